@@ -1,0 +1,33 @@
+"""The exceptions that carry a message for the person who typed, and the exit code that belongs to each."""
+
+from __future__ import annotations
+
+EXIT_CONFORMS = 0
+EXIT_DISCREPANCIES = 1
+EXIT_USAGE = 2
+EXIT_FAILED = 3
+EXIT_NOTHING_RAN = 4
+
+
+class TiebreakError(Exception):
+    """A failure with a one-line explanation; `exit_code` is what the command line ends with."""
+
+    exit_code = EXIT_FAILED
+
+
+class InvalidInput(TiebreakError):
+    """Something that the user gave is wrong: a name, an attribute, a shape, a file."""
+
+    exit_code = EXIT_USAGE
+
+
+class DamagedFile(InvalidInput):
+    """A vector or run file that cannot be trusted; the message begins with its name."""
+
+
+class MachineryFailed(TiebreakError):
+    """Tiebreak's own parts disagree or a backend could not be started."""
+
+
+class Unsupported(Exception):  # noqa: N818 - the public name in the backend protocol
+    """Raised by a backend's compile() or run() for what it cannot do; its text is shown as the reason."""

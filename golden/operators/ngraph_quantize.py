@@ -1,0 +1,90 @@
+"""`ngraph.Quantize`: nGraph's Quantize, in the form of both of its documents."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from tiebreak.golden.errors import InvalidInput
+from tiebreak.golden.operators.model import (
+    ALL_QUANTIZED_TYPES,
+    ALL_REAL_TYPES,
+    Attribute,
+    Clause,
+    Operator,
+    parse_axis_set,
+    parse_choice,
+)
+from tiebreak.golden.rounding import DEFINITIONS, ROUND_MODES
+
+DOCUMENT = "nGraph documentation, ops/quantize.rst"
+OLDER = "nGraph documentation, older ops/quantize.rst (third input named offset)"
+
+MODE_CLAUSES = {mode: f"NGQ-R{number}" for number, mode in enumerate(ROUND_MODES, start=1)}
+
+CLAUSES = (
+    Clause("NGQ-F1", "The argument of round is input divided by scale.", f"{DOCUMENT}, Mathematical Definition"),
+    Clause("NGQ-F2", "The quotient is rounded before the zero point is added.", f"{DOCUMENT}, Mathematical Definition"),
+    Clause("NGQ-F3", "The zero point is added to the rounded quotient.", f"{DOCUMENT}, Mathematical Definition"),
+    *(
+        Clause(id, f"{mode}: {DEFINITIONS[mode]}.", f"{DOCUMENT}, Attributes, round_mode")
+        for mode, id in MODE_CLAUSES.items()
+    ),
+    Clause(
+        "NGQ-A1",
+        "Coordinate j of scale and zero_point is the output coordinate projected onto axes.",
+        f"{DOCUMENT}, Description",
+    ),
+    Clause(
+        "NGQ-A2",
+        "scale and zero_point have the input's shape projected onto axes, for any set of axes; no axes means a scalar.",
+        f"{DOCUMENT}, Inputs and Attributes",
+    ),
+    Clause("NGQ-S1", "The output has the shape of the input, whatever it is.", f"{DOCUMENT}, Inputs and Outputs"),
+    Clause("NGQ-T1", "The input is of any real type and scale of the same.", f"{DOCUMENT}, Inputs"),
+    Clause("NGQ-T2", "The output is of the type that `type` names, any quantized type.", f"{DOCUMENT}, Attributes"),
+    Clause("NGQ-T3", "The zero point has the type of the output.", f"{DOCUMENT}, Inputs"),
+    Clause("NGQ-O1", "In the older form the third input is named offset and is added the same way.", OLDER),
+    Clause("NGQ-U1", "What a result outside the output type's range becomes.", f"{DOCUMENT}: silent", True),
+    Clause("NGQ-U2", "What a NaN input, scale or quotient becomes.", f"{DOCUMENT}: silent", True),
+    Clause("NGQ-U3", "What an infinite input or scale becomes.", f"{DOCUMENT}: silent", True),
+    Clause("NGQ-U4", "What division by a zero scale gives.", f"{DOCUMENT}: silent", True),
+)
+
+
+def scale_axes(
+    attributes: Mapping[str, Any], shape: tuple[int, ...], scale_shape: tuple[int, ...]
+) -> tuple[int, ...]:
+    axes: tuple[int, ...] = attributes.get("axes", ())
+    if axes and axes[-1] >= len(shape):
+        raise InvalidInput(f"ngraph.Quantize: axes {list(axes)} outside an input of rank {len(shape)}")
+    projected = tuple(shape[axis] for axis in axes)
+    if scale_shape != projected:
+        raise InvalidInput(
+            f"ngraph.Quantize: scale has shape {list(scale_shape)}; input of shape {list(shape)} projected onto axes "
+            f"{list(axes)} needs {list(projected)}"
+        )
+    return axes
+
+
+OPERATOR = Operator(
+    id="ngraph.Quantize",
+    prefix="NGQ",
+    formula="output[i] = round(input[i] / scale[j]) + zero_point[j]",
+    sources=(DOCUMENT, OLDER),
+    clauses=CLAUSES,
+    attributes=(
+        Attribute("type", "the output's element type", parse_choice(ALL_QUANTIZED_TYPES), required=True),
+        Attribute("axes", "axis positions on which scale and zero_point vary", parse_axis_set, default=()),
+        Attribute("round_mode", "one of the nine rounding modes", parse_choice(tuple(ROUND_MODES)), required=True),
+    ),
+    forms=(("input", "scale", "zero_point"), ("input", "scale", "offset")),
+    output="output",
+    real_types=ALL_REAL_TYPES,
+    quantized_types=ALL_QUANTIZED_TYPES,
+    zero_point_optional=False,
+    saturates=False,
+    round_mode=lambda attributes: str(attributes["round_mode"]),
+    mode_clause=MODE_CLAUSES.__getitem__,
+    scale_axes=scale_axes,
+)

@@ -1,0 +1,66 @@
+"""`onnx.QuantizeLinear` for per-tensor and per-axis scales and integer outputs (opset 21's text)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from tiebreak.golden.errors import InvalidInput
+from tiebreak.golden.operators.model import Attribute, Clause, Operator, parse_integer
+
+DOCUMENT = "ONNX operator schema, QuantizeLinear-21"
+DEFAULT_AXIS = 1
+
+CLAUSES = (
+    Clause("ONQ-F1", "The argument of round is x divided by y_scale.", f"{DOCUMENT}, formula"),
+    Clause("ONQ-F2", "The quotient alone is rounded; y_zero_point is added to the result.", f"{DOCUMENT}, formula"),
+    Clause("ONQ-R1", "The quotient is rounded to nearest, ties to even.", f"{DOCUMENT}, description"),
+    Clause("ONQ-C1", "A result outside the output type's range becomes the nearer end of it.", f"{DOCUMENT}, saturation"),
+    Clause("ONQ-G1", "Per tensor: y_scale is a scalar.", f"{DOCUMENT}, granularities"),
+    Clause("ONQ-G2", "Per axis: y_scale[i] belongs to slice i of x along axis.", f"{DOCUMENT}, granularities"),
+    Clause("ONQ-G3", "y_zero_point has the shape of y_scale.", f"{DOCUMENT}, granularities"),
+    Clause("ONQ-A1", "axis counts from the back if negative, from -r to r-1; absent it is 1.", f"{DOCUMENT}, axis"),
+    Clause("ONQ-T1", "x is float16, bfloat16 or float32 and y_scale of the same type.", f"{DOCUMENT}, types"),
+    Clause("ONQ-T2", "y has the type of y_zero_point.", f"{DOCUMENT}, y_zero_point"),
+    Clause("ONQ-T3", "Without y_zero_point, y is uint8 and the zero point 0.", f"{DOCUMENT}, y_zero_point"),
+    Clause("ONQ-S1", "y has the shape of x.", f"{DOCUMENT}, outputs"),
+    Clause("ONQ-U1", "What a NaN x, scale or quotient becomes in an integer type.", f"{DOCUMENT}: silent", True),
+    Clause("ONQ-U2", "What an infinite x or scale becomes in an integer type.", f"{DOCUMENT}: silent", True),
+    Clause("ONQ-U3", "What division by a zero scale gives.", f"{DOCUMENT}: silent", True),
+)
+
+
+def scale_axes(
+    attributes: Mapping[str, Any], shape: tuple[int, ...], scale_shape: tuple[int, ...]
+) -> tuple[int, ...]:
+    if scale_shape == ():
+        return ()
+    axis, rank = attributes.get("axis", DEFAULT_AXIS), len(shape)
+    if not -rank <= axis < rank:
+        raise InvalidInput(f"onnx.QuantizeLinear: axis {axis} outside [{-rank}, {rank - 1}] of an x of rank {rank}")
+    axis %= rank
+    if scale_shape != (shape[axis],):
+        raise InvalidInput(
+            f"onnx.QuantizeLinear: y_scale has shape {list(scale_shape)}; x of shape {list(shape)} with axis {axis} "
+            f"needs [] or [{shape[axis]}]"
+        )
+    return (axis,)
+
+
+OPERATOR = Operator(
+    id="onnx.QuantizeLinear",
+    prefix="ONQ",
+    formula="y = saturate(round_half_to_even(x / y_scale) + y_zero_point)",
+    sources=(DOCUMENT,),
+    clauses=CLAUSES,
+    attributes=(Attribute("axis", "the axis of a 1-D y_scale, default 1", parse_integer, default=DEFAULT_AXIS),),
+    forms=(("x", "y_scale", "y_zero_point"),),
+    output="y",
+    real_types=("float16", "bfloat16", "float32"),
+    quantized_types=("int4", "uint4", "int8", "uint8", "int16", "uint16"),
+    zero_point_optional=True,
+    saturates=True,
+    round_mode=lambda attributes: "ROUND_NEAREST_TOWARD_EVEN",
+    mode_clause=lambda mode: "ONQ-R1",
+    scale_axes=scale_axes,
+)

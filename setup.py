@@ -1,0 +1,41 @@
+"""Maps the repository's folders to packages and builds the Cython kernel; everything else is in pyproject.toml."""
+
+import sys
+
+from Cython.Build import cythonize
+from setuptools import Extension, setup
+
+# GCC contracts a*b+c to one FMA by default, which changes results; the kernel asks for fma() where it wants one.
+NO_CONTRACTION = [] if sys.platform == "win32" else ["-O3", "-ffp-contract=off"]
+
+setup(
+    packages=[
+        "tiebreak",
+        "tiebreak.golden",
+        "tiebreak.golden.operators",
+        "tiebreak.golden.vectors",
+        "tiebreak.adapters",
+        "tiebreak.conformance",
+        "tiebreak.conformance.suite",
+        "tiebreak.reports",
+        "tiebreak.reports.templates",
+    ],
+    package_dir={
+        "tiebreak": "src/tiebreak",
+        "tiebreak.golden": "golden",
+        "tiebreak.adapters": "adapters",
+        "tiebreak.conformance": "conformance",
+        "tiebreak.reports": "reports",
+    },
+    package_data={
+        "tiebreak": ["py.typed"],
+        "tiebreak.golden": ["_kernel.pyx", "_kernel.pyi"],
+        "tiebreak.golden.vectors": ["*.json"],
+        "tiebreak.reports.templates": ["*.j2", "*.css"],
+    },
+    exclude_package_data={"tiebreak.golden": ["*.c"]},
+    ext_modules=cythonize(
+        [Extension("tiebreak.golden._kernel", ["golden/_kernel.pyx"], extra_compile_args=NO_CONTRACTION)],
+        compiler_directives={"language_level": "3"},
+    ),
+)

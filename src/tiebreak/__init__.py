@@ -1,0 +1,1 @@
+"""Tiebreak: conformance suite and differential verifier for tensor quantization operators."""
