@@ -1,1 +1,1 @@
-""""""
+"""The act of testing: generators, planning, running, judging, naming causes."""

@@ -42,6 +42,7 @@ class Operator:
     `forms` are the names of its inputs, one tuple for each document that names them differently. `scale_axes` gives,
     for a node's attributes and the shapes of input and scale, the axes on which scale varies (ascending), or raises
     InvalidInput. `saturates` says whether the document defines results beyond the output type's range.
+    `roles` names the clause for each thing that a vector's theme may be about, so that themes serve every operator.
     """
 
     id: str
@@ -58,6 +59,7 @@ class Operator:
     saturates: bool
     round_mode: Callable[[Mapping[str, Any]], str]
     mode_clause: Callable[[str], str]
+    roles: Mapping[str, str]
     scale_axes: Callable[[Mapping[str, Any], tuple[int, ...], tuple[int, ...]], tuple[int, ...]]
 
     def clause(self, id: str) -> Clause:

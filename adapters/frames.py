@@ -1,0 +1,60 @@
+"""Frames between Tiebreak and a worker: one JSON header line, then the raw little-endian tensors that it announces.
+
+Nothing is pickled or evaluated; header and tensors are bounded.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from tiebreak.golden.nodes import Array
+
+LONGEST_HEADER = 1 << 20
+MOST_BYTES = 1 << 31
+TYPES = ("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16", "float32", "float64")
+EXTENSION_TYPES = ("bfloat16", "int4", "uint4", "int2", "uint2")
+
+
+class BrokenFrame(Exception):  # noqa: N818 - describes the frame
+    """What came is not a frame."""
+
+
+def encode(header: Mapping[str, Any], arrays: Sequence[Array] = ()) -> bytes:
+    """Header line and tensors as bytes. 4-bit types take one byte an element, as ml_dtypes holds them."""
+    described = [{"dtype": array.dtype.name, "shape": list(array.shape)} for array in arrays]
+    line = json.dumps({**header, "tensors": described}).encode() + b"\n"
+    return b"".join([line, *(np.ascontiguousarray(array).tobytes() for array in arrays)])
+
+
+def decode(read_line: Callable[[], bytes], read_bytes: Callable[[int], bytes]) -> tuple[dict[str, Any], list[Array]]:
+    """The next frame. Raises BrokenFrame if it isn't one."""
+    try:
+        header = json.loads(read_line())
+        tensors = header.pop("tensors")
+        return header, [decode_tensor(tensor, read_bytes) for tensor in tensors]
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise BrokenFrame(f"not a frame: {error}") from None
+
+
+def decode_tensor(tensor: Mapping[str, Any], read_bytes: Callable[[int], bytes]) -> Array:
+    dtype, shape = dtype_named(tensor["dtype"]), [int(size) for size in tensor["shape"]]
+    count = math.prod(shape)
+    if min(shape, default=0) < 0 or count * dtype.itemsize > MOST_BYTES:
+        raise ValueError(f"a tensor of shape {shape}")
+    return np.frombuffer(read_bytes(count * dtype.itemsize), dtype).reshape(shape)
+
+
+def dtype_named(name: str) -> np.dtype[Any]:
+    """The dtype of a name that may travel; ValueError for others (object, strings, …)."""
+    if name in TYPES:
+        return np.dtype(name)
+    if name in EXTENSION_TYPES:
+        import ml_dtypes
+
+        return np.dtype(getattr(ml_dtypes, name))
+    raise ValueError(f"element type {name!r} is none of {', '.join(TYPES + EXTENSION_TYPES)}")

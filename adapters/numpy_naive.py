@@ -1,0 +1,48 @@
+"""The `clip(rint(x / s) + z)` that people write by hand, in NumPy: the peer to beat."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tiebreak.adapters.protocol import Run
+from tiebreak.golden.elements import INTEGER_TYPES
+from tiebreak.golden.errors import Unsupported
+from tiebreak.golden.nodes import Array, Node
+
+ROUND = {
+    "ROUND_NEAREST_TOWARD_EVEN": np.rint,
+    "ROUND_TOWARD_ZERO": np.trunc,
+    "ROUND_UP": np.ceil,
+    "ROUND_DOWN": np.floor,
+}
+
+
+class NumpyNaive:
+    name = "numpy-naive"
+    version = np.__version__
+    operators = frozenset({"ngraph.Quantize", "onnx.QuantizeLinear"})
+
+    def compile(self, node: Node) -> Run:
+        if node.round_mode not in ROUND:
+            raise Unsupported(f"NumPy has no function for {node.round_mode}")
+        round_, kind, dtype = ROUND[node.round_mode], INTEGER_TYPES[node.outputs[0].dtype.name], node.outputs[0].dtype
+
+        def run(x: Array, scale: Array, zero_point: Array | None = None) -> tuple[Array, ...]:
+            s = aligned(scale, node, x)
+            z = 0 if zero_point is None else aligned(zero_point, node, x)
+            with np.errstate(all="ignore"):
+                return (np.clip(round_(x / s) + z, kind.lowest, kind.highest).astype(dtype),)
+
+        return run
+
+    def attest(self) -> dict[str, str]:
+        return {"library": np.__file__, "numpy": self.version}
+
+
+def aligned(parameter: Array, node: Node, x: Array) -> Array:
+    """A parameter reshaped to broadcast against x; 4-bit integers widened, since NumPy can't add them."""
+    parameter = parameter.astype(np.int8) if parameter.dtype.name in ("int4", "uint4") else parameter
+    if parameter.ndim == 0:
+        return parameter
+    axes = node.attributes["axes"] if "axes" in node.attributes else (node.attributes.get("axis", 1) % x.ndim,)
+    return parameter.reshape([size if axis in axes else 1 for axis, size in enumerate(x.shape)])

@@ -1,0 +1,37 @@
+"""What a backend is: a name, a version and `compile(node)`. Structural, so nothing needs to be inherited."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol, runtime_checkable
+
+from tiebreak.golden.nodes import Array, Node
+
+
+class Run(Protocol):
+    """A compiled node: inputs in the spec's order, an absent optional one left off; a tuple of outputs.
+
+    May raise Unsupported for inputs that it cannot take.
+    """
+
+    def __call__(self, *inputs: Array) -> tuple[Array, ...]: ...
+
+
+@runtime_checkable
+class Backend(Protocol):
+    """A real implementation under test.
+
+    Optional attributes: `operators`, the ids that it claims to implement (absent: all); `attest()`, a mapping of text
+    to text that says what really ran (library file, provider, instruction set, settings), asked after the first case.
+    """
+
+    name: str
+    version: str
+
+    def compile(self, node: Node) -> Run:
+        """A callable for this node; raises Unsupported("reason") for what the backend cannot do."""
+        ...
+
+
+class Attesting(Protocol):
+    def attest(self) -> Mapping[str, str]: ...

@@ -1,0 +1,302 @@
+"""Why an element differs: usual mistakes, written down as arithmetic and compared with what the backend gave.
+
+Every hypothesis predicts a whole case. One that contradicts an element on which the backend conforms is kept only if
+nothing better explains the element. The tables below are explanations, never truths: no verdict depends on them.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import ml_dtypes
+import numpy as np
+
+from tiebreak.conformance.judge import DEVIATES, UNSPECIFIED, Judgement
+from tiebreak.conformance.truths import Truth
+from tiebreak.golden.kernel import spread
+from tiebreak.golden.nodes import Array, Case
+from tiebreak.golden.quantization import Quantization, quantization_of
+from tiebreak.golden.rounding import ROUND_MODES, is_nearest, short_mode
+
+UNEXPLAINED = "unexplained"
+
+
+@dataclass(frozen=True)
+class Cause:
+    """A named mistake; `role` is the part of the formula that it breaks (a key of Operator.roles, or "mode")."""
+
+    text: str
+    role: str
+
+
+@dataclass(frozen=True)
+class Operands:
+    """A case's operands, flat, one of each for every element, in the input's own type."""
+
+    x: Array
+    scale: Array
+    zero_point: Array
+    lowest: int
+    highest: int
+    mode: str
+
+    def quotient(self, dtype: object = None) -> Array:
+        kind = np.dtype(dtype or self.x.dtype)  # type: ignore[call-overload]
+        return np.asarray((self.x.astype(kind) / self.scale.astype(kind)), np.float64)
+
+    def clamp(self, values: Array) -> Array:
+        return np.clip(np.nan_to_num(values), self.lowest, self.highest).astype(np.int64)
+
+    def finish(self, q: Array) -> Array:
+        """Round by the node's mode, add the zero point, clamp: what follows a right quotient."""
+        return self.clamp(round_array(q, self.mode) + self.zero_point)
+
+    def wrap(self, values: Array) -> Array:
+        """Two's complement of the output's width, from integers that a double holds."""
+        size = self.highest - self.lowest + 1
+        finite = np.clip(np.nan_to_num(values), -(2.0**62), 2.0**62).astype(np.int64)
+        return np.mod(finite - self.lowest, size) + self.lowest
+
+
+Predict = Callable[[Operands], Array]
+
+
+def round_array(q: Array, mode: str) -> Array:
+    """The nine modes on doubles."""
+    if mode in ("ROUND_UP", "ROUND_DOWN"):
+        return np.ceil(q) if mode == "ROUND_UP" else np.floor(q)
+    if mode in ("ROUND_TOWARD_ZERO", "ROUND_TOWARD_INFINITY"):
+        return np.trunc(q) if mode == "ROUND_TOWARD_ZERO" else np.copysign(np.ceil(np.abs(q)), q)
+    whole = np.floor(q)
+    fraction = q - whole
+    up = {
+        "ROUND_NEAREST_TOWARD_INFINITY": q > 0,
+        "ROUND_NEAREST_TOWARD_ZERO": q < 0,
+        "ROUND_NEAREST_UPWARD": np.ones_like(q, bool),
+        "ROUND_NEAREST_DOWNWARD": np.zeros_like(q, bool),
+        "ROUND_NEAREST_TOWARD_EVEN": np.mod(whole, 2) == 1,
+    }[mode]
+    return np.asarray(whole + np.where(fraction == 0.5, up, fraction > 0.5))
+
+
+def reciprocal(dtype: object) -> Predict:
+    def predict(o: Operands) -> Array:
+        kind = np.dtype(dtype or o.x.dtype)  # type: ignore[call-overload]
+        inverse = (np.ones((), kind) / o.scale.astype(kind)).astype(kind)
+        return o.finish(np.asarray(o.x.astype(kind) * inverse, np.float64))
+
+    return predict
+
+
+def add_half_floor(o: Operands) -> Array:
+    half = o.x.dtype.type(0.5)
+    return o.clamp(np.floor(((o.x / o.scale) + half).astype(np.float64)) + o.zero_point)
+
+
+def add_half_away(o: Operands) -> Array:
+    q = o.x / o.scale
+    magnitude = np.floor((np.abs(q) + o.x.dtype.type(0.5)).astype(np.float64))
+    return o.clamp(np.copysign(magnitude, q.astype(np.float64)) + o.zero_point)
+
+
+def zero_point_first(o: Operands) -> Array:
+    total = (o.x / o.scale).astype(o.x.dtype) + o.zero_point.astype(o.x.dtype)
+    return o.clamp(round_array(total.astype(np.float64), o.mode))
+
+
+def zero_point_first_double(o: Operands) -> Array:
+    return o.clamp(round_array(o.quotient(np.float64) + o.zero_point, o.mode))
+
+
+def clamp_first(o: Operands) -> Array:
+    inner = o.clamp(round_array(o.quotient(), o.mode))
+    return o.clamp((inner + o.zero_point).astype(np.float64))
+
+
+def clamp_first_wrapping(o: Operands) -> Array:
+    return o.wrap((o.clamp(round_array(o.quotient(), o.mode)) + o.zero_point).astype(np.float64))
+
+
+def no_clamp(o: Operands) -> Array:
+    return o.wrap(round_array(o.quotient(), o.mode) + o.zero_point)
+
+
+def int32_cast(o: Operands) -> Array:
+    """A cast to int32 that gives its lowest value for everything out of range, as x86's does."""
+    rounded = round_array(o.quotient(), o.mode)
+    fits = (rounded >= -(2.0**31)) & (rounded < 2.0**31)
+    total = np.where(fits, rounded, -(2.0**31)) + o.zero_point
+    wrapped = np.mod(total + 2.0**31, 2.0**32) - 2.0**31
+    return o.clamp(wrapped)
+
+
+def sum_in(dtype: object) -> Predict:
+    def predict(o: Operands) -> Array:
+        kind = np.dtype(dtype or o.x.dtype)  # type: ignore[call-overload]
+        total = round_array(o.quotient(), o.mode).astype(kind) + o.zero_point.astype(kind)
+        return o.clamp(total.astype(kind).astype(np.float64))
+
+    return predict
+
+
+def result_in_float32(o: Operands) -> Array:
+    total = round_array(o.quotient(), o.mode) + o.zero_point
+    return o.clamp(total.astype(np.float32).astype(np.float64))
+
+
+def narrow_range(o: Operands) -> Array:
+    return np.maximum(o.finish(o.quotient()), o.lowest + 1)
+
+
+def flush(which: str) -> Predict:
+    def predict(o: Operands) -> Array:
+        tiny = float(ml_dtypes.finfo(o.x.dtype).smallest_normal)
+        x, scale = o.x.astype(np.float64), o.scale.astype(np.float64)
+        if which in ("operands", "all"):
+            x, scale = flushed(x, tiny), flushed(scale, tiny)
+        q = (x / scale).astype(o.x.dtype).astype(np.float64)
+        return o.finish(flushed(q, tiny) if which in ("quotient", "all") else q)
+
+    return predict
+
+
+def flushed(values: Array, tiny: float) -> Array:
+    return np.where(np.abs(values) < tiny, np.copysign(0.0, values), values)
+
+
+def without_zero_point(o: Operands) -> Array:
+    return o.clamp(round_array(o.quotient(), o.mode))
+
+
+def subtracted_zero_point(o: Operands) -> Array:
+    return o.clamp(round_array(o.quotient(), o.mode) - o.zero_point)
+
+
+def multiplied(o: Operands) -> Array:
+    return o.finish(np.asarray(o.x * o.scale, np.float64))
+
+
+def in_type(dtype: object) -> Predict:
+    return lambda o: o.finish(o.quotient(dtype))
+
+
+HYPOTHESES: tuple[tuple[Cause, Predict], ...] = (
+    (Cause("multiplies by the reciprocal rounded to the input's type", "quotient"), reciprocal(None)),
+    (Cause("multiplies by the reciprocal in float32", "quotient"), reciprocal(np.float32)),
+    (Cause("multiplies by the reciprocal in float64", "quotient"), reciprocal(np.float64)),
+    (Cause("adds the zero point before rounding, in the input's type", "round-first"), zero_point_first),
+    (Cause("adds the zero point before rounding, in float64", "round-first"), zero_point_first_double),
+    (Cause("floor(q + 0.5) computed in the input's type", "mode"), add_half_floor),
+    (Cause("0.5 added to the magnitude in the input's type", "mode"), add_half_away),
+    (Cause("clamps before the zero point is added", "add"), clamp_first),
+    (Cause("clamps before the zero point is added, then wraps", "add"), clamp_first_wrapping),
+    (Cause("no clamp: wraps around", "range"), no_clamp),
+    (Cause("casts to int32 before clamping, which overflows", "range"), int32_cast),
+    (Cause("narrow range: the lowest value is never used", "range"), narrow_range),
+    (Cause("flushes subnormal inputs and scales to zero", "quotient"), flush("operands")),
+    (Cause("flushes subnormal quotients to zero", "quotient"), flush("quotient")),
+    (Cause("flushes all subnormals to zero", "quotient"), flush("all")),
+    (Cause("sum with the zero point computed in float32", "add"), sum_in(np.float32)),
+    (Cause("sum with the zero point computed in the input's type", "add"), sum_in(None)),
+    (Cause("result passes through float32", "add"), result_in_float32),
+    (Cause("divides in float16", "quotient"), in_type(np.float16)),
+    (Cause("divides in bfloat16", "quotient"), in_type(ml_dtypes.bfloat16)),
+    (Cause("divides in float32", "quotient"), in_type(np.float32)),
+    (Cause("divides in float64, not enough for this output type", "quotient"), in_type(np.float64)),
+    (Cause("ignores the zero point", "add"), without_zero_point),
+    (Cause("subtracts the zero point", "add"), subtracted_zero_point),
+    (Cause("multiplies by the scale", "quotient"), multiplied),
+)
+
+
+def mode_cause(wanted: str, other: str) -> Cause:
+    kind = "wrong tie rule" if is_nearest(wanted) and is_nearest(other) else "wrong rounding"
+    return Cause(f"{kind}: {short_mode(other)}", "mode")
+
+
+def predictions(case: Case, truths: dict[str, Truth]) -> Iterator[tuple[Cause, Array]]:
+    """Each hypothesis with its prediction (int64, flat); the simplest explanations first."""
+    problem, wanted = quantization_of(case), case.node.round_mode
+    for mode in ROUND_MODES:
+        if mode != wanted:
+            yield mode_cause(wanted, mode), truths[mode].exact
+            yield mode_cause(wanted, mode), truths[mode].working
+    with np.errstate(all="ignore"):
+        own = operands(case, problem, problem.axes)
+        for cause, predict in HYPOTHESES:
+            yield cause, predict(own)
+        for text, other in wrong_parameters(case, problem):
+            yield Cause(text, "projection"), other.finish(other.quotient())
+
+
+def operands(case: Case, problem: Quantization, axes: tuple[int, ...]) -> Operands:
+    x, scale = case.inputs[0], case.inputs[1]
+    flat_scale, flat_zero = (fill(spread(p, axes, x.shape), x.size) for p in (scale, problem.zero_point))
+    kind = problem.quantized
+    return Operands(x.reshape(-1), flat_scale, flat_zero, kind.lowest, kind.highest, problem.mode)
+
+
+def fill(parameter: Array, size: int) -> Array:
+    return np.broadcast_to(parameter, (size,)) if parameter.size == 1 else parameter
+
+
+def wrong_parameters(case: Case, problem: Quantization) -> Iterator[tuple[str, Operands]]:
+    """Scales and zero points taken from other axes, in another order, or all from the first coordinate."""
+    shape, axes = case.inputs[0].shape, problem.axes
+    if not axes or not case.size:
+        return
+    for other in itertools.combinations(range(len(shape)), len(axes)):
+        if other != axes and tuple(shape[axis] for axis in other) == problem.scale.shape:
+            yield "wrong axis", operands(case, problem, other)
+    for order in itertools.permutations(range(len(axes))):
+        sizes = tuple(problem.scale.shape[axis] for axis in order)
+        if order != tuple(range(len(axes))) and sizes == problem.scale.shape:
+            yield "axes swapped", transposed(case, problem, order)
+    first = (0,) * len(axes)
+    scale = np.broadcast_to(case.inputs[1][first], problem.scale.shape)
+    zero_point = np.broadcast_to(problem.zero_point[first], problem.scale.shape)
+    yield "one scale for all", replaced(case, problem, scale, zero_point)
+    yield "one zero point for all", replaced(case, problem, case.inputs[1], zero_point)
+
+
+def transposed(case: Case, problem: Quantization, order: tuple[int, ...]) -> Operands:
+    return replaced(case, problem, case.inputs[1].transpose(order), problem.zero_point.transpose(order))
+
+
+def replaced(case: Case, problem: Quantization, scale: Array, zero_point: Array) -> Operands:
+    x, kind = case.inputs[0], problem.quantized
+    flat_scale, flat_zero = (fill(spread(p, problem.axes, x.shape), x.size) for p in (scale, zero_point))
+    return Operands(x.reshape(-1), flat_scale, flat_zero, kind.lowest, kind.highest, problem.mode)
+
+
+def explanations(case: Case, truths: dict[str, Truth], judgement: Judgement) -> list[frozenset[Cause]]:
+    """For each deviating element, in order, the causes that predict what the backend gave."""
+    wrong = judgement.grades == DEVIATES
+    right = ~wrong & (judgement.grades != UNSPECIFIED)
+    found: list[dict[Cause, bool]] = [{} for _ in range(judgement.count(DEVIATES))]
+    for cause, predicted in predictions(case, truths):
+        match = predicted == judgement.values
+        consistent = bool(match[right].all())
+        for position in np.flatnonzero(match[wrong]):
+            found[position][cause] = found[position].get(cause, False) or consistent
+    return [frozenset(cause for cause, ok in causes.items() if ok) or frozenset(causes) for causes in found]
+
+
+def settle(candidates: list[frozenset[Cause]]) -> list[Cause]:
+    """One cause for each element: greedily the one that explains the most of what is left."""
+    kinds: dict[frozenset[Cause], int] = {}
+    for causes in candidates:
+        kinds[causes] = kinds.get(causes, 0) + 1
+    chosen: dict[frozenset[Cause], Cause] = {frozenset(): Cause(UNEXPLAINED, "mode")}
+    left = {causes: count for causes, count in kinds.items() if causes}
+    while left:
+        weight: dict[Cause, int] = {}
+        for causes, count in left.items():
+            for cause in causes:
+                weight[cause] = weight.get(cause, 0) + count
+        best = min(weight, key=lambda cause: (-weight[cause], cause.text))
+        chosen |= {causes: best for causes in left if best in causes}
+        left = {causes: count for causes, count in left.items() if best not in causes}
+    return [chosen[causes] for causes in candidates]

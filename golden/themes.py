@@ -1,0 +1,422 @@
+"""The themes of the golden vectors: inputs made on purpose, each to show one kind of mistake.
+
+A theme is a function from a setting (types, mode) to sketches: inputs as bits, still without results. Values are
+chosen as exact rational quotients and turned into input bits by one rounding, so each theme serves every type.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from tiebreak.golden.elements import FloatType, IntegerType, decode, encode, neighbour
+from tiebreak.golden.rounding import ROUND_MODES
+
+HALF = Fraction(1, 2)
+FEW_BIT_SCALES = (Fraction(3), Fraction(5, 8), Fraction(11, 16))
+ROUNDED_SCALES = (Fraction(1, 10), Fraction(1, 3), Fraction(7, 1000), Fraction(123, 10))
+
+
+@dataclass(frozen=True)
+class Setting:
+    """The types and rounding mode that a vector is for."""
+
+    real: FloatType
+    quantized: IntegerType
+    mode: str
+
+    @property
+    def zero_points(self) -> tuple[int, int]:
+        """An even and an odd zero point that leave room on both sides."""
+        middle = 0 if self.quantized.signed else 1 << (self.quantized.bits - 1)
+        return middle, middle - 1 if middle else 1
+
+    def bits(self, value: Fraction) -> int:
+        return encode(value, self.real)
+
+    def holds(self, value: Fraction) -> bool:
+        return decode(self.bits(value), self.real) == value
+
+
+@dataclass(frozen=True)
+class Sketch:
+    """Inputs of one vector: bits of `x` and `scale`, `zero_point` (None: left off), and why it is there."""
+
+    theme: str
+    x: Sequence[int]
+    scale: Sequence[int]
+    zero_point: Sequence[int] | None
+    flags: tuple[str, ...] = ()
+    roles: tuple[str, ...] = ()
+    shape: tuple[int, ...] | None = None
+    axes: tuple[int, ...] = ()
+    attributes: dict[str, Any] = field(default_factory=dict)
+    form: int = 0
+
+
+Theme = Callable[[Setting], Iterator[Sketch]]
+
+
+def per_tensor(
+    theme: str, s: Setting, quotients: Iterable[Fraction], scale: Fraction, zero_point: int, *flags: str, **more: Any
+) -> Sketch:
+    """A 1-D sketch whose inputs are the given quotients times `scale` (itself rounded first), each rounded once."""
+    scale_bits = s.bits(scale)
+    exact_scale = Fraction(decode(scale_bits, s.real))
+    x = [bits for q in quotients if (bits := s.bits(q * exact_scale)) & ~sign_of(s.real) < s.real.infinity_bits]
+    return Sketch(theme, x, [scale_bits], [zero_point], flags, **more)
+
+
+def sign_of(real: FloatType) -> int:
+    return 1 << (real.bits - 1)
+
+
+def with_neighbours(sketch: Sketch, real: FloatType, steps: Sequence[int]) -> list[int]:
+    return [neighbour(bits, real, step) for bits in sketch.x for step in steps]
+
+
+def tie_floors(s: Setting, zero_point: int) -> list[int]:
+    """Every k such that k and k+1, plus the zero point, are in range; for wide types the telling ones."""
+    lowest, highest = s.quantized.lowest - zero_point, s.quantized.highest - zero_point - 1
+    if s.quantized.bits <= 8:
+        return list(range(lowest, highest + 1))
+    powers = [sign * ((1 << n) + d) for n in range(3, 32) for sign in (1, -1) for d in (-1, 0)]
+    ends = [end + d for end in (lowest, highest) for d in range(-3, 4)]
+    return sorted({k for k in [*range(-8, 8), *powers, *ends] if lowest <= k <= highest})
+
+
+def ties(s: Setting) -> Iterator[Sketch]:
+    """Every tie in range, scale 1, with an even and an odd zero point; and the neighbours of each."""
+    first = (0,) if not s.quantized.signed else ()
+    for zero_point in (*first, *s.zero_points):
+        odd = ("ZeroPointParity",) if zero_point % 2 else ()
+        halves = [k + HALF for k in tie_floors(s, zero_point) if s.holds(k + HALF)]
+        on = per_tensor(f"ties-zp{zero_point}", s, halves, Fraction(1), zero_point, "Tie", *odd, roles=("round-first",))
+        yield on
+        if zero_point == s.zero_points[0]:
+            near = with_neighbours(on, s.real, (-1, 1))
+            yield Sketch(f"near-ties-zp{zero_point}", near, on.scale, on.zero_point, ("NearTie",), ("quotient",))
+
+
+def small_floors(s: Setting, zero_point: int) -> list[int]:
+    return [k for k in tie_floors(s, zero_point) if -20 <= k < 20]
+
+
+def scaled_ties(s: Setting) -> Iterator[Sketch]:
+    """Ties and their neighbours with scales that are no powers of two yet have few bits, so that ties stay exact."""
+    zero_point = s.zero_points[0]
+    for scale in FEW_BIT_SCALES:
+        halves = [k + HALF for k in small_floors(s, zero_point) if s.holds((k + HALF) * scale)]
+        on = per_tensor("", s, halves, scale, zero_point)
+        x = with_neighbours(on, s.real, (-1, 0, 1))
+        flags = ("Tie", "NearTie", "ScaleNotPowerOfTwo")
+        yield Sketch(f"scaled-ties-{scale_name(scale)}", x, on.scale, on.zero_point, flags, ("quotient",))
+
+
+def scale_name(scale: Fraction) -> str:
+    return f"{scale.numerator}_{scale.denominator}" if scale.denominator > 1 else str(scale.numerator)
+
+
+def rounded_pool(s: Setting, scale: Fraction) -> Sketch:
+    """Inputs around every small tie and integer multiple of a scale that the type can only hold rounded."""
+    zero_point = s.zero_points[0]
+    around = [k + d for k in tie_floors(s, zero_point) for d in (HALF, 1) if abs(k) < 1 << 12]
+    on = per_tensor("", s, around, scale, zero_point)
+    return Sketch("", sorted(set(with_neighbours(on, s.real, (-1, 0, 1)))), on.scale, on.zero_point)
+
+
+def rounded_scales(s: Setting) -> Iterator[Sketch]:
+    """Neighbours of ties and integers with scales such as 0.1, whose quotients are inexact."""
+    for scale in ROUNDED_SCALES:
+        pool = rounded_pool(s, scale)
+        flags, roles = ("NearTie", "ScaleNotPowerOfTwo"), ("quotient",)
+        yield Sketch(f"rounded-scale-{scale_name(scale)}", spaced(pool.x, 96), pool.scale, pool.zero_point, flags, roles)
+
+
+def spaced(items: Sequence[int], most: int) -> list[int]:
+    """At most `most` of the items, evenly spaced."""
+    step = -(-len(items) // most) or 1
+    return list(items[::step])
+
+
+def add_half(s: Setting) -> Iterator[Sketch]:
+    """0.49999997 and its like, and the largest half-integers that the type holds."""
+    zero_point = s.zero_points[0]
+    p = s.real.precision
+    bases = [HALF, Fraction(3, 2), Fraction(1), Fraction(2) ** (p - 1) - HALF, Fraction(2) ** (p - 2) + HALF]
+    bits = [s.bits(sign * base) for base in bases for sign in (1, -1)]
+    x = sorted({neighbour(b, s.real, step) for b in bits for step in (-2, -1, 0, 1, 2)})
+    yield Sketch("add-half", x, [s.bits(Fraction(1))], [zero_point], ("AddHalf", "NearTie"), ("quotient",))
+
+
+def large_odd(s: Setting) -> Iterator[Sketch]:
+    """Odd integers from 2^(p-1) on, where the type holds no halves any more, and even ones beyond 2^p."""
+    zero_point = s.zero_points[0]
+    base = 1 << (s.real.precision - 1)
+    values = [base + d for d in (-3, -1, 0, 1, 3, 5)] + [2 * base + d for d in (-3, -1, 0, 2, 4)] + [base + base // 2 + 1]
+    quotients = [Fraction(sign * value) for value in values for sign in (1, -1)]
+    yield per_tensor("large-odd", s, quotients, Fraction(1), zero_point, "LargeOdd", "AddHalf", roles=("quotient",))
+    three = [q for q in quotients if s.holds(3 * q)]
+    if three:
+        yield per_tensor("large-odd-3", s, three, Fraction(3), zero_point, "LargeOdd", roles=("quotient",))
+
+
+def range_edges(s: Setting) -> Iterator[Sketch]:
+    """Both ends of the range from both sides, with a neutral, an odd and the two extreme zero points."""
+    lowest, highest = s.quantized.lowest, s.quantized.highest
+    deltas = [Fraction(d, 4) for d in (-8, -6, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6, 8, 80, 4000)]
+    scales = dict.fromkeys((*s.zero_points, lowest, highest), Fraction(1)) | {s.zero_points[0] + 2: Fraction(1, 10)}
+    for zero_point, scale in scales.items():
+        targets = [end - zero_point + d for end in (lowest, highest) for d in deltas]
+        sketch = per_tensor("", s, targets, scale, zero_point)
+        x = sorted(set(with_neighbours(sketch, s.real, (-1, 0, 1))))
+        yield Sketch(f"range-edges-zp{zero_point}", x, sketch.scale, sketch.zero_point, ("RangeEdge",), ("range", "add"))
+
+
+def clamp_order(s: Setting) -> Iterator[Sketch]:
+    """Quotients beyond the output range that the zero point brings back into it."""
+    lowest, highest = s.quantized.lowest, s.quantized.highest
+    for zero_point in (lowest + (highest - lowest) // 9, highest - (highest - lowest) // 9):
+        ends = (highest - zero_point, lowest - zero_point)
+        targets = [end - sign * d - d * HALF for end, sign in zip(ends, (1, -1), strict=True) for d in range(1, 6)]
+        outside = [q for q in targets if not lowest <= q <= highest]
+        yield per_tensor(f"clamp-order-zp{zero_point}", s, outside, Fraction(1), zero_point, "ClampOrder", roles=("add",))
+
+
+def zero_point_parity(s: Setting) -> Iterator[Sketch]:
+    """Ties and fractions of both signs with odd zero points of both signs: rounding the sum is not the same."""
+    middle = s.zero_points[0]
+    for zero_point in (middle + 1, middle + 3, middle - 3):
+        floors = small_floors(s, zero_point)
+        quotients = [k + d for k in floors for d in (Fraction(1, 4), HALF, Fraction(3, 4)) if s.holds(k + d)]
+        flags, roles = ("ZeroPointParity", "Tie"), ("round-first", "add")
+        yield per_tensor(f"zero-point-parity-zp{zero_point}", s, quotients, Fraction(1), zero_point, *flags, roles=roles)
+
+
+def wide_sums(s: Setting) -> Iterator[Sketch]:
+    """Sums that are odd integers beyond what the input's type, or float32, holds."""
+    for precision in sorted({s.real.precision, 24}):
+        base = 1 << precision
+        for zero_point in (base + 1, -base - 3, 1, 3, -5, base // 2 + 1):
+            quotients = [Fraction(q) for q in (base, -base, base + 4, base // 2 + 1, HALF, -HALF, 2 * base, 3, -1)]
+            if not s.quantized.lowest <= zero_point <= s.quantized.highest or s.quantized.bits <= 8:
+                continue
+            name = f"wide-sums-{precision}-zp{zero_point}"
+            yield per_tensor(name, s, quotients, Fraction(1), zero_point, "WideSum", roles=("add",))
+
+
+def wide_quotients(s: Setting) -> Iterator[Sketch]:
+    """Integers and halves of more than 24 bits, and the last ones in a 32-bit range."""
+    ends = [s.quantized.highest, s.quantized.lowest]
+    values = [sign * ((1 << n) + 1 + d) for n in range(24, 32) for sign in (1, -1) for d in (0, HALF, Fraction(1, 4))]
+    values += [end + sign * d * HALF for end, sign in zip(ends, (-1, 1), strict=True) for d in range(0, 8)]
+    inside = [Fraction(v) for v in values if s.quantized.lowest <= v <= s.quantized.highest and s.holds(Fraction(v))]
+    if s.quantized.bits == 32 and inside:
+        yield per_tensor("wide-quotients", s, inside, Fraction(1), 0, "WideSum", roles=("quotient",))
+
+
+def negative_scales(s: Setting) -> Iterator[Sketch]:
+    zero_point = s.zero_points[1]
+    for scale in (Fraction(-1), Fraction(-3), Fraction(-1, 10)):
+        quotients = [k + d for k in small_floors(s, zero_point) for d in (HALF, Fraction(1, 4))]
+        name = f"negative-scale-{scale_name(-scale)}"
+        yield per_tensor(name, s, quotients, scale, zero_point, "NegativeScale", "Tie", roles=("quotient",))
+
+
+def tiny(s: Setting) -> Iterator[Sketch]:
+    """Quotients so small that adding anything to them loses them; directed modes still see their sign."""
+    smallest, normal = 1, 1 << (s.real.precision - 1)
+    some = [smallest, normal, s.bits(Fraction(2) ** (s.real.emin // 2)), s.bits(Fraction(1, 1024))]
+    x = [bits | sign for bits in some for sign in (0, sign_of(s.real))]
+    for zero_point in s.zero_points:
+        for scale in (Fraction(1), Fraction(2) ** (s.real.emax - 1)):
+            flags, roles = ("Tiny", "Subnormal", "ZeroPointParity"), ("quotient", "round-first")
+            name = f"tiny-zp{zero_point}-{'one' if scale == 1 else 'huge'}"
+            yield Sketch(name, x, [s.bits(scale)], [zero_point], flags, roles)
+
+
+def subnormals(s: Setting) -> Iterator[Sketch]:
+    """Subnormal inputs, scales and quotients: flushing any of them to zero changes the result."""
+    zero_point, sign = s.zero_points[0], sign_of(s.real)
+    room = min(20, 2 * (s.quantized.highest - zero_point) - 1)
+    small = [k | g for k in range(1, room) for g in (0, sign)]
+    for units in (1, 2, 3):
+        name = f"subnormal-scale-{units}"
+        yield Sketch(name, small, [units], [zero_point], ("Subnormal", "Tie"), ("quotient",))
+    normal = 1 << (s.real.precision - 1)
+    x = [bits | g for bits in (normal // 2, normal // 2 + 1, normal - 1, normal // 4) for g in (0, sign)]
+    yield Sketch("subnormal-input", x, [normal], [zero_point], ("Subnormal", "Tie"), ("quotient",))
+    x = [bits | g for bits in (normal, normal + 1, 2 * normal, 3 * normal) for g in (0, sign)]
+    scale = s.bits(Fraction(2) ** (s.real.precision // 2))
+    yield Sketch("subnormal-quotient", x, [scale], [zero_point], ("Subnormal", "Tiny"), ("quotient",))
+
+
+def overflow(s: Setting) -> Iterator[Sketch]:
+    """Quotients beyond 32- and 64-bit integers and beyond the type's own range."""
+    powers = [sign * (Fraction(2) ** n + d) for n in (15, 16, 31, 32, 62, 63, 64, 100) for d in (0, 1) for sign in (1, -1)]
+    sign, zero_point = sign_of(s.real), s.zero_points[1]
+    sketch = per_tensor("overflow-integers", s, powers, Fraction(1), zero_point, "Overflow", roles=("range",))
+    yield sketch
+    largest = [s.real.largest_bits, s.real.largest_bits | sign]
+    for name, scale in (("smallest", 1), ("small", s.bits(Fraction(1, 100))), ("one", s.bits(Fraction(1)))):
+        yield Sketch(f"overflow-{name}", largest, [scale], [zero_point], ("Overflow",), ("range",))
+
+
+def specials(s: Setting) -> Iterator[Sketch]:
+    """NaN, infinities, zero scales and the negative zero, next to ordinary values."""
+    one, infinity, sign = s.bits(Fraction(1)), s.real.infinity_bits, sign_of(s.real)
+    nan, zero_point = infinity | 1 << (s.real.precision - 2), s.zero_points[1]
+    ordinary = [one, one | sign, s.bits(Fraction(5, 2))]
+    for name, flag, role, x, scale in (
+        ("nan", "NaN", "nan", [nan, *ordinary, nan | sign, infinity | 1], one),
+        ("infinity", "Infinity", "infinity", [infinity, *ordinary, infinity | sign], one),
+        ("nan-scale", "NaN", "nan", ordinary, nan),
+        ("infinite-scale", "Infinity", "infinity", ordinary, infinity),
+        ("zero-scale", "ZeroScale", "zero-scale", [0, *ordinary], 0),
+        ("negative-zero", "NegativeZero", "quotient", [sign, 0, *ordinary], one),
+    ):
+        # A given shape keeps the sketch whole: ordinary values beside a NaN must not be touched by it.
+        yield Sketch(f"special-{name}", x, [scale], [zero_point], (flag,), (role,), (len(x),))
+
+
+def lanes(s: Setting) -> Iterator[Sketch]:
+    """511 elements: seven ties of both signs in turn, so each one visits every lane of every power-of-two width."""
+    cycle = [s.bits(Fraction(n, 2)) for n in (-5, -3, -1, 1, 3, 5, 7)]
+    x = [cycle[i % 7] for i in range(511)]
+    yield Sketch("lanes", x, [s.bits(Fraction(1))], [s.zero_points[0]], ("Lane", "Tie"), ("shape",))
+    near = [neighbour(bits, s.real, 1 if i % 2 else -1) for i, bits in enumerate(x[:263])]
+    yield Sketch("lanes-near", near, [s.bits(Fraction(1))], [s.zero_points[1]], ("Lane", "NearTie"), ("shape",))
+
+
+THEMES: tuple[Theme, ...] = (
+    ties,
+    scaled_ties,
+    rounded_scales,
+    add_half,
+    large_odd,
+    range_edges,
+    clamp_order,
+    zero_point_parity,
+    wide_sums,
+    wide_quotients,
+    negative_scales,
+    tiny,
+    subnormals,
+    overflow,
+    specials,
+    lanes,
+)
+
+
+def spread_over(
+    theme: str, s: Setting, shape: tuple[int, ...], axes: tuple[int, ...], attributes: dict[str, Any], *roles: str
+) -> Sketch:
+    """A sketch of any shape whose scales and zero points all differ along `axes`, with results inside 4 bits."""
+    count, coordinates = product(shape), product(tuple(shape[axis] for axis in axes))
+    x = [s.bits(Fraction((7 * i) % 25 - 12, 2)) for i in range(count)]
+    scale = [s.bits(1 + Fraction(j % 9, 2)) for j in range(coordinates)]
+    zero_point = [s.zero_points[0] + (-1, 1, 0)[j % 3] for j in range(coordinates)]
+    kinds = ("Scalar",) if shape == () else ("Empty",) if not count else ()
+    kinds += ("MultiAxis",) if len(axes) > 1 else ("PerAxis",) if axes else ()
+    return Sketch(theme, x, scale, zero_point, kinds, ("projection", *roles), shape, axes, attributes)
+
+
+def product(sizes: tuple[int, ...]) -> int:
+    result = 1
+    for size in sizes:
+        result *= size
+    return result
+
+
+NGRAPH_SHAPES: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...] = (
+    ((3, 3, 3), (0, 2)),
+    ((2, 3, 4), (1,)),
+    ((3, 3), (0,)),
+    ((3, 3), (1,)),
+    ((3, 3, 3), (0,)),
+    ((3, 3, 3), (1,)),
+    ((3, 3, 3), (2,)),
+    ((3, 3, 3), (0, 1)),
+    ((3, 3, 3), (1, 2)),
+    ((3, 3, 3), (0, 1, 2)),
+    ((2, 3, 4), ()),
+    ((2, 3, 4), (0, 2)),
+    ((2, 1, 3, 2), (1, 3)),
+    ((2, 2, 1, 3), (0, 3)),
+    ((2, 1, 2, 1, 3), (0, 2, 4)),
+    ((2, 3, 67), (1,)),
+    ((5, 67), (1,)),
+    ((7,), (0,)),
+    ((), ()),
+    ((0,), ()),
+    ((2, 0, 3), (1,)),
+    ((2, 0, 3), (0, 2)),
+)
+
+
+def ngraph_axes(s: Setting) -> Iterator[Sketch]:
+    """Every kind of axis set, shape and rank; modes other than ties-to-even get the first two."""
+    shapes = NGRAPH_SHAPES if s.mode == "ROUND_NEAREST_TOWARD_EVEN" else NGRAPH_SHAPES[:2]
+    for shape, axes in shapes:
+        name = f"axes-{'x'.join(map(str, shape)) or 'scalar'}-{'_'.join(map(str, axes)) or 'none'}"
+        yield spread_over(name, s, shape, axes, {"axes": list(axes)}, "granularity", "shape")
+
+
+def ngraph_older_form(s: Setting) -> Iterator[Sketch]:
+    quotients = [k + HALF for k in small_floors(s, s.zero_points[1])]
+    flags, roles = ("OlderForm", "Tie"), ("older-form", "zero-point-type", "real-type", "output-type")
+    yield per_tensor("offset", s, quotients, Fraction(1), s.zero_points[1], *flags, roles=roles, form=1)
+
+
+ONNX_SHAPES: tuple[tuple[tuple[int, ...], int | None], ...] = (
+    ((3, 3, 3), 0),
+    ((3, 3, 3), 1),
+    ((3, 3, 3), 2),
+    ((3, 3, 3), -1),
+    ((3, 3, 3), -3),
+    ((3, 3, 3), None),
+    ((2, 3, 4), 0),
+    ((2, 3, 4), None),
+    ((2, 3, 4), -1),
+    ((3, 3), 0),
+    ((3, 3), None),
+    ((4, 1, 2, 3), 3),
+    ((2, 3, 2, 2), None),
+    ((1, 2, 1, 3, 2), -2),
+    ((2, 3, 67), None),
+    ((5, 67), -1),
+    ((3, 1), 1),
+    ((2, 0, 3), 0),
+    ((0, 3), 1),
+)
+
+
+def onnx_axes(s: Setting) -> Iterator[Sketch]:
+    """Per-axis scales on every axis, counted from the front and the back, and by default; and per-tensor ranks."""
+    for shape, axis in ONNX_SHAPES:
+        name = f"axis-{'x'.join(map(str, shape))}-{'default' if axis is None else axis}"
+        attributes = {} if axis is None else {"axis": axis}
+        position = (1 if axis is None else axis) % len(shape)
+        yield spread_over(name, s, shape, (position,), attributes, "axis", "granularity", "shape")
+    for shape in ((), (0,), (2, 3, 4), (2, 0, 3)):
+        name = f"tensor-{'x'.join(map(str, shape)) or 'scalar'}"
+        yield spread_over(name, s, shape, (), {}, "per-tensor", "shape", "real-type", "output-type")
+
+
+def onnx_no_zero_point(s: Setting) -> Iterator[Sketch]:
+    if s.quantized.name == "uint8":
+        x = [s.bits(Fraction(n, 2)) for n in range(0, 60)]
+        one = [s.bits(Fraction(1))]
+        yield Sketch("no-zero-point", x, one, None, ("NoZeroPoint", "Tie"), ("no-zero-point",))
+
+
+OPERATOR_THEMES: dict[str, tuple[Theme, ...]] = {
+    "ngraph.Quantize": (ngraph_axes, ngraph_older_form),
+    "onnx.QuantizeLinear": (onnx_axes, onnx_no_zero_point),
+}
+OPERATOR_MODES: dict[str, tuple[str, ...]] = {
+    "ngraph.Quantize": tuple(ROUND_MODES),
+    "onnx.QuantizeLinear": ("ROUND_NEAREST_TOWARD_EVEN",),
+}
