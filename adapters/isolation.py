@@ -43,6 +43,7 @@ class IsolatedBackend:
     operators: frozenset[str] | None = None
     crashes: int = 0
     timeouts: int = 0
+    refused: dict[str, str] = field(default_factory=dict)  # nodes that compile() does not support, with its reason
     process: subprocess.Popen[bytes] | None = None
     errors: Any = field(default_factory=lambda: tempfile.TemporaryFile())  # noqa: SIM115 - lives as long as we do
 
@@ -72,6 +73,8 @@ class IsolatedBackend:
         if self.crashes >= MOST_CRASHES or self.timeouts >= MOST_TIMEOUTS:
             faults = f"{self.crashes} crashes and {self.timeouts} timeouts"
             return Outcome("error", message=f"not run: the backend was given up after {faults}")
+        if case.node.key in self.refused:
+            return Outcome("unsupported", message=self.refused[case.node.key])
         try:
             reply, outputs = self.ask({"request": "run", "node": case.node.key}, case.inputs, self.time_limit)
         except TimeoutError:
@@ -87,7 +90,10 @@ class IsolatedBackend:
         except MachineryFailed as error:
             self.crashes += 1
             return Outcome("error", message=str(error))
-        return Outcome(reply["status"], tuple(outputs), reply.get("message", ""), reply.get("seconds", 0.0))
+        message = reply.get("message", "")
+        if reply.get("node") == "refused":
+            self.refused[case.node.key] = message
+        return Outcome(reply["status"], tuple(outputs), message, reply.get("seconds", 0.0))
 
     def attestation(self) -> dict[str, str]:
         """What the backend says of itself; says so if it cannot answer any more."""

@@ -91,6 +91,11 @@ def answer(
 ) -> tuple[dict[str, Any], list[Array]]:
     try:
         run = compile_once(backend, compiled, key)
+    except Unsupported as reason:
+        return {"status": "unsupported", "message": message_of(reason), "node": "refused"}, []
+    except Exception as error:
+        return {"status": "error", "message": message_of(error)}, []
+    try:
         started = time.perf_counter()
         outputs = run(*inputs)
         seconds = time.perf_counter() - started

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import ml_dtypes
 import numpy as np
@@ -21,6 +21,7 @@ from tiebreak.golden.quantization import Quantization, quantization_of
 from tiebreak.golden.rounding import ROUND_MODES, is_nearest, short_mode
 
 UNEXPLAINED = "unexplained"
+VECTOR_WIDTHS = (4, 8, 16, 32, 64)
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,9 @@ class Cause:
 
     text: str
     role: str
+    rank: int = 0  # among causes that explain as much, the lower one is named
+    mode: str = ""  # the rounding mode that it says is used instead, if it is only that
+    by_position: bool = False  # it depends on where in the tensor an element is: named only for want of better
 
 
 @dataclass(frozen=True)
@@ -174,6 +178,12 @@ def subtracted_zero_point(o: Operands) -> Array:
     return o.clamp(round_array(o.quotient(), o.mode) - o.zero_point)
 
 
+def symmetric_range(o: Operands) -> Array:
+    """The factor that maps [-|lowest|, |lowest|] * scale to [-highest, highest]: 127/128 of the right one for int8."""
+    factor = (o.highest / max(-o.lowest, o.highest + 1)) / o.scale.astype(np.float64)
+    return o.finish(np.asarray(o.x * factor.astype(o.x.dtype), np.float64))
+
+
 def multiplied(o: Operands) -> Array:
     return o.finish(np.asarray(o.x * o.scale, np.float64))
 
@@ -208,12 +218,13 @@ HYPOTHESES: tuple[tuple[Cause, Predict], ...] = (
     (Cause("ignores the zero point", "add"), without_zero_point),
     (Cause("subtracts the zero point", "add"), subtracted_zero_point),
     (Cause("multiplies by the scale", "quotient"), multiplied),
+    (Cause("scales to the symmetric range: highest / -lowest of the right factor", "quotient"), symmetric_range),
 )
 
 
 def mode_cause(wanted: str, other: str) -> Cause:
     kind = "wrong tie rule" if is_nearest(wanted) and is_nearest(other) else "wrong rounding"
-    return Cause(f"{kind}: {short_mode(other)}", "mode")
+    return Cause(f"{kind}: {short_mode(other)}", "mode", mode=other)
 
 
 def predictions(case: Case, truths: dict[str, Truth]) -> Iterator[tuple[Cause, Array]]:
@@ -225,10 +236,24 @@ def predictions(case: Case, truths: dict[str, Truth]) -> Iterator[tuple[Cause, A
             yield mode_cause(wanted, mode), truths[mode].working
     with np.errstate(all="ignore"):
         own = operands(case, problem, problem.axes)
-        for cause, predict in HYPOTHESES:
-            yield cause, predict(own)
+        for rank, (cause, predict) in enumerate(HYPOTHESES, start=1):
+            yield replace(cause, rank=rank), predict(own)
+        yield from path_causes(case, truths)
         for text, other in wrong_parameters(case, problem):
-            yield Cause(text, "projection"), other.finish(other.quotient())
+            yield Cause(text, "projection", len(HYPOTHESES) + 1), other.finish(other.quotient())
+
+
+def path_causes(case: Case, truths: dict[str, Truth]) -> Iterator[tuple[Cause, Array]]:
+    """Vector loops whose body or tail rounds by another mode than the rest."""
+    wanted, index = case.node.round_mode, np.arange(case.size)
+    for width in VECTOR_WIDTHS:
+        tail = index >= case.size - case.size % width
+        if tail.any() and not tail.all():
+            for mode in ROUND_MODES:
+                for place, where in (("tail", tail), ("body", ~tail)):
+                    text = f"the {place} of a vector loop of {width} rounds {short_mode(mode)}"
+                    mixed = np.where(where, truths[mode].working, truths[wanted].working)
+                    yield Cause(text, "mode", len(HYPOTHESES) + 2, by_position=True), mixed
 
 
 def operands(case: Case, problem: Quantization, axes: tuple[int, ...]) -> Operands:
@@ -271,8 +296,16 @@ def replaced(case: Case, problem: Quantization, scale: Array, zero_point: Array)
     return Operands(x.reshape(-1), flat_scale, flat_zero, kind.lowest, kind.highest, problem.mode)
 
 
-def explanations(case: Case, truths: dict[str, Truth], judgement: Judgement) -> list[frozenset[Cause]]:
-    """For each deviating element, in order, the causes that predict what the backend gave."""
+@dataclass(frozen=True)
+class Explanation:
+    """Causes that predict one deviating element: those that contradict nothing in its case, and all of them."""
+
+    consistent: frozenset[Cause]
+    matching: frozenset[Cause]
+
+
+def explanations(case: Case, truths: dict[str, Truth], judgement: Judgement) -> list[Explanation]:
+    """One for each deviating element, in order."""
     wrong = judgement.grades == DEVIATES
     right = ~wrong & (judgement.grades != UNSPECIFIED)
     found: list[dict[Cause, bool]] = [{} for _ in range(judgement.count(DEVIATES))]
@@ -281,22 +314,48 @@ def explanations(case: Case, truths: dict[str, Truth], judgement: Judgement) -> 
         consistent = bool(match[right].all())
         for position in np.flatnonzero(match[wrong]):
             found[position][cause] = found[position].get(cause, False) or consistent
-    return [frozenset(cause for cause, ok in causes.items() if ok) or frozenset(causes) for causes in found]
+    return [Explanation(frozenset(c for c, ok in causes.items() if ok), frozenset(causes)) for causes in found]
 
 
-def settle(candidates: list[frozenset[Cause]]) -> list[Cause]:
-    """One cause for each element: greedily the one that explains the most of what is left."""
-    kinds: dict[frozenset[Cause], int] = {}
-    for causes in candidates:
-        kinds[causes] = kinds.get(causes, 0) + 1
-    chosen: dict[frozenset[Cause], Cause] = {frozenset(): Cause(UNEXPLAINED, "mode")}
-    left = {causes: count for causes, count in kinds.items() if causes}
+def settle(candidates: list[Explanation]) -> list[Cause]:
+    """One cause for each element: greedily the one that explains the most of what is left.
+
+    A cause that contradicts other elements of a case is named there only if elsewhere it contradicts nothing: a
+    backend may well have two faults. Otherwise the element stays unexplained.
+    """
+    plain = [frozenset(cause for cause in c.consistent if not cause.by_position) for c in candidates]
+    accepted = frozenset(cover(plain).values())
+    tiers = [
+        causes or c.matching & accepted or c.consistent for causes, c in zip(plain, candidates, strict=True)
+    ]
+    chosen = cover(tiers)
+    return [chosen[causes] for causes in tiers]
+
+
+def without(candidates: list[Explanation], refuted: frozenset[str]) -> list[Explanation]:
+    """The explanations without the causes that only say that one of the `refuted` modes is used."""
+    if not refuted:
+        return candidates
+
+    def keep(causes: frozenset[Cause]) -> frozenset[Cause]:
+        return frozenset(cause for cause in causes if cause.mode not in refuted)
+
+    return [Explanation(keep(c.consistent), keep(c.matching)) for c in candidates]
+
+
+def cover(sets: list[frozenset[Cause]]) -> dict[frozenset[Cause], Cause]:
+    """A cause for each distinct set, by greedy cover weighted with how often the sets occur."""
+    left: dict[frozenset[Cause], int] = {}
+    for causes in sets:
+        left[causes] = left.get(causes, 0) + 1
+    chosen = {frozenset[Cause](): Cause(UNEXPLAINED, "mode")}
+    left.pop(frozenset(), None)
     while left:
         weight: dict[Cause, int] = {}
         for causes, count in left.items():
             for cause in causes:
                 weight[cause] = weight.get(cause, 0) + count
-        best = min(weight, key=lambda cause: (-weight[cause], cause.text))
+        best = min(weight, key=lambda cause: (-weight[cause], cause.rank, cause.text))
         chosen |= {causes: best for causes in left if best in causes}
         left = {causes: count for causes, count in left.items() if best not in causes}
-    return [chosen[causes] for causes in candidates]
+    return chosen

@@ -49,7 +49,6 @@ def kernel_truth(case: Case, mode: str) -> Truth:
     working, working_state = kernel.quantize(problem, working=True, mode=mode)
     saturates = get_operator(case.node.operator).saturates
     specified = is_specified(exact_state, saturates) & is_specified(working_state, saturates)
-    # An exact result in range stays specified where only the working-precision one leaves the range: see judge().
     return Truth(exact.reshape(-1), working.reshape(-1), specified.reshape(-1))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
@@ -34,7 +35,7 @@ class Node:
     inputs: tuple[TensorType, ...]
     outputs: tuple[TensorType, ...]
 
-    @property
+    @cached_property
     def key(self) -> str:
         """A canonical JSON text: equal for equal nodes, and enough to build the node again."""
         return json.dumps(
@@ -47,15 +48,15 @@ class Node:
             sort_keys=True,
         )
 
-    @property
+    @cached_property
     def real(self) -> FloatType:
         return FLOAT_TYPES[self.inputs[0].dtype.name]
 
-    @property
+    @cached_property
     def quantized(self) -> IntegerType:
         return INTEGER_TYPES[self.outputs[0].dtype.name]
 
-    @property
+    @cached_property
     def round_mode(self) -> str:
         return get_operator(self.operator).round_mode(self.attributes)
 

@@ -1,1 +1,1 @@
-""""""
+"""What a run leaves: records on disk, tables, HTML."""

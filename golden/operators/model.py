@@ -75,11 +75,18 @@ class Operator:
 
     def parse_attributes(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Validated attributes in the node's form, required ones present, absent optional ones left off."""
-        parsed = {name: self._parse(self.attribute(name), value) for name, value in given.items()}
+        parsed = self.parse_attributes_given(given)
         for attribute in self.attributes:
             if attribute.required and attribute.name not in parsed:
                 raise InvalidInput(f"{self.id} needs the attribute {attribute.name!r}: {attribute.text}")
         return parsed
+
+    def has_attribute(self, name: str) -> bool:
+        return any(attribute.name == name for attribute in self.attributes)
+
+    def parse_attributes_given(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Like parse_attributes, for a choice among nodes: required attributes may be absent."""
+        return {name: self._parse(self.attribute(name), value) for name, value in given.items()}
 
     def _parse(self, attribute: Attribute, value: Any) -> Any:
         try:

@@ -1,1 +1,1 @@
-""""""
+"""Jinja templates and styles of the HTML report."""

@@ -1,1 +1,60 @@
-"""Tiebreak: conformance suite and differential verifier for tensor quantization operators."""
+"""Tiebreak: a conformance suite and differential verifier for tensor quantization operators.
+
+Names are loaded when first used, so that importing the package costs nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tiebreak.adapters.protocol import Backend
+    from tiebreak.conformance.generators import cases, nodes
+    from tiebreak.golden.errors import DamagedFile, InvalidInput, MachineryFailed, TiebreakError, Unsupported
+    from tiebreak.golden.nodes import Case, Node, TensorType, make_node
+    from tiebreak.golden.operators import OPERATORS, get_operator
+
+__version__ = "0.1.0"
+
+PUBLIC = {
+    "Backend": "tiebreak.adapters.protocol",
+    "Case": "tiebreak.golden.nodes",
+    "DamagedFile": "tiebreak.golden.errors",
+    "InvalidInput": "tiebreak.golden.errors",
+    "MachineryFailed": "tiebreak.golden.errors",
+    "Node": "tiebreak.golden.nodes",
+    "OPERATORS": "tiebreak.golden.operators",
+    "TensorType": "tiebreak.golden.nodes",
+    "TiebreakError": "tiebreak.golden.errors",
+    "Unsupported": "tiebreak.golden.errors",
+    "cases": "tiebreak.conformance.generators",
+    "get_operator": "tiebreak.golden.operators",
+    "make_node": "tiebreak.golden.nodes",
+    "nodes": "tiebreak.conformance.generators",
+}
+
+__all__ = [
+    "OPERATORS",
+    "Backend",
+    "Case",
+    "DamagedFile",
+    "InvalidInput",
+    "MachineryFailed",
+    "Node",
+    "TensorType",
+    "TiebreakError",
+    "Unsupported",
+    "__version__",
+    "cases",
+    "get_operator",
+    "make_node",
+    "nodes",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in PUBLIC:
+        raise AttributeError(f"module 'tiebreak' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(PUBLIC[name]), name)

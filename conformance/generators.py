@@ -1,0 +1,200 @@
+"""Hypothesis strategies for nodes and cases that aim at ties, range edges and working-precision traps.
+
+    from hypothesis import given
+    from tiebreak.conformance.generators import cases
+
+    @given(cases(operator="onnx.QuantizeLinear", real="float32"))
+    def test_mine(case): ...
+
+Inputs are chosen as exact quotients, turned into bits by one rounding and moved by a few units in the last place, so
+they hit what random floats never do. Everything shrinks: to rank 0, scale 1 and one element where one suffices.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from hypothesis import HealthCheck, Phase, Verbosity, given, settings
+from hypothesis import seed as use_seed
+from hypothesis import strategies as st
+
+from tiebreak.golden.elements import FloatType, IntegerType, decode, encode, neighbour, numpy_dtype
+from tiebreak.golden.nodes import Array, Case, Node, make_node
+from tiebreak.golden.operators import OPERATORS, get_operator
+from tiebreak.golden.rounding import ROUND_MODES
+from tiebreak.golden.themes import product
+
+HALF = Fraction(1, 2)
+
+
+@dataclass(frozen=True)
+class Target:
+    """Where an input aims: quotient `base` (from the range's `end`, if given), then some units in the last place."""
+
+    base: Fraction
+    end: str = ""
+    steps: int = 0
+    bits: int | None = None
+
+    def input_bits(self, scale: int, zero_point: int, real: FloatType, quantized: IntegerType) -> int:
+        if self.bits is not None:
+            return self.bits
+        ends = {"": 0, "lowest": quantized.lowest - zero_point, "highest": quantized.highest - zero_point}
+        divisor = decode(scale, real)
+        exact = (self.base + ends[self.end]) * divisor if isinstance(divisor, Fraction) else self.base
+        return neighbour(encode(exact, real), real, self.steps)
+
+
+def shapes() -> st.SearchStrategy[tuple[int, ...]]:
+    """Rank 0 to 4, at most a few dozen elements, empty ones included; sometimes longer than any SIMD width."""
+    small = st.lists(st.integers(0, 4), min_size=1, max_size=4).map(tuple)
+    long = st.integers(60, 300).map(lambda n: (n,))
+    return st.one_of(st.just(()), st.integers(1, 9).map(lambda n: (n,)), small, long)
+
+
+def scales(real: FloatType) -> st.SearchStrategy[int]:
+    """Bits of a scale: 1, few-bit, powers of two, positive of moderate size, subnormal, negative."""
+    top = 1 << (real.precision - 1)
+    few = st.sampled_from([encode(Fraction(n, d), real) for n, d in ((3, 1), (3, 4), (1, 2), (5, 8), (1, 10), (7, 1))])
+    powers = st.integers(real.emin // 2, real.emax // 2).map(lambda e: encode(Fraction(2) ** e, real))
+    moderate = st.tuples(st.integers(-8, 8), st.integers(0, top - 1)).map(
+        lambda p: ((p[0] + real.emax) * top) + p[1]  # exponent field and fraction
+    )
+    negative = moderate.map(lambda bits: bits | 1 << (real.bits - 1))
+    return st.one_of(st.just(encode(Fraction(1), real)), few, powers, moderate, st.integers(1, top - 1), negative)
+
+
+def targets(real: FloatType, *, specials: bool = True) -> st.SearchStrategy[Target]:
+    """Ties and integers of all sizes and their neighbours, both ends of the range, and any bits at all."""
+    size = st.one_of(st.integers(-12, 12), st.integers(-300, 300), st.integers(-(1 << 32), 1 << 32))
+    steps = st.integers(-2, 2)
+    ties = st.builds(lambda k, n: Target(k + HALF, steps=n), size, steps)
+    integers = st.builds(lambda k, n: Target(Fraction(k), steps=n), size, steps)
+    ends = st.sampled_from(["lowest", "highest"])
+    edges = st.builds(lambda d, end, n: Target(Fraction(d, 4), end, n), st.integers(-12, 12), ends, steps)
+    bits = st.integers(0, (1 << real.bits) - 1)
+    if not specials:
+        bits = bits.filter(lambda b: b & ~(1 << (real.bits - 1)) < real.infinity_bits)
+    return st.one_of(ties, integers, edges, bits.map(lambda b: Target(Fraction(0), bits=b)))
+
+
+@st.composite
+def nodes(
+    draw: st.DrawFn,
+    *,
+    operator: str | None = None,
+    real: str | None = None,
+    quantized: str | None = None,
+    round_mode: str | None = None,
+    rank: int | None = None,
+) -> Node:
+    """A node of any operator, types, attributes and document form, or of those that are given; for inputs of `rank`."""
+    spec = get_operator(operator or draw(st.sampled_from(sorted(OPERATORS))))
+    rank = draw(st.integers(0, 4)) if rank is None else rank
+    output = quantized or draw(st.sampled_from(spec.quantized_types))
+    attributes: dict[str, Any] = {}
+    if spec.id == "ngraph.Quantize":
+        attributes["round_mode"] = round_mode or draw(st.sampled_from(tuple(ROUND_MODES)))
+        attributes["axes"] = draw(st.sets(st.integers(0, rank - 1)).map(sorted)) if rank else []
+    elif rank and draw(st.booleans()):
+        attributes["axis"] = draw(st.integers(-rank, rank - 1))
+    return make_node(
+        spec.id,
+        real=real or draw(st.sampled_from(spec.real_types)),
+        quantized=output,
+        attributes=attributes,
+        form=draw(st.integers(0, len(spec.forms) - 1)),
+        zero_point=not (spec.zero_point_optional and output == "uint8" and draw(st.booleans())),
+    )
+
+
+@st.composite
+def cases(draw: st.DrawFn, *, specials: bool = True, **given_node: Any) -> Case:
+    """A node (see `nodes` for the keywords) with inputs; `specials=False` leaves out NaN and infinite inputs."""
+    shape = draw(shapes())
+    node = draw(nodes(rank=len(shape), **given_node))
+    axes = varying_axes(draw, node, shape)
+    count = product(tuple(shape[axis] for axis in axes))
+    real, quantized = node.real, node.quantized
+    scale = repeat(draw(st.lists(scales(real), min_size=1, max_size=5)), count)
+    zero_points = st.one_of(st.just(0), st.integers(quantized.lowest, quantized.highest))
+    zero_point = repeat(draw(st.lists(zero_points, min_size=1, max_size=5)), count)
+    aims = draw(st.lists(targets(real, specials=specials), min_size=1, max_size=12))
+    return build_case(node, shape, axes, aims, scale, zero_point)
+
+
+def varying_axes(draw: st.DrawFn, node: Node, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The axes on which this node's scale will vary for an input of this shape."""
+    if node.operator == "ngraph.Quantize":
+        return tuple(node.attributes["axes"])
+    # Without an axis attribute the default, 1, must exist; rank 1 is per tensor by the document.
+    if len(shape) < 2 or ("axis" not in node.attributes and not draw(st.booleans())):
+        return ()
+    return (int(node.attributes.get("axis", 1)) % len(shape),)
+
+
+def repeat(values: Sequence[int], count: int) -> list[int]:
+    return [values[i % len(values)] for i in range(count)]
+
+
+def build_case(
+    node: Node,
+    shape: tuple[int, ...],
+    axes: tuple[int, ...],
+    aims: Sequence[Target],
+    scale: Sequence[int],
+    zero_point: Sequence[int],
+) -> Case:
+    """The case whose elements take the targets in turn, each against its own scale and zero point."""
+    projected = tuple(shape[axis] for axis in axes)
+    if len(node.inputs) == 2:
+        zero_point = [0] * len(scale)
+    kept = [size if axis in axes else 1 for axis, size in enumerate(shape)]
+    owner = np.broadcast_to(np.arange(len(scale)).reshape(kept), shape).reshape(-1)
+    x = [aims[i % len(aims)].input_bits(scale[j], zero_point[j], node.real, node.quantized) for i, j in enumerate(owner)]
+    inputs = [float_array(x, shape, node.real), float_array(scale, projected, node.real)]
+    if len(node.inputs) == 3:
+        inputs.append(np.array(zero_point, np.int64).astype(node.inputs[2].dtype).reshape(projected))
+    return Case(case_id(node, inputs), node, tuple(inputs), "generated")
+
+
+def float_array(bits: Sequence[int], shape: tuple[int, ...], real: FloatType) -> Array:
+    words = np.array(bits, dtype=f"uint{real.bits}")
+    return words.view(numpy_dtype(real.name)).reshape(shape)
+
+
+def case_id(node: Node, inputs: Sequence[Array]) -> str:
+    """An id that is the same for the same node and bits."""
+    digest = hashlib.sha256(node.key.encode())
+    for array in inputs:
+        digest.update(repr(array.shape).encode() + array.tobytes())
+    return f"generated/{node.operator}/{node.real.name}/{node.quantized.name}/{digest.hexdigest()[:16]}"
+
+
+def generate_cases(operator: str, count: int, seed: int) -> list[Case]:
+    """`count` distinct generated cases of an operator; the same ones for the same seed and Hypothesis release."""
+    found: dict[str, Case] = {}
+
+    @use_seed(seed)
+    @settings(
+        max_examples=count,
+        phases=[Phase.generate],
+        database=None,
+        deadline=None,
+        verbosity=Verbosity.quiet,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(cases(operator=operator))
+    def collect(case: Case) -> None:
+        found[case.id] = case
+
+    state = random.getstate()
+    collect()
+    random.setstate(state)
+    return list(found.values())

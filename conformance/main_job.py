@@ -1,0 +1,127 @@
+"""`tiebreak run` from choice to exit code: plan, run with a progress bar, write the run folder, print the matrix."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from tiebreak.adapters.isolation import IsolatedBackend
+from tiebreak.adapters.registry import check_spec, registered
+from tiebreak.conformance.plan import Selection, plan
+from tiebreak.conformance.run import run_cases
+from tiebreak.golden.errors import EXIT_NOTHING_RAN, TiebreakError
+from tiebreak.reports.html import write_report
+from tiebreak.reports.records import RunRecords, as_run, check_writable, write_run
+from tiebreak.reports.summary import json_summary, print_summary
+
+
+def main_job(specs: Sequence[str], selection: Selection, folder: Path, *, time_limit: float, as_json: bool) -> int:
+    """Do it and give the exit code. Raises TiebreakError for bad input or a backend that can't be had."""
+    checked = [check_spec(spec) for spec in dict.fromkeys(specs)]
+    check_writable(folder)
+    cases = plan(selection)
+    chosen = checked or installed()
+    if not chosen:
+        print("tiebreak: no backend is installed; try: pip install 'tiebreak[backends]'", file=sys.stderr)
+        return EXIT_NOTHING_RAN
+    facts = {
+        "command": shlex.join(["tiebreak", *sys.argv[1:]]),
+        "level": selection.level,
+        "seed": selection.seed,
+        "time_limit": time_limit,
+        "folder": str(folder),
+    }
+    with progress_bar() as bar:
+        tasks: dict[str, Any] = {}
+
+        def progress(name: str, done: int, planned: int) -> None:
+            if name not in tasks:
+                tasks[name] = bar.add_task(plain(name), total=planned)
+            bar.update(tasks[name], completed=done)
+
+        records = run_cases(chosen, cases, time_limit=time_limit, facts=facts, progress=progress)
+    finish(folder, records, as_json=as_json)
+    return int(records.info["exit"])
+
+
+def finish(folder: Path, records: RunRecords, *, as_json: bool) -> None:
+    run = as_run(records)
+    write_run(folder, run, records.generated)
+    write_report(folder / "report.html", run, str(folder))
+    if as_json:
+        print(json.dumps(json_summary(run, str(folder))))
+    else:
+        print_summary(run, str(folder))
+
+
+def progress_bar() -> Progress:
+    """On standard error, so that standard output holds results only."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    return Progress(*columns, console=Console(stderr=True), transient=True)
+
+
+def plain(text: str) -> str:
+    """A backend's name without anything that rich or a terminal would interpret."""
+    from rich.markup import escape
+
+    return escape("".join(c if c.isprintable() else "?" for c in text)[:60])
+
+
+def installed() -> list[str]:
+    """The registered backends that load."""
+    return [name for name, problem in probe_all() if not problem]
+
+
+def probe_all() -> list[tuple[str, str]]:
+    """(name, why it does not load or "") of every registered backend, each asked in a process of its own."""
+    with ThreadPoolExecutor(4) as pool:
+        return list(zip(registered(), pool.map(lambda name: probe(name)[1], registered()), strict=True))
+
+
+def probe(name: str) -> tuple[IsolatedBackend, str]:
+    """The backend with its name, version and operators filled in, stopped again; and why it does not load."""
+    backend = IsolatedBackend(name)
+    try:
+        backend.start()
+        return backend, ""
+    except TiebreakError as error:
+        return backend, str(error)
+    finally:
+        backend.close()
+
+
+def list_backends(*, as_json: bool) -> None:
+    """Print every registered backend: installed or not, version, operators, and what to type if it is not."""
+    with ThreadPoolExecutor(4) as pool:
+        probed = list(pool.map(probe, registered()))
+    rows = [
+        {
+            "backend": backend.spec,
+            "installed": not problem,
+            "version": backend.version,
+            "operators": sorted(backend.operators or ()),
+            "message": problem,
+        }
+        for backend, problem in probed
+    ]
+    if as_json:
+        print(json.dumps({"backends": rows}))
+        return
+    from rich.table import Table
+
+    table = Table("backend", "version", "operators", "")
+    for row in rows:
+        operators = row["operators"]
+        assert isinstance(operators, list)
+        table.add_row(*(plain(str(cell)) for cell in (row["backend"], row["version"], ", ".join(operators))), row["message"] and plain(str(row["message"])))
+    Console().print(table)
+
+

@@ -1,0 +1,172 @@
+"""What a run will do: which vectors, how many generated cases, and cases that a person typed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tiebreak.conformance.generators import case_id, float_array, generate_cases
+from tiebreak.golden.builder import all_files, file_name
+from tiebreak.golden.elements import parse_real
+from tiebreak.golden.errors import InvalidInput
+from tiebreak.golden.nodes import Array, Case, Node, TensorType, make_node
+from tiebreak.golden.operators import OPERATORS, get_operator
+from tiebreak.golden.quantization import quantization_of
+from tiebreak.golden.vectorfile import VECTORS, read_cases, vector_paths
+
+LEVELS = {"quick": 150, "full": 1000, "deep": 20000}  # generated cases for each operator
+MOST_TYPED = 1 << 20
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which cases to run; empty tuples and mappings mean all. `inputs` (name to text) makes one typed case instead."""
+
+    operators: tuple[str, ...] = ()
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+    real: str = ""
+    quantized: str = ""
+    inputs: Mapping[str, str] = field(default_factory=dict)
+    case_ids: tuple[str, ...] = ()
+    vectors: Path | None = None
+    earlier_run: Path | None = None
+    level: str = "full"
+    seed: int = 0
+
+
+def plan(selection: Selection) -> list[Case]:
+    """Every case of the selection, vectors first. InvalidInput if it names what does not exist, or nothing at all."""
+    operators = chosen_operators(selection)
+    if selection.inputs:
+        return [typed_case(selection, operators)]
+    wanted = {name: get_operator(name).parse_attributes_given(selection.attributes) for name in operators}
+    cases = [case for case in stored_cases(selection, operators) if matches(case, wanted[case.node.operator], selection)]
+    if selection.case_ids:
+        return by_id(cases, selection)
+    for name in operators:
+        made = generate_cases(name, LEVELS[selection.level], selection.seed) if selection.vectors is None else []
+        cases += [case for case in made if matches(case, wanted[name], selection)]
+    if not cases:
+        raise InvalidInput("no case matches this choice of operator, attributes and types")
+    return cases
+
+
+def chosen_operators(selection: Selection) -> list[str]:
+    """The named operators (all if none is) that have every attribute of the selection."""
+    names = [get_operator(name).id for name in selection.operators]
+    if names:
+        for name in names:
+            get_operator(name).parse_attributes_given(selection.attributes)
+        return names
+    having = [spec.id for spec in OPERATORS.values() if all(spec.has_attribute(name) for name in selection.attributes)]
+    if not having:
+        known = "; ".join(f"{spec.id}: {', '.join(a.name for a in spec.attributes)}" for spec in OPERATORS.values())
+        raise InvalidInput(f"no operator has the attributes {', '.join(selection.attributes)}; they have: {known}")
+    return having
+
+
+def matches(case: Case, attributes: Mapping[str, Any], selection: Selection) -> bool:
+    node, spec = case.node, get_operator(case.node.operator)
+    for name, value in attributes.items():
+        if node.attributes.get(name, spec.attribute(name).default) != value:
+            return False
+    return selection.real in ("", node.real.name) and selection.quantized in ("", node.quantized.name)
+
+
+def stored_cases(selection: Selection, operators: Sequence[str]) -> list[Case]:
+    """Golden vectors of the operators (only the files of the types asked for), a user's own, or an earlier run's."""
+    if selection.vectors is not None:
+        paths = vector_paths(selection.vectors) if selection.vectors.is_dir() else [selection.vectors]
+        cases = [case for path in paths for case in read_cases(path)]
+    else:
+        names = [
+            file_name(operator, real, quantized)
+            for operator, real, quantized in all_files()
+            if operator in operators
+            and selection.real in ("", real)
+            and selection.quantized in ("", quantized)
+            and may_hold(selection.case_ids, f"{operator}/{real}/{quantized}/")
+        ]
+        cases = [case for name in names for case in read_cases(VECTORS / name, trusted=True)]
+    if selection.earlier_run is not None:
+        from tiebreak.reports.records import read_generated
+
+        cases += read_generated(selection.earlier_run)
+    return [case for case in cases if case.node.operator in operators]
+
+
+def may_hold(case_ids: Sequence[str], prefix: str) -> bool:
+    """Whether any of the wanted vectors (all if none is named) is in the file whose ids begin so."""
+    return not case_ids or any(id.startswith(prefix) for id in case_ids)
+
+
+def by_id(cases: Sequence[Case], selection: Selection) -> list[Case]:
+    """The cases with the wanted ids, in that order."""
+    known = {case.id: case for case in cases}
+    for id in selection.case_ids:
+        if id not in known:
+            hint = "" if selection.earlier_run else "; for a generated case name its run with --from"
+            raise InvalidInput(f"no case {id!r}{hint}")
+    return [known[id] for id in selection.case_ids]
+
+
+def typed_case(selection: Selection, operators: Sequence[str]) -> Case:
+    """The one case whose inputs a person typed, checked. Raises InvalidInput naming what does not fit."""
+    if len(operators) != 1 or not selection.operators:
+        raise InvalidInput("--input needs exactly one --operator")
+    spec = get_operator(operators[0])
+    names = tuple(selection.inputs)
+    form = next((i for i, form in enumerate(spec.forms) if set(names) <= set(form)), None)
+    if form is None:
+        raise InvalidInput(f"{spec.id} has no inputs {', '.join(names)}; it has: {' or '.join(map(', '.join, spec.forms))}")
+    node = make_node(
+        spec.id,
+        real=selection.real or "float32",
+        quantized=selection.quantized or str(selection.attributes.get("type", "uint8")),
+        attributes=selection.attributes,
+        form=form,
+        zero_point=len(names) == 3 or not spec.zero_point_optional,
+    )
+    missing = [kind.name for kind in node.inputs if kind.name not in names]
+    if missing:
+        raise InvalidInput(f"{spec.id}: no value for {', '.join(missing)}: add --input {missing[0]}=…")
+    inputs = tuple(parse_tensor(kind, selection.inputs[kind.name], node) for kind in node.inputs)
+    case = Case(case_id(node, inputs).replace("generated", "typed", 1), node, inputs, "typed")
+    quantization_of(case)
+    return case
+
+
+def parse_tensor(kind: TensorType, text: str, node: Node) -> Array:
+    """A tensor written as one number, as a,b,c or as nested JSON lists; 0x… is a float's bit pattern."""
+    flat, shape = flatten(kind.name, text)
+    try:
+        if kind.dtype == node.inputs[0].dtype:
+            return float_array([parse_real(item, node.real) for item in flat], shape, node.real)
+        values = [int(item) for item in flat]
+    except ValueError as error:
+        raise InvalidInput(f"--input {kind.name}: {error}") from None
+    quantized = node.quantized
+    for value in values:
+        if not quantized.lowest <= value <= quantized.highest:
+            ends = f"[{quantized.lowest}, {quantized.highest}]"
+            raise InvalidInput(f"--input {kind.name}: {value} is outside {quantized.name}'s {ends}")
+    return np.array(values, np.int64).astype(kind.dtype).reshape(shape)
+
+
+def flatten(name: str, text: str) -> tuple[list[str], tuple[int, ...]]:
+    """The items of a typed tensor as text, and its shape."""
+    if not text.strip().startswith("["):
+        items = [item.strip() for item in text.split(",")]
+        return items, () if len(items) == 1 else (len(items),)
+    try:
+        data = np.array(json.loads(text, parse_float=str, parse_int=str, parse_constant=str), dtype=str)
+    except (ValueError, RecursionError):
+        raise InvalidInput(f"--input {name}: {text[:60]!r} is not a rectangular JSON list of numbers") from None
+    if data.size > MOST_TYPED:
+        raise InvalidInput(f"--input {name}: more than {MOST_TYPED} elements")
+    return [str(item) for item in data.reshape(-1)], data.shape

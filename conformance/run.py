@@ -1,0 +1,307 @@
+"""The main job: every case on every backend, judged, with causes, as records."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from tiebreak.adapters.isolation import IsolatedBackend, Outcome
+from tiebreak.adapters.platform_facts import instruction_sets, machine
+from tiebreak.conformance import causes
+from tiebreak.conformance.boundary import distance_in_ulp
+from tiebreak.conformance.judge import DEVIATES, EXACT, FAILURES, UNSPECIFIED, WORKING, Judgement, judge, output_problem
+from tiebreak.conformance.observe import observations
+from tiebreak.conformance.truths import Truth, Truths
+from tiebreak.golden import oracle
+from tiebreak.golden.errors import (
+    EXIT_CONFORMS,
+    EXIT_DISCREPANCIES,
+    EXIT_FAILED,
+    EXIT_NOTHING_RAN,
+    MachineryFailed,
+)
+from tiebreak.golden.nodes import Array, Case
+from tiebreak.golden.operators import get_operator
+from tiebreak.golden.quantization import quantization_of
+from tiebreak.golden.rounding import ROUND_MODES, short_mode
+from tiebreak.reports.records import RunRecords
+
+Progress = Callable[[str, int, int], None]  # backend, cases done, cases planned
+
+
+@dataclass
+class BackendRecords:
+    """What one backend did: a row for each case, a row for each differing element, and its outputs by case id."""
+
+    facts: dict[str, Any]
+    results: list[dict[str, Any]] = field(default_factory=list)
+    discrepancies: list[dict[str, Any]] = field(default_factory=list)
+    candidates: list[causes.Explanation] = field(default_factory=list)
+    outputs: dict[str, Array] = field(default_factory=dict)
+    observed: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+
+
+def run_cases(
+    specs: Sequence[str],
+    cases: Sequence[Case],
+    *,
+    time_limit: float,
+    facts: dict[str, Any],
+    progress: Progress = lambda name, done, planned: None,
+) -> RunRecords:
+    """Run the cases on the backends side by side. `facts` is what the run record says of how it was started.
+
+    Raises InvalidInput or MachineryFailed if a backend can't be had at all, before any case runs.
+    """
+    backends = [IsolatedBackend(spec, time_limit) for spec in specs]
+    try:
+        start_all(backends)
+        with ThreadPoolExecutor(max(1, len(backends))) as pool:
+            stop = threading.Event()
+            futures = [pool.submit(run_backend, backend, cases, progress, stop) for backend in backends]
+            try:
+                done = [future.result() for future in futures]
+            finally:
+                stop.set()
+    finally:
+        for backend in backends:
+            backend.close()
+    return assemble(done, cases, facts)
+
+
+def start_all(backends: Sequence[IsolatedBackend]) -> None:
+    """Start every worker, side by side since libraries load slowly, and give equal names a number."""
+    with ThreadPoolExecutor(max(1, len(backends))) as pool:
+        list(pool.map(IsolatedBackend.start, backends))
+    taken: set[str] = set()
+    for backend in backends:
+        name, number = backend.name, 1
+        while backend.name in taken:
+            number += 1
+            backend.name = f"{name} ({number})"
+        taken.add(backend.name)
+
+
+def run_backend(
+    backend: IsolatedBackend, cases: Sequence[Case], progress: Progress, stop: threading.Event
+) -> BackendRecords:
+    claimed = [case for case in cases if backend.operators is None or case.node.operator in backend.operators]
+    facts = {"name": backend.name, "version": backend.version, "spec": backend.spec}
+    records = BackendRecords(facts | {"operators": sorted({case.node.operator for case in claimed})})
+    truths = Truths()
+    for done, case in enumerate(claimed):
+        if stop.is_set():
+            break
+        record(records, case, backend.run(case), truths)
+        progress(backend.name, done + 1, len(claimed))
+    records.facts["attestation"] = backend.attestation()
+    return records
+
+
+def record(records: BackendRecords, case: Case, outcome: Outcome, truths: Truths) -> None:
+    """Add one case's rows."""
+    row = case_row(records.facts, case, outcome)
+    problem = output_problem(case, outcome.outputs) if outcome.status == "ok" else ""
+    if outcome.status != "ok" or problem:
+        status = "error" if problem else outcome.status
+        records.results.append(row | {"verdict": status, "message": problem or outcome.message})
+        return
+    by_mode = truths.of(case)
+    judgement = judge(outcome.outputs[0], by_mode[case.node.round_mode])
+    records.results.append(row | {"verdict": judgement.verdict} | counts(judgement) | mode_counts(judgement, by_mode))
+    records.outputs[case.id] = judgement.values
+    if judgement.count(UNSPECIFIED):
+        records.observed.update(observations(case, judgement))
+    if judgement.verdict == "deviates":
+        confirm(case, by_mode[case.node.round_mode])
+        records.candidates += causes.explanations(case, by_mode, judgement)
+        records.discrepancies += discrepancy_rows(records.facts["name"], case, judgement, by_mode[case.node.round_mode])
+
+
+def case_row(facts: dict[str, Any], case: Case, outcome: Outcome) -> dict[str, Any]:
+    node = case.node
+    return {
+        "backend": facts["name"],
+        "version": facts["version"],
+        "operator": node.operator,
+        "case": case.id,
+        "origin": case.origin,
+        "round_mode": node.round_mode,
+        "input_type": node.real.name,
+        "output_type": node.quantized.name,
+        "flags": " ".join(case.flags),
+        "clauses": " ".join(case.clauses),
+        "message": "",
+        "seconds": outcome.seconds,
+        "elements": case.size,
+    }
+
+
+def counts(judgement: Judgement) -> dict[str, int]:
+    return {
+        "exact": judgement.count(EXACT),
+        "working_precision": judgement.count(WORKING),
+        "unspecified": judgement.count(UNSPECIFIED),
+        "deviates": judgement.count(DEVIATES),
+    }
+
+
+def mode_counts(judgement: Judgement, by_mode: dict[str, Truth]) -> dict[str, int]:
+    """For each rounding mode, how many elements were compared with it and how many differ from both its truths."""
+    row = {}
+    for mode, truth in by_mode.items():
+        compared = truth.specified
+        row[f"compared_{short_mode(mode)}"] = int(np.count_nonzero(compared))
+        row[f"differs_{short_mode(mode)}"] = int(np.count_nonzero(compared & ~truth.agrees(judgement.values)))
+    return row
+
+
+def confirm(case: Case, truth: Truth) -> None:
+    """Ask the oracle before a generated or typed case is called a discrepancy; vectors hold the oracle's results."""
+    if case.expected is not None:
+        return
+    problem = quantization_of(case)
+    exact, working = (oracle.quantize(problem, working=form)[0].reshape(-1) for form in (False, True))
+    if not np.array_equal(exact, truth.exact) or not np.array_equal(working, truth.working):
+        raise MachineryFailed(f"{case.id}: the kernel and the oracle disagree; one of them is wrong")
+
+
+def discrepancy_rows(backend: str, case: Case, judgement: Judgement, truth: Truth) -> list[dict[str, Any]]:
+    node, problem = case.node, quantization_of(case)
+    own = causes.operands(case, problem, problem.axes)
+    x_bits = problem.x.reshape(-1)
+    scale_bits = own.scale.view(problem.scale.dtype) if own.scale.size else problem.scale
+    shared = {
+        "backend": backend,
+        "operator": node.operator,
+        "case": case.id,
+        "round_mode": node.round_mode,
+        "input_type": node.real.name,
+        "output_type": node.quantized.name,
+        "flags": " ".join(case.flags),
+    }
+    rows = []
+    for i in np.flatnonzero(judgement.grades == DEVIATES):
+        x, scale = int(x_bits[i]), int(scale_bits[i])
+        expected, got = int(truth.exact[i]), int(judgement.values[i])
+        rows.append(
+            shared
+            | {
+                "index": int(i),
+                "input_bits": x,
+                "scale_bits": scale,
+                "input": float(own.x[i]),
+                "scale": float(own.scale[i]),
+                "zero_point": int(own.zero_point[i]),
+                "expected": expected,
+                "expected_working": int(truth.working[i]),
+                "got": got,
+                "distance": got - expected,
+                "boundary_ulp": distance_in_ulp(x, scale, node.real, node.round_mode),
+            }
+        )
+    return rows
+
+
+def assemble(done: Sequence[BackendRecords], cases: Sequence[Case], facts: dict[str, Any]) -> RunRecords:
+    """The records of the whole run, causes settled for each backend and operator, ids assigned in order."""
+    results = [row for records in done for row in records.results]
+    discrepancies = [row for records in done for row in with_causes(records)]
+    for number, row in enumerate(discrepancies, start=1):
+        row["id"] = f"D{number:06d}"
+    info = {
+        "format": "tiebreak-run",
+        "version": 1,
+        **facts,
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "machine": machine(),
+        "instruction_sets": instruction_sets(),
+        "backends": [records.facts for records in done],
+        "observed": [row for records in done for row in observed_rows(records)],
+        "pairs": [pair for a, b in combinations(done, 2) for pair in pair_rows(a, b, cases)],
+        "exit": exit_code([row["verdict"] for row in results]),
+    }
+    generated = [case for case in cases if case.origin != "vector"]
+    return RunRecords(info, results, discrepancies, generated)
+
+
+def with_causes(records: BackendRecords) -> list[dict[str, Any]]:
+    """The discrepancy rows with cause and clause, settled over all of an operator's."""
+    candidates = plausible(records)
+    settled: dict[int, causes.Cause] = {}
+    for operator in records.facts["operators"]:
+        places = [i for i, row in enumerate(records.discrepancies) if row["operator"] == operator]
+        chosen = causes.settle([candidates[i] for i in places])
+        settled |= dict(zip(places, chosen, strict=True))
+    return [
+        row | {"cause": settled[i].text, "clause": clause_of(row, settled[i])}
+        for i, row in enumerate(records.discrepancies)
+    ]
+
+
+def plausible(records: BackendRecords) -> list[causes.Explanation]:
+    """The candidates without "rounds by another mode" where that mode is refuted by more elements than it explains.
+
+    Elements are counted within one operator, rounding mode and pair of types, over conforming cases too.
+    """
+    differs: dict[tuple[Any, ...], Counter[str]] = defaultdict(Counter)
+    for row in records.results:
+        differs[kind_of(row)].update({mode: row.get(f"differs_{short_mode(mode)}", 0) for mode in ROUND_MODES})
+    explains: dict[tuple[Any, ...], Counter[str]] = defaultdict(Counter)
+    for row, candidate in zip(records.discrepancies, records.candidates, strict=True):
+        explains[kind_of(row)].update({cause.mode for cause in candidate.consistent})
+    refuted = {
+        kind: frozenset(mode for mode in ROUND_MODES if count[mode] > explains[kind][mode])
+        for kind, count in differs.items()
+    }
+    pairs = zip(records.discrepancies, records.candidates, strict=True)
+    return [causes.without([candidate], refuted[kind_of(row)])[0] for row, candidate in pairs]
+
+
+def kind_of(row: dict[str, Any]) -> tuple[Any, ...]:
+    return row["operator"], row["round_mode"], row["input_type"], row["output_type"]
+
+
+def clause_of(row: dict[str, Any], cause: causes.Cause) -> str:
+    """The clause that a cause breaks."""
+    spec = get_operator(row["operator"])
+    return spec.mode_clause(row["round_mode"]) if cause.role == "mode" else spec.roles[cause.role]
+
+
+def pair_rows(a: BackendRecords, b: BackendRecords, cases: Sequence[Case]) -> list[dict[str, Any]]:
+    """For each operator, on how many elements of the cases that both ran the two outputs differ."""
+    rows: dict[str, dict[str, Any]] = {}
+    for case in cases:
+        if case.id in a.outputs and case.id in b.outputs:
+            operator = case.node.operator
+            start = {"a": a.facts["name"], "b": b.facts["name"], "operator": operator}
+            row = rows.setdefault(operator, start | {"cases": 0, "elements": 0, "differ": 0})
+            row["cases"] += 1
+            row["elements"] += case.size
+            row["differ"] += int(np.count_nonzero(a.outputs[case.id] != b.outputs[case.id]))
+    return list(rows.values())
+
+
+def observed_rows(records: BackendRecords) -> list[dict[str, Any]]:
+    """What the backend gave where its spec is silent: counts of elements, the most first."""
+    return [
+        {"backend": records.facts["name"], "operator": operator, "situation": situation, "gives": gives, "elements": n}
+        for (operator, situation, gives), n in records.observed.most_common()
+    ]
+
+
+def exit_code(verdicts: Sequence[str]) -> int:
+    """By the contract's table. A discrepancy is proven whatever else failed, so it outranks a failure."""
+    if "deviates" in verdicts:
+        return EXIT_DISCREPANCIES
+    if any(verdict in FAILURES for verdict in verdicts):
+        return EXIT_FAILED
+    return EXIT_CONFORMS if any(verdict != "unsupported" for verdict in verdicts) else EXIT_NOTHING_RAN

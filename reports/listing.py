@@ -1,0 +1,53 @@
+"""What the specs say, for the terminal."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from tiebreak.golden.operators import OPERATORS, get_operator
+from tiebreak.golden.operators.model import Operator
+
+
+def list_operators(names: Sequence[str], *, as_json: bool) -> None:
+    """Print the named operators, or all. InvalidInput for an unknown name."""
+    chosen = [get_operator(name) for name in names] or list(OPERATORS.values())
+    if as_json:
+        print(json.dumps({"operators": [as_data(spec) for spec in chosen]}, ensure_ascii=False))
+        return
+    for spec in chosen:
+        print_operator(spec)
+
+
+def as_data(spec: Operator) -> dict[str, Any]:
+    return {
+        "id": spec.id,
+        "formula": spec.formula,
+        "inputs": [list(form) for form in spec.forms],
+        "output": spec.output,
+        "attributes": [{"name": a.name, "text": a.text, "required": a.required} for a in spec.attributes],
+        "input_types": list(spec.real_types),
+        "output_types": list(spec.quantized_types),
+        "sources": list(spec.sources),
+        "clauses": [
+            {"id": c.id, "text": c.text, "source": c.source, "unspecified": c.unspecified} for c in spec.clauses
+        ],
+    }
+
+
+def print_operator(spec: Operator) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    console = Console()
+    console.print(f"[bold]{spec.id}[/bold]   {escape(spec.formula)}")
+    console.print(f"inputs: {' or '.join(map(', '.join, spec.forms))}; types: {', '.join(spec.real_types)}")
+    console.print(f"output types: {', '.join(spec.quantized_types)}")
+    for attribute in spec.attributes:
+        console.print(f"attribute {attribute.name}: {escape(attribute.text)}")
+    table = Table("clause", "says", "source")
+    for clause in spec.clauses:
+        table.add_row(clause.id, escape(("unspecified: " if clause.unspecified else "") + clause.text), clause.source)
+    console.print(table)

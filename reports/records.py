@@ -1,0 +1,183 @@
+"""The run folder: run.json, results.parquet, discrepancies.parquet, cases.parquet and report.html.
+
+Files are written aside and renamed; reading validates what it reads, since a run folder may come from elsewhere.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, numpy_dtype
+from tiebreak.golden.errors import DamagedFile, InvalidInput
+from tiebreak.golden.nodes import Array, Case, node_from_key
+from tiebreak.golden.quantization import quantization_of
+from tiebreak.golden.rounding import ROUND_MODES, short_mode
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MODE_COLUMNS = tuple(f"{what}_{short_mode(mode)}" for mode in ROUND_MODES for what in ("compared", "differs"))
+TEXT_COLUMNS = ("backend", "version", "operator", "case", "origin", "round_mode", "input_type", "output_type", "flags")
+RESULT_DTYPES = {
+    **dict.fromkeys((*TEXT_COLUMNS, "clauses", "verdict", "message"), "string"),
+    "seconds": "float64",
+    **dict.fromkeys(("elements", "exact", "working_precision", "unspecified", "deviates", *MODE_COLUMNS), "int64"),
+}
+DISCREPANCY_DTYPES = {
+    "id": "string",
+    **dict.fromkeys(("backend", "operator", "case", "round_mode", "input_type", "output_type", "flags"), "string"),
+    "index": "int64",
+    **dict.fromkeys(("input_bits", "scale_bits"), "uint64"),
+    **dict.fromkeys(("input", "scale"), "float64"),
+    **dict.fromkeys(("zero_point", "expected", "expected_working", "got", "distance"), "int64"),
+    "boundary_ulp": "float64",
+    **dict.fromkeys(("cause", "clause"), "string"),
+}
+
+
+@dataclass(frozen=True)
+class RunRecords:
+    """A run in memory: `info` is run.json; `results` and `discrepancies` are rows; `generated` the unstored cases."""
+
+    info: dict[str, Any]
+    results: Sequence[dict[str, Any]]
+    discrepancies: Sequence[dict[str, Any]]
+    generated: Sequence[Case]
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run as tables."""
+
+    info: dict[str, Any]
+    results: pd.DataFrame
+    discrepancies: pd.DataFrame
+
+
+def table(rows: Sequence[dict[str, Any]], dtypes: dict[str, str]) -> pd.DataFrame:
+    """Rows as a DataFrame with exactly these columns and dtypes; absent counts are 0, absent text is empty."""
+    import pandas as pd
+
+    columns = {}
+    for name, dtype in dtypes.items():
+        default: Any = "" if dtype == "string" else 0
+        columns[name] = pd.Series([row.get(name, default) for row in rows], dtype=dtype)
+    return pd.DataFrame(columns)
+
+
+def as_run(records: RunRecords) -> Run:
+    results, discrepancies = table(records.results, RESULT_DTYPES), table(records.discrepancies, DISCREPANCY_DTYPES)
+    return Run(records.info, results, discrepancies)
+
+
+def check_writable(folder: Path) -> None:
+    """Make the run folder; InvalidInput if that or writing in it is impossible, before any work is done."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise InvalidInput(f"output folder {folder}: can't write there: {error.strerror or error}") from None
+
+
+def write_run(folder: Path, run: Run, generated: Sequence[Case]) -> None:
+    """Write the records; run.json goes last, so that a folder with it is whole."""
+    write_aside(folder / "results.parquet", lambda path: run.results.to_parquet(path, index=False))
+    write_aside(folder / "discrepancies.parquet", lambda path: run.discrepancies.to_parquet(path, index=False))
+    cases = table([case_row(case) for case in generated], dict.fromkeys(("id", "origin", "node", "inputs"), "string"))
+    write_aside(folder / "cases.parquet", lambda path: cases.to_parquet(path, index=False))
+    text = json.dumps(run.info, indent=1, ensure_ascii=False) + "\n"
+    write_aside(folder / "run.json", lambda path: path.write_text(text, encoding="utf-8"))
+
+
+def write_aside(path: Path, write: Callable[[Path], Any]) -> None:
+    """Let `write` make a file beside `path`, then rename it into place. InvalidInput if the folder refuses."""
+    aside = path.with_name(f".{path.name}.part")
+    try:
+        write(aside)
+        aside.replace(path)
+    except OSError as error:
+        aside.unlink(missing_ok=True)
+        raise InvalidInput(f"{path}: can't write: {error.strerror or error}") from None
+
+
+def case_row(case: Case) -> dict[str, str]:
+    """A case as text: floats as hexadecimal bits, integers as decimals."""
+    inputs = [
+        {"type": array.dtype.name, "shape": list(array.shape), "values": tensor_text(array)} for array in case.inputs
+    ]
+    return {"id": case.id, "origin": case.origin, "node": case.node.key, "inputs": json.dumps(inputs)}
+
+
+def tensor_text(array: Array) -> str:
+    if array.dtype.name in FLOAT_TYPES:
+        bits = np.ascontiguousarray(array).view(f"uint{8 * array.dtype.itemsize}").reshape(-1)
+        return " ".join(f"{word:0{2 * array.dtype.itemsize}x}" for word in bits.tolist())
+    return " ".join(str(int(value)) for value in array.reshape(-1))
+
+
+def read_run(folder: Path) -> Run:
+    """A run folder's tables. InvalidInput if there is no run, DamagedFile naming the file that is not what it should be."""
+    info = read_info(folder)
+    results = read_table(folder / "results.parquet", RESULT_DTYPES)
+    return Run(info, results, read_table(folder / "discrepancies.parquet", DISCREPANCY_DTYPES))
+
+
+def read_info(folder: Path) -> dict[str, Any]:
+    path = folder / "run.json"
+    try:
+        info = json.loads(path.read_text(encoding="utf-8"))
+    except OSError:
+        raise InvalidInput(f"{folder}: no run here (no readable run.json)") from None
+    except (ValueError, RecursionError) as error:
+        raise DamagedFile(f"{path}: damaged run file: not JSON ({error})") from None
+    if not isinstance(info, dict) or info.get("format") != "tiebreak-run" or info.get("version") != 1:
+        raise DamagedFile(f'{path}: damaged run file: "format" is not "tiebreak-run", version 1')
+    return info
+
+
+def read_table(path: Path, dtypes: dict[str, str]) -> pd.DataFrame:
+    import pandas as pd
+    import pyarrow as pa
+
+    try:
+        frame = pd.read_parquet(path)
+        return frame[list(dtypes)].astype(dtypes)
+    except (OSError, ValueError, TypeError, KeyError, pa.ArrowException) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise DamagedFile(f"{path}: damaged run file: {reason}") from None
+
+
+def read_generated(folder: Path) -> list[Case]:
+    """The cases of a run that are not golden vectors."""
+    read_info(folder)
+    path = folder / "cases.parquet"
+    frame = read_table(path, dict.fromkeys(("id", "origin", "node", "inputs"), "string"))
+    try:
+        return [parse_case(row) for row in frame.to_dict("records")]
+    except (ValueError, TypeError, KeyError, InvalidInput) as error:
+        raise DamagedFile(f"{path}: damaged run file: {error}") from None
+
+
+def parse_case(row: dict[Any, Any]) -> Case:
+    node = node_from_key(row["node"])
+    case = Case(row["id"], node, tuple(parse_array(tensor) for tensor in json.loads(row["inputs"])), row["origin"])
+    quantization_of(case)
+    return case
+
+
+def parse_array(tensor: dict[str, Any]) -> Array:
+    name, shape, items = tensor["type"], tuple(tensor["shape"]), tensor["values"].split()
+    if name in FLOAT_TYPES:
+        words = np.array([int(item, 16) for item in items], dtype=f"uint{FLOAT_TYPES[name].bits}")
+        return words.view(numpy_dtype(name)).reshape(shape)
+    if name not in INTEGER_TYPES:
+        raise ValueError(f"unknown element type {name!r}")
+    return np.array([int(item) for item in items], np.int64).astype(numpy_dtype(name)).reshape(shape)

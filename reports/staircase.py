@@ -1,0 +1,82 @@
+"""The staircase near one discrepancy, as inline SVG: what rounding must give, what it gave, and where."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+from tiebreak.golden.elements import FLOAT_TYPES
+from tiebreak.golden.oracle import quotient
+from tiebreak.golden.rounding import HALF, ROUND_MODES, is_nearest
+
+WIDTH, HEIGHT, MARGIN = 420, 220, 36
+REACH = 2  # integers shown on either side
+
+
+def staircase(row: dict[str, Any]) -> str:
+    """SVG for a discrepancy row; empty if it has no finite quotient or one too large to draw."""
+    real = FLOAT_TYPES[row["input_type"]]
+    q = quotient(int(row["input_bits"]), int(row["scale_bits"]), real, working=False)
+    if not isinstance(q, Fraction) or abs(q) > 1 << 53:
+        return ""
+    return draw(q, row["round_mode"], row["expected"] - row["zero_point"], row["got"] - row["zero_point"])
+
+
+def draw(q: Fraction, mode: str, expected: int, got: int) -> str:
+    """The picture around quotient q: steps, the point wanted (ring) and the point that came (cross)."""
+    middle = round(q - HALF) if is_nearest(mode) else math.floor(q)
+    lowest, highest = middle - REACH + 1, middle + REACH
+
+    def at(value: Fraction | float, result: float) -> tuple[float, float]:
+        across = MARGIN + (float(value) - lowest + 0.5) / (highest - lowest + 1) * (WIDTH - 2 * MARGIN)
+        down = HEIGHT - MARGIN - (result - lowest) / (highest - lowest) * (HEIGHT - 2 * MARGIN)
+        return across, down
+
+    parts = [grid(lowest, highest, at), steps(mode, lowest, highest, at)]
+    x, y = at(q, min(max(expected, lowest), highest))
+    parts.append(f'<circle class="want" cx="{x:.1f}" cy="{y:.1f}" r="6"/>')
+    x, y = at(q, min(max(got, lowest), highest))
+    parts.append(f'<path class="got" d="M{x - 5:.1f} {y - 5:.1f}l10 10m0 -10l-10 10"/>')
+    beyond = "" if lowest <= got <= highest else f" (off the picture: {got})"
+    text = f"expected {expected}, got {got}{beyond}, before the zero point; quotient {float(q):.9g}"
+    label = f'<text class="label" x="{MARGIN}" y="14">○ expected  × got{beyond}</text>'
+    return (
+        f'<svg class="staircase" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{text}">'
+        f"<title>{text}</title>{''.join(parts)}{label}</svg>"
+    )
+
+
+def grid(lowest: int, highest: int, at: Any) -> str:
+    """Axes with integer labels; the quotient runs across, the rounded quotient up."""
+    parts = []
+    for n in range(lowest, highest + 1):
+        x, _ = at(n, lowest)
+        _, y = at(lowest, n)
+        parts.append(f'<line class="grid" x1="{MARGIN}" y1="{y:.1f}" x2="{WIDTH - MARGIN}" y2="{y:.1f}"/>')
+        parts.append(f'<text x="{MARGIN - 6}" y="{y + 4:.1f}" text-anchor="end">{n}</text>')
+        parts.append(f'<text x="{x:.1f}" y="{HEIGHT - MARGIN + 20}" text-anchor="middle">{n}</text>')
+    return "".join(parts) + f'<text x="{WIDTH / 2}" y="{HEIGHT - 2}" text-anchor="middle">input / scale</text>'
+
+
+def steps(mode: str, lowest: int, highest: int, at: Any) -> str:
+    """The mode's steps, by its definition at every 1/16 and at the boundaries themselves."""
+    round_to = ROUND_MODES[mode]
+    fine = [Fraction(n, 16) for n in range(16 * lowest - 7, 16 * highest + 8)]
+    parts = []
+    for n in range(lowest, highest + 1):
+        on = [q for q in fine if round_to(q) == n]
+        if not on:
+            continue
+        (x1, y), (x2, _) = at(widened(on[0], -1), n), at(widened(on[-1], 1), n)
+        parts.append(f'<line class="step" x1="{x1:.1f}" y1="{y:.1f}" x2="{x2:.1f}" y2="{y:.1f}"/>')
+        for end in (on[0], on[-1]):
+            if (2 * end).denominator == 1 and end != n:
+                x, y = at(end, n)
+                parts.append(f'<circle class="end" cx="{x:.1f}" cy="{y:.1f}" r="3"/>')
+    return "".join(parts)
+
+
+def widened(q: Fraction, direction: int) -> Fraction:
+    """A step's end moved to the boundary that it reaches but does not include."""
+    return q if (2 * q).denominator == 1 else q + Fraction(direction, 16)

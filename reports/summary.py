@@ -1,0 +1,113 @@
+"""A run in a few tables: for the terminal, and as the one JSON object for machines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from tiebreak.golden.rounding import ROUND_MODES, short_mode
+from tiebreak.reports.records import Run
+
+VERDICTS = ("exact", "working-precision", "unspecified", "deviates", "unsupported", "error", "crash", "timeout")
+
+
+def verdict_counts(results: pd.DataFrame) -> dict[tuple[str, str], dict[str, int]]:
+    """(backend, operator) to the number of cases of each verdict that occurs, in the contract's order."""
+    counts: dict[tuple[str, str], dict[str, int]] = {}
+    sizes = results.groupby(["backend", "operator", "verdict"], sort=False).size()
+    for (backend, operator, verdict), count in sizes.items():  # type: ignore[misc]
+        counts.setdefault((str(backend), str(operator)), {})[str(verdict)] = int(count)
+    return {key: {v: found[v] for v in VERDICTS if v in found} for key, found in counts.items()}
+
+
+def json_summary(run: Run, folder: str) -> dict[str, Any]:
+    """The object that `tiebreak run --json` prints."""
+    backends: dict[str, Any] = {b["name"]: {"version": b["version"], "operators": {}} for b in run.info["backends"]}
+    for (backend, operator), verdicts in verdict_counts(run.results).items():
+        backends[backend]["operators"][operator] = {"verdicts": verdicts}
+    return {"run": folder, "exit": run.info["exit"], "backends": backends, "discrepancies": len(run.discrepancies)}
+
+
+def mode_matrix(results: pd.DataFrame) -> pd.DataFrame:
+    """For each backend, operator and requested rounding mode: elements compared with and differing from each mode.
+
+    Columns compared_… and differs_… for the nine modes; only rows of cases that ran.
+    """
+    ran = results[results["verdict"].isin(VERDICTS[:4])]
+    columns = [f"{what}_{short_mode(mode)}" for mode in ROUND_MODES for what in ("compared", "differs")]
+    return ran.groupby(["backend", "operator", "round_mode"], sort=False)[columns].sum().reset_index()
+
+
+def cause_groups(discrepancies: pd.DataFrame) -> pd.DataFrame:
+    """Discrepancies counted by backend, operator, cause and clause, most first."""
+    keys = ["backend", "operator", "cause", "clause"]
+    grouped = discrepancies.groupby(keys, sort=False)
+    table = grouped.agg(
+        elements=("id", "size"), cases=("case", "nunique"), boundary_ulp=("boundary_ulp", "max"), first=("id", "first")
+    )
+    return table.reset_index().sort_values(["backend", "elements"], ascending=[True, False], kind="stable")
+
+
+def grade(boundary_ulp: float) -> str:
+    """The grade by the greatest distance from a decision boundary."""
+    if boundary_ulp == 0:
+        return "only on a decision boundary"
+    if boundary_ulp <= 8:
+        return f"only within {int(boundary_ulp)} ulp of a decision boundary"
+    return "also far from a decision boundary"
+
+
+def print_summary(run: Run, folder: str) -> None:
+    console = Console()
+    console.print(verdict_table(run))
+    if len(run.discrepancies):
+        console.print(cause_table(run))
+    for line in failures(run):
+        console.print(escape(line))
+    console.print(f"report: {escape(folder)}/report.html", soft_wrap=True)
+
+
+def shown(text: object, longest: int = 60) -> str:
+    """Untrusted text for a terminal: escaped, printable, bounded."""
+    printable = "".join(c if c.isprintable() else "?" for c in str(text))
+    return escape(printable if len(printable) <= longest else printable[: longest - 1] + "…")
+
+
+def verdict_table(run: Run) -> Table:
+    """The verdict matrix; verdicts that did not occur are left out, to fit 80 columns."""
+    counts = verdict_counts(run.results)
+    occurring = [verdict for verdict in VERDICTS if any(verdict in found for found in counts.values())]
+    table = Table(title="cases by verdict", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    table.add_column("backend, operator", overflow="fold")
+    for verdict in occurring:
+        table.add_column(verdict.replace("-", "-\n"), justify="right", no_wrap=True)
+    versions = {backend["name"]: backend["version"] for backend in run.info["backends"]}
+    for (backend, operator), verdicts in counts.items():
+        cells = [str(verdicts.get(verdict, "")) for verdict in occurring]
+        table.add_row(f"{shown(backend)} {shown(versions[backend], 20)}\n  {operator}", *cells)
+    return table
+
+
+def cause_table(run: Run) -> Table:
+    table = Table(title="discrepancies by cause", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    for name, justify in (("backend", "left"), ("cause", "left"), ("clause", "left"), ("elements", "right")):
+        table.add_column(name, justify=justify, overflow="fold")  # type: ignore[arg-type]
+    for row in cause_groups(run.discrepancies).to_dict("records"):
+        cause = f"{shown(row['cause'], 90)} ({grade(row['boundary_ulp'])})"
+        table.add_row(shown(row["backend"]), cause, row["clause"], str(row["elements"]))
+    return table
+
+
+def failures(run: Run) -> list[str]:
+    """One line for each backend's kind of failure, with the commonest message."""
+    failed = run.results[run.results["verdict"].isin(("error", "crash", "timeout"))]
+    lines = []
+    for (backend, verdict), rows in failed.groupby(["backend", "verdict"], sort=False):
+        message = rows["message"].mode().iloc[0]
+        lines.append(f"{backend}: {len(rows)} cases {verdict}: {message[:200]}")
+    return lines
