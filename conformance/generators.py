@@ -178,7 +178,11 @@ def case_id(node: Node, inputs: Sequence[Array]) -> str:
 
 
 def generate_cases(operator: str, count: int, seed: int) -> list[Case]:
-    """`count` distinct generated cases of an operator; the same ones for the same seed and Hypothesis release."""
+    """At most `count` distinct generated cases of an operator, by seed.
+
+    Another Hypothesis release may give others for the same seed, and so may other loaded modules, whose constants it
+    tries; a run therefore stores its cases.
+    """
     found: dict[str, Case] = {}
 
     @use_seed(seed)

@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
 
 from tiebreak.adapters.isolation import IsolatedBackend
 from tiebreak.adapters.registry import check_spec, registered
@@ -26,7 +28,19 @@ from tiebreak.reports.summary import json_summary, print_summary
 def main_job(specs: Sequence[str], selection: Selection, folder: Path, *, time_limit: float, as_json: bool) -> int:
     """Do it and give the exit code. Raises TiebreakError for bad input or a backend that can't be had."""
     checked = [check_spec(spec) for spec in dict.fromkeys(specs)]
+    fresh = not folder.exists()
     check_writable(folder)
+    try:
+        return run_and_report(checked, selection, folder, time_limit=time_limit, as_json=as_json)
+    except BaseException:
+        if fresh and not any(folder.iterdir()):
+            folder.rmdir()
+        raise
+
+
+def run_and_report(
+    checked: Sequence[str], selection: Selection, folder: Path, *, time_limit: float, as_json: bool
+) -> int:
     cases = plan(selection)
     chosen = checked or installed()
     if not chosen:
@@ -65,13 +79,12 @@ def finish(folder: Path, records: RunRecords, *, as_json: bool) -> None:
 def progress_bar() -> Progress:
     """On standard error, so that standard output holds results only."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    return Progress(*columns, console=Console(stderr=True), transient=True)
+    console = Console(stderr=True)
+    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
 
 
 def plain(text: str) -> str:
     """A backend's name without anything that rich or a terminal would interpret."""
-    from rich.markup import escape
-
     return escape("".join(c if c.isprintable() else "?" for c in text)[:60])
 
 
@@ -115,13 +128,10 @@ def list_backends(*, as_json: bool) -> None:
     if as_json:
         print(json.dumps({"backends": rows}))
         return
-    from rich.table import Table
-
     table = Table("backend", "version", "operators", "")
-    for row in rows:
-        operators = row["operators"]
-        assert isinstance(operators, list)
-        table.add_row(*(plain(str(cell)) for cell in (row["backend"], row["version"], ", ".join(operators))), row["message"] and plain(str(row["message"])))
+    for backend, problem in probed:
+        cells = (backend.spec, backend.version, ", ".join(sorted(backend.operators or ())))
+        table.add_row(*map(plain, cells), escape(problem[:300]))
     Console().print(table)
 
 

@@ -166,20 +166,25 @@ def parse_real(text: str, real: FloatType) -> int:
     Raises ValueError with one line for anything else.
     """
     cleaned = text.strip().lower()
-    if cleaned.startswith("0x"):
-        bits = int(cleaned, 16)
-        if bits >> real.bits:
-            raise ValueError(f"{text} has more than the {real.bits} bits of {real.name}")
-        return bits
     sign = 1 << (real.bits - 1) if cleaned.startswith("-") else 0
-    if cleaned.lstrip("+-") in ("inf", "infinity"):
-        return sign | real.infinity_bits
-    if cleaned.lstrip("+-") == "nan":
-        return sign | real.infinity_bits | 1 << (real.precision - 2)
     try:
+        if cleaned.startswith("0x"):
+            return bounded_bits(cleaned, real)
+        if cleaned.lstrip("+-") in ("inf", "infinity"):
+            return sign | real.infinity_bits
+        if cleaned.lstrip("+-") == "nan":
+            return sign | real.infinity_bits | 1 << (real.precision - 2)
         return encode(bounded_fraction(cleaned), real) | sign
     except (ValueError, ZeroDivisionError):
-        raise ValueError(f"{text!r} is not a number: write a decimal, inf, nan, or bits as 0x…") from None
+        allowed = f"write a decimal, inf, nan, or the {real.bits} bits of a {real.name} as 0x…"
+        raise ValueError(f"{text[:40]!r} is not a number: {allowed}") from None
+
+
+def bounded_bits(text: str, real: FloatType) -> int:
+    bits = int(text, 16)
+    if bits >> real.bits:
+        raise ValueError(text)
+    return bits
 
 
 def bounded_fraction(text: str) -> Fraction:

@@ -33,6 +33,11 @@ class Setting:
         middle = 0 if self.quantized.signed else 1 << (self.quantized.bits - 1)
         return middle, middle - 1 if middle else 1
 
+    @property
+    def unit_scale(self) -> Fraction:
+        """1, or the power of two that brings the whole output range within the input type's."""
+        return Fraction(1, 1 << max(0, self.quantized.bits + 2 - self.real.emax))
+
     def bits(self, value: Fraction) -> int:
         return encode(value, self.real)
 
@@ -167,7 +172,8 @@ def range_edges(s: Setting) -> Iterator[Sketch]:
     """Both ends of the range from both sides, with a neutral, an odd and the two extreme zero points."""
     lowest, highest = s.quantized.lowest, s.quantized.highest
     deltas = [Fraction(d, 4) for d in (-8, -6, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6, 8, 80, 4000)]
-    scales = dict.fromkeys((*s.zero_points, lowest, highest), Fraction(1)) | {s.zero_points[0] + 2: Fraction(1, 10)}
+    scales = dict.fromkeys((*s.zero_points, lowest, highest), s.unit_scale)
+    scales |= {s.zero_points[0] + 2: s.unit_scale / 10}
     for zero_point, scale in scales.items():
         targets = [end - zero_point + d for end in (lowest, highest) for d in deltas]
         sketch = per_tensor("", s, targets, scale, zero_point)
@@ -178,11 +184,13 @@ def range_edges(s: Setting) -> Iterator[Sketch]:
 def clamp_order(s: Setting) -> Iterator[Sketch]:
     """Quotients beyond the output range that the zero point brings back into it."""
     lowest, highest = s.quantized.lowest, s.quantized.highest
-    for zero_point in (lowest + (highest - lowest) // 9, highest - (highest - lowest) // 9):
-        ends = (highest - zero_point, lowest - zero_point)
-        targets = [end - sign * d - d * HALF for end, sign in zip(ends, (1, -1), strict=True) for d in range(1, 6)]
+    span = highest - lowest
+    inward = [*(d * HALF for d in range(2, 7)), Fraction(span, 64), Fraction(span, 32)]
+    for zero_point in (lowest + span // 9, highest - span // 9):
+        targets = [highest - zero_point - d for d in inward] + [lowest - zero_point + d for d in inward]
         outside = [q for q in targets if not lowest <= q <= highest]
-        yield per_tensor(f"clamp-order-zp{zero_point}", s, outside, Fraction(1), zero_point, "ClampOrder", roles=("add",))
+        name = f"clamp-order-zp{zero_point}"
+        yield per_tensor(name, s, outside, s.unit_scale, zero_point, "ClampOrder", roles=("add",))
 
 
 def zero_point_parity(s: Setting) -> Iterator[Sketch]:
@@ -192,7 +200,10 @@ def zero_point_parity(s: Setting) -> Iterator[Sketch]:
         floors = small_floors(s, zero_point)
         quotients = [k + d for k in floors for d in (Fraction(1, 4), HALF, Fraction(3, 4)) if s.holds(k + d)]
         flags, roles = ("ZeroPointParity", "Tie"), ("round-first", "add")
-        yield per_tensor(f"zero-point-parity-zp{zero_point}", s, quotients, Fraction(1), zero_point, *flags, roles=roles)
+        on = per_tensor("", s, quotients, Fraction(1), zero_point)
+        # Next to 1/2 the sum with the zero point rounds onto a tie.
+        beside = [neighbour(s.bits(sign * HALF), s.real, step) for sign in (1, -1) for step in (-1, 1)]
+        yield Sketch(f"zero-point-parity-zp{zero_point}", [*on.x, *beside], on.scale, on.zero_point, flags, roles)
 
 
 def wide_sums(s: Setting) -> Iterator[Sketch]:
@@ -286,7 +297,7 @@ def lanes(s: Setting) -> Iterator[Sketch]:
     cycle = [s.bits(Fraction(n, 2)) for n in (-5, -3, -1, 1, 3, 5, 7)]
     x = [cycle[i % 7] for i in range(511)]
     yield Sketch("lanes", x, [s.bits(Fraction(1))], [s.zero_points[0]], ("Lane", "Tie"), ("shape",))
-    near = [neighbour(bits, s.real, 1 if i % 2 else -1) for i, bits in enumerate(x[:263])]
+    near = [neighbour(bits, s.real, -1 if i % 2 else 1) for i, bits in enumerate(x[:263])]
     yield Sketch("lanes-near", near, [s.bits(Fraction(1))], [s.zero_points[1]], ("Lane", "NearTie"), ("shape",))
 
 

@@ -9,15 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
+from functools import lru_cache
 
 from tiebreak.golden.elements import FLOAT_TYPES, FloatType, Real, decode, encode
 from tiebreak.golden.oracle import quantize_quotient, quotient
 from tiebreak.golden.quantization import IN_RANGE
-from tiebreak.golden.themes import Setting, Sketch, per_tensor, rounded_pool, scale_name, spaced
+from tiebreak.golden.themes import HALF, Setting, Sketch, per_tensor, rounded_pool, scale_name, spaced, tie_floors
 
 ShortCut = Callable[[Fraction, Fraction, FloatType], Real]
 SCALES = tuple(Fraction(n, d) for n, d in ((1, 10), (1, 3), (7, 1000), (123, 10), (3, 1), (7, 11), (41, 1), (49, 1)))
-MOST = 24
+ODD_SCALES = tuple(Fraction(n) for n in range(3, 128, 2))  # multiples of these are exact, reciprocals never are
+MOST, ENOUGH = 24, 4
+divide = lru_cache(maxsize=1 << 16)(quotient)
 
 
 def rounded(value: Fraction, real: FloatType) -> Real:
@@ -52,7 +55,7 @@ SHORT_CUTS: dict[str, tuple[ShortCut, tuple[str, ...], tuple[str, ...]]] = {
 
 def truths(bits: int, scale: int, zero_point: int, s: Setting) -> tuple[tuple[int, int], tuple[int, int]]:
     """The exact and the working-precision (value, state) of one element."""
-    forms = (quotient(bits, scale, s.real, working=working) for working in (False, True))
+    forms = (divide(bits, scale, s.real, working=working) for working in (False, True))
     exact, working = (quantize_quotient(q, zero_point, s.mode, s.quantized) for q in forms)
     return exact, working
 
@@ -62,9 +65,14 @@ def is_trapped(bits: int, pool: Sketch, s: Setting, cut: ShortCut) -> bool:
     assert pool.zero_point is not None
     scale, zero_point = pool.scale[0], pool.zero_point[0]
     exact, working = truths(bits, scale, zero_point, s)
-    q = cut(Fraction(decode(bits, s.real)), Fraction(decode(scale, s.real)), s.real)
+    q = apply(cut, bits, scale, s.real)
     got = quantize_quotient(q, zero_point, s.mode, s.quantized)
     return exact[1] == working[1] == IN_RANGE and got not in (exact, working)
+
+
+@lru_cache(maxsize=1 << 16)
+def apply(cut: ShortCut, bits: int, scale: int, real: FloatType) -> Real:
+    return cut(Fraction(decode(bits, real)), Fraction(decode(scale, real)), real)
 
 
 def is_sensitive(bits: int, pool: Sketch, s: Setting) -> bool:
@@ -75,18 +83,25 @@ def is_sensitive(bits: int, pool: Sketch, s: Setting) -> bool:
 
 
 def best(name: str, s: Setting, select: Callable[[int, Sketch], bool]) -> Iterator[Sketch]:
-    """The scale whose pool has the most selected inputs, if any has one."""
+    """The scale whose pool has the most selected inputs, if any has one; the odd integers only for want of others."""
     found: Sketch | None = None
-    for scale in SCALES:
-        pool = rounded_pool(s, scale)
+    for scale in (*SCALES, *ODD_SCALES):
+        if found and len(found.x) >= (MOST if scale in SCALES else ENOUGH):
+            break
+        pool = rounded_pool(s, scale) if scale in SCALES else exact_pool(s, scale)
         pool = replace(pool, x=spaced(pool.x, 240), theme=f"{name}-{scale_name(scale)}")
         hits = replace(pool, x=[bits for bits in pool.x if select(bits, pool)][:MOST])
         if len(hits.x) > (len(found.x) if found else 0):
             found = hits
-        if found and len(found.x) == MOST:
-            break
     if found:
         yield found
+
+
+def exact_pool(s: Setting, scale: Fraction) -> Sketch:
+    """Inputs whose quotients are small integers and ties exactly."""
+    zero_point = s.zero_points[0]
+    quotients = [k + d for k in tie_floors(s, zero_point) if abs(k) < 60 for d in (0, HALF) if s.holds((k + d) * scale)]
+    return per_tensor("", s, quotients, scale, zero_point)
 
 
 def short_cuts(s: Setting) -> Iterator[Sketch]:
@@ -106,11 +121,12 @@ def double_quotients(s: Setting) -> Iterator[Sketch]:
     """float32 operands whose quotient is so near a tie, or an integer, of 30 bits that a double division rounds onto it.
 
     For an odd 24-bit scale d, let m = ±1/d modulo 2^31: then (m*d ∓ 1) / 2^31 is an integer of at most 24 bits and
-    x = that * 2^30 gives x/d = m/2 ∓ 1/(2d). Halving m's power gives the same next to an integer.
+    x = that * 2^30 gives x/d = m/2 ∓ 1/(2d). Halving m's power gives the same next to an integer. Divisors of both
+    residues modulo 4 make the even neighbour of the tie now the right one, now the wrong one.
     """
     if s.real.name != "float32" or s.quantized.bits != 32:
         return
-    for divisor in (8388617, 12345677, 16777213):
+    for divisor in (8388619, 12345679, 16777213):
         x = []
         for shift in (30, 31):
             for sign in (1, -1):

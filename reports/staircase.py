@@ -11,16 +11,18 @@ from tiebreak.golden.oracle import quotient
 from tiebreak.golden.rounding import HALF, ROUND_MODES, is_nearest
 
 WIDTH, HEIGHT, MARGIN = 420, 220, 36
+LARGEST = 10**6  # beyond it the labels would not fit
 REACH = 2  # integers shown on either side
 
 
 def staircase(row: dict[str, Any]) -> str:
-    """SVG for a discrepancy row; empty if it has no finite quotient or one too large to draw."""
+    """SVG for a discrepancy row; empty where rounding is not the point: no finite quotient, a huge one, saturation."""
     real = FLOAT_TYPES[row["input_type"]]
     q = quotient(int(row["input_bits"]), int(row["scale_bits"]), real, working=False)
-    if not isinstance(q, Fraction) or abs(q) > 1 << 53:
+    expected, got = row["expected"] - row["zero_point"], row["got"] - row["zero_point"]
+    if not isinstance(q, Fraction) or abs(q) > LARGEST or ROUND_MODES[row["round_mode"]](q) != expected:
         return ""
-    return draw(q, row["round_mode"], row["expected"] - row["zero_point"], row["got"] - row["zero_point"])
+    return draw(q, row["round_mode"], expected, got)
 
 
 def draw(q: Fraction, mode: str, expected: int, got: int) -> str:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
 from tiebreak import __version__
-from tiebreak.golden.errors import EXIT_CONFORMS, EXIT_USAGE, TiebreakError
+from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES
+from tiebreak.golden.errors import EXIT_CONFORMS, EXIT_FAILED, EXIT_USAGE, TiebreakError
 
 EXIT_CODES = """\b
 Exit codes, the same in every command:
@@ -22,14 +23,28 @@ Exit codes, the same in every command:
 
 
 class OneLineErrors(click.Group):
-    """Turns Tiebreak's own errors into one line on standard error and their exit code."""
+    """Turns errors for the person who typed into one line on standard error and their exit code."""
+
+    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
+        try:
+            return super().make_context(*args, **kwargs)
+        except click.UsageError as error:
+            fail(error.format_message(), EXIT_USAGE)
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
+        except click.UsageError as error:
+            fail(error.format_message(), EXIT_USAGE)
         except TiebreakError as error:
-            click.echo(f"tiebreak: {' '.join(str(error).split())}", err=True)
-            ctx.exit(error.exit_code)
+            fail(str(error), error.exit_code)
+        except KeyboardInterrupt:
+            fail("interrupted; nothing was written", EXIT_FAILED)
+
+
+def fail(message: str, code: int) -> NoReturn:
+    click.echo(f"tiebreak: {' '.join(message.split())}", err=True)
+    sys.exit(code)
 
 
 @click.group(cls=OneLineErrors, epilog=EXIT_CODES, context_settings={"help_option_names": ["-h", "--help"]})
@@ -70,8 +85,10 @@ def json_or_text(text: str) -> Any:
 @click.option("--operator", "operators", multiple=True, help="An operator's id; repeat for more. Default: all.")
 @click.option("--attr", "attributes", multiple=True, callback=parse_pairs, metavar="NAME=VALUE",
               help="Only nodes with this attribute value, such as round_mode=ROUND_UP or axes=[0,2].")
-@click.option("--type", "quantized", default="", metavar="TYPE", help="Only this output element type.")
-@click.option("--input-type", "real", default="", metavar="TYPE", help="Only this input element type.")
+@click.option("--type", "quantized", type=click.Choice([*INTEGER_TYPES]), metavar="TYPE",
+              help="Only this output element type.")
+@click.option("--input-type", "real", type=click.Choice([*FLOAT_TYPES]), metavar="TYPE",
+              help="Only this input element type.")
 @click.option("--input", "inputs", multiple=True, callback=parse_pairs, metavar="NAME=VALUE",
               help="Instead of stored and generated cases run this one: a number, a,b,c, nested JSON lists, "
               "or bits as 0x…; give every input.")
@@ -91,8 +108,8 @@ def run(
     backends: tuple[str, ...],
     operators: tuple[str, ...],
     attributes: dict[str, str],
-    quantized: str,
-    real: str,
+    quantized: str | None,
+    real: str | None,
     inputs: dict[str, str],
     level: str,
     seed: int,
@@ -110,8 +127,8 @@ def run(
     selection = Selection(
         operators=operators,
         attributes={name: json_or_text(text) for name, text in attributes.items()},
-        real=real,
-        quantized=quantized,
+        real=real or "",
+        quantized=quantized or "",
         inputs=inputs,
         case_ids=case_ids,
         vectors=vectors,
@@ -160,13 +177,14 @@ def vectors() -> None:
 
 
 @vectors.command(epilog="Example:  tiebreak vectors build golden/vectors")
-@click.argument("folder", type=click.Path(path_type=Path))
-def build(folder: Path) -> None:
-    """Write every golden vector file into FOLDER, the same bytes every time."""
+@click.argument("folder", type=click.Path(path_type=Path), required=False)
+def build(folder: Path | None) -> None:
+    """Write every golden vector file into FOLDER (default: where they are installed), the same bytes every time."""
     from tiebreak.golden import builder
+    from tiebreak.golden.vectorfile import VECTORS
 
-    paths = list(builder.build(folder))
-    click.echo(f"{len(paths)} vector files in {folder}")
+    paths = list(builder.build(folder or VECTORS))
+    click.echo(f"{len(paths)} vector files in {folder or VECTORS}")
 
 
 @vectors.command(epilog="Example:  tiebreak vectors check golden/vectors")

@@ -1,0 +1,195 @@
+"""The golden vectors hold what they promise, and damage is named."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tiebreak.golden import kernel
+from tiebreak.golden.builder import all_files, build_file, file_name
+from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, decode, encode, neighbour
+from tiebreak.golden.errors import DamagedFile, InvalidInput
+from tiebreak.golden.flags import FLAGS
+from tiebreak.golden.nodes import Case
+from tiebreak.golden.operators import OPERATORS
+from tiebreak.golden.quantization import IN_RANGE, quantization_of
+from tiebreak.golden.rounding import ROUND_MODES
+from tiebreak.golden.vectorfile import SCHEMA, VECTORS, digest, read_cases, read_document, vector_paths
+
+HALF = Fraction(1, 2)
+TYPES = [(real, quantized) for real in FLOAT_TYPES for quantized in INTEGER_TYPES]
+
+
+def load(operator: str, real: str, quantized: str) -> list[Case]:
+    return read_cases(VECTORS / file_name(operator, real, quantized), trusted=True)
+
+
+def test_there_is_a_file_for_every_operator_and_pair_of_types() -> None:
+    assert {path.name for path in vector_paths()} == {file_name(*file) for file in all_files()}
+    assert len(list(all_files())) == 4 * 8 + 3 * 6
+
+
+@pytest.mark.parametrize("file", list(all_files()), ids=lambda file: file_name(*file))
+def test_kernel_agrees_with_every_vector(file: tuple[str, str, str]) -> None:
+    compared = 0
+    for case in load(*file):
+        problem, stored = quantization_of(case), case.expected
+        assert stored is not None
+        for working, values, state in ((False, stored.exact, stored.exact_state), (True, stored.working, stored.working_state)):
+            got, got_state = (array.reshape(-1) for array in kernel.quantize(problem, working=working))
+            known = state == IN_RANGE
+            assert np.array_equal(got[known], values[known]), case.id
+            if OPERATORS[case.node.operator].saturates:
+                assert np.array_equal(known, got_state != 2), case.id
+            else:
+                assert np.array_equal(known, got_state == IN_RANGE), case.id
+            compared += int(known.sum())
+    assert compared > 1000
+
+
+@pytest.mark.parametrize(("real", "quantized"), [(r, q) for r, q in TYPES if INTEGER_TYPES[q].bits <= 8])
+def test_every_tie_in_range_and_both_its_neighbours_are_there_for_small_types(real: str, quantized: str) -> None:
+    """Wherever the input type holds the tie at all."""
+    kind, width = INTEGER_TYPES[quantized], FLOAT_TYPES[real]
+    inputs: dict[str, set[int]] = {mode: set() for mode in ROUND_MODES}
+    for case in load("ngraph.Quantize", real, quantized):
+        problem = quantization_of(case)
+        if problem.axes == () and problem.scale.size and decode(int(problem.scale[()]), width) == 1:
+            zero_point = int(problem.zero_point[()])
+            shift = 0 if kind.signed else 1 << (kind.bits - 1)
+            if zero_point in (0, shift):
+                inputs[problem.mode].update(int(bits) for bits in problem.x.reshape(-1))
+    ties = [k + HALF for k in range(kind.lowest - (0 if kind.signed else 1 << (kind.bits - 1)), kind.highest)]
+    held = [tie for tie in ties if decode(encode(tie, width), width) == tie]
+    assert len(held) > (14 if kind.bits == 4 else 120)
+    for mode, present in inputs.items():
+        for tie in held:
+            if kind.signed or kind.lowest <= tie < kind.highest:
+                bits = encode(tie, width)
+                assert {neighbour(bits, width, step) for step in (-1, 0, 1)} <= present or not in_reach(tie, kind), (mode, tie)
+
+
+def in_reach(tie: Fraction, kind: Any) -> bool:
+    """Ties whose neighbours are stored: those reachable with the middle zero point."""
+    middle = 0 if kind.signed else 1 << (kind.bits - 1)
+    return bool(kind.lowest - middle <= tie < kind.highest - middle)
+
+
+@pytest.mark.parametrize(("real", "quantized"), TYPES)
+def test_every_mode_and_type_has_every_kind_of_trap(real: str, quantized: str) -> None:
+    wanted = {
+        "Tie", "NearTie", "AddHalf", "RangeEdge", "Saturates", "ZeroPointParity", "ScaleNotPowerOfTwo", "Subnormal",
+        "Overflow", "Infinity", "NaN", "NegativeZero", "Lane", "PerAxis", "MultiAxis", "NegativeScale", "ClampOrder",
+        "Tiny", "OlderForm", "ZeroScale", "Reciprocal", "PrecisionSensitive", "LargeOdd",
+    }  # fmt: skip
+    found: dict[str, Counter[str]] = {mode: Counter() for mode in ROUND_MODES}
+    for case in load("ngraph.Quantize", real, quantized):
+        found[case.node.round_mode].update(case.flags)
+    for mode, flags in found.items():
+        assert not wanted - set(flags), mode
+
+
+def test_lanes_are_longer_than_any_simd_width_with_a_tie_in_each() -> None:
+    case = next(c for c in load("onnx.QuantizeLinear", "float32", "uint8") if c.id.endswith("/lanes/ROUND_NEAREST_TOWARD_EVEN"))
+    assert case.size > 4 * 64
+    assert case.size % 64 == 63
+    assert np.all(np.mod(case.inputs[0].astype(np.float64), 1) == 0.5)
+
+
+def test_0_49999997_and_its_like_are_there() -> None:
+    case = next(c for c in load("ngraph.Quantize", "float32", "int8") if "/add-half/" in c.id)
+    assert np.float32(0.49999997) in case.inputs[0]
+    assert np.float32(-0.49999997) in case.inputs[0]
+
+
+def test_ids_are_unique_flags_explained_and_every_clause_cited() -> None:
+    ids: Counter[str] = Counter()
+    cited: set[str] = set()
+    for path in vector_paths():
+        document = read_document(path, trusted=True)
+        vectors = [vector for group in document["groups"] for vector in group["vectors"]]
+        ids.update(vector["id"] for vector in vectors)
+        cited |= {clause for vector in vectors for clause in vector["clauses"]}
+        used = {flag for vector in vectors for flag in vector["flags"]}
+        assert used == set(document["flags"]) <= set(FLAGS), path.name
+    assert ids.most_common(1)[0][1] == 1
+    known = {clause.id for spec in OPERATORS.values() for clause in spec.clauses}
+    assert cited == known, f"clauses that no vector checks, or unknown ones: {sorted(cited ^ known)}"
+
+
+def test_builder_makes_the_same_bytes_again() -> None:
+    """One file here; `tiebreak vectors check`, which CI runs, does them all."""
+    operator, real, quantized = "onnx.QuantizeLinear", "bfloat16", "uint4"
+    text = (VECTORS / file_name(operator, real, quantized)).read_text(encoding="utf-8")
+    assert build_file(operator, real, quantized) == text == build_file(operator, real, quantized)
+
+
+def damaged(tmp_path: Path, change: Any, *, redigest: bool = True) -> Path:
+    document = json.loads((VECTORS / "onnx.QuantizeLinear-float32-int4.json").read_text(encoding="utf-8"))
+    change(document)
+    if redigest:
+        document["sha256"] = digest(document)
+    path = tmp_path / "mine.json"
+    path.write_text(json.dumps(document), encoding="utf-8")
+    return path
+
+
+def first_vector(document: dict[str, Any]) -> dict[str, Any]:
+    vector: dict[str, Any] = document["groups"][0]["vectors"][0]
+    return vector
+
+
+CHANGES = {
+    "an extra key": lambda d: d.update(extra=1),
+    "another format": lambda d: d.update(format="other"),
+    "unknown operator": lambda d: d.update(operator="onnx.Nothing"),
+    "too few results": lambda d: first_vector(d).update(expected="1 2"),
+    "text for results": lambda d: first_vector(d).update(expected="one"),
+    "unknown attribute": lambda d: first_vector(d).update(attributes={"colour": 3}),
+    "bits of the wrong width": lambda d: d["groups"][0]["inputs"][0].update(bits="3f80"),
+    "a shape that does not fit": lambda d: d["groups"][0]["inputs"][0].update(shape=[1]),
+    "a huge shape": lambda d: d["groups"][0]["inputs"][0].update(shape=[16777216] * 16),
+    "a scale of the wrong shape": lambda d: d["groups"][0]["inputs"][1].update(shape=[1]),
+    "a zero point out of range": lambda d: d["groups"][0]["inputs"][2].update(values="99"),
+    "no groups": lambda d: d.pop("groups"),
+}
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_damaged_file_is_named(tmp_path: Path, what: str) -> None:
+    path = damaged(tmp_path, CHANGES[what])
+    with pytest.raises(DamagedFile, match="mine.json: damaged vector file"):
+        read_cases(path)
+
+
+def test_one_changed_result_is_noticed_by_the_digest(tmp_path: Path) -> None:
+    path = damaged(tmp_path, lambda d: first_vector(d).update(expected="7 " * 15 + "7"), redigest=False)
+    with pytest.raises(DamagedFile, match="does not match its sha256"):
+        read_cases(path, trusted=True)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "[" * 100_000, '{"format": "tiebreak-vectors"}', "\x00"])
+def test_text_that_is_no_vector_file_is_named(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "mine.json"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(DamagedFile, match="mine.json"):
+        read_cases(path)
+
+
+def test_missing_file_and_empty_folder_are_bad_input(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="nowhere.json"):
+        read_cases(tmp_path / "nowhere.json")
+    with pytest.raises(InvalidInput, match="no vector files"):
+        vector_paths(tmp_path)
+
+
+def test_all_files_fit_the_schema() -> None:
+    for path in vector_paths():
+        read_document(path)
+    assert SCHEMA.exists()
