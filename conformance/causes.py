@@ -7,6 +7,7 @@ nothing better explains the element. The tables below are explanations, never tr
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
@@ -248,7 +249,7 @@ def path_causes(case: Case, truths: dict[str, Truth]) -> Iterator[tuple[Cause, A
     wanted, index = case.node.round_mode, np.arange(case.size)
     for width in VECTOR_WIDTHS:
         tail = index >= case.size - case.size % width
-        if tail.any() and not tail.all():
+        if tail.any():
             for mode in ROUND_MODES:
                 for place, where in (("tail", tail), ("body", ~tail)):
                     text = f"the {place} of a vector loop of {width} rounds {short_mode(mode)}"
@@ -282,8 +283,9 @@ def wrong_parameters(case: Case, problem: Quantization) -> Iterator[tuple[str, O
     first = (0,) * len(axes)
     scale = np.broadcast_to(case.inputs[1][first], problem.scale.shape)
     zero_point = np.broadcast_to(problem.zero_point[first], problem.scale.shape)
-    yield "one scale for all", replaced(case, problem, scale, zero_point)
+    yield "one scale for all", replaced(case, problem, scale, problem.zero_point)
     yield "one zero point for all", replaced(case, problem, case.inputs[1], zero_point)
+    yield "one scale and zero point for all", replaced(case, problem, scale, zero_point)
 
 
 def transposed(case: Case, problem: Quantization, order: tuple[int, ...]) -> Operands:
@@ -304,17 +306,22 @@ class Explanation:
     matching: frozenset[Cause]
 
 
-def explanations(case: Case, truths: dict[str, Truth], judgement: Judgement) -> list[Explanation]:
-    """One for each deviating element, in order."""
+def explanations(
+    case: Case, truths: dict[str, Truth], judgement: Judgement
+) -> tuple[list[Explanation], Counter[Cause]]:
+    """One for each deviating element, in order; and for each cause how many conforming elements contradict it."""
     wrong = judgement.grades == DEVIATES
     right = ~wrong & (judgement.grades != UNSPECIFIED)
     found: list[dict[Cause, bool]] = [{} for _ in range(judgement.count(DEVIATES))]
+    against: dict[Cause, int] = {}
     for cause, predicted in predictions(case, truths):
         match = predicted == judgement.values
-        consistent = bool(match[right].all())
+        contradictions = int(np.count_nonzero(~match[right]))
+        against[cause] = min(contradictions, against.get(cause, contradictions))
         for position in np.flatnonzero(match[wrong]):
-            found[position][cause] = found[position].get(cause, False) or consistent
-    return [Explanation(frozenset(c for c, ok in causes.items() if ok), frozenset(causes)) for causes in found]
+            found[position][cause] = found[position].get(cause, False) or not contradictions
+    each = [Explanation(frozenset(c for c, ok in causes.items() if ok), frozenset(causes)) for causes in found]
+    return each, Counter(against)
 
 
 def settle(candidates: list[Explanation]) -> list[Cause]:
@@ -332,15 +339,8 @@ def settle(candidates: list[Explanation]) -> list[Cause]:
     return [chosen[causes] for causes in tiers]
 
 
-def without(candidates: list[Explanation], refuted: frozenset[str]) -> list[Explanation]:
-    """The explanations without the causes that only say that one of the `refuted` modes is used."""
-    if not refuted:
-        return candidates
-
-    def keep(causes: frozenset[Cause]) -> frozenset[Cause]:
-        return frozenset(cause for cause in causes if cause.mode not in refuted)
-
-    return [Explanation(keep(c.consistent), keep(c.matching)) for c in candidates]
+def without(explanation: Explanation, refuted: frozenset[Cause]) -> Explanation:
+    return Explanation(explanation.consistent - refuted, explanation.matching - refuted)
 
 
 def cover(sets: list[frozenset[Cause]]) -> dict[frozenset[Cause], Cause]:

@@ -34,6 +34,7 @@ from tiebreak.golden.quantization import quantization_of
 from tiebreak.golden.rounding import ROUND_MODES, short_mode
 from tiebreak.reports.records import RunRecords
 
+Kind = tuple[str, str, str, str]  # operator, rounding mode, input type, output type: what a cause is weighed within
 Progress = Callable[[str, int, int], None]  # backend, cases done, cases planned
 
 
@@ -45,6 +46,7 @@ class BackendRecords:
     results: list[dict[str, Any]] = field(default_factory=list)
     discrepancies: list[dict[str, Any]] = field(default_factory=list)
     candidates: list[causes.Explanation] = field(default_factory=list)
+    against: dict[Kind, Counter[causes.Cause]] = field(default_factory=lambda: defaultdict(Counter))
     outputs: dict[str, Array] = field(default_factory=dict)
     observed: Counter[tuple[str, str, str]] = field(default_factory=Counter)
 
@@ -122,7 +124,9 @@ def record(records: BackendRecords, case: Case, outcome: Outcome, truths: Truths
         records.observed.update(observations(case, judgement))
     if judgement.verdict == "deviates":
         confirm(case, by_mode[case.node.round_mode])
-        records.candidates += causes.explanations(case, by_mode, judgement)
+        explanations, against = causes.explanations(case, by_mode, judgement)
+        records.candidates += explanations
+        records.against[kind_of(row)].update(against)
         records.discrepancies += discrepancy_rows(records.facts["name"], case, judgement, by_mode[case.node.round_mode])
 
 
@@ -248,25 +252,35 @@ def with_causes(records: BackendRecords) -> list[dict[str, Any]]:
 
 
 def plausible(records: BackendRecords) -> list[causes.Explanation]:
-    """The candidates without "rounds by another mode" where that mode is refuted by more elements than it explains.
+    """The candidates without the causes that more elements refute than they explain, within one kind of node.
 
-    Elements are counted within one operator, rounding mode and pair of types, over conforming cases too.
+    Refuting are conforming elements that a cause predicts otherwise: for "rounds by another mode" those of every case,
+    for the others those of the cases that deviate somewhere.
     """
-    differs: dict[tuple[Any, ...], Counter[str]] = defaultdict(Counter)
+    against = {kind: Counter(counts) for kind, counts in records.against.items()}
+    mode_differs = differing_from_modes(records)
+    explains: dict[Kind, Counter[causes.Cause]] = defaultdict(Counter)
+    for row, candidate in zip(records.discrepancies, records.candidates, strict=True):
+        explains[kind_of(row)].update(candidate.matching)
+    refuted: dict[Kind, frozenset[causes.Cause]] = {}
+    for kind, counts in explains.items():
+        weight = {cause: mode_differs[kind][cause.mode] if cause.mode else against[kind][cause] for cause in counts}
+        refuted[kind] = frozenset(
+            cause for cause, count in counts.items() if weight[cause] > count and not cause.by_position
+        )
+    pairs = zip(records.discrepancies, records.candidates, strict=True)
+    return [causes.without(candidate, refuted[kind_of(row)]) for row, candidate in pairs]
+
+
+def differing_from_modes(records: BackendRecords) -> dict[Kind, Counter[str]]:
+    """For each kind of node, how many elements of all its cases differ from each rounding mode."""
+    differs: dict[Kind, Counter[str]] = defaultdict(Counter)
     for row in records.results:
         differs[kind_of(row)].update({mode: row.get(f"differs_{short_mode(mode)}", 0) for mode in ROUND_MODES})
-    explains: dict[tuple[Any, ...], Counter[str]] = defaultdict(Counter)
-    for row, candidate in zip(records.discrepancies, records.candidates, strict=True):
-        explains[kind_of(row)].update({cause.mode for cause in candidate.consistent})
-    refuted = {
-        kind: frozenset(mode for mode in ROUND_MODES if count[mode] > explains[kind][mode])
-        for kind, count in differs.items()
-    }
-    pairs = zip(records.discrepancies, records.candidates, strict=True)
-    return [causes.without([candidate], refuted[kind_of(row)])[0] for row, candidate in pairs]
+    return differs
 
 
-def kind_of(row: dict[str, Any]) -> tuple[Any, ...]:
+def kind_of(row: dict[str, Any]) -> Kind:
     return row["operator"], row["round_mode"], row["input_type"], row["output_type"]
 
 

@@ -35,6 +35,8 @@ def scale_axes(
 ) -> tuple[int, ...]:
     if scale_shape == ():
         return ()
+    if len(scale_shape) != 1:
+        raise InvalidInput(f"onnx.QuantizeLinear: y_scale has shape {list(scale_shape)}; it needs [] or one axis")
     axis, rank = attributes.get("axis", DEFAULT_AXIS), len(shape)
     if not -rank <= axis < rank:
         raise InvalidInput(f"onnx.QuantizeLinear: axis {axis} outside [{-rank}, {rank - 1}] of an x of rank {rank}")

@@ -1,0 +1,95 @@
+"""Known mistakes get their names, whole records of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import wrong_backends as wb
+from test_wrong_backends import operands, vectors
+from tiebreak.adapters.isolation import Outcome
+from tiebreak.conformance.boundary import distance_in_ulp
+from tiebreak.conformance.causes import UNEXPLAINED, Cause, Explanation, settle
+from tiebreak.conformance.run import BackendRecords, record, with_causes
+from tiebreak.conformance.truths import Truths
+from tiebreak.golden.elements import FLOAT_TYPES, parse_real
+
+
+def named(arithmetic: wb.Arithmetic, operator: str = "ngraph.Quantize", types: tuple[str, str] = ("float32", "int8")) -> dict[str, int]:
+    """The causes given to a backend that runs all vectors of a pair of types, with how many elements each has."""
+    records = BackendRecords({"name": "it", "version": "1", "spec": "it", "operators": [operator]})
+    truths = Truths()
+    for case, _, _ in vectors(operator, *types):
+        if case.node.round_mode == "ROUND_NEAREST_TOWARD_EVEN":
+            with np.errstate(all="ignore"):
+                values = np.asarray(arithmetic(operands(case)), np.int64).reshape(case.inputs[0].shape)
+            record(records, case, Outcome("ok", (values.astype(case.node.outputs[0].dtype),)), truths)
+    counts: dict[str, int] = {}
+    for row in with_causes(records):
+        counts[row["cause"]] = counts.get(row["cause"], 0) + 1
+    return counts
+
+
+@pytest.mark.parametrize(
+    ("arithmetic", "cause"),
+    [
+        (wb.with_mode("ROUND_NEAREST_TOWARD_INFINITY"), "wrong tie rule: NEAREST_TOWARD_INFINITY"),
+        (wb.with_mode("ROUND_TOWARD_ZERO"), "wrong rounding: TOWARD_ZERO"),
+        (wb.reciprocal_in(None), "multiplies by the reciprocal rounded to the input's type"),
+        (wb.zero_point_first, "adds the zero point before rounding, in the input's type"),
+        (wb.clamp_first, "clamps before the zero point is added"),
+        (wb.narrow_low, "narrow range: the lowest value is never used"),
+        (wb.no_zero_point, "ignores the zero point"),
+        (wb.minus_zero_point, "subtracts the zero point"),
+        (wb.flush_inputs, "flushes subnormal inputs and scales to zero"),
+        (wb.swapped_axes, "axes swapped"),
+        (wb.first_scale, "one scale for all"),
+    ],
+)
+def test_mistake_is_named(arithmetic: wb.Arithmetic, cause: str) -> None:
+    counts = named(arithmetic)
+    assert max(counts, key=lambda name: counts[name]) == cause, counts
+    assert counts[cause] > 0.9 * sum(counts.values())
+
+
+@pytest.mark.parametrize(
+    ("arithmetic", "cause"),
+    [(wb.no_clamp, "no clamp: wraps around"), (wb.cast_first(32), "casts to int32 before clamping, which overflows")],
+)
+def test_mistake_beyond_the_range_is_named_where_the_spec_says_saturate(arithmetic: wb.Arithmetic, cause: str) -> None:
+    counts = named(arithmetic, "onnx.QuantizeLinear")
+    assert max(counts, key=lambda name: counts[name]) == cause, counts
+
+
+def test_a_truncating_tail_is_not_called_truncation() -> None:
+    counts = named(wb.in_places(wb.tail(16), wb.with_mode("ROUND_TOWARD_ZERO")))
+    assert "wrong rounding: TOWARD_ZERO" not in counts
+    assert counts["the tail of a vector loop of 16 rounds TOWARD_ZERO"] > 0.8 * sum(counts.values())
+
+
+def test_what_nothing_explains_stays_unexplained() -> None:
+    counts = named(lambda o: o.lowest + (wb.right_own_type(o) * 37 + 11) % 101)
+    assert counts[UNEXPLAINED] > 0.5 * sum(counts.values())
+
+
+def test_settle_prefers_what_explains_most_and_needs_consistency() -> None:
+    often, seldom = Cause("often", "mode"), Cause("seldom", "mode")
+    both, one = frozenset({often, seldom}), frozenset({often})
+    nothing: frozenset[Cause] = frozenset()
+    chosen = settle([Explanation(both, both), Explanation(one, one), Explanation(nothing, frozenset({seldom}))])
+    assert [cause.text for cause in chosen] == ["often", "often", UNEXPLAINED]
+
+
+def test_distance_from_a_boundary() -> None:
+    real = FLOAT_TYPES["float32"]
+    one = parse_real("1", real)
+
+    def distance(x: str, mode: str) -> float:
+        return distance_in_ulp(parse_real(x, real), one, real, mode)
+
+    assert distance("2.5", "ROUND_NEAREST_TOWARD_EVEN") == 0
+    assert distance("0x3effffff", "ROUND_NEAREST_UPWARD") == 1
+    assert distance("3", "ROUND_UP") == 0
+    assert distance("2.5", "ROUND_UP") == 2**21
+    assert distance("16777216", "ROUND_UP") == np.inf
+    assert np.isnan(distance("nan", "ROUND_UP"))

@@ -1,0 +1,91 @@
+"""The strategies reach what they aim at, give valid cases, and shrink to one element."""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+from hypothesis import HealthCheck, Phase, find, given, settings
+
+from tiebreak import cases as public_cases
+from tiebreak.conformance.generators import cases, generate_cases, nodes
+from tiebreak.conformance.judge import DEVIATES, judge
+from tiebreak.conformance.truths import kernel_truth
+from tiebreak.golden import kernel
+from tiebreak.golden.elements import ulp
+from tiebreak.golden.nodes import Case, Node
+from tiebreak.golden.operators import OPERATORS
+from tiebreak.golden.oracle import quotient
+from tiebreak.golden.quantization import quantization_of
+from tiebreak.golden.rounding import ROUND_MODES
+
+
+@settings(max_examples=300, deadline=None)
+@given(public_cases())
+def test_every_case_is_valid(case: Case) -> None:
+    problem = quantization_of(case)
+    assert case.inputs[0].shape == problem.x.shape
+    assert case.id.startswith(f"generated/{case.node.operator}/")
+
+
+@settings(max_examples=200, deadline=None)
+@given(nodes(operator="ngraph.Quantize", real="float16", round_mode="ROUND_UP"))
+def test_what_is_given_is_kept(node: Node) -> None:
+    assert (node.operator, node.real.name, node.round_mode) == ("ngraph.Quantize", "float16", "ROUND_UP")
+
+
+@settings(max_examples=150, deadline=None)
+@given(cases(specials=False, real="float32"))
+def test_specials_can_be_left_out(case: Case) -> None:
+    assert np.all(np.isfinite(case.inputs[0]))
+
+
+def kinds(case: Case) -> set[str]:
+    """What a case's first elements show: tie, near, wide scale, multi-axis, empty, long, scalar."""
+    problem, found = quantization_of(case), set()
+    found |= {"empty"} if not case.size else {"long"} if case.size > 64 else {"scalar"} if problem.x.ndim == 0 else set()
+    found |= {"multi-axis"} if len(problem.axes) > 1 else {"per axis"} if problem.axes else set()
+    if case.size and not problem.axes:
+        for x in problem.x.reshape(-1)[:8]:
+            q = quotient(int(x), int(problem.scale[()]), problem.real, working=False)
+            if isinstance(q, Fraction):
+                distance = abs(q - q.numerator // q.denominator - Fraction(1, 2))
+                found |= {"tie"} if not distance else {"near"} if distance <= 2 * ulp(q, problem.real) else set()
+    return found
+
+
+def test_a_few_hundred_cases_reach_every_kind_type_mode_and_form() -> None:
+    made = [case for name in OPERATORS for case in generate_cases(name, 400, seed=1)]
+    shown = Counter(kind for case in made for kind in kinds(case))
+    assert not {"tie", "near", "empty", "long", "scalar", "multi-axis", "per axis"} - set(shown)
+    assert {case.node.round_mode for case in made} == set(ROUND_MODES)
+    assert {case.node.real.name for case in made} == {"float16", "bfloat16", "float32", "float64"}
+    assert len({case.node.quantized.name for case in made}) == 8
+    assert {case.node.inputs[-1].name for case in made} == {"zero_point", "offset", "y_zero_point", "y_scale"}
+
+
+def half_away_deviates(case: Case) -> bool:
+    values, _ = kernel.quantize(quantization_of(case), working=True, mode="ROUND_NEAREST_TOWARD_INFINITY")
+    return judge(values, kernel_truth(case, case.node.round_mode)).count(DEVIATES) > 0
+
+
+def test_counterexample_shrinks_to_one_element_at_a_tie() -> None:
+    strategy = cases(operator="onnx.QuantizeLinear", real="float32", quantized="int8")
+    options = settings(
+        max_examples=2000, database=None, deadline=None, derandomize=True,
+        phases=[Phase.generate, Phase.shrink], suppress_health_check=list(HealthCheck),
+    )  # fmt: skip
+    case = find(strategy, half_away_deviates, settings=options)
+    assert case.size == 1
+    assert float(case.inputs[0].reshape(-1)[0] / case.inputs[1].reshape(-1)[0]) % 1 == 0.5
+
+
+def test_generation_leaves_the_global_random_state_alone() -> None:
+    import random
+
+    random.seed(5)
+    first = random.random()
+    random.seed(5)
+    generate_cases("onnx.QuantizeLinear", 5, seed=3)
+    assert random.random() == first
