@@ -16,7 +16,20 @@ from tiebreak.golden.nodes import Array
 
 LONGEST_HEADER = 1 << 20
 MOST_BYTES = 1 << 31
-TYPES = ("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16", "float32", "float64")
+TYPES = (
+    "bool",
+    "int8",
+    "uint8",
+    "int16",
+    "uint16",
+    "int32",
+    "uint32",
+    "int64",
+    "uint64",
+    "float16",
+    "float32",
+    "float64",
+)
 EXTENSION_TYPES = ("bfloat16", "int4", "uint4", "int2", "uint2")
 
 
@@ -56,5 +69,6 @@ def dtype_named(name: str) -> np.dtype[Any]:
     if name in EXTENSION_TYPES:
         import ml_dtypes
 
-        return np.dtype(getattr(ml_dtypes, name))
+        found: np.dtype[Any] = np.dtype(getattr(ml_dtypes, name))
+        return found
     raise ValueError(f"element type {name!r} is none of {', '.join(TYPES + EXTENSION_TYPES)}")

@@ -205,7 +205,9 @@ def raise_for(spec: str, hello: Mapping[str, Any]) -> None:
     if hello["kind"] == "usage":
         raise InvalidInput(message)
     if hello["kind"] == "not-installed" and ":" not in spec:
-        raise MachineryFailed(f"backend {spec!r} is not installed ({message}): pip install 'tiebreak[{extra_of(spec)}]'")
+        raise MachineryFailed(
+            f"backend {spec!r} is not installed ({message}): pip install 'tiebreak[{extra_of(spec)}]'"
+        )
     raise MachineryFailed(f"backend {spec!r} failed to load: {message}")
 
 

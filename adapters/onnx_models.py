@@ -38,7 +38,9 @@ def quantize_linear_model(node: Node, *, carrier: str | None) -> Any:
     outer = onnx_type(carrier) if carrier else quantized
     names = ["x", "scale", "zero_point"][: len(node.inputs)]
     axis = linear_axis(node, 0)
-    attributes = {} if axis is None or ("axis" not in node.attributes and "axes" not in node.attributes) else {"axis": axis}
+    attributes = (
+        {} if axis is None or ("axis" not in node.attributes and "axes" not in node.attributes) else {"axis": axis}
+    )
     inner = [name if name != "zero_point" or not carrier else "zero_point_inner" for name in names]
     nodes = [helper.make_node("QuantizeLinear", inner, ["y_inner" if carrier else "y"], **attributes)]
     if carrier:

@@ -45,7 +45,8 @@ class OnnxRuntime:
         def run(*inputs: Array) -> tuple[Array, ...]:
             x, scale, *rest = inputs
             feeds = {"x": self.value(x), "scale": self.value(scale)}
-            feeds |= {"zero_point": self.value(zp.astype(carrier) if carrier else zp) for zp in rest}
+            if rest:
+                feeds["zero_point"] = self.value(rest[0].astype(carrier) if carrier else rest[0])
             (y,) = session.run_with_ort_values(["y"], feeds)
             return (y.numpy().astype(quantized, copy=False),)
 

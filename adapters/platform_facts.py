@@ -5,11 +5,23 @@ from __future__ import annotations
 import platform
 from pathlib import Path
 
-TELLING = ("sse4_1", "avx", "avx2", "fma", "f16c", "avx512f", "avx512bw", "avx512_vnni", "avx512_bf16", "amx_tile", "asimd")
+TELLING = (
+    "sse4_1",
+    "avx",
+    "avx2",
+    "fma",
+    "f16c",
+    "avx512f",
+    "avx512bw",
+    "avx512_vnni",
+    "avx512_bf16",
+    "amx_tile",
+    "asimd",
+)
 
 
 def instruction_sets() -> str:
-    """The SIMD instruction sets that the processor offers, as the system names them; "unknown" where it doesn't tell."""
+    """The SIMD instruction sets that the processor offers, by the system's names; "unknown" where it doesn't tell."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Protocol, runtime_checkable
 
 from tiebreak.golden.nodes import Array, Node
 
-
-class Run(Protocol):
-    """A compiled node: inputs in the spec's order, an absent optional one left off; a tuple of outputs.
-
-    May raise Unsupported for inputs that it cannot take.
-    """
-
-    def __call__(self, *inputs: Array) -> tuple[Array, ...]: ...
+# A compiled node: inputs in the spec's order, an absent optional one left off; a tuple of outputs.
+# May raise Unsupported for inputs that it cannot take.
+Run = Callable[..., tuple[Array, ...]]
 
 
 @runtime_checkable

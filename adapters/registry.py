@@ -42,7 +42,8 @@ def load(spec: str) -> Backend:
     """
     point = registered().get(spec)
     found = point.load() if point else load_attribute(*spec.rsplit(":", 1))
-    backend = found if not callable(found) or hasattr(found, "compile") and not isinstance(found, type) else found()
+    is_instance = hasattr(found, "compile") and not isinstance(found, type)
+    backend = found if is_instance or not callable(found) else found()
     missing = [name for name in ("name", "version", "compile") if not hasattr(backend, name)]
     if missing:
         raise InvalidInput(f"backend {spec!r} has no {', '.join(missing)}; it needs name, version and compile(node)")

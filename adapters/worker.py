@@ -10,6 +10,7 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from io import BufferedReader
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -58,14 +59,13 @@ def message_of(error: BaseException) -> str:
     return (text if own else f"{type(error).__name__}: {text}")[:LONGEST_MESSAGE]
 
 
-def serve(backend: Backend, requests: BinaryIO, answers: BinaryIO) -> None:
+def serve(backend: Backend, requests: BufferedReader, answers: BinaryIO) -> None:
     """Answer each request until the pipe closes; one node is compiled once and kept."""
     compiled: dict[str, Run | Exception] = {}
     while True:
-        line = requests.readline()
-        if not line:
+        if not requests.peek(1):
             return
-        header, inputs = frames.decode(lambda: line, requests.read)
+        header, inputs = frames.decode(requests.readline, requests.read)
         if header["request"] == "attest":
             send(answers, {"status": "ok", "attestation": attestation(backend)})
             continue
@@ -121,7 +121,9 @@ def compile_once(backend: Backend, compiled: dict[str, Run | Exception], key: st
 
 def checked(outputs: Any) -> list[Array]:
     """The outputs, if they are a tuple of arrays of types that can travel; TypeError otherwise."""
-    if not isinstance(outputs, tuple | list) or not all(isinstance(output, np.ndarray | np.generic) for output in outputs):
+    if not isinstance(outputs, tuple | list) or not all(
+        isinstance(output, np.ndarray | np.generic) for output in outputs
+    ):
         raise TypeError(f"run() returned {type(outputs).__name__}, not a tuple of numpy arrays")
     for output in outputs:
         frames.dtype_named(output.dtype.name)

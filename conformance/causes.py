@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import ml_dtypes
@@ -16,6 +16,7 @@ import numpy as np
 
 from tiebreak.conformance.judge import DEVIATES, UNSPECIFIED, Judgement
 from tiebreak.conformance.truths import Truth
+from tiebreak.golden.elements import FLOAT_TYPES
 from tiebreak.golden.kernel import spread
 from tiebreak.golden.nodes import Array, Case
 from tiebreak.golden.quantization import Quantization, quantization_of
@@ -52,7 +53,7 @@ class Operands:
         return np.asarray((self.x.astype(kind) / self.scale.astype(kind)), np.float64)
 
     def clamp(self, values: Array) -> Array:
-        return np.clip(np.nan_to_num(values), self.lowest, self.highest).astype(np.int64)
+        return np.asarray(np.clip(np.nan_to_num(values), self.lowest, self.highest), np.int64)
 
     def finish(self, q: Array) -> Array:
         """Round by the node's mode, add the zero point, clamp: what follows a right quotient."""
@@ -62,7 +63,7 @@ class Operands:
         """Two's complement of the output's width, from integers that a double holds."""
         size = self.highest - self.lowest + 1
         finite = np.clip(np.nan_to_num(values), -(2.0**62), 2.0**62).astype(np.int64)
-        return np.mod(finite - self.lowest, size) + self.lowest
+        return np.asarray(np.mod(finite - self.lowest, size) + self.lowest)
 
 
 Predict = Callable[[Operands], Array]
@@ -157,7 +158,7 @@ def narrow_range(o: Operands) -> Array:
 
 def flush(which: str) -> Predict:
     def predict(o: Operands) -> Array:
-        tiny = float(ml_dtypes.finfo(o.x.dtype).smallest_normal)
+        tiny = 2.0 ** FLOAT_TYPES[o.x.dtype.name].emin
         x, scale = o.x.astype(np.float64), o.scale.astype(np.float64)
         if which in ("operands", "all"):
             x, scale = flushed(x, tiny), flushed(scale, tiny)
@@ -324,27 +325,30 @@ def explanations(
     return each, Counter(against)
 
 
-def settle(candidates: list[Explanation]) -> list[Cause]:
-    """One cause for each element: greedily the one that explains the most of what is left.
+def settle(groups: Sequence[Sequence[Explanation]]) -> list[list[Cause]]:
+    """One cause for each element: greedily, group by group, the one that explains the most of what is left.
 
     A cause that contradicts other elements of a case is named there only if elsewhere it contradicts nothing: a
-    backend may well have two faults. Otherwise the element stays unexplained.
+    backend may well have two faults. One that depends on positions is named only for want of others. Between causes
+    that explain as much of a group, the one that explains more of all groups is named.
     """
-    plain = [frozenset(cause for cause in c.consistent if not cause.by_position) for c in candidates]
-    accepted = frozenset(cover(plain).values())
-    tiers = [
-        causes or c.matching & accepted or c.consistent for causes, c in zip(plain, candidates, strict=True)
-    ]
-    chosen = cover(tiers)
-    return [chosen[causes] for causes in tiers]
+    plain = [[frozenset(c for c in e.consistent if not c.by_position) for e in group] for group in groups]
+    prior = Counter(cause for group in plain for causes in group for cause in causes)
+    accepted = frozenset(cause for group in plain for cause in cover(group, prior).values())
+    settled = []
+    for group, consistent in zip(groups, plain, strict=True):
+        tiers = [c or e.matching & accepted or e.consistent for c, e in zip(consistent, group, strict=True)]
+        chosen = cover(tiers, prior)
+        settled.append([chosen[causes] for causes in tiers])
+    return settled
 
 
 def without(explanation: Explanation, refuted: frozenset[Cause]) -> Explanation:
     return Explanation(explanation.consistent - refuted, explanation.matching - refuted)
 
 
-def cover(sets: list[frozenset[Cause]]) -> dict[frozenset[Cause], Cause]:
-    """A cause for each distinct set, by greedy cover weighted with how often the sets occur."""
+def cover(sets: list[frozenset[Cause]], prior: Counter[Cause]) -> dict[frozenset[Cause], Cause]:
+    """A cause for each distinct set, by greedy cover weighted with how often the sets occur, then by `prior`."""
     left: dict[frozenset[Cause], int] = {}
     for causes in sets:
         left[causes] = left.get(causes, 0) + 1
@@ -355,7 +359,7 @@ def cover(sets: list[frozenset[Cause]]) -> dict[frozenset[Cause], Cause]:
         for causes, count in left.items():
             for cause in causes:
                 weight[cause] = weight.get(cause, 0) + count
-        best = min(weight, key=lambda cause: (-weight[cause], cause.rank, cause.text))
+        best = min(weight, key=lambda cause: (-weight[cause], -prior[cause], cause.rank, cause.text))
         chosen |= {causes: best for causes in left if best in causes}
         left = {causes: count for causes, count in left.items() if best not in causes}
     return chosen

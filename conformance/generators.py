@@ -13,6 +13,7 @@ they hit what random floats never do. Everything shrinks: to rank 0, scale 1 and
 from __future__ import annotations
 
 import hashlib
+import math
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,7 +29,6 @@ from tiebreak.golden.elements import FloatType, IntegerType, decode, encode, nei
 from tiebreak.golden.nodes import Array, Case, Node, make_node
 from tiebreak.golden.operators import OPERATORS, get_operator
 from tiebreak.golden.rounding import ROUND_MODES
-from tiebreak.golden.themes import product
 
 HALF = Fraction(1, 2)
 
@@ -87,6 +87,7 @@ def targets(real: FloatType, *, specials: bool = True) -> st.SearchStrategy[Targ
 @st.composite
 def nodes(
     draw: st.DrawFn,
+    /,
     *,
     operator: str | None = None,
     real: str | None = None,
@@ -115,12 +116,12 @@ def nodes(
 
 
 @st.composite
-def cases(draw: st.DrawFn, *, specials: bool = True, **given_node: Any) -> Case:
+def cases(draw: st.DrawFn, /, *, specials: bool = True, **given_node: Any) -> Case:
     """A node (see `nodes` for the keywords) with inputs; `specials=False` leaves out NaN and infinite inputs."""
     shape = draw(shapes())
     node = draw(nodes(rank=len(shape), **given_node))
     axes = varying_axes(draw, node, shape)
-    count = product(tuple(shape[axis] for axis in axes))
+    count = math.prod(tuple(shape[axis] for axis in axes))
     real, quantized = node.real, node.quantized
     scale = repeat(draw(st.lists(scales(real), min_size=1, max_size=5)), count)
     zero_points = st.one_of(st.just(0), st.integers(quantized.lowest, quantized.highest))
@@ -156,8 +157,10 @@ def build_case(
     if len(node.inputs) == 2:
         zero_point = [0] * len(scale)
     kept = [size if axis in axes else 1 for axis, size in enumerate(shape)]
-    owner = np.broadcast_to(np.arange(len(scale)).reshape(kept), shape).reshape(-1)
-    x = [aims[i % len(aims)].input_bits(scale[j], zero_point[j], node.real, node.quantized) for i, j in enumerate(owner)]
+    owner = np.broadcast_to(np.arange(len(scale)).reshape(kept), shape).reshape(-1).tolist()
+    x = [
+        aims[i % len(aims)].input_bits(scale[j], zero_point[j], node.real, node.quantized) for i, j in enumerate(owner)
+    ]
     inputs = [float_array(x, shape, node.real), float_array(scale, projected, node.real)]
     if len(node.inputs) == 3:
         inputs.append(np.array(zero_point, np.int64).astype(node.inputs[2].dtype).reshape(projected))

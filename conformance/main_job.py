@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from tiebreak.adapters.isolation import IsolatedBackend
@@ -53,14 +53,7 @@ def run_and_report(
         "time_limit": time_limit,
         "folder": str(folder),
     }
-    with progress_bar() as bar:
-        tasks: dict[str, Any] = {}
-
-        def progress(name: str, done: int, planned: int) -> None:
-            if name not in tasks:
-                tasks[name] = bar.add_task(plain(name), total=planned)
-            bar.update(tasks[name], completed=done)
-
+    with shown_progress() as progress:
         records = run_cases(chosen, cases, time_limit=time_limit, facts=facts, progress=progress)
     finish(folder, records, as_json=as_json)
     return int(records.info["exit"])
@@ -76,11 +69,23 @@ def finish(folder: Path, records: RunRecords, *, as_json: bool) -> None:
         print_summary(run, str(folder))
 
 
-def progress_bar() -> Progress:
-    """On standard error, so that standard output holds results only."""
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+@contextmanager
+def shown_progress() -> Iterator[Callable[[str, int, int], None]]:
+    """A bar for each backend on standard error, which standard output never sees; nothing where that is no terminal."""
     console = Console(stderr=True)
-    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+    if not console.is_terminal:
+        yield lambda name, done, planned: None
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    tasks: dict[str, TaskID] = {}
+    with Progress(*columns, console=console, transient=True) as bar:
+
+        def progress(name: str, done: int, planned: int) -> None:
+            if name not in tasks:
+                tasks[name] = bar.add_task(plain(name), total=planned)
+            bar.update(tasks[name], completed=done)
+
+        yield progress
 
 
 def plain(text: str) -> str:
@@ -133,5 +138,3 @@ def list_backends(*, as_json: bool) -> None:
         cells = (backend.spec, backend.version, ", ".join(sorted(backend.operators or ())))
         table.add_row(*map(plain, cells), escape(problem[:300]))
     Console().print(table)
-
-

@@ -45,7 +45,9 @@ def plan(selection: Selection) -> list[Case]:
     if selection.inputs:
         return [typed_case(selection, operators)]
     wanted = {name: get_operator(name).parse_attributes_given(selection.attributes) for name in operators}
-    cases = [case for case in stored_cases(selection, operators) if matches(case, wanted[case.node.operator], selection)]
+    cases = [
+        case for case in stored_cases(selection, operators) if matches(case, wanted[case.node.operator], selection)
+    ]
     if selection.case_ids:
         return by_id(cases, selection)
     for name in operators:
@@ -102,17 +104,17 @@ def stored_cases(selection: Selection, operators: Sequence[str]) -> list[Case]:
 
 def may_hold(case_ids: Sequence[str], prefix: str) -> bool:
     """Whether any of the wanted vectors (all if none is named) is in the file whose ids begin so."""
-    return not case_ids or any(id.startswith(prefix) for id in case_ids)
+    return not case_ids or any(case_id.startswith(prefix) for case_id in case_ids)
 
 
 def by_id(cases: Sequence[Case], selection: Selection) -> list[Case]:
     """The cases with the wanted ids, in that order."""
     known = {case.id: case for case in cases}
-    for id in selection.case_ids:
-        if id not in known:
+    for wanted in selection.case_ids:
+        if wanted not in known:
             hint = "" if selection.earlier_run else "; for a generated case name its run with --from"
-            raise InvalidInput(f"no case {id!r}{hint}")
-    return [known[id] for id in selection.case_ids]
+            raise InvalidInput(f"no case {wanted!r}{hint}")
+    return [known[wanted] for wanted in selection.case_ids]
 
 
 def typed_case(selection: Selection, operators: Sequence[str]) -> Case:
@@ -123,7 +125,9 @@ def typed_case(selection: Selection, operators: Sequence[str]) -> Case:
     names = tuple(selection.inputs)
     form = next((i for i, form in enumerate(spec.forms) if set(names) <= set(form)), None)
     if form is None:
-        raise InvalidInput(f"{spec.id} has no inputs {', '.join(names)}; it has: {' or '.join(map(', '.join, spec.forms))}")
+        raise InvalidInput(
+            f"{spec.id} has no inputs {', '.join(names)}; it has: {' or '.join(map(', '.join, spec.forms))}"
+        )
     node = make_node(
         spec.id,
         real=selection.real or "float32",

@@ -238,13 +238,15 @@ def assemble(done: Sequence[BackendRecords], cases: Sequence[Case], facts: dict[
 
 
 def with_causes(records: BackendRecords) -> list[dict[str, Any]]:
-    """The discrepancy rows with cause and clause, settled over all of an operator's."""
+    """The discrepancy rows with cause and clause, settled kind of node by kind of node."""
     candidates = plausible(records)
+    places: dict[Kind, list[int]] = defaultdict(list)
+    for i, row in enumerate(records.discrepancies):
+        places[kind_of(row)].append(i)
+    chosen = causes.settle([[candidates[i] for i in group] for group in places.values()])
     settled: dict[int, causes.Cause] = {}
-    for operator in records.facts["operators"]:
-        places = [i for i, row in enumerate(records.discrepancies) if row["operator"] == operator]
-        chosen = causes.settle([candidates[i] for i in places])
-        settled |= dict(zip(places, chosen, strict=True))
+    for group, found in zip(places.values(), chosen, strict=True):
+        settled |= dict(zip(group, found, strict=True))
     return [
         row | {"cause": settled[i].text, "clause": clause_of(row, settled[i])}
         for i, row in enumerate(records.discrepancies)

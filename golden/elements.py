@@ -138,7 +138,7 @@ def ulp(value: Fraction, real: FloatType) -> Fraction:
 
 
 def neighbour(bits: int, real: FloatType, steps: int) -> int:
-    """The bit pattern `steps` values further up (down if negative), through both zeros as one; infinities are the end."""
+    """The bit pattern `steps` values further up (down if negative), both zeros being one; infinities are the end."""
     sign = 1 << (real.bits - 1)
     ordinal = -(bits - sign) if bits & sign else bits
     ordinal = max(-real.infinity_bits, min(real.infinity_bits, ordinal + steps))

@@ -15,7 +15,7 @@ class TiebreakError(Exception):
     exit_code = EXIT_FAILED
 
 
-class InvalidInput(TiebreakError):
+class InvalidInput(TiebreakError):  # noqa: N818
     """Something that the user gave is wrong: a name, an attribute, a shape, a file."""
 
     exit_code = EXIT_USAGE
@@ -25,7 +25,7 @@ class DamagedFile(InvalidInput):
     """A vector or run file that cannot be trusted; the message begins with its name."""
 
 
-class MachineryFailed(TiebreakError):
+class MachineryFailed(TiebreakError):  # noqa: N818
     """Tiebreak's own parts disagree or a backend could not be started."""
 
 

@@ -29,7 +29,9 @@ def quantize(problem: Quantization, *, working: bool, mode: str | None = None) -
     Raises MachineryFailed if a library left flush-to-zero on in this thread, which would make results wrong.
     """
     if _kernel.subnormals_flushed():
-        raise MachineryFailed("subnormal numbers are flushed to zero in this thread; the reference kernel can't be trusted")
+        raise MachineryFailed(
+            "subnormal numbers are flushed to zero in this thread; the reference kernel can't be trusted"
+        )
     shape = problem.x.shape
     values, state = np.empty(problem.x.size, np.int64), np.empty(problem.x.size, np.uint8)
     _kernel.quantize(

@@ -124,7 +124,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Expected:
-    """Results stored with a golden vector, flat: int64 values and uint8 states (see quantization.py), for both truths."""
+    """A golden vector's stored results, flat: int64 values and uint8 states (see quantization.py), for both truths."""
 
     exact: Array
     exact_state: Array

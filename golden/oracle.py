@@ -10,7 +10,6 @@ point are exact in both. Source: nGraph documentation, ops/quantize.rst; ONNX Qu
 from __future__ import annotations
 
 import itertools
-import math
 from fractions import Fraction
 from functools import lru_cache
 
@@ -39,9 +38,8 @@ def quantize_quotient(q: Real | None, zero_point: int, mode: str, quantized: Int
         result = ROUND_MODES[mode](q) + zero_point
         if quantized.lowest <= result <= quantized.highest:
             return result, IN_RANGE
-    else:
-        result = math.inf if q > 0 else -math.inf
-    return (quantized.highest if result > 0 else quantized.lowest), OUT_OF_RANGE
+        q = Fraction(result)
+    return (quantized.highest if q > 0 else quantized.lowest), OUT_OF_RANGE
 
 
 def quantize(problem: Quantization, *, working: bool, mode: str | None = None) -> tuple[Array, Array]:

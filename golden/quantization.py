@@ -21,7 +21,7 @@ IN_RANGE, OUT_OF_RANGE, UNDEFINED = 0, 1, 2
 
 @dataclass(frozen=True)
 class Quantization:
-    """`x` and `scale` are arrays of bit patterns, `zero_point` of int64; scale[j] belongs to x projected onto `axes`."""
+    """`x` and `scale` hold bit patterns, `zero_point` int64; scale[j] belongs to x projected onto `axes`."""
 
     real: FloatType
     quantized: IntegerType

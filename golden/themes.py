@@ -6,6 +6,7 @@ chosen as exact rational quotients and turned into input bits by one rounding, s
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -127,7 +128,7 @@ def scale_name(scale: Fraction) -> str:
 def rounded_pool(s: Setting, scale: Fraction) -> Sketch:
     """Inputs around every small tie and integer multiple of a scale that the type can only hold rounded."""
     zero_point = s.zero_points[0]
-    around = [k + d for k in tie_floors(s, zero_point) for d in (HALF, 1) if abs(k) < 1 << 12]
+    around = [k + d for k in tie_floors(s, zero_point) for d in (HALF, Fraction(1)) if abs(k) < 1 << 12]
     on = per_tensor("", s, around, scale, zero_point)
     return Sketch("", sorted(set(with_neighbours(on, s.real, (-1, 0, 1)))), on.scale, on.zero_point)
 
@@ -137,7 +138,9 @@ def rounded_scales(s: Setting) -> Iterator[Sketch]:
     for scale in ROUNDED_SCALES:
         pool = rounded_pool(s, scale)
         flags, roles = ("NearTie", "ScaleNotPowerOfTwo"), ("quotient",)
-        yield Sketch(f"rounded-scale-{scale_name(scale)}", spaced(pool.x, 96), pool.scale, pool.zero_point, flags, roles)
+        yield Sketch(
+            f"rounded-scale-{scale_name(scale)}", spaced(pool.x, 96), pool.scale, pool.zero_point, flags, roles
+        )
 
 
 def spaced(items: Sequence[int], most: int) -> list[int]:
@@ -160,7 +163,9 @@ def large_odd(s: Setting) -> Iterator[Sketch]:
     """Odd integers from 2^(p-1) on, where the type holds no halves any more, and even ones beyond 2^p."""
     zero_point = s.zero_points[0]
     base = 1 << (s.real.precision - 1)
-    values = [base + d for d in (-3, -1, 0, 1, 3, 5)] + [2 * base + d for d in (-3, -1, 0, 2, 4)] + [base + base // 2 + 1]
+    values = (
+        [base + d for d in (-3, -1, 0, 1, 3, 5)] + [2 * base + d for d in (-3, -1, 0, 2, 4)] + [base + base // 2 + 1]
+    )
     quotients = [Fraction(sign * value) for value in values for sign in (1, -1)]
     yield per_tensor("large-odd", s, quotients, Fraction(1), zero_point, "LargeOdd", "AddHalf", roles=("quotient",))
     three = [q for q in quotients if s.holds(3 * q)]
@@ -178,7 +183,9 @@ def range_edges(s: Setting) -> Iterator[Sketch]:
         targets = [end - zero_point + d for end in (lowest, highest) for d in deltas]
         sketch = per_tensor("", s, targets, scale, zero_point)
         x = sorted(set(with_neighbours(sketch, s.real, (-1, 0, 1))))
-        yield Sketch(f"range-edges-zp{zero_point}", x, sketch.scale, sketch.zero_point, ("RangeEdge",), ("range", "add"))
+        yield Sketch(
+            f"range-edges-zp{zero_point}", x, sketch.scale, sketch.zero_point, ("RangeEdge",), ("range", "add")
+        )
 
 
 def clamp_order(s: Setting) -> Iterator[Sketch]:
@@ -266,7 +273,9 @@ def subnormals(s: Setting) -> Iterator[Sketch]:
 
 def overflow(s: Setting) -> Iterator[Sketch]:
     """Quotients beyond 32- and 64-bit integers and beyond the type's own range."""
-    powers = [sign * (Fraction(2) ** n + d) for n in (15, 16, 31, 32, 62, 63, 64, 100) for d in (0, 1) for sign in (1, -1)]
+    powers = [
+        sign * (Fraction(2) ** n + d) for n in (15, 16, 31, 32, 62, 63, 64, 100) for d in (0, 1) for sign in (1, -1)
+    ]
     sign, zero_point = sign_of(s.real), s.zero_points[1]
     sketch = per_tensor("overflow-integers", s, powers, Fraction(1), zero_point, "Overflow", roles=("range",))
     yield sketch
@@ -325,20 +334,13 @@ def spread_over(
     theme: str, s: Setting, shape: tuple[int, ...], axes: tuple[int, ...], attributes: dict[str, Any], *roles: str
 ) -> Sketch:
     """A sketch of any shape whose scales and zero points all differ along `axes`, with results inside 4 bits."""
-    count, coordinates = product(shape), product(tuple(shape[axis] for axis in axes))
+    count, coordinates = math.prod(shape), math.prod(tuple(shape[axis] for axis in axes))
     x = [s.bits(Fraction((7 * i) % 25 - 12, 2)) for i in range(count)]
     scale = [s.bits(1 + Fraction(j % 9, 2)) for j in range(coordinates)]
     zero_point = [s.zero_points[0] + (-1, 1, 0)[j % 3] for j in range(coordinates)]
-    kinds = ("Scalar",) if shape == () else ("Empty",) if not count else ()
+    kinds: tuple[str, ...] = ("Scalar",) if shape == () else ("Empty",) if not count else ()
     kinds += ("MultiAxis",) if len(axes) > 1 else ("PerAxis",) if axes else ()
     return Sketch(theme, x, scale, zero_point, kinds, ("projection", *roles), shape, axes, attributes)
-
-
-def product(sizes: tuple[int, ...]) -> int:
-    result = 1
-    for size in sizes:
-        result *= size
-    return result
 
 
 NGRAPH_SHAPES: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...] = (

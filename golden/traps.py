@@ -46,9 +46,17 @@ def float32_quotient(x: Fraction, scale: Fraction, real: FloatType) -> Real:
 
 
 SHORT_CUTS: dict[str, tuple[ShortCut, tuple[str, ...], tuple[str, ...]]] = {
-    "reciprocal": (reciprocal_in(None), ("Reciprocal", "ScaleNotPowerOfTwo"), ("float16", "bfloat16", "float32", "float64")),
+    "reciprocal": (
+        reciprocal_in(None),
+        ("Reciprocal", "ScaleNotPowerOfTwo"),
+        ("float16", "bfloat16", "float32", "float64"),
+    ),
     "reciprocal-float32": (reciprocal_in("float32"), ("Reciprocal", "ScaleNotPowerOfTwo"), ("float16", "bfloat16")),
-    "reciprocal-float64": (reciprocal_in("float64"), ("Reciprocal", "ScaleNotPowerOfTwo"), ("float16", "bfloat16", "float32")),
+    "reciprocal-float64": (
+        reciprocal_in("float64"),
+        ("Reciprocal", "ScaleNotPowerOfTwo"),
+        ("float16", "bfloat16", "float32"),
+    ),
     "float32-quotient": (float32_quotient, ("PrecisionSensitive", "NearTie"), ("float64",)),
 }
 
@@ -100,7 +108,9 @@ def best(name: str, s: Setting, select: Callable[[int, Sketch], bool]) -> Iterat
 def exact_pool(s: Setting, scale: Fraction) -> Sketch:
     """Inputs whose quotients are small integers and ties exactly."""
     zero_point = s.zero_points[0]
-    quotients = [k + d for k in tie_floors(s, zero_point) if abs(k) < 60 for d in (0, HALF) if s.holds((k + d) * scale)]
+    quotients = [
+        k + d for k in tie_floors(s, zero_point) if abs(k) < 60 for d in (Fraction(0), HALF) if s.holds((k + d) * scale)
+    ]
     return per_tensor("", s, quotients, scale, zero_point)
 
 
@@ -118,7 +128,7 @@ def precision(s: Setting) -> Iterator[Sketch]:
 
 
 def double_quotients(s: Setting) -> Iterator[Sketch]:
-    """float32 operands whose quotient is so near a tie, or an integer, of 30 bits that a double division rounds onto it.
+    """float32 operands whose quotient is so near a 30-bit tie or integer that a double division rounds onto it.
 
     For an odd 24-bit scale d, let m = ±1/d modulo 2^31: then (m*d ∓ 1) / 2^31 is an integer of at most 24 bits and
     x = that * 2^30 gives x/d = m/2 ∓ 1/(2d). Halving m's power gives the same next to an integer. Divisors of both
@@ -148,7 +158,9 @@ def underflow(s: Setting) -> Iterator[Sketch]:
     huge = Fraction(2) ** (s.real.emax - 1)
     sketch = per_tensor("", s, [], huge, s.zero_points[0])
     x = [bits | sign for bits in (1, 2, 3) for sign in (0, 1 << (s.real.bits - 1))]
-    yield replace(sketch, theme="underflow", x=x, flags=("Tiny", "PrecisionSensitive", "Subnormal"), roles=("quotient",))
+    yield replace(
+        sketch, theme="underflow", x=x, flags=("Tiny", "PrecisionSensitive", "Subnormal"), roles=("quotient",)
+    )
 
 
 TRAPS = (short_cuts, precision, double_quotients, underflow)

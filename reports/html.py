@@ -30,8 +30,10 @@ def write_report(path: Path, run: Run, folder: str) -> None:
 
 def render(run: Run, folder: str) -> str:
     loader = PackageLoader("tiebreak.reports", "templates")
-    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    style = Markup(loader.get_source(environment, "report.css")[0])  # noqa: S704 - our own file
+    environment = Environment(
+        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    style = Markup(loader.get_source(environment, "report.css")[0])
     groups = failure_groups(run, folder)
     return environment.get_template("report.html.j2").render(
         info=run.info,
@@ -116,7 +118,7 @@ def telling(members: pd.DataFrame) -> pd.DataFrame:
 
 def picture(members: pd.DataFrame) -> Markup:
     first = telling(members).iloc[0].to_dict()
-    return Markup(staircase(first))  # noqa: S704 - numbers only
+    return Markup(staircase(first))
 
 
 def sample(row: dict[Any, Any], specs: dict[str, str], run: Run, folder: str) -> dict[str, Any]:
@@ -147,6 +149,6 @@ def reasons(run: Run) -> list[dict[str, Any]]:
     counted = idle.groupby(["backend", "verdict", "message"]).size().sort_values(ascending=False, kind="stable")
     rows = [
         {"backend": backend, "verdict": verdict, "message": message, "cases": int(count)}
-        for (backend, verdict, message), count in counted.items()  # type: ignore[misc]
+        for (backend, verdict, message), count in counted.items()
     ]
     return sorted(rows, key=lambda row: row["verdict"] == "unsupported")[:MOST_REASONS]

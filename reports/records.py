@@ -124,7 +124,7 @@ def tensor_text(array: Array) -> str:
 
 
 def read_run(folder: Path) -> Run:
-    """A run folder's tables. InvalidInput if there is no run, DamagedFile naming the file that is not what it should be."""
+    """A run folder's tables. InvalidInput if there is no run; DamagedFile names the file that can't be trusted."""
     info = read_info(folder)
     results = read_table(folder / "results.parquet", RESULT_DTYPES)
     return Run(info, results, read_table(folder / "discrepancies.parquet", DISCREPANCY_DTYPES))

@@ -20,7 +20,7 @@ def verdict_counts(results: pd.DataFrame) -> dict[tuple[str, str], dict[str, int
     """(backend, operator) to the number of cases of each verdict that occurs, in the contract's order."""
     counts: dict[tuple[str, str], dict[str, int]] = {}
     sizes = results.groupby(["backend", "operator", "verdict"], sort=False).size()
-    for (backend, operator, verdict), count in sizes.items():  # type: ignore[misc]
+    for (backend, operator, verdict), count in sizes.items():
         counts.setdefault((str(backend), str(operator)), {})[str(verdict)] = int(count)
     return {key: {v: found[v] for v in VERDICTS if v in found} for key, found in counts.items()}
 

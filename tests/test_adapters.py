@@ -15,7 +15,9 @@ EVEN = "ROUND_NEAREST_TOWARD_EVEN"
 TIES = [-2.5, -1.5, -0.5, 0.5, 1.5, 2.5, 3.4999998]
 
 
-@pytest.fixture(scope="module", params=["numpy-naive", "onnx-reference", "onnxruntime", "tensorflow", "tensorflow-no-onednn"])
+@pytest.fixture(
+    scope="module", params=["numpy-naive", "onnx-reference", "onnxruntime", "tensorflow", "tensorflow-no-onednn"]
+)
 def backend(request: pytest.FixtureRequest) -> Iterator[IsolatedBackend]:
     isolated = IsolatedBackend(request.param, time_limit=60)
     isolated.start()
@@ -73,10 +75,15 @@ def test_what_a_library_lacks_is_unsupported_with_a_reason(backend: IsolatedBack
 @pytest.mark.parametrize("real", ["float32", "float16"])
 def test_onnxruntime_types(onnxruntime_backend: IsolatedBackend, real: str, quantized: str) -> None:
     outcome = onnxruntime_backend.run(linear(quantized, real=real))
-    last = 6 if real == "float16" else 5  # 3.4999998 is 3.5 in float16
-    wanted = [0, 0, 2, 2, 4, 4, last]
-    assert outcome.outputs[0].astype(int).tolist() == wanted
+    if outcome.status == "unsupported":  # 4 bits, by releases before 1.21
+        assert "NOT_IMPLEMENTED" in outcome.message
+        return
     assert outcome.outputs[0].dtype == numpy_dtype(quantized)
+    got = outcome.outputs[0].astype(int).tolist()
+    if real == "float32":
+        assert got == [0, 0, 2, 2, 4, 4, 5]
+    else:  # 3.4999998 is 3.5 in float16; releases up to 1.20 truncate (onnxruntime#18576)
+        assert got in ([0, 0, 2, 2, 4, 4, 6], [0, 1, 2, 2, 3, 4, 5])
 
 
 def test_onnxruntime_axis_and_provider(onnxruntime_backend: IsolatedBackend) -> None:

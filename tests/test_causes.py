@@ -15,7 +15,9 @@ from tiebreak.conformance.truths import Truths
 from tiebreak.golden.elements import FLOAT_TYPES, parse_real
 
 
-def named(arithmetic: wb.Arithmetic, operator: str = "ngraph.Quantize", types: tuple[str, str] = ("float32", "int8")) -> dict[str, int]:
+def named(
+    arithmetic: wb.Arithmetic, operator: str = "ngraph.Quantize", types: tuple[str, str] = ("float32", "int8")
+) -> dict[str, int]:
     """The causes given to a backend that runs all vectors of a pair of types, with how many elements each has."""
     records = BackendRecords({"name": "it", "version": "1", "spec": "it", "operators": [operator]})
     truths = Truths()
@@ -76,7 +78,7 @@ def test_settle_prefers_what_explains_most_and_needs_consistency() -> None:
     often, seldom = Cause("often", "mode"), Cause("seldom", "mode")
     both, one = frozenset({often, seldom}), frozenset({often})
     nothing: frozenset[Cause] = frozenset()
-    chosen = settle([Explanation(both, both), Explanation(one, one), Explanation(nothing, frozenset({seldom}))])
+    (chosen,) = settle([[Explanation(both, both), Explanation(one, one), Explanation(nothing, frozenset({seldom}))]])
     assert [cause.text for cause in chosen] == ["often", "often", UNEXPLAINED]
 
 

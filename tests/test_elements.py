@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from itertools import pairwise
 
 import ml_dtypes
 import numpy as np
@@ -11,7 +12,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, decimal, decode, encode, neighbour, numpy_dtype, parse_real, ulp
+from tiebreak.golden.elements import (
+    FLOAT_TYPES,
+    INTEGER_TYPES,
+    decimal,
+    decode,
+    encode,
+    neighbour,
+    numpy_dtype,
+    parse_real,
+    ulp,
+)
 
 
 @pytest.mark.parametrize("name", ["float16", "bfloat16"])
@@ -53,7 +64,7 @@ def test_neighbours_are_nextafter_through_zero(name: str) -> None:
     real, dtype = FLOAT_TYPES[name], numpy_dtype(name)
     start = encode(Fraction(0), real)
     values = [np.array(neighbour(start, real, n), f"uint{real.bits}").view(dtype) for n in range(-3, 4)]
-    for low, high in zip(values, values[1:], strict=False):
+    for low, high in pairwise(values):
         assert np.nextafter(low, np.array(1, dtype)) == high
     assert neighbour(real.infinity_bits, real, 5) == real.infinity_bits
 

@@ -44,7 +44,9 @@ def test_specials_can_be_left_out(case: Case) -> None:
 def kinds(case: Case) -> set[str]:
     """What a case's first elements show: tie, near, wide scale, multi-axis, empty, long, scalar."""
     problem, found = quantization_of(case), set()
-    found |= {"empty"} if not case.size else {"long"} if case.size > 64 else {"scalar"} if problem.x.ndim == 0 else set()
+    found |= (
+        {"empty"} if not case.size else {"long"} if case.size > 64 else {"scalar"} if problem.x.ndim == 0 else set()
+    )
     found |= {"multi-axis"} if len(problem.axes) > 1 else {"per axis"} if problem.axes else set()
     if case.size and not problem.axes:
         for x in problem.x.reshape(-1)[:8]:

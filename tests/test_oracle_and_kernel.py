@@ -70,7 +70,9 @@ def test_oracle_and_kernel_agree_beside_every_boundary(real: str, data: st.DataO
     """Any scale at all, subnormal and huge ones too, and inputs within two units of a multiple of its half."""
     kind = FLOAT_TYPES[real]
     scale = data.draw(st.integers(1, kind.infinity_bits - 1))
-    halves = data.draw(st.lists(st.one_of(st.integers(-20, 20), st.integers(-(1 << 33), 1 << 33)), min_size=1, max_size=8))
+    halves = data.draw(
+        st.lists(st.one_of(st.integers(-20, 20), st.integers(-(1 << 33), 1 << 33)), min_size=1, max_size=8)
+    )
     steps = data.draw(st.integers(-2, 2))
     exact = decode(scale, kind)
     assert isinstance(exact, Fraction)

@@ -170,7 +170,7 @@ def test_grades() -> None:
 
 def test_staircase_shows_both_points_or_nothing(run: Run) -> None:
     row = run.discrepancies.iloc[0].to_dict()
-    assert staircase(row).count("<circle class=\"want\"") == 1
+    assert staircase(row).count('<circle class="want"') == 1
     assert "expected" in staircase(row)
     assert staircase(row | {"scale_bits": 0}) == ""
     assert staircase(row | {"input_bits": 0x7F000000}) == ""

@@ -41,7 +41,10 @@ def test_kernel_agrees_with_every_vector(file: tuple[str, str, str]) -> None:
     for case in load(*file):
         problem, stored = quantization_of(case), case.expected
         assert stored is not None
-        for working, values, state in ((False, stored.exact, stored.exact_state), (True, stored.working, stored.working_state)):
+        for working, values, state in (
+            (False, stored.exact, stored.exact_state),
+            (True, stored.working, stored.working_state),
+        ):
             got, got_state = (array.reshape(-1) for array in kernel.quantize(problem, working=working))
             known = state == IN_RANGE
             assert np.array_equal(got[known], values[known]), case.id
@@ -72,7 +75,10 @@ def test_every_tie_in_range_and_both_its_neighbours_are_there_for_small_types(re
         for tie in held:
             if kind.signed or kind.lowest <= tie < kind.highest:
                 bits = encode(tie, width)
-                assert {neighbour(bits, width, step) for step in (-1, 0, 1)} <= present or not in_reach(tie, kind), (mode, tie)
+                assert {neighbour(bits, width, step) for step in (-1, 0, 1)} <= present or not in_reach(tie, kind), (
+                    mode,
+                    tie,
+                )
 
 
 def in_reach(tie: Fraction, kind: Any) -> bool:
@@ -96,7 +102,9 @@ def test_every_mode_and_type_has_every_kind_of_trap(real: str, quantized: str) -
 
 
 def test_lanes_are_longer_than_any_simd_width_with_a_tie_in_each() -> None:
-    case = next(c for c in load("onnx.QuantizeLinear", "float32", "uint8") if c.id.endswith("/lanes/ROUND_NEAREST_TOWARD_EVEN"))
+    case = next(
+        c for c in load("onnx.QuantizeLinear", "float32", "uint8") if c.id.endswith("/lanes/ROUND_NEAREST_TOWARD_EVEN")
+    )
     assert case.size > 4 * 64
     assert case.size % 64 == 63
     assert np.all(np.mod(case.inputs[0].astype(np.float64), 1) == 0.5)
@@ -164,7 +172,7 @@ CHANGES = {
 @pytest.mark.parametrize("what", CHANGES)
 def test_damaged_file_is_named(tmp_path: Path, what: str) -> None:
     path = damaged(tmp_path, CHANGES[what])
-    with pytest.raises(DamagedFile, match="mine.json: damaged vector file"):
+    with pytest.raises(DamagedFile, match=r"mine\.json: damaged vector file"):
         read_cases(path)
 
 
@@ -178,12 +186,12 @@ def test_one_changed_result_is_noticed_by_the_digest(tmp_path: Path) -> None:
 def test_text_that_is_no_vector_file_is_named(tmp_path: Path, text: str) -> None:
     path = tmp_path / "mine.json"
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(DamagedFile, match="mine.json"):
+    with pytest.raises(DamagedFile, match=r"mine\.json"):
         read_cases(path)
 
 
 def test_missing_file_and_empty_folder_are_bad_input(tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match="nowhere.json"):
+    with pytest.raises(InvalidInput, match=r"nowhere\.json"):
         read_cases(tmp_path / "nowhere.json")
     with pytest.raises(InvalidInput, match="no vector files"):
         vector_paths(tmp_path)

@@ -263,7 +263,9 @@ def spread(parameter: Array, axes: tuple[int, ...], shape: tuple[int, ...]) -> A
     return np.broadcast_to(parameter.reshape(kept), shape)
 
 
-def other_axes(choose: Callable[[tuple[int, ...], int], tuple[int, ...]], *, zero_point_only: bool = False) -> Arithmetic:
+def other_axes(
+    choose: Callable[[tuple[int, ...], int], tuple[int, ...]], *, zero_point_only: bool = False
+) -> Arithmetic:
     """Uses other axes wherever the shapes allow, right ones elsewhere."""
 
     def run(o: Operands) -> Array:
@@ -408,11 +410,12 @@ WRONG = (
     onnx("onnx always the last axis", other_axes(lambda axes, rank: (rank - 1,)), "PerAxis"),
 )  # fmt: skip
 
+F16_TO_F64 = ("float16", "bfloat16", "float32", "float64")
+INTEGERS = ("int4", "uint4", "int8", "uint8", "int16", "uint16", "int32", "uint32")
 RIGHT = (
-    Wrong("own type", right_own_type, "", types=tuple((r, q) for r in ("float16", "bfloat16", "float32", "float64")
-                                                      for q in ("int4", "uint4", "int8", "uint8", "int16", "uint16", "int32", "uint32"))),
+    Wrong("own type", right_own_type, "", types=tuple((r, q) for r in F16_TO_F64 for q in INTEGERS)),
     Wrong("double", right_double, "", types=F32_ALL),
     Wrong("long double", right_long_double, "", types=F32_32),
-    onnx("onnx own type", right_own_type, "", tuple((r, q) for r in ("float16", "bfloat16", "float32") for _, q in F32_ALL)),
+    onnx("onnx own type", right_own_type, "", tuple((r, q) for r in F16_TO_F64[:3] for q in INTEGERS[:6])),
     onnx("onnx double", right_double, "", F32_ALL),
-)  # fmt: skip
+)

@@ -27,8 +27,8 @@ CLAUSES = (
     Clause("NGQ-F2", "The quotient is rounded before the zero point is added.", f"{DOCUMENT}, Mathematical Definition"),
     Clause("NGQ-F3", "The zero point is added to the rounded quotient.", f"{DOCUMENT}, Mathematical Definition"),
     *(
-        Clause(id, f"{mode}: {DEFINITIONS[mode]}.", f"{DOCUMENT}, Attributes, round_mode")
-        for mode, id in MODE_CLAUSES.items()
+        Clause(clause, f"{mode}: {DEFINITIONS[mode]}.", f"{DOCUMENT}, Attributes, round_mode")
+        for mode, clause in MODE_CLAUSES.items()
     ),
     Clause(
         "NGQ-A1",
@@ -52,9 +52,7 @@ CLAUSES = (
 )
 
 
-def scale_axes(
-    attributes: Mapping[str, Any], shape: tuple[int, ...], scale_shape: tuple[int, ...]
-) -> tuple[int, ...]:
+def scale_axes(attributes: Mapping[str, Any], shape: tuple[int, ...], scale_shape: tuple[int, ...]) -> tuple[int, ...]:
     axes: tuple[int, ...] = attributes.get("axes", ())
     if axes and axes[-1] >= len(shape):
         raise InvalidInput(f"ngraph.Quantize: axes {list(axes)} outside an input of rank {len(shape)}")

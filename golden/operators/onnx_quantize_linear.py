@@ -15,7 +15,9 @@ CLAUSES = (
     Clause("ONQ-F1", "The argument of round is x divided by y_scale.", f"{DOCUMENT}, formula"),
     Clause("ONQ-F2", "The quotient alone is rounded; y_zero_point is added to the result.", f"{DOCUMENT}, formula"),
     Clause("ONQ-R1", "The quotient is rounded to nearest, ties to even.", f"{DOCUMENT}, description"),
-    Clause("ONQ-C1", "A result outside the output type's range becomes the nearer end of it.", f"{DOCUMENT}, saturation"),
+    Clause(
+        "ONQ-C1", "A result outside the output type's range becomes the nearer end of it.", f"{DOCUMENT}, saturation"
+    ),
     Clause("ONQ-G1", "Per tensor: y_scale is a scalar.", f"{DOCUMENT}, granularities"),
     Clause("ONQ-G2", "Per axis: y_scale[i] belongs to slice i of x along axis.", f"{DOCUMENT}, granularities"),
     Clause("ONQ-G3", "y_zero_point has the shape of y_scale.", f"{DOCUMENT}, granularities"),
@@ -30,9 +32,7 @@ CLAUSES = (
 )
 
 
-def scale_axes(
-    attributes: Mapping[str, Any], shape: tuple[int, ...], scale_shape: tuple[int, ...]
-) -> tuple[int, ...]:
+def scale_axes(attributes: Mapping[str, Any], shape: tuple[int, ...], scale_shape: tuple[int, ...]) -> tuple[int, ...]:
     if scale_shape == ():
         return ()
     if len(scale_shape) != 1:

@@ -79,30 +79,74 @@ def json_or_text(text: str) -> Any:
 
 
 @main.command(epilog="Example:  tiebreak run -b onnxruntime -b path/to/mine.py:backend --level quick -o first-run")
-@click.option("-b", "--backend", "backends", multiple=True, metavar="BACKEND",
-              help="A backend's name, module:attribute or path/to/file.py:attribute; repeat for more. "
-              "Default: all that are installed.")
+@click.option(
+    "-b",
+    "--backend",
+    "backends",
+    multiple=True,
+    metavar="BACKEND",
+    help="A backend's name, module:attribute or path/to/file.py:attribute; repeat for more. "
+    "Default: all that are installed.",
+)
 @click.option("--operator", "operators", multiple=True, help="An operator's id; repeat for more. Default: all.")
-@click.option("--attr", "attributes", multiple=True, callback=parse_pairs, metavar="NAME=VALUE",
-              help="Only nodes with this attribute value, such as round_mode=ROUND_UP or axes=[0,2].")
-@click.option("--type", "quantized", type=click.Choice([*INTEGER_TYPES]), metavar="TYPE",
-              help="Only this output element type.")
-@click.option("--input-type", "real", type=click.Choice([*FLOAT_TYPES]), metavar="TYPE",
-              help="Only this input element type.")
-@click.option("--input", "inputs", multiple=True, callback=parse_pairs, metavar="NAME=VALUE",
-              help="Instead of stored and generated cases run this one: a number, a,b,c, nested JSON lists, "
-              "or bits as 0x…; give every input.")
-@click.option("--level", type=click.Choice(["quick", "full", "deep"]), default="full", show_default=True,
-              help="How many generated cases are added to the golden vectors.")
+@click.option(
+    "--attr",
+    "attributes",
+    multiple=True,
+    callback=parse_pairs,
+    metavar="NAME=VALUE",
+    help="Only nodes with this attribute value, such as round_mode=ROUND_UP or axes=[0,2].",
+)
+@click.option(
+    "--type", "quantized", type=click.Choice([*INTEGER_TYPES]), metavar="TYPE", help="Only this output element type."
+)
+@click.option(
+    "--input-type", "real", type=click.Choice([*FLOAT_TYPES]), metavar="TYPE", help="Only this input element type."
+)
+@click.option(
+    "--input",
+    "inputs",
+    multiple=True,
+    callback=parse_pairs,
+    metavar="NAME=VALUE",
+    help="Instead of stored and generated cases run this one: a number, a,b,c, nested JSON lists, "
+    "or bits as 0x…; give every input.",
+)
+@click.option(
+    "--level",
+    type=click.Choice(["quick", "full", "deep"]),
+    default="full",
+    show_default=True,
+    help="How many generated cases are added to the golden vectors.",
+)
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the generated cases.")
 @click.option("--case", "case_ids", multiple=True, metavar="ID", help="Only this case; repeat for more.")
-@click.option("--from", "earlier_run", type=click.Path(path_type=Path), metavar="RUN_DIR",
-              help="Also know the generated cases of this run.")
+@click.option(
+    "--from",
+    "earlier_run",
+    type=click.Path(path_type=Path),
+    metavar="RUN_DIR",
+    help="Also know the generated cases of this run.",
+)
 @click.option("--vectors", type=click.Path(path_type=Path), help="A vector file or folder of your own instead.")
-@click.option("--timeout", "time_limit", type=click.FloatRange(0.1, 86400), default=10.0, show_default=True,
-              metavar="SECONDS", help="Time limit for one case.")
-@click.option("-o", "--output", type=click.Path(path_type=Path), default=Path("tiebreak-run"), show_default=True,
-              metavar="RUN_DIR", help="Folder for the records and report.html.")
+@click.option(
+    "--timeout",
+    "time_limit",
+    type=click.FloatRange(0.1, 86400),
+    default=10.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Time limit for one case.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    default=Path("tiebreak-run"),
+    show_default=True,
+    metavar="RUN_DIR",
+    help="Folder for the records and report.html.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of tables.")
 def run(
     backends: tuple[str, ...],
