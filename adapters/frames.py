@@ -59,7 +59,8 @@ def decode_tensor(tensor: Mapping[str, Any], read_bytes: Callable[[int], bytes])
     count = math.prod(shape)
     if min(shape, default=0) < 0 or count * dtype.itemsize > MOST_BYTES:
         raise ValueError(f"a tensor of shape {shape}")
-    return np.frombuffer(read_bytes(count * dtype.itemsize), dtype).reshape(shape)
+    # A copy, so that a backend may write into its inputs.
+    return np.frombuffer(read_bytes(count * dtype.itemsize), dtype).reshape(shape).copy()
 
 
 def dtype_named(name: str) -> np.dtype[Any]:

@@ -25,10 +25,10 @@ from hypothesis import HealthCheck, Phase, Verbosity, given, settings
 from hypothesis import seed as use_seed
 from hypothesis import strategies as st
 
+from tiebreak.conformance.suite import LAYOUTS
 from tiebreak.golden.elements import FloatType, IntegerType, decode, encode, neighbour, numpy_dtype
 from tiebreak.golden.nodes import Array, Case, Node, make_node
 from tiebreak.golden.operators import OPERATORS, get_operator
-from tiebreak.golden.rounding import ROUND_MODES
 
 HALF = Fraction(1, 2)
 
@@ -99,17 +99,11 @@ def nodes(
     spec = get_operator(operator or draw(st.sampled_from(sorted(OPERATORS))))
     rank = draw(st.integers(0, 4)) if rank is None else rank
     output = quantized or draw(st.sampled_from(spec.quantized_types))
-    attributes: dict[str, Any] = {}
-    if spec.id == "ngraph.Quantize":
-        attributes["round_mode"] = round_mode or draw(st.sampled_from(tuple(ROUND_MODES)))
-        attributes["axes"] = draw(st.sets(st.integers(0, rank - 1)).map(sorted)) if rank else []
-    elif rank and draw(st.booleans()):
-        attributes["axis"] = draw(st.integers(-rank, rank - 1))
     return make_node(
         spec.id,
         real=real or draw(st.sampled_from(spec.real_types)),
         quantized=output,
-        attributes=attributes,
+        attributes=LAYOUTS[spec.id].attributes(draw, rank, round_mode),
         form=draw(st.integers(0, len(spec.forms) - 1)),
         zero_point=not (spec.zero_point_optional and output == "uint8" and draw(st.booleans())),
     )
@@ -120,7 +114,7 @@ def cases(draw: st.DrawFn, /, *, specials: bool = True, **given_node: Any) -> Ca
     """A node (see `nodes` for the keywords) with inputs; `specials=False` leaves out NaN and infinite inputs."""
     shape = draw(shapes())
     node = draw(nodes(rank=len(shape), **given_node))
-    axes = varying_axes(draw, node, shape)
+    axes = LAYOUTS[node.operator].varying_axes(draw, node, shape)
     count = math.prod(tuple(shape[axis] for axis in axes))
     real, quantized = node.real, node.quantized
     scale = repeat(draw(st.lists(scales(real), min_size=1, max_size=5)), count)
@@ -128,16 +122,6 @@ def cases(draw: st.DrawFn, /, *, specials: bool = True, **given_node: Any) -> Ca
     zero_point = repeat(draw(st.lists(zero_points, min_size=1, max_size=5)), count)
     aims = draw(st.lists(targets(real, specials=specials), min_size=1, max_size=12))
     return build_case(node, shape, axes, aims, scale, zero_point)
-
-
-def varying_axes(draw: st.DrawFn, node: Node, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """The axes on which this node's scale will vary for an input of this shape."""
-    if node.operator == "ngraph.Quantize":
-        return tuple(node.attributes["axes"])
-    # Without an axis attribute the default, 1, must exist; rank 1 is per tensor by the document.
-    if len(shape) < 2 or ("axis" not in node.attributes and not draw(st.booleans())):
-        return ()
-    return (int(node.attributes.get("axis", 1)) % len(shape),)
 
 
 def repeat(values: Sequence[int], count: int) -> list[int]:

@@ -16,9 +16,10 @@ import numpy as np
 from tiebreak.adapters.isolation import IsolatedBackend, Outcome
 from tiebreak.adapters.platform_facts import instruction_sets, machine
 from tiebreak.conformance import causes
-from tiebreak.conformance.boundary import distance_in_ulp
-from tiebreak.conformance.judge import DEVIATES, EXACT, FAILURES, UNSPECIFIED, WORKING, Judgement, judge, output_problem
+from tiebreak.conformance.judge import FAILURES, UNSPECIFIED, judge, output_problem
+from tiebreak.conformance.naming import Evidence, with_causes
 from tiebreak.conformance.observe import observations
+from tiebreak.conformance.rows import Kind, case_row, counts, discrepancy_rows, kind_of, mode_counts
 from tiebreak.conformance.truths import Truth, Truths
 from tiebreak.golden import oracle
 from tiebreak.golden.errors import (
@@ -29,12 +30,9 @@ from tiebreak.golden.errors import (
     MachineryFailed,
 )
 from tiebreak.golden.nodes import Array, Case
-from tiebreak.golden.operators import get_operator
 from tiebreak.golden.quantization import quantization_of
-from tiebreak.golden.rounding import ROUND_MODES, short_mode
 from tiebreak.reports.records import RunRecords
 
-Kind = tuple[str, str, str, str]  # operator, rounding mode, input type, output type: what a cause is weighed within
 Progress = Callable[[str, int, int], None]  # backend, cases done, cases planned
 
 
@@ -130,44 +128,6 @@ def record(records: BackendRecords, case: Case, outcome: Outcome, truths: Truths
         records.discrepancies += discrepancy_rows(records.facts["name"], case, judgement, by_mode[case.node.round_mode])
 
 
-def case_row(facts: dict[str, Any], case: Case, outcome: Outcome) -> dict[str, Any]:
-    node = case.node
-    return {
-        "backend": facts["name"],
-        "version": facts["version"],
-        "operator": node.operator,
-        "case": case.id,
-        "origin": case.origin,
-        "round_mode": node.round_mode,
-        "input_type": node.real.name,
-        "output_type": node.quantized.name,
-        "flags": " ".join(case.flags),
-        "clauses": " ".join(case.clauses),
-        "message": "",
-        "seconds": outcome.seconds,
-        "elements": case.size,
-    }
-
-
-def counts(judgement: Judgement) -> dict[str, int]:
-    return {
-        "exact": judgement.count(EXACT),
-        "working_precision": judgement.count(WORKING),
-        "unspecified": judgement.count(UNSPECIFIED),
-        "deviates": judgement.count(DEVIATES),
-    }
-
-
-def mode_counts(judgement: Judgement, by_mode: dict[str, Truth]) -> dict[str, int]:
-    """For each rounding mode, how many elements were compared with it and how many differ from both its truths."""
-    row = {}
-    for mode, truth in by_mode.items():
-        compared = truth.specified
-        row[f"compared_{short_mode(mode)}"] = int(np.count_nonzero(compared))
-        row[f"differs_{short_mode(mode)}"] = int(np.count_nonzero(compared & ~truth.agrees(judgement.values)))
-    return row
-
-
 def confirm(case: Case, truth: Truth) -> None:
     """Ask the oracle before a generated or typed case is called a discrepancy; vectors hold the oracle's results."""
     if case.expected is not None:
@@ -178,47 +138,14 @@ def confirm(case: Case, truth: Truth) -> None:
         raise MachineryFailed(f"{case.id}: the kernel and the oracle disagree; one of them is wrong")
 
 
-def discrepancy_rows(backend: str, case: Case, judgement: Judgement, truth: Truth) -> list[dict[str, Any]]:
-    node, problem = case.node, quantization_of(case)
-    own = causes.operands(case, problem, problem.axes)
-    x_bits = problem.x.reshape(-1)
-    scale_bits = own.scale.view(problem.scale.dtype) if own.scale.size else problem.scale
-    shared = {
-        "backend": backend,
-        "operator": node.operator,
-        "case": case.id,
-        "round_mode": node.round_mode,
-        "input_type": node.real.name,
-        "output_type": node.quantized.name,
-        "flags": " ".join(case.flags),
-    }
-    rows = []
-    for i in np.flatnonzero(judgement.grades == DEVIATES):
-        x, scale = int(x_bits[i]), int(scale_bits[i])
-        expected, got = int(truth.exact[i]), int(judgement.values[i])
-        rows.append(
-            shared
-            | {
-                "index": int(i),
-                "input_bits": x,
-                "scale_bits": scale,
-                "input": float(own.x[i]),
-                "scale": float(own.scale[i]),
-                "zero_point": int(own.zero_point[i]),
-                "expected": expected,
-                "expected_working": int(truth.working[i]),
-                "got": got,
-                "distance": got - expected,
-                "boundary_ulp": distance_in_ulp(x, scale, node.real, node.round_mode),
-            }
-        )
-    return rows
+def evidence_of(records: BackendRecords) -> Evidence:
+    return Evidence(records.results, records.discrepancies, records.candidates, records.against)
 
 
 def assemble(done: Sequence[BackendRecords], cases: Sequence[Case], facts: dict[str, Any]) -> RunRecords:
     """The records of the whole run, causes settled for each backend and operator, ids assigned in order."""
     results = [row for records in done for row in records.results]
-    discrepancies = [row for records in done for row in with_causes(records)]
+    discrepancies = [row for records in done for row in with_causes(evidence_of(records))]
     for number, row in enumerate(discrepancies, start=1):
         row["id"] = f"D{number:06d}"
     info = {
@@ -235,61 +162,6 @@ def assemble(done: Sequence[BackendRecords], cases: Sequence[Case], facts: dict[
     }
     generated = [case for case in cases if case.origin != "vector"]
     return RunRecords(info, results, discrepancies, generated)
-
-
-def with_causes(records: BackendRecords) -> list[dict[str, Any]]:
-    """The discrepancy rows with cause and clause, settled kind of node by kind of node."""
-    candidates = plausible(records)
-    places: dict[Kind, list[int]] = defaultdict(list)
-    for i, row in enumerate(records.discrepancies):
-        places[kind_of(row)].append(i)
-    chosen = causes.settle([[candidates[i] for i in group] for group in places.values()])
-    settled: dict[int, causes.Cause] = {}
-    for group, found in zip(places.values(), chosen, strict=True):
-        settled |= dict(zip(group, found, strict=True))
-    return [
-        row | {"cause": settled[i].text, "clause": clause_of(row, settled[i])}
-        for i, row in enumerate(records.discrepancies)
-    ]
-
-
-def plausible(records: BackendRecords) -> list[causes.Explanation]:
-    """The candidates without the causes that more elements refute than they explain, within one kind of node.
-
-    Refuting are conforming elements that a cause predicts otherwise: for "rounds by another mode" those of every case,
-    for the others those of the cases that deviate somewhere.
-    """
-    against = {kind: Counter(counts) for kind, counts in records.against.items()}
-    mode_differs = differing_from_modes(records)
-    explains: dict[Kind, Counter[causes.Cause]] = defaultdict(Counter)
-    for row, candidate in zip(records.discrepancies, records.candidates, strict=True):
-        explains[kind_of(row)].update(candidate.matching)
-    refuted: dict[Kind, frozenset[causes.Cause]] = {}
-    for kind, counts in explains.items():
-        weight = {cause: mode_differs[kind][cause.mode] if cause.mode else against[kind][cause] for cause in counts}
-        refuted[kind] = frozenset(
-            cause for cause, count in counts.items() if weight[cause] > count and not cause.by_position
-        )
-    pairs = zip(records.discrepancies, records.candidates, strict=True)
-    return [causes.without(candidate, refuted[kind_of(row)]) for row, candidate in pairs]
-
-
-def differing_from_modes(records: BackendRecords) -> dict[Kind, Counter[str]]:
-    """For each kind of node, how many elements of all its cases differ from each rounding mode."""
-    differs: dict[Kind, Counter[str]] = defaultdict(Counter)
-    for row in records.results:
-        differs[kind_of(row)].update({mode: row.get(f"differs_{short_mode(mode)}", 0) for mode in ROUND_MODES})
-    return differs
-
-
-def kind_of(row: dict[str, Any]) -> Kind:
-    return row["operator"], row["round_mode"], row["input_type"], row["output_type"]
-
-
-def clause_of(row: dict[str, Any], cause: causes.Cause) -> str:
-    """The clause that a cause breaks."""
-    spec = get_operator(row["operator"])
-    return spec.mode_clause(row["round_mode"]) if cause.role == "mode" else spec.roles[cause.role]
 
 
 def pair_rows(a: BackendRecords, b: BackendRecords, cases: Sequence[Case]) -> list[dict[str, Any]]:

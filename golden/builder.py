@@ -18,7 +18,7 @@ from tiebreak.golden.operators import OPERATORS, get_operator
 from tiebreak.golden.operators.model import Operator
 from tiebreak.golden.oracle import quantize_quotient, quotient
 from tiebreak.golden.quantization import IN_RANGE, OUT_OF_RANGE
-from tiebreak.golden.themes import OPERATOR_MODES, OPERATOR_THEMES, THEMES, Setting, Sketch
+from tiebreak.golden.themes import THEMES, Setting, Sketch
 from tiebreak.golden.traps import TRAPS
 from tiebreak.golden.vectorfile import VECTORS, dump, read_cases, vector_paths, write_aside
 
@@ -51,7 +51,7 @@ def build_file(operator: str, real: str, quantized: str) -> str:
     """The text of one vector file; the same text every time."""
     spec = get_operator(operator)
     groups: dict[str, dict[str, Any]] = {}
-    for mode in OPERATOR_MODES[operator]:
+    for mode in spec.modes:
         setting = Setting(FLOAT_TYPES[real], INTEGER_TYPES[quantized], mode)
         for solved in solve_all(spec, setting):
             add_vector(groups, spec, setting, solved)
@@ -71,7 +71,7 @@ def build_file(operator: str, real: str, quantized: str) -> str:
 
 def solve_all(spec: Operator, s: Setting) -> Iterator[Solved]:
     """Every theme's sketches with results; elements that the spec leaves open are kept apart from the others."""
-    for theme in (*THEMES, *TRAPS, *OPERATOR_THEMES[spec.id]):
+    for theme in (*THEMES, *TRAPS, *spec.themes):
         for sketch in theme(s):
             if sketch.shape is not None:
                 yield solve(sketch, s)
@@ -233,15 +233,19 @@ def build(folder: Path = VECTORS) -> Iterator[Path]:
 
 
 def check(folder: Path = VECTORS) -> Iterator[tuple[str, str]]:
-    """(file name, what is wrong or "") of every file: valid by the schema, and what the builder makes."""
-    built = dict(build_all())
+    """(file name, what is wrong or "") of every file: valid by the schema, and what the builder makes.
+
+    Raises DamagedFile, before anything is built, for a file that is not a whole vector file.
+    """
     present = {path.name for path in vector_paths(folder)}
+    for name in sorted(present):
+        read_cases(folder / name)
+    built = dict(build_all())
     for name in sorted(present | set(built)):
         if name not in present:
             yield name, "missing"
         elif name not in built:
             yield name, "not one of the builder's files"
         else:
-            read_cases(folder / name)
             same = (folder / name).read_text(encoding="utf-8") == built[name]
             yield name, "" if same else "differs from what `tiebreak vectors build` makes"

@@ -13,7 +13,6 @@ from fractions import Fraction
 from typing import Any
 
 from tiebreak.golden.elements import FloatType, IntegerType, decode, encode, neighbour
-from tiebreak.golden.rounding import ROUND_MODES
 
 HALF = Fraction(1, 2)
 FEW_BIT_SCALES = (Fraction(3), Fraction(5, 8), Fraction(11, 16))
@@ -341,95 +340,3 @@ def spread_over(
     kinds: tuple[str, ...] = ("Scalar",) if shape == () else ("Empty",) if not count else ()
     kinds += ("MultiAxis",) if len(axes) > 1 else ("PerAxis",) if axes else ()
     return Sketch(theme, x, scale, zero_point, kinds, ("projection", *roles), shape, axes, attributes)
-
-
-NGRAPH_SHAPES: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...] = (
-    ((3, 3, 3), (0, 2)),
-    ((2, 3, 4), (1,)),
-    ((3, 3), (0,)),
-    ((3, 3), (1,)),
-    ((3, 3, 3), (0,)),
-    ((3, 3, 3), (1,)),
-    ((3, 3, 3), (2,)),
-    ((3, 3, 3), (0, 1)),
-    ((3, 3, 3), (1, 2)),
-    ((3, 3, 3), (0, 1, 2)),
-    ((2, 3, 4), ()),
-    ((2, 3, 4), (0, 2)),
-    ((2, 1, 3, 2), (1, 3)),
-    ((2, 2, 1, 3), (0, 3)),
-    ((2, 1, 2, 1, 3), (0, 2, 4)),
-    ((2, 3, 67), (1,)),
-    ((5, 67), (1,)),
-    ((7,), (0,)),
-    ((), ()),
-    ((0,), ()),
-    ((2, 0, 3), (1,)),
-    ((2, 0, 3), (0, 2)),
-)
-
-
-def ngraph_axes(s: Setting) -> Iterator[Sketch]:
-    """Every kind of axis set, shape and rank; modes other than ties-to-even get the first two."""
-    shapes = NGRAPH_SHAPES if s.mode == "ROUND_NEAREST_TOWARD_EVEN" else NGRAPH_SHAPES[:2]
-    for shape, axes in shapes:
-        name = f"axes-{'x'.join(map(str, shape)) or 'scalar'}-{'_'.join(map(str, axes)) or 'none'}"
-        yield spread_over(name, s, shape, axes, {"axes": list(axes)}, "granularity", "shape")
-
-
-def ngraph_older_form(s: Setting) -> Iterator[Sketch]:
-    quotients = [k + HALF for k in small_floors(s, s.zero_points[1])]
-    flags, roles = ("OlderForm", "Tie"), ("older-form", "zero-point-type", "real-type", "output-type")
-    yield per_tensor("offset", s, quotients, Fraction(1), s.zero_points[1], *flags, roles=roles, form=1)
-
-
-ONNX_SHAPES: tuple[tuple[tuple[int, ...], int | None], ...] = (
-    ((3, 3, 3), 0),
-    ((3, 3, 3), 1),
-    ((3, 3, 3), 2),
-    ((3, 3, 3), -1),
-    ((3, 3, 3), -3),
-    ((3, 3, 3), None),
-    ((2, 3, 4), 0),
-    ((2, 3, 4), None),
-    ((2, 3, 4), -1),
-    ((3, 3), 0),
-    ((3, 3), None),
-    ((4, 1, 2, 3), 3),
-    ((2, 3, 2, 2), None),
-    ((1, 2, 1, 3, 2), -2),
-    ((2, 3, 67), None),
-    ((5, 67), -1),
-    ((3, 1), 1),
-    ((2, 0, 3), 0),
-    ((0, 3), 1),
-)
-
-
-def onnx_axes(s: Setting) -> Iterator[Sketch]:
-    """Per-axis scales on every axis, counted from the front and the back, and by default; and per-tensor ranks."""
-    for shape, axis in ONNX_SHAPES:
-        name = f"axis-{'x'.join(map(str, shape))}-{'default' if axis is None else axis}"
-        attributes = {} if axis is None else {"axis": axis}
-        position = (1 if axis is None else axis) % len(shape)
-        yield spread_over(name, s, shape, (position,), attributes, "axis", "granularity", "shape")
-    for shape in ((), (0,), (2, 3, 4), (2, 0, 3)):
-        name = f"tensor-{'x'.join(map(str, shape)) or 'scalar'}"
-        yield spread_over(name, s, shape, (), {}, "per-tensor", "shape", "real-type", "output-type")
-
-
-def onnx_no_zero_point(s: Setting) -> Iterator[Sketch]:
-    if s.quantized.name == "uint8":
-        x = [s.bits(Fraction(n, 2)) for n in range(0, 60)]
-        one = [s.bits(Fraction(1))]
-        yield Sketch("no-zero-point", x, one, None, ("NoZeroPoint", "Tie"), ("no-zero-point",))
-
-
-OPERATOR_THEMES: dict[str, tuple[Theme, ...]] = {
-    "ngraph.Quantize": (ngraph_axes, ngraph_older_form),
-    "onnx.QuantizeLinear": (onnx_axes, onnx_no_zero_point),
-}
-OPERATOR_MODES: dict[str, tuple[str, ...]] = {
-    "ngraph.Quantize": tuple(ROUND_MODES),
-    "onnx.QuantizeLinear": ("ROUND_NEAREST_TOWARD_EVEN",),
-}

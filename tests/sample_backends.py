@@ -66,6 +66,11 @@ def chatter(node: Any, *inputs: Any) -> Any:
     return quantize(node, *inputs)
 
 
+def writes(node: Any, x: Any, *rest: Any) -> Any:
+    x += 0
+    return quantize(node, x, *rest)
+
+
 def broken(node: Any, *inputs: Any) -> Any:
     raise RuntimeError("<b>no & never</b>\nsecond line")
 
@@ -76,6 +81,7 @@ aborts = Sample("aborts", abort)
 hangs = Sample("hangs", hang)
 leaves = Sample("leaves", leave)
 chatters = Sample("chatters", chatter)
+writer = Sample("writer", writes)
 raises = Sample("raises", broken)
 wrong_type = Sample("wrong type", lambda node, *inputs: (quantize(node, *inputs)[0].astype(np.int64),))
 wrong_shape = Sample("wrong shape", lambda node, *inputs: (quantize(node, *inputs)[0].reshape(-1)[:-1],))

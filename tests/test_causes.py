@@ -10,7 +10,8 @@ from test_wrong_backends import operands, vectors
 from tiebreak.adapters.isolation import Outcome
 from tiebreak.conformance.boundary import distance_in_ulp
 from tiebreak.conformance.causes import UNEXPLAINED, Cause, Explanation, settle
-from tiebreak.conformance.run import BackendRecords, record, with_causes
+from tiebreak.conformance.naming import with_causes
+from tiebreak.conformance.run import BackendRecords, evidence_of, record
 from tiebreak.conformance.truths import Truths
 from tiebreak.golden.elements import FLOAT_TYPES, parse_real
 
@@ -27,7 +28,7 @@ def named(
                 values = np.asarray(arithmetic(operands(case)), np.int64).reshape(case.inputs[0].shape)
             record(records, case, Outcome("ok", (values.astype(case.node.outputs[0].dtype),)), truths)
     counts: dict[str, int] = {}
-    for row in with_causes(records):
+    for row in with_causes(evidence_of(records)):
         counts[row["cause"]] = counts.get(row["cause"], 0) + 1
     return counts
 

@@ -45,6 +45,11 @@ def test_outputs_come_back_bit_for_bit_and_metadata_is_known() -> None:
         assert backend.run(case(0)).outputs[0].shape == (0,)
 
 
+def test_a_backend_may_write_into_its_inputs() -> None:
+    with worker("writer") as backend:
+        assert backend.run(case(6)).status == "ok"
+
+
 def test_a_function_is_called_for_its_backend() -> None:
     with worker("factory") as backend:
         assert backend.name == "made"

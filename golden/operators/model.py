@@ -8,6 +8,7 @@ from typing import Any
 
 from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES
 from tiebreak.golden.errors import InvalidInput
+from tiebreak.golden.themes import Theme
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,7 @@ class Operator:
     `forms` are the names of its inputs, one tuple for each document that names them differently. `scale_axes` gives,
     for a node's attributes and the shapes of input and scale, the axes on which scale varies (ascending), or raises
     InvalidInput. `saturates` says whether the document defines results beyond the output type's range.
+    `modes` are the rounding modes that its nodes can have, `themes` those of its golden vectors that no other shares.
     `roles` names the clause for each thing that a vector's theme may be about, so that themes serve every operator.
     """
 
@@ -61,6 +63,8 @@ class Operator:
     mode_clause: Callable[[str], str]
     roles: Mapping[str, str]
     scale_axes: Callable[[Mapping[str, Any], tuple[int, ...], tuple[int, ...]], tuple[int, ...]]
+    modes: tuple[str, ...]
+    themes: tuple[Theme, ...]
 
     def clause(self, id: str) -> Clause:
         return next(clause for clause in self.clauses if clause.id == id)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
 from typing import Any
 
 from tiebreak.golden.errors import InvalidInput
@@ -16,6 +17,7 @@ from tiebreak.golden.operators.model import (
     parse_choice,
 )
 from tiebreak.golden.rounding import DEFINITIONS, ROUND_MODES
+from tiebreak.golden.themes import HALF, Setting, Sketch, per_tensor, small_floors, spread_over
 
 DOCUMENT = "nGraph documentation, ops/quantize.rst"
 OLDER = "nGraph documentation, older ops/quantize.rst (third input named offset)"
@@ -65,6 +67,46 @@ def scale_axes(attributes: Mapping[str, Any], shape: tuple[int, ...], scale_shap
     return axes
 
 
+SHAPES: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...] = (
+    ((3, 3, 3), (0, 2)),
+    ((2, 3, 4), (1,)),
+    ((3, 3), (0,)),
+    ((3, 3), (1,)),
+    ((3, 3, 3), (0,)),
+    ((3, 3, 3), (1,)),
+    ((3, 3, 3), (2,)),
+    ((3, 3, 3), (0, 1)),
+    ((3, 3, 3), (1, 2)),
+    ((3, 3, 3), (0, 1, 2)),
+    ((2, 3, 4), ()),
+    ((2, 3, 4), (0, 2)),
+    ((2, 1, 3, 2), (1, 3)),
+    ((2, 2, 1, 3), (0, 3)),
+    ((2, 1, 2, 1, 3), (0, 2, 4)),
+    ((2, 3, 67), (1,)),
+    ((5, 67), (1,)),
+    ((7,), (0,)),
+    ((), ()),
+    ((0,), ()),
+    ((2, 0, 3), (1,)),
+    ((2, 0, 3), (0, 2)),
+)
+
+
+def axes_theme(s: Setting) -> Iterator[Sketch]:
+    """Every kind of axis set, shape and rank; modes other than ties-to-even get the first two."""
+    shapes = SHAPES if s.mode == "ROUND_NEAREST_TOWARD_EVEN" else SHAPES[:2]
+    for shape, axes in shapes:
+        name = f"axes-{'x'.join(map(str, shape)) or 'scalar'}-{'_'.join(map(str, axes)) or 'none'}"
+        yield spread_over(name, s, shape, axes, {"axes": list(axes)}, "granularity", "shape")
+
+
+def older_form_theme(s: Setting) -> Iterator[Sketch]:
+    quotients = [k + HALF for k in small_floors(s, s.zero_points[1])]
+    flags, roles = ("OlderForm", "Tie"), ("older-form", "zero-point-type", "real-type", "output-type")
+    yield per_tensor("offset", s, quotients, Fraction(1), s.zero_points[1], *flags, roles=roles, form=1)
+
+
 OPERATOR = Operator(
     id="ngraph.Quantize",
     prefix="NGQ",
@@ -101,4 +143,6 @@ OPERATOR = Operator(
         "zero-scale": "NGQ-U4",
     },
     scale_axes=scale_axes,
+    modes=tuple(ROUND_MODES),
+    themes=(axes_theme, older_form_theme),
 )

@@ -1,0 +1,74 @@
+"""From candidate causes to one cause for each deviating element, weighed over all that a backend did."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tiebreak.conformance import causes
+from tiebreak.conformance.rows import Kind, kind_of
+from tiebreak.golden.operators import get_operator
+from tiebreak.golden.rounding import ROUND_MODES, short_mode
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """A backend's rows, the candidates of each deviating element, and what speaks against each cause."""
+
+    results: Sequence[dict[str, Any]]
+    discrepancies: Sequence[dict[str, Any]]
+    candidates: Sequence[causes.Explanation]
+    against: Mapping[Kind, Counter[causes.Cause]]
+
+
+def with_causes(evidence: Evidence) -> list[dict[str, Any]]:
+    """The discrepancy rows with cause and clause, settled kind of node by kind of node."""
+    candidates = plausible(evidence)
+    places: dict[Kind, list[int]] = defaultdict(list)
+    for i, row in enumerate(evidence.discrepancies):
+        places[kind_of(row)].append(i)
+    chosen = causes.settle([[candidates[i] for i in group] for group in places.values()])
+    settled: dict[int, causes.Cause] = {}
+    for group, found in zip(places.values(), chosen, strict=True):
+        settled |= dict(zip(group, found, strict=True))
+    return [
+        row | {"cause": settled[i].text, "clause": clause_of(row, settled[i])}
+        for i, row in enumerate(evidence.discrepancies)
+    ]
+
+
+def plausible(evidence: Evidence) -> list[causes.Explanation]:
+    """The candidates without the causes that more elements refute than they explain, within one kind of node.
+
+    Refuting are conforming elements that a cause predicts otherwise: for "rounds by another mode" those of every case,
+    for the others those of the cases that deviate somewhere.
+    """
+    against = {kind: Counter(counts) for kind, counts in evidence.against.items()}
+    mode_differs = differing_from_modes(evidence)
+    explains: dict[Kind, Counter[causes.Cause]] = defaultdict(Counter)
+    for row, candidate in zip(evidence.discrepancies, evidence.candidates, strict=True):
+        explains[kind_of(row)].update(candidate.matching)
+    refuted: dict[Kind, frozenset[causes.Cause]] = {}
+    for kind, counts in explains.items():
+        weight = {cause: mode_differs[kind][cause.mode] if cause.mode else against[kind][cause] for cause in counts}
+        refuted[kind] = frozenset(
+            cause for cause, count in counts.items() if weight[cause] > count and not cause.by_position
+        )
+    pairs = zip(evidence.discrepancies, evidence.candidates, strict=True)
+    return [causes.without(candidate, refuted[kind_of(row)]) for row, candidate in pairs]
+
+
+def differing_from_modes(evidence: Evidence) -> dict[Kind, Counter[str]]:
+    """For each kind of node, how many elements of all its cases differ from each rounding mode."""
+    differs: dict[Kind, Counter[str]] = defaultdict(Counter)
+    for row in evidence.results:
+        differs[kind_of(row)].update({mode: row.get(f"differs_{short_mode(mode)}", 0) for mode in ROUND_MODES})
+    return differs
+
+
+def clause_of(row: dict[str, Any], cause: causes.Cause) -> str:
+    """The clause that a cause breaks."""
+    spec = get_operator(row["operator"])
+    return spec.mode_clause(row["round_mode"]) if cause.role == "mode" else spec.roles[cause.role]

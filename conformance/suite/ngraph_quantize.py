@@ -1,0 +1,23 @@
+"""Generated `ngraph.Quantize`: any of the nine modes, any set of axes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import strategies as st
+
+from tiebreak.conformance.suite.layout import Layout
+from tiebreak.golden.nodes import Node
+from tiebreak.golden.rounding import ROUND_MODES
+
+
+def attributes(draw: st.DrawFn, rank: int, round_mode: str | None) -> dict[str, Any]:
+    mode = round_mode or draw(st.sampled_from(tuple(ROUND_MODES)))
+    return {"round_mode": mode, "axes": draw(st.sets(st.integers(0, rank - 1)).map(sorted)) if rank else []}
+
+
+def varying_axes(draw: st.DrawFn, node: Node, shape: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(node.attributes["axes"])
+
+
+LAYOUT = Layout(attributes, varying_axes)
