@@ -26,8 +26,8 @@ def linear_axis(node: Node, rank: int) -> int | None:
     return int(axes[0]) if axes else None
 
 
-def quantize_linear_model(node: Node, *, carrier: str | None) -> Any:
-    """An onnx.ModelProto with inputs x, scale and perhaps zero_point, output y, shapes free.
+def quantize_linear_model(node: Node, *, carrier: str | None, ranks: tuple[int, ...] = ()) -> Any:
+    """An onnx.ModelProto with inputs x, scale and perhaps zero_point, output y, shapes free but for the ranks given.
 
     `carrier` names an 8-bit type in which a 4-bit zero point enters and y leaves, by a Cast node on either side.
     """
@@ -47,8 +47,9 @@ def quantize_linear_model(node: Node, *, carrier: str | None) -> Any:
         nodes.insert(0, helper.make_node("Cast", ["zero_point"], ["zero_point_inner"], to=quantized))
         nodes.append(helper.make_node("Cast", ["y_inner"], ["y"], to=outer))
     types = [real, real, outer][: len(names)]
-    inputs = [helper.make_tensor_value_info(name, kind, None) for name, kind in zip(names, types, strict=True)]
-    output = helper.make_tensor_value_info("y", outer, None)
+    shapes = [[None] * rank for rank in ranks] or [None] * len(names)
+    inputs = [helper.make_tensor_value_info(*value) for value in zip(names, types, shapes, strict=True)]
+    output = helper.make_tensor_value_info("y", outer, shapes[0])
     graph = helper.make_graph(nodes, "tiebreak", inputs, [output])
     opsets = [helper.make_opsetid("", OPSET)]
     model: onnx.ModelProto = helper.make_model(graph, opset_imports=opsets, ir_version=IR_VERSION)

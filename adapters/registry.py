@@ -25,6 +25,8 @@ def check_spec(spec: str) -> str:
     if spec in registered():
         return spec
     place, colon, attribute = spec.rpartition(":")
+    if spec.endswith(".py") and Path(spec).is_file():
+        raise InvalidInput(f"backend {spec!r}: name the attribute in it too, as {spec}:attribute")
     if not colon or not place or not attribute:
         known = ", ".join(registered())
         raise InvalidInput(

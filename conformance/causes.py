@@ -225,8 +225,9 @@ HYPOTHESES: tuple[tuple[Cause, Predict], ...] = (
 
 
 def mode_cause(wanted: str, other: str) -> Cause:
-    kind = "wrong tie rule" if is_nearest(wanted) and is_nearest(other) else "wrong rounding"
-    return Cause(f"{kind}: {short_mode(other)}", "mode", mode=other)
+    alike = is_nearest(wanted) == is_nearest(other)
+    kind = "wrong tie rule" if alike and is_nearest(wanted) else "wrong rounding"
+    return Cause(f"{kind}: {short_mode(other)}", "mode", rank=0 if alike else 1, mode=other)
 
 
 def predictions(case: Case, truths: dict[str, Truth]) -> Iterator[tuple[Cause, Array]]:
@@ -238,11 +239,11 @@ def predictions(case: Case, truths: dict[str, Truth]) -> Iterator[tuple[Cause, A
             yield mode_cause(wanted, mode), truths[mode].working
     with np.errstate(all="ignore"):
         own = operands(case, problem, problem.axes)
-        for rank, (cause, predict) in enumerate(HYPOTHESES, start=1):
+        for rank, (cause, predict) in enumerate(HYPOTHESES, start=2):
             yield replace(cause, rank=rank), predict(own)
         yield from path_causes(case, truths)
         for text, other in wrong_parameters(case, problem):
-            yield Cause(text, "projection", len(HYPOTHESES) + 1), other.finish(other.quotient())
+            yield Cause(text, "projection", len(HYPOTHESES) + 2), other.finish(other.quotient())
 
 
 def path_causes(case: Case, truths: dict[str, Truth]) -> Iterator[tuple[Cause, Array]]:
@@ -255,7 +256,7 @@ def path_causes(case: Case, truths: dict[str, Truth]) -> Iterator[tuple[Cause, A
                 for place, where in (("tail", tail), ("body", ~tail)):
                     text = f"the {place} of a vector loop of {width} rounds {short_mode(mode)}"
                     mixed = np.where(where, truths[mode].working, truths[wanted].working)
-                    yield Cause(text, "mode", len(HYPOTHESES) + 2, by_position=True), mixed
+                    yield Cause(text, "mode", len(HYPOTHESES) + 3, by_position=True), mixed
 
 
 def operands(case: Case, problem: Quantization, axes: tuple[int, ...]) -> Operands:

@@ -18,6 +18,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -42,15 +43,18 @@ class Target:
     steps: int = 0
     bits: int | None = None
 
-    def input_bits(self, scale: int, zero_point: int, real: FloatType, quantized: IntegerType) -> int:
+    def input_bits(self, scale: int, zero_point: int, real: FloatType, quantized: IntegerType, turn: int = 0) -> int:
+        """The bits of the input; on a later `turn` the quotient is one, two … integers away, on either side in turn."""
         if self.bits is not None:
             return self.bits
+        walk = (turn + 1) // 2 * (-1 if turn % 2 else 1)
         ends = {"": 0, "lowest": quantized.lowest - zero_point, "highest": quantized.highest - zero_point}
         divisor = decode(scale, real)
-        exact = (self.base + ends[self.end]) * divisor if isinstance(divisor, Fraction) else self.base
+        exact = (self.base + walk + ends[self.end]) * divisor if isinstance(divisor, Fraction) else self.base
         return neighbour(encode(exact, real), real, self.steps)
 
 
+@cache  # building a strategy costs more than drawing from it
 def shapes() -> st.SearchStrategy[tuple[int, ...]]:
     """Rank 0 to 4, at most a few dozen elements, empty ones included; sometimes longer than any SIMD width."""
     small = st.lists(st.integers(0, 4), min_size=1, max_size=4).map(tuple)
@@ -58,6 +62,7 @@ def shapes() -> st.SearchStrategy[tuple[int, ...]]:
     return st.one_of(st.just(()), st.integers(1, 9).map(lambda n: (n,)), small, long)
 
 
+@cache
 def scales(real: FloatType) -> st.SearchStrategy[int]:
     """Bits of a scale: 1, few-bit, powers of two, positive of moderate size, subnormal, negative."""
     top = 1 << (real.precision - 1)
@@ -70,6 +75,7 @@ def scales(real: FloatType) -> st.SearchStrategy[int]:
     return st.one_of(st.just(encode(Fraction(1), real)), few, powers, moderate, st.integers(1, top - 1), negative)
 
 
+@cache
 def targets(real: FloatType, *, specials: bool = True) -> st.SearchStrategy[Target]:
     """Ties and integers of all sizes and their neighbours, both ends of the range, and any bits at all."""
     size = st.one_of(st.integers(-12, 12), st.integers(-300, 300), st.integers(-(1 << 32), 1 << 32))
@@ -82,6 +88,22 @@ def targets(real: FloatType, *, specials: bool = True) -> st.SearchStrategy[Targ
     if not specials:
         bits = bits.filter(lambda b: b & ~(1 << (real.bits - 1)) < real.infinity_bits)
     return st.one_of(ties, integers, edges, bits.map(lambda b: Target(Fraction(0), bits=b)))
+
+
+@cache
+def scale_lists(real: FloatType) -> st.SearchStrategy[list[int]]:
+    return st.lists(scales(real), min_size=1, max_size=5)
+
+
+@cache
+def target_lists(real: FloatType, specials: bool) -> st.SearchStrategy[list[Target]]:
+    return st.lists(targets(real, specials=specials), min_size=1, max_size=12)
+
+
+@cache
+def zero_point_lists(quantized: IntegerType) -> st.SearchStrategy[list[int]]:
+    values = st.one_of(st.just(0), st.integers(quantized.lowest, quantized.highest))
+    return st.lists(values, min_size=1, max_size=5)
 
 
 @st.composite
@@ -117,10 +139,9 @@ def cases(draw: st.DrawFn, /, *, specials: bool = True, **given_node: Any) -> Ca
     axes = LAYOUTS[node.operator].varying_axes(draw, node, shape)
     count = math.prod(tuple(shape[axis] for axis in axes))
     real, quantized = node.real, node.quantized
-    scale = repeat(draw(st.lists(scales(real), min_size=1, max_size=5)), count)
-    zero_points = st.one_of(st.just(0), st.integers(quantized.lowest, quantized.highest))
-    zero_point = repeat(draw(st.lists(zero_points, min_size=1, max_size=5)), count)
-    aims = draw(st.lists(targets(real, specials=specials), min_size=1, max_size=12))
+    scale = repeat(draw(scale_lists(real)), count)
+    zero_point = repeat(draw(zero_point_lists(quantized)), count)
+    aims = draw(target_lists(real, specials))
     return build_case(node, shape, axes, aims, scale, zero_point)
 
 
@@ -142,9 +163,10 @@ def build_case(
         zero_point = [0] * len(scale)
     kept = [size if axis in axes else 1 for axis, size in enumerate(shape)]
     owner = np.broadcast_to(np.arange(len(scale)).reshape(kept), shape).reshape(-1).tolist()
-    x = [
-        aims[i % len(aims)].input_bits(scale[j], zero_point[j], node.real, node.quantized) for i, j in enumerate(owner)
-    ]
+    x = []
+    for i, j in enumerate(owner):
+        turn, which = divmod(i, len(aims))
+        x.append(aims[which].input_bits(scale[j], zero_point[j], node.real, node.quantized, turn))
     inputs = [float_array(x, shape, node.real), float_array(scale, projected, node.real)]
     if len(node.inputs) == 3:
         inputs.append(np.array(zero_point, np.int64).astype(node.inputs[2].dtype).reshape(projected))

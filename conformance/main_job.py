@@ -22,7 +22,7 @@ from tiebreak.conformance.run import run_cases
 from tiebreak.golden.errors import EXIT_NOTHING_RAN, TiebreakError
 from tiebreak.reports.html import write_report
 from tiebreak.reports.records import RunRecords, as_run, check_writable, write_run
-from tiebreak.reports.summary import json_summary, print_summary
+from tiebreak.reports.summary import json_summary, print_summary, why_nothing_ran
 
 
 def main_job(specs: Sequence[str], selection: Selection, folder: Path, *, time_limit: float, as_json: bool) -> int:
@@ -67,6 +67,8 @@ def finish(folder: Path, records: RunRecords, *, as_json: bool) -> None:
         print(json.dumps(json_summary(run, str(folder))))
     else:
         print_summary(run, str(folder))
+    if run.info["exit"] == EXIT_NOTHING_RAN:
+        print(f"tiebreak: {why_nothing_ran(run)}", file=sys.stderr)
 
 
 @contextmanager
@@ -133,7 +135,7 @@ def list_backends(*, as_json: bool) -> None:
     if as_json:
         print(json.dumps({"backends": rows}))
         return
-    table = Table("backend", "version", "operators", "")
+    table = Table("backend", "version", "operators", "not installed because")
     for backend, problem in probed:
         cells = (backend.spec, backend.version, ", ".join(sorted(backend.operators or ())))
         table.add_row(*map(plain, cells), escape(problem[:300]))

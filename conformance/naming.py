@@ -10,7 +10,6 @@ from typing import Any
 from tiebreak.conformance import causes
 from tiebreak.conformance.rows import Kind, kind_of
 from tiebreak.golden.operators import get_operator
-from tiebreak.golden.rounding import ROUND_MODES, short_mode
 
 
 @dataclass(frozen=True)
@@ -21,6 +20,7 @@ class Evidence:
     discrepancies: Sequence[dict[str, Any]]
     candidates: Sequence[causes.Explanation]
     against: Mapping[Kind, Counter[causes.Cause]]
+    against_modes: Mapping[Kind, Counter[str]]
 
 
 def with_causes(evidence: Evidence) -> list[dict[str, Any]]:
@@ -40,32 +40,24 @@ def with_causes(evidence: Evidence) -> list[dict[str, Any]]:
 
 
 def plausible(evidence: Evidence) -> list[causes.Explanation]:
-    """The candidates without the causes that more elements refute than they explain, within one kind of node.
+    """The candidates without the causes that too much speaks against, within one kind of node.
 
-    Refuting are conforming elements that a cause predicts otherwise: for "rounds by another mode" those of every case,
-    for the others those of the cases that deviate somewhere.
+    Against a cause speak conforming elements that it predicts otherwise: for "rounds by another mode" those of every
+    case, for the others those of the cases that deviate somewhere. A true cause has none, whatever else is wrong; a
+    tenth of what it explains is left for kernels that take different paths.
     """
-    against = {kind: Counter(counts) for kind, counts in evidence.against.items()}
-    mode_differs = differing_from_modes(evidence)
     explains: dict[Kind, Counter[causes.Cause]] = defaultdict(Counter)
     for row, candidate in zip(evidence.discrepancies, evidence.candidates, strict=True):
         explains[kind_of(row)].update(candidate.matching)
     refuted: dict[Kind, frozenset[causes.Cause]] = {}
     for kind, counts in explains.items():
-        weight = {cause: mode_differs[kind][cause.mode] if cause.mode else against[kind][cause] for cause in counts}
+        plain, by_mode = evidence.against[kind], evidence.against_modes[kind]
+        weight = {cause: by_mode[cause.mode] if cause.mode else plain[cause] for cause in counts}
         refuted[kind] = frozenset(
-            cause for cause, count in counts.items() if weight[cause] > count and not cause.by_position
+            cause for cause, count in counts.items() if 10 * weight[cause] > count and not cause.by_position
         )
     pairs = zip(evidence.discrepancies, evidence.candidates, strict=True)
     return [causes.without(candidate, refuted[kind_of(row)]) for row, candidate in pairs]
-
-
-def differing_from_modes(evidence: Evidence) -> dict[Kind, Counter[str]]:
-    """For each kind of node, how many elements of all its cases differ from each rounding mode."""
-    differs: dict[Kind, Counter[str]] = defaultdict(Counter)
-    for row in evidence.results:
-        differs[kind_of(row)].update({mode: row.get(f"differs_{short_mode(mode)}", 0) for mode in ROUND_MODES})
-    return differs
 
 
 def clause_of(row: dict[str, Any], cause: causes.Cause) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -151,15 +152,21 @@ def parse_tensor(kind: TensorType, text: str, node: Node) -> Array:
     try:
         if kind.dtype == node.inputs[0].dtype:
             return float_array([parse_real(item, node.real) for item in flat], shape, node.real)
-        values = [int(item) for item in flat]
     except ValueError as error:
         raise InvalidInput(f"--input {kind.name}: {error}") from None
     quantized = node.quantized
+    values = [parse_whole(kind.name, item) for item in flat]
     for value in values:
         if not quantized.lowest <= value <= quantized.highest:
             ends = f"[{quantized.lowest}, {quantized.highest}]"
             raise InvalidInput(f"--input {kind.name}: {value} is outside {quantized.name}'s {ends}")
     return np.array(values, np.int64).astype(kind.dtype).reshape(shape)
+
+
+def parse_whole(name: str, text: str) -> int:
+    if not re.fullmatch(r"\s*[+-]?[0-9]{1,30}\s*", text):
+        raise InvalidInput(f"--input {name}: {text[:40]!r} is not an integer")
+    return int(text)
 
 
 def flatten(name: str, text: str) -> tuple[list[str], tuple[int, ...]]:
@@ -168,7 +175,8 @@ def flatten(name: str, text: str) -> tuple[list[str], tuple[int, ...]]:
         items = [item.strip() for item in text.split(",")]
         return items, () if len(items) == 1 else (len(items),)
     try:
-        data = np.array(json.loads(text, parse_float=str, parse_int=str, parse_constant=str), dtype=str)
+        quoted = re.sub(r"[^\[\],\s\"]+", lambda word: json.dumps(word[0]), text)  # nan, inf and 0x… are no JSON
+        data = np.array(json.loads(quoted), dtype=str)
     except (ValueError, RecursionError):
         raise InvalidInput(f"--input {name}: {text[:60]!r} is not a rectangular JSON list of numbers") from None
     if data.size > MOST_TYPED:

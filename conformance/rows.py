@@ -56,6 +56,12 @@ def mode_counts(judgement: Judgement, by_mode: dict[str, Truth]) -> dict[str, in
     return row
 
 
+def contradictions(judgement: Judgement, by_mode: dict[str, Truth]) -> dict[str, int]:
+    """For each rounding mode, how many conforming elements would be otherwise if the backend rounded by it."""
+    right = (judgement.grades == EXACT) | (judgement.grades == WORKING)
+    return {mode: int(np.count_nonzero(right & ~truth.agrees(judgement.values))) for mode, truth in by_mode.items()}
+
+
 def discrepancy_rows(backend: str, case: Case, judgement: Judgement, truth: Truth) -> list[dict[str, Any]]:
     node, problem = case.node, quantization_of(case)
     own = causes.operands(case, problem, problem.axes)

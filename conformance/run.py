@@ -19,9 +19,10 @@ from tiebreak.conformance import causes
 from tiebreak.conformance.judge import FAILURES, UNSPECIFIED, judge, output_problem
 from tiebreak.conformance.naming import Evidence, with_causes
 from tiebreak.conformance.observe import observations
-from tiebreak.conformance.rows import Kind, case_row, counts, discrepancy_rows, kind_of, mode_counts
+from tiebreak.conformance.rows import Kind, case_row, contradictions, counts, discrepancy_rows, kind_of, mode_counts
 from tiebreak.conformance.truths import Truth, Truths
 from tiebreak.golden import oracle
+from tiebreak.golden.elements import decimal
 from tiebreak.golden.errors import (
     EXIT_CONFORMS,
     EXIT_DISCREPANCIES,
@@ -30,7 +31,7 @@ from tiebreak.golden.errors import (
     MachineryFailed,
 )
 from tiebreak.golden.nodes import Array, Case
-from tiebreak.golden.quantization import quantization_of
+from tiebreak.golden.quantization import bits_of, quantization_of
 from tiebreak.reports.records import RunRecords
 
 Progress = Callable[[str, int, int], None]  # backend, cases done, cases planned
@@ -45,6 +46,7 @@ class BackendRecords:
     discrepancies: list[dict[str, Any]] = field(default_factory=list)
     candidates: list[causes.Explanation] = field(default_factory=list)
     against: dict[Kind, Counter[causes.Cause]] = field(default_factory=lambda: defaultdict(Counter))
+    against_modes: dict[Kind, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     outputs: dict[str, Array] = field(default_factory=dict)
     observed: Counter[tuple[str, str, str]] = field(default_factory=Counter)
 
@@ -118,6 +120,7 @@ def record(records: BackendRecords, case: Case, outcome: Outcome, truths: Truths
     judgement = judge(outcome.outputs[0], by_mode[case.node.round_mode])
     records.results.append(row | {"verdict": judgement.verdict} | counts(judgement) | mode_counts(judgement, by_mode))
     records.outputs[case.id] = judgement.values
+    records.against_modes[kind_of(row)].update(contradictions(judgement, by_mode))
     if judgement.count(UNSPECIFIED):
         records.observed.update(observations(case, judgement))
     if judgement.verdict == "deviates":
@@ -139,7 +142,7 @@ def confirm(case: Case, truth: Truth) -> None:
 
 
 def evidence_of(records: BackendRecords) -> Evidence:
-    return Evidence(records.results, records.discrepancies, records.candidates, records.against)
+    return Evidence(records.results, records.discrepancies, records.candidates, records.against, records.against_modes)
 
 
 def assemble(done: Sequence[BackendRecords], cases: Sequence[Case], facts: dict[str, Any]) -> RunRecords:
@@ -156,6 +159,7 @@ def assemble(done: Sequence[BackendRecords], cases: Sequence[Case], facts: dict[
         "machine": machine(),
         "instruction_sets": instruction_sets(),
         "backends": [records.facts for records in done],
+        "typed": [row for case in cases if case.origin == "typed" for row in typed_rows(case, done)],
         "observed": [row for records in done for row in observed_rows(records)],
         "pairs": [pair for a, b in combinations(done, 2) for pair in pair_rows(a, b, cases)],
         "exit": exit_code([row["verdict"] for row in results]),
@@ -176,6 +180,19 @@ def pair_rows(a: BackendRecords, b: BackendRecords, cases: Sequence[Case]) -> li
             row["elements"] += case.size
             row["differ"] += int(np.count_nonzero(a.outputs[case.id] != b.outputs[case.id]))
     return list(rows.values())
+
+
+def typed_rows(case: Case, done: Sequence[BackendRecords]) -> list[dict[str, Any]]:
+    """A typed case element by element, as text: input, bits, what is expected, what each backend gave."""
+    truth, node = Truths().of(case)[case.node.round_mode], case.node
+    rows = []
+    for i, bits in enumerate(bits_of(case.inputs[0]).reshape(-1).tolist()):
+        either = dict.fromkeys([int(truth.exact[i]), int(truth.working[i])])
+        got = {r.facts["name"]: str(r.outputs[case.id][i]) if case.id in r.outputs else "–" for r in done}
+        text = " or ".join(map(str, either)) if truth.specified[i] else "unspecified"
+        width = node.real.bits // 4
+        rows.append({"input": decimal(bits, node.real), "bits": f"0x{bits:0{width}x}", "expected": text, "got": got})
+    return rows
 
 
 def observed_rows(records: BackendRecords) -> list[dict[str, Any]]:

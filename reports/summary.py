@@ -13,6 +13,7 @@ from rich.table import Table
 from tiebreak.golden.rounding import ROUND_MODES, short_mode
 from tiebreak.reports.records import Run
 
+MOST_TYPED_ROWS = 50
 VERDICTS = ("exact", "working-precision", "unspecified", "deviates", "unsupported", "error", "crash", "timeout")
 
 
@@ -67,6 +68,8 @@ def print_summary(run: Run, folder: str) -> None:
     console.print(verdict_table(run))
     if len(run.discrepancies):
         console.print(cause_table(run))
+    if run.info.get("typed"):
+        console.print(typed_table(run))
     for line in failures(run):
         console.print(escape(line))
     console.print(f"report: {escape(folder)}/report.html", soft_wrap=True)
@@ -109,5 +112,24 @@ def failures(run: Run) -> list[str]:
     lines = []
     for (backend, verdict), rows in failed.groupby(["backend", "verdict"], sort=False):
         message = rows["message"].mode().iloc[0]
-        lines.append(f"{backend}: {len(rows)} cases {verdict}: {message[:200]}")
+        lines.append(f"{backend}: {verdict} in {len(rows)} of its cases: {message[:200]}")
     return lines
+
+
+def why_nothing_ran(run: Run) -> str:
+    """One line for exit code 4: the commonest reason of each backend."""
+    if run.results.empty:
+        return "nothing ran: no chosen backend claims a chosen operator"
+    reasons = [f"{name}: {rows['message'].mode().iloc[0][:200]}" for name, rows in run.results.groupby("backend")]
+    return f"nothing ran: {'; '.join(reasons)}"
+
+
+def typed_table(run: Run) -> Table:
+    """A typed case element by element: input, what is expected, what each backend gave."""
+    rows = run.info["typed"]
+    table = Table(title="the typed case", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    for name in ("input", "bits", "expected", *(rows[0]["got"] if rows else ())):
+        table.add_column(shown(name), justify="right")
+    for row in rows[:MOST_TYPED_ROWS]:
+        table.add_row(row["input"], row["bits"], row["expected"], *map(shown, row["got"].values()))
+    return table

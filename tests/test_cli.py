@@ -68,6 +68,23 @@ def test_exit_code_of_a_run(tmp_path: Path, attribute: str, code: int) -> None:
 def test_nothing_ran_is_4(tmp_path: Path) -> None:
     done = tiebreak("run", "-b", mine("sound"), *TYPED, "--input", "y_zero_point=1", "--type", "int16", "-o", tmp_path)
     assert done.returncode == 4
+    assert done.stderr == "tiebreak: nothing ran: sound: float32 to 8 bits only\n"
+
+
+def test_typed_tensors_may_be_nested_and_hold_bits_nan_and_infinities(tmp_path: Path) -> None:
+    words = (
+        "--operator",
+        "onnx.QuantizeLinear",
+        "--input",
+        "x=[[2.5, 0x3effffff], [nan, -inf]]",
+        "--input",
+        "y_scale=1",
+    )
+    done = tiebreak("run", "-b", mine("wrong"), *words, "-o", tmp_path)
+    assert done.returncode == 1
+    rows = [line.split() for line in done.stdout.splitlines()]
+    assert ["2.5", "0x40200000", "2", "3"] in rows
+    assert ["nan", "0x7fc00000", "unspecified", "0"] in rows
 
 
 def test_a_typed_case_runs_alone(tmp_path: Path) -> None:
@@ -119,6 +136,8 @@ BAD_INPUT = {
     "ragged list": ([*TYPED[:-1], "y_scale=[[1],[2,3]]"], "not a rectangular JSON list"),
     "unknown input": ([*TYPED, "--input", "colour=3"], "x, y_scale, y_zero_point"),
     "zero point out of range": ([*TYPED, "--input", "y_zero_point=256"], "outside uint8's [0, 255]"),
+    "fraction for an integer": ([*TYPED, "--input", "y_zero_point=1.5"], "'1.5' is not an integer"),
+    "file without attribute": (["-b", str(SAMPLES)], "sample_backends.py:attribute"),
     "input without value": (["--input", "x"], "not NAME=VALUE"),
     "unknown case": (["--case", "nope"], "no case 'nope'"),
     "missing vectors": (["--vectors", "nowhere.json"], "nowhere.json"),

@@ -142,10 +142,8 @@ def json_or_text(text: str) -> Any:
     "-o",
     "--output",
     type=click.Path(path_type=Path),
-    default=Path("tiebreak-run"),
-    show_default=True,
     metavar="RUN_DIR",
-    help="Folder for the records and report.html.",
+    help="Folder for the records and report.html. Default: tiebreak-run, or tiebreak-case with --input or --case.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of tables.")
 def run(
@@ -161,7 +159,7 @@ def run(
     earlier_run: Path | None,
     vectors: Path | None,
     time_limit: float,
-    output: Path,
+    output: Path | None,
     as_json: bool,
 ) -> None:
     """Run vectors and generated cases on backends, judge every element, and write a report."""
@@ -180,7 +178,8 @@ def run(
         level=level,
         seed=seed,
     )
-    sys.exit(main_job(backends, selection, output, time_limit=time_limit, as_json=as_json))
+    folder = output or Path("tiebreak-case" if inputs or case_ids else "tiebreak-run")
+    sys.exit(main_job(backends, selection, folder, time_limit=time_limit, as_json=as_json))
 
 
 @main.command(epilog="Example:  tiebreak report tiebreak-run -o report.html")
