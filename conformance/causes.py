@@ -23,6 +23,7 @@ from tiebreak.golden.quantization import Quantization, quantization_of
 from tiebreak.golden.rounding import ROUND_MODES, is_nearest, short_mode
 
 UNEXPLAINED = "unexplained"
+FEWEST_BY_POSITION = 30  # elements; a few fit some pattern of positions by chance
 VECTOR_WIDTHS = (4, 8, 16, 32, 64)
 
 
@@ -341,7 +342,9 @@ def settle(groups: Sequence[Sequence[Explanation]]) -> list[list[Cause]]:
         tiers = [c or e.matching & accepted or e.consistent for c, e in zip(consistent, group, strict=True)]
         chosen = cover(tiers, prior)
         settled.append([chosen[causes] for causes in tiers])
-    return settled
+    seen = Counter(cause for group in settled for cause in group)
+    rare = {cause for cause, count in seen.items() if cause.by_position and count < FEWEST_BY_POSITION}
+    return [[Cause(UNEXPLAINED, "mode") if cause in rare else cause for cause in group] for group in settled]
 
 
 def without(explanation: Explanation, refuted: frozenset[Cause]) -> Explanation:

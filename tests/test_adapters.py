@@ -100,6 +100,23 @@ def test_onnxruntime_says_itself_what_it_cannot_do(onnxruntime_backend: Isolated
     assert "NOT_IMPLEMENTED" in outcome.message
 
 
+def test_openvino_runs_a_compiled_model_of_the_pinned_precision() -> None:
+    isolated = IsolatedBackend("openvino", time_limit=60)
+    try:
+        isolated.start()
+        for quantized in ("int8", "uint8"):
+            outcome = isolated.run(linear(quantized, x=[1.25, 3.0, 90.75, 1000.0, -7.0]))
+            assert outcome.status == "ok", outcome.message
+            wanted = {"int8": [3, 5, 93, 127, -5], "uint8": [3, 5, 93, 255, 0]}[quantized]
+            assert outcome.outputs[0].tolist() == wanted
+            assert outcome.outputs[0].dtype == numpy_dtype(quantized)
+        told = isolated.attestation()
+        assert told["INFERENCE_PRECISION_HINT"] == "f32"
+        assert "Input" in told["layers that ran"]
+    finally:
+        isolated.close()
+
+
 def test_tensorflow_refuses_what_is_not_exactly_the_same() -> None:
     isolated = IsolatedBackend("tensorflow", time_limit=60)
     try:
