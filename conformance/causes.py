@@ -35,7 +35,11 @@ class Cause:
     role: str
     rank: int = 0  # among causes that explain as much, the lower one is named
     mode: str = ""  # the rounding mode that it says is used instead, if it is only that
-    by_position: bool = False  # it depends on where in the tensor an element is: named only for want of better
+    width: int = 0  # it depends on positions modulo this: named only for want of better
+
+    @property
+    def by_position(self) -> bool:
+        return self.width > 0
 
 
 @dataclass(frozen=True)
@@ -76,16 +80,17 @@ def round_array(q: Array, mode: str) -> Array:
         return np.ceil(q) if mode == "ROUND_UP" else np.floor(q)
     if mode in ("ROUND_TOWARD_ZERO", "ROUND_TOWARD_INFINITY"):
         return np.trunc(q) if mode == "ROUND_TOWARD_ZERO" else np.copysign(np.ceil(np.abs(q)), q)
-    whole = np.floor(q)
-    fraction = q - whole
-    up = {
-        "ROUND_NEAREST_TOWARD_INFINITY": q > 0,
-        "ROUND_NEAREST_TOWARD_ZERO": q < 0,
-        "ROUND_NEAREST_UPWARD": np.ones_like(q, bool),
-        "ROUND_NEAREST_DOWNWARD": np.zeros_like(q, bool),
+    magnitude, negative = np.abs(q), q < 0
+    whole = np.floor(magnitude)
+    fraction = magnitude - whole  # exact, which q - floor(q) is not just above -1/2
+    away = {
+        "ROUND_NEAREST_TOWARD_INFINITY": np.ones_like(negative),
+        "ROUND_NEAREST_TOWARD_ZERO": np.zeros_like(negative),
+        "ROUND_NEAREST_UPWARD": ~negative,
+        "ROUND_NEAREST_DOWNWARD": negative,
         "ROUND_NEAREST_TOWARD_EVEN": np.mod(whole, 2) == 1,
     }[mode]
-    return np.asarray(whole + np.where(fraction == 0.5, up, fraction > 0.5))
+    return np.copysign(whole + np.where(fraction == 0.5, away, fraction > 0.5), q)
 
 
 def reciprocal(dtype: object) -> Predict:
@@ -161,8 +166,8 @@ def flush(which: str) -> Predict:
     def predict(o: Operands) -> Array:
         tiny = 2.0 ** FLOAT_TYPES[o.x.dtype.name].emin
         x, scale = o.x.astype(np.float64), o.scale.astype(np.float64)
-        if which in ("operands", "all"):
-            x, scale = flushed(x, tiny), flushed(scale, tiny)
+        x = flushed(x, tiny) if which in ("inputs", "operands", "all") else x
+        scale = flushed(scale, tiny) if which in ("scales", "operands", "all") else scale
         q = (x / scale).astype(o.x.dtype).astype(np.float64)
         return o.finish(flushed(q, tiny) if which in ("quotient", "all") else q)
 
@@ -182,7 +187,12 @@ def subtracted_zero_point(o: Operands) -> Array:
 
 
 def symmetric_range(o: Operands) -> Array:
-    """The factor that maps [-|lowest|, |lowest|] * scale to [-highest, highest]: 127/128 of the right one for int8."""
+    """The factor that maps [-|lowest|, |lowest|] * scale to [-highest, highest]: 127/128 of the right one for int8.
+
+    For more than 8 bits it is so near 1 that it would explain any noise.
+    """
+    if o.highest > 255:
+        return np.full(o.x.shape, o.lowest - 1, np.int64)
     factor = (o.highest / max(-o.lowest, o.highest + 1)) / o.scale.astype(np.float64)
     return o.finish(np.asarray(o.x * factor.astype(o.x.dtype), np.float64))
 
@@ -195,7 +205,17 @@ def in_type(dtype: object) -> Predict:
     return lambda o: o.finish(o.quotient(dtype))
 
 
+# Of two that explain as much the earlier one is named, so each stands before those that it is a special case of.
 HYPOTHESES: tuple[tuple[Cause, Predict], ...] = (
+    (Cause("flushes subnormal inputs to zero", "quotient"), flush("inputs")),
+    (Cause("flushes subnormal scales to zero", "quotient"), flush("scales")),
+    (Cause("flushes subnormal inputs and scales to zero", "quotient"), flush("operands")),
+    (Cause("flushes subnormal quotients to zero", "quotient"), flush("quotient")),
+    (Cause("flushes all subnormals to zero", "quotient"), flush("all")),
+    (Cause("divides in float32", "quotient"), in_type(np.float32)),
+    (Cause("divides in bfloat16", "quotient"), in_type(ml_dtypes.bfloat16)),
+    (Cause("divides in float16", "quotient"), in_type(np.float16)),
+    (Cause("divides in float64, not enough for this output type", "quotient"), in_type(np.float64)),
     (Cause("multiplies by the reciprocal rounded to the input's type", "quotient"), reciprocal(None)),
     (Cause("multiplies by the reciprocal in float32", "quotient"), reciprocal(np.float32)),
     (Cause("multiplies by the reciprocal in float64", "quotient"), reciprocal(np.float64)),
@@ -208,16 +228,9 @@ HYPOTHESES: tuple[tuple[Cause, Predict], ...] = (
     (Cause("no clamp: wraps around", "range"), no_clamp),
     (Cause("casts to int32 before clamping, which overflows", "range"), int32_cast),
     (Cause("narrow range: the lowest value is never used", "range"), narrow_range),
-    (Cause("flushes subnormal inputs and scales to zero", "quotient"), flush("operands")),
-    (Cause("flushes subnormal quotients to zero", "quotient"), flush("quotient")),
-    (Cause("flushes all subnormals to zero", "quotient"), flush("all")),
     (Cause("sum with the zero point computed in float32", "add"), sum_in(np.float32)),
     (Cause("sum with the zero point computed in the input's type", "add"), sum_in(None)),
     (Cause("result passes through float32", "add"), result_in_float32),
-    (Cause("divides in float16", "quotient"), in_type(np.float16)),
-    (Cause("divides in bfloat16", "quotient"), in_type(ml_dtypes.bfloat16)),
-    (Cause("divides in float32", "quotient"), in_type(np.float32)),
-    (Cause("divides in float64, not enough for this output type", "quotient"), in_type(np.float64)),
     (Cause("ignores the zero point", "add"), without_zero_point),
     (Cause("subtracts the zero point", "add"), subtracted_zero_point),
     (Cause("multiplies by the scale", "quotient"), multiplied),
@@ -257,7 +270,7 @@ def path_causes(case: Case, truths: dict[str, Truth]) -> Iterator[tuple[Cause, A
                 for place, where in (("tail", tail), ("body", ~tail)):
                     text = f"the {place} of a vector loop of {width} rounds {short_mode(mode)}"
                     mixed = np.where(where, truths[mode].working, truths[wanted].working)
-                    yield Cause(text, "mode", len(HYPOTHESES) + 3, by_position=True), mixed
+                    yield Cause(text, "mode", len(HYPOTHESES) + 3, width=width), mixed
 
 
 def operands(case: Case, problem: Quantization, axes: tuple[int, ...]) -> Operands:
@@ -319,6 +332,8 @@ def explanations(
     against: dict[Cause, int] = {}
     for cause, predicted in predictions(case, truths):
         match = predicted == judgement.values
+        if cause.by_position and not (case.size >= 2 * cause.width and match[right | wrong].all()):
+            continue
         contradictions = int(np.count_nonzero(~match[right]))
         against[cause] = min(contradictions, against.get(cause, contradictions))
         for position in np.flatnonzero(match[wrong]):
@@ -332,7 +347,7 @@ def settle(groups: Sequence[Sequence[Explanation]]) -> list[list[Cause]]:
 
     A cause that contradicts other elements of a case is named there only if elsewhere it contradicts nothing: a
     backend may well have two faults. One that depends on positions is named only for want of others. Between causes
-    that explain as much of a group, the one that explains more of all groups is named.
+    that explain as much of a group the earlier one in the table is named, then the one that explains more elsewhere.
     """
     plain = [[frozenset(c for c in e.consistent if not c.by_position) for e in group] for group in groups]
     prior = Counter(cause for group in plain for causes in group for cause in causes)
@@ -352,7 +367,7 @@ def without(explanation: Explanation, refuted: frozenset[Cause]) -> Explanation:
 
 
 def cover(sets: list[frozenset[Cause]], prior: Counter[Cause]) -> dict[frozenset[Cause], Cause]:
-    """A cause for each distinct set, by greedy cover weighted with how often the sets occur, then by `prior`."""
+    """A cause for each distinct set, by greedy cover weighted with how often they occur, then by rank and `prior`."""
     left: dict[frozenset[Cause], int] = {}
     for causes in sets:
         left[causes] = left.get(causes, 0) + 1
@@ -363,7 +378,7 @@ def cover(sets: list[frozenset[Cause]], prior: Counter[Cause]) -> dict[frozenset
         for causes, count in left.items():
             for cause in causes:
                 weight[cause] = weight.get(cause, 0) + count
-        best = min(weight, key=lambda cause: (-weight[cause], -prior[cause], cause.rank, cause.text))
+        best = min(weight, key=lambda cause: (-weight[cause], cause.rank, -prior[cause], cause.text))
         chosen |= {causes: best for causes in left if best in causes}
         left = {causes: count for causes, count in left.items() if best not in causes}
     return chosen

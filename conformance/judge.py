@@ -45,10 +45,14 @@ def output_problem(case: Case, outputs: tuple[Array, ...]) -> str:
 
 
 def judge(output: Array, truth: Truth) -> Judgement:
-    """Grade each element; only equality counts, and an element on which the spec is silent is never a failure."""
+    """Grade each element; only equality counts, and an element on which the spec is silent is never a failure.
+
+    An exact result is exact even where working precision leaves what the spec speaks of; any other result there is
+    unspecified.
+    """
     values = output.astype(np.int64).reshape(-1)
     grades = np.full(values.shape, DEVIATES, np.uint8)
     grades[~truth.specified] = UNSPECIFIED
     grades[truth.specified & (values == truth.working)] = WORKING
-    grades[truth.specified & (values == truth.exact)] = EXACT
+    grades[truth.exact_specified & (values == truth.exact)] = EXACT
     return Judgement(grades, values)

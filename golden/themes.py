@@ -309,7 +309,15 @@ def lanes(s: Setting) -> Iterator[Sketch]:
     yield Sketch("lanes-near", near, [s.bits(Fraction(1))], [s.zero_points[1]], ("Lane", "NearTie"), ("shape",))
 
 
+def scalars(s: Setting) -> Iterator[Sketch]:
+    """Inputs of rank 0, each a case of its own."""
+    for number, numerator in enumerate((10, -10, 14, -7)):
+        x, one = s.bits(Fraction(numerator, 4)), s.bits(Fraction(1))
+        yield Sketch(f"scalar-{number}", [x], [one], [s.zero_points[1]], ("Scalar", "Tie"), ("shape",), ())
+
+
 THEMES: tuple[Theme, ...] = (
+    scalars,
     ties,
     scaled_ties,
     rounded_scales,

@@ -318,6 +318,24 @@ def tail(width: int) -> Callable[[Array, int], Array]:
     return lambda index, size: index >= size - size % width
 
 
+def of_rank(wanted: Callable[[int], bool], other: Arithmetic) -> Arithmetic:
+    """Another arithmetic for inputs of some ranks."""
+    return lambda o: other(o) if wanted(o.x.ndim) else right_own_type(o)
+
+
+def last_dimension_of_one(o: Operands) -> Array:
+    """Takes the first scale for all where the last dimension is 1."""
+    return first_scale(o) if o.x.ndim and o.x.shape[-1] == 1 else right_own_type(o)
+
+
+def fraction_by_floor(o: Operands) -> Array:
+    """q - floor(q), which is inexact for a float64 quotient just above -1/2."""
+    q = own(o)
+    up = {"ROUND_NEAREST_TOWARD_INFINITY": q > 0, "ROUND_NEAREST_DOWNWARD": np.zeros(q.shape, bool)}[o.mode]
+    fraction = q - np.floor(q)
+    return clamp(np.floor(q) + np.where(fraction == 0.5, up, fraction > 0.5) + o.zero_point, o)
+
+
 truncate = with_mode("ROUND_TOWARD_ZERO")
 F32_8 = (("float32", "uint8"), ("float32", "int8"))
 EVERY_REAL = tuple((real, "int8") for real in ("float16", "bfloat16", "float32", "float64"))
@@ -393,6 +411,13 @@ WRONG = (
     Wrong("lane 13 of 16 truncated", in_places(lambda i, n: i % 16 == 13, truncate), "Lane", NEAREST),
     Wrong("beyond 256 elements truncated", in_places(lambda i, n: i >= 256, truncate), "Lane", NEAREST),
     Wrong("last element truncated", in_places(lambda i, n: i == n - 1, truncate), "Lane", NEAREST),
+    Wrong("rank 4 truncated", of_rank(lambda rank: rank >= 4, truncate), "Tie", NEAREST),
+    Wrong("rank 0 truncated", of_rank(lambda rank: rank == 0, truncate), "Scalar", NEAREST),
+    Wrong("last dimension of one", last_dimension_of_one, "MultiAxis"),
+    Wrong("fraction by floor", fraction_by_floor, "NearTie",
+          ("ROUND_NEAREST_TOWARD_INFINITY", "ROUND_NEAREST_DOWNWARD"), (("float64", "int8"),)),
+    onnx("onnx axis 1 in rank 4", of_rank(lambda rank: rank >= 4, other_axes(lambda axes, rank: (1,))), "PerAxis"),
+    onnx("onnx last dimension of one", last_dimension_of_one, "PerAxis"),
     onnx("no clamp", no_clamp, "Saturates", F32_ALL),
     onnx("no lower clamp", saturate_high_only, "Saturates", F32_ALL),
     onnx("no upper clamp", saturate_low_only, "Saturates", F32_ALL),

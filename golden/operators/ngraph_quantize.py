@@ -70,6 +70,13 @@ def scale_axes(attributes: Mapping[str, Any], shape: tuple[int, ...], scale_shap
 SHAPES: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...] = (
     ((3, 3, 3), (0, 2)),
     ((2, 3, 4), (1,)),
+    ((2, 2, 2, 2), ()),
+    ((2, 2, 2, 2), (2, 3)),
+    ((3, 2, 1), (0, 1)),
+    ((2, 2, 2, 2), (1,)),
+    ((2, 2, 2, 2), (0, 3)),
+    ((2, 2, 2, 2, 2), (1, 2, 4)),
+    ((3, 1), (0,)),
     ((3, 3), (0,)),
     ((3, 3), (1,)),
     ((3, 3, 3), (0,)),
@@ -94,8 +101,8 @@ SHAPES: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...] = (
 
 
 def axes_theme(s: Setting) -> Iterator[Sketch]:
-    """Every kind of axis set, shape and rank; modes other than ties-to-even get the first two."""
-    shapes = SHAPES if s.mode == "ROUND_NEAREST_TOWARD_EVEN" else SHAPES[:2]
+    """Every kind of axis set, shape and rank; modes other than ties-to-even get the first five."""
+    shapes = SHAPES if s.mode == "ROUND_NEAREST_TOWARD_EVEN" else SHAPES[:5]
     for shape, axes in shapes:
         name = f"axes-{'x'.join(map(str, shape)) or 'scalar'}-{'_'.join(map(str, axes)) or 'none'}"
         yield spread_over(name, s, shape, axes, {"axes": list(axes)}, "granularity", "shape")
