@@ -14,6 +14,7 @@ from tiebreak.golden.rounding import ROUND_MODES, short_mode
 from tiebreak.reports.records import Run
 
 MOST_TYPED_ROWS = 50
+NARROW = {"working-precision": "working-\nprecision", "unspecified": "unspec-\nified", "unsupported": "unsup-\nported"}
 VERDICTS = ("exact", "working-precision", "unspecified", "deviates", "unsupported", "error", "crash", "timeout")
 
 
@@ -88,7 +89,7 @@ def verdict_table(run: Run) -> Table:
     table = Table(title="cases by verdict", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     table.add_column("backend, operator", overflow="fold")
     for verdict in occurring:
-        table.add_column(verdict.replace("-", "-\n"), justify="right", no_wrap=True)
+        table.add_column(NARROW.get(verdict, verdict), justify="right", no_wrap=True)
     versions = {backend["name"]: backend["version"] for backend in run.info["backends"]}
     for (backend, operator), verdicts in counts.items():
         cells = [str(verdicts.get(verdict, "")) for verdict in occurring]
