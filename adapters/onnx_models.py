@@ -47,7 +47,7 @@ def quantize_linear_model(node: Node, *, carrier: str | None, ranks: tuple[int, 
         nodes.insert(0, helper.make_node("Cast", ["zero_point"], ["zero_point_inner"], to=quantized))
         nodes.append(helper.make_node("Cast", ["y_inner"], ["y"], to=outer))
     types = [real, real, outer][: len(names)]
-    shapes = [[None] * rank for rank in ranks] or [None] * len(names)
+    shapes: list[list[None] | None] = [[None] * rank for rank in ranks] or [None] * len(names)
     inputs = [helper.make_tensor_value_info(*value) for value in zip(names, types, shapes, strict=True)]
     output = helper.make_tensor_value_info("y", outer, shapes[0])
     graph = helper.make_graph(nodes, "tiebreak", inputs, [output])

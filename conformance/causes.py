@@ -90,7 +90,7 @@ def round_array(q: Array, mode: str) -> Array:
         "ROUND_NEAREST_DOWNWARD": negative,
         "ROUND_NEAREST_TOWARD_EVEN": np.mod(whole, 2) == 1,
     }[mode]
-    return np.copysign(whole + np.where(fraction == 0.5, away, fraction > 0.5), q)
+    return np.asarray(np.copysign(whole + np.where(fraction == 0.5, away, fraction > 0.5), q))
 
 
 def reciprocal(dtype: object) -> Predict:
