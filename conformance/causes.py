@@ -135,13 +135,17 @@ def no_clamp(o: Operands) -> Array:
     return o.wrap(round_array(o.quotient(), o.mode) + o.zero_point)
 
 
-def int32_cast(o: Operands) -> Array:
+def int32_cast(dtype: object) -> Predict:
     """A cast to int32 that gives its lowest value for everything out of range, as x86's does."""
-    rounded = round_array(o.quotient(), o.mode)
-    fits = (rounded >= -(2.0**31)) & (rounded < 2.0**31)
-    total = np.where(fits, rounded, -(2.0**31)) + o.zero_point
-    wrapped = np.mod(total + 2.0**31, 2.0**32) - 2.0**31
-    return o.clamp(wrapped)
+
+    def predict(o: Operands) -> Array:
+        rounded = round_array(o.quotient(dtype), o.mode)
+        fits = (rounded >= -(2.0**31)) & (rounded < 2.0**31)
+        total = np.where(fits, rounded, -(2.0**31)) + o.zero_point
+        wrapped = np.mod(total + 2.0**31, 2.0**32) - 2.0**31
+        return o.clamp(wrapped)
+
+    return predict
 
 
 def sum_in(dtype: object) -> Predict:
@@ -225,7 +229,8 @@ HYPOTHESES: tuple[tuple[Cause, Predict], ...] = (
     (Cause("0.5 added to the magnitude in the input's type", "mode"), add_half_away),
     (Cause("clamps before the zero point is added", "add"), clamp_first),
     (Cause("clamps before the zero point is added, then wraps", "add"), clamp_first_wrapping),
-    (Cause("casts to int32 before clamping, which overflows", "range"), int32_cast),
+    (Cause("casts to int32 before clamping, which overflows", "range"), int32_cast(None)),
+    (Cause("divides in float32, casts to int32 before clamping, which overflows", "range"), int32_cast(np.float32)),
     (Cause("no clamp: wraps around", "range"), no_clamp),
     (Cause("narrow range: the lowest value is never used", "range"), narrow_range),
     (Cause("sum with the zero point computed in float32", "add"), sum_in(np.float32)),
