@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Protocol, runtime_checkable
 
 from tiebreak.golden.nodes import Array, Node
@@ -26,7 +26,3 @@ class Backend(Protocol):
     def compile(self, node: Node) -> Run:
         """A callable for this node; raises Unsupported("reason") for what the backend cannot do."""
         ...
-
-
-class Attesting(Protocol):
-    def attest(self) -> Mapping[str, str]: ...

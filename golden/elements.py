@@ -81,9 +81,6 @@ INTEGER_TYPES = {
     for bits in (4, 8, 16, 32)
     for signed in (True, False)
 }
-SHORT_NAMES = {"float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64"} | {
-    name: name.replace("uint", "u").replace("int", "i") for name in INTEGER_TYPES
-}
 
 
 def numpy_dtype(name: str) -> np.dtype:
