@@ -1,6 +1,7 @@
 """Maps the repository's folders to packages and builds the Cython kernel; everything else is in pyproject.toml."""
 
 import sys
+from pathlib import Path
 
 from Cython.Build import cythonize
 from setuptools import Extension, setup
@@ -12,7 +13,10 @@ setup(
     packages=[
         "tiebreak",
         "tiebreak.golden",
+        "tiebreak.golden.formulas",
+        "tiebreak.golden.kernels",
         "tiebreak.golden.operators",
+        "tiebreak.golden.samples",
         "tiebreak.golden.vectors",
         "tiebreak.adapters",
         "tiebreak.conformance",
@@ -30,12 +34,19 @@ setup(
     package_data={
         "tiebreak": ["py.typed"],
         "tiebreak.golden": ["_kernel.pyx", "_kernel.pyi"],
+        "tiebreak.golden.kernels": ["*.pyx", "*.pyi", "*.pxi"],
         "tiebreak.golden.vectors": ["*.json"],
         "tiebreak.reports.templates": ["*.j2", "*.css"],
     },
-    exclude_package_data={"tiebreak.golden": ["*.c"]},
+    exclude_package_data={"tiebreak.golden": ["*.c"], "tiebreak.golden.kernels": ["*.c"]},
     ext_modules=cythonize(
-        [Extension("tiebreak.golden._kernel", ["golden/_kernel.pyx"], extra_compile_args=NO_CONTRACTION)],
+        [
+            Extension("tiebreak.golden._kernel", ["golden/_kernel.pyx"], extra_compile_args=NO_CONTRACTION),
+            *(
+                Extension(f"tiebreak.golden.kernels.{path.stem}", [str(path)], extra_compile_args=NO_CONTRACTION)
+                for path in sorted(Path("golden/kernels").glob("*.pyx"))
+            ),
+        ],
         compiler_directives={"language_level": "3"},
     ),
 )

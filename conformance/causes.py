@@ -14,32 +14,19 @@ from dataclasses import dataclass, replace
 import ml_dtypes
 import numpy as np
 
-from tiebreak.conformance.judge import DEVIATES, UNSPECIFIED, Judgement
-from tiebreak.conformance.truths import Truth
+from tiebreak.conformance.judge import DEVIATES, UNSPECIFIED, Judgement, codes_of_outputs, output_problem
+from tiebreak.conformance.suite import SUITES
+from tiebreak.conformance.suite.layout import Cause
+from tiebreak.conformance.truths import Truths
 from tiebreak.golden.elements import FLOAT_TYPES
 from tiebreak.golden.kernel import spread
-from tiebreak.golden.nodes import Array, Case
-from tiebreak.golden.quantization import Quantization, quantization_of
+from tiebreak.golden.nodes import Case
+from tiebreak.golden.problem import Array, Quantization
 from tiebreak.golden.rounding import ROUND_MODES, is_nearest, short_mode
 
 UNEXPLAINED = "unexplained"
 FEWEST_BY_POSITION = 30  # elements; a few fit some pattern of positions by chance
 VECTOR_WIDTHS = (4, 8, 16, 32, 64)
-
-
-@dataclass(frozen=True)
-class Cause:
-    """A named mistake; `role` is the part of the formula that it breaks (a key of Operator.roles, or "mode")."""
-
-    text: str
-    role: str
-    rank: int = 0  # among causes that explain as much, the lower one is named
-    mode: str = ""  # the rounding mode that it says is used instead, if it is only that
-    width: int = 0  # it depends on positions modulo this: named only for want of better
-
-    @property
-    def by_position(self) -> bool:
-        return self.width > 0
 
 
 @dataclass(frozen=True)
@@ -249,32 +236,56 @@ def mode_cause(wanted: str, other: str) -> Cause:
     return Cause(f"{kind}: {short_mode(other)}", "mode", rank=0 if alike else 1, mode=other)
 
 
-def predictions(case: Case, truths: dict[str, Truth]) -> Iterator[tuple[Cause, Array]]:
-    """Each hypothesis with its prediction (int64, flat); the simplest explanations first."""
-    problem, wanted = quantization_of(case), case.node.round_mode
-    for mode in ROUND_MODES:
-        if mode != wanted:
-            yield mode_cause(wanted, mode), truths[mode].exact
-            yield mode_cause(wanted, mode), truths[mode].working
+def predictions(case: Case, truths: Truths) -> Iterator[tuple[Cause, Array]]:
+    """Each hypothesis with its prediction (int64 codes, flat); the simplest explanations first."""
+    yield from mode_predictions(case, truths)
+    (problem, *_) = truths.problems
     with np.errstate(all="ignore"):
-        own = operands(case, problem, problem.axes)
-        for rank, (cause, predict) in enumerate(HYPOTHESES, start=2):
-            yield replace(cause, rank=rank), predict(own)
-        yield from path_causes(case, truths)
-        for text, other in wrong_parameters(case, problem):
-            yield Cause(text, "projection", len(HYPOTHESES) + 2), other.finish(other.quotient())
+        if isinstance(problem, Quantization):
+            yield from quantize_predictions(case, problem, truths)
+        elif case.node.operator in SUITES:
+            yield from mistaken(case, truths)
 
 
-def path_causes(case: Case, truths: dict[str, Truth]) -> Iterator[tuple[Cause, Array]]:
+def mode_predictions(case: Case, truths: Truths) -> Iterator[tuple[Cause, Array]]:
+    """What each rounding mode gives that the document does not allow."""
+    wanted = truths.allowed[0]
+    for mode, truth in truths.compared.items():
+        if mode not in truths.allowed:
+            yield mode_cause(wanted, mode), truth.exact
+            yield mode_cause(wanted, mode), truth.working
+
+
+def quantize_predictions(case: Case, problem: Quantization, truths: Truths) -> Iterator[tuple[Cause, Array]]:
+    own = operands(case, problem, problem.axes)
+    for rank, (cause, predict) in enumerate(HYPOTHESES, start=2):
+        yield replace(cause, rank=rank), predict(own)
+    yield from path_causes(case, truths)
+    for text, other in wrong_parameters(case, problem):
+        yield Cause(text, "projection", len(HYPOTHESES) + 2), other.finish(other.quotient())
+
+
+def mistaken(case: Case, truths: Truths) -> Iterator[tuple[Cause, Array]]:
+    """What small backends that make usual mistakes give; one that can't run the case predicts nothing."""
+    for rank, (cause, run) in enumerate(SUITES[case.node.operator].mistakes, start=2):
+        try:
+            outputs = run(case.node, *(array.copy() for array in case.inputs))
+        except (ArithmeticError, ValueError, TypeError, IndexError, NotImplementedError):
+            continue
+        if not output_problem(case.node, truths.problems, outputs):
+            yield replace(cause, rank=rank), codes_of_outputs(truths.problems, outputs, truths.own)
+
+
+def path_causes(case: Case, truths: Truths) -> Iterator[tuple[Cause, Array]]:
     """Vector loops whose body or tail rounds by another mode than the rest."""
-    wanted, index = case.node.round_mode, np.arange(case.size)
+    wanted, index, by_mode = case.node.round_mode, np.arange(case.size), truths.by_mode
     for width in VECTOR_WIDTHS:
         tail = index >= case.size - case.size % width
         if tail.any():
             for mode in ROUND_MODES:
                 for place, where in (("tail", tail), ("body", ~tail)):
                     text = f"the {place} of a vector loop of {width} rounds {short_mode(mode)}"
-                    mixed = np.where(where, truths[mode].working, truths[wanted].working)
+                    mixed = np.where(where, by_mode[mode].working, by_mode[wanted].working)
                     yield Cause(text, "mode", len(HYPOTHESES) + 3, width=width), mixed
 
 
@@ -327,9 +338,7 @@ class Explanation:
     matching: frozenset[Cause]
 
 
-def explanations(
-    case: Case, truths: dict[str, Truth], judgement: Judgement
-) -> tuple[list[Explanation], Counter[Cause]]:
+def explanations(case: Case, truths: Truths, judgement: Judgement) -> tuple[list[Explanation], Counter[Cause]]:
     """One for each deviating element, in order; and for each cause how many conforming elements contradict it."""
     wrong = judgement.grades == DEVIATES
     right = ~wrong & (judgement.grades != UNSPECIFIED)

@@ -26,10 +26,12 @@ from hypothesis import HealthCheck, Phase, Verbosity, given, settings
 from hypothesis import seed as use_seed
 from hypothesis import strategies as st
 
-from tiebreak.conformance.suite import LAYOUTS
+from tiebreak.conformance.suite import LAYOUTS, SUITES
+from tiebreak.conformance.suite.layout import Wanted
 from tiebreak.golden.elements import FloatType, IntegerType, decode, encode, neighbour, numpy_dtype
-from tiebreak.golden.nodes import Array, Case, Node, make_node
+from tiebreak.golden.nodes import Case, Node, make_node
 from tiebreak.golden.operators import OPERATORS, get_operator
+from tiebreak.golden.problem import Array
 
 HALF = Fraction(1, 2)
 
@@ -69,7 +71,7 @@ def scales(real: FloatType) -> st.SearchStrategy[int]:
     few = st.sampled_from([encode(Fraction(n, d), real) for n, d in ((3, 1), (3, 4), (1, 2), (5, 8), (1, 10), (7, 1))])
     powers = st.integers(real.emin // 2, real.emax // 2).map(lambda e: encode(Fraction(2) ** e, real))
     moderate = st.tuples(st.integers(-8, 8), st.integers(0, top - 1)).map(
-        lambda p: ((p[0] + real.emax) * top) + p[1]  # exponent field and fraction
+        lambda p: ((p[0] + real.bias) * top) + p[1]  # exponent field and fraction
     )
     negative = moderate.map(lambda bits: bits | 1 << (real.bits - 1))
     return st.one_of(st.just(encode(Fraction(1), real)), few, powers, moderate, st.integers(1, top - 1), negative)
@@ -119,29 +121,65 @@ def nodes(
 ) -> Node:
     """A node of any operator, types, attributes and document form, or of those that are given; for inputs of `rank`."""
     spec = get_operator(operator or draw(st.sampled_from(sorted(OPERATORS))))
+    if spec.id in SUITES and not draws_plainly(draw, spec.id, real, quantized):
+        return draw_suite(draw, spec.id, Wanted(real or "", quantized or "", round_mode or "", rank)).node
     rank = draw(st.integers(0, 4)) if rank is None else rank
-    output = quantized or draw(st.sampled_from(spec.quantized_types))
+    return draw_node(draw, spec.id, rank, {"real": real, "quantized": quantized, "round_mode": round_mode})
+
+
+def draw_node(draw: st.DrawFn, operator: str, rank: int, given_node: dict[str, Any]) -> Node:
+    """A node of the quantize family for inputs of a rank."""
+    spec, layout = get_operator(operator), LAYOUTS[operator]
+    quantized = given_node.get("quantized") or draw(st.sampled_from(layout.quantized_types or spec.quantized_types))
     return make_node(
-        spec.id,
-        real=real or draw(st.sampled_from(spec.real_types)),
-        quantized=output,
-        attributes=LAYOUTS[spec.id].attributes(draw, rank, round_mode),
+        operator,
+        real=given_node.get("real") or draw(st.sampled_from(layout.real_types or spec.real_types)),
+        quantized=quantized,
+        attributes=layout.attributes(draw, rank, given_node.get("round_mode")),
         form=draw(st.integers(0, len(spec.forms) - 1)),
-        zero_point=not (spec.zero_point_optional and output == "uint8" and draw(st.booleans())),
+        zero_point=not (spec.optional_inputs and quantized == "uint8" and draw(st.booleans())),
     )
+
+
+def draws_plainly(draw: st.DrawFn, operator: str, real: str | None, quantized: str | None) -> bool:
+    """Whether to draw a plain quantize node of an operator that has other nodes too: every other time, if it can be."""
+    layout = LAYOUTS.get(operator)
+    if layout is None or (quantized and layout.quantized_types and quantized not in layout.quantized_types):
+        return False
+    if real and layout.real_types and real not in layout.real_types:
+        return False
+    return draw(st.booleans())
+
+
+def draw_suite(draw: st.DrawFn, operator: str, wanted: Wanted) -> Case:
+    keywords, tensors = SUITES[operator].draw(draw, wanted)
+    node, inputs = make_node(operator, **keywords), tuple(tensor.array() for tensor in tensors)
+    return Case(case_id(node, inputs), node, inputs, "generated")
 
 
 @st.composite
 def cases(draw: st.DrawFn, /, *, specials: bool = True, **given_node: Any) -> Case:
     """A node (see `nodes` for the keywords) with inputs; `specials=False` leaves out NaN and infinite inputs."""
-    shape = draw(shapes())
-    node = draw(nodes(rank=len(shape), **given_node))
-    axes = LAYOUTS[node.operator].varying_axes(draw, node, shape)
+    operator = given_node.pop("operator", None) or draw(st.sampled_from(sorted(OPERATORS)))
+    get_operator(operator)
+    if operator in SUITES and not draws_plainly(draw, operator, given_node.get("real"), given_node.get("quantized")):
+        wanted = {name: value or "" for name, value in given_node.items() if name != "rank"}
+        return draw_suite(draw, operator, Wanted(**wanted, rank=given_node.get("rank"), specials=specials))
+    rank = given_node.pop("rank", None)
+    shape = draw(shapes() if rank is None else shapes().filter(lambda found: len(found) == rank))
+    return draw_plain(draw, operator, shape, specials, given_node)
+
+
+def draw_plain(
+    draw: st.DrawFn, operator: str, shape: tuple[int, ...], specials: bool, given_node: dict[str, Any]
+) -> Case:
+    """A case of the quantize family."""
+    layout, node = LAYOUTS[operator], draw_node(draw, operator, len(shape), given_node)
+    axes = layout.varying_axes(draw, node, shape)
     count = math.prod(tuple(shape[axis] for axis in axes))
-    real, quantized = node.real, node.quantized
-    scale = repeat(draw(scale_lists(real)), count)
-    zero_point = repeat(draw(zero_point_lists(quantized)), count)
-    aims = draw(target_lists(real, specials))
+    scale = repeat(draw(scale_lists(node.real)), count)
+    zero_point = repeat(draw(zero_point_lists(node.quantized)), count)
+    aims = draw(target_lists(node.real, specials))
     return build_case(node, shape, axes, aims, scale, zero_point)
 
 
@@ -183,7 +221,7 @@ def case_id(node: Node, inputs: Sequence[Array]) -> str:
     digest = hashlib.sha256(node.key.encode())
     for array in inputs:
         digest.update(repr(array.shape).encode() + array.tobytes())
-    return f"generated/{node.operator}/{node.real.name}/{node.quantized.name}/{digest.hexdigest()[:16]}"
+    return f"generated/{node.operator}/{node.input_type}/{node.output_type}/{digest.hexdigest()[:16]}"
 
 
 def generate_cases(operator: str, count: int, seed: int) -> list[Case]:

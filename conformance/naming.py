@@ -9,7 +9,11 @@ from typing import Any
 
 from tiebreak.conformance import causes
 from tiebreak.conformance.rows import Kind, kind_of
+from tiebreak.conformance.suite.layout import Cause
+from tiebreak.golden.elements import INTEGER_TYPES
 from tiebreak.golden.operators import get_operator
+
+NEARLY = 4  # units in the last place
 
 
 @dataclass(frozen=True)
@@ -19,7 +23,7 @@ class Evidence:
     results: Sequence[dict[str, Any]]
     discrepancies: Sequence[dict[str, Any]]
     candidates: Sequence[causes.Explanation]
-    against: Mapping[Kind, Counter[causes.Cause]]
+    against: Mapping[Kind, Counter[Cause]]
     against_modes: Mapping[Kind, Counter[str]]
 
 
@@ -30,11 +34,11 @@ def with_causes(evidence: Evidence) -> list[dict[str, Any]]:
     for i, row in enumerate(evidence.discrepancies):
         places[kind_of(row)].append(i)
     chosen = causes.settle([[candidates[i] for i in group] for group in places.values()])
-    settled: dict[int, causes.Cause] = {}
+    settled: dict[int, Cause] = {}
     for group, found in zip(places.values(), chosen, strict=True):
         settled |= dict(zip(group, found, strict=True))
     return [
-        row | {"cause": settled[i].text, "clause": clause_of(row, settled[i])}
+        row | {"cause": text_of(row, settled[i]), "clause": clause_of(row, settled[i])}
         for i, row in enumerate(evidence.discrepancies)
     ]
 
@@ -46,10 +50,10 @@ def plausible(evidence: Evidence) -> list[causes.Explanation]:
     case, for the others those of the cases that deviate somewhere. A true cause has none, whatever else is wrong; a
     tenth of what it explains is left for kernels that take different paths.
     """
-    explains: dict[Kind, Counter[causes.Cause]] = defaultdict(Counter)
+    explains: dict[Kind, Counter[Cause]] = defaultdict(Counter)
     for row, candidate in zip(evidence.discrepancies, evidence.candidates, strict=True):
         explains[kind_of(row)].update(candidate.matching)
-    refuted: dict[Kind, frozenset[causes.Cause]] = {}
+    refuted: dict[Kind, frozenset[Cause]] = {}
     for kind, counts in explains.items():
         plain, by_mode = evidence.against[kind], evidence.against_modes[kind]
         weight = {cause: by_mode[cause.mode] if cause.mode else plain[cause] for cause in counts}
@@ -60,7 +64,16 @@ def plausible(evidence: Evidence) -> list[causes.Explanation]:
     return [causes.without(candidate, refuted[kind_of(row)]) for row, candidate in pairs]
 
 
-def clause_of(row: dict[str, Any], cause: causes.Cause) -> str:
-    """The clause that a cause breaks."""
+def text_of(row: dict[str, Any], cause: Cause) -> str:
+    """The cause's text; for a real result that is nearly right and that nothing explains, that it is nearly right."""
+    nearly = row["result_type"] not in INTEGER_TYPES and abs(row["distance"]) <= NEARLY
+    if cause.text == causes.UNEXPLAINED and nearly:
+        return f"within {NEARLY} ulp: steps in another order or precision"
+    return cause.text
+
+
+def clause_of(row: dict[str, Any], cause: Cause) -> str:
+    """The clause that a cause breaks; the formula's first where it is not known."""
     spec = get_operator(row["operator"])
-    return spec.mode_clause(row["round_mode"]) if cause.role == "mode" else spec.roles[cause.role]
+    broken = spec.mode_clause(row["round_mode"]) if cause.role == "mode" else spec.roles.get(cause.role, "")
+    return broken or spec.clauses[0].id

@@ -11,13 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from tiebreak.conformance.generators import case_id, float_array, generate_cases
+from tiebreak.conformance.generators import case_id, generate_cases
 from tiebreak.golden.builder import all_files, file_name
-from tiebreak.golden.elements import parse_real
+from tiebreak.golden.elements import ELEMENT_TYPES, FloatType, parse_real
 from tiebreak.golden.errors import InvalidInput
-from tiebreak.golden.nodes import Array, Case, Node, TensorType, make_node
+from tiebreak.golden.nodes import Case, Node, TensorType, make_node
 from tiebreak.golden.operators import OPERATORS, get_operator
-from tiebreak.golden.quantization import quantization_of
+from tiebreak.golden.operators.model import Operator
+from tiebreak.golden.pose import problems_of
+from tiebreak.golden.problem import Array
+from tiebreak.golden.samples.model import Tensor
 from tiebreak.golden.vectorfile import VECTORS, read_cases, vector_paths
 
 LEVELS = {"quick": 150, "full": 1000, "deep": 20000}  # generated cases for each operator
@@ -30,8 +33,9 @@ class Selection:
 
     operators: tuple[str, ...] = ()
     attributes: Mapping[str, Any] = field(default_factory=dict)
-    real: str = ""
-    quantized: str = ""
+    input_type: str = ""
+    output_type: str = ""
+    opset: int = 0
     inputs: Mapping[str, str] = field(default_factory=dict)
     case_ids: tuple[str, ...] = ()
     vectors: Path | None = None
@@ -78,7 +82,7 @@ def matches(case: Case, attributes: Mapping[str, Any], selection: Selection) -> 
     for name, value in attributes.items():
         if node.attributes.get(name, spec.attribute(name).default) != value:
             return False
-    return selection.real in ("", node.real.name) and selection.quantized in ("", node.quantized.name)
+    return selection.input_type in ("", node.input_type) and selection.output_type in ("", node.output_type)
 
 
 def stored_cases(selection: Selection, operators: Sequence[str]) -> list[Case]:
@@ -88,12 +92,12 @@ def stored_cases(selection: Selection, operators: Sequence[str]) -> list[Case]:
         cases = [case for path in paths for case in read_cases(path)]
     else:
         names = [
-            file_name(operator, real, quantized)
-            for operator, real, quantized in all_files()
+            file_name(operator, input_type, output_type)
+            for operator, input_type, output_type in all_files()
             if operator in operators
-            and selection.real in ("", real)
-            and selection.quantized in ("", quantized)
-            and may_hold(selection.case_ids, f"{operator}/{real}/{quantized}/")
+            and selection.input_type in ("", input_type)
+            and selection.output_type in ("", output_type)
+            and may_hold(selection.case_ids, f"{operator}/{input_type}/{output_type}/")
         ]
         cases = [case for name in names for case in read_cases(VECTORS / name, trusted=True)]
     if selection.earlier_run is not None:
@@ -129,38 +133,52 @@ def typed_case(selection: Selection, operators: Sequence[str]) -> Case:
         raise InvalidInput(
             f"{spec.id} has no inputs {', '.join(names)}; it has: {' or '.join(map(', '.join, spec.forms))}"
         )
-    node = make_node(
-        spec.id,
-        real=selection.real or "float32",
-        quantized=selection.quantized or str(selection.attributes.get("type", "uint8")),
-        attributes=selection.attributes,
-        form=form,
-        zero_point=len(names) == 3 or not spec.zero_point_optional,
-    )
+    node = typed_node(spec, selection, form, len(names))
     missing = [kind.name for kind in node.inputs if kind.name not in names]
     if missing:
         raise InvalidInput(f"{spec.id}: no value for {', '.join(missing)}: add --input {missing[0]}=…")
-    inputs = tuple(parse_tensor(kind, selection.inputs[kind.name], node) for kind in node.inputs)
+    inputs = tuple(parse_tensor(kind, selection.inputs[kind.name]) for kind in node.inputs)
     case = Case(case_id(node, inputs).replace("generated", "typed", 1), node, inputs, "typed")
-    quantization_of(case)
+    problems_of(case)
     return case
 
 
-def parse_tensor(kind: TensorType, text: str, node: Node) -> Array:
+def typed_node(spec: Operator, selection: Selection, form: int, inputs_given: int) -> Node:
+    """The node that typed inputs are for: types as asked, the usual ones otherwise."""
+    first, second = selection.input_type, selection.output_type
+    named = selection.attributes.get("type") or selection.attributes.get("T") or ""
+    if spec.family == "dequantize":
+        real, quantized = second or str(named), first
+    else:
+        real, quantized = first, second or str(named)
+    if not spec.quantized_types and first and second and first != second:
+        raise InvalidInput(f"{spec.id}: its output has the type of its input, not {first} and {second}")
+    return make_node(
+        spec.id,
+        real=real or ("float32" if spec.quantized_types or not second else second),
+        quantized=quantized if spec.quantized_types else "",
+        attributes=selection.attributes,
+        form=form,
+        zero_point=inputs_given == len(spec.forms[form]) or not spec.optional_inputs,
+        opset=selection.opset,
+    )
+
+
+def parse_tensor(kind: TensorType, text: str) -> Array:
     """A tensor written as one number, as a,b,c or as nested JSON lists; 0x… is a float's bit pattern."""
-    flat, shape = flatten(kind.name, text)
-    try:
-        if kind.dtype == node.inputs[0].dtype:
-            return float_array([parse_real(item, node.real) for item in flat], shape, node.real)
-    except ValueError as error:
-        raise InvalidInput(f"--input {kind.name}: {error}") from None
-    quantized = node.quantized
-    values = [parse_whole(kind.name, item) for item in flat]
+    items, shape = flatten(kind.name, text)
+    element = ELEMENT_TYPES[kind.dtype.name]
+    if isinstance(element, FloatType):
+        try:
+            return Tensor(element.name, shape, [parse_real(item, element) for item in items]).array()
+        except ValueError as error:
+            raise InvalidInput(f"--input {kind.name}: {error}") from None
+    values = [parse_whole(kind.name, item) for item in items]
     for value in values:
-        if not quantized.lowest <= value <= quantized.highest:
-            ends = f"[{quantized.lowest}, {quantized.highest}]"
-            raise InvalidInput(f"--input {kind.name}: {value} is outside {quantized.name}'s {ends}")
-    return np.array(values, np.int64).astype(kind.dtype).reshape(shape)
+        if not element.lowest <= value <= element.highest:
+            ends = f"[{element.lowest}, {element.highest}]"
+            raise InvalidInput(f"--input {kind.name}: {value} is outside {element.name}'s {ends}")
+    return Tensor(element.name, shape, values).array()
 
 
 def parse_whole(name: str, text: str) -> int:

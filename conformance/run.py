@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
@@ -16,13 +17,24 @@ import numpy as np
 from tiebreak.adapters.isolation import IsolatedBackend, Outcome
 from tiebreak.adapters.platform_facts import instruction_sets, machine
 from tiebreak.conformance import causes
-from tiebreak.conformance.judge import FAILURES, UNSPECIFIED, judge, output_problem
+from tiebreak.conformance.judge import FAILURES, UNSPECIFIED, judge_outputs, output_problem
 from tiebreak.conformance.naming import Evidence, with_causes
 from tiebreak.conformance.observe import observations
-from tiebreak.conformance.rows import Kind, case_row, contradictions, counts, discrepancy_rows, kind_of, mode_counts
-from tiebreak.conformance.truths import Truth, Truths
+from tiebreak.conformance.rows import (
+    Kind,
+    case_row,
+    contradictions,
+    counts,
+    discrepancy_rows,
+    element_operands,
+    kind_of,
+    mode_counts,
+    text_of,
+)
+from tiebreak.conformance.suite.layout import Cause
+from tiebreak.conformance.truths import TruthCache, Truths
 from tiebreak.golden import oracle
-from tiebreak.golden.elements import decimal
+from tiebreak.golden.elements import FloatType, IntegerType
 from tiebreak.golden.errors import (
     EXIT_CONFORMS,
     EXIT_DISCREPANCIES,
@@ -30,8 +42,9 @@ from tiebreak.golden.errors import (
     EXIT_NOTHING_RAN,
     MachineryFailed,
 )
-from tiebreak.golden.nodes import Array, Case
-from tiebreak.golden.quantization import bits_of, quantization_of
+from tiebreak.golden.nodes import Case
+from tiebreak.golden.pose import problems_of
+from tiebreak.golden.problem import Array
 from tiebreak.reports.records import RunRecords
 
 Progress = Callable[[str, int, int], None]  # backend, cases done, cases planned
@@ -45,7 +58,7 @@ class BackendRecords:
     results: list[dict[str, Any]] = field(default_factory=list)
     discrepancies: list[dict[str, Any]] = field(default_factory=list)
     candidates: list[causes.Explanation] = field(default_factory=list)
-    against: dict[Kind, Counter[causes.Cause]] = field(default_factory=lambda: defaultdict(Counter))
+    against: dict[Kind, Counter[Cause]] = field(default_factory=lambda: defaultdict(Counter))
     against_modes: dict[Kind, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     outputs: dict[str, Array] = field(default_factory=dict)
     observed: Counter[tuple[str, str, str]] = field(default_factory=Counter)
@@ -98,7 +111,7 @@ def run_backend(
     claimed = [case for case in cases if backend.operators is None or case.node.operator in backend.operators]
     facts = {"name": backend.name, "version": backend.version, "spec": backend.spec}
     records = BackendRecords(facts | {"operators": sorted({case.node.operator for case in claimed})})
-    truths = Truths()
+    truths = TruthCache()
     for done, case in enumerate(claimed):
         if stop.is_set():
             break
@@ -108,37 +121,41 @@ def run_backend(
     return records
 
 
-def record(records: BackendRecords, case: Case, outcome: Outcome, truths: Truths) -> None:
+def record(records: BackendRecords, case: Case, outcome: Outcome, cache: TruthCache) -> None:
     """Add one case's rows."""
     row = case_row(records.facts, case, outcome)
-    problem = output_problem(case, outcome.outputs) if outcome.status == "ok" else ""
+    problem = ""
+    if outcome.status == "ok":
+        problem = output_problem(case.node, problems_of(case), outcome.outputs)
     if outcome.status != "ok" or problem:
         status = "error" if problem else outcome.status
         records.results.append(row | {"verdict": status, "message": problem or outcome.message})
         return
-    by_mode = truths.of(case)
-    judgement = judge(outcome.outputs[0], by_mode[case.node.round_mode])
-    records.results.append(row | {"verdict": judgement.verdict} | counts(judgement) | mode_counts(judgement, by_mode))
+    truths = cache.of(case)
+    judgement = judge_outputs(outcome.outputs, truths)
+    row |= {"verdict": judgement.verdict, "elements": judgement.grades.size}
+    records.results.append(row | counts(judgement) | mode_counts(judgement, truths))
     records.outputs[case.id] = judgement.values
-    records.against_modes[kind_of(row)].update(contradictions(judgement, by_mode))
+    records.against_modes[kind_of(row)].update(contradictions(judgement, truths))
     if judgement.count(UNSPECIFIED):
-        records.observed.update(observations(case, judgement))
+        records.observed.update(observations(case, judgement, truths))
     if judgement.verdict == "deviates":
-        confirm(case, by_mode[case.node.round_mode])
-        explanations, against = causes.explanations(case, by_mode, judgement)
+        confirm(case, truths)
+        explanations, against = causes.explanations(case, truths, judgement)
         records.candidates += explanations
         records.against[kind_of(row)].update(against)
-        records.discrepancies += discrepancy_rows(records.facts["name"], case, judgement, by_mode[case.node.round_mode])
+        records.discrepancies += discrepancy_rows(records.facts["name"], case, judgement, truths)
 
 
-def confirm(case: Case, truth: Truth) -> None:
+def confirm(case: Case, truths: Truths) -> None:
     """Ask the oracle before a generated or typed case is called a discrepancy; vectors hold the oracle's results."""
     if case.expected is not None:
         return
-    problem = quantization_of(case)
-    exact, working = (oracle.quantize(problem, working=form)[0].reshape(-1) for form in (False, True))
-    if not np.array_equal(exact, truth.exact) or not np.array_equal(working, truth.working):
-        raise MachineryFailed(f"{case.id}: the kernel and the oracle disagree; one of them is wrong")
+    truth = truths.by_mode[truths.allowed[0]]
+    for working, codes in ((False, truth.exact), (True, truth.working)):
+        solved = [oracle.solve(p, working=working, mode=truths.allowed[0])[0] for p in truths.problems]
+        if not np.array_equal(np.concatenate(solved), codes):
+            raise MachineryFailed(f"{case.id}: the kernel and the oracle disagree; one of them is wrong")
 
 
 def evidence_of(records: BackendRecords) -> Evidence:
@@ -183,16 +200,24 @@ def pair_rows(a: BackendRecords, b: BackendRecords, cases: Sequence[Case]) -> li
 
 
 def typed_rows(case: Case, done: Sequence[BackendRecords]) -> list[dict[str, Any]]:
-    """A typed case element by element, as text: input, bits, what is expected, what each backend gave."""
-    truth, node = Truths().of(case)[case.node.round_mode], case.node
-    rows = []
-    for i, bits in enumerate(bits_of(case.inputs[0]).reshape(-1).tolist()):
-        either = dict.fromkeys([int(truth.exact[i]), int(truth.working[i])])
-        got = {r.facts["name"]: str(r.outputs[case.id][i]) if case.id in r.outputs else "–" for r in done}
-        text = " or ".join(map(str, either)) if truth.specified[i] else "unspecified"
-        width = node.real.bits // 4
-        rows.append({"input": decimal(bits, node.real), "bits": f"0x{bits:0{width}x}", "expected": text, "got": got})
+    """A typed case element by element, as text: operands, what is expected, what each backend gave."""
+    truths = TruthCache().of(case)
+    truth, rows, at = truths.own, [], 0
+    for problem in truths.problems:
+        for i in range(math.prod(problem.shape)):
+            found = element_operands(problem, case.node, i)
+            (bits, text), kind = text_of(*found[0][1:]), problem.result
+            either = dict.fromkeys(text_of(int(codes[at]), kind)[1] for codes in (truth.exact, truth.working))
+            got = {r.facts["name"]: shown(r.outputs.get(case.id), at, kind) for r in done}
+            expected = " or ".join(either) if truth.specified[at] else "unspecified"
+            name = "" if len(truths.problems) == 1 else problem.output
+            rows.append({"output": name, "input": text, "bits": bits, "expected": expected, "got": got})
+            at += 1
     return rows
+
+
+def shown(codes: Array | None, at: int, kind: FloatType | IntegerType) -> str:
+    return "–" if codes is None else text_of(int(codes[at]), kind)[1]
 
 
 def observed_rows(records: BackendRecords) -> list[dict[str, Any]]:

@@ -14,10 +14,11 @@ from typing import Any
 
 from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, FloatType, Real, decimal, decode, ulp
 from tiebreak.golden.flags import FLAGS
+from tiebreak.golden.formulas.quantize import quantize_quotient, quotient
 from tiebreak.golden.operators import OPERATORS, get_operator
 from tiebreak.golden.operators.model import Operator
-from tiebreak.golden.oracle import quantize_quotient, quotient
-from tiebreak.golden.quantization import IN_RANGE, OUT_OF_RANGE
+from tiebreak.golden.problem import IN_RANGE, OUT_OF_RANGE
+from tiebreak.golden.sampled import operand_flags, sampled_groups
 from tiebreak.golden.themes import THEMES, Setting, Sketch
 from tiebreak.golden.traps import TRAPS
 from tiebreak.golden.vectorfile import VECTORS, dump, read_cases, vector_paths, write_aside
@@ -42,20 +43,19 @@ def file_name(operator: str, real: str, quantized: str) -> str:
 def all_files() -> Iterator[tuple[str, str, str]]:
     """(operator, input type, output type) of every vector file."""
     for spec in OPERATORS.values():
+        if spec.samples:
+            yield from ((spec.id, *types) for types in spec.files)
+            continue
         for real in spec.real_types:
             for quantized in spec.quantized_types:
                 yield spec.id, real, quantized
 
 
 def build_file(operator: str, real: str, quantized: str) -> str:
-    """The text of one vector file; the same text every time."""
+    """The text of one vector file, by the types of input and output; the same text every time."""
     spec = get_operator(operator)
-    groups: dict[str, dict[str, Any]] = {}
-    for mode in spec.modes:
-        setting = Setting(FLOAT_TYPES[real], INTEGER_TYPES[quantized], mode)
-        for solved in solve_all(spec, setting):
-            add_vector(groups, spec, setting, solved)
-    used = {flag for group in groups.values() for vector in group["vectors"] for flag in vector["flags"]}
+    groups = list(sampled_groups(spec, real, quantized)) if spec.samples else themed_groups(spec, real, quantized)
+    used = {flag for group in groups for vector in group["vectors"] for flag in vector["flags"]}
     document = {
         "format": "tiebreak-vectors",
         "version": 1,
@@ -64,9 +64,19 @@ def build_file(operator: str, real: str, quantized: str) -> str:
         "sources": list(spec.sources),
         "note": "Built by `tiebreak vectors build` from the exact oracle. Not edited by hand.",
         "flags": {flag: text for flag, text in FLAGS.items() if flag in used},
-        "groups": list(groups.values()),
+        "groups": groups,
     }
     return dump(document)
+
+
+def themed_groups(spec: Operator, real: str, quantized: str) -> list[dict[str, Any]]:
+    """The groups of a file of the quantize family: inputs shared by every mode that they are for."""
+    groups: dict[str, dict[str, Any]] = {}
+    for mode in spec.modes:
+        setting = Setting(FLOAT_TYPES[real], INTEGER_TYPES[quantized], mode)
+        for solved in solve_all(spec, setting):
+            add_vector(groups, spec, setting, solved)
+    return list(groups.values())
 
 
 def solve_all(spec: Operator, s: Setting) -> Iterator[Solved]:
@@ -200,14 +210,6 @@ def nearness(q: Real | None, real: FloatType) -> str:
         return ""
     distance = abs(q - (q.numerator // q.denominator) - Fraction(1, 2))
     return "Tie" if distance == 0 else "NearTie" if distance <= 2 * ulp(q, real) <= Fraction(1, 4) else ""
-
-
-def operand_flags(operands: list[int], real: FloatType) -> set[str]:
-    magnitude = (1 << (real.bits - 1)) - 1
-    flags = {"Subnormal"} if any(0 < bits & magnitude < 1 << (real.precision - 1) for bits in operands) else set()
-    flags |= {"NegativeZero"} if magnitude + 1 in operands else set()
-    flags |= {"Infinity"} if any(bits & magnitude == real.infinity_bits for bits in operands) else set()
-    return flags | ({"NaN"} if any(bits & magnitude > real.infinity_bits for bits in operands) else set())
 
 
 def scale_flags(scales: Any, real: FloatType) -> set[str]:

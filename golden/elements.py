@@ -1,8 +1,9 @@
 """Element types: what each bit pattern means, as exact rational numbers.
 
-Floating-point types follow IEEE 754-2019 (float16, float32, float64) and the bfloat16 format (8 exponent bits,
-8 significand bits); integer types are two's complement. Only Python integers and fractions are used here, so that
-the oracle rests on nothing that a runtime under test may share.
+Floating-point types follow IEEE 754-2019 (float16, float32, float64), the bfloat16 format (8 exponent bits, 8
+significand bits), and for the small ones the OCP 8-bit and Microscaling formats and their variants without a negative
+zero; integer types are two's complement. Only Python integers and fractions are used here, so that the oracle rests
+on nothing that a runtime under test may share.
 """
 
 from __future__ import annotations
@@ -21,33 +22,62 @@ Real = Fraction | float  # a float only for what no fraction can hold: NaN and t
 
 @dataclass(frozen=True)
 class FloatType:
-    """A binary floating-point format: `bits` in all, `precision` significand bits counting the hidden one."""
+    """A binary floating-point format: `bits` in all, `precision` significand bits counting the hidden one.
+
+    `specials` says what the patterns beyond the largest finite value are: "ieee" (infinity, then NaNs), "fn" (no
+    infinity, one NaN of either sign), "fnuz" (neither; the pattern of the negative zero is the one NaN), "none"
+    (neither, no NaN at all) or "e8m0" (no sign, no zero, powers of two, one NaN).
+    """
 
     name: str
     bits: int
     precision: int
+    specials: str = "ieee"
+    exponent_bias: int = 0  # 0: the usual one
 
     @property
     def exponent_bits(self) -> int:
-        return self.bits - self.precision
+        return self.bits - self.precision + (self.specials == "e8m0")
+
+    @property
+    def bias(self) -> int:
+        return self.exponent_bias or (1 << (self.exponent_bits - 1)) - 1
 
     @property
     def emax(self) -> int:
-        """The largest exponent of a finite value; also the exponent bias."""
-        return (1 << (self.exponent_bits - 1)) - 1
+        """The largest exponent of a finite value."""
+        reserved = self.specials in ("ieee", "e8m0")
+        return (1 << self.exponent_bits) - 1 - self.bias - reserved
 
     @property
     def emin(self) -> int:
         """The smallest exponent of a normal value."""
-        return 1 - self.emax
+        return 1 - self.bias if self.specials != "e8m0" else -self.bias
 
     @property
     def infinity_bits(self) -> int:
-        return ((1 << self.exponent_bits) - 1) << (self.precision - 1)
+        """The magnitude from which on patterns are no finite values: infinity where the format has one."""
+        if self.specials == "ieee":
+            return ((1 << self.exponent_bits) - 1) << (self.precision - 1)
+        return (1 << (self.bits - (self.specials != "e8m0"))) - (self.specials in ("fn", "e8m0"))
 
     @property
     def largest_bits(self) -> int:
         return self.infinity_bits - 1
+
+    @property
+    def nan_bits(self) -> int | None:
+        """The pattern that stands for NaN where one is asked for; None if the format has none."""
+        if self.specials == "ieee":
+            return self.infinity_bits | 1 << (self.precision - 2)
+        return {"fn": self.infinity_bits, "fnuz": 1 << (self.bits - 1), "e8m0": 255}.get(self.specials)
+
+    def is_nan(self, bits: int) -> bool:
+        if self.specials == "ieee":
+            return bits & ~(1 << (self.bits - 1)) > self.infinity_bits
+        if self.specials == "fn":
+            return bits & ~(1 << (self.bits - 1)) == self.infinity_bits
+        return bits == self.nan_bits
 
 
 @dataclass(frozen=True)
@@ -78,28 +108,45 @@ FLOAT_TYPES = {
 }
 INTEGER_TYPES = {
     f"{'' if signed else 'u'}int{bits}": IntegerType(f"{'' if signed else 'u'}int{bits}", bits, signed)
-    for bits in (4, 8, 16, 32)
+    for bits in (2, 4, 8, 16, 32)
     for signed in (True, False)
 }
+SMALL_FLOAT_TYPES = {
+    t.name: t
+    for t in (
+        FloatType("float8_e4m3fn", 8, 4, "fn"),
+        FloatType("float8_e4m3fnuz", 8, 4, "fnuz", 8),
+        FloatType("float8_e5m2", 8, 3),
+        FloatType("float8_e5m2fnuz", 8, 3, "fnuz", 16),
+        FloatType("float4_e2m1fn", 4, 2, "none"),
+        FloatType("float8_e8m0fnu", 8, 1, "e8m0"),
+    )
+}
+ELEMENT_TYPES: dict[str, FloatType | IntegerType] = {**FLOAT_TYPES, **INTEGER_TYPES, **SMALL_FLOAT_TYPES}
+NUMPY_OWN = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "float16", "float32", "float64")
 
 
 def numpy_dtype(name: str) -> np.dtype:
-    """The NumPy dtype of an element type; bfloat16, int4 and uint4 are ml_dtypes'."""
+    """The NumPy dtype of an element type; those that NumPy lacks are ml_dtypes'."""
     import ml_dtypes
     import numpy as np
 
-    return np.dtype(getattr(ml_dtypes, name) if name in ("bfloat16", "int4", "uint4") else name)
+    return np.dtype(name if name in NUMPY_OWN else getattr(ml_dtypes, name))
 
 
 def decode(bits: int, real: FloatType) -> Real:
     """The value of a bit pattern: a Fraction, or a float NaN or infinity. Both zeros give Fraction(0)."""
+    if real.is_nan(bits):
+        return math.nan
+    if real.specials == "e8m0":
+        return Fraction(2) ** (bits - real.bias)
     negative, magnitude = divmod(bits, 1 << (real.bits - 1))
     if magnitude >= real.infinity_bits:
-        return math.nan if magnitude > real.infinity_bits else math.copysign(math.inf, -negative or 1)
+        return math.copysign(math.inf, -negative or 1)
     exponent, significand = divmod(magnitude, 1 << (real.precision - 1))
     if exponent:
         significand += 1 << (real.precision - 1)
-    power = max(exponent, 1) - real.emax - (real.precision - 1)
+    power = max(exponent, 1) - real.bias - (real.precision - 1)
     value = Fraction(significand << power) if power >= 0 else Fraction(significand, 1 << -power)
     return -value if negative else value
 
@@ -112,20 +159,39 @@ def exponent_of(value: Fraction) -> int:
     return guess if fits else guess - 1
 
 
-def encode(value: Fraction, real: FloatType) -> int:
-    """The bit pattern nearest to `value`, ties to even, subnormals kept, overflow to infinity (IEEE 754-2019, 4.3.1).
-
-    A negative value that rounds to zero gives the negative zero; Fraction(0) gives the positive one.
-    """
+def magnitude_of(value: Fraction, real: FloatType) -> int:
+    """The pattern of |value| rounded to nearest, ties to even, subnormals kept, as if the exponent had no end."""
     if not value:
         return 0
     power = max(exponent_of(value), real.emin) - (real.precision - 1)
-    scaled = abs(value) * Fraction(2) ** -power
-    significand = round(scaled)  # Fraction rounds half to even
+    significand = round(abs(value) * Fraction(2) ** -power)  # Fraction rounds half to even
     # A subnormal has exponent field 0, a normal's hidden bit adds one to it, a carry to the next binade one more.
-    field = (power + real.precision - 1) + real.emax - 1
-    bits = min((field << (real.precision - 1)) + significand, real.infinity_bits)
-    return bits | (1 << (real.bits - 1) if value < 0 else 0)
+    field = (power + real.precision - 1) + real.bias - 1
+    return (field << (real.precision - 1)) + significand
+
+
+def encode(value: Fraction, real: FloatType) -> int:
+    """The bit pattern nearest to `value`, ties to even, subnormals kept, overflow to infinity (IEEE 754-2019, 4.3.1).
+
+    A negative value that rounds to zero gives the negative zero, where there is one; Fraction(0) gives the positive
+    one. A format without infinity gives its NaN instead, one without NaN its largest value.
+    """
+    magnitude = magnitude_of(value, real)
+    if magnitude >= real.infinity_bits and real.specials != "ieee":
+        return real.largest_bits | signed_bit(value, real) if real.nan_bits is None else real.nan_bits
+    if not magnitude and real.specials == "fnuz":
+        return 0
+    return min(magnitude, real.infinity_bits) | signed_bit(value, real)
+
+
+def encode_saturated(value: Fraction, real: FloatType) -> int:
+    """Like `encode`, but what rounds beyond the largest finite value becomes it."""
+    magnitude = min(magnitude_of(value, real), real.largest_bits)
+    return magnitude | (signed_bit(value, real) if magnitude or real.specials != "fnuz" else 0)
+
+
+def signed_bit(value: Fraction, real: FloatType) -> int:
+    return 1 << (real.bits - 1) if value < 0 else 0
 
 
 def ulp(value: Fraction, real: FloatType) -> Fraction:
@@ -146,14 +212,15 @@ def neighbour(bits: int, real: FloatType, steps: int) -> int:
 def decimal(bits: int, real: FloatType) -> str:
     """The shortest decimal that reads back as these bits, as repr() of a Python float would write it."""
     value = decode(bits, real)
-    sign = "-" if bits >> (real.bits - 1) else ""
+    mark = 0 if real.specials == "e8m0" else 1 << (real.bits - 1)
+    sign = "-" if bits & mark else ""
     if isinstance(value, float):
         return "nan" if math.isnan(value) else f"{sign}inf"
     digits = 0
     while True:
         digits += 1
         text = f"{float(abs(value)):.{digits}g}"
-        if digits == 17 or encode(Fraction(text), real) == bits & ~(1 << (real.bits - 1)):
+        if digits == 17 or encode(Fraction(text), real) == bits & ~mark:
             return sign + repr(float(text))
 
 
@@ -170,7 +237,7 @@ def parse_real(text: str, real: FloatType) -> int:
         if cleaned.lstrip("+-") in ("inf", "infinity"):
             return sign | real.infinity_bits
         if cleaned.lstrip("+-") == "nan":
-            return sign | real.infinity_bits | 1 << (real.precision - 2)
+            return sign | (real.nan_bits or bounded_bits("", real))
         return encode(bounded_fraction(cleaned), real) | sign
     except (ValueError, ZeroDivisionError):
         allowed = f"write a decimal, inf, nan, or the {real.bits} bits of a {real.name} as 0x…"

@@ -6,8 +6,8 @@ import numpy as np
 
 from tiebreak.golden import _kernel
 from tiebreak.golden.errors import MachineryFailed
-from tiebreak.golden.nodes import Array
-from tiebreak.golden.quantization import Quantization
+from tiebreak.golden.kernels import LOOPS
+from tiebreak.golden.problem import Array, Problem, Quantization
 
 KINDS = {"float16": 0, "bfloat16": 1, "float32": 2, "float64": 3}
 MODES = (
@@ -23,15 +23,31 @@ MODES = (
 )
 
 
+def solve(problem: Problem, *, working: bool, mode: str | None = None) -> tuple[Array, Array]:
+    """(codes int64, states uint8), flat; `mode` replaces the problem's own.
+
+    Raises MachineryFailed if a library left flush-to-zero on in this thread, which would make results wrong.
+    """
+    if isinstance(problem, Quantization):
+        values, states = quantize(problem, working=working, mode=mode)
+        return values.reshape(-1), states.reshape(-1)
+    refuse_flushing()
+    return LOOPS[problem.formula](problem, working, mode or problem.mode)
+
+
+def refuse_flushing() -> None:
+    if _kernel.subnormals_flushed():
+        raise MachineryFailed(
+            "subnormal numbers are flushed to zero in this thread; the reference kernel can't be trusted"
+        )
+
+
 def quantize(problem: Quantization, *, working: bool, mode: str | None = None) -> tuple[Array, Array]:
     """(values int64, state uint8) of the input's shape; `mode` replaces the problem's own.
 
     Raises MachineryFailed if a library left flush-to-zero on in this thread, which would make results wrong.
     """
-    if _kernel.subnormals_flushed():
-        raise MachineryFailed(
-            "subnormal numbers are flushed to zero in this thread; the reference kernel can't be trusted"
-        )
+    refuse_flushing()
     shape = problem.x.shape
     values, state = np.empty(problem.x.size, np.int64), np.empty(problem.x.size, np.uint8)
     _kernel.quantize(

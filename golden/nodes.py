@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
@@ -14,8 +14,8 @@ import numpy as np
 from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, FloatType, IntegerType, numpy_dtype
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.operators import get_operator
-
-Array = np.ndarray[Any, np.dtype[Any]]
+from tiebreak.golden.operators.model import Operator, Types
+from tiebreak.golden.problem import Array
 
 
 @dataclass(frozen=True)
@@ -34,31 +34,48 @@ class Node:
     attributes: Mapping[str, Any]
     inputs: tuple[TensorType, ...]
     outputs: tuple[TensorType, ...]
+    opset: int = 0  # of an ONNX operator, the version of the operator set whose text it follows; else 0
 
     @cached_property
     def key(self) -> str:
         """A canonical JSON text: equal for equal nodes, and enough to build the node again."""
-        return json.dumps(
-            {
-                "operator": self.operator,
-                "attributes": dict(self.attributes),
-                "inputs": [[t.name, t.dtype.name] for t in self.inputs],
-                "outputs": [[t.name, t.dtype.name] for t in self.outputs],
-            },
-            sort_keys=True,
-        )
+        content: dict[str, Any] = {
+            "operator": self.operator,
+            "attributes": dict(self.attributes),
+            "inputs": [[t.name, t.dtype.name] for t in self.inputs],
+            "outputs": [[t.name, t.dtype.name] for t in self.outputs],
+        }
+        return json.dumps(content | ({"opset": self.opset} if self.opset else {}), sort_keys=True)
 
     @cached_property
     def real(self) -> FloatType:
-        return FLOAT_TYPES[self.inputs[0].dtype.name]
+        """The real type: the output's where the input is quantized."""
+        names = [t.dtype.name for t in (*self.inputs[:1], *self.outputs, *self.inputs[1:])]
+        return FLOAT_TYPES[next(name for name in names if name in FLOAT_TYPES)]
 
     @cached_property
     def quantized(self) -> IntegerType:
-        return INTEGER_TYPES[self.outputs[0].dtype.name]
+        """The integer type: the output's, or the input's where the output is real."""
+        names = [t.dtype.name for t in (*self.outputs[:1], *self.inputs)]
+        return INTEGER_TYPES[next(name for name in names if name in INTEGER_TYPES)]
+
+    @property
+    def input_type(self) -> str:
+        return str(self.inputs[0].dtype.name)
+
+    @property
+    def output_type(self) -> str:
+        return str(self.outputs[0].dtype.name)
 
     @cached_property
+    def modes(self) -> tuple[str, ...]:
+        """The rounding modes that the document allows: one if it says which, several if open, none if none rounds."""
+        return get_operator(self.operator).modes_of(self.attributes)
+
+    @property
     def round_mode(self) -> str:
-        return get_operator(self.operator).round_mode(self.attributes)
+        """The mode asked for; empty where the document names none."""
+        return self.modes[0] if len(self.modes) == 1 else ""
 
 
 def node_from_key(key: str) -> Node:
@@ -68,36 +85,53 @@ def node_from_key(key: str) -> Node:
     inputs, outputs = (
         tuple(TensorType(name, numpy_dtype(dtype)) for name, dtype in data[side]) for side in ("inputs", "outputs")
     )
-    return Node(data["operator"], MappingProxyType(attributes), inputs, outputs)
+    return Node(data["operator"], MappingProxyType(attributes), inputs, outputs, int(data.get("opset", 0)))
 
 
 def make_node(
     operator: str,
     *,
-    real: str,
-    quantized: str,
+    real: str = "float32",
+    quantized: str = "",
+    scale: str = "",
     attributes: Mapping[str, Any] | None = None,
     form: int = 0,
     zero_point: bool = True,
+    opset: int = 0,
 ) -> Node:
-    """A validated node. `form` picks the document's input names; `zero_point=False` leaves the optional input off.
+    """A validated node.
+
+    `real` and `quantized` are its real and its quantized element type, whichever goes in; `scale` the scale's, where
+    it may be another. `form` picks the document's input names; `zero_point=False` leaves the optional input off;
+    `opset` 0 means the first from 21 on that has such a node, for an ONNX operator.
 
     Raises InvalidInput for an unknown operator, type, attribute or attribute value.
     """
     spec = get_operator(operator)
-    check_choice(spec.id, "input type", real, spec.real_types)
-    check_choice(spec.id, "output type", quantized, spec.quantized_types)
-    given = dict(attributes or {})
-    if any(attribute.name == "type" for attribute in spec.attributes):
-        given.setdefault("type", quantized)
-    parsed = spec.parse_attributes(given)
-    names = spec.forms[form]
-    if not zero_point and (not spec.zero_point_optional or quantized != "uint8"):
-        raise InvalidInput(f"{spec.id}: {names[2]} can't be left off for {quantized}")
-    dtypes = (numpy_dtype(real), numpy_dtype(real), numpy_dtype(quantized))
-    inputs = tuple(TensorType(name, dtype) for name, dtype in zip(names, dtypes, strict=True))
-    output = TensorType(spec.output, numpy_dtype(quantized))
-    return Node(operator, MappingProxyType(parsed), inputs if zero_point else inputs[:2], (output,))
+    check_choice(spec.id, "real type", real, spec.real_types)
+    if spec.quantized_types:
+        quantized = quantized or ("uint8" if "uint8" in spec.quantized_types else spec.quantized_types[0])
+        check_choice(spec.id, "quantized type", quantized, spec.quantized_types)
+    types = Types(real, quantized, scale, zero_point, opset)
+    parsed = spec.parse_attributes(with_type(spec, types, dict(attributes or {})))
+    if spec.opsets:
+        types = replace(types, opset=opset or spec.first_opset(types, parsed))
+    inputs, outputs = spec.signature(types, parsed)
+    named = tensor_types(spec.forms[form][: len(inputs)], inputs), tensor_types(spec.outputs, outputs)
+    return Node(operator, MappingProxyType(parsed), *named, types.opset)
+
+
+def with_type(spec: Operator, types: Types, attributes: dict[str, Any]) -> dict[str, Any]:
+    """The attributes with the required one that names the output's type, if it is absent."""
+    named = types.real if spec.family == "dequantize" else types.quantized
+    for attribute in spec.attributes:
+        if attribute.required and attribute.name in ("type", "T"):
+            attributes.setdefault(attribute.name, named)
+    return attributes
+
+
+def tensor_types(names: Sequence[str], kinds: Sequence[str]) -> tuple[TensorType, ...]:
+    return tuple(TensorType(name, numpy_dtype(kind)) for name, kind in zip(names, kinds, strict=True))
 
 
 def check_choice(operator: str, what: str, name: str, allowed: Sequence[str]) -> None:
@@ -124,7 +158,10 @@ class Case:
 
 @dataclass(frozen=True)
 class Expected:
-    """A golden vector's stored results, flat: int64 values and uint8 states (see quantization.py), for both truths."""
+    """A golden vector's stored results for both truths: codes (int64) and states (uint8, see problem.py).
+
+    Flat, the outputs one after the other.
+    """
 
     exact: Array
     exact_state: Array

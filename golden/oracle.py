@@ -1,55 +1,50 @@
-"""The exact oracle: Quantize in rational arithmetic, slow, and short enough to hold beside the document.
+"""The exact oracle: rational arithmetic, slow, and short enough to hold beside the documents.
 
-    output[i] = round(input[i] / scale[j]) + zero_point[j]
-
-Exact form: the quotient is the real one. Working precision: the quotient is rounded once to the input's own type
-(IEEE 754, ties to even), as a division in that type gives it; rounding to an integer and adding the integer zero
-point are exact in both. Source: nGraph documentation, ops/quantize.rst; ONNX QuantizeLinear-21.
+The formulas stand in golden/formulas/, one file an operator. This module feeds them with decoded operands.
 """
 
 from __future__ import annotations
 
-import itertools
 from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
 
-from tiebreak.golden.elements import FloatType, IntegerType, Real, decode, encode
-from tiebreak.golden.nodes import Array
-from tiebreak.golden.quantization import IN_RANGE, OUT_OF_RANGE, UNDEFINED, Quantization
-from tiebreak.golden.rounding import ROUND_MODES
+from tiebreak.golden.elements import FloatType, Real, decode
+from tiebreak.golden.formulas import FORMULAS
+from tiebreak.golden.formulas.quantize import quantize, quantize_quotient, quotient
+from tiebreak.golden.formulas.steps import Result, Steps, UndefinedResult
+from tiebreak.golden.problem import UNDEFINED, Array, Elementwise, Problem, Quantization
+
+__all__ = ["quantize", "quantize_quotient", "quotient", "solve"]
 
 
-def quotient(x: int, scale: int, real: FloatType, *, working: bool) -> Real | None:
-    """input / scale of two bit patterns: a Fraction, ±inf if it overflows in working precision, None if undefined."""
-    numerator, denominator = decode(x, real), decode(scale, real)
-    if isinstance(numerator, float) or isinstance(denominator, float) or denominator == 0:
-        return None
-    exact = numerator / denominator
-    return decode(encode(exact, real), real) if working else exact
+def solve(problem: Problem, *, working: bool, mode: str | None = None) -> tuple[Array, Array]:
+    """(codes int64, states uint8), flat; `mode` replaces the problem's own."""
+    if isinstance(problem, Quantization):
+        values, states = quantize(problem, working=working, mode=mode)
+        return values.reshape(-1), states.reshape(-1)
+    return solve_elementwise(problem, Steps(problem.working if working else None, mode or problem.mode))
 
 
-def quantize_quotient(q: Real | None, zero_point: int, mode: str, quantized: IntegerType) -> tuple[int, int]:
-    """round(q) + zero_point as (value, state); a value outside the type's range is replaced by the nearer end."""
-    if q is None:
-        return 0, UNDEFINED
-    if isinstance(q, Fraction):
-        result = ROUND_MODES[mode](q) + zero_point
-        if quantized.lowest <= result <= quantized.highest:
-            return result, IN_RANGE
-        q = Fraction(result)
-    return (quantized.highest if q > 0 else quantized.lowest), OUT_OF_RANGE
+def solve_elementwise(problem: Elementwise, steps: Steps) -> tuple[Array, Array]:
+    formula = FORMULAS[problem.formula]
+
+    @lru_cache(maxsize=1 << 14)
+    def element(codes: tuple[int, ...]) -> Result:
+        try:
+            return formula(steps, problem, *map(value_of, codes, problem.kinds))
+        except UndefinedResult:
+            return 0, UNDEFINED
+
+    results = [element(codes) for codes in zip(*(operand.tolist() for operand in problem.operands), strict=True)]
+    codes = np.array([code for code, _ in results], np.uint64 if is_wide(problem) else np.int64).view(np.int64)
+    return codes, np.array([state for _, state in results], np.uint8)
 
 
-def quantize(problem: Quantization, *, working: bool, mode: str | None = None) -> tuple[Array, Array]:
-    """(values int64, state uint8) of the input's shape; `mode` replaces the problem's own."""
-    mode = mode or problem.mode
-    divide = lru_cache(maxsize=4096)(quotient)
-    values = np.zeros(problem.x.shape, np.int64)
-    state = np.zeros(problem.x.shape, np.uint8)
-    for i in itertools.product(*map(range, problem.x.shape)):
-        j = tuple(i[axis] for axis in problem.axes)  # the output coordinate projected onto axes
-        q = divide(int(problem.x[i]), int(problem.scale[j]), problem.real, working=working)
-        values[i], state[i] = quantize_quotient(q, int(problem.zero_point[j]), mode, problem.quantized)
-    return values, state
+def is_wide(problem: Elementwise) -> bool:
+    return isinstance(problem.result, FloatType) and problem.result.bits == 64
+
+
+def value_of(code: int, kind: object) -> Real:
+    return decode(code, kind) if isinstance(kind, FloatType) else Fraction(code)

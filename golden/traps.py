@@ -12,8 +12,8 @@ from fractions import Fraction
 from functools import lru_cache
 
 from tiebreak.golden.elements import FLOAT_TYPES, FloatType, Real, decode, encode
-from tiebreak.golden.oracle import quantize_quotient, quotient
-from tiebreak.golden.quantization import IN_RANGE
+from tiebreak.golden.formulas.quantize import quantize_quotient, quotient
+from tiebreak.golden.problem import IN_RANGE
 from tiebreak.golden.themes import HALF, Setting, Sketch, per_tensor, rounded_pool, scale_name, spaced, tie_floors
 
 ShortCut = Callable[[Fraction, Fraction, FloatType], Real]

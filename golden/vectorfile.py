@@ -1,25 +1,28 @@
 """Reading and writing vector files: JSON, validated, with a digest of the content, never executed or unpickled.
 
 A file holds groups; a group holds inputs and one vector for each rounding mode that they are for. Tensors are flat
-text: floats as hexadecimal bit patterns beside readable decimals, integers as decimals, `?` where nothing is specified.
+text: floats as hexadecimal bit patterns beside readable decimals, integers as decimals, `?` where nothing is specified,
+and for a real output a lone `0` where either zero will do.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, numpy_dtype
+from tiebreak.golden.elements import ELEMENT_TYPES, FloatType, IntegerType, numpy_dtype
 from tiebreak.golden.errors import DamagedFile, InvalidInput
-from tiebreak.golden.nodes import Array, Case, Expected, make_node
+from tiebreak.golden.nodes import Case, Expected, make_node
 from tiebreak.golden.operators import OPERATORS
-from tiebreak.golden.quantization import IN_RANGE, UNDEFINED, quantization_of
+from tiebreak.golden.pose import problems_of
+from tiebreak.golden.problem import IN_RANGE, UNDEFINED, ZERO, Array, Problem
 
 VECTORS = Path(__file__).parent / "vectors"
 SCHEMA = VECTORS / "schema.json"
@@ -87,52 +90,69 @@ def read_cases(path: Path, *, trusted: bool = False) -> list[Case]:
 def group_cases(operator: str, group: Mapping[str, Any]) -> Iterator[Case]:
     if operator not in OPERATORS:
         raise ValueError(f"unknown operator {operator!r}")
+    spec = OPERATORS[operator]
     tensors = group["inputs"]
     inputs = tuple(parse_tensor(tensor) for tensor in tensors)
-    forms = [names[: len(tensors)] for names in OPERATORS[operator].forms]
+    forms = [names[: len(tensors)] for names in spec.forms]
     form = forms.index(tuple(tensor["name"] for tensor in tensors))
+    keywords: dict[str, Any] = dict(group.get("types", {})) or {
+        "real": tensors[0]["type"],
+        "quantized": group["output_type"],
+    }
+    keywords |= {"form": form, "zero_point": not spec.optional_inputs or len(tensors) == len(spec.forms[form])}
     for vector in group["vectors"]:
-        node = make_node(
-            operator,
-            real=tensors[0]["type"],
-            quantized=group["output_type"],
-            attributes={**group["attributes"], **vector["attributes"]},
-            form=form,
-            zero_point=len(tensors) == 3,
-        )
+        attributes = {**group["attributes"], **vector["attributes"]}
+        node = make_node(operator, attributes=attributes, opset=group.get("opset", 0), **keywords)
         case = Case(vector["id"], node, inputs, "vector", tuple(vector["flags"]), tuple(vector["clauses"]))
-        quantization_of(case)  # refuses shapes and types that do not fit
-        object.__setattr__(case, "expected", parse_expected(vector, case))
+        problems = problems_of(case)  # refuses shapes and types that do not fit
+        object.__setattr__(case, "expected", parse_expected(vector, problems))
         yield case
 
 
 def parse_tensor(tensor: Mapping[str, Any]) -> Array:
     """An input tensor; the number of elements must be what its shape says."""
     name, shape = tensor["type"], tuple(tensor["shape"])
-    if name in FLOAT_TYPES:
-        bits = FLOAT_TYPES[name].bits
-        words = np.frombuffer(bytes.fromhex(tensor["bits"]), dtype=f">u{bits // 8}").astype(f"=u{bits // 8}")
+    kind = ELEMENT_TYPES[name]
+    if isinstance(kind, FloatType):
+        size = max(8, kind.bits) // 8
+        words = np.frombuffer(bytes.fromhex(tensor["bits"]), dtype=f">u{size}").astype(f"=u{size}")
+        if kind.bits < 8 and words.size and words.max() >= 1 << kind.bits:
+            raise ValueError(f"{tensor['name']} has bits beyond {name}")
         return words.view(numpy_dtype(name)).reshape(shape)
-    kind = INTEGER_TYPES[name]
     values = np.array(tensor["values"].split(), dtype=np.int64)
     if values.size and not (kind.lowest <= values.min() and values.max() <= kind.highest):
         raise ValueError(f"{tensor['name']} has a value outside {name}")
     return values.astype(numpy_dtype(name)).reshape(shape)
 
 
-def parse_expected(vector: Mapping[str, Any], case: Case) -> Expected:
-    exact, exact_state = parse_results(vector["expected"], case)
-    working, working_state = parse_results(vector.get("working", vector["expected"]), case)
-    return Expected(exact, exact_state, working, working_state)
+def parse_expected(vector: Mapping[str, Any], problems: Sequence[Problem]) -> Expected:
+    exact = parse_results(vector, vector["expected"], problems)
+    return Expected(*exact, *parse_results(vector, vector.get("working", vector["expected"]), problems))
 
 
-def parse_results(text: str, case: Case) -> tuple[Array, Array]:
-    tokens = text.split()
-    if len(tokens) != case.size:
-        raise ValueError(f"{case.id}: {len(tokens)} results for {case.size} elements")
-    known = [token != "?" for token in tokens]
-    values = np.array([int(token) if ok else 0 for token, ok in zip(tokens, known, strict=True)], np.int64)
-    return values, np.where(known, IN_RANGE, UNDEFINED).astype(np.uint8)
+def parse_results(
+    vector: Mapping[str, Any], texts: str | Sequence[str], problems: Sequence[Problem]
+) -> tuple[Array, Array]:
+    """Codes and states of every output, one after the other."""
+    texts = [texts] if isinstance(texts, str) else texts
+    if len(texts) != len(problems):
+        raise ValueError(f"{vector['id']}: results of {len(texts)} outputs for {len(problems)}")
+    parsed = [parse_output(vector, text, problem) for text, problem in zip(texts, problems, strict=True)]
+    return np.concatenate([codes for codes, _ in parsed]), np.concatenate([states for _, states in parsed])
+
+
+def parse_output(vector: Mapping[str, Any], text: str, problem: Problem) -> tuple[Array, Array]:
+    tokens, size = text.split(), math.prod(problem.shape)
+    if len(tokens) != size:
+        raise ValueError(f"{vector['id']}: {len(tokens)} results for {size} elements")
+    if isinstance(problem.result, IntegerType):
+        codes = np.array([0 if token == "?" else int(token) for token in tokens], np.int64)
+        states = [UNDEFINED if token == "?" else IN_RANGE for token in tokens]
+    else:
+        words = [0 if token == "?" else int(token, 16) for token in tokens]
+        codes = np.array(words, np.uint64).view(np.int64)
+        states = [{"?": UNDEFINED, "0": ZERO}.get(token, IN_RANGE) for token in tokens]
+    return codes, np.array(states, np.uint8)
 
 
 def vector_paths(folder: Path = VECTORS) -> list[Path]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from tiebreak.golden.elements import FLOAT_TYPES, decimal
+from tiebreak.golden.elements import ELEMENT_TYPES, FloatType, IntegerType, decimal
 from tiebreak.golden.operators import OPERATORS
 from tiebreak.golden.rounding import ROUND_MODES, short_mode
 from tiebreak.reports.records import Run, write_aside
@@ -112,7 +113,7 @@ def failure_groups(run: Run, folder: str) -> list[dict[str, Any]]:
 
 def telling(members: pd.DataFrame) -> pd.DataFrame:
     """The few rows of a group to show: nearest to a boundary, of short cases first, from different cases."""
-    ordered = members.sort_values(["boundary_ulp", "index"], kind="stable")
+    ordered = members.sort_values(["boundary_ulp", "index"], kind="stable", na_position="last")
     return pd.concat([ordered.drop_duplicates("case"), ordered]).drop_duplicates("id").head(SAMPLES)
 
 
@@ -122,17 +123,24 @@ def picture(members: pd.DataFrame) -> Markup:
 
 
 def sample(row: dict[Any, Any], specs: dict[str, str], run: Run, folder: str) -> dict[str, Any]:
-    """One row for people: bits and decimals, expected in both truths, and the command that replays it."""
-    real = FLOAT_TYPES[row["input_type"]]
-    width = real.bits // 4
+    """One row for people: operands, expected in both truths, what came, and the command that replays it."""
+    kind = ELEMENT_TYPES[row["result_type"]]
     texts = {
-        "input": f"0x{int(row['input_bits']):0{width}x}",
-        "input_decimal": decimal(int(row["input_bits"]), real),
-        "scale": f"0x{int(row['scale_bits']):0{width}x}",
-        "scale_decimal": decimal(int(row["scale_bits"]), real),
+        "operands": json.loads(row["operands"]),
+        "expected": result_text(row["expected"], row["expected_bits"], kind),
+        "working": result_text(row["expected_working"], row["working_bits"], kind),
+        "got": result_text(row["got"], row["got_bits"], kind),
+        "real": isinstance(kind, FloatType),
         "replay": replay(row, specs[row["backend"]], folder),
     }
     return {str(key): value for key, value in row.items()} | texts
+
+
+def result_text(value: float, code: int, kind: FloatType | IntegerType) -> list[str]:
+    """An integer; or a real's bits and decimal."""
+    if isinstance(kind, IntegerType):
+        return [str(int(value))]
+    return [f"0x{int(code):0{max(2, kind.bits // 4)}x}", decimal(int(code), kind)]
 
 
 def replay(row: dict[Any, Any], spec: str, folder: str) -> str:

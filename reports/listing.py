@@ -25,10 +25,15 @@ def as_data(spec: Operator) -> dict[str, Any]:
         "id": spec.id,
         "formula": spec.formula,
         "inputs": [list(form) for form in spec.forms],
-        "output": spec.output,
-        "attributes": [{"name": a.name, "text": a.text, "required": a.required} for a in spec.attributes],
-        "input_types": list(spec.real_types),
-        "output_types": list(spec.quantized_types),
+        "outputs": list(spec.outputs),
+        "attributes": [
+            {"name": a.name, "text": a.text, "required": a.required, "default": a.default} for a in spec.attributes
+        ],
+        "family": spec.family,
+        "real_types": list(spec.real_types),
+        "quantized_types": list(spec.quantized_types),
+        "opsets": list(spec.opsets),
+        "working_precision": list(spec.steps),
         "sources": list(spec.sources),
         "clauses": [
             {"id": c.id, "text": c.text, "source": c.source, "unspecified": c.unspecified} for c in spec.clauses
@@ -43,8 +48,14 @@ def print_operator(spec: Operator) -> None:
 
     console = Console()
     console.print(f"[bold]{spec.id}[/bold]   {escape(spec.formula)}")
-    console.print(f"inputs: {' or '.join(map(', '.join, spec.forms))}; types: {', '.join(spec.real_types)}")
-    console.print(f"output types: {', '.join(spec.quantized_types)}")
+    console.print(f"inputs: {' or '.join(map(', '.join, spec.forms))}; outputs: {', '.join(spec.outputs)}")
+    console.print(f"real types: {', '.join(spec.real_types)}")
+    if spec.quantized_types:
+        console.print(f"quantized types: {', '.join(spec.quantized_types)}")
+    if spec.opsets:
+        console.print(f"opsets: {', '.join(map(str, spec.opsets))}")
+    for number, step in enumerate(spec.steps, start=1):
+        console.print(f"working precision, step {number}: {escape(step)}")
     for attribute in spec.attributes:
         console.print(f"attribute {attribute.name}: {escape(attribute.text)}")
     table = Table("clause", "says", "source")

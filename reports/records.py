@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, numpy_dtype
+from tiebreak.golden.elements import ELEMENT_TYPES, FloatType
 from tiebreak.golden.errors import DamagedFile, InvalidInput
-from tiebreak.golden.nodes import Array, Case, node_from_key
-from tiebreak.golden.quantization import quantization_of
+from tiebreak.golden.nodes import Case, node_from_key
+from tiebreak.golden.pose import problems_of
+from tiebreak.golden.problem import Array, codes_of
 from tiebreak.golden.rounding import ROUND_MODES, short_mode
+from tiebreak.golden.samples.model import Tensor
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,10 +33,15 @@ RESULT_DTYPES = {
 DISCREPANCY_DTYPES = {
     "id": "string",
     **dict.fromkeys(("backend", "operator", "case", "round_mode", "input_type", "output_type", "flags"), "string"),
+    **dict.fromkeys(("output", "result_type"), "string"),
     "index": "int64",
     **dict.fromkeys(("input_bits", "scale_bits"), "uint64"),
     **dict.fromkeys(("input", "scale"), "float64"),
-    **dict.fromkeys(("zero_point", "expected", "expected_working", "got", "distance"), "int64"),
+    "zero_point": "int64",
+    "operands": "string",
+    **dict.fromkeys(("expected", "expected_working", "got"), "float64"),
+    **dict.fromkeys(("expected_bits", "working_bits", "got_bits"), "uint64"),
+    "distance": "int64",
     "boundary_ulp": "float64",
     **dict.fromkeys(("cause", "clause"), "string"),
 }
@@ -117,10 +122,10 @@ def case_row(case: Case) -> dict[str, str]:
 
 
 def tensor_text(array: Array) -> str:
-    if array.dtype.name in FLOAT_TYPES:
-        bits = np.ascontiguousarray(array).view(f"uint{8 * array.dtype.itemsize}").reshape(-1)
-        return " ".join(f"{word:0{2 * array.dtype.itemsize}x}" for word in bits.tolist())
-    return " ".join(str(int(value)) for value in array.reshape(-1))
+    codes = codes_of(array).reshape(-1).tolist()
+    if isinstance(ELEMENT_TYPES[array.dtype.name], FloatType):
+        return " ".join(f"{word:0{2 * array.dtype.itemsize}x}" for word in codes)
+    return " ".join(map(str, codes))
 
 
 def read_run(folder: Path) -> Run:
@@ -169,15 +174,13 @@ def read_generated(folder: Path) -> list[Case]:
 def parse_case(row: dict[Any, Any]) -> Case:
     node = node_from_key(row["node"])
     case = Case(row["id"], node, tuple(parse_array(tensor) for tensor in json.loads(row["inputs"])), row["origin"])
-    quantization_of(case)
+    problems_of(case)
     return case
 
 
 def parse_array(tensor: dict[str, Any]) -> Array:
-    name, shape, items = tensor["type"], tuple(tensor["shape"]), tensor["values"].split()
-    if name in FLOAT_TYPES:
-        words = np.array([int(item, 16) for item in items], dtype=f"uint{FLOAT_TYPES[name].bits}")
-        return words.view(numpy_dtype(name)).reshape(shape)
-    if name not in INTEGER_TYPES:
+    name, items = tensor["type"], tensor["values"].split()
+    if name not in ELEMENT_TYPES:
         raise ValueError(f"unknown element type {name!r}")
-    return np.array([int(item) for item in items], np.int64).astype(numpy_dtype(name)).reshape(shape)
+    base = 16 if isinstance(ELEMENT_TYPES[name], FloatType) else 10
+    return Tensor(name, tuple(tensor["shape"]), [int(item, base) for item in items]).array()

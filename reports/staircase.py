@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from tiebreak.golden.elements import FLOAT_TYPES
-from tiebreak.golden.oracle import quotient
+from tiebreak.golden.formulas.quantize import quotient
 from tiebreak.golden.rounding import HALF, ROUND_MODES, is_nearest
 
 WIDTH, HEIGHT, MARGIN = 420, 220, 36
@@ -17,9 +17,11 @@ REACH = 2  # integers shown on either side
 
 def staircase(row: dict[str, Any]) -> str:
     """SVG for a discrepancy row; empty where rounding is not the point: no finite quotient, a huge one, saturation."""
+    if row["round_mode"] not in ROUND_MODES or math.isnan(row["boundary_ulp"]) or row["input_type"] not in FLOAT_TYPES:
+        return ""
     real = FLOAT_TYPES[row["input_type"]]
     q = quotient(int(row["input_bits"]), int(row["scale_bits"]), real, working=False)
-    expected, got = row["expected"] - row["zero_point"], row["got"] - row["zero_point"]
+    expected, got = int(row["expected"]) - row["zero_point"], int(row["got"]) - row["zero_point"]
     if not isinstance(q, Fraction) or abs(q) > LARGEST or ROUND_MODES[row["round_mode"]](q) != expected:
         return ""
     return draw(q, row["round_mode"], expected, got)

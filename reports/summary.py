@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pandas as pd
@@ -57,6 +58,8 @@ def cause_groups(discrepancies: pd.DataFrame) -> pd.DataFrame:
 
 def grade(boundary_ulp: float) -> str:
     """The grade by the greatest distance from a decision boundary."""
+    if math.isnan(boundary_ulp):
+        return ""
     if boundary_ulp == 0:
         return "only on a decision boundary"
     if boundary_ulp <= 8:
@@ -102,7 +105,8 @@ def cause_table(run: Run) -> Table:
     for name, justify in (("backend", "left"), ("cause", "left"), ("clause", "left"), ("elements", "right")):
         table.add_column(name, justify=justify, overflow="fold")  # type: ignore[arg-type]
     for row in cause_groups(run.discrepancies).to_dict("records"):
-        cause = f"{shown(row['cause'], 90)} ({grade(row['boundary_ulp'])})"
+        where = grade(row["boundary_ulp"])
+        cause = shown(row["cause"], 90) + (f" ({where})" if where else "")
         table.add_row(shown(row["backend"]), cause, row["clause"], str(row["elements"]))
     return table
 
@@ -129,8 +133,10 @@ def typed_table(run: Run) -> Table:
     """A typed case element by element: input, what is expected, what each backend gave."""
     rows = run.info["typed"]
     table = Table(title="the typed case", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    for name in ("input", "bits", "expected", *(rows[0]["got"] if rows else ())):
+    named = any(row["output"] for row in rows)
+    for name in (*(["output"] if named else []), "input", "bits", "expected", *(rows[0]["got"] if rows else ())):
         table.add_column(shown(name), justify="right")
     for row in rows[:MOST_TYPED_ROWS]:
-        table.add_row(row["input"], row["bits"], row["expected"], *map(shown, row["got"].values()))
+        start = [row["output"]] if named else []
+        table.add_row(*start, row["input"], row["bits"], row["expected"], *map(shown, row["got"].values()))
     return table

@@ -12,10 +12,11 @@ import wrong_backends as wb
 from test_wrong_backends import operands, vectors
 from tiebreak.adapters.isolation import Outcome
 from tiebreak.conformance.boundary import distance_in_ulp
-from tiebreak.conformance.causes import UNEXPLAINED, Cause, Explanation, round_array, settle
+from tiebreak.conformance.causes import UNEXPLAINED, Explanation, round_array, settle
 from tiebreak.conformance.naming import with_causes
 from tiebreak.conformance.run import BackendRecords, evidence_of, record
-from tiebreak.conformance.truths import Truths
+from tiebreak.conformance.suite.layout import Cause
+from tiebreak.conformance.truths import TruthCache
 from tiebreak.golden.elements import FLOAT_TYPES, parse_real
 from tiebreak.golden.rounding import ROUND_MODES
 
@@ -25,7 +26,7 @@ def named(
 ) -> dict[str, int]:
     """The causes given to a backend that runs all vectors of a pair of types, with how many elements each has."""
     records = BackendRecords({"name": "it", "version": "1", "spec": "it", "operators": [operator]})
-    truths = Truths()
+    truths = TruthCache()
     for case, _, _ in vectors(operator, *types):
         if case.node.round_mode == "ROUND_NEAREST_TOWARD_EVEN":
             with np.errstate(all="ignore"):

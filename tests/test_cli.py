@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tiebreak.golden.operators import OPERATORS
 from tiebreak.golden.vectorfile import VECTORS
 
 SAMPLES = Path(__file__).parent / "sample_backends.py"
@@ -121,7 +122,7 @@ BAD_INPUT = {
     "unknown backend": (["-b", "nosuch"], "known: numpy-naive"),
     "unknown attribute of the backend file": (["-b", f"{SAMPLES}:absent"], "sound"),
     "missing backend file": (["-b", "no/where.py:x"], "no file no/where.py"),
-    "unknown operator": (["--operator", "onnx.Foo"], "known: ngraph.Quantize, onnx.QuantizeLinear"),
+    "unknown operator": (["--operator", "onnx.Foo"], "known: ngraph.Quantize, ngraph.Dequantize"),
     "attribute that the operator lacks": (
         ["--operator", "onnx.QuantizeLinear", "--attr", "round_mode=ROUND_UP"],
         "it has: axis",
@@ -213,10 +214,10 @@ def test_help_documents_the_exit_codes() -> None:
 
 def test_operators_and_backends_list_what_there_is() -> None:
     operators = json.loads(tiebreak("operators", "--json").stdout)["operators"]
-    assert [operator["id"] for operator in operators] == ["ngraph.Quantize", "onnx.QuantizeLinear"]
+    assert [operator["id"] for operator in operators] == list(OPERATORS)
     assert "NGQ-R5" in tiebreak("operators", "ngraph.Quantize").stdout
     backends = json.loads(tiebreak("backends", "--json").stdout)["backends"]
     found = {row["backend"]: row for row in backends}
     assert found["numpy-naive"]["installed"]
-    assert found["onnxruntime"]["operators"] == ["ngraph.Quantize", "onnx.QuantizeLinear"]
+    assert {"ngraph.Quantize", "onnx.QuantizeLinear"} <= set(found["onnxruntime"]["operators"])
     assert tiebreak("operators", "nope").returncode == 2

@@ -6,6 +6,7 @@ from collections import Counter
 from fractions import Fraction
 
 import numpy as np
+import pytest
 from hypothesis import HealthCheck, Phase, find, given, settings
 
 from tiebreak import cases as public_cases
@@ -14,18 +15,20 @@ from tiebreak.conformance.judge import DEVIATES, judge
 from tiebreak.conformance.truths import kernel_truth
 from tiebreak.golden import kernel
 from tiebreak.golden.elements import ulp
+from tiebreak.golden.formulas.quantize import quotient
 from tiebreak.golden.nodes import Case, Node
-from tiebreak.golden.operators import OPERATORS
-from tiebreak.golden.oracle import quotient
-from tiebreak.golden.quantization import quantization_of
+from tiebreak.golden.operators import OPERATORS, get_operator
+from tiebreak.golden.pose import problems_of, quantization_of
+from tiebreak.golden.problem import Quantization
 from tiebreak.golden.rounding import ROUND_MODES
 
 
 @settings(max_examples=300, deadline=None)
 @given(public_cases())
 def test_every_case_is_valid(case: Case) -> None:
-    problem = quantization_of(case)
-    assert case.inputs[0].shape == problem.x.shape
+    problems = problems_of(case)
+    assert problems[0].shape == case.inputs[0].shape
+    assert len(problems) == len(case.node.outputs)
     assert case.id.startswith(f"generated/{case.node.operator}/")
 
 
@@ -38,7 +41,7 @@ def test_what_is_given_is_kept(node: Node) -> None:
 @settings(max_examples=150, deadline=None)
 @given(cases(specials=False, real="float32"))
 def test_specials_can_be_left_out(case: Case) -> None:
-    assert np.all(np.isfinite(case.inputs[0]))
+    assert all(np.all(np.isfinite(array.astype(np.float64))) for array in case.inputs)
 
 
 def kinds(case: Case) -> set[str]:
@@ -58,7 +61,8 @@ def kinds(case: Case) -> set[str]:
 
 
 def test_a_few_hundred_cases_reach_every_kind_type_mode_and_form() -> None:
-    made = [case for name in OPERATORS for case in generate_cases(name, 400, seed=1)]
+    made = generate_cases("ngraph.Quantize", 800, seed=1)
+    made += [c for c in generate_cases("onnx.QuantizeLinear", 800, seed=1) if is_plain(c)]
     shown = Counter(kind for case in made for kind in kinds(case))
     assert not {"tie", "near", "empty", "long", "scalar", "multi-axis", "per axis"} - set(shown)
     assert {case.node.round_mode for case in made} == set(ROUND_MODES)
@@ -67,9 +71,29 @@ def test_a_few_hundred_cases_reach_every_kind_type_mode_and_form() -> None:
     assert {case.node.inputs[-1].name for case in made} == {"zero_point", "offset", "y_zero_point", "y_scale"}
 
 
+def is_plain(case: Case) -> bool:
+    return isinstance(problems_of(case)[0], Quantization)
+
+
+@pytest.mark.parametrize("operator", list(OPERATORS))
+def test_a_few_hundred_cases_reach_every_type_and_attribute(operator: str) -> None:
+    spec = get_operator(operator)
+    made = generate_cases(operator, 600, seed=2)
+    types = {t.dtype.name for case in made for t in (*case.node.inputs, *case.node.outputs)}
+    assert set(spec.real_types) | set(spec.quantized_types) <= types
+    assert {len(case.node.inputs) for case in made} >= {len(spec.forms[0])}
+    for attribute in spec.attributes:
+        values = {repr(case.node.attributes.get(attribute.name)) for case in made}
+        assert len(values) > 1 or attribute.name in ("type", "T"), attribute.name
+    assert {case.node.opset for case in made} >= set(spec.opsets)
+
+
 def half_away_deviates(case: Case) -> bool:
-    values, _ = kernel.quantize(quantization_of(case), working=True, mode="ROUND_NEAREST_TOWARD_INFINITY")
-    return judge(values, kernel_truth(case, case.node.round_mode)).count(DEVIATES) > 0
+    if not is_plain(case):
+        return False
+    problems = problems_of(case)
+    values, _ = kernel.solve(problems[0], working=True, mode="ROUND_NEAREST_TOWARD_INFINITY")
+    return judge(values, kernel_truth(case, problems, case.node.round_mode)).count(DEVIATES) > 0
 
 
 def test_counterexample_shrinks_to_one_element_at_a_tie() -> None:

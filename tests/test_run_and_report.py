@@ -20,7 +20,7 @@ from tiebreak.reports.staircase import staircase
 from tiebreak.reports.summary import cause_groups, grade, json_summary, mode_matrix, verdict_counts
 
 SAMPLES = Path(__file__).parent / "sample_backends.py"
-SELECTION = Selection(operators=("onnx.QuantizeLinear",), real="float32", quantized="uint8", level="quick")
+SELECTION = Selection(operators=("onnx.QuantizeLinear",), input_type="float32", output_type="uint8", level="quick")
 FACTS = {"command": "tiebreak run", "level": "quick", "seed": 0, "time_limit": 30, "folder": "run"}
 
 

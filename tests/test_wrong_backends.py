@@ -13,7 +13,8 @@ from tiebreak.conformance.judge import DEVIATES, EXACT, UNSPECIFIED, Judgement, 
 from tiebreak.conformance.truths import Truth
 from tiebreak.golden.builder import file_name
 from tiebreak.golden.nodes import Case
-from tiebreak.golden.quantization import IN_RANGE, quantization_of
+from tiebreak.golden.pose import quantization_of
+from tiebreak.golden.problem import IN_RANGE
 from tiebreak.golden.vectorfile import VECTORS, read_cases
 
 

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from tiebreak.golden.errors import InvalidInput
-from tiebreak.golden.operators import ngraph_quantize, onnx_quantize_linear
+from tiebreak.golden.operators import ngraph_dequantize, ngraph_quantize, onnx_quantize_linear
 from tiebreak.golden.operators.model import Operator
 
 OPERATORS: dict[str, Operator] = {
-    operator.id: operator for operator in (ngraph_quantize.OPERATOR, onnx_quantize_linear.OPERATOR)
+    module.OPERATOR.id: module.OPERATOR
+    for module in (
+        ngraph_quantize,
+        ngraph_dequantize,
+        onnx_quantize_linear,
+    )
 }
 
 

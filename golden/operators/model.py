@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.themes import Theme
+
+if TYPE_CHECKING:
+    from tiebreak.golden.nodes import Array, Node
+    from tiebreak.golden.problem import Problem
+    from tiebreak.golden.samples.model import Sample
 
 
 @dataclass(frozen=True)
@@ -19,6 +24,36 @@ class Clause:
     text: str
     source: str
     unspecified: bool = False
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What one authority says to a contested question, and what follows for the contest's witness.
+
+    `gives` are the first output's values in row-major order, or a text (an error, for instance). `judged` marks the
+    answer that Tiebreak's truths follow.
+    """
+
+    authority: str
+    says: str
+    gives: tuple[float, ...] | str
+    judged: bool = False
+
+
+@dataclass(frozen=True)
+class Contest:
+    """A question to which documents, or a document and a runtime's own tests, give different answers.
+
+    `node` are make_node's keywords and `inputs` the values of one input that tells the answers apart (a number for a
+    scalar, else nested lists). `clauses` are the ids it touches.
+    """
+
+    id: str
+    question: str
+    clauses: tuple[str, ...]
+    node: Mapping[str, Any]
+    inputs: tuple[Any, ...]
+    answers: tuple[Answer, ...]
 
 
 @dataclass(frozen=True)
@@ -37,14 +72,30 @@ class Attribute:
 
 
 @dataclass(frozen=True)
-class Operator:
-    """One specified operator of the Quantize family.
+class Types:
+    """The element types asked of a node: `real` and `quantized` ones, `scale` where it may differ from the real one."""
 
-    `forms` are the names of its inputs, one tuple for each document that names them differently. `scale_axes` gives,
-    for a node's attributes and the shapes of input and scale, the axes on which scale varies (ascending), or raises
-    InvalidInput. `saturates` says whether the document defines results beyond the output type's range.
-    `modes` are the rounding modes that its nodes can have, `themes` those of its golden vectors that no other shares.
-    `roles` names the clause for each thing that a vector's theme may be about, so that themes serve every operator.
+    real: str
+    quantized: str
+    scale: str = ""
+    optional: bool = True  # whether the optional input is there
+    opset: int = 0
+
+
+@dataclass(frozen=True)
+class Operator:
+    """One specified operator.
+
+    `family` is "quantize" (real to quantized), "dequantize" (quantized to real) or "fake" (real to real).
+    `forms` are the names of its inputs, one tuple for each document that names them differently; `outputs` the names
+    of its outputs. `signature` gives the element types of a node's inputs and outputs from the types asked for and its
+    attributes; InvalidInput if the document allows no such node. `pose` turns a node with inputs into one problem for
+    each output; InvalidInput for shapes that do not fit. `saturates` says whether the document defines results beyond
+    the output type's range. `modes_of` gives the rounding modes that the document allows a node's attributes: one if it
+    says which, several if it leaves that open, none if nothing is rounded to an integer.
+    `roles` names the clause for each thing that a vector's theme or a cause may be about.
+    `themes` are the quantize family's own golden vectors, `samples` those of every other operator, for one pair of
+    types of `files`.
     """
 
     id: str
@@ -53,18 +104,31 @@ class Operator:
     sources: tuple[str, ...]
     clauses: tuple[Clause, ...]
     attributes: tuple[Attribute, ...]
-    forms: tuple[tuple[str, str, str], ...]
-    output: str
+    forms: tuple[tuple[str, ...], ...]
+    outputs: tuple[str, ...]
+    family: str
     real_types: tuple[str, ...]
     quantized_types: tuple[str, ...]
-    zero_point_optional: bool
-    saturates: bool
-    round_mode: Callable[[Mapping[str, Any]], str]
-    mode_clause: Callable[[str], str]
+    signature: Callable[[Types, Mapping[str, Any]], tuple[tuple[str, ...], tuple[str, ...]]]
+    pose: Callable[[Node, tuple[Array, ...]], tuple[Problem, ...]]
+    modes_of: Callable[[Mapping[str, Any]], tuple[str, ...]]
     roles: Mapping[str, str]
-    scale_axes: Callable[[Mapping[str, Any], tuple[int, ...], tuple[int, ...]], tuple[int, ...]]
-    modes: tuple[str, ...]
-    themes: tuple[Theme, ...]
+    steps: tuple[str, ...]
+    mode_clause: Callable[[str], str] = lambda mode: ""
+    saturates: bool = False
+    optional_inputs: int = 0
+    opsets: tuple[int, ...] = ()
+    first_opset: Callable[[Types, Mapping[str, Any]], int] = lambda types, attributes: 0
+    scale_axes: Callable[[Mapping[str, Any], tuple[int, ...], tuple[int, ...]], tuple[int, ...]] | None = None
+    modes: tuple[str, ...] = ()
+    themes: tuple[Theme, ...] = ()
+    files: tuple[tuple[str, str], ...] = ()
+    samples: Callable[[str, str], Iterator[Sample]] | None = None
+    contested: tuple[Contest, ...] = ()
+
+    @property
+    def output(self) -> str:
+        return self.outputs[0]
 
     def clause(self, id: str) -> Clause:
         return next(clause for clause in self.clauses if clause.id == id)
@@ -124,5 +188,23 @@ def parse_axis_set(value: Any) -> tuple[int, ...]:
     return tuple(sorted(axes))
 
 
+def parse_boolean(value: Any) -> bool:
+    if value not in (True, False, 0, 1) or isinstance(value, float):
+        raise ValueError(f"{value!r} is not true or false")
+    return bool(value)
+
+
+def quantize_signature(types: Types, attributes: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Input and scale of the real type, zero point and output of the quantized one."""
+    inputs = (types.real, types.real, types.quantized)
+    return inputs if types.optional else inputs[:2], (types.quantized,)
+
+
+def dequantize_signature(types: Types, attributes: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Input and zero point of the quantized type, scale and output of the real one."""
+    inputs = (types.quantized, types.real, types.quantized)
+    return inputs if types.optional else inputs[:2], (types.real,)
+
+
 ALL_REAL_TYPES = tuple(FLOAT_TYPES)
-ALL_QUANTIZED_TYPES = tuple(INTEGER_TYPES)
+ALL_QUANTIZED_TYPES = tuple(name for name in INTEGER_TYPES if name not in ("int2", "uint2"))

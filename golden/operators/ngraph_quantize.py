@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.operators.model import (
@@ -15,9 +17,14 @@ from tiebreak.golden.operators.model import (
     Operator,
     parse_axis_set,
     parse_choice,
+    quantize_signature,
 )
+from tiebreak.golden.problem import Array, Quantization, bits_of
 from tiebreak.golden.rounding import DEFINITIONS, ROUND_MODES
 from tiebreak.golden.themes import HALF, Setting, Sketch, per_tensor, small_floors, spread_over
+
+if TYPE_CHECKING:
+    from tiebreak.golden.nodes import Node
 
 DOCUMENT = "nGraph documentation, ops/quantize.rst"
 OLDER = "nGraph documentation, older ops/quantize.rst (third input named offset)"
@@ -65,6 +72,16 @@ def scale_axes(attributes: Mapping[str, Any], shape: tuple[int, ...], scale_shap
             f"{list(axes)} needs {list(projected)}"
         )
     return axes
+
+
+def pose(node: Node, inputs: tuple[Array, ...]) -> tuple[Quantization, ...]:
+    x, scale, zero_point = inputs
+    axes = scale_axes(node.attributes, x.shape, scale.shape)
+    if zero_point.shape != scale.shape:
+        shapes = f"{list(zero_point.shape)}, scale {list(scale.shape)}"
+        raise InvalidInput(f"ngraph.Quantize: {node.inputs[2].name} has shape {shapes}")
+    values = zero_point.astype(np.int64)
+    return (Quantization(node.real, node.quantized, node.round_mode, axes, bits_of(x), bits_of(scale), values),)
 
 
 SHAPES: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...] = (
@@ -126,12 +143,18 @@ OPERATOR = Operator(
         Attribute("round_mode", "one of the nine rounding modes", parse_choice(tuple(ROUND_MODES)), required=True),
     ),
     forms=(("input", "scale", "zero_point"), ("input", "scale", "offset")),
-    output="output",
+    outputs=("output",),
+    family="quantize",
     real_types=ALL_REAL_TYPES,
     quantized_types=ALL_QUANTIZED_TYPES,
-    zero_point_optional=False,
-    saturates=False,
-    round_mode=lambda attributes: str(attributes["round_mode"]),
+    signature=quantize_signature,
+    pose=pose,
+    modes_of=lambda attributes: (str(attributes["round_mode"]),),
+    steps=(
+        "quotient = input / scale, rounded to the input's type",
+        "rounded = round(quotient), an integer, exact",
+        "output = rounded + zero_point, an integer sum, exact",
+    ),
     mode_clause=MODE_CLAUSES.__getitem__,
     roles={
         "quotient": "NGQ-F1",

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from tiebreak.golden.errors import InvalidInput
-from tiebreak.golden.operators.model import Attribute, Clause, Operator, parse_integer
+from tiebreak.golden.operators.model import Attribute, Clause, Operator, Types, parse_integer, quantize_signature
+from tiebreak.golden.problem import Array, Quantization, bits_of
 from tiebreak.golden.themes import Setting, Sketch, spread_over
+
+if TYPE_CHECKING:
+    from tiebreak.golden.nodes import Node
 
 DOCUMENT = "ONNX operator schema, QuantizeLinear-21"
 DEFAULT_AXIS = 1
+EVEN = "ROUND_NEAREST_TOWARD_EVEN"
 
 CLAUSES = (
     Clause("ONQ-F1", "The argument of round is x divided by y_scale.", f"{DOCUMENT}, formula"),
@@ -49,6 +56,22 @@ def scale_axes(attributes: Mapping[str, Any], shape: tuple[int, ...], scale_shap
             f"needs [] or [{shape[axis]}]"
         )
     return (axis,)
+
+
+def signature(types: Types, attributes: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    if not types.optional and types.quantized != "uint8":
+        raise InvalidInput(f"onnx.QuantizeLinear: y_zero_point can't be left off for {types.quantized}")
+    return quantize_signature(types, attributes)
+
+
+def pose(node: Node, inputs: tuple[Array, ...]) -> tuple[Quantization, ...]:
+    x, scale, *rest = inputs
+    axes = scale_axes(node.attributes, x.shape, scale.shape)
+    zero_point = rest[0].astype(np.int64) if rest else np.zeros(scale.shape, np.int64)
+    if zero_point.shape != scale.shape:
+        shapes = f"{list(zero_point.shape)}, y_scale {list(scale.shape)}"
+        raise InvalidInput(f"onnx.QuantizeLinear: y_zero_point has shape {shapes}")
+    return (Quantization(node.real, node.quantized, EVEN, axes, bits_of(x), bits_of(scale), zero_point, "y"),)
 
 
 SHAPES: tuple[tuple[tuple[int, ...], int | None], ...] = (
@@ -108,12 +131,20 @@ OPERATOR = Operator(
     clauses=CLAUSES,
     attributes=(Attribute("axis", "the axis of a 1-D y_scale, default 1", parse_integer, default=DEFAULT_AXIS),),
     forms=(("x", "y_scale", "y_zero_point"),),
-    output="y",
+    outputs=("y",),
+    family="quantize",
     real_types=("float16", "bfloat16", "float32"),
     quantized_types=("int4", "uint4", "int8", "uint8", "int16", "uint16"),
-    zero_point_optional=True,
+    signature=signature,
+    pose=pose,
+    modes_of=lambda attributes: (EVEN,),
+    steps=(
+        "quotient = x / y_scale, rounded to y_scale's type",
+        "rounded = round half to even(quotient), an integer, exact",
+        "y = saturate(rounded + y_zero_point), an integer sum, exact",
+    ),
     saturates=True,
-    round_mode=lambda attributes: "ROUND_NEAREST_TOWARD_EVEN",
+    optional_inputs=1,
     mode_clause=lambda mode: "ONQ-R1",
     roles={
         "quotient": "ONQ-F1",
@@ -134,6 +165,6 @@ OPERATOR = Operator(
         "zero-scale": "ONQ-U3",
     },
     scale_axes=scale_axes,
-    modes=("ROUND_NEAREST_TOWARD_EVEN",),
+    modes=(EVEN,),
     themes=(axes_theme, no_zero_point_theme),
 )

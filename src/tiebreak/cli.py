@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 import click
 
 from tiebreak import __version__
-from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES
+from tiebreak.golden.elements import ELEMENT_TYPES
 from tiebreak.golden.errors import EXIT_CONFORMS, EXIT_FAILED, EXIT_USAGE, TiebreakError
 
 EXIT_CODES = """\b
@@ -98,10 +98,10 @@ def json_or_text(text: str) -> Any:
     help="Only nodes with this attribute value, such as round_mode=ROUND_UP or axes=[0,2].",
 )
 @click.option(
-    "--type", "quantized", type=click.Choice([*INTEGER_TYPES]), metavar="TYPE", help="Only this output element type."
+    "--type", "output_type", type=click.Choice([*ELEMENT_TYPES]), metavar="TYPE", help="Only this output element type."
 )
 @click.option(
-    "--input-type", "real", type=click.Choice([*FLOAT_TYPES]), metavar="TYPE", help="Only this input element type."
+    "--input-type", "input_type", type=click.Choice([*ELEMENT_TYPES]), metavar="TYPE", help="Only this input type."
 )
 @click.option(
     "--input",
@@ -150,8 +150,8 @@ def run(
     backends: tuple[str, ...],
     operators: tuple[str, ...],
     attributes: dict[str, str],
-    quantized: str | None,
-    real: str | None,
+    output_type: str | None,
+    input_type: str | None,
     inputs: dict[str, str],
     level: str,
     seed: int,
@@ -169,8 +169,8 @@ def run(
     selection = Selection(
         operators=operators,
         attributes={name: json_or_text(text) for name, text in attributes.items()},
-        real=real or "",
-        quantized=quantized or "",
+        input_type=input_type or "",
+        output_type=output_type or "",
         inputs=inputs,
         case_ids=case_ids,
         vectors=vectors,

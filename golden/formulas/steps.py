@@ -1,0 +1,70 @@
+"""Arithmetic for the formulas: in real numbers, or in working precision with every step rounded.
+
+A formula is written once, in its document's own order, with s(…) around each step:
+
+    s(s(x - low) / s(high - low))
+
+Exactly, s changes nothing. In working precision it rounds to the operator's own type (IEEE 754, ties to even).
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from tiebreak.golden.elements import FloatType, IntegerType, Real, decode, encode
+from tiebreak.golden.problem import IN_RANGE, OUT_OF_RANGE, ZERO
+from tiebreak.golden.rounding import ROUND_MODES
+
+Result = tuple[int, int]  # code and state
+
+
+class UndefinedResult(Exception):  # noqa: N818 - a result, not an error
+    """The document says nothing of these operands, or a step overflows in working precision."""
+
+
+class Steps:
+    """`kind` is the type that each step is rounded to; None for real arithmetic. `mode` is what round() does."""
+
+    def __init__(self, kind: FloatType | None, mode: str) -> None:
+        self.kind, self.mode = kind, mode
+
+    def __call__(self, value: Fraction) -> Fraction:
+        return value if self.kind is None else self.in_type(value, self.kind)
+
+    def in_type(self, value: Fraction, kind: FloatType) -> Fraction:
+        """A step that is rounded to a type of its own; still not in real arithmetic."""
+        if self.kind is None:
+            return value
+        rounded = decode(encode(value, kind), kind)
+        if not isinstance(rounded, Fraction):
+            raise UndefinedResult
+        return rounded
+
+    def round(self, value: Fraction) -> int:
+        """To an integer, by the node's mode."""
+        return ROUND_MODES[self.mode](value)
+
+
+def finite(*values: Real) -> tuple[Fraction, ...]:
+    """The values, if all are finite; UndefinedResult otherwise."""
+    if any(isinstance(value, float) for value in values):
+        raise UndefinedResult
+    return tuple(Fraction(value) for value in values)
+
+
+def divide(numerator: Fraction, denominator: Fraction) -> Fraction:
+    if not denominator:
+        raise UndefinedResult
+    return numerator / denominator
+
+
+def to_integer(value: int, kind: IntegerType, *, lowest: int | None = None) -> Result:
+    """An integer result; the nearer end of the range if it is outside."""
+    low = kind.lowest if lowest is None else lowest
+    clamped = min(max(value, low), kind.highest)
+    return clamped, IN_RANGE if clamped == value else OUT_OF_RANGE
+
+
+def to_real(value: Fraction, kind: FloatType) -> Result:
+    """A real result, rounded once to its type; beyond the largest value it is infinite (IEEE 754-2019, 4.3.1)."""
+    return (encode(value, kind), IN_RANGE) if value else (0, ZERO)

@@ -1,0 +1,30 @@
+"""Between codes and doubles, for the kernels: NumPy's and ml_dtypes' own conversions, all of them exact."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tiebreak.golden.elements import FloatType, IntegerType, numpy_dtype
+from tiebreak.golden.problem import Array
+
+LARGEST = {"float16": 65504.0, "bfloat16": 3.3895313892515355e38, "float32": 3.4028234663852886e38}
+
+
+def doubles(codes: Array, kind: FloatType | IntegerType) -> Array:
+    """The values of an operand's codes as contiguous float64; every type's values are doubles."""
+    if isinstance(kind, IntegerType):
+        return codes.astype(np.float64)
+    stored = codes.astype(f"uint{max(8, kind.bits)}", copy=False).view(numpy_dtype(kind.name))
+    with np.errstate(invalid="ignore"):
+        return np.ascontiguousarray(stored.astype(np.float64))
+
+
+def format_of(kind: FloatType) -> tuple[int, int, float]:
+    """(precision, emin, largest) of one of the four real types."""
+    return kind.precision, kind.emin, LARGEST.get(kind.name, np.finfo(np.float64).max)
+
+
+def real_codes(values: Array, kind: FloatType) -> Array:
+    """The codes (int64) of doubles that `kind` holds exactly, or infinities."""
+    narrow = np.ascontiguousarray(values.astype(numpy_dtype(kind.name)))
+    return narrow.view(f"uint{kind.bits}").astype(np.uint64).view(np.int64)

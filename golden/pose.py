@@ -1,0 +1,32 @@
+"""From a case to the problems that it poses."""
+
+from __future__ import annotations
+
+from tiebreak.golden.errors import InvalidInput
+from tiebreak.golden.nodes import Case
+from tiebreak.golden.operators import get_operator
+from tiebreak.golden.problem import Problem, Quantization
+
+
+def problems_of(case: Case) -> tuple[Problem, ...]:
+    """The problems that a case poses, one for each output. InvalidInput if types or shapes are not what it wants."""
+    check_types(case)
+    return get_operator(case.node.operator).pose(case.node, case.inputs)
+
+
+def check_types(case: Case) -> None:
+    node, inputs = case.node, case.inputs
+    if len(inputs) != len(node.inputs):
+        raise InvalidInput(f"{node.operator}: {len(inputs)} inputs given, the node has {len(node.inputs)}")
+    for wanted, array in zip(node.inputs, inputs, strict=True):
+        if array.dtype != wanted.dtype:
+            message = f"{node.operator}: {wanted.name} is {array.dtype.name}, the node says {wanted.dtype.name}"
+            raise InvalidInput(message)
+
+
+def quantization_of(case: Case) -> Quantization:
+    """The problem of a case whose only problem is a Quantization."""
+    (problem,) = problems_of(case)
+    if not isinstance(problem, Quantization):
+        raise TypeError(f"{case.id} poses no plain quantization")
+    return problem

@@ -1,0 +1,96 @@
+"""What a case asks, as numbers: the problems that the oracle and the kernel each solve in their own way.
+
+A result has a code and a state. The code is the value itself of an integer type and the bit pattern of a real type.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from tiebreak.golden.elements import ELEMENT_TYPES, INTEGER_TYPES, FloatType, IntegerType
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+# IN_RANGE: the code is the result. OUT_OF_RANGE: an integer result beyond its type, the code is the nearer end of it.
+# UNDEFINED: the document says nothing of such operands; the code is 0. ZERO: a real result that is zero in real
+# arithmetic, which knows no sign: either zero will do; the code is the positive one.
+IN_RANGE, OUT_OF_RANGE, UNDEFINED, ZERO = 0, 1, 2, 3
+
+
+@dataclass(frozen=True)
+class Quantization:
+    """round(x / scale) + zero_point to an integer type, `x` and `scale` of the same real type.
+
+    `x` and `scale` hold bit patterns, `zero_point` int64; scale[j] belongs to x projected onto `axes`.
+    """
+
+    real: FloatType
+    quantized: IntegerType
+    mode: str
+    axes: tuple[int, ...]
+    x: Array
+    scale: Array
+    zero_point: Array
+    output: str = "output"
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(self.x.shape)
+
+    @property
+    def result(self) -> IntegerType:
+        return self.quantized
+
+
+@dataclass(frozen=True)
+class Elementwise:
+    """One output of any other node, element by element.
+
+    `formula` names what is to be computed (an operator's id, and the output's name for all but the first);
+    `operands` are flat and of the output's size: bit patterns of floats (unsigned), values of integers (int64), of
+    the types `kinds`. `working` is the type in which working precision rounds each step, `constants` what the
+    attributes say.
+    """
+
+    formula: str
+    output: str
+    shape: tuple[int, ...]
+    result: FloatType | IntegerType
+    working: FloatType
+    mode: str
+    kinds: tuple[FloatType | IntegerType, ...]
+    operands: tuple[Array, ...]
+    constants: Mapping[str, Any] = field(default_factory=dict)
+
+
+Problem = Quantization | Elementwise
+
+
+def codes_of(array: Array) -> Array:
+    """Bit patterns (unsigned, of the same width) of a floating-point array, values (int64) of an integer one."""
+    if array.dtype.name in INTEGER_TYPES:
+        return np.asarray(array.astype(np.int64))
+    return bits_of(array)
+
+
+def bits_of(array: Array) -> Array:
+    """The bit patterns of a floating-point array as unsigned integers of the same width and shape."""
+    return np.ascontiguousarray(array).view(f"uint{8 * array.dtype.itemsize}").reshape(array.shape)
+
+
+def kind_of(array: Array) -> FloatType | IntegerType:
+    return ELEMENT_TYPES[array.dtype.name]
+
+
+def flat(array: Array, shape: tuple[int, ...]) -> Array:
+    """The codes of an array broadcast (NumPy's rules) to a shape, flat."""
+    return np.ascontiguousarray(np.broadcast_to(codes_of(array), shape)).reshape(-1)
+
+
+def along(array: Array, axes: tuple[int, ...], shape: tuple[int, ...]) -> Array:
+    """An array that varies on `axes` reshaped so that it broadcasts to `shape`."""
+    return array.reshape([size if axis in axes else 1 for axis, size in enumerate(shape)])

@@ -1,0 +1,85 @@
+"""What a golden vector is before it has results."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from tiebreak.golden.elements import ELEMENT_TYPES, FloatType, encode, neighbour, numpy_dtype
+from tiebreak.golden.problem import Array
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """An input: element type, shape, and its codes in row-major order (bit patterns of floats, integers' values)."""
+
+    type: str
+    shape: tuple[int, ...]
+    codes: Sequence[int]
+
+    def array(self) -> Array:
+        kind = ELEMENT_TYPES[self.type]
+        if isinstance(kind, FloatType):
+            words = np.array(self.codes, f"uint{max(8, kind.bits)}")
+            return words.view(numpy_dtype(self.type)).reshape(self.shape)
+        return np.array(self.codes, np.int64).astype(numpy_dtype(self.type)).reshape(self.shape)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A vector-to-be: `node` are make_node's keywords, `flags` what it is there to find, `roles` the clauses' names.
+
+    `theme` is unique in its file and becomes part of the vector's id.
+    """
+
+    theme: str
+    node: dict[str, Any]
+    tensors: tuple[Tensor, ...]
+    flags: tuple[str, ...] = ()
+    roles: tuple[str, ...] = ()
+    note: str = field(default="", compare=False)
+
+
+def reals(kind: str, values: Iterable[Fraction | float | int], shape: tuple[int, ...] | None = None) -> Tensor:
+    """A real tensor (1-D unless a shape is given) of values rounded once; floats may be NaN, infinite or -0.0."""
+    codes = [real_code(value, kind) for value in values]
+    return Tensor(kind, (len(codes),) if shape is None else shape, codes)
+
+
+def real_code(value: Fraction | float | int, kind: str) -> int:
+    real = ELEMENT_TYPES[kind]
+    assert isinstance(real, FloatType)
+    if isinstance(value, float):
+        sign = 1 << (real.bits - 1) if math.copysign(1.0, value) < 0 else 0
+        if math.isnan(value):
+            assert real.nan_bits is not None
+            return real.nan_bits | sign
+        if math.isinf(value) or value == 0:
+            return sign | (real.infinity_bits if value else 0)
+    return encode(Fraction(value), real)
+
+
+def bits(kind: str, codes: Iterable[int], shape: tuple[int, ...] | None = None) -> Tensor:
+    """A tensor of given codes."""
+    codes = list(codes)
+    return Tensor(kind, (len(codes),) if shape is None else shape, codes)
+
+
+integers = bits
+
+
+def scalar(kind: str, value: Fraction | float | int) -> Tensor:
+    """A tensor of rank 0."""
+    return reals(kind, [value], ()) if isinstance(ELEMENT_TYPES[kind], FloatType) else bits(kind, [int(value)], ())
+
+
+def beside(kind: str, codes: Iterable[int], steps: Sequence[int] = (-1, 0, 1)) -> list[int]:
+    """Each bit pattern with its neighbours, without repeats, in order."""
+    real = ELEMENT_TYPES[kind]
+    assert isinstance(real, FloatType)
+    return sorted({neighbour(code, real, step) for code in codes for step in steps})

@@ -1,0 +1,80 @@
+"""Every wrong backend of every operator is caught by the golden vectors alone, and no right one is accused."""
+
+from __future__ import annotations
+
+import importlib
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from wrong_model import WrongBackend
+
+import wrong_backends
+from tiebreak.conformance.judge import DEVIATES, judge_outputs, output_problem
+from tiebreak.conformance.truths import Truth, Truths
+from tiebreak.golden.builder import file_name
+from tiebreak.golden.nodes import Case
+from tiebreak.golden.operators import OPERATORS
+from tiebreak.golden.pose import problems_of
+from tiebreak.golden.problem import UNDEFINED, ZERO
+from tiebreak.golden.vectorfile import VECTORS, read_cases
+
+MODULES = [
+    importlib.import_module(path.stem)
+    for path in sorted(Path(__file__).parent.glob("wrong_*.py"))
+    if path.stem not in ("wrong_backends", "wrong_model")
+]
+WRONG: list[WrongBackend] = [wrong for module in MODULES for wrong in module.WRONG]
+RIGHT: list[WrongBackend] = [right for module in MODULES for right in module.RIGHT]
+
+
+@cache
+def vectors(operator: str, input_type: str, output_type: str) -> list[tuple[Case, Truths]]:
+    """Each vector with the truth that is stored with it: no kernel, no other mode."""
+    cases = read_cases(VECTORS / file_name(operator, input_type, output_type), trusted=True)
+    return [(case, stored(case)) for case in cases]
+
+
+def stored(case: Case) -> Truths:
+    found = case.expected
+    assert found is not None
+    known = (found.exact_state != UNDEFINED, found.working_state != UNDEFINED)
+    zero = (found.exact_state == ZERO) | (found.working_state == ZERO)
+    truth = Truth(found.exact, found.working, *known, zero)
+    return Truths({"": truth}, ("",), problems_of(case))
+
+
+def deviations(backend: WrongBackend, case: Case, truths: Truths) -> int:
+    with np.errstate(all="ignore"):
+        outputs = backend.run(case.node, *(array.copy() for array in case.inputs))
+    assert not output_problem(case.node, truths.problems, outputs), output_problem(case.node, truths.problems, outputs)
+    return judge_outputs(outputs, truths).count(DEVIATES)
+
+
+@pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: wrong.name)
+def test_wrong_backend_is_caught_by_a_vector_that_names_the_defect(wrong: WrongBackend) -> None:
+    assert wrong.types
+    for types in wrong.types:
+        flags = {
+            flag for case, truths in vectors(wrong.operator, *types) if deviations(wrong, case, truths)
+            for flag in case.flags
+        }  # fmt: skip
+        assert wrong.flag in flags, f"{types}: caught only by {sorted(flags)}"
+
+
+@pytest.mark.parametrize("right", RIGHT, ids=lambda right: right.name)
+def test_right_backend_never_deviates(right: WrongBackend) -> None:
+    elements = 0
+    for types in right.types:
+        for case, truths in vectors(right.operator, *types):
+            assert not deviations(right, case, truths), case.id
+            elements += truths.own.exact.size
+    assert elements > 300
+
+
+def test_there_are_enough_for_every_operator() -> None:
+    names = [wrong.name for wrong in (*WRONG, *wrong_backends.WRONG)]
+    assert len(set(names)) == len(names) >= 120
+    operators = {wrong.operator for wrong in (*WRONG, *wrong_backends.WRONG)}
+    assert operators == set(OPERATORS)
