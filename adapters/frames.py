@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tiebreak.golden.nodes import Array
+from tiebreak.golden.problem import Array
 
 LONGEST_HEADER = 1 << 20
 MOST_BYTES = 1 << 31
@@ -30,7 +30,19 @@ TYPES = (
     "float32",
     "float64",
 )
-EXTENSION_TYPES = ("bfloat16", "int4", "uint4", "int2", "uint2")
+EXTENSION_TYPES = (
+    "bfloat16",
+    "int4",
+    "uint4",
+    "int2",
+    "uint2",
+    "float8_e4m3fn",
+    "float8_e4m3fnuz",
+    "float8_e5m2",
+    "float8_e5m2fnuz",
+    "float8_e8m0fnu",
+    "float4_e2m1fn",
+)
 
 
 class BrokenFrame(Exception):  # noqa: N818 - describes the frame

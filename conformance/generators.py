@@ -16,7 +16,7 @@ import hashlib
 import math
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -26,6 +26,7 @@ from hypothesis import HealthCheck, Phase, Verbosity, given, settings
 from hypothesis import seed as use_seed
 from hypothesis import strategies as st
 
+from tiebreak.conformance.coverage import exercised
 from tiebreak.conformance.suite import LAYOUTS, SUITES
 from tiebreak.conformance.suite.layout import Wanted
 from tiebreak.golden.elements import FloatType, IntegerType, decode, encode, neighbour, numpy_dtype
@@ -243,7 +244,7 @@ def generate_cases(operator: str, count: int, seed: int) -> list[Case]:
     )
     @given(cases(operator=operator))
     def collect(case: Case) -> None:
-        found[case.id] = case
+        found[case.id] = replace(case, clauses=exercised(case))
 
     state = random.getstate()
     collect()

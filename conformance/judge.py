@@ -57,7 +57,8 @@ def codes_of_outputs(problems: Sequence[Problem], outputs: Sequence[Array], trut
     ]
     negative_zeros = [np.full(math.prod(problem.shape), negative_zero(problem), np.int64) for problem in problems]
     values = np.concatenate(codes)
-    return np.where(truth.zero & (values == np.concatenate(negative_zeros)), 0, values)
+    other_zero = truth.zero & (values == np.concatenate(negative_zeros)) & (values != truth.exact)
+    return np.where(other_zero, 0, values)
 
 
 def as_int64(codes: Array) -> Array:

@@ -40,7 +40,7 @@ class Selection:
     case_ids: tuple[str, ...] = ()
     vectors: Path | None = None
     earlier_run: Path | None = None
-    level: str = "full"
+    level: str = "full"  # empty: no generated cases
     seed: int = 0
 
 
@@ -56,11 +56,17 @@ def plan(selection: Selection) -> list[Case]:
     if selection.case_ids:
         return by_id(cases, selection)
     for name in operators:
-        made = generate_cases(name, LEVELS[selection.level], selection.seed) if selection.vectors is None else []
+        made = generated(name, selection)
         cases += [case for case in made if matches(case, wanted[name], selection)]
     if not cases:
         raise InvalidInput("no case matches this choice of operator, attributes and types")
     return cases
+
+
+def generated(operator: str, selection: Selection) -> list[Case]:
+    if selection.vectors is not None or not selection.level:
+        return []
+    return generate_cases(operator, LEVELS[selection.level], selection.seed)
 
 
 def chosen_operators(selection: Selection) -> list[str]:
@@ -82,6 +88,8 @@ def matches(case: Case, attributes: Mapping[str, Any], selection: Selection) -> 
     for name, value in attributes.items():
         if node.attributes.get(name, spec.attribute(name).default) != value:
             return False
+    if selection.opset not in (0, node.opset):
+        return False
     return selection.input_type in ("", node.input_type) and selection.output_type in ("", node.output_type)
 
 
@@ -96,7 +104,7 @@ def stored_cases(selection: Selection, operators: Sequence[str]) -> list[Case]:
             for operator, input_type, output_type in all_files()
             if operator in operators
             and selection.input_type in ("", input_type)
-            and selection.output_type in ("", output_type)
+            and selection.output_type in ("", output_type.partition("-")[0])
             and may_hold(selection.case_ids, f"{operator}/{input_type}/{output_type}/")
         ]
         cases = [case for name in names for case in read_cases(VECTORS / name, trusted=True)]

@@ -43,18 +43,20 @@ def file_name(operator: str, real: str, quantized: str) -> str:
 def all_files() -> Iterator[tuple[str, str, str]]:
     """(operator, input type, output type) of every vector file."""
     for spec in OPERATORS.values():
-        if spec.samples:
-            yield from ((spec.id, *types) for types in spec.files)
-            continue
-        for real in spec.real_types:
-            for quantized in spec.quantized_types:
-                yield spec.id, real, quantized
+        yield from ((spec.id, *types) for types in (*themed_files(spec), *spec.files))
+
+
+def themed_files(spec: Operator) -> tuple[tuple[str, str], ...]:
+    """The pairs of types whose vectors are made by themes."""
+    every = tuple(itertools.product(spec.real_types, spec.quantized_types))
+    return spec.themed or (() if spec.samples else every)
 
 
 def build_file(operator: str, real: str, quantized: str) -> str:
     """The text of one vector file, by the types of input and output; the same text every time."""
     spec = get_operator(operator)
-    groups = list(sampled_groups(spec, real, quantized)) if spec.samples else themed_groups(spec, real, quantized)
+    themed = (real, quantized) in themed_files(spec)
+    groups = themed_groups(spec, real, quantized) if themed else list(sampled_groups(spec, real, quantized))
     used = {flag for group in groups for vector in group["vectors"] for flag in vector["flags"]}
     document = {
         "format": "tiebreak-vectors",

@@ -78,7 +78,7 @@ def token(problem: Problem, code: int, state: int) -> str:
         return "0"
     assert state in (IN_RANGE, OUT_OF_RANGE)
     width = problem.result.bits
-    return f"{code & ((1 << width) - 1):0{-(-width // 4)}x}"
+    return f"{code & ((1 << width) - 1):0{max(2, width // 4)}x}"  # never a lone digit: a lone 0 is either zero
 
 
 def tensor_of(name: str, array: Array) -> dict[str, Any]:

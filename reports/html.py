@@ -131,7 +131,7 @@ def sample(row: dict[Any, Any], specs: dict[str, str], run: Run, folder: str) ->
         "working": result_text(row["expected_working"], row["working_bits"], kind),
         "got": result_text(row["got"], row["got_bits"], kind),
         "real": isinstance(kind, FloatType),
-        "replay": replay(row, specs[row["backend"]], folder),
+        "replay": replay(row, specs[row["backend"]], folder, offline=run.info["level"] == "offline"),
     }
     return {str(key): value for key, value in row.items()} | texts
 
@@ -143,8 +143,10 @@ def result_text(value: float, code: int, kind: FloatType | IntegerType) -> list[
     return [f"0x{int(code):0{max(2, kind.bits // 4)}x}", decimal(int(code), kind)]
 
 
-def replay(row: dict[Any, Any], spec: str, folder: str) -> str:
-    """A command line that runs this one case again."""
+def replay(row: dict[Any, Any], spec: str, folder: str, *, offline: bool) -> str:
+    """A command line that runs this one case again; the case's id where the backend is elsewhere."""
+    if offline:
+        return f"case {row['case']}"
     words = ["tiebreak", "run", "-b", spec, "--case", row["case"]]
     if not row["case"].startswith(tuple(OPERATORS)):
         words += ["--from", folder]

@@ -3,7 +3,18 @@
 from __future__ import annotations
 
 from tiebreak.golden.errors import InvalidInput
-from tiebreak.golden.operators import ngraph_dequantize, ngraph_quantize, onnx_quantize_linear
+from tiebreak.golden.operators import (
+    ngraph_dequantize,
+    ngraph_quantize,
+    onnx_dequantize_linear,
+    onnx_quantize_linear,
+    openvino_fake_quantize,
+    tensorflow_dequantize,
+    tensorflow_fake_quant,
+    tensorflow_fake_quant_per_channel,
+    tensorflow_quantize_and_dequantize,
+    tensorflow_quantize_v2,
+)
 from tiebreak.golden.operators.model import Operator
 
 OPERATORS: dict[str, Operator] = {
@@ -12,6 +23,13 @@ OPERATORS: dict[str, Operator] = {
         ngraph_quantize,
         ngraph_dequantize,
         onnx_quantize_linear,
+        onnx_dequantize_linear,
+        openvino_fake_quantize,
+        tensorflow_quantize_v2,
+        tensorflow_dequantize,
+        tensorflow_fake_quant,
+        tensorflow_fake_quant_per_channel,
+        tensorflow_quantize_and_dequantize,
     )
 }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES
@@ -18,12 +18,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Clause:
-    """One normative statement (or, if `unspecified`, one thing that the document leaves open)."""
+    """One normative statement (or, if `unspecified`, one thing that the document leaves open).
+
+    `when` and `situation` say which cases can show it, for counting generated checks: attribute values, and a key of
+    conformance.coverage.SITUATIONS; without them every case of the operator does.
+    """
 
     id: str
     text: str
     source: str
     unspecified: bool = False
+    when: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    situation: str = ""
 
 
 @dataclass(frozen=True)
@@ -94,8 +100,9 @@ class Operator:
     the output type's range. `modes_of` gives the rounding modes that the document allows a node's attributes: one if it
     says which, several if it leaves that open, none if nothing is rounded to an integer.
     `roles` names the clause for each thing that a vector's theme or a cause may be about.
-    `themes` are the quantize family's own golden vectors, `samples` those of every other operator, for one pair of
-    types of `files`.
+    `themes` are the quantize family's own golden vectors, for the pairs of `themed` (all pairs of types, if neither
+    that nor `samples` is given); `samples` are those of every other node, for one pair of types of `files`. The second
+    type of such a pair may have a suffix, "int8-further", where the plain pair is a themed one.
     """
 
     id: str
@@ -122,6 +129,7 @@ class Operator:
     scale_axes: Callable[[Mapping[str, Any], tuple[int, ...], tuple[int, ...]], tuple[int, ...]] | None = None
     modes: tuple[str, ...] = ()
     themes: tuple[Theme, ...] = ()
+    themed: tuple[tuple[str, str], ...] = ()
     files: tuple[tuple[str, str], ...] = ()
     samples: Callable[[str, str], Iterator[Sample]] | None = None
     contested: tuple[Contest, ...] = ()

@@ -32,6 +32,7 @@ CLAUSES = (
         "NGD-A1",
         "Coordinate j of scale and zero_point is the output coordinate projected onto axes.",
         f"{DOCUMENT}, Description",
+        situation="parameters that vary",
     ),
     Clause(
         "NGD-A2",
@@ -42,9 +43,21 @@ CLAUSES = (
     Clause("NGD-T1", "The input is of any quantized type and the zero point of the same.", f"{DOCUMENT}, Inputs"),
     Clause("NGD-T2", "The output is of the type that `type` names, any real type.", f"{DOCUMENT}, Attributes"),
     Clause("NGD-T3", "scale has the type of the output.", f"{DOCUMENT}, Inputs"),
-    Clause("NGD-O1", "In the older form the third input is named offset and is subtracted the same way.", OLDER),
-    Clause("NGD-U1", "What a NaN or infinite scale gives.", f"{DOCUMENT}: silent", True),
-    Clause("NGD-U2", "The sign of a zero result.", f"{DOCUMENT}: silent; either zero is accepted", True),
+    Clause(
+        "NGD-O1",
+        "In the older form the third input is named offset and is subtracted the same way.",
+        OLDER,
+        situation="the older form",
+    ),
+    Clause("NGD-U1", "What a NaN or infinite scale gives.", f"{DOCUMENT}: silent", True, {}, "an undefined result"),
+    Clause(
+        "NGD-U2",
+        "The sign of a zero result.",
+        f"{DOCUMENT}: silent; either zero is accepted",
+        True,
+        {},
+        "a zero result",
+    ),
     Clause(
         "NGD-U3",
         "What a difference too large for the output's type gives: infinity in working precision.",

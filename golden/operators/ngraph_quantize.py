@@ -12,8 +12,10 @@ from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.operators.model import (
     ALL_QUANTIZED_TYPES,
     ALL_REAL_TYPES,
+    Answer,
     Attribute,
     Clause,
+    Contest,
     Operator,
     parse_axis_set,
     parse_choice,
@@ -43,6 +45,7 @@ CLAUSES = (
         "NGQ-A1",
         "Coordinate j of scale and zero_point is the output coordinate projected onto axes.",
         f"{DOCUMENT}, Description",
+        situation="parameters that vary",
     ),
     Clause(
         "NGQ-A2",
@@ -53,11 +56,25 @@ CLAUSES = (
     Clause("NGQ-T1", "The input is of any real type and scale of the same.", f"{DOCUMENT}, Inputs"),
     Clause("NGQ-T2", "The output is of the type that `type` names, any quantized type.", f"{DOCUMENT}, Attributes"),
     Clause("NGQ-T3", "The zero point has the type of the output.", f"{DOCUMENT}, Inputs"),
-    Clause("NGQ-O1", "In the older form the third input is named offset and is added the same way.", OLDER),
-    Clause("NGQ-U1", "What a result outside the output type's range becomes.", f"{DOCUMENT}: silent", True),
-    Clause("NGQ-U2", "What a NaN input, scale or quotient becomes.", f"{DOCUMENT}: silent", True),
-    Clause("NGQ-U3", "What an infinite input or scale becomes.", f"{DOCUMENT}: silent", True),
-    Clause("NGQ-U4", "What division by a zero scale gives.", f"{DOCUMENT}: silent", True),
+    Clause(
+        "NGQ-O1",
+        "In the older form the third input is named offset and is added the same way.",
+        OLDER,
+        situation="the older form",
+    ),
+    Clause(
+        "NGQ-U1",
+        "What a result outside the output type's range becomes.",
+        f"{DOCUMENT}: silent",
+        True,
+        {},
+        "a result out of range",
+    ),
+    Clause("NGQ-U2", "What a NaN input, scale or quotient becomes.", f"{DOCUMENT}: silent", True, {}, "a NaN operand"),
+    Clause(
+        "NGQ-U3", "What an infinite input or scale becomes.", f"{DOCUMENT}: silent", True, {}, "an infinite operand"
+    ),
+    Clause("NGQ-U4", "What division by a zero scale gives.", f"{DOCUMENT}: silent", True, {}, "a zero scale"),
 )
 
 
@@ -131,6 +148,50 @@ def older_form_theme(s: Setting) -> Iterator[Sketch]:
     yield per_tensor("offset", s, quotients, Fraction(1), s.zero_points[1], *flags, roles=roles, form=1)
 
 
+CONTESTED = (
+    Contest(
+        "NGQ-Q1",
+        "Is the third input called zero_point or offset?",
+        ("NGQ-F3", "NGQ-O1"),
+        {"quantized": "int8", "attributes": {"round_mode": "ROUND_NEAREST_TOWARD_EVEN"}},
+        ([2.5], 1, 3),
+        (
+            Answer(DOCUMENT, "`zero_point`, added to the rounded quotient", (5.0,), judged=True),
+            Answer(
+                OLDER, "`offset`, added to the rounded quotient: another name, the same result", (5.0,), judged=True
+            ),
+        ),
+    ),
+    Contest(
+        "NGQ-Q2",
+        "What becomes of a result beyond the output type's range?",
+        ("NGQ-U1",),
+        {"quantized": "int8", "attributes": {"round_mode": "ROUND_NEAREST_TOWARD_EVEN"}},
+        ([300.0, -300.0], 1, 0),
+        (
+            Answer(DOCUMENT, "nothing is said", "unspecified"),
+            Answer(
+                "nGraph's own unit tests (quantize_clamp_int8 and its like)",
+                "the nearer end of the range",
+                (127.0, -128.0),
+            ),
+            Answer("ONNX QuantizeLinear", "saturates", (127.0, -128.0)),
+            Answer("a plain C cast of the sum", "wraps around in two's complement on most machines", (44.0, -44.0)),
+        ),
+    ),
+    Contest(
+        "NGQ-Q3",
+        "Is the quotient rounded before or after the zero point is added?",
+        ("NGQ-F2",),
+        {"quantized": "int8", "attributes": {"round_mode": "ROUND_NEAREST_TOWARD_EVEN"}},
+        ([0.5, 1.5], 1, 1),
+        (
+            Answer(DOCUMENT, "round(input / scale) + zero_point: before", (1.0, 3.0), judged=True),
+            Answer("OpenVINO's decomposition of QuantizeLinear into FakeQuantize", "after", (2.0, 2.0)),
+        ),
+    ),
+)
+
 OPERATOR = Operator(
     id="ngraph.Quantize",
     prefix="NGQ",
@@ -175,4 +236,5 @@ OPERATOR = Operator(
     scale_axes=scale_axes,
     modes=tuple(ROUND_MODES),
     themes=(axes_theme, older_form_theme),
+    contested=CONTESTED,
 )

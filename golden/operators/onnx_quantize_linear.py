@@ -1,4 +1,8 @@
-"""`onnx.QuantizeLinear` for per-tensor and per-axis scales and integer outputs (opset 21's text)."""
+"""`onnx.QuantizeLinear` of every operator set from 10 to 25.
+
+Nodes whose x and y_scale are of one real type, with an integer output of 4 to 16 bits and a scalar scale or one axis,
+pose a Quantization; all others an Elementwise.
+"""
 
 from __future__ import annotations
 
@@ -8,17 +12,62 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tiebreak.golden.elements import FLOAT_TYPES
 from tiebreak.golden.errors import InvalidInput
-from tiebreak.golden.operators.model import Attribute, Clause, Operator, Types, parse_integer, quantize_signature
-from tiebreak.golden.problem import Array, Quantization, bits_of
+from tiebreak.golden.operators import onnx_linear as linear
+from tiebreak.golden.operators.model import (
+    Answer,
+    Attribute,
+    Clause,
+    Contest,
+    Operator,
+    Types,
+    parse_boolean,
+    parse_integer,
+)
+from tiebreak.golden.operators.onnx_linear import DEFAULT_AXIS, Version
+from tiebreak.golden.problem import Array, Elementwise, Problem, Quantization, bits_of, codes_of, kind_of
+from tiebreak.golden.samples import onnx_quantize_linear as samples
 from tiebreak.golden.themes import Setting, Sketch, spread_over
 
 if TYPE_CHECKING:
     from tiebreak.golden.nodes import Node
 
+ID = "onnx.QuantizeLinear"
 DOCUMENT = "ONNX operator schema, QuantizeLinear-21"
-DEFAULT_AXIS = 1
+NEWER = "ONNX operator schema, QuantizeLinear-23"
+NEWEST = "ONNX operator schema, QuantizeLinear-24 and -25"
+OLDER = "ONNX operator schema, QuantizeLinear-10, -13 and -19"
+CAST = "ONNX operator schema, Cast-19, tables of float 8 conversion, to which QuantizeLinear's saturate refers"
+FLOAT4_PAGE = "ONNX documentation, technical/float4, Cast"
 EVEN = "ROUND_NEAREST_TOWARD_EVEN"
+
+CLASSIC_REALS = ("float16", "bfloat16", "float32")
+CLASSIC_OUTPUTS = ("int4", "uint4", "int8", "uint8", "int16", "uint16")
+PRECISIONS = ("float16", "bfloat16", "float32", "float64")
+OUTPUTS = (*CLASSIC_OUTPUTS, *linear.INT2, *linear.FLOAT8, *linear.FLOAT4)
+
+WIDE = (*linear.REALS, "int32")
+OLD_WIDE = ("float32", "int32")
+VERSIONS = {
+    10: Version(OLD_WIDE, ("float32",), linear.BYTES, ()),
+    13: Version(OLD_WIDE, ("float32",), linear.BYTES, ("axis",)),
+    19: Version(WIDE, linear.SAME, (*linear.BYTES, *linear.FLOAT8), ("axis", "saturate")),
+    21: Version(
+        WIDE,
+        linear.SAME,
+        (*linear.BYTES, *linear.FLOAT8, *linear.WORDS),
+        ("axis", "saturate", "block_size", "output_dtype"),
+    ),
+    23: Version(
+        WIDE,
+        WIDE,
+        (*linear.BYTES, *linear.FLOAT8, *linear.WORDS, *linear.FLOAT4),
+        ("axis", "saturate", "block_size", "output_dtype", "precision"),
+    ),
+}
+VERSIONS[24] = Version(WIDE, (*WIDE, *linear.E8M0), VERSIONS[23].narrow, VERSIONS[23].attributes)
+VERSIONS[25] = Version(WIDE, VERSIONS[24].scale, (*VERSIONS[23].narrow, *linear.INT2), VERSIONS[23].attributes)
 
 CLAUSES = (
     Clause("ONQ-F1", "The argument of round is x divided by y_scale.", f"{DOCUMENT}, formula"),
@@ -31,13 +80,55 @@ CLAUSES = (
     Clause("ONQ-G2", "Per axis: y_scale[i] belongs to slice i of x along axis.", f"{DOCUMENT}, granularities"),
     Clause("ONQ-G3", "y_zero_point has the shape of y_scale.", f"{DOCUMENT}, granularities"),
     Clause("ONQ-A1", "axis counts from the back if negative, from -r to r-1; absent it is 1.", f"{DOCUMENT}, axis"),
-    Clause("ONQ-T1", "x is float16, bfloat16 or float32 and y_scale of the same type.", f"{DOCUMENT}, types"),
+    Clause(
+        "ONQ-T1",
+        "x is float16, bfloat16, float32 or int32 and y_scale of the same type (of its own from opset 23 on).",
+        f"{DOCUMENT}, types",
+    ),
     Clause("ONQ-T2", "y has the type of y_zero_point.", f"{DOCUMENT}, y_zero_point"),
     Clause("ONQ-T3", "Without y_zero_point, y is uint8 and the zero point 0.", f"{DOCUMENT}, y_zero_point"),
     Clause("ONQ-S1", "y has the shape of x.", f"{DOCUMENT}, outputs"),
     Clause("ONQ-U1", "What a NaN x, scale or quotient becomes in an integer type.", f"{DOCUMENT}: silent", True),
     Clause("ONQ-U2", "What an infinite x or scale becomes in an integer type.", f"{DOCUMENT}: silent", True),
     Clause("ONQ-U3", "What division by a zero scale gives.", f"{DOCUMENT}: silent", True),
+    Clause(
+        "ONQ-B1",
+        "Blocked: y_scale has x's shape but for axis, where each of its elements stands for block_size neighbours.",
+        f"{DOCUMENT}, granularities",
+    ),
+    Clause("ONQ-B2", "The last block may be shorter: ceil(D / block_size) scales.", f"{DOCUMENT}, granularities"),
+    Clause("ONQ-O1", "output_dtype gives y's type; a y_zero_point must have the same.", f"{DOCUMENT}, output_dtype"),
+    Clause("ONQ-P1", "x / y_scale is a division in y_scale's type, which need not be x's.", f"{NEWER}, description"),
+    Clause("ONQ-P2", "precision names another type for that division.", f"{NEWER}, precision"),
+    Clause("ONQ-I1", "x may be int32.", f"{OLDER}, types"),
+    Clause("ONQ-X1", "y_scale may be float8_e8m0fnu, a power of two.", f"{NEWEST}, types"),
+    Clause("ONQ-C2", "int2 saturates to [-2, 1] and uint2 to [0, 3].", f"{NEWEST}, saturation"),
+    Clause("ONQ-E1", "To a float 8 type the quotient is rounded to nearest, ties to even; subnormals are kept.", CAST),
+    Clause("ONQ-E2", "With saturate (the default) what rounds beyond the largest float 8 value becomes it.", CAST),
+    Clause("ONQ-E3", "Without saturate it becomes NaN, or in float8_e5m2 an infinity.", CAST),
+    Clause("ONQ-E4", "A NaN x gives NaN in a float 8 type.", CAST),
+    Clause("ONQ-E5", "An infinite x is beyond the largest float 8 value: as ONQ-E2 and ONQ-E3 say.", CAST),
+    Clause("ONQ-E6", "float4_e2m1fn is rounded to nearest, ties to even, and ends at -6 and 6.", FLOAT4_PAGE),
+    Clause(
+        "ONQ-V1",
+        "Opset 10 is per tensor only; axis came with 13, float 8 types and float16 with 19, blocks and 4 and 16 bits "
+        "with 21, types of its own for y_scale with 23, 2 bits with 25.",
+        f"{OLDER}, and later ones",
+    ),
+    Clause(
+        "ONQ-U4", "What a zero point other than 0 does to a float 8 or float 4 output.", f"{DOCUMENT}: silent", True
+    ),
+    Clause(
+        "ONQ-U5",
+        "What division in the type of an int32 or float8_e8m0fnu y_scale is; the quotient of the numbers is accepted.",
+        f"{NEWEST}: silent",
+        True,
+    ),
+    Clause(
+        "ONQ-U6", "The sign of a zero result of a zero x; either zero is accepted.", f"{CAST}: of the quotient", True
+    ),
+    Clause("ONQ-U7", "What a NaN becomes in float4_e2m1fn.", f"{DOCUMENT}: silent; 6 by {FLOAT4_PAGE}", True),
+    Clause("ONQ-U8", "What an infinite or NaN y_scale gives in a float type.", f"{DOCUMENT}: silent", True),
 )
 
 
@@ -58,20 +149,72 @@ def scale_axes(attributes: Mapping[str, Any], shape: tuple[int, ...], scale_shap
     return (axis,)
 
 
+def asked(types: Types, attributes: Mapping[str, Any]) -> tuple[str, str, str, Mapping[str, Any]]:
+    """What a version must allow: types of x, y_scale and y; attributes."""
+    return types.real, scale_type(types), types.quantized, attributes
+
+
+def scale_type(types: Types) -> str:
+    """y_scale's type where none is asked for: x's, and float32 for an int32 x."""
+    return types.scale or ("float32" if types.real == "int32" else types.real)
+
+
+def first_opset(types: Types, attributes: Mapping[str, Any]) -> int:
+    return linear.first_version(VERSIONS, *asked(types, attributes))
+
+
 def signature(types: Types, attributes: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    if not types.optional and types.quantized != "uint8":
-        raise InvalidInput(f"onnx.QuantizeLinear: y_zero_point can't be left off for {types.quantized}")
-    return quantize_signature(types, attributes)
+    linear.check_version(ID, VERSIONS, types.opset, *asked(types, attributes))
+    named = attributes.get("output_dtype", "")
+    if named and named != types.quantized:
+        raise InvalidInput(f"{ID}: output_dtype is {named}, the quantized type {types.quantized}")
+    if not types.optional and not named and types.quantized != "uint8":
+        raise InvalidInput(f"{ID}: y_zero_point can't be left off for {types.quantized}, unless output_dtype names it")
+    inputs = (types.real, scale_type(types), types.quantized)
+    return inputs if types.optional else inputs[:2], (types.quantized,)
 
 
-def pose(node: Node, inputs: tuple[Array, ...]) -> tuple[Quantization, ...]:
+def is_classic(node: Node) -> bool:
+    """Whether a node is a plain quantization; all versions' texts are the same for these."""
+    plain = not set(node.attributes) - {"axis"} and node.inputs[1].dtype == node.inputs[0].dtype
+    return plain and node.input_type in CLASSIC_REALS and node.output_type in CLASSIC_OUTPUTS
+
+
+def pose(node: Node, inputs: tuple[Array, ...]) -> tuple[Problem, ...]:
+    return (pose_classic(node, inputs),) if is_classic(node) else (pose_other(node, inputs),)
+
+
+def pose_classic(node: Node, inputs: tuple[Array, ...]) -> Quantization:
     x, scale, *rest = inputs
+    if node.opset < 13 and scale.shape != ():
+        raise InvalidInput(f"{ID}: y_scale has shape {list(scale.shape)}; opset {node.opset} wants a scalar")
     axes = scale_axes(node.attributes, x.shape, scale.shape)
     zero_point = rest[0].astype(np.int64) if rest else np.zeros(scale.shape, np.int64)
-    if zero_point.shape != scale.shape:
+    if zero_point.shape != scale.shape and not (scale.shape == () and zero_point.shape == (1,)):
         shapes = f"{list(zero_point.shape)}, y_scale {list(scale.shape)}"
         raise InvalidInput(f"onnx.QuantizeLinear: y_zero_point has shape {shapes}")
-    return (Quantization(node.real, node.quantized, EVEN, axes, bits_of(x), bits_of(scale), zero_point, "y"),)
+    zero_point = zero_point.reshape(scale.shape)
+    return Quantization(node.real, node.quantized, EVEN, axes, bits_of(x), bits_of(scale), zero_point, "y")
+
+
+def pose_other(node: Node, inputs: tuple[Array, ...]) -> Elementwise:
+    """Every element with its own scale and zero point; `division` says whether the document says in which type."""
+    x, scale, *rest = inputs
+    zero_point = rest[0] if rest else None
+    scales, zeros = linear.spread(ID, node.attributes, x.shape, scale, zero_point, node.opset)
+    kind = linear.kind_named(node.output_type)
+    precision = node.attributes.get("precision", scale.dtype.name)
+    return Elementwise(
+        formula=ID,
+        output="y",
+        shape=x.shape,
+        result=kind,
+        working=FLOAT_TYPES.get(precision, FLOAT_TYPES["float32"]),
+        mode=EVEN,
+        kinds=(kind_of(x), kind_of(scale), kind),
+        operands=(codes_of(x).reshape(-1), scales, np.zeros(x.size, np.int64) if zeros is None else zeros),
+        constants={"saturate": node.attributes.get("saturate", True), "division": precision in FLOAT_TYPES},
+    )
 
 
 SHAPES: tuple[tuple[tuple[int, ...], int | None], ...] = (
@@ -123,28 +266,124 @@ def no_zero_point_theme(s: Setting) -> Iterator[Sketch]:
         yield Sketch("no-zero-point", x, one, None, ("NoZeroPoint", "Tie"), ("no-zero-point",))
 
 
+CONTESTED = (
+    Contest(
+        "onnx-round-or-add-first",
+        "Is the quotient rounded, or its sum with the zero point?",
+        ("ONQ-F2", "ONQ-R1"),
+        {"real": "float32", "quantized": "uint8"},
+        ([2.5], 1.0, 1),
+        (
+            Answer(f"{DOCUMENT}, description", "(x / y_scale) rounds to the nearest even", (3.0,), judged=True),
+            Answer(f"{DOCUMENT}, formula", "saturate((x / y_scale) + y_zero_point) shows no rounding inside", (4.0,)),
+        ),
+    ),
+    Contest(
+        "onnx-rank-1",
+        "May an x of rank 1 have a scale for each element?",
+        ("ONQ-G2", "ONQ-A1"),
+        {"real": "float32", "quantized": "uint8", "attributes": {"axis": 0}},
+        ([4.0, 4.0], [1.0, 2.0], [0, 0]),
+        (
+            Answer(f"{DOCUMENT}, granularities", "a 1-D scale is per axis, whatever x's rank", (4.0, 2.0), judged=True),
+            Answer(f"{DOCUMENT}, axis", "with rank 1, per-tensor quantization is applied", "y_scale must be a scalar"),
+        ),
+    ),
+    Contest(
+        "onnx-zero-point-shape",
+        "May the zero point have shape [1] beside a scalar scale?",
+        ("ONQ-G3",),
+        {"real": "float32", "quantized": "float8_e4m3fn"},
+        ([0.0, 1.0, 2.0], 2.0, [0.0]),
+        (
+            Answer(f"{DOCUMENT}, granularities", "y_zero_point must have the shape of y_scale", "an error"),
+            Answer("ONNX node tests, test_quantizelinear_e4m3fn", "it has shape [1]", (0.0, 0.5, 1.0), judged=True),
+        ),
+    ),
+    Contest(
+        "onnx-float8-beyond-largest",
+        "Without saturate: what of quotients beyond the largest float 8 value that still round to it?",
+        ("ONQ-E3",),
+        {"real": "float32", "quantized": "float8_e4m3fn", "attributes": {"saturate": 0}},
+        ([460.0, 470.0], 1.0, 0.0),
+        (
+            Answer(CAST, "[x], the value rounded, is compared with the largest", (448.0, float("nan")), judged=True),
+            Answer(
+                f"{DOCUMENT}, saturate",
+                "it is the input value that is out of range",
+                (float("nan"), float("nan")),
+            ),
+        ),
+    ),
+    Contest(
+        "onnx-float4-nan",
+        "What is NaN in float4_e2m1fn, which has none?",
+        ("ONQ-U7", "ONQ-E6"),
+        {"real": "float32", "quantized": "float4_e2m1fn"},
+        ([float("nan")], 1.0, 0.0),
+        (
+            Answer(DOCUMENT, "nothing is said", "unspecified", judged=True),
+            Answer(FLOAT4_PAGE, "NaN is cast to the largest value", (6.0,)),
+        ),
+    ),
+    Contest(
+        "onnx-integer-division",
+        "Is x / y_scale of two int32 a division of integers?",
+        ("ONQ-U5", "ONQ-I1"),
+        {"real": "int32", "quantized": "uint8", "scale": "int32", "opset": 21},
+        ([7], 2, 0),
+        (
+            Answer(f"{DOCUMENT}, formula and types", "the quotient is a number: 3.5", (4.0,), judged=True),
+            Answer(f"{NEWER}, description", "the type of y_scale, int32, is the precision of the division", (3.0,)),
+        ),
+    ),
+    Contest(
+        "onnx-float8-zero-point",
+        "What does a zero point other than 0 do to a float 8 output?",
+        ("ONQ-U4",),
+        {"real": "float32", "quantized": "float8_e4m3fn"},
+        ([17.0], 1.0, 1.0),
+        (
+            Answer(f"{DOCUMENT}, description", "usually none, but the formula stays", "unspecified", judged=True),
+            Answer("rounded, then added, then rounded again", "16 + 1 = 17 is a tie again", (16.0,)),
+            Answer("added, then rounded", "17 + 1", (18.0,)),
+        ),
+    ),
+)
+
+
 OPERATOR = Operator(
     id="onnx.QuantizeLinear",
     prefix="ONQ",
     formula="y = saturate(round_half_to_even(x / y_scale) + y_zero_point)",
     sources=(DOCUMENT,),
     clauses=CLAUSES,
-    attributes=(Attribute("axis", "the axis of a 1-D y_scale, default 1", parse_integer, default=DEFAULT_AXIS),),
+    attributes=(
+        Attribute("axis", "the axis of a 1-D or blocked y_scale, default 1", parse_integer, default=DEFAULT_AXIS),
+        Attribute("block_size", "how many neighbours share a scale, 0 for none", linear.parse_block_size, default=0),
+        Attribute("output_dtype", "y's element type", linear.parse_type(OUTPUTS), default=""),
+        Attribute("precision", "the type of the division", linear.parse_type(PRECISIONS), default=""),
+        Attribute("saturate", "whether float 8 outputs end at the largest value", parse_boolean, default=True),
+    ),
     forms=(("x", "y_scale", "y_zero_point"),),
     outputs=("y",),
     family="quantize",
-    real_types=("float16", "bfloat16", "float32"),
-    quantized_types=("int4", "uint4", "int8", "uint8", "int16", "uint16"),
+    real_types=(*CLASSIC_REALS, "int32"),
+    quantized_types=OUTPUTS,
     signature=signature,
     pose=pose,
     modes_of=lambda attributes: (EVEN,),
     steps=(
-        "quotient = x / y_scale, rounded to y_scale's type",
+        "x and y_scale converted to the type that precision names, else y_scale's own",
+        "quotient = x / y_scale, rounded to that type",
         "rounded = round half to even(quotient), an integer, exact",
-        "y = saturate(rounded + y_zero_point), an integer sum, exact",
+        "y = saturate(rounded + y_zero_point), an integer sum, exact; for a float 8 or float 4 type instead",
+        "y = quotient rounded to the output's type, by the tables of Cast beyond its largest value",
     ),
     saturates=True,
     optional_inputs=1,
+    opsets=linear.OPSETS,
+    first_opset=first_opset,
     mode_clause=lambda mode: "ONQ-R1",
     roles={
         "quotient": "ONQ-F1",
@@ -163,8 +402,32 @@ OPERATOR = Operator(
         "nan": "ONQ-U1",
         "infinity": "ONQ-U2",
         "zero-scale": "ONQ-U3",
+        "blocks": "ONQ-B1",
+        "last-block": "ONQ-B2",
+        "output-dtype": "ONQ-O1",
+        "scale-precision": "ONQ-P1",
+        "precision": "ONQ-P2",
+        "int32": "ONQ-I1",
+        "power-scale": "ONQ-X1",
+        "two-bits": "ONQ-C2",
+        "float8": "ONQ-E1",
+        "saturate": "ONQ-E2",
+        "no-saturate": "ONQ-E3",
+        "float8-nan": "ONQ-E4",
+        "float8-infinity": "ONQ-E5",
+        "float4": "ONQ-E6",
+        "version": "ONQ-V1",
+        "float-zero-point": "ONQ-U4",
+        "division-type": "ONQ-U5",
+        "zero-sign": "ONQ-U6",
+        "float4-nan": "ONQ-U7",
+        "special-scale": "ONQ-U8",
     },
     scale_axes=scale_axes,
     modes=(EVEN,),
     themes=(axes_theme, no_zero_point_theme),
+    themed=tuple((real, output) for real in CLASSIC_REALS for output in CLASSIC_OUTPUTS),
+    files=samples.FILES,
+    samples=samples.samples,
+    contested=CONTESTED,
 )

@@ -103,6 +103,7 @@ def json_or_text(text: str) -> Any:
 @click.option(
     "--input-type", "input_type", type=click.Choice([*ELEMENT_TYPES]), metavar="TYPE", help="Only this input type."
 )
+@click.option("--opset", type=int, default=0, metavar="N", help="Only ONNX nodes of this operator-set version.")
 @click.option(
     "--input",
     "inputs",
@@ -152,6 +153,7 @@ def run(
     attributes: dict[str, str],
     output_type: str | None,
     input_type: str | None,
+    opset: int,
     inputs: dict[str, str],
     level: str,
     seed: int,
@@ -171,6 +173,7 @@ def run(
         attributes={name: json_or_text(text) for name, text in attributes.items()},
         input_type=input_type or "",
         output_type=output_type or "",
+        opset=opset,
         inputs=inputs,
         case_ids=case_ids,
         vectors=vectors,
@@ -207,16 +210,102 @@ def backends(as_json: bool) -> None:
 @main.command(epilog="Example:  tiebreak operators ngraph.Quantize")
 @click.argument("names", nargs=-1)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of tables.")
-def operators(names: tuple[str, ...], as_json: bool) -> None:
+@click.option("--pages", type=click.Path(path_type=Path), metavar="DIR", help="Write a Markdown page for each instead.")
+@click.option(
+    "--run", "run_dir", type=click.Path(path_type=Path), metavar="RUN_DIR", help="With what its backends did."
+)
+def operators(names: tuple[str, ...], as_json: bool, pages: Path | None, run_dir: Path | None) -> None:
     """Operators with their attributes, types, sources and clauses; all of them, or those named."""
-    from tiebreak.reports.listing import list_operators
+    if pages is None:
+        from tiebreak.reports.listing import list_operators
 
-    list_operators(names, as_json=as_json)
+        return list_operators(names, as_json=as_json)
+    from tiebreak.reports.pages import write_pages
+    from tiebreak.reports.records import read_run
+
+    written = write_pages(pages, read_run(run_dir) if run_dir else None)
+    click.echo(f"{len(written)} pages in {pages}")
+
+
+@main.command(epilog="Example:  tiebreak coverage --run tiebreak-run")
+@click.option(
+    "--run",
+    "runs",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="RUN_DIR",
+    help="Name the backends that ran each clause in this run; repeat for more.",
+)
+@click.option("--cases", type=click.IntRange(1, 100_000), default=150, show_default=True, help="Generated cases each.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of a table.")
+def coverage(runs: tuple[Path, ...], cases: int, as_json: bool) -> None:
+    """Every clause of every operator with the vectors and generated cases that check it; 1 if one has none."""
+    from tiebreak.conformance import coverage as table
+
+    sys.exit(table.coverage(runs, count=cases, as_json=as_json))
+
+
+@main.command(epilog="Example:  tiebreak verify lab-cases --backend-name my-npu -o lab-run")
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--backend-name", required=True, help="What the report calls the device.")
+@click.option("--backend-version", default="", help="Its version.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="RUN_DIR", help="Default: FOLDER/run.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of tables.")
+def verify(folder: Path, backend_name: str, backend_version: str, output: Path | None, as_json: bool) -> None:
+    """Judge the outputs brought back into FOLDER/outputs for cases written by `tiebreak vectors export`."""
+    from tiebreak.conformance.verify import verify_job
+
+    sys.exit(verify_job(folder, backend_name, backend_version, output or folder / "run", as_json=as_json))
 
 
 @main.group()
 def vectors() -> None:
-    """Build and check the golden vectors."""
+    """Build, check and export the golden vectors."""
+
+
+@vectors.command(epilog="Example:  tiebreak vectors export lab-cases --format npz --operator onnx.QuantizeLinear")
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--format", "layout", type=click.Choice(["json", "npz", "onnx", "c"]), required=True, help="The layout.")
+@click.option("--operator", "operators", multiple=True, help="An operator's id; repeat for more. Default: all.")
+@click.option(
+    "--attr", "attributes", multiple=True, callback=parse_pairs, metavar="NAME=VALUE", help="Only such nodes."
+)
+@click.option(
+    "--type", "output_type", type=click.Choice([*ELEMENT_TYPES]), metavar="TYPE", help="Only this output type."
+)
+@click.option("--input-type", type=click.Choice([*ELEMENT_TYPES]), metavar="TYPE", help="Only this input type.")
+@click.option("--opset", type=int, default=0, metavar="N", help="Only ONNX nodes of this operator-set version.")
+@click.option("--case", "case_ids", multiple=True, metavar="ID", help="Only this case; repeat for more.")
+@click.option("--level", type=click.Choice(["quick", "full", "deep"]), help="Add generated cases. Default: none.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the generated cases.")
+def export(
+    folder: Path,
+    layout: str,
+    operators: tuple[str, ...],
+    attributes: dict[str, str],
+    output_type: str | None,
+    input_type: str | None,
+    opset: int,
+    case_ids: tuple[str, ...],
+    level: str | None,
+    seed: int,
+) -> None:
+    """Write cases, with what they must give, into a new FOLDER for a device elsewhere; see `tiebreak verify`."""
+    from tiebreak.conformance.export import export as write
+    from tiebreak.conformance.plan import Selection
+
+    selection = Selection(
+        operators=operators,
+        attributes={name: json_or_text(text) for name, text in attributes.items()},
+        input_type=input_type or "",
+        output_type=output_type or "",
+        opset=opset,
+        case_ids=case_ids,
+        level=level or "",
+        seed=seed,
+    )
+    written, left_out = write(selection, folder, layout)
+    click.echo(f"{written} cases in {folder}" + (f"; {left_out} have no form in this layout" if left_out else ""))
 
 
 @vectors.command(epilog="Example:  tiebreak vectors build golden/vectors")

@@ -1,0 +1,67 @@
+"""OpenVINO's QuantizeLinear and DequantizeLinear: ONNX models of static shapes through its ONNX front end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tiebreak.adapters.onnx_models import NAMES, linear_model, linear_node
+from tiebreak.adapters.protocol import Run
+from tiebreak.golden.elements import numpy_dtype
+from tiebreak.golden.errors import Unsupported
+from tiebreak.golden.nodes import Node
+from tiebreak.golden.problem import Array
+
+# 4-bit types enter and leave through Cast nodes; these as their bits with OpenVINO's name of the type.
+CARRIERS = {"int4": "int8", "uint4": "uint8", "int2": "int8", "uint2": "uint8"}
+BY_BITS = {"bfloat16": "bf16", "float8_e4m3fn": "f8e4m3", "float8_e5m2": "f8e5m2", "float8_e8m0fnu": "f8e8m0"}
+MOST_COMPILED = 64  # models kept for a node, one for each set of shapes
+
+
+def compile_linear(library: Any, node: Node, compile_for: Callable[[bytes], Any]) -> Run:
+    """A run that compiles a model for the shapes it is given: what the plugin does best, and most of its users do."""
+    linear = linear_node(node)
+    compiled: dict[tuple[tuple[int, ...], ...], Any] = {}
+
+    def run(*inputs: Array) -> tuple[Array, ...]:
+        shapes = tuple(array.shape for array in inputs)
+        if shapes not in compiled:
+            if len(compiled) >= MOST_COMPILED:
+                compiled.clear()
+            compiled[shapes] = compile_for(linear_model(linear, CARRIERS, shapes).SerializeToString())
+        model = compiled[shapes]
+        # The front end drops inputs of which it takes the type only.
+        used = {port.get_any_name() for port in model.inputs}
+        feeds = {name: tensor(library, a) for name, a in zip(NAMES, inputs, strict=False) if name in used}
+        request = model.create_infer_request()
+        try:
+            request.infer(feeds)
+        except RuntimeError as error:
+            raise Unsupported(str(error)) from None
+        return (array_of(request.get_output_tensor(0), linear.output),)
+
+    return run
+
+
+def tensor(library: Any, array: Array) -> Any:
+    """A tensor of the array's values, carried or by its bits where NumPy lacks the type."""
+    name = array.dtype.name
+    if name in CARRIERS:
+        return library.Tensor(np.asarray(array.astype(CARRIERS[name]), order="C"))
+    if name not in BY_BITS:
+        known = ("float32", "float16", "int8", "uint8", "int16", "uint16", "int32")
+        if name not in known:
+            raise Unsupported(f"OpenVINO's Python API makes no tensor of {name}")
+        return library.Tensor(np.asarray(array, order="C"))
+    made = library.Tensor(getattr(library.Type, BY_BITS[name]), list(array.shape))
+    words = np.asarray(array, order="C").view(f"uint{8 * array.dtype.itemsize}")
+    made.data[...] = words.view(made.data.dtype)
+    return made
+
+
+def array_of(output: Any, name: str) -> Array:
+    """A copy of an output tensor; a type that NumPy lacks comes as its bits."""
+    found, dtype = np.array(output.data), numpy_dtype(name)
+    return found.view(dtype) if name in BY_BITS and found.dtype != dtype else found.astype(dtype, copy=False)

@@ -1,0 +1,82 @@
+"""QuantizeV2 in SCALED mode for the ngraph.Quantize cases to which it is equal by its own document.
+
+QuantizeV2 SCALED gives round(min(max_range, max(min_range, x)) * scale_factor), where scale_factor is the largest
+factor that keeps [min_range, max_range] inside the output type. With min_range = lowest * s and max_range =
+highest * s it is 1 / s; for s a power of two the product is x / s exactly. There is no zero point.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tiebreak.adapters.protocol import Run
+from tiebreak.golden.elements import INTEGER_TYPES
+from tiebreak.golden.errors import Unsupported
+from tiebreak.golden.nodes import Array, Node
+
+if TYPE_CHECKING:
+    from tiebreak.adapters.tensorflow import TensorFlow
+
+ROUND_MODES = {
+    "ROUND_NEAREST_TOWARD_EVEN": "HALF_TO_EVEN",
+    "ROUND_NEAREST_TOWARD_INFINITY": "HALF_AWAY_FROM_ZERO",
+}
+TYPES = ("int8", "uint8", "int16", "uint16")
+
+
+def quantize(backend: TensorFlow, node: Node) -> Run:
+    quantized, library = node.outputs[0].dtype.name, backend.library
+    refuse(node, quantized)
+    axes = node.attributes.get("axes", ())
+
+    def run(x: Array, scale: Array, zero_point: Array) -> tuple[Array, ...]:
+        low, high = ranges(scale, zero_point, quantized)
+        result = backend.call(
+            "QuantizeV2",
+            input=x,
+            min_range=low,
+            max_range=high,
+            T=getattr(library, f"q{quantized}"),
+            mode="SCALED",
+            round_mode=ROUND_MODES[node.round_mode],
+            narrow_range=False,
+            axis=axes[0] if axes else -1,
+            ensure_minimum_range=0.0,
+        )
+        return (library.bitcast(result.output, getattr(library, quantized)).numpy(),)
+
+    return run
+
+
+def refuse(node: Node, quantized: str) -> None:
+    """Unsupported for nodes that QuantizeV2 SCALED is not equal to."""
+    if node.round_mode not in ROUND_MODES:
+        raise Unsupported(f"QuantizeV2 has no {node.round_mode}; it has {', '.join(ROUND_MODES.values())}")
+    if node.inputs[0].dtype != np.float32:
+        raise Unsupported(f"QuantizeV2 takes float32, not {node.inputs[0].dtype.name}")
+    if quantized not in TYPES:
+        raise Unsupported(f"QuantizeV2 SCALED is not exactly ngraph.Quantize for {quantized}")
+    if len(node.attributes.get("axes", ())) > 1:
+        raise Unsupported("QuantizeV2 has one axis at most")
+
+
+def ranges(scale: Array, zero_point: Array, quantized: str) -> tuple[Array, Array]:
+    """min_range and max_range for which scale_factor is 1 / scale; Unsupported where it cannot be exactly so."""
+    if np.any(zero_point):
+        raise Unsupported("QuantizeV2 SCALED has no zero point")
+    mantissa = np.frexp(scale)[0]
+    if not np.all(mantissa == 0.5):
+        raise Unsupported("QuantizeV2 SCALED multiplies by 1 / scale, which is division only for powers of two")
+    kind = INTEGER_TYPES[quantized]
+    with np.errstate(over="ignore"):
+        low, high = np.float32(kind.lowest) * scale, np.float32(kind.highest) * scale
+        usable = np.isfinite(high) & np.isfinite(low) & np.isfinite(np.float32(1) / scale)
+    if not np.all(usable & (high / scale == kind.highest) & (np.abs(scale) >= np.finfo(np.float32).tiny)):
+        raise Unsupported("the range that means this scale is beyond float32")
+    return np.asarray(low, np.float32), np.asarray(high, np.float32)
+
+
+COMPILERS: dict[str, Callable[[TensorFlow, Node], Run]] = {"ngraph.Quantize": quantize}

@@ -1,0 +1,49 @@
+"""TensorFlow's QuantizeV2 and Dequantize, each through its raw operator, attributes as the node has them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tiebreak.adapters.protocol import Run
+from tiebreak.golden.nodes import Array, Node
+
+if TYPE_CHECKING:
+    from tiebreak.adapters.tensorflow import TensorFlow
+
+
+def quantize_v2(backend: TensorFlow, node: Node) -> Run:
+    library, attributes = backend.library, dict(node.attributes)
+    plain = getattr(library, attributes["T"])
+    attributes["T"] = getattr(library, f"q{attributes['T']}")
+
+    def run(x: Array, min_range: Array, max_range: Array) -> tuple[Array, ...]:
+        result = backend.call("QuantizeV2", input=x, min_range=min_range, max_range=max_range, **attributes)
+        return library.bitcast(result.output, plain).numpy(), *map(as_array, (result.output_min, result.output_max))
+
+    return run
+
+
+def dequantize(backend: TensorFlow, node: Node) -> Run:
+    library, attributes = backend.library, dict(node.attributes)
+    attributes["dtype"] = getattr(library, node.output_type)
+    stored = getattr(library, f"q{node.input_type}")
+
+    def run(x: Array, min_range: Array, max_range: Array) -> tuple[Array, ...]:
+        quantized = library.bitcast(x, stored)
+        result = backend.call("Dequantize", input=quantized, min_range=min_range, max_range=max_range, **attributes)
+        return (as_array(result),)
+
+    return run
+
+
+def as_array(tensor: Any) -> Array:
+    return np.asarray(tensor.numpy())
+
+
+COMPILERS: dict[str, Callable[[TensorFlow, Node], Run]] = {
+    "tensorflow.QuantizeV2": quantize_v2,
+    "tensorflow.Dequantize": dequantize,
+}

@@ -1,0 +1,177 @@
+"""Which clauses are checked, by how many vectors and generated cases, and which backends ran them."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tiebreak.golden import kernel
+from tiebreak.golden.builder import all_files, file_name
+from tiebreak.golden.elements import ELEMENT_TYPES, FloatType
+from tiebreak.golden.errors import EXIT_CONFORMS, EXIT_DISCREPANCIES
+from tiebreak.golden.nodes import Case
+from tiebreak.golden.operators import OPERATORS, get_operator
+from tiebreak.golden.operators.model import Clause
+from tiebreak.golden.pose import problems_of
+from tiebreak.golden.problem import OUT_OF_RANGE, UNDEFINED, ZERO, Array
+from tiebreak.golden.vectorfile import VECTORS, read_document
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A case with the kernel's states (exact form), for asking what it shows."""
+
+    case: Case
+    states: Array
+
+    def floats(self) -> list[Array]:
+        arrays = [a for a in self.case.inputs if isinstance(ELEMENT_TYPES[a.dtype.name], FloatType)]
+        with np.errstate(all="ignore"):
+            return [array.astype(np.float64) for array in arrays]
+
+    def parameters(self) -> tuple[Array, ...]:
+        return self.case.inputs[1:]
+
+
+def named(shown: Shown, ending: str) -> list[Array]:
+    pairs = zip(shown.case.node.inputs, shown.case.inputs, strict=True)
+    return [array.astype(np.float64) for tensor, array in pairs if tensor.name.endswith(ending)]
+
+
+SITUATIONS: dict[str, Callable[[Shown], bool]] = {
+    "a NaN operand": lambda s: any(np.isnan(a).any() for a in s.floats()),
+    "an infinite operand": lambda s: any(np.isinf(a).any() for a in s.floats()),
+    "a zero scale": lambda s: any((a == 0).any() for a in named(s, "scale")),
+    "a negative scale": lambda s: any((a < 0).any() for a in named(s, "scale")),
+    "a result out of range": lambda s: bool((s.states == OUT_OF_RANGE).any()),
+    "an undefined result": lambda s: bool((s.states == UNDEFINED).any()),
+    "a zero result": lambda s: bool((s.states == ZERO).any()),
+    "scalar parameters": lambda s: all(a.ndim == 0 for a in s.parameters()),
+    "parameters that vary": lambda s: any(a.size > 1 for a in s.parameters()),
+    "one axis": lambda s: any(a.ndim == 1 for a in s.parameters()),
+    "an optional input left off": lambda s: len(s.case.inputs) < len(get_operator(s.case.node.operator).forms[0]),
+    "the older form": lambda s: s.case.node.inputs[-1].name == "offset",
+    "a block size": lambda s: bool(s.case.node.attributes.get("block_size")),
+    "other types than the usual": lambda s: s.case.node.input_type != s.case.node.inputs[1].dtype.name,
+    "a float output": lambda s: isinstance(ELEMENT_TYPES[s.case.node.output_type], FloatType),
+    "a float input": lambda s: isinstance(ELEMENT_TYPES[s.case.node.input_type], FloatType),
+}
+
+
+def exercised(case: Case) -> tuple[str, ...]:
+    """The clauses of its operator that a case shows."""
+    spec = get_operator(case.node.operator)
+    states = [kernel.solve(problem, working=False)[1] for problem in problems_of(case)]
+    shown = Shown(case, np.concatenate(states))
+    of_modes = {spec.mode_clause(mode) for mode in spec.modes} - {""}
+    own = {spec.mode_clause(mode) for mode in case.node.modes}
+    return tuple(
+        clause.id
+        for clause in spec.clauses
+        if (clause.id not in of_modes or clause.id in own) and applies(clause, shown)
+    )
+
+
+def applies(clause: Clause, shown: Shown) -> bool:
+    node = shown.case.node
+    spec = get_operator(node.operator)
+    for name, value in clause.when.items():
+        given = node.attributes.get(name, spec.attribute(name).default)
+        if given not in (value if isinstance(value, tuple) else (value,)):
+            return False
+    return not clause.situation or SITUATIONS[clause.situation](shown)
+
+
+def vectors_by_clause() -> Counter[str]:
+    """How many golden vectors cite each clause."""
+    counts: Counter[str] = Counter()
+    for file in all_files():
+        document = read_document(VECTORS / file_name(*file), trusted=True)
+        counts.update(c for group in document["groups"] for vector in group["vectors"] for c in vector["clauses"])
+    return counts
+
+
+def generated_by_clause(count: int, seed: int = 0) -> Counter[str]:
+    """How many of an operator's generated cases show each clause."""
+    from tiebreak.conformance.generators import generate_cases
+
+    return Counter(
+        clause for name in OPERATORS for case in generate_cases(name, count, seed) for clause in case.clauses
+    )
+
+
+def backends_by_clause(folders: Iterable[Path]) -> dict[str, set[str]]:
+    """The backends that ran a case of each clause, in the given runs."""
+    from tiebreak.reports.records import read_run
+    from tiebreak.reports.summary import VERDICTS
+
+    found: dict[str, set[str]] = defaultdict(set)
+    for folder in folders:
+        results = read_run(folder).results
+        ran = results[results["verdict"].isin(VERDICTS[:4])]
+        for backend, clauses in ran[["backend", "clauses"]].drop_duplicates().itertuples(index=False):
+            for clause in str(clauses).split():
+                found[clause].add(str(backend))
+    return found
+
+
+def rows(runs: Sequence[Path], count: int) -> list[dict[str, Any]]:
+    """One row for each clause of each operator."""
+    vectors, generated, backends = vectors_by_clause(), generated_by_clause(count), backends_by_clause(runs)
+    return [
+        {
+            "operator": spec.id,
+            "clause": clause.id,
+            "unspecified": clause.unspecified,
+            "text": clause.text,
+            "vectors": vectors[clause.id],
+            "generated": generated[clause.id],
+            "backends": sorted(backends.get(clause.id, ())),
+        }
+        for spec in OPERATORS.values()
+        for clause in spec.clauses
+    ]
+
+
+def coverage(runs: Sequence[Path], *, count: int, as_json: bool) -> int:
+    """Print the table; exit code 1 if a clause has no check at all."""
+    found = rows(runs, count)
+    unchecked = [row["clause"] for row in found if not row["vectors"] and not row["generated"]]
+    if as_json:
+        print(json.dumps({"clauses": found, "unchecked": unchecked}, ensure_ascii=False))
+    else:
+        print_rows(found, with_backends=bool(runs))
+    if unchecked and not as_json:
+        print(f"nothing checks {', '.join(unchecked)}")
+    return EXIT_DISCREPANCIES if unchecked else EXIT_CONFORMS
+
+
+def print_rows(found: Sequence[Mapping[str, Any]], *, with_backends: bool) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    for name in ("clause", "says"):
+        table.add_column(name, overflow="fold")
+    for name in ("vectors", "generated"):
+        table.add_column(name, justify="right")
+    if with_backends:
+        table.add_column("backends that ran it", overflow="fold")
+    operator = ""
+    for row in found:
+        if row["operator"] != operator:
+            operator = row["operator"]
+            table.add_section()
+            table.add_row(f"[bold]{operator}[/bold]")
+        text = ("unspecified: " if row["unspecified"] else "") + row["text"]
+        cells = [row["clause"], escape(text), str(row["vectors"] or "–"), str(row["generated"] or "–")]
+        table.add_row(*cells, *([escape(", ".join(row["backends"])) or "–"] if with_backends else []))
+    Console().print(table)

@@ -1,0 +1,102 @@
+"""What the generated cases and the mistakes of QuantizeLinear and DequantizeLinear share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+from tiebreak.golden.elements import ELEMENT_TYPES, FloatType, IntegerType
+from tiebreak.golden.nodes import Node
+from tiebreak.golden.operators.onnx_linear import Version, problem_with
+from tiebreak.golden.problem import Array
+from tiebreak.golden.samples.model import Tensor, bits
+
+Shape = tuple[int, ...]
+
+
+@st.composite
+def layouts(draw: st.DrawFn, rank: int | None) -> tuple[Shape, Shape, dict[str, Any]]:
+    """Shapes of input and scale, and the attributes that lay one over the other."""
+    low, high = (0, 4) if rank is None else (rank, rank)
+    shape = tuple(draw(st.lists(st.integers(0, 5), min_size=low, max_size=high)))
+    kind = draw(st.sampled_from(("tensor", "axis", "blocks"))) if shape else "tensor"
+    if kind == "tensor":
+        return shape, (), {}
+    axis = draw(st.integers(-len(shape), len(shape) - 1))
+    attributes = {} if axis == 1 and draw(st.booleans()) else {"axis": axis}
+    if kind == "axis":
+        return shape, (shape[axis],), attributes
+    size = draw(st.integers(1, 4))
+    blocked = list(shape)
+    blocked[axis] = -(-shape[axis] // size)
+    return shape, tuple(blocked), attributes | {"block_size": size}
+
+
+def usable_opsets(
+    versions: Mapping[int, Version], types: tuple[str, str, str], attributes: Mapping[str, Any], scale: Shape
+) -> list[int]:
+    """The versions that allow a node of these types with such a scale."""
+    return [
+        opset
+        for opset, version in versions.items()
+        if not problem_with(version, opset, *types, attributes) and (opset >= 13 or scale == ())
+    ]
+
+
+def parameter(draw: st.DrawFn, kind: str, codes: st.SearchStrategy[int], shape: Shape) -> Tensor:
+    """A tensor of a few drawn codes in turn."""
+    drawn = draw(st.lists(codes, min_size=1, max_size=4))
+    return bits(kind, [drawn[i % len(drawn)] for i in range(math.prod(shape))], shape)
+
+
+def any_code(name: str, *, specials: bool) -> st.SearchStrategy[int]:
+    """Codes of an element type, the ends of its range among them; without NaN and infinities if not `specials`."""
+    kind = ELEMENT_TYPES[name]
+    if isinstance(kind, IntegerType):
+        ends = st.sampled_from((kind.lowest, kind.highest, max(0, kind.lowest)))
+        return st.one_of(ends, st.integers(kind.lowest, kind.highest))
+    every = st.integers(0, (1 << kind.bits) - 1)
+    return every if specials else every.filter(lambda code: is_finite(code, kind))
+
+
+def is_finite(code: int, kind: FloatType) -> bool:
+    magnitude = code if kind.specials == "e8m0" else code & ~(1 << (kind.bits - 1))
+    return not kind.is_nan(code) and magnitude <= kind.largest_bits
+
+
+def scale_codes(name: str, *, specials: bool) -> st.SearchStrategy[int]:
+    """Codes of a scale: mostly of moderate size, sometimes any."""
+    kind = ELEMENT_TYPES[name]
+    if isinstance(kind, IntegerType):
+        return st.one_of(st.integers(1, 9), any_code(name, specials=specials))
+    if kind.specials == "e8m0":
+        return st.one_of(st.integers(kind.bias - 8, kind.bias + 8), any_code(name, specials=specials))
+    top = 1 << (kind.precision - 1)
+    moderate = st.tuples(st.integers(-8, 8), st.integers(0, top - 1)).map(lambda p: (p[0] + kind.bias) * top + p[1])
+    simple = st.sampled_from(
+        (kind.bias * top, (kind.bias + 1) * top, (kind.bias - 1) * top, kind.bias * top + top // 2)
+    )
+    return st.one_of(simple, moderate, any_code(name, specials=specials))
+
+
+# The mistakes' way of laying parameters over the input.
+
+
+def spread(node: Node, parameter: Array, shape: Shape, how: str = "") -> Array:
+    """A parameter for every element; `how` names a wrong way: first, tiled (of blocks), axis (another one)."""
+    if parameter.size == 1 or how == "first":
+        return np.broadcast_to(parameter.reshape(-1)[:1].reshape(()), shape)
+    axis = int(node.attributes.get("axis", 1)) % len(shape)
+    size = int(node.attributes.get("block_size", 0))
+    if how == "axis":
+        axis = (axis + 1) % len(shape)
+    if not size:
+        kept = [length if i == axis else 1 for i, length in enumerate(shape)]
+        return np.broadcast_to(parameter.reshape(kept), shape)
+    steps = np.arange(shape[axis])
+    index = steps % parameter.shape[axis] if how == "tiled" else steps // size
+    return np.broadcast_to(parameter.take(index, axis=axis), shape)

@@ -1,0 +1,52 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""(x - x_zero_point) * x_scale, in double and fma.
+
+The difference of two integers of 32 bits, or of two small floats, is a double. Exactly, the product of two doubles is
+the pair (p, fma's remainder), rounded to odd and then to the output's type; in working precision the difference and
+the scale are rounded to that type first.
+"""
+
+import numpy as np
+
+from tiebreak.golden.kernels import tensors
+from tiebreak.golden.problem import IN_RANGE, UNDEFINED, ZERO
+
+from libc.math cimport NAN, isnan
+
+include "arithmetic.pxi"
+
+
+def dequantize_linear(problem, working, mode):
+    """See LOOPS."""
+    x, scale, zero_point = (tensors.doubles(o, kind) for o, kind in zip(problem.operands, problem.kinds))
+    values, states = np.zeros(len(x)), np.full(len(x), UNDEFINED, np.uint8)
+    without_zero_point = getattr(problem.kinds[0], "bits", 0) == 32
+    loop(x, scale, zero_point, working, without_zero_point, tensors.format_of(problem.result), values, states)
+    return np.where(states != UNDEFINED, tensors.real_codes(values, problem.result), 0), states
+
+
+cdef loop(const double[::1] x, const double[::1] scale, const double[::1] zero_point, bint working, bint plain,
+          tuple result, double[::1] values, uint8_t[::1] states):
+    cdef Py_ssize_t i
+    cdef Format f = format_of(result)
+    cdef double difference, factor
+    cdef uint8_t in_range = IN_RANGE, zero = ZERO
+    for i in range(x.shape[0]):
+        if not isfinite(scale[i]) or not isfinite(zero_point[i]) or (plain and zero_point[i] != 0.0):
+            continue
+        factor = narrow(scale[i], f) if working else scale[i]
+        if not isfinite(factor):
+            continue
+        if not isfinite(x[i]):
+            if isnan(x[i]) or factor != 0.0:
+                states[i] = in_range
+                values[i] = NAN if isnan(x[i]) else x[i] * factor
+            continue
+        difference = x[i] - zero_point[i]
+        if working:
+            difference = narrow(difference, f)
+        if not isfinite(difference):
+            continue
+        states[i] = zero if difference == 0.0 or factor == 0.0 else in_range
+        if difference != 0.0 and factor != 0.0:
+            values[i] = product_narrowed(difference, factor, f)

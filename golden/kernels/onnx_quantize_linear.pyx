@@ -1,0 +1,165 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""x / y_scale to an integer or a small float, in double with fma's remainder.
+
+Every operand is a double of at most 32 bits. The double nearest to x / y_scale and the sign of what is left,
+x - q * y_scale (one fma; it is a double, since q is no further than half a unit in the last place from the quotient),
+say exactly where the quotient lies: within half a unit of q, on the side of that sign. An integer, a half and a
+midpoint of two small floats are doubles, so comparing q with one of them and then the sign decides, without tolerance.
+"""
+
+import numpy as np
+
+from tiebreak.golden.elements import FloatType
+from tiebreak.golden.kernels import tensors
+from tiebreak.golden.problem import IN_RANGE, OUT_OF_RANGE, UNDEFINED, ZERO
+
+from libc.math cimport floor, isnan, signbit
+
+include "arithmetic.pxi"
+
+# What rounding does on a tie, or in general: away from zero, toward it, up, down, to even.
+AWAY, TRUNCATE, UP, DOWN, EVEN = range(5)
+KINDS = {
+    "ROUND_NEAREST_TOWARD_INFINITY": AWAY,
+    "ROUND_NEAREST_TOWARD_ZERO": TRUNCATE,
+    "ROUND_NEAREST_UPWARD": UP,
+    "ROUND_NEAREST_DOWNWARD": DOWN,
+    "ROUND_NEAREST_TOWARD_EVEN": EVEN,
+    "ROUND_TOWARD_INFINITY": AWAY,
+    "ROUND_TOWARD_ZERO": TRUNCATE,
+    "ROUND_UP": UP,
+    "ROUND_DOWN": DOWN,
+}
+LARGEST = {
+    "float8_e4m3fn": 448.0,
+    "float8_e4m3fnuz": 240.0,
+    "float8_e5m2": 57344.0,
+    "float8_e5m2fnuz": 57344.0,
+    "float4_e2m1fn": 6.0,
+}
+
+
+cdef struct Quotient:
+    double value  # the nearest double
+    double rest  # of the sign of the true quotient minus value; 0 if that is exact
+    bint defined
+
+
+def quantize_linear(problem, working, mode):
+    """See LOOPS."""
+    x, scale, zero_point = (tensors.doubles(o, kind) for o, kind in zip(problem.operands, problem.kinds))
+    codes, states = np.zeros(len(x), np.int64), np.full(len(x), UNDEFINED, np.uint8)
+    if working and not problem.constants["division"]:
+        return codes, states
+    work = tensors.format_of(problem.working)
+    if isinstance(problem.result, FloatType):
+        to_floats(x, scale, zero_point, working, work, problem.result, problem.constants["saturate"], codes, states)
+    else:
+        nearest = mode.startswith("ROUND_NEAREST")
+        ends = problem.result.lowest, problem.result.highest
+        to_integers(x, scale, zero_point, working, work, nearest, KINDS[mode], ends, codes, states)
+    return codes, states
+
+
+cdef inline Quotient divided(double x, double scale, bint working, Format w) noexcept nogil:
+    """x / scale of finite operands or an infinite or NaN x; in working precision from operands of that type."""
+    cdef Quotient q
+    if working:
+        x, scale = narrow(x, w), narrow(scale, w)
+    q.defined = isfinite(scale) and scale != 0.0
+    q.value = x / scale if q.defined else 0.0
+    q.rest = 0.0
+    if working:
+        q.value = narrow(q.value, w)
+    elif q.defined and isfinite(q.value):
+        q.rest = fma(-q.value, scale, x)
+        q.rest = q.rest if scale > 0.0 else -q.rest
+    return q
+
+
+cdef inline double rounded(Quotient q, bint nearest, int kind) noexcept nogil:
+    """The quotient rounded to an integer; magnitudes from 2^52 on are integers already, and out of every range."""
+    cdef double magnitude = fabs(q.value), whole, part, beyond
+    cdef bint negative = signbit(q.value), further
+    if magnitude >= 4503599627370496.0:
+        return q.value
+    whole = floor(magnitude)
+    part = magnitude - whole  # exact
+    beyond = -q.rest if negative else q.rest  # sign of the true magnitude minus this one
+    if part == 0.0 and beyond < 0.0:  # a little below an integer
+        whole, part, beyond = whole - 1.0, 1.0, 0.0
+    if part == 0.0 and beyond == 0.0:
+        return q.value
+    if nearest and (part != 0.5 or beyond != 0.0):
+        further = part > 0.5 or (part == 0.5 and beyond > 0.0)
+    elif kind == 4:
+        further = whole != 2.0 * floor(whole / 2.0)
+    elif kind < 2:
+        further = kind == 0
+    else:
+        further = (kind == 2) != negative
+    whole += further
+    return -whole if negative else whole
+
+
+cdef to_integers(const double[::1] x, const double[::1] scale, const double[::1] zero_point, bint working, tuple work,
+                 bint nearest, int kind, tuple ends, int64_t[::1] codes, uint8_t[::1] states):
+    cdef Py_ssize_t i
+    cdef Format w = format_of(work)
+    cdef Quotient q
+    cdef double sum, lowest = ends[0], highest = ends[1]
+    cdef uint8_t in_range = IN_RANGE, out_of_range = OUT_OF_RANGE
+    for i in range(x.shape[0]):
+        if not isfinite(narrow(x[i], w) if working else x[i]):
+            continue
+        q = divided(x[i], scale[i], working, w)
+        if not q.defined:
+            continue
+        sum = rounded(q, nearest, kind) + zero_point[i]
+        states[i] = in_range if lowest <= sum <= highest else out_of_range
+        codes[i] = <int64_t>min(max(sum, lowest), highest)
+
+
+cdef to_floats(const double[::1] x, const double[::1] scale, const double[::1] zero_point, bint working, tuple work,
+               object result, bint saturate, int64_t[::1] codes, uint8_t[::1] states):
+    cdef Py_ssize_t i
+    cdef Format w = format_of(work), f = format_of((result.precision, result.emin, INFINITY))
+    cdef Quotient q
+    cdef double magnitude, largest = LARGEST[result.name]
+    cdef int64_t sign = 1 << (result.bits - 1), top = result.largest_bits
+    cdef int64_t beyond = result.infinity_bits if result.specials == "ieee" else result.nan_bits or 0
+    cdef int64_t nan = result.nan_bits or 0
+    cdef bint bounded = result.specials == "none", one_zero = result.specials == "fnuz"
+    cdef bint signed = result.specials == "ieee", signed_too
+    cdef uint8_t in_range = IN_RANGE, zero = ZERO
+    for i in range(x.shape[0]):
+        q = divided(x[i], scale[i], working, w)
+        if not q.defined or zero_point[i] != 0.0 or (bounded and isnan(q.value)):
+            continue
+        states[i] = zero if q.value == 0.0 else in_range
+        if q.value == 0.0:
+            continue
+        if isnan(q.value):
+            codes[i] = nan
+            continue
+        magnitude = fabs(narrow(to_odd(q.value, q.rest), f))
+        if magnitude <= largest:
+            codes[i] = pattern(magnitude, f)
+            signed_too = codes[i] != 0 or not one_zero
+        else:
+            codes[i] = top if saturate or bounded else beyond
+            signed_too = saturate or bounded or signed
+        if signbit(q.value) and signed_too:
+            codes[i] |= sign
+
+
+cdef inline int64_t pattern(double magnitude, Format f) noexcept nogil:
+    """The bits of a magnitude that the format holds."""
+    cdef int exponent
+    cdef int64_t significand
+    if magnitude == 0.0:
+        return 0
+    frexp(magnitude, &exponent)
+    exponent = max(exponent - 1, f.emin)
+    significand = <int64_t>ldexp(magnitude, f.precision - 1 - exponent)
+    return ((<int64_t>(exponent - f.emin)) << (f.precision - 1)) + significand

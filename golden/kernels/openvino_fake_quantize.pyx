@@ -1,0 +1,168 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""FakeQuantize in doubles: rounded step by step, or with an error bound and big integers where that can't decide."""
+
+import numpy as np
+
+from tiebreak.golden.kernels import integers, tensors
+from tiebreak.golden.problem import IN_RANGE, UNDEFINED, ZERO
+
+from libc.math cimport NAN, floor
+
+include "arithmetic.pxi"
+
+cdef double MARGIN = 2.0**-49, LEAST = 2.0**-1000
+
+cdef enum Tie:
+    EVEN, UP, DOWN
+cdef enum Kind:
+    NEAREST, CEILING, FLOOR
+# The argument of round is never negative (numerator and denominator have the same sign), so each mode is one of these.
+cdef dict TIES = {"EVEN": EVEN, "INFINITY": UP, "UPWARD": UP, "ZERO": DOWN, "DOWNWARD": DOWN}
+cdef dict KINDS = {
+    "ROUND_UP": CEILING, "ROUND_TOWARD_INFINITY": CEILING, "ROUND_DOWN": FLOOR, "ROUND_TOWARD_ZERO": FLOOR,
+}
+
+cdef struct Rule:
+    int kind
+    int tie
+
+
+cdef Rule rule_of(str mode):
+    cdef Rule rule
+    rule.kind = KINDS.get(mode, NEAREST)
+    rule.tie = TIES[mode.rpartition("_")[2]] if rule.kind == NEAREST else EVEN
+    return rule
+
+
+cdef inline double to_level(double q, Rule rule) noexcept nogil:
+    """q >= 0 rounded to an integer; q - floor(q) is exact."""
+    cdef double below = floor(q), rest = q - floor(q)
+    cdef bint odd
+    if rest == 0.0 or rule.kind == FLOOR:
+        return below
+    if rule.kind == CEILING or rest > 0.5:
+        return below + 1.0
+    odd = below != 2.0 * floor(below / 2.0)
+    return below + 1.0 if rest == 0.5 and (rule.tie == UP or (rule.tie == EVEN and odd)) else below
+
+
+cdef inline double stepwise(double x, double low, double high, double first, double last, double n, Rule rule,
+                            Format w, bint* defined) noexcept nogil:
+    """The expression with every step rounded to the type; see arithmetic.pxi for why narrowing a double does that."""
+    cdef double offset = narrow(x - low, w), width = narrow(high - low, w), span = narrow(last - first, w)
+    cdef double position = narrow(narrow(offset / width, w) * n, w)
+    cdef double product = narrow(narrow(to_level(position, rule) / n, w) * span, w)
+    # Of what can be infinite everything but offset and width shows in the product: infinity or NaN stay.
+    defined[0] = isfinite(offset) and isfinite(width) and isfinite(n) and isfinite(span) and isfinite(product)
+    return narrow(product + first, w) if defined[0] else 0.0
+
+
+cdef inline double level_if_clear(double x, double low, double high, double n, Rule rule) noexcept nogil:
+    """The exact level, or -1 where doubles can't tell.
+
+    Two differences, a quotient and a product are each off by a factor of at most 1 + u, u = 2^-53; n is exact. So q is
+    off by less than 5u of itself, of which 16u is a wide margin, and by 2^-1000 where the quotient is subnormal.
+    """
+    cdef double q = (x - low) / (high - low) * n
+    cdef double margin = q * MARGIN + LEAST, below = floor(q)
+    if not isfinite(x - low) or not isfinite(high - low) or not q < 1.7592186044416e13:
+        return -1.0
+    if rule.kind == NEAREST:
+        return -1.0 if fabs(q - below - 0.5) <= margin else to_level(q, rule)
+    if q - below <= margin or q - below >= 1.0 - margin:
+        return -1.0
+    return to_level(q, rule)
+
+
+cdef inline double output_if_clear(double level, double n, double first, double last, Format f) noexcept nogil:
+    """(level * last + (n - level) * first) / n rounded once, or NaN where doubles can't tell.
+
+    Both products are at most n * M, M = max(|first|, |last|); with the sum and the quotient the value is off by less
+    than 8u * M, and by 2^-1000 for subnormals; 16u * M is taken. Rounding is monotonic: if both ends of the interval
+    round to the same value, so does the exact result.
+    """
+    cdef double value, error, below, above
+    if level == 0.0 or level == n:
+        return first if level == 0.0 else last
+    value = (level * last + (n - level) * first) / n
+    error = max(fabs(first), fabs(last)) * MARGIN + LEAST
+    below, above = narrow(value - error, f), narrow(value + error, f)
+    return below if f.precision < 53 and below == above and below != 0.0 else NAN
+
+
+cdef double from_integers(double x, double low, double high, double first, double last, object n, str mode,
+                          double level, tuple described, bint* zero):
+    """The expression in integers; `level` is known unless it is negative."""
+    cdef object count, top, bottom
+    values = [integers.ratio(v) for v in (x, low, high, first, last)]
+    scale = max(denominator for _, denominator in values)  # powers of two
+    a, b, c, d, e = (numerator * (scale // denominator) for numerator, denominator in values)
+    count = integers.round_ratio((a - b) * n, c - b, mode) if level < 0.0 else int(level)
+    top, bottom = count * e + (n - count) * d, n * scale
+    zero[0] = top == 0
+    return integers.ratio_to_real(top, bottom, described)
+
+
+def fake_quantize(problem, working, mode):
+    """See LOOPS."""
+    x, low, high, first, last = (tensors.doubles(o, kind) for o, kind in zip(problem.operands, problem.kinds))
+    values = np.zeros(len(x))
+    states = np.empty(len(x), np.uint8)
+    described = tensors.format_of(problem.working if working else problem.result)
+    n = problem.constants["levels"] - 1
+    if working:
+        held = integers.ratio_to_real(n, 1, described)
+        in_steps(x, low, high, first, last, held, mode, described, values, states)
+    else:
+        exactly(x, low, high, first, last, n, mode, described, values, states)
+    return np.where(states == IN_RANGE, tensors.real_codes(values, problem.result), 0), states
+
+
+cdef inline bint usable(double x, double low, double high, double first, double last) noexcept nogil:
+    return x == x and isfinite(low) and isfinite(high) and isfinite(first) and isfinite(last)
+
+
+cdef in_steps(const double[::1] x, const double[::1] low, const double[::1] high, const double[::1] first,
+              const double[::1] last, double n, str mode, tuple described, double[::1] values, uint8_t[::1] states):
+    cdef Py_ssize_t i
+    cdef Format w = format_of(described)
+    cdef Rule rule = rule_of(mode)
+    cdef bint defined
+    cdef uint8_t in_range = IN_RANGE, undefined = UNDEFINED, zero = ZERO
+    for i in range(x.shape[0]):
+        defined = usable(x[i], low[i], high[i], first[i], last[i])
+        if not defined:
+            pass
+        elif x[i] <= min(low[i], high[i]):
+            values[i] = first[i]
+        elif x[i] > max(low[i], high[i]):
+            values[i] = last[i]
+        else:
+            values[i] = stepwise(x[i], low[i], high[i], first[i], last[i], n, rule, w, &defined)
+        states[i] = undefined if not defined else zero if values[i] == 0.0 else in_range
+
+
+cdef exactly(const double[::1] x, const double[::1] low, const double[::1] high, const double[::1] first,
+             const double[::1] last, object levels, str mode, tuple described, double[::1] values, uint8_t[::1] states):
+    cdef Py_ssize_t i
+    cdef Format f = format_of(described)
+    cdef Rule rule = rule_of(mode)
+    cdef bint small = levels <= 1 << 44, is_zero
+    cdef double n = float(levels) if small else 1.0
+    cdef double level
+    cdef uint8_t in_range = IN_RANGE, undefined = UNDEFINED, zero = ZERO
+    for i in range(x.shape[0]):
+        if not usable(x[i], low[i], high[i], first[i], last[i]):
+            states[i] = undefined
+            continue
+        if x[i] <= min(low[i], high[i]) or x[i] > max(low[i], high[i]):
+            values[i] = first[i] if x[i] <= min(low[i], high[i]) else last[i]
+            states[i] = zero if values[i] == 0.0 else in_range
+            continue
+        level = level_if_clear(x[i], low[i], high[i], n, rule) if small else -1.0
+        values[i] = output_if_clear(level, n, first[i], last[i], f) if level >= 0.0 else NAN
+        is_zero = values[i] == 0.0
+        if values[i] != values[i]:
+            values[i] = from_integers(x[i], low[i], high[i], first[i], last[i], levels, mode, level, described,
+                                      &is_zero)
+        states[i] = zero if is_zero else in_range

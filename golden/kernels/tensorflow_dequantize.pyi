@@ -1,0 +1,3 @@
+from tiebreak.golden.problem import Array, Elementwise
+
+def dequantize(problem: Elementwise, working: bool, mode: str) -> tuple[Array, Array]: ...

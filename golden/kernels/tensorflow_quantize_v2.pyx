@@ -1,0 +1,297 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""tensorflow.QuantizeV2 in doubles.
+
+Working precision: each step in double, narrowed to float32. Exactly: the modes in closed form,
+
+    MIN_COMBINED  (clip(x) - low) * (n - 1) / (high - low) [- n / 2]
+    MIN_FIRST     round(x * (n - 1) / (high - low)) - round(low * (n - 1) / (high - low)) + lowest
+    SCALED        x * max_T / high or x * min_T / low, whichever is nearer to zero, then clipped to the integers
+
+for n = 2^bits, in double with a bound on the error. Four operations at most are rounded, each by at most u = 2^-53 of
+its result, so the relative error is below 2^-50, or that of the larger term where 128 is subtracted. If both ends of
+the interval round to the same integer, so does what lies between them; if not, integers of any size decide.
+"""
+
+import numpy as np
+
+from tiebreak.golden.kernels import integers, tensors
+from tiebreak.golden.problem import IN_RANGE, OUT_OF_RANGE, UNDEFINED, ZERO
+
+include "arithmetic.pxi"
+
+from libc.math cimport floor, fmax, fmin, trunc
+
+cdef double MAX_FLOAT = 3.4028234663852886e38
+cdef double FAR = 4503599627370496.0  # 2^52: beyond every range, and an integer
+UNIT = 149  # a Python integer, for shifts of any size: every finite float32 is a multiple of 2^-149
+
+cdef enum Range:
+    COMBINED, FIRST, SCALED
+
+cdef enum Rounding:
+    AWAY_FROM_ZERO, TO_ZERO, CEILING, FLOOR, TIES_AWAY, TIES_TO_ZERO, TIES_UP, TIES_DOWN, TIES_EVEN
+
+RANGES = {"MIN_COMBINED": COMBINED, "MIN_FIRST": FIRST, "SCALED": SCALED}
+ROUNDINGS = {
+    "ROUND_TOWARD_INFINITY": AWAY_FROM_ZERO,
+    "ROUND_TOWARD_ZERO": TO_ZERO,
+    "ROUND_UP": CEILING,
+    "ROUND_DOWN": FLOOR,
+    "ROUND_NEAREST_TOWARD_INFINITY": TIES_AWAY,
+    "ROUND_NEAREST_TOWARD_ZERO": TIES_TO_ZERO,
+    "ROUND_NEAREST_UPWARD": TIES_UP,
+    "ROUND_NEAREST_DOWNWARD": TIES_DOWN,
+    "ROUND_NEAREST_TOWARD_EVEN": TIES_EVEN,
+}
+
+cdef struct Node:
+    int mode
+    int rounding
+    bint combines  # whether MIN_COMBINED says what it subtracts
+    double count  # 2^bits
+    double offset  # what MIN_COMBINED subtracts
+    double lowest, highest  # of the type
+    double least_t  # min_T: one more with narrow_range
+    double least  # ensure_minimum_range
+    Format work
+
+
+cdef Node node_of(problem, str mode):
+    cdef Node n
+    kind = problem.constants["T"]
+    n.mode, n.rounding = RANGES[problem.constants["mode"]], ROUNDINGS[mode]
+    n.combines = not kind.signed or kind.bits == 8
+    n.count = 2.0**kind.bits
+    n.offset = 128.0 if kind.signed else 0.0
+    n.lowest, n.highest, n.least_t = kind.lowest, kind.highest, problem.constants["lowest"]
+    n.least = problem.constants["least"]
+    n.work = format_of(tensors.format_of(problem.working))
+    return n
+
+
+cdef inline double rounded(double v, int rounding) noexcept nogil:
+    """An integer by one of the nine modes; v - trunc(v) is exact."""
+    cdef double whole, fraction, away
+    if fabs(v) >= FAR:
+        return copysign(FAR, v)
+    whole = trunc(v)
+    fraction, away = fabs(v - whole), copysign(1.0, v)
+    if fraction == 0.0 or rounding == TO_ZERO:
+        return whole
+    if rounding == AWAY_FROM_ZERO:
+        return whole + away
+    if rounding == CEILING or rounding == FLOOR:
+        return whole + away if (rounding == CEILING) == (away > 0.0) else whole
+    if fraction != 0.5:
+        return whole + away if fraction > 0.5 else whole
+    if rounding == TIES_EVEN:
+        return whole + away if trunc(whole / 2.0) * 2.0 != whole else whole
+    if rounding == TIES_AWAY or (rounding == TIES_UP and away > 0.0) or (rounding == TIES_DOWN and away < 0.0):
+        return whole + away
+    return whole
+
+
+cdef inline bint is_open(Node *n, double low, double high) noexcept nogil:
+    """Whether the document leaves open which range is meant. The width is a double and what it lacks, by two-sum."""
+    cdef double width, part, rest
+    if not isfinite(low) or not isfinite(high) or high < low:
+        return True
+    width = high - low
+    part = width - high
+    rest = (high - (width - part)) + (-low - part)
+    if width < n.least or (width == n.least and rest < 0.0):
+        return True
+    return (n.mode != SCALED or n.least_t > 0.0) and (low > 0.0 or high < 0.0)
+
+
+cdef inline double factor_of(Node *n, double low, double high) noexcept nogil:
+    """scale_factor in working precision."""
+    cdef double from_min = MAX_FLOAT, from_max = MAX_FLOAT
+    if n.least_t * low > 0.0:
+        from_min = narrow(narrow(n.least_t, n.work) / low, n.work)
+    if n.highest * high > 0.0:
+        from_max = narrow(narrow(n.highest, n.work) / high, n.work)
+    if not isfinite(from_min) or not isfinite(from_max):
+        return INFINITY
+    return fmin(from_min, from_max)
+
+
+cdef bint stepwise(Node *n, double x, double low, double high, double *result) noexcept nogil:
+    """Working precision; False where a step leaves the finite numbers, or divides by zero."""
+    cdef Format w = n.work
+    cdef double a, b, factor
+    if n.mode == COMBINED:
+        a = narrow(narrow(fmin(fmax(x, low), high) - low, w) * (n.count - 1.0), w)
+        b = narrow(high - low, w)
+        if not n.combines or not isfinite(a) or not isfinite(b) or b == 0.0:
+            return False
+        a = narrow(a / b, w)
+        if not isfinite(a):
+            return False
+        result[0] = rounded(narrow(a - n.offset, w), n.rounding)
+        return True
+    if n.mode == FIRST:
+        b = narrow(narrow(high - low, w) * narrow(n.count / (n.count - 1.0), w), w)
+        if not isfinite(b) or b == 0.0:
+            return False
+        factor = narrow(n.count / b, w)
+        a, b = narrow(x * factor, w), narrow(low * factor, w)
+        if not isfinite(factor) or not isfinite(a) or not isfinite(b):
+            return False
+        result[0] = rounded(a, n.rounding) - rounded(b, n.rounding) + n.lowest
+        return True
+    factor = factor_of(n, low, high)
+    if not isfinite(factor):
+        return False
+    a, b = narrow(narrow(n.least_t, w) / factor, w), narrow(narrow(n.highest, w) / factor, w)
+    if not isfinite(a) or not isfinite(b):
+        return False
+    a = narrow(fmin(b, fmax(a, x)) * factor, w)
+    result[0] = rounded(a, n.rounding)
+    return isfinite(a)
+
+
+cdef inline double settled(double v, double error, int rounding, bint *doubtful) noexcept nogil:
+    """What v, known to within `error`, rounds to; doubtful if that is not one integer."""
+    cdef double below = rounded(v - error, rounding)
+    if error != 0.0 and below != rounded(v + error, rounding):
+        doubtful[0] = True
+    return below
+
+
+cdef bint closed(Node *n, double x, double low, double high, double *result, bint *doubtful) noexcept nogil:
+    """Real arithmetic, or an answer in doubt; False where it divides by zero."""
+    cdef double bound = 2.0**-50, v, other, from_min, from_max
+    if n.mode == COMBINED:
+        if not n.combines or high == low:
+            return False
+        v = (fmin(fmax(x, low), high) - low) * (n.count - 1.0) / (high - low)
+        result[0] = settled(v - n.offset, bound * (v + n.offset), n.rounding, doubtful)
+        return True
+    if n.mode == FIRST:
+        if high == low:
+            return False
+        v = x * (n.count - 1.0) / (high - low)
+        other = low * (n.count - 1.0) / (high - low)
+        result[0] = settled(v, bound * fabs(v), n.rounding, doubtful) + n.lowest
+        result[0] -= settled(other, bound * fabs(other), n.rounding, doubtful)
+        return True
+    v = x * MAX_FLOAT
+    from_min = x * n.least_t / low if n.least_t * low > 0.0 else v
+    from_max = x * n.highest / high if n.highest * high > 0.0 else v
+    v = fmin(from_min, from_max) if x > 0.0 else fmax(from_min, from_max)
+    other = settled(v, bound * fabs(v), n.rounding, doubtful)
+    result[0] = fmin(fmax(other, n.least_t), n.highest)
+    return True
+
+
+def output(problem, working, mode):
+    """See LOOPS."""
+    x, low, high = (tensors.doubles(o, kind) for o, kind in zip(problem.operands, problem.kinds))
+    codes, states = np.zeros(len(x), np.int64), np.empty(len(x), np.uint8)
+    doubts = loop(problem, working, mode, x, low, high, codes, states)
+    for i in doubts:
+        value = by_integers(problem, mode, x[i], low[i], high[i])
+        codes[i], states[i] = clamped(value, problem.constants["T"])
+    return codes, states
+
+
+cdef list loop(problem, bint working, str mode, const double[::1] x, const double[::1] low, const double[::1] high,
+               int64_t[::1] codes, uint8_t[::1] states):
+    """Fills in what doubles can decide; the places of all else."""
+    cdef Py_ssize_t i
+    cdef Node n = node_of(problem, mode)
+    cdef bint known, doubtful
+    cdef double value = 0.0
+    cdef uint8_t in_range = IN_RANGE, out_of_range = OUT_OF_RANGE, undefined = UNDEFINED
+    doubts = []
+    for i in range(x.shape[0]):
+        doubtful, states[i] = False, undefined
+        if not isfinite(x[i]) or is_open(&n, low[i], high[i]):
+            continue
+        if working:
+            known = stepwise(&n, x[i], low[i], high[i], &value)
+        else:
+            known = closed(&n, x[i], low[i], high[i], &value, &doubtful)
+        if not known:
+            continue
+        if doubtful:
+            doubts.append(i)
+            continue
+        codes[i] = <int64_t> fmin(fmax(value, n.lowest), n.highest)
+        states[i] = in_range if n.mode == FIRST or codes[i] == value else out_of_range
+    return doubts
+
+
+def clamped(value, kind):
+    code = min(max(value, kind.lowest), kind.highest)
+    return code, IN_RANGE if code == value else OUT_OF_RANGE
+
+
+def whole(value):
+    """A float32's value in units of 2^-149."""
+    numerator, denominator = integers.ratio(float(value))
+    return numerator * ((1 << UNIT) // denominator)
+
+
+def by_integers(problem, mode, x, low, high):
+    """The exact result, with integers of any size."""
+    constants, kind = problem.constants, problem.constants["T"]
+    x, low, high, steps = whole(x), whole(low), whole(high), (1 << kind.bits) - 1
+    if constants["mode"] == "SCALED":
+        numerator, denominator = factor_ratio(constants, low, high)
+        return min(max(integers.round_ratio(x * numerator, denominator, mode), constants["lowest"]), constants["highest"])
+    if constants["mode"] == "MIN_COMBINED":
+        shifted = (min(max(x, low), high) - low) * steps - (128 if kind.signed else 0) * (high - low)
+        return integers.round_ratio(shifted, high - low, mode)
+    quotients = [integers.round_ratio(value * steps, high - low, mode) for value in (x, low)]
+    return min(max(quotients[0] - quotients[1] + kind.lowest, kind.lowest), kind.highest)
+
+
+def factor_ratio(constants, low, high):
+    """scale_factor for a range in units of 2^-149, in their reciprocal, as numerator and positive denominator."""
+    largest = whole(MAX_FLOAT), 1 << 2 * UNIT
+    first, second = (
+        (abs(bound), abs(end)) if end * bound > 0 else largest
+        for end, bound in ((low, constants["lowest"]), (high, constants["highest"]))
+    )
+    return first if first[0] * second[1] < second[0] * first[1] else second
+
+
+def output_min(problem, working, mode):
+    """See LOOPS."""
+    return range_end(problem, working, mode, 0)
+
+
+def output_max(problem, working, mode):
+    """See LOOPS."""
+    return range_end(problem, working, mode, 1)
+
+
+def range_end(problem, working, mode, which):
+    ends = [tensors.doubles(o, kind) for o, kind in zip(problem.operands, problem.kinds)]
+    values, states = np.zeros(len(ends[0])), np.full(len(ends[0]), IN_RANGE, np.uint8)
+    for i, (low, high) in enumerate(zip(*ends)):
+        values[i], states[i] = one_end(problem, working, mode, float(low), float(high), which)
+    return np.where(states == IN_RANGE, tensors.real_codes(values, problem.result), 0), states
+
+
+def one_end(problem, bint working, str mode, double low, double high, int which):
+    """The lower or the upper end of the range that was used, with its state."""
+    cdef Node n = node_of(problem, mode)
+    cdef double factor, bound = n.highest if which else n.least_t
+    if is_open(&n, low, high):
+        return 0.0, UNDEFINED
+    if n.mode != SCALED:
+        value = high if which else low
+    elif working:
+        factor = factor_of(&n, low, high)
+        if not isfinite(factor):
+            return 0.0, UNDEFINED
+        value = narrow(narrow(bound, n.work) / factor, n.work)
+    else:
+        numerator, denominator = factor_ratio(problem.constants, whole(low), whole(high))
+        value = integers.ratio_to_real(
+            int(bound) * denominator, numerator << UNIT, tensors.format_of(problem.result)
+        )
+    return value, ZERO if (bound == 0.0 if n.mode == SCALED else value == 0.0) else IN_RANGE

@@ -1,0 +1,179 @@
+"""What QuantizeLinear and DequantizeLinear share: types and attributes by operator set, and the three granularities.
+
+The tables are those of the operator schemas; types go by their ml_dtypes names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tiebreak.golden.elements import ELEMENT_TYPES
+from tiebreak.golden.errors import InvalidInput
+from tiebreak.golden.problem import Array, codes_of
+
+OPSETS = (10, 13, 19, 21, 23, 24, 25)
+DEFAULT_AXIS = 1
+SAME = ("the other real type",)  # the scale's types, where the schema gives it the type of x or y
+
+# The numbers that TensorProto gives to element types.
+NUMBERS = {
+    1: "float32",
+    2: "uint8",
+    3: "int8",
+    4: "uint16",
+    5: "int16",
+    6: "int32",
+    10: "float16",
+    11: "float64",
+    16: "bfloat16",
+    17: "float8_e4m3fn",
+    18: "float8_e4m3fnuz",
+    19: "float8_e5m2",
+    20: "float8_e5m2fnuz",
+    21: "uint4",
+    22: "int4",
+    23: "float4_e2m1fn",
+    24: "float8_e8m0fnu",
+    25: "uint2",
+    26: "int2",
+}
+REALS = ("float32", "float16", "bfloat16")
+BYTES = ("int8", "uint8")
+WORDS = ("int16", "uint16", "int4", "uint4")
+FLOAT8 = ("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz")
+FLOAT4 = ("float4_e2m1fn",)
+INT2 = ("int2", "uint2")
+E8M0 = ("float8_e8m0fnu",)
+
+
+@dataclass(frozen=True)
+class Version:
+    """What one version of an operator allows: types of the wide side, the scale and the narrow side; attributes."""
+
+    wide: tuple[str, ...]
+    scale: tuple[str, ...]
+    narrow: tuple[str, ...]
+    attributes: tuple[str, ...]
+
+
+def parse_type(allowed: tuple[str, ...]) -> Callable[[Any], str]:
+    """An element type by its ml_dtypes name or TensorProto's number, as its name."""
+
+    def parse(value: Any) -> str:
+        name = NUMBERS.get(value) if isinstance(value, int) and not isinstance(value, bool) else value
+        if name not in allowed:
+            raise ValueError(f"{value!r} is not one of {', '.join(allowed)}")
+        return str(name)
+
+    return parse
+
+
+def parse_block_size(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise ValueError(f"{value!r} is not a block size (1, 2, …; 0 for none)")
+    return value
+
+
+def problem_with(
+    version: Version, opset: int, wide: str, scale: str, narrow: str, attributes: Mapping[str, Any]
+) -> str:
+    """What a version does not allow, in one line; empty if it allows everything."""
+    for name in attributes:
+        if name not in version.attributes:
+            return f"opset {opset} has no attribute {name!r}"
+    for what, name, allowed in (("real", wide, version.wide), ("quantized", narrow, version.narrow)):
+        if name not in allowed:
+            return f"opset {opset} has no {what} type {name}; it has {', '.join(allowed)}"
+    if version.scale == SAME and scale != wide:
+        return f"opset {opset} wants a scale of type {wide}, not {scale}"
+    if version.scale != SAME and scale not in version.scale:
+        return f"opset {opset} has no scale of type {scale}; it has {', '.join(version.scale)}"
+    return ""
+
+
+def check_version(operator: str, versions: Mapping[int, Version], opset: int, *asked: Any) -> None:
+    """InvalidInput unless the version of this operator set allows what is asked (see problem_with)."""
+    if opset not in versions:
+        known = ", ".join(map(str, versions))
+        raise InvalidInput(f"{operator}: opset {opset} is none of its versions {known}")
+    problem = problem_with(versions[opset], opset, *asked)
+    if problem:
+        raise InvalidInput(f"{operator}: {problem}")
+
+
+def first_version(versions: Mapping[int, Version], *asked: Any) -> int:
+    """The first operator set from 21 on that allows what is asked; the last one if none does."""
+    recent = [opset for opset in versions if opset >= 21]
+    return next((opset for opset in recent if not problem_with(versions[opset], opset, *asked)), recent[-1])
+
+
+def check_axis(operator: str, axis: int, rank: int) -> int:
+    """The axis counted from the front."""
+    if not -rank <= axis < rank:
+        raise InvalidInput(f"{operator}: axis {axis} outside [{-rank}, {rank - 1}] of an input of rank {rank}")
+    return axis % rank
+
+
+def spread(operator: str, attributes: Mapping[str, Any], x: tuple[int, ...], scale: Array, zero_point: Array | None,
+           opset: int) -> tuple[Array, Array | None]:  # fmt: skip
+    """Codes of scale and zero point for every element of an input of shape `x`, flat.
+
+    InvalidInput unless the scale is a scalar, has one axis' length, or one element for every block.
+    """
+    check_zero_point(operator, scale.shape, None if zero_point is None else zero_point.shape)
+    own = scale.shape
+    place = placed(operator, attributes, x, own, opset)
+    if zero_point is None:
+        return place(codes_of(scale)), None
+    return place(codes_of(scale)), place(codes_of(zero_point).reshape(own))
+
+
+def check_zero_point(operator: str, scale: tuple[int, ...], zero_point: tuple[int, ...] | None) -> None:
+    """One element in one dimension passes for a scalar: ONNX's own node tests have such zero points."""
+    if zero_point is not None and zero_point != scale and not (scale == () and zero_point == (1,)):
+        raise InvalidInput(f"{operator}: zero point of shape {list(zero_point)}, scale {list(scale)}")
+
+
+def placed(
+    operator: str, attributes: Mapping[str, Any], x: tuple[int, ...], scale: tuple[int, ...], opset: int
+) -> Callable[[Array], Array]:
+    """How a parameter of shape `scale` is laid over an input of shape `x`."""
+    block, axis = attributes.get("block_size", 0), attributes.get("axis", DEFAULT_AXIS)
+    if scale == ():
+        return lambda parameter: np.ascontiguousarray(np.broadcast_to(parameter, x)).reshape(-1)
+    if opset < 13:
+        raise InvalidInput(f"{operator}: scale of shape {list(scale)}; opset {opset} wants a scalar")
+    if block:
+        return in_blocks(operator, block, check_axis(operator, axis, len(x)), x, scale)
+    if len(scale) != 1:
+        raise InvalidInput(f"{operator}: scale of shape {list(scale)} without block_size; it needs [] or one axis")
+    axis = check_axis(operator, axis, len(x))
+    if scale != (x[axis],):
+        raise InvalidInput(
+            f"{operator}: scale of shape {list(scale)}; an input of shape {list(x)} with axis {axis} needs [] or "
+            f"[{x[axis]}]"
+        )
+    kept = [size if i == axis else 1 for i, size in enumerate(x)]
+    return lambda parameter: np.ascontiguousarray(np.broadcast_to(parameter.reshape(kept), x)).reshape(-1)
+
+
+def in_blocks(
+    operator: str, block: int, axis: int, x: tuple[int, ...], scale: tuple[int, ...]
+) -> Callable[[Array], Array]:
+    """Every scale stands for `block` neighbours along the axis, the last one for what is left."""
+    wanted = tuple(-(-size // block) if i == axis else size for i, size in enumerate(x))
+    if scale != wanted:
+        raise InvalidInput(
+            f"{operator}: scale of shape {list(scale)}; an input of shape {list(x)} in blocks of {block} along axis "
+            f"{axis} needs {list(wanted)}"
+        )
+    index = np.arange(x[axis]) // block
+    return lambda parameter: np.ascontiguousarray(parameter.take(index, axis=axis)).reshape(-1)
+
+
+def kind_named(name: str) -> Any:
+    return ELEMENT_TYPES[name]

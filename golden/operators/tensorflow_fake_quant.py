@@ -1,0 +1,261 @@
+"""`tensorflow.FakeQuantWithMinMaxVars`, and what its per-channel form shares with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from tiebreak.golden.errors import InvalidInput
+from tiebreak.golden.operators.model import Answer, Attribute, Clause, Contest, Operator, Types, parse_boolean
+from tiebreak.golden.problem import Array, Elementwise, flat, kind_of
+from tiebreak.golden.rounding import ROUND_MODES, is_nearest
+from tiebreak.golden.samples import tensorflow_fake_quant as samples
+
+if TYPE_CHECKING:
+    from tiebreak.golden.nodes import Node
+
+DOCUMENT = "TensorFlow API documentation, FakeQuantWithMinMaxVars"
+KERNEL = "TensorFlow 2.21, CPU kernel"
+MODE = "ROUND_NEAREST_TOWARD_EVEN"  # where one is needed; modes_of has all that are allowed
+FORMULA = (
+    "q = round((clamp(inputs, min_adj, max_adj) - min_adj) / scale) + lowest; outputs = (q - lowest) * scale + min_adj"
+)
+
+
+def clauses(prefix: str, document: str) -> tuple[Clause, ...]:
+    """The statements that both forms share."""
+
+    def clause(name: str, text: str, unspecified: bool = False, situation: str = "", **when: Any) -> Clause:
+        source = f"{document}{': silent' if unspecified else ''}"
+        return Clause(f"{prefix}-{name}", text, source, unspecified, when, situation)
+
+    return (
+        clause("F1", "The adjusted min and max are the interval to which the inputs are clamped."),
+        clause("F2", "Clamped values are quantized into the integers from 0 to 2^num_bits - 1."),
+        clause("F3", "With narrow_range the quantized range starts at 1.", narrow_range=True),
+        clause("F4", "Quantized values are de-quantized: the outputs lie on a grid between min_adj and max_adj."),
+        clause("A1", "If 0 < min < max: min_adj = 0 and max_adj = max - min."),
+        clause("A2", "If min < max < 0: min_adj = min - max and max_adj = 0."),
+        clause("A3", "If min <= 0 <= max: scale is max - min divided by 2^num_bits - 1."),
+        clause("A4", "If min <= 0 <= max: min_adj = scale * round(min / scale), so that 0 is on the grid."),
+        clause("A5", "If min <= 0 <= max: max_adj = max + min_adj - min."),
+        clause("N1", "num_bits is from 2 to 16; if it is absent, 8."),
+        clause("S1", "The outputs have the shape of the inputs."),
+        clause("T1", "Inputs, min, max and outputs are float32."),
+        clause(
+            "U1", "Which of two equally near integers round takes: any of the five nearest rules is accepted.", True
+        ),
+        clause(
+            "U2",
+            "How the integer comes from the clamped value and goes back, and in which order. In real numbers only the "
+            "grid matters; for working precision Tiebreak takes the plain order: subtract min_adj, divide by scale, "
+            "round, add the lowest integer, and back.",
+            True,
+        ),
+        clause(
+            "U3",
+            "The divisor of scale with narrow_range. The formula says 2^num_bits - 1, but the narrower range has one "
+            "step fewer; only 2^num_bits - 2 takes [min_adj; max_adj] onto it, and is what Tiebreak takes (contested).",
+            True,
+            narrow_range=True,
+        ),
+        clause("U4", "What min = max and min > max give.", True, "an undefined result"),
+        clause("U5", "What NaN and infinities give.", True, "an undefined result"),
+        clause("U6", "The sign of a zero result; either zero is accepted.", True, "a zero result"),
+        clause("U7", "What ranges give whose size or scale overflows, or underflows to 0, in float32.", True),
+    )
+
+
+def shared_roles(prefix: str) -> dict[str, str]:
+    names = {
+        "clamp": "F1",
+        "levels": "F2",
+        "narrow": "F3",
+        "dequantize": "F4",
+        "positive-range": "A1",
+        "negative-range": "A2",
+        "scale": "A3",
+        "nudge-min": "A4",
+        "nudge-max": "A5",
+        "num-bits": "N1",
+        "shape": "S1",
+        "type": "T1",
+        "tie": "U1",
+        "order": "U2",
+        "narrow-scale": "U3",
+        "degenerate": "U4",
+        "special": "U5",
+        "zero-sign": "U6",
+        "overflow": "U7",
+    }
+    return {role: f"{prefix}-{name}" for role, name in names.items()}
+
+
+def parse_num_bits(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 2 <= value <= 16:
+        raise ValueError(f"{value!r} is not an integer from 2 to 16")
+    return value
+
+
+ATTRIBUTES = (
+    Attribute("num_bits", "the bits of a quantized value, 2 to 16", parse_num_bits, default=8),
+    Attribute("narrow_range", "whether the quantized range starts at 1", parse_boolean, default=False),
+)
+STEPS = (
+    "situation min <= 0 <= max: scale = (max - min) / n, both steps rounded; n = 2^num_bits - 1, one less if narrow",
+    "min_adj = scale * round(min / scale), quotient and product rounded; max_adj = (max + min_adj) - min, both rounded",
+    "situation 0 < min < max: scale as above, min_adj = 0, max_adj = max - min, rounded",
+    "situation min < max < 0: scale as above, min_adj = min - max, rounded, max_adj = 0",
+    "clamped = inputs limited to [min_adj; max_adj]",
+    "q = round((clamped - min_adj) / scale), difference and quotient rounded; the lowest quantized value is added",
+    "outputs = ((q less the lowest quantized value) * scale) + min_adj, both steps rounded",
+    "everything is rounded to float32; the document gives no order for the last three lines",
+)
+
+
+def signature(types: Types, attributes: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    return (types.real,) * 3, (types.real,)
+
+
+def modes_of(attributes: Mapping[str, Any]) -> tuple[str, ...]:
+    """The document says "round" and no more."""
+    return tuple(mode for mode in ROUND_MODES if is_nearest(mode))
+
+
+def posed_as(
+    shape_of_range: Callable[[Node, tuple[int, ...]], tuple[int, ...]],
+) -> Callable[[Node, tuple[Array, ...]], tuple[Elementwise, ...]]:
+    """A pose that wants min and max of a shape that the inputs' shape gives; they broadcast on the last axis."""
+
+    def pose(node: Node, inputs: tuple[Array, ...]) -> tuple[Elementwise, ...]:
+        x, low, high = inputs
+        wanted = shape_of_range(node, x.shape)
+        for name, parameter in (("min", low), ("max", high)):
+            if parameter.shape != wanted:
+                raise InvalidInput(
+                    f"{node.operator}: {name} has shape {list(parameter.shape)}, {list(wanted)} is right"
+                )
+        operands = tuple(flat(array, x.shape) for array in inputs)
+        kinds = tuple(map(kind_of, inputs))
+        return (
+            Elementwise(
+                node.operator, "outputs", x.shape, node.real, node.real, MODE, kinds, operands, constants(node)
+            ),
+        )
+
+    return pose
+
+
+def constants(node: Node) -> dict[str, Any]:
+    """Attributes as the formula needs them; `intervals` is how many steps the quantized range has."""
+    lowest, highest = int(node.attributes.get("narrow_range", False)), (1 << node.attributes.get("num_bits", 8)) - 1
+    return {"lowest": lowest, "highest": highest, "intervals": highest - lowest}
+
+
+def contests(prefix: str, wrap: Callable[[float], Any]) -> tuple[Contest, ...]:
+    """The open questions; `wrap` gives min or max the form's shape."""
+
+    def contest(
+        name: str, question: str, touched: str, attributes: dict[str, Any], values: tuple[float, float, float],
+        *answers: Answer,
+    ) -> Contest:  # fmt: skip
+        x, low, high = values
+        clause_ids = tuple(f"{prefix}-{clause}" for clause in touched.split())
+        inputs = ([x], wrap(low), wrap(high))
+        return Contest(f"{prefix}-{name.upper()}", question, clause_ids, {"attributes": attributes}, inputs, answers)
+
+    return (
+        contest(
+            "narrow-scale",
+            "By what is max - min divided with narrow_range?",
+            "A3 F3 U3",
+            {"num_bits": 2, "narrow_range": True},
+            (-0.875, -0.875, 0.625),
+            Answer("the document's quantization range", "2^num_bits - 2, its number of steps", (-0.75,), judged=True),
+            Answer("the document's formula of scale", "2^num_bits - 1 always", (-1.0,)),
+            Answer(f"{KERNEL} and its unit tests", "2^num_bits - 2", (-0.75,)),
+        ),
+        contest(
+            "interval",
+            "Do the outputs lie in [min; max] or in [min_adj; max_adj]?",
+            "F1 F4 A5",
+            {"num_bits": 2},
+            (1.125, -0.375, 1.125),
+            Answer("the document's adjustment and its example", "in [min_adj; max_adj]", (1.0,), judged=True),
+            Answer("the document's first sentences alone", "in [min; max]", (1.125,)),
+            Answer(KERNEL, "in [min_adj; max_adj]", (1.0,)),
+        ),
+        contest(
+            "tie",
+            "To which integer does round take a value half-way between two?",
+            "U1",
+            {"num_bits": 2},
+            (0.5, 0.0, 3.0),
+            Answer("the document", "nothing: any nearest rule", "0 or 1", judged=True),
+            Answer(KERNEL, "floor(value + 0.5), upward", (1.0,)),
+        ),
+        contest(
+            "nudge-tie",
+            "To which integer does round take min / scale half-way between two?",
+            "A4 U1",
+            {},
+            (-0.25, -0.125, 63.625),
+            Answer("the document", "nothing: any nearest rule", "-0.25 or 0", judged=True),
+            Answer(
+                f"{KERNEL}; unit test WithVarsNudgedUp_RegularRange",
+                "the zero point -min / scale is rounded half away from zero",
+                (-0.25,),
+            ),
+        ),
+        contest(
+            "grid-precision",
+            "How is a quantized value taken back in floating point?",
+            "F4 U2",
+            {},
+            (-0.95, -1.5, 2.75),
+            Answer("real arithmetic, rounded once", "the grid point itself", (-0.949999988079071,), judged=True),
+            Answer("Tiebreak's working precision", "q * scale + min_adj", (-0.9500001072883606,), judged=True),
+            Answer(KERNEL, "(q - zero point) * scale with scale rounded", (-0.9500000476837158,)),
+        ),
+        contest(
+            "zero-range",
+            "What do min = 0 and max = 0 give?",
+            "U4",
+            {},
+            (0.5, 0.0, 0.0),
+            Answer("the document", "nothing: the third situation divides 0 by 0", "unspecified", judged=True),
+            Answer(f"{KERNEL}; unit test WithVars_ZeroMinAndMax", "zeros", (0.0,)),
+        ),
+        contest(
+            "reversed-range",
+            "What does min > max give?",
+            "U4",
+            {},
+            (1.0, 1.0, -1.0),
+            Answer("the document", "nothing: it is none of the three situations", "unspecified", judged=True),
+            Answer(KERNEL, "no error; computes on with a negative scale", (0.9960784912109375,)),
+        ),
+    )
+
+
+OPERATOR = Operator(
+    id="tensorflow.FakeQuantWithMinMaxVars",
+    prefix="TFF",
+    formula=FORMULA,
+    sources=(DOCUMENT,),
+    clauses=(*clauses("TFF", DOCUMENT), Clause("TFF-G1", "min and max are scalars, the same for all.", DOCUMENT)),
+    attributes=ATTRIBUTES,
+    forms=(("inputs", "min", "max"),),
+    outputs=("outputs",),
+    family="fake",
+    real_types=("float32",),
+    quantized_types=(),
+    signature=signature,
+    pose=posed_as(lambda node, shape: ()),
+    modes_of=modes_of,
+    roles=shared_roles("TFF") | {"range": "TFF-G1"},
+    steps=STEPS,
+    files=(("float32", "float32"),),
+    samples=samples.samples,
+    contested=contests("TFF", lambda value: value),
+)

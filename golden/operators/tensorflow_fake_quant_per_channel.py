@@ -1,0 +1,51 @@
+"""`tensorflow.FakeQuantWithMinMaxVarsPerChannel`: one min and one max for each position of the last axis."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tiebreak.golden.errors import InvalidInput
+from tiebreak.golden.operators import tensorflow_fake_quant as per_tensor
+from tiebreak.golden.operators.model import Clause, Operator
+from tiebreak.golden.samples import tensorflow_fake_quant_per_channel as samples
+
+if TYPE_CHECKING:
+    from tiebreak.golden.nodes import Node
+
+DOCUMENT = "TensorFlow API documentation, FakeQuantWithMinMaxVarsPerChannel"
+RANKS = (1, 2, 4)
+
+
+def channels(node: Node, shape: tuple[int, ...]) -> tuple[int, ...]:
+    if len(shape) not in RANKS:
+        raise InvalidInput(
+            f"{node.operator}: inputs of rank {len(shape)}; the document has [d], [b, d] and [b, h, w, d]"
+        )
+    return shape[-1:]
+
+
+OPERATOR = Operator(
+    id="tensorflow.FakeQuantWithMinMaxVarsPerChannel",
+    prefix="TFC",
+    formula=per_tensor.FORMULA,
+    sources=(DOCUMENT,),
+    clauses=(
+        *per_tensor.clauses("TFC", DOCUMENT),
+        Clause("TFC-G1", "min and max have the shape [d]; each belongs to one position of the last axis.", DOCUMENT),
+        Clause("TFC-G2", "The inputs' shape is [d], [b, d] or [b, h, w, d].", DOCUMENT),
+    ),
+    attributes=per_tensor.ATTRIBUTES,
+    forms=(("inputs", "min", "max"),),
+    outputs=("outputs",),
+    family="fake",
+    real_types=("float32",),
+    quantized_types=(),
+    signature=per_tensor.signature,
+    pose=per_tensor.posed_as(channels),
+    modes_of=per_tensor.modes_of,
+    roles=per_tensor.shared_roles("TFC") | {"range": "TFC-G1", "rank": "TFC-G2"},
+    steps=per_tensor.STEPS,
+    files=(("float32", "float32"),),
+    samples=samples.samples,
+    contested=per_tensor.contests("TFC", lambda value: [value]),
+)

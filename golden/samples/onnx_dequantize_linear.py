@@ -1,0 +1,220 @@
+"""Golden vectors of onnx.DequantizeLinear."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, SMALL_FLOAT_TYPES
+from tiebreak.golden.samples.model import Sample, Tensor, bits, reals, scalar
+from tiebreak.golden.samples.ngraph_dequantize import telling, zero_points
+from tiebreak.golden.samples.onnx_shapes import AXES, BLOCKS, SOME, TENSORS, Laid
+from tiebreak.golden.themes import scale_name
+
+REALS = ("float16", "bfloat16", "float32")
+INPUTS = (
+    "int8",
+    "uint8",
+    "int32",
+    "int16",
+    "uint16",
+    "int4",
+    "uint4",
+    "int2",
+    "uint2",
+    "float8_e4m3fn",
+    "float8_e4m3fnuz",
+    "float8_e5m2",
+    "float8_e5m2fnuz",
+    "float4_e2m1fn",
+)
+LEFT_OFF = {  # types without a file, for brevity
+    "float16": ("uint2", "float8_e4m3fnuz", "float8_e5m2fnuz", "int16"),
+    "bfloat16": ("int2", "float8_e4m3fnuz", "float8_e5m2fnuz", "uint16"),
+}
+FILES = tuple((quantized, real) for real in REALS for quantized in INPUTS if quantized not in LEFT_OFF.get(real, ()))
+FULL = (("int8", "float32"), ("float8_e4m3fn", "float32"), ("uint4", "float16"), ("int32", "bfloat16"))
+SCALES = (Fraction(1, 10), Fraction(-1, 7), Fraction(1))
+OPSETS = (10, 13, 19, 21, 23, 24, 25)
+SINCE = {"int8": 10, "uint8": 10, "int32": 10, "int16": 21, "uint16": 21, "int4": 21, "uint4": 21} | {
+    "int2": 25,
+    "uint2": 25,
+    "float4_e2m1fn": 23,
+}
+
+
+def samples(quantized: str, real: str) -> Iterator[Sample]:
+    yield from plain(quantized, real)
+    yield from zero_point_values(quantized, real)
+    yield from special_scales(quantized, real)
+    for laid in (*AXES, *TENSORS, *BLOCKS) if (quantized, real) in FULL else (*SOME, TENSORS[0]):
+        yield spread(quantized, real, laid)
+    yield from other_types(quantized, real)
+    yield from versions(quantized, real)
+
+
+def node_of(quantized: str, real: str, **more: Any) -> dict[str, Any]:
+    return {"real": real, "quantized": quantized, **more}
+
+
+def every(quantized: str) -> Tensor:
+    """Every code of up to 8 bits, else telling ones."""
+    if quantized in INTEGER_TYPES:
+        return bits(quantized, telling(INTEGER_TYPES[quantized]))
+    return bits(quantized, range(1 << SMALL_FLOAT_TYPES[quantized].bits))
+
+
+def some(quantized: str) -> Tensor:
+    """Every fifth code, and those at the end."""
+    codes = every(quantized).codes
+    return bits(quantized, codes if len(codes) <= 40 else [*codes[::5], *codes[-4:]])
+
+
+def few(quantized: str, count: int, shape: tuple[int, ...] | None = None) -> Tensor:
+    """Small values of both signs, where there are such."""
+    if quantized in INTEGER_TYPES:
+        kind = INTEGER_TYPES[quantized]
+        low = max(kind.lowest, -8)
+        size = min(kind.highest, low + 15) - low + 1
+        return bits(quantized, [low + (7 * i) % size for i in range(count)], shape)
+    return reals(quantized, [Fraction((7 * i) % 13 - 6, 2) for i in range(count)], shape)
+
+
+def zero(quantized: str, value: int = 0, shape: tuple[int, ...] = ()) -> Tensor:
+    if quantized in INTEGER_TYPES:
+        return bits(quantized, [value] * math.prod(shape), shape)
+    return reals(quantized, [Fraction(value)] * math.prod(shape), shape)
+
+
+def own_role(quantized: str) -> tuple[str, ...]:
+    """The role that an input type has of its own, if it has."""
+    if quantized not in INTEGER_TYPES:
+        return ("small-float",)
+    few_bits = INTEGER_TYPES[quantized].bits <= 4
+    return ("few-bits",) if few_bits else ("int32",) if quantized == "int32" else ()
+
+
+def own_flags(quantized: str) -> tuple[str, ...]:
+    if quantized not in INTEGER_TYPES:
+        return ("SmallFloat",)
+    return ("TwoBits",) if quantized.endswith("int2") else ("WideInteger",) if quantized == "int32" else ()
+
+
+def plain(quantized: str, real: str) -> Iterator[Sample]:
+    """Every code against scales whose products are inexact, without a zero point."""
+    node = node_of(quantized, real, zero_point=False)
+    special = ("special-input",) if quantized in SMALL_FLOAT_TYPES else ()
+    for scale in SCALES if real == "float32" else SCALES[:2]:
+        flags = ("NoZeroPoint", *own_flags(quantized), *(("ScaleNotPowerOfTwo",) if scale != 1 else ()))
+        flags += ("NegativeScale",) if scale < 0 else ()
+        roles = ("product", "no-zero-point", "output-type", *own_role(quantized), *special)
+        yield Sample(f"scale-{scale_name(scale)}", node, (every(quantized), scalar(real, scale)), flags, roles)
+
+
+def zero_point_values(quantized: str, real: str) -> Iterator[Sample]:
+    """Zero points at both ends of the range; of float types small ones and NaN."""
+    node, third, x = node_of(quantized, real), scalar(real, Fraction(1, 3)), every(quantized)
+    if quantized not in INTEGER_TYPES:
+        for name, point in (("half", Fraction(1, 2)), ("minus-three", Fraction(-3)), ("zero", Fraction(0))):
+            tensors = (few(quantized, 13), third, reals(quantized, [point], ()))
+            yield Sample(f"zp-{name}", node, tensors, ("SmallFloat",), ("difference", "small-float"))
+        nan = SMALL_FLOAT_TYPES[quantized].nan_bits
+        if nan is not None:
+            tensors = (few(quantized, 13), third, bits(quantized, [nan], ()))
+            yield Sample("zp-nan", node, tensors, ("SmallFloat", "NaN"), ("special-zero-point",))
+        return
+    kind = INTEGER_TYPES[quantized]
+    values = (0, 3, -1) if quantized == "int32" else zero_points(kind)
+    flags = ("WideSum",) if kind.bits > 8 else ("RangeEdge",)
+    for value in values:
+        roles = ("int32-zero-point",) if quantized == "int32" and value else ("difference", "input-type")
+        for scale in (Fraction(1), Fraction(1, 3)) if value in values[:1] and real == "float32" else (Fraction(1, 3),):
+            tensors = (x, scalar(real, scale), zero(quantized, value))
+            name = f"zp{value}-scale-{scale_name(scale)}"
+            yield Sample(name, node, tensors, (*flags, *own_flags(quantized)), roles)
+    tensors = (some(quantized), third, zero(quantized, 0 if quantized == "int32" else values[1], (1,)))
+    yield Sample("zero-point-shape-1", node, tensors, flags, ("granularity",))
+
+
+def special_scales(quantized: str, real: str) -> Iterator[Sample]:
+    kind, x = FLOAT_TYPES[real], few(quantized, 16)
+    if quantized in SMALL_FLOAT_TYPES and SMALL_FLOAT_TYPES[quantized].nan_bits is not None:
+        x = bits(quantized, [*x.codes, *range(120, 130), *range(250, 256)])
+    sign, normal = 1 << (kind.bits - 1), 1 << (kind.precision - 1)
+    for name, code, flag, role in (
+        ("subnormal", 3, "Subnormal", "product"),
+        ("smallest-normal", normal, "Subnormal", "product"),
+        ("largest", kind.largest_bits, "Overflow", "product"),
+        ("infinite", kind.infinity_bits, "Infinity", "special-scale"),
+        ("nan", kind.infinity_bits + 1, "NaN", "special-scale"),
+        ("zero", 0, "ZeroScale", "zero-sign"),
+        ("negative", sign | normal << 3, "NegativeScale", "zero-sign"),
+    ):
+        tensors = (x, bits(real, [code], ()), zero(quantized))
+        yield Sample(f"special-{name}-scale", node_of(quantized, real), tensors, (flag,), (role,))
+    if quantized in ("int16", "uint16", "int32"):
+        wide = INTEGER_TYPES[quantized]
+        ends = bits(quantized, [wide.lowest, wide.lowest + 1, wide.highest - 1, wide.highest])
+        for value in (0,) if quantized == "int32" else (wide.lowest, wide.highest):
+            tensors = (ends, scalar(real, Fraction(1, 1 << 12)), zero(quantized, value))
+            roles = ("difference", "overflow")
+            yield Sample(f"wide-difference-zp{value}", node_of(quantized, real), tensors, ("WideSum",), roles)
+
+
+def spread(quantized: str, real: str, laid: Laid, **more: Any) -> Sample:
+    """Scales and zero points that all differ."""
+    scale = reals(real, [1 + Fraction(j % 9, 8) for j in range(laid.scales)], laid.scale)
+    if quantized in INTEGER_TYPES:
+        low = 0 if quantized == "int32" else max(INTEGER_TYPES[quantized].lowest, -8)
+        turns = 1 if quantized == "int32" else 3
+        zeros = bits(quantized, [low + j % turns for j in range(laid.scales)], laid.scale)
+    else:
+        zeros = zero(quantized, 0, laid.scale)  # others are in zero_point_values: runtimes refuse them
+    node = node_of(quantized, real, attributes=laid.attributes, **more)
+    tensors = (few(quantized, laid.count, laid.shape), scale, zeros)
+    return Sample(laid.name, node, tensors, (*laid.flags, *own_flags(quantized)), laid.roles)
+
+
+def other_types(quantized: str, real: str) -> Iterator[Sample]:
+    """output_dtype: the same as the scale's type, or another, powers of two among them."""
+    attributes = {"output_dtype": real}
+    x, none = some(quantized), zero(quantized)
+    roles = ("output-dtype", "output-type")
+    for name in REALS:
+        for scale in (Fraction(1, 10),) if name == real else (Fraction(1, 10), Fraction(4099, 4096)):
+            tensors = (x, scalar(name, scale), none)
+            node = node_of(quantized, real, scale=name, attributes=attributes)
+            yield Sample(f"scale-of-{name}-{scale_name(scale)}", node, tensors, ("MixedTypes",), roles)
+    if real == "float16":
+        for value in (Fraction(1, 1 << 20), Fraction(1 << 17), Fraction(1, 1 << 30)):
+            tensors = (few(quantized, 16), scalar("float32", value), none)
+            node = node_of(quantized, real, scale="float32", attributes=attributes)
+            flags = ("MixedTypes", "Overflow" if value > 1 else "Subnormal")
+            yield Sample(f"scale-beyond-{scale_name(value)}", node, tensors, flags, roles)
+    for code in (120, 131, 0, 254, 255):
+        node = node_of(quantized, real, scale="float8_e8m0fnu", attributes=attributes)
+        tensors = (few(quantized, 16), bits("float8_e8m0fnu", [code], ()), none)
+        role = "special-scale" if code == 255 else "power-scale"
+        yield Sample(f"scale-power-{code}", node, tensors, ("MixedTypes",), (role,))
+    blocks = BLOCKS[1]
+    made = spread(quantized, real, blocks, scale="float8_e8m0fnu")
+    powers = bits("float8_e8m0fnu", [125 + j % 5 for j in range(blocks.scales)], blocks.scale)
+    node = made.node | {"attributes": blocks.attributes | attributes}
+    tensors = (made.tensors[0], powers, made.tensors[2])
+    yield Sample("blocks-of-powers", node, tensors, ("Blocked", "MixedTypes"), ("power-scale", "blocks"))
+
+
+def versions(quantized: str, real: str) -> Iterator[Sample]:
+    """The same node by every version of the operator that has it."""
+    first = max(SINCE.get(quantized, 19), 10 if real == "float32" else 19)
+    for opset in OPSETS:
+        if opset < first or (real != "float32" and opset > 19):
+            continue
+        tensors = (few(quantized, 16), scalar(real, Fraction(3, 10)), zero(quantized))
+        flags = ("OtherVersion", *own_flags(quantized))
+        yield Sample(f"opset-{opset}", node_of(quantized, real, opset=opset), tensors, flags, ("version",))
+        if opset == 13:
+            made = spread(quantized, real, AXES[2], opset=opset)
+            yield Sample(f"opset-{opset}-axis", made.node, made.tensors, (*made.flags, "OtherVersion"), ("version",))

@@ -1,0 +1,179 @@
+"""Markdown pages about the operators, made from their clauses; and what real backends did, from a run's records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from tiebreak.golden.operators import OPERATORS
+from tiebreak.golden.operators.model import Attribute, Clause, Contest, Operator
+from tiebreak.reports.records import Run, write_aside
+from tiebreak.reports.summary import VERDICTS, cause_groups, verdict_counts
+
+BACKENDS = "## What real backends do"
+MOST_CAUSES = 12
+
+
+def write_pages(folder: Path, run: Run | None) -> list[Path]:
+    """Write a page for each operator and contested.md into a folder, each aside and then renamed."""
+    folder.mkdir(parents=True, exist_ok=True)
+    pages = {f"{spec.id}.md": operator_page(spec, run) for spec in OPERATORS.values()}
+    pages["contested.md"] = contested_page()
+    for name, text in pages.items():
+        write_aside(folder / name, lambda path, text=text: path.write_text(text, encoding="utf-8"))  # type: ignore[misc]
+    return [folder / name for name in pages]
+
+
+def operator_page(spec: Operator, run: Run | None) -> str:
+    """The page: formula, inputs, working precision, rules, open questions, and what the run's backends did."""
+    parts = [
+        f"# {spec.id}",
+        "Made by `tiebreak operators --pages`; not edited by hand.",
+        f"```text\n{spec.formula}\n```",
+        *signature_part(spec),
+        "## Working precision",
+        "Each step is rounded once (IEEE 754, ties to even), in this order:",
+        "\n".join(f"{number}. {step}" for number, step in enumerate(spec.steps, start=1)),
+        "## Rules",
+        clause_table([clause for clause in spec.clauses if not clause.unspecified]),
+        "## Open questions",
+        "The documents say nothing of these. What a backend gives is observed and reported, never a failure.",
+        clause_table([clause for clause in spec.clauses if clause.unspecified]),
+        *contested_part(spec),
+        "## Sources",
+        "\n".join(f"- {source}" for source in spec.sources),
+        BACKENDS,
+        backends_part(spec, run),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def signature_part(spec: Operator) -> Iterator[str]:
+    forms = " or ".join(", ".join(f"`{name}`" for name in form) for form in spec.forms)
+    lines = [f"- inputs: {forms}", f"- outputs: {', '.join(f'`{name}`' for name in spec.outputs)}"]
+    lines += [f"- real types: {', '.join(spec.real_types)}"]
+    lines += [f"- quantized types: {', '.join(spec.quantized_types)}"] if spec.quantized_types else []
+    lines += [f"- opsets: {', '.join(map(str, spec.opsets))}"] if spec.opsets else []
+    yield "\n".join(lines)
+    if spec.attributes:
+        rows = [(f"`{a.name}`", default_of(a), own(a.text)) for a in spec.attributes]
+        yield table(("attribute", "default", "meaning"), rows)
+
+
+def default_of(attribute: Attribute) -> str:
+    return (
+        "required" if attribute.required else cell(str(attribute.default)) if attribute.default is not None else "none"
+    )
+
+
+def clause_table(clauses: Sequence[Clause]) -> str:
+    return table(("clause", "says", "source"), [(c.id, own(c.text), own(c.source)) for c in clauses])
+
+
+def contested_part(spec: Operator) -> Iterator[str]:
+    if spec.contested:
+        yield "## Contested"
+        links = [f"- [{c.id}](contested.md#{c.id.lower()}): {own(c.question)}" for c in spec.contested]
+        yield "\n".join(links)
+
+
+def contested_page() -> str:
+    """Every question to which documents, or a document and a runtime, give different answers."""
+    parts = [
+        "# Contested",
+        "Made by `tiebreak operators --pages`; not edited by hand.",
+        "Where documents contradict each other, or a runtime's own documentation or tests, each authority's answer "
+        "stands here with one input that tells them apart. A backend is judged by the authority it claims; *judged* "
+        "marks the answer that Tiebreak's truths for the operator follow. Where none is marked, the elements in "
+        "question are unspecified: observed and reported, never a failure.",
+    ]
+    for spec in OPERATORS.values():
+        if spec.contested:
+            parts.append(f"## {spec.id}")
+            parts += [part for contest in spec.contested for part in contest_part(contest)]
+    return "\n\n".join(parts) + "\n"
+
+
+def contest_part(contest: Contest) -> Iterator[str]:
+    yield f"### {contest.id}"
+    yield f"{contest.question} ({', '.join(contest.clauses)})"
+    yield f"Input: {witness(contest)}"
+    rows = [(own(a.authority), own(a.says), gives(a.gives), "judged" if a.judged else "") for a in contest.answers]
+    yield table(("authority", "says", "gives", ""), rows)
+
+
+def witness(contest: Contest) -> str:
+    spec = next(spec for spec in OPERATORS.values() if contest in spec.contested)
+    names = spec.forms[contest.node.get("form", 0)]
+    values = ", ".join(f"{name} = {value}" for name, value in zip(names, contest.inputs, strict=False))
+    settings = {**{k: v for k, v in contest.node.items() if k in ("real", "quantized", "scale", "opset")}}
+    settings |= contest.node.get("attributes", {})
+    given = ", ".join(f"{name} {value}" for name, value in settings.items())
+    return f"`{values}`" + (f" ({given})" if given else "")
+
+
+def gives(result: tuple[float, ...] | str) -> str:
+    return own(result) if isinstance(result, str) else ", ".join(f"{value:.9g}" for value in result)
+
+
+def backends_part(spec: Operator, run: Run | None) -> str:
+    """Verdicts and causes of the run's backends that ran the operator."""
+    if run is None:
+        return "No run was given."
+    counts = {backend: found for (backend, name), found in verdict_counts(run.results).items() if name == spec.id}
+    if not counts:
+        return "No backend of the run claims this operator."
+    versions = {backend["name"]: backend["version"] for backend in run.info["backends"]}
+    occurring = [verdict for verdict in VERDICTS if any(verdict in found for found in counts.values())]
+    rows = [
+        (f"{cell(backend)} {cell(versions[backend])}", *(str(found.get(verdict, "")) for verdict in occurring))
+        for backend, found in counts.items()
+    ]
+    parts = [
+        f"Cases by verdict, level {run.info['level']}, {str(run.info['created'])[:10]}, {cell(run.info['machine'])}:",
+        table(("backend", *occurring), rows),
+        causes_part(spec, run),
+        observed_part(spec, run),
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def causes_part(spec: Operator, run: Run) -> str:
+    mine = run.discrepancies[run.discrepancies["operator"] == spec.id]
+    if mine.empty:
+        return ""
+    rows = [
+        (cell(row["backend"]), cell(row["cause"]), cell(row["clause"]), f"{row['elements']} in {row['cases']} cases")
+        for row in cause_groups(mine).groupby("backend", sort=False).head(MOST_CAUSES).to_dict("records")
+    ]
+    return table(("backend", "differs because", "clause", "elements"), rows)
+
+
+def observed_part(spec: Operator, run: Run) -> str:
+    rows = [
+        (cell(row["backend"]), cell(row["situation"]), cell(row["gives"]), str(row["elements"]))
+        for row in run.info["observed"]
+        if row["operator"] == spec.id
+    ]
+    if not rows:
+        return ""
+    return "Where the documents are silent:\n\n" + table(("backend", "situation", "gives", "elements"), rows)
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [f"| {' | '.join(head)} |", f"| {' | '.join('---' for _ in head)} |"]
+    return "\n".join([*lines, *(f"| {' | '.join(row)} |" for row in rows)])
+
+
+def own(text: str) -> str:
+    """Our own text for a table cell; it may hold Markdown."""
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+def cell(value: Any) -> str:
+    """Text for one table cell: one line, no bars, nothing that Markdown or HTML would interpret."""
+    text = " ".join("".join(c if c.isprintable() else " " for c in str(value)).split())
+    for special, escaped in (("\\", "\\\\"), ("|", "\\|"), ("<", "&lt;"), ("`", "\\`"), ("*", "\\*"), ("_", "\\_")):
+        text = text.replace(special, escaped)
+    return text

@@ -1,0 +1,495 @@
+"""Wrong and right backends for tensorflow.QuantizeV2 and tensorflow.Dequantize."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+from wrong_model import Array, WrongBackend
+
+QUANTIZE, DEQUANTIZE = "tensorflow.QuantizeV2", "tensorflow.Dequantize"
+F = np.float32
+LARGEST = np.finfo(np.float32).max
+INT8 = (("float32", "int8"),)
+UINT8 = (("float32", "uint8"),)
+BYTES = INT8 + UINT8
+SHORTS = (("float32", "int16"), ("float32", "uint16"))
+INT32 = (("float32", "int32"),)
+ALL = BYTES + SHORTS + INT32
+
+Round = Callable[[Array, bool], Array]
+Facts = Mapping[str, Any]
+
+
+def info(node: Any, dtype: Any) -> dict[str, Any]:
+    """The attributes with their defaults, and the ends of the quantized type."""
+    ends = np.iinfo(dtype)
+    defaults = {"mode": "MIN_COMBINED", "round_mode": "HALF_AWAY_FROM_ZERO", "narrow_range": False, "axis": -1}
+    facts = defaults | {"ensure_minimum_range": 0.01} | dict(node.attributes)
+    count = int(ends.max) - int(ends.min)
+    return facts | {"min": int(ends.min), "max": int(ends.max), "range": count, "bits": ends.bits, "dtype": dtype}
+
+
+def widen(end: Array, x: Array, axis: int) -> Array:
+    return end if axis < 0 else end.reshape([-1 if place == axis else 1 for place in range(x.ndim)])
+
+
+def nearest(values: Array, even: bool) -> Array:
+    exact = np.asarray(values, np.float64)
+    if even:
+        return np.rint(exact)
+    whole, part = np.divmod(np.abs(exact), 1.0)
+    return np.copysign(whole + (part >= 0.5), exact)
+
+
+def saturate(values: Array, f: Facts) -> Array:
+    return np.minimum(np.maximum(np.nan_to_num(values), f["min"]), f["max"]).astype(f["dtype"])
+
+
+def wrap(values: Array, f: Facts) -> Array:
+    wide = np.clip(np.nan_to_num(values), -(2.0**62), 2.0**62).astype(np.int64)
+    return ((wide - f["min"]) % (f["range"] + 1) + f["min"]).astype(f["dtype"])
+
+
+def combined(x: Array, low: Array, high: Array, f: Facts, round_: Round) -> Array:
+    clipped = np.minimum(np.maximum(x, low), high)
+    offset = F((f["range"] + 1) / 2 if f["min"] else 0)
+    return round_((clipped - low) * F(f["range"]) / (high - low) - offset, False)
+
+
+def range_scale(low: Array, high: Array, f: Facts) -> Array:
+    steps = 1 << f["bits"]
+    return np.asarray(F(steps) / ((high - low) * F(steps / (steps - 1))))
+
+
+def first(x: Array, low: Array, high: Array, f: Facts, round_: Round) -> Array:
+    scale = range_scale(low, high, f)
+    return round_(x * scale, False) - round_(low * scale, False) + f["min"]
+
+
+def sides(low: Array, high: Array, f: Facts) -> tuple[Array, Array]:
+    least, most = F(f["min"] + f["narrow_range"]), F(f["max"])
+    return np.where(least * low > 0, least / low, LARGEST), np.where(most * high > 0, most / high, LARGEST)
+
+
+def scale_factor(low: Array, high: Array, f: Facts) -> Array:
+    return np.minimum(*sides(low, high, f))
+
+
+def bounds(low: Array, high: Array, f: Facts) -> tuple[Array, Array]:
+    factor = scale_factor(low, high, f)
+    return F(f["min"] + f["narrow_range"]) / factor, F(f["max"]) / factor
+
+
+def scaled(x: Array, low: Array, high: Array, f: Facts, round_: Round) -> Array:
+    least, most = bounds(low, high, f)
+    clipped = np.minimum(most, np.maximum(least, x))
+    return round_(clipped * scale_factor(low, high, f), f["round_mode"] == "HALF_TO_EVEN")
+
+
+def ends_used(low: Array, high: Array, f: Facts) -> tuple[Array, Array]:
+    return bounds(low, high, f) if f["mode"] == "SCALED" else (low, high)
+
+
+def quantizer(
+    *,
+    round_: Round = nearest,
+    store: Callable[[Array, Facts], Array] = saturate,
+    ends: Callable[[Array, Array, Facts], tuple[Array, Array]] = ends_used,
+    spread: Callable[[Array, Array, int], Array] = widen,
+    facts: Callable[[dict[str, Any]], dict[str, Any]] = lambda f: f,
+    before: Callable[[Array, Array, Array, Facts], tuple[Array, Array, Array]] = lambda x, low, high, f: (x, low, high),
+    **modes: Callable[..., Array],
+) -> Callable[..., tuple[Array, ...]]:
+    formulas = {"MIN_COMBINED": combined, "MIN_FIRST": first, "SCALED": scaled} | {
+        k.upper(): v for k, v in modes.items()
+    }
+
+    def run(node: Any, x: Array, low: Array, high: Array) -> tuple[Array, ...]:
+        f = facts(info(node, node.outputs[0].dtype))
+        with np.errstate(all="ignore"):
+            used = ends(*before(low, low, high, f)[1:], f)
+            ranges = [np.broadcast_to(spread(end, x, f["axis"]), x.shape) for end in (low, high)]
+            found = store(formulas[f["mode"]](*before(x, *ranges, f), f, round_), f)
+        return np.asarray(found), *(np.asarray(end, np.float32).reshape(low.shape) for end in used)
+
+    return run
+
+
+def add_half(values: Array, even: bool) -> Array:
+    single = np.asarray(values, np.float32)
+    return nearest(single, True) if even else np.trunc(single + np.copysign(F(0.5), single)).astype(np.float64)
+
+
+def without_clip(x: Array, low: Array, high: Array, f: Facts, round_: Round) -> Array:
+    offset = F((f["range"] + 1) / 2 if f["min"] else 0)
+    return round_((x - low) * F(f["range"]) / (high - low) - offset, False)
+
+
+def combined_with(count: int, offset: int) -> Callable[..., Array]:
+    """`count` more values in range(T), `offset` more subtracted from int8."""
+
+    def formula(x: Array, low: Array, high: Array, f: Facts, round_: Round) -> Array:
+        clipped = np.minimum(np.maximum(x, low), high)
+        middle = F((f["range"] + 1) / 2 + offset if f["min"] else 0)
+        return round_((clipped - low) * F(f["range"] + count) / (high - low) - middle, False)
+
+    return formula
+
+
+def factored(x: Array, low: Array, high: Array, f: Facts, round_: Round) -> Array:
+    step = F(f["range"]) / (high - low)
+    offset = F((f["range"] + 1) / 2 if f["min"] else 0)
+    return round_((np.minimum(np.maximum(x, low), high) - low) * step - offset, False)
+
+
+def first_unadjusted(x: Array, low: Array, high: Array, f: Facts, round_: Round) -> Array:
+    scale = F(f["range"] + 1) / (high - low)
+    return round_(x * scale, False) - round_(low * scale, False) + f["min"]
+
+
+def first_rounded_once(x: Array, low: Array, high: Array, f: Facts, round_: Round) -> Array:
+    return round_((x - low) * range_scale(low, high, f), False) + f["min"]
+
+
+def first_floors_minimum(x: Array, low: Array, high: Array, f: Facts, round_: Round) -> Array:
+    scale = range_scale(low, high, f)
+    return round_(x * scale, False) - np.floor((low * scale).astype(np.float64)) + f["min"]
+
+
+def first_without_lowest(x: Array, low: Array, high: Array, f: Facts, round_: Round) -> Array:
+    return first(x, low, high, f, round_) - f["min"]
+
+
+def first_in_floats(x: Array, low: Array, high: Array, f: Facts, round_: Round) -> Array:
+    scale = range_scale(low, high, f)
+    return (round_(x * scale, False).astype(F) - round_(low * scale, False).astype(F) + F(f["min"])).astype(np.float64)
+
+
+def scaled_from(choose: Callable[[Array, Array], Array]) -> dict[str, Any]:
+    """With another choice between the two sides, in all three outputs."""
+
+    def around(low: Array, high: Array, f: Facts) -> tuple[Array, Array, Array]:
+        factor = choose(*sides(low, high, f))
+        return factor, F(f["min"] + f["narrow_range"]) / factor, F(f["max"]) / factor
+
+    def formula(x: Array, low: Array, high: Array, f: Facts, round_: Round) -> Array:
+        factor, least, most = around(low, high, f)
+        return round_(np.minimum(most, np.maximum(least, x)) * factor, f["round_mode"] == "HALF_TO_EVEN")
+
+    def ends(low: Array, high: Array, f: Facts) -> tuple[Array, Array]:
+        return around(low, high, f)[1:] if f["mode"] == "SCALED" else (low, high)
+
+    return {"scaled": formula, "ends": ends}
+
+
+def scaled_unclipped(x: Array, low: Array, high: Array, f: Facts, round_: Round) -> Array:
+    return round_(x * scale_factor(low, high, f), f["round_mode"] == "HALF_TO_EVEN")
+
+
+def scaled_by_division(x: Array, low: Array, high: Array, f: Facts, round_: Round) -> Array:
+    least, most = bounds(low, high, f)
+    step = F(1) / scale_factor(low, high, f)
+    return round_(np.minimum(most, np.maximum(least, x)) / step, f["round_mode"] == "HALF_TO_EVEN")
+
+
+def narrow_clamp_only(x: Array, low: Array, high: Array, f: Facts, round_: Round) -> Array:
+    return np.maximum(scaled(x, low, high, {**f, "narrow_range": False}, round_), f["min"] + f["narrow_range"])
+
+
+def x86_cast(values: Array, f: Facts) -> Array:
+    """2^31 and more become the lowest value."""
+    return saturate(np.where(values > f["max"], f["min"], values), f)
+
+
+def symmetric_ends(low: Array, high: Array, f: Facts) -> tuple[Array, Array]:
+    least, most = ends_used(low, high, f)
+    return (-most, most) if f["mode"] == "SCALED" and f["min"] else (least, most)
+
+
+def first_range(end: Array, x: Array, axis: int) -> Array:
+    return end.reshape(-1)[0] if end.size else widen(end, x, axis)
+
+
+def from_the_back(end: Array, x: Array, axis: int) -> Array:
+    other = x.ndim - 1 - axis
+    fits = axis >= 0 and x.shape[other] == end.size
+    return widen(end, x, other if fits else axis)
+
+
+def relative_least(x: Array, low: Array, high: Array, f: Facts) -> tuple[Array, Array, Array]:
+    least = F(f["ensure_minimum_range"]) * np.maximum(F(1), np.maximum(np.abs(low), np.abs(high)))
+    return x, low, np.maximum(high, low + least)
+
+
+def flush(values: Array) -> Array:
+    return np.where(np.abs(values) < np.finfo(F).tiny, np.zeros_like(values), values)
+
+
+def flush_all(x: Array, low: Array, high: Array, f: Facts) -> tuple[Array, Array, Array]:
+    return flush(x), flush(low), flush(high)
+
+
+# Right ones, by other ways.
+
+
+def whole_numbers(node: Any, x: Array, low: Array, high: Array) -> tuple[Array, ...]:
+    """In Python's fractions, element by element; what TensorFlow's document leaves open comes out as zero."""
+    f = info(node, node.outputs[0].dtype)
+    ranges = [np.broadcast_to(widen(end, x, f["axis"]), x.shape) for end in (low, high)]
+    output = np.zeros(x.shape, f["dtype"])
+    for i in np.ndindex(*x.shape):
+        output[i] = exact_element(float(x[i]), float(ranges[0][i]), float(ranges[1][i]), f)
+    ends = [np.zeros(low.shape, F) for _ in range(2)]
+    for i in np.ndindex(*low.shape):
+        for end, value in zip(ends, exact_ends(float(low[i]), float(high[i]), f), strict=True):
+            end[i] = value
+    return output, *ends
+
+
+def exact_factor(low: Fraction, high: Fraction, f: Facts) -> Fraction:
+    pairs = ((Fraction(f["min"] + f["narrow_range"]), low), (Fraction(f["max"]), high))
+    return min(bound / end if bound * end > 0 else Fraction(float(LARGEST)) for bound, end in pairs)
+
+
+def exact_ends(low: float, high: float, f: Facts) -> tuple[np.float32, np.float32]:
+    if f["mode"] != "SCALED" or not (math.isfinite(low) and math.isfinite(high)):
+        return F(low), F(high)
+    factor = exact_factor(Fraction(low), Fraction(high), f)
+    least, most = (single(Fraction(bound) / factor) for bound in (f["min"] + f["narrow_range"], f["max"]))
+    return least, most
+
+
+def single(value: Fraction) -> np.float32:
+    """The nearest float32: through a double rounded to odd."""
+    near = float(value)
+    if math.isfinite(near) and Fraction(near) != value:
+        toward = math.nextafter(near, math.inf if Fraction(near) < value else -math.inf)
+        near = max((near, toward), key=lambda v: int(np.float64(v).view(np.uint64)) & 1)
+    with np.errstate(over="ignore", under="ignore"):
+        return F(near)
+
+
+def exact_element(x: float, low: float, high: float, f: Facts) -> int:
+    if not all(map(math.isfinite, (x, low, high))) or high < low:
+        return 0
+    value, least, most = map(Fraction, (x, low, high))
+    if f["mode"] == "SCALED":
+        found = nearest_integer(value * exact_factor(least, most, f), f["round_mode"] == "HALF_TO_EVEN")
+        return min(max(found, f["min"] + f["narrow_range"]), f["max"])
+    if low == high:
+        return 0
+    step = f["range"] / (most - least)
+    if f["mode"] == "MIN_FIRST":
+        found = nearest_integer(value * step, False) - nearest_integer(least * step, False) + f["min"]
+    else:
+        middle = Fraction(f["range"] + 1, 2) if f["min"] else Fraction(0)
+        found = nearest_integer((min(max(value, least), most) - least) * step - middle, False)
+    return min(max(found, f["min"]), f["max"])
+
+
+def nearest_integer(value: Fraction, even: bool) -> int:
+    if even:
+        return round(value)
+    size = math.floor(abs(value) + Fraction(1, 2))
+    return size if value > 0 else -size
+
+
+# Dequantize.
+
+
+def dequantized_combined(x: Array, low: Array, high: Array, f: Facts) -> Array:
+    return np.asarray(low + (x - f["min"]).astype(F) * (high - low) / F(f["range"]))
+
+
+def dequantized_first(x: Array, low: Array, high: Array, f: Facts) -> Array:
+    steps = 1 << f["bits"]
+    scale = (high - low) * F(steps / (steps - 1)) / F(steps)
+    return np.asarray(low.astype(np.float64) + (x - f["min"]).astype(np.float64) * scale.astype(np.float64))
+
+
+def dequantized_scaled(x: Array, low: Array, high: Array, f: Facts) -> Array:
+    above = high / F(f["max"])
+    below = low / F(f["min"] + f["narrow_range"]) if f["min"] else above
+    return np.asarray(x.astype(F) * np.maximum(above, below))
+
+
+def dequantizer(
+    *,
+    spread: Callable[[Array, Array, int], Array] = widen,
+    facts: Callable[[dict[str, Any]], dict[str, Any]] = lambda f: f,
+    before: Callable[[Array], Array] = lambda end: end,
+    finish: Callable[[Array], Array] = lambda values: values,
+    **modes: Callable[..., Array],
+) -> Callable[..., tuple[Array, ...]]:
+    """`before` changes the ends of the range, `finish` the float32 result."""
+    formulas: dict[str, Callable[..., Array]] = {
+        "MIN_COMBINED": dequantized_combined,
+        "MIN_FIRST": dequantized_first,
+        "SCALED": dequantized_scaled,
+    } | {name.upper(): formula for name, formula in modes.items()}
+
+    def run(node: Any, x: Array, low: Array, high: Array) -> tuple[Array, ...]:
+        f = facts(info(node, x.dtype))
+        ranges = [np.broadcast_to(before(spread(end, x, f["axis"])), x.shape) for end in (low, high)]
+        with np.errstate(all="ignore"):
+            values = np.asarray(formulas[f["mode"]](x.astype(np.int64), *ranges, f)).astype(F)
+            return (np.asarray(finish(values)).astype(node.outputs[0].dtype).reshape(x.shape),)
+
+    return run
+
+
+def dequantized_with(count: int, offset: int) -> Callable[..., Array]:
+    def formula(x: Array, low: Array, high: Array, f: Facts) -> Array:
+        return np.asarray(low + (x - f["min"] + offset).astype(F) * (high - low) / F(f["range"] + count))
+
+    return formula
+
+
+def dequantized_plain(x: Array, low: Array, high: Array, f: Facts) -> Array:
+    return np.asarray(low + x.astype(F) * (high - low) / F(f["range"]))
+
+
+def dequantized_factored(x: Array, low: Array, high: Array, f: Facts) -> Array:
+    return np.asarray((x - f["min"]).astype(F) * ((high - low) / F(f["range"])) + low)
+
+
+def grid_minimum(x: Array, low: Array, high: Array, f: Facts) -> Array:
+    scale = (high - low) / F(f["range"])
+    return np.asarray((x - f["min"] + nearest(low / scale, False)) * scale.astype(np.float64))
+
+
+def first_single(x: Array, low: Array, high: Array, f: Facts) -> Array:
+    steps = 1 << f["bits"]
+    return np.asarray(low + (x - f["min"]).astype(F) * ((high - low) * F(steps / (steps - 1)) / F(steps)))
+
+
+def first_without_adjustment(x: Array, low: Array, high: Array, f: Facts) -> Array:
+    return np.asarray(low.astype(np.float64) + (x - f["min"]) * ((high - low) / F(f["range"] + 1)).astype(np.float64))
+
+
+def scaled_by_smaller(x: Array, low: Array, high: Array, f: Facts) -> Array:
+    above = high / F(f["max"])
+    below = low / F(f["min"] + f["narrow_range"]) if f["min"] else above
+    return np.asarray(x.astype(F) * np.minimum(above, below))
+
+
+def scaled_by_width(x: Array, low: Array, high: Array, f: Facts) -> Array:
+    return np.asarray(x.astype(F) * ((high - low) / F(f["range"])))
+
+
+def overflowing_top(x: Array, low: Array, high: Array, f: Facts) -> Array:
+    beyond = x.astype(F).astype(np.float64) > f["max"]
+    return dequantized_scaled(np.where(beyond, f["min"], x), low, high, f)
+
+
+def exact_dequantizer(node: Any, x: Array, low: Array, high: Array) -> tuple[Array, ...]:
+    """In Python's fractions; float32 nodes only."""
+    f = info(node, x.dtype)
+    ranges = [np.broadcast_to(widen(end, x, f["axis"]), x.shape) for end in (low, high)]
+    found = np.zeros(x.shape, F)
+    for i in np.ndindex(*x.shape):
+        least, most = (float(end[i]) for end in ranges)
+        if math.isfinite(least) and math.isfinite(most):
+            found[i] = single(exact_value(int(x[i]), Fraction(least), Fraction(most), f))
+    return (found,)
+
+
+def exact_value(x: int, low: Fraction, high: Fraction, f: Facts) -> Fraction:
+    if f["mode"] != "SCALED":
+        return low + (x - f["min"]) * (high - low) / f["range"]
+    above = high / f["max"]
+    return x * (max(above, low / (f["min"] + f["narrow_range"])) if f["min"] else above)
+
+
+def cut_bits(values: Array) -> Array:
+    return (np.asarray(values, F).view(np.uint32) & np.uint32(0xFFFF0000)).view(F)
+
+
+def to_bfloat16(end: Array) -> Array:
+    return np.asarray(end, F).astype(ml_dtypes.bfloat16).astype(F)
+
+
+def no_narrow(f: dict[str, Any]) -> dict[str, Any]:
+    return f | {"narrow_range": False}
+
+
+def q(name: str, flag: str, types: tuple[tuple[str, str], ...], **changes: Any) -> WrongBackend:
+    return WrongBackend(f"tensorflow-quantize-{name}", QUANTIZE, quantizer(**changes), flag, types)
+
+
+def d(name: str, flag: str, types: tuple[tuple[str, str], ...], **changes: Any) -> WrongBackend:
+    return WrongBackend(f"tensorflow-dequantize-{name}", DEQUANTIZE, dequantizer(**changes), flag, types)
+
+
+FROM_BYTES = (("int8", "float32"), ("uint8", "float32"))
+FROM_INT8, FROM_INT32, FROM_UINT16 = FROM_BYTES[:1], (("int32", "float32"),), (("uint16", "float32"),)
+FROM_ALL = (*FROM_BYTES, ("int16", "float32"), *FROM_UINT16, *FROM_INT32)
+TO_BFLOAT16 = (("int8", "bfloat16"), ("uint8", "bfloat16"), ("uint16", "bfloat16"))
+
+WRONG: tuple[WrongBackend, ...] = (
+    q("truncates", "Tie", ALL, round_=lambda v, even: np.trunc(np.asarray(v, np.float64))),
+    q("floors", "Tie", ALL, round_=lambda v, even: np.floor(np.asarray(v, np.float64))),
+    q("always-even", "Tie", BYTES + SHORTS, round_=lambda v, even: nearest(v, True)),
+    q("never-even", "Tie", BYTES + SHORTS, round_=lambda v, even: nearest(v, False)),
+    q("ties-up", "Tie", INT8, round_=lambda v, even: nearest(v, True) if even else np.floor(np.float64(v) + 0.5)),
+    q("adds-half-in-float32", "AddHalf", BYTES + SHORTS, round_=add_half),
+    q("counts-values", "RangeEdge", BYTES, min_combined=combined_with(1, 0)),
+    q("offset-one-short", "RangeEdge", INT8, min_combined=combined_with(0, -1)),
+    q("offset-for-unsigned", "Tie", UINT8, min_combined=lambda *a: combined(*a) - 128),
+    q("ratio-first", "Reciprocal", BYTES, min_combined=factored),
+    q("min-combined-unclipped", "Saturates", BYTES, min_combined=without_clip, store=wrap),
+    q("no-range-adjust", "ScaleNotPowerOfTwo", BYTES + SHORTS, min_first=first_unadjusted),
+    q("rounds-once", "NearTie", BYTES + SHORTS, min_first=first_rounded_once),
+    q("floors-minimum", "NearTie", BYTES, min_first=first_floors_minimum),
+    q("forgets-lowest", "Tie", INT8, min_first=first_without_lowest),
+    q("min-first-wraps", "Saturates", BYTES + SHORTS, store=wrap),
+    q("sums-in-floats", "NearTie", INT32, min_first=first_in_floats),
+    q(
+        "larger-factor",
+        "OneSide",
+        INT8,
+        **scaled_from(
+            lambda low, high: np.where(np.maximum(low, high) == LARGEST, np.minimum(low, high), np.maximum(low, high))
+        ),
+    ),
+    q("max-side-alone", "OneSide", INT8, **scaled_from(lambda low, high: high)),
+    q("min-side-alone", "OneSide", INT8, **scaled_from(lambda low, high: low)),
+    q("scaled-unclipped", "Saturates", BYTES + SHORTS, scaled=scaled_unclipped, store=wrap),
+    q("divides-by-step", "NearTie", SHORTS, scaled=scaled_by_division),
+    q("ignores-narrow", "NarrowRange", INT8, facts=no_narrow),
+    q("narrow-clamps-only", "NarrowRange", INT8, scaled=narrow_clamp_only),
+    q("first-range-for-all", "PerAxis", ALL, spread=first_range),
+    q("axis-from-the-back", "PerAxis", ALL, spread=from_the_back),
+    q("returns-given-range", "AdjustedRange", BYTES, ends=lambda low, high, f: (low, high)),
+    q("symmetric-outputs", "AdjustedRange", INT8, ends=symmetric_ends),
+    q("int32-top-overflows", "RangeEdge", INT32, store=x86_cast),
+    q("relative-least-range", "EnsuredRange", ALL, before=relative_least),
+    q("flushes-subnormals", "Subnormal", BYTES, before=flush_all),
+    d("offset-one-short", "RangeEdge", FROM_INT8, min_combined=dequantized_with(0, -1)),
+    d("no-offset", "RangeEdge", FROM_INT8, min_combined=dequantized_plain),
+    d("counts-values", "RangeEdge", FROM_BYTES, min_combined=dequantized_with(1, 0)),
+    d("ratio-first", "ScaleNotPowerOfTwo", FROM_BYTES, min_combined=dequantized_factored),
+    d("moves-minimum", "ScaleNotPowerOfTwo", FROM_BYTES, min_first=grid_minimum),
+    d("min-first-in-float32", "ScaleNotPowerOfTwo", FROM_BYTES, min_first=first_single),
+    d("no-range-adjust", "RangeEdge", FROM_BYTES + FROM_UINT16, min_first=first_without_adjustment),
+    d("smaller-factor", "RangeEdge", FROM_INT8, scaled=scaled_by_smaller),
+    d("factor-of-width", "RangeEdge", FROM_BYTES, scaled=scaled_by_width),
+    d("ignores-narrow", "NarrowRange", FROM_INT8, facts=no_narrow),
+    d("first-range-for-all", "PerAxis", FROM_BYTES + FROM_UINT16, spread=first_range),
+    d("axis-from-the-back", "PerAxis", FROM_BYTES + FROM_UINT16, spread=from_the_back),
+    d("int32-top-overflows", "RangeEdge", FROM_INT32, scaled=overflowing_top),
+    d("flushes-subnormals", "Subnormal", FROM_BYTES, finish=flush),
+    d("cuts-bits", "ScaleNotPowerOfTwo", TO_BFLOAT16, finish=cut_bits),
+    d("ranges-in-bfloat16", "ScaleNotPowerOfTwo", TO_BFLOAT16, before=to_bfloat16),
+)
+RIGHT: tuple[WrongBackend, ...] = (
+    WrongBackend("tensorflow-quantize-stepwise", QUANTIZE, quantizer(), "", ALL),
+    WrongBackend("tensorflow-quantize-fractions", QUANTIZE, whole_numbers, "", ALL),
+    WrongBackend("tensorflow-dequantize-stepwise", DEQUANTIZE, dequantizer(), "", FROM_ALL + TO_BFLOAT16),
+    WrongBackend("tensorflow-dequantize-fractions", DEQUANTIZE, exact_dequantizer, "", FROM_ALL),
+)
