@@ -15,7 +15,8 @@ from typing import Any
 
 from tiebreak.adapters import frames
 from tiebreak.golden.errors import InvalidInput, MachineryFailed
-from tiebreak.golden.nodes import Array, Case
+from tiebreak.golden.nodes import Case
+from tiebreak.golden.problem import Array
 
 START_LIMIT = 120.0  # seconds to import a library and build the backend
 MOST_CRASHES = 20
@@ -213,4 +214,5 @@ def raise_for(spec: str, hello: Mapping[str, Any]) -> None:
 
 def extra_of(name: str) -> str:
     """The extra that installs a built-in backend: its name's first part that is one."""
-    return {"onnx-reference": "onnx", "tensorflow-no-onednn": "tensorflow"}.get(name, name)
+    known = {"onnx-reference": "onnx", "tensorflow-no-onednn": "tensorflow", "openvino-as-shipped": "openvino"}
+    return known.get(name, name)

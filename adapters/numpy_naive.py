@@ -72,4 +72,7 @@ def aligned(parameter: Array, node: Node, x: Array) -> Array:
     if "axes" not in node.attributes and parameter.ndim != 1:
         raise Unsupported("one scale or one for each index of an axis")
     axes = node.attributes["axes"] if "axes" in node.attributes else (node.attributes.get("axis", 1) % x.ndim,)
-    return parameter.reshape([size if axis in axes else 1 for axis, size in enumerate(x.shape)])
+    kept = [size if axis in axes else 1 for axis, size in enumerate(x.shape)]
+    if parameter.shape != tuple(size for axis, size in enumerate(x.shape) if axis in axes):
+        raise Unsupported(f"a parameter of shape {list(parameter.shape)} for an input of shape {list(x.shape)}")
+    return parameter.reshape(kept)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol, runtime_checkable
 
-from tiebreak.golden.nodes import Array, Node
+from tiebreak.golden.nodes import Node
+from tiebreak.golden.problem import Array
 
 # A compiled node: inputs in the spec's order, an absent optional one left off; a tuple of outputs.
 # May raise Unsupported for inputs that it cannot take.

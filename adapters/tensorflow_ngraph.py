@@ -15,7 +15,8 @@ import numpy as np
 from tiebreak.adapters.protocol import Run
 from tiebreak.golden.elements import INTEGER_TYPES
 from tiebreak.golden.errors import Unsupported
-from tiebreak.golden.nodes import Array, Node
+from tiebreak.golden.nodes import Node
+from tiebreak.golden.problem import Array
 
 if TYPE_CHECKING:
     from tiebreak.adapters.tensorflow import TensorFlow

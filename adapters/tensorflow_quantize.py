@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tiebreak.adapters.protocol import Run
-from tiebreak.golden.nodes import Array, Node
+from tiebreak.golden.nodes import Node
+from tiebreak.golden.problem import Array
 
 if TYPE_CHECKING:
     from tiebreak.adapters.tensorflow import TensorFlow

@@ -18,7 +18,8 @@ import numpy as np
 from tiebreak.adapters import frames, registry
 from tiebreak.adapters.protocol import Backend, Run
 from tiebreak.golden.errors import InvalidInput, Unsupported
-from tiebreak.golden.nodes import Array, node_from_key
+from tiebreak.golden.nodes import node_from_key
+from tiebreak.golden.problem import Array
 
 LONGEST_MESSAGE = 2000
 

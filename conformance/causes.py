@@ -243,8 +243,9 @@ def predictions(case: Case, truths: Truths) -> Iterator[tuple[Cause, Array]]:
     with np.errstate(all="ignore"):
         if isinstance(problem, Quantization):
             yield from quantize_predictions(case, problem, truths)
-        elif case.node.operator in SUITES:
-            yield from mistaken(case, truths)
+        if case.node.operator in SUITES:
+            first = len(HYPOTHESES) + 4 if isinstance(problem, Quantization) else 2
+            yield from mistaken(case, truths, first)
 
 
 def mode_predictions(case: Case, truths: Truths) -> Iterator[tuple[Cause, Array]]:
@@ -265,14 +266,14 @@ def quantize_predictions(case: Case, problem: Quantization, truths: Truths) -> I
         yield Cause(text, "projection", len(HYPOTHESES) + 2), other.finish(other.quotient())
 
 
-def mistaken(case: Case, truths: Truths) -> Iterator[tuple[Cause, Array]]:
-    """What small backends that make usual mistakes give; one that can't run the case predicts nothing."""
-    for rank, (cause, run) in enumerate(SUITES[case.node.operator].mistakes, start=2):
+def mistaken(case: Case, truths: Truths, first: int) -> Iterator[tuple[Cause, Array]]:
+    """What small backends that make usual mistakes give, ranked from `first`; one that can't run it gives nothing."""
+    for rank, (cause, run) in enumerate(SUITES[case.node.operator].mistakes, start=first):
         try:
             outputs = run(case.node, *(array.copy() for array in case.inputs))
         except (ArithmeticError, ValueError, TypeError, IndexError, NotImplementedError):
             continue
-        if not output_problem(case.node, truths.problems, outputs):
+        if not output_problem(case, outputs, truths.problems):
             yield replace(cause, rank=rank), codes_of_outputs(truths.problems, outputs, truths.own)
 
 

@@ -10,7 +10,8 @@ import numpy as np
 
 from tiebreak.conformance.truths import Truth, Truths, canonical
 from tiebreak.golden.elements import FloatType
-from tiebreak.golden.nodes import Node
+from tiebreak.golden.nodes import Case
+from tiebreak.golden.pose import problems_of
 from tiebreak.golden.problem import Array, Problem, codes_of
 
 # Elements are graded by these numbers; a case takes the greatest of its elements, the order being the contract's.
@@ -36,16 +37,17 @@ class Judgement:
         return int(np.count_nonzero(self.grades == grade))
 
 
-def output_problem(node: Node, problems: Sequence[Problem], outputs: tuple[Array, ...]) -> str:
+def output_problem(case: Case, outputs: Sequence[Array], problems: Sequence[Problem] | None = None) -> str:
     """What is wrong with the outputs' number, types or shapes; empty if nothing."""
+    node = case.node
     if len(outputs) != len(node.outputs):
         return f"{len(outputs)} outputs, the node has {len(node.outputs)}"
-    for wanted, problem, output in zip(node.outputs, problems, outputs, strict=True):
+    for wanted, problem, output in zip(node.outputs, problems or problems_of(case), outputs, strict=True):
         name = "output" if len(outputs) == 1 else f"output {wanted.name}"
         if output.dtype != wanted.dtype:
             return f"{name} of type {output.dtype.name}, the node says {wanted.dtype.name}"
         if output.shape != problem.shape:
-            return f"{name} of shape {list(output.shape)}, {list(problem.shape)} is right"
+            return f"{name} of shape {list(output.shape)}, {list(problem.shape)} is wanted"
     return ""
 
 

@@ -20,6 +20,7 @@ from tiebreak.conformance import causes
 from tiebreak.conformance.judge import FAILURES, UNSPECIFIED, judge_outputs, output_problem
 from tiebreak.conformance.naming import Evidence, with_causes
 from tiebreak.conformance.observe import observations
+from tiebreak.conformance.relations import relation_rows
 from tiebreak.conformance.rows import (
     Kind,
     case_row,
@@ -43,7 +44,6 @@ from tiebreak.golden.errors import (
     MachineryFailed,
 )
 from tiebreak.golden.nodes import Case
-from tiebreak.golden.pose import problems_of
 from tiebreak.golden.problem import Array
 from tiebreak.reports.records import RunRecords
 
@@ -126,7 +126,7 @@ def record(records: BackendRecords, case: Case, outcome: Outcome, cache: TruthCa
     row = case_row(records.facts, case, outcome)
     problem = ""
     if outcome.status == "ok":
-        problem = output_problem(case.node, problems_of(case), outcome.outputs)
+        problem = output_problem(case, outcome.outputs)
     if outcome.status != "ok" or problem:
         status = "error" if problem else outcome.status
         records.results.append(row | {"verdict": status, "message": problem or outcome.message})
@@ -178,6 +178,7 @@ def assemble(done: Sequence[BackendRecords], cases: Sequence[Case], facts: dict[
         "backends": [records.facts for records in done],
         "typed": [row for case in cases if case.origin == "typed" for row in typed_rows(case, done)],
         "observed": [row for records in done for row in observed_rows(records)],
+        "relations": [row for records in done for row in relation_rows(records.facts["name"], records.outputs)],
         "pairs": [pair for a, b in combinations(done, 2) for pair in pair_rows(a, b, cases)],
         "exit": exit_code([row["verdict"] for row in results]),
     }

@@ -26,6 +26,8 @@ class Sample:
 def quantize(node: Any, x: Any, scale: Any, zero_point: Any = None, *, rint: Any = np.rint) -> Any:
     if node.inputs[0].dtype != np.float32 or node.outputs[0].dtype not in (np.int8, np.uint8):
         raise Unsupported("float32 to 8 bits only")
+    if set(node.attributes) - {"axis"} or scale.dtype != np.float32 or scale.ndim > 1:
+        raise Unsupported("one float32 scale, or one for each index of an axis")
     zero_point = np.uint8(0) if zero_point is None else zero_point
     if np.ndim(scale):
         shape = [1] * x.ndim

@@ -99,7 +99,7 @@ def test_unsupported_carries_the_reason_alone() -> None:
     ("attribute", "problem"),
     [
         ("wrong_type", "output of type int64, the node says uint8"),
-        ("wrong_shape", "output of shape [5], the input has [6]"),
+        ("wrong_shape", "output of shape [5], [6] is wanted"),
         ("two_outputs", "2 outputs, the node has 1"),
     ],
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from functools import cache
+from io import BytesIO
 from typing import Any
 
 import ml_dtypes
@@ -12,6 +13,8 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+from tiebreak.adapters import frames
+from tiebreak.adapters.isolation import IsolatedBackend
 from tiebreak.conformance.generators import cases
 from tiebreak.conformance.suite import SUITES
 from tiebreak.conformance.truths import TruthCache
@@ -356,3 +359,46 @@ def test_the_usual_mistakes_are_mistakes() -> None:
 
 def zero(name: str) -> Array:
     return np.zeros((), getattr(ml_dtypes, name))
+
+
+# The adapters, on the real libraries.
+
+
+def test_small_floats_travel_in_frames() -> None:
+    for name in ("float8_e4m3fn", "float8_e5m2fnuz", "float8_e8m0fnu", "float4_e2m1fn"):
+        array = np.arange(6, dtype=np.uint8).reshape(2, 3).view(getattr(ml_dtypes, name))
+        stream = BytesIO(frames.encode({"a": 1}, [array]))
+        _, (back,) = frames.decode(stream.readline, stream.read)
+        assert back.dtype == array.dtype
+        assert np.array_equal(back.view(np.uint8), array.view(np.uint8))
+
+
+def runtime_case(operator: str, *inputs: Any, **node: Any) -> Case:
+    made = make_node(operator, zero_point=len(inputs) == 3, **node)
+    return Case("c", made, tuple(np.asarray(v).astype(t.dtype) for v, t in zip(inputs, made.inputs, strict=True)))
+
+
+@pytest.mark.parametrize("name", ["onnxruntime", "onnx-reference", "openvino"])
+def test_runtimes_run_what_they_take_and_refuse_the_rest(name: str) -> None:
+    pytest.importorskip("onnx")
+    pytest.importorskip(name.removesuffix("-reference"))
+    x = np.array([[[1.0, 2, 3], [4, 5, 6]], [[7, 8, 9], [10, 11, 12]]])
+    per_axis = runtime_case(QUANTIZE, x, [1.0, 2], [0, 0], attributes={"axis": 1})
+    six = np.arange(6)[None]
+    blocks = runtime_case(DEQUANTIZE, six, [[1.0, 2, 4]], [[0, 1, 0]], quantized="int8", attributes={"block_size": 2})
+    float8 = runtime_case(QUANTIZE, [1.0, -3, 1000], 2.0, 0.0, quantized="float8_e5m2")
+    unknown = runtime_case(QUANTIZE, [1.0], 2.0, 0.0, real="bfloat16", quantized="float8_e5m2fnuz")
+    backend = IsolatedBackend(name, time_limit=60)
+    try:
+        backend.start()
+        y = backend.run(per_axis).outputs[0]
+        assert y.tolist() == [[[1, 2, 3], [2, 2, 3]], [[7, 8, 9], [5, 6, 6]]]
+        assert backend.run(blocks).outputs[0].tolist() == [[0, 1, 2, 4, 16, 20]]
+        (small,) = backend.run(float8).outputs
+        assert small.dtype.name == "float8_e5m2"
+        assert small.astype(float).tolist() == [0.5, -1.5, 512.0]  # 500 is nearer to 512 than to 448
+        outcome = backend.run(unknown)
+        assert outcome.status == ("ok" if name == "onnx-reference" else "unsupported"), outcome.message
+        assert "21" in backend.attestation()["opset"]
+    finally:
+        backend.close()

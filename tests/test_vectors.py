@@ -28,6 +28,10 @@ HALF = Fraction(1, 2)
 TYPES = [(real, quantized) for real in FLOAT_TYPES for quantized in ALL_QUANTIZED_TYPES]
 
 
+# MIN_COMBINED, the one mode that the document allows bfloat16, names qint8 only among the signed types.
+ALL_OPEN = [("tensorflow.Dequantize", "int16", "bfloat16"), ("tensorflow.Dequantize", "int32", "bfloat16")]
+
+
 def load(operator: str, real: str, quantized: str) -> list[Case]:
     return read_cases(VECTORS / file_name(operator, real, quantized), trusted=True)
 
@@ -48,7 +52,7 @@ def test_kernel_agrees_with_every_vector(file: tuple[str, str, str]) -> None:
         assert stored is not None
         assert np.array_equal(truths.own.exact_specified, stored.exact_state != UNDEFINED), case.id
         compared += int(np.count_nonzero(stored.exact_state != UNDEFINED))
-    assert compared > 100
+    assert compared > 100 or file in ALL_OPEN
 
 
 @pytest.mark.parametrize(("real", "quantized"), [(r, q) for r, q in TYPES if INTEGER_TYPES[q].bits <= 8])

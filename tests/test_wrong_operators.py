@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from wrong_model import WrongBackend
 
 import wrong_backends
 from tiebreak.conformance.judge import DEVIATES, judge_outputs, output_problem
@@ -19,6 +18,7 @@ from tiebreak.golden.operators import OPERATORS
 from tiebreak.golden.pose import problems_of
 from tiebreak.golden.problem import UNDEFINED, ZERO
 from tiebreak.golden.vectorfile import VECTORS, read_cases
+from wrong_model import WrongBackend
 
 MODULES = [
     importlib.import_module(path.stem)
@@ -48,7 +48,7 @@ def stored(case: Case) -> Truths:
 def deviations(backend: WrongBackend, case: Case, truths: Truths) -> int:
     with np.errstate(all="ignore"):
         outputs = backend.run(case.node, *(array.copy() for array in case.inputs))
-    assert not output_problem(case.node, truths.problems, outputs), output_problem(case.node, truths.problems, outputs)
+    assert not output_problem(case, outputs), output_problem(case, outputs)
     return judge_outputs(outputs, truths).count(DEVIATES)
 
 

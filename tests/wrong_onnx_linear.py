@@ -14,6 +14,7 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
+
 from wrong_model import WrongBackend
 
 Array = np.ndarray[Any, Any]

@@ -9,6 +9,7 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
+
 from wrong_model import Array, WrongBackend
 
 QUANTIZE, DEQUANTIZE = "tensorflow.QuantizeV2", "tensorflow.Dequantize"

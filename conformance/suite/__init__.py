@@ -8,11 +8,12 @@ from tiebreak.conformance.suite import (
     onnx_dequantize_linear,
     onnx_quantize_linear,
     openvino_fake_quantize,
+    tensorflow_dequantize,
     tensorflow_fake_quant,
     tensorflow_fake_quant_per_channel,
     tensorflow_quantize_and_dequantize,
+    tensorflow_quantize_v2,
 )
-from tiebreak.conformance.suite import tensorflow_dequantize, tensorflow_quantize_v2
 from tiebreak.conformance.suite.layout import Layout, Suite
 
 LAYOUTS: dict[str, Layout] = {

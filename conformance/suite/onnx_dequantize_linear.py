@@ -30,7 +30,7 @@ def draw(draw: st.DrawFn, wanted: Wanted) -> tuple[dict[str, Any], tuple[Tensor,
     opsets = linear.usable_opsets(VERSIONS, (real, scale_type, quantized), given, scale_shape)
     zero_point = draw(st.booleans())
     node: dict[str, Any] = {"real": real, "quantized": quantized, "scale": scale_type, "attributes": given}
-    node |= {"opset": draw(st.sampled_from(opsets)), "zero_point": zero_point}
+    node |= {"opset": draw(linear.opset_of(opsets)), "zero_point": zero_point}
     scale = linear.parameter(draw, scale_type, linear.scale_codes(scale_type, specials=wanted.specials), scale_shape)
     zero = linear.parameter(draw, quantized, zero_codes(quantized, wanted.specials), scale_shape)
     codes = draw(st.lists(linear.any_code(quantized, specials=wanted.specials), min_size=1, max_size=12))

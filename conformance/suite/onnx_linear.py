@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -34,6 +34,11 @@ def layouts(draw: st.DrawFn, rank: int | None) -> tuple[Shape, Shape, dict[str, 
     blocked = list(shape)
     blocked[axis] = -(-shape[axis] // size)
     return shape, tuple(blocked), attributes | {"block_size": size}
+
+
+def opset_of(usable: Sequence[int]) -> st.SearchStrategy[int]:
+    """One of them; the older ones, which few nodes can have, more often."""
+    return st.sampled_from([*usable, *(opset for opset in usable if opset < 19 for _ in range(8))])
 
 
 def usable_opsets(

@@ -49,14 +49,16 @@ LAYOUT = Layout(attributes, varying_axes, CLASSIC_REALS, CLASSIC_OUTPUTS)
 
 def draw(draw: st.DrawFn, wanted: Wanted) -> tuple[dict[str, Any], tuple[Tensor, ...]]:
     shape, scale_shape, given = draw(linear.layouts(wanted.rank))
-    real = wanted.real or draw(st.sampled_from(WIDE))
-    quantized = wanted.quantized or draw(st.sampled_from(OUTPUTS))
-    scale_type = draw(st.sampled_from((real if real != "int32" else "float32", *WIDE, "float8_e8m0fnu")))
-    given |= draw(options(quantized))
+    early = draw(st.integers(0, 2)) == 0  # a node that the first versions have too, as far as what is wanted allows
+    real = wanted.real or draw(st.sampled_from(("float32", "int32") if early else WIDE))
+    quantized = wanted.quantized or draw(st.sampled_from(("int8", "uint8") if early else OUTPUTS))
+    scale_types = (real if real != "int32" else "float32", *WIDE, "float8_e8m0fnu")
+    scale_type = "float32" if early else draw(st.sampled_from(scale_types))
+    given |= {} if early else draw(options(quantized))
     opsets = linear.usable_opsets(VERSIONS, (real, scale_type, quantized), given, scale_shape)
     zero_point = "output_dtype" not in given or draw(st.booleans())
     node: dict[str, Any] = {"real": real, "quantized": quantized, "scale": scale_type, "attributes": given}
-    node |= {"opset": draw(st.sampled_from(opsets)), "zero_point": zero_point}
+    node |= {"opset": draw(linear.opset_of(opsets)), "zero_point": zero_point}
     scale = linear.parameter(draw, scale_type, linear.scale_codes(scale_type, specials=wanted.specials), scale_shape)
     zero = linear.parameter(draw, quantized, zero_codes(quantized), scale_shape)
     x = aimed(draw, real, quantized, shape, scale, zero, specials=wanted.specials)

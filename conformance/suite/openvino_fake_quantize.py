@@ -211,6 +211,15 @@ def one_sided(levels: int, x: Array, low: Array, high: Array, first: Array, last
     return np.where(x <= low, first, np.where(x > high, last, unclipped(levels, x, low, high, first, last)))
 
 
+def low_wins(levels: int, x: Array, low: Array, high: Array, first: Array, last: Array) -> Array:
+    """max(min(x, input_high), input_low), then the expression: output_low everywhere if input_low is greater."""
+    return unclipped(levels, np.maximum(np.minimum(x, high), low), low, high, first, last)
+
+
+def high_wins(levels: int, x: Array, low: Array, high: Array, first: Array, last: Array) -> Array:
+    return unclipped(levels, np.minimum(np.maximum(x, low), high), low, high, first, last)
+
+
 def sorted_limits(levels: int, x: Array, low: Array, high: Array, first: Array, last: Array) -> Array:
     return stepwise(levels, x, np.minimum(low, high), np.maximum(low, high), first, last)
 
@@ -258,7 +267,7 @@ def flushed(levels: int, x: Array, *limits: Array) -> Array:
 
 
 def first_of(parameter: Array) -> Array:
-    return np.broadcast_to(parameter.reshape(-1)[:1], parameter.shape) if parameter.size else parameter
+    return np.broadcast_to(parameter.reshape(-1)[:1].reshape(()), parameter.shape) if parameter.size else parameter
 
 
 def per_tensor(levels: int, x: Array, *limits: Array) -> Array:
@@ -285,6 +294,8 @@ MISTAKES: tuple[tuple[Cause, Arithmetic], ...] = (
     (Cause("computes in float16", "quotient"), through(np.float16, stepwise)),
     (Cause("flushes subnormals to zero", "quotient"), flushed),
     (Cause("divides by zero where the input limits are equal", "equal-limits"), always_divided),
+    (Cause("clips to max(min(x, input_high), input_low)", "reversed"), low_wins),
+    (Cause("clips to min(max(x, input_low), input_high)", "reversed"), high_wins),
     (Cause("clips without min and max of the input limits", "reversed"), one_sided),
     (Cause("sorts the input limits", "reversed"), sorted_limits),
     (Cause("sorts the output limits", "falling"), sorted_outputs),

@@ -123,10 +123,10 @@ def mistake(
         axes = () if attributes.get("axis", -1) < 0 else (attributes["axis"],)
         if one_range and low.size:
             low, high = (np.full_like(end, end.reshape(-1)[0]) for end in (low, high))
-        spread = [np.broadcast_to(along(end, axes, x.shape), x.shape) for end in (low, high)]
+        from_low, to_high = (np.broadcast_to(along(end, axes, x.shape), x.shape) for end in (low, high))
         mode, narrow = attributes.get("mode", "MIN_COMBINED"), attributes.get("narrow_range", False)
         with np.errstate(all="ignore"):
-            own = change(Own(x.astype(np.int64), *spread, kind, mode, narrow))
+            own = change(Own(x.astype(np.int64), from_low, to_high, kind, mode, narrow))
             values = (RIGHT | (formulas or {}))[mode](own).astype(np.float32)
             return (np.asarray(finish(values)).astype(node.outputs[0].dtype),)
 

@@ -156,7 +156,8 @@ class Own:
         return np.rint(wide) if self.even else np.trunc(wide + np.copysign(nearest_half(wide), wide))
 
     def integers(self, values: Array) -> Array:
-        return np.clip(np.nan_to_num(values, nan=0.0), self.kind.lowest, self.kind.highest).astype(self.kind.name)
+        finite = np.nan_to_num(values, nan=0.0)
+        return np.asarray(np.clip(finite, self.kind.lowest, self.kind.highest).astype(self.kind.name))
 
     def wrapped(self, values: Array) -> Array:
         finite = np.clip(np.nan_to_num(values, nan=0.0), -(2.0**62), 2.0**62).astype(np.int64)
@@ -166,7 +167,7 @@ class Own:
 
 def nearest_half(wide: Array) -> Array:
     """1 where |wide| is to be rounded away from zero, else 0: no sum that could round."""
-    return (np.abs(wide - np.trunc(wide)) >= 0.5).astype(np.float64)
+    return np.asarray((np.abs(wide - np.trunc(wide)) >= 0.5).astype(np.float64))
 
 
 Formula = Callable[[Own], Array]
@@ -230,8 +231,8 @@ def mistake(
         axes = () if attributes.get("axis", -1) < 0 else (attributes["axis"],)
         if one_range and low.size:
             low, high = (np.full_like(end, end.reshape(-1)[0]) for end in (low, high))
-        spread = [np.broadcast_to(along(end, axes, x.shape), x.shape) for end in (low, high)]
-        facts = (
+        from_low, to_high = (np.broadcast_to(along(end, axes, x.shape), x.shape) for end in (low, high))
+        facts: tuple[Any, ...] = (
             INTEGER_TYPES[node.output_type],
             attributes.get("mode", "MIN_COMBINED"),
             attributes.get("round_mode") == "HALF_TO_EVEN",
@@ -239,7 +240,7 @@ def mistake(
             attributes.get("ensure_minimum_range", LEAST),
         )
         with np.errstate(all="ignore"):
-            own, own_range = change(Own(x, *spread, *facts)), change(Own(low, low, high, *facts))
+            own, own_range = change(Own(x, from_low, to_high, *facts)), change(Own(low, low, high, *facts))
             output = (RIGHT | (formulas or {}))[own.mode](own)
             return np.asarray(output), *(np.asarray(end, np.float32) for end in ends(own_range))
 
@@ -315,6 +316,17 @@ def flushed(values: Array) -> Array:
     return np.where(np.abs(values) < np.finfo(np.float32).tiny, np.float32(0), values)
 
 
+def flushed_combined(o: Own) -> Array:
+    difference, width = flushed(np.clip(o.x, o.low, o.high) - o.low), flushed(o.high - o.low)
+    return o.integers(o.rounded(difference * np.float32(o.range_t) / width - np.float32(o.offset)))
+
+
+def flushed_scaled(o: Own) -> Array:
+    factor = scale_factor(o)
+    low, high = (flushed(bound / factor) for bound in o.bounds)
+    return o.integers(o.rounded(np.minimum(high, np.maximum(low, o.x)) * factor))
+
+
 def divides_by_step(o: Own) -> Array:
     factor = scale_factor(o)
     low, high = (bound / factor for bound in o.bounds)
@@ -368,6 +380,7 @@ MISTAKES: tuple[tuple[Cause, Mistake], ...] = (
     (
         Cause("flushes subnormals to zero", "adjusted-range"),
         mistake(
+            {"MIN_COMBINED": flushed_combined, "SCALED": flushed_scaled},
             ends=lambda o: (flushed(range_used(o)[0]), flushed(range_used(o)[1])),
             change=lambda o: with_range(o, flushed(o.x), flushed(o.low), flushed(o.high)),
         ),

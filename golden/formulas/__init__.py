@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tiebreak.golden.formulas import dequantize, onnx_dequantize_linear, onnx_quantize_linear, openvino_fake_quantize
-from tiebreak.golden.formulas import tensorflow_dequantize, tensorflow_fake_quant, tensorflow_quantize_v2
-from tiebreak.golden.formulas import tensorflow_quantize_and_dequantize
+from tiebreak.golden.formulas import (
+    dequantize,
+    onnx_dequantize_linear,
+    onnx_quantize_linear,
+    openvino_fake_quantize,
+    tensorflow_dequantize,
+    tensorflow_fake_quant,
+    tensorflow_quantize_and_dequantize,
+    tensorflow_quantize_v2,
+)
 from tiebreak.golden.formulas.steps import Result
 
 # By operator id; an operator's further outputs as "id:output".

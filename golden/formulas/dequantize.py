@@ -15,4 +15,4 @@ from tiebreak.golden.problem import Elementwise
 
 def dequantize(s: Steps, p: Elementwise, x: Fraction, scale: Real, zero_point: Fraction) -> Result:
     (factor,) = finite(scale)
-    return to_real(s(x - zero_point) * factor, p.result)
+    return to_real(s(x - zero_point) * factor, p.working)

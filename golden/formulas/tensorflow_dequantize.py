@@ -20,7 +20,7 @@ def dequantize(s: Steps, p: Elementwise, x: Fraction, min_range: Real, max_range
     if high < low:
         raise UndefinedResult
     formula = {"MIN_COMBINED": min_combined, "MIN_FIRST": min_first, "SCALED": scaled}[p.constants["mode"]]
-    return to_real(formula(s, p, x, low, high), p.result)
+    return to_real(formula(s, p, x, low, high), FLOAT_TYPES[p.result.name])
 
 
 def min_combined(s: Steps, p: Elementwise, x: Fraction, low: Fraction, high: Fraction) -> Fraction:

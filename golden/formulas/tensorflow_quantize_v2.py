@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from tiebreak.golden.elements import FLOAT_TYPES, Real, decode
+from tiebreak.golden.elements import FLOAT_TYPES, IntegerType, Real, decode
 from tiebreak.golden.formulas.steps import Result, Steps, UndefinedResult, divide, finite, to_integer, to_real
 from tiebreak.golden.problem import Elementwise
 
@@ -25,15 +25,15 @@ def output(s: Steps, p: Elementwise, x: Real, min_range: Real, max_range: Real) 
 def output_min(s: Steps, p: Elementwise, min_range: Real, max_range: Real) -> Result:
     low, high = known_range(p, min_range, max_range)
     if p.constants["mode"] != "SCALED":
-        return to_real(low, p.result)
-    return to_real(s(Fraction(p.constants["lowest"])) / scale_factor(s, p, low, high), p.result)
+        return to_real(low, p.working)
+    return to_real(s(Fraction(p.constants["lowest"])) / scale_factor(s, p, low, high), p.working)
 
 
 def output_max(s: Steps, p: Elementwise, min_range: Real, max_range: Real) -> Result:
     low, high = known_range(p, min_range, max_range)
     if p.constants["mode"] != "SCALED":
-        return to_real(high, p.result)
-    return to_real(s(Fraction(p.constants["highest"])) / scale_factor(s, p, low, high), p.result)
+        return to_real(high, p.working)
+    return to_real(s(Fraction(p.constants["highest"])) / scale_factor(s, p, low, high), p.working)
 
 
 def known_range(p: Elementwise, min_range: Real, max_range: Real) -> tuple[Fraction, ...]:
@@ -58,7 +58,7 @@ def min_combined(s: Steps, p: Elementwise, x: Fraction, low: Fraction, high: Fra
 
 
 def min_first(s: Steps, p: Elementwise, x: Fraction, low: Fraction, high: Fraction) -> int:
-    kind = p.constants["T"]
+    kind: IntegerType = p.constants["T"]
     num_discrete_values = 1 << kind.bits
     range_adjust = s(Fraction(num_discrete_values, num_discrete_values - 1))
     range_scale = s(divide(Fraction(num_discrete_values), s(s(high - low) * range_adjust)))

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tiebreak.golden.kernels import dequantize, onnx_dequantize_linear, onnx_quantize_linear, openvino_fake_quantize
-from tiebreak.golden.kernels import tensorflow_dequantize, tensorflow_fake_quant, tensorflow_quantize_v2
-from tiebreak.golden.kernels import tensorflow_quantize_and_dequantize
+from tiebreak.golden.kernels import (
+    dequantize,
+    onnx_dequantize_linear,
+    onnx_quantize_linear,
+    openvino_fake_quantize,
+    tensorflow_dequantize,
+    tensorflow_fake_quant,
+    tensorflow_quantize_and_dequantize,
+    tensorflow_quantize_v2,
+)
 from tiebreak.golden.problem import Array, Elementwise
 
 # By what Elementwise.formula says: (problem, working, mode) to (codes int64, states uint8), flat.

@@ -55,4 +55,3 @@ def ratio_to_real(numerator: int, denominator: int, described: tuple[int, int, f
     value = math.ldexp(float(significand), power)
     value = math.inf if value > largest else value
     return -value if negative else value
-

@@ -3,9 +3,9 @@
 
 Working precision: each step in double, narrowed to float32 where the document has a float. Exactly: MIN_COMBINED and
 MIN_FIRST are the same function, low + (x - lowest) * (high - low) / (2^bits - 1), and SCALED is the greater of
-x * high / max_T and x * low / min_T for positive x, the lesser for negative. Each of the at most four rounded operations
-errs by at most 2^-53 of its result; if both ends of the interval that this leaves round to the same float, so does the
-exact value; if not, integers of any size decide.
+x * high / max_T and x * low / min_T for positive x, the lesser for negative. Each of the at most four rounded
+operations errs by at most 2^-53 of its result; if both ends of the interval that this leaves round to the same float,
+so does the exact value; if not, integers of any size decide.
 """
 
 import numpy as np

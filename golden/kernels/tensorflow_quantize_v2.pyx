@@ -19,7 +19,7 @@ from tiebreak.golden.problem import IN_RANGE, OUT_OF_RANGE, UNDEFINED, ZERO
 
 include "arithmetic.pxi"
 
-from libc.math cimport floor, fmax, fmin, trunc
+from libc.math cimport fmax, fmin, trunc
 
 cdef double MAX_FLOAT = 3.4028234663852886e38
 cdef double FAR = 4503599627370496.0  # 2^52: beyond every range, and an integer
@@ -240,7 +240,8 @@ def by_integers(problem, mode, x, low, high):
     x, low, high, steps = whole(x), whole(low), whole(high), (1 << kind.bits) - 1
     if constants["mode"] == "SCALED":
         numerator, denominator = factor_ratio(constants, low, high)
-        return min(max(integers.round_ratio(x * numerator, denominator, mode), constants["lowest"]), constants["highest"])
+        value = integers.round_ratio(x * numerator, denominator, mode)
+        return min(max(value, constants["lowest"]), constants["highest"])
     if constants["mode"] == "MIN_COMBINED":
         shifted = (min(max(x, low), high) - low) * steps - (128 if kind.signed else 0) * (high - low)
         return integers.round_ratio(shifted, high - low, mode)

@@ -11,8 +11,8 @@ from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.themes import Theme
 
 if TYPE_CHECKING:
-    from tiebreak.golden.nodes import Array, Node
-    from tiebreak.golden.problem import Problem
+    from tiebreak.golden.nodes import Node
+    from tiebreak.golden.problem import Array, Problem
     from tiebreak.golden.samples.model import Sample
 
 

@@ -176,7 +176,7 @@ CONTESTED = (
         "What does input_low > input_high give between the two?",
         ("OVF-F10", "OVF-F1", "OVF-F2"),
         {"attributes": {"levels": 5}},
-        ([1.0, 1.25, 1.5, 2.0, 2.25], 2.0, 1.0, 0.0, 4.0),
+        ([[1.0, 1.25, 1.5, 2.0, 2.25]], 2.0, 1.0, 0.0, 4.0),
         (
             Answer(FORMULA, "conditions and expression as they stand", (0.0, 3.0, 2.0, 0.0, 4.0), judged=True),
             Answer(
@@ -185,8 +185,14 @@ CONTESTED = (
                 "undefined at 1.25, 1.5 and 2",
             ),
             Answer(REFERENCE, "the expression", (0.0, 3.0, 2.0, 0.0, 4.0)),
-            Answer(PLUGIN, "leaves such nodes to the reference kernel", (0.0, 3.0, 2.0, 0.0, 4.0)),
-            Answer("x clipped to [input_low, input_high] first", "everything becomes input_high", (4.0,) * 5),
+            Answer(
+                PLUGIN,
+                "clips x to input_low: output_low everywhere; X of rank 1 goes to the reference kernel",
+                (0.0,) * 5,
+            ),
+            Answer(
+                "min(max(x, input_low), input_high), then the expression", "everything becomes output_high", (4.0,) * 5
+            ),
         ),
     ),
     Contest(
@@ -198,7 +204,7 @@ CONTESTED = (
         (
             Answer(DOCUMENT, "one of the first two branches, whatever levels says", (-5.0, -5.0, 7.0), judged=True),
             Answer(REFERENCE, "the branches", (-5.0, -5.0, 7.0)),
-            Answer(PLUGIN, "divides by zero unless levels is 2", "NaN for every x"),
+            Answer(PLUGIN, "divides by zero; not where levels is 2 and X of rank 1", "NaN for every x"),
         ),
     ),
     Contest(

@@ -246,6 +246,16 @@ CONTESTED = (
         Answer(KERNEL, "the same values, but output_min and output_max are scalars", (128.0, 255.0)),
     ),
     contest(
+        "tfq-one-element-ranges",
+        "May the ranges be of shape [1] where there is no axis?",
+        ("TFQ-A3",),
+        {"mode": "MIN_FIRST"},
+        ([1.0, 1.75], [0.0], [255.0]),
+        Answer(JAVA, "they are scalars", "error", True),
+        Answer(TESTS, "QuantizeV2 gives them so", (1.0, 2.0)),
+        Answer(KERNEL, "takes any shape of one element, and returns scalars", (1.0, 2.0)),
+    ),
+    contest(
         "tfq-min-first-axis",
         "Which modes may have an axis?",
         ("TFQ-A1",),

@@ -107,7 +107,7 @@ def per_axis(quantized: str, real: str, shape: tuple[int, ...], axes: tuple[int,
     x = integers(quantized, [low + (7 * i) % 16 for i in range(count)], shape)
     scale = reals(real, [1 + Fraction(j % 9, 8) for j in range(coordinates)], projected)
     zero_point = integers(quantized, [low + 6 + j % 3 for j in range(coordinates)], projected)
-    kinds = ("Scalar",) if shape == () else ("Empty",) if not count else ()
+    kinds: tuple[str, ...] = ("Scalar",) if shape == () else ("Empty",) if not count else ()
     kinds += ("MultiAxis",) if len(axes) > 1 else ("PerAxis",) if axes else ()
     name = f"axes-{'x'.join(map(str, shape)) or 'scalar'}-{'_'.join(map(str, axes)) or 'none'}"
     node = {"real": real, "quantized": quantized, "attributes": {"axes": list(axes)}}

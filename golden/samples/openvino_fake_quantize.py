@@ -95,6 +95,7 @@ def samples(real: str, _output: str) -> Iterator[Sample]:
     yield from edges(real)
     yield from equal_limits(real)
     yield from reversals(real)
+    yield from by_channel(real)
     yield from sizes(real)
     yield from many_levels(real)
     yield from near_zero(real)
@@ -159,11 +160,10 @@ def staircases(real: str) -> Iterator[Sample]:
         yield sample(
             f"steps-{name}", real, levels, limits, bits(real, steps), flags, ("quotient", "position", "nearest")
         )
-        grid = points(real, levels, limits, [Fraction(k) for k in kept], (0,))
+        at = [*map(Fraction, kept), *(Fraction(37 * i % 101, 101) * (levels - 1) for i in range(15))]
+        grid = points(real, levels, limits, at, (0,))
         roles = ("fraction", "product", "sum", "levels", "input-type", "output-type")
         yield sample(f"grid-{name}", real, levels, limits, bits(real, grid), ("ScaleAndShift", "OutputStep"), roles)
-        random = points(real, levels, limits, [Fraction(37 * i % 101, 101) * (levels - 1) for i in range(17)], (0,))
-        yield sample(f"spread-{name}", real, levels, limits, bits(real, random), ("OutputStep",), roles[:3])
 
 
 def edges(real: str) -> Iterator[Sample]:
@@ -220,6 +220,22 @@ def reversals(real: str) -> Iterator[Sample]:
         x = bits(real, points(real, levels, limits, beyond, (0,)))
         name = f"{'input' if role == 'reversed' else 'output'}-L{levels}-{name_of(limits)}"
         yield sample(f"reversed-{name}", real, levels, limits, x, (flag,), (role, "below", "above"))
+
+
+def by_channel(real: str) -> Iterator[Sample]:
+    """Equal, reversed and usual limits of each channel in tensors of rank 2 and 4, where runtimes take other paths."""
+    low, high = (Fraction(1), Fraction(5, 4), Fraction(-1, 2)), (Fraction(2), Fraction(13, 4), Fraction(3, 2))
+    first, last = (Fraction(0), Fraction(-1), Fraction(2)), (Fraction(4), Fraction(5), Fraction(-2))
+    kinds = (("equal", low, low, "EqualLimits", "equal-limits"), ("reversed", high, low, "ReversedInput", "reversed"))
+    for name, lows, highs, flag, role in (*kinds, ("usual", low, high, "PerAxis", "projection")):
+        for levels in (2, 256):
+            for shape in ((4, 3), (1, 3, 2, 2)):
+                own = (3,) if len(shape) == 2 else (3, *(1 for _ in shape[2:]))
+                limits = [reals(real, values, own) for values in (lows, highs, first, last)]
+                x = reals(real, [Fraction(11 * i % 29, 8) - Fraction(5, 8) for i in range(math.prod(shape))], shape)
+                node = {"real": real, "attributes": {"levels": levels}}
+                theme = f"channels-{name}-L{levels}-rank{len(shape)}"
+                yield Sample(theme, node, (x, *limits), (flag, "PerAxis"), (role, "below", "above", "projection"))
 
 
 def sizes(real: str) -> Iterator[Sample]:

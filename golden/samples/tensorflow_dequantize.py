@@ -64,7 +64,7 @@ def plain(kind: IntegerType, real: str, mode: str) -> Iterator[Sample]:
     roles = ("signed-offset",) if undecided else (*ROLES[mode], "no-axis", "input-type", "output-type", "range-type")
     same = (Fraction(kind.lowest), Fraction(kind.highest))
     for label, low, high in (("identity", *same), *RANGES):
-        flags = ("RangeEdge",) if label == "identity" else ("ScaleNotPowerOfTwo", "RangeEdge")
+        flags: tuple[str, ...] = ("RangeEdge", *(() if label == "identity" else ("ScaleNotPowerOfTwo",)))
         flags += ("ZeroOutside",) if low > 0 or high < 0 else ()
         extra = ("bfloat16-mode",) if real == "bfloat16" else ()
         tensors = (x, *range_tensors(low, high))

@@ -54,8 +54,10 @@ def samples(real: str, quantized: str) -> Iterator[Sample]:
     for mode, rounding in SETTINGS:
         name = f"{mode.lower()}-{rounding.lower().removeprefix('half_')}"
         yield from ties(kind, mode, rounding, name)
-        yield from special(kind, mode, rounding, name)
-        for shape, axis in SHAPES if rounding == "HALF_AWAY_FROM_ZERO" else SHAPES[:3]:
+        away = rounding == "HALF_AWAY_FROM_ZERO"
+        if away:
+            yield from special(kind, mode, rounding, name)
+        for shape, axis in SHAPES if away and not is_open(kind, mode) else SHAPES[:3]:
             yield per_axis(kind, mode, rounding, name, shape, axis)
     yield from defaults(kind)
     yield from scaled_only(kind)
@@ -65,6 +67,11 @@ def samples(real: str, quantized: str) -> Iterator[Sample]:
 def exact(value: Fraction) -> Fraction:
     """The float32 nearest to a value, as a fraction."""
     return Fraction(decode(encode(value, F32), F32))
+
+
+def is_open(kind: IntegerType, mode: str) -> bool:
+    """Whether the document leaves open what the mode gives for the type."""
+    return mode == "MIN_COMBINED" and kind.signed and kind.bits > 8
 
 
 def steps_of(kind: IntegerType) -> int:
@@ -134,13 +141,24 @@ def binary_range(kind: IntegerType, mode: str) -> tuple[Fraction, Fraction]:
 
 def ties(kind: IntegerType, mode: str, rounding: str, name: str) -> Iterator[Sample]:
     """Ties on a binary grid, then beside them on ranges off it."""
-    roles = (*MODE_ROLES[mode], TIE_ROLES[rounding], "no-axis", "output-type", "real-type", "range-outputs")
+    roles: tuple[str, ...] = (
+        *MODE_ROLES[mode],
+        TIE_ROLES[rounding],
+        "no-axis",
+        "output-type",
+        "real-type",
+        "range-outputs",
+    )
+    if is_open(kind, mode):
+        roles = ("signed-offset", "range-outputs")
     node = node_of(kind, mode, rounding)
     low, high = binary_range(kind, mode)
     flags = ("Tie", "NearTie", "RangeEdge", "Saturates", "AddHalf")
     below_half = [encode(HALF, F32) - 1, encode(-HALF, F32) - 1, 0x80000000, 1, 0x80000001]
     x = bits("float32", list(dict.fromkeys(aimed(kind, mode, low, high, dense=True) + below_half)))
     yield Sample(f"{name}-ties", node, (x, *range_tensors(low, high)), flags, roles)
+    if is_open(kind, mode):
+        return
     lane = [k % 61 - 30 + HALF for k in range(131)]
     x = reals("float32", lane if kind.signed else [abs(v) for v in lane])
     yield Sample(f"{name}-lanes", node, (x, *range_tensors(low, high)), ("Lane", "Tie"), roles)
@@ -223,13 +241,13 @@ def defaults(kind: IntegerType) -> Iterator[Sample]:
     x = bits("float32", aimed(kind, "MIN_COMBINED", low, high))
     tensors = (x, *range_tensors(low, high))
     node = {"quantized": kind.name, "attributes": {}}
-    roles = ("combined", "half-away", "no-axis", "least-range")
-    yield Sample("defaults", node, tensors, ("Saturates", "NearTie"), roles)
+    roles = ["combined", "half-away", "no-axis", "least-range"]
+    yield Sample("defaults", node, tensors, ("Saturates", "NearTie"), tuple(roles))
     x = bits("float32", aimed(kind, "SCALED", low, high))
     node = {"quantized": kind.name, "attributes": {"mode": "SCALED"}}
     tensors = (x, *range_tensors(low, high))
-    roles = ("scaled", "half-away", "even-only-scaled")
-    yield Sample("defaults-scaled", node, tensors, ("Saturates", "NearTie"), roles)
+    roles = ["scaled", "half-away", "even-only-scaled"]
+    yield Sample("defaults-scaled", node, tensors, ("Saturates", "NearTie"), tuple(roles))
     for mode, rounding in SETTINGS:
         label = f"{mode.lower()}-{rounding.lower().removeprefix('half_')}"
         tensors = (scalar("float32", Fraction(5, 2)), *range_tensors(Fraction(0), Fraction(4)))
@@ -245,8 +263,9 @@ def scaled_only(kind: IntegerType) -> Iterator[Sample]:
     """Which side counts: the nearer, either alone, none; on ranges where the sides nearly agree, and without zero."""
     for rounding in TIE_ROLES:
         node = node_of(kind, "SCALED", rounding)
-        for label, low, high in scaled_ranges(kind):
-            x = bits("float32", aimed(kind, "SCALED", low, high)[::2])
+        chosen = scaled_ranges(kind)
+        for label, low, high in chosen if rounding == "HALF_AWAY_FROM_ZERO" else chosen[::2]:
+            x = bits("float32", aimed(kind, "SCALED", low, high)[::3])
             roles = ("scale-factor", "idle-side", "adjusted-range", "range-outputs", TIE_ROLES[rounding])
             flags = ("AdjustedRange", "OneSide", "NearTie", *(("ZeroOutside",) if low > 0 or high < 0 else ()))
             tensors = (x, *range_tensors(low, high))

@@ -1,0 +1,58 @@
+"""Operators that must agree do, by the oracle and by the kernel, and a backend that breaks a relation shows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tiebreak.conformance.relations import RELATIONS, Related, Relation, related_cases, relation_rows
+from tiebreak.conformance.truths import TruthCache
+from tiebreak.golden import oracle
+from tiebreak.golden.operators import OPERATORS
+from tiebreak.golden.pose import problems_of
+from tiebreak.golden.problem import OUT_OF_RANGE, UNDEFINED, Array
+
+
+def by_oracle(pair: Related) -> int:
+    """How many elements both documents specify; they must be equal."""
+    results = []
+    for case in (pair.one, pair.other):
+        problem, spec = problems_of(case)[0], OPERATORS[case.node.operator]
+        solved = [oracle.solve(problem, working=False, mode=mode) for mode in case.node.modes or (None,)]
+        codes, states = solved[0]
+        open_ = (states == UNDEFINED) | ((states == OUT_OF_RANGE) & (not spec.saturates))
+        open_ |= np.logical_or.reduce([other != codes for other, _ in solved])
+        results.append((codes, ~open_))
+    (one, specified), (other, also) = results
+    both = specified & also
+    assert np.array_equal(one[both], other[both]), pair.one.id
+    return int(both.sum())
+
+
+@pytest.mark.parametrize("relation", RELATIONS, ids=lambda relation: relation.id)
+def test_both_sides_are_equal_by_the_oracle(relation: Relation) -> None:
+    compared = [by_oracle(pair) for pair in relation.pairs()]
+    assert len(compared) >= 18
+    assert min(compared) > 30
+
+
+def truths(operators: tuple[str, ...]) -> dict[str, Array]:
+    cache = TruthCache()
+    return {case.id: cache.of(case).own.exact for case in related_cases(operators)}
+
+
+@pytest.mark.parametrize("relation", RELATIONS, ids=lambda relation: relation.id)
+def test_a_backend_that_is_right_keeps_it_and_one_changed_element_breaks_it(relation: Relation) -> None:
+    outputs = truths(relation.operators)
+    (row,) = relation_rows("right", outputs)
+    assert row["differ"] == 0
+    assert row["elements"] > 1000
+    first = next(iter(relation.pairs())).other
+    outputs[first.id] = outputs[first.id] + 1
+    (row,) = relation_rows("wrong", outputs)
+    assert row["differ"] > 30
+
+
+def test_a_relation_needs_all_of_its_operators() -> None:
+    assert related_cases(("ngraph.Quantize",)) == []
+    assert relation_rows("none", {}) == []
