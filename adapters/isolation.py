@@ -19,7 +19,8 @@ from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array
 
 START_LIMIT = 120.0  # seconds to import a library and build the backend
-MOST_CRASHES = 20
+CRASHES_IN_A_ROW = 20
+MOST_CRASHES = 200
 MOST_TIMEOUTS = 3
 
 
@@ -43,6 +44,7 @@ class IsolatedBackend:
     version: str = ""
     operators: frozenset[str] | None = None
     crashes: int = 0
+    in_a_row: int = 0
     timeouts: int = 0
     refused: dict[str, str] = field(default_factory=dict)  # nodes that compile() does not support, with its reason
     process: subprocess.Popen[bytes] | None = None
@@ -71,7 +73,7 @@ class IsolatedBackend:
 
     def run(self, case: Case) -> Outcome:
         """Run one case; never raises for what the backend does."""
-        if self.crashes >= MOST_CRASHES or self.timeouts >= MOST_TIMEOUTS:
+        if self.is_given_up():
             faults = f"{self.crashes} crashes and {self.timeouts} timeouts"
             return Outcome("error", message=f"not run: the backend was given up after {faults}")
         if case.node.key in self.refused:
@@ -83,18 +85,29 @@ class IsolatedBackend:
             self.stop()
             return Outcome("timeout", message=f"no answer within {self.time_limit:g} s")
         except (EOFError, OSError) as error:
-            self.crashes += 1
+            self.count_crash()
             return Outcome("crash", message=self.describe_end(error))
         except frames.BrokenFrame as error:
             self.stop()
             return Outcome("error", message=str(error))
         except MachineryFailed as error:
-            self.crashes += 1
+            self.count_crash()
             return Outcome("error", message=str(error))
+        self.in_a_row = 0
         message = reply.get("message", "")
         if reply.get("node") == "refused":
             self.refused[case.node.key] = message
         return Outcome(reply["status"], tuple(outputs), message, reply.get("seconds", 0.0))
+
+    def is_given_up(self) -> bool:
+        """After so many faults the rest would only take time."""
+        if self.in_a_row >= CRASHES_IN_A_ROW or self.crashes >= MOST_CRASHES:
+            return True
+        return self.timeouts >= MOST_TIMEOUTS
+
+    def count_crash(self) -> None:
+        self.crashes += 1
+        self.in_a_row += 1
 
     def attestation(self) -> dict[str, str]:
         """What the backend says of itself; says so if it cannot answer any more."""

@@ -13,7 +13,7 @@ import numpy as np
 
 from tiebreak.golden import kernel
 from tiebreak.golden.builder import all_files, file_name
-from tiebreak.golden.elements import ELEMENT_TYPES, FloatType
+from tiebreak.golden.elements import ELEMENT_TYPES, SMALL_FLOAT_TYPES, FloatType
 from tiebreak.golden.errors import EXIT_CONFORMS, EXIT_DISCREPANCIES
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.operators import OPERATORS, get_operator
@@ -44,6 +44,14 @@ def named(shown: Shown, ending: str) -> list[Array]:
     return [array.astype(np.float64) for tensor, array in pairs if tensor.name.endswith(ending)]
 
 
+def limits(shown: Shown, first: int, test: Callable[[Array, Array], Array]) -> bool:
+    """Whether a test holds somewhere of two neighbouring inputs, broadcast against each other."""
+    low, high = (array.astype(np.float64) for array in shown.case.inputs[first : first + 2])
+    with np.errstate(all="ignore"):
+        return bool(np.any(test(low, high)))
+
+
+SMALL_INTEGERS = {"int2", "uint2", "int4", "uint4"}
 SITUATIONS: dict[str, Callable[[Shown], bool]] = {
     "a NaN operand": lambda s: any(np.isnan(a).any() for a in s.floats()),
     "an infinite operand": lambda s: any(np.isinf(a).any() for a in s.floats()),
@@ -58,9 +66,23 @@ SITUATIONS: dict[str, Callable[[Shown], bool]] = {
     "an optional input left off": lambda s: len(s.case.inputs) < len(get_operator(s.case.node.operator).forms[0]),
     "the older form": lambda s: s.case.node.inputs[-1].name == "offset",
     "a block size": lambda s: bool(s.case.node.attributes.get("block_size")),
-    "other types than the usual": lambda s: s.case.node.input_type != s.case.node.inputs[1].dtype.name,
-    "a float output": lambda s: isinstance(ELEMENT_TYPES[s.case.node.output_type], FloatType),
-    "a float input": lambda s: isinstance(ELEMENT_TYPES[s.case.node.input_type], FloatType),
+    "an output_dtype": lambda s: bool(s.case.node.attributes.get("output_dtype")),
+    "a precision": lambda s: bool(s.case.node.attributes.get("precision")),
+    "another type of scale": lambda s: s.case.node.input_type != s.case.node.inputs[1].dtype.name,
+    "an int32 input": lambda s: s.case.node.input_type == "int32",
+    "a float8_e8m0fnu scale": lambda s: s.case.node.inputs[1].dtype.name == "float8_e8m0fnu",
+    "a type of 2 or 4 bits": lambda s: bool({s.case.node.input_type, s.case.node.output_type} & SMALL_INTEGERS),
+    "a float 8 or float 4 output": lambda s: s.case.node.output_type in SMALL_FLOAT_TYPES,
+    "a float4_e2m1fn output": lambda s: s.case.node.output_type == "float4_e2m1fn",
+    "a float input": lambda s: s.case.node.input_type in SMALL_FLOAT_TYPES,
+    "another opset than 21": lambda s: s.case.node.opset != 21,
+    "a NaN or infinite operand": lambda s: any((~np.isfinite(a)).any() for a in s.floats()),
+    "equal limits": lambda s: limits(s, 1, np.equal),
+    "reversed limits": lambda s: limits(s, 1, np.greater),
+    "output limits that are equal or reversed": lambda s: limits(s, 3, np.greater_equal),
+    "a range above zero": lambda s: limits(s, 1, lambda low, high: (low > 0) & (low < high)),
+    "a range below zero": lambda s: limits(s, 1, lambda low, high: (low < high) & (high < 0)),
+    "a range around zero": lambda s: limits(s, 1, lambda low, high: (low <= 0) & (high >= 0)),
 }
 
 

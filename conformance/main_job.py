@@ -90,9 +90,13 @@ def shown_progress() -> Iterator[Callable[[str, int, int], None]]:
         yield progress
 
 
-def plain(text: str) -> str:
-    """A backend's name without anything that rich or a terminal would interpret."""
-    return escape("".join(c if c.isprintable() else "?" for c in text)[:60])
+def plain(text: str, longest: int = 60) -> str:
+    """A backend's text without anything that rich or a terminal would interpret."""
+    return escape("".join(c if c.isprintable() else "?" for c in text)[:longest])
+
+
+def told(backend: IsolatedBackend) -> str:
+    return "any" if backend.operators is None else ", ".join(sorted(backend.operators))
 
 
 def installed() -> list[str]:
@@ -135,8 +139,9 @@ def list_backends(*, as_json: bool) -> None:
     if as_json:
         print(json.dumps({"backends": rows}))
         return
-    table = Table("backend", "version", "operators", "not installed because")
+    table = Table()
+    for name in ("backend", "version", "operators, or why it is not installed"):
+        table.add_column(name, overflow="fold")
     for backend, problem in probed:
-        cells = (backend.spec, backend.version, ", ".join(sorted(backend.operators or ())))
-        table.add_row(*map(plain, cells), escape(problem[:300]))
+        table.add_row(*map(plain, (backend.spec, backend.version)), plain(problem or told(backend), 1000))
     Console().print(table)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from tiebreak.conformance.coverage import SITUATIONS
 from tiebreak.golden import oracle
 from tiebreak.golden.elements import ELEMENT_TYPES, FloatType, decode
 from tiebreak.golden.errors import InvalidInput
@@ -50,6 +52,11 @@ def value(code: int, kind: object) -> float:
     return float(decode(code & ((1 << kind.bits) - 1), kind)) if isinstance(kind, FloatType) else float(code)
 
 
+def same(given: float, wanted: float) -> bool:
+    """Equal, or both NaN; a text has at most float32's digits."""
+    return given == wanted or given == np.float32(wanted) or (math.isnan(given) and math.isnan(wanted))
+
+
 @pytest.mark.parametrize(("spec", "contest"), CONTESTS, ids=[contest.id for _, contest in CONTESTS])
 def test_witness_gives_what_the_judged_answer_says_and_tells_the_answers_apart(
     spec: Operator, contest: Contest
@@ -66,7 +73,7 @@ def test_witness_gives_what_the_judged_answer_says_and_tells_the_answers_apart(
             continue
         assert len(answer.gives) == len(allowed)
         for given, options in zip(answer.gives, allowed, strict=True):
-            assert any(o is not None and (given == np.float32(o) or given == o) for o in options), (given, options)
+            assert any(o is not None and same(given, o) for o in options), (given, options)
     if not judged:
         assert any(None in options or len(options) > 1 for options in allowed), "nothing judged, yet all is specified"
     assert len(contest.answers) > 1
@@ -105,4 +112,5 @@ def test_operator_is_described_whole(spec: Operator) -> None:
     assert set(spec.roles.values()) <= set(ids)
     assert any(clause.unspecified for clause in spec.clauses)
     assert spec.steps
+    assert {clause.situation for clause in spec.clauses} <= {"", *SITUATIONS}
     assert all(set(clause.when) <= {attribute.name for attribute in spec.attributes} for clause in spec.clauses)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tiebreak.adapters import frames
-from tiebreak.adapters.isolation import MOST_CRASHES, IsolatedBackend
+from tiebreak.adapters.isolation import CRASHES_IN_A_ROW, MOST_CRASHES, IsolatedBackend
 from tiebreak.adapters.registry import check_spec, registered
 from tiebreak.conformance.judge import output_problem
 from tiebreak.golden.errors import InvalidInput, MachineryFailed
@@ -113,7 +113,18 @@ def test_a_backend_that_keeps_crashing_is_given_up_and_says_so() -> None:
         backend.crashes = MOST_CRASHES
         outcome = backend.run(case(6))
         assert outcome.status == "error"
-        assert "given up after 20 crashes" in outcome.message
+        assert "given up after 200 crashes" in outcome.message
+
+
+def test_crashes_between_answers_do_not_end_the_run_but_those_in_a_row_do() -> None:
+    with worker("aborts") as backend:
+        backend.crashes = backend.in_a_row = CRASHES_IN_A_ROW - 1
+        assert backend.run(case(6)).status == "ok"
+        assert backend.run(case(7)).status == "crash"
+        assert backend.run(case(6)).status == "ok"
+        backend.in_a_row = CRASHES_IN_A_ROW - 1
+        assert backend.run(case(7)).status == "crash"
+        assert "given up after 21 crashes" in backend.run(case(6)).message
 
 
 def test_attestation_tells_whether_subnormals_are_flushed() -> None:

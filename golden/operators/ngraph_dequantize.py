@@ -63,6 +63,7 @@ CLAUSES = (
         "What a difference too large for the output's type gives: infinity in working precision.",
         f"{DOCUMENT}: silent",
         True,
+        situation="an undefined result",
     ),
 )
 

@@ -27,42 +27,94 @@ NEWEST = "ONNX operator schema, DequantizeLinear-24 and -25"
 CLAUSES = (
     Clause("OND-F1", "The zero point is subtracted from x, not within x's own type.", f"{DOCUMENT}, formula"),
     Clause("OND-F2", "The difference is multiplied by x_scale.", f"{DOCUMENT}, formula"),
-    Clause("OND-G1", "Per tensor: x_scale is a scalar.", f"{DOCUMENT}, description"),
-    Clause("OND-G2", "Per axis: x_scale[i] belongs to slice i of x along axis.", f"{DOCUMENT}, description"),
+    Clause("OND-G1", "Per tensor: x_scale is a scalar.", f"{DOCUMENT}, description", situation="scalar parameters"),
+    Clause(
+        "OND-G2",
+        "Per axis: x_scale[i] belongs to slice i of x along axis.",
+        f"{DOCUMENT}, description",
+        situation="one axis",
+    ),
     Clause("OND-G3", "x_zero_point has the shape of x_scale.", f"{DOCUMENT}, description"),
     Clause(
         "OND-B1",
         "Blocked: x_scale has the rank of x, and each of its elements stands for block_size neighbours along axis.",
         f"{DOCUMENT}, description",
+        situation="a block size",
     ),
-    Clause("OND-B2", "The last block may be shorter: ceil(D / block_size) scales.", f"{DOCUMENT}, block_size"),
+    Clause(
+        "OND-B2",
+        "The last block may be shorter: ceil(D / block_size) scales.",
+        f"{DOCUMENT}, block_size",
+        situation="a block size",
+    ),
     Clause("OND-A1", "axis counts from the back if negative, from -r to r-1; absent it is 1.", f"{DOCUMENT}, axis"),
     Clause("OND-T1", "x_zero_point has the type of x.", f"{DOCUMENT}, description"),
     Clause("OND-T2", "y has the type of x_scale, unless output_dtype names another.", f"{DOCUMENT}, types"),
-    Clause("OND-T3", "Without x_zero_point it is 0.", f"{DOCUMENT}, x_zero_point"),
-    Clause("OND-T4", "x may be int32, which has no zero point.", f"{DOCUMENT}, description"),
-    Clause("OND-O1", "output_dtype names y's type and the precision of the multiplication.", f"{NEWER}, description"),
-    Clause("OND-X1", "x_scale may be float8_e8m0fnu, a power of two; output_dtype is needed then.", NEWEST),
-    Clause("OND-E1", "Of float 8 and float 4 inputs the formula is the same, zero point included.", f"{NEWER}, types"),
+    Clause(
+        "OND-T3", "Without x_zero_point it is 0.", f"{DOCUMENT}, x_zero_point", situation="an optional input left off"
+    ),
+    Clause(
+        "OND-T4", "x may be int32, which has no zero point.", f"{DOCUMENT}, description", situation="an int32 input"
+    ),
+    Clause(
+        "OND-O1",
+        "output_dtype names y's type and the precision of the multiplication.",
+        f"{NEWER}, description",
+        situation="an output_dtype",
+    ),
+    Clause(
+        "OND-X1",
+        "x_scale may be float8_e8m0fnu, a power of two; output_dtype is needed then.",
+        NEWEST,
+        situation="a float8_e8m0fnu scale",
+    ),
+    Clause(
+        "OND-E1",
+        "Of float 8 and float 4 inputs the formula is the same, zero point included.",
+        f"{NEWER}, types",
+        situation="a float input",
+    ),
     Clause(
         "OND-E2",
         "A NaN x gives NaN; an infinite one the infinity of the product's sign: the types are IEEE's.",
         f"{DOCUMENT}, types; ONNX Cast-19, tables",
+        situation="a float input",
     ),
-    Clause("OND-I2", "x may be of 2 or 4 bits.", f"{NEWEST}, types"),
+    Clause("OND-I2", "x may be of 2 or 4 bits.", f"{NEWEST}, types", situation="a type of 2 or 4 bits"),
     Clause("OND-S1", "y has the shape of x.", f"{DOCUMENT}, outputs"),
     Clause(
         "OND-V1",
         "Opset 10 is per tensor only; axis came with 13, float 8, float16 and bfloat16 with 19, blocks and 4 and 16 "
         "bits with 21, output_dtype and float 4 with 23, 2 bits with 25.",
         f"{OLDER}, and later ones",
+        situation="another opset than 21",
     ),
-    Clause("OND-U1", "What a NaN or infinite scale gives.", f"{DOCUMENT}: silent", True),
-    Clause("OND-U2", "The sign of a zero result; either zero is accepted.", f"{DOCUMENT}: silent", True),
+    Clause(
+        "OND-U1", "What a NaN or infinite scale gives.", f"{DOCUMENT}: silent", True, situation="an undefined result"
+    ),
+    Clause(
+        "OND-U2",
+        "The sign of a zero result; either zero is accepted.",
+        f"{DOCUMENT}: silent",
+        True,
+        situation="a zero result",
+    ),
     Clause("OND-U3", "What a difference too large for the output's type gives.", f"{DOCUMENT}: silent", True),
-    Clause("OND-U4", "What a zero point other than 0 does to an int32 x.", f"{DOCUMENT}: supposed to be 0", True),
-    Clause("OND-U5", "What a NaN or infinite zero point, or an infinite x by scale 0, gives.", DOCUMENT, True),
-)  # fmt: skip
+    Clause(
+        "OND-U4",
+        "What a zero point other than 0 does to an int32 x.",
+        f"{DOCUMENT}: supposed to be 0",
+        True,
+        situation="an int32 input",
+    ),
+    Clause(
+        "OND-U5",
+        "What a NaN or infinite zero point, or an infinite x by scale 0, gives.",
+        DOCUMENT,
+        True,
+        situation="an undefined result",
+    ),
+)
 
 BASIC = (*linear.BYTES, "int32")
 FLOATS = (*BASIC, *linear.FLOAT8)
@@ -183,7 +235,7 @@ CONTESTED = (
             Answer("ONNX's test_dequantizelinear_e4m3fn_zero_point", "it has shape [1]", (2.0, -4.0), judged=True),
         ),
     ),
-)  # fmt: skip
+)
 
 OPERATOR = Operator(
     id=ID,

@@ -31,37 +31,81 @@ TESTS = "TensorFlow, dequantize_op_test.cc"
 REAL_TYPES = ("float32", "bfloat16")
 
 CLAUSES = (
-    Clause("TFD-C1", "MIN_COMBINED: min_range + input * (max_range - min_range) / range(T).", f"{API}, MIN_COMBINED"),
-    Clause("TFD-C2", "range(T) is the highest value of T minus the lowest: 255 for 8 bits.", f"{API}, MIN_COMBINED"),
     Clause(
-        "TFD-C3", "MIN_COMBINED from int8 adds (range(T) + 1) / 2 = 128 to the input first.", f"{API}, MIN_COMBINED"
+        "TFD-C1",
+        "MIN_COMBINED: min_range + input * (max_range - min_range) / range(T).",
+        f"{API}, MIN_COMBINED",
+        when={"mode": "MIN_COMBINED"},
+    ),
+    Clause(
+        "TFD-C2",
+        "range(T) is the highest value of T minus the lowest: 255 for 8 bits.",
+        f"{API}, MIN_COMBINED",
+        when={"mode": "MIN_COMBINED"},
+    ),
+    Clause(
+        "TFD-C3",
+        "MIN_COMBINED from int8 adds (range(T) + 1) / 2 = 128 to the input first.",
+        f"{API}, MIN_COMBINED",
+        when={"mode": "MIN_COMBINED"},
     ),
     Clause(
         "TFD-M1",
         "MIN_FIRST: range_scale = (max_range - min_range) * (2^bits / (2^bits - 1)) / 2^bits.",
         f"{API}, MIN_FIRST",
+        when={"mode": "MIN_FIRST"},
     ),
-    Clause("TFD-M2", "MIN_FIRST: min_range + (input - lowest value of T) * range_scale.", f"{API}, MIN_FIRST"),
     Clause(
-        "TFD-M3", "MIN_FIRST: input minus the lowest value is a double, and so what is made of it.", f"{API}, MIN_FIRST"
+        "TFD-M2",
+        "MIN_FIRST: min_range + (input - lowest value of T) * range_scale.",
+        f"{API}, MIN_FIRST",
+        when={"mode": "MIN_FIRST"},
     ),
-    Clause("TFD-S1", "SCALED: the input is multiplied by one factor, so that 0 gives 0.", f"{API}, SCALED"),
+    Clause(
+        "TFD-M3",
+        "MIN_FIRST: input minus the lowest value is a double, and so what is made of it.",
+        f"{API}, MIN_FIRST",
+        when={"mode": "MIN_FIRST"},
+    ),
+    Clause(
+        "TFD-S1",
+        "SCALED: the input is multiplied by one factor, so that 0 gives 0.",
+        f"{API}, SCALED",
+        when={"mode": "SCALED"},
+    ),
     Clause(
         "TFD-S2",
         "SCALED, signed T: the factor is the larger of min_range / min_expected_T and max_range / max_expected_T.",
         f"{API}, SCALED",
+        when={"mode": "SCALED"},
     ),
-    Clause("TFD-S3", "SCALED, unsigned T: the factor is max_range / max_expected_T.", f"{API}, SCALED"),
-    Clause("TFD-N1", "narrow_range makes min_expected_T one more than T's lowest value.", f"{API}, SCALED"),
+    Clause(
+        "TFD-S3",
+        "SCALED, unsigned T: the factor is max_range / max_expected_T.",
+        f"{API}, SCALED",
+        when={"mode": "SCALED"},
+    ),
+    Clause(
+        "TFD-N1",
+        "narrow_range makes min_expected_T one more than T's lowest value.",
+        f"{API}, SCALED",
+        when={"mode": "SCALED", "narrow_range": True},
+    ),
     Clause(
         "TFD-A1",
         "With axis, each slice of the input along it has a range of its own; the ranges are 1-D of its size.",
         f"{API}, axis (named only); {QUANTIZE}, axis",
+        when={"axis": (0, 1, 2, 3)},
     ),
-    Clause("TFD-A2", "Without axis (-1) min_range and max_range are scalars.", f"{API}, min_range, max_range"),
+    Clause(
+        "TFD-A2",
+        "Without axis (-1) min_range and max_range are scalars.",
+        f"{API}, min_range, max_range",
+        when={"axis": -1},
+    ),
     Clause("TFD-T1", "The input is of type int8, uint8, int16, uint16 or int32.", f"{API}, input"),
     Clause("TFD-T2", "The output is float32, or bfloat16 if dtype says so.", f"{API}, dtype"),
-    Clause("TFD-T3", "bfloat16 is allowed with MIN_COMBINED only.", f"{API}, dtype"),
+    Clause("TFD-T3", "bfloat16 is allowed with MIN_COMBINED only.", f"{API}, dtype", when={"dtype": "bfloat16"}),
     Clause("TFD-T4", "The ranges are float32 whatever the output.", f"{API}, min_range, max_range"),
     Clause("TFD-G1", "The output has the shape of the input.", f"{API}, Returns"),
     Clause(
@@ -69,11 +113,26 @@ CLAUSES = (
         "What MIN_COMBINED adds for int16 and int32: the text has int8 alone, whose results would leave the range.",
         f"{API}, MIN_COMBINED: silent",
         True,
+        when={"mode": "MIN_COMBINED"},
     ),
-    Clause("TFD-U2", "What max_range below min_range gives.", f"{API}: silent", True),
-    Clause("TFD-U3", "What NaN and infinite ranges give.", f"{API}: silent", True),
-    Clause("TFD-U4", "What a step that overflows in float32 gives.", f"{API}: silent", True),
-    Clause("TFD-U5", "The sign of a zero result.", f"{API}: silent; either zero is accepted", True),
+    Clause("TFD-U2", "What max_range below min_range gives.", f"{API}: silent", True, situation="an undefined result"),
+    Clause(
+        "TFD-U3", "What NaN and infinite ranges give.", f"{API}: silent", True, situation="a NaN or infinite operand"
+    ),
+    Clause(
+        "TFD-U4",
+        "What a step that overflows in float32 gives.",
+        f"{API}: silent",
+        True,
+        situation="an undefined result",
+    ),
+    Clause(
+        "TFD-U5",
+        "The sign of a zero result.",
+        f"{API}: silent; either zero is accepted",
+        True,
+        situation="a zero result",
+    ),
 )
 
 

@@ -34,11 +34,17 @@ def clauses(prefix: str, document: str) -> tuple[Clause, ...]:
         clause("F2", "Clamped values are quantized into the integers from 0 to 2^num_bits - 1."),
         clause("F3", "With narrow_range the quantized range starts at 1.", narrow_range=True),
         clause("F4", "Quantized values are de-quantized: the outputs lie on a grid between min_adj and max_adj."),
-        clause("A1", "If 0 < min < max: min_adj = 0 and max_adj = max - min."),
-        clause("A2", "If min < max < 0: min_adj = min - max and max_adj = 0."),
-        clause("A3", "If min <= 0 <= max: scale is max - min divided by 2^num_bits - 1."),
-        clause("A4", "If min <= 0 <= max: min_adj = scale * round(min / scale), so that 0 is on the grid."),
-        clause("A5", "If min <= 0 <= max: max_adj = max + min_adj - min."),
+        clause("A1", "If 0 < min < max: min_adj = 0 and max_adj = max - min.", situation="a range above zero"),
+        clause("A2", "If min < max < 0: min_adj = min - max and max_adj = 0.", situation="a range below zero"),
+        clause(
+            "A3", "If min <= 0 <= max: scale is max - min divided by 2^num_bits - 1.", situation="a range around zero"
+        ),
+        clause(
+            "A4",
+            "If min <= 0 <= max: min_adj = scale * round(min / scale), so that 0 is on the grid.",
+            situation="a range around zero",
+        ),
+        clause("A5", "If min <= 0 <= max: max_adj = max + min_adj - min.", situation="a range around zero"),
         clause("N1", "num_bits is from 2 to 16; if it is absent, 8."),
         clause("S1", "The outputs have the shape of the inputs."),
         clause("T1", "Inputs, min, max and outputs are float32."),

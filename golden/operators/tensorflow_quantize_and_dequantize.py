@@ -132,12 +132,14 @@ CLAUSES = (
         "What widths give that leave no integer on the side that decides (one signed bit), and which are allowed.",
         f"{DOCUMENT}: silent",
         True,
+        situation="an undefined result",
     ),
     Clause(
         "TQD-U6",
         "What happens where the integers, scale_factor or a product overflow in the input's type.",
         f"{DOCUMENT}: silent",
         True,
+        situation="an undefined result",
     ),
     Clause(
         "TQD-U7",

@@ -41,50 +41,99 @@ LEAST = 0.01
 
 CLAUSES = (
     Clause(
-        "TFQ-C1", "MIN_COMBINED: (input - min_range) * range(T) / (max_range - min_range).", f"{JAVA}, MIN_COMBINED"
+        "TFQ-C1",
+        "MIN_COMBINED: (input - min_range) * range(T) / (max_range - min_range).",
+        f"{JAVA}, MIN_COMBINED",
+        when={"mode": "MIN_COMBINED"},
     ),
-    Clause("TFQ-C2", "range(T) is the highest value of T minus the lowest: 255 for 8 bits.", f"{API}, MIN_COMBINED"),
+    Clause(
+        "TFQ-C2",
+        "range(T) is the highest value of T minus the lowest: 255 for 8 bits.",
+        f"{API}, MIN_COMBINED",
+        when={"mode": "MIN_COMBINED"},
+    ),
     Clause(
         "TFQ-C3",
         "MIN_COMBINED to int8 subtracts (range(T) + 1) / 2 = 128 before rounding; unsigned types subtract nothing.",
         f"{JAVA}, MIN_COMBINED and its example",
+        when={"mode": "MIN_COMBINED"},
     ),
     Clause(
         "TFQ-M1",
         "MIN_FIRST: range_scale = 2^bits / ((max_range - min_range) * (2^bits / (2^bits - 1))).",
         f"{JAVA}, MIN_FIRST",
+        when={"mode": "MIN_FIRST"},
     ),
-    Clause("TFQ-M2", "MIN_FIRST rounds input * range_scale and min_range * range_scale apart.", f"{JAVA}, MIN_FIRST"),
     Clause(
-        "TFQ-M3", "MIN_FIRST subtracts the second from the first and adds the lowest value of T.", f"{JAVA}, MIN_FIRST"
+        "TFQ-M2",
+        "MIN_FIRST rounds input * range_scale and min_range * range_scale apart.",
+        f"{JAVA}, MIN_FIRST",
+        when={"mode": "MIN_FIRST"},
     ),
-    Clause("TFQ-M4", "MIN_FIRST then clamps to the lowest and the highest value of T.", f"{JAVA}, MIN_FIRST"),
+    Clause(
+        "TFQ-M3",
+        "MIN_FIRST subtracts the second from the first and adds the lowest value of T.",
+        f"{JAVA}, MIN_FIRST",
+        when={"mode": "MIN_FIRST"},
+    ),
+    Clause(
+        "TFQ-M4",
+        "MIN_FIRST then clamps to the lowest and the highest value of T.",
+        f"{JAVA}, MIN_FIRST",
+        when={"mode": "MIN_FIRST"},
+    ),
     Clause(
         "TFQ-S1",
         "SCALED: scale_factor is the smaller of min_T / min_range and max_T / max_range.",
         f"{JAVA}, SCALED",
+        when={"mode": "SCALED"},
     ),
     Clause(
         "TFQ-S2",
         "SCALED: a side whose end of the range has not the sign of T's end there does not count: "
         "the largest float stands for it.",
         f"{JAVA}, SCALED",
+        when={"mode": "SCALED"},
     ),
-    Clause("TFQ-S3", "SCALED: the range becomes min_T / scale_factor to max_T / scale_factor.", f"{JAVA}, SCALED"),
+    Clause(
+        "TFQ-S3",
+        "SCALED: the range becomes min_T / scale_factor to max_T / scale_factor.",
+        f"{JAVA}, SCALED",
+        when={"mode": "SCALED"},
+    ),
     Clause(
         "TFQ-S4",
         "SCALED: the input is clipped to the adjusted range, then multiplied by scale_factor, then rounded.",
         f"{JAVA}, SCALED",
+        when={"mode": "SCALED"},
     ),
     Clause(
         "TFQ-N1",
         "narrow_range leaves the lowest value of T unused: min_T is one more.",
         f"{JAVA}, narrow_range; TensorFlow API documentation, Dequantize, SCALED (min_expected_T)",
+        when={"mode": "SCALED", "narrow_range": True},
     ),
-    Clause("TFQ-N2", "narrow_range changes nothing in the other modes.", f"{JAVA}, narrow_range"),
-    Clause("TFQ-R1", "HALF_AWAY_FROM_ZERO: to the nearest integer, ties away from zero.", f"{JAVA}, round_mode"),
-    Clause("TFQ-R2", "HALF_TO_EVEN: to the nearest integer, ties to the even one.", f"{JAVA}, round_mode"),
-    Clause("TFQ-R3", "HALF_TO_EVEN is allowed with SCALED only.", f"{API}, round_mode"),
+    Clause(
+        "TFQ-N2",
+        "narrow_range changes nothing in the other modes.",
+        f"{JAVA}, narrow_range",
+        when={"mode": ("MIN_COMBINED", "MIN_FIRST"), "narrow_range": True},
+    ),
+    Clause(
+        "TFQ-R1",
+        "HALF_AWAY_FROM_ZERO: to the nearest integer, ties away from zero.",
+        f"{JAVA}, round_mode",
+        when={"round_mode": "HALF_AWAY_FROM_ZERO"},
+    ),
+    Clause(
+        "TFQ-R2",
+        "HALF_TO_EVEN: to the nearest integer, ties to the even one.",
+        f"{JAVA}, round_mode",
+        when={"round_mode": "HALF_TO_EVEN"},
+    ),
+    Clause(
+        "TFQ-R3", "HALF_TO_EVEN is allowed with SCALED only.", f"{API}, round_mode", when={"round_mode": "HALF_TO_EVEN"}
+    ),
     Clause(
         "TFQ-K1",
         "Inputs are clipped to [output_min, output_max] before they are scaled and rounded.",
@@ -96,11 +145,24 @@ CLAUSES = (
         f"{JAVA}, minRange, maxRange, outputMin and outputMax",
     ),
     Clause("TFQ-O2", "output_min and output_max have the shape of min_range and max_range.", f"{JAVA}, outputMin"),
-    Clause("TFQ-A1", "With axis, each slice of the input along it has a range of its own.", f"{JAVA}, axis"),
     Clause(
-        "TFQ-A2", "With axis, min_range and max_range are 1-D of that dimension's size.", f"{JAVA}, minRange, maxRange"
+        "TFQ-A1",
+        "With axis, each slice of the input along it has a range of its own.",
+        f"{JAVA}, axis",
+        when={"axis": (0, 1, 2, 3)},
     ),
-    Clause("TFQ-A3", "Without axis (-1) they are scalars, and one range serves the whole tensor.", f"{JAVA}, axis"),
+    Clause(
+        "TFQ-A2",
+        "With axis, min_range and max_range are 1-D of that dimension's size.",
+        f"{JAVA}, minRange, maxRange",
+        when={"axis": (0, 1, 2, 3)},
+    ),
+    Clause(
+        "TFQ-A3",
+        "Without axis (-1) they are scalars, and one range serves the whole tensor.",
+        f"{JAVA}, axis",
+        when={"axis": -1},
+    ),
     Clause("TFQ-E1", "A range of at least ensure_minimum_range is left as it is.", f"{JAVA}, ensure_minimum_range"),
     Clause("TFQ-T1", "Input, ranges and their outputs are float32.", f"{JAVA}, create"),
     Clause("TFQ-T2", "The output is of type T: int8, uint8, int16, uint16 or int32.", f"{API}, T"),
@@ -110,24 +172,51 @@ CLAUSES = (
         "What a range without zero in it means where that matters: the range 'may be adjusted'.",
         f"{JAVA}, minRange: silent on how",
         True,
+        situation="an undefined result",
     ),
     Clause(
         "TFQ-U2",
         "Which end of a range smaller than ensure_minimum_range moves, and how far.",
         f"{JAVA}, ensure_minimum_range: silent",
         True,
+        situation="an undefined result",
     ),
-    Clause("TFQ-U3", "What max_range below min_range gives.", f"{JAVA}: silent", True),
-    Clause("TFQ-U4", "What a range of width zero gives outside SCALED: a division by zero.", f"{JAVA}: silent", True),
+    Clause("TFQ-U3", "What max_range below min_range gives.", f"{JAVA}: silent", True, situation="an undefined result"),
+    Clause(
+        "TFQ-U4",
+        "What a range of width zero gives outside SCALED: a division by zero.",
+        f"{JAVA}: silent",
+        True,
+        situation="an undefined result",
+    ),
     Clause(
         "TFQ-U5",
         "What MIN_COMBINED subtracts for int16 and int32: the text has int8 alone, whose results would not fit them.",
         f"{JAVA}, MIN_COMBINED: silent",
         True,
+        when={"mode": "MIN_COMBINED"},
     ),
-    Clause("TFQ-U6", "What NaN and infinite inputs or ranges give.", f"{JAVA}: silent", True),
-    Clause("TFQ-U7", "What a step that overflows in float32 gives.", f"{JAVA}: silent", True),
-    Clause("TFQ-U8", "The sign of an output_min or output_max of zero.", f"{JAVA}: silent; either is accepted", True),
+    Clause(
+        "TFQ-U6",
+        "What NaN and infinite inputs or ranges give.",
+        f"{JAVA}: silent",
+        True,
+        situation="a NaN or infinite operand",
+    ),
+    Clause(
+        "TFQ-U7",
+        "What a step that overflows in float32 gives.",
+        f"{JAVA}: silent",
+        True,
+        situation="an undefined result",
+    ),
+    Clause(
+        "TFQ-U8",
+        "The sign of an output_min or output_max of zero.",
+        f"{JAVA}: silent; either is accepted",
+        True,
+        situation="a zero result",
+    ),
 )
 
 
