@@ -83,6 +83,8 @@ def matrix_rows(run: Run) -> list[dict[str, Any]]:
     """A row for each backend, operator and requested mode; a cell for each of the nine modes."""
     rows = []
     for row in mode_matrix(run.results).to_dict("records"):
+        if not any(row[f"compared_{short_mode(mode)}"] for mode in ROUND_MODES):
+            continue  # nothing is rounded to an integer
         cells = []
         for mode in ROUND_MODES:
             differ, compared = int(row[f"differs_{short_mode(mode)}"]), int(row[f"compared_{short_mode(mode)}"])
