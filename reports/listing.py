@@ -35,6 +35,15 @@ def as_data(spec: Operator) -> dict[str, Any]:
         "opsets": list(spec.opsets),
         "working_precision": list(spec.steps),
         "sources": list(spec.sources),
+        "contested": [
+            {
+                "id": c.id,
+                "question": c.question,
+                "clauses": list(c.clauses),
+                "answers": [{"authority": a.authority, "says": a.says, "judged": a.judged} for a in c.answers],
+            }
+            for c in spec.contested
+        ],
         "clauses": [
             {"id": c.id, "text": c.text, "source": c.source, "unspecified": c.unspecified} for c in spec.clauses
         ],
@@ -58,6 +67,10 @@ def print_operator(spec: Operator) -> None:
         console.print(f"working precision, step {number}: {escape(step)}")
     for attribute in spec.attributes:
         console.print(f"attribute {attribute.name}: {escape(attribute.text)}")
+    for source in spec.sources:
+        console.print(f"source: {escape(source)}")
+    for contest in spec.contested:
+        console.print(f"contested, {contest.id}: {escape(contest.question)}")
     table = Table("clause", "says", "source")
     for clause in spec.clauses:
         table.add_row(clause.id, escape(("unspecified: " if clause.unspecified else "") + clause.text), clause.source)

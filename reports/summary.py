@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -15,6 +16,7 @@ from tiebreak.golden.rounding import ROUND_MODES, short_mode
 from tiebreak.reports.records import Run
 
 MOST_TYPED_ROWS = 50
+MOST_COLUMNS = 2  # backends side by side; more are grouped by what they gave
 NARROW = {"working-precision": "working-\nprecision", "unspecified": "unspec-\nified", "unsupported": "unsup-\nported"}
 VERDICTS = ("exact", "working-precision", "unspecified", "deviates", "unsupported", "error", "crash", "timeout")
 
@@ -130,13 +132,23 @@ def why_nothing_ran(run: Run) -> str:
 
 
 def typed_table(run: Run) -> Table:
-    """A typed case element by element: input, what is expected, what each backend gave."""
-    rows = run.info["typed"]
+    """A typed case element by element: first operand, what is expected, what each backend that ran gave."""
+    rows = run.info["typed"][:MOST_TYPED_ROWS]
+    names = [name for name in (rows[0]["got"] if rows else ()) if any(row["got"][name] != "–" for row in rows)]
+    named, apart = any(row["output"] for row in rows), len(names) <= MOST_COLUMNS
     table = Table(title="the typed case", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    named = any(row["output"] for row in rows)
-    for name in (*(["output"] if named else []), "input", "bits", "expected", *(rows[0]["got"] if rows else ())):
-        table.add_column(shown(name), justify="right")
-    for row in rows[:MOST_TYPED_ROWS]:
+    for name in (*(["output"] if named else []), "input", "bits", "expected", *(names if apart else ["got"])):
+        table.add_column(shown(name), justify="right" if name != "got" else "left", overflow="fold")
+    for row in rows:
         start = [row["output"]] if named else []
-        table.add_row(*start, row["input"], row["bits"], row["expected"], *map(shown, row["got"].values()))
+        got = [row["got"][name] for name in names] if apart else [by_answer(row["got"], names)]
+        table.add_row(*start, row["input"], row["bits"], row["expected"], *(shown(text, 400) for text in got))
     return table
+
+
+def by_answer(got: dict[str, str], names: Sequence[str]) -> str:
+    """The distinct answers, each with the backends that gave it."""
+    answers: dict[str, list[str]] = {}
+    for name in names:
+        answers.setdefault(got[name], []).append(name)
+    return "; ".join(f"{answer}: {', '.join(who)}" for answer, who in answers.items())
