@@ -14,7 +14,7 @@ import numpy as np
 from tiebreak.conformance.generators import case_id, generate_cases
 from tiebreak.conformance.relations import related_cases
 from tiebreak.golden.builder import all_files, file_name
-from tiebreak.golden.elements import ELEMENT_TYPES, FloatType, parse_real
+from tiebreak.golden.elements import ELEMENT_TYPES, FloatType, IntegerType, parse_real
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Case, Node, TensorType, make_node
 from tiebreak.golden.operators import OPERATORS, get_operator
@@ -142,8 +142,10 @@ def typed_case(selection: Selection, operators: Sequence[str]) -> Case:
     names = tuple(selection.inputs)
     form = next((i for i, form in enumerate(spec.forms) if set(names) <= set(form)), None)
     if form is None:
+        known = {name for form in spec.forms for name in form}
+        unknown = [name for name in names if name not in known] or list(names)
         raise InvalidInput(
-            f"{spec.id} has no inputs {', '.join(names)}; it has: {' or '.join(map(', '.join, spec.forms))}"
+            f"{spec.id} has no inputs {', '.join(unknown)}; it has: {' or '.join(map(', '.join, spec.forms))}"
         )
     node = typed_node(spec, selection, form, len(names))
     missing = [kind.name for kind in node.inputs if kind.name not in names]
@@ -158,16 +160,12 @@ def typed_case(selection: Selection, operators: Sequence[str]) -> Case:
 def typed_node(spec: Operator, selection: Selection, form: int, inputs_given: int) -> Node:
     """The node that typed inputs are for: types as asked, the usual ones otherwise."""
     first, second = selection.input_type, selection.output_type
-    named = selection.attributes.get("type") or selection.attributes.get("T") or ""
-    if spec.family == "dequantize":
-        real, quantized = second or str(named), first
-    else:
-        real, quantized = first, second or str(named)
+    real, quantized = (second, first) if spec.family == "dequantize" else (first, second)
     if not spec.quantized_types and first and second and first != second:
         raise InvalidInput(f"{spec.id}: its output has the type of its input, not {first} and {second}")
     return make_node(
         spec.id,
-        real=real or ("float32" if spec.quantized_types or not second else second),
+        real=real if spec.quantized_types else real or second,
         quantized=quantized if spec.quantized_types else "",
         attributes=selection.attributes,
         form=form,
@@ -185,7 +183,7 @@ def parse_tensor(kind: TensorType, text: str) -> Array:
             return Tensor(element.name, shape, [parse_real(item, element) for item in items]).array()
         except ValueError as error:
             raise InvalidInput(f"--input {kind.name}: {error}") from None
-    values = [parse_whole(kind.name, item) for item in items]
+    values = [parse_whole(kind.name, item, element) for item in items]
     for value in values:
         if not element.lowest <= value <= element.highest:
             ends = f"[{element.lowest}, {element.highest}]"
@@ -193,10 +191,17 @@ def parse_tensor(kind: TensorType, text: str) -> Array:
     return Tensor(element.name, shape, values).array()
 
 
-def parse_whole(name: str, text: str) -> int:
-    if not re.fullmatch(r"\s*[+-]?[0-9]{1,30}\s*", text):
+def parse_whole(name: str, text: str, kind: IntegerType) -> int:
+    """An integer as a decimal, or as its bits in two's complement, 0x…."""
+    cleaned = text.strip().lower()
+    if re.fullmatch(r"0x[0-9a-f]{1,16}", cleaned):
+        bits = int(cleaned, 16)
+        if bits >> kind.bits:
+            raise InvalidInput(f"--input {name}: {text[:40]!r} has more than {kind.name}'s {kind.bits} bits")
+        return bits - (1 << kind.bits) if kind.signed and bits >> (kind.bits - 1) else bits
+    if not re.fullmatch(r"[+-]?[0-9]{1,30}", cleaned):
         raise InvalidInput(f"--input {name}: {text[:40]!r} is not an integer")
-    return int(text)
+    return int(cleaned)
 
 
 def flatten(name: str, text: str) -> tuple[list[str], tuple[int, ...]]:

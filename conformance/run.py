@@ -203,14 +203,16 @@ def pair_rows(a: BackendRecords, b: BackendRecords, cases: Sequence[Case]) -> li
 def typed_rows(case: Case, done: Sequence[BackendRecords]) -> list[dict[str, Any]]:
     """A typed case element by element, as text: operands, what is expected, what each backend gave."""
     truths = TruthCache().of(case)
-    truth, rows, at = truths.own, [], 0
+    truth, tied, rows, at = truths.own, truths.open_between_modes(), [], 0
     for problem in truths.problems:
         for i in range(math.prod(problem.shape)):
             found = element_operands(problem, case.node, i)
             (bits, text), kind = text_of(*found[0][1:]), problem.result
             either = dict.fromkeys(text_of(int(codes[at]), kind)[1] for codes in (truth.exact, truth.working))
             got = {r.facts["name"]: shown(r.outputs.get(case.id), at, kind) for r in done}
-            expected = " or ".join(either) if truth.specified[at] else "unspecified"
+            if tied[at]:
+                either = dict.fromkeys(text_of(code, kind)[1] for code in truths.allowed_codes(at))
+            expected = " or ".join(either) if truth.specified[at] or tied[at] else "unspecified"
             name = "" if len(truths.problems) == 1 else problem.output
             rows.append({"output": name, "input": text, "bits": bits, "expected": expected, "got": got})
             at += 1

@@ -76,6 +76,11 @@ class Truths:
         found: Array = np.logical_or.reduce([self.by_mode[mode].agrees(values) for mode in self.allowed])
         return found
 
+    def allowed_codes(self, at: int) -> list[int]:
+        """Every result that an allowed mode gives for an element, in either form, without repeats."""
+        found = [self.by_mode[mode] for mode in self.allowed]
+        return list(dict.fromkeys(int(codes[at]) for truth in found for codes in (truth.exact, truth.working)))
+
     @property
     def compared(self) -> dict[str, Truth]:
         """The modes that rounding can be compared with; nothing where nothing is rounded."""

@@ -234,13 +234,14 @@ def parse_real(text: str, real: FloatType) -> int:
     try:
         if cleaned.startswith("0x"):
             return bounded_bits(cleaned, real)
-        if cleaned.lstrip("+-") in ("inf", "infinity"):
+        if cleaned.lstrip("+-") in ("inf", "infinity") and real.specials == "ieee":
             return sign | real.infinity_bits
         if cleaned.lstrip("+-") == "nan":
             return sign | (real.nan_bits or bounded_bits("", real))
         return encode(bounded_fraction(cleaned), real) | sign
     except (ValueError, ZeroDivisionError):
-        allowed = f"write a decimal, inf, nan, or the {real.bits} bits of a {real.name} as 0x…"
+        words = "" if real.nan_bits is None else "nan, " if real.specials != "ieee" else "inf, nan, "
+        allowed = f"write a decimal, {words}or the {real.bits} bits of a {real.name} as 0x…"
         raise ValueError(f"{text[:40]!r} is not a number: {allowed}") from None
 
 

@@ -150,7 +150,9 @@ def test_many_levels(levels: int) -> None:
 def test_levels_are_held_in_the_type_in_working_precision() -> None:
     """65535 is 65536 in bfloat16, and beyond float16."""
     assert working([0.5], (0, 1, 0, 1), 65536, "bfloat16") == [0.5]
-    assert working([0.5], (0, 1, 0, 1), 65536, "float16") == [None]
+    (held,) = working([0.5], (0, 1, 0, 1), 65536, "float16")
+    assert held is not None
+    assert math.isnan(held), "infinite levels over infinite levels, as IEEE 754 has it"
     assert exact([0.5], (0, 1, 0, 1), 65536, "float16") == [0.5]
 
 
@@ -166,14 +168,26 @@ def test_what_the_document_is_silent_on() -> None:
         for special in (math.nan, math.inf, -math.inf):
             limits = [0.0, 4.0, 0.0, 4.0]
             limits[position] = special
-            assert exact([1, -1], limits, 5) == [None, None]
+            if position in (0, 1) and math.isnan(special):
+                assert exact([1, -1], limits, 5) == [None, None]
+            assert exact([1], limits, 5) == [None] or (position < 2 and abs(special) == math.inf)
 
 
-def test_range_wider_than_the_type_is_silent_only_in_working_precision() -> None:
+def test_a_branch_asks_only_for_the_limits_that_it_uses() -> None:
+    assert exact([-5], (0, 1, 3, math.inf), 5) == [3]
+    assert exact([5], (-math.inf, 1, 3, 4), 5) == [4]
+    (copied,) = exact([-5], (0, 1, math.nan, 4), 5)
+    assert copied is not None
+    assert math.isnan(copied)
+
+
+def test_range_wider_than_the_type_overflows_in_working_precision() -> None:
     largest = float(np.finfo(np.float32).max)
     assert exact([1], (-largest, largest, -1, 1), 3) == [0]
-    assert working([1], (-largest, largest, -1, 1), 3) == [None]
-    assert working([0.25], (0, 1, -largest, largest), 3) == [None]
+    assert working([1], (-largest, largest, -1, 1), 3) == [-1]
+    (got,) = working([0.25], (0, 1, -largest, largest), 3)
+    assert got is not None
+    assert not math.isfinite(got)
 
 
 def test_each_limit_is_broadcast_on_its_own() -> None:

@@ -46,6 +46,8 @@ def outputs(found: Case, *, working: bool = False) -> list[list[float | None]]:
 
 # quantize_op_test.cc: attributes, T, input, range, output, range returned.
 SCALED = {"mode": "SCALED"}
+# What these two tests leave at its default, where the document does not say which range is meant (see the contests).
+WIDTHLESS = {"ensure_minimum_range": 0.0}
 PUBLIC_QUANTIZE: dict[
     str, tuple[dict[str, Any], str, list[float], tuple[float, float], list[int], tuple[float, float]]
 ] = {
@@ -107,18 +109,18 @@ PUBLIC_QUANTIZE: dict[
         (-0.127, 0.127),
     ),
     "QuantizeV2Qint8ScaledRoundToEven": (
-        SCALED | {"round_mode": "HALF_TO_EVEN"},
+        SCALED | {"round_mode": "HALF_TO_EVEN"} | WIDTHLESS,
         "int8",
         [-126.5, 0, 1, 2.5, 3.5, 64, 127],
-        (-128, 127),
+        (-128, -128),
         [-126, 0, 1, 2, 4, 64, 127],
         (-128, 127),
     ),
     "QuantizeV2Qint8ScaledRoundAwayFromZero": (
-        SCALED | {"round_mode": "HALF_AWAY_FROM_ZERO"},
+        SCALED | {"round_mode": "HALF_AWAY_FROM_ZERO"} | WIDTHLESS,
         "int8",
         [-126.5, 0, 1, 2.5, 3.5, 64, 127],
-        (-128, 127),
+        (-128, -128),
         [-127, 0, 1, 3, 4, 64, 127],
         (-128, 127),
     ),
@@ -286,6 +288,43 @@ def test_scaled_needs_no_zero_in_the_range() -> None:
     assert outputs(case(Q, ([1.0, 5.0, 10.0], 1, 10), SCALED, quantized="uint8"))[0] == [26, 128, 255]
 
 
+def test_a_range_on_one_side_of_zero_has_the_factor_of_that_side() -> None:
+    """[-10, -9.95] to int8: 128 / 10, and 127 / 12.8 above; a nearer end of the other sign has no part."""
+    found = case(Q, ([-10.0, 9.921875, 20.0], -10, -9.95), SCALED | WIDTHLESS, quantized="int8")
+    back = case(D, ([-128, 127], -10.0, -9.95), SCALED, quantized="int8")
+    for working in (False, True):
+        assert outputs(found, working=working) == [[-128, 127, 127], [-10], [9.921875]]
+        assert outputs(back, working=working) == [[-10, 9.921875]]
+
+
+@pytest.mark.parametrize("quantized", ["uint8", "uint16"])
+def test_dequantize_ignores_min_range_and_narrow_range_for_unsigned_types(quantized: str) -> None:
+    highest = np.iinfo(quantized).max
+    for narrow in (False, True):
+        found = case(D, ([0, highest], 200.0, 400.0), SCALED | {"narrow_range": narrow}, quantized=quantized)
+        for working in (False, True):
+            assert outputs(found, working=working)[0] == pytest.approx([0, 400.0], rel=1e-7)
+
+
+def test_min_first_clips_before_it_scales() -> None:
+    """In float32 max_range falls short of the highest int32, and what lies beyond gives what max_range gives."""
+    high = 17.44512176513672
+    found = case(Q, ([2 * high, high, 1e30], -35.36893081665039, high), {"mode": "MIN_FIRST"}, quantized="int32")
+    assert outputs(found)[0] == [2147483647] * 3
+    assert outputs(found, working=True)[0] == [2147483520] * 3
+    for mode in ROUND_MODES:
+        assert_truths_agree(found, (mode,))
+
+
+def test_narrow_range_leaves_the_lowest_int32_unused_in_working_precision_too() -> None:
+    """-2147483647 is no float32: what its neighbour -2^31 would come out as is clamped."""
+    found = case(Q, ([-10.0, -11.0, 0.0], -10, 10), SCALED | {"narrow_range": True}, quantized="int32")
+    for working in (False, True):
+        assert outputs(found, working=working)[0] == [-2147483647, -2147483647, 0]
+    full = case(Q, ([-10.0], -10, 10), SCALED, quantized="int32")
+    assert outputs(full, working=True)[0] == [-2147483648]
+
+
 def test_bfloat16_is_rounded_from_the_float32_sum() -> None:
     """1 + 1/256 is a tie of bfloat16; what float32 loses here lies above it."""
     found = case(D, ([1], 1.0, 1 + 255 / 256 + 2.0**-23), {}, quantized="uint8", real="bfloat16")
@@ -304,6 +343,14 @@ def test_bfloat16_is_rounded_from_the_float32_sum() -> None:
         (Q, {"axis": -2}, {}, "not an axis"),
         (Q, {"ensure_minimum_range": math.nan}, {}, "finite"),
         (Q, {"ensure_minimum_range": 1e300}, {}, "beyond float32"),
+        (Q, {"ensure_minimum_range": 10**400}, {}, "beyond float32"),
+        (Q, {"ensure_minimum_range": -(10**5000)}, {}, "beyond float32"),
+        (Q, {"ensure_minimum_range": math.inf}, {}, "finite"),
+        (Q, {"ensure_minimum_range": True}, {}, "finite"),
+        (Q, {"T": "int8"}, {"quantized": "int16"}, "int16 is asked for"),
+        (Q, {"T": "int8"}, {"quantized": "uint8"}, "uint8 is asked for"),
+        (D, {"dtype": "float32"}, {"real": "bfloat16"}, "bfloat16 is asked for"),
+        (D, {"dtype": "bfloat16"}, {"real": "float32"}, "float32 is asked for"),
         (Q, {"narrow_range": 2}, {}, "true or false"),
         (Q, {}, {"real": "float64"}, "real type"),
         (Q, {}, {"quantized": "uint32"}, "quantized type"),
@@ -317,6 +364,12 @@ def test_nodes_that_the_documents_do_not_allow(
 ) -> None:
     with pytest.raises(InvalidInput, match=message):
         make_node(operator, attributes=attributes, **types)
+
+
+def test_an_attribute_says_the_type_where_none_is_asked_for() -> None:
+    assert make_node(Q, attributes={"T": "int16"}).output_type == "int16"
+    assert make_node(D, attributes={"dtype": "bfloat16"}).output_type == "bfloat16"
+    assert make_node(D, real="bfloat16", attributes={"dtype": "bfloat16"}).output_type == "bfloat16"
 
 
 @pytest.mark.parametrize(

@@ -182,10 +182,12 @@ def exact(node: Any, x: Array, *limits: Array) -> tuple[Array, ...]:
 
 
 def exact_element(n: int, x: float, low: float, high: float, first: float, last: float) -> float:
-    if not all(map(math.isfinite, (low, high, first, last))) or math.isnan(x):
+    if math.isnan(low) or math.isnan(high) or math.isnan(x):
         return math.nan
     if x <= min(low, high) or x > max(low, high):
         return first if x <= min(low, high) else last
+    if not all(map(math.isfinite, (low, high, first, last))):
+        return math.nan
     level = round((Fraction(x) - Fraction(low)) * n / (Fraction(high) - Fraction(low)))
     value = (Fraction(first) * (n - level) + Fraction(last) * level) / n
     return odd(value)

@@ -41,6 +41,7 @@ class Recipe:
     keep_positive: bool = False
     keep_negative: bool = False
     nudge: bool = True
+    adds_min: bool = False  # on the way back: needed where min_adj is no multiple of scale
     clamp: str = "adjusted"
     store: Rounding = lambda q: q
     result: Rounding = lambda values: values
@@ -70,7 +71,11 @@ def follow(r: Recipe, attributes: Any, x: Array, low: Array, high: Array) -> Arr
     ends = {"adjusted": (least, greatest), "given": (low, high), "low": (least, np.inf), "min-max": (least, high)}
     bottom, top = ends.get(r.clamp, (-np.inf, np.inf))
     q = r.store(r.round_value((np.minimum(np.maximum(x, bottom), top) - least) / scale) + lowest)
-    return np.asarray((q - lowest) * scale + least)
+    if r.adds_min or r.keep_positive or r.keep_negative or not r.nudge:
+        return np.asarray((q - lowest) * scale + least)
+    steps = r.kind(r.scale_steps(lowest, highest))
+    first = np.where(low > 0, r.kind(0), np.where(high < 0, -steps, r.round_min(low / scale)))
+    return np.asarray((q - lowest + first) * scale)
 
 
 def in_steps(node: Any, x: Array, low: Array, high: Array) -> tuple[Array, ...]:
@@ -117,14 +122,18 @@ def narrowed(value: Fraction, kind: Any) -> float:
     return wide if int(math.ldexp(mantissa, 53)) % 2 else math.nextafter(wide, math.copysign(math.inf, wide))
 
 
-def nudged_in_float32(node: Any, x: Array, low: Array, high: Array) -> tuple[Array, ...]:
-    """TensorFlow's own way back: (q - zero point) * scale with scale in float32."""
+def by_zero_point(node: Any, x: Array, low: Array, high: Array) -> tuple[Array, ...]:
+    """(q - zero point) * scale with scale in float32; q is found as documented."""
     lowest, highest = int(node.attributes.get("narrow_range", False)), (1 << node.attributes.get("num_bits", 8)) - 1
     one = np.float32
-    scale = (high - low) / one(highest - lowest)
-    zero = np.clip(half_up(one(lowest) - low / scale), lowest, highest).astype(one)
-    q = half_up(np.clip(x, (lowest - zero) * scale, (highest - zero) * scale) / scale + zero)
-    return (np.asarray((q - zero) * scale, np.float32).reshape(x.shape),)
+    with np.errstate(all="ignore"):
+        scale = (high - low) / one(highest - lowest)
+        offset = half_up(low / scale)
+        zero = lowest - np.select([low > 0, high < 0], [one(0), one(lowest - highest)], offset).astype(one)
+        bottom = np.select([low > 0, high < 0], [one(0), low - high], offset * scale).astype(one)
+        top = np.select([low > 0, high < 0], [high - low, one(0)], high + bottom - low).astype(one)
+        q = half_up((np.clip(x, bottom, top) - bottom) / scale) + one(lowest)
+        return (np.asarray((q - zero) * scale, np.float32).reshape(x.shape),)
 
 
 def flushing(node: Any, x: Array, low: Array, high: Array) -> tuple[Array, ...]:
@@ -189,7 +198,7 @@ FAKE: tuple[tuple[str, Run, str], ...] = (
     ("keeps quantized values in eight bits", fake(Recipe(store=lambda q: q % 256)), "Nudged"),
     ("computes in float16", fake(Recipe(kind=np.float16)), "NearTie"),
     ("rounds results to bfloat16", fake(Recipe(result=lambda v: v.astype(ml_dtypes.bfloat16))), "Nudged"),
-    ("scale rounded before the way back", nudged_in_float32, "PrecisionSensitive"),
+    ("q * scale + min_adj in float32", fake(Recipe(kind=np.float32, adds_min=True)), "PrecisionSensitive"),
     ("result in float32 arithmetic, min rounded away", fake(Recipe(kind=np.float32, round_min=np.floor)), "Nudged"),
 )
 ONE_TENSOR: tuple[tuple[str, Run, str], ...] = (
@@ -225,6 +234,7 @@ class Scaled:
     axis: Callable[[int, int], int] = lambda axis, rank: axis
     signed: Callable[[bool], bool] = lambda signed: signed
     back: str = "divide"  # or "inverse", "range"
+    unsigned_minimum: Callable[[Array], Array] = np.zeros_like
     kind: Any = np.float64
 
 
@@ -256,16 +266,18 @@ def carry_out(r: Scaled, a: Any, x: Array, low: Array, high: Array) -> Array:
     signed, given = r.signed(a.get("signed_input", True)), a.get("range_given", False)
     ends = r.limits(a.get("num_bits", 8), signed, a.get("narrow_range", False))
     lowest, highest = (np.asarray(end).astype(r.kind) for end in ends)
-    low = low if signed else np.zeros_like(low)
+    low = low if signed else r.unsigned_minimum(low)
     if r.decides == "absolute":
         high = np.maximum(np.abs(low), np.abs(high))
         low = -high
     from_min, from_max = np.where(low < 0, lowest / low, np.inf), np.where(high > 0, highest / high, np.inf)
+    if r.decides == "size":  # as many integers as each side's size asks for, whatever its sign
+        from_min, from_max = np.abs(lowest / low), np.abs(highest / high)
     by_min = {"min": low < 0, "max": ~(high > 0)}.get(r.decides, from_min < from_max)
     factor = np.where(by_min, from_min, from_max).astype(r.kind)
     if r.clamps(given, signed):
         given_bounds = r.bounds == "given"
-        bottom = low if given_bounds else np.where(by_min, low, lowest / factor)
+        bottom = low if given_bounds or not signed else np.where(by_min, low, lowest / factor)
         top = high if given_bounds else np.where(by_min, highest / factor, high)
         x = np.minimum(np.maximum(x, bottom), top)
     q = r.rounding(x * factor, a.get("round_mode", "HALF_TO_EVEN")).astype(r.kind)
@@ -338,6 +350,12 @@ TOGETHER: tuple[tuple[str, Run, str], ...] = (
     ("input_max alone decides", scaled(Scaled(decides="max")), "OneSide"),
     ("input_min alone decides", scaled(Scaled(decides="min")), "ScaleNotPowerOfTwo"),
     ("one size on both sides of 0", scaled(Scaled(decides="absolute")), "OneSide"),
+    ("factors by each side's size", scaled(Scaled(decides="size")), "ZeroOutside"),
+    (
+        "keeps a positive unsigned input_min",
+        scaled(Scaled(unsigned_minimum=lambda low: np.maximum(low, 0))),
+        "ZeroOutside",
+    ),
     ("clamps to the range as given", scaled(Scaled(bounds="given")), "OneSide"),
     ("never clamps", scaled(Scaled(clamps=lambda given, signed: False)), "NearTie"),
     ("does not clamp to a measured range", scaled(Scaled(clamps=lambda given, signed: given)), "Measured"),
@@ -370,6 +388,7 @@ RIGHT = (
     *named("fake quant", PER_TENSOR, [("in double", fake(Recipe()), "")], F32),
     *named("fake quant", PER_TENSOR, [("float32 steps", in_steps, ""), ("upward steps", in_steps_upward, "")], F32),
     *named("fake quant", PER_TENSOR, [("in fractions", by_fractions, "")], F32),
+    *named("fake quant", PER_TENSOR, [("with a zero point", by_zero_point, "")], F32),
     *named(
         "fake quant per channel", PER_CHANNEL, [("float32 steps", in_steps, ""), ("fractions", by_fractions, "")], F32
     ),

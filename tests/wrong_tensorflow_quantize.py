@@ -48,7 +48,13 @@ def nearest(values: Array, even: bool) -> Array:
 
 
 def saturate(values: Array, f: Facts) -> Array:
-    return np.minimum(np.maximum(np.nan_to_num(values), f["min"]), f["max"]).astype(f["dtype"])
+    lowest = f["min"] + (f["narrow_range"] and f["mode"] == "SCALED")
+    return np.minimum(np.maximum(np.nan_to_num(values), lowest), f["max"]).astype(f["dtype"])
+
+
+def saturate_to_type(values: Array, f: Facts) -> Array:
+    """Without a thought to narrow_range, whose lowest int32 is no float32."""
+    return saturate(values, {**f, "narrow_range": False})
 
 
 def wrap(values: Array, f: Facts) -> Array:
@@ -69,7 +75,7 @@ def range_scale(low: Array, high: Array, f: Facts) -> Array:
 
 def first(x: Array, low: Array, high: Array, f: Facts, round_: Round) -> Array:
     scale = range_scale(low, high, f)
-    return round_(x * scale, False) - round_(low * scale, False) + f["min"]
+    return round_(np.clip(x, low, high) * scale, False) - round_(low * scale, False) + f["min"]
 
 
 def sides(low: Array, high: Array, f: Facts) -> tuple[Array, Array]:
@@ -186,6 +192,23 @@ def scaled_from(choose: Callable[[Array, Array], Array]) -> dict[str, Any]:
         return around(low, high, f)[1:] if f["mode"] == "SCALED" else (low, high)
 
     return {"scaled": formula, "ends": ends}
+
+
+def by_size(x: Array, low: Array, high: Array, f: Facts) -> tuple[Array, Array, Array]:
+    """scale_factor and the range used, in doubles; the ends of the range are compared without their signs."""
+    least, most = float(f["min"] + f["narrow_range"]), float(f["max"])
+    wide = [np.abs(end).astype(np.float64) for end in (low, high)]
+    factor = np.minimum(abs(least) / wide[0], most / wide[1])
+    return factor, least / factor, most / factor
+
+
+def scaled_by_size(x: Array, low: Array, high: Array, f: Facts, round_: Round) -> Array:
+    factor, least, most = by_size(x, low, high, f)
+    return round_(np.minimum(most, np.maximum(least, x)) * factor, f["round_mode"] == "HALF_TO_EVEN")
+
+
+def ends_by_size(low: Array, high: Array, f: Facts) -> tuple[Array, Array]:
+    return by_size(low, low, high, f)[1:] if f["mode"] == "SCALED" else (low, high)
 
 
 def scaled_unclipped(x: Array, low: Array, high: Array, f: Facts, round_: Round) -> Array:
@@ -379,6 +402,18 @@ def scaled_by_smaller(x: Array, low: Array, high: Array, f: Facts) -> Array:
     return np.asarray(x.astype(F) * np.minimum(above, below))
 
 
+def scaled_by_size_of_ends(x: Array, low: Array, high: Array, f: Facts) -> Array:
+    above = np.abs(high) / F(f["max"])
+    below = np.abs(low / F(f["min"] + f["narrow_range"])) if f["min"] else above
+    return np.asarray(x.astype(F) * np.maximum(above, below))
+
+
+def narrow_counts_for_unsigned(x: Array, low: Array, high: Array, f: Facts) -> Array:
+    """Asks whether the lowest value is zero after it has added narrow_range."""
+    lowest, above = F(f["min"] + f["narrow_range"]), high / F(f["max"])
+    return np.asarray(x.astype(F) * (np.maximum(low / lowest, above) if lowest else above))
+
+
 def scaled_by_width(x: Array, low: Array, high: Array, f: Facts) -> Array:
     return np.asarray(x.astype(F) * ((high - low) / F(f["range"])))
 
@@ -429,7 +464,8 @@ def d(name: str, flag: str, types: tuple[tuple[str, str], ...], **changes: Any) 
 
 FROM_BYTES = (("int8", "float32"), ("uint8", "float32"))
 FROM_INT8, FROM_INT32, FROM_UINT16 = FROM_BYTES[:1], (("int32", "float32"),), (("uint16", "float32"),)
-FROM_ALL = (*FROM_BYTES, ("int16", "float32"), *FROM_UINT16, *FROM_INT32)
+FROM_INT16 = (("int16", "float32"),)
+FROM_ALL = (*FROM_BYTES, *FROM_INT16, *FROM_UINT16, *FROM_INT32)
 TO_BFLOAT16 = (("int8", "bfloat16"), ("uint8", "bfloat16"), ("uint16", "bfloat16"))
 
 WRONG: tuple[WrongBackend, ...] = (
@@ -460,6 +496,8 @@ WRONG: tuple[WrongBackend, ...] = (
     ),
     q("max-side-alone", "OneSide", INT8, **scaled_from(lambda low, high: high)),
     q("min-side-alone", "OneSide", INT8, **scaled_from(lambda low, high: low)),
+    q("factors-by-size", "ZeroOutside", INT8 + SHORTS[:1] + INT32, scaled=scaled_by_size, ends=ends_by_size),
+    q("narrow-int32-lowest", "NarrowRange", INT32, store=saturate_to_type),
     q("scaled-unclipped", "Saturates", BYTES + SHORTS, scaled=scaled_unclipped, store=wrap),
     q("divides-by-step", "NearTie", SHORTS, scaled=scaled_by_division),
     q("ignores-narrow", "NarrowRange", INT8, facts=no_narrow),
@@ -479,6 +517,8 @@ WRONG: tuple[WrongBackend, ...] = (
     d("min-first-in-float32", "ScaleNotPowerOfTwo", FROM_BYTES, min_first=first_single),
     d("no-range-adjust", "RangeEdge", FROM_BYTES + FROM_UINT16, min_first=first_without_adjustment),
     d("smaller-factor", "RangeEdge", FROM_INT8, scaled=scaled_by_smaller),
+    d("factor-by-size", "ZeroOutside", FROM_INT8 + FROM_INT16, scaled=scaled_by_size_of_ends),
+    d("narrow-unsigned-minimum", "NarrowRange", FROM_BYTES[1:] + FROM_UINT16, scaled=narrow_counts_for_unsigned),
     d("factor-of-width", "RangeEdge", FROM_BYTES, scaled=scaled_by_width),
     d("ignores-narrow", "NarrowRange", FROM_INT8, facts=no_narrow),
     d("first-range-for-all", "PerAxis", FROM_BYTES + FROM_UINT16, spread=first_range),

@@ -88,7 +88,6 @@ class Fake:
     """What a backend does. The plain one does what the document says, in working precision, ties upward."""
 
     divisor: Callable[[Node], int] = lambda node: highest_of(node) - lowest_of(node)
-    intervals: Callable[[Node], int] = lambda node: highest_of(node) - lowest_of(node)
     nudge: Callable[[Array], Array] = lambda ratio: half_up(ratio)
     quantize: Callable[[Array], Array] = lambda q: half_up(q)
     dtype: Any = np.float32
@@ -96,7 +95,7 @@ class Fake:
     adjusted: bool = True  # min and max are moved onto the grid
     clamp_to_given: bool = False
     reciprocal: bool = False
-    by_zero_point: bool = False
+    adds_min: bool = False  # q * scale + min_adj on the way back, as it must be if min_adj is no multiple of scale
     saturates: bool = True
 
 
@@ -124,14 +123,15 @@ def run_fake(fake: Fake, node: Node, x: Array, low: Array, high: Array) -> Array
     kind = fake.dtype
     x, low, high = (np.asarray(a, kind) for a in (x, low, high))
     scale = np.asarray((high - low) / kind(fake.divisor(node)), kind)
+    first = np.where(low > 0, 0, np.where(high < 0, -fake.divisor(node), fake.nudge(np.asarray(low / scale))))
     least, greatest = adjusted_ends(fake, low, high, scale)
     clamped = np.clip(x, low, high) if fake.clamp_to_given else np.clip(x, least, greatest) if fake.saturates else x
     shifted = np.asarray(clamped - least, kind)
     q = np.asarray(shifted * (kind(1) / scale) if fake.reciprocal else shifted / scale, kind)
     steps = fake.quantize(q)
-    if fake.by_zero_point:
-        return np.asarray((steps + np.asarray(np.rint(least / scale), kind)) * scale)
-    return np.asarray(np.asarray(steps * scale, kind) + least)
+    if fake.adds_min:
+        return np.asarray(np.asarray(steps * scale, kind) + least)
+    return np.asarray(np.asarray(steps + first, kind) * scale)
 
 
 def adjusted_ends(fake: Fake, low: Array, high: Array, scale: Array) -> tuple[Array, Array]:
@@ -192,31 +192,31 @@ def with_attributes(run: Mistake, **changed: Any) -> Mistake:
 PLAIN = Fake()
 MISTAKES: tuple[tuple[Cause, Mistake], ...] = (
     (
-        Cause("floor(q + 0.5), then (q - zero point) * scale, each step in float32", "order"),
+        Cause("floor(q - zero point + 0.5) with both sums rounded to float32", "order"),
         tensorflow_kernel(inverse=False),
     ),
     (
-        Cause("n / (max - min) as a factor, then (q - zero point) * scale, each step in float32", "order", 1),
+        Cause("n / (max - min) as a factor, floor(q - zero point + 0.5) with both sums rounded to float32", "order", 1),
         tensorflow_kernel(inverse=True),
     ),
     (
-        Cause("(q - zero point) * scale in float32, subnormals flushed to zero", "overflow", 2),
+        Cause("floor(q - zero point + 0.5) in float32, subnormals flushed to zero", "overflow", 2),
         tensorflow_kernel(inverse=False, flush=True),
     ),
     (
         Cause("n / (max - min) as a factor in float32, subnormals flushed to zero", "overflow", 3),
         tensorflow_kernel(inverse=True, flush=True),
     ),
-    (Cause("(q - zero point) * scale with scale rounded", "dequantize", 4), mistake(Fake(by_zero_point=True))),
+    (Cause("q * scale + min_adj, each step in float32", "dequantize", 4), mistake(Fake(adds_min=True))),
     (Cause("multiplies by the rounded reciprocal of scale", "order", 4), mistake(Fake(reciprocal=True))),
     (Cause("floor(q + 0.5) with the sum rounded", "tie", 4), mistake(Fake(quantize=half_up_in_type))),
     (Cause("truncates instead of rounding the quantized value", "levels", 4), mistake(Fake(quantize=np.trunc))),
     (Cause("rounds the quantized value up", "levels", 4), mistake(Fake(quantize=np.ceil))),
     (Cause("truncates min / scale", "nudge-min", 4), mistake(Fake(nudge=np.trunc))),
-    (Cause("min and max are not moved onto the grid", "nudge-min", 4), mistake(Fake(adjusted=False))),
+    (Cause("min and max are not moved onto the grid", "nudge-min", 4), mistake(Fake(adjusted=False, adds_min=True))),
     (Cause("clamps to min and max as given", "clamp", 4), mistake(Fake(clamp_to_given=True))),
     (Cause("does not clamp", "clamp", 4), mistake(Fake(saturates=False))),
-    (Cause("a range without 0 stays where it is", "positive-range", 4), mistake(Fake(shifted=False))),
+    (Cause("a range without 0 stays where it is", "positive-range", 4), mistake(Fake(shifted=False, adds_min=True))),
     (Cause("ignores narrow_range", "narrow", 4), with_attributes(mistake(PLAIN), narrow_range=False)),
     (Cause("always a narrow range", "narrow", 4), with_attributes(mistake(PLAIN), narrow_range=True)),
     (

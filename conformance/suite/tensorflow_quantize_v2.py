@@ -141,7 +141,12 @@ class Own:
     @property
     def bounds(self) -> tuple[np.float32, np.float32]:
         """min_T and max_T."""
-        return np.float32(self.kind.lowest + (self.narrow and self.mode == "SCALED")), np.float32(self.kind.highest)
+        return np.float32(self.lowest), np.float32(self.kind.highest)
+
+    @property
+    def lowest(self) -> int:
+        """The lowest value in use."""
+        return self.kind.lowest + (self.narrow and self.mode == "SCALED")
 
     @property
     def range_t(self) -> int:
@@ -157,7 +162,7 @@ class Own:
 
     def integers(self, values: Array) -> Array:
         finite = np.nan_to_num(values, nan=0.0)
-        return np.asarray(np.clip(finite, self.kind.lowest, self.kind.highest).astype(self.kind.name))
+        return np.asarray(np.clip(finite, self.lowest, self.kind.highest).astype(self.kind.name))
 
     def wrapped(self, values: Array) -> Array:
         finite = np.clip(np.nan_to_num(values, nan=0.0), -(2.0**62), 2.0**62).astype(np.int64)
@@ -189,7 +194,7 @@ def first_with(o: Own, scale: Array) -> Array:
 
 
 def first(o: Own) -> Array:
-    return first_with(o, first_scale(o))
+    return first_with(with_range(o, np.clip(o.x, o.low, o.high), o.low, o.high), first_scale(o))
 
 
 def scale_factor(o: Own) -> Array:
@@ -281,9 +286,10 @@ def rounded_once_to_even(o: Own) -> Array:
 
 
 def top_overflows(o: Own) -> Array:
-    """A cast to int32 that gives the lowest value for 2^31, as x86's does."""
-    values = scaled_by(o, scale_factor(o))
-    return o.integers(np.where(values > o.kind.highest, o.kind.lowest, values))
+    """A cast to int32 that gives the lowest value for 2^31, as x86's does; with narrow_range, too."""
+    values = np.nan_to_num(scaled_by(o, scale_factor(o)), nan=0.0)
+    beyond = (values > o.kind.highest) | (values < o.kind.lowest)
+    return np.asarray(np.where(beyond, o.kind.lowest, values).astype(o.kind.name))
 
 
 def larger_end(o: Own) -> Array:

@@ -10,7 +10,7 @@ import math
 from fractions import Fraction
 
 from tiebreak.golden.elements import INTEGER_TYPES, FloatType, Real
-from tiebreak.golden.formulas.steps import Result, Steps, UndefinedResult, finite, to_real
+from tiebreak.golden.formulas.steps import Result, Steps, UndefinedResult, finite, times, to_real
 from tiebreak.golden.problem import IN_RANGE, Elementwise
 
 
@@ -20,11 +20,11 @@ def dequantize_linear(s: Steps, p: Elementwise, x: Real, scale: Real, zero_point
         raise UndefinedResult
     assert isinstance(p.result, FloatType)
     if isinstance(x, float):
-        return special(x, s(factor), p.result)
-    return to_real(s(Fraction(x) - zero) * s(factor), p.result)
+        return special(x, s.ieee(factor), p.result)
+    return to_real(times(s.ieee(Fraction(x) - zero), s.ieee(factor)), p.result)
 
 
-def special(x: float, factor: Fraction, kind: FloatType) -> Result:
+def special(x: float, factor: Real, kind: FloatType) -> Result:
     """NaN and the infinities of a float 8 input."""
     assert kind.nan_bits is not None
     if math.isnan(x):

@@ -19,7 +19,7 @@ def quantize_linear(s: Steps, p: Elementwise, x: Real, scale: Real, zero_point: 
         if zero_point != 0:
             raise UndefinedResult
         return to_small_float(quotient(s, p, x, scale), p.result, saturate=p.constants["saturate"])
-    (dividend,) = finite(converted(s, x))
+    (dividend,) = finite(x)
     q = quotient(s, p, dividend, scale)
     if isinstance(q, float):  # beyond the division's type
         return (p.result.highest if q > 0 else p.result.lowest), OUT_OF_RANGE
@@ -30,10 +30,11 @@ def quotient(s: Steps, p: Elementwise, x: Real, scale: Real) -> Real:
     """x / scale; of a NaN or infinite x what IEEE 754 says, of such a scale and of 0 nothing."""
     if s.kind is not None and not p.constants["division"]:
         raise UndefinedResult
-    (divisor,) = finite(converted(s, scale))
-    dividend = converted(s, x)
-    if not divisor:
+    divisor, dividend = converted(s, *finite(scale)), converted(s, x)
+    if not divisor or (isinstance(divisor, float) and isinstance(dividend, float)):
         raise UndefinedResult
+    if isinstance(divisor, float):
+        return Fraction(0)
     if isinstance(dividend, float):
         return dividend if divisor > 0 else -dividend
     return converted(s, dividend / divisor)

@@ -14,21 +14,21 @@ import math
 from fractions import Fraction
 
 from tiebreak.golden.elements import Real
-from tiebreak.golden.formulas.steps import Result, Steps, UndefinedResult, divide, finite, to_real
+from tiebreak.golden.formulas.steps import Result, Steps, UndefinedResult, finite, to_real
 from tiebreak.golden.problem import Elementwise
 
 
-def fake_quantize(s: Steps, p: Elementwise, x: Real, *limits: Real) -> Result:
-    input_low, input_high, output_low, output_high = finite(*limits)
-    if math.isnan(x):
+def fake_quantize(
+    s: Steps, p: Elementwise, x: Real, input_low: Real, input_high: Real, output_low: Real, output_high: Real
+) -> Result:
+    if any(math.isnan(value) for value in (x, input_low, input_high)):
         raise UndefinedResult
     if x <= min(input_low, input_high):
         return to_real(output_low, p.working)
     if x > max(input_low, input_high):
         return to_real(output_high, p.working)
-    return to_real(
-        inside(s, p.constants["levels"], Fraction(x), input_low, input_high, output_low, output_high), p.working
-    )
+    limits = finite(input_low, input_high, output_low, output_high)
+    return to_real(inside(s, p.constants["levels"], Fraction(x), *limits), p.working)
 
 
 def inside(
@@ -39,9 +39,9 @@ def inside(
     input_high: Fraction,
     output_low: Fraction,
     output_high: Fraction,
-) -> Fraction:
-    """The last branch; the sum is rounded by the caller."""
-    n = s(Fraction(levels - 1))
-    position = s(s(divide(s(x - input_low), s(input_high - input_low))) * n)
-    level = Fraction(s.round(position))
-    return s(s(divide(level, n)) * s(output_high - output_low)) + output_low
+) -> Real:
+    """The last branch; the sum is rounded by the caller. A step that overflows goes on as IEEE 754 has it."""
+    n = s.ieee(Fraction(levels - 1))
+    position = s.ieee(s.ieee(s.ieee(x - input_low) / s.ieee(input_high - input_low)) * n)
+    level = position if isinstance(position, float) else Fraction(s.round(position))
+    return s.ieee(s.ieee(level / n) * s.ieee(output_high - output_low)) + output_low

@@ -9,6 +9,7 @@ Exactly, s changes nothing. In working precision it rounds to the operator's own
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 from tiebreak.golden.elements import FloatType, IntegerType, Real, decode, encode
@@ -30,6 +31,14 @@ class Steps:
 
     def __call__(self, value: Fraction) -> Fraction:
         return value if self.kind is None else self.in_type(value, self.kind)
+
+    def ieee(self, value: Real) -> Real:
+        """A step that may overflow: what comes of it is carried on as IEEE 754 has it, as a float inf or NaN."""
+        if self.kind is None:
+            return value
+        if isinstance(value, float):
+            return Fraction(value) if math.isfinite(value) else value
+        return decode(encode(value, self.kind), self.kind)
 
     def in_type(self, value: Fraction, kind: FloatType) -> Fraction:
         """A step that is rounded to a type of its own; still not in real arithmetic."""
@@ -65,6 +74,26 @@ def to_integer(value: int, kind: IntegerType, *, lowest: int | None = None) -> R
     return clamped, IN_RANGE if clamped == value else OUT_OF_RANGE
 
 
-def to_real(value: Fraction, kind: FloatType) -> Result:
+def to_real(value: Real, kind: FloatType) -> Result:
     """A real result, rounded once to its type; beyond the largest value it is infinite (IEEE 754-2019, 4.3.1)."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return special(value, kind), IN_RANGE
+    value = Fraction(value)
     return (encode(value, kind), IN_RANGE) if value else (0, ZERO)
+
+
+def special(value: float, kind: FloatType) -> int:
+    """The bits of a NaN (the one that stands for all) or of an infinity."""
+    assert kind.nan_bits is not None
+    if math.isnan(value):
+        return kind.nan_bits
+    return kind.infinity_bits | (1 << (kind.bits - 1) if value < 0 else 0)
+
+
+def times(a: Real, b: Real) -> Real:
+    """A product as IEEE 754 has it; UndefinedResult for an infinity times zero."""
+    if not a or not b:
+        if isinstance(a, float) or isinstance(b, float):
+            raise UndefinedResult
+        return Fraction(0)
+    return a * b

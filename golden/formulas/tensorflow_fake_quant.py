@@ -1,7 +1,8 @@
 """tensorflow.FakeQuantWithMinMaxVars and …PerChannel: adjust min and max, clamp, quantize, de-quantize.
 
-The adjustment is the document's; how a clamped value becomes an integer and comes back is written here in the plain
-order, since the document gives none. Source: TensorFlow API documentation, FakeQuantWithMinMaxVars.
+The adjustment is the document's. It does not write down how a clamped value becomes an integer and comes back; the
+printed values of its example fit one product of scale and a sum of integers, which is what stands here. Source:
+TensorFlow API documentation, FakeQuantWithMinMaxVars.
 """
 
 from __future__ import annotations
@@ -18,17 +19,20 @@ def fake_quant(s: Steps, p: Elementwise, x: Real, low: Real, high: Real) -> Resu
     if not low < high:
         raise UndefinedResult
     scale = s(s(high - low) / p.constants["intervals"])
-    min_adj, max_adj = adjusted(s, low, high, scale)
+    first, min_adj, max_adj = adjusted(s, p, low, high, scale)
     clamped = min(max(x, min_adj), max_adj)
     quantized = s.round(s(divide(s(clamped - min_adj), scale))) + p.constants["lowest"]
-    return to_real(s((quantized - p.constants["lowest"]) * scale) + min_adj, p.working)
+    return to_real((quantized - p.constants["lowest"] + first) * scale, p.working)
 
 
-def adjusted(s: Steps, low: Fraction, high: Fraction, scale: Fraction) -> tuple[Fraction, Fraction]:
-    """The document's three situations."""
+def adjusted(
+    s: Steps, p: Elementwise, low: Fraction, high: Fraction, scale: Fraction
+) -> tuple[int, Fraction, Fraction]:
+    """The document's three situations: how many times scale min_adj is, min_adj and max_adj."""
     if low > 0:
-        return Fraction(0), s(high - low)
+        return 0, Fraction(0), s(high - low)
     if high < 0:
-        return s(low - high), Fraction(0)
-    min_adj = s(scale * s.round(s(divide(low, scale))))
-    return min_adj, s(s(high + min_adj) - low)
+        return -p.constants["intervals"], s(low - high), Fraction(0)
+    first = s.round(s(divide(low, scale)))
+    min_adj = s(scale * first)
+    return first, min_adj, s(s(high + min_adj) - low)

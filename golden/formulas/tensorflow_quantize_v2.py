@@ -19,7 +19,7 @@ def output(s: Steps, p: Elementwise, x: Real, min_range: Real, max_range: Real) 
     low, high = known_range(p, min_range, max_range)
     (value,) = finite(x)
     formula = {"MIN_COMBINED": min_combined, "MIN_FIRST": min_first, "SCALED": scaled}[p.constants["mode"]]
-    return to_integer(formula(s, p, value, low, high), p.constants["T"])
+    return to_integer(formula(s, p, value, low, high), p.constants["T"], lowest=p.constants["lowest"])
 
 
 def output_min(s: Steps, p: Elementwise, min_range: Real, max_range: Real) -> Result:
@@ -62,6 +62,7 @@ def min_first(s: Steps, p: Elementwise, x: Fraction, low: Fraction, high: Fracti
     num_discrete_values = 1 << kind.bits
     range_adjust = s(Fraction(num_discrete_values, num_discrete_values - 1))
     range_scale = s(divide(Fraction(num_discrete_values), s(s(high - low) * range_adjust)))
+    x = min(max(x, low), high)  # as outputMin and outputMax say of every mode
     quantized = s.round(s(x * range_scale)) - s.round(s(low * range_scale)) + kind.lowest
     return min(max(quantized, kind.lowest), kind.highest)
 

@@ -34,8 +34,11 @@ cdef loop(const double[::1] x, const double[::1] scale, const double[::1] zero_p
         if working:
             difference = narrow(difference, w)
         values[i] = 0.0
-        if not isfinite(scale[i]) or not isfinite(difference):
+        if not isfinite(scale[i]) or (scale[i] == 0.0 and not isfinite(difference)):
             states[i] = undefined
+        elif not isfinite(difference):
+            states[i] = in_range
+            values[i] = difference * scale[i]
         elif difference == 0.0 or scale[i] == 0.0:
             states[i] = zero
         else:

@@ -35,8 +35,6 @@ cdef loop(const double[::1] x, const double[::1] scale, const double[::1] zero_p
         if not isfinite(scale[i]) or not isfinite(zero_point[i]) or (plain and zero_point[i] != 0.0):
             continue
         factor = narrow(scale[i], f) if working else scale[i]
-        if not isfinite(factor):
-            continue
         if not isfinite(x[i]):
             if isnan(x[i]) or factor != 0.0:
                 states[i] = in_range
@@ -45,7 +43,10 @@ cdef loop(const double[::1] x, const double[::1] scale, const double[::1] zero_p
         difference = x[i] - zero_point[i]
         if working:
             difference = narrow(difference, f)
-        if not isfinite(difference):
+        if not isfinite(difference) or not isfinite(factor):
+            if difference != 0.0 and factor != 0.0:
+                states[i] = in_range
+                values[i] = difference * factor
             continue
         states[i] = zero if difference == 0.0 or factor == 0.0 else in_range
         if difference != 0.0 and factor != 0.0:

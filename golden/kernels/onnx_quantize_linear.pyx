@@ -64,9 +64,10 @@ def quantize_linear(problem, working, mode):
 cdef inline Quotient divided(double x, double scale, bint working, Format w) noexcept nogil:
     """x / scale of finite operands or an infinite or NaN x; in working precision from operands of that type."""
     cdef Quotient q
+    q.defined = isfinite(scale)
     if working:
         x, scale = narrow(x, w), narrow(scale, w)
-    q.defined = isfinite(scale) and scale != 0.0
+    q.defined = q.defined and scale != 0.0 and (isfinite(scale) or isfinite(x))
     q.value = x / scale if q.defined else 0.0
     q.rest = 0.0
     if working:
@@ -110,7 +111,7 @@ cdef to_integers(const double[::1] x, const double[::1] scale, const double[::1]
     cdef double sum, lowest = ends[0], highest = ends[1]
     cdef uint8_t in_range = IN_RANGE, out_of_range = OUT_OF_RANGE
     for i in range(x.shape[0]):
-        if not isfinite(narrow(x[i], w) if working else x[i]):
+        if not isfinite(x[i]):
             continue
         q = divided(x[i], scale[i], working, w)
         if not q.defined:

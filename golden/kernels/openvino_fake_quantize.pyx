@@ -47,14 +47,12 @@ cdef inline double to_level(double q, Rule rule) noexcept nogil:
 
 
 cdef inline double stepwise(double x, double low, double high, double first, double last, double n, Rule rule,
-                            Format w, bint* defined) noexcept nogil:
+                            Format w) noexcept nogil:
     """The expression with every step rounded to the type; see arithmetic.pxi for why narrowing a double does that."""
     cdef double offset = narrow(x - low, w), width = narrow(high - low, w), span = narrow(last - first, w)
     cdef double position = narrow(narrow(offset / width, w) * n, w)
     cdef double product = narrow(narrow(to_level(position, rule) / n, w) * span, w)
-    # Of what can be infinite everything but offset and width shows in the product: infinity or NaN stay.
-    defined[0] = isfinite(offset) and isfinite(width) and isfinite(n) and isfinite(span) and isfinite(product)
-    return narrow(product + first, w) if defined[0] else 0.0
+    return narrow(product + first, w)  # what overflows goes on as infinity or NaN
 
 
 cdef inline double level_if_clear(double x, double low, double high, double n, Rule rule) noexcept nogil:
@@ -115,11 +113,16 @@ def fake_quantize(problem, working, mode):
         in_steps(x, low, high, first, last, held, mode, described, values, states)
     else:
         exactly(x, low, high, first, last, n, mode, described, values, states)
-    return np.where(states == IN_RANGE, tensors.real_codes(values, problem.result), 0), states
+    codes = np.where(np.isnan(values), problem.result.nan_bits, tensors.real_codes(values, problem.result))
+    return np.where(states == IN_RANGE, codes, 0), states
 
 
-cdef inline bint usable(double x, double low, double high, double first, double last) noexcept nogil:
-    return x == x and isfinite(low) and isfinite(high) and isfinite(first) and isfinite(last)
+cdef inline bint comparable(double x, double low, double high) noexcept nogil:
+    return x == x and low == low and high == high
+
+
+cdef inline bint finite(double low, double high, double first, double last) noexcept nogil:
+    return isfinite(low) and isfinite(high) and isfinite(first) and isfinite(last)
 
 
 cdef in_steps(const double[::1] x, const double[::1] low, const double[::1] high, const double[::1] first,
@@ -130,15 +133,17 @@ cdef in_steps(const double[::1] x, const double[::1] low, const double[::1] high
     cdef bint defined
     cdef uint8_t in_range = IN_RANGE, undefined = UNDEFINED, zero = ZERO
     for i in range(x.shape[0]):
-        defined = usable(x[i], low[i], high[i], first[i], last[i])
+        defined = comparable(x[i], low[i], high[i])
         if not defined:
             pass
         elif x[i] <= min(low[i], high[i]):
             values[i] = first[i]
         elif x[i] > max(low[i], high[i]):
             values[i] = last[i]
+        elif finite(low[i], high[i], first[i], last[i]):
+            values[i] = stepwise(x[i], low[i], high[i], first[i], last[i], n, rule, w)
         else:
-            values[i] = stepwise(x[i], low[i], high[i], first[i], last[i], n, rule, w, &defined)
+            defined = False
         states[i] = undefined if not defined else zero if values[i] == 0.0 else in_range
 
 
@@ -152,12 +157,15 @@ cdef exactly(const double[::1] x, const double[::1] low, const double[::1] high,
     cdef double level
     cdef uint8_t in_range = IN_RANGE, undefined = UNDEFINED, zero = ZERO
     for i in range(x.shape[0]):
-        if not usable(x[i], low[i], high[i], first[i], last[i]):
+        if not comparable(x[i], low[i], high[i]):
             states[i] = undefined
             continue
         if x[i] <= min(low[i], high[i]) or x[i] > max(low[i], high[i]):
             values[i] = first[i] if x[i] <= min(low[i], high[i]) else last[i]
             states[i] = zero if values[i] == 0.0 else in_range
+            continue
+        if not finite(low[i], high[i], first[i], last[i]):
+            states[i] = undefined
             continue
         level = level_if_clear(x[i], low[i], high[i], n, rule) if small else -1.0
         values[i] = output_if_clear(level, n, first[i], last[i], f) if level >= 0.0 else NAN

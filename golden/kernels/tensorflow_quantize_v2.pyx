@@ -4,7 +4,7 @@
 Working precision: each step in double, narrowed to float32. Exactly: the modes in closed form,
 
     MIN_COMBINED  (clip(x) - low) * (n - 1) / (high - low) [- n / 2]
-    MIN_FIRST     round(x * (n - 1) / (high - low)) - round(low * (n - 1) / (high - low)) + lowest
+    MIN_FIRST     round(clip(x) * (n - 1) / (high - low)) - round(low * (n - 1) / (high - low)) + lowest
     SCALED        x * max_T / high or x * min_T / low, whichever is nearer to zero, then clipped to the integers
 
 for n = 2^bits, in double with a bound on the error. Four operations at most are rounded, each by at most u = 2^-53 of
@@ -135,7 +135,7 @@ cdef bint stepwise(Node *n, double x, double low, double high, double *result) n
         if not isfinite(b) or b == 0.0:
             return False
         factor = narrow(n.count / b, w)
-        a, b = narrow(x * factor, w), narrow(low * factor, w)
+        a, b = narrow(fmin(fmax(x, low), high) * factor, w), narrow(low * factor, w)
         if not isfinite(factor) or not isfinite(a) or not isfinite(b):
             return False
         result[0] = rounded(a, n.rounding) - rounded(b, n.rounding) + n.lowest
@@ -171,7 +171,7 @@ cdef bint closed(Node *n, double x, double low, double high, double *result, bin
     if n.mode == FIRST:
         if high == low:
             return False
-        v = x * (n.count - 1.0) / (high - low)
+        v = fmin(fmax(x, low), high) * (n.count - 1.0) / (high - low)
         other = low * (n.count - 1.0) / (high - low)
         result[0] = settled(v, bound * fabs(v), n.rounding, doubtful) + n.lowest
         result[0] -= settled(other, bound * fabs(other), n.rounding, doubtful)
@@ -218,7 +218,8 @@ cdef list loop(problem, bint working, str mode, const double[::1] x, const doubl
         if doubtful:
             doubts.append(i)
             continue
-        codes[i] = <int64_t> fmin(fmax(value, n.lowest), n.highest)
+        # least_t is the lowest of the type where narrow_range has no part
+        codes[i] = <int64_t> fmin(fmax(value, n.least_t), n.highest)
         states[i] = in_range if n.mode == FIRST or codes[i] == value else out_of_range
     return doubts
 
@@ -245,7 +246,8 @@ def by_integers(problem, mode, x, low, high):
     if constants["mode"] == "MIN_COMBINED":
         shifted = (min(max(x, low), high) - low) * steps - (128 if kind.signed else 0) * (high - low)
         return integers.round_ratio(shifted, high - low, mode)
-    quotients = [integers.round_ratio(value * steps, high - low, mode) for value in (x, low)]
+    clipped = min(max(x, low), high)
+    quotients = [integers.round_ratio(value * steps, high - low, mode) for value in (clipped, low)]
     return min(max(quotients[0] - quotients[1] + kind.lowest, kind.lowest), kind.highest)
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES
@@ -181,16 +182,20 @@ def parse_choice(allowed: tuple[str, ...]) -> Callable[[Any], str]:
 
 
 def parse_integer(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int):
+    if isinstance(value, bool) or not isinstance(value, Integral):
         raise ValueError(f"{value!r} is not an integer")
-    return value
+    return int(value)
 
 
 def parse_axis_set(value: Any) -> tuple[int, ...]:
     """A set of axis positions as an ascending tuple."""
-    axes = [value] if isinstance(value, int) else list(value)
-    if any(isinstance(axis, bool) or not isinstance(axis, int) or axis < 0 for axis in axes):
+    given = [value] if isinstance(value, Integral) else value
+    if isinstance(given, str) or not isinstance(given, Iterable):
         raise ValueError(f"{value!r} is not a list of axis positions (0, 1, …)")
+    axes = list(given)
+    if any(isinstance(axis, bool) or not isinstance(axis, Integral) or axis < 0 for axis in axes):
+        raise ValueError(f"{value!r} is not a list of axis positions (0, 1, …)")
+    axes = [int(axis) for axis in axes]
     if len(set(axes)) != len(axes):
         raise ValueError(f"{value!r} names an axis twice")
     return tuple(sorted(axes))

@@ -63,7 +63,6 @@ CLAUSES = (
         "What a difference too large for the output's type gives: infinity in working precision.",
         f"{DOCUMENT}: silent",
         True,
-        situation="an undefined result",
     ),
 )
 

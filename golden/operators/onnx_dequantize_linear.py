@@ -99,7 +99,12 @@ CLAUSES = (
         True,
         situation="a zero result",
     ),
-    Clause("OND-U3", "What a difference too large for the output's type gives.", f"{DOCUMENT}: silent", True),
+    Clause(
+        "OND-U3",
+        "What a difference too large for the output's type gives: infinity in working precision.",
+        f"{DOCUMENT}: silent",
+        True,
+    ),
     Clause(
         "OND-U4",
         "What a zero point other than 0 does to an int32 x.",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -64,6 +65,8 @@ def parse_type(allowed: tuple[str, ...]) -> Callable[[Any], str]:
     """An element type by its ml_dtypes name or TensorProto's number, as its name."""
 
     def parse(value: Any) -> str:
+        if value in (0, "") and not isinstance(value, bool):
+            return ""  # the schema's default: not supplied
         name = NUMBERS.get(value) if isinstance(value, int) and not isinstance(value, bool) else value
         if name not in allowed:
             raise ValueError(f"{value!r} is not one of {', '.join(allowed)}")
@@ -73,9 +76,9 @@ def parse_type(allowed: tuple[str, ...]) -> Callable[[Any], str]:
 
 
 def parse_block_size(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+    if isinstance(value, bool) or not isinstance(value, Integral) or not 0 <= value < 1 << 63:
         raise ValueError(f"{value!r} is not a block size (1, 2, …; 0 for none)")
-    return value
+    return int(value)
 
 
 def problem_with(
@@ -138,13 +141,21 @@ def check_zero_point(operator: str, scale: tuple[int, ...], zero_point: tuple[in
         raise InvalidInput(f"{operator}: zero point of shape {list(zero_point)}, scale {list(scale)}")
 
 
+def is_one_for_all(attributes: Mapping[str, Any], x: tuple[int, ...], scale: tuple[int, ...]) -> bool:
+    """Whether a scale of this shape serves the whole input: a scalar, or one element beside a 1-D input.
+
+    With rank 1 per-tensor quantization is applied (axis attribute's text); ONNX Runtime's own tests have such scales.
+    """
+    return scale == () or (scale == (1,) and len(x) == 1 and not {"axis", "block_size"} & set(attributes))
+
+
 def placed(
     operator: str, attributes: Mapping[str, Any], x: tuple[int, ...], scale: tuple[int, ...], opset: int
 ) -> Callable[[Array], Array]:
     """How a parameter of shape `scale` is laid over an input of shape `x`."""
     block, axis = attributes.get("block_size", 0), attributes.get("axis", DEFAULT_AXIS)
-    if scale == ():
-        return lambda parameter: np.ascontiguousarray(np.broadcast_to(parameter, x)).reshape(-1)
+    if is_one_for_all(attributes, x, scale):
+        return lambda parameter: np.ascontiguousarray(np.broadcast_to(parameter.reshape(()), x)).reshape(-1)
     if opset < 13:
         raise InvalidInput(f"{operator}: scale of shape {list(scale)}; opset {opset} wants a scalar")
     if block:
@@ -171,7 +182,7 @@ def in_blocks(
             f"{operator}: scale of shape {list(scale)}; an input of shape {list(x)} in blocks of {block} along axis "
             f"{axis} needs {list(wanted)}"
         )
-    index = np.arange(x[axis]) // block
+    index = np.arange(x[axis]) // min(block, max(x[axis], 1))
     return lambda parameter: np.ascontiguousarray(parameter.take(index, axis=axis)).reshape(-1)
 
 

@@ -281,7 +281,9 @@ def is_classic(node: Node) -> bool:
 
 
 def pose(node: Node, inputs: tuple[Array, ...]) -> tuple[Problem, ...]:
-    return (pose_classic(node, inputs),) if is_classic(node) else (pose_other(node, inputs),)
+    x, scale = inputs[:2]
+    plain = scale.shape == () or not linear.is_one_for_all(node.attributes, x.shape, scale.shape)
+    return (pose_classic(node, inputs),) if plain and is_classic(node) else (pose_other(node, inputs),)
 
 
 def pose_classic(node: Node, inputs: tuple[Array, ...]) -> Quantization:
@@ -387,6 +389,33 @@ CONTESTED = (
         (
             Answer(f"{DOCUMENT}, granularities", "a 1-D scale is per axis, whatever x's rank", (4.0, 2.0), judged=True),
             Answer(f"{DOCUMENT}, axis", "with rank 1, per-tensor quantization is applied", "y_scale must be a scalar"),
+        ),
+    ),
+    Contest(
+        "onnx-one-element-scale",
+        "May a 1-D x without an axis have a scale of shape [1]?",
+        ("ONQ-G1", "ONQ-A1"),
+        {"real": "float32", "quantized": "uint8", "opset": 13},
+        ([3.0, 5.0], [2.0], [0]),
+        (
+            Answer(f"{DOCUMENT}, granularities", "per tensor needs a scalar; axis 1 is outside rank 1", "an error"),
+            Answer(
+                f"{DOCUMENT}, axis; ONNX Runtime's QuantizeLinear_With_Zero_Dim1",
+                "with rank 1 per-tensor quantization is applied",
+                (2.0, 2.0),
+                judged=True,
+            ),
+        ),
+    ),
+    Contest(
+        "onnx-early-ties",
+        "Which way do ties go?",
+        ("ONQ-R1",),
+        {"real": "float32", "quantized": "uint8"},
+        ([2.0, 6.0, 10.0], 4.0, 0),
+        (
+            Answer(f"{DOCUMENT}, description", "to the nearest even", (0.0, 2.0, 2.0), judged=True),
+            Answer("an early ONNX node test (2 by scale 4 gives 1)", "away from zero", (1.0, 2.0, 3.0)),
         ),
     ),
     Contest(

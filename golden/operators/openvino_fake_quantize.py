@@ -86,8 +86,20 @@ CLAUSES = (
     ),
     Clause("OVF-I1", "An infinite x lies beyond the limits and is clipped.", FORMULA, situation="an infinite operand"),
     Clause("OVF-U1", "Which integer round gives halfway between two.", f"{FORMULA}: silent", True),
-    Clause("OVF-U2", "What a NaN x or limit gives.", f"{DOCUMENT}: silent", True, situation="a NaN operand"),
-    Clause("OVF-U3", "What an infinite limit gives.", f"{DOCUMENT}: silent", True, situation="an infinite operand"),
+    Clause(
+        "OVF-U2",
+        "What a NaN x, input limit, or output limit that the expression uses gives.",
+        f"{DOCUMENT}: silent",
+        True,
+        situation="a NaN operand",
+    ),
+    Clause(
+        "OVF-U3",
+        "What an infinite limit gives where the expression uses it.",
+        f"{DOCUMENT}: silent",
+        True,
+        situation="an infinite operand",
+    ),
     Clause(
         "OVF-U4",
         "The sign of a zero result.",
@@ -97,17 +109,15 @@ CLAUSES = (
     ),
     Clause(
         "OVF-U5",
-        "What a step gives that overflows the type: a range wider than it.",
+        "What a step gives that overflows the type: in working precision what IEEE 754 does, infinity or NaN.",
         f"{DOCUMENT}: silent",
         True,
-        situation="an undefined result",
     ),
     Clause(
         "OVF-U6",
         "How a type holds a levels - 1 with more digits than it has: rounded to it in working precision.",
         f"{DOCUMENT}: silent",
         True,
-        situation="an undefined result",
     ),
     Clause("OVF-U7", "Which values auto_broadcast has.", f"{DOCUMENT}, Attributes: the list is empty", True),
 )

@@ -18,7 +18,8 @@ DOCUMENT = "TensorFlow API documentation, FakeQuantWithMinMaxVars"
 KERNEL = "TensorFlow 2.21, CPU kernel"
 MODE = "ROUND_NEAREST_TOWARD_EVEN"  # where one is needed; modes_of has all that are allowed
 FORMULA = (
-    "q = round((clamp(inputs, min_adj, max_adj) - min_adj) / scale) + lowest; outputs = (q - lowest) * scale + min_adj"
+    "q = round((clamp(inputs, min_adj, max_adj) - min_adj) / scale) + lowest; "
+    "outputs = (q - lowest + round(min / scale)) * scale"
 )
 
 
@@ -54,8 +55,9 @@ def clauses(prefix: str, document: str) -> tuple[Clause, ...]:
         clause(
             "U2",
             "How the integer comes from the clamped value and goes back, and in which order. In real numbers only the "
-            "grid matters; for working precision Tiebreak takes the plain order: subtract min_adj, divide by scale, "
-            "round, add the lowest integer, and back.",
+            "grid matters; for working precision Tiebreak subtracts min_adj, divides by scale, rounds and adds the "
+            "lowest integer. Back, integers are added first and scale is multiplied last, which is the order that the "
+            "printed values of the document's example fit.",
             True,
         ),
         clause(
@@ -114,8 +116,10 @@ STEPS = (
     "situation min < max < 0: scale as above, min_adj = min - max, rounded, max_adj = 0",
     "clamped = inputs limited to [min_adj; max_adj]",
     "q = round((clamped - min_adj) / scale), difference and quotient rounded; the lowest quantized value is added",
-    "outputs = ((q less the lowest quantized value) * scale) + min_adj, both steps rounded",
-    "everything is rounded to float32; the document gives no order for the last three lines",
+    "outputs = (q less the lowest quantized value, plus the number of times that scale fits min_adj) * scale: the sum "
+    "of integers is exact, the product rounded; that number is round(min / scale), 0 if 0 < min, -n if max < 0",
+    "everything is rounded to float32; the document gives no order for the last three lines, and the printed values of "
+    "its example fit the last one",
 )
 
 
@@ -220,8 +224,27 @@ def contests(prefix: str, wrap: Callable[[float], Any]) -> tuple[Contest, ...]:
             {},
             (-0.95, -1.5, 2.75),
             Answer("real arithmetic, rounded once", "the grid point itself", (-0.949999988079071,), judged=True),
-            Answer("Tiebreak's working precision", "q * scale + min_adj", (-0.9500001072883606,), judged=True),
+            Answer(
+                "Tiebreak's working precision, after the document's example",
+                "(q + round(min / scale)) * scale with scale rounded",
+                (-0.9500000476837158,),
+                judged=True,
+            ),
+            Answer(
+                "another order, which the document's example does not fit",
+                "q * scale + min_adj",
+                (-0.9500001072883606,),
+            ),
             Answer(KERNEL, "(q - zero point) * scale with scale rounded", (-0.9500000476837158,)),
+        ),
+        contest(
+            "near-tie",
+            "How is a value rounded that is just below half-way between two integers?",
+            "F2 U2",
+            {},
+            (0.011764705181121826, 0.0, 6.0),
+            Answer("the document", "to the nearest integer, by any of its rules", (0.0,), judged=True),
+            Answer(KERNEL, "floor(value + 0.5), where the sum is rounded up to 1", (0.0235294122248888,)),
         ),
         contest(
             "zero-range",

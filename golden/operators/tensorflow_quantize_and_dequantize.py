@@ -301,6 +301,17 @@ CONTESTED = (
         ),
     ),
     Contest(
+        "TQD-REVERSED-RANGE",
+        "Is input_min > input_max an error?",
+        ("TQD-U3",),
+        {"attributes": {"range_given": True}},
+        ([0.5], 1.0, 0.0),
+        (
+            Answer("the document", "nothing", "unspecified", judged=True),
+            Answer(f"{KERNEL}; unit test Invalid_range_given", "an error", "error"),
+        ),
+    ),
+    Contest(
         "TQD-HALF",
         "Are float16 and bfloat16 inputs allowed?",
         ("TQD-T1",),

@@ -274,10 +274,12 @@ def parse_axis(value: Any) -> int:
 
 
 def parse_float(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, int | float):
         raise ValueError(f"{value!r} is not a finite number")
-    if abs(value) > float(np.finfo(np.float32).max):
-        raise ValueError(f"{value!r} is beyond float32")
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError(f"{value!r} is not a finite number")
+    if abs(value) > float(np.finfo(np.float32).max):  # a comparison that integers of any size survive
+        raise ValueError("the number is beyond float32")
     return float(value)
 
 
@@ -476,9 +478,65 @@ CONTESTED = (
         {"mode": "SCALED", "round_mode": "HALF_TO_EVEN"},
         ([1.5, 126.5, 127.0], -128.0, 127.0),
         Answer(JAVA, "-128 below and 127 above, whichever allows less: 1 here", (2.0, 126.0, 127.0), True),
-        Answer(TESTS, "QuantizeV2Qint8ScaledRoundToEven: as the text", (2.0, 126.0, 127.0)),
+        Answer(f"{KERNEL}, without oneDNN", "as the text", (2.0, 126.0, 127.0)),
         Answer(f"{KERNEL}, with oneDNN", "127.5 over the larger end, and output_max is 128", (1.0, 126.0, 127.0)),
         quantized="int8",
+    ),
+    contest(
+        "tfq-scaled-without-width",
+        "Is SCALED determined for min_range = max_range = -128, which needs no width, at the default "
+        "ensure_minimum_range?",
+        ("TFQ-U2", "TFQ-E1"),
+        {"mode": "SCALED", "round_mode": "HALF_TO_EVEN"},
+        ([-126.5, 0.0, 1.0, 2.5, 3.5, 64.0, 127.0], -128.0, -128.0),
+        Answer(JAVA, "the range is smaller than 0.01, and is widened the text does not say how", "unspecified", True),
+        Answer(
+            TESTS,
+            "QuantizeV2Qint8ScaledRoundToEven: -128 decides alone, and the range used is -128 to 127",
+            (-126.0, 0.0, 1.0, 2.0, 4.0, 64.0, 127.0),
+        ),
+        Answer(f"{KERNEL}, without oneDNN", "the same", (-126.0, 0.0, 1.0, 2.0, 4.0, 64.0, 127.0)),
+        quantized="int8",
+    ),
+    contest(
+        "tfq-scaled-without-width-away",
+        "The same with ties away from zero.",
+        ("TFQ-U2", "TFQ-E1"),
+        {"mode": "SCALED", "round_mode": "HALF_AWAY_FROM_ZERO"},
+        ([-126.5, 0.0, 1.0, 2.5, 3.5, 64.0, 127.0], -128.0, -128.0),
+        Answer(JAVA, "the range is smaller than 0.01, and is widened the text does not say how", "unspecified", True),
+        Answer(
+            TESTS,
+            "QuantizeV2Qint8ScaledRoundAwayFromZero: -128 decides alone, and the range used is -128 to 127",
+            (-127.0, 0.0, 1.0, 3.0, 4.0, 64.0, 127.0),
+        ),
+        Answer(KERNEL, "the same", (-127.0, 0.0, 1.0, 3.0, 4.0, 64.0, 127.0)),
+        quantized="int8",
+    ),
+    contest(
+        "tfq-int32-narrow",
+        "Does narrow_range leave the lowest value unused in int32, too, whose -2147483647 is no float32?",
+        ("TFQ-N1", "TFQ-S4"),
+        {"mode": "SCALED", "narrow_range": True},
+        ([-10.0, 9.0, 10.0], -10.0, 10.0),
+        Answer(JAVA, "the lowest value is not used, in any type", (-2147483647.0, 1932735282.0, 2147483647.0), True),
+        Answer(KERNEL, "min_T becomes -2^31 in float32, and comes out", (-2147483648.0, 1932735360.0, -2147483648.0)),
+        quantized="int32",
+    ),
+    contest(
+        "tfq-min-first-beyond",
+        "What does MIN_FIRST give for int32 inputs beyond the range: the highest value, or what max_range gives?",
+        ("TFQ-K1", "TFQ-M4"),
+        {"mode": "MIN_FIRST"},
+        ([34.89024353027344], -35.36893081665039, 17.44512176513672),
+        Answer(f"{JAVA}, in real arithmetic", "the same: the highest value", (2147483647.0,), True),
+        Answer(
+            f"{JAVA}, outputMin and outputMax",
+            "clips to max_range first, which float32 steps leave short",
+            (2147483520.0,),
+        ),
+        Answer(KERNEL, "clamps at the largest float32 below the highest value", (2147483520.0,)),
+        quantized="int32",
     ),
     contest(
         "tfq-narrow-unsigned",
@@ -527,11 +585,12 @@ OPERATOR = Operator(
         "MIN_FIRST: range_adjust = 2^bits / (2^bits - 1), rounded to float32",
         "MIN_FIRST: range = (max_range - min_range) * range_adjust, both steps rounded to float32",
         "MIN_FIRST: range_scale = 2^bits / range, rounded to float32",
+        "MIN_FIRST: input clipped to [min_range, max_range]",
         "MIN_FIRST: input * range_scale and min_range * range_scale, each rounded to float32, then to an integer",
         "MIN_FIRST: difference, plus the lowest value of T, clamped: of integers, exact",
         "SCALED: min_T and max_T as float32; each side's quotient by its end of the range, rounded to float32",
         "SCALED: scale_factor, the smaller; min_T / scale_factor and max_T / scale_factor, each rounded to float32",
-        "SCALED: clipped input * scale_factor, rounded to float32; output = round(that)",
+        "SCALED: clipped input * scale_factor, rounded to float32; output = round(that), clamped to [min_T, max_T]",
     ),
     roles={
         "combined": "TFQ-C1",

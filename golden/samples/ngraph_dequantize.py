@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from fractions import Fraction
 
-from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, IntegerType
+from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, IntegerType, decode, encode
 from tiebreak.golden.samples.model import Sample, bits, integers, reals, scalar
 
 SCALES = (Fraction(1, 10), Fraction(1, 3), Fraction(7, 1000), Fraction(123, 10), Fraction(-1, 7))
@@ -22,6 +22,11 @@ SHAPES: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...] = (
     ((2, 2, 2, 2), (1, 3)),
     ((3, 1), (0,)),
     ((2, 3, 67), (1,)),
+    ((2, 70), (1,)),
+    ((1031,), ()),
+    ((130,), (0,)),
+    ((2, 1, 2, 3, 2), (1, 3)),
+    ((2, 2, 1, 2, 2, 3), (0, 5)),
     ((7,), (0,)),
     ((), ()),
     ((0,), ()),
@@ -86,12 +91,28 @@ def specials(quantized: str, real: str) -> Iterator[Sample]:
     ):
         tensors = (x, bits(real, [code], ()), scalar(quantized, zero))
         yield Sample(f"special-{name}", node, tensors, flags, (role,))
+    if kind.bits == 32 and real in ("float16", "bfloat16"):
+        yield rounded_twice(quantized, real)
     if kind.bits >= 16:
         ends = integers(quantized, [kind.lowest, kind.lowest + 1, kind.highest - 1, kind.highest])
         small = scalar(real, Fraction(1, 1 << 12))
         for zero_point in (kind.lowest, kind.highest):
             tensors = (ends, small, scalar(quantized, zero_point))
             yield Sample(f"wide-difference-zp{zero_point}", node, tensors, ("WideSum",), ("difference", "overflow"))
+
+
+def rounded_twice(quantized: str, real: str) -> Sample:
+    """Products next to a midpoint of the output's type, so near that float32 rounds them onto it."""
+    kind, narrow = INTEGER_TYPES[quantized], FLOAT_TYPES[real]
+    scale = scalar(real, Fraction(1, 3 << 15))
+    factor = Fraction(decode(scale.codes[0], narrow))
+    found = []
+    for k in range(8):
+        lower = encode((Fraction(kind.highest) - (k + 1) * Fraction(kind.highest, 40)) * factor, narrow)
+        middle = (Fraction(decode(lower, narrow)) + Fraction(decode(lower + 1, narrow))) / 2
+        found += [math.floor(middle / factor), math.ceil(middle / factor)]
+    tensors = (integers(quantized, found), scale, scalar(quantized, 0))
+    return Sample("rounded-twice", {"real": real, "quantized": quantized}, tensors, ("NearTie",), ("product",))
 
 
 def span(kind: IntegerType) -> range:

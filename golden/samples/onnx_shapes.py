@@ -57,6 +57,9 @@ AXES = (
     per_axis((3, 3), 0),
     per_axis((3, 3), None),
     per_axis((2, 3, 4), -1),
+    per_axis((2, 70), 1),
+    per_axis((2, 1, 3, 2, 2), 2),
+    per_axis((2, 1, 2, 1, 3, 2), -2),
     per_axis((2, 3, 2, 2), None),
     per_axis((2, 2, 2, 2), -2),
     per_axis((4, 2, 3), 0),
@@ -64,7 +67,7 @@ AXES = (
     per_axis((2, 0, 3), 0),
     per_axis((3, 1), 1),
 )
-TENSORS = (per_tensor(()), per_tensor((2, 3, 4)), per_tensor((0,)), per_tensor((1,)))
+TENSORS = (per_tensor(()), per_tensor((2, 3, 4)), per_tensor((0,)), per_tensor((1,)), per_tensor((1031,)))
 BLOCKS = (
     blocked((2, 6), 1, 3),
     blocked((2, 7), None, 3),
@@ -78,4 +81,12 @@ BLOCKS = (
     blocked((1, 2, 3, 5), 3, 2),
     blocked((0, 4), 1, 2),
 )
-SOME = (AXES[1], AXES[2], BLOCKS[1], BLOCKS[4], BLOCKS[6])  # where the types have a fuller file elsewhere
+SOME = (
+    AXES[1],
+    AXES[2],
+    AXES[3],
+    TENSORS[-1],
+    BLOCKS[1],
+    BLOCKS[4],
+    BLOCKS[6],
+)  # where the types have a fuller file elsewhere

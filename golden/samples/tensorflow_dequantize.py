@@ -41,6 +41,7 @@ def samples(quantized: str, real: str) -> Iterator[Sample]:
     yield from defaults(kind, real)
     if real == "float32":
         yield from narrow(kind)
+        yield from one_sided(kind)
 
 
 def telling(kind: IntegerType) -> list[int]:
@@ -122,6 +123,24 @@ def defaults(kind: IntegerType, real: str) -> Iterator[Sample]:
     node = {"real": real, "quantized": kind.name, "attributes": dtype}
     tensors = (integers(kind.name, telling(kind)), *range_tensors(Fraction(-3, 7), Fraction(11, 9)))
     yield Sample("defaults", node, tensors, ("ScaleNotPowerOfTwo",), ("combined", "output-type", "no-axis"))
+
+
+def one_sided(kind: IntegerType) -> Iterator[Sample]:
+    """SCALED on ranges wholly above and below zero: a side with the other sign has no part in the factor."""
+    x = integers(kind.name, [*telling(kind)[::2], kind.lowest, kind.highest])
+    # Where the ends are compared by their size, the nearer to zero would decide.
+    near = {8: Fraction(-995, 100), 16: Fraction(-99999, 10000), 32: Fraction(-10)}[kind.bits]
+    for label, low, high in (
+        ("above", Fraction(200), Fraction(400)),
+        ("just-above", -near, Fraction(10)),
+        ("below", Fraction(-10), near),
+    ):
+        for narrowed in (True, False):
+            node = node_of(kind, "float32", "SCALED", narrow_range=narrowed)
+            flags = ("ZeroOutside", "OneSide", "RangeEdge", *(("NarrowRange",) if narrowed else ()))
+            name = f"scaled-{'narrow' if narrowed else 'full'}-wholly-{label}-zero"
+            roles = (*(("narrow",) if narrowed else ()), "signed-factor", "unsigned-factor")
+            yield Sample(name, node, (x, *range_tensors(low, high)), flags, roles)
 
 
 def narrow(kind: IntegerType) -> Iterator[Sample]:

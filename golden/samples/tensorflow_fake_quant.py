@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from tiebreak.golden.elements import FLOAT_TYPES, decode
-from tiebreak.golden.samples.model import Sample, Tensor, beside, bits, real_code, scalar
+from tiebreak.golden.samples.model import Sample, Tensor, beside, bits, real_code, reals, scalar
 
 REAL = "float32"
 SMALLEST = Fraction(1, 1 << 149)
@@ -39,10 +39,19 @@ RANGES = (
     as_range("below-zero", "-6", "-2", ["ZeroOutside"], ("negative-range",)),
     as_range("just-below-zero", "-0.7", "-0.1", ["ZeroOutside"], ("negative-range",)),
 )
-LEVELS = (2, 3, 4, 5, 7, 8, 9, 11, 12, 15, 16)
+EXAMPLE_FLAGS = ("Nudged", "Shape")
+
+
+def documented_example() -> tuple[Tensor, Fraction, Fraction]:
+    """Inputs, min and max of the document's one example."""
+    values = ("1.2", "-0.3", "0.7", "2.1", "0.5", "-1.0")
+    return reals(REAL, map(Fraction, values), (2, 3)), Fraction("-0.5"), Fraction("0.8")
 
 
 def samples(input_type: str, output_type: str) -> Iterator[Sample]:
+    x, low, high = documented_example()
+    roles = ("order", "clamp", "dequantize", "scale", "nudge-min", "nudge-max")
+    yield Sample("documented-example", node(8, False), (x, scalar(REAL, low), scalar(REAL, high)), EXAMPLE_FLAGS, roles)
     for name, low, high, flags, roles in RANGES:
         for narrow in (False, True):
             yield sample(f"{name}{'-narrow' * narrow}", low, high, 8, narrow, flags, roles)

@@ -7,13 +7,26 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from tiebreak.golden.samples.model import Sample, Tensor, bits, real_code, reals
-from tiebreak.golden.samples.tensorflow_fake_quant import RANGES, REAL, SMALLEST, Range, node, telling
+from tiebreak.golden.samples.tensorflow_fake_quant import (
+    EXAMPLE_FLAGS,
+    RANGES,
+    REAL,
+    SMALLEST,
+    Range,
+    documented_example,
+    node,
+    telling,
+)
 
 SHAPES = ((3,), (1,), (14,), (3, 3), (2, 5), (5, 2), (1, 4), (2, 2, 2, 2), (2, 3, 4, 5), (3, 3, 3, 3), (1, 2, 3, 4))
 EMPTY = ((0,), (0, 3), (3, 0), (2, 0, 1, 2))
 
 
 def samples(input_type: str, output_type: str) -> Iterator[Sample]:
+    x, low, high = documented_example()
+    limits = (reals(REAL, [low] * 3), reals(REAL, [high] * 3))
+    roles = ("order", "clamp", "dequantize", "scale", "nudge-min", "nudge-max")
+    yield Sample("documented-example", node(8, False), (x, *limits), EXAMPLE_FLAGS, roles)
     for width in (2, 3, 4, 6, 8, 11, 16):
         for narrow in (False, True):
             yield columns(f"columns-{width}{'-narrow' * narrow}", RANGES, width, narrow)

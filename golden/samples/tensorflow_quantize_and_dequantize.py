@@ -35,6 +35,7 @@ def samples(real: str, output_type: str) -> Iterator[Sample]:
         every = (*RANGES, *(SIGNED_ONLY if signed else ()))
         for limits in every if signed and round_mode == "HALF_TO_EVEN" else RANGES[1:4]:
             yield given(kind, limits, setting(signed, 8, round_mode, narrow))
+    yield from one_sided(kind)
     yield from widths(kind)
     yield from tie_grids(kind)
     yield from measured(kind)
@@ -43,6 +44,21 @@ def samples(real: str, output_type: str) -> Iterator[Sample]:
     for shape in PLAIN_SHAPES:
         yield from plain_shapes(kind, shape)
     yield from extremes(kind)
+
+
+def one_sided(kind: FloatType) -> Iterator[Sample]:
+    """Ranges that do not hold 0: unsigned with a positive input_min, signed ones whose ends are nearly of one size."""
+    unsigned = setting(False, 8, "HALF_TO_EVEN", False)
+    node = {"real": kind.name, "attributes": unsigned | {"range_given": True}}
+    x = reals(kind.name, [Fraction(k, 20) for k in (-5, 0, 1, 5, 7, 8, 9, 20, 24)])
+    tensors = (x, scalar(kind.name, Fraction(2, 5)), scalar(kind.name, 1))
+    roles = ("unsigned", "unsigned-minimum", "clamp", "range-given")
+    yield Sample("positive-minimum-unsigned", node, tensors, ("ZeroOutside",), roles)
+    for name, low, high in (
+        ("far-below-zero", Fraction(-10), Fraction(-199, 20)),
+        ("far-above-zero", Fraction(199, 20), Fraction(10)),
+    ):
+        yield given(kind, (name, low, high, ("ZeroOutside",), ("side",)), setting(True, 8, "HALF_TO_EVEN", False))
 
 
 def setting(signed: bool, width: int, round_mode: str, narrow: bool) -> dict[str, Any]:

@@ -61,7 +61,9 @@ def samples(real: str, quantized: str) -> Iterator[Sample]:
             yield per_axis(kind, mode, rounding, name, shape, axis)
     yield from defaults(kind)
     yield from scaled_only(kind)
+    yield from below_zero(kind)
     yield from narrow(kind)
+    yield beyond(kind)
 
 
 def exact(value: Fraction) -> Fraction:
@@ -272,6 +274,38 @@ def scaled_only(kind: IntegerType) -> Iterator[Sample]:
             yield Sample(f"scaled-{rounding.lower()}-{label}", node, tensors, flags, roles)
 
 
+def below_zero(kind: IntegerType) -> Iterator[Sample]:
+    """Ranges on one side of zero whose nearer end would decide, were the signs of the ends not looked at."""
+    if not kind.signed:
+        return
+    # -10 alone decides: nearer than it to zero by less than T's highest value is to its lowest
+    near = {8: Fraction(-995, 100), 16: Fraction(-99999, 10000), 32: Fraction(-10)}[kind.bits]
+    for rounding in TIE_ROLES:
+        node = node_of(kind, "SCALED", rounding)
+        for label, low, high in (("below", Fraction(-10), near), ("above", -near, Fraction(10))):
+            x = bits("float32", aimed(kind, "SCALED", Fraction(-10), near)[::2] + one_sided(kind, low, high))
+            roles = ("scale-factor", "idle-side", "adjusted-range", "range-outputs", TIE_ROLES[rounding])
+            flags = ("AdjustedRange", "OneSide", "ZeroOutside", "RangeEdge", "Saturates")
+            name = f"scaled-{rounding.lower()}-wholly-{label}-zero"
+            yield Sample(name, node, (x, *range_tensors(low, high)), flags, roles)
+
+
+def one_sided(kind: IntegerType, low: Fraction, high: Fraction) -> list[int]:
+    """Bits of the ends of a range, of the adjusted one, and of a few inputs far inside and outside."""
+    used = (bound / factor(kind, exact(low), exact(high)) for bound in (kind.lowest, kind.highest))
+    values = (low, high, -low, -high, *used, Fraction(0), low / 3, high / 7, 2 * low, 2 * high)
+    return list(dict.fromkeys(encode(exact(value), F32) for value in values))
+
+
+def beyond(kind: IntegerType) -> Sample:
+    """MIN_FIRST on a range whose upper end falls short of the highest value in float32: inputs there and beyond."""
+    low, high = exact(Fraction("-35.36893081665039")), exact(Fraction("17.44512176513672"))
+    inputs = (2 * high, neighbour_value(high, 1), high, neighbour_value(high, -1), Fraction(0), low, 2 * low)
+    x = reals("float32", [*inputs, Fraction(10) ** 30, -(Fraction(10) ** 30)])
+    node = node_of(kind, "MIN_FIRST", "HALF_AWAY_FROM_ZERO")
+    return Sample("min_first-beyond", node, (x, *range_tensors(low, high)), ("RangeEdge",), ("clip", "clamp"))
+
+
 def scaled_ranges(kind: IntegerType) -> Sequence[tuple[str, Fraction, Fraction]]:
     low, high = Fraction(kind.lowest or -kind.highest), Fraction(kind.highest)
     return (
@@ -310,6 +344,9 @@ def narrow(kind: IntegerType) -> Iterator[Sample]:
             tensors = (x, *range_tensors(low, top))
             yield Sample(f"{label}-{name}", node, tensors, ("NarrowRange", "RangeEdge", "NearTie"), (role,))
     node = node_of(kind, "SCALED", "HALF_AWAY_FROM_ZERO", narrow_range=True)
+    x = reals("float32", [Fraction(n) for n in (-10, -11, 0, 9, 10, 11, -(10**9))])
+    tensors = (x, *range_tensors(Fraction(-10), Fraction(10)))
+    yield Sample("scaled-narrow-lowest", node, tensors, ("NarrowRange", "RangeEdge", "Saturates"), ("narrow", "clip"))
     x = reals("float32", [Fraction(0), Fraction(1), Fraction(2), Fraction(-3)])
     tensors = (x, *range_tensors(Fraction(1), Fraction(2)))
     yield Sample("scaled-narrow-above-zero", node, tensors, ("NarrowRange", "ZeroOutside"), ("zero-outside",))
