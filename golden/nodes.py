@@ -115,8 +115,8 @@ def make_node(
     check_request(spec, form, scale, zero_point, opset)
     real, quantized = asked_types(spec, real, quantized, given)
     types = Types(real, quantized, scale, zero_point, opset)
-    named = spec.parse_attributes(with_type(spec, types, given))
-    parsed = {name: value for name, value in named.items() if value != ""}  # an empty type is one not supplied
+    parsed = spec.parse_attributes(with_type(spec, types, given))
+    parsed = {name: value for name, value in parsed.items() if value != ""}  # an empty type is one not supplied
     if spec.opsets:
         types = replace(types, opset=version_of(spec, opset) if opset else spec.first_opset(types, parsed))
     inputs, outputs = spec.signature(types, parsed)

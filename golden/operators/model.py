@@ -193,7 +193,7 @@ def parse_axis_set(value: Any) -> tuple[int, ...]:
     if isinstance(given, str) or not isinstance(given, Iterable):
         raise ValueError(f"{value!r} is not a list of axis positions (0, 1, …)")
     axes = list(given)
-    if any(isinstance(axis, bool) or not isinstance(axis, Integral) or axis < 0 for axis in axes):
+    if any(isinstance(axis, bool) or not isinstance(axis, Integral) or int(axis) < 0 for axis in axes):
         raise ValueError(f"{value!r} is not a list of axis positions (0, 1, …)")
     axes = [int(axis) for axis in axes]
     if len(set(axes)) != len(axes):

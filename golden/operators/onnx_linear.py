@@ -76,7 +76,7 @@ def parse_type(allowed: tuple[str, ...]) -> Callable[[Any], str]:
 
 
 def parse_block_size(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, Integral) or not 0 <= value < 1 << 63:
+    if isinstance(value, bool) or not isinstance(value, Integral) or not 0 <= int(value) < 1 << 63:
         raise ValueError(f"{value!r} is not a block size (1, 2, …; 0 for none)")
     return int(value)
 

@@ -50,8 +50,8 @@ def documented_example() -> tuple[Tensor, Fraction, Fraction]:
 
 def samples(input_type: str, output_type: str) -> Iterator[Sample]:
     x, low, high = documented_example()
-    roles = ("order", "clamp", "dequantize", "scale", "nudge-min", "nudge-max")
-    yield Sample("documented-example", node(8, False), (x, scalar(REAL, low), scalar(REAL, high)), EXAMPLE_FLAGS, roles)
+    about = ("order", "clamp", "dequantize", "scale", "nudge-min", "nudge-max")
+    yield Sample("documented-example", node(8, False), (x, scalar(REAL, low), scalar(REAL, high)), EXAMPLE_FLAGS, about)
     for name, low, high, flags, roles in RANGES:
         for narrow in (False, True):
             yield sample(f"{name}{'-narrow' * narrow}", low, high, 8, narrow, flags, roles)

@@ -34,8 +34,7 @@ def samples(input_type: str, output_type: str) -> Iterator[Sample]:
     for shape in SHAPES:
         yield in_shape(shape)
     for shape in EMPTY:
-        limits = RANGES[: shape[-1]]
-        tensors = (bits(REAL, [], shape), *ends(limits))
+        tensors = (bits(REAL, [], shape), *ends(RANGES[: shape[-1]]))
         name = f"empty-{'x'.join(map(str, shape))}"
         yield Sample(name, node(8, False), tensors, ("Empty",), ("shape", "rank"))
     yield from degenerate()
