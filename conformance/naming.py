@@ -48,13 +48,17 @@ def plausible(evidence: Evidence) -> list[causes.Explanation]:
 
     Against a cause speak conforming elements that it predicts otherwise: for "rounds by another mode" those of every
     case, for the others those of the cases that deviate somewhere. A true cause has none, whatever else is wrong; a
-    tenth of what it explains is left for kernels that take different paths.
+    tenth of what it explains is left for kernels that take different paths. A wrong real result that a cause gives bit
+    by bit is no chance hit, so there nothing is refuted: a kernel may well have several paths.
     """
     explains: dict[Kind, Counter[Cause]] = defaultdict(Counter)
     for row, candidate in zip(evidence.discrepancies, evidence.candidates, strict=True):
         explains[kind_of(row)].update(candidate.matching)
     refuted: dict[Kind, frozenset[Cause]] = {}
     for kind, counts in explains.items():
+        if kind[3] not in INTEGER_TYPES:
+            refuted[kind] = frozenset()
+            continue
         plain, by_mode = evidence.against[kind], evidence.against_modes[kind]
         weight = {cause: by_mode[cause.mode] if cause.mode else plain[cause] for cause in counts}
         refuted[kind] = frozenset(
