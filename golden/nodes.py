@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, FloatType, IntegerType, numpy_dtype
+from tiebreak.golden.elements import ELEMENT_TYPES, FLOAT_TYPES, INTEGER_TYPES, FloatType, IntegerType, numpy_dtype
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.operators import get_operator
 from tiebreak.golden.operators.model import Operator, Types
-from tiebreak.golden.problem import Array
+from tiebreak.golden.problem import Array, codes_of
 
 TYPE_ATTRIBUTES = ("type", "T", "dtype", "output_dtype")
 
@@ -29,14 +29,38 @@ class TensorType:
 
 
 @dataclass(frozen=True)
+class Constant:
+    """An input that is known when the node is compiled: bit patterns of a float, values of an integer, row-major."""
+
+    name: str
+    type: str
+    shape: tuple[int, ...]
+    codes: tuple[int, ...]
+
+    def array(self) -> Array:
+        """A read-only array."""
+        kind, dtype = ELEMENT_TYPES[self.type], numpy_dtype(self.type)
+        if isinstance(kind, FloatType):
+            made = np.array(self.codes, f"uint{8 * dtype.itemsize}").view(dtype).reshape(self.shape)
+        else:
+            made = np.array(self.codes, np.int64).astype(dtype).reshape(self.shape)
+        made.flags.writeable = False
+        return made
+
+
+@dataclass(frozen=True)
 class Node:
-    """An operator with its attributes and input and output types, in the spec's order."""
+    """An operator with its attributes and input and output types, in the spec's order.
+
+    `baked` are the inputs that a backend may build in when it compiles; run() gets them all the same.
+    """
 
     operator: str
     attributes: Mapping[str, Any]
     inputs: tuple[TensorType, ...]
     outputs: tuple[TensorType, ...]
     opset: int = 0  # of an ONNX operator, the version of the operator set whose text it follows; else 0
+    baked: tuple[Constant, ...] = ()
 
     @cached_property
     def key(self) -> str:
@@ -47,7 +71,16 @@ class Node:
             "inputs": [[t.name, t.dtype.name] for t in self.inputs],
             "outputs": [[t.name, t.dtype.name] for t in self.outputs],
         }
-        return json.dumps(content | ({"opset": self.opset} if self.opset else {}), sort_keys=True)
+        if self.opset:
+            content["opset"] = self.opset
+        if self.baked:
+            content["constants"] = [[c.name, c.type, c.shape, c.codes] for c in self.baked]
+        return json.dumps(content, sort_keys=True)
+
+    @cached_property
+    def constants(self) -> Mapping[str, Array]:
+        """The inputs that are known when the node is compiled, by name; usually none."""
+        return MappingProxyType({constant.name: constant.array() for constant in self.baked})
 
     @cached_property
     def real(self) -> FloatType:
@@ -87,7 +120,23 @@ def node_from_key(key: str) -> Node:
     inputs, outputs = (
         tuple(TensorType(name, numpy_dtype(dtype)) for name, dtype in data[side]) for side in ("inputs", "outputs")
     )
-    return Node(data["operator"], MappingProxyType(attributes), inputs, outputs, int(data.get("opset", 0)))
+    baked = tuple(
+        Constant(name, dtype, tuple(shape), tuple(codes)) for name, dtype, shape, codes in data.get("constants", ())
+    )
+    return Node(data["operator"], MappingProxyType(attributes), inputs, outputs, int(data.get("opset", 0)), baked)
+
+
+def with_constants(node: Node, inputs: Mapping[str, Array]) -> Node:
+    """The node with some of its inputs known when it is compiled. InvalidInput for a name or type that it has not."""
+    types = {tensor.name: tensor.dtype for tensor in node.inputs}
+    for name, array in inputs.items():
+        if types.get(name) != array.dtype:
+            raise InvalidInput(f"{node.operator}: no input {name!r} of type {array.dtype.name}")
+    baked = [
+        Constant(name, array.dtype.name, array.shape, tuple(codes_of(array).reshape(-1).tolist()))
+        for name, array in inputs.items()
+    ]
+    return replace(node, baked=tuple(baked))
 
 
 def make_node(

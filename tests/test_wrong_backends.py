@@ -8,6 +8,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
+import arithmetic_of_mistakes as am
 import wrong_backends as wb
 from tiebreak.conformance.judge import DEVIATES, EXACT, UNSPECIFIED, Judgement, judge
 from tiebreak.conformance.truths import Truth
@@ -19,18 +20,18 @@ from tiebreak.golden.vectorfile import VECTORS, read_cases
 
 
 @cache
-def vectors(operator: str, real: str, quantized: str) -> list[tuple[Case, wb.Operands, Truth]]:
+def vectors(operator: str, real: str, quantized: str) -> list[tuple[Case, am.Operands, Truth]]:
     """Each vector with its operands spread out and the truth that is stored with it."""
     cases = read_cases(VECTORS / file_name(operator, real, quantized), trusted=True)
     return [(case, operands(case), stored_truth(case)) for case in cases]
 
 
-def operands(case: Case) -> wb.Operands:
+def operands(case: Case) -> am.Operands:
     problem, x = quantization_of(case), case.inputs[0]
-    scale, zero_point = (wb.spread(p, problem.axes, x.shape) for p in (case.inputs[1], problem.zero_point))
+    scale, zero_point = (am.spread(p, problem.axes, x.shape) for p in (case.inputs[1], problem.zero_point))
     kind = case.node.quantized
     raw = (case.inputs[1], problem.zero_point)
-    return wb.Operands(x, scale, zero_point, problem.mode, kind.lowest, kind.highest, problem.axes, *raw)
+    return am.Operands(x, scale, zero_point, problem.mode, kind.lowest, kind.highest, problem.axes, *raw)
 
 
 def stored_truth(case: Case) -> Truth:
@@ -39,7 +40,7 @@ def stored_truth(case: Case) -> Truth:
     return Truth(stored.exact, stored.working, stored.exact_state == IN_RANGE, stored.working_state == IN_RANGE)
 
 
-def judged(arithmetic: wb.Arithmetic, own: wb.Operands, truth: Truth) -> Judgement:
+def judged(arithmetic: am.Arithmetic, own: am.Operands, truth: Truth) -> Judgement:
     with np.errstate(all="ignore"):
         return judge(np.asarray(arithmetic(own), np.int64), truth)
 
@@ -63,12 +64,12 @@ def test_wrong_backend_is_caught_by_a_vector_that_names_the_defect(wrong: wb.Wro
 
 @pytest.mark.parametrize("quantized", ["int8", "uint16", "int32"])
 def test_each_mode_in_place_of_each_other_is_caught(quantized: str) -> None:
-    pairs = set(permutations(wb.ALL_MODES, 2))
+    pairs = set(permutations(am.ALL_MODES, 2))
     assert len(pairs) == 72
     for case, own, truth in vectors("ngraph.Quantize", "float32", quantized):
         if {"Tie", "NearTie"} & set(case.flags):
             left = {(asked, used) for asked, used in pairs if asked == own.mode}
-            pairs -= {pair for pair in left if judged(wb.with_mode(pair[1]), own, truth).count(DEVIATES)}
+            pairs -= {pair for pair in left if judged(am.with_mode(pair[1]), own, truth).count(DEVIATES)}
     assert not pairs
 
 

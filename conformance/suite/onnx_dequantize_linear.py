@@ -14,8 +14,8 @@ from tiebreak.conformance.suite import onnx_linear as linear
 from tiebreak.conformance.suite.layout import Cause, Suite, Wanted
 from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, SMALL_FLOAT_TYPES
 from tiebreak.golden.nodes import Node
+from tiebreak.golden.onnx_types import REALS
 from tiebreak.golden.operators.onnx_dequantize_linear import INPUTS, VERSIONS
-from tiebreak.golden.operators.onnx_linear import REALS
 from tiebreak.golden.problem import Array
 from tiebreak.golden.samples.model import Tensor, bits
 

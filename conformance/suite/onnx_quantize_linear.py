@@ -27,8 +27,9 @@ from tiebreak.golden.elements import (
     numpy_dtype,
 )
 from tiebreak.golden.nodes import Node
+from tiebreak.golden.onnx_types import CLASSIC_OUTPUTS, CLASSIC_REALS
 from tiebreak.golden.operators.onnx_linear import DEFAULT_AXIS
-from tiebreak.golden.operators.onnx_quantize_linear import CLASSIC_OUTPUTS, CLASSIC_REALS, OUTPUTS, VERSIONS, WIDE
+from tiebreak.golden.operators.onnx_quantize_linear import OUTPUTS, VERSIONS, WIDE
 from tiebreak.golden.problem import Array
 from tiebreak.golden.samples.model import Tensor, bits
 

@@ -12,13 +12,20 @@ from hypothesis import strategies as st
 
 from tiebreak.conformance.suite.layout import Cause, Mistake, Suite, Wanted
 from tiebreak.conformance.suite.ngraph_dequantize import integer_tensor
-from tiebreak.conformance.suite.tensorflow_quantize_v2 import range_bits, repeat_pairs, shapes
+from tiebreak.conformance.suite.tensorflow_ranges import (
+    draw_ranges,
+    end_tensors,
+    flushed,
+    laid_over,
+    one_for_all,
+    shapes,
+)
 from tiebreak.golden.elements import INTEGER_TYPES, IntegerType
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators.tensorflow_dequantize import REAL_TYPES
-from tiebreak.golden.operators.tensorflow_quantize_v2 import QUANTIZED_TYPES, RANGE_MODES
-from tiebreak.golden.problem import Array, along
-from tiebreak.golden.samples.model import Tensor, bits
+from tiebreak.golden.operators.tensorflow_ranges import QUANTIZED_TYPES, RANGE_MODES
+from tiebreak.golden.problem import Array
+from tiebreak.golden.samples.model import Tensor
 
 
 def draw(draw: st.DrawFn, wanted: Wanted) -> tuple[dict[str, Any], tuple[Tensor, ...]]:
@@ -27,10 +34,7 @@ def draw(draw: st.DrawFn, wanted: Wanted) -> tuple[dict[str, Any], tuple[Tensor,
     shape = draw(shapes(wanted.rank))
     attributes = draw_attributes(draw, real, len(shape))
     axis = attributes.get("axis", -1)
-    owners = 1 if axis < 0 else shape[axis]
-    ranges = repeat_pairs(draw(st.lists(range_bits(wanted.specials), min_size=1, max_size=3)), owners)
-    along_axis = () if axis < 0 else (owners,)
-    ends = (bits("float32", [pair[end] for pair in ranges], along_axis) for end in (0, 1))
+    ends = end_tensors(draw_ranges(draw, wanted, shape, axis), axis)
     node = {"real": real, "quantized": quantized, "attributes": attributes}
     return node, (integer_tensor(draw, quantized, shape), *ends)
 
@@ -120,13 +124,10 @@ def mistake(
 
     def run(node: Node, x: Array, low: Array, high: Array) -> tuple[Array, ...]:
         attributes, kind = node.attributes, INTEGER_TYPES[node.input_type]
-        axes = () if attributes.get("axis", -1) < 0 else (attributes["axis"],)
-        if one_range and low.size:
-            low, high = (np.full_like(end, end.reshape(-1)[0]) for end in (low, high))
-        from_low, to_high = (np.broadcast_to(along(end, axes, x.shape), x.shape) for end in (low, high))
+        low, high = one_for_all(low, high) if one_range else (low, high)
         mode, narrow = attributes.get("mode", "MIN_COMBINED"), attributes.get("narrow_range", False)
         with np.errstate(all="ignore"):
-            own = change(Own(x.astype(np.int64), from_low, to_high, kind, mode, narrow))
+            own = change(Own(x.astype(np.int64), *laid_over(attributes, x, low, high), kind, mode, narrow))
             values = (RIGHT | (formulas or {}))[mode](own).astype(np.float32)
             return (np.asarray(finish(values)).astype(node.outputs[0].dtype),)
 
@@ -175,10 +176,6 @@ def unadjusted(o: Own) -> Array:
 def narrow_unsigned(o: Own) -> Array:
     count = np.float32(o.kind.highest - o.narrow)
     return scaled(o) if o.kind.signed else scaled_by(o, o.high / count)
-
-
-def flushed(values: Array) -> Array:
-    return np.where(np.abs(values) < np.finfo(np.float32).tiny, np.float32(0), values)
 
 
 def truncated(values: Array) -> Array:

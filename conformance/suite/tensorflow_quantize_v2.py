@@ -11,15 +11,23 @@ import numpy as np
 from hypothesis import strategies as st
 
 from tiebreak.conformance.suite.layout import Cause, Mistake, Suite, Wanted
-from tiebreak.conformance.suite.ngraph_dequantize import repeat
-from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, IntegerType, decode, encode, neighbour
+from tiebreak.conformance.suite.tensorflow_ranges import (
+    F32,
+    draw_ranges,
+    end_tensors,
+    flushed,
+    laid_over,
+    one_for_all,
+    shapes,
+)
+from tiebreak.golden.elements import INTEGER_TYPES, IntegerType, decode, encode, neighbour
 from tiebreak.golden.nodes import Node
-from tiebreak.golden.operators.tensorflow_quantize_v2 import LEAST, QUANTIZED_TYPES, RANGE_MODES
-from tiebreak.golden.problem import Array, along
+from tiebreak.golden.operators.tensorflow_quantize_v2 import LEAST
+from tiebreak.golden.operators.tensorflow_ranges import QUANTIZED_TYPES, RANGE_MODES
+from tiebreak.golden.problem import Array
 from tiebreak.golden.samples.model import Tensor, bits
 from tiebreak.golden.samples.tensorflow_quantize_v2 import place, span
 
-F32 = FLOAT_TYPES["float32"]
 EVEN = "ROUND_NEAREST_TOWARD_EVEN"
 
 
@@ -28,23 +36,10 @@ def draw(draw: st.DrawFn, wanted: Wanted) -> tuple[dict[str, Any], tuple[Tensor,
     shape = draw(shapes(wanted.rank))
     attributes = draw_attributes(draw, quantized, wanted.round_mode, len(shape))
     axis = attributes.get("axis", -1)
-    owners = 1 if axis < 0 else shape[axis]
-    ranges = repeat_pairs(draw(st.lists(range_bits(wanted.specials), min_size=1, max_size=3)), owners)
+    ranges = draw_ranges(draw, wanted, shape, axis)
     x = aimed(draw, INTEGER_TYPES[quantized], attributes.get("mode", "MIN_COMBINED"), shape, axis, ranges, wanted)
-    along_axis = () if axis < 0 else (owners,)
-    ends = (bits("float32", [pair[end] for pair in ranges], along_axis) for end in (0, 1))
-    return {"quantized": quantized, "attributes": attributes}, (bits("float32", x, shape), *ends)
-
-
-def shapes(rank: int | None) -> st.SearchStrategy[tuple[int, ...]]:
-    """Of the given rank or of 0 to 4, at most a few dozen elements, empty ones too."""
-    low, high = (0, 4) if rank is None else (rank, rank)
-    return st.lists(st.integers(0, 4), min_size=low, max_size=high).map(tuple)
-
-
-def repeat_pairs(pairs: list[tuple[int, int]], count: int) -> list[tuple[int, int]]:
-    lows, highs = (repeat([pair[end] for pair in pairs], count) for end in (0, 1))
-    return list(zip(lows, highs, strict=True))
+    tensors = bits("float32", x, shape), *end_tensors(ranges, axis)
+    return {"quantized": quantized, "attributes": attributes}, tensors
 
 
 def draw_attributes(draw: st.DrawFn, quantized: str, round_mode: str, rank: int) -> dict[str, Any]:
@@ -62,21 +57,6 @@ def draw_attributes(draw: st.DrawFn, quantized: str, round_mode: str, rank: int)
     if rank and draw(st.booleans()):
         found["axis"] = draw(st.integers(0, rank - 1))
     return found
-
-
-def range_bits(specials: bool) -> st.SearchStrategy[tuple[int, int]]:
-    """Bits of ranges: with zero in them, of one side, of any two ends, or any bits."""
-    ends = st.sampled_from([Fraction(n, d) for n, d in ((1, 1), (6, 1), (10, 1), (255, 1), (127, 1), (1, 10), (7, 3))])
-    powers = st.one_of(st.integers(-6, 40), st.integers(-130, 100)).map(lambda e: Fraction(2) ** e)
-    moderate = st.integers(1, 1 << 20).map(lambda n: Fraction(n, 4096))
-    positive = st.one_of(ends, moderate, powers).map(lambda v: encode(v, F32))
-    around = st.tuples(positive.map(lambda code: code | 1 << 31), positive)
-    above, below = positive.map(lambda code: (0, code)), positive.map(lambda code: (code | 1 << 31, 0))
-    any_two = st.tuples(positive, positive).map(lambda pair: (min(pair), max(pair)))
-    anything = st.tuples(*[st.integers(0, (1 << 32) - 1)] * 2)
-    if not specials:
-        anything = anything.filter(lambda p: all(b & 0x7FFFFFFF < F32.infinity_bits for b in p))
-    return st.one_of(around, around, around, above, above, below, any_two, anything)
 
 
 def aimed(
@@ -233,10 +213,7 @@ def mistake(
 
     def run(node: Node, x: Array, low: Array, high: Array) -> tuple[Array, ...]:
         attributes = node.attributes
-        axes = () if attributes.get("axis", -1) < 0 else (attributes["axis"],)
-        if one_range and low.size:
-            low, high = (np.full_like(end, end.reshape(-1)[0]) for end in (low, high))
-        from_low, to_high = (np.broadcast_to(along(end, axes, x.shape), x.shape) for end in (low, high))
+        low, high = one_for_all(low, high) if one_range else (low, high)
         facts: tuple[Any, ...] = (
             INTEGER_TYPES[node.output_type],
             attributes.get("mode", "MIN_COMBINED"),
@@ -245,7 +222,8 @@ def mistake(
             attributes.get("ensure_minimum_range", LEAST),
         )
         with np.errstate(all="ignore"):
-            own, own_range = change(Own(x, from_low, to_high, *facts)), change(Own(low, low, high, *facts))
+            own = change(Own(x, *laid_over(attributes, x, low, high), *facts))
+            own_range = change(Own(low, low, high, *facts))
             output = (RIGHT | (formulas or {}))[own.mode](own)
             return np.asarray(output), *(np.asarray(end, np.float32) for end in ends(own_range))
 
@@ -316,10 +294,6 @@ def widened(o: Own) -> Own:
 def with_range(o: Own, x: Array, low: Array, high: Array, **facts: Any) -> Own:
     kept = {name: getattr(o, name) for name in ("kind", "mode", "even", "narrow", "least")}
     return Own(x, low, high, **(kept | facts))
-
-
-def flushed(values: Array) -> Array:
-    return np.where(np.abs(values) < np.finfo(np.float32).tiny, np.float32(0), values)
 
 
 def flushed_combined(o: Own) -> Array:

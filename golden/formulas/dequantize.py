@@ -9,10 +9,10 @@ from __future__ import annotations
 from fractions import Fraction
 
 from tiebreak.golden.elements import Real
-from tiebreak.golden.formulas.steps import Result, Steps, finite, times, to_real
+from tiebreak.golden.formulas.steps import Result, Steps, finite, to_real
 from tiebreak.golden.problem import Elementwise
 
 
 def dequantize(s: Steps, p: Elementwise, x: Fraction, scale: Real, zero_point: Fraction) -> Result:
     (factor,) = finite(scale)
-    return to_real(times(s.ieee(x - zero_point), factor), p.working)
+    return to_real(s(x - zero_point) * factor, p.working)

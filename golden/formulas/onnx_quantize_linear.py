@@ -7,44 +7,57 @@ QuantizeLinear-10 to -25; for float 8 and float 4 outputs the tables of Cast and
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from fractions import Fraction
 
-from tiebreak.golden.elements import FloatType, Real, decode, encode, encode_saturated
-from tiebreak.golden.formulas.steps import Result, Steps, UndefinedResult, finite, to_integer
-from tiebreak.golden.problem import IN_RANGE, OUT_OF_RANGE, ZERO, Elementwise
+from tiebreak.golden.elements import INTEGER_TYPES, FloatType, IntegerType, Real, encode, encode_saturated
+from tiebreak.golden.formulas.steps import Result, Steps, UndefinedResult, divide, finite, to_integer
+from tiebreak.golden.problem import IN_RANGE, ZERO, Elementwise
 
 
 def quantize_linear(s: Steps, p: Elementwise, x: Real, scale: Real, zero_point: Real) -> Result:
+    if s.kind is None or p.constants["division"]:
+        return quantized(s, p, x, quotient(s, x, scale), zero_point)
+    numbers, *others = (quantized(s, p, x, q, zero_point) for q in readings(s, p, x, scale))
+    if any(code != numbers[0] for code, _ in others):
+        raise UndefinedResult
+    return numbers
+
+
+def quotient(s: Steps, x: Real, scale: Real) -> Real:
+    """x / scale; of a NaN or infinite x what IEEE 754 says, of such a scale nothing."""
+    return s(divide(s(x), s(*finite(scale))))
+
+
+def quantized(s: Steps, p: Elementwise, x: Real, q: Real, zero_point: Real) -> Result:
+    """The result of x for its quotient q."""
     if isinstance(p.result, FloatType):
         if zero_point != 0:
             raise UndefinedResult
-        return to_small_float(quotient(s, p, x, scale), p.result, saturate=p.constants["saturate"])
-    (dividend,) = finite(x)
-    q = quotient(s, p, dividend, scale)
-    if isinstance(q, float):  # beyond the division's type
-        return (p.result.highest if q > 0 else p.result.lowest), OUT_OF_RANGE
-    return to_integer(s.round(q) + int(*finite(zero_point)), p.result)
+        return to_small_float(q, p.result, saturate=p.constants["saturate"])
+    (offset,) = finite(zero_point)
+    finite(x)
+    return to_integer(s.round(q) + offset, p.result)
 
 
-def quotient(s: Steps, p: Elementwise, x: Real, scale: Real) -> Real:
-    """x / scale; of a NaN or infinite x what IEEE 754 says, of such a scale and of 0 nothing."""
-    if s.kind is not None and not p.constants["division"]:
+def readings(s: Steps, p: Elementwise, x: Real, scale: Real) -> Iterator[Real]:
+    """What x / y_scale may mean where its type is int32 or float8_e8m0fnu; a result on which all agree is the result.
+
+    The quotient of the numbers, in float32 (which `s` rounds to), in x's own type, and a division of integers.
+    """
+    own = p.kinds[0] if isinstance(p.kinds[0], FloatType) else p.working
+    for steps in (Steps(None, s.mode), s, Steps(own, s.mode)):
+        yield quotient(steps, x, scale)
+    if isinstance(p.kinds[1], IntegerType):
+        yield from of_integers(*finite(x, scale))
+
+
+def of_integers(x: Fraction, scale: Fraction) -> Iterator[Fraction]:
+    """The quotient truncated, as in C, and floored, as in Python; UndefinedResult beyond int32."""
+    q, kind = divide(x, scale), INTEGER_TYPES["int32"]
+    if not all(kind.lowest <= value <= kind.highest for value in (x, q)):
         raise UndefinedResult
-    divisor, dividend = converted(s, *finite(scale)), converted(s, x)
-    if not divisor or (isinstance(divisor, float) and isinstance(dividend, float)):
-        raise UndefinedResult
-    if isinstance(divisor, float):
-        return Fraction(0)
-    if isinstance(dividend, float):
-        return dividend if divisor > 0 else -dividend
-    return converted(s, dividend / divisor)
-
-
-def converted(s: Steps, value: Real) -> Real:
-    """A value in the working type, infinite beyond its range; itself in real arithmetic."""
-    if s.kind is None or isinstance(value, float):
-        return value
-    return decode(encode(value, s.kind), s.kind)
+    yield from (Fraction(math.trunc(q)), Fraction(math.floor(q)))
 
 
 def to_small_float(value: Real, kind: FloatType, *, saturate: bool) -> Result:

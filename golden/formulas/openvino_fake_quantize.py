@@ -40,8 +40,7 @@ def inside(
     output_low: Fraction,
     output_high: Fraction,
 ) -> Real:
-    """The last branch; the sum is rounded by the caller. A step that overflows goes on as IEEE 754 has it."""
-    n = s.ieee(Fraction(levels - 1))
-    position = s.ieee(s.ieee(s.ieee(x - input_low) / s.ieee(input_high - input_low)) * n)
-    level = position if isinstance(position, float) else Fraction(s.round(position))
-    return s.ieee(s.ieee(level / n) * s.ieee(output_high - output_low)) + output_low
+    """The last branch; the sum is rounded by the caller."""
+    n = s(Fraction(levels - 1))
+    level = s.round(s(s(s(x - input_low) / s(input_high - input_low)) * n))
+    return s(s(level / n) * s(output_high - output_low)) + output_low

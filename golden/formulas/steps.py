@@ -4,7 +4,8 @@ A formula is written once, in its document's own order, with s(…) around each 
 
     s(s(x - low) / s(high - low))
 
-Exactly, s changes nothing. In working precision it rounds to the operator's own type (IEEE 754, ties to even).
+Exactly, s changes nothing. In working precision it rounds to the operator's own type (IEEE 754, ties to even); a step
+that overflows gives an infinity there, and what comes of it is carried on as IEEE 754 has it, as a float inf or NaN.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ Result = tuple[int, int]  # code and state
 
 
 class UndefinedResult(Exception):  # noqa: N818 - a result, not an error
-    """The document says nothing of these operands, or a step overflows in working precision."""
+    """The document says nothing of these operands, or of what they lead to: a zero divisor, NaN for an integer."""
 
 
 class Steps:
@@ -29,29 +30,20 @@ class Steps:
     def __init__(self, kind: FloatType | None, mode: str) -> None:
         self.kind, self.mode = kind, mode
 
-    def __call__(self, value: Fraction) -> Fraction:
+    def __call__(self, value: Real) -> Real:
         return value if self.kind is None else self.in_type(value, self.kind)
 
-    def ieee(self, value: Real) -> Real:
-        """A step that may overflow: what comes of it is carried on as IEEE 754 has it, as a float inf or NaN."""
-        if self.kind is None:
-            return value
-        if isinstance(value, float):
-            return Fraction(value) if math.isfinite(value) else value
-        return decode(encode(value, self.kind), self.kind)
-
-    def in_type(self, value: Fraction, kind: FloatType) -> Fraction:
+    def in_type(self, value: Real, kind: FloatType) -> Real:
         """A step that is rounded to a type of its own; still not in real arithmetic."""
         if self.kind is None:
             return value
-        rounded = decode(encode(value, kind), kind)
-        if not isinstance(rounded, Fraction):
-            raise UndefinedResult
-        return rounded
+        if isinstance(value, float):  # of an infinity or NaN: the same, or 0 for a quotient by an infinity
+            return value if not math.isfinite(value) else Fraction(value)
+        return decode(encode(value, kind), kind)
 
-    def round(self, value: Fraction) -> int:
-        """To an integer, by the node's mode."""
-        return ROUND_MODES[self.mode](value)
+    def round(self, value: Real) -> Real:
+        """To an integer, by the node's mode; an infinity or NaN stays what it is."""
+        return value if isinstance(value, float) else Fraction(ROUND_MODES[self.mode](value))
 
 
 def finite(*values: Real) -> tuple[Fraction, ...]:
@@ -61,17 +53,25 @@ def finite(*values: Real) -> tuple[Fraction, ...]:
     return tuple(Fraction(value) for value in values)
 
 
-def divide(numerator: Fraction, denominator: Fraction) -> Fraction:
+def divide(numerator: Real, denominator: Real) -> Real:
+    """The quotient; UndefinedResult for a zero divisor, even one that a step rounded to zero: it has lost its sign."""
     if not denominator:
         raise UndefinedResult
     return numerator / denominator
 
 
-def to_integer(value: int, kind: IntegerType, *, lowest: int | None = None) -> Result:
-    """An integer result; the nearer end of the range if it is outside."""
+def to_integer(value: Real, kind: IntegerType, *, lowest: int | None = None) -> Result:
+    """An integer result; the nearer end of the range if it is outside, and so for an infinity; not of NaN."""
     low = kind.lowest if lowest is None else lowest
-    clamped = min(max(value, low), kind.highest)
-    return clamped, IN_RANGE if clamped == value else OUT_OF_RANGE
+    clamped = clamp(value, Fraction(low), Fraction(kind.highest))
+    return int(clamped), IN_RANGE if clamped == value else OUT_OF_RANGE
+
+
+def clamp(value: Real, low: Real, high: Real) -> Real:
+    """`value` limited to low … high; UndefinedResult for NaN, whose place among numbers no document tells."""
+    if value != value:
+        raise UndefinedResult
+    return min(max(value, low), high)
 
 
 def to_real(value: Real, kind: FloatType) -> Result:
@@ -88,12 +88,3 @@ def special(value: float, kind: FloatType) -> int:
     if math.isnan(value):
         return kind.nan_bits
     return kind.infinity_bits | (1 << (kind.bits - 1) if value < 0 else 0)
-
-
-def times(a: Real, b: Real) -> Real:
-    """A product as IEEE 754 has it; UndefinedResult for an infinity times zero."""
-    if not a or not b:
-        if isinstance(a, float) or isinstance(b, float):
-            raise UndefinedResult
-        return Fraction(0)
-    return a * b

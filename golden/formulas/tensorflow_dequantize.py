@@ -23,17 +23,17 @@ def dequantize(s: Steps, p: Elementwise, x: Fraction, min_range: Real, max_range
     return to_real(formula(s, p, x, low, high), FLOAT_TYPES[p.result.name])
 
 
-def min_combined(s: Steps, p: Elementwise, x: Fraction, low: Fraction, high: Fraction) -> Fraction:
+def min_combined(s: Steps, p: Elementwise, x: Fraction, low: Fraction, high: Fraction) -> Real:
     kind = p.constants["T"]
     if kind.signed and kind.name != "int8":
         raise UndefinedResult
     range_t = kind.highest - kind.lowest
     if kind.name == "int8":
-        x = s(x + Fraction(range_t + 1, 2))
+        x += Fraction(range_t + 1, 2)  # an integer below 256, exact
     return s(low + s(s(x * s(high - low)) / range_t))
 
 
-def min_first(s: Steps, p: Elementwise, x: Fraction, low: Fraction, high: Fraction) -> Fraction:
+def min_first(s: Steps, p: Elementwise, x: Fraction, low: Fraction, high: Fraction) -> Real:
     kind = p.constants["T"]
     num_discrete_values = 1 << kind.bits
     range_adjust = s(Fraction(num_discrete_values, num_discrete_values - 1))
@@ -42,7 +42,7 @@ def min_first(s: Steps, p: Elementwise, x: Fraction, low: Fraction, high: Fracti
     return s.in_type(low + s.in_type(offset_input * range_scale, DOUBLE), DOUBLE)
 
 
-def scaled(s: Steps, p: Elementwise, x: Fraction, low: Fraction, high: Fraction) -> Fraction:
+def scaled(s: Steps, p: Elementwise, x: Fraction, low: Fraction, high: Fraction) -> Real:
     kind = p.constants["T"]
     min_expected, max_expected = Fraction(p.constants["lowest"]), Fraction(kind.highest)
     factor = s(high / s(max_expected))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from tiebreak.golden.elements import Real
-from tiebreak.golden.formulas.steps import Result, Steps, UndefinedResult, divide, finite, to_real
+from tiebreak.golden.formulas.steps import Result, Steps, UndefinedResult, clamp, divide, finite, to_real
 from tiebreak.golden.problem import Elementwise
 
 
@@ -20,19 +20,17 @@ def fake_quant(s: Steps, p: Elementwise, x: Real, low: Real, high: Real) -> Resu
         raise UndefinedResult
     scale = s(s(high - low) / p.constants["intervals"])
     first, min_adj, max_adj = adjusted(s, p, low, high, scale)
-    clamped = min(max(x, min_adj), max_adj)
+    clamped = clamp(x, min_adj, max_adj)
     quantized = s.round(s(divide(s(clamped - min_adj), scale))) + p.constants["lowest"]
     return to_real((quantized - p.constants["lowest"] + first) * scale, p.working)
 
 
-def adjusted(
-    s: Steps, p: Elementwise, low: Fraction, high: Fraction, scale: Fraction
-) -> tuple[int, Fraction, Fraction]:
+def adjusted(s: Steps, p: Elementwise, low: Fraction, high: Fraction, scale: Real) -> tuple[Real, Real, Real]:
     """The document's three situations: how many times scale min_adj is, min_adj and max_adj."""
     if low > 0:
-        return 0, Fraction(0), s(high - low)
+        return Fraction(0), Fraction(0), s(high - low)
     if high < 0:
-        return -p.constants["intervals"], s(low - high), Fraction(0)
+        return Fraction(-p.constants["intervals"]), s(low - high), Fraction(0)
     first = s.round(s(divide(low, scale)))
     min_adj = s(scale * first)
     return first, min_adj, s(s(high + min_adj) - low)

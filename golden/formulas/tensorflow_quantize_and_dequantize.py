@@ -11,7 +11,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from tiebreak.golden.elements import Real
-from tiebreak.golden.formulas.steps import Result, Steps, UndefinedResult, divide, finite, to_real
+from tiebreak.golden.formulas.steps import Result, Steps, UndefinedResult, clamp, divide, finite, to_real
 from tiebreak.golden.problem import Elementwise
 
 
@@ -21,12 +21,12 @@ def quantize_and_dequantize(s: Steps, p: Elementwise, value: Real, input_min: Re
         raise UndefinedResult
     if not p.constants["signed"]:
         low = Fraction(0)
-    scale_factor, low, high = scaled(s, p, low, high)
-    clamped = min(max(x, low), high)
-    return to_real(divide(Fraction(s.round(s(clamped * scale_factor))), scale_factor), p.working)
+    scale_factor, least, greatest = scaled(s, p, low, high)
+    clamped = clamp(x, least, greatest)
+    return to_real(divide(s.round(s(clamped * scale_factor)), scale_factor), p.working)
 
 
-def scaled(s: Steps, p: Elementwise, low: Fraction, high: Fraction) -> tuple[Fraction, Fraction, Fraction]:
+def scaled(s: Steps, p: Elementwise, low: Fraction, high: Fraction) -> tuple[Real, Real, Real]:
     """scale_factor and the updated range; a side whose sign no integer has (or that is 0) allows any factor."""
     lowest, highest = (s(Fraction(p.constants[end])) for end in ("lowest", "highest"))
     from_min = s(lowest / low) if low < 0 else None

@@ -47,7 +47,7 @@ cdef inline double to_odd(double value, double error) noexcept nogil:
 
 
 cdef inline double product_narrowed(double a, double b, Format f) noexcept nogil:
-    """a * b rounded once to the type; a and b may have 53 bits each."""
+    """a * b rounded once to the type; a and b may have 53 bits each, or be infinite or NaN."""
     cdef double p = a * b
     if f.precision == 53:
         return p

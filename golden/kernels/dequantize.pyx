@@ -18,13 +18,14 @@ def dequantize(problem, working, mode):
     x, scale, zero_point = (tensors.doubles(o, kind) for o, kind in zip(problem.operands, problem.kinds))
     values = np.empty(len(x))
     states = np.empty(len(x), np.uint8)
-    loop(x, scale, zero_point, working, tensors.format_of(problem.working), tensors.format_of(problem.result), values, states)
+    work, result = tensors.format_of(problem.working), tensors.format_of(problem.result)
+    loop(x, scale, zero_point, working, work, result, values, states)
     defined = states != UNDEFINED
     return np.where(defined, tensors.real_codes(values, problem.result), 0), states
 
 
-cdef loop(const double[::1] x, const double[::1] scale, const double[::1] zero_point, bint working, tuple work, tuple result,
-          double[::1] values, uint8_t[::1] states):
+cdef loop(const double[::1] x, const double[::1] scale, const double[::1] zero_point, bint working, tuple work,
+          tuple result, double[::1] values, uint8_t[::1] states):
     cdef Py_ssize_t i
     cdef Format w = format_of(work), f = format_of(result)
     cdef double difference
@@ -34,12 +35,9 @@ cdef loop(const double[::1] x, const double[::1] scale, const double[::1] zero_p
         if working:
             difference = narrow(difference, w)
         values[i] = 0.0
-        if not isfinite(scale[i]) or (scale[i] == 0.0 and not isfinite(difference)):
+        if not isfinite(scale[i]):
             states[i] = undefined
-        elif not isfinite(difference):
-            states[i] = in_range
-            values[i] = difference * scale[i]
-        elif difference == 0.0 or scale[i] == 0.0:
+        elif isfinite(difference) and (difference == 0.0 or scale[i] == 0.0):
             states[i] = zero
         else:
             states[i] = in_range

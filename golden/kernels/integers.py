@@ -8,11 +8,18 @@ from __future__ import annotations
 import math
 
 NEAREST = "ROUND_NEAREST_"
+UNIT = 149  # every finite float32 is a multiple of 2^-149
 
 
 def ratio(value: float) -> tuple[int, int]:
     """A finite double as (numerator, denominator), the denominator a positive power of two."""
     return value.as_integer_ratio()
+
+
+def units(value: float) -> int:
+    """A finite float32's value in units of 2^-149."""
+    numerator, denominator = ratio(float(value))
+    return numerator * ((1 << UNIT) // denominator)
 
 
 def round_ratio(numerator: int, denominator: int, mode: str) -> int:

@@ -16,7 +16,7 @@ MODE_NUMBERS = {
 
 
 cdef inline double integral(double q, int mode) noexcept nogil:
-    """A finite double rounded to an integer. The fraction is taken of |q|, where the difference is exact."""
+    """A double rounded to an integer; infinities and NaN stay. The fraction is taken of |q|, where it is exact."""
     cdef double magnitude = fabs(q), below = floor(fabs(q))
     cdef double fraction = magnitude - below
     cdef bint negative = q < 0.0, away

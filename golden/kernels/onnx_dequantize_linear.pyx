@@ -11,7 +11,7 @@ import numpy as np
 from tiebreak.golden.kernels import tensors
 from tiebreak.golden.problem import IN_RANGE, UNDEFINED, ZERO
 
-from libc.math cimport NAN, isnan
+from libc.math cimport isinf
 
 include "arithmetic.pxi"
 
@@ -34,20 +34,11 @@ cdef loop(const double[::1] x, const double[::1] scale, const double[::1] zero_p
     for i in range(x.shape[0]):
         if not isfinite(scale[i]) or not isfinite(zero_point[i]) or (plain and zero_point[i] != 0.0):
             continue
-        factor = narrow(scale[i], f) if working else scale[i]
-        if not isfinite(x[i]):
-            if isnan(x[i]) or factor != 0.0:
-                states[i] = in_range
-                values[i] = NAN if isnan(x[i]) else x[i] * factor
+        if isinf(x[i]) and scale[i] == 0.0:
             continue
-        difference = x[i] - zero_point[i]
+        difference, factor = x[i] - zero_point[i], scale[i]
         if working:
-            difference = narrow(difference, f)
-        if not isfinite(difference) or not isfinite(factor):
-            if difference != 0.0 and factor != 0.0:
-                states[i] = in_range
-                values[i] = difference * factor
-            continue
-        states[i] = zero if difference == 0.0 or factor == 0.0 else in_range
-        if difference != 0.0 and factor != 0.0:
+            difference, factor = narrow(difference, f), narrow(factor, f)
+        states[i] = zero if difference * factor == 0.0 else in_range
+        if states[i] != zero:
             values[i] = product_narrowed(difference, factor, f)

@@ -48,10 +48,15 @@ cdef struct Quotient:
 def quantize_linear(problem, working, mode):
     """See LOOPS."""
     x, scale, zero_point = (tensors.doubles(o, kind) for o, kind in zip(problem.operands, problem.kinds))
-    codes, states = np.zeros(len(x), np.int64), np.full(len(x), UNDEFINED, np.uint8)
-    if working and not problem.constants["division"]:
-        return codes, states
     work = tensors.format_of(problem.working)
+    if working and not problem.constants["division"]:
+        return agreed(problem, mode, x, scale, zero_point, work)
+    return quantized(problem, mode, x, scale, zero_point, working, work)
+
+
+def quantized(problem, mode, x, scale, zero_point, working, work):
+    """Codes and states; in working precision with a division in the type that `work` describes."""
+    codes, states = np.zeros(len(x), np.int64), np.full(len(x), UNDEFINED, np.uint8)
     if isinstance(problem.result, FloatType):
         to_floats(x, scale, zero_point, working, work, problem.result, problem.constants["saturate"], codes, states)
     else:
@@ -61,13 +66,42 @@ def quantize_linear(problem, working, mode):
     return codes, states
 
 
+def agreed(problem, mode, x, scale, zero_point, work):
+    """Where the division has no type: the exact result, if every way to divide gives its code."""
+    own = tensors.format_of(problem.kinds[0]) if isinstance(problem.kinds[0], FloatType) else work
+    operands = problem, mode, x, scale, zero_point
+    codes, states = quantized(*operands, False, work)
+    found = [quantized(*operands, True, kind) for kind in (work, own)]
+    open_ = np.zeros(len(x), bool)
+    if not isinstance(problem.kinds[1], FloatType):
+        wholes = [whole_quotients(x, scale, kind) for kind in (TRUNCATE, DOWN)]
+        found += [quantized(problem, mode, whole, np.ones(len(x)), zero_point, False, work) for whole in wholes]
+        lowest, highest = problem.kinds[1].lowest, problem.kinds[1].highest
+        open_ = ~((lowest <= x) & (x <= highest) & (wholes[0] <= highest))
+    for other_codes, other_states in found:
+        open_ |= (codes != other_codes) | (other_states == UNDEFINED)
+    return np.where(open_, 0, codes), np.where(open_, UNDEFINED, states)
+
+
+def whole_quotients(const double[::1] x, const double[::1] scale, int kind):
+    """x / y_scale as integers, rounded one way; 0 where that is no number."""
+    cdef Py_ssize_t i
+    cdef Quotient q
+    cdef Format unused = format_of((53, -1022, INFINITY))
+    found = np.zeros(x.shape[0])
+    for i in range(x.shape[0]):
+        q = divided(x[i], scale[i], False, unused)
+        found[i] = rounded(q, False, kind) if q.defined and isfinite(q.value) else 0.0
+    return found
+
+
 cdef inline Quotient divided(double x, double scale, bint working, Format w) noexcept nogil:
     """x / scale of finite operands or an infinite or NaN x; in working precision from operands of that type."""
     cdef Quotient q
     q.defined = isfinite(scale)
     if working:
         x, scale = narrow(x, w), narrow(scale, w)
-    q.defined = q.defined and scale != 0.0 and (isfinite(scale) or isfinite(x))
+    q.defined = q.defined and scale != 0.0
     q.value = x / scale if q.defined else 0.0
     q.rest = 0.0
     if working:
@@ -114,7 +148,7 @@ cdef to_integers(const double[::1] x, const double[::1] scale, const double[::1]
         if not isfinite(x[i]):
             continue
         q = divided(x[i], scale[i], working, w)
-        if not q.defined:
+        if not q.defined or isnan(q.value):
             continue
         sum = rounded(q, nearest, kind) + zero_point[i]
         states[i] = in_range if lowest <= sum <= highest else out_of_range

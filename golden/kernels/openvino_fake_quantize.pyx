@@ -6,70 +6,33 @@ import numpy as np
 from tiebreak.golden.kernels import integers, tensors
 from tiebreak.golden.problem import IN_RANGE, UNDEFINED, ZERO
 
-from libc.math cimport NAN, floor
+from libc.math cimport NAN
 
 include "arithmetic.pxi"
+include "integral.pxi"
 
 cdef double MARGIN = 2.0**-49, LEAST = 2.0**-1000
 
-cdef enum Tie:
-    EVEN, UP, DOWN
-cdef enum Kind:
-    NEAREST, CEILING, FLOOR
-# The argument of round is never negative (numerator and denominator have the same sign), so each mode is one of these.
-cdef dict TIES = {"EVEN": EVEN, "INFINITY": UP, "UPWARD": UP, "ZERO": DOWN, "DOWNWARD": DOWN}
-cdef dict KINDS = {
-    "ROUND_UP": CEILING, "ROUND_TOWARD_INFINITY": CEILING, "ROUND_DOWN": FLOOR, "ROUND_TOWARD_ZERO": FLOOR,
-}
 
-cdef struct Rule:
-    int kind
-    int tie
-
-
-cdef Rule rule_of(str mode):
-    cdef Rule rule
-    rule.kind = KINDS.get(mode, NEAREST)
-    rule.tie = TIES[mode.rpartition("_")[2]] if rule.kind == NEAREST else EVEN
-    return rule
-
-
-cdef inline double to_level(double q, Rule rule) noexcept nogil:
-    """q >= 0 rounded to an integer; q - floor(q) is exact."""
-    cdef double below = floor(q), rest = q - floor(q)
-    cdef bint odd
-    if rest == 0.0 or rule.kind == FLOOR:
-        return below
-    if rule.kind == CEILING or rest > 0.5:
-        return below + 1.0
-    odd = below != 2.0 * floor(below / 2.0)
-    return below + 1.0 if rest == 0.5 and (rule.tie == UP or (rule.tie == EVEN and odd)) else below
-
-
-cdef inline double stepwise(double x, double low, double high, double first, double last, double n, Rule rule,
+cdef inline double stepwise(double x, double low, double high, double first, double last, double n, int rule,
                             Format w) noexcept nogil:
     """The expression with every step rounded to the type; see arithmetic.pxi for why narrowing a double does that."""
     cdef double offset = narrow(x - low, w), width = narrow(high - low, w), span = narrow(last - first, w)
     cdef double position = narrow(narrow(offset / width, w) * n, w)
-    cdef double product = narrow(narrow(to_level(position, rule) / n, w) * span, w)
+    cdef double product = narrow(narrow(integral(position, rule) / n, w) * span, w)
     return narrow(product + first, w)  # what overflows goes on as infinity or NaN
 
 
-cdef inline double level_if_clear(double x, double low, double high, double n, Rule rule) noexcept nogil:
+cdef inline double level_if_clear(double x, double low, double high, double n, int rule) noexcept nogil:
     """The exact level, or -1 where doubles can't tell.
 
     Two differences, a quotient and a product are each off by a factor of at most 1 + u, u = 2^-53; n is exact. So q is
     off by less than 5u of itself, of which 16u is a wide margin, and by 2^-1000 where the quotient is subnormal.
     """
     cdef double q = (x - low) / (high - low) * n
-    cdef double margin = q * MARGIN + LEAST, below = floor(q)
     if not isfinite(x - low) or not isfinite(high - low) or not q < 1.7592186044416e13:
         return -1.0
-    if rule.kind == NEAREST:
-        return -1.0 if fabs(q - below - 0.5) <= margin else to_level(q, rule)
-    if q - below <= margin or q - below >= 1.0 - margin:
-        return -1.0
-    return to_level(q, rule)
+    return -1.0 if undecided(q, q * MARGIN + LEAST, rule) else integral(q, rule)
 
 
 cdef inline double output_if_clear(double level, double n, double first, double last, Format f) noexcept nogil:
@@ -113,8 +76,7 @@ def fake_quantize(problem, working, mode):
         in_steps(x, low, high, first, last, held, mode, described, values, states)
     else:
         exactly(x, low, high, first, last, n, mode, described, values, states)
-    codes = np.where(np.isnan(values), problem.result.nan_bits, tensors.real_codes(values, problem.result))
-    return np.where(states == IN_RANGE, codes, 0), states
+    return np.where(states == IN_RANGE, tensors.real_codes(values, problem.result), 0), states
 
 
 cdef inline bint comparable(double x, double low, double high) noexcept nogil:
@@ -129,7 +91,7 @@ cdef in_steps(const double[::1] x, const double[::1] low, const double[::1] high
               const double[::1] last, double n, str mode, tuple described, double[::1] values, uint8_t[::1] states):
     cdef Py_ssize_t i
     cdef Format w = format_of(described)
-    cdef Rule rule = rule_of(mode)
+    cdef int rule = MODE_NUMBERS[mode]
     cdef bint defined
     cdef uint8_t in_range = IN_RANGE, undefined = UNDEFINED, zero = ZERO
     for i in range(x.shape[0]):
@@ -151,7 +113,7 @@ cdef exactly(const double[::1] x, const double[::1] low, const double[::1] high,
              const double[::1] last, object levels, str mode, tuple described, double[::1] values, uint8_t[::1] states):
     cdef Py_ssize_t i
     cdef Format f = format_of(described)
-    cdef Rule rule = rule_of(mode)
+    cdef int rule = MODE_NUMBERS[mode]
     cdef bint small = levels <= 1 << 44, is_zero
     cdef double n = float(levels) if small else 1.0
     cdef double level

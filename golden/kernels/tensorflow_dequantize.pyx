@@ -17,8 +17,6 @@ include "arithmetic.pxi"
 
 from libc.math cimport fmax, fmin, signbit
 
-UNIT = 149  # a Python integer, for shifts of any size: every finite float32 is a multiple of 2^-149
-
 cdef enum Range:
     COMBINED, FIRST, SCALED
 
@@ -58,7 +56,7 @@ cdef list loop(problem, bint working, const double[::1] x, const double[::1] low
     """Fills in what doubles can decide; the places of all else."""
     cdef Py_ssize_t i
     cdef Node n = node_of(problem)
-    cdef bint known, doubtful
+    cdef bint doubtful
     cdef double value = 0.0
     cdef uint8_t in_range = IN_RANGE, undefined = UNDEFINED, zero = ZERO
     doubts = []
@@ -67,11 +65,9 @@ cdef list loop(problem, bint working, const double[::1] x, const double[::1] low
         if not isfinite(low[i]) or not isfinite(high[i]) or high[i] < low[i] or (n.mode == COMBINED and not n.combines):
             continue
         if working:
-            known = stepwise(&n, x[i], low[i], high[i], &value)
+            value = stepwise(&n, x[i], low[i], high[i])
         else:
-            known = closed(&n, x[i], low[i], high[i], &value, &doubtful)
-        if not known:
-            continue
+            value = closed(&n, x[i], low[i], high[i], &doubtful)
         if doubtful:
             doubts.append(i)
             continue
@@ -80,30 +76,25 @@ cdef list loop(problem, bint working, const double[::1] x, const double[::1] low
     return doubts
 
 
-cdef bint stepwise(Node *n, double x, double low, double high, double *result) noexcept nogil:
-    """Working precision up to the last rounding; False where a step before it leaves the finite numbers."""
+cdef double stepwise(Node *n, double x, double low, double high) noexcept nogil:
+    """Working precision up to the last rounding; what overflows goes on as infinity or NaN."""
     cdef Format w = n.work
     cdef double a, b
     if n.mode == COMBINED:
         a = narrow((x - n.lowest) * narrow(high - low, w), w)
-        result[0] = narrow(low + narrow(a / (n.count - 1.0), w), w)
-        return isfinite(result[0])
+        return narrow(low + narrow(a / (n.count - 1.0), w), w)
     if n.mode == FIRST:
         a = narrow(narrow(high - low, w) * narrow(n.count / (n.count - 1.0), w), w)
         a = narrow(a / n.count, w)
-        result[0] = low + (x - n.lowest) * a
-        return isfinite(a)
+        return low + (x - n.lowest) * a
     a = narrow(high / narrow(n.highest, w), w)
     if n.lowest != 0.0:
         b = narrow(low / narrow(n.least_t, w), w)
-        if not isfinite(b):
-            return False
         a = fmax(a, b)
-    result[0] = narrow(x, w) * a
-    return isfinite(a)
+    return narrow(x, w) * a
 
 
-cdef bint closed(Node *n, double x, double low, double high, double *result, bint *doubtful) noexcept nogil:
+cdef double closed(Node *n, double x, double low, double high, bint *doubtful) noexcept nogil:
     """Real arithmetic up to the last rounding, or an answer in doubt."""
     cdef double bound = 2.0**-50, v, error, other
     if n.mode == SCALED:
@@ -116,29 +107,22 @@ cdef bint closed(Node *n, double x, double low, double high, double *result, bin
         other = (x - n.lowest) * (high - low) / (n.count - 1.0)
         v = low + other
         error = bound * (fabs(other) + fabs(v)) if other != 0.0 else 0.0
-    result[0] = v
     if error != 0.0:
         doubtful[0] = (
             narrow(v - error, n.result) != narrow(v + error, n.result) or signbit(v - error) != signbit(v + error)
         )
-    return True
-
-
-def whole(value):
-    """A float32's value in units of 2^-149."""
-    numerator, denominator = integers.ratio(float(value))
-    return numerator * ((1 << UNIT) // denominator)
+    return v
 
 
 def by_integers(problem, x, low, high):
     """The exact result and its state, with integers of any size."""
     kind = problem.constants["T"]
-    low, high, steps = whole(low), whole(high), (1 << kind.bits) - 1
+    low, high, steps = integers.units(low), integers.units(high), (1 << kind.bits) - 1
     if problem.constants["mode"] == "SCALED":
         numerator, denominator = scaled_ratio(x, low, high, kind, problem.constants["lowest"])
     else:
         numerator, denominator = low * steps + (x - kind.lowest) * (high - low), steps
-    value = integers.ratio_to_real(numerator, denominator << UNIT, tensors.format_of(problem.result))
+    value = integers.ratio_to_real(numerator, denominator << integers.UNIT, tensors.format_of(problem.result))
     return value, IN_RANGE if numerator else ZERO
 
 

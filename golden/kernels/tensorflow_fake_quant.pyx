@@ -51,28 +51,20 @@ cdef loop(const double[::1] x, const double[::1] low, const double[::1] high, in
 
 
 cdef bint stepwise(double x, double low, double high, int n, int mode, Format f, double* value) noexcept:
-    """Every step rounded; False if one that is not the last is no finite number."""
+    """Every step rounded, what overflows going on as infinity or NaN; False if scale is 0, a divisor."""
     cdef double scale = narrow(narrow(high - low, f) / n, f)
     cdef double least, greatest, ratio, first
-    if scale == 0.0 or not isfinite(scale):
+    if scale == 0.0:
         return False
     if low > 0.0:
         first, least, greatest = 0.0, 0.0, narrow(high - low, f)
     elif high < 0.0:
         first, least, greatest = -n, narrow(low - high, f), 0.0
     else:
-        ratio = narrow(low / scale, f)
-        if not isfinite(ratio):
-            return False
-        first = integral(ratio, mode)
+        first = integral(narrow(low / scale, f), mode)
         least = narrow(scale * first, f)
-        greatest = narrow(high + least, f)
-        if not isfinite(greatest):
-            return False
-        greatest = narrow(greatest - low, f)
+        greatest = narrow(narrow(high + least, f) - low, f)
     ratio = narrow(narrow(min(max(x, least), greatest) - least, f) / scale, f)
-    if not (isfinite(least) and isfinite(greatest) and isfinite(ratio)):
-        return False
     # Both integers have less than 19 bits and scale has 24: sum and product are exact in double.
     value[0] = narrow((integral(ratio, mode) + first) * scale, f)
     return True

@@ -53,27 +53,23 @@ cdef loop(const double[::1] x, const double[::1] low, const double[::1] high, lo
 
 cdef bint stepwise(double x, double low, double high, double lowest, double highest, int mode, Format f,
                    double* value) noexcept:
-    """Every step rounded; False if nothing bounds the factor, or a step that is not the last is no finite number."""
+    """Every step rounded, what overflows going on as infinity or NaN; False if no factor, or 0, is found."""
     cdef double from_min = 0.0, from_max = 0.0, scale, product
-    if not isfinite(lowest) or not isfinite(highest) or (low >= 0.0 and high <= 0.0):
+    if low >= 0.0 and high <= 0.0:
         return False
     if low < 0.0:
         from_min = narrow(lowest / low, f)
     if high > 0.0:
         from_max = narrow(highest / high, f)
-    if not isfinite(from_min) or not isfinite(from_max):
-        return False
     if low < 0.0 and (high <= 0.0 or from_min < from_max):
         scale = from_min
         high = narrow(highest / scale, f)
     else:
         scale = from_max
         low = narrow(lowest / scale, f)
-    if scale == 0.0 or not isfinite(low) or not isfinite(high):
+    if scale == 0.0:
         return False
     product = narrow(min(max(x, low), high) * scale, f)
-    if not isfinite(product):
-        return False
     value[0] = narrow(integral(product, mode) / scale, f)
     return True
 

@@ -18,31 +18,17 @@ from tiebreak.golden.kernels import integers, tensors
 from tiebreak.golden.problem import IN_RANGE, OUT_OF_RANGE, UNDEFINED, ZERO
 
 include "arithmetic.pxi"
+include "integral.pxi"
 
-from libc.math cimport fmax, fmin, trunc
+from libc.math cimport NAN, fmax, fmin
 
 cdef double MAX_FLOAT = 3.4028234663852886e38
-cdef double FAR = 4503599627370496.0  # 2^52: beyond every range, and an integer
-UNIT = 149  # a Python integer, for shifts of any size: every finite float32 is a multiple of 2^-149
+cdef double FAR = 1099511627776.0  # 2^40: beyond every range, whatever the error of a double
 
 cdef enum Range:
     COMBINED, FIRST, SCALED
 
-cdef enum Rounding:
-    AWAY_FROM_ZERO, TO_ZERO, CEILING, FLOOR, TIES_AWAY, TIES_TO_ZERO, TIES_UP, TIES_DOWN, TIES_EVEN
-
 RANGES = {"MIN_COMBINED": COMBINED, "MIN_FIRST": FIRST, "SCALED": SCALED}
-ROUNDINGS = {
-    "ROUND_TOWARD_INFINITY": AWAY_FROM_ZERO,
-    "ROUND_TOWARD_ZERO": TO_ZERO,
-    "ROUND_UP": CEILING,
-    "ROUND_DOWN": FLOOR,
-    "ROUND_NEAREST_TOWARD_INFINITY": TIES_AWAY,
-    "ROUND_NEAREST_TOWARD_ZERO": TIES_TO_ZERO,
-    "ROUND_NEAREST_UPWARD": TIES_UP,
-    "ROUND_NEAREST_DOWNWARD": TIES_DOWN,
-    "ROUND_NEAREST_TOWARD_EVEN": TIES_EVEN,
-}
 
 cdef struct Node:
     int mode
@@ -59,7 +45,7 @@ cdef struct Node:
 cdef Node node_of(problem, str mode):
     cdef Node n
     kind = problem.constants["T"]
-    n.mode, n.rounding = RANGES[problem.constants["mode"]], ROUNDINGS[mode]
+    n.mode, n.rounding = RANGES[problem.constants["mode"]], MODE_NUMBERS[mode]
     n.combines = not kind.signed or kind.bits == 8
     n.count = 2.0**kind.bits
     n.offset = 128.0 if kind.signed else 0.0
@@ -67,28 +53,6 @@ cdef Node node_of(problem, str mode):
     n.least = problem.constants["least"]
     n.work = format_of(tensors.format_of(problem.working))
     return n
-
-
-cdef inline double rounded(double v, int rounding) noexcept nogil:
-    """An integer by one of the nine modes; v - trunc(v) is exact."""
-    cdef double whole, fraction, away
-    if fabs(v) >= FAR:
-        return copysign(FAR, v)
-    whole = trunc(v)
-    fraction, away = fabs(v - whole), copysign(1.0, v)
-    if fraction == 0.0 or rounding == TO_ZERO:
-        return whole
-    if rounding == AWAY_FROM_ZERO:
-        return whole + away
-    if rounding == CEILING or rounding == FLOOR:
-        return whole + away if (rounding == CEILING) == (away > 0.0) else whole
-    if fraction != 0.5:
-        return whole + away if fraction > 0.5 else whole
-    if rounding == TIES_EVEN:
-        return whole + away if trunc(whole / 2.0) * 2.0 != whole else whole
-    if rounding == TIES_AWAY or (rounding == TIES_UP and away > 0.0) or (rounding == TIES_DOWN and away < 0.0):
-        return whole + away
-    return whole
 
 
 cdef inline bint is_open(Node *n, double low, double high) noexcept nogil:
@@ -111,78 +75,62 @@ cdef inline double factor_of(Node *n, double low, double high) noexcept nogil:
         from_min = narrow(narrow(n.least_t, n.work) / low, n.work)
     if n.highest * high > 0.0:
         from_max = narrow(narrow(n.highest, n.work) / high, n.work)
-    if not isfinite(from_min) or not isfinite(from_max):
-        return INFINITY
     return fmin(from_min, from_max)
 
 
-cdef bint stepwise(Node *n, double x, double low, double high, double *result) noexcept nogil:
-    """Working precision; False where a step leaves the finite numbers, or divides by zero."""
+cdef double stepwise(Node *n, double x, double low, double high) noexcept nogil:
+    """Working precision, an integer if it is finite; NaN where the document is silent or no number comes out.
+
+    A step that overflows goes on as infinity or NaN. A range without width leads to 0 / 0.
+    """
     cdef Format w = n.work
     cdef double a, b, factor
     if n.mode == COMBINED:
+        if not n.combines:
+            return NAN
         a = narrow(narrow(fmin(fmax(x, low), high) - low, w) * (n.count - 1.0), w)
-        b = narrow(high - low, w)
-        if not n.combines or not isfinite(a) or not isfinite(b) or b == 0.0:
-            return False
-        a = narrow(a / b, w)
-        if not isfinite(a):
-            return False
-        result[0] = rounded(narrow(a - n.offset, w), n.rounding)
-        return True
+        a = narrow(a / narrow(high - low, w), w)
+        return integral(narrow(a - n.offset, w), n.rounding)
     if n.mode == FIRST:
-        b = narrow(narrow(high - low, w) * narrow(n.count / (n.count - 1.0), w), w)
-        if not isfinite(b) or b == 0.0:
-            return False
-        factor = narrow(n.count / b, w)
+        factor = narrow(n.count / narrow(narrow(high - low, w) * narrow(n.count / (n.count - 1.0), w), w), w)
         a, b = narrow(fmin(fmax(x, low), high) * factor, w), narrow(low * factor, w)
-        if not isfinite(factor) or not isfinite(a) or not isfinite(b):
-            return False
-        result[0] = rounded(a, n.rounding) - rounded(b, n.rounding) + n.lowest
-        return True
+        return integral(a, n.rounding) - integral(b, n.rounding) + n.lowest
     factor = factor_of(n, low, high)
-    if not isfinite(factor):
-        return False
     a, b = narrow(narrow(n.least_t, w) / factor, w), narrow(narrow(n.highest, w) / factor, w)
-    if not isfinite(a) or not isfinite(b):
-        return False
-    a = narrow(fmin(b, fmax(a, x)) * factor, w)
-    result[0] = rounded(a, n.rounding)
-    return isfinite(a)
+    return integral(narrow(fmin(b, fmax(a, x)) * factor, w), n.rounding)
 
 
 cdef inline double settled(double v, double error, int rounding, bint *doubtful) noexcept nogil:
-    """What v, known to within `error`, rounds to; doubtful if that is not one integer."""
-    cdef double below = rounded(v - error, rounding)
-    if error != 0.0 and below != rounded(v + error, rounding):
+    """What v, known to within `error`, rounds to; doubtful if that is not one integer, FAR or more as it is."""
+    cdef double below = integral(v - error, rounding)
+    if error == 0.0 or fabs(v) >= FAR:
+        return integral(v, rounding)
+    if below != integral(v + error, rounding):
         doubtful[0] = True
     return below
 
 
-cdef bint closed(Node *n, double x, double low, double high, double *result, bint *doubtful) noexcept nogil:
-    """Real arithmetic, or an answer in doubt; False where it divides by zero."""
+cdef double closed(Node *n, double x, double low, double high, bint *doubtful) noexcept nogil:
+    """Real arithmetic, or an answer in doubt; NaN where the document is silent or it divides by zero."""
     cdef double bound = 2.0**-50, v, other, from_min, from_max
     if n.mode == COMBINED:
         if not n.combines or high == low:
-            return False
+            return NAN
         v = (fmin(fmax(x, low), high) - low) * (n.count - 1.0) / (high - low)
-        result[0] = settled(v - n.offset, bound * (v + n.offset), n.rounding, doubtful)
-        return True
+        return settled(v - n.offset, bound * (v + n.offset), n.rounding, doubtful)
     if n.mode == FIRST:
         if high == low:
-            return False
+            return NAN
         v = fmin(fmax(x, low), high) * (n.count - 1.0) / (high - low)
         other = low * (n.count - 1.0) / (high - low)
-        result[0] = settled(v, bound * fabs(v), n.rounding, doubtful) + n.lowest
-        result[0] -= settled(other, bound * fabs(other), n.rounding, doubtful)
-        return True
+        v = settled(v, bound * fabs(v), n.rounding, doubtful)
+        return v + n.lowest - settled(other, bound * fabs(other), n.rounding, doubtful)
     v = x * MAX_FLOAT
     from_min = x * n.least_t / low if n.least_t * low > 0.0 else v
     from_max = x * n.highest / high if n.highest * high > 0.0 else v
     v = fmin(from_min, from_max) if x > 0.0 else fmax(from_min, from_max)
-    other = settled(v, bound * fabs(v), n.rounding, doubtful)
-    result[0] = fmin(fmax(other, n.least_t), n.highest)
-    return True
+    v = settled(v, bound * fabs(v), n.rounding, doubtful)
+    return fmin(fmax(v, n.least_t), n.highest)
 
 
 def output(problem, working, mode):
@@ -201,7 +149,7 @@ cdef list loop(problem, bint working, str mode, const double[::1] x, const doubl
     """Fills in what doubles can decide; the places of all else."""
     cdef Py_ssize_t i
     cdef Node n = node_of(problem, mode)
-    cdef bint known, doubtful
+    cdef bint doubtful
     cdef double value = 0.0
     cdef uint8_t in_range = IN_RANGE, out_of_range = OUT_OF_RANGE, undefined = UNDEFINED
     doubts = []
@@ -210,10 +158,10 @@ cdef list loop(problem, bint working, str mode, const double[::1] x, const doubl
         if not isfinite(x[i]) or is_open(&n, low[i], high[i]):
             continue
         if working:
-            known = stepwise(&n, x[i], low[i], high[i], &value)
+            value = stepwise(&n, x[i], low[i], high[i])
         else:
-            known = closed(&n, x[i], low[i], high[i], &value, &doubtful)
-        if not known:
+            value = closed(&n, x[i], low[i], high[i], &doubtful)
+        if value != value:
             continue
         if doubtful:
             doubts.append(i)
@@ -229,16 +177,11 @@ def clamped(value, kind):
     return code, IN_RANGE if code == value else OUT_OF_RANGE
 
 
-def whole(value):
-    """A float32's value in units of 2^-149."""
-    numerator, denominator = integers.ratio(float(value))
-    return numerator * ((1 << UNIT) // denominator)
-
-
 def by_integers(problem, mode, x, low, high):
     """The exact result, with integers of any size."""
     constants, kind = problem.constants, problem.constants["T"]
-    x, low, high, steps = whole(x), whole(low), whole(high), (1 << kind.bits) - 1
+    x, low, high = (integers.units(value) for value in (x, low, high))
+    steps = (1 << kind.bits) - 1
     if constants["mode"] == "SCALED":
         numerator, denominator = factor_ratio(constants, low, high)
         value = integers.round_ratio(x * numerator, denominator, mode)
@@ -253,7 +196,7 @@ def by_integers(problem, mode, x, low, high):
 
 def factor_ratio(constants, low, high):
     """scale_factor for a range in units of 2^-149, in their reciprocal, as numerator and positive denominator."""
-    largest = whole(MAX_FLOAT), 1 << 2 * UNIT
+    largest = integers.units(MAX_FLOAT), 1 << 2 * integers.UNIT
     first, second = (
         (abs(bound), abs(end)) if end * bound > 0 else largest
         for end, bound in ((low, constants["lowest"]), (high, constants["highest"]))
@@ -282,19 +225,16 @@ def range_end(problem, working, mode, which):
 def one_end(problem, bint working, str mode, double low, double high, int which):
     """The lower or the upper end of the range that was used, with its state."""
     cdef Node n = node_of(problem, mode)
-    cdef double factor, bound = n.highest if which else n.least_t
+    cdef double bound = n.highest if which else n.least_t
     if is_open(&n, low, high):
         return 0.0, UNDEFINED
     if n.mode != SCALED:
         value = high if which else low
     elif working:
-        factor = factor_of(&n, low, high)
-        if not isfinite(factor):
-            return 0.0, UNDEFINED
-        value = narrow(narrow(bound, n.work) / factor, n.work)
+        value = narrow(narrow(bound, n.work) / factor_of(&n, low, high), n.work)
     else:
-        numerator, denominator = factor_ratio(problem.constants, whole(low), whole(high))
+        numerator, denominator = factor_ratio(problem.constants, integers.units(low), integers.units(high))
         value = integers.ratio_to_real(
-            int(bound) * denominator, numerator << UNIT, tensors.format_of(problem.result)
+            int(bound) * denominator, numerator << integers.UNIT, tensors.format_of(problem.result)
         )
-    return value, ZERO if (bound == 0.0 if n.mode == SCALED else value == 0.0) else IN_RANGE
+    return value, ZERO if value == 0.0 else IN_RANGE

@@ -25,6 +25,8 @@ def format_of(kind: FloatType) -> tuple[int, int, float]:
 
 
 def real_codes(values: Array, kind: FloatType) -> Array:
-    """The codes (int64) of doubles that `kind` holds exactly, or infinities."""
+    """The codes (int64) of doubles that `kind` holds exactly, of infinities, and the one that stands for NaN."""
+    assert kind.nan_bits is not None
     narrow = np.ascontiguousarray(values.astype(numpy_dtype(kind.name)))
-    return narrow.view(f"uint{kind.bits}").astype(np.uint64).view(np.int64)
+    codes = narrow.view(f"uint{kind.bits}").astype(np.uint64).view(np.int64)
+    return np.where(np.isnan(values), kind.nan_bits, codes)

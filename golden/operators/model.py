@@ -127,7 +127,6 @@ class Operator:
     optional_inputs: int = 0
     opsets: tuple[int, ...] = ()
     first_opset: Callable[[Types, Mapping[str, Any]], int] = lambda types, attributes: 0
-    scale_axes: Callable[[Mapping[str, Any], tuple[int, ...], tuple[int, ...]], tuple[int, ...]] | None = None
     modes: tuple[str, ...] = ()
     themes: tuple[Theme, ...] = ()
     themed: tuple[tuple[str, str], ...] = ()

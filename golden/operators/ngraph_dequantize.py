@@ -70,8 +70,7 @@ CLAUSES = (
 def pose(node: Node, inputs: tuple[Array, ...]) -> tuple[Elementwise, ...]:
     x, scale, zero_point = inputs
     axes = node.attributes.get("axes", ())
-    named = zip(node.inputs[1:], (scale, zero_point), strict=True)
-    check_projection(node.operator, axes, x.shape, {tensor.name: array.shape for tensor, array in named})
+    check_projection(node.operator, axes, x.shape, {"scale": scale.shape, node.inputs[2].name: zero_point.shape})
     operands = (flat(x, x.shape), *(flat(along(p, axes, x.shape), x.shape) for p in (scale, zero_point)))
     kinds = tuple(map(kind_of, inputs))
     return (Elementwise(node.operator, "output", x.shape, node.real, node.real, "", kinds, operands),)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.operators.model import (
     ALL_QUANTIZED_TYPES,
     ALL_REAL_TYPES,
@@ -21,6 +20,7 @@ from tiebreak.golden.operators.model import (
     parse_choice,
     quantize_signature,
 )
+from tiebreak.golden.operators.ngraph_dequantize import check_projection
 from tiebreak.golden.problem import Array, Quantization, bits_of
 from tiebreak.golden.rounding import DEFINITIONS, ROUND_MODES
 from tiebreak.golden.themes import HALF, Setting, Sketch, per_tensor, small_floors, spread_over
@@ -78,25 +78,10 @@ CLAUSES = (
 )
 
 
-def scale_axes(attributes: Mapping[str, Any], shape: tuple[int, ...], scale_shape: tuple[int, ...]) -> tuple[int, ...]:
-    axes: tuple[int, ...] = attributes.get("axes", ())
-    if axes and axes[-1] >= len(shape):
-        raise InvalidInput(f"ngraph.Quantize: axes {list(axes)} outside an input of rank {len(shape)}")
-    projected = tuple(shape[axis] for axis in axes)
-    if scale_shape != projected:
-        raise InvalidInput(
-            f"ngraph.Quantize: scale has shape {list(scale_shape)}; input of shape {list(shape)} projected onto axes "
-            f"{list(axes)} needs {list(projected)}"
-        )
-    return axes
-
-
 def pose(node: Node, inputs: tuple[Array, ...]) -> tuple[Quantization, ...]:
     x, scale, zero_point = inputs
-    axes = scale_axes(node.attributes, x.shape, scale.shape)
-    if zero_point.shape != scale.shape:
-        shapes = f"{list(zero_point.shape)}, scale {list(scale.shape)}"
-        raise InvalidInput(f"ngraph.Quantize: {node.inputs[2].name} has shape {shapes}")
+    axes = node.attributes.get("axes", ())
+    check_projection(node.operator, axes, x.shape, {"scale": scale.shape, node.inputs[2].name: zero_point.shape})
     values = zero_point.astype(np.int64)
     return (Quantization(node.real, node.quantized, node.round_mode, axes, bits_of(x), bits_of(scale), values),)
 
@@ -235,7 +220,6 @@ OPERATOR = Operator(
         "infinity": "NGQ-U3",
         "zero-scale": "NGQ-U4",
     },
-    scale_axes=scale_axes,
     modes=tuple(ROUND_MODES),
     themes=(axes_theme, older_form_theme),
     contested=CONTESTED,

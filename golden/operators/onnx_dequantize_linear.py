@@ -9,6 +9,7 @@ import numpy as np
 
 from tiebreak.golden.elements import FLOAT_TYPES
 from tiebreak.golden.errors import InvalidInput
+from tiebreak.golden.onnx_types import BYTES, E8M0, FLOAT4, FLOAT8, INT2, OPSETS, REALS, WORDS
 from tiebreak.golden.operators import onnx_linear as linear
 from tiebreak.golden.operators.model import Answer, Attribute, Clause, Contest, Operator, Types, parse_integer
 from tiebreak.golden.operators.onnx_linear import DEFAULT_AXIS, Version
@@ -121,18 +122,18 @@ CLAUSES = (
     ),
 )
 
-BASIC = (*linear.BYTES, "int32")
-FLOATS = (*BASIC, *linear.FLOAT8)
-MORE = (*FLOATS, *linear.WORDS)
+BASIC = (*BYTES, "int32")
+FLOATS = (*BASIC, *FLOAT8)
+MORE = (*FLOATS, *WORDS)
 VERSIONS = {
     10: Version(("float32",), ("float32",), BASIC, ()),
     13: Version(("float32",), ("float32",), BASIC, ("axis",)),
-    19: Version(linear.REALS, linear.SAME, FLOATS, ("axis",)),
-    21: Version(linear.REALS, linear.SAME, MORE, ("axis", "block_size")),
-    23: Version(linear.REALS, linear.REALS, (*MORE, *linear.FLOAT4), ("axis", "block_size", "output_dtype")),
+    19: Version(REALS, linear.SAME, FLOATS, ("axis",)),
+    21: Version(REALS, linear.SAME, MORE, ("axis", "block_size")),
+    23: Version(REALS, REALS, (*MORE, *FLOAT4), ("axis", "block_size", "output_dtype")),
 }
-VERSIONS[24] = Version(linear.REALS, (*linear.REALS, *linear.E8M0), VERSIONS[23].narrow, VERSIONS[23].attributes)
-VERSIONS[25] = Version(linear.REALS, VERSIONS[24].scale, (*VERSIONS[23].narrow, *linear.INT2), VERSIONS[23].attributes)
+VERSIONS[24] = Version(REALS, (*REALS, *E8M0), VERSIONS[23].narrow, VERSIONS[23].attributes)
+VERSIONS[25] = Version(REALS, VERSIONS[24].scale, (*VERSIONS[23].narrow, *INT2), VERSIONS[23].attributes)
 INPUTS = VERSIONS[25].narrow
 
 
@@ -251,12 +252,12 @@ OPERATOR = Operator(
     attributes=(
         Attribute("axis", "the axis of a 1-D or blocked x_scale, default 1", parse_integer, default=DEFAULT_AXIS),
         Attribute("block_size", "how many neighbours share a scale, 0 for none", linear.parse_block_size, default=0),
-        Attribute("output_dtype", "y's element type", linear.parse_type(linear.REALS), default=""),
+        Attribute("output_dtype", "y's element type", linear.parse_type(REALS), default=""),
     ),
     forms=(("x", "x_scale", "x_zero_point"),),
     outputs=("y",),
     family="dequantize",
-    real_types=linear.REALS,
+    real_types=REALS,
     quantized_types=INPUTS,
     signature=signature,
     pose=pose,
@@ -267,7 +268,7 @@ OPERATOR = Operator(
         "y = difference * x_scale, rounded to the output's type",
     ),
     optional_inputs=1,
-    opsets=linear.OPSETS,
+    opsets=OPSETS,
     first_opset=first_opset,
     roles={
         "difference": "OND-F1",

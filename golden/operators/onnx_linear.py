@@ -16,7 +16,6 @@ from tiebreak.golden.elements import ELEMENT_TYPES
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.problem import Array, codes_of
 
-OPSETS = (10, 13, 19, 21, 23, 24, 25)
 DEFAULT_AXIS = 1
 SAME = ("the other real type",)  # the scale's types, where the schema gives it the type of x or y
 
@@ -42,13 +41,6 @@ NUMBERS = {
     25: "uint2",
     26: "int2",
 }
-REALS = ("float32", "float16", "bfloat16")
-BYTES = ("int8", "uint8")
-WORDS = ("int16", "uint16", "int4", "uint4")
-FLOAT8 = ("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz")
-FLOAT4 = ("float4_e2m1fn",)
-INT2 = ("int2", "uint2")
-E8M0 = ("float8_e8m0fnu",)
 
 
 @dataclass(frozen=True)

@@ -6,68 +6,70 @@ pose a Quantization; all others an Elementwise.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from fractions import Fraction
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tiebreak.golden.elements import FLOAT_TYPES
 from tiebreak.golden.errors import InvalidInput
-from tiebreak.golden.operators import onnx_linear as linear
-from tiebreak.golden.operators.model import (
-    Answer,
-    Attribute,
-    Clause,
-    Contest,
-    Operator,
-    Types,
-    parse_boolean,
-    parse_integer,
+from tiebreak.golden.onnx_types import (
+    BYTES,
+    CLASSIC_OUTPUTS,
+    CLASSIC_REALS,
+    E8M0,
+    FLOAT4,
+    FLOAT8,
+    INT2,
+    OPSETS,
+    REALS,
+    WORDS,
 )
+from tiebreak.golden.operators import onnx_linear as linear
+from tiebreak.golden.operators.model import Attribute, Clause, Operator, Types, parse_boolean, parse_integer
 from tiebreak.golden.operators.onnx_linear import DEFAULT_AXIS, Version
+from tiebreak.golden.operators.onnx_quantize_linear_contested import (
+    CAST,
+    CONTESTED,
+    DOCUMENT,
+    FLOAT4_PAGE,
+    NEWER,
+    NEWEST,
+)
+from tiebreak.golden.operators.onnx_quantize_linear_themes import axes_theme, no_zero_point_theme
 from tiebreak.golden.problem import Array, Elementwise, Problem, Quantization, bits_of, codes_of, kind_of
 from tiebreak.golden.samples import onnx_quantize_linear as samples
-from tiebreak.golden.themes import Setting, Sketch, spread_over
 
 if TYPE_CHECKING:
     from tiebreak.golden.nodes import Node
 
 ID = "onnx.QuantizeLinear"
-DOCUMENT = "ONNX operator schema, QuantizeLinear-21"
-NEWER = "ONNX operator schema, QuantizeLinear-23"
-NEWEST = "ONNX operator schema, QuantizeLinear-24 and -25"
 OLDER = "ONNX operator schema, QuantizeLinear-10, -13 and -19"
-CAST = "ONNX operator schema, Cast-19, tables of float 8 conversion, to which QuantizeLinear's saturate refers"
-FLOAT4_PAGE = "ONNX documentation, technical/float4, Cast"
 EVEN = "ROUND_NEAREST_TOWARD_EVEN"
 
-CLASSIC_REALS = ("float16", "bfloat16", "float32")
-CLASSIC_OUTPUTS = ("int4", "uint4", "int8", "uint8", "int16", "uint16")
-PRECISIONS = ("float16", "bfloat16", "float32", "float64")
-OUTPUTS = (*CLASSIC_OUTPUTS, *linear.INT2, *linear.FLOAT8, *linear.FLOAT4)
+OUTPUTS = (*CLASSIC_OUTPUTS, *INT2, *FLOAT8, *FLOAT4)
 
-WIDE = (*linear.REALS, "int32")
+WIDE = (*REALS, "int32")
 OLD_WIDE = ("float32", "int32")
 VERSIONS = {
-    10: Version(OLD_WIDE, ("float32",), linear.BYTES, ()),
-    13: Version(OLD_WIDE, ("float32",), linear.BYTES, ("axis",)),
-    19: Version(WIDE, linear.SAME, (*linear.BYTES, *linear.FLOAT8), ("axis", "saturate")),
+    10: Version(OLD_WIDE, ("float32",), BYTES, ()),
+    13: Version(OLD_WIDE, ("float32",), BYTES, ("axis",)),
+    19: Version(WIDE, linear.SAME, (*BYTES, *FLOAT8), ("axis", "saturate")),
     21: Version(
         WIDE,
         linear.SAME,
-        (*linear.BYTES, *linear.FLOAT8, *linear.WORDS),
+        (*BYTES, *FLOAT8, *WORDS),
         ("axis", "saturate", "block_size", "output_dtype"),
     ),
     23: Version(
         WIDE,
         WIDE,
-        (*linear.BYTES, *linear.FLOAT8, *linear.WORDS, *linear.FLOAT4),
+        (*BYTES, *FLOAT8, *WORDS, *FLOAT4),
         ("axis", "saturate", "block_size", "output_dtype", "precision"),
     ),
 }
-VERSIONS[24] = Version(WIDE, (*WIDE, *linear.E8M0), VERSIONS[23].narrow, VERSIONS[23].attributes)
-VERSIONS[25] = Version(WIDE, VERSIONS[24].scale, (*VERSIONS[23].narrow, *linear.INT2), VERSIONS[23].attributes)
+VERSIONS[24] = Version(WIDE, (*WIDE, *E8M0), VERSIONS[23].narrow, VERSIONS[23].attributes)
+VERSIONS[25] = Version(WIDE, VERSIONS[24].scale, (*VERSIONS[23].narrow, *INT2), VERSIONS[23].attributes)
 
 CLAUSES = (
     Clause("ONQ-F1", "The argument of round is x divided by y_scale.", f"{DOCUMENT}, formula"),
@@ -203,7 +205,8 @@ CLAUSES = (
     ),
     Clause(
         "ONQ-U5",
-        "What division in the type of an int32 or float8_e8m0fnu y_scale is; the quotient of the numbers is accepted.",
+        "What division in the type of an int32 or float8_e8m0fnu y_scale is. The quotient of the numbers is accepted, "
+        "and required where every reading gives the same: numbers, float32, x's own type, and integers for an int32.",
         f"{NEWEST}: silent",
         True,
         situation="a float8_e8m0fnu scale",
@@ -237,10 +240,7 @@ def scale_axes(attributes: Mapping[str, Any], shape: tuple[int, ...], scale_shap
         return ()
     if len(scale_shape) != 1:
         raise InvalidInput(f"onnx.QuantizeLinear: y_scale has shape {list(scale_shape)}; it needs [] or one axis")
-    axis, rank = attributes.get("axis", DEFAULT_AXIS), len(shape)
-    if not -rank <= axis < rank:
-        raise InvalidInput(f"onnx.QuantizeLinear: axis {axis} outside [{-rank}, {rank - 1}] of an x of rank {rank}")
-    axis %= rank
+    axis = linear.check_axis(ID, attributes.get("axis", DEFAULT_AXIS), len(shape))
     if scale_shape != (shape[axis],):
         raise InvalidInput(
             f"onnx.QuantizeLinear: y_scale has shape {list(scale_shape)}; x of shape {list(shape)} with axis {axis} "
@@ -319,168 +319,6 @@ def pose_other(node: Node, inputs: tuple[Array, ...]) -> Elementwise:
     )
 
 
-SHAPES: tuple[tuple[tuple[int, ...], int | None], ...] = (
-    ((3, 3, 3), 0),
-    ((3, 3, 3), 1),
-    ((3, 3, 3), 2),
-    ((3, 3, 3), -1),
-    ((3, 3, 3), -3),
-    ((3, 3, 3), None),
-    ((2, 3, 4), 0),
-    ((2, 3, 4), None),
-    ((2, 3, 4), -1),
-    ((3, 3), 0),
-    ((3, 3), None),
-    ((4, 1, 2, 3), 3),
-    ((2, 2, 2, 2), 0),
-    ((2, 2, 2, 2), None),
-    ((2, 2, 2, 2), 2),
-    ((2, 2, 2, 2), -1),
-    ((2, 2, 2, 2, 2), -2),
-    ((3, 2, 1), 0),
-    ((3, 2, 1), 1),
-    ((2, 3, 2, 2), None),
-    ((1, 2, 1, 3, 2), -2),
-    ((2, 3, 67), None),
-    ((5, 67), -1),
-    ((3, 1), 1),
-    ((2, 0, 3), 0),
-    ((0, 3), 1),
-)
-
-
-def axes_theme(s: Setting) -> Iterator[Sketch]:
-    """Per-axis scales on every axis, counted from the front and the back, and by default; and per-tensor ranks."""
-    for shape, axis in SHAPES:
-        name = f"axis-{'x'.join(map(str, shape))}-{'default' if axis is None else axis}"
-        attributes = {} if axis is None else {"axis": axis}
-        position = (1 if axis is None else axis) % len(shape)
-        yield spread_over(name, s, shape, (position,), attributes, "axis", "granularity", "shape")
-    for shape in ((), (0,), (2, 3, 4), (2, 0, 3)):
-        name = f"tensor-{'x'.join(map(str, shape)) or 'scalar'}"
-        yield spread_over(name, s, shape, (), {}, "per-tensor", "shape", "real-type", "output-type")
-
-
-def no_zero_point_theme(s: Setting) -> Iterator[Sketch]:
-    if s.quantized.name == "uint8":
-        x = [s.bits(Fraction(n, 2)) for n in range(0, 60)]
-        one = [s.bits(Fraction(1))]
-        yield Sketch("no-zero-point", x, one, None, ("NoZeroPoint", "Tie"), ("no-zero-point",))
-
-
-CONTESTED = (
-    Contest(
-        "onnx-round-or-add-first",
-        "Is the quotient rounded, or its sum with the zero point?",
-        ("ONQ-F2", "ONQ-R1"),
-        {"real": "float32", "quantized": "uint8"},
-        ([2.5], 1.0, 1),
-        (
-            Answer(f"{DOCUMENT}, description", "(x / y_scale) rounds to the nearest even", (3.0,), judged=True),
-            Answer(f"{DOCUMENT}, formula", "saturate((x / y_scale) + y_zero_point) shows no rounding inside", (4.0,)),
-        ),
-    ),
-    Contest(
-        "onnx-rank-1",
-        "May an x of rank 1 have a scale for each element?",
-        ("ONQ-G2", "ONQ-A1"),
-        {"real": "float32", "quantized": "uint8", "attributes": {"axis": 0}},
-        ([4.0, 4.0], [1.0, 2.0], [0, 0]),
-        (
-            Answer(f"{DOCUMENT}, granularities", "a 1-D scale is per axis, whatever x's rank", (4.0, 2.0), judged=True),
-            Answer(f"{DOCUMENT}, axis", "with rank 1, per-tensor quantization is applied", "y_scale must be a scalar"),
-        ),
-    ),
-    Contest(
-        "onnx-one-element-scale",
-        "May a 1-D x without an axis have a scale of shape [1]?",
-        ("ONQ-G1", "ONQ-A1"),
-        {"real": "float32", "quantized": "uint8", "opset": 13},
-        ([3.0, 5.0], [2.0], [0]),
-        (
-            Answer(f"{DOCUMENT}, granularities", "per tensor needs a scalar; axis 1 is outside rank 1", "an error"),
-            Answer(
-                f"{DOCUMENT}, axis; ONNX Runtime's QuantizeLinear_With_Zero_Dim1",
-                "with rank 1 per-tensor quantization is applied",
-                (2.0, 2.0),
-                judged=True,
-            ),
-        ),
-    ),
-    Contest(
-        "onnx-early-ties",
-        "Which way do ties go?",
-        ("ONQ-R1",),
-        {"real": "float32", "quantized": "uint8"},
-        ([2.0, 6.0, 10.0], 4.0, 0),
-        (
-            Answer(f"{DOCUMENT}, description", "to the nearest even", (0.0, 2.0, 2.0), judged=True),
-            Answer("an early ONNX node test (2 by scale 4 gives 1)", "away from zero", (1.0, 2.0, 3.0)),
-        ),
-    ),
-    Contest(
-        "onnx-zero-point-shape",
-        "May the zero point have shape [1] beside a scalar scale?",
-        ("ONQ-G3",),
-        {"real": "float32", "quantized": "float8_e4m3fn"},
-        ([0.0, 1.0, 2.0], 2.0, [0.0]),
-        (
-            Answer(f"{DOCUMENT}, granularities", "y_zero_point must have the shape of y_scale", "an error"),
-            Answer("ONNX node tests, test_quantizelinear_e4m3fn", "it has shape [1]", (0.0, 0.5, 1.0), judged=True),
-        ),
-    ),
-    Contest(
-        "onnx-float8-beyond-largest",
-        "Without saturate: what of quotients beyond the largest float 8 value that still round to it?",
-        ("ONQ-E3",),
-        {"real": "float32", "quantized": "float8_e4m3fn", "attributes": {"saturate": 0}},
-        ([460.0, 470.0], 1.0, 0.0),
-        (
-            Answer(CAST, "[x], the value rounded, is compared with the largest", (448.0, float("nan")), judged=True),
-            Answer(
-                f"{DOCUMENT}, saturate",
-                "it is the input value that is out of range",
-                (float("nan"), float("nan")),
-            ),
-        ),
-    ),
-    Contest(
-        "onnx-float4-nan",
-        "What is NaN in float4_e2m1fn, which has none?",
-        ("ONQ-U7", "ONQ-E6"),
-        {"real": "float32", "quantized": "float4_e2m1fn"},
-        ([float("nan")], 1.0, 0.0),
-        (
-            Answer(DOCUMENT, "nothing is said", "unspecified", judged=True),
-            Answer(FLOAT4_PAGE, "NaN is cast to the largest value", (6.0,)),
-        ),
-    ),
-    Contest(
-        "onnx-integer-division",
-        "Is x / y_scale of two int32 a division of integers?",
-        ("ONQ-U5", "ONQ-I1"),
-        {"real": "int32", "quantized": "uint8", "scale": "int32", "opset": 21},
-        ([7], 2, 0),
-        (
-            Answer(f"{DOCUMENT}, formula and types", "the quotient is a number: 3.5", (4.0,), judged=True),
-            Answer(f"{NEWER}, description", "the type of y_scale, int32, is the precision of the division", (3.0,)),
-        ),
-    ),
-    Contest(
-        "onnx-float8-zero-point",
-        "What does a zero point other than 0 do to a float 8 output?",
-        ("ONQ-U4",),
-        {"real": "float32", "quantized": "float8_e4m3fn"},
-        ([17.0], 1.0, 1.0),
-        (
-            Answer(f"{DOCUMENT}, description", "usually none, but the formula stays", "unspecified", judged=True),
-            Answer("rounded, then added, then rounded again", "16 + 1 = 17 is a tie again", (16.0,)),
-            Answer("added, then rounded", "17 + 1", (18.0,)),
-        ),
-    ),
-)
-
-
 OPERATOR = Operator(
     id="onnx.QuantizeLinear",
     prefix="ONQ",
@@ -491,7 +329,7 @@ OPERATOR = Operator(
         Attribute("axis", "the axis of a 1-D or blocked y_scale, default 1", parse_integer, default=DEFAULT_AXIS),
         Attribute("block_size", "how many neighbours share a scale, 0 for none", linear.parse_block_size, default=0),
         Attribute("output_dtype", "y's element type", linear.parse_type(OUTPUTS), default=""),
-        Attribute("precision", "the type of the division", linear.parse_type(PRECISIONS), default=""),
+        Attribute("precision", "the type of the division", linear.parse_type(tuple(FLOAT_TYPES)), default=""),
         Attribute("saturate", "whether float 8 outputs end at the largest value", parse_boolean, default=True),
     ),
     forms=(("x", "y_scale", "y_zero_point"),),
@@ -503,7 +341,8 @@ OPERATOR = Operator(
     pose=pose,
     modes_of=lambda attributes: (EVEN,),
     steps=(
-        "x and y_scale converted to the type that precision names, else y_scale's own",
+        "x and y_scale converted to the type that precision names, else y_scale's own; where that is int32 or "
+        "float8_e8m0fnu, there is a result if all readings of the division agree on it (contested)",
         "quotient = x / y_scale, rounded to that type",
         "rounded = round half to even(quotient), an integer, exact",
         "y = saturate(rounded + y_zero_point), an integer sum, exact; for a float 8 or float 4 type instead",
@@ -511,7 +350,7 @@ OPERATOR = Operator(
     ),
     saturates=True,
     optional_inputs=1,
-    opsets=linear.OPSETS,
+    opsets=OPSETS,
     first_opset=first_opset,
     mode_clause=lambda mode: "ONQ-R1",
     roles={
@@ -552,7 +391,6 @@ OPERATOR = Operator(
         "float4-nan": "ONQ-U7",
         "special-scale": "ONQ-U8",
     },
-    scale_axes=scale_axes,
     modes=(EVEN,),
     themes=(axes_theme, no_zero_point_theme),
     themed=tuple((real, output) for real in CLASSIC_REALS for output in CLASSIC_OUTPUTS),

@@ -7,26 +7,23 @@ from typing import TYPE_CHECKING, Any
 
 from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES
 from tiebreak.golden.errors import InvalidInput
-from tiebreak.golden.operators.model import (
-    Answer,
-    Attribute,
-    Clause,
-    Contest,
-    Operator,
-    Types,
-    parse_boolean,
-    parse_choice,
+from tiebreak.golden.operators.model import Answer, Attribute, Clause, Operator, Types, parse_boolean, parse_choice
+from tiebreak.golden.operators.tensorflow_ranges import (
+    KERNEL,
+    QUANTIZE_API,
+    QUANTIZED_TYPES,
+    RANGE_MODES,
+    contest,
+    laid_over,
+    parse_axis,
 )
-from tiebreak.golden.operators.tensorflow_quantize_v2 import QUANTIZED_TYPES, RANGE_MODES, check_ranges, parse_axis
-from tiebreak.golden.problem import Array, Elementwise, along, flat, kind_of
+from tiebreak.golden.problem import Array, Elementwise, kind_of
 from tiebreak.golden.samples import tensorflow_dequantize as samples
 
 if TYPE_CHECKING:
     from tiebreak.golden.nodes import Node
 
 API = "TensorFlow API documentation, Dequantize"
-QUANTIZE = "TensorFlow API documentation, QuantizeV2"
-KERNEL = "TensorFlow 2.21, CPU kernel"
 TESTS = "TensorFlow, dequantize_op_test.cc"
 REAL_TYPES = ("float32", "bfloat16")
 
@@ -94,7 +91,7 @@ CLAUSES = (
     Clause(
         "TFD-A1",
         "With axis, each slice of the input along it has a range of its own; the ranges are 1-D of its size.",
-        f"{API}, axis (named only); {QUANTIZE}, axis",
+        f"{API}, axis (named only); {QUANTIZE_API}, axis",
         when={"axis": (0, 1, 2, 3)},
     ),
     Clause(
@@ -121,10 +118,9 @@ CLAUSES = (
     ),
     Clause(
         "TFD-U4",
-        "What a step that overflows in float32 gives.",
+        "What a step that overflows in float32 gives: infinity in working precision, and what IEEE 754 makes of it.",
         f"{API}: silent",
         True,
-        situation="an undefined result",
     ),
     Clause(
         "TFD-U5",
@@ -145,30 +141,12 @@ def signature(types: Types, attributes: Mapping[str, Any]) -> tuple[tuple[str, .
 
 
 def pose(node: Node, inputs: tuple[Array, ...]) -> tuple[Elementwise, ...]:
-    x, low, high = inputs
-    axis = node.attributes.get("axis", -1)
-    check_ranges(node.operator, axis, x.shape, {"min_range": low.shape, "max_range": high.shape})
-    axes = () if axis < 0 else (axis,)
-    operands = (flat(x, x.shape), *(flat(along(end, axes, x.shape), x.shape) for end in (low, high)))
+    operands, shape = laid_over(node, inputs), inputs[0].shape
     kinds, kind = tuple(map(kind_of, inputs)), INTEGER_TYPES[node.input_type]
     narrow = bool(node.attributes.get("narrow_range", False))
     constants = {"mode": node.attributes.get("mode", "MIN_COMBINED"), "T": kind, "lowest": kind.lowest + narrow}
     result, working = FLOAT_TYPES[node.output_type], FLOAT_TYPES["float32"]
-    return (Elementwise(node.operator, "output", x.shape, result, working, "", kinds, operands, constants),)
-
-
-def contest(
-    id: str,
-    question: str,
-    clauses: tuple[str, ...],
-    attributes: Mapping[str, Any],
-    inputs: tuple[Any, ...],
-    *answers: Answer,
-    quantized: str = "uint8",
-    real: str = "float32",
-) -> Contest:
-    node = {"real": real, "quantized": quantized, "attributes": dict(attributes)}
-    return Contest(id, question, clauses, node, inputs, answers)
+    return (Elementwise(node.operator, "output", shape, result, working, "", kinds, operands, constants),)
 
 
 CONTESTED = (
@@ -297,7 +275,7 @@ OPERATOR = Operator(
     prefix="TFD",
     formula="MIN_COMBINED: min_range + (input [+ (range(T) + 1) / 2]) * (max_range - min_range) / range(T); "
     "MIN_FIRST: min_range + (input - lowest) * range_scale; SCALED: input * scale_factor",
-    sources=(API, QUANTIZE),
+    sources=(API, QUANTIZE_API),
     clauses=CLAUSES,
     attributes=(
         Attribute("mode", "how the range becomes a scale", parse_choice(RANGE_MODES), default="MIN_COMBINED"),

@@ -136,10 +136,10 @@ CLAUSES = (
     ),
     Clause(
         "TQD-U6",
-        "What happens where the integers, scale_factor or a product overflow in the input's type.",
+        "What happens where the integers, scale_factor or a product overflow in the input's type: infinity in working "
+        "precision, and what IEEE 754 makes of it.",
         f"{DOCUMENT}: silent",
         True,
-        situation="an undefined result",
     ),
     Clause(
         "TQD-U7",

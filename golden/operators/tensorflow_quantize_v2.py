@@ -10,33 +10,25 @@ import numpy as np
 
 from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES
 from tiebreak.golden.errors import InvalidInput
-from tiebreak.golden.operators.model import (
-    Answer,
-    Attribute,
-    Clause,
-    Contest,
-    Operator,
-    Types,
-    parse_boolean,
-    parse_choice,
+from tiebreak.golden.operators.model import Attribute, Clause, Operator, Types, parse_boolean, parse_choice
+from tiebreak.golden.operators.tensorflow_quantize_v2_contested import CONTESTED, JAVA
+from tiebreak.golden.operators.tensorflow_ranges import (
+    QUANTIZE_API,
+    QUANTIZED_TYPES,
+    RANGE_MODES,
+    laid_over,
+    parse_axis,
 )
-from tiebreak.golden.problem import Array, Elementwise, along, flat, kind_of
+from tiebreak.golden.problem import Array, Elementwise, flat, kind_of
 from tiebreak.golden.samples import tensorflow_quantize_v2 as samples
 
 if TYPE_CHECKING:
     from tiebreak.golden.nodes import Node
 
-JAVA = "TensorFlow for Java documentation, Quantize"
-API = "TensorFlow API documentation, QuantizeV2"
-KERNEL = "TensorFlow 2.21, CPU kernel"
-TESTS = "TensorFlow, quantize_op_test.cc"
-
-RANGE_MODES = ("MIN_COMBINED", "MIN_FIRST", "SCALED")
 ROUND_MODES = {
     "HALF_AWAY_FROM_ZERO": "ROUND_NEAREST_TOWARD_INFINITY",
     "HALF_TO_EVEN": "ROUND_NEAREST_TOWARD_EVEN",
 }
-QUANTIZED_TYPES = ("int8", "uint8", "int16", "uint16", "int32")
 LEAST = 0.01
 
 CLAUSES = (
@@ -49,7 +41,7 @@ CLAUSES = (
     Clause(
         "TFQ-C2",
         "range(T) is the highest value of T minus the lowest: 255 for 8 bits.",
-        f"{API}, MIN_COMBINED",
+        f"{QUANTIZE_API}, MIN_COMBINED",
         when={"mode": "MIN_COMBINED"},
     ),
     Clause(
@@ -132,7 +124,10 @@ CLAUSES = (
         when={"round_mode": "HALF_TO_EVEN"},
     ),
     Clause(
-        "TFQ-R3", "HALF_TO_EVEN is allowed with SCALED only.", f"{API}, round_mode", when={"round_mode": "HALF_TO_EVEN"}
+        "TFQ-R3",
+        "HALF_TO_EVEN is allowed with SCALED only.",
+        f"{QUANTIZE_API}, round_mode",
+        when={"round_mode": "HALF_TO_EVEN"},
     ),
     Clause(
         "TFQ-K1",
@@ -165,7 +160,7 @@ CLAUSES = (
     ),
     Clause("TFQ-E1", "A range of at least ensure_minimum_range is left as it is.", f"{JAVA}, ensure_minimum_range"),
     Clause("TFQ-T1", "Input, ranges and their outputs are float32.", f"{JAVA}, create"),
-    Clause("TFQ-T2", "The output is of type T: int8, uint8, int16, uint16 or int32.", f"{API}, T"),
+    Clause("TFQ-T2", "The output is of type T: int8, uint8, int16, uint16 or int32.", f"{QUANTIZE_API}, T"),
     Clause("TFQ-G1", "The output has the shape of the input.", f"{JAVA}, axis"),
     Clause(
         "TFQ-U1",
@@ -205,10 +200,10 @@ CLAUSES = (
     ),
     Clause(
         "TFQ-U7",
-        "What a step that overflows in float32 gives.",
+        "What a step that overflows in float32 gives: an infinity in working precision, which is the nearer end as an "
+        "integer; what then is NaN is no integer.",
         f"{JAVA}: silent",
         True,
-        situation="an undefined result",
     ),
     Clause(
         "TFQ-U8",
@@ -232,13 +227,9 @@ def signature(types: Types, attributes: Mapping[str, Any]) -> tuple[tuple[str, .
 
 def pose(node: Node, inputs: tuple[Array, ...]) -> tuple[Elementwise, ...]:
     x, low, high = inputs
-    axis = node.attributes.get("axis", -1)
-    check_ranges(node.operator, axis, x.shape, {"min_range": low.shape, "max_range": high.shape})
     mode, real, constants = node.round_mode, FLOAT_TYPES["float32"], constants_of(node)
-    axes = () if axis < 0 else (axis,)
-    spread = (flat(x, x.shape), *(flat(along(end, axes, x.shape), x.shape) for end in (low, high)))
-    kinds = tuple(map(kind_of, inputs))
-    output = Elementwise(node.operator, "output", x.shape, node.quantized, real, mode, kinds, spread, constants)
+    operands, kinds = laid_over(node, inputs), tuple(map(kind_of, inputs))
+    output = Elementwise(node.operator, "output", x.shape, node.quantized, real, mode, kinds, operands, constants)
     ends = (flat(low, low.shape), flat(high, low.shape))
     return output, *(
         Elementwise(f"{node.operator}:{name}", name, low.shape, real, real, mode, kinds[1:], ends, constants)
@@ -254,25 +245,6 @@ def constants_of(node: Node) -> dict[str, Any]:
     return {"mode": mode, "T": kind, "lowest": kind.lowest + narrow, "highest": kind.highest, "least": least}
 
 
-def check_ranges(operator: str, axis: int, shape: tuple[int, ...], ranges: Mapping[str, tuple[int, ...]]) -> None:
-    """InvalidInput unless the ranges are scalars without an axis, and of the axis's size with one."""
-    if axis >= len(shape):
-        raise InvalidInput(f"{operator}: axis {axis} outside an input of rank {len(shape)}")
-    wanted = () if axis < 0 else (shape[axis],)
-    for name, found in ranges.items():
-        if found != wanted:
-            raise InvalidInput(
-                f"{operator}: {name} has shape {list(found)}; an input of shape {list(shape)} with axis {axis} "
-                f"needs {list(wanted)}"
-            )
-
-
-def parse_axis(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < -1:
-        raise ValueError(f"{value!r} is not an axis: 0, 1, … or -1 for none")
-    return value
-
-
 def parse_float(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ValueError(f"{value!r} is not a finite number")
@@ -283,282 +255,13 @@ def parse_float(value: Any) -> float:
     return float(value)
 
 
-def contest(
-    id: str,
-    question: str,
-    clauses: tuple[str, ...],
-    attributes: Mapping[str, Any],
-    inputs: tuple[Any, ...],
-    *answers: Answer,
-    quantized: str = "uint8",
-) -> Contest:
-    return Contest(id, question, clauses, {"quantized": quantized, "attributes": dict(attributes)}, inputs, answers)
-
-
-CONTESTED = (
-    contest(
-        "tfq-range-without-zero",
-        "Does a range that lies on one side of zero grow until it holds zero?",
-        ("TFQ-U1",),
-        {"mode": "MIN_FIRST"},
-        ([0.1, 0.2, 0.3], 0.1, 0.3),
-        Answer(JAVA, "says only that the range may be adjusted depending on other parameters", "unspecified", True),
-        Answer(TESTS, "QuantizeV2MovesMinToIncludeZero: the range becomes 0 to 0.3", (85.0, 170.0, 255.0)),
-        Answer(KERNEL, "moves the nearer end to zero", (85.0, 170.0, 255.0)),
-        Answer("the formula, read alone", "takes the range as it is given", (0.0, 128.0, 255.0)),
-    ),
-    contest(
-        "tfq-range-below-zero",
-        "The same for a range below zero.",
-        ("TFQ-U1",),
-        {"mode": "MIN_FIRST"},
-        ([-0.1, -0.2, -0.3], -0.3, -0.1),
-        Answer(JAVA, "says only that the range may be adjusted depending on other parameters", "unspecified", True),
-        Answer(TESTS, "QuantizeV2MovesMaxToIncludeZero: the range becomes -0.3 to 0", (170.0, 85.0, 0.0)),
-        Answer(KERNEL, "moves the nearer end to zero", (170.0, 85.0, 0.0)),
-    ),
-    contest(
-        "tfq-equal-range",
-        "What becomes of a range without width?",
-        ("TFQ-U2", "TFQ-U4"),
-        {"mode": "MIN_FIRST"},
-        ([0.0, 0.0], 0.0, 0.0),
-        Answer(JAVA, "does not say which end ensure_minimum_range moves", "unspecified", True),
-        Answer(TESTS, "QuantizeV2EqualRange: output_min stays 0, output_max is more than 0", (0.0, 0.0)),
-        Answer(KERNEL, "max_range becomes 0.01", (0.0, 0.0)),
-    ),
-    contest(
-        "tfq-axis-of-one",
-        "Which shape have output_min and output_max for an axis of size 1?",
-        ("TFQ-O2", "TFQ-A2"),
-        {"mode": "SCALED", "axis": 0},
-        ([[1.0, 2.0]], [0.0], [2.0]),
-        Answer(JAVA, "1-D, of the axis's size: [1]", (128.0, 255.0), True),
-        Answer(KERNEL, "the same values, but output_min and output_max are scalars", (128.0, 255.0)),
-    ),
-    contest(
-        "tfq-one-element-ranges",
-        "May the ranges be of shape [1] where there is no axis?",
-        ("TFQ-A3",),
-        {"mode": "MIN_FIRST"},
-        ([1.0, 1.75], [0.0], [255.0]),
-        Answer(JAVA, "they are scalars", "error", True),
-        Answer(TESTS, "QuantizeV2 gives them so", (1.0, 2.0)),
-        Answer(KERNEL, "takes any shape of one element, and returns scalars", (1.0, 2.0)),
-    ),
-    contest(
-        "tfq-min-first-axis",
-        "Which modes may have an axis?",
-        ("TFQ-A1",),
-        {"mode": "MIN_FIRST", "axis": 0},
-        ([1.0, 1.0], [0.0, 0.0], [1.0, 2.0]),
-        Answer(JAVA, "names no mode that may not", (255.0, 128.0), True),
-        Answer(KERNEL, "MIN_FIRST has none", "error"),
-    ),
-    contest(
-        "tfq-min-first-scale",
-        "Is range_scale of MIN_FIRST rounded in three steps, or in one?",
-        ("TFQ-M1",),
-        {"mode": "MIN_FIRST"},
-        ([3.3333333], 0.0, 4.0),
-        Answer(JAVA, "range_adjust, range and range_scale are rounded apart", (212.0,), True),
-        Answer(KERNEL, "(2^bits - 1) / (max_range - min_range), rounded once", (213.0,)),
-    ),
-    contest(
-        "tfq-least-range-too-small",
-        "What becomes of a range smaller than ensure_minimum_range?",
-        ("TFQ-U2", "TFQ-E1"),
-        {"mode": "MIN_COMBINED"},
-        ([0.001, 0.005], 0.0, 0.005),
-        Answer(JAVA, "ensures that the range is at least so wide, and does not say how", "unspecified", True),
-        Answer(KERNEL, "moves max_range to min_range + ensure_minimum_range * max(1, |min|, |max|)", (26.0, 128.0)),
-    ),
-    contest(
-        "tfq-least-range-scaled",
-        "Is ensure_minimum_range a width, or a multiple of the range's magnitude?",
-        ("TFQ-E1",),
-        {"mode": "MIN_COMBINED", "ensure_minimum_range": 2.0},
-        ([1.0, 3.0], -1.0, 3.0),
-        Answer(JAVA, "a width, and 4 is more than 2: the range stays", (128.0, 255.0), True),
-        Answer(KERNEL, "times the larger of 1, |min_range| and |max_range|: max_range becomes 5", (85.0, 170.0)),
-    ),
-    contest(
-        "tfq-even-outside-scaled",
-        "Which modes allow round_mode HALF_TO_EVEN?",
-        ("TFQ-R3",),
-        {"mode": "MIN_COMBINED", "round_mode": "HALF_TO_EVEN"},
-        ([0.5, 1.5, 2.5], 0.0, 255.0),
-        Answer(API, "SCALED only: such a node is an error", "error", True),
-        Answer(KERNEL, "SCALED only: refuses the node", "error"),
-        Answer(JAVA, "names round_mode without that limit: ties to even everywhere", (0.0, 2.0, 2.0)),
-    ),
-    contest(
-        "tfq-signed-min-combined",
-        "What does MIN_COMBINED subtract for the signed types other than int8?",
-        ("TFQ-U5", "TFQ-C3"),
-        {"mode": "MIN_COMBINED"},
-        ([-10.0, 0.0, 10.0], -10.0, 10.0),
-        Answer(JAVA, "names int8 alone; without an offset int16 could not hold the result", "unspecified", True),
-        Answer(KERNEL, "(range(T) + 1) / 2 for every signed type", (-32768.0, -1.0, 32767.0)),
-        quantized="int16",
-    ),
-    contest(
-        "tfq-range-of-t",
-        "Is range(T) the number of steps between the ends of T (255), or the number of its values (256)?",
-        ("TFQ-C2",),
-        {"mode": "MIN_COMBINED"},
-        ([0.0, 5.5], 0.0, 6.0),
-        Answer(API, "highest minus lowest, 255", (0.0, 234.0), True),
-        Answer(JAVA, "leaves the name unexplained; its example multiplies by 255/6", (0.0, 234.0)),
-        Answer("the name read as a count of values", "256", (0.0, 235.0)),
-    ),
-    contest(
-        "tfq-cast-or-round",
-        "Does MIN_COMBINED round, or cast (truncate)?",
-        ("TFQ-R1",),
-        {"mode": "MIN_COMBINED"},
-        ([0.75, 1.25, 1.75], 0.0, 255.0),
-        Answer(f"{JAVA}, round_mode", "rounding of values to quantized ones follows round_mode", (1.0, 1.0, 2.0), True),
-        Answer(f"{JAVA}, the example of MIN_COMBINED", "speaks of a cast, which in C truncates", (0.0, 1.0, 1.0)),
-        Answer(KERNEL, "rounds (unsigned types by adding a half and truncating)", (1.0, 1.0, 2.0)),
-    ),
-    contest(
-        "tfq-add-half-in-float32",
-        "Does the largest float32 below a half round to 0 in MIN_COMBINED?",
-        ("TFQ-R1", "TFQ-C1"),
-        {"mode": "MIN_COMBINED"},
-        ([0.49999997], 0.0, 255.0),
-        Answer(f"{JAVA}, round_mode", "0 is the nearest integer", (0.0,), True),
-        Answer(KERNEL, "adds 0.5 in float32, which gives 1, and truncates", (1.0,)),
-    ),
-    contest(
-        "tfq-combined-order",
-        "Is the range ratio of MIN_COMBINED rounded before it is multiplied?",
-        ("TFQ-C1",),
-        {"mode": "MIN_COMBINED"},
-        ([4.0117645, 3.0235293], 0.0, 6.0),
-        Answer(f"{JAVA}, the formula", "multiplies first, then divides", (170.0, 128.0), True),
-        Answer(f"{JAVA}, the example", "multiplies by 255/6, which float32 rounds", (171.0, 129.0)),
-        Answer(KERNEL, "multiplies by 255/6 in float32", (171.0, 129.0)),
-    ),
-    contest(
-        "tfq-int32-ends",
-        "What do inputs at the top of the range give for int32?",
-        ("TFQ-S4", "TFQ-T2"),
-        {"mode": "SCALED"},
-        ([-10.0, 9.0, 10.0], -10.0, 10.0),
-        Answer(
-            JAVA,
-            "the range is representable in T, so its upper end gives the highest value",
-            (-2147483647.0, 1932735282.0, 2147483647.0),
-            True,
-        ),
-        Answer(
-            KERNEL,
-            "2^31 in float32, cast to int32: the lowest value",
-            (-2147483648.0, 1932735360.0, -2147483648.0),
-        ),
-        quantized="int32",
-    ),
-    contest(
-        "tfq-int32-min-first",
-        "Are MIN_FIRST's sums, and its clamp, of integers or of floats for int32?",
-        ("TFQ-M3", "TFQ-M4"),
-        {"mode": "MIN_FIRST"},
-        ([1.0, 500.0], -256.0, 256.0),
-        Answer(JAVA, "clamps at the highest value of T", (8388608.0, 2147483647.0), True),
-        Answer(TESTS, "QuantizeV2_32Bit: the same to within 256", (8388608.0, 2147483647.0)),
-        Answer(KERNEL, "clamps at the largest float32 below it", (8388608.0, 2147483520.0)),
-        quantized="int32",
-    ),
-    contest(
-        "tfq-onednn-scaled",
-        "Has SCALED one factor for both sides, from the end further from zero?",
-        ("TFQ-S1", "TFQ-S3"),
-        {"mode": "SCALED", "round_mode": "HALF_TO_EVEN"},
-        ([1.5, 126.5, 127.0], -128.0, 127.0),
-        Answer(JAVA, "-128 below and 127 above, whichever allows less: 1 here", (2.0, 126.0, 127.0), True),
-        Answer(f"{KERNEL}, without oneDNN", "as the text", (2.0, 126.0, 127.0)),
-        Answer(f"{KERNEL}, with oneDNN", "127.5 over the larger end, and output_max is 128", (1.0, 126.0, 127.0)),
-        quantized="int8",
-    ),
-    contest(
-        "tfq-scaled-without-width",
-        "Is SCALED determined for min_range = max_range = -128, which needs no width, at the default "
-        "ensure_minimum_range?",
-        ("TFQ-U2", "TFQ-E1"),
-        {"mode": "SCALED", "round_mode": "HALF_TO_EVEN"},
-        ([-126.5, 0.0, 1.0, 2.5, 3.5, 64.0, 127.0], -128.0, -128.0),
-        Answer(JAVA, "the range is smaller than 0.01, and is widened the text does not say how", "unspecified", True),
-        Answer(
-            TESTS,
-            "QuantizeV2Qint8ScaledRoundToEven: -128 decides alone, and the range used is -128 to 127",
-            (-126.0, 0.0, 1.0, 2.0, 4.0, 64.0, 127.0),
-        ),
-        Answer(f"{KERNEL}, without oneDNN", "the same", (-126.0, 0.0, 1.0, 2.0, 4.0, 64.0, 127.0)),
-        quantized="int8",
-    ),
-    contest(
-        "tfq-scaled-without-width-away",
-        "The same with ties away from zero.",
-        ("TFQ-U2", "TFQ-E1"),
-        {"mode": "SCALED", "round_mode": "HALF_AWAY_FROM_ZERO"},
-        ([-126.5, 0.0, 1.0, 2.5, 3.5, 64.0, 127.0], -128.0, -128.0),
-        Answer(JAVA, "the range is smaller than 0.01, and is widened the text does not say how", "unspecified", True),
-        Answer(
-            TESTS,
-            "QuantizeV2Qint8ScaledRoundAwayFromZero: -128 decides alone, and the range used is -128 to 127",
-            (-127.0, 0.0, 1.0, 3.0, 4.0, 64.0, 127.0),
-        ),
-        Answer(KERNEL, "the same", (-127.0, 0.0, 1.0, 3.0, 4.0, 64.0, 127.0)),
-        quantized="int8",
-    ),
-    contest(
-        "tfq-int32-narrow",
-        "Does narrow_range leave the lowest value unused in int32, too, whose -2147483647 is no float32?",
-        ("TFQ-N1", "TFQ-S4"),
-        {"mode": "SCALED", "narrow_range": True},
-        ([-10.0, 9.0, 10.0], -10.0, 10.0),
-        Answer(JAVA, "the lowest value is not used, in any type", (-2147483647.0, 1932735282.0, 2147483647.0), True),
-        Answer(KERNEL, "min_T becomes -2^31 in float32, and comes out", (-2147483648.0, 1932735360.0, -2147483648.0)),
-        quantized="int32",
-    ),
-    contest(
-        "tfq-min-first-beyond",
-        "What does MIN_FIRST give for int32 inputs beyond the range: the highest value, or what max_range gives?",
-        ("TFQ-K1", "TFQ-M4"),
-        {"mode": "MIN_FIRST"},
-        ([34.89024353027344], -35.36893081665039, 17.44512176513672),
-        Answer(f"{JAVA}, in real arithmetic", "the same: the highest value", (2147483647.0,), True),
-        Answer(
-            f"{JAVA}, outputMin and outputMax",
-            "clips to max_range first, which float32 steps leave short",
-            (2147483520.0,),
-        ),
-        Answer(KERNEL, "clamps at the largest float32 below the highest value", (2147483520.0,)),
-        quantized="int32",
-    ),
-    contest(
-        "tfq-narrow-unsigned",
-        "Does narrow_range take a value from unsigned types, too?",
-        ("TFQ-N1",),
-        {"mode": "SCALED", "narrow_range": True},
-        ([0.0, 1.0, 255.0], 0.0, 255.0),
-        Answer(JAVA, "the lowest value is not used: 1 stands for zero", (1.0, 1.0, 255.0), True),
-        Answer(KERNEL, "as the text", (1.0, 1.0, 255.0)),
-        Answer(
-            "TensorFlow API documentation, Dequantize", "ignores narrow_range for unsigned types", (0.0, 1.0, 255.0)
-        ),
-    ),
-)
-
 OPERATOR = Operator(
     id="tensorflow.QuantizeV2",
     prefix="TFQ",
     formula="MIN_COMBINED: round((input - min_range) * range(T) / (max_range - min_range) [- (range(T) + 1) / 2]); "
     "MIN_FIRST: clamp(round(input * range_scale) - round(min_range * range_scale) + lowest); "
     "SCALED: round(clip(input, min_T / scale_factor, max_T / scale_factor) * scale_factor)",
-    sources=(JAVA, API),
+    sources=(JAVA, QUANTIZE_API),
     clauses=CLAUSES,
     attributes=(
         Attribute("T", "the output's element type", parse_choice(QUANTIZED_TYPES), required=True),

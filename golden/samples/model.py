@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -42,7 +42,6 @@ class Sample:
     tensors: tuple[Tensor, ...]
     flags: tuple[str, ...] = ()
     roles: tuple[str, ...] = ()
-    note: str = field(default="", compare=False)
 
 
 def reals(kind: str, values: Iterable[Fraction | float | int], shape: tuple[int, ...] | None = None) -> Tensor:

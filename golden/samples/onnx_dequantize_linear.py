@@ -8,41 +8,22 @@ from fractions import Fraction
 from typing import Any
 
 from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, SMALL_FLOAT_TYPES
+from tiebreak.golden.onnx_types import BYTES, CLASSIC_REALS, FLOAT4, FLOAT8, INT2, OPSETS, SINCE, WORDS
 from tiebreak.golden.samples.model import Sample, Tensor, bits, reals, scalar
 from tiebreak.golden.samples.ngraph_dequantize import telling, zero_points
 from tiebreak.golden.samples.onnx_shapes import AXES, BLOCKS, SOME, TENSORS, Laid
 from tiebreak.golden.themes import scale_name
 
-REALS = ("float16", "bfloat16", "float32")
-INPUTS = (
-    "int8",
-    "uint8",
-    "int32",
-    "int16",
-    "uint16",
-    "int4",
-    "uint4",
-    "int2",
-    "uint2",
-    "float8_e4m3fn",
-    "float8_e4m3fnuz",
-    "float8_e5m2",
-    "float8_e5m2fnuz",
-    "float4_e2m1fn",
-)
+INPUTS = (*BYTES, "int32", *WORDS, *INT2, *FLOAT8, *FLOAT4)
 LEFT_OFF = {  # types without a file, for brevity
     "float16": ("uint2", "float8_e4m3fnuz", "float8_e5m2fnuz", "int16"),
     "bfloat16": ("int2", "float8_e4m3fnuz", "float8_e5m2fnuz", "uint16"),
 }
-FILES = tuple((quantized, real) for real in REALS for quantized in INPUTS if quantized not in LEFT_OFF.get(real, ()))
+FILES = tuple(
+    (quantized, real) for real in CLASSIC_REALS for quantized in INPUTS if quantized not in LEFT_OFF.get(real, ())
+)
 FULL = (("int8", "float32"), ("float8_e4m3fn", "float32"), ("uint4", "float16"), ("int32", "bfloat16"))
 SCALES = (Fraction(1, 10), Fraction(-1, 7), Fraction(1))
-OPSETS = (10, 13, 19, 21, 23, 24, 25)
-SINCE = {"int8": 10, "uint8": 10, "int32": 10, "int16": 21, "uint16": 21, "int4": 21, "uint4": 21} | {
-    "int2": 25,
-    "uint2": 25,
-    "float4_e2m1fn": 23,
-}
 
 
 def samples(quantized: str, real: str) -> Iterator[Sample]:
@@ -182,7 +163,7 @@ def other_types(quantized: str, real: str) -> Iterator[Sample]:
     attributes = {"output_dtype": real}
     x, none = some(quantized), zero(quantized)
     roles = ("output-dtype", "output-type")
-    for name in REALS:
+    for name in CLASSIC_REALS:
         for scale in (Fraction(1, 10),) if name == real else (Fraction(1, 10), Fraction(4099, 4096)):
             tensors = (x, scalar(name, scale), none)
             node = node_of(quantized, real, scale=name, attributes=attributes)
@@ -208,7 +189,7 @@ def other_types(quantized: str, real: str) -> Iterator[Sample]:
 
 def versions(quantized: str, real: str) -> Iterator[Sample]:
     """The same node by every version of the operator that has it."""
-    first = max(SINCE.get(quantized, 19), 10 if real == "float32" else 19)
+    first = max(SINCE[quantized], 10 if real == "float32" else 19)
     for opset in OPSETS:
         if opset < first or (real != "float32" and opset > 19):
             continue

@@ -22,22 +22,13 @@ from tiebreak.golden.elements import (
     encode,
     neighbour,
 )
+from tiebreak.golden.onnx_types import CLASSIC_OUTPUTS, CLASSIC_REALS, FLOAT4, FLOAT8, INT2, OPSETS, SINCE
 from tiebreak.golden.samples.model import Sample, Tensor, bits, reals, scalar
 from tiebreak.golden.samples.onnx_shapes import AXES, BLOCKS, SOME, TENSORS, Laid
 from tiebreak.golden.themes import scale_name
 
 HALF = Fraction(1, 2)
-REALS = ("float16", "bfloat16", "float32")
-PLAIN_OUTPUTS = ("int4", "uint4", "int8", "uint8", "int16", "uint16")
-NEW_OUTPUTS = (
-    "int2",
-    "uint2",
-    "float8_e4m3fn",
-    "float8_e4m3fnuz",
-    "float8_e5m2",
-    "float8_e5m2fnuz",
-    "float4_e2m1fn",
-)
+NEW_OUTPUTS = (*INT2, *FLOAT8, *FLOAT4)
 INT32_OUTPUTS = ("int8", "uint8", "int16", "uint4", "float8_e4m3fn")
 NARROW = {
     "float16": ("float8_e4m3fnuz", "uint2"),
@@ -49,11 +40,11 @@ SUFFIX = "-further"
 FILES = (
     *(
         (real, output + SUFFIX)
-        for real in REALS
-        for output in PLAIN_OUTPUTS
+        for real in CLASSIC_REALS
+        for output in CLASSIC_OUTPUTS
         if output not in NARROW_PLAIN.get(real, ())
     ),
-    *((real, output) for real in REALS for output in NEW_OUTPUTS if output not in NARROW.get(real, ())),
+    *((real, output) for real in CLASSIC_REALS for output in NEW_OUTPUTS if output not in NARROW.get(real, ())),
     *(("int32", output) for output in INT32_OUTPUTS),
 )
 
@@ -210,7 +201,7 @@ def precisions(pair: Pair) -> Iterator[Sample]:
     values = near_ties(pair, held, 40) if pair.exact else around_midpoints(pair, held, 5)
     values = values[:: max(1, len(values) // 48)]
     zero = pair.zero(pair.middle)
-    for precision in ("float16", "bfloat16", "float32"):
+    for precision in CLASSIC_REALS:
         node = pair.node(attributes={"precision": precision})
         tensors = (pair.x(values), scalar(pair.scale, scale), zero)
         yield Sample(f"precision-{precision}", node, tensors, ("NearTie", "MixedTypes"), ("precision", "quotient"))
@@ -225,7 +216,7 @@ def other_scales(pair: Pair) -> Iterator[Sample]:
     """Scales of another type than x: a real one, a power of two of 8 bits, an integer."""
     zero = pair.zero(pair.middle)
     scale = Fraction(7) if pair.real == "int32" else Fraction(3, 10)
-    for name in ("float16", "bfloat16", "float32"):
+    for name in CLASSIC_REALS:
         if name != pair.scale:
             held = Fraction(decode(encode(scale, FLOAT_TYPES[name]), FLOAT_TYPES[name]))
             values = near_ties(pair, held, 24) if pair.exact else around_midpoints(pair, held, 7)
@@ -250,13 +241,9 @@ def other_scales(pair: Pair) -> Iterator[Sample]:
         yield Sample(name, pair.node(scale=kind, attributes=attributes), tensors, ("MixedTypes",), (role,))
 
 
-OPSETS = (10, 13, 19, 21, 23, 24, 25)
-SINCE = {"int16": 21, "uint16": 21, "int4": 21, "uint4": 21, "int2": 25, "uint2": 25, "float4_e2m1fn": 23}
-
-
 def versions(pair: Pair) -> Iterator[Sample]:
     """The same node by every version of the operator that has it."""
-    first = max(SINCE.get(pair.quantized, 10 if pair.exact else 19), 10 if pair.real in ("float32", "int32") else 19)
+    first = max(SINCE[pair.quantized], 10 if pair.real in ("float32", "int32") else 19)
     x = pair.x([Fraction(n, 2) for n in range(-7, 8)])
     for opset in OPSETS:
         if opset < first or (pair.real != "float32" and opset > 19) or (pair.real == "int32" and opset in (19, 21)):

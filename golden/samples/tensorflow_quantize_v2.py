@@ -64,6 +64,7 @@ def samples(real: str, quantized: str) -> Iterator[Sample]:
     yield from below_zero(kind)
     yield from narrow(kind)
     yield beyond(kind)
+    yield from each_step(kind)
 
 
 def exact(value: Fraction) -> Fraction:
@@ -304,6 +305,20 @@ def beyond(kind: IntegerType) -> Sample:
     x = reals("float32", [*inputs, Fraction(10) ** 30, -(Fraction(10) ** 30)])
     node = node_of(kind, "MIN_FIRST", "HALF_AWAY_FROM_ZERO")
     return Sample("min_first-beyond", node, (x, *range_tensors(low, high)), ("RangeEdge",), ("clip", "clamp"))
+
+
+def each_step(kind: IntegerType) -> Iterator[Sample]:
+    """Ranges on which a step that is left unrounded shows: MIN_FIRST's width, SCALED's min_T, which is no float32."""
+    away, rest = "HALF_AWAY_FROM_ZERO", ("NearTie", "ScaleNotPowerOfTwo")
+    for label, mode, low, high, role in (
+        ("width-0.7", "MIN_FIRST", Fraction(-1, 10), Fraction(6, 10), "range-scale"),
+        ("width-0.3", "MIN_FIRST", Fraction(-1, 10), Fraction(2, 10), "range-scale"),
+        ("max-side-5.9", "SCALED", Fraction(-5), Fraction(59, 10), "adjusted-range"),
+        ("min-side-87.1", "SCALED", Fraction(-871, 10), Fraction(80), "scale-factor"),
+    ):
+        x = bits("float32", aimed(kind, mode, low, high)[::2] + [encode(2 * end, F32) for end in (low, high)])
+        node = node_of(kind, mode, away, narrow_range=True)
+        yield Sample(f"{mode.lower()}-step-{label}", node, (x, *range_tensors(low, high)), rest, (role,))
 
 
 def scaled_ranges(kind: IntegerType) -> Sequence[tuple[str, Fraction, Fraction]]:

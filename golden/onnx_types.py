@@ -1,0 +1,21 @@
+"""Element types and operator sets of ONNX's QuantizeLinear and DequantizeLinear, by their ml_dtypes names."""
+
+from __future__ import annotations
+
+OPSETS = (10, 13, 19, 21, 23, 24, 25)
+REALS = ("float32", "float16", "bfloat16")
+BYTES = ("int8", "uint8")
+WORDS = ("int16", "uint16", "int4", "uint4")
+FLOAT8 = ("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz")
+FLOAT4 = ("float4_e2m1fn",)
+INT2 = ("int2", "uint2")
+E8M0 = ("float8_e8m0fnu",)
+# Those of nodes that are a plain quantization, by their width.
+CLASSIC_REALS = ("float16", "bfloat16", "float32")
+CLASSIC_OUTPUTS = ("int4", "uint4", "int8", "uint8", "int16", "uint16")
+# The operator set from which on a type is on the quantized side.
+SINCE = {
+    name: opset
+    for opset, names in ((10, (*BYTES, "int32")), (19, FLOAT8), (21, WORDS), (23, FLOAT4), (25, INT2))
+    for name in names
+}

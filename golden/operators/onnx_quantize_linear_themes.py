@@ -1,0 +1,56 @@
+"""Themes of onnx.QuantizeLinear's own: axes, ranks, and no zero point."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from tiebreak.golden.themes import Setting, Sketch, spread_over
+
+SHAPES: tuple[tuple[tuple[int, ...], int | None], ...] = (
+    ((3, 3, 3), 0),
+    ((3, 3, 3), 1),
+    ((3, 3, 3), 2),
+    ((3, 3, 3), -1),
+    ((3, 3, 3), -3),
+    ((3, 3, 3), None),
+    ((2, 3, 4), 0),
+    ((2, 3, 4), None),
+    ((2, 3, 4), -1),
+    ((3, 3), 0),
+    ((3, 3), None),
+    ((4, 1, 2, 3), 3),
+    ((2, 2, 2, 2), 0),
+    ((2, 2, 2, 2), None),
+    ((2, 2, 2, 2), 2),
+    ((2, 2, 2, 2), -1),
+    ((2, 2, 2, 2, 2), -2),
+    ((3, 2, 1), 0),
+    ((3, 2, 1), 1),
+    ((2, 3, 2, 2), None),
+    ((1, 2, 1, 3, 2), -2),
+    ((2, 3, 67), None),
+    ((5, 67), -1),
+    ((3, 1), 1),
+    ((2, 0, 3), 0),
+    ((0, 3), 1),
+)
+
+
+def axes_theme(s: Setting) -> Iterator[Sketch]:
+    """Per-axis scales on every axis, counted from the front and the back, and by default; and per-tensor ranks."""
+    for shape, axis in SHAPES:
+        name = f"axis-{'x'.join(map(str, shape))}-{'default' if axis is None else axis}"
+        attributes = {} if axis is None else {"axis": axis}
+        position = (1 if axis is None else axis) % len(shape)
+        yield spread_over(name, s, shape, (position,), attributes, "axis", "granularity", "shape")
+    for shape in ((), (0,), (2, 3, 4), (2, 0, 3)):
+        name = f"tensor-{'x'.join(map(str, shape)) or 'scalar'}"
+        yield spread_over(name, s, shape, (), {}, "per-tensor", "shape", "real-type", "output-type")
+
+
+def no_zero_point_theme(s: Setting) -> Iterator[Sketch]:
+    if s.quantized.name == "uint8":
+        x = [s.bits(Fraction(n, 2)) for n in range(0, 60)]
+        one = [s.bits(Fraction(1))]
+        yield Sketch("no-zero-point", x, one, None, ("NoZeroPoint", "Tie"), ("no-zero-point",))

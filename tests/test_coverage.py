@@ -1,0 +1,37 @@
+"""What coverage counts: every situation is one that some golden vectors show and others do not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from tiebreak.conformance.coverage import SITUATIONS, Shown
+from tiebreak.golden import kernel
+from tiebreak.golden.builder import all_files, file_name
+from tiebreak.golden.operators import OPERATORS
+from tiebreak.golden.operators.model import Operator
+from tiebreak.golden.pose import problems_of
+from tiebreak.golden.vectorfile import VECTORS, read_cases
+
+
+def vectors_shown(operator: str) -> Iterator[Shown]:
+    for file in all_files():
+        if file[0] == operator:
+            for case in read_cases(VECTORS / file_name(*file), trusted=True):
+                states = [kernel.solve(problem, working=False)[1] for problem in problems_of(case)]
+                yield Shown(case, np.concatenate(states))
+
+
+@pytest.mark.parametrize("spec", OPERATORS.values(), ids=OPERATORS)
+def test_every_situation_of_a_clause_is_shown_by_some_vectors_and_not_by_others(spec: Operator) -> None:
+    named = {clause.situation for clause in spec.clauses} - {""}
+    always, never = set(named), set(named)
+    for shown in vectors_shown(spec.id):
+        holds = {situation for situation in always | never if SITUATIONS[situation](shown)}
+        always, never = always & holds, never - holds
+        if not always | never:
+            break
+    assert not never, f"no vector shows {sorted(never)}"
+    assert not always, f"every vector shows {sorted(always)}"

@@ -1,0 +1,47 @@
+"""The oracle gives what is stored: a step that is changed, left out or put elsewhere shows in a golden vector."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tiebreak.golden import oracle
+from tiebreak.golden.builder import file_name
+from tiebreak.golden.operators import OPERATORS
+from tiebreak.golden.pose import problems_of
+from tiebreak.golden.problem import UNDEFINED
+from tiebreak.golden.vectorfile import VECTORS, read_cases
+
+# The files of fewest elements that show every step: of results with few and with many bits.
+FILES = (
+    ("ngraph.Dequantize", "int32", "float16"),
+    ("onnx.DequantizeLinear", "uint4", "float16"),
+    ("onnx.QuantizeLinear", "float16", "int8-further"),
+    ("onnx.QuantizeLinear", "float16", "float8_e5m2"),
+    ("openvino.FakeQuantize", "float16", "float16"),
+    ("tensorflow.Dequantize", "uint16", "float32"),
+    ("tensorflow.Dequantize", "int8", "bfloat16"),
+    ("tensorflow.FakeQuantWithMinMaxVarsPerChannel", "float32", "float32"),
+    ("tensorflow.QuantizeAndDequantizeV4", "float16", "float16"),
+    ("tensorflow.QuantizeV2", "float32", "int8"),
+    ("tensorflow.QuantizeV2", "float32", "int32"),
+)
+
+
+@pytest.mark.parametrize(("operator", "first", "second"), FILES)
+def test_oracle_gives_what_is_stored_in_working_precision(operator: str, first: str, second: str) -> None:
+    """By the first mode that the document allows: what is stored is the same in each of them."""
+    elements = 0
+    for case in read_cases(VECTORS / file_name(operator, first, second), trusted=True):
+        assert case.expected is not None
+        mode, known = (case.node.modes or ("",))[0], case.expected.working_state != UNDEFINED
+        solved = [oracle.solve(problem, working=True, mode=mode)[0] for problem in problems_of(case)]
+        assert np.array_equal(np.concatenate(solved)[known], case.expected.working[known]), case.id
+        elements += int(known.sum())
+    assert elements > 300
+
+
+def test_every_operator_but_a_twin_is_here() -> None:
+    """Quantize is the oracle's other half, and FakeQuantWithMinMaxVars has its per-channel form's formula."""
+    twins = {"ngraph.Quantize", "tensorflow.FakeQuantWithMinMaxVars"}
+    assert {operator for operator, *_ in FILES} == set(OPERATORS) - twins
