@@ -12,6 +12,8 @@ NO_CONTRACTION = [] if sys.platform == "win32" else ["-O3", "-ffp-contract=off"]
 setup(
     packages=[
         "tiebreak",
+        "tiebreak.cli",
+        "tiebreak.templates",
         "tiebreak.golden",
         "tiebreak.golden.formulas",
         "tiebreak.golden.kernels",
@@ -33,6 +35,7 @@ setup(
     },
     package_data={
         "tiebreak": ["py.typed"],
+        "tiebreak.templates": ["*.txt"],
         "tiebreak.golden": ["_kernel.pyx", "_kernel.pyi"],
         "tiebreak.golden.kernels": ["*.pyx", "*.pyi", "*.pxi"],
         "tiebreak.golden.vectors": ["*.json"],

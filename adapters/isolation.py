@@ -1,70 +1,109 @@
-"""A backend in a process of its own: what it does wrong costs one case and is named for it."""
+"""A backend in a process of its own: what it does wrong costs one case and is named for it.
+
+Cases go to the worker in batches and are answered one by one, so the one that never gets an answer is the guilty one.
+After a crash the rest of the batch runs again in a new worker. A crash may also be the late revenge of an earlier case:
+then the case at which it showed runs alone without it, and the earlier one is searched and blamed.
+"""
 
 from __future__ import annotations
 
-import os
-import select
-import signal
-import subprocess
-import sys
-import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
-from tiebreak.adapters import frames
-from tiebreak.golden.errors import InvalidInput, MachineryFailed
+from tiebreak.adapters.arena import put_all
+from tiebreak.adapters.frames import BrokenFrame
+from tiebreak.adapters.outcome import CLOSED_PIPE, CRASH, GARBAGE, GIVEN_UP, HANG, NO_START, OUT_OF_MEMORY, Outcome
+from tiebreak.adapters.process import MIB, TooMuchMemory, WorkerProcess
+from tiebreak.golden.errors import InvalidInput, MachineryFailed, Unsupported
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array
 
 START_LIMIT = 120.0  # seconds to import a library and build the backend
-CRASHES_IN_A_ROW = 20
-MOST_CRASHES = 200
-MOST_TIMEOUTS = 3
+MEMORY_LIMIT = 4096  # MiB
+MOST_CASES = 64  # of a batch
+MOST_BYTES = 4 * MIB  # of a batch's inputs
+CRASHES_IN_A_ROW = 40
+MOST_CRASHES = 400
+HANG_SECONDS = 120.0  # of waiting for hanging cases, all together
+FEWEST_HANGS = 3
+MOST_SEARCHES = 3  # for the earlier case that made a later one crash
+LONGEST_HISTORY = 256  # cases that such a search goes back
+MOST_FAILED_STARTS = 3
+STATUSES = ("ok", "unsupported", "error")
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """What came of one case: ok with outputs, or unsupported, error, crash or timeout with a message."""
+@dataclass
+class Faults:
+    """What went wrong so far, by the outcomes alone, so that a resumed run counts as an unbroken one."""
 
-    status: str
-    outputs: tuple[Array, ...] = ()
-    message: str = ""
-    seconds: float = 0.0
+    crashes: int = 0
+    hangs: int = 0
+    crashes_in_a_row: int = 0
+
+    def note(self, outcome: Outcome) -> None:
+        crashed, hung = outcome.status == "crash", outcome.status == "timeout"
+        self.crashes, self.hangs = self.crashes + crashed, self.hangs + hung
+        if outcome.fault != GIVEN_UP:
+            self.crashes_in_a_row = self.crashes_in_a_row + 1 if crashed else 0
+
+    def too_many(self, time_limit: float) -> bool:
+        """After so many the rest would only take time."""
+        if self.crashes_in_a_row >= CRASHES_IN_A_ROW or self.crashes >= MOST_CRASHES:
+            return True
+        return self.hangs >= FEWEST_HANGS and self.hangs * time_limit >= HANG_SECONDS
+
+
+class Abandoned(Exception):  # noqa: N818 - says what happened
+    """The run was interrupted: what the worker was doing is nobody's fault."""
+
+
+class Attempt(NamedTuple):
+    """The outcomes of a batch up to the first fault, and that fault if there was one."""
+
+    done: list[Outcome]
+    fault: Outcome | None
 
 
 @dataclass
 class IsolatedBackend:
-    """Starts the worker when first needed and again after a fault; `time_limit` is in seconds for one case."""
+    """Starts the worker when first needed and again after a fault.
+
+    `time_limit` is in seconds for one case, `memory_limit` in MiB for the worker.
+    """
 
     spec: str
     time_limit: float = 10.0
+    memory_limit: int = MEMORY_LIMIT
     name: str = ""
     version: str = ""
     operators: frozenset[str] | None = None
-    crashes: int = 0
-    in_a_row: int = 0
-    timeouts: int = 0
+    faults: Faults = field(default_factory=Faults)
+    replaced: int = 0  # workers
     refused: dict[str, str] = field(default_factory=dict)  # nodes that compile() does not support, with its reason
-    process: subprocess.Popen[bytes] | None = None
-    errors: Any = field(default_factory=lambda: tempfile.TemporaryFile())  # noqa: SIM115 - lives as long as we do
+    history: list[Case] = field(default_factory=list)  # what this worker ran
+    searches: int = 0
+    failed_starts: int = 0
+    abandoned: bool = False
+    confirmed: set[str] = field(default_factory=set)  # nodes with a case that crashes all alone
+    worker: WorkerProcess | None = None
 
     def start(self) -> None:
         """Start the worker. InvalidInput for a spec that is wrong, MachineryFailed if the backend can't be had."""
-        self.errors.seek(0)
-        self.errors.truncate()
-        self.process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "tiebreak.adapters.worker", self.spec],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self.errors,
-            bufsize=0,
-        )
+        if self.abandoned:
+            raise Abandoned
+        worker = self.worker = WorkerProcess(self.spec, self.memory_limit * MIB)
+        self.history = []
         try:
-            hello, _ = self.read_frame(time.monotonic() + START_LIMIT)
-        except (EOFError, TimeoutError, frames.BrokenFrame) as error:
-            raise MachineryFailed(f"backend {self.spec!r} did not start: {self.describe_end(error)}") from None
+            hello = worker.read_line(time.monotonic() + START_LIMIT)
+        except TimeoutError:
+            self.stop()
+            raise MachineryFailed(f"backend {self.spec!r} did not start within {START_LIMIT:g} s") from None
+        except (EOFError, BrokenFrame, TooMuchMemory) as error:
+            self.worker = None
+            ended = worker.end()
+            raise MachineryFailed(f"backend {self.spec!r} did not start: {str(error) or ended}") from None
         if hello["status"] != "ready":
             self.stop()
             raise_for(self.spec, hello)
@@ -73,144 +112,215 @@ class IsolatedBackend:
 
     def run(self, case: Case) -> Outcome:
         """Run one case; never raises for what the backend does."""
-        if self.is_given_up():
-            faults = f"{self.crashes} crashes and {self.timeouts} timeouts"
-            return Outcome("error", message=f"not run: the backend was given up after {faults}")
-        if case.node.key in self.refused:
-            return Outcome("unsupported", message=self.refused[case.node.key])
+        return self.run_batch([case])[0]
+
+    def run_batch(self, cases: Sequence[Case]) -> list[Outcome]:
+        """An outcome for each case, in order; never raises for what the backend does."""
+        outcomes: dict[int, Outcome] = {}
+        todo = list(range(len(cases)))
+        while todo:
+            if self.faults.too_many(self.time_limit) or self.failed_starts >= MOST_FAILED_STARTS:
+                outcomes |= dict.fromkeys(todo, self.given_up())
+                break
+            if cases[todo[0]].node.key in self.refused:
+                outcomes[todo[0]] = Outcome("unsupported", message=self.refused[cases[todo[0]].node.key], refused=True)
+                todo = todo[1:]
+                continue
+            done, fault = self.attempt([cases[i] for i in todo])
+            outcomes |= zip(todo, done, strict=False)
+            for outcome in done:
+                self.faults.note(outcome)
+            if fault is not None:
+                guilty = todo[len(done)]
+                settled = self.settle(cases, guilty, fault)
+                outcomes |= settled
+                for outcome in settled.values():
+                    self.faults.note(outcome)
+            todo = [i for i in todo if i not in outcomes]
+        return [outcomes[i] for i in range(len(cases))]
+
+    def given_up(self) -> Outcome:
+        faults = f"{self.faults.crashes} crashes and {self.faults.hangs} timeouts"
+        if self.failed_starts:
+            faults += f", its worker having failed to start {self.failed_starts} times"
+        return Outcome("error", message=f"not run: the backend was given up after {faults}", fault=GIVEN_UP)
+
+    def attempt(self, cases: Sequence[Case]) -> Attempt:
+        """Send the cases and take the answers, up to the first that brings none."""
+        done: list[Outcome] = []
         try:
-            reply, outputs = self.ask({"request": "run", "node": case.node.key}, case.inputs, self.time_limit)
-        except TimeoutError:
-            self.timeouts += 1
-            self.stop()
-            return Outcome("timeout", message=f"no answer within {self.time_limit:g} s")
-        except (EOFError, OSError) as error:
-            self.count_crash()
-            return Outcome("crash", message=self.describe_end(error))
-        except frames.BrokenFrame as error:
-            self.stop()
-            return Outcome("error", message=str(error))
-        except MachineryFailed as error:
-            self.count_crash()
-            return Outcome("error", message=str(error))
-        self.in_a_row = 0
-        message = reply.get("message", "")
-        if reply.get("node") == "refused":
-            self.refused[case.node.key] = message
-        return Outcome(reply["status"], tuple(outputs), message, reply.get("seconds", 0.0))
+            for outcome in self.answers(cases):
+                if outcome.refused:
+                    self.refused[cases[len(done)].node.key] = outcome.message
+                done.append(outcome)
+            assert self.worker is not None
+            self.worker.check_memory()  # what leaks a little in each case shows here
+        except (TimeoutError, EOFError, OSError, BrokenFrame, TooMuchMemory, MachineryFailed) as error:
+            if self.abandoned:
+                raise Abandoned from None
+            fault = self.fault_of(error)
+            return Attempt(done, fault) if len(done) < len(cases) else Attempt(done, None)
+        return Attempt(done, None)
 
-    def is_given_up(self) -> bool:
-        """After so many faults the rest would only take time."""
-        if self.in_a_row >= CRASHES_IN_A_ROW or self.crashes >= MOST_CRASHES:
-            return True
-        return self.timeouts >= MOST_TIMEOUTS
+    def answers(self, cases: Sequence[Case]) -> Iterator[Outcome]:
+        if self.worker is None:
+            self.replaced += 1
+            self.start()
+        worker = self.worker
+        assert worker is not None
+        nodes: dict[str, int] = {}
+        worker.arena.reset()
+        described = [
+            {"node": nodes.setdefault(case.node.key, len(nodes)), "tensors": put_all(worker.arena, case.inputs)}
+            for case in cases
+        ]
+        request = {"request": "run", "nodes": list(nodes), "cases": described, "free": worker.arena.used}
+        worker.send(request | {"limit": self.time_limit}, time.monotonic() + self.time_limit)
+        for number, case in enumerate(cases):
+            self.history.append(case)
+            reply = worker.read_line(time.monotonic() + self.time_limit)
+            yield parse_reply(worker, reply, number)
 
-    def count_crash(self) -> None:
-        self.crashes += 1
-        self.in_a_row += 1
+    def fault_of(self, error: BaseException) -> Outcome:
+        """What went wrong as an outcome; the worker is gone afterwards."""
+        if isinstance(error, MachineryFailed):
+            self.failed_starts += 1
+            return Outcome("crash", message=str(error), fault=NO_START)
+        worker, self.worker = self.worker, None
+        assert worker is not None
+        if isinstance(error, TimeoutError):
+            ended(worker)
+            return Outcome("timeout", message=f"no answer within {self.time_limit:g} s", fault=HANG)
+        if isinstance(error, BrokenFrame):
+            ended(worker)
+            return Outcome("error", message=str(error), fault=GARBAGE)
+        if isinstance(error, TooMuchMemory):
+            ended(worker)
+            return Outcome("crash", message=str(error), fault=OUT_OF_MEMORY)
+        message = worker.end()
+        fault = CLOSED_PIPE if "closed its pipe" in message else CRASH
+        return Outcome("crash", message=message, fault=OUT_OF_MEMORY if "bad_alloc" in message else fault)
 
-    def attestation(self) -> dict[str, str]:
-        """What the backend says of itself; says so if it cannot answer any more."""
+    def settle(self, cases: Sequence[Case], guilty: int, fault: Outcome) -> dict[int, Outcome]:
+        """Whose fault it was: outcomes of the case at which it showed and perhaps of an earlier one of the batch."""
+        case = cases[guilty]
+        before = [earlier for earlier in self.history if earlier is not case]
+        plain = fault.status != "crash" or fault.fault == NO_START
+        if plain or not before or case.node.key in self.confirmed:
+            return {guilty: fault}
+        alone = self.alone(case)
+        if alone.status == "crash":
+            self.confirmed.add(case.node.key)
+            return {guilty: alone}
+        if fault.fault == OUT_OF_MEMORY:  # the earlier ones filled it together; a new worker is enough
+            return {guilty: alone}
+        culprit = self.search(before[-LONGEST_HISTORY:], case)
+        number = next((i for i in range(guilty) if culprit is not None and cases[i] is culprit), None)
+        if number is None:
+            blamed = f" (after {culprit.id}; alone it runs)" if culprit else " (once; alone it runs)"
+            return {guilty: Outcome("crash", message=fault.message + blamed, fault=fault.fault)}
+        message = f"the next case to run after it, {case.id}, which runs alone, ended the worker: {fault.message}"
+        return {number: Outcome("crash", message=message, fault=fault.fault), guilty: alone}
+
+    def alone(self, case: Case) -> Outcome:
+        """The case as the first that a new worker runs."""
+        self.stop()
+        done, fault = self.attempt([case])
+        return done[0] if fault is None else fault
+
+    def search(self, before: Sequence[Case], case: Case) -> Case | None:
+        """The earlier case after which this one crashes, by halving; None if none does it by itself."""
+        self.searches += 1
+        if self.searches > MOST_SEARCHES:
+            return None
+        suspects = list(before)
+        while len(suspects) > 1:
+            half = len(suspects) // 2
+            suspects = suspects[half:] if self.crashes_after(suspects[half:], case) else suspects[:half]
+        return suspects[0] if self.crashes_after(suspects, case) else None
+
+    def crashes_after(self, suspects: Sequence[Case], case: Case) -> bool:
+        self.stop()
+        done, fault = self.attempt([*suspects, case])
+        return fault is not None and len(done) == len(suspects) and fault.status == "crash"
+
+    def attestation(self, nodes: Sequence[str]) -> dict[str, str]:
+        """What the backend says of itself after compiling the nodes; says so if it cannot answer any more."""
         try:
-            reply, _ = self.ask({"request": "attest"}, (), START_LIMIT)
-        except (EOFError, OSError, frames.BrokenFrame, MachineryFailed) as error:  # TimeoutError is an OSError
+            return dict(self.ask({"request": "attest", "nodes": list(nodes)})["attestation"])
+        except (EOFError, OSError, BrokenFrame, TooMuchMemory, MachineryFailed, KeyError) as error:
             self.stop()
             return {"attestation failed": str(error) or "the worker ended"}
-        return dict(reply["attestation"])
 
-    def ask(
-        self, header: Mapping[str, Any], inputs: tuple[Array, ...], limit: float
-    ) -> tuple[dict[str, Any], list[Array]]:
-        if self.process is None:
+    def reproducer(self, node: str, inputs: Sequence[Array]) -> str:
+        """The backend's own lines of a standalone script.
+
+        Unsupported if it writes none, MachineryFailed if it can't be had.
+        """
+        if self.worker is None:
             self.start()
-        deadline = time.monotonic() + limit
-        self.write(frames.encode(header, inputs), deadline)
-        return self.read_frame(deadline)
-
-    def write(self, data: bytes, deadline: float) -> None:
-        assert self.process is not None and self.process.stdin is not None
-        pipe = self.process.stdin.fileno()
-        os.set_blocking(pipe, False)
-        view = memoryview(data)
-        while view:
-            wait_for([], [pipe], deadline)
-            view = view[os.write(pipe, view) :]
-
-    def read_frame(self, deadline: float) -> tuple[dict[str, Any], list[Array]]:
-        buffer = bytearray()
-
-        def fill() -> None:
-            assert self.process is not None and self.process.stdout is not None
-            pipe = self.process.stdout.fileno()
-            wait_for([pipe], [], deadline)
-            data = os.read(pipe, 1 << 20)
-            if not data:
-                raise EOFError
-            buffer.extend(data)
-
-        def read_line() -> bytes:
-            while b"\n" not in buffer:
-                if len(buffer) > frames.LONGEST_HEADER:
-                    raise frames.BrokenFrame("a header line without end")
-                fill()
-            end = buffer.index(b"\n") + 1
-            return take(end)
-
-        def take(count: int) -> bytes:
-            while len(buffer) < count:
-                fill()
-            taken = bytes(buffer[:count])
-            del buffer[:count]
-            return taken
-
-        return frames.decode(read_line, take)
-
-    def describe_end(self, error: BaseException) -> str:
-        """How the worker ended and the end of what it wrote to standard error; the worker is gone afterwards."""
-        if isinstance(error, TimeoutError):
-            self.stop()
-            return f"no answer within {START_LIMIT:g} s"
-        code = self.wait()
-        self.errors.seek(0, os.SEEK_END)
-        self.errors.seek(max(0, self.errors.tell() - 600))
-        tail = " ".join(self.errors.read().decode(errors="replace").split())
-        how = f"killed by {signal.Signals(-code).name}" if code < 0 else f"ended with exit status {code}"
-        return f"the worker process was {how}; {tail}" if tail else f"the worker process was {how}"
-
-    def wait(self) -> int:
-        """The exit status of a worker that closed its pipe, killed if it lingers."""
-        assert self.process is not None
-        process, self.process = self.process, None
+        assert self.worker is not None
+        self.worker.arena.reset()
+        request = {"request": "reproduce", "node": node, "tensors": put_all(self.worker.arena, inputs)}
         try:
-            code = process.wait(2)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            code = process.wait()
-        close_pipes(process)
-        return code
+            reply = self.ask(request)
+        except (EOFError, OSError, BrokenFrame, TooMuchMemory) as error:
+            self.stop()
+            raise MachineryFailed(f"backend {self.spec!r}: {str(error) or 'the worker ended'}") from None
+        if not reply.get("lines"):
+            raise Unsupported(str(reply.get("message", "it writes no reproducer")))
+        return str(reply["lines"])
+
+    def ask(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        if self.worker is None:
+            self.start()
+        assert self.worker is not None
+        self.worker.send(request, time.monotonic() + START_LIMIT)
+        return self.worker.read_line(time.monotonic() + START_LIMIT)
+
+    def abandon(self) -> None:
+        """End everything at once: whoever waits for an answer gets Abandoned."""
+        self.abandoned = True
+        if self.worker is not None:
+            self.worker.kill()
 
     def stop(self) -> None:
         """End the worker, if there is one."""
-        if self.process is not None:
-            self.process.kill()
-            self.wait()
+        worker, self.worker = self.worker, None
+        if worker is not None:
+            ended(worker)
 
     def close(self) -> None:
         self.stop()
-        self.errors.close()
 
 
-def close_pipes(process: subprocess.Popen[bytes]) -> None:
-    for pipe in (process.stdin, process.stdout):
-        if pipe is not None:
-            pipe.close()
+def ended(worker: WorkerProcess) -> None:
+    worker.kill()
+    worker.close()
 
 
-def wait_for(readable: list[int], writable: list[int], deadline: float) -> None:
-    """Until one of the pipes is ready; TimeoutError after the deadline."""
-    left = deadline - time.monotonic()
-    if left <= 0 or not any(select.select(readable, writable, [], left)):
-        raise TimeoutError
+def parse_reply(worker: WorkerProcess, reply: Mapping[str, Any], number: int) -> Outcome:
+    """The outcome that a worker's line tells, checked; BrokenFrame for anything else."""
+    try:
+        if reply["case"] != number or reply["status"] not in STATUSES:
+            raise BrokenFrame("a reply to another case")
+        outputs = tuple(worker.arena.get(tensor) for tensor in reply["tensors"])
+        text, seconds = str(reply["message"]), float(reply["seconds"])
+        return Outcome(reply["status"], outputs, text, seconds, str(reply["fault"]), bool(reply["refused"]))
+    except (KeyError, TypeError, ValueError) as error:
+        raise BrokenFrame(f"not a reply: {error}") from None
+
+
+def batches(cases: Sequence[Case]) -> Iterator[Sequence[Case]]:
+    """The cases in order, in batches that are neither long nor large."""
+    start, size = 0, 0
+    for at, case in enumerate(cases):
+        size += sum(array.nbytes for array in case.inputs)
+        if at > start and (at - start >= MOST_CASES or size > MOST_BYTES):
+            yield cases[start:at]
+            start, size = at, sum(array.nbytes for array in case.inputs)
+    if start < len(cases):
+        yield cases[start:]
 
 
 def raise_for(spec: str, hello: Mapping[str, Any]) -> None:
@@ -219,13 +329,26 @@ def raise_for(spec: str, hello: Mapping[str, Any]) -> None:
     if hello["kind"] == "usage":
         raise InvalidInput(message)
     if hello["kind"] == "not-installed" and ":" not in spec:
-        raise MachineryFailed(
-            f"backend {spec!r} is not installed ({message}): pip install 'tiebreak[{extra_of(spec)}]'"
-        )
+        raise MachineryFailed(f"backend {spec!r} is not installed ({message}): {install_command(spec)}")
     raise MachineryFailed(f"backend {spec!r} failed to load: {message}")
 
 
-def extra_of(name: str) -> str:
-    """The extra that installs a built-in backend: its name's first part that is one."""
-    known = {"onnx-reference": "onnx", "tensorflow-no-onednn": "tensorflow", "openvino-as-shipped": "openvino"}
-    return known.get(name, name)
+# The extra of a built-in backend, where it is not the backend's own name.
+EXTRAS = {
+    "onnx-reference": "onnx",
+    "onnxruntime-no-optimisation": "onnxruntime",
+    "onnxruntime-qdq": "onnxruntime",
+    "onnxruntime-qdq-unfused": "onnxruntime",
+    "openvino-as-shipped": "openvino",
+    "openvino-limits-as-inputs": "openvino",
+    "litert-no-xnnpack": "litert",
+    "tensorflow-no-onednn": "tensorflow",
+    "torch-decomposed": "torch",
+}
+
+
+def install_command(name: str) -> str:
+    """What to type for a built-in backend."""
+    if name == "ngraph":
+        return "tiebreak backends install ngraph"
+    return f"pip install 'tiebreak[{EXTRAS.get(name, name)}]'"

@@ -17,8 +17,13 @@ Run = Callable[..., tuple[Array, ...]]
 class Backend(Protocol):
     """A real implementation under test.
 
-    Optional attributes: `operators`, the ids that it claims to implement (absent: all); `attest()`, a mapping of text
-    to text that says what really ran (library file, provider, instruction set, settings), asked after the first case.
+    Optional attributes:
+
+    `operators`: the ids that it claims to implement (absent: all).
+    `takes_constants`: true if compile() builds `node.constants` in; without it no such node reaches it.
+    `attest()`: a mapping of text to text that says what really ran (library file, provider, instruction set, settings);
+    it depends on which nodes were compiled in this process, and on nothing else that happened.
+    `reproducer(node, inputs)`: Python lines, without Tiebreak, that assign `outputs` and `library`; see reproducer.py.
     """
 
     name: str

@@ -1,9 +1,12 @@
-"""Finds backends: installed ones by entry point, a user's own as module:attribute or path/to/file.py:attribute."""
+"""Finds backends: installed by entry point; others as module:attribute, path/to/file.py:attribute, exec:COMMAND."""
 
 from __future__ import annotations
 
 import importlib
 import importlib.util
+import os
+import shlex
+import shutil
 import sys
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
@@ -13,6 +16,7 @@ from tiebreak.adapters.protocol import Backend
 from tiebreak.golden.errors import InvalidInput
 
 GROUP = "tiebreak.backends"
+EXEC = "exec:"
 
 
 def registered() -> dict[str, EntryPoint]:
@@ -24,13 +28,17 @@ def check_spec(spec: str) -> str:
     """The spec, if it names something that can be looked for; else InvalidInput with the known names."""
     if spec in registered():
         return spec
+    if spec.startswith(EXEC):
+        program_words(spec.removeprefix(EXEC))
+        return spec
     place, colon, attribute = spec.rpartition(":")
     if spec.endswith(".py") and Path(spec).is_file():
         raise InvalidInput(f"backend {spec!r}: name the attribute in it too, as {spec}:attribute")
     if not colon or not place or not attribute:
         known = ", ".join(registered())
         raise InvalidInput(
-            f"unknown backend {spec!r}; known: {known}; or your own as module:attribute or path/to/file.py:attribute"
+            f"unknown backend {spec!r}; known: {known}; "
+            "or your own as module:attribute, path/to/file.py:attribute or exec:COMMAND"
         )
     if place.endswith(".py") and not Path(place).is_file():
         raise InvalidInput(f"backend {spec!r}: no file {place}")
@@ -42,6 +50,10 @@ def load(spec: str) -> Backend:
 
     Raises InvalidInput for a missing module, attribute or method; whatever the user's code raises goes through.
     """
+    if spec.startswith(EXEC):
+        from tiebreak.adapters.external import External
+
+        return External(spec.removeprefix(EXEC))
     point = registered().get(spec)
     found = point.load() if point else load_attribute(*spec.rsplit(":", 1))
     is_instance = hasattr(found, "compile") and not isinstance(found, type)
@@ -50,6 +62,29 @@ def load(spec: str) -> Backend:
     if missing:
         raise InvalidInput(f"backend {spec!r} has no {', '.join(missing)}; it needs name, version and compile(node)")
     return backend  # type: ignore[no-any-return]
+
+
+def program_words(command: str) -> list[str]:
+    """The words of a command line, split as a POSIX shell does; InvalidInput if the first is no program to start."""
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise InvalidInput(f"backend '{EXEC}{command}': {error}") from None
+    if not words:
+        raise InvalidInput(f"backend '{EXEC}{command}': name the program to start, as in exec:./my_program")
+    if shutil.which(words[0]) is None:
+        raise InvalidInput(f"backend '{EXEC}{command}': {why_not_startable(words[0])}")
+    return words
+
+
+def why_not_startable(program: str) -> str:
+    if not Path(program).exists():
+        return f"no program {program!r}" + ("" if os.sep in program else " on the PATH")
+    if Path(program).is_dir():
+        return f"{program} is a folder"
+    if os.sep not in program:
+        return f"no program {program!r} on the PATH; the file of that name here is ./{program}"
+    return f"{program} is not executable (chmod +x {program})"
 
 
 def load_attribute(place: str, attribute: str) -> Any:

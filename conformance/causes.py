@@ -100,6 +100,11 @@ def add_half_away(o: Operands) -> Array:
     return o.clamp(np.copysign(magnitude, q.astype(np.float64)) + o.zero_point)
 
 
+def subtract_half_ceil(o: Operands) -> Array:
+    half = o.x.dtype.type(0.5)
+    return o.clamp(np.ceil(((o.x / o.scale) - half).astype(np.float64)) + o.zero_point)
+
+
 def zero_point_first(o: Operands) -> Array:
     total = (o.x / o.scale).astype(o.x.dtype) + o.zero_point.astype(o.x.dtype)
     return o.clamp(round_array(total.astype(np.float64), o.mode))
@@ -142,6 +147,28 @@ def sum_in(dtype: object) -> Predict:
         return o.clamp(total.astype(kind).astype(np.float64))
 
     return predict
+
+
+def reciprocal_and_zero_point(fused: bool) -> Predict:
+    """x times the rounded reciprocal plus the zero point, rounded once or after each step, and then to an integer."""
+
+    def predict(o: Operands) -> Array:
+        kind = o.x.dtype.type
+        product = o.x.astype(np.float64) * (kind(1) / o.scale).astype(np.float64)  # exact up to float32
+        if not fused:
+            product = product.astype(kind).astype(np.float64)
+        total = (product + o.zero_point).astype(kind)
+        return o.clamp(round_array(total.astype(np.float64), o.mode))
+
+    return predict
+
+
+def sum_and_clamp_in_own_type(o: Operands) -> Array:
+    """The highest value rounded to the input's type may be one too many: the cast to int32 then gives x86's lowest."""
+    kind = o.x.dtype.type
+    total = round_array(o.quotient(), o.mode).astype(kind) + o.zero_point.astype(kind)
+    clamped = np.clip(np.nan_to_num(total), kind(o.lowest), kind(o.highest)).astype(np.float64)
+    return np.where(clamped > o.highest, o.lowest, o.clamp(clamped))
 
 
 def result_in_float32(o: Operands) -> Array:
@@ -212,8 +239,17 @@ HYPOTHESES: tuple[tuple[Cause, Predict], ...] = (
     (Cause("multiplies by the reciprocal in float64", "quotient"), reciprocal(np.float64)),
     (Cause("adds the zero point before rounding, in the input's type", "round-first"), zero_point_first),
     (Cause("adds the zero point before rounding, in float64", "round-first"), zero_point_first_double),
+    (
+        Cause("multiplies by the rounded reciprocal and adds the zero point, fused, before rounding", "round-first"),
+        reciprocal_and_zero_point(fused=True),
+    ),
+    (
+        Cause("multiplies by the rounded reciprocal and adds the zero point before rounding", "round-first"),
+        reciprocal_and_zero_point(fused=False),
+    ),
     (Cause("floor(q + 0.5) computed in the input's type", "mode"), add_half_floor),
     (Cause("0.5 added to the magnitude in the input's type", "mode"), add_half_away),
+    (Cause("ceil(q - 0.5) computed in the input's type", "mode"), subtract_half_ceil),
     (Cause("clamps before the zero point is added", "add"), clamp_first),
     (Cause("clamps before the zero point is added, then wraps", "add"), clamp_first_wrapping),
     (Cause("casts to int32 before clamping, which overflows", "range"), int32_cast(None)),
@@ -222,6 +258,7 @@ HYPOTHESES: tuple[tuple[Cause, Predict], ...] = (
     (Cause("narrow range: the lowest value is never used", "range"), narrow_range),
     (Cause("sum with the zero point computed in float32", "add"), sum_in(np.float32)),
     (Cause("sum with the zero point computed in the input's type", "add"), sum_in(None)),
+    (Cause("sum and clamp in the input's type, cast to int32", "add"), sum_and_clamp_in_own_type),
     (Cause("result passes through float32", "add"), result_in_float32),
     (Cause("ignores the zero point", "add"), without_zero_point),
     (Cause("subtracts the zero point", "add"), subtracted_zero_point),

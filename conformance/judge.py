@@ -84,7 +84,7 @@ def judge(values: Array, truth: Truth, among: Truths | None = None) -> Judgement
     grades = np.full(values.shape, DEVIATES, np.uint8)
     grades[~truth.specified] = UNSPECIFIED
     if among is not None and len(among.allowed) > 1:
-        grades[among.open_between_modes() & ~among.any_agrees(values)] = DEVIATES
+        grades[among.open_between_modes & ~among.any_agrees(values)] = DEVIATES
     grades[truth.specified & (values == truth.working)] = WORKING
     grades[truth.exact_specified & (values == truth.exact)] = EXACT
     return Judgement(grades, values)

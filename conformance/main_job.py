@@ -6,57 +6,94 @@ import json
 import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
-from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
-from rich.table import Table
 
-from tiebreak.adapters.isolation import IsolatedBackend
+from tiebreak.adapters.isolation import MEMORY_LIMIT
 from tiebreak.adapters.registry import check_spec, registered
+from tiebreak.conformance.journal import FOLDER, begin_run, digest_of, end_run, read_plan
 from tiebreak.conformance.plan import Selection, plan
-from tiebreak.conformance.run import run_cases
-from tiebreak.golden.errors import EXIT_NOTHING_RAN, TiebreakError
+from tiebreak.conformance.run import Runner, assemble, run_all, started
+from tiebreak.golden.errors import EXIT_NOTHING_RAN, InvalidInput, MachineryFailed, TiebreakError
+from tiebreak.golden.nodes import Case
+from tiebreak.reports.console import plain
 from tiebreak.reports.html import write_report
 from tiebreak.reports.records import RunRecords, as_run, check_writable, write_run
 from tiebreak.reports.summary import json_summary, print_summary, why_nothing_ran
 
 
-def main_job(specs: Sequence[str], selection: Selection, folder: Path, *, time_limit: float, as_json: bool) -> int:
+@dataclass(frozen=True)
+class How:
+    """`time_limit` in seconds for one case, `memory_limit` in MiB for a worker; in our own process without either."""
+
+    time_limit: float = 10.0
+    memory_limit: int = MEMORY_LIMIT
+    in_process: bool = False
+
+
+def main_job(specs: Sequence[str], selection: Selection, folder: Path, how: How, *, as_json: bool) -> int:
     """Do it and give the exit code. Raises TiebreakError for bad input or a backend that can't be had."""
     checked = [check_spec(spec) for spec in dict.fromkeys(specs)]
+    if how.in_process and len(checked) != 1:
+        raise InvalidInput("--in-process takes exactly one -b: libraries share settings within a process")
     fresh = not folder.exists()
     check_writable(folder)
     try:
-        return run_and_report(checked, selection, folder, time_limit=time_limit, as_json=as_json)
-    except BaseException:
-        if fresh and not any(folder.iterdir()):
-            folder.rmdir()
+        cases = plan(selection)
+        facts = {
+            "command": shlex.join(["tiebreak", *sys.argv[1:]]),
+            "level": selection.level,
+            "seed": selection.seed,
+            **asdict(how),
+            "folder": str(folder),
+        }
+        with started(checked or list(registered()), **asdict(how), only_installed=not checked) as backends:
+            if not backends:
+                print("tiebreak: no backend is installed; try: pip install 'tiebreak[backends]'", file=sys.stderr)
+                clean_up(folder, fresh)
+                return EXIT_NOTHING_RAN
+            begin_run(folder, selection, [backend.spec for backend in backends], facts, digest_of(cases))
+            return run_and_report(backends, cases, folder, facts, as_json=as_json)
+    except (TiebreakError, OSError):
+        clean_up(folder, fresh)
         raise
 
 
-def run_and_report(
-    checked: Sequence[str], selection: Selection, folder: Path, *, time_limit: float, as_json: bool
-) -> int:
+def resume_job(folder: Path, *, as_json: bool) -> int:
+    """Go on with a run that was killed or interrupted, as it was begun. InvalidInput if there is none there."""
+    selection, chosen, facts, digest = read_plan(folder)
     cases = plan(selection)
-    chosen = checked or installed()
-    if not chosen:
-        print("tiebreak: no backend is installed; try: pip install 'tiebreak[backends]'", file=sys.stderr)
-        return EXIT_NOTHING_RAN
-    facts = {
-        "command": shlex.join(["tiebreak", *sys.argv[1:]]),
-        "level": selection.level,
-        "seed": selection.seed,
-        "time_limit": time_limit,
-        "folder": str(folder),
-    }
-    with shown_progress() as progress:
-        records = run_cases(chosen, cases, time_limit=time_limit, facts=facts, progress=progress)
+    if digest_of(cases) != digest:
+        raise InvalidInput(f"--resume {folder}: the cases are not those with which it was begun: start a new run")
+    with started(chosen, **{field.name: facts[field.name] for field in fields(How)}) as backends:
+        return run_and_report(backends, cases, folder, facts, as_json=as_json)
+
+
+def run_and_report(
+    backends: Sequence[Runner], cases: Sequence[Case], folder: Path, facts: dict[str, Any], *, as_json: bool
+) -> int:
+    try:
+        with shown_progress() as progress:
+            done = run_all(backends, cases, folder / FOLDER, progress)
+    except KeyboardInterrupt:
+        raise MachineryFailed(f"interrupted; to go on: tiebreak run --resume {shlex.quote(str(folder))}") from None
+    records = assemble(done, cases, facts)
     finish(folder, records, as_json=as_json)
+    end_run(folder)
     return int(records.info["exit"])
+
+
+def clean_up(folder: Path, fresh: bool) -> None:
+    """Leave nothing behind if nothing was found out."""
+    if not any((folder / FOLDER).glob("*.frames")):
+        end_run(folder)
+    if fresh and not any(folder.iterdir()):
+        folder.rmdir()
 
 
 def finish(folder: Path, records: RunRecords, *, as_json: bool) -> None:
@@ -88,60 +125,3 @@ def shown_progress() -> Iterator[Callable[[str, int, int], None]]:
             bar.update(tasks[name], completed=done)
 
         yield progress
-
-
-def plain(text: str, longest: int = 60) -> str:
-    """A backend's text without anything that rich or a terminal would interpret."""
-    return escape("".join(c if c.isprintable() else "?" for c in text)[:longest])
-
-
-def told(backend: IsolatedBackend) -> str:
-    return "any" if backend.operators is None else ", ".join(sorted(backend.operators))
-
-
-def installed() -> list[str]:
-    """The registered backends that load."""
-    return [name for name, problem in probe_all() if not problem]
-
-
-def probe_all() -> list[tuple[str, str]]:
-    """(name, why it does not load or "") of every registered backend, each asked in a process of its own."""
-    with ThreadPoolExecutor(4) as pool:
-        return list(zip(registered(), pool.map(lambda name: probe(name)[1], registered()), strict=True))
-
-
-def probe(name: str) -> tuple[IsolatedBackend, str]:
-    """The backend with its name, version and operators filled in, stopped again; and why it does not load."""
-    backend = IsolatedBackend(name)
-    try:
-        backend.start()
-        return backend, ""
-    except TiebreakError as error:
-        return backend, str(error)
-    finally:
-        backend.close()
-
-
-def list_backends(*, as_json: bool) -> None:
-    """Print every registered backend: installed or not, version, operators, and what to type if it is not."""
-    with ThreadPoolExecutor(4) as pool:
-        probed = list(pool.map(probe, registered()))
-    rows = [
-        {
-            "backend": backend.spec,
-            "installed": not problem,
-            "version": backend.version,
-            "operators": sorted(backend.operators or ()),
-            "message": problem,
-        }
-        for backend, problem in probed
-    ]
-    if as_json:
-        print(json.dumps({"backends": rows}))
-        return
-    table = Table()
-    for name in ("backend", "version", "operators, or why it is not installed"):
-        table.add_column(name, overflow="fold")
-    for backend, problem in probed:
-        table.add_row(*map(plain, (backend.spec, backend.version)), plain(problem or told(backend), 1000))
-    Console().print(table)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from tiebreak.conformance import causes
@@ -14,6 +15,8 @@ from tiebreak.golden.elements import INTEGER_TYPES
 from tiebreak.golden.operators import get_operator
 
 NEARLY = 4  # units in the last place
+
+Element = tuple[str, str, int]  # a case's id, an output's name, an index in it
 
 
 @dataclass(frozen=True)
@@ -27,8 +30,11 @@ class Evidence:
     against_modes: Mapping[Kind, Counter[str]]
 
 
-def with_causes(evidence: Evidence) -> list[dict[str, Any]]:
-    """The discrepancy rows with cause and clause, settled kind of node by kind of node."""
+def with_causes(evidence: Evidence, by_path: Mapping[Element, str] = MappingProxyType({})) -> list[dict[str, Any]]:
+    """The discrepancy rows with cause and clause, settled kind of node by kind of node.
+
+    `by_path` are the causes of elements whose operands have another answer elsewhere, by case id, output and index.
+    """
     candidates = plausible(evidence)
     places: dict[Kind, list[int]] = defaultdict(list)
     for i, row in enumerate(evidence.discrepancies):
@@ -37,9 +43,22 @@ def with_causes(evidence: Evidence) -> list[dict[str, Any]]:
     settled: dict[int, Cause] = {}
     for group, found in zip(places.values(), chosen, strict=True):
         settled |= dict(zip(group, found, strict=True))
-    return [
+    rows = [
         row | {"cause": text_of(row, settled[i]), "clause": clause_of(row, settled[i])}
         for i, row in enumerate(evidence.discrepancies)
+    ]
+    return with_path_causes(rows, by_path) if by_path else rows
+
+
+def with_path_causes(rows: Sequence[dict[str, Any]], by_path: Mapping[Element, str]) -> list[dict[str, Any]]:
+    """Those causes instead, each with the clause that was found for most of its elements."""
+    texts = [by_path.get((row["case"], row["output"], row["index"]), "") for row in rows]
+    clauses: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    for row, text in zip(rows, texts, strict=True):
+        clauses[row["operator"], text][row["clause"]] += 1
+    return [
+        row | {"cause": text, "clause": clauses[row["operator"], text].most_common(1)[0][0]} if text else row
+        for row, text in zip(rows, texts, strict=True)
     ]
 
 

@@ -27,7 +27,7 @@ def observations(case: Case, judgement: Judgement, truths: Truths) -> Counter[Ob
             own = operands(case, truths.problems[0], truths.problems[0].axes)
             situations, answers = situation_of(own), answer_of(own, judgement.values)
         else:
-            tied = truths.open_between_modes()
+            tied = truths.open_between_modes
             situations, answers = elementwise(truths.problems, judgement.values, tied)
             answers = np.where(tied, modes_that_agree(truths, judgement.values), answers)
     pairs = zip(situations[silent].tolist(), answers[silent].tolist(), strict=True)

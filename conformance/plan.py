@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from tiebreak.conformance.generators import case_id, generate_cases
+from tiebreak.conformance.paths import path_cases
 from tiebreak.conformance.relations import related_cases
 from tiebreak.golden.builder import all_files, file_name
 from tiebreak.golden.elements import ELEMENT_TYPES, FloatType, IntegerType, parse_real
@@ -60,7 +61,7 @@ def plan(selection: Selection) -> list[Case]:
         made = generated(name, selection)
         cases += [case for case in made if matches(case, wanted[name], selection)]
     if selection.vectors is None and selection.level:
-        made = related_cases(operators)
+        made = [*related_cases(operators), *path_cases(operators, selection.level)]
         cases += [case for case in made if matches(case, wanted[case.node.operator], selection)]
     if not cases:
         raise InvalidInput("no case matches this choice of operator, attributes and types")

@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -137,10 +138,32 @@ RELATIONS = (
 )
 
 
+@dataclass(frozen=True)
+class Compared:
+    """A pair with the elements that both sides specify, and what the step between must give."""
+
+    pair: Related
+    specified: Array
+    between: Array | None
+
+
+@cache
+def compared_pairs(relation: Relation) -> tuple[Compared, ...]:
+    """A relation's pairs, made once for the plan and for every backend."""
+    return tuple(compared(pair) for pair in relation.pairs())
+
+
+def compared(pair: Related) -> Compared:
+    cache, size = TruthCache(), pair.one.size
+    found = np.logical_and(*(cache.of(case).own.exact_specified[:size] for case in (pair.one, pair.other)))
+    between = None if pair.between is None else cache.of(pair.between).own.exact
+    return Compared(pair, np.asarray(found), between)
+
+
 def related_cases(operators: Sequence[str]) -> list[Case]:
     """The cases of every relation whose operators are all wanted."""
     wanted = [relation for relation in RELATIONS if set(relation.operators) <= set(operators)]
-    return [case for relation in wanted for pair in relation.pairs() for case in pair.cases]
+    return [case for relation in wanted for found in compared_pairs(relation) for case in found.pair.cases]
 
 
 def relation_rows(backend: str, outputs: Mapping[str, Array]) -> list[dict[str, Any]]:
@@ -151,24 +174,23 @@ def relation_rows(backend: str, outputs: Mapping[str, Array]) -> list[dict[str, 
     rows = []
     for relation in RELATIONS:
         row = {"relation": relation.text, "backend": backend, "cases": 0, "elements": 0, "differ": 0}
-        for pair in relation.pairs():
+        for found in compared_pairs(relation):
+            pair = found.pair
             if all(case.id in outputs for case in pair.cases):
-                compared = comparable(pair, outputs)
+                wanted = comparable(found, outputs)
                 one, other = (first_output(case, outputs[case.id]) for case in (pair.one, pair.other))
                 row["cases"] += 1  # type: ignore[operator]
-                row["elements"] += int(compared.sum())  # type: ignore[operator]
-                row["differ"] += int((compared & (one != other)).sum())  # type: ignore[operator]
+                row["elements"] += int(wanted.sum())  # type: ignore[operator]
+                row["differ"] += int((wanted & (one != other)).sum())  # type: ignore[operator]
         rows += [row] if row["cases"] else []
     return rows
 
 
-def comparable(pair: Related, outputs: Mapping[str, Array]) -> Array:
+def comparable(found: Compared, outputs: Mapping[str, Array]) -> Array:
     """Where both sides are specified, and the step between came out as it must."""
-    cache, size = TruthCache(), pair.one.size
-    found = np.logical_and(*(cache.of(case).own.exact_specified[:size] for case in (pair.one, pair.other)))
-    if pair.between is not None:
-        found &= outputs[pair.between.id] == cache.of(pair.between).own.exact
-    return np.asarray(found)
+    if found.pair.between is None:
+        return found.specified
+    return np.asarray(found.specified & (outputs[found.pair.between.id] == found.between))
 
 
 def first_output(case: Case, codes: Array) -> Array:

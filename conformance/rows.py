@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tiebreak.adapters.isolation import Outcome
+from tiebreak.adapters.outcome import Outcome
 from tiebreak.conformance.boundary import distance_in_ulp
 from tiebreak.conformance.judge import DEVIATES, EXACT, UNSPECIFIED, WORKING, Judgement
 from tiebreak.conformance.truths import Truths
@@ -34,7 +34,8 @@ def case_row(facts: dict[str, Any], case: Case, outcome: Outcome) -> dict[str, A
         "output_type": node.output_type,
         "flags": " ".join(case.flags),
         "clauses": " ".join(case.clauses),
-        "message": "",
+        "message": outcome.message,
+        "fault": outcome.fault,
         "seconds": outcome.seconds,
         "elements": case.size,
     }

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import math
-import threading
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import combinations
-from typing import Any
+from pathlib import Path
+from typing import Any, Protocol
 
 import numpy as np
 
-from tiebreak.adapters.isolation import IsolatedBackend, Outcome
+from tiebreak.adapters.in_process import InProcessBackend
+from tiebreak.adapters.isolation import MEMORY_LIMIT, Faults, IsolatedBackend, batches
+from tiebreak.adapters.outcome import WRONG_OUTPUT, Outcome
 from tiebreak.adapters.platform_facts import instruction_sets, machine
 from tiebreak.conformance import causes
-from tiebreak.conformance.judge import FAILURES, UNSPECIFIED, judge_outputs, output_problem
+from tiebreak.conformance.journal import Journal
+from tiebreak.conformance.judge import DEVIATES, FAILURES, UNSPECIFIED, Judgement, judge_outputs, output_problem
 from tiebreak.conformance.naming import Evidence, with_causes
 from tiebreak.conformance.observe import observations
+from tiebreak.conformance.paths import causes_by_path, path_rows
 from tiebreak.conformance.relations import relation_rows
 from tiebreak.conformance.rows import (
     Kind,
@@ -42,11 +47,14 @@ from tiebreak.golden.errors import (
     EXIT_FAILED,
     EXIT_NOTHING_RAN,
     MachineryFailed,
+    TiebreakError,
 )
+from tiebreak.golden.kernel import spread
 from tiebreak.golden.nodes import Case
-from tiebreak.golden.problem import Array
+from tiebreak.golden.problem import Array, Elementwise, Problem
 from tiebreak.reports.records import RunRecords
 
+STARTED_AT_ONCE = 4
 Progress = Callable[[str, int, int], None]  # backend, cases done, cases planned
 
 
@@ -64,38 +72,63 @@ class BackendRecords:
     observed: Counter[tuple[str, str, str]] = field(default_factory=Counter)
 
 
+class Runner(Protocol):
+    """A backend as a run needs it: isolated or in our own process."""
+
+    spec: str
+    name: str
+    version: str
+    operators: frozenset[str] | None
+    faults: Faults
+
+    def start(self) -> None: ...
+    def run_batch(self, cases: Sequence[Case]) -> list[Outcome]: ...
+    def attestation(self, nodes: Sequence[str]) -> dict[str, str]: ...
+    def abandon(self) -> None: ...
+    def close(self) -> None: ...
+
+
 def run_cases(
     specs: Sequence[str],
     cases: Sequence[Case],
     *,
     time_limit: float,
     facts: dict[str, Any],
-    progress: Progress = lambda name, done, planned: None,
+    memory_limit: int = MEMORY_LIMIT,
+    in_process: bool = False,
 ) -> RunRecords:
     """Run the cases on the backends side by side. `facts` is what the run record says of how it was started.
 
-    Raises InvalidInput or MachineryFailed if a backend can't be had at all, before any case runs.
+    `time_limit` is in seconds for a case, `memory_limit` in MiB for a worker. Raises InvalidInput or MachineryFailed if
+    a backend can't be had at all, before any case runs.
     """
-    backends = [IsolatedBackend(spec, time_limit) for spec in specs]
+    with started(specs, time_limit=time_limit, memory_limit=memory_limit, in_process=in_process) as backends:
+        return assemble(run_all(backends, cases), cases, facts)
+
+
+@contextmanager
+def started(
+    specs: Sequence[str], *, time_limit: float, memory_limit: int, in_process: bool, only_installed: bool = False
+) -> Iterator[list[Runner]]:
+    """The backends, started; of those that don't load none with `only_installed`, else their error is raised."""
+    backends: list[Runner] = [
+        InProcessBackend(spec) if in_process else IsolatedBackend(spec, time_limit, memory_limit) for spec in specs
+    ]
     try:
-        start_all(backends)
-        with ThreadPoolExecutor(max(1, len(backends))) as pool:
-            stop = threading.Event()
-            futures = [pool.submit(run_backend, backend, cases, progress, stop) for backend in backends]
-            try:
-                done = [future.result() for future in futures]
-            finally:
-                stop.set()
+        problems = start_all(backends)
+        for problem in problems:
+            if problem is not None and not only_installed:
+                raise problem
+        yield [backend for backend, problem in zip(backends, problems, strict=True) if problem is None]
     finally:
         for backend in backends:
             backend.close()
-    return assemble(done, cases, facts)
 
 
-def start_all(backends: Sequence[IsolatedBackend]) -> None:
-    """Start every worker, side by side since libraries load slowly, and give equal names a number."""
-    with ThreadPoolExecutor(max(1, len(backends))) as pool:
-        list(pool.map(IsolatedBackend.start, backends))
+def start_all(backends: Sequence[Runner]) -> list[TiebreakError | None]:
+    """Start every worker, a few at a time since libraries load slowly, and give equal names a number; what failed."""
+    with ThreadPoolExecutor(STARTED_AT_ONCE) as pool:
+        problems = list(pool.map(problem_of_start, backends))
     taken: set[str] = set()
     for backend in backends:
         name, number = backend.name, 1
@@ -103,35 +136,86 @@ def start_all(backends: Sequence[IsolatedBackend]) -> None:
             number += 1
             backend.name = f"{name} ({number})"
         taken.add(backend.name)
+    return problems
+
+
+def problem_of_start(backend: Runner) -> TiebreakError | None:
+    try:
+        backend.start()
+    except TiebreakError as error:
+        return error
+    return None
+
+
+def run_all(
+    backends: Sequence[Runner],
+    cases: Sequence[Case],
+    journals: Path | None = None,
+    progress: Progress = lambda name, done, planned: None,
+) -> list[BackendRecords]:
+    """Each backend in a thread of its own; what interrupts us ends all of them at once.
+
+    Outcomes that `journals` (a folder) holds are taken from there, new ones are kept in it.
+    """
+    truths = TruthCache()
+    with ThreadPoolExecutor(max(1, len(backends))) as pool:
+        kept = [Journal(journals / f"{number}.frames") if journals else None for number in range(len(backends))]
+        futures = [
+            pool.submit(run_backend, backend, cases, progress, truths, journal)
+            for backend, journal in zip(backends, kept, strict=True)
+        ]
+        try:
+            wait(futures, return_when=FIRST_EXCEPTION)
+            return [future.result() for future in futures]
+        except BaseException:
+            for backend in backends:
+                backend.abandon()
+            raise
 
 
 def run_backend(
-    backend: IsolatedBackend, cases: Sequence[Case], progress: Progress, stop: threading.Event
+    backend: Runner, cases: Sequence[Case], progress: Progress, truths: TruthCache, journal: Journal | None = None
 ) -> BackendRecords:
     claimed = [case for case in cases if backend.operators is None or case.node.operator in backend.operators]
     facts = {"name": backend.name, "version": backend.version, "spec": backend.spec}
     records = BackendRecords(facts | {"operators": sorted({case.node.operator for case in claimed})})
-    truths = TruthCache()
-    for done, case in enumerate(claimed):
-        if stop.is_set():
-            break
-        record(records, case, backend.run(case), truths)
-        progress(backend.name, done + 1, len(claimed))
-    records.facts["attestation"] = backend.attestation()
+    if journal is not None:
+        journal.begin(records.facts)
+    nodes: dict[str, None] = {}
+    for done, (case, outcome) in enumerate(outcomes_of(backend, claimed, journal), start=1):
+        record(records, case, outcome, truths)
+        if outcome.status == "ok":
+            nodes.setdefault(case.node.key)
+        progress(backend.name, done, len(claimed))
+    records.facts["attestation"] = backend.attestation(list(nodes))
     return records
+
+
+def outcomes_of(backend: Runner, cases: Sequence[Case], journal: Journal | None) -> Iterator[tuple[Case, Outcome]]:
+    """Every case with its outcome, in order: as the journal has it, else from the backend."""
+    known = journal.outcomes if journal is not None else {}
+    for outcome in known.values():
+        backend.faults.note(outcome)
+    for batch in batches(cases):
+        missing = [case for case in batch if case.id not in known]
+        found = backend.run_batch(missing)
+        if journal is not None:
+            journal.add(missing, found)
+        new = dict(zip((case.id for case in missing), found, strict=True))
+        yield from ((case, new[case.id] if case.id in new else known[case.id]) for case in batch)
 
 
 def record(records: BackendRecords, case: Case, outcome: Outcome, cache: TruthCache) -> None:
     """Add one case's rows."""
     row = case_row(records.facts, case, outcome)
-    problem = ""
-    if outcome.status == "ok":
-        problem = output_problem(case, outcome.outputs)
-    if outcome.status != "ok" or problem:
-        status = "error" if problem else outcome.status
-        records.results.append(row | {"verdict": status, "message": problem or outcome.message})
+    if outcome.status != "ok":
+        records.results.append(row | {"verdict": outcome.status})
         return
     truths = cache.of(case)
+    problem = output_problem(case, outcome.outputs, truths.problems)
+    if problem:
+        records.results.append(row | {"verdict": "error", "message": problem, "fault": WRONG_OUTPUT})
+        return
     judgement = judge_outputs(outcome.outputs, truths)
     row |= {"verdict": judgement.verdict, "elements": judgement.grades.size}
     records.results.append(row | counts(judgement) | mode_counts(judgement, truths))
@@ -140,22 +224,38 @@ def record(records: BackendRecords, case: Case, outcome: Outcome, cache: TruthCa
     if judgement.count(UNSPECIFIED):
         records.observed.update(observations(case, judgement, truths))
     if judgement.verdict == "deviates":
-        confirm(case, truths)
+        confirm(case, truths, judgement)
         explanations, against = causes.explanations(case, truths, judgement)
         records.candidates += explanations
         records.against[kind_of(row)].update(against)
         records.discrepancies += discrepancy_rows(records.facts["name"], case, judgement, truths)
 
 
-def confirm(case: Case, truths: Truths) -> None:
-    """Ask the oracle before a generated or typed case is called a discrepancy; vectors hold the oracle's results."""
+def confirm(case: Case, truths: Truths, judgement: Judgement) -> None:
+    """Ask the oracle before an element of a generated or typed case is called a discrepancy.
+
+    Vectors hold the oracle's results already.
+    """
     if case.expected is not None:
         return
-    truth = truths.by_mode[truths.allowed[0]]
-    for working, codes in ((False, truth.exact), (True, truth.working)):
-        solved = [oracle.solve(p, working=working, mode=truths.allowed[0])[0] for p in truths.problems]
-        if not np.array_equal(np.concatenate(solved), codes):
-            raise MachineryFailed(f"{case.id}: the kernel and the oracle disagree; one of them is wrong")
+    truth, mode, start = truths.by_mode[truths.allowed[0]], truths.allowed[0], 0
+    for problem in truths.problems:
+        size = math.prod(problem.shape)
+        at = np.flatnonzero(judgement.grades[start : start + size] == DEVIATES)
+        part = some_of(problem, at)
+        for working, codes in ((False, truth.exact), (True, truth.working)):
+            if not np.array_equal(oracle.solve(part, working=working, mode=mode)[0], codes[start + at]):
+                raise MachineryFailed(f"{case.id}: the kernel and the oracle disagree; one of them is wrong")
+        start += size
+
+
+def some_of(problem: Problem, at: Array) -> Problem:
+    """The problem of some elements only (flat indices), each with its own parameters."""
+    if isinstance(problem, Elementwise):
+        return replace(problem, shape=(at.size,), operands=tuple(operand[at] for operand in problem.operands))
+    parameters = (spread(array, problem.axes, problem.shape) for array in (problem.scale, problem.zero_point))
+    scale, zero_point = (np.broadcast_to(array, problem.x.size)[at] for array in parameters)
+    return replace(problem, axes=(0,), x=problem.x.reshape(-1)[at], scale=scale, zero_point=zero_point)
 
 
 def evidence_of(records: BackendRecords) -> Evidence:
@@ -165,7 +265,12 @@ def evidence_of(records: BackendRecords) -> Evidence:
 def assemble(done: Sequence[BackendRecords], cases: Sequence[Case], facts: dict[str, Any]) -> RunRecords:
     """The records of the whole run, causes settled for each backend and operator, ids assigned in order."""
     results = [row for records in done for row in records.results]
-    discrepancies = [row for records in done for row in with_causes(evidence_of(records))]
+    paths = [path_rows(records.facts["name"], records.outputs, cases) for records in done]
+    discrepancies = [
+        row
+        for records, rows in zip(done, paths, strict=True)
+        for row in with_causes(evidence_of(records), causes_by_path(rows, cases, records.discrepancies))
+    ]
     for number, row in enumerate(discrepancies, start=1):
         row["id"] = f"D{number:06d}"
     info = {
@@ -178,6 +283,7 @@ def assemble(done: Sequence[BackendRecords], cases: Sequence[Case], facts: dict[
         "backends": [records.facts for records in done],
         "typed": [row for case in cases if case.origin == "typed" for row in typed_rows(case, done)],
         "observed": [row for records in done for row in observed_rows(records)],
+        "paths": [row for rows in paths for row in rows],
         "relations": [row for records in done for row in relation_rows(records.facts["name"], records.outputs)],
         "pairs": [pair for a, b in combinations(done, 2) for pair in pair_rows(a, b, cases)],
         "exit": exit_code([row["verdict"] for row in results]),
@@ -203,7 +309,7 @@ def pair_rows(a: BackendRecords, b: BackendRecords, cases: Sequence[Case]) -> li
 def typed_rows(case: Case, done: Sequence[BackendRecords]) -> list[dict[str, Any]]:
     """A typed case element by element, as text: operands, what is expected, what each backend gave."""
     truths = TruthCache().of(case)
-    truth, tied, rows, at = truths.own, truths.open_between_modes(), [], 0
+    truth, tied, rows, at = truths.own, truths.open_between_modes, [], 0
     for problem in truths.problems:
         for i in range(math.prod(problem.shape)):
             found = element_operands(problem, case.node, i)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import threading
+from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -54,7 +57,7 @@ class Truths:
     allowed: tuple[str, ...]
     problems: tuple[Problem, ...]
 
-    @property
+    @cached_property
     def own(self) -> Truth:
         """The truth by which the case is judged; where several modes are allowed, specified only where they agree."""
         first, *others = (self.by_mode[mode] for mode in self.allowed)
@@ -64,6 +67,7 @@ class Truths:
             working &= other.working_specified & (other.working == first.working)
         return Truth(first.exact, first.working, exact, working, first.zero)
 
+    @cached_property
     def open_between_modes(self) -> Array:
         """Where every allowed mode gives a result, but not the same: one of them must have come."""
         result = np.zeros(self.by_mode[self.allowed[0]].exact.shape, bool)
@@ -87,23 +91,45 @@ class Truths:
         return {mode: truth for mode, truth in self.by_mode.items() if mode}
 
 
+MOST_KEPT = 2_000_000  # elements in one mode of the cases whose truths are kept
+
+
 class TruthCache:
-    """Truths of all modes, computed once for cases that share their inputs (the vectors of a group do)."""
+    """Truths of all modes, computed once for cases that share their inputs (the vectors of a group do).
+
+    Backends that run the same cases side by side share it; what was not asked for longest goes first.
+    """
 
     def __init__(self) -> None:
-        self.inputs: object = None
-        self.by_mode: dict[str, Truth] = {}
-        self.problems: tuple[Problem, ...] = ()
+        self.lock = threading.Lock()
+        self.kept: OrderedDict[tuple[int, str], tuple[object, dict[str, Truth]]] = OrderedDict()
+        self.elements = 0
 
     def of(self, case: Case) -> Truths:
-        if self.inputs is not case.inputs:
-            self.problems = problems_of(case)
-            modes = tuple(ROUND_MODES) if case.node.modes else ("",)
-            self.by_mode = {mode: kernel_truth(case, self.problems, mode) for mode in modes}
-            self.inputs = case.inputs
-        truths = Truths(self.by_mode, case.node.modes or ("",), self.problems)
+        node = case.node
+        attributes = sorted((name, str(value)) for name, value in node.attributes.items() if name != "round_mode")
+        key = id(case.inputs), f"{node.operator} {node.opset} {node.output_type} {attributes}"
+        problems = problems_of(case)  # of each case anew, since they say its rounding mode
+        truths = Truths(self.find(key, case, problems), node.modes or ("",), problems)
         check_against_vector(case, truths.own)
         return truths
+
+    def find(self, key: tuple[int, str], case: Case, problems: tuple[Problem, ...]) -> dict[str, Truth]:
+        with self.lock:
+            found = self.kept.get(key)
+            if found is not None:  # an id is good as long as what it belongs to is kept
+                self.kept.move_to_end(key)
+                return found[1]
+        modes = tuple(ROUND_MODES) if case.node.modes else ("",)
+        by_mode = {mode: kernel_truth(case, problems, mode) for mode in modes}
+        with self.lock:
+            if key not in self.kept:  # another backend may have been quicker
+                self.elements += by_mode[modes[0]].exact.size
+            self.kept[key] = case.inputs, by_mode
+            while self.elements > MOST_KEPT and len(self.kept) > 1:
+                _, (_, oldest) = self.kept.popitem(last=False)
+                self.elements -= next(iter(oldest.values())).exact.size
+        return by_mode
 
 
 def kernel_truth(case: Case, problems: Sequence[Problem], mode: str) -> Truth:

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from tiebreak.adapters.isolation import Outcome
+from tiebreak.adapters.outcome import Outcome
 from tiebreak.conformance.export import MANIFEST
 from tiebreak.conformance.main_job import finish
 from tiebreak.conformance.run import BackendRecords, assemble, record

@@ -13,6 +13,7 @@ from markupsafe import Markup
 
 from tiebreak.golden.elements import ELEMENT_TYPES, FloatType, IntegerType, decimal
 from tiebreak.golden.operators import OPERATORS
+from tiebreak.golden.operators.model import Contest, Operator
 from tiebreak.golden.rounding import ROUND_MODES, short_mode
 from tiebreak.reports.records import Run, write_aside
 from tiebreak.reports.staircase import staircase
@@ -21,6 +22,7 @@ from tiebreak.reports.summary import VERDICTS, cause_groups, grade, mode_matrix,
 SAMPLES = 6
 MOST_GROUPS = 200
 MOST_REASONS = 60
+MOST_PATHS = 200
 
 
 def write_report(path: Path, run: Run, folder: str) -> None:
@@ -46,6 +48,8 @@ def render(run: Run, folder: str) -> str:
         matrix=matrix_rows(run),
         groups=groups[:MOST_GROUPS],
         groups_left_out=max(0, len(groups) - MOST_GROUPS),
+        paths=run.info.get("paths", [])[:MOST_PATHS],
+        paths_left_out=max(0, len(run.info.get("paths", [])) - MOST_PATHS),
         reasons=reasons(run),
         discrepancies=len(run.discrepancies),
         cases=int(run.results["case"].nunique()),
@@ -108,9 +112,15 @@ def failure_groups(run: Run, folder: str) -> list[dict[str, Any]]:
         operator = OPERATORS.get(str(row["operator"]))
         clause = operator.clause(str(row["clause"])).text if operator else ""
         types = sorted({f"{a} → {b}" for a, b in zip(members["input_type"], members["output_type"], strict=True)})
-        extra = {"grade": grade(row["boundary_ulp"]), "clause_text": clause, "types": types, "samples": samples}
+        extra: dict[str, Any] = {"grade": grade(row["boundary_ulp"]), "clause_text": clause, "types": types}
+        extra |= {"samples": samples, "contested": contests_of(operator, str(row["clause"]))}
         groups.append({str(key): value for key, value in row.items()} | extra | {"picture": picture(members)})
     return groups
+
+
+def contests_of(operator: Operator | None, clause: str) -> list[Contest]:
+    """The questions about a clause to which authorities give different answers."""
+    return [contest for contest in operator.contested if clause in contest.clauses] if operator else []
 
 
 def telling(members: pd.DataFrame) -> pd.DataFrame:

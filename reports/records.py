@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 MODE_COLUMNS = tuple(f"{what}_{short_mode(mode)}" for mode in ROUND_MODES for what in ("compared", "differs"))
 TEXT_COLUMNS = ("backend", "version", "operator", "case", "origin", "round_mode", "input_type", "output_type", "flags")
 RESULT_DTYPES = {
-    **dict.fromkeys((*TEXT_COLUMNS, "clauses", "verdict", "message"), "string"),
+    **dict.fromkeys((*TEXT_COLUMNS, "clauses", "verdict", "message", "fault"), "string"),
     "seconds": "float64",
     **dict.fromkeys(("elements", "exact", "working_precision", "unspecified", "deviates", *MODE_COLUMNS), "int64"),
 }

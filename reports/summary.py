@@ -16,6 +16,7 @@ from tiebreak.golden.rounding import ROUND_MODES, short_mode
 from tiebreak.reports.records import Run
 
 MOST_TYPED_ROWS = 50
+MOST_PATH_ROWS = 12
 MOST_COLUMNS = 2  # backends side by side; more are grouped by what they gave
 NARROW = {"working-precision": "working-\nprecision", "unspecified": "unspec-\nified", "unsupported": "unsup-\nported"}
 VERDICTS = ("exact", "working-precision", "unspecified", "deviates", "unsupported", "error", "crash", "timeout")
@@ -35,7 +36,8 @@ def json_summary(run: Run, folder: str) -> dict[str, Any]:
     backends: dict[str, Any] = {b["name"]: {"version": b["version"], "operators": {}} for b in run.info["backends"]}
     for (backend, operator), verdicts in verdict_counts(run.results).items():
         backends[backend]["operators"][operator] = {"verdicts": verdicts}
-    return {"run": folder, "exit": run.info["exit"], "backends": backends, "discrepancies": len(run.discrepancies)}
+    counts = {"discrepancies": len(run.discrepancies), "path_dependent": run.info.get("paths", [])}
+    return {"run": folder, "exit": run.info["exit"], "backends": backends, **counts}
 
 
 def mode_matrix(results: pd.DataFrame) -> pd.DataFrame:
@@ -74,6 +76,8 @@ def print_summary(run: Run, folder: str) -> None:
     console.print(verdict_table(run))
     if len(run.discrepancies):
         console.print(cause_table(run))
+    if run.info.get("paths"):
+        console.print(path_table(run))
     if run.info.get("typed"):
         console.print(typed_table(run))
     for line in failures(run):
@@ -106,10 +110,33 @@ def cause_table(run: Run) -> Table:
     table = Table(title="discrepancies by cause", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     for name, justify in (("backend", "left"), ("cause", "left"), ("clause", "left"), ("elements", "right")):
         table.add_column(name, justify=justify, overflow="fold")  # type: ignore[arg-type]
-    for row in cause_groups(run.discrepancies).to_dict("records"):
+    for row in cause_groups(with_paths_as_one(run)).to_dict("records"):
         where = grade(row["boundary_ulp"])
         cause = shown(row["cause"], 90) + (f" ({where})" if where else "")
         table.add_row(shown(row["backend"]), cause, row["clause"], str(row["elements"]))
+    return table
+
+
+def with_paths_as_one(run: Run) -> pd.DataFrame:
+    """The discrepancies with one cause for all that depend on the path, whose answers have a table of their own."""
+    if not run.info.get("paths"):
+        return run.discrepancies
+    by_path = run.discrepancies["cause"].str.startswith("path-dependent")
+    return run.discrepancies.assign(cause=run.discrepancies["cause"].mask(by_path, "path-dependent: see below"))
+
+
+def path_table(run: Run) -> Table:
+    """Operands to which a backend gives several answers, each with where it gives it."""
+    rows = run.info["paths"]
+    left_out = f"; {len(rows) - MOST_PATH_ROWS} more in the report" if len(rows) > MOST_PATH_ROWS else ""
+    table = Table(title=f"answers that depend on the path{left_out}", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    for name in ("backend", "operands", "answers"):
+        table.add_column(name, overflow="fold")
+    for row in rows[:MOST_PATH_ROWS]:
+        operands = "\n".join(f"{name} {text}" for name, _, text in row["operands"])
+        answers = "\n".join(f"{answer['value']} {answer['paths'][0]}" for answer in row["answers"])
+        types = f"{row['input_type']} → {row['output_type']}"
+        table.add_row(f"{shown(row['backend'])}\n{row['operator']}\n{types}", operands, answers)
     return table
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
+import subprocess
 import sys
 import time
 from typing import Any
@@ -62,6 +64,77 @@ def leave(node: Any, x: Any, *rest: Any) -> Any:
     return quantize(node, x, *rest)
 
 
+def segfault(node: Any, x: Any, *rest: Any) -> Any:
+    if x.size == 7:
+        ctypes.string_at(0)
+    return quantize(node, x, *rest)
+
+
+HELD: list[Any] = []
+
+
+def hog(node: Any, x: Any, *rest: Any) -> Any:
+    while x.size == 7:
+        HELD.append(np.ones(1 << 22))  # 32 MiB each, touched
+    return quantize(node, x, *rest)
+
+
+def leak(node: Any, x: Any, *rest: Any) -> Any:
+    HELD.append(np.ones(1 << 21))  # 16 MiB each, touched
+    return quantize(node, x, *rest)
+
+
+def too_large(node: Any, x: Any, *rest: Any) -> Any:
+    if x.size == 7:
+        np.empty(1 << 60, np.uint8)
+    return quantize(node, x, *rest)
+
+
+def flicker(node: Any, x: Any, *rest: Any) -> Any:
+    (y,) = quantize(node, x, *rest)
+    if x.size == 7:
+        HELD.append(None)
+        y[3] = len(HELD)
+    return (y,)
+
+
+def close_pipe(node: Any, x: Any, *rest: Any) -> Any:
+    if x.size == 7:
+        os.closerange(3, 256)
+        time.sleep(3600)
+    return quantize(node, x, *rest)
+
+
+def revenge(node: Any, x: Any, *rest: Any) -> Any:
+    if HELD and x.size == 6:
+        os.abort()
+    if x.size == 7:
+        HELD.append(None)
+    return quantize(node, x, *rest)
+
+
+def fork(node: Any, x: Any, *rest: Any) -> Any:
+    if x.size == 7:
+        if os.fork() == 0:
+            time.sleep(3600)
+        os.abort()
+    return quantize(node, x, *rest)
+
+
+def children(node: Any, x: Any, *rest: Any) -> Any:
+    if x.size == 7:
+        subprocess.run(["sleep", "3600"], check=True)
+    return quantize(node, x, *rest)
+
+
+def noted(node: Any, x: Any, *rest: Any) -> Any:
+    """Adds a line to a file for each call and takes its time, so that a run of it can be interrupted."""
+    with open(os.environ["TIEBREAK_TEST_NOTES"], "a", encoding="utf-8") as file:
+        file.write(f"{node.key} {x.tobytes().hex()} {[array.tobytes().hex() for array in rest]}\n")
+    time.sleep(0.004)
+    return abort(node, x, *rest)
+
+
 def chatter(node: Any, *inputs: Any) -> Any:
     print("{'not': a frame}\n" * 3)
     os.write(1, b"\x00garbage\n")
@@ -80,6 +153,16 @@ def broken(node: Any, *inputs: Any) -> Any:
 sound = Sample("sound", quantize)
 wrong = Sample("wrong", lambda node, *inputs: quantize(node, *inputs, rint=half_away))
 aborts = Sample("aborts", abort)
+segfaults = Sample("segfaults", segfault)
+hogs = Sample("hogs", hog)
+leaks = Sample("leaks", leak)
+allocates_too_much = Sample("allocates too much", too_large)
+flickers = Sample("flickers", flicker)
+closes_pipe = Sample("closes its pipe", close_pipe)
+avenges = Sample("avenges", revenge)
+starts_children = Sample("starts children", children)
+forks = Sample("forks", fork)
+notes = Sample("notes", noted)
 hangs = Sample("hangs", hang)
 leaves = Sample("leaves", leave)
 chatters = Sample("chatters", chatter)
@@ -93,6 +176,19 @@ objects = Sample("objects", lambda node, *inputs: (np.array([object()]),))
 hostile = Sample("<script>alert('name')</script>[red]", lambda node, *inputs: quantize(node, *inputs, rint=half_away))
 hostile.version = "\x1b[31m<img src=x onerror=alert(1)>"
 nameless = object()
+
+
+class Shown(Sample):
+    """Writes reproducers."""
+
+    def reproducer(self, node: Any, inputs: Any) -> str:
+        return (
+            'outputs = (np.clip(np.copysign(np.floor(np.abs(x / y_scale) + 0.5), x), 0, 255).astype("uint8"),)\n'
+            f'library = "{self.name} 1.0"'
+        )
+
+
+shown = Shown("shown", lambda node, *inputs: quantize(node, *inputs, rint=half_away))
 
 
 def factory() -> Sample:

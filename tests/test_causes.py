@@ -8,9 +8,9 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-import wrong_backends as wb
+import arithmetic_of_mistakes as wb
 from test_wrong_backends import operands, vectors
-from tiebreak.adapters.isolation import Outcome
+from tiebreak.adapters.outcome import Outcome
 from tiebreak.conformance.boundary import distance_in_ulp
 from tiebreak.conformance.causes import UNEXPLAINED, Explanation, round_array, settle
 from tiebreak.conformance.naming import with_causes

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import os
+import re
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import psutil
 import pytest
 
 from tiebreak.adapters import frames
-from tiebreak.adapters.isolation import CRASHES_IN_A_ROW, MOST_CRASHES, IsolatedBackend
+from tiebreak.adapters.arena import Arena
+from tiebreak.adapters.in_process import InProcessBackend
+from tiebreak.adapters.isolation import CRASHES_IN_A_ROW, HANG_SECONDS, MOST_CRASHES, IsolatedBackend, batches
 from tiebreak.adapters.registry import check_spec, registered
-from tiebreak.conformance.judge import output_problem
+from tiebreak.conformance.judge import VERDICTS, output_problem
+from tiebreak.conformance.run import run_cases
 from tiebreak.golden.errors import InvalidInput, MachineryFailed
 from tiebreak.golden.nodes import Case, make_node
 
@@ -20,8 +28,8 @@ SAMPLES = Path(__file__).parent / "sample_backends.py"
 
 
 @contextmanager
-def worker(attribute: str, time_limit: float = 30.0) -> Iterator[IsolatedBackend]:
-    backend = IsolatedBackend(f"{SAMPLES}:{attribute}", time_limit)
+def worker(attribute: str, time_limit: float = 30.0, memory_limit: int = 4096) -> Iterator[IsolatedBackend]:
+    backend = IsolatedBackend(f"{SAMPLES}:{attribute}", time_limit, memory_limit)
     try:
         backend.start()
         yield backend
@@ -55,33 +63,77 @@ def test_a_function_is_called_for_its_backend() -> None:
         assert backend.name == "made"
 
 
+FAULTS = [
+    ("aborts", "crash", "crash", "killed by SIGABRT; .*about to abort"),
+    ("segfaults", "crash", "crash", "killed by SIGSEGV"),
+    ("forks", "crash", "crash", "killed by SIGABRT"),
+    ("leaves", "crash", "crash", "exit status 3"),
+    ("closes_pipe", "crash", "closed its pipe", "closed its pipe and went on"),
+    ("hangs", "timeout", "hang", "no answer within 1.5 s"),
+    ("starts_children", "timeout", "hang", "no answer within 1.5 s"),
+    ("hogs", "crash", "out of memory", r"the worker held \d+ MiB of memory, the limit is 600 MiB"),
+    ("allocates_too_much", "error", "out of memory", "MemoryError"),
+    ("flickers", "error", "outputs change", "between two identical calls: output 0, element 3: 0x1, then 0x2"),
+]
+
+
+@pytest.mark.parametrize(("attribute", "status", "fault", "message"), FAULTS)
+def test_fault_costs_one_case_of_its_batch_and_is_named(attribute: str, status: str, fault: str, message: str) -> None:
+    sizes = [1, 2, 6, 7, 8, 3]
+    with worker(attribute, time_limit=1.5 if fault == "hang" else 30.0, memory_limit=600) as backend:
+        outcomes = backend.run_batch([case(size) for size in sizes])
+        assert [outcome.status for outcome in outcomes] == ["ok", "ok", "ok", status, "ok", "ok"]
+        assert (outcomes[3].fault, re.search(message, outcomes[3].message) is not None) == (fault, True), outcomes[3]
+        assert [outcome.outputs[0].size for outcome in outcomes if outcome.status == "ok"] == [1, 2, 6, 8, 3]
+
+
 @pytest.mark.parametrize(
-    ("attribute", "status", "message"),
+    ("attribute", "message"),
     [
-        ("aborts", "crash", "killed by SIGABRT; .*about to abort"),
-        ("leaves", "crash", "exit status 3"),
-        ("raises", "error", "RuntimeError: <b>no & never</b> second line"),
-        ("no_tuple", "error", "not a tuple of numpy arrays"),
-        ("objects", "error", "element type 'object'"),
+        ("raises", "RuntimeError: <b>no & never</b> second line"),
+        ("no_tuple", "not a tuple of numpy arrays"),
+        ("objects", "element type 'object'"),
     ],
 )
-def test_fault_becomes_its_own_outcome(attribute: str, status: str, message: str) -> None:
-    import re
-
+def test_exceptions_and_what_is_no_tensor_are_errors(attribute: str, message: str) -> None:
     with worker(attribute) as backend:
         outcome = backend.run(case(7))
-        assert outcome.status == status
-        assert re.search(message, outcome.message), outcome.message
-        if status == "crash":
-            assert backend.run(case(6)).status == "ok", "the worker is replaced"
+        assert (outcome.status, outcome.fault) == ("error", "exception")
+        assert message in outcome.message
 
 
-def test_hang_ends_at_the_time_limit_and_the_next_case_runs() -> None:
-    with worker("hangs", time_limit=1.0) as backend:
+def test_what_a_hanging_backend_started_ends_with_it() -> None:
+    with worker("starts_children", time_limit=1.0) as backend:
         assert backend.run(case(6)).status == "ok"
-        outcome = backend.run(case(7))
-        assert (outcome.status, outcome.message) == ("timeout", "no answer within 1 s")
-        assert backend.run(case(6)).status == "ok"
+        assert backend.worker is not None
+        group = backend.worker.process.pid
+        assert backend.run(case(7)).status == "timeout"
+        left = [p for p in psutil.process_iter() if os.getpgid(p.pid) == group and p.status() != psutil.STATUS_ZOMBIE]
+        assert left == []
+
+
+def test_a_leak_of_many_cases_costs_a_new_worker_and_no_case() -> None:
+    with worker("leaks", memory_limit=500) as backend:
+        outcomes = backend.run_batch([case(size) for size in range(1, 40)])
+        assert {outcome.status for outcome in outcomes} == {"ok"}
+        assert backend.replaced > 0
+
+
+def test_the_case_that_makes_a_later_one_crash_is_found_and_blamed() -> None:
+    cases = [case(size) for size in (1, 2, 7, 3, 4, 5, 6, 8)]
+    with worker("avenges") as backend:
+        outcomes = backend.run_batch(cases)
+        assert [outcome.status for outcome in outcomes] == ["ok", "ok", "crash", *["ok"] * 5]
+        assert "case-6, which runs alone, ended the worker" in outcomes[2].message
+        assert "SIGABRT" in outcomes[2].message
+
+
+def test_a_culprit_of_an_earlier_batch_is_named_beside_the_case_that_it_broke() -> None:
+    with worker("avenges") as backend:
+        assert [outcome.status for outcome in backend.run_batch([case(1), case(7)])] == ["ok", "ok"]
+        (outcome,) = backend.run_batch([case(6)])
+        assert outcome.status == "crash"
+        assert "(after case-7; alone it runs)" in outcome.message
 
 
 def test_what_a_backend_prints_does_not_break_frames() -> None:
@@ -110,26 +162,98 @@ def test_wrong_number_type_or_shape_is_seen(attribute: str, problem: str) -> Non
 
 def test_a_backend_that_keeps_crashing_is_given_up_and_says_so() -> None:
     with worker("aborts") as backend:
-        backend.crashes = MOST_CRASHES
+        backend.faults.crashes = MOST_CRASHES
         outcome = backend.run(case(6))
-        assert outcome.status == "error"
-        assert "given up after 200 crashes" in outcome.message
+        assert (outcome.status, outcome.fault) == ("error", "given up")
+        assert f"given up after {MOST_CRASHES} crashes" in outcome.message
 
 
 def test_crashes_between_answers_do_not_end_the_run_but_those_in_a_row_do() -> None:
     with worker("aborts") as backend:
-        backend.crashes = backend.in_a_row = CRASHES_IN_A_ROW - 1
-        assert backend.run(case(6)).status == "ok"
-        assert backend.run(case(7)).status == "crash"
-        assert backend.run(case(6)).status == "ok"
-        backend.in_a_row = CRASHES_IN_A_ROW - 1
-        assert backend.run(case(7)).status == "crash"
-        assert "given up after 21 crashes" in backend.run(case(6)).message
+        backend.faults.crashes = backend.faults.crashes_in_a_row = CRASHES_IN_A_ROW - 1
+        assert [outcome.status for outcome in backend.run_batch([case(6), case(7), case(6)])] == ["ok", "crash", "ok"]
+        backend.faults.crashes_in_a_row = CRASHES_IN_A_ROW - 1
+        found = backend.run_batch([case(7), case(6), case(5)])
+        assert [outcome.status for outcome in found] == ["crash", "error", "error"]
+        assert f"given up after {CRASHES_IN_A_ROW + 1} crashes" in found[-1].message
+
+
+def test_hanging_is_given_up_by_the_time_that_it_took() -> None:
+    with worker("hangs", time_limit=0.4) as backend:
+        backend.faults.hangs = int(HANG_SECONDS / 0.4) - 1
+        assert [outcome.status for outcome in backend.run_batch([case(6), case(7), case(6)])] == [
+            "ok",
+            "timeout",
+            "error",
+        ]
+
+
+def test_a_backend_that_does_not_start_again_is_given_up() -> None:
+    with worker("sound") as backend:
+        backend.stop()
+        backend.spec = f"{SAMPLES}:fails"
+        outcomes = backend.run_batch([case(size) for size in range(6)])
+        assert [outcome.fault for outcome in outcomes] == ["did not start again"] * 3 + ["given up"] * 3
+        assert "OSError: no device" in outcomes[0].message
+        assert "failed to start 3 times" in outcomes[-1].message
+
+
+def test_every_planned_case_has_a_verdict_whatever_the_backends_do() -> None:
+    cases = [case(size % 11) for size in range(90)]
+    cases = [replace(found, id=f"case-{i}") for i, found in enumerate(cases)]
+    specs = [
+        f"{SAMPLES}:{name}" for name in ("sound", "aborts", "hangs", "flickers", "raises", "avenges", "wrong_shape")
+    ]
+    records = run_cases(specs, cases, time_limit=0.5, facts={})
+    counted = Counter(row["backend"] for row in records.results)
+    assert counted == dict.fromkeys(("sound", "aborts", "hangs", "flickers", "raises", "avenges", "wrong shape"), 90)
+    assert {row["verdict"] for row in records.results} <= set(VERDICTS)
+    named = {(row["backend"], row["fault"]) for row in records.results if row["fault"]}
+    assert named >= {("hangs", "hang"), ("aborts", "crash"), ("flickers", "outputs change"), ("raises", "exception")}
+    assert ("wrong shape", "wrong output") in named
+
+
+def test_in_process_gives_the_same_outcomes() -> None:
+    cases = [case(size, kind) for size in range(9) for kind in ("uint8", "int16")]
+    here = InProcessBackend(f"{SAMPLES}:flickers")
+    here.start()
+    with worker("flickers") as backend:
+        pairs = list(zip(here.run_batch(cases), backend.run_batch(cases), strict=True))
+    assert [(a.status, a.message, a.fault) for a, _ in pairs] == [(b.status, b.message, b.fault) for _, b in pairs]
+    assert all(np.array_equal(a.outputs, b.outputs) for a, b in pairs)
+
+
+def test_batches_are_short_and_small_and_keep_the_order() -> None:
+    cases = [case(size) for size in (1, 2_000_000, 3)] + [case(4)] * 200
+    found = list(batches(cases))
+    assert [one for batch in found for one in batch] == cases
+    assert [len(batch) for batch in found] == [1, 1, 64, 64, 64, 9]
+
+
+def test_shared_memory_grows_and_refuses_what_is_not_there() -> None:
+    arena = Arena()
+    arrays = [np.arange(9, dtype=np.int16).reshape(3, 3), np.ones(1 << 21), np.zeros((0, 2), np.uint8)]
+    described = [arena.put(array) for array in arrays]
+    for tensor, array in zip(described, arrays, strict=True):
+        found = arena.get(tensor)
+        assert (found.dtype, found.shape) == (array.dtype, array.shape)
+        assert np.array_equal(found, array)
+    for wrong in (
+        {"at": -1},
+        {"at": 1 << 40},
+        {"shape": [1 << 40]},
+        {"shape": [-1]},
+        {"dtype": "object"},
+        {"shape": "x"},
+    ):
+        with pytest.raises(frames.BrokenFrame):
+            arena.get(described[0] | wrong)
+    arena.close()
 
 
 def test_attestation_tells_whether_subnormals_are_flushed() -> None:
     with worker("sound") as backend:
-        assert backend.attestation() == {"flushes subnormals in the calling thread": "no"}
+        assert backend.attestation([]) == {"flushes subnormals in the calling thread": "no"}
 
 
 @pytest.mark.parametrize(
@@ -155,7 +279,7 @@ def test_a_backend_that_fails_to_start_is_a_failure_not_bad_input() -> None:
 
 
 def test_unknown_names_list_the_known() -> None:
-    with pytest.raises(InvalidInput, match=r"known: numpy-naive, .*, openvino, openvino-as-shipped, tensorflow"):
+    with pytest.raises(InvalidInput, match=r"known: litert, .*, openvino, openvino-as-shipped, .*, tensorflow"):
         check_spec("nosuch")
     with pytest.raises(InvalidInput, match=r"no file nowhere\.py"):
         check_spec("nowhere.py:x")

@@ -205,3 +205,12 @@ def test_all_files_fit_the_schema() -> None:
     for path in vector_paths():
         read_document(path)
     assert SCHEMA.exists()
+
+
+def test_vectors_that_share_inputs_are_posed_with_their_own_rounding_mode() -> None:
+    cache, modes = TruthCache(), set()
+    for case in read_cases(VECTORS / file_name("ngraph.Quantize", "float32", "uint8"))[:40]:
+        (problem,) = cache.of(case).problems
+        assert problem.mode == case.node.round_mode
+        modes.add(case.node.round_mode)
+    assert len(modes) == 9

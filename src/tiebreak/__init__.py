@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tiebreak.adapters.program import serve
     from tiebreak.adapters.protocol import Backend
     from tiebreak.conformance.generators import cases, nodes
     from tiebreak.golden.errors import DamagedFile, InvalidInput, MachineryFailed, TiebreakError, Unsupported
@@ -31,6 +32,7 @@ PUBLIC = {
     "get_operator": "tiebreak.golden.operators",
     "make_node": "tiebreak.golden.nodes",
     "nodes": "tiebreak.conformance.generators",
+    "serve": "tiebreak.adapters.program",
 }
 
 __all__ = [
@@ -49,6 +51,7 @@ __all__ = [
     "get_operator",
     "make_node",
     "nodes",
+    "serve",
 ]
 
 

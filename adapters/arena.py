@@ -1,0 +1,90 @@
+"""Memory that we and one worker share: tensors go through it as raw bytes, never pickled.
+
+An anonymous file that both have mapped. It may grow, by either side, and never shrinks; every offset and size that the
+other side tells is checked before it is used.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import math
+import mmap
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from tiebreak.adapters.frames import MOST_BYTES, BrokenFrame, dtype_named
+from tiebreak.golden.problem import Array
+
+START_SIZE = 1 << 20
+ALIGNMENT = 64
+
+
+class Arena:
+    """Tensors are laid one after the other from `reset` on; `put` says where, `get` copies them out again."""
+
+    def __init__(self, descriptor: int | None = None) -> None:
+        self.descriptor = anonymous_file() if descriptor is None else descriptor
+        self.memory = mmap.mmap(self.descriptor, self.size())
+        self.used = 0
+
+    def size(self) -> int:
+        return os.fstat(self.descriptor).st_size
+
+    def reset(self, at: int = 0) -> None:
+        """The next tensor goes here."""
+        self.used = at
+
+    def put(self, array: Array) -> dict[str, Any]:
+        """Copy a tensor in; its element type, shape and place. 4-bit types take one byte an element."""
+        at = -(-self.used // ALIGNMENT) * ALIGNMENT
+        self.reach(at + array.nbytes)
+        self.memory[at : at + array.nbytes] = np.ascontiguousarray(array).tobytes()
+        self.used = at + array.nbytes
+        return {"dtype": array.dtype.name, "shape": list(array.shape), "at": at}
+
+    def get(self, described: Mapping[str, Any]) -> Array:
+        """A copy of the tensor. Raises BrokenFrame for one that cannot be there."""
+        try:
+            dtype, shape = dtype_named(described["dtype"]), [int(size) for size in described["shape"]]
+            at, count = int(described["at"]), math.prod(shape)
+        except (ValueError, TypeError, KeyError, OverflowError) as error:
+            raise BrokenFrame(f"not a tensor: {error}") from None
+        end = at + count * dtype.itemsize
+        if min(shape, default=0) < 0 or at < 0 or end - at > MOST_BYTES or end > self.size():
+            raise BrokenFrame(f"a tensor of shape {shape} that is not there")
+        self.reach(end)
+        return np.frombuffer(self.memory, dtype, count, at).reshape(shape).copy()
+
+    def reach(self, end: int) -> None:
+        """Have everything up to `end` in the file and mapped."""
+        if end <= len(self.memory):
+            return
+        size = self.size()
+        if end > size:
+            size = max(end, 2 * size)
+            os.ftruncate(self.descriptor, size)
+        self.memory = mmap.mmap(self.descriptor, size)  # the old mapping goes with its last user
+
+    def close(self) -> None:
+        os.close(self.descriptor)
+
+
+def anonymous_file() -> int:
+    """A file without a name; where the system can, sealed so that nobody shrinks it under the other's mapping."""
+    if hasattr(os, "memfd_create"):
+        descriptor = os.memfd_create("tiebreak", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+        os.ftruncate(descriptor, START_SIZE)
+        fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK)
+        return descriptor
+    with tempfile.TemporaryFile() as file:
+        descriptor = os.dup(file.fileno())
+    os.ftruncate(descriptor, START_SIZE)
+    return descriptor
+
+
+def put_all(arena: Arena, arrays: Sequence[Array]) -> list[dict[str, Any]]:
+    return [arena.put(array) for array in arrays]

@@ -1,0 +1,130 @@
+"""A program in any language as a backend, `exec:COMMAND`: frames over its standard input and output.
+
+docs/external-programs.md specifies them. A program that says unsupported or error stays; one that writes what is no
+reply is killed, and started again for the next request; one that ends takes this process along (see external_process).
+"""
+
+from __future__ import annotations
+
+import atexit
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tiebreak.adapters.external_process import Program, ProgramError
+from tiebreak.adapters.program import PROTOCOL, described, raw
+from tiebreak.adapters.protocol import Run
+from tiebreak.adapters.registry import program_words
+from tiebreak.golden.errors import InvalidInput, Unsupported
+from tiebreak.golden.nodes import Node
+from tiebreak.golden.problem import Array
+
+
+class External:
+    """The program that `command` starts: words as a POSIX shell splits them, but no shell sees them.
+
+    Raises InvalidInput if it can't be started, ProgramError if it does not say what it is.
+    """
+
+    def __init__(self, command: str) -> None:
+        self.command, self.words = command, program_words(command)
+        self.program: Program | None = None
+        self.compiled: dict[int, int] = {}  # ids of the nodes in the running program: a new one knows none
+        self.nodes = 0
+        atexit.register(self.close)
+        self.identity = self.start()
+        self.name, self.version, self.operators = self.identity.name, self.identity.version, self.identity.operators
+
+    def compile(self, node: Node) -> Run:
+        self.nodes += 1
+        number, header = self.nodes, node_header(node)
+        self.compile_there(number, header)
+        return lambda *inputs: self.run(number, header, [array for array in inputs if array is not None])
+
+    def attest(self) -> dict[str, str]:
+        file = Path(shutil.which(self.words[0]) or self.words[0]).resolve()
+        return {"command": self.command, "program": str(file), **self.identity.attestation}
+
+    def run(self, number: int, node: Mapping[str, Any], inputs: Sequence[Array]) -> tuple[Array, ...]:
+        if number not in self.compiled:
+            self.compile_there(number, node)
+        data = [raw(array) for array in inputs]
+        header = {"node": self.compiled[number], "bytes": sum(map(len, data)), "tensors": described(inputs)}
+        return tuple(self.ask("run", header, data)[1])
+
+    def compile_there(self, number: int, node: Mapping[str, Any]) -> None:
+        if self.program is None and self.start() != self.identity:
+            raise ProgramError("the program says, started again, that it is another one")
+        self.compiled[number] = self.ask("compile", {"node": node})[0]["id"]
+
+    def start(self) -> Identity:
+        try:
+            self.program = Program(self.words)
+        except OSError as error:
+            raise InvalidInput(f"can't start {self.words[0]}: {error.strerror or error}") from None
+        return identity_of(self.ask("hello", {"protocol": PROTOCOL})[0])
+
+    def ask(
+        self, request: str, header: Mapping[str, Any], data: Sequence[bytes] = ()
+    ) -> tuple[dict[str, Any], list[Array]]:
+        """The reply to a request if it is ok; Unsupported or ProgramError with the program's message if it is not."""
+        assert self.program is not None
+        try:
+            self.program.send(request, header, data)
+            reply, outputs = self.program.receive()
+        except (EOFError, BrokenPipeError):
+            ended, self.program = self.program, None
+            self.compiled.clear()
+            ended.share_fate()
+        except BaseException:
+            self.close()  # where its next frame begins is not known any more
+            raise
+        if reply["status"] == "ok":
+            return reply, outputs
+        message = str(reply.get("message") or "the program gave no reason")
+        raise Unsupported(message) if reply["status"] == "unsupported" else ProgramError(message)
+
+    def close(self) -> None:
+        """End the program, if it runs."""
+        self.compiled.clear()
+        if self.program is not None:
+            self.program.close()
+            self.program = None
+
+
+@dataclass(frozen=True)
+class Identity:
+    """What the program says it is."""
+
+    name: str
+    version: str
+    operators: frozenset[str] | None
+    attestation: Mapping[str, str]
+
+
+def identity_of(hello: Mapping[str, Any]) -> Identity:
+    name, version, operators = hello.get("name"), hello.get("version"), hello.get("operators")
+    attestation, protocol = hello.get("attestation") or {}, hello.get("protocol", PROTOCOL)
+    if protocol != PROTOCOL:
+        raise ProgramError(f"the program speaks protocol {protocol}, not {PROTOCOL}")
+    if not isinstance(name, str) or not isinstance(version, str) or not name:
+        raise ProgramError("the program's reply to hello lacks a name or a version")
+    if operators is not None and (not isinstance(operators, list) or not all(isinstance(o, str) for o in operators)):
+        raise ProgramError("the program's operators are no list of texts")
+    if not isinstance(attestation, dict):
+        raise ProgramError("the program's attestation is no object")
+    claimed = None if operators is None else frozenset(operators)
+    return Identity(name, version, claimed, {str(key): str(value) for key, value in attestation.items()})
+
+
+def node_header(node: Node) -> dict[str, Any]:
+    """A node as a header has it: keys in this order, attributes sorted by name."""
+    return {
+        "operator": node.operator,
+        "opset": node.opset,
+        "attributes": dict(sorted(node.attributes.items())),
+        "inputs": [{"name": tensor.name, "dtype": tensor.dtype.name} for tensor in node.inputs],
+        "outputs": [{"name": tensor.name, "dtype": tensor.dtype.name} for tensor in node.outputs],
+    }

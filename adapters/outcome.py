@@ -1,0 +1,34 @@
+"""What came of one case on one backend, before anybody judges it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tiebreak.golden.problem import Array
+
+# What a backend can do wrong, each by its own name in the records.
+CRASH = "crash"
+HANG = "hang"
+OUT_OF_MEMORY = "out of memory"
+EXCEPTION = "exception"
+WRONG_OUTPUT = "wrong output"
+NOT_DETERMINISTIC = "outputs change"
+CLOSED_PIPE = "closed its pipe"
+GARBAGE = "garbage"
+NO_START = "did not start again"
+GIVEN_UP = "given up"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """`status` is ok (with outputs), unsupported, error, crash or timeout; `fault` says which kind of the last three.
+
+    `refused` is true if the node was, not only these inputs.
+    """
+
+    status: str
+    outputs: tuple[Array, ...] = ()
+    message: str = ""
+    seconds: float = 0.0
+    fault: str = ""
+    refused: bool = False

@@ -1,0 +1,154 @@
+"""The worker as an operating-system process: started, written to, read from within limits, and ended."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+import psutil
+
+from tiebreak.adapters.arena import Arena
+from tiebreak.adapters.frames import LONGEST_HEADER, BrokenFrame
+
+TAIL = 600  # bytes of standard error that a message quotes
+LOOK = 0.05  # seconds between two looks at a busy worker's memory
+MIB = 1 << 20
+
+
+class TooMuchMemory(Exception):  # noqa: N818 - says what happened
+    """The worker, with its children, holds more than its limit."""
+
+
+class WorkerProcess:
+    """One worker, its pipes, its shared memory and a file that takes its standard error.
+
+    `memory_limit` is in bytes of resident memory, the worker's and its children's together. Every wait has a deadline
+    (time.monotonic seconds) and raises TimeoutError, EOFError, TooMuchMemory or BrokenFrame.
+    """
+
+    def __init__(self, spec: str, memory_limit: int) -> None:
+        self.memory_limit = memory_limit
+        self.arena = Arena()
+        self.errors = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as we do
+        self.buffer = bytearray()
+        self.scanned = 0
+        self.process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "tiebreak.adapters.worker", spec, str(self.arena.descriptor)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self.errors,
+            bufsize=0,
+            pass_fds=[self.arena.descriptor],
+            start_new_session=True,  # so that what it starts can be ended with it
+        )
+        assert self.process.stdin is not None and self.process.stdout is not None
+        self.stdin, self.stdout = self.process.stdin.fileno(), self.process.stdout.fileno()
+        os.set_blocking(self.stdin, False)
+
+    def send(self, request: Mapping[str, Any], deadline: float) -> None:
+        view = memoryview(json.dumps(request).encode() + b"\n")
+        while view:
+            self.wait_for([], [self.stdin], deadline)
+            view = view[os.write(self.stdin, view) :]
+
+    def read_line(self, deadline: float) -> dict[str, Any]:
+        """The next JSON object that the worker writes."""
+        while (end := self.buffer.find(b"\n", self.scanned)) < 0:
+            self.scanned = len(self.buffer)
+            if self.scanned > LONGEST_HEADER:
+                raise BrokenFrame("a line without end")
+            self.wait_for([self.stdout], [], deadline)
+            data = os.read(self.stdout, 1 << 20)
+            if not data:
+                raise EOFError
+            self.buffer += data
+        line, self.scanned = bytes(self.buffer[:end]), 0
+        del self.buffer[: end + 1]
+        try:
+            found = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise BrokenFrame(f"not a reply: {error}") from None
+        if not isinstance(found, dict):
+            raise BrokenFrame("not a reply: no JSON object")
+        return found
+
+    def wait_for(self, readable: list[int], writable: list[int], deadline: float) -> None:
+        """Until a pipe is ready, looking at the worker meanwhile.
+
+        A child of the worker may hold the pipe open after the worker's end, so EOF is not all that tells it.
+        """
+        while True:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise TimeoutError
+            gone = self.process.poll() is not None
+            if any(select.select(readable, writable, [], 0 if gone else min(left, LOOK))):
+                return
+            if gone:
+                raise EOFError
+            self.check_memory()
+
+    def check_memory(self) -> None:
+        used = self.memory()
+        if used > self.memory_limit:
+            limit = self.memory_limit // MIB
+            raise TooMuchMemory(f"the worker held {used // MIB} MiB of memory, the limit is {limit} MiB")
+
+    def memory(self) -> int:
+        """Resident bytes of the worker and what it started."""
+        total = 0
+        with suppress(psutil.Error):
+            worker = psutil.Process(self.process.pid)
+            for process in (worker, *worker.children(recursive=True)):
+                with suppress(psutil.Error):
+                    total += process.memory_info().rss
+        return total
+
+    def end(self) -> str:
+        """End it if it has not ended by itself; how it ended and the last that it wrote to standard error."""
+        try:
+            code: int | None = self.process.wait(2)
+        except subprocess.TimeoutExpired:
+            code = None
+        self.kill()
+        tail = self.last_words()
+        self.close()
+        if code is None:
+            how = "closed its pipe and went on"
+        else:
+            how = f"was killed by {signal_name(-code)}" if code < 0 else f"ended with exit status {code}"
+        return f"the worker process {how}; {tail}" if tail else f"the worker process {how}"
+
+    def last_words(self) -> str:
+        self.errors.seek(0, os.SEEK_END)
+        self.errors.seek(max(0, self.errors.tell() - TAIL))
+        return " ".join(self.errors.read().decode(errors="replace").split())
+
+    def kill(self) -> None:
+        """End the worker and everything that it started."""
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+    def close(self) -> None:
+        for pipe in (self.process.stdin, self.process.stdout):
+            if pipe is not None:
+                pipe.close()
+        self.errors.close()
+        self.arena.close()
+
+
+def signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

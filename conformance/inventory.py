@@ -1,0 +1,189 @@
+"""What is installed and what it accepts, found by asking; and what is missing, with what to type."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import shutil
+import sys
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+from rich.console import Console
+from rich.table import Table
+
+from tiebreak.adapters.isolation import IsolatedBackend, install_command
+from tiebreak.adapters.registry import check_spec, registered
+from tiebreak.conformance.run import problem_of_start
+from tiebreak.golden.builder import all_files, file_name
+from tiebreak.golden.errors import EXIT_CONFORMS, EXIT_FAILED, TiebreakError
+from tiebreak.golden.nodes import Case
+from tiebreak.golden.vectorfile import VECTORS, plainest_cases
+from tiebreak.reports.console import plain
+
+ASKED_AT_ONCE = 4
+NODES_EACH = 6  # different nodes of one pair of types that a backend is asked before it counts as refusing them
+Types = tuple[str, str, str]  # operator, input type, output type
+
+
+@dataclass
+class Found:
+    """A backend as it answered: `problem` says why it did not load, `accepts` which types it ran of each operator."""
+
+    spec: str
+    name: str = ""
+    version: str = ""
+    problem: str = ""
+    accepts: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+
+    @property
+    def command(self) -> str:
+        """What to type if it is not installed."""
+        return install_command(self.spec) if "is not installed" in self.problem else ""
+
+
+def questions() -> dict[Types, list[Case]]:
+    """For every operator and pair of types a few golden vectors of different nodes."""
+    found: dict[Types, list[Case]] = {}
+    for operator, input_type, output_type in all_files():
+        plain_type = output_type.partition("-")[0]
+        cases = plainest_cases(VECTORS / file_name(operator, input_type, output_type), NODES_EACH)
+        found.setdefault((operator, input_type, plain_type), []).extend(cases)
+    return found
+
+
+def ask(spec: str, asked: Mapping[Types, Sequence[Case]]) -> Found:
+    """Start the backend and let it run the questions of each pair of types until it has run one."""
+    backend = IsolatedBackend(spec)
+    try:
+        problem = problem_of_start(backend)
+        found = Found(spec, backend.name, backend.version, str(problem or ""))
+        for (operator, input_type, output_type), cases in asked.items():
+            claimed = backend.operators is None or operator in backend.operators
+            if not problem and claimed and any(backend.run(case).status == "ok" for case in cases):
+                found.accepts[operator].append(f"{input_type} to {output_type}")
+        return found
+    finally:
+        backend.close()
+
+
+def ask_all(specs: Sequence[str]) -> list[Found]:
+    asked = questions()
+    with ThreadPoolExecutor(ASKED_AT_ONCE) as pool:
+        return list(pool.map(lambda spec: ask(spec, asked), specs))
+
+
+def list_backends(names: Sequence[str], *, as_json: bool) -> None:
+    """Print the backends (all that are registered, or those named): version, operators and types, or what to type."""
+    found = ask_all([check_spec(name) for name in names] or list(registered()))
+    if as_json:
+        print(json.dumps({"backends": [as_row(backend) for backend in found]}))
+        return
+    table = Table()
+    for name in ("backend", "version", "accepts, or why it is not there"):
+        table.add_column(name, overflow="fold")
+    for backend in found:
+        table.add_row(plain(backend.spec), plain(backend.version), plain(backend.problem, 1000) or told(backend))
+    Console().print(table)
+
+
+def as_row(backend: Found) -> dict[str, object]:
+    return {
+        "backend": backend.spec,
+        "installed": not backend.problem,
+        "version": backend.version,
+        "operators": sorted(backend.accepts),
+        "accepts": dict(backend.accepts),
+        "message": backend.problem,
+        "install": backend.command,
+    }
+
+
+def told(backend: Found) -> str:
+    """Operators with their types, those with the same input together."""
+    return "\n".join(f"{operator}: {grouped(types)}" for operator, types in backend.accepts.items()) or "nothing"
+
+
+def grouped(types: Sequence[str]) -> str:
+    pairs = [text.split(" to ") for text in types]
+    groups = itertools.groupby(sorted(pairs), key=lambda pair: pair[0])
+    return "; ".join(f"{source} to {', '.join(target for _, target in group)}" for source, group in groups)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that the doctor looked at: `state` is ok, missing, changed or broken; `advice` what to type."""
+
+    what: str
+    state: str
+    advice: str = ""
+
+
+def diagnose(*, as_json: bool) -> int:
+    """Print what is missing or set in a way that changes results; exit code 3 if something that is there is broken."""
+    findings = list(findings_here())
+    if as_json:
+        print(json.dumps({"findings": [vars(finding) for finding in findings]}))
+    else:
+        table = Table()
+        for name in ("what", "state", "what to type"):
+            table.add_column(name, overflow="fold")
+        for finding in findings:
+            table.add_row(plain(finding.what, 300), finding.state, plain(finding.advice, 300))
+        Console().print(table)
+    return EXIT_FAILED if any(finding.state == "broken" for finding in findings) else EXIT_CONFORMS
+
+
+def findings_here() -> Iterator[Finding]:
+    version = ".".join(map(str, sys.version_info[:3]))
+    yield Finding(f"Python {version}", "ok" if sys.version_info >= (3, 11) else "broken", "")
+    yield kernel_finding()
+    yield from backend_findings()
+    yield from setting_findings()
+    compiler = shutil.which("cc")
+    yield Finding(
+        "C compiler (for exec: programs in C)", "ok" if compiler else "missing", "" if compiler else INSTALL_CC
+    )
+
+
+INSTALL_CC = "apt install gcc"
+KERNEL = "reference kernel and golden vectors"
+# Variables by which somebody may have changed what the runtimes do, also in a worker.
+SETTINGS = ("TF_ENABLE_ONEDNN_OPTS", "ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA", "OMP_NUM_THREADS", "MKL_CBWR")
+
+
+def kernel_finding() -> Finding:
+    """Whether the compiled kernel gives what a stored golden vector says."""
+    from tiebreak.conformance.truths import TruthCache
+
+    try:
+        case = plainest_cases(VECTORS / file_name("onnx.QuantizeLinear", "float32", "uint8"), 1)[0]
+        TruthCache().of(case)
+    except (TiebreakError, ImportError, OSError) as error:
+        return Finding(
+            f"reference kernel and golden vectors: {error}", "broken", "pip install --force-reinstall tiebreak"
+        )
+    return Finding("reference kernel and golden vectors", "ok")
+
+
+def backend_findings() -> Iterator[Finding]:
+    specs = list(registered())
+    with ThreadPoolExecutor(ASKED_AT_ONCE) as pool:
+        for found in pool.map(lambda spec: ask(spec, {}), specs):
+            if not found.problem:
+                yield Finding(f"{found.spec} {found.version}", "ok")
+            elif found.command:
+                yield Finding(found.spec, "missing", found.command)
+            else:
+                yield Finding(f"{found.spec}: {found.problem}", "broken", f"pip install --force-reinstall {found.spec}")
+
+
+def setting_findings() -> Iterator[Finding]:
+    for name in SETTINGS:
+        if name in os.environ:
+            yield Finding(f"{name}={os.environ[name]} may change what runtimes do", "changed", f"unset {name}")
+    if os.environ.get("PYTHONPATH"):
+        yield Finding("PYTHONPATH is set: workers import from there too", "changed", "unset PYTHONPATH")

@@ -1,0 +1,164 @@
+"""What an unfinished run has found out so far, so that a killed one can go on where it stopped.
+
+In the run folder, `unfinished/` holds plan.json, which says what is run, and for each backend a file of frames: first
+what the backend is, then one frame for each case with its outcome. A frame that was cut off in the middle is dropped.
+The folder goes away when the run's records are written.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import io
+import json
+import shutil
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tiebreak import __version__
+from tiebreak.adapters import frames
+from tiebreak.adapters.answering import as_header
+from tiebreak.adapters.outcome import Outcome
+from tiebreak.conformance.plan import Selection
+from tiebreak.golden.errors import DamagedFile, InvalidInput, MachineryFailed
+from tiebreak.golden.nodes import Case
+from tiebreak.reports.records import write_aside
+
+FOLDER = "unfinished"
+HOW = {"time_limit": float, "memory_limit": int, "in_process": bool}
+FORMAT = {"format": "tiebreak-unfinished", "version": 1}
+
+
+class Journal:
+    """One backend's file: `outcomes` by case id as read, and `add` for more."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.backend: dict[str, Any] = {}
+        self.outcomes: dict[str, Outcome] = {}
+        if path.exists():
+            self.read()
+
+    def read(self) -> None:
+        """Everything whole; what follows the last whole frame is cut off."""
+        data = io.BytesIO(self.path.read_bytes())
+        whole = 0
+        while frame := next_frame(data):
+            header, outputs = frame
+            whole = data.tell()
+            if not self.backend:
+                self.backend = header
+                continue
+            try:
+                case_id = str(header.pop("case"))
+                self.outcomes[case_id] = Outcome(outputs=tuple(outputs), **header)
+            except (KeyError, TypeError) as error:
+                raise DamagedFile(f"{self.path}: damaged: not an outcome: {error}") from None
+        with self.path.open("r+b") as file:
+            file.truncate(whole)
+
+    def begin(self, backend: Mapping[str, Any]) -> None:
+        """Say which backend this is; InvalidInput if it was another when the run began."""
+        if not self.backend:
+            self.backend = dict(backend)
+            self.write([frames.encode(backend)])
+        for name, now in backend.items():
+            if self.backend.get(name) != now:
+                raise InvalidInput(
+                    f"{backend['spec']}: its {name} was {self.backend.get(name)!r} when the run began and is {now!r} "
+                    "now: start a new run"
+                )
+
+    def add(self, cases: Sequence[Case], outcomes: Sequence[Outcome]) -> None:
+        """Keep what came of these cases, all of them or, if we are killed, the first few."""
+        pairs = zip(cases, outcomes, strict=True)
+        self.write(frames.encode({"case": case.id, **as_header(outcome)}, outcome.outputs) for case, outcome in pairs)
+
+    def write(self, parts: Iterable[bytes]) -> None:
+        try:
+            with self.path.open("ab") as file:
+                file.write(b"".join(parts))
+        except OSError as error:
+            raise MachineryFailed(f"{self.path}: can't write: {error.strerror or error}") from None
+
+
+def next_frame(data: io.BytesIO) -> tuple[dict[str, Any], list[Any]] | None:
+    """The next frame; nothing at the end, or if what is left is none."""
+
+    def exactly(count: int) -> bytes:
+        found = data.read(count)
+        if len(found) < count:
+            raise frames.BrokenFrame("cut off")
+        return found
+
+    def line() -> bytes:
+        found = data.readline()
+        if not found.endswith(b"\n"):
+            raise frames.BrokenFrame("cut off")
+        return found
+
+    try:
+        return frames.decode(line, exactly)
+    except frames.BrokenFrame:
+        return None
+
+
+def digest_of(cases: Sequence[Case]) -> str:
+    """Equal for equal cases in the same order."""
+    digest = hashlib.sha256()
+    for case in cases:
+        digest.update(f"{case.id}\0{case.node.key}\0".encode())
+        for array in case.inputs:
+            digest.update(array.tobytes())
+    return digest.hexdigest()
+
+
+def begin_run(folder: Path, selection: Selection, specs: Sequence[str], facts: Mapping[str, Any], digest: str) -> Path:
+    """Make the journal of a new run, whatever an earlier one left; the folder for the backends' files."""
+    unfinished = folder / FOLDER
+    shutil.rmtree(unfinished, ignore_errors=True)
+    try:
+        unfinished.mkdir(parents=True)
+    except OSError as error:
+        raise InvalidInput(f"{unfinished}: can't make that folder: {error.strerror or error}") from None
+    chosen = {
+        name: str(value.absolute()) if isinstance(value, Path) else dict(value) if isinstance(value, Mapping) else value
+        for name, value in ((field.name, getattr(selection, field.name)) for field in dataclasses.fields(selection))
+    }
+    plan = {**FORMAT, "tiebreak": __version__, "selection": chosen, "backends": list(specs)}
+    text = json.dumps(plan | {"facts": dict(facts), "cases": digest}, indent=1)
+    write_aside(unfinished / "plan.json", lambda path: path.write_text(text, encoding="utf-8"))
+    return unfinished
+
+
+def read_plan(folder: Path) -> tuple[Selection, list[str], dict[str, Any], str]:
+    """Selection, backends, facts and digest of an unfinished run. InvalidInput if there is none."""
+    path = folder / FOLDER / "plan.json"
+    try:
+        plan = json.loads(path.read_text(encoding="utf-8"))
+    except OSError:
+        finished = "the run there is finished" if (folder / "run.json").exists() else "no run there"
+        raise InvalidInput(f"--resume {folder}: nothing to go on with: {finished}") from None
+    except ValueError as error:
+        raise DamagedFile(f"{path}: damaged: not JSON ({error})") from None
+    try:
+        if {name: plan[name] for name in FORMAT} != FORMAT or plan["tiebreak"] != __version__:
+            raise InvalidInput(f"--resume {folder}: another version of Tiebreak began it: start a new run")
+        facts = {name: kind(plan["facts"][name]) for name, kind in HOW.items()}
+        chosen = parse_selection(plan["selection"]), list(plan["backends"]), {**plan["facts"], **facts}
+        return *chosen, str(plan["cases"])
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise DamagedFile(f"{path}: damaged: {error}") from None
+
+
+def parse_selection(data: Mapping[str, Any]) -> Selection:
+    """A selection from JSON, whose lists were tuples and whose paths were text."""
+    as_is = {name: tuple(value) if isinstance(value, list) else value for name, value in data.items()}
+    for name in ("vectors", "earlier_run"):
+        as_is[name] = Path(as_is[name]) if as_is[name] else None
+    return Selection(**as_is)
+
+
+def end_run(folder: Path) -> None:
+    shutil.rmtree(folder / FOLDER, ignore_errors=True)

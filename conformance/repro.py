@@ -1,0 +1,74 @@
+"""From a recorded discrepancy to a standalone script in the backend's own API."""
+
+from __future__ import annotations
+
+import json
+import math
+import shlex
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tiebreak.adapters.isolation import IsolatedBackend
+from tiebreak.adapters.registry import check_spec
+from tiebreak.adapters.reproducer import Wanted, script
+from tiebreak.conformance.plan import Selection, plan
+from tiebreak.conformance.truths import TruthCache, Truths
+from tiebreak.golden.elements import FloatType
+from tiebreak.golden.errors import InvalidInput, Unsupported
+from tiebreak.golden.nodes import Case
+from tiebreak.reports.records import Run, read_run
+
+
+def reproducer(folder: Path, discrepancy: str) -> str:
+    """The script for one row of a run's discrepancies. InvalidInput for an id that is not there."""
+    run = read_run(folder)
+    row = row_of(run, discrepancy, folder)
+    spec = next(backend["spec"] for backend in run.info["backends"] if backend["name"] == row["backend"])
+    operator, case_id = str(row["operator"]), str(row["case"])
+    (case,) = plan(Selection(operators=(operator,), case_ids=(case_id,), earlier_run=folder))
+    backend = IsolatedBackend(check_spec(spec))
+    try:
+        lines = backend.reproducer(case.node.key, case.inputs)
+    except Unsupported as reason:
+        replay = shlex.join(["tiebreak", "run", "-b", spec, "--case", case_id, "--from", str(folder)])
+        raise InvalidInput(f"{row['backend']}: {reason}; to replay the case: {replay}") from None
+    finally:
+        backend.close()
+    title = f"{row['backend']}, {operator}: {row['cause']} ({discrepancy})"
+    return script(title, case.node, case.inputs, wanted(case, row), lines)
+
+
+def row_of(run: Run, discrepancy: str, folder: Path) -> dict[str, Any]:
+    found = run.discrepancies[run.discrepancies["id"] == discrepancy]
+    if found.empty:
+        known = run.discrepancies["id"]
+        range_ = f"{known.iloc[0]} to {known.iloc[-1]}" if len(known) else "none"
+        raise InvalidInput(f"{folder}: no discrepancy {discrepancy!r}; it has {range_}")
+    row: dict[str, Any] = found.iloc[0].to_dict()
+    return row
+
+
+def wanted(case: Case, row: dict[str, Any]) -> Wanted:
+    """The element, with every result that is right for it."""
+    truths = TruthCache().of(case)
+    output = next(i for i, problem in enumerate(truths.problems) if problem.output == row["output"])
+    at = sum(math.prod(problem.shape) for problem in truths.problems[:output]) + int(row["index"])
+    kind = truths.problems[output].result
+    codes = [code & ((1 << kind.bits) - 1) for code in truths.allowed_codes(at)]
+    zeros = [0, 1 << (kind.bits - 1)] if is_zero(truths, at) and isinstance(kind, FloatType) else []
+    return Wanted(
+        output,
+        int(row["index"]),
+        tuple(dict.fromkeys((*codes, *zeros))),
+        int(row["got_bits"]),
+        json.loads(row["operands"]),
+        any_nan=math.isnan(row["expected"]) or math.isnan(row["expected_working"]),
+    )
+
+
+def is_zero(truths: Truths, at: int) -> bool:
+    """Whether either zero will do."""
+    zero = np.broadcast_to(truths.own.zero, truths.own.exact.shape)
+    return bool(zero[at])

@@ -1,0 +1,10 @@
+"""Text from elsewhere on a terminal."""
+
+from __future__ import annotations
+
+from rich.markup import escape
+
+
+def plain(text: str, longest: int = 60) -> str:
+    """A backend's text without anything that rich or a terminal would interpret."""
+    return escape("".join(c if c.isprintable() else "?" for c in text)[:longest])

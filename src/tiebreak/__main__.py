@@ -1,0 +1,5 @@
+"""`python -m tiebreak`."""
+
+from tiebreak.cli import main
+
+main()

@@ -1,0 +1,71 @@
+"""`tiebreak backends`, `tiebreak doctor` and `tiebreak new-backend`: what there is to test, and how to add to it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from tiebreak.cli.options import JSON
+
+
+@click.group(invoke_without_command=True, epilog="Example:  tiebreak backends -b onnxruntime --json")
+@click.option("-b", "--backend", "names", multiple=True, metavar="BACKEND", help="Only this one; repeat for more.")
+@JSON
+@click.pass_context
+def backends(context: click.Context, names: tuple[str, ...], as_json: bool) -> None:
+    """What is installed, with its version and the operators and types that it accepts when asked."""
+    if context.invoked_subcommand is None:
+        from tiebreak.conformance.inventory import list_backends
+
+        list_backends(names, as_json=as_json)
+
+
+@backends.command(epilog="Example:  tiebreak backends install ngraph")
+@click.argument("name", type=click.Choice(["ngraph"]))
+def install(name: str) -> None:
+    """Fetch a backend that pip can't install: the libraries of nGraph 0.26.0, from its wheel on PyPI."""
+    from tiebreak.adapters import ngraph_install
+
+    click.echo(f"{name}: {ngraph_install.install()}")
+
+
+@backends.command(epilog="Example:  tiebreak backends uninstall ngraph")
+@click.argument("name", type=click.Choice(["ngraph"]))
+def uninstall(name: str) -> None:
+    """Remove what `tiebreak backends install` fetched."""
+    from tiebreak.adapters import ngraph_install
+
+    click.echo(f"{name}: {'removed' if ngraph_install.uninstall() else 'was not installed'}")
+
+
+@click.command(epilog="Example:  tiebreak doctor")
+@JSON
+def doctor(as_json: bool) -> None:
+    """What is missing or set in a way that changes results, and what to type."""
+    from tiebreak.conformance.inventory import diagnose
+
+    sys.exit(diagnose(as_json=as_json))
+
+
+@click.command(name="new-backend", epilog="Example:  tiebreak new-backend my-npu --way c")
+@click.argument("name")
+@click.option(
+    "--way",
+    type=click.Choice(["python", "program", "c", "offline"]),
+    default="python",
+    show_default=True,
+    help="A Python object, a program in Python or in C, or a device that no Python reaches.",
+)
+@click.option(
+    "-o", "--output", "folder", type=click.Path(path_type=Path), default=".", help="Folder. Default: the current one."
+)
+def new_backend(name: str, way: str, folder: Path) -> None:
+    """Write a commented starting file for a backend of your own; never overwrites one."""
+    from tiebreak.new_backend import commands
+    from tiebreak.new_backend import new_backend as write
+
+    for path in write(name, way, folder):
+        click.echo(f"{path}")
+    click.echo("\nNext:\n  " + "\n  ".join(commands(name, way)))

@@ -1,0 +1,77 @@
+"""Options that several commands have."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from tiebreak.golden.elements import ELEMENT_TYPES
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of tables.")
+
+
+def parse_pairs(ctx: click.Context, option: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
+    """NAME=VALUE options as a mapping."""
+    pairs = {}
+    for value in values:
+        name, equals, text = value.partition("=")
+        if not equals or not name:
+            raise click.BadParameter(f"{value!r} is not NAME=VALUE", ctx, option)
+        if name in pairs:
+            raise click.BadParameter(f"{name} is given twice", ctx, option)
+        pairs[name] = text
+    return pairs
+
+
+def json_or_text(text: str) -> Any:
+    """An attribute's value as typed: JSON where it is JSON (1, [0, 2]), else the text itself."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+def selecting(command: Command) -> Command:
+    """The options that choose cases: operators, attributes, types, opset, ids and seed."""
+    kind = click.Choice([*ELEMENT_TYPES])
+    for option in reversed(
+        (
+            click.option(
+                "--operator", "operators", multiple=True, help="An operator's id; repeat for more. Default: all."
+            ),
+            click.option(
+                "--attr",
+                "attributes",
+                multiple=True,
+                callback=parse_pairs,
+                metavar="NAME=VALUE",
+                help="Only nodes with this attribute value, such as round_mode=ROUND_UP or axes=[0,2].",
+            ),
+            click.option("--type", "output_type", type=kind, metavar="TYPE", help="Only this output element type."),
+            click.option("--input-type", type=kind, metavar="TYPE", help="Only this input type."),
+            click.option(
+                "--opset", type=int, default=0, metavar="N", help="Only ONNX nodes of this operator-set version."
+            ),
+            click.option("--case", "case_ids", multiple=True, metavar="ID", help="Only this case; repeat for more."),
+            click.option("--seed", type=int, default=0, show_default=True, help="Seed of the generated cases."),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+def selected(chosen: dict[str, Any]) -> dict[str, Any]:
+    """The values of `selecting` as the keywords of a Selection."""
+    attributes = {name: json_or_text(text) for name, text in chosen["attributes"].items()}
+    types = {name: chosen[name] or "" for name in ("input_type", "output_type")}
+    return {**chosen, **types, "attributes": attributes}
+
+
+def run_folder(*names: str, **how: Any) -> Callable[[Command], Command]:
+    """An option that is a path."""
+    return click.option(*names, type=click.Path(path_type=Path), **how)

@@ -1,0 +1,86 @@
+"""Commands that read: the specs, a run's records, and outputs brought back from elsewhere."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from tiebreak.cli.options import JSON, run_folder
+
+
+@click.command(epilog="Example:  tiebreak report tiebreak-run -o report.html")
+@click.argument("run_dir", type=click.Path(path_type=Path))
+@click.option("-o", "--output", type=click.Path(path_type=Path), default=None, help="Default: RUN_DIR/report.html.")
+def report(run_dir: Path, output: Path | None) -> None:
+    """Build the HTML report again from a run's records."""
+    from tiebreak.reports.html import write_report
+    from tiebreak.reports.records import read_run
+
+    path = output or run_dir / "report.html"
+    write_report(path, read_run(run_dir), str(run_dir))
+    click.echo(f"{path}")
+
+
+@click.command(epilog="Example:  tiebreak operators ngraph.Quantize")
+@click.argument("names", nargs=-1)
+@JSON
+@click.option("--pages", type=click.Path(path_type=Path), metavar="DIR", help="Write a Markdown page for each instead.")
+@click.option(
+    "--run", "run_dir", type=click.Path(path_type=Path), metavar="RUN_DIR", help="With what its backends did."
+)
+def operators(names: tuple[str, ...], as_json: bool, pages: Path | None, run_dir: Path | None) -> None:
+    """Operators with their attributes, types, sources and clauses; all of them, or those named."""
+    if pages is None:
+        from tiebreak.reports.listing import list_operators
+
+        return list_operators(names, as_json=as_json)
+    from tiebreak.reports.pages import write_pages
+    from tiebreak.reports.records import read_run
+
+    written = write_pages(pages, read_run(run_dir) if run_dir else None)
+    click.echo(f"{len(written)} pages in {pages}")
+
+
+@click.command(epilog="Example:  tiebreak coverage --run tiebreak-run")
+@click.option(
+    "--run",
+    "runs",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="RUN_DIR",
+    help="Name the backends that ran each clause in this run; repeat for more.",
+)
+@click.option("--cases", type=click.IntRange(1, 100_000), default=150, show_default=True, help="Generated cases each.")
+@JSON
+def coverage(runs: tuple[Path, ...], cases: int, as_json: bool) -> None:
+    """Every clause of every operator with the vectors and generated cases that check it; 1 if one has none."""
+    from tiebreak.conformance import coverage as table
+
+    sys.exit(table.coverage(runs, count=cases, as_json=as_json))
+
+
+@click.command(epilog="Example:  tiebreak verify lab-cases --backend-name my-npu -o lab-run")
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--backend-name", required=True, help="What the report calls the device.")
+@click.option("--backend-version", default="", help="Its version.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="RUN_DIR", help="Default: FOLDER/run.")
+@JSON
+def verify(folder: Path, backend_name: str, backend_version: str, output: Path | None, as_json: bool) -> None:
+    """Judge the outputs brought back into FOLDER/outputs for cases written by `tiebreak vectors export`."""
+    from tiebreak.conformance.verify import verify_job
+
+    sys.exit(verify_job(folder, backend_name, backend_version, output or folder / "run", as_json=as_json))
+
+
+@click.command(epilog="Example:  tiebreak repro D000001 --run tiebreak-run > repro.py")
+@click.argument("discrepancy")
+@run_folder(
+    "--run", "run_dir", default="tiebreak-run", show_default=True, metavar="RUN_DIR", help="The run it is from."
+)
+def repro(discrepancy: str, run_dir: Path) -> None:
+    """Print a standalone script, in the backend's own API, that shows one discrepancy; exit 1 while it is there."""
+    from tiebreak.conformance.repro import reproducer
+
+    click.echo(reproducer(run_dir, discrepancy), nl=False)

@@ -1,0 +1,106 @@
+"""`tiebreak run`: the main job."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from tiebreak.cli.options import JSON, parse_pairs, run_folder, selected, selecting
+from tiebreak.golden.errors import InvalidInput
+
+
+@click.command(epilog="Example:  tiebreak run -b onnxruntime -b path/to/mine.py:backend --level quick -o first-run")
+@click.option(
+    "-b",
+    "--backend",
+    "backends",
+    multiple=True,
+    metavar="BACKEND",
+    help="A backend's name, module:attribute, path/to/file.py:attribute or exec:COMMAND; repeat for more. "
+    "Default: all that are installed.",
+)
+@selecting
+@click.option(
+    "--input",
+    "inputs",
+    multiple=True,
+    callback=parse_pairs,
+    metavar="NAME=VALUE",
+    help="Instead of stored and generated cases run this one: a number, a,b,c, nested JSON lists, "
+    "or bits as 0x…; give every input.",
+)
+@click.option(
+    "--level",
+    type=click.Choice(["quick", "full", "deep"]),
+    default="full",
+    show_default=True,
+    help="How many generated cases are added to the golden vectors.",
+)
+@run_folder("--from", "earlier_run", metavar="RUN_DIR", help="Also know the generated cases of this run.")
+@run_folder("--vectors", help="A vector file or folder of your own instead.")
+@click.option(
+    "--timeout",
+    "time_limit",
+    type=click.FloatRange(0.1, 86400),
+    default=10.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Time limit for one case.",
+)
+@click.option(
+    "--memory",
+    "memory_limit",
+    type=click.IntRange(64, 1 << 24),
+    default=4096,
+    show_default=True,
+    metavar="MIB",
+    help="Memory limit for each backend's process.",
+)
+@click.option("--in-process", is_flag=True, help="Run the one backend in this process, without limits: for a debugger.")
+@run_folder("--resume", metavar="RUN_DIR", help="Go on with a run that was interrupted or killed, as it was begun.")
+@run_folder(
+    "-o",
+    "--output",
+    metavar="RUN_DIR",
+    help="Folder for the records and report.html. Default: tiebreak-run, or tiebreak-case with --input or --case.",
+)
+@JSON
+@click.pass_context
+def run(
+    context: click.Context,
+    backends: tuple[str, ...],
+    inputs: dict[str, str],
+    level: str,
+    earlier_run: Path | None,
+    vectors: Path | None,
+    time_limit: float,
+    memory_limit: int,
+    in_process: bool,
+    resume: Path | None,
+    output: Path | None,
+    as_json: bool,
+    **chosen: Any,
+) -> None:
+    """Run vectors and generated cases on backends, judge every element, and write a report."""
+    from tiebreak.conformance.main_job import How, main_job, resume_job
+    from tiebreak.conformance.plan import Selection
+
+    if resume is not None:
+        refuse_others(context)
+        sys.exit(resume_job(resume, as_json=as_json))
+    sources = {"inputs": inputs, "vectors": vectors, "earlier_run": earlier_run, "level": level}
+    folder = output or Path("tiebreak-case" if inputs or chosen["case_ids"] else "tiebreak-run")
+    how = How(time_limit=time_limit, memory_limit=memory_limit, in_process=in_process)
+    sys.exit(main_job(backends, Selection(**sources, **selected(chosen)), folder, how, as_json=as_json))
+
+
+def refuse_others(context: click.Context) -> None:
+    """A resumed run is what it was: InvalidInput for any other choice beside --resume."""
+    typed = click.core.ParameterSource.COMMANDLINE
+    names = [name for name in context.params if context.get_parameter_source(name) is typed]
+    others = sorted(set(names) - {"resume", "as_json"})
+    if others:
+        raise InvalidInput(f"--resume goes on as the run was begun: it takes no {', '.join(others)}")

@@ -1,0 +1,58 @@
+"""`tiebreak vectors`: build, check and export the golden vectors."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from tiebreak.cli.options import selected, selecting
+from tiebreak.golden.errors import EXIT_CONFORMS, EXIT_USAGE
+
+
+@click.group()
+def vectors() -> None:
+    """Build, check and export the golden vectors."""
+
+
+@vectors.command(epilog="Example:  tiebreak vectors export lab-cases --format npz --operator onnx.QuantizeLinear")
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--format", "layout", type=click.Choice(["json", "npz", "onnx", "c"]), required=True, help="The layout.")
+@selecting
+@click.option("--level", type=click.Choice(["quick", "full", "deep"]), help="Add generated cases. Default: none.")
+def export(folder: Path, layout: str, level: str | None, **chosen: Any) -> None:
+    """Write cases, with what they must give, into a new FOLDER for a device elsewhere; see `tiebreak verify`."""
+    from tiebreak.conformance.export import export as write
+    from tiebreak.conformance.plan import Selection
+
+    selection = Selection(**selected(chosen), level=level or "")
+    written, left_out = write(selection, folder, layout)
+    click.echo(f"{written} cases in {folder}" + (f"; {left_out} have no form in this layout" if left_out else ""))
+
+
+@vectors.command(epilog="Example:  tiebreak vectors build golden/vectors")
+@click.argument("folder", type=click.Path(path_type=Path), required=False)
+def build(folder: Path | None) -> None:
+    """Write every golden vector file into FOLDER (default: where they are installed), the same bytes every time."""
+    from tiebreak.golden import builder
+    from tiebreak.golden.vectorfile import VECTORS
+
+    paths = list(builder.build(folder or VECTORS))
+    click.echo(f"{len(paths)} vector files in {folder or VECTORS}")
+
+
+@vectors.command(epilog="Example:  tiebreak vectors check golden/vectors")
+@click.argument("folder", type=click.Path(path_type=Path), required=False)
+def check(folder: Path | None) -> None:
+    """Prove that the files in FOLDER (default: those installed) are what the builder makes and fit their schema."""
+    from tiebreak.golden import builder
+    from tiebreak.golden.vectorfile import VECTORS
+
+    wrong = [(name, problem) for name, problem in builder.check(folder or VECTORS) if problem]
+    for name, problem in wrong:
+        click.echo(f"tiebreak: {folder or VECTORS}/{name}: {problem}", err=True)
+    if not wrong:
+        click.echo("every vector file is what the builder makes")
+    sys.exit(EXIT_USAGE if wrong else EXIT_CONFORMS)

@@ -1,0 +1,98 @@
+"""`tiebreak new-backend NAME`: a commented file to start a backend from, for each way in which one can be had."""
+
+from __future__ import annotations
+
+import keyword
+import re
+import sys
+from collections.abc import Mapping
+from importlib.metadata import packages_distributions
+from importlib.resources import files
+from pathlib import Path
+
+from tiebreak.golden.errors import InvalidInput
+
+# Of each way: the files to write, and from which template. "my_backend" and its like stand for the name.
+WAYS: Mapping[str, Mapping[str, str]] = {
+    "python": {"my_backend.py": "python.py.txt"},
+    "program": {"my_backend_program.py": "program.py.txt", "tiebreak_program.py": ""},
+    "c": {"my_backend.c": "program.c.txt"},
+    "offline": {"my_backend_offline.py": "offline.py.txt"},
+}
+TITLES = {
+    "python": "a Python object",
+    "program": "a program of its own in Python, for code that lives in another Python",
+    "c": "a program of its own in C, or any language",
+    "offline": "a device in another room: cases are carried there and outputs back",
+}
+LONGEST_NAME = 60
+
+
+def new_backend(name: str, way: str, folder: Path) -> list[Path]:
+    """Write the files of one way ("python", "program", "c", "offline") into a folder; their paths, the main one first.
+
+    Raises InvalidInput for a name that makes no file and class name, an unknown way, or a file that exists already.
+    """
+    check_name(name)
+    if way not in WAYS:
+        raise InvalidInput(f"unknown way {way!r}; known: {', '.join(WAYS)}")
+    contents = {folder / named(file, name): content(template, name) for file, template in WAYS[way].items()}
+    for path, text in contents.items():
+        if path.exists() and not is_same_helper(path, text):
+            raise InvalidInput(f"{path} exists already; nothing was written")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for path, text in contents.items():
+            if not path.exists():
+                write_new(path, text)
+    except OSError as error:
+        raise InvalidInput(f"{folder}: can't write there: {error.strerror or error}") from None
+    return list(contents)
+
+
+def commands(name: str, way: str) -> list[str]:
+    """What to type in the files' folder to run the backend, as its file says at the top."""
+    text = content(next(iter(WAYS[way].values())), name)
+    return re.findall(r"^ {4,5}((?:cc|python3|tiebreak) .*)$", text, re.MULTILINE)
+
+
+def check_name(name: str) -> None:
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]*", name) or len(name) > LONGEST_NAME:
+        raise InvalidInput(
+            f"{name[:80]!r} is no name for a backend: a letter, then letters, digits, - and _, at most {LONGEST_NAME}"
+        )
+    module, class_name = named("my_backend", name), named("MyBackend", name)
+    if keyword.iskeyword(module) or keyword.iskeyword(class_name) or class_name == "Unsupported":
+        raise InvalidInput(f"{name!r} is a word that the files use in another sense")
+    taken = sys.stdlib_module_names | packages_distributions().keys() | {"tiebreak", "tiebreak_program"}
+    if module in taken:
+        raise InvalidInput(f"{name!r} is the name of a Python module, which {module}.py would hide")
+
+
+def named(text: str, name: str) -> str:
+    """A text with the name in the place of the template's: my-backend, my_backend or MyBackend, as each needs it."""
+    words = [word for word in re.split("[-_]+", name) if word]
+    forms = {
+        "my-backend": name,
+        "my_backend": name.replace("-", "_").lower(),
+        "MyBackend": "".join(word[0].upper() + word[1:] for word in words),
+    }
+    return re.sub("my-backend|my_backend|MyBackend", lambda found: forms[found.group()], text)
+
+
+def content(template: str, name: str) -> str:
+    """A template's text with the name; "" is the helper for programs in Python, as it is."""
+    if not template:
+        return (files("tiebreak.adapters") / "program.py").read_text(encoding="utf-8")
+    return named((files("tiebreak.templates") / template).read_text(encoding="utf-8"), name)
+
+
+def is_same_helper(path: Path, text: str) -> bool:
+    """Whether a second backend would only bring the helper that the first one brought."""
+    return path.name == "tiebreak_program.py" and path.is_file() and path.read_bytes() == text.encode()
+
+
+def write_new(path: Path, text: str) -> None:
+    """Write a file that does not exist; even one that appeared meanwhile is not overwritten."""
+    with path.open("x", encoding="utf-8", newline="\n") as stream:
+        stream.write(text)

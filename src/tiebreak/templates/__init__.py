@@ -1,0 +1,1 @@
+"""The files that `tiebreak new-backend` starts a backend from."""

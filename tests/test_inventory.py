@@ -1,0 +1,108 @@
+"""`tiebreak backends`, `tiebreak doctor` and `tiebreak repro`, asked as a user does."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+
+SAMPLES = Path(__file__).parent / "sample_backends.py"
+
+
+def tiebreak(*words: object, **environment: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-P", "-m", "tiebreak", *map(str, words)]
+    return subprocess.run(
+        command, env=os.environ | environment, capture_output=True, text=True, check=False, timeout=300
+    )
+
+
+def listed(*words: object, **environment: str) -> list[dict[str, object]]:
+    done = tiebreak("backends", "--json", *words, **environment)
+    assert done.returncode == 0, done.stderr
+    found: list[dict[str, object]] = json.loads(done.stdout)["backends"]
+    return found
+
+
+def test_operators_and_types_are_those_that_a_backend_ran_when_asked() -> None:
+    sound, naive = listed("-b", f"{SAMPLES}:sound", "-b", "numpy-naive")
+    assert (sound["version"], sound["installed"], sound["message"]) == ("1.0", True, "")
+    assert sound["accepts"] == {"onnx.QuantizeLinear": ["float32 to int8", "float32 to uint8"]}
+    accepts = naive["accepts"]
+    assert isinstance(accepts, dict)
+    assert sorted(accepts) == ["ngraph.Dequantize", "ngraph.Quantize", "onnx.DequantizeLinear", "onnx.QuantizeLinear"]
+    assert {"float16 to int4", "float64 to int32"} <= set(accepts["ngraph.Quantize"])
+    assert "float32 to float8_e5m2" not in accepts["onnx.QuantizeLinear"]
+
+
+def test_what_is_not_installed_is_named_with_what_to_type(tmp_path: Path) -> None:
+    (tmp_path / "onnx.py").write_text("raise ModuleNotFoundError(\"No module named 'onnx'\")\n")
+    (row,) = listed("-b", "onnx-reference", PYTHONPATH=str(tmp_path))
+    assert (row["installed"], row["accepts"]) == (False, {})
+    assert row["install"] == "pip install 'tiebreak[onnx]'"
+    assert "No module named 'onnx'" in str(row["message"])
+    shown = tiebreak("backends", "-b", "onnx-reference", PYTHONPATH=str(tmp_path), COLUMNS="200").stdout
+    assert "pip install 'tiebreak[onnx]'" in shown
+
+
+def test_an_unknown_backend_is_bad_input() -> None:
+    done = tiebreak("backends", "-b", "nosuch")
+    assert done.returncode == 2
+    assert "unknown backend 'nosuch'; known: litert" in done.stderr
+
+
+def test_doctor_tells_what_is_missing_what_is_changed_and_what_to_type(tmp_path: Path) -> None:
+    (tmp_path / "onnxruntime.py").write_text("raise ModuleNotFoundError(\"No module named 'onnxruntime'\")\n")
+    done = tiebreak("doctor", "--json", PYTHONPATH=str(tmp_path), TF_ENABLE_ONEDNN_OPTS="0")
+    assert done.returncode == 0, done.stderr
+    findings = {found["what"]: (found["state"], found["advice"]) for found in json.loads(done.stdout)["findings"]}
+    assert findings["onnxruntime"] == ("missing", "pip install 'tiebreak[onnxruntime]'")
+    assert findings["onnxruntime-qdq"] == ("missing", "pip install 'tiebreak[onnxruntime]'")
+    assert findings["reference kernel and golden vectors"] == ("ok", "")
+    changed = findings["TF_ENABLE_ONEDNN_OPTS=0 may change what runtimes do"]
+    assert changed == ("changed", "unset TF_ENABLE_ONEDNN_OPTS")
+    assert any(what.startswith("numpy-naive ") and found == ("ok", "") for what, found in findings.items())
+
+
+def test_doctor_exits_with_3_for_what_is_there_but_broken(tmp_path: Path) -> None:
+    (tmp_path / "onnxruntime.py").write_text('raise OSError("libgomp.so.1: cannot open shared object file")\n')
+    done = tiebreak("doctor", COLUMNS="200", PYTHONPATH=str(tmp_path))
+    assert done.returncode == 3
+    assert "libgomp.so.1" in done.stdout
+
+
+def run_of(backend: str, folder: Path, *words: str) -> pd.DataFrame:
+    done = tiebreak("run", "-b", backend, "--level", "quick", *words, "-o", folder)
+    assert done.returncode == 1, done.stderr
+    return pd.read_parquet(folder / "discrepancies.parquet")
+
+
+def test_repro_prints_a_script_without_tiebreak_that_shows_the_discrepancy(tmp_path: Path) -> None:
+    words = ("--operator", "onnx.QuantizeLinear", "--type", "uint8", "--input-type", "float32")
+    rows = run_of(f"{SAMPLES}:shown", tmp_path / "run", *words)
+    row = rows[(rows["zero_point"] == 0) & (rows["cause"].str.startswith("wrong tie rule"))].iloc[0]
+    done = tiebreak("repro", row["id"], "--run", tmp_path / "run")
+    assert done.returncode == 0, done.stderr
+    assert "import tiebreak" not in done.stdout
+    script = tmp_path / "repro.py"
+    script.write_text(done.stdout)
+    shown = subprocess.run([sys.executable, "-I", str(script)], capture_output=True, text=True, check=False)
+    assert shown.returncode == 1, shown.stdout + shown.stderr
+    assert f"got {int(row['got_bits']):#04x}" in shown.stdout
+    assert f"expected {int(row['expected_bits']):#04x}" in shown.stdout
+    script.write_text(done.stdout.replace("np.floor(np.abs(x / y_scale) + 0.5)", "np.rint(np.abs(x / y_scale))"))
+    assert subprocess.run([sys.executable, "-I", str(script)], capture_output=True, check=False).returncode == 0
+
+
+def test_repro_of_a_backend_that_writes_none_says_how_to_replay(tmp_path: Path) -> None:
+    words = ("--operator", "onnx.QuantizeLinear", "--type", "uint8", "--input-type", "float32")
+    row = run_of(f"{SAMPLES}:wrong", tmp_path / "run", *words).iloc[0]
+    done = tiebreak("repro", row["id"], "--run", tmp_path / "run")
+    assert done.returncode == 2
+    assert "writes no reproducers; to replay the case: tiebreak run -b " in done.stderr
+    unknown = tiebreak("repro", "D999999", "--run", tmp_path / "run")
+    assert unknown.returncode == 2
+    assert "no discrepancy 'D999999'; it has D000001 to D" in unknown.stderr

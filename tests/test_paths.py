@@ -1,0 +1,228 @@
+"""Path probes: what the cases cover, and that backends wrong on one path only are found out with both answers."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import sample_path_backends
+from rich.console import Console
+
+from tiebreak.conformance.paths import causes_by_path, node_key, path_cases, path_rows
+from tiebreak.conformance.plan import Selection, plan
+from tiebreak.conformance.probes import AXIS_ATTRIBUTES, LARGE, PER_CHANNEL, PROBES, case_of, layouts
+from tiebreak.conformance.run import run_cases
+from tiebreak.conformance.truths import TruthCache
+from tiebreak.golden.nodes import Case
+from tiebreak.golden.operators import OPERATORS
+from tiebreak.golden.problem import Array, codes_of
+from tiebreak.golden.rounding import ROUND_MODES, is_nearest
+from tiebreak.reports.html import render
+from tiebreak.reports.records import RunRecords, as_run
+from tiebreak.reports.summary import cause_table, json_summary, path_table
+
+LINEAR = "onnx.QuantizeLinear"
+BACKENDS = Path(__file__).parent / "sample_path_backends.py"
+TIE, MOVED = "1.6015625", "-4.8046875"  # 2.5 and -7.5 times 41/64
+
+
+def text_codes(array: Array) -> list[int]:
+    return [int(code) for code in codes_of(array).reshape(-1)]
+
+
+def test_cases_are_the_same_at_every_call_and_each_has_its_id() -> None:
+    first, second = (path_cases(tuple(OPERATORS), "quick") for _ in range(2))
+    assert {case.node.operator for case in first} == set(OPERATORS)
+    assert [case.id for case in first] == [case.id for case in second]
+    assert len({case.id for case in first}) == len(first)
+    for one, other in zip(first, second, strict=True):
+        assert one.node.key == other.node.key
+        assert all(np.array_equal(codes_of(a), codes_of(b)) for a, b in zip(one.inputs, other.inputs, strict=True))
+        assert one.id.startswith(f"path/{one.node.operator}/")
+        assert one.clauses
+
+
+@pytest.mark.parametrize(("level", "most"), [("quick", 600), ("full", 3000)])
+def test_cases_are_not_too_many(level: str, most: int) -> None:
+    assert most / 2 < sum(1 for probe in PROBES for _ in layouts(probe, level)) <= most
+
+
+@pytest.mark.parametrize("operator", [probe.operator for probe in PROBES if probe.scanned])
+def test_at_full_the_telling_values_stand_at_every_position_of_1_to_70(operator: str) -> None:
+    probe = next(probe for probe in PROBES if probe.operator == operator and probe.scanned)
+    found = positions(case_of(probe, layout) for layout in layouts(probe, "full"))
+    wanted = {(length, i) for length in range(1, 71) for i in range(length)}
+    whole = [code for code, places in found.items() if wanted <= places]
+    assert len(whole) == probe.scanned
+
+
+def test_at_quick_every_value_stands_at_every_position_of_some_lengths_and_in_every_tail() -> None:
+    probe = PROBES[0]
+    found = positions(case_of(probe, layout) for layout in layouts(probe, "quick"))
+    wanted = {(length, i) for length in (17, 70) for i in range(length)}
+    assert len(found) == len(probe.values)
+    assert all(wanted <= places for places in found.values())
+    assert {length for places in found.values() for length, _ in places} >= set(range(1, 18))
+
+
+def positions(cases: Iterator[Case]) -> dict[int, set[tuple[int, int]]]:
+    """For each first operand the (length, position) at which it stands in 1-D arrays whose node is the plainest."""
+    found: dict[int, set[tuple[int, int]]] = {}
+    for case in cases:
+        if case.inputs[0].ndim == 1 and not case.node.baked:
+            for i, code in enumerate(text_codes(case.inputs[0])):
+                found.setdefault(code, set()).add((case.size, i))
+    return found
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_every_layout_is_there(operator: str) -> None:
+    cases = path_cases((operator,), "quick")
+    ranks = {case.inputs[0].ndim for case in cases}
+    assert ranks >= ({1, 2, 4} if operator in PER_CHANNEL else {0, 1, 2, 4})
+    assert max(case.size for case in cases) >= LARGE
+    constants = {tuple(case.node.constants) for case in cases}
+    names = [tensor.name for tensor in cases[0].node.inputs[1:]]
+    assert constants >= {(), tuple(names), *((name,) for name in names)}
+    if operator in AXIS_ATTRIBUTES:
+        per_axis = [case for case in cases if case.inputs[1].size > 1 and not case.node.attributes.get("block_size")]
+        assert len({case.inputs[0].shape.index(case.inputs[1].shape[0]) for case in per_axis}) > 1
+    for case in cases:
+        assert all(len(set(text_codes(parameter))) == 1 for parameter in case.inputs[1:])
+
+
+def test_the_values_tell_tie_rules_and_the_reciprocal() -> None:
+    nearest = [mode for mode in ROUND_MODES if is_nearest(mode)]
+    probes = [case for case in path_cases((LINEAR,), "quick") if case.id.endswith("/67/0")]
+    assert len(probes) == 1
+    for case in probes:
+        by_mode = TruthCache().of(case).by_mode
+        assert len({tuple(by_mode[mode].exact[[0, 1, 5]].tolist()) for mode in nearest}) == 5
+        x, scale = case.inputs[0][1], case.inputs[1]
+        assert np.rint(x / scale) != np.rint(x * (np.float32(1) / scale))
+
+
+def test_planned_with_generated_cases_only_and_filtered_like_them() -> None:
+    chosen = plan(Selection(operators=(LINEAR,), output_type="int8", level="quick"))
+    probes = [case for case in chosen if case.id.startswith("path/")]
+    assert probes
+    assert {case.node.output_type for case in probes} == {"int8"}
+    assert not any(case.id.startswith("path/") for case in plan(Selection(operators=(LINEAR,), level="")))
+
+
+WRONG = {
+    "body of 8": (MOVED, {"94": "in the body of a vector loop of 8", "93": "in the tail of a vector loop of 8"}),
+    "body of 16": (MOVED, {"94": "in the body of a vector loop of 16", "93": "in the tail of a vector loop of 16"}),
+    "body of 32": (MOVED, {"94": "in the body of a vector loop of 32", "93": "in the tail of a vector loop of 32"}),
+    "body of 8 per tensor": (
+        MOVED,
+        {"94": "per tensor, in the body of a vector loop of 8", "93": "per axis or in the tail of a vector loop of 8"},
+    ),
+    "short arrays": (TIE, {"104": "in arrays of 1 to 3 elements", "103": "in arrays of 4 to 210 elements"}),
+    "constant scales": (MOVED, {"94": "with y_scale as a constant", "93": "with y_scale as an input"}),
+    "per axis": (TIE, {"104": "per axis", "103": "per tensor"}),
+    "scalars": (TIE, {"104": "at rank 0", "103": "at rank 1 or more"}),
+}
+OPEN = {
+    "NaN in the tail": ("nan", {"0": "in the body of a vector loop of 4", "255": "in the tail of a vector loop of 4"})
+}
+RIGHT = ("right", "always away", "always multiplied", "untold")
+
+
+@pytest.fixture(scope="module")
+def records() -> RunRecords:
+    """Every sample backend in a worker, on the probes of one node but its large array, which takes its time."""
+    names = [name for name, value in vars(sample_path_backends).items() if hasattr(value, "round_quotient")]
+    names.remove("large_arrays")
+    return run_probes(names, [case for case in probes_of_bytes() if case.size < LARGE])
+
+
+def run_probes(names: Sequence[str], cases: Sequence[Case]) -> RunRecords:
+    specs = [f"{BACKENDS}:{name}" for name in names]
+    return run_cases(specs, cases, time_limit=30.0, facts={"level": "quick", "seed": 0, "command": "tiebreak run"})
+
+
+def probes_of_bytes() -> list[Case]:
+    return [case for case in path_cases((LINEAR,), "quick") if "float32-uint8" in case.id]
+
+
+@pytest.mark.parametrize("name", WRONG | OPEN)
+def test_both_answers_and_both_paths_are_told(records: RunRecords, name: str) -> None:
+    (row,) = (row for row in records.info["paths"] if row["backend"] == name)
+    operand, answers = (WRONG | OPEN)[name]
+    assert row["operands"][0][2] == operand
+    assert {answer["value"]: answer["paths"][0] for answer in row["answers"]} == answers
+    assert row["deviates"] is (name in WRONG)
+    assert [answer["deviates"] for answer in row["answers"]].count(True) == (name in WRONG)
+    assert all(answer["case"].startswith("path/") and answer["elements"] > 0 for answer in row["answers"])
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_the_cause_names_both_answers_and_both_paths(records: RunRecords, name: str) -> None:
+    found = {row["cause"] for row in records.discrepancies if row["backend"] == name}
+    assert len(found) == 1
+    cause = found.pop()
+    assert cause.startswith("path-dependent: ")
+    for value, place in WRONG[name][1].items():
+        assert f"{value} {place}" in cause
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_one_answer_everywhere_gives_no_row_right_or_wrong(records: RunRecords, name: str) -> None:
+    assert [row for row in records.results if row["backend"] == name]
+    assert not [row for row in records.info["paths"] if row["backend"] == name]
+    causes = {row["cause"] for row in records.discrepancies if row["backend"] == name}
+    assert not [cause for cause in causes if "path" in cause]
+    assert bool(causes) is name.startswith("always")
+
+
+def test_another_kernel_for_large_arrays() -> None:
+    records = run_probes(
+        ["large_arrays"], [case for case in probes_of_bytes() if case.inputs[0].shape in ((3,), (67,), (70,), (LARGE,))]
+    )
+    (row,) = records.info["paths"]
+    places = {answer["value"]: answer["paths"][0] for answer in row["answers"]}
+    assert places == {"104": f"in arrays of {LARGE} elements", "103": "in arrays of 3 to 70 elements"}
+    assert {row["cause"] for row in records.discrepancies} == {
+        f"path-dependent: 103 in arrays of 3 to 70 elements; 104 in arrays of {LARGE} elements"
+    }
+
+
+def outputs_of(backend: Any, cases: list[Case]) -> dict[str, Array]:
+    return {case.id: np.asarray(backend.compile(case.node)(*case.inputs)[0], np.int64).reshape(-1) for case in cases}
+
+
+def test_other_deviating_elements_with_these_operands_get_the_cause_too() -> None:
+    cases = [case for case in probes_of_bytes() if case.size < LARGE]
+    outputs = outputs_of(
+        sample_path_backends.body_8, [case for case in cases if "block_size" not in case.node.attributes]
+    )
+    rows = path_rows("it", outputs, cases)
+    elsewhere = replace(cases[0], id="generated/elsewhere")
+    row = {"case": elsewhere.id, "output": "y", "index": 5, "result_type": "uint8", "operands": rows[0]["operands"]}
+    text = str(row["operands"]).replace("'", '"')
+    assert node_key(elsewhere.node, "y") == rows[0]["node"]
+    wrong = row | {"operands": text, "got": 94.0, "got_bits": 94}
+    found = causes_by_path(rows, [*cases, elsewhere], [wrong, wrong | {"index": 6, "got": 9.0, "got_bits": 9}])
+    assert set(found) == {("generated/elsewhere", "y", 5)}
+
+
+def test_reports_list_both_answers(records: RunRecords) -> None:
+    run = as_run(records)
+    page = render(run, "folder")
+    assert "Answers that depend on the path" in page
+    assert "in the tail of a vector loop of 16" in page
+    assert "<dt>contested</dt><dd>" in page  # the tie rule is
+    console = Console(width=140, record=True, file=io.StringIO())
+    console.print(path_table(run))
+    assert "93 with y_scale as an input" in console.export_text()
+    assert len(json_summary(run, "folder")["path_dependent"]) == len(WRONG | OPEN)
+    console.print(cause_table(run))
+    assert console.export_text().count("path-dependent: see below") == len(WRONG)
+    plain = replace(records, info=records.info | {"paths": []})
+    assert "Answers that depend on the path" not in render(as_run(plain), "folder")

@@ -1,0 +1,157 @@
+"""A run that is killed or interrupted goes on where it stopped and ends with the records of an unbroken one."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from tiebreak.adapters.outcome import Outcome
+from tiebreak.conformance.journal import FOLDER, Journal
+from tiebreak.golden.errors import DamagedFile, InvalidInput
+from tiebreak.golden.nodes import Case, make_node
+from tiebreak.golden.samples.model import reals, scalar
+
+SAMPLES = Path(__file__).parent / "sample_backends.py"
+COMMAND = [sys.executable, "-P", "-m", "tiebreak", "run"]
+CHOICE = ["-b", f"{SAMPLES}:notes", "-b", f"{SAMPLES}:wrong", "--operator", "onnx.QuantizeLinear"]
+CHOICE += ["--input-type", "float32", "--type", "uint8", "--level", "quick", "--json"]
+
+
+def begin(folder: Path, notes: Path) -> subprocess.Popen[str]:
+    environment = {**os.environ, "TIEBREAK_TEST_NOTES": str(notes)}
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    return subprocess.Popen([*COMMAND, *CHOICE, "-o", str(folder)], env=environment, text=True, **pipes)  # type: ignore[call-overload,no-any-return]
+
+
+def resume(folder: Path, notes: Path, *more: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "TIEBREAK_TEST_NOTES": str(notes)}
+    command = [*COMMAND, "--resume", str(folder), "--json", *more]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=300)
+
+
+def break_off(folder: Path, notes: Path, how: signal.Signals) -> tuple[subprocess.Popen[str], str]:
+    """Begin a run and end it when some batches are through; its process and what it said."""
+    process, journal = begin(folder, notes), folder / FOLDER / "0.frames"
+    deadline = time.monotonic() + 120
+    while not journal.exists() or journal.stat().st_size < 20_000:
+        assert process.poll() is None and time.monotonic() < deadline, process.communicate()
+        time.sleep(0.01)
+    process.send_signal(how)
+    process.wait(60)
+    return process, process.communicate()[1]
+
+
+def records(folder: Path) -> tuple[pd.DataFrame, pd.DataFrame, dict[str, object]]:
+    """A run's tables and info, without how long things took and when."""
+    results = pd.read_parquet(folder / "results.parquet").drop(columns="seconds")
+    info = json.loads((folder / "run.json").read_text())
+    return results, pd.read_parquet(folder / "discrepancies.parquet"), without(info, "created", "command", "folder")
+
+
+def without(info: dict[str, object], *names: str) -> dict[str, object]:
+    return {name: value for name, value in info.items() if name not in names}
+
+
+@pytest.fixture(scope="module")
+def unbroken(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("unbroken")
+    process = begin(folder / "run", folder / "notes")
+    output, errors = process.communicate(timeout=300)
+    assert process.returncode == 1, output + errors
+    return folder
+
+
+def test_a_killed_run_is_completed_without_redoing_a_finished_case(unbroken: Path, tmp_path: Path) -> None:
+    folder, notes = tmp_path / "run", tmp_path / "notes"
+    break_off(folder, notes, signal.SIGKILL)
+    assert not (folder / "run.json").exists()
+    finished = {name for name, outcome in Journal(folder / FOLDER / "0.frames").outcomes.items()}
+    assert len(finished) >= 64
+    calls_before = Counter(notes.read_text().splitlines())
+    notes.write_text("")
+    done = resume(folder, notes)
+    assert done.returncode == 1, done.stderr
+    assert json.loads(done.stdout)["exit"] == 1
+    for whole, completed in zip(records(unbroken / "run"), records(folder), strict=True):
+        assert whole.equals(completed) if isinstance(whole, pd.DataFrame) else whole == completed
+    everything = Counter((unbroken / "notes").read_text().splitlines())
+    again = Counter(notes.read_text().splitlines())
+    assert again.total() < everything.total() - 2 * len(finished) * 0.5
+    assert (calls_before + again).total() <= everything.total() + 2 * 64, "only the batch that was cut off runs again"
+    assert not (folder / FOLDER).exists()
+
+
+def test_ctrl_c_says_how_to_go_on_and_leaves_no_process(unbroken: Path, tmp_path: Path) -> None:
+    folder, notes = tmp_path / "run", tmp_path / "notes"
+    process, said = break_off(folder, notes, signal.SIGINT)
+    assert process.returncode == 3
+    assert said.strip() == f"tiebreak: interrupted; to go on: tiebreak run --resume {folder}"
+    assert resume(folder, notes).returncode == 1
+    whole, completed = records(unbroken / "run"), records(folder)
+    assert whole[0].equals(completed[0]) and whole[1].equals(completed[1]) and whole[2] == completed[2]
+
+
+def test_resume_refuses_what_is_not_there_finished_or_otherwise_chosen(unbroken: Path, tmp_path: Path) -> None:
+    for folder, words, message in (
+        (tmp_path, (), "nothing to go on with: no run there"),
+        (unbroken / "run", (), "the run there is finished"),
+        (unbroken / "run", ("--level", "quick"), "it takes no level"),
+    ):
+        refused = resume(folder, tmp_path / "notes", *words)
+        assert refused.returncode == 2
+        assert message in refused.stderr
+        assert refused.stderr.count("\n") == 1
+
+
+def small_case(number: int) -> Case:
+    inputs = (reals("float32", [number]).array(), scalar("float32", 1).array(), scalar("uint8", 0).array())
+    return Case(f"case-{number}", make_node("onnx.QuantizeLinear"), inputs)
+
+
+def test_a_frame_that_was_cut_off_is_dropped_and_written_anew(tmp_path: Path) -> None:
+    path, cases = tmp_path / "0.frames", [small_case(number) for number in range(3)]
+    outcomes = [Outcome("ok", (case.inputs[0],), seconds=0.5) for case in cases[:2]]
+    outcomes.append(Outcome("crash", message="a\nb", fault="crash"))
+    journal = Journal(path)
+    journal.begin({"spec": "s", "name": "n", "version": "1"})
+    journal.add(cases, outcomes)
+    whole = path.read_bytes()
+    for length in range(len(whole) - 1, len(whole) - 90, -1):
+        path.write_bytes(whole[:length])
+        cut = Journal(path)
+        assert set(cut.outcomes) == {"case-0", "case-1"}
+        cut.add(cases[2:], outcomes[2:])
+        assert path.read_bytes() == whole
+    read = Journal(path).outcomes
+    assert read["case-2"] == outcomes[2]
+    assert read["case-0"].outputs[0].tobytes() == outcomes[0].outputs[0].tobytes()
+
+
+def test_damaged_files_of_an_unfinished_run_are_named(tmp_path: Path) -> None:
+    folder = tmp_path / FOLDER
+    folder.mkdir()
+    for text in ("{", "[]", '{"format": "tiebreak-unfinished", "version": 1}', '{"format": 1}'):
+        (folder / "plan.json").write_text(text)
+        refused = resume(tmp_path, tmp_path / "notes")
+        assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
+        assert "plan.json: damaged" in refused.stderr
+    path = folder / "0.frames"
+    path.write_bytes(b'{"name": "n", "tensors": []}\n{"case": "a", "boo": 1, "tensors": []}\n')
+    with pytest.raises(DamagedFile, match=r"0\.frames: damaged: not an outcome"):
+        Journal(path)
+
+
+def test_another_version_of_the_backend_does_not_go_on(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "0.frames")
+    journal.begin({"spec": "s", "name": "n", "version": "1"})
+    with pytest.raises(InvalidInput, match="its version was '1' when the run began and is '2' now"):
+        Journal(tmp_path / "0.frames").begin({"spec": "s", "name": "n", "version": "2"})
