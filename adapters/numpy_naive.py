@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from tiebreak.adapters.protocol import Run
@@ -34,6 +36,12 @@ class NumpyNaive:
         if not plain or set(node.attributes) - {"axis", "axes", "round_mode", "type"}:
             raise Unsupported("people write this for plain integers and floats, one scale or one for each axis")
         return dequantize(node) if "Dequantize" in node.operator else quantize(node)
+
+    def reproducer(self, node: Node, inputs: Sequence[Array]) -> str:
+        """Source of a script's part in NumPy; see protocol.Backend."""
+        calls = source(node, inputs)
+        extension = "import ml_dtypes\n\n" if "ml_dtypes." in calls else ""
+        return f'{extension}with np.errstate(all="ignore"):\n{calls}library = f"numpy {{np.__version__}}"\n'
 
     def attest(self) -> dict[str, str]:
         return {"library": np.__file__, "numpy": self.version}
@@ -76,3 +84,22 @@ def aligned(parameter: Array, node: Node, x: Array) -> Array:
     if parameter.shape != tuple(size for axis, size in enumerate(x.shape) if axis in axes):
         raise Unsupported(f"a parameter of shape {list(parameter.shape)} for an input of shape {list(x.shape)}")
     return parameter.reshape(kept)
+
+
+def source(node: Node, inputs: Sequence[Array]) -> str:
+    """Assignments of the parameters, reshaped against the first input, and of `outputs`."""
+    x, dtype = node.inputs[0].name, dtype_source(node.output_type)
+    shapes = [aligned(array, node, inputs[0]).shape for array in inputs[1:]]
+    s, z = [*(f"{kind.name}.reshape({shape})" for kind, shape in zip(node.inputs[1:], shapes, strict=True)), "0"][:2]
+    if "Dequantize" in node.operator:
+        z = z if z == "0" else f"{z}.astype(np.int64)"
+        formula = f"(({x}.astype(np.int64) - z).astype({dtype}) * s).astype({dtype})"
+    else:
+        z = f"{z}.astype(np.int8)" if node.output_type in ("int4", "uint4") and z != "0" else z
+        kind, round_ = INTEGER_TYPES[node.output_type], ROUND[node.round_mode].__name__
+        formula = f"np.clip(np.{round_}({x} / s) + z, {kind.lowest}, {kind.highest}).astype({dtype})"
+    return f"    s = {s}\n    z = {z}\n    outputs = (np.asarray({formula}),)\n"
+
+
+def dtype_source(name: str) -> str:
+    return f"np.{name}" if hasattr(np, name) else f"ml_dtypes.{name}"

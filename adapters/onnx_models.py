@@ -15,16 +15,16 @@ from tiebreak.golden.problem import Array
 
 OPSET = 21  # for nodes of other operators: the first that has 4- and 16-bit types
 IR_VERSIONS = {10: 5, 13: 7, 19: 9, 21: 10, 23: 11, 24: 12, 25: 13}
-NAMES = ("x", "scale", "zero_point")
 OPERATORS = frozenset({"onnx.QuantizeLinear", "onnx.DequantizeLinear", "ngraph.Quantize", "ngraph.Dequantize"})
 
 
 @dataclass(frozen=True)
 class Linear:
-    """A QuantizeLinear or DequantizeLinear node: its name, attributes, element types and operator set."""
+    """A QuantizeLinear or DequantizeLinear node: its name, attributes, inputs' names and types, and operator set."""
 
     operator: str
     attributes: dict[str, Any]
+    names: tuple[str, ...]
     inputs: tuple[str, ...]
     output: str
     opset: int
@@ -40,7 +40,8 @@ def linear_node(node: Node) -> Linear:
         onnx_type(name, operator)
     if "float64" in (*types, node.output_type):
         raise Unsupported(f"{operator} takes no float64")
-    return Linear(operator, attributes, types, node.output_type, node.opset or OPSET)
+    names = tuple(tensor.name for tensor in node.inputs)
+    return Linear(operator, attributes, names, types, node.output_type, node.opset or OPSET)
 
 
 def onnx_attributes(node: Node) -> dict[str, Any]:
@@ -73,36 +74,61 @@ def check_inputs(node: Node, inputs: Sequence[Array]) -> None:
 
 
 def linear_model(
-    linear: Linear, carriers: Mapping[str, str] | None = None, shapes: Sequence[Sequence[int]] | None = None
+    linear: Linear,
+    carriers: Mapping[str, str] | None = None,
+    shapes: Sequence[Sequence[int]] | None = None,
+    constants: Mapping[str, Array] | None = None,
 ) -> Any:
-    """An onnx.ModelProto with inputs x, scale and perhaps zero_point, output y, shapes free unless given.
+    """An onnx.ModelProto with the node's inputs, output y, shapes free unless given.
 
-    `carriers` name the type in which tensors of another type enter and leave, by a Cast node on either side.
+    `carriers` name the type in which tensors of another type enter and leave, by a Cast node on either side;
+    `constants` are the inputs that are initializers instead, by name.
     """
-    import onnx
     from onnx import helper
 
-    carriers = carriers or {}
-    names = NAMES[: len(linear.inputs)]
-    inner = [f"{name}_inner" if kind in carriers else name for name, kind in zip(names, linear.inputs, strict=True)]
-    out = "y_inner" if linear.output in carriers else "y"
-    nodes = [
-        helper.make_node("Cast", [name], [f"{name}_inner"], to=onnx_type(kind))
-        for name, kind in zip(names, linear.inputs, strict=True)
-        if kind in carriers
-    ]
-    nodes.append(helper.make_node(linear.operator, inner, [out], **linear.attributes))
-    outer = [onnx_type(carriers.get(kind, kind)) for kind in (*linear.inputs, linear.output)]
-    if linear.output in carriers:
-        nodes.append(helper.make_node("Cast", [out], ["y"], to=outer[-1]))
-    kept: Sequence[Sequence[int] | None] = shapes if shapes is not None else [None] * len(names)
-    inputs = [helper.make_tensor_value_info(*value) for value in zip(names, outer, kept, strict=False)]
-    output = helper.make_tensor_value_info("y", outer[-1], kept[0])
-    graph = helper.make_graph(nodes, "tiebreak", inputs, [output])
-    opsets = [helper.make_opsetid("", linear.opset)]
-    version = IR_VERSIONS[linear.opset]
-    model: onnx.ModelProto = helper.make_model(graph, opset_imports=opsets, ir_version=version)
-    return model
+    carriers, constants = carriers or {}, constants or {}
+    kinds = dict(zip(linear.names, linear.inputs, strict=True))
+    free = [name for name in linear.names if name not in constants]
+    inner = {name: f"{name}_inner" for name in free if kinds[name] in carriers}
+    outer = {name: carriers.get(kinds[name], kinds[name]) for name in free}
+    out, y = ("y_inner", carriers[linear.output]) if linear.output in carriers else ("y", linear.output)
+    nodes = [helper.make_node("Cast", [name], [inner[name]], to=onnx_type(kinds[name])) for name in inner]
+    named = [inner.get(name, name) for name in linear.names]
+    nodes.append(helper.make_node(linear.operator, named, [out], **linear.attributes))
+    if out != "y":
+        nodes.append(helper.make_node("Cast", [out], ["y"], to=onnx_type(y)))
+    sizes = dict(zip(linear.names, shapes or (), strict=False))
+    return model_of(nodes, outer, y, linear.opset, constants, sizes | {"y": shapes[0]} if shapes else {})
+
+
+def model_of(
+    nodes: Sequence[Any],
+    inputs: Mapping[str, str],
+    output: str,
+    opset: int,
+    constants: Mapping[str, Array],
+    shapes: Mapping[str, Sequence[int]] | None = None,
+) -> Any:
+    """An onnx.ModelProto of these nodes; inputs by name with their types, an output y of one, initializers by name."""
+    from onnx import helper
+
+    known = shapes or {}
+    given = [helper.make_tensor_value_info(name, onnx_type(kind), known.get(name)) for name, kind in inputs.items()]
+    result = helper.make_tensor_value_info("y", onnx_type(output), known.get("y"))
+    initializers = [initializer(name, array) for name, array in constants.items()]
+    graph = helper.make_graph(nodes, "graph", given, [result], initializers)
+    opsets = [helper.make_opsetid("", opset)]
+    return helper.make_model(graph, opset_imports=opsets, ir_version=IR_VERSIONS[opset])
+
+
+def initializer(name: str, array: Array) -> Any:
+    """An onnx.TensorProto; Unsupported if this onnx can't hold the type."""
+    from onnx import numpy_helper
+
+    try:
+        return numpy_helper.from_array(np.asarray(array), name)
+    except (KeyError, TypeError, ValueError, NotImplementedError) as error:
+        raise Unsupported(f"onnx can't hold {array.dtype.name}: {error}") from None
 
 
 def onnx_type(name: str, operator: str = "ONNX") -> int:

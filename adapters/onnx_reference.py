@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from tiebreak.adapters.onnx_models import NAMES, OPERATORS, check_inputs, linear_model, linear_node
+from tiebreak.adapters.onnx_models import OPERATORS, check_inputs, linear_model, linear_node
+from tiebreak.adapters.onnx_source import fed_source, model_source, with_imports
 from tiebreak.adapters.protocol import Run
 from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.nodes import Node
@@ -27,22 +30,32 @@ class OnnxReference:
 
     def compile(self, node: Node) -> Run:
         linear = linear_node(node)
-        self.opsets.add(linear.opset)
         try:
             evaluator = self.evaluator(linear_model(linear))
         except RuntimeError as refusal:  # it has no implementation for the operator set
             raise Unsupported(str(refusal)) from None
+        self.opsets.add(linear.opset)
 
         def run(*inputs: Array) -> tuple[Array, ...]:
             check_inputs(node, inputs)
             try:
                 with np.errstate(all="ignore"):
-                    (y,) = evaluator.run(["y"], dict(zip(NAMES, inputs, strict=False)))
+                    (y,) = evaluator.run(["y"], dict(zip(linear.names, inputs, strict=False)))
             except ValueError as refusal:  # its own words for what it does not take
                 raise Unsupported(str(refusal)) from None
             return (np.asarray(y),)
 
         return run
+
+    def reproducer(self, node: Node, inputs: Sequence[Array]) -> str:
+        """Source of a script's part in onnx's own API; see protocol.Backend."""
+        linear = linear_node(node)
+        return with_imports(
+            f"{model_source(linear_model(linear))}\n"
+            f"{fed_source('feeds', [(name, name) for name in linear.names])}\n"
+            '(y,) = ReferenceEvaluator(model).run(["y"], feeds)\n'
+            'outputs = (np.asarray(y),)\nlibrary = f"onnx {onnx.__version__}"\n'
+        )
 
     def attest(self) -> dict[str, str]:
         opsets = ", ".join(map(str, sorted(self.opsets)))

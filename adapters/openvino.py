@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
-from tiebreak.adapters.openvino_fake_quantize import compile_fake_quantize
-from tiebreak.adapters.openvino_linear import compile_linear
+import numpy as np
+
+from tiebreak.adapters.openvino_fake_quantize import built_in, compile_fake_quantize, model_of
+from tiebreak.adapters.openvino_linear import compile_linear, model_for
+from tiebreak.adapters.openvino_source import fake_quantize_source, linear_source
 from tiebreak.adapters.platform_facts import instruction_sets
 from tiebreak.adapters.protocol import Run
 from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.nodes import Node
+from tiebreak.golden.problem import Array
 
 PRECISION = "f32"  # the plugin may choose bfloat16 by itself
 
@@ -17,10 +23,12 @@ PRECISION = "f32"  # the plugin may choose bfloat16 by itself
 class OpenVino:
     """`precision` is the inference precision that the plugin is held to; None leaves it as shipped.
 
-    `constant_limits` False makes FakeQuantize's limits inputs of the model, which only the reference kernel takes.
+    `constant_limits` False makes FakeQuantize's limits inputs of the model, which only the reference kernel takes, if
+    the node has no constants of its own.
     """
 
     operators = frozenset({"onnx.QuantizeLinear", "onnx.DequantizeLinear", "openvino.FakeQuantize"})
+    takes_constants = True  # as an ONNX initializer or a Constant
 
     def __init__(
         self, name: str = "openvino", *, precision: str | None = PRECISION, constant_limits: bool = True
@@ -32,14 +40,19 @@ class OpenVino:
         self.constant_limits = constant_limits
         self.settings = {"INFERENCE_PRECISION_HINT": precision} if precision else {}
         self.version = str(openvino.__version__)
-        self.layers: set[str] = set()
+        self.compiled: dict[str, Node] = {}  # by operator and types: a node to probe
         self.opsets: set[int] = set()
 
     def compile(self, node: Node) -> Run:
         if node.operator == "openvino.FakeQuantize":
-            return compile_fake_quantize(self.library, node, self.compile_model, constant=self.constant_limits)
-        self.opsets.add(node.opset)
-        return compile_linear(self.library, node, self.compile_for)
+            run = compile_fake_quantize(self.library, node, self.compile_model, constant=self.constant_limits)
+        else:
+            self.opsets.add(node.opset)
+            run = compile_linear(self.library, node, self.compile_for)
+        label = f"{node.operator.partition('.')[2]} {node.input_type} {node.output_type}"
+        if not node.attributes.get("block_size"):
+            self.compiled[label] = min(self.compiled.get(label, node), node, key=lambda n: n.key)  # whatever came first
+        return run
 
     def compile_for(self, model: bytes) -> Any:
         """A compiled ONNX model; Unsupported with the runtime's own message."""
@@ -52,15 +65,19 @@ class OpenVino:
     def compile_model(self, model: Any) -> Any:
         """A compiled model; Unsupported with the runtime's own message."""
         try:
-            compiled = self.core.compile_model(model, "CPU", self.settings)
+            return self.core.compile_model(model, "CPU", self.settings)
         except RuntimeError as error:
             raise Unsupported(str(error)) from None
-        operations = compiled.get_runtime_model().get_ops()
-        self.layers |= {operation.get_rt_info()["layerType"].astype(str) for operation in operations}
-        return compiled
+
+    def reproducer(self, node: Node, inputs: Sequence[Array]) -> str:
+        """Source of a script's part in OpenVINO's own API; see protocol.Backend."""
+        if node.operator == "openvino.FakeQuantize":
+            return fake_quantize_source(node, inputs, self.settings, constant=self.constant_limits)
+        return linear_source(node, inputs, self.settings)
 
     def attest(self) -> dict[str, str]:
-        """Library, device, precision and the kinds of layer that the compiled models hold."""
+        """Library, device, precision, and the kinds of layer that a probe of each kind of node compiles to."""
+        layers = set().union(*(self.layers_of(node) for node in self.compiled.values()))
         return {
             "library": str(self.library.__file__),
             "openvino": self.version,
@@ -68,10 +85,26 @@ class OpenVino:
             "INFERENCE_PRECISION_HINT": self.settings.get("INFERENCE_PRECISION_HINT", self.precision_as_shipped()),
             "opset": ", ".join(map(str, sorted(self.opsets))) or "none",
             "shapes": "ONNX: static, scale and zero point as inputs; FakeQuantize: static, its limits "
-            + ("constants" if self.constant_limits else "inputs"),
+            + ("constants" if self.constant_limits else "inputs")
+            + "; a node's own constants built in",
             "instruction sets": instruction_sets(),
-            "layers that ran": ", ".join(sorted(self.layers)) or "none",
+            "layers of a probe": ", ".join(sorted(layers)) or "none",
         }
+
+    def layers_of(self, node: Node) -> set[str]:
+        """The kinds of layer that the node compiles to, for three elements and scalar parameters."""
+        probe = replace(node, baked=())
+        inputs = [np.ones((3,) if k == 0 else ()).astype(kind.dtype) for k, kind in enumerate(node.inputs)]
+        try:
+            if node.operator == "openvino.FakeQuantize":
+                fixed = built_in(probe, self.constant_limits)
+                compiled = self.compile_model(model_of(self.library, probe, inputs, fixed))
+            else:
+                compiled = self.compile_for(model_for(probe, inputs).SerializeToString())
+        except Unsupported:
+            return set()
+        operations = compiled.get_runtime_model().get_ops()
+        return {str(operation.get_rt_info()["layerType"].astype(str)) for operation in operations}
 
     def precision_as_shipped(self) -> str:
         """What the plugin chooses by itself on this processor."""

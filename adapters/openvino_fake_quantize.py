@@ -1,13 +1,14 @@
 """OpenVINO's FakeQuantize: a model of that one operation, built by the library's own API, compiled for the CPU plugin.
 
 The limits are constants, as they are in every model that was quantized: the plugin then computes another way than where
-they are inputs, which only its reference kernel takes. So each set of limits is compiled anew.
+they are inputs, which only its reference kernel takes. So each set of limits is compiled anew. Of a node with constants
+of its own those are built in, and the rest are inputs.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import ml_dtypes
@@ -26,33 +27,41 @@ Compile = Callable[[Any], Any]  # a model to a compiled one; Unsupported with th
 
 
 def compile_fake_quantize(library: Any, node: Node, compile_model: Compile, *, constant: bool = True) -> Run:
-    """A callable for the node. `constant=False` makes the limits inputs of the model."""
+    """A callable for the node; `constant=False` makes the limits of a node without constants inputs of the model."""
     compiled: OrderedDict[Any, Any] = OrderedDict()
 
-    def run(x: Array, *limits: Array) -> tuple[Array, ...]:
-        key = (x.shape, *((p.shape, p.tobytes() if constant else b"") for p in limits))
+    def run(*inputs: Array) -> tuple[Array, ...]:
+        fixed = built_in(node, constant)
+        given = zip(node.inputs, inputs, strict=True)
+        key = tuple((a.shape, a.tobytes() if tensor.name in fixed else b"") for tensor, a in given)
         if key not in compiled:
-            compiled[key] = compile_model(model_of(library, node, x, limits, constant))
+            compiled[key] = compile_model(model_of(library, node, inputs, fixed))
             if len(compiled) > MOST_COMPILED:
                 compiled.popitem(last=False)
         compiled.move_to_end(key)
-        return (infer(library, compiled[key], [x] if constant else [x, *limits]),)
+        fed = [a for tensor, a in zip(node.inputs, inputs, strict=True) if tensor.name not in fixed]
+        return (infer(library, compiled[key], fed),)
 
     return run
 
 
-def model_of(library: Any, node: Node, x: Array, limits: tuple[Array, ...], constant: bool) -> Any:
-    """X and, where they are no constants, the limits as parameters of static shapes; one FakeQuantize; one result."""
-    operations = library.opset1
-    parameters = [parameter(library, x)]
-    sources = []
-    for limit in limits:
-        source = library.op.Constant(tensor_of(library, limit)) if constant else parameter(library, limit)
-        sources.append(source)
-        parameters += [] if constant else [source]
+def built_in(node: Node, constant: bool) -> set[str]:
+    """The names of the inputs that are constants of the model."""
+    return {tensor.name for tensor in node.inputs[1:]} if constant and not node.constants else set(node.constants)
+
+
+def model_of(library: Any, node: Node, inputs: Sequence[Array], fixed: set[str]) -> Any:
+    """The inputs that are not fixed as parameters of static shapes; one FakeQuantize; one result."""
+    operations, parameters, sources = library.opset1, [], []
+    for kind, array in zip(node.inputs, inputs, strict=True):
+        if kind.name in fixed:
+            sources.append(library.op.Constant(tensor_of(library, array)))
+        else:
+            sources.append(parameter(library, array))
+            parameters.append(sources[-1])
     rule = node.attributes.get("auto_broadcast", "numpy")
     try:
-        operation = operations.fake_quantize(parameters[0], *sources, node.attributes["levels"], rule)
+        operation = operations.fake_quantize(*sources, node.attributes["levels"], rule)
         return library.Model([operations.result(operation)], parameters, "fake_quantize")
     except (RuntimeError, TypeError, OverflowError) as error:
         raise Unsupported(str(error)) from None

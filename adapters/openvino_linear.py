@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from tiebreak.adapters.onnx_models import NAMES, linear_model, linear_node
+from tiebreak.adapters.onnx_models import linear_model, linear_node
 from tiebreak.adapters.protocol import Run
 from tiebreak.golden.elements import numpy_dtype
 from tiebreak.golden.errors import Unsupported
@@ -30,11 +30,11 @@ def compile_linear(library: Any, node: Node, compile_for: Callable[[bytes], Any]
         if shapes not in compiled:
             if len(compiled) >= MOST_COMPILED:
                 compiled.clear()
-            compiled[shapes] = compile_for(linear_model(linear, CARRIERS, shapes).SerializeToString())
+            compiled[shapes] = compile_for(model_for(node, inputs).SerializeToString())
         model = compiled[shapes]
         # The front end drops inputs of which it takes the type only.
         used = {port.get_any_name() for port in model.inputs}
-        feeds = {name: tensor(library, a) for name, a in zip(NAMES, inputs, strict=False) if name in used}
+        feeds = {name: tensor(library, a) for name, a in zip(linear.names, inputs, strict=False) if name in used}
         request = model.create_infer_request()
         try:
             request.infer(feeds)
@@ -43,6 +43,11 @@ def compile_linear(library: Any, node: Node, compile_for: Callable[[bytes], Any]
         return (array_of(request.get_output_tensor(0), linear.output),)
 
     return run
+
+
+def model_for(node: Node, inputs: Sequence[Array]) -> Any:
+    """An onnx.ModelProto of the inputs' shapes, the node's constants initializers."""
+    return linear_model(linear_node(node), CARRIERS, [array.shape for array in inputs], node.constants)
 
 
 def tensor(library: Any, array: Array) -> Any:

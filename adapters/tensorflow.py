@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tiebreak.adapters import tensorflow_fake, tensorflow_ngraph, tensorflow_quantize
 from tiebreak.adapters.platform_facts import instruction_sets
 from tiebreak.adapters.protocol import Run
-from tiebreak.golden.errors import Unsupported
+from tiebreak.adapters.tensorflow_source import ONEDNN, reproducer_source
+from tiebreak.golden.errors import MachineryFailed, Unsupported
 from tiebreak.golden.nodes import Node
+from tiebreak.golden.problem import Array
+
+DEVICE = "/CPU:0"
 
 # By operator id: (the backend, a node) to a callable for that node.
 COMPILERS: dict[str, Callable[[TensorFlow, Node], Run]] = {
@@ -28,42 +32,48 @@ class TensorFlow:
     def __init__(self, name: str = "tensorflow", *, onednn: bool | None = None) -> None:
         os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
         if onednn is not None:
-            os.environ["TF_ENABLE_ONEDNN_OPTS"] = str(int(onednn))
+            os.environ[ONEDNN] = str(int(onednn))
         import tensorflow
 
         self.name, self.library = name, tensorflow
         self.version = str(tensorflow.__version__)
-        self.ran: set[str] = set()
-        self.devices: set[str] = set()
+        self.compiled: set[str] = set()  # names of raw operators
 
     def compile(self, node: Node) -> Run:
         if node.operator not in COMPILERS:
             raise Unsupported(f"TensorFlow has no {node.operator}; what it is run for: {', '.join(sorted(COMPILERS))}")
-        return COMPILERS[node.operator](self, node)
+        run = COMPILERS[node.operator](self, node)
+        source, _, operation = node.operator.partition(".")
+        self.compiled.add("QuantizeV2" if source == "ngraph" else operation)
+        return run
 
     def call(self, operation: str, **arguments: Any) -> Any:
         """What tf.raw_ops gives; Unsupported with TensorFlow's own message if it refuses."""
         errors = self.library.errors
         try:
-            with self.library.device("/CPU:0"):
+            with self.library.device(DEVICE):
                 result = getattr(self.library.raw_ops, operation)(**arguments)
         except (errors.InvalidArgumentError, errors.UnimplementedError, errors.NotFoundError) as error:
             raise Unsupported(error.message) from None
         first = result[0] if isinstance(result, tuple) else result
-        self.ran.add(operation)
-        self.devices.add(str(first.device))
+        if not str(first.device).endswith("CPU:0"):
+            raise MachineryFailed(f"{operation} ran on {first.device}")
         return result
+
+    def reproducer(self, node: Node, inputs: Sequence[Array]) -> str:
+        """Source of a script's part in TensorFlow's own API; see protocol.Backend."""
+        return reproducer_source(node)
 
     def attest(self) -> dict[str, str]:
         return {
             "library": str(self.library.__file__),
             "tensorflow": self.version,
-            "operators": ", ".join(sorted(self.ran)) or "nothing",
+            "operators": ", ".join(sorted(self.compiled)) or "nothing",
             "execution": "eager, tf.raw_ops",
             "oneDNN": onednn_state(),
-            "TF_ENABLE_ONEDNN_OPTS": os.environ.get("TF_ENABLE_ONEDNN_OPTS", "as shipped"),
+            ONEDNN: os.environ.get(ONEDNN, "as shipped"),
             "instruction sets": instruction_sets(),
-            "ran": ", ".join(sorted(self.devices)) or "nothing",
+            "device": f"{DEVICE}, or the call is an error",
         }
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from tiebreak.adapters.isolation import IsolatedBackend, Outcome
 from tiebreak.golden.elements import numpy_dtype
-from tiebreak.golden.nodes import Case, make_node
+from tiebreak.golden.nodes import Case, make_node, with_constants
 
 EVEN = "ROUND_NEAREST_TOWARD_EVEN"
 TIES = [-2.5, -1.5, -0.5, 0.5, 1.5, 2.5, 3.4999998]
@@ -58,8 +58,7 @@ def test_ties_to_even_from_every_library(backend: IsolatedBackend) -> None:
 
 
 def test_every_library_attests_its_file_and_version(backend: IsolatedBackend) -> None:
-    backend.run(ngraph(EVEN, "uint8"))
-    told = backend.attestation()
+    told = backend.attestation([ngraph(EVEN, "uint8").node.key])
     assert told["library"].endswith("__init__.py")
     assert backend.version in told.values()
     assert told["flushes subnormals in the calling thread"] == "no"
@@ -87,9 +86,10 @@ def test_onnxruntime_types(onnxruntime_backend: IsolatedBackend, real: str, quan
 
 
 def test_onnxruntime_axis_and_provider(onnxruntime_backend: IsolatedBackend) -> None:
-    outcome = onnxruntime_backend.run(linear("uint8", axis=-1))
+    case = linear("uint8", axis=-1)
+    outcome = onnxruntime_backend.run(case)
     assert outcome.outputs[0].tolist() == [[1, 1, 2], [3, 3, 3]]
-    told = onnxruntime_backend.attestation()
+    told = onnxruntime_backend.attestation([case.node.key])
     assert "float32: QuantizeLinear on CPUExecutionProvider" in told["ran"]
     assert told["opset"] == "21"
 
@@ -110,17 +110,59 @@ def test_openvino_runs_a_compiled_model_of_the_pinned_precision() -> None:
             wanted = {"int8": [3, 5, 93, 127, -5], "uint8": [3, 5, 93, 255, 0]}[quantized]
             assert outcome.outputs[0].tolist() == wanted
             assert outcome.outputs[0].dtype == numpy_dtype(quantized)
-        told = isolated.attestation()
+        told = isolated.attestation([linear("int8").node.key])
         assert told["INFERENCE_PRECISION_HINT"] == "f32"
-        assert "Input" in told["layers that ran"]
+        assert "Input" in told["layers of a probe"]
     finally:
         isolated.close()
+
+
+def test_openvinos_attestation_depends_on_the_compiled_nodes_only() -> None:
+    pytest.importorskip("openvino")
+    from tiebreak.adapters import openvino
+
+    cases = [linear("int8"), linear("uint8"), fake_quantize()]
+    ran, compiled = openvino.OpenVino(), openvino.OpenVino()
+    for case in cases:
+        ran.compile(case.node)(*case.inputs)
+    for case in reversed(cases):
+        compiled.compile(case.node)
+    assert ran.attest() == compiled.attest()
+    assert "Subgraph" in ran.attest()["layers of a probe"]
+
+
+def fake_quantize() -> Case:
+    node = make_node("openvino.FakeQuantize", attributes={"levels": 9})
+    return Case("c", node, tuple(np.array(value, np.float32) for value in ([0.5, 99], 0, 8, 0, 8)))
+
+
+def test_openvino_builds_in_what_the_node_holds() -> None:
+    """Of QuantizeLinear what run() gets no longer matters; FakeQuantize's other limits are inputs of the model then."""
+    pytest.importorskip("openvino")
+    from tiebreak.adapters import openvino
+
+    case = linear("uint8", x=[1.25, 3.0])
+    x, scale, zero_point = case.inputs
+    held = openvino.OpenVino().compile(with_constants(case.node, {"y_scale": scale, "y_zero_point": zero_point}))
+    assert held(x, scale * 2, zero_point)[0].tolist() == [3, 5]
+    limits = fake_quantize()
+    node = with_constants(limits.node, {"input_low": limits.inputs[1]})
+    for backend in (openvino.OpenVino(), openvino.limits_as_inputs()):
+        assert backend.compile(node)(*limits.inputs)[0].tolist() == [0, 8]
+        fixed = openvino.built_in(node, backend.constant_limits)
+        model = openvino.model_of(backend.library, node, limits.inputs, fixed)
+        assert (fixed, len(model.get_parameters())) == ({"input_low"}, 4)
 
 
 def test_tensorflow_refuses_what_is_not_exactly_the_same() -> None:
     isolated = IsolatedBackend("tensorflow", time_limit=60)
     try:
         isolated.start()
+        right = ngraph(EVEN, "int8")
+        told = isolated.attestation([right.node.key])
+        assert isolated.run(right).status == "ok"
+        assert isolated.attestation([right.node.key]) == told, "what ran is no part of it"
+        assert told["operators"] == "QuantizeV2"
         for case, reason in (
             (ngraph(EVEN, "int8", zero_point=1), "no zero point"),
             (ngraph(EVEN, "int8", scale=0.1), "powers of two"),
@@ -131,7 +173,7 @@ def test_tensorflow_refuses_what_is_not_exactly_the_same() -> None:
             assert (outcome.status, reason in outcome.message) == ("unsupported", True), outcome.message
         away = isolated.run(ngraph("ROUND_NEAREST_TOWARD_INFINITY", "int8"))
         assert away.outputs[0].tolist() == [-3, -2, -1, 1, 2, 3, 3]
-        assert isolated.attestation()["TF_ENABLE_ONEDNN_OPTS"] == "as shipped"
+        assert isolated.attestation([])["TF_ENABLE_ONEDNN_OPTS"] == "as shipped"
     finally:
         isolated.close()
 

@@ -257,7 +257,8 @@ def openvino(request: pytest.FixtureRequest) -> Iterator[IsolatedBackend]:
 
 def test_openvino_runs_a_compiled_model(openvino: IsolatedBackend) -> None:
     """Ties to even, limits of different shapes, two sets of limits for one node."""
-    first = openvino.run(case_of([0.5, 1.5, 2.5, -1, 99], (0, 8, 0, 8), 9))
+    case = case_of([0.5, 1.5, 2.5, -1, 99], (0, 8, 0, 8), 9)
+    first = openvino.run(case)
     assert first.status == "ok", first.message
     assert first.outputs[0].tolist() == [0, 2, 2, 0, 8]
     x, high = np.arange(6.0).reshape(2, 3), np.array([[1.0], [2.0]])
@@ -265,7 +266,7 @@ def test_openvino_runs_a_compiled_model(openvino: IsolatedBackend) -> None:
     assert second.outputs[0].tolist() == [[0, 4, 4], [8, 8, 8]]
     assert second.outputs[0].dtype == np.float32
     given = "inputs" if "inputs" in openvino.name else "constants"
-    assert f"FakeQuantize: static, its limits {given}" in openvino.attestation()["shapes"]
+    assert f"FakeQuantize: static, its limits {given}" in openvino.attestation([case.node.key])["shapes"]
 
 
 @pytest.mark.parametrize("real", ["float16", "bfloat16", "float64"])

@@ -1,0 +1,158 @@
+"""LiteRT models of one operator: .tflite flatbuffers, written with the schema module that ai-edge-litert ships.
+
+In a model the scale, the zero point and the axis are constants: the quantization of a tensor. So are the limits of
+FAKE_QUANT: options of the operator. A model belongs to one set of them, and to one shape.
+
+LiteRT's 8-bit quantization specification has real = (q - zero_point) * scale, per tensor or along one
+quantized_dimension; it names no rounding rule for QUANTIZE. Sources: "LiteRT 8-bit quantization specification", and the
+MLIR dialect 'tfl', operations quantize, dequantize and fake_quant.
+"""
+
+from __future__ import annotations
+
+import base64
+import textwrap
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tiebreak.golden.errors import Unsupported
+from tiebreak.golden.nodes import Node
+from tiebreak.golden.problem import Array
+
+OPERATIONS = {
+    "onnx.QuantizeLinear": "QUANTIZE",
+    "onnx.DequantizeLinear": "DEQUANTIZE",
+    "ngraph.Quantize": "QUANTIZE",
+    "ngraph.Dequantize": "DEQUANTIZE",
+    "tensorflow.FakeQuantWithMinMaxVars": "FAKE_QUANT",
+}
+# `saturate` is of the float8 types, which QUANTIZE has not; the type attributes say what the output's type says.
+UNDERSTOOD = ("axis", "axes", "round_mode", "saturate", "type", "output_dtype", "num_bits", "narrow_range")
+SCALES = ("float32", "float16", "bfloat16", "float8_e8m0fnu")  # all of whose values a float32 scale holds
+CARRIERS = {"int4": "int8", "uint4": "uint8"}  # the arrays in which LiteRT's API takes and gives these
+INTEGERS_IN = ("int8", "uint8", "int16", "uint16", "int32")
+VERSION = 1  # of the operator: the runtime has one kernel for every version from 1 on
+
+
+def refuse(node: Node) -> None:
+    """Unsupported for a node that is none of the three operators exactly, whatever its inputs are."""
+    name = operation(node)
+    unknown = [key for key, value in node.attributes.items() if key not in UNDERSTOOD and value]
+    if unknown:
+        raise Unsupported(f"{name} has no {', '.join(unknown)}")
+    if node.round_mode not in ("", "ROUND_NEAREST_TOWARD_EVEN"):
+        raise Unsupported(f"{name} has no {node.round_mode}: no rule is documented, ties to even are expected")
+    if len(node.attributes.get("axes", ())) > 1:
+        raise Unsupported(f"{name} has one quantized_dimension at most")
+    if name == "QUANTIZE" and node.input_type in INTEGERS_IN:
+        raise Unsupported("QUANTIZE of an integer tensor is another operation: it rescales")
+    if name != "FAKE_QUANT" and node.inputs[1].dtype.name not in SCALES:
+        raise Unsupported(f"a scale is float32, which doesn't hold every {node.inputs[1].dtype.name}")
+    if node.inputs[0].name in node.constants:
+        raise Unsupported(f"{name} of a constant {node.inputs[0].name}: only its parameters are constants here")
+
+
+def operation(node: Node) -> str:
+    """The operator's name in LiteRT's schema."""
+    if node.operator not in OPERATIONS:
+        raise Unsupported(f"LiteRT has no {node.operator}; what it is run for: {', '.join(sorted(OPERATIONS))}")
+    return OPERATIONS[node.operator]
+
+
+def model_of(node: Node, shape: Sequence[int], parameters: Sequence[Array]) -> bytes:
+    """A model of the node for an input of this shape, with its further inputs' values as constants."""
+    import flatbuffers
+    from ai_edge_litert import schema_py_generated as schema
+
+    name = operation(node)
+    fake = name == "FAKE_QUANT"
+    quantization = None if fake else quantization_of(schema, node, len(shape), parameters)
+    x = tensor(schema, node.input_type, shape, quantization if name == "DEQUANTIZE" else None)
+    y = tensor(schema, node.output_type, shape, quantization if name == "QUANTIZE" else None)
+    number = getattr(schema.BuiltinOperator, name)  # also in the older field, whose byte it fits
+    code = made(schema.OperatorCodeT, builtinCode=number, deprecatedBuiltinCode=number, version=VERSION)
+    operator = made(schema.OperatorT, inputs=[0], outputs=[1])
+    if fake:
+        operator.builtinOptionsType = schema.BuiltinOptions.FakeQuantOptions
+        operator.builtinOptions = fake_quant_options(schema, node, parameters)
+    graph = made(schema.SubGraphT, tensors=[x, y], inputs=[0], outputs=[1], operators=[operator])
+    model = made(schema.ModelT, version=3, operatorCodes=[code], subgraphs=[graph], buffers=[schema.BufferT()])
+    builder = flatbuffers.Builder(512)
+    builder.Finish(model.Pack(builder), b"TFL3")
+    return bytes(builder.Output())
+
+
+def quantization_of(schema: Any, node: Node, rank: int, parameters: Sequence[Array]) -> Any:
+    """Scale, zero point (0 where the node has none) and the axis of a scale that is not a scalar, never negative."""
+    scale = parameters[0]
+    zero_point = parameters[1] if len(parameters) > 1 else np.zeros(scale.shape)
+    axis = next(iter(node.attributes.get("axes", ())), node.attributes.get("axis", 1))
+    return made(
+        schema.QuantizationParametersT,
+        scale=scale.astype(np.float32).reshape(-1),
+        zeroPoint=zero_point.astype(np.int64).reshape(-1),
+        quantizedDimension=int(axis) % rank if scale.ndim and rank else 0,
+    )
+
+
+def fake_quant_options(schema: Any, node: Node, limits: Sequence[Array]) -> Any:
+    return made(
+        schema.FakeQuantOptionsT,
+        min=float(limits[0]),
+        max=float(limits[1]),
+        numBits=int(node.attributes.get("num_bits", 8)),
+        narrowRange=bool(node.attributes.get("narrow_range", False)),
+    )
+
+
+def tensor(schema: Any, element_type: str, shape: Sequence[int], quantization: Any) -> Any:
+    number = getattr(schema.TensorType, element_type.upper(), None)
+    if number is None:
+        raise Unsupported(f"LiteRT's schema has no {element_type}")
+    return made(schema.TensorT, shape=list(shape), type=number, hasRank=True, quantization=quantization)
+
+
+def made(kind: Any, **fields: Any) -> Any:
+    """An object of the schema's with these fields; older releases take none when it is made."""
+    new = kind()
+    for name, value in fields.items():
+        setattr(new, name, value)
+    return new
+
+
+def source_of(node: Node, inputs: Sequence[Array], resolver: str, threads: int) -> str:
+    """Python source that runs the node's model on the array bound to its first input's name, and assigns `outputs`."""
+    model = base64.b64encode(model_of(node, inputs[0].shape, inputs[1:])).decode()
+    name, output = node.inputs[0].name, node.output_type
+    return SOURCE.format(
+        imports="import ml_dtypes\n" if output in CARRIERS else "",
+        what=f"{operation(node)}, {node.input_type} {list(inputs[0].shape)} to {output}",
+        inside=", ".join(tensor.name for tensor in node.inputs[1:]),
+        model="\n".join(f'    "{line}"' for line in textwrap.wrap(model, 100)),
+        x=name + (f'.astype("{CARRIERS[node.input_type]}")' if node.input_type in CARRIERS else ""),
+        typed=f".astype(ml_dtypes.{output})" if output in CARRIERS else "",
+        resolver=resolver,
+        threads=threads,
+    )
+
+
+SOURCE = """
+import base64
+
+import ai_edge_litert
+{imports}from ai_edge_litert.interpreter import Interpreter, OpResolverType
+
+# A .tflite file: {what}. Constants of it are: {inside}.
+model = base64.b64decode(
+{model}
+)
+resolver = OpResolverType.{resolver}
+interpreter = Interpreter(model_content=model, num_threads={threads}, experimental_op_resolver_type=resolver)
+interpreter.allocate_tensors()
+interpreter.set_tensor(0, {x})
+interpreter.invoke()
+outputs = (interpreter.get_tensor(1){typed},)
+library = f"ai-edge-litert {{ai_edge_litert.__version__}}, OpResolverType.{resolver}"
+"""

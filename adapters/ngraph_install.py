@@ -1,0 +1,140 @@
+"""Fetches nGraph 0.26.0 and takes it away again: the two libraries that its interpreter needs, out of its Python wheel.
+
+The wheel is for CPython 3.7, but its libraries know nothing of Python. pip downloads it, from the index that the user
+has configured; what is kept lies in the user's cache directory.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from pathlib import Path
+
+from tiebreak.golden.errors import MachineryFailed
+
+VERSION = "0.26.0"
+WHEEL = f"ngraph_core-{VERSION}-cp37-cp37m-manylinux1_x86_64.whl"
+SHA256 = "94cbeed3b25f9eb3838d6981cfda322e70417eb7bfe748ac848b72af02a48e5e"
+TARGET = "--only-binary=:all: --python-version 3.7 --implementation cp --platform manylinux1_x86_64"
+DOWNLOAD = f"pip download --no-deps {TARGET} ngraph-core=={VERSION}"
+LIBRARIES = ("libngraph.so", "libinterpreter_backend.so")  # the second needs the first, and both only the system's
+INSIDE = f"ngraph_core-{VERSION}.data/data/"
+NO_NETWORK = ("NewConnectionError", "NameResolutionError", "ConnectTimeoutError", "ReadTimeoutError", "ProxyError")
+
+
+def cache_folder() -> Path:
+    """Where the libraries belong, whether or not they are there."""
+    from platformdirs import user_cache_path
+
+    return user_cache_path("tiebreak", appauthor=False) / f"ngraph-{VERSION}"
+
+
+def installed_folder() -> Path | None:
+    """The folder with the libraries and nGraph's licences; None if it is not installed."""
+    folder = cache_folder()
+    return folder if all((folder / name).is_file() for name in LIBRARIES) else None
+
+
+def install() -> Path:
+    """The folder with the libraries, downloaded (93 MB, of which 18 MB are kept) if they are not there yet.
+
+    Raises MachineryFailed with one line if the platform is another, pip fails or the wheel is not the pinned one.
+    """
+    check_platform()
+    if folder := installed_folder():
+        return folder
+    with tempfile.TemporaryDirectory() as scratch:
+        wheel = download(Path(scratch))
+        check_hash(wheel)
+        try:
+            return unpack(wheel, cache_folder())
+        except OSError as error:
+            raise MachineryFailed(f"nGraph {VERSION} could not be unpacked: {error}") from error
+
+
+def uninstall() -> bool:
+    """Take away what install() put there; False if there was nothing."""
+    folder = cache_folder()
+    if not folder.exists():
+        return False
+    try:
+        shutil.rmtree(folder)
+    except OSError as error:
+        raise MachineryFailed(f"nGraph {VERSION} could not be removed: {error}") from error
+    return True
+
+
+def check_platform() -> None:
+    """MachineryFailed unless the libraries can be loaded here."""
+    here = f"{platform.system()} {platform.machine()} {platform.libc_ver()[0]}".strip()
+    if here != "Linux x86_64 glibc":
+        raise MachineryFailed(f"nGraph {VERSION} exists for x86-64 Linux with glibc only; this is {here}")
+
+
+def download(folder: Path) -> Path:
+    """The wheel, as pip fetches it into the folder."""
+    options = ["--dest", str(folder), "--quiet", "--no-input", "--disable-pip-version-check", "--retries", "2"]
+    command = [sys.executable, "-m", *DOWNLOAD.split(), *options]
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace", stdin=subprocess.DEVNULL)
+    if done.returncode or not (folder / WHEEL).is_file():
+        raise MachineryFailed(f"nGraph {VERSION} could not be downloaded: {reason(done.stderr)}")
+    return folder / WHEEL
+
+
+def reason(stderr: str) -> str:
+    """What pip's messages come to, in one line."""
+    if any(name in stderr for name in NO_NETWORK):
+        return "no network: pip could not reach the package index"
+    if "No module named pip" in stderr:
+        return f"this Python has no pip; try {sys.executable} -m ensurepip"
+    errors = [line for line in stderr.splitlines() if line.startswith("ERROR: ")] or stderr.splitlines()
+    return " ".join(errors[0].removeprefix("ERROR: ").split())[:300] if errors else f"pip left no {WHEEL}"
+
+
+def check_hash(wheel: Path) -> None:
+    """MachineryFailed unless the wheel is the one that was looked at when this was written."""
+    found = sha256(wheel)
+    if found != SHA256:
+        raise MachineryFailed(f"{wheel.name} has SHA-256 {found}, not {SHA256}: nothing was installed")
+
+
+def sha256(file: Path) -> str:
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def unpack(wheel: Path, folder: Path) -> Path:
+    """The folder, with what is needed of the wheel: written aside, so that it is there whole or not at all."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    aside = Path(tempfile.mkdtemp(prefix=f"{folder.name}-", dir=folder.parent))
+    try:
+        extract(wheel, aside)
+        aside.chmod(0o755)
+        put(aside, folder)
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+    return folder
+
+
+def extract(wheel: Path, folder: Path) -> None:
+    """Libraries and licences of the wheel, all directly in the folder."""
+    wanted = {f"{INSIDE}lib/{name}" for name in LIBRARIES} | {f"{INSIDE}LICENSE"}
+    with zipfile.ZipFile(wheel) as archive:
+        licences = {name for name in archive.namelist() if name.startswith(f"{INSIDE}licenses/")}
+        for name in sorted(wanted | licences):
+            (folder / Path(name).name).write_bytes(archive.read(name))
+
+
+def put(aside: Path, folder: Path) -> None:
+    """Rename `aside` to `folder`, in place of a damaged one, but not of one that another process has put there."""
+    try:
+        aside.rename(folder)
+    except OSError:  # there is one
+        if installed_folder() is None:
+            shutil.rmtree(folder)
+            aside.rename(folder)

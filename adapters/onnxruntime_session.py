@@ -1,0 +1,105 @@
+"""ONNX Runtime's sessions: one as asked for, arrays in and out of it, and what a profile shows at work."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tiebreak.adapters.onnx_models import onnx_type
+from tiebreak.golden.elements import SMALL_FLOAT_TYPES, numpy_dtype
+from tiebreak.golden.errors import MachineryFailed, Unsupported
+from tiebreak.golden.problem import Array
+
+PROVIDER = "CPUExecutionProvider"
+# Its Python API has no arrays of these types: they enter and leave through Cast nodes.
+CARRIERS = {"int4": "int8", "uint4": "uint8", "int2": "int8", "uint2": "uint8"}
+BY_BITS = ("bfloat16", *SMALL_FLOAT_TYPES)  # these go in as their bits with their type
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a session is made, but for its one thread; `entries` are session configuration entries."""
+
+    optimise: bool = True
+    entries: Mapping[str, str] = field(default_factory=dict)
+
+    def described(self) -> str:
+        level = "as shipped (ORT_ENABLE_ALL)" if self.optimise else "ORT_DISABLE_ALL"
+        return ", ".join([level, *(f"{key}={value}" for key, value in self.entries.items())])
+
+
+@dataclass(frozen=True)
+class Sessions:
+    """Makes and runs sessions of the library (the module onnxruntime) with the settings.
+
+    What the runtime refuses is Unsupported with its own message.
+    """
+
+    library: Any
+    settings: Settings
+
+    def open(self, model: Any, *, profile: str = "", optimised: str = "") -> Any:
+        """A session; `profile` is the prefix of a profile's file, `optimised` the file for the optimised model."""
+        options = self.library.SessionOptions()
+        options.intra_op_num_threads = 1
+        if not self.settings.optimise:
+            options.graph_optimization_level = self.library.GraphOptimizationLevel.ORT_DISABLE_ALL
+        for key, value in self.settings.entries.items():
+            options.add_session_config_entry(key, value)
+        if profile:
+            options.enable_profiling, options.profile_file_prefix = True, profile
+        if optimised:
+            options.optimized_model_filepath = optimised
+        errors = self.library.capi.onnxruntime_pybind11_state
+        try:
+            session = self.library.InferenceSession(model.SerializeToString(), options, providers=[PROVIDER])
+        except (errors.NotImplemented, errors.InvalidGraph, errors.InvalidArgument, errors.Fail) as error:
+            raise Unsupported(
+                str(error)
+            ) from None  # a release that does not know the operator set says InvalidArgument
+        if session.get_providers()[0] != PROVIDER:
+            raise MachineryFailed(f"the session fell back to {session.get_providers()}")
+        return session
+
+    def answer(self, session: Any, feeds: Mapping[str, Array], output: str, shape: tuple[int, ...]) -> Array:
+        """The output y, of that element type and shape, for these inputs."""
+        errors = self.library.capi.onnxruntime_pybind11_state
+        y, binding = np.zeros(shape, numpy_dtype(output)), session.io_binding()
+        for name, array in feeds.items():
+            binding.bind_ortvalue_input(name, self.value(array))
+        if output in BY_BITS:  # the API makes no array of such an output, but writes into one
+            binding.bind_ortvalue_output("y", self.value(y))
+        else:
+            binding.bind_output("y")
+        try:
+            session.run_with_iobinding(binding)
+        except (errors.Fail, errors.InvalidArgument, errors.NotImplemented, RuntimeError) as error:
+            raise Unsupported(str(error)) from None
+        return y if output in BY_BITS else binding.get_outputs()[0].numpy().astype(y.dtype, copy=False)
+
+    def value(self, array: Array) -> Any:
+        """An OrtValue; a type that NumPy lacks goes in as its bits with its type, or as its carrier."""
+        name = array.dtype.name
+        if name in BY_BITS:
+            make = self.library.OrtValue.ortvalue_from_numpy_with_onnx_type
+            return make(np.asarray(array, order="C").view(f"uint{8 * array.dtype.itemsize}"), onnx_type(name))
+        carried = np.asarray(array, order="C").astype(CARRIERS.get(name, name), copy=False)
+        return self.library.OrtValue.ortvalue_from_numpy(carried)
+
+    def profiled(self, model: Any, feeds: Mapping[str, Array], output: str, shape: tuple[int, ...]) -> str:
+        """`operator on provider` for each node that a run of the model executed."""
+        with tempfile.TemporaryDirectory() as folder:
+            session = self.open(model, profile=f"{folder}/p")
+            try:
+                self.answer(session, feeds, output, shape)
+            except Unsupported as reason:
+                return f"refused: {str(reason)[:60]}"
+            events = json.loads(Path(session.end_profiling()).read_text(encoding="utf-8"))
+        ran = [event["args"] for event in events if event.get("cat") == "Node" and "provider" in event.get("args", {})]
+        return ", ".join(dict.fromkeys(f"{args['op_name']} on {args['provider']}" for args in ran))

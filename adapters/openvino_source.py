@@ -1,0 +1,78 @@
+"""A script's part that runs a node in OpenVINO's own API, and for an ONNX node in onnx's."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+
+from tiebreak.adapters.onnx_models import linear_node
+from tiebreak.adapters.onnx_source import fed_source, model_source, with_imports
+from tiebreak.adapters.openvino_fake_quantize import TYPES, built_in
+from tiebreak.adapters.openvino_linear import BY_BITS, CARRIERS, model_for
+from tiebreak.golden.nodes import Node
+from tiebreak.golden.problem import Array
+
+TENSOR = """
+
+def tensor(array, element_type):
+    # with the array's bits, since NumPy lacks some types
+    made = openvino.Tensor(element_type, list(array.shape))
+    made.data[...] = array.view(made.data.dtype)
+    return made
+
+"""
+LIBRARY = 'library = f"openvino {openvino.__version__}"'
+
+
+def linear_source(node: Node, inputs: Sequence[Array], settings: Mapping[str, str]) -> str:
+    """Source that assigns `outputs` and `library`, of an ONNX node."""
+    linear = linear_node(node)
+    kinds = {name: kind for name, kind in zip(linear.names, linear.inputs, strict=True) if name not in node.constants}
+    return joined(
+        model_source(model_for(node, inputs)),
+        TENSOR if set(kinds.values()) & set(BY_BITS) else "",
+        "core = openvino.Core()",
+        f'compiled = core.compile_model(core.read_model(model.SerializeToString()), "CPU", {json.dumps(settings)})',
+        fed_source("feeds", [(name, fed(name, kind)) for name, kind in kinds.items()]),
+        "names = {port.get_any_name() for port in compiled.inputs}  # inputs of which only the type counts are dropped",
+        "request = compiled.create_infer_request()",
+        "request.infer({name: value for name, value in feeds.items() if name in names})",
+        f"outputs = (np.array(request.get_output_tensor(0).data){recast(linear.output)},)",
+    )
+
+
+def fed(name: str, kind: str) -> str:
+    if kind in BY_BITS:
+        return f"tensor({name}, openvino.Type.{BY_BITS[kind]})"
+    return f"openvino.Tensor({name}.astype(np.{CARRIERS[kind]}))" if kind in CARRIERS else f"openvino.Tensor({name})"
+
+
+def recast(kind: str) -> str:
+    """From the type in which an output leaves."""
+    return f".view(ml_dtypes.{kind})" if kind in BY_BITS else f".astype(ml_dtypes.{kind})" if kind in CARRIERS else ""
+
+
+def fake_quantize_source(node: Node, inputs: Sequence[Array], settings: Mapping[str, str], *, constant: bool) -> str:
+    """Source that assigns `outputs` and `library`, of a FakeQuantize; `constant` as in openvino_fake_quantize."""
+    fixed, kind = built_in(node, constant), node.inputs[0].dtype.name
+    free = [tensor.name for tensor in node.inputs if tensor.name not in fixed]
+    shapes = {tensor.name: list(array.shape) for tensor, array in zip(node.inputs, inputs, strict=True)}
+    levels, rule = node.attributes["levels"], node.attributes.get("auto_broadcast", "numpy")
+    return joined(
+        f"element_type = openvino.Type.{TYPES[kind]}",
+        TENSOR,
+        *(f"{name}_port = openvino.opset1.parameter({shapes[name]}, element_type)" for name in free),
+        *(f"{name}_port = openvino.op.Constant(tensor({name}, element_type))" for name in shapes if name in fixed),
+        f"ports = [{', '.join(f'{name}_port' for name in shapes)}]",
+        f'operation = openvino.opset1.fake_quantize(*ports, {levels}, "{rule}")',
+        f"inputs = [{', '.join(f'{name}_port' for name in free)}]",
+        'model = openvino.Model([openvino.opset1.result(operation)], inputs, "fake_quantize")',
+        f'compiled = openvino.Core().compile_model(model, "CPU", {json.dumps(settings)})',
+        "request = compiled.create_infer_request()",
+        f"request.infer([tensor(array, element_type) for array in ({''.join(f'{name}, ' for name in free)})])",
+        f"outputs = (np.array(request.get_output_tensor(0).data){recast(kind)},)",
+    )
+
+
+def joined(*parts: str) -> str:
+    return with_imports("\n".join((*(part for part in parts if part), LIBRARY, "")))

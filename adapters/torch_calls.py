@@ -1,0 +1,135 @@
+"""One call into torch, as it is run and as it is written in a reproducer: each argument has a value and a source."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from operator import attrgetter
+from typing import Any
+
+import numpy as np
+
+from tiebreak.golden.elements import numpy_dtype
+from tiebreak.golden.errors import Unsupported
+from tiebreak.golden.nodes import Node
+from tiebreak.golden.problem import Array
+
+# torch has tensors of these types by the same names; others, of fewer bits or packed, can't be made from an array.
+TYPES = (
+    *("float16", "bfloat16", "float32", "float64"),
+    *("int8", "uint8", "int16", "uint16", "int32", "uint32"),
+    *("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu"),
+)
+# What torch raises for arguments that it does not take; the decomposed functions divide Python numbers.
+REFUSALS = (RuntimeError, ValueError, AssertionError, ZeroDivisionError)
+FAULTS = ("INTERNAL ASSERT FAILED", "allocate memory", "out of memory")  # no refusals, though RuntimeErrors
+
+
+@dataclass(frozen=True)
+class Argument:
+    """A value (a tensor, number, torch dtype or None) and the Python expression that makes it."""
+
+    value: Any
+    source: str
+
+
+@dataclass(frozen=True)
+class Call:
+    """`torch.<function>(*arguments, **keywords)`, then perhaps a method of the result, without arguments."""
+
+    function: str
+    arguments: tuple[Argument, ...]
+    keywords: Mapping[str, Argument] = field(default_factory=dict)
+    then: str = ""
+
+    def run(self, library: Any) -> Array:
+        """The result as an array; Unsupported with torch's own message if it refuses the arguments."""
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UserWarning)  # the classic functions are deprecated since 2.13
+                result = attrgetter(self.function)(library)(
+                    *(argument.value for argument in self.arguments),
+                    **{name: argument.value for name, argument in self.keywords.items()},
+                )
+                return array_of(library, attrgetter(self.then)(result)() if self.then else result)
+        except REFUSALS as error:
+            if any(fault in str(error) for fault in FAULTS):
+                raise
+            raise Unsupported(str(error)) from None
+
+    @property
+    def source(self) -> str:
+        given = [argument.source for argument in self.arguments]
+        given += [f"{name}={argument.source}" for name, argument in self.keywords.items()]
+        return f"torch.{self.function}({', '.join(given)})" + (f".{self.then}()" if self.then else "")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a node is run: `call` makes the call for its inputs, `probe` is one that shows whether torch takes the types.
+
+    `ways` says which functions and overloads that may be.
+    """
+
+    call: Callable[..., Call]
+    probe: Call
+    ways: str
+
+
+def tensor_of(library: Any, array: Array) -> Any:
+    """A tensor with a copy of the array's bits; NumPy lacks some of the types, so they go as unsigned integers."""
+    if array.dtype.name not in TYPES:
+        raise Unsupported(f"torch makes no tensor of {array.dtype.name}")
+    bits = np.array(array, order="C").view(f"uint{8 * array.dtype.itemsize}")
+    return library.from_numpy(bits).view(getattr(library, array.dtype.name))
+
+
+def array_of(library: Any, tensor: Any) -> Array:
+    bits = tensor.contiguous().view(getattr(library, f"uint{8 * tensor.element_size()}"))
+    own: Array = bits.numpy().view(numpy_dtype(str(tensor.dtype).removeprefix("torch.")))
+    return own
+
+
+def tensor_argument(library: Any, name: str, array: Array, kind: str = "") -> Argument:
+    """An input as a tensor of its own type, or converted to the torch type `kind`."""
+    tensor = tensor_of(library, array)
+    if not kind:
+        return Argument(tensor, f"tensor({name})")
+    return Argument(tensor.to(getattr(library, kind)), f"tensor({name}).to(torch.{kind})")
+
+
+def type_argument(library: Any, kind: str) -> Argument:
+    return Argument(getattr(library, kind), f"torch.{kind}")
+
+
+def number(value: float | None) -> Argument:
+    return Argument(value, repr(value))
+
+
+SCRIPT = """\
+{imports}
+
+
+def tensor(array):
+    bits = np.array(array, order="C").view(f"uint{{8 * array.dtype.itemsize}}")
+    return torch.from_numpy(bits).view(getattr(torch, array.dtype.name))
+
+
+def array(tensor):
+    bits = tensor.contiguous().view(getattr(torch, f"uint{{8 * tensor.element_size()}}"))
+    return bits.numpy().view({dtype})
+
+
+torch.set_num_threads(1)
+library = f"torch {{torch.__version__}}"
+outputs = (array({call}),)
+"""
+
+
+def script(call: Call, node: Node, modules: tuple[str, ...] = ()) -> str:
+    """Python lines that make the call with the node's inputs bound to arrays by their names, and set `outputs`."""
+    own = hasattr(np, node.output_type)
+    imports = [*([] if own else ["ml_dtypes"]), "numpy as np", "torch", *modules]
+    dtype = f"{'np' if own else 'ml_dtypes'}.{node.output_type}"
+    return SCRIPT.format(imports="\n".join(f"import {name}" for name in imports), dtype=dtype, call=call.source)

@@ -1,0 +1,52 @@
+"""torch's classic functions, which make quantized tensors: quantize_per_tensor and _per_channel, Tensor.dequantize.
+
+torch has no public function that makes a quantized tensor of given integers; _make_per_tensor_quantized_tensor and
+_make_per_channel_quantized_tensor are what its own code does that with.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tiebreak.adapters.torch_calls import Call, number, type_argument
+from tiebreak.adapters.torch_linear import Operands, planner
+from tiebreak.golden.errors import Unsupported
+from tiebreak.golden.nodes import Node
+
+QUANTIZED = {"int8": "qint8", "uint8": "quint8", "int32": "qint32"}
+
+
+def quantize(library: Any, node: Node, of: Operands) -> Call:
+    kind, given = type_argument(library, QUANTIZED[node.output_type]), (of.x, of.scale, of.zero)
+    if of.axis is None:
+        return Call("quantize_per_tensor", (*given, kind), then="int_repr")
+    return Call("quantize_per_channel", (*given, number(of.axis), kind), then="int_repr")
+
+
+def refuse_quantize(node: Node) -> None:
+    if node.output_type not in QUANTIZED:
+        raise Unsupported(f"torch's quantized dtypes are {', '.join(QUANTIZED.values())}, not {node.output_type}")
+
+
+def dequantize(library: Any, node: Node, of: Operands) -> Call:
+    given = (of.x, of.scale, of.zero)
+    if of.axis is None:
+        return Call("_make_per_tensor_quantized_tensor", given, then="dequantize")
+    return Call("_make_per_channel_quantized_tensor", (*given, number(of.axis)), then="dequantize")
+
+
+def refuse_dequantize(node: Node) -> None:
+    if node.output_type != "float32":
+        raise Unsupported(f"dequantize returns an fp32 Tensor, not {node.output_type}")
+    if node.input_type not in QUANTIZED:
+        raise Unsupported(f"torch's quantized dtypes are {', '.join(QUANTIZED.values())}, not {node.input_type}")
+
+
+QUANTIZE = planner(quantize, refuse_quantize, "quantize_per_tensor and _per_channel", numbers=False)
+DEQUANTIZE = planner(dequantize, refuse_dequantize, "Tensor.dequantize", numbers=True)
+PLANNERS = {
+    "onnx.QuantizeLinear": QUANTIZE,
+    "ngraph.Quantize": QUANTIZE,
+    "onnx.DequantizeLinear": DEQUANTIZE,
+    "ngraph.Dequantize": DEQUANTIZE,
+}

@@ -1,0 +1,56 @@
+"""torch.ops.quantized_decomposed: plain tensors in and out, the form in which quantized programs are exported.
+
+quant_min and quant_max are the ends of the quantized type. Importing the module below registers the operators.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tiebreak.adapters.torch_calls import Argument, Call, number, type_argument
+from tiebreak.adapters.torch_linear import Operands, planner
+from tiebreak.golden.nodes import Node
+
+MODULE = "torch.ao.quantization.fx._decomposed"
+DECOMPOSED = "ops.quantized_decomposed"
+
+
+def quantize(library: Any, node: Node, of: Operands) -> Call:
+    given, limits = (of.x, of.scale, of.zero), limits_of(library, node.output_type)
+    if of.axis is None:
+        return Call(f"{DECOMPOSED}.quantize_per_tensor.{overload(of)}", (*given, *limits))
+    return Call(f"{DECOMPOSED}.quantize_per_channel", (*given, number(of.axis), *limits))
+
+
+def dequantize(library: Any, node: Node, of: Operands) -> Call:
+    limits, out = limits_of(library, node.input_type), {"out_dtype": type_argument(library, node.output_type)}
+    if of.axis is None:
+        given = (of.x, of.scale, of.zero, *limits)
+        return Call(f"{DECOMPOSED}.dequantize_per_tensor.{overload(of)}", given, out)
+    given = (of.x, of.scale, of.zero_or_none, number(of.axis), *limits)
+    return Call(f"{DECOMPOSED}.dequantize_per_channel", given, out)
+
+
+def overload(of: Operands) -> str:
+    return "default" if of.as_numbers else "tensor"
+
+
+def limits_of(library: Any, kind: str) -> tuple[Argument, ...]:
+    """quant_min, quant_max and dtype: the whole range of the type."""
+    argument = type_argument(library, kind)
+    info = (library.finfo if argument.value.is_floating_point else library.iinfo)(argument.value)
+    return number(int(info.min)), number(int(info.max)), argument
+
+
+def takes_all(node: Node) -> None:
+    """The decomposed functions say themselves what they do not take."""
+
+
+QUANTIZE = planner(quantize, takes_all, "quantized_decomposed.quantize_per_*", numbers=False)
+DEQUANTIZE = planner(dequantize, takes_all, "quantized_decomposed.dequantize_*", numbers=False)
+PLANNERS = {
+    "onnx.QuantizeLinear": QUANTIZE,
+    "ngraph.Quantize": QUANTIZE,
+    "onnx.DequantizeLinear": DEQUANTIZE,
+    "ngraph.Dequantize": DEQUANTIZE,
+}
