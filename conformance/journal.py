@@ -154,7 +154,7 @@ def read_plan(folder: Path) -> tuple[Selection, list[str], dict[str, Any], str]:
 
 def parse_selection(data: Mapping[str, Any]) -> Selection:
     """A selection from JSON, whose lists were tuples and whose paths were text."""
-    as_is = {name: tuple(value) if isinstance(value, list) else value for name, value in data.items()}
+    as_is: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in data.items()}
     for name in ("vectors", "earlier_run"):
         as_is[name] = Path(as_is[name]) if as_is[name] else None
     return Selection(**as_is)

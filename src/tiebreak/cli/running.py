@@ -71,6 +71,7 @@ from tiebreak.golden.errors import InvalidInput
 @click.pass_context
 def run(
     context: click.Context,
+    /,
     backends: tuple[str, ...],
     inputs: dict[str, str],
     level: str,
@@ -91,7 +92,7 @@ def run(
     if resume is not None:
         refuse_others(context)
         sys.exit(resume_job(resume, as_json=as_json))
-    sources = {"inputs": inputs, "vectors": vectors, "earlier_run": earlier_run, "level": level}
+    sources: dict[str, Any] = {"inputs": inputs, "vectors": vectors, "earlier_run": earlier_run, "level": level}
     folder = output or Path("tiebreak-case" if inputs or chosen["case_ids"] else "tiebreak-run")
     how = How(time_limit=time_limit, memory_limit=memory_limit, in_process=in_process)
     sys.exit(main_job(backends, Selection(**sources, **selected(chosen)), folder, how, as_json=as_json))
