@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from tiebreak.adapters import registry
-from tiebreak.adapters.answering import Answerer
+from tiebreak.adapters.answering import Answerer, message_of
 from tiebreak.adapters.isolation import Faults, raise_for
 from tiebreak.adapters.outcome import Outcome
-from tiebreak.adapters.worker import kind_of, message_of
+from tiebreak.adapters.worker import kind_of
 from tiebreak.golden.nodes import Case
 
 
