@@ -166,11 +166,12 @@ def replay(row: dict[Any, Any], spec: str, folder: str, *, offline: bool) -> str
 
 
 def reasons(run: Run) -> list[dict[str, Any]]:
-    """Why cases did not run: verdict and message by backend, the most first."""
+    """Why cases did not run: verdict, kind of fault and message by backend, the most first."""
     idle = run.results[run.results["verdict"].isin(VERDICTS[4:])]
-    counted = idle.groupby(["backend", "verdict", "message"]).size().sort_values(ascending=False, kind="stable")
+    groups = idle.groupby(["backend", "verdict", "fault", "message"], sort=False)["case"].agg(["size", "first"])
+    counted = groups.sort_values("size", ascending=False, kind="stable")
     rows = [
-        {"backend": backend, "verdict": verdict, "message": message, "cases": int(count)}
-        for (backend, verdict, message), count in counted.items()
+        {"backend": backend, "verdict": verdict, "fault": fault, "message": message, "cases": int(size), "first": first}
+        for (backend, verdict, fault, message), (size, first) in zip(counted.index, counted.to_numpy(), strict=True)
     ]
     return sorted(rows, key=lambda row: row["verdict"] == "unsupported")[:MOST_REASONS]

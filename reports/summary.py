@@ -141,12 +141,14 @@ def path_table(run: Run) -> Table:
 
 
 def failures(run: Run) -> list[str]:
-    """One line for each backend's kind of failure, with the commonest message."""
+    """One line for each backend's kind of failure, with the commonest message and the first guilty case."""
     failed = run.results[run.results["verdict"].isin(("error", "crash", "timeout"))]
     lines = []
-    for (backend, verdict), rows in failed.groupby(["backend", "verdict"], sort=False):
+    for (backend, verdict, fault), rows in failed.groupby(["backend", "verdict", "fault"], sort=False):
         message = rows["message"].mode().iloc[0]
-        lines.append(f"{backend}: {verdict} in {len(rows)} of its cases: {message[:200]}")
+        kind = verdict if fault in ("", verdict) else f"{verdict} ({fault})"
+        where = rows["case"].iloc[0]
+        lines.append(f"{backend}: {kind} in {len(rows)} of its cases, first {where}: {message[:200]}")
     return lines
 
 
