@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.nodes import Node
+from tiebreak.golden.onnx_types import OPSETS, SINCE
 from tiebreak.golden.operators.onnx_linear import NUMBERS
 from tiebreak.golden.problem import Array
 
 OPSET = 21  # for nodes of other operators: the first that has 4- and 16-bit types
 IR_VERSIONS = {10: 5, 13: 7, 19: 9, 21: 10, 23: 11, 24: 12, 25: 13}
+ATTRIBUTES_SINCE = {"axis": 13, "saturate": 19, "block_size": 21, "output_dtype": 21, "precision": 23}
 OPERATORS = frozenset({"onnx.QuantizeLinear", "onnx.DequantizeLinear", "ngraph.Quantize", "ngraph.Dequantize"})
 
 
@@ -42,6 +44,29 @@ def linear_node(node: Node) -> Linear:
         raise Unsupported(f"{operator} takes no float64")
     names = tuple(tensor.name for tensor in node.inputs)
     return Linear(operator, attributes, names, types, node.output_type, node.opset or OPSET)
+
+
+def as_old_as(linear: Linear) -> Iterator[Linear]:
+    """The node at its own operator set, then at each earlier one whose text says the same of it.
+
+    The versions of both operators differ by the types and attributes that they have, not in what they say of those
+    that an earlier one has too; a release that does not know the node's own operator set may run it at another.
+    """
+    yield linear
+    for opset in reversed(OPSETS):
+        if first_opset(linear) <= opset < linear.opset:
+            yield replace(linear, opset=opset)
+
+
+def first_opset(linear: Linear) -> int:
+    """The first operator set that has the node's types and attributes."""
+    quantizes = linear.operator == "QuantizeLinear"
+    quantized = linear.output if quantizes else linear.inputs[0]
+    reals = {linear.inputs[0], linear.inputs[1]} if quantizes else {linear.inputs[1], linear.output}
+    if len(reals) > 1:
+        return linear.opset
+    needs = [SINCE[quantized], 10 if reals == {"float32"} else 19]
+    return max(needs + [ATTRIBUTES_SINCE[name] for name in linear.attributes])
 
 
 def onnx_attributes(node: Node) -> dict[str, Any]:

@@ -37,8 +37,7 @@ class OnnxRuntime:
         onnxruntime.set_default_logger_severity(4)
 
     def compile(self, node: Node) -> Run:
-        linear = linear_node(node)
-        session = self.sessions.open(linear_model(linear, CARRIERS, constants=node.constants))
+        linear, session = self.opened(node)
         self.opsets.add(linear.opset)
         if not linear.attributes.get("block_size"):
             label = label_of(linear)
@@ -52,9 +51,15 @@ class OnnxRuntime:
 
         return run
 
+    def opened(self, node: Node) -> tuple[Linear, Any]:
+        """The node as this release takes it, and a session of it."""
+        return self.sessions.open_oldest(
+            linear_node(node), lambda linear: linear_model(linear, CARRIERS, constants=node.constants)
+        )
+
     def reproducer(self, node: Node, inputs: Sequence[Array]) -> str:
         """Source of a script's part in onnx's and onnxruntime's own API; see protocol.Backend."""
-        linear = linear_node(node)
+        linear, _ = self.opened(node)
         model = linear_model(linear, CARRIERS, constants=node.constants)
         return reproducer_source(model, self.sessions.settings, linear, tuple(node.constants))
 

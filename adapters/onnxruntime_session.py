@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from tiebreak.adapters.onnx_models import onnx_type
+from tiebreak.adapters.onnx_models import Linear, as_old_as, onnx_type
 from tiebreak.golden.elements import SMALL_FLOAT_TYPES, numpy_dtype
 from tiebreak.golden.errors import MachineryFailed, Unsupported
 from tiebreak.golden.problem import Array
@@ -20,6 +20,16 @@ PROVIDER = "CPUExecutionProvider"
 # Its Python API has no arrays of these types: they enter and leave through Cast nodes.
 CARRIERS = {"int4": "int8", "uint4": "uint8", "int2": "int8", "uint2": "uint8"}
 BY_BITS = ("bfloat16", *SMALL_FLOAT_TYPES)  # these go in as their bits with their type
+
+
+class UnknownVersion(Unsupported):
+    """The release does not know the model's operator set or IR version."""
+
+
+def is_about_versions(message: str) -> bool:
+    return (
+        "Unsupported model IR version" in message or "is under development and support for this is limited" in message
+    )
 
 
 @dataclass(frozen=True)
@@ -67,6 +77,19 @@ class Sessions:
             raise MachineryFailed(f"the session fell back to {session.get_providers()}")
         return session
 
+    def open_oldest(self, linear: Linear, make: Callable[[Linear], Any]) -> tuple[Linear, Any]:
+        """A session at the node's operator set, or at the latest earlier one that has the node if the release is older.
+
+        Unsupported with what the runtime says of the node's own.
+        """
+        refusals: list[Unsupported] = []
+        for found in as_old_as(linear):
+            try:
+                return found, self.open(make(found))
+            except UnknownVersion as refusal:
+                refusals.append(refusal)
+        raise refusals[0]
+
     def answer(self, session: Any, feeds: Mapping[str, Array], output: str, shape: tuple[int, ...]) -> Array:
         """The output y, of that element type and shape, for these inputs."""
         errors = self.library.capi.onnxruntime_pybind11_state
@@ -87,7 +110,9 @@ class Sessions:
         """An OrtValue; a type that NumPy lacks goes in as its bits with its type, or as its carrier."""
         name = array.dtype.name
         if name in BY_BITS:
-            make = self.library.OrtValue.ortvalue_from_numpy_with_onnx_type
+            make = getattr(self.library.OrtValue, "ortvalue_from_numpy_with_onnx_type", None)
+            if make is None:
+                raise Unsupported(f"onnxruntime {self.library.__version__} makes no OrtValue of {name}")
             return make(np.asarray(array, order="C").view(f"uint{8 * array.dtype.itemsize}"), onnx_type(name))
         carried = np.asarray(array, order="C").astype(CARRIERS.get(name, name), copy=False)
         return self.library.OrtValue.ortvalue_from_numpy(carried)

@@ -17,7 +17,7 @@ from tiebreak.golden.problem import Array
 pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")
 
-from tiebreak.adapters.onnx_models import linear_model, linear_node
+from tiebreak.adapters.onnx_models import Linear, as_old_as, linear_model, linear_node
 from tiebreak.adapters.onnxruntime import OnnxRuntime, without_optimisation
 from tiebreak.adapters.onnxruntime_qdq import CHAINS, TYPES, QdqPairs, check_pair, fused, pair_model, unfused
 
@@ -159,3 +159,32 @@ def test_attestation_depends_on_the_compiled_nodes_only(make: Any) -> None:
         again.compile(node)
     assert told.attest() == again.attest()
     assert told.attest()["opset"] == "13, 21, 25"
+
+
+def test_an_older_operator_set_is_taken_only_if_its_text_says_the_same_of_the_node() -> None:
+    def versions(**node: object) -> list[int]:
+        return [linear.opset for linear in as_old_as(linear_node(make_node("onnx.QuantizeLinear", **node)))]  # type: ignore[arg-type]
+
+    assert versions() == [21, 19, 13, 10]
+    assert versions(attributes={"axis": 0}) == [21, 19, 13]
+    assert versions(real="float16") == [21, 19]
+    assert versions(quantized="int4") == [21]
+    assert versions(opset=13) == [13, 10]
+    assert versions(attributes={"block_size": 2}, opset=25) == [25, 24, 23, 21]
+    assert versions(real="float16", scale="float32", opset=23) == [23]
+
+
+def test_a_release_that_does_not_know_the_operator_set_runs_an_earlier_one() -> None:
+    def too_new(linear: Linear) -> Any:
+        model = linear_model(linear)
+        model.ir_version = 99 if linear.opset > newest else model.ir_version
+        return model
+
+    sessions, linear = OnnxRuntime().sessions, linear_node(make_node(QUANTIZE))
+    for newest, opset in ((21, 21), (19, 19), (13, 13)):
+        found, session = sessions.open_oldest(linear, too_new)
+        assert found.opset == opset
+        assert session.get_outputs()[0].name == "y"
+    newest = 0
+    with pytest.raises(Unsupported, match="Unsupported model IR version: 99"):
+        sessions.open_oldest(linear, too_new)
