@@ -53,7 +53,7 @@ class OnnxRuntime:
 
     def opened(self, node: Node) -> tuple[Linear, Any]:
         """The node as this release takes it, and a session of it."""
-        return self.sessions.open_oldest(
+        return self.sessions.open_known(
             linear_node(node), lambda linear: linear_model(linear, CARRIERS, constants=node.constants)
         )
 

@@ -22,14 +22,16 @@ CARRIERS = {"int4": "int8", "uint4": "uint8", "int2": "int8", "uint2": "uint8"}
 BY_BITS = ("bfloat16", *SMALL_FLOAT_TYPES)  # these go in as their bits with their type
 
 
+# How releases say so, which have no error of its own for it.
+VERSION_MESSAGES = ("Unsupported model IR version", "is under development and support for this is limited")
+
+
 class UnknownVersion(Unsupported):
     """The release does not know the model's operator set or IR version."""
 
 
 def is_about_versions(message: str) -> bool:
-    return (
-        "Unsupported model IR version" in message or "is under development and support for this is limited" in message
-    )
+    return any(words in message for words in VERSION_MESSAGES)
 
 
 @dataclass(frozen=True)
@@ -70,14 +72,13 @@ class Sessions:
         try:
             session = self.library.InferenceSession(model.SerializeToString(), options, providers=[PROVIDER])
         except (errors.NotImplemented, errors.InvalidGraph, errors.InvalidArgument, errors.Fail) as error:
-            raise Unsupported(
-                str(error)
-            ) from None  # a release that does not know the operator set says InvalidArgument
+            kind = UnknownVersion if is_about_versions(str(error)) else Unsupported
+            raise kind(str(error)) from None
         if session.get_providers()[0] != PROVIDER:
             raise MachineryFailed(f"the session fell back to {session.get_providers()}")
         return session
 
-    def open_oldest(self, linear: Linear, make: Callable[[Linear], Any]) -> tuple[Linear, Any]:
+    def open_known(self, linear: Linear, make: Callable[[Linear], Any]) -> tuple[Linear, Any]:
         """A session at the node's operator set, or at the latest earlier one that has the node if the release is older.
 
         Unsupported with what the runtime says of the node's own.
