@@ -52,12 +52,13 @@ def built_in(node: Node, constant: bool) -> set[str]:
 
 def model_of(library: Any, node: Node, inputs: Sequence[Array], fixed: set[str]) -> Any:
     """The inputs that are not fixed as parameters of static shapes; one FakeQuantize; one result."""
-    operations, parameters, sources = library.opset1, [], []
+    op, operations = operator_modules()
+    parameters, sources = [], []
     for kind, array in zip(node.inputs, inputs, strict=True):
         if kind.name in fixed:
-            sources.append(library.op.Constant(tensor_of(library, array)))
+            sources.append(op.Constant(tensor_of(library, array)))
         else:
-            sources.append(parameter(library, array))
+            sources.append(operations.parameter(list(array.shape), element_type(library, array)))
             parameters.append(sources[-1])
     rule = node.attributes.get("auto_broadcast", "numpy")
     try:
@@ -67,8 +68,13 @@ def model_of(library: Any, node: Node, inputs: Sequence[Array], fixed: set[str])
         raise Unsupported(str(error)) from None
 
 
-def parameter(library: Any, array: Array) -> Any:
-    return library.opset1.parameter(list(array.shape), element_type(library, array))
+def operator_modules() -> tuple[Any, Any]:
+    """openvino.op and openvino.opset1, which releases before 2025 have in openvino.runtime."""
+    try:
+        from openvino import op, opset1
+    except ImportError:
+        from openvino.runtime import op, opset1
+    return op, opset1
 
 
 def element_type(library: Any, array: Array) -> Any:

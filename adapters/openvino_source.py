@@ -41,6 +41,14 @@ def linear_source(node: Node, inputs: Sequence[Array], settings: Mapping[str, st
     )
 
 
+MODULES = """
+try:
+    from openvino import op, opset1
+except ImportError:  # before 2025
+    from openvino.runtime import op, opset1
+""".strip()
+
+
 def fed(name: str, kind: str) -> str:
     if kind in BY_BITS:
         return f"tensor({name}, openvino.Type.{BY_BITS[kind]})"
@@ -59,14 +67,15 @@ def fake_quantize_source(node: Node, inputs: Sequence[Array], settings: Mapping[
     shapes = {tensor.name: list(array.shape) for tensor, array in zip(node.inputs, inputs, strict=True)}
     levels, rule = node.attributes["levels"], node.attributes.get("auto_broadcast", "numpy")
     return joined(
+        MODULES,
         f"element_type = openvino.Type.{TYPES[kind]}",
         TENSOR,
-        *(f"{name}_port = openvino.opset1.parameter({shapes[name]}, element_type)" for name in free),
-        *(f"{name}_port = openvino.op.Constant(tensor({name}, element_type))" for name in shapes if name in fixed),
+        *(f"{name}_port = opset1.parameter({shapes[name]}, element_type)" for name in free),
+        *(f"{name}_port = op.Constant(tensor({name}, element_type))" for name in shapes if name in fixed),
         f"ports = [{', '.join(f'{name}_port' for name in shapes)}]",
-        f'operation = openvino.opset1.fake_quantize(*ports, {levels}, "{rule}")',
+        f'operation = opset1.fake_quantize(*ports, {levels}, "{rule}")',
         f"inputs = [{', '.join(f'{name}_port' for name in free)}]",
-        'model = openvino.Model([openvino.opset1.result(operation)], inputs, "fake_quantize")',
+        'model = openvino.Model([opset1.result(operation)], inputs, "fake_quantize")',
         f'compiled = openvino.Core().compile_model(model, "CPU", {json.dumps(settings)})',
         "request = compiled.create_infer_request()",
         f"request.infer([tensor(array, element_type) for array in ({''.join(f'{name}, ' for name in free)})])",
