@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import time
+import traceback
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from tiebreak.adapters import frames
-from tiebreak.adapters.outcome import EXCEPTION, NOT_DETERMINISTIC, OUT_OF_MEMORY, Outcome
+from tiebreak.adapters.outcome import EXCEPTION, NOT_DETERMINISTIC, OUT_OF_MEMORY, WRONG_OUTPUT, Outcome
 from tiebreak.adapters.protocol import Backend, Run
 from tiebreak.golden.elements import ELEMENT_TYPES, FloatType
 from tiebreak.golden.errors import InvalidInput, Unsupported
 from tiebreak.golden.nodes import Node, node_from_key
+from tiebreak.golden.operators import OPERATORS
 from tiebreak.golden.problem import Array
 
 LONGEST_MESSAGE = 2000
+LONGEST_SCRIPT = 1 << 20
+
+
+class WrongOutput(TypeError):  # noqa: N818 - says what it is
+    """What run() returned is no tuple of tensors that can travel."""
 
 
 class Answerer:
@@ -27,10 +36,16 @@ class Answerer:
         self.compiled: dict[str, Run | Exception] = {}
 
     def describe(self) -> dict[str, Any]:
-        """Name, version and claimed operators, as text whatever the backend put there."""
+        """Name, version and claimed operators, as text whatever the backend put there. InvalidInput if it can't be."""
         operators = getattr(self.backend, "operators", None)
-        claimed = None if operators is None else sorted(str(name) for name in operators)
-        return {"name": str(self.backend.name)[:200], "version": str(self.backend.version)[:200], "operators": claimed}
+        if isinstance(operators, str):
+            raise InvalidInput(f"its operators are text, {text_of(operators, 80)!r}; a set of ids is wanted")
+        claimed = None if operators is None else sorted(text_of(name, 200) for name in operators)
+        if claimed and not set(claimed) & set(OPERATORS):
+            raise InvalidInput(f"it claims {', '.join(claimed)[:200]}, no operator; known: {', '.join(OPERATORS)}")
+        name, version = (text_of(value, 200) for value in (self.backend.name, self.backend.version))
+        built_in = sorted(text_of(name, 200) for name in getattr(self.backend, "always_constant", ()))
+        return {"name": name, "version": version, "operators": claimed, "always_constant": built_in}
 
     def answer(self, key: str, inputs: Sequence[Array]) -> Outcome:
         """What the backend makes of a case; never raises for what the backend does."""
@@ -47,6 +62,11 @@ class Answerer:
         except Exception as error:
             return failed(error)
 
+    def prepare(self, key: str) -> None:
+        """Compile a node; what comes of it is kept for `answer`."""
+        with suppress(Exception):
+            self.compile_once(key)
+
     def compile_once(self, key: str) -> Run:
         """The compiled node; a refusal is remembered too and raised again."""
         if key not in self.compiled:
@@ -62,7 +82,10 @@ class Answerer:
     def compile(self, node: Node) -> Run:
         if node.baked and not getattr(self.backend, "takes_constants", False):
             raise Unsupported("an input known at compile time: the backend does not say takes_constants")
-        return self.backend.compile(node)
+        run = self.backend.compile(node)
+        if not callable(run):
+            raise WrongOutput(f"compile() returned {type(run).__name__}, not a function")
+        return run
 
     def attestation(self, keys: Sequence[str]) -> dict[str, str]:
         """What the backend says of itself having compiled these nodes, and whether it left subnormals flushed here."""
@@ -72,7 +95,7 @@ class Answerer:
         try:
             for key in keys:
                 self.compile_once(key)
-            told = {str(key)[:100]: str(value)[:500] for key, value in dict(attest()).items()}
+            told = {text_of(key, 100): text_of(value, 500) for key, value in dict(attest()).items()}
         except Exception as error:
             told = {"attestation failed": message_of(error)}
         told["flushes subnormals in the calling thread"] = "yes" if _kernel.subnormals_flushed() else "no"
@@ -83,7 +106,7 @@ class Answerer:
         write: Callable[[Node, Sequence[Array]], str] | None = getattr(self.backend, "reproducer", None)
         if write is None:
             raise Unsupported("the backend writes no reproducers")
-        return str(write(node_from_key(key), inputs))
+        return text_of(write(node_from_key(key), inputs), LONGEST_SCRIPT)
 
 
 def run_twice(run: Run, inputs: Sequence[Array]) -> Outcome:
@@ -103,14 +126,17 @@ def copies(arrays: Sequence[Array]) -> list[Array]:
 
 
 def checked(outputs: Any) -> list[Array]:
-    """Copies of the outputs, if they are a tuple of arrays of types that can travel; TypeError otherwise."""
-    if not isinstance(outputs, tuple | list) or not all(
-        isinstance(output, np.ndarray | np.generic) for output in outputs
-    ):
-        raise TypeError(f"run() returned {type(outputs).__name__}, not a tuple of numpy arrays")
+    """Copies of the outputs, if they are a tuple of arrays of types that can travel; WrongOutput otherwise."""
+    if not isinstance(outputs, tuple | list):
+        raise WrongOutput(f"run() returned {type(outputs).__name__}, not a tuple of numpy arrays")
     for output in outputs:
-        frames.dtype_named(output.dtype.name)
-    return [np.array(output, order="C") for output in outputs]
+        if not isinstance(output, np.ndarray | np.generic):
+            raise WrongOutput(f"run() returned a tuple with {type(output).__name__}, not of numpy arrays")
+        try:
+            frames.dtype_named(output.dtype.name)
+        except ValueError as error:
+            raise WrongOutput(str(error)) from None
+    return [np.array(output, dtype=output.dtype.newbyteorder("="), order="C") for output in outputs]
 
 
 def difference(first: Sequence[Array], second: Sequence[Array]) -> str:
@@ -134,17 +160,34 @@ def described(arrays: Sequence[Array]) -> str:
     return ", ".join(f"{array.dtype.name}{list(array.shape)}" for array in arrays)[:200]
 
 
-def failed(error: Exception) -> Outcome:
+def failed(error: BaseException) -> Outcome:
     """An exception's outcome."""
     fault = OUT_OF_MEMORY if isinstance(error, MemoryError) else EXCEPTION
-    return Outcome("error", message=message_of(error), fault=fault)
+    fault = WRONG_OUTPUT if isinstance(error, WrongOutput) else fault
+    return Outcome("error", message=message_of(error) + place_of(error, fault), fault=fault)
+
+
+def place_of(error: BaseException, fault: str) -> str:
+    """Where an exception was raised, as file, line and function."""
+    frames_ = traceback.extract_tb(error.__traceback__)
+    if fault == WRONG_OUTPUT or not frames_ or Path(frames_[-1].filename).parent == Path(__file__).parent:
+        return ""  # an adapter of ours says enough
+    return f" (at {Path(frames_[-1].filename).name}:{frames_[-1].lineno} in {frames_[-1].name})"
 
 
 def message_of(error: BaseException) -> str:
     """The error in one line, with its type unless it is our own."""
-    text = " ".join(str(error).split()) or "no message"
-    own = isinstance(error, Unsupported | InvalidInput)
+    text = " ".join(text_of(error, LONGEST_MESSAGE).split()) or "no message"
+    own = isinstance(error, Unsupported | InvalidInput | WrongOutput)
     return (text if own else f"{type(error).__name__}: {text}")[:LONGEST_MESSAGE]
+
+
+def text_of(value: object, longest: int) -> str:
+    """A value of the backend's as text that can be written anywhere: without lone surrogates, cut, never raising."""
+    try:
+        return str(value)[:longest].encode("utf-8", "replace").decode()
+    except Exception as error:
+        return f"(its text can't be had: {type(error).__name__})"
 
 
 def as_header(outcome: Outcome) -> Mapping[str, Any]:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from tiebreak.adapters import registry
-from tiebreak.adapters.answering import Answerer, message_of
-from tiebreak.adapters.isolation import Faults, raise_for
+from tiebreak.adapters.answering import Answerer, failed, message_of
+from tiebreak.adapters.isolation import Faults, Keep, raise_for
 from tiebreak.adapters.outcome import Outcome
 from tiebreak.adapters.worker import kind_of
 from tiebreak.golden.nodes import Case
@@ -21,6 +21,7 @@ class InProcessBackend:
     name: str = ""
     version: str = ""
     operators: frozenset[str] | None = None
+    always_constant: frozenset[str] = frozenset()  # operators whose parameters it builds in unasked
     faults: Faults = field(default_factory=Faults)
     answerer: Answerer | None = None
 
@@ -29,15 +30,26 @@ class InProcessBackend:
         try:
             self.answerer = Answerer(registry.load(self.spec))
             hello = self.answerer.describe()
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise_for(self.spec, {"kind": kind_of(error), "message": message_of(error)})
             raise
         self.name, self.version = hello["name"], hello["version"]
         self.operators = None if hello["operators"] is None else frozenset(hello["operators"])
+        self.always_constant = frozenset(hello["always_constant"])
 
-    def run_batch(self, cases: Sequence[Case]) -> list[Outcome]:
+    def run_batch(self, cases: Sequence[Case], keep: Keep = lambda case, outcome: None) -> list[Outcome]:
+        found = []
+        for case in cases:
+            found.append(self.answer(case))
+            keep(case, found[-1])
+        return found
+
+    def answer(self, case: Case) -> Outcome:
         assert self.answerer is not None
-        return [self.answerer.answer(case.node.key, case.inputs) for case in cases]
+        try:
+            return self.answerer.answer(case.node.key, case.inputs)
+        except SystemExit as error:  # it would end us as if all were well
+            return failed(error)
 
     def attestation(self, nodes: Sequence[str]) -> dict[str, str]:
         assert self.answerer is not None

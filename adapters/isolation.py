@@ -8,10 +8,13 @@ then the case at which it showed runs alone without it, and the earlier one is s
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, NamedTuple
 
+from tiebreak.adapters.answering import text_of
 from tiebreak.adapters.arena import put_all
 from tiebreak.adapters.frames import BrokenFrame
 from tiebreak.adapters.outcome import CLOSED_PIPE, CRASH, GARBAGE, GIVEN_UP, HANG, NO_START, OUT_OF_MEMORY, Outcome
@@ -43,9 +46,10 @@ class Faults:
     crashes_in_a_row: int = 0
 
     def note(self, outcome: Outcome) -> None:
-        crashed, hung = outcome.status == "crash", outcome.status == "timeout"
+        counts = not outcome.refused  # cases that never ran because their node can't be compiled are no new faults
+        crashed, hung = outcome.status == "crash" and counts, outcome.status == "timeout" and counts
         self.crashes, self.hangs = self.crashes + crashed, self.hangs + hung
-        if outcome.fault != GIVEN_UP:
+        if outcome.fault != GIVEN_UP and counts:
             self.crashes_in_a_row = self.crashes_in_a_row + 1 if crashed else 0
 
     def too_many(self, time_limit: float) -> bool:
@@ -53,6 +57,9 @@ class Faults:
         if self.crashes_in_a_row >= CRASHES_IN_A_ROW or self.crashes >= MOST_CRASHES:
             return True
         return self.hangs >= FEWEST_HANGS and self.hangs * time_limit >= HANG_SECONDS
+
+
+Keep = Callable[[Case, Outcome], None]
 
 
 class Abandoned(Exception):  # noqa: N818 - says what happened
@@ -79,10 +86,12 @@ class IsolatedBackend:
     name: str = ""
     version: str = ""
     operators: frozenset[str] | None = None
+    always_constant: frozenset[str] = frozenset()  # operators whose parameters it builds in unasked
     faults: Faults = field(default_factory=Faults)
     replaced: int = 0  # workers
-    refused: dict[str, str] = field(default_factory=dict)  # nodes that compile() does not support, with its reason
-    history: list[Case] = field(default_factory=list)  # what this worker ran
+    refused: dict[str, Outcome] = field(default_factory=dict)  # nodes that compile() does not support or survive
+    history: deque[Case] = field(default_factory=lambda: deque(maxlen=LONGEST_HISTORY))  # what this worker ran last
+    compiling: bool = False
     searches: int = 0
     failed_starts: int = 0
     abandoned: bool = False
@@ -93,10 +102,17 @@ class IsolatedBackend:
         """Start the worker. InvalidInput for a spec that is wrong, MachineryFailed if the backend can't be had."""
         if self.abandoned:
             raise Abandoned
-        worker = self.worker = WorkerProcess(self.spec, self.memory_limit * MIB)
-        self.history = []
         try:
-            hello = worker.read_line(time.monotonic() + START_LIMIT)
+            worker = WorkerProcess(self.spec, self.memory_limit * MIB)
+        except OSError as error:
+            raise MachineryFailed(f"backend {self.spec!r} did not start: no worker process: {error}") from None
+        self.worker = worker
+        if self.abandoned:  # while the process was made
+            self.stop()
+            raise Abandoned
+        self.history.clear()
+        try:
+            hello = parse_hello(worker.read_line(time.monotonic() + START_LIMIT))
         except TimeoutError:
             self.stop()
             raise MachineryFailed(f"backend {self.spec!r} did not start within {START_LIMIT:g} s") from None
@@ -107,35 +123,39 @@ class IsolatedBackend:
         if hello["status"] != "ready":
             self.stop()
             raise_for(self.spec, hello)
-        self.name, self.version = hello["name"], hello["version"]
-        self.operators = None if hello["operators"] is None else frozenset(hello["operators"])
+        if not self.name:  # a worker that replaces one changes nothing
+            self.name, self.version = hello["name"], hello["version"]
+            self.operators = None if hello["operators"] is None else frozenset(hello["operators"])
+            self.always_constant = frozenset(hello["always_constant"])
 
     def run(self, case: Case) -> Outcome:
         """Run one case; never raises for what the backend does."""
         return self.run_batch([case])[0]
 
-    def run_batch(self, cases: Sequence[Case]) -> list[Outcome]:
-        """An outcome for each case, in order; never raises for what the backend does."""
+    def run_batch(self, cases: Sequence[Case], keep: Keep = lambda case, outcome: None) -> list[Outcome]:
+        """An outcome for each case, in order; never raises for what the backend does.
+
+        `keep` is told each outcome as soon as it is there, and once more the one of a case that is blamed later.
+        """
         outcomes: dict[int, Outcome] = {}
+
+        def settled(found: Mapping[int, Outcome]) -> None:
+            for number, outcome in found.items():
+                self.faults.note(outcome)
+                keep(cases[number], outcome)
+            outcomes.update(found)
+
         todo = list(range(len(cases)))
         while todo:
             if self.faults.too_many(self.time_limit) or self.failed_starts >= MOST_FAILED_STARTS:
-                outcomes |= dict.fromkeys(todo, self.given_up())
-                break
-            if cases[todo[0]].node.key in self.refused:
-                outcomes[todo[0]] = Outcome("unsupported", message=self.refused[cases[todo[0]].node.key], refused=True)
-                todo = todo[1:]
-                continue
-            done, fault = self.attempt([cases[i] for i in todo])
-            outcomes |= zip(todo, done, strict=False)
-            for outcome in done:
-                self.faults.note(outcome)
-            if fault is not None:
-                guilty = todo[len(done)]
-                settled = self.settle(cases, guilty, fault)
-                outcomes |= settled
-                for outcome in settled.values():
-                    self.faults.note(outcome)
+                settled(dict.fromkeys(todo, self.given_up()))
+            elif known := [i for i in todo if cases[i].node.key in self.refused]:
+                settled({i: self.refused[cases[i].node.key] for i in known})
+            else:
+                batch, numbers = [cases[i] for i in todo], iter(todo)
+                done, fault = self.attempt(batch, partial(settle_next, settled, numbers))
+                if fault is not None:
+                    settled(self.settle(cases, todo[len(done)], fault))
             todo = [i for i in todo if i not in outcomes]
         return [outcomes[i] for i in range(len(cases))]
 
@@ -145,14 +165,15 @@ class IsolatedBackend:
             faults += f", its worker having failed to start {self.failed_starts} times"
         return Outcome("error", message=f"not run: the backend was given up after {faults}", fault=GIVEN_UP)
 
-    def attempt(self, cases: Sequence[Case]) -> Attempt:
+    def attempt(self, cases: Sequence[Case], keep: Callable[[Outcome], None] = lambda outcome: None) -> Attempt:
         """Send the cases and take the answers, up to the first that brings none."""
         done: list[Outcome] = []
         try:
             for outcome in self.answers(cases):
                 if outcome.refused:
-                    self.refused[cases[len(done)].node.key] = outcome.message
+                    self.refused[cases[len(done)].node.key] = outcome
                 done.append(outcome)
+                keep(outcome)
             assert self.worker is not None
             self.worker.check_memory()  # what leaks a little in each case shows here
         except (TimeoutError, EOFError, OSError, BrokenFrame, TooMuchMemory, MachineryFailed) as error:
@@ -179,6 +200,11 @@ class IsolatedBackend:
         for number, case in enumerate(cases):
             self.history.append(case)
             reply = worker.read_line(time.monotonic() + self.time_limit)
+            self.compiling = reply == {"compiling": number}
+            if self.compiling:  # that has a time limit of its own
+                worker.read_line(time.monotonic() + self.time_limit)
+                self.compiling = False
+                reply = worker.read_line(time.monotonic() + self.time_limit)
             yield parse_reply(worker, reply, number)
 
     def fault_of(self, error: BaseException) -> Outcome:
@@ -203,24 +229,33 @@ class IsolatedBackend:
 
     def settle(self, cases: Sequence[Case], guilty: int, fault: Outcome) -> dict[int, Outcome]:
         """Whose fault it was: outcomes of the case at which it showed and perhaps of an earlier one of the batch."""
-        case = cases[guilty]
+        case, compiling = cases[guilty], self.compiling
+        self.compiling = False
         before = [earlier for earlier in self.history if earlier is not case]
         plain = fault.status != "crash" or fault.fault == NO_START
         if plain or not before or case.node.key in self.confirmed:
-            return {guilty: fault}
+            return {guilty: self.of_node(case, fault, compiling)}
         alone = self.alone(case)
+        compiling, self.compiling = self.compiling, False
         if alone.status == "crash":
             self.confirmed.add(case.node.key)
-            return {guilty: alone}
+            return {guilty: self.of_node(case, alone, compiling)}
         if fault.fault == OUT_OF_MEMORY:  # the earlier ones filled it together; a new worker is enough
             return {guilty: alone}
-        culprit = self.search(before[-LONGEST_HISTORY:], case)
+        culprit = self.search(before, case)
         number = next((i for i in range(guilty) if culprit is not None and cases[i] is culprit), None)
         if number is None:
             blamed = f" (after {culprit.id}; alone it runs)" if culprit else " (once; alone it runs)"
             return {guilty: Outcome("crash", message=fault.message + blamed, fault=fault.fault)}
         message = f"the next case to run after it, {case.id}, which runs alone, ended the worker: {fault.message}"
         return {number: Outcome("crash", message=message, fault=fault.fault), guilty: alone}
+
+    def of_node(self, case: Case, fault: Outcome, compiling: bool) -> Outcome:
+        """The fault; if it came while the node was compiled, what all other cases of that node get without a run."""
+        if compiling:
+            message = f"not run, since compiling the node did this: {fault.message}"
+            self.refused[case.node.key] = replace(fault, message=message, refused=True)
+        return fault
 
     def alone(self, case: Case) -> Outcome:
         """The case as the first that a new worker runs."""
@@ -247,10 +282,15 @@ class IsolatedBackend:
     def attestation(self, nodes: Sequence[str]) -> dict[str, str]:
         """What the backend says of itself after compiling the nodes; says so if it cannot answer any more."""
         try:
-            return dict(self.ask({"request": "attest", "nodes": list(nodes)})["attestation"])
-        except (EOFError, OSError, BrokenFrame, TooMuchMemory, MachineryFailed, KeyError) as error:
+            told = self.ask({"request": "attest", "nodes": list(nodes)})["attestation"]
+            return {text_of(key, 100): text_of(value, 500) for key, value in dict(told).items()}
+        except (EOFError, OSError, BrokenFrame, TooMuchMemory, MachineryFailed) as error:
+            worker, self.worker = self.worker, None
+            ended_by = worker.end() if worker is not None else ""
+            return {"attestation failed": str(error) or ended_by}
+        except (KeyError, TypeError, ValueError) as error:
             self.stop()
-            return {"attestation failed": str(error) or "the worker ended"}
+            return {"attestation failed": f"no attestation: {error}"}
 
     def reproducer(self, node: str, inputs: Sequence[Array]) -> str:
         """The backend's own lines of a standalone script.
@@ -291,12 +331,40 @@ class IsolatedBackend:
             ended(worker)
 
     def close(self) -> None:
-        self.stop()
+        """Let the worker end by itself, or end it."""
+        worker, self.worker = self.worker, None
+        if worker is not None:
+            worker.finish()
 
 
 def ended(worker: WorkerProcess) -> None:
     worker.kill()
     worker.close()
+
+
+def settle_next(settled: Callable[[Mapping[int, Outcome]], None], numbers: Iterator[int], outcome: Outcome) -> None:
+    """Settle the outcome of the next of these cases."""
+    settled({next(numbers): outcome})
+
+
+def parse_hello(hello: Mapping[str, Any]) -> dict[str, Any]:
+    """What the worker says first, checked; BrokenFrame for anything else."""
+    try:
+        if hello["status"] != "ready":
+            return {"status": "failed", "kind": str(hello["kind"]), "message": text_of(hello["message"], 2000)}
+        operators = hello["operators"]
+        claimed = None if operators is None else [text_of(name, 200) for name in operators]
+        name, version = (text_of(hello[key], 200) for key in ("name", "version"))
+        built_in = [text_of(name, 200) for name in hello["always_constant"]]
+        return {
+            "status": "ready",
+            "name": name,
+            "version": version,
+            "operators": claimed,
+            "always_constant": built_in,
+        }
+    except (KeyError, TypeError) as error:
+        raise BrokenFrame(f"not a worker's first line: {error}") from None
 
 
 def parse_reply(worker: WorkerProcess, reply: Mapping[str, Any], number: int) -> Outcome:
@@ -305,9 +373,9 @@ def parse_reply(worker: WorkerProcess, reply: Mapping[str, Any], number: int) ->
         if reply["case"] != number or reply["status"] not in STATUSES:
             raise BrokenFrame("a reply to another case")
         outputs = tuple(worker.arena.get(tensor) for tensor in reply["tensors"])
-        text, seconds = str(reply["message"]), float(reply["seconds"])
+        text, seconds = text_of(reply["message"], 2000), float(reply["seconds"])
         return Outcome(reply["status"], outputs, text, seconds, str(reply["fault"]), bool(reply["refused"]))
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise BrokenFrame(f"not a reply: {error}") from None
 
 

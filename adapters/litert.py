@@ -27,7 +27,7 @@ class LiteRt:
     nodes that have them as constants run the same way.
     """
 
-    operators = frozenset(OPERATIONS)
+    operators = always_constant = frozenset(OPERATIONS)
     takes_constants = True
 
     def __init__(self, name: str = "litert", *, resolver: str = AS_SHIPPED) -> None:

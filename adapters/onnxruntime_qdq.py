@@ -41,8 +41,8 @@ MOST_SESSIONS = 64  # kept for each node, one for each scale and zero point
 class QdqPairs:
     """Refuses nodes that the runtime does not fuse (or fuses all the same), and inputs that the pair may change."""
 
-    operators = OPERATORS
-    takes_constants = True  # scale and zero point are always initializers
+    operators = always_constant = OPERATORS  # scale and zero point are always initializers
+    takes_constants = True
 
     def __init__(self, name: str, *, fuse: bool) -> None:
         import onnx  # noqa: F401 - fail now, not at the first node

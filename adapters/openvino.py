@@ -38,6 +38,7 @@ class OpenVino:
 
         self.name, self.library, self.core = name, openvino, openvino.Core()
         self.constant_limits = constant_limits
+        self.always_constant = frozenset({"openvino.FakeQuantize"} if constant_limits else ())
         self.settings = {"INFERENCE_PRECISION_HINT": precision} if precision else {}
         self.version = str(openvino.__version__)
         self.compiled: dict[str, Node] = {}  # by operator and types: a node to probe

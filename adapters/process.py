@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import select
@@ -21,6 +22,7 @@ from tiebreak.adapters.frames import LONGEST_HEADER, BrokenFrame
 
 TAIL = 600  # bytes of standard error that a message quotes
 LOOK = 0.05  # seconds between two looks at a busy worker's memory
+TIDYING = 1.0  # seconds that a worker has at the end of a run
 MIB = 1 << 20
 
 
@@ -39,6 +41,7 @@ class WorkerProcess:
         self.memory_limit = memory_limit
         self.arena = Arena()
         self.errors = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as we do
+        fcntl.fcntl(self.errors, fcntl.F_SETFL, os.O_APPEND)  # so that it can be cut while the worker writes
         self.buffer = bytearray()
         self.scanned = 0
         self.process = subprocess.Popen(
@@ -55,6 +58,8 @@ class WorkerProcess:
         os.set_blocking(self.stdin, False)
 
     def send(self, request: Mapping[str, Any], deadline: float) -> None:
+        if os.fstat(self.errors.fileno()).st_size > MIB:
+            os.ftruncate(self.errors.fileno(), 0)
         view = memoryview(json.dumps(request).encode() + b"\n")
         while view:
             self.wait_for([], [self.stdin], deadline)
@@ -88,13 +93,13 @@ class WorkerProcess:
         """
         while True:
             left = deadline - time.monotonic()
-            if left <= 0:
-                raise TimeoutError
             gone = self.process.poll() is not None
-            if any(select.select(readable, writable, [], 0 if gone else min(left, LOOK))):
+            if any(select.select(readable, writable, [], 0 if gone else max(0.0, min(left, LOOK)))):
                 return
             if gone:
                 raise EOFError
+            if left <= 0:
+                raise TimeoutError
             self.check_memory()
 
     def check_memory(self) -> None:
@@ -134,10 +139,27 @@ class WorkerProcess:
         return " ".join(self.errors.read().decode(errors="replace").split())
 
     def kill(self) -> None:
-        """End the worker and everything that it started."""
+        """End the worker and everything that it started, in sessions of their own too while it still lives."""
+        children: list[psutil.Process] = []
+        with suppress(psutil.Error, ProcessLookupError, PermissionError):
+            if self.process.poll() is None:
+                self.process.send_signal(signal.SIGSTOP)  # it starts no more
+                children = psutil.Process(self.process.pid).children(recursive=True)
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self.process.pid, signal.SIGKILL)
+        for child in children:
+            with suppress(psutil.Error):
+                child.kill()
         self.process.wait()
+
+    def finish(self) -> None:
+        """Let it end by itself, so that libraries tidy up; then see that it has ended."""
+        with suppress(OSError):
+            self.process.stdin.close()  # type: ignore[union-attr]
+        with suppress(subprocess.TimeoutExpired):
+            self.process.wait(TIDYING)
+        self.kill()
+        self.close()
 
     def close(self) -> None:
         for pipe in (self.process.stdin, self.process.stdout):

@@ -21,6 +21,7 @@ class Backend(Protocol):
 
     `operators`: the ids that it claims to implement (absent: all).
     `takes_constants`: true if compile() builds `node.constants` in; without it no such node reaches it.
+    `always_constant`: ids of operators whose parameters it builds in even where the node has no constants.
     `attest()`: a mapping of text to text that says what really ran (library file, provider, instruction set, settings);
     it depends on which nodes were compiled in this process, and on nothing else that happened.
     `reproducer(node, inputs)`: Python lines, without Tiebreak, that assign `outputs` and `library`; see reproducer.py.

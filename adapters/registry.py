@@ -91,7 +91,7 @@ def load_attribute(place: str, attribute: str) -> Any:
     module = load_file(Path(place)) if place.endswith(".py") else load_module(place)
     if not hasattr(module, attribute):
         public = ", ".join(name for name in vars(module) if not name.startswith("_"))
-        raise InvalidInput(f"backend {place}:{attribute}: no {attribute!r} there; it has: {public[:300]}")
+        raise InvalidInput(f"backend {place}:{attribute}: no {attribute!r} there; it has: {public[:800]}")
     return getattr(module, attribute)
 
 
@@ -105,7 +105,7 @@ def load_module(name: str) -> Any:
 def load_file(path: Path) -> Any:
     """The module in a file, whose folder is importable to it as for a script."""
     sys.path.insert(0, str(path.resolve().parent))
-    spec = importlib.util.spec_from_file_location(path.stem, path)
+    spec = importlib.util.spec_from_file_location(f"tiebreak_user_{path.stem}", path)
     if spec is None or spec.loader is None:
         raise InvalidInput(f"{path}: not a Python file")
     module = importlib.util.module_from_spec(spec)

@@ -8,7 +8,7 @@ bits before them, the comparison after them.
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,21 +19,33 @@ from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 
 WORDS_A_LINE = 8
+LONGEST_LIST = 4096  # elements
+MOST_VALUES = 64  # different ones of a longer array that is told by its places
+
+
+FILLED = """
+def filled(size, common, word, places):
+    words = np.full(size, common, word)
+    for value, where in places:
+        words[where] = value
+    return words
+""".strip()
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """One element of one output and the bits that would be right; `any_nan` lets every NaN pass.
+    """One element of one output and the bits that would be right, with decimals; `any_nan` lets every NaN pass.
 
     `operands` are (name, bits, decimal) of what goes into the element, as the record has them.
     """
 
     output: int
     index: int
-    right: tuple[int, ...]
+    right: Mapping[int, str]
     recorded: int
     operands: Sequence[Sequence[str]]
     any_nan: bool = False
+    recorded_nan: bool = False
 
 
 def script(title: str, node: Node, inputs: Sequence[Array], wanted: Wanted, lines: str) -> str:
@@ -43,8 +55,8 @@ def script(title: str, node: Node, inputs: Sequence[Array], wanted: Wanted, line
         f'"""{one_line(title)}\n\n'
         "Exits with 1 while the result is wrong, with 0 once it is right, with 2 if the library can't be run.\n"
         '"""',
-        "import os\nimport sys\n\n" + ("import ml_dtypes\n" if extension else "") + "import numpy as np",
-        FAILED,
+        "import os\nimport sys\n\n\n" + FAILED,
+        ("import ml_dtypes\n" if extension else "") + "import numpy as np",
         *(f"{tensor.name} = {array_source(array)}" for tensor, array in zip(node.inputs, inputs, strict=True)),
         lines.strip(),
         verdict_source(node, wanted),
@@ -70,12 +82,27 @@ def one_line(text: str) -> str:
 def array_source(array: Array) -> str:
     """A NumPy expression that makes the array bit for bit."""
     word = f"uint{8 * array.dtype.itemsize}"
-    words = np.ascontiguousarray(array).view(word).reshape(-1).tolist()
+    words = np.ascontiguousarray(array).view(word).reshape(-1)
     digits = 2 + 2 * array.dtype.itemsize
-    texts = [f"{word:#0{digits}x}" for word in words]
+    if words.size > LONGEST_LIST and np.unique(words).size <= MOST_VALUES:
+        return f"{filled_source(words, word, digits)}.view({dtype_source(array.dtype.name)}).reshape({array.shape})"
+    texts = [f"{word:#0{digits}x}" for word in words.tolist()]
     rows = [", ".join(texts[at : at + WORDS_A_LINE]) for at in range(0, len(texts), WORDS_A_LINE)]
     body = rows[0] if len(rows) == 1 else "\n" + textwrap.indent(",\n".join(rows), "    ") + "\n" if rows else ""
     return f'np.array([{body}], "{word}").view({dtype_source(array.dtype.name)}).reshape({array.shape})'
+
+
+def filled_source(words: Array, word: str, digits: int) -> str:
+    """A large array of few values: the commonest everywhere, the others put at their places."""
+    values, counts = np.unique(words, return_counts=True)
+    common = values[counts.argmax()]
+    puts = [
+        f"({value:#0{digits}x}, {np.flatnonzero(words == value).tolist()})"
+        for value in values.tolist()
+        if value != common
+    ]
+    body = textwrap.indent(",\n".join(puts), "    ")
+    return f'filled({words.size}, {int(common):#0{digits}x}, "{word}", [\n{body}\n])'
 
 
 def dtype_source(name: str) -> str:
@@ -86,17 +113,19 @@ def verdict_source(node: Node, wanted: Wanted) -> str:
     output = node.outputs[wanted.output]
     word, digits = f"uint{8 * output.dtype.itemsize}", 2 + 2 * output.dtype.itemsize
     mask = (1 << min(ELEMENT_TYPES[output.dtype.name].bits, 64)) - 1
-    right = ", ".join(f"{code & mask:#0{digits}x}" for code in wanted.right)
+    right = ", ".join(f'{code & mask:#0{digits}x}: "{one_line(text)}"' for code, text in wanted.right.items())
+    recorded = "a NaN" if wanted.recorded_nan else f"{wanted.recorded & mask:#0{digits}x}"
     operands = ", ".join(
         f"{one_line(name)} = {one_line(bits)} ({one_line(value)})" for name, bits, value in wanted.operands
     )
     return f'''
-RIGHT = ({right},)
+RIGHT = {{{right}}}
 output = np.ascontiguousarray(outputs[{wanted.output}]).reshape(-1)
 element, got = output[{wanted.index}], int(output.view("{word}")[{wanted.index}]) & {mask:#x}
 print(library)
 print("{operands}")
-print("{output.name}[{wanted.index}]: expected", " or ".join(f"{{code:#0{digits}x}}" for code in RIGHT), end=", ")
-print(f"got {{got:#0{digits}x}} ({{element}}); recorded {wanted.recorded & mask:#0{digits}x}")
+right = " or ".join(f"{{code:#0{digits}x}} ({{text}})" for code, text in RIGHT.items())
+print(f"{output.name}[{wanted.index}]: expected {{right}}", end=", ")
+print(f"got {{got:#0{digits}x}} ({{element}}); recorded {recorded}")
 sys.exit(0 if got in RIGHT{" or element != element" if wanted.any_nan else ""} else 1)
 '''.strip("\n")

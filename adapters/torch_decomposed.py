@@ -9,6 +9,8 @@ from typing import Any
 
 from tiebreak.adapters.torch_calls import Argument, Call, number, type_argument
 from tiebreak.adapters.torch_linear import Operands, planner
+from tiebreak.golden.elements import SMALL_FLOAT_TYPES
+from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.nodes import Node
 
 MODULE = "torch.ao.quantization.fx._decomposed"
@@ -42,11 +44,17 @@ def limits_of(library: Any, kind: str) -> tuple[Argument, ...]:
     return number(int(info.min)), number(int(info.max)), argument
 
 
+def refuse_floats(node: Node) -> None:
+    """Unsupported for a float output; what else quantize_per_* does not take it says itself."""
+    if node.output_type in SMALL_FLOAT_TYPES:
+        raise Unsupported(f"torch rounds to an integer before the cast to {node.output_type}, {node.operator} does not")
+
+
 def takes_all(node: Node) -> None:
-    """The decomposed functions say themselves what they do not take."""
+    """dequantize_per_* say themselves what they do not take."""
 
 
-QUANTIZE = planner(quantize, takes_all, "quantized_decomposed.quantize_per_*", numbers=False)
+QUANTIZE = planner(quantize, refuse_floats, "quantized_decomposed.quantize_per_*", numbers=False)
 DEQUANTIZE = planner(dequantize, takes_all, "quantized_decomposed.dequantize_*", numbers=False)
 PLANNERS = {
     "onnx.QuantizeLinear": QUANTIZE,

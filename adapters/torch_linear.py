@@ -109,7 +109,7 @@ def tensors_of(library: Any, node: Node, arrays: Mapping[str, Array]) -> dict[st
 
 def check_integral(zero_point: Array) -> None:
     values = zero_point.astype(np.float64)  # which holds every integer of 32 bits and every small float
-    if not np.all(values == np.trunc(values)):
+    if not np.all(np.isfinite(values) & (values == np.trunc(values))):
         raise Unsupported("torch's zero_point is an integer")
 
 

@@ -12,14 +12,17 @@ import json
 import os
 import resource
 import sys
+import threading
+import time
 from collections.abc import Mapping
 from typing import Any, BinaryIO
 
 from tiebreak.adapters import registry
-from tiebreak.adapters.answering import Answerer, as_header, message_of
+from tiebreak.adapters.answering import Answerer, as_header, message_of, place_of
 from tiebreak.adapters.arena import Arena, put_all
 from tiebreak.golden.errors import InvalidInput
 
+OWN = os.getpid()
 GRACE = 30.0  # seconds after which a worker that nobody stopped ends itself
 
 
@@ -34,11 +37,20 @@ def main() -> None:
         answerer = Answerer(registry.load(spec))
         hello = answerer.describe()
     except BaseException as error:  # the user's module may do anything, sys.exit included
-        send(answers, {"status": "failed", "kind": kind_of(error), "message": message_of(error)})
+        place = "" if kind_of(error) != "error" else place_of(error, "")
+        send(answers, {"status": "failed", "kind": kind_of(error), "message": message_of(error) + place})
         return
+    threading.Thread(target=end_with_parent, args=(os.getppid(),), daemon=True).start()
     send(answers, {"status": "ready", **hello})
     for line in requests:
         serve(answerer, arena, json.loads(line), answers)
+
+
+def end_with_parent(parent: int) -> None:
+    """Nobody stops a hanging worker whose parent was killed."""
+    while os.getppid() == parent:
+        time.sleep(0.5)
+    os._exit(1)
 
 
 def kind_of(error: BaseException) -> str:
@@ -64,17 +76,24 @@ def serve(answerer: Answerer, arena: Arena, request: Mapping[str, Any], answers:
 def run_batch(answerer: Answerer, arena: Arena, request: Mapping[str, Any], answers: BinaryIO) -> None:
     """A line for each case as soon as it is done, so that the one that never comes is the one to blame."""
     arena.reset(request["free"])
-    # Nobody stops a hanging worker whose parent was killed: it ends itself, without the interpreter's help.
+    # Where the backend hangs with the interpreter's lock held, only this ends a worker whose parent was killed.
     faulthandler.dump_traceback_later(request["limit"] * len(request["cases"]) + GRACE, exit=True)
     for number, case in enumerate(request["cases"]):
         inputs = [arena.get(tensor) for tensor in case["tensors"]]
-        outcome = answerer.answer(request["nodes"][case["node"]], inputs)
+        key = request["nodes"][case["node"]]
+        if key not in answerer.compiled:
+            send(answers, {"compiling": number})
+            answerer.prepare(key)
+            send(answers, {"compiled": number})
+        outcome = answerer.answer(key, inputs)
         tensors = put_all(arena, outcome.outputs)
         send(answers, {"case": number, **as_header(outcome), "tensors": tensors})
     faulthandler.cancel_dump_traceback_later()
 
 
 def send(answers: BinaryIO, header: Mapping[str, Any]) -> None:
+    if os.getpid() != OWN:  # a child that the backend forked and let return
+        os._exit(0)
     answers.write(json.dumps(header).encode() + b"\n")
     answers.flush()
 

@@ -324,7 +324,7 @@ def path_causes(case: Case, truths: Truths) -> Iterator[tuple[Cause, Array]]:
                 for place, where in (("tail", tail), ("body", ~tail)):
                     text = f"the {place} of a vector loop of {width} rounds {short_mode(mode)}"
                     mixed = np.where(where, by_mode[mode].working, by_mode[wanted].working)
-                    yield Cause(text, "mode", len(HYPOTHESES) + 3, width=width), mixed
+                    yield Cause(text, "mode", len(HYPOTHESES) + 3, mode=mode, width=width), mixed
 
 
 def operands(case: Case, problem: Quantization, axes: tuple[int, ...]) -> Operands:

@@ -86,8 +86,11 @@ def list_backends(names: Sequence[str], *, as_json: bool) -> None:
     for name in ("backend", "version", "accepts, or why it is not there"):
         table.add_column(name, overflow="fold")
     for backend in found:
-        table.add_row(plain(backend.spec), plain(backend.version), plain(backend.problem, 1000) or told(backend))
+        accepts = told(backend) if names else counted(backend)
+        table.add_row(plain(backend.spec), plain(backend.version), plain(backend.problem, 1000) or accepts)
     Console().print(table)
+    if not names:
+        print("(n): pairs of input and output types; tiebreak backends -b BACKEND names them")
 
 
 def as_row(backend: Found) -> dict[str, object]:
@@ -100,6 +103,11 @@ def as_row(backend: Found) -> dict[str, object]:
         "message": backend.problem,
         "install": backend.command,
     }
+
+
+def counted(backend: Found) -> str:
+    """Operators with the number of pairs of types, for a list of all backends; -b tells which."""
+    return ", ".join(f"{operator} ({len(types)})" for operator, types in backend.accepts.items()) or "nothing"
 
 
 def told(backend: Found) -> str:

@@ -1,7 +1,8 @@
 """What an unfinished run has found out so far, so that a killed one can go on where it stopped.
 
 In the run folder, `unfinished/` holds plan.json, which says what is run, and for each backend a file of frames: first
-what the backend is, then one frame for each case with its outcome. A frame that was cut off in the middle is dropped.
+what the backend is, then one frame for each case with its outcome, each after a line with its checksum and length. What
+follows the last good one is dropped.
 The folder goes away when the run's records are written.
 """
 
@@ -12,7 +13,8 @@ import hashlib
 import io
 import json
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+import zlib
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +23,19 @@ from tiebreak.adapters import frames
 from tiebreak.adapters.answering import as_header
 from tiebreak.adapters.outcome import Outcome
 from tiebreak.conformance.plan import Selection
-from tiebreak.golden.errors import DamagedFile, InvalidInput, MachineryFailed
+from tiebreak.golden.errors import EXIT_FAILED, DamagedFile, InvalidInput, TiebreakError
 from tiebreak.golden.nodes import Case
 from tiebreak.reports.records import write_aside
 
 FOLDER = "unfinished"
 HOW = {"time_limit": float, "memory_limit": int, "in_process": bool}
 FORMAT = {"format": "tiebreak-unfinished", "version": 1}
+
+
+class JournalFailed(TiebreakError):  # noqa: N818 - says what happened
+    """The run's own folder can't be written to: no backend's fault."""
+
+    exit_code = EXIT_FAILED
 
 
 class Journal:
@@ -44,8 +52,9 @@ class Journal:
         """Everything whole; what follows the last whole frame is cut off."""
         data = io.BytesIO(self.path.read_bytes())
         whole = 0
-        while frame := next_frame(data):
-            header, outputs = frame
+        while (body := next_body(data)) is not None:
+            stream = io.BytesIO(body)
+            header, outputs = frames.decode(stream.readline, stream.read)
             whole = data.tell()
             if not self.backend:
                 self.backend = header
@@ -62,7 +71,7 @@ class Journal:
         """Say which backend this is; InvalidInput if it was another when the run began."""
         if not self.backend:
             self.backend = dict(backend)
-            self.write([frames.encode(backend)])
+            self.write(frames.encode(backend))
         for name, now in backend.items():
             if self.backend.get(name) != now:
                 raise InvalidInput(
@@ -70,37 +79,25 @@ class Journal:
                     "now: start a new run"
                 )
 
-    def add(self, cases: Sequence[Case], outcomes: Sequence[Outcome]) -> None:
-        """Keep what came of these cases, all of them or, if we are killed, the first few."""
-        pairs = zip(cases, outcomes, strict=True)
-        self.write(frames.encode({"case": case.id, **as_header(outcome)}, outcome.outputs) for case, outcome in pairs)
+    def add(self, case: Case, outcome: Outcome) -> None:
+        """Keep what came of the case; of two outcomes of one case the later holds."""
+        self.write(frames.encode({"case": case.id, **as_header(outcome)}, outcome.outputs))
 
-    def write(self, parts: Iterable[bytes]) -> None:
+    def write(self, body: bytes) -> None:
         try:
             with self.path.open("ab") as file:
-                file.write(b"".join(parts))
+                file.write(b"%08x %d\n" % (zlib.crc32(body), len(body)) + body)
         except OSError as error:
-            raise MachineryFailed(f"{self.path}: can't write: {error.strerror or error}") from None
+            raise JournalFailed(f"{self.path}: can't write: {error.strerror or error}") from None
 
 
-def next_frame(data: io.BytesIO) -> tuple[dict[str, Any], list[Any]] | None:
-    """The next frame; nothing at the end, or if what is left is none."""
-
-    def exactly(count: int) -> bytes:
-        found = data.read(count)
-        if len(found) < count:
-            raise frames.BrokenFrame("cut off")
-        return found
-
-    def line() -> bytes:
-        found = data.readline()
-        if not found.endswith(b"\n"):
-            raise frames.BrokenFrame("cut off")
-        return found
-
+def next_body(data: io.BytesIO) -> bytes | None:
+    """The next frame's bytes; None at the end, or if what follows is damaged or was cut off."""
     try:
-        return frames.decode(line, exactly)
-    except frames.BrokenFrame:
+        checksum, length = data.readline(40).split()
+        body = data.read(int(length))
+        return body if zlib.crc32(body) == int(checksum, 16) and len(body) == int(length) else None
+    except ValueError:
         return None
 
 

@@ -17,7 +17,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from tiebreak.adapters.isolation import MEMORY_LIMIT
 from tiebreak.adapters.registry import check_spec, registered
 from tiebreak.conformance.journal import FOLDER, begin_run, digest_of, end_run, read_plan
-from tiebreak.conformance.plan import Selection, plan
+from tiebreak.conformance.plan import Selection, chosen_operators, plan
 from tiebreak.conformance.run import Runner, assemble, run_all, started
 from tiebreak.golden.errors import EXIT_NOTHING_RAN, InvalidInput, MachineryFailed, TiebreakError
 from tiebreak.golden.nodes import Case
@@ -43,8 +43,10 @@ def main_job(specs: Sequence[str], selection: Selection, folder: Path, how: How,
         raise InvalidInput("--in-process takes exactly one -b: libraries share settings within a process")
     fresh = not folder.exists()
     check_writable(folder)
+    if (folder / FOLDER).exists():
+        print(f"tiebreak: the unfinished run in {folder} is discarded", file=sys.stderr)
     try:
-        cases = plan(selection)
+        chosen_operators(selection)  # what is wrong there need not wait for a library to load
         facts = {
             "command": shlex.join(["tiebreak", *sys.argv[1:]]),
             "level": selection.level,
@@ -57,9 +59,10 @@ def main_job(specs: Sequence[str], selection: Selection, folder: Path, how: How,
                 print("tiebreak: no backend is installed; try: pip install 'tiebreak[backends]'", file=sys.stderr)
                 clean_up(folder, fresh)
                 return EXIT_NOTHING_RAN
+            cases = plan(selection)
             begin_run(folder, selection, [backend.spec for backend in backends], facts, digest_of(cases))
             return run_and_report(backends, cases, folder, facts, as_json=as_json)
-    except (TiebreakError, OSError):
+    except (TiebreakError, OSError, KeyboardInterrupt):
         clean_up(folder, fresh)
         raise
 
@@ -80,10 +83,10 @@ def run_and_report(
     try:
         with shown_progress() as progress:
             done = run_all(backends, cases, folder / FOLDER, progress)
+        records = assemble(done, cases, facts)
+        finish(folder, records, as_json=as_json)
     except KeyboardInterrupt:
         raise MachineryFailed(f"interrupted; to go on: tiebreak run --resume {shlex.quote(str(folder))}") from None
-    records = assemble(done, cases, facts)
-    finish(folder, records, as_json=as_json)
     end_run(folder)
     return int(records.info["exit"])
 

@@ -13,10 +13,13 @@ from tiebreak.conformance.rows import Kind, kind_of
 from tiebreak.conformance.suite.layout import Cause
 from tiebreak.golden.elements import INTEGER_TYPES
 from tiebreak.golden.operators import get_operator
+from tiebreak.golden.rounding import short_mode
 
 NEARLY = 4  # units in the last place
+GRANULARITIES = ("scalar parameters", "parameters that vary", "one axis", "a block size")  # situations of clauses
 
 Element = tuple[str, str, int]  # a case's id, an output's name, an index in it
+Group = tuple[Kind, str]  # a kind of node, and the granularity
 
 
 @dataclass(frozen=True)
@@ -67,8 +70,9 @@ def plausible(evidence: Evidence) -> list[causes.Explanation]:
 
     Against a cause speak conforming elements that it predicts otherwise: for "rounds by another mode" those of every
     case, for the others those of the cases that deviate somewhere. A true cause has none, whatever else is wrong; a
-    tenth of what it explains is left for kernels that take different paths. A wrong real result that a cause gives bit
-    by bit is no chance hit, so there nothing is refuted: a kernel may well have several paths.
+    tenth of what it explains is left for kernels that take different paths, and another mode may hold for all nodes of
+    one granularity. A wrong real result that a cause gives bit by bit is no chance hit, so there nothing is refuted: a
+    kernel may well have several paths.
     """
     explains: dict[Kind, Counter[Cause]] = defaultdict(Counter)
     for row, candidate in zip(evidence.discrepancies, evidence.candidates, strict=True):
@@ -83,8 +87,72 @@ def plausible(evidence: Evidence) -> list[causes.Explanation]:
         refuted[kind] = frozenset(
             cause for cause, count in counts.items() if 10 * weight[cause] > count and not cause.by_position
         )
-    pairs = zip(evidence.discrepancies, evidence.candidates, strict=True)
-    return [causes.without(candidate, refuted[kind_of(row)]) for row, candidate in pairs]
+    facts = {row["case"]: row for row in evidence.results}
+    groups = [(kind_of(row), granularity_of(facts[row["case"]])) for row in evidence.discrepancies]
+    kept, idle = modes_of_groups(evidence, groups), idle_positions(evidence, groups)
+    pairs = zip(groups, evidence.candidates, strict=True)
+    return [causes.without(c, refuted[group[0]] - kept[group] | idle[group]) for group, c in pairs]
+
+
+def granularity_of(row: dict[str, Any]) -> str:
+    """The clauses on granularity that a case shows; empty where its operator has none."""
+    shown = row["clauses"].split()
+    clauses = get_operator(row["operator"]).clauses
+    return " ".join(clause.id for clause in clauses if clause.situation in GRANULARITIES and clause.id in shown)
+
+
+def modes_of_groups(evidence: Evidence, groups: Sequence[Group]) -> Mapping[Group, frozenset[Cause]]:
+    """The causes "rounds by another mode" that hold for the nodes of one granularity, whatever the others give."""
+    explains: dict[Group, Counter[Cause]] = defaultdict(Counter)
+    missed: dict[str, Counter[str]] = defaultdict(Counter)  # by case: deviating elements that a mode does not give
+    modes = {cause.mode for candidate in evidence.candidates for cause in candidate.matching if cause.mode}
+    for group, row, candidate in zip(groups, evidence.discrepancies, evidence.candidates, strict=True):
+        given = {cause for cause in candidate.matching if cause.mode and not cause.by_position}
+        explains[group].update(given)
+        missed[row["case"]].update(modes - {cause.mode for cause in given})
+    against: dict[Group, Counter[str]] = defaultdict(Counter)
+    for row in evidence.results:
+        group = kind_of(row), granularity_of(row)
+        for mode in modes if group in explains else ():
+            differs = row.get(f"differs_{short_mode(mode)}", 0)
+            against[group][mode] += max(differs - missed[row["case"]][mode], 0)
+    found = {
+        group: frozenset(
+            cause
+            for cause, count in counts.items()
+            if count >= causes.FEWEST_BY_POSITION and 10 * against[group][cause.mode] <= count
+        )
+        for group, counts in explains.items()
+    }
+    return defaultdict(frozenset[Cause], found)
+
+
+def idle_positions(evidence: Evidence, groups: Sequence[Group]) -> Mapping[Group, frozenset[Cause]]:
+    """The causes by position that explain nothing which their mode, used everywhere, does not explain as well.
+
+    They gain the elements of cases that their mode alone contradicts, and lose those of cases where it alone holds.
+    """
+    sizes = {row["case"]: int(row["elements"]) for row in evidence.results}
+    found: dict[Group, set[Cause]] = defaultdict(set)
+    alike: Counter[tuple[Group, int, frozenset[Cause]]] = Counter()  # elements, by size and what holds in their case
+    for group, row, candidate in zip(groups, evidence.discrepancies, evidence.candidates, strict=True):
+        found[group] |= {cause for cause in candidate.matching if cause.by_position}
+        alike[group, sizes[row["case"]], candidate.consistent] += 1
+    gained: dict[Group, Counter[Cause]] = defaultdict(Counter)
+    lost: dict[Group, Counter[Cause]] = defaultdict(Counter)
+    for (group, size, consistent), count in alike.items():
+        everywhere = {cause.mode for cause in consistent if cause.mode and not cause.by_position}
+        for cause in found[group]:
+            tried = size >= 2 * cause.width and size % cause.width > 0
+            if cause in consistent:
+                gained[group][cause] += count * (cause.mode not in everywhere)
+            elif tried and cause.mode in everywhere:
+                lost[group][cause] += count
+    idle = {
+        group: frozenset(c for c in own if not gained[group][c] or 10 * lost[group][c] > gained[group][c])
+        for group, own in found.items()
+    }
+    return defaultdict(frozenset[Cause], idle)
 
 
 def text_of(row: dict[str, Any], cause: Cause) -> str:

@@ -44,15 +44,28 @@ MOST_ANSWERS = 3
 
 @dataclass(frozen=True)
 class Part:
-    """One output of a case: the problem that it poses, and where it begins among all outputs."""
+    """One output of a case: the problem that it poses, and where it begins among all outputs.
+
+    `unasked`: the backend builds all parameters of a node without constants in.
+    """
 
     case: Case
     problem: Problem
     start: int
+    unasked: bool = False
 
     @property
     def size(self) -> int:
         return math.prod(self.problem.shape)
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        return tuple(tensor.name for tensor in self.case.node.inputs[1:])
+
+    @property
+    def constants(self) -> tuple[str, ...]:
+        """The parameters that the backend was given as constants, or makes constants itself."""
+        return self.parameters if self.unasked and not self.case.node.baked else tuple(self.case.node.constants)
 
 
 @dataclass(frozen=True)
@@ -73,16 +86,27 @@ class Members:
 
 @dataclass(frozen=True)
 class Feature:
-    """Something to tell elements apart: a label for each, and what the labels mean."""
+    """Something to tell elements apart: a label for each, what the labels mean, and what of a layout they are of."""
 
     labels: Array
     texts: tuple[str, ...]
+    of: str = ""
 
 
-def path_rows(backend: str, outputs: Mapping[str, Array], cases: Sequence[Case]) -> list[dict[str, Any]]:
-    """A row for each operands with more than one answer. `outputs`: case id to the flat codes of all its outputs."""
+def path_rows(
+    backend: str,
+    outputs: Mapping[str, Array],
+    cases: Sequence[Case],
+    *,
+    always_constant: frozenset[str] = frozenset(),
+) -> list[dict[str, Any]]:
+    """A row for each operands with more than one answer. `outputs`: case id to the flat codes of all its outputs.
+
+    `always_constant` are the operators whose parameters the backend builds in where the node has no constants.
+    """
     probes = [case for case in cases if case.id.startswith(PREFIX) and case.id in outputs]
-    found = [members for parts in by_node(probes).values() for members in differing(parts, outputs)]
+    nodes = by_node(probes, always_constant)
+    found = [members for parts in nodes.values() for members in differing(parts, outputs)]
     told = agreed([tellings(members) for members in found])
     pairs = zip(found, told, strict=True)
     return [{"backend": backend} | row_of(members, texts, outputs) for members, texts in pairs]
@@ -146,13 +170,13 @@ def node_key(node: Node, output: str) -> str:
     return json.dumps([node.operator, node.opset, attributes, types, output], sort_keys=True)
 
 
-def by_node(cases: Sequence[Case]) -> dict[str, list[Part]]:
+def by_node(cases: Sequence[Case], always_constant: frozenset[str]) -> dict[str, list[Part]]:
     """The outputs of the cases, those of nodes that differ in nothing but their layout together."""
     parts: dict[str, list[Part]] = {}
     for case in cases:
         start = 0
         for problem in problems_of(case):
-            part = Part(case, problem, start)
+            part = Part(case, problem, start, case.node.operator in always_constant)
             parts.setdefault(node_key(case.node, problem.output), []).append(part)
             start += part.size
     return parts
@@ -254,10 +278,12 @@ def place(members: Members, number: int) -> str:
 
 def layout_text(part: Part) -> str:
     """What an array is, for people; the same for arrays that differ in their values only."""
-    shape, node = part.case.inputs[0].shape, part.case.node
+    shape, constants = part.case.inputs[0].shape, part.constants
     text = str(shape[0]) if len(shape) == 1 else str(list(shape)) if shape else "a scalar"
     text += {"per tensor": "", "per axis": f", per axis {axis_of(part)}"}.get(granularity(part), ", in blocks")
-    return text + (f", {' and '.join(node.constants)} constant" if node.baked else "")
+    if part.unasked and set(constants) == set(part.parameters):
+        return text  # as in every plain node
+    return text + (f", {' and '.join(constants)} constant" if constants else "")
 
 
 def runs_of(index: Array) -> list[tuple[int, int]]:
@@ -295,9 +321,12 @@ def axis_of(part: Part) -> int:
 
 
 def tellings(members: Members) -> dict[tuple[str, ...], list[str]]:
-    """What tells the answers apart, the simplest first: by what it is, a text for each answer."""
+    """What tells the answers apart: by what it is, a text for each answer; the simplest first.
+
+    Before all, what only the layouts that were run make one, as one: there nothing tells which of them matters.
+    """
     layouts, positions = list(layout_features(members)), list(position_features(members))
-    found = {feature.texts: told_apart(members, feature) for feature in layouts}
+    found = {feature.texts: told_apart(members, feature) for feature in (*inseparable(layouts), *layouts)}
     found["sizes",] = by_size(members)
     found |= {feature.texts: told_apart(members, feature) for feature in positions}
     if not any(found.values()) and np.bincount(members.answer).min() >= FEW:
@@ -306,20 +335,40 @@ def tellings(members: Members) -> dict[tuple[str, ...], list[str]]:
     return {what: texts for what, texts in found.items() if texts}
 
 
+def inseparable(features: Sequence[Feature]) -> Iterator[Feature]:
+    """The features that tell the same elements apart, as one that names them all; of those of constants the last."""
+    alike: dict[bytes, list[Feature]] = {}
+    for feature in features:
+        alike.setdefault(classes_of(feature.labels).tobytes(), []).append(feature)
+    for group in alike.values():
+        labels = classes_of(group[0].labels)
+        if len(group) == 1 or not labels.any():
+            continue
+        named = {feature.of: feature for feature in group}.values()
+        examples = [int(np.argmax(labels == number)) for number in range(int(labels.max()) + 1)]
+        yield Feature(labels, tuple(", ".join(f.texts[int(f.labels[i])] for f in named) for i in examples))
+
+
+def classes_of(labels: Array) -> Array:
+    """The labels renamed in the order in which they occur first, from 0."""
+    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    return np.asarray(np.argsort(np.argsort(first))[inverse.reshape(-1)], np.int64)
+
+
 def layout_features(members: Members) -> Iterator[Feature]:
     """Constants, granularity and rank."""
-    for name in [tensor.name for tensor in members.parts[0].case.node.inputs[1:]]:
-        labels = members.by_part(lambda part, name=name: name in part.case.node.constants)
-        yield Feature(labels, (f"with {name} as an input", f"with {name} as a constant"))
-    labels = members.by_part(lambda part: bool(part.case.node.baked))
-    yield Feature(labels, (BAKED[0], "with parameters as constants"))
-    labels = members.by_part(lambda part: len(part.case.node.baked) == len(part.case.inputs) - 1)
-    yield Feature(labels, ("with some parameter as an input", BAKED[2]))
-    both_ends = members.by_part(lambda part: min(len(part.case.node.baked), 1))
-    yield Feature(both_ends + labels, BAKED)
+    for name in members.parts[0].parameters:
+        labels = members.by_part(lambda part, name=name: name in part.constants)
+        yield Feature(labels, (f"with {name} as an input", f"with {name} as a constant"), "constants")
+    some = members.by_part(lambda part: bool(part.constants))
+    yield Feature(some, (BAKED[0], "with parameters as constants"), "constants")
+    whole = members.by_part(lambda part: set(part.constants) == set(part.parameters))
+    yield Feature(whole, ("with some parameter as an input", BAKED[2]), "constants")
+    yield Feature(some.astype(np.int64) + whole, BAKED, "constants")
     labels = members.by_part(lambda part: granularity(part) != "per tensor")
-    yield Feature(labels, ("per tensor", "per axis"))
-    yield Feature(members.by_part(lambda part: part.case.inputs[0].ndim > 0), ("at rank 0", "at rank 1 or more"))
+    yield Feature(labels, ("per tensor", "per axis"), "granularity")
+    labels = members.by_part(lambda part: part.case.inputs[0].ndim > 0)
+    yield Feature(labels, ("at rank 0", "at rank 1 or more"), "rank")
 
 
 def position_features(members: Members) -> Iterator[Feature]:

@@ -186,8 +186,10 @@ def scan(lengths: Sequence[int], values: int) -> Iterator[Layout]:
 
 
 def few_layouts(probe: Probe) -> Iterator[Layout]:
+    """Every value also per tensor with inputs, both in a row and in the shape of the one layout per axis."""
     yield from scan((67,), 2)
-    yield Layout((3,))
+    for shape in ((3,), (67,), (3, 67)):
+        yield Layout(shape)
     yield from list(per_axis(probe))[:1]
     yield Layout((67,), constants=(-1,))
 

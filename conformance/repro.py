@@ -14,8 +14,9 @@ from tiebreak.adapters.isolation import IsolatedBackend
 from tiebreak.adapters.registry import check_spec
 from tiebreak.adapters.reproducer import Wanted, script
 from tiebreak.conformance.plan import Selection, plan
+from tiebreak.conformance.rows import text_of
 from tiebreak.conformance.truths import TruthCache, Truths
-from tiebreak.golden.elements import FloatType
+from tiebreak.golden.elements import FloatType, IntegerType
 from tiebreak.golden.errors import InvalidInput, Unsupported
 from tiebreak.golden.nodes import Case
 from tiebreak.reports.records import Run, read_run
@@ -61,11 +62,18 @@ def wanted(case: Case, row: dict[str, Any]) -> Wanted:
     return Wanted(
         output,
         int(row["index"]),
-        tuple(dict.fromkeys((*codes, *zeros))),
+        {code: text_of(code_in(kind, code), kind)[1] for code in (*codes, *zeros)},
         int(row["got_bits"]),
         json.loads(row["operands"]),
         any_nan=math.isnan(row["expected"]) or math.isnan(row["expected_working"]),
+        recorded_nan=math.isnan(row["got"]),
     )
+
+
+def code_in(kind: FloatType | IntegerType, bits: int) -> int:
+    """An integer's value, a real's bits."""
+    signed = isinstance(kind, IntegerType) and kind.signed and bits >> (kind.bits - 1)
+    return bits - (1 << kind.bits) if signed else bits
 
 
 def is_zero(truths: Truths, at: int) -> bool:

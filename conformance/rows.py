@@ -154,7 +154,9 @@ def text_of(code: int, kind: FloatType | IntegerType) -> tuple[str, str]:
     if isinstance(kind, IntegerType):
         return str(code), str(code)
     bits = unsigned(code, kind)
-    return f"0x{bits:0{max(2, kind.bits // 4)}x}", decimal(bits, kind)
+    value = float(decode(bits, kind))
+    whole = 1e6 <= abs(value) < 1e16 and value.is_integer()  # the shortest decimal of a large one looks like another
+    return f"0x{bits:0{max(2, kind.bits // 4)}x}", f"{value:.1f}" if whole else decimal(bits, kind)
 
 
 def steps_between(exact: int, got: int, kind: FloatType) -> int:

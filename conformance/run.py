@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from tiebreak.adapters.in_process import InProcessBackend
-from tiebreak.adapters.isolation import MEMORY_LIMIT, Faults, IsolatedBackend, batches
+from tiebreak.adapters.isolation import MEMORY_LIMIT, Faults, IsolatedBackend, Keep, batches
 from tiebreak.adapters.outcome import WRONG_OUTPUT, Outcome
 from tiebreak.adapters.platform_facts import instruction_sets, machine
 from tiebreak.conformance import causes
@@ -79,10 +79,11 @@ class Runner(Protocol):
     name: str
     version: str
     operators: frozenset[str] | None
+    always_constant: frozenset[str]
     faults: Faults
 
     def start(self) -> None: ...
-    def run_batch(self, cases: Sequence[Case]) -> list[Outcome]: ...
+    def run_batch(self, cases: Sequence[Case], keep: Keep) -> list[Outcome]: ...
     def attestation(self, nodes: Sequence[str]) -> dict[str, str]: ...
     def abandon(self) -> None: ...
     def close(self) -> None: ...
@@ -128,7 +129,11 @@ def started(
 def start_all(backends: Sequence[Runner]) -> list[TiebreakError | None]:
     """Start every worker, a few at a time since libraries load slowly, and give equal names a number; what failed."""
     with ThreadPoolExecutor(STARTED_AT_ONCE) as pool:
-        problems = list(pool.map(problem_of_start, backends))
+        try:
+            problems = list(pool.map(problem_of_start, backends))
+        except BaseException:  # an interrupt: nobody need wait for a library to load
+            abandon_all(backends)
+            raise
     taken: set[str] = set()
     for backend in backends:
         name, number = backend.name, 1
@@ -137,6 +142,11 @@ def start_all(backends: Sequence[Runner]) -> list[TiebreakError | None]:
             backend.name = f"{name} ({number})"
         taken.add(backend.name)
     return problems
+
+
+def abandon_all(backends: Sequence[Runner]) -> None:
+    for backend in backends:
+        backend.abandon()
 
 
 def problem_of_start(backend: Runner) -> TiebreakError | None:
@@ -159,17 +169,16 @@ def run_all(
     """
     truths = TruthCache()
     with ThreadPoolExecutor(max(1, len(backends))) as pool:
-        kept = [Journal(journals / f"{number}.frames") if journals else None for number in range(len(backends))]
-        futures = [
-            pool.submit(run_backend, backend, cases, progress, truths, journal)
-            for backend, journal in zip(backends, kept, strict=True)
-        ]
         try:
+            kept = [Journal(journals / f"{number}.frames") if journals else None for number in range(len(backends))]
+            futures = [
+                pool.submit(run_backend, backend, cases, progress, truths, journal)
+                for backend, journal in zip(backends, kept, strict=True)
+            ]
             wait(futures, return_when=FIRST_EXCEPTION)
             return [future.result() for future in futures]
         except BaseException:
-            for backend in backends:
-                backend.abandon()
+            abandon_all(backends)
             raise
 
 
@@ -177,7 +186,8 @@ def run_backend(
     backend: Runner, cases: Sequence[Case], progress: Progress, truths: TruthCache, journal: Journal | None = None
 ) -> BackendRecords:
     claimed = [case for case in cases if backend.operators is None or case.node.operator in backend.operators]
-    facts = {"name": backend.name, "version": backend.version, "spec": backend.spec}
+    facts: dict[str, Any] = {"name": backend.name, "version": backend.version, "spec": backend.spec}
+    facts["always_constant"] = sorted(backend.always_constant)
     records = BackendRecords(facts | {"operators": sorted({case.node.operator for case in claimed})})
     if journal is not None:
         journal.begin(records.facts)
@@ -196,13 +206,23 @@ def outcomes_of(backend: Runner, cases: Sequence[Case], journal: Journal | None)
     known = journal.outcomes if journal is not None else {}
     for outcome in known.values():
         backend.faults.note(outcome)
-    for batch in batches(cases):
-        missing = [case for case in batch if case.id not in known]
-        found = backend.run_batch(missing)
+    found: dict[str, Outcome] = {}
+
+    def keep(case: Case, outcome: Outcome) -> None:
+        found[case.id] = with_right_outputs(case, outcome)
         if journal is not None:
-            journal.add(missing, found)
-        new = dict(zip((case.id for case in missing), found, strict=True))
-        yield from ((case, new[case.id] if case.id in new else known[case.id]) for case in batch)
+            journal.add(case, found[case.id])
+
+    for batch in batches(cases):
+        found.clear()
+        backend.run_batch([case for case in batch if case.id not in known], keep)
+        yield from ((case, found[case.id] if case.id in found else known[case.id]) for case in batch)
+
+
+def with_right_outputs(case: Case, outcome: Outcome) -> Outcome:
+    """The outcome; an error without outputs if their number, types or shapes are not the node's."""
+    problem = output_problem(case, outcome.outputs) if outcome.status == "ok" else ""
+    return Outcome("error", message=problem, seconds=outcome.seconds, fault=WRONG_OUTPUT) if problem else outcome
 
 
 def record(records: BackendRecords, case: Case, outcome: Outcome, cache: TruthCache) -> None:
@@ -212,10 +232,6 @@ def record(records: BackendRecords, case: Case, outcome: Outcome, cache: TruthCa
         records.results.append(row | {"verdict": outcome.status})
         return
     truths = cache.of(case)
-    problem = output_problem(case, outcome.outputs, truths.problems)
-    if problem:
-        records.results.append(row | {"verdict": "error", "message": problem, "fault": WRONG_OUTPUT})
-        return
     judgement = judge_outputs(outcome.outputs, truths)
     row |= {"verdict": judgement.verdict, "elements": judgement.grades.size}
     records.results.append(row | counts(judgement) | mode_counts(judgement, truths))
@@ -265,7 +281,10 @@ def evidence_of(records: BackendRecords) -> Evidence:
 def assemble(done: Sequence[BackendRecords], cases: Sequence[Case], facts: dict[str, Any]) -> RunRecords:
     """The records of the whole run, causes settled for each backend and operator, ids assigned in order."""
     results = [row for records in done for row in records.results]
-    paths = [path_rows(records.facts["name"], records.outputs, cases) for records in done]
+    paths = [
+        path_rows(r.facts["name"], r.outputs, cases, always_constant=frozenset(r.facts.get("always_constant", ())))
+        for r in done
+    ]
     discrepancies = [
         row
         for records, rows in zip(done, paths, strict=True)

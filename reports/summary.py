@@ -148,8 +148,12 @@ def failures(run: Run) -> list[str]:
         message = rows["message"].mode().iloc[0]
         kind = verdict if fault in ("", verdict) else f"{verdict} ({fault})"
         where = rows["case"].iloc[0]
-        lines.append(f"{backend}: {kind} in {len(rows)} of its cases, first {where}: {message[:200]}")
-    return lines
+        others = rows["message"].nunique() - 1
+        more = f"; and {others} other messages: see the report" if others else ""
+        lines.append(f"{backend}: {kind} in {len(rows)} of its cases, first {where}: {message[:200]}{more}")
+    ran = set(run.results["backend"])
+    idle = [backend["name"] for backend in run.info["backends"] if backend["name"] not in ran]
+    return lines + [f"{name}: claims none of the chosen operators" for name in idle]
 
 
 def why_nothing_ran(run: Run) -> str:

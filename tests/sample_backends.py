@@ -121,6 +121,33 @@ def fork(node: Any, x: Any, *rest: Any) -> Any:
     return quantize(node, x, *rest)
 
 
+def fork_and_return(node: Any, x: Any, *rest: Any) -> Any:
+    if x.size == 7:
+        os.fork()
+    return quantize(node, x, *rest)
+
+
+def surrogate(node: Any, *inputs: Any) -> Any:
+    raise RuntimeError("bad \ud800 text")
+
+
+class Compiling(Sample):
+    """Compiles in a way of its own."""
+
+    def compile(self, node: Any) -> Any:
+        return self.run(node)
+
+
+def compile_badly(node: Any) -> Any:
+    if node.outputs[0].dtype == np.int8:
+        os.abort()
+    return lambda *inputs: quantize(node, *inputs)
+
+
+compiles_nothing = Compiling("compiles nothing", lambda node: None)
+compiles_badly = Compiling("compiles badly", compile_badly)
+
+
 def children(node: Any, x: Any, *rest: Any) -> Any:
     if x.size == 7:
         subprocess.run(["sleep", "3600"], check=True)
@@ -161,6 +188,8 @@ flickers = Sample("flickers", flicker)
 closes_pipe = Sample("closes its pipe", close_pipe)
 avenges = Sample("avenges", revenge)
 starts_children = Sample("starts children", children)
+forks_and_returns = Sample("forks and returns", fork_and_return)
+surrogates = Sample("surrogates \ud800", surrogate)
 forks = Sample("forks", fork)
 notes = Sample("notes", noted)
 hangs = Sample("hangs", hang)

@@ -82,6 +82,10 @@ def constant_scale(x: Any, scale: Any, where: Any) -> Any:
     return multiplied(x, scale) if "y_scale" in where["constants"] else divided(x, scale)
 
 
+def one_constant(x: Any, scale: Any, where: Any) -> Any:
+    return multiplied(x, scale) if len(where["constants"]) == 1 else divided(x, scale)
+
+
 def per_axis_away(x: Any, scale: Any, where: Any) -> Any:
     return away(x, scale) if where["per_axis"] else divided(x, scale)
 

@@ -78,6 +78,15 @@ def test_a_truncating_tail_is_not_called_truncation() -> None:
     assert sum(counts.values()) - counts[UNEXPLAINED] == counts["the tail of a vector loop of 16 rounds TOWARD_ZERO"]
 
 
+@pytest.mark.parametrize("operator", ["ngraph.Quantize", "onnx.QuantizeLinear"])
+def test_another_rule_per_axis_is_not_called_a_vector_loop(operator: str) -> None:
+    """Where every element rounds away, so do those of the body; cases without a tie in the tail can't tell."""
+    away = wb.with_mode("ROUND_NEAREST_TOWARD_INFINITY")
+    counts = named(lambda o: away(o) if o.axes else wb.right_own_type(o), operator)
+    assert counts["wrong tie rule: NEAREST_TOWARD_INFINITY"] > 0.9 * sum(counts.values()), counts
+    assert not [cause for cause in counts if "vector loop" in cause]
+
+
 def test_what_nothing_explains_stays_unexplained() -> None:
     counts = named(lambda o: o.lowest + (wb.right_own_type(o) * 37 + 11) % 101)
     assert counts[UNEXPLAINED] > 0.5 * sum(counts.values())

@@ -92,7 +92,7 @@ def test_repro_prints_a_script_without_tiebreak_that_shows_the_discrepancy(tmp_p
     shown = subprocess.run([sys.executable, "-I", str(script)], capture_output=True, text=True, check=False)
     assert shown.returncode == 1, shown.stdout + shown.stderr
     assert f"got {int(row['got_bits']):#04x}" in shown.stdout
-    assert f"expected {int(row['expected_bits']):#04x}" in shown.stdout
+    assert f"expected {int(row['expected_bits']):#04x} (" in shown.stdout
     script.write_text(done.stdout.replace("np.floor(np.abs(x / y_scale) + 0.5)", "np.rint(np.abs(x / y_scale))"))
     assert subprocess.run([sys.executable, "-I", str(script)], capture_output=True, check=False).returncode == 0
 

@@ -15,6 +15,7 @@ import psutil
 import pytest
 
 from tiebreak.adapters import frames
+from tiebreak.adapters.answering import checked
 from tiebreak.adapters.arena import Arena
 from tiebreak.adapters.in_process import InProcessBackend
 from tiebreak.adapters.isolation import CRASHES_IN_A_ROW, HANG_SECONDS, MOST_CRASHES, IsolatedBackend, batches
@@ -91,15 +92,45 @@ def test_fault_costs_one_case_of_its_batch_and_is_named(attribute: str, status: 
     ("attribute", "message"),
     [
         ("raises", "RuntimeError: <b>no & never</b> second line"),
-        ("no_tuple", "not a tuple of numpy arrays"),
+        ("raises", "(at sample_backends.py:"),
+        ("no_tuple", "run() returned str, not a tuple of numpy arrays"),
         ("objects", "element type 'object'"),
+        ("compiles_nothing", "compile() returned NoneType, not a function"),
     ],
 )
 def test_exceptions_and_what_is_no_tensor_are_errors(attribute: str, message: str) -> None:
     with worker(attribute) as backend:
         outcome = backend.run(case(7))
-        assert (outcome.status, outcome.fault) == ("error", "exception")
+        assert (outcome.status, outcome.fault) == ("error", "exception" if attribute == "raises" else "wrong output")
         assert message in outcome.message
+
+
+def test_a_node_whose_compilation_crashes_costs_that_node_alone() -> None:
+    cases = [case(size, kind) for size in range(60) for kind in ("int8", "uint8")]
+    with worker("compiles_badly") as backend:
+        outcomes = backend.run_batch(cases)
+        assert [outcome.status for outcome in outcomes] == ["crash", "ok"] * 60
+        assert "SIGABRT" in outcomes[0].message
+        assert "not run, since compiling the node did this" in outcomes[2].message
+        assert backend.faults.crashes == 1
+
+
+def test_outputs_of_another_byte_order_are_the_same_numbers() -> None:
+    (output,) = checked((np.array([1.5, -2.0], ">f4"),))
+    assert output.tobytes() == np.array([1.5, -2.0], "<f4").tobytes()
+
+
+def test_text_that_no_file_can_hold_is_replaced() -> None:
+    with worker("surrogates") as backend:
+        outcome = backend.run(case(6))
+        for text in (backend.name, outcome.message, *backend.attestation([]).values()):
+            assert "\ud800" not in text
+        assert "bad ? text" in outcome.message
+
+
+def test_a_child_that_the_backend_forks_and_lets_return_answers_nothing() -> None:
+    with worker("forks_and_returns") as backend:
+        assert [outcome.status for outcome in backend.run_batch([case(size) for size in (7, 6, 7, 6)])] == ["ok"] * 4
 
 
 def test_what_a_hanging_backend_started_ends_with_it() -> None:

@@ -15,7 +15,7 @@ from rich.console import Console
 
 from tiebreak.conformance.paths import causes_by_path, node_key, path_cases, path_rows
 from tiebreak.conformance.plan import Selection, plan
-from tiebreak.conformance.probes import AXIS_ATTRIBUTES, LARGE, PER_CHANNEL, PROBES, case_of, layouts
+from tiebreak.conformance.probes import AXIS_ATTRIBUTES, LARGE, PER_CHANNEL, PROBES, Probe, case_of, layouts
 from tiebreak.conformance.run import run_cases
 from tiebreak.conformance.truths import TruthCache
 from tiebreak.golden.nodes import Case
@@ -98,7 +98,7 @@ def test_every_layout_is_there(operator: str) -> None:
 
 def test_the_values_tell_tie_rules_and_the_reciprocal() -> None:
     nearest = [mode for mode in ROUND_MODES if is_nearest(mode)]
-    probes = [case for case in path_cases((LINEAR,), "quick") if case.id.endswith("/67/0")]
+    probes = [case for case in probes_of_bytes() if case.id.endswith("/67/0")]
     assert len(probes) == 1
     for case in probes:
         by_mode = TruthCache().of(case).by_mode
@@ -195,6 +195,49 @@ def test_another_kernel_for_large_arrays() -> None:
 
 def outputs_of(backend: Any, cases: list[Case]) -> dict[str, Array]:
     return {case.id: np.asarray(backend.compile(case.node)(*case.inputs)[0], np.int64).reshape(-1) for case in cases}
+
+
+def rows_of(backend: Any, cases: list[Case], *always_constant: str) -> list[dict[str, Any]]:
+    cases = [case for case in cases if case.size < LARGE and "block_size" not in case.node.attributes]
+    return path_rows("it", outputs_of(backend, cases), cases, always_constant=frozenset(always_constant))
+
+
+def test_no_text_claims_inputs_for_a_backend_that_builds_them_in() -> None:
+    """Its nodes without constants are as those with all of them."""
+    partly = sample_path_backends.Quantizer("partly", sample_path_backends.one_constant)
+    (built_in,) = rows_of(partly, probes_of_bytes(), LINEAR)
+    told = {answer["value"]: answer["paths"][0] for answer in built_in["answers"]}
+    some = "with some parameters as constants and some as inputs"
+    assert told == {"93": "with every parameter as a constant", "94": some}
+    whole = [case for case in probes_of_bytes() if len(case.node.baked) in (0, 2)]
+    for name in ("per_axis", "short_arrays", "body_8"):
+        (row,) = rows_of(getattr(sample_path_backends, name), whole, LINEAR)
+        told = str([answer["paths"] for answer in row["answers"]])
+        assert "constant" not in told
+        assert "input" not in told
+
+
+def test_what_the_layouts_do_not_separate_is_named_together() -> None:
+    wanted = {1: 2, 0: 0}  # how many constants: both of them per tensor, none per axis
+    cases = [
+        case
+        for case in probes_of_bytes()
+        if case.size > 60 and len(case.node.baked) == wanted[case.inputs[1].size == 1]
+    ]
+    (row,) = rows_of(sample_path_backends.per_axis, cases)
+    assert {answer["value"]: answer["paths"][0] for answer in row["answers"]} == {
+        "104": "with every parameter as an input, per axis",
+        "103": "with every parameter as a constant, per tensor",
+    }
+
+
+@pytest.mark.parametrize("probe", [probe for probe in PROBES if not probe.scanned], ids=lambda probe: probe.label)
+def test_at_quick_a_few_layouts_separate_constants_from_granularity(probe: Probe) -> None:
+    """Every value stands per tensor and with inputs in an array of the size of the one layout per axis."""
+    cases = [case_of(probe, layout) for layout in layouts(probe, "quick")]
+    plain = [case for case in cases if case.inputs[0].shape == (3, 67) and not case.node.baked]
+    assert len(plain) == (2 if probe.operator in AXIS_ATTRIBUTES else 1)
+    assert all(len(set(text_codes(case.inputs[0]))) == len(probe.values) for case in plain)
 
 
 def test_other_deviating_elements_with_these_operands_get_the_cause_too() -> None:

@@ -60,7 +60,7 @@ def write(folder: Path, case: Case, lines: str, *, right: int, got: int) -> Path
     """The script for the first element of the first output."""
     operands = [("a", "0x0", "0")]
     path = folder / f"expects_{right:x}.py"
-    wanted = Wanted(0, 0, (right,), got, operands)
+    wanted = Wanted(0, 0, {right: "right"}, got, operands)
     path.write_text(script("A title", case.node, case.inputs, wanted, lines), encoding="utf-8")
     return path
 
@@ -77,7 +77,7 @@ def check(folder: Path, case: Case, lines: str, right: int, got: int, library: s
     wrong = run(write(folder, case, lines, right=right, got=got))
     digits = 2 + 2 * case.node.outputs[0].dtype.itemsize
     assert wrong.returncode == 1, wrong.stdout + wrong.stderr
-    assert f"expected {right:#0{digits}x}, got {got:#0{digits}x} " in wrong.stdout
+    assert f"expected {right:#0{digits}x} (right), got {got:#0{digits}x} " in wrong.stdout
     assert re.search(rf"^{library} \d+\.\d+", wrong.stdout, re.MULTILINE)
     fixed = run(write(folder, case, lines, right=got, got=got))
     assert fixed.returncode == 0, fixed.stdout + fixed.stderr
@@ -126,7 +126,7 @@ def test_tensorflow_that_is_wrong(tmp_path: Path) -> None:
     case = case_of("tensorflow.FakeQuantWithMinMaxVars", {}, ([0.011764705181121826], 0, 6))
     wrong = run(write(tmp_path, case, reproducer_source(case.node), right=0, got=0x3CC0C0C1))
     assert wrong.returncode == 1, wrong.stdout + wrong.stderr
-    assert "expected 0x00000000, got 0x3cc0c0c1 " in wrong.stdout
+    assert "expected 0x00000000 (right), got 0x3cc0c0c1 " in wrong.stdout
     assert wrong.stdout.startswith("tensorflow 2.")
 
 

@@ -75,7 +75,7 @@ def test_a_killed_run_is_completed_without_redoing_a_finished_case(unbroken: Pat
     break_off(folder, notes, signal.SIGKILL)
     assert not (folder / "run.json").exists()
     finished = {name for name, outcome in Journal(folder / FOLDER / "0.frames").outcomes.items()}
-    assert len(finished) >= 64
+    assert len(finished) >= 20
     calls_before = Counter(notes.read_text().splitlines())
     notes.write_text("")
     done = resume(folder, notes)
@@ -86,7 +86,8 @@ def test_a_killed_run_is_completed_without_redoing_a_finished_case(unbroken: Pat
     everything = Counter((unbroken / "notes").read_text().splitlines())
     again = Counter(notes.read_text().splitlines())
     assert again.total() < everything.total() - 2 * len(finished) * 0.5
-    assert (calls_before + again).total() <= everything.total() + 2 * 64, "only the batch that was cut off runs again"
+    redone = (calls_before + again).total() - everything.total()
+    assert redone <= 2 * 2, "each case is two calls: the one that was cut off runs again, and one not yet written down"
     assert not (folder / FOLDER).exists()
 
 
@@ -104,7 +105,7 @@ def test_resume_refuses_what_is_not_there_finished_or_otherwise_chosen(unbroken:
     for folder, words, message in (
         (tmp_path, (), "nothing to go on with: no run there"),
         (unbroken / "run", (), "the run there is finished"),
-        (unbroken / "run", ("--level", "quick"), "it takes no level"),
+        (unbroken / "run", ("--level", "quick"), "it takes no --level"),
     ):
         refused = resume(folder, tmp_path / "notes", *words)
         assert refused.returncode == 2
@@ -123,17 +124,31 @@ def test_a_frame_that_was_cut_off_is_dropped_and_written_anew(tmp_path: Path) ->
     outcomes.append(Outcome("crash", message="a\nb", fault="crash"))
     journal = Journal(path)
     journal.begin({"spec": "s", "name": "n", "version": "1"})
-    journal.add(cases, outcomes)
+    for case, outcome in zip(cases, outcomes, strict=True):
+        journal.add(case, outcome)
     whole = path.read_bytes()
     for length in range(len(whole) - 1, len(whole) - 90, -1):
         path.write_bytes(whole[:length])
         cut = Journal(path)
         assert set(cut.outcomes) == {"case-0", "case-1"}
-        cut.add(cases[2:], outcomes[2:])
+        cut.add(cases[2], outcomes[2])
         assert path.read_bytes() == whole
     read = Journal(path).outcomes
     assert read["case-2"] == outcomes[2]
     assert read["case-0"].outputs[0].tobytes() == outcomes[0].outputs[0].tobytes()
+
+
+def test_a_changed_byte_is_not_believed(tmp_path: Path) -> None:
+    path, cases = tmp_path / "0.frames", [small_case(number) for number in range(3)]
+    journal = Journal(path)
+    journal.begin({"spec": "s", "name": "n", "version": "1"})
+    for case in cases:
+        journal.add(case, Outcome("ok", (case.inputs[0],)))
+    whole = path.read_bytes()
+    for at in range(len(whole) - 150, len(whole)):
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+        assert "case-2" not in Journal(path).outcomes
+        assert Journal(path).outcomes["case-0"].outputs[0].tobytes() == cases[0].inputs[0].tobytes()
 
 
 def test_damaged_files_of_an_unfinished_run_are_named(tmp_path: Path) -> None:
@@ -145,7 +160,9 @@ def test_damaged_files_of_an_unfinished_run_are_named(tmp_path: Path) -> None:
         assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
         assert "plan.json: damaged" in refused.stderr
     path = folder / "0.frames"
-    path.write_bytes(b'{"name": "n", "tensors": []}\n{"case": "a", "boo": 1, "tensors": []}\n')
+    journal = Journal(path)
+    journal.write(b'{"name": "n", "tensors": []}\n')
+    journal.write(b'{"case": "a", "boo": 1, "tensors": []}\n')
     with pytest.raises(DamagedFile, match=r"0\.frames: damaged: not an outcome"):
         Journal(path)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Any, NoReturn
 
@@ -38,6 +39,13 @@ class OneLineErrors(click.Group):
             fail(str(error), error.exit_code)
         except KeyboardInterrupt:
             fail("interrupted; nothing was written", EXIT_FAILED)
+        except (click.exceptions.Exit, click.Abort):
+            raise
+        except Exception as error:
+            if "TIEBREAK_DEBUG" in os.environ:
+                raise
+            kind = type(error).__name__
+            fail(f"internal error: {kind}: {error}; TIEBREAK_DEBUG=1 shows where; please report it", EXIT_FAILED)
 
 
 def fail(message: str, code: int) -> NoReturn:

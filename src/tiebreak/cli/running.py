@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,13 @@ import click
 
 from tiebreak.cli.options import JSON, parse_pairs, run_folder, selected, selecting
 from tiebreak.golden.errors import InvalidInput
+
+
+def number(context: click.Context, option: click.Parameter, value: float) -> float:
+    """FloatRange lets NaN through."""
+    if math.isnan(value):
+        raise click.BadParameter("nan is no number of seconds", context, option)
+    return value
 
 
 @click.command(epilog="Example:  tiebreak run -b onnxruntime -b path/to/mine.py:backend --level quick -o first-run")
@@ -45,6 +54,7 @@ from tiebreak.golden.errors import InvalidInput
     "--timeout",
     "time_limit",
     type=click.FloatRange(0.1, 86400),
+    callback=number,
     default=10.0,
     show_default=True,
     metavar="SECONDS",
@@ -92,16 +102,31 @@ def run(
     if resume is not None:
         refuse_others(context)
         sys.exit(resume_job(resume, as_json=as_json))
+    if inputs:
+        refuse_beside(context, "inputs", ("case_ids", "earlier_run", "vectors", "level", "seed"))
     sources: dict[str, Any] = {"inputs": inputs, "vectors": vectors, "earlier_run": earlier_run, "level": level}
     folder = output or Path("tiebreak-case" if inputs or chosen["case_ids"] else "tiebreak-run")
     how = How(time_limit=time_limit, memory_limit=memory_limit, in_process=in_process)
     sys.exit(main_job(backends, Selection(**sources, **selected(chosen)), folder, how, as_json=as_json))
 
 
+def typed(context: click.Context) -> set[str]:
+    """The parameters that were typed, by name."""
+    names = context.params
+    return {name for name in names if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE}
+
+
+def refuse_beside(context: click.Context, chosen: str, others: Sequence[str]) -> None:
+    """InvalidInput for options that make no sense beside a chosen one, by the names that a person types."""
+    flags = {param.name: max(param.opts, key=len) for param in context.command.params}
+    found = [flags[name] for name in others if name in typed(context)]
+    if found:
+        raise InvalidInput(f"{flags[chosen]} gives the one case to run: it takes no {', '.join(found)}")
+
+
 def refuse_others(context: click.Context) -> None:
     """A resumed run is what it was: InvalidInput for any other choice beside --resume."""
-    typed = click.core.ParameterSource.COMMANDLINE
-    names = [name for name in context.params if context.get_parameter_source(name) is typed]
-    others = sorted(set(names) - {"resume", "as_json"})
+    flags = {param.name: max(param.opts, key=len) for param in context.command.params}
+    others = sorted(flags[name] for name in typed(context) - {"resume", "as_json"})
     if others:
         raise InvalidInput(f"--resume goes on as the run was begun: it takes no {', '.join(others)}")
