@@ -20,7 +20,7 @@ class Cause:
     text: str
     role: str
     rank: int = 0  # among causes that explain as much, the lower one is named
-    mode: str = ""  # the rounding mode that it says is used instead, if it is only that
+    mode: str = ""  # the rounding mode that it says is used instead, if it is only that, or where its width says
     width: int = 0  # it depends on positions modulo this: named only for want of better
 
     @property
