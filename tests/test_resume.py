@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -28,7 +29,9 @@ CHOICE += ["--input-type", "float32", "--type", "uint8", "--level", "quick", "--
 
 def begin(folder: Path, notes: Path) -> subprocess.Popen[str]:
     environment = {**os.environ, "TIEBREAK_TEST_NOTES": str(notes)}
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    # A job in the background is born deaf to Ctrl-C, and its children with it.
+    hearing = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "preexec_fn": hearing}
     return subprocess.Popen([*COMMAND, *CHOICE, "-o", str(folder)], env=environment, text=True, **pipes)  # type: ignore[call-overload,no-any-return]
 
 
