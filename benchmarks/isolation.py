@@ -1,6 +1,6 @@
 """What isolation costs: a run of one backend in a worker process over the same run in our own process.
 
-    python benchmarks/isolation.py [--level quick] [BACKEND …]
+    python benchmarks/isolation.py [--level quick] [--rounds N] [BACKEND …]
 
 Each pair is measured side by side, in alternation, in fresh processes; the ratio is of the shortest times. Planning
 and loading the library, which both ways have in common, are left out, and so are the cases at which the backend
@@ -47,11 +47,11 @@ def measured(spec: str, level: str, in_process: bool, without: Sequence[str]) ->
     return float(done.stdout)
 
 
-def compare(spec: str, level: str) -> dict[str, object]:
+def compare(spec: str, level: str, rounds: int) -> dict[str, object]:
     """Shortest times of both ways and their ratio; the way that runs first changes from round to round."""
     times: dict[bool, list[float]] = {False: [], True: []}
     without = faulty_cases(spec, level)
-    for number in range(ROUNDS):
+    for number in range(rounds):
         for in_process in (False, True) if number % 2 else (True, False):
             times[in_process].append(measured(spec, level, in_process, without))
     isolated, own = min(times[False]), min(times[True])
@@ -68,6 +68,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("backends", nargs="*", default=BACKENDS)
     parser.add_argument("--level", default="full")
+    parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--one", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--in-process", action="store_true", help=argparse.SUPPRESS)
@@ -75,9 +76,9 @@ def main() -> None:
     if chosen.one:
         print(seconds(chosen.backends[0], chosen.level, chosen.in_process, json.load(sys.stdin)))
         return
-    rows = [compare(spec, chosen.level) for spec in chosen.backends]
+    rows = [compare(spec, chosen.level, chosen.rounds) for spec in chosen.backends]
     if chosen.json:
-        print(json.dumps({"level": chosen.level, "rounds": ROUNDS, "rows": rows}))
+        print(json.dumps({"level": chosen.level, "rounds": chosen.rounds, "rows": rows}))
         return
     print("| backend | isolated, s | in process, s | ratio | cases left out |\n| --- | --- | --- | --- | --- |")
     for row in rows:
