@@ -21,7 +21,7 @@ from tiebreak.adapters.arena import Arena
 from tiebreak.adapters.frames import LONGEST_HEADER, BrokenFrame
 
 TAIL = 600  # bytes of standard error that a message quotes
-LOOK = 0.05  # seconds between two looks at a busy worker's memory
+LOOK = 0.1  # seconds between two looks at a busy worker's memory
 TIDYING = 1.0  # seconds that a worker has at the end of a run
 MIB = 1 << 20
 
@@ -53,6 +53,8 @@ class WorkerProcess:
             pass_fds=[self.arena.descriptor],
             start_new_session=True,  # so that what it starts can be ended with it
         )
+        self.watched, self.next_look = psutil.Process(self.process.pid), 0.0
+        self.children: list[psutil.Process] = []
         assert self.process.stdin is not None and self.process.stdout is not None
         self.stdin, self.stdout = self.process.stdin.fileno(), self.process.stdout.fileno()
         os.set_blocking(self.stdin, False)
@@ -110,13 +112,12 @@ class WorkerProcess:
 
     def memory(self) -> int:
         """Resident bytes of the worker and what it started."""
-        total = 0
         with suppress(psutil.Error):
-            worker = psutil.Process(self.process.pid)
-            for process in (worker, *worker.children(recursive=True)):
-                with suppress(psutil.Error):
-                    total += process.memory_info().rss
-        return total
+            if time.monotonic() >= self.next_look:  # children are found by reading every process there is
+                self.children = self.watched.children(recursive=True)
+                self.next_look = time.monotonic() + LOOK
+            return sum(map(resident, (self.watched, *self.children)))
+        return 0
 
     def end(self) -> str:
         """End it if it has not ended by itself; how it ended and the last that it wrote to standard error."""
@@ -167,6 +168,14 @@ class WorkerProcess:
                 pipe.close()
         self.errors.close()
         self.arena.close()
+
+
+def resident(process: psutil.Process) -> int:
+    """Resident bytes of a process; 0 if it has ended."""
+    try:
+        return int(process.memory_info().rss)
+    except psutil.Error:
+        return 0
 
 
 def signal_name(number: int) -> str:
