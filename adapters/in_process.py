@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 
 from tiebreak.adapters import registry
 from tiebreak.adapters.answering import Answerer, failed, message_of
-from tiebreak.adapters.isolation import Faults, Keep, raise_for
+from tiebreak.adapters.faults import Faults
+from tiebreak.adapters.isolation import Keep
 from tiebreak.adapters.outcome import Outcome
+from tiebreak.adapters.replies import raise_for
 from tiebreak.adapters.worker import kind_of
 from tiebreak.golden.nodes import Case
 
@@ -32,7 +34,6 @@ class InProcessBackend:
             hello = self.answerer.describe()
         except (Exception, SystemExit) as error:
             raise_for(self.spec, {"kind": kind_of(error), "message": message_of(error)})
-            raise
         self.name, self.version = hello["name"], hello["version"]
         self.operators = None if hello["operators"] is None else frozenset(hello["operators"])
         self.always_constant = frozenset(hello["always_constant"])

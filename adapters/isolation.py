@@ -16,10 +16,12 @@ from typing import Any, NamedTuple
 
 from tiebreak.adapters.answering import text_of
 from tiebreak.adapters.arena import put_all
+from tiebreak.adapters.faults import Faults
 from tiebreak.adapters.frames import BrokenFrame
 from tiebreak.adapters.outcome import CLOSED_PIPE, CRASH, GARBAGE, GIVEN_UP, HANG, NO_START, OUT_OF_MEMORY, Outcome
 from tiebreak.adapters.process import MIB, TooMuchMemory, WorkerProcess
-from tiebreak.golden.errors import InvalidInput, MachineryFailed, Unsupported
+from tiebreak.adapters.replies import parse_hello, parse_reply, raise_for
+from tiebreak.golden.errors import MachineryFailed, Unsupported
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array
 
@@ -27,37 +29,9 @@ START_LIMIT = 120.0  # seconds to import a library and build the backend
 MEMORY_LIMIT = 4096  # MiB
 MOST_CASES = 64  # of a batch
 MOST_BYTES = 4 * MIB  # of a batch's inputs
-CRASHES_IN_A_ROW = 40
-MOST_CRASHES = 400
-HANG_SECONDS = 120.0  # of waiting for hanging cases, all together
-FEWEST_HANGS = 3
 MOST_SEARCHES = 3  # for the earlier case that made a later one crash
 LONGEST_HISTORY = 256  # cases that such a search goes back
 MOST_FAILED_STARTS = 3
-STATUSES = ("ok", "unsupported", "error")
-
-
-@dataclass
-class Faults:
-    """What went wrong so far, by the outcomes alone, so that a resumed run counts as an unbroken one."""
-
-    crashes: int = 0
-    hangs: int = 0
-    crashes_in_a_row: int = 0
-
-    def note(self, outcome: Outcome) -> None:
-        counts = not outcome.refused  # cases that never ran because their node can't be compiled are no new faults
-        crashed, hung = outcome.status == "crash" and counts, outcome.status == "timeout" and counts
-        self.crashes, self.hangs = self.crashes + crashed, self.hangs + hung
-        if outcome.fault != GIVEN_UP and counts:
-            self.crashes_in_a_row = self.crashes_in_a_row + 1 if crashed else 0
-
-    def too_many(self, time_limit: float) -> bool:
-        """After so many the rest would only take time."""
-        if self.crashes_in_a_row >= CRASHES_IN_A_ROW or self.crashes >= MOST_CRASHES:
-            return True
-        return self.hangs >= FEWEST_HANGS and self.hangs * time_limit >= HANG_SECONDS
-
 
 Keep = Callable[[Case, Outcome], None]
 
@@ -88,7 +62,6 @@ class IsolatedBackend:
     operators: frozenset[str] | None = None
     always_constant: frozenset[str] = frozenset()  # operators whose parameters it builds in unasked
     faults: Faults = field(default_factory=Faults)
-    replaced: int = 0  # workers
     refused: dict[str, Outcome] = field(default_factory=dict)  # nodes that compile() does not support or survive
     history: deque[Case] = field(default_factory=lambda: deque(maxlen=LONGEST_HISTORY))  # what this worker ran last
     compiling: bool = False
@@ -185,7 +158,6 @@ class IsolatedBackend:
 
     def answers(self, cases: Sequence[Case]) -> Iterator[Outcome]:
         if self.worker is None:
-            self.replaced += 1
             self.start()
         worker = self.worker
         assert worker is not None
@@ -205,7 +177,7 @@ class IsolatedBackend:
                 worker.read_line(time.monotonic() + self.time_limit)
                 self.compiling = False
                 reply = worker.read_line(time.monotonic() + self.time_limit)
-            yield parse_reply(worker, reply, number)
+            yield parse_reply(worker.arena, reply, number)
 
     def fault_of(self, error: BaseException) -> Outcome:
         """What went wrong as an outcome; the worker is gone afterwards."""
@@ -347,38 +319,6 @@ def settle_next(settled: Callable[[Mapping[int, Outcome]], None], numbers: Itera
     settled({next(numbers): outcome})
 
 
-def parse_hello(hello: Mapping[str, Any]) -> dict[str, Any]:
-    """What the worker says first, checked; BrokenFrame for anything else."""
-    try:
-        if hello["status"] != "ready":
-            return {"status": "failed", "kind": str(hello["kind"]), "message": text_of(hello["message"], 2000)}
-        operators = hello["operators"]
-        claimed = None if operators is None else [text_of(name, 200) for name in operators]
-        name, version = (text_of(hello[key], 200) for key in ("name", "version"))
-        built_in = [text_of(name, 200) for name in hello["always_constant"]]
-        return {
-            "status": "ready",
-            "name": name,
-            "version": version,
-            "operators": claimed,
-            "always_constant": built_in,
-        }
-    except (KeyError, TypeError) as error:
-        raise BrokenFrame(f"not a worker's first line: {error}") from None
-
-
-def parse_reply(worker: WorkerProcess, reply: Mapping[str, Any], number: int) -> Outcome:
-    """The outcome that a worker's line tells, checked; BrokenFrame for anything else."""
-    try:
-        if reply["case"] != number or reply["status"] not in STATUSES:
-            raise BrokenFrame("a reply to another case")
-        outputs = tuple(worker.arena.get(tensor) for tensor in reply["tensors"])
-        text, seconds = text_of(reply["message"], 2000), float(reply["seconds"])
-        return Outcome(reply["status"], outputs, text, seconds, str(reply["fault"]), bool(reply["refused"]))
-    except (KeyError, TypeError, ValueError, OverflowError) as error:
-        raise BrokenFrame(f"not a reply: {error}") from None
-
-
 def batches(cases: Sequence[Case]) -> Iterator[Sequence[Case]]:
     """The cases in order, in batches that are neither long nor large."""
     start, size = 0, 0
@@ -389,34 +329,3 @@ def batches(cases: Sequence[Case]) -> Iterator[Sequence[Case]]:
             start, size = at, sum(array.nbytes for array in case.inputs)
     if start < len(cases):
         yield cases[start:]
-
-
-def raise_for(spec: str, hello: Mapping[str, Any]) -> None:
-    """The exception for a backend that did not load."""
-    message = str(hello["message"])
-    if hello["kind"] == "usage":
-        raise InvalidInput(message)
-    if hello["kind"] == "not-installed" and ":" not in spec:
-        raise MachineryFailed(f"backend {spec!r} is not installed ({message}): {install_command(spec)}")
-    raise MachineryFailed(f"backend {spec!r} failed to load: {message}")
-
-
-# The extra of a built-in backend, where it is not the backend's own name.
-EXTRAS = {
-    "onnx-reference": "onnx",
-    "onnxruntime-no-optimisation": "onnxruntime",
-    "onnxruntime-qdq": "onnxruntime",
-    "onnxruntime-qdq-unfused": "onnxruntime",
-    "openvino-as-shipped": "openvino",
-    "openvino-limits-as-inputs": "openvino",
-    "litert-no-xnnpack": "litert",
-    "tensorflow-no-onednn": "tensorflow",
-    "torch-decomposed": "torch",
-}
-
-
-def install_command(name: str) -> str:
-    """What to type for a built-in backend."""
-    if name == "ngraph":
-        return "tiebreak backends install ngraph"
-    return f"pip install 'tiebreak[{EXTRAS.get(name, name)}]'"

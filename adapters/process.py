@@ -96,13 +96,15 @@ class WorkerProcess:
         while True:
             left = deadline - time.monotonic()
             gone = self.process.poll() is not None
-            if any(select.select(readable, writable, [], 0 if gone else max(0.0, min(left, LOOK)))):
+            ready = any(select.select(readable, writable, [], 0 if gone else max(0.0, min(left, LOOK))))
+            if not gone and time.monotonic() >= self.next_look:
+                self.check_memory()
+            if ready:
                 return
             if gone:
                 raise EOFError
             if left <= 0:
                 raise TimeoutError
-            self.check_memory()
 
     def check_memory(self) -> None:
         used = self.memory()
@@ -152,6 +154,7 @@ class WorkerProcess:
             with suppress(psutil.Error):
                 child.kill()
         self.process.wait()
+        psutil.wait_procs(children, timeout=TIDYING)  # what is killed is not gone at once
 
     def finish(self) -> None:
         """Let it end by itself, so that libraries tidy up; then see that it has ended."""

@@ -17,6 +17,18 @@ from tiebreak.golden.errors import InvalidInput
 
 GROUP = "tiebreak.backends"
 EXEC = "exec:"
+# The extra of a built-in backend, where it is not the backend's own name.
+EXTRAS = {
+    "onnx-reference": "onnx",
+    "onnxruntime-no-optimisation": "onnxruntime",
+    "onnxruntime-qdq": "onnxruntime",
+    "onnxruntime-qdq-unfused": "onnxruntime",
+    "openvino-as-shipped": "openvino",
+    "openvino-limits-as-inputs": "openvino",
+    "litert-no-xnnpack": "litert",
+    "tensorflow-no-onednn": "tensorflow",
+    "torch-decomposed": "torch",
+}
 
 
 def registered() -> dict[str, EntryPoint]:
@@ -62,6 +74,13 @@ def load(spec: str) -> Backend:
     if missing:
         raise InvalidInput(f"backend {spec!r} has no {', '.join(missing)}; it needs name, version and compile(node)")
     return backend  # type: ignore[no-any-return]
+
+
+def install_command(name: str) -> str:
+    """What to type for a built-in backend."""
+    if name == "ngraph":
+        return "tiebreak backends install ngraph"
+    return f"pip install 'tiebreak[{EXTRAS.get(name, name)}]'"
 
 
 def program_words(command: str) -> list[str]:

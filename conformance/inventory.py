@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from rich.console import Console
 from rich.table import Table
 
-from tiebreak.adapters.isolation import IsolatedBackend, install_command
-from tiebreak.adapters.registry import check_spec, registered
+from tiebreak.adapters.isolation import IsolatedBackend
+from tiebreak.adapters.registry import check_spec, install_command, registered
 from tiebreak.conformance.run import problem_of_start
 from tiebreak.golden.builder import all_files, file_name
 from tiebreak.golden.errors import EXIT_CONFORMS, EXIT_FAILED, TiebreakError

@@ -15,8 +15,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from tiebreak.adapters.faults import Faults
 from tiebreak.adapters.in_process import InProcessBackend
-from tiebreak.adapters.isolation import MEMORY_LIMIT, Faults, IsolatedBackend, Keep, batches
+from tiebreak.adapters.isolation import MEMORY_LIMIT, IsolatedBackend, Keep, batches
 from tiebreak.adapters.outcome import WRONG_OUTPUT, Outcome
 from tiebreak.adapters.platform_facts import instruction_sets, machine
 from tiebreak.conformance import causes

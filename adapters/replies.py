@@ -1,0 +1,57 @@
+"""What a worker's lines say, checked, since a backend shares its process."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NoReturn
+
+from tiebreak.adapters.answering import text_of
+from tiebreak.adapters.arena import Arena
+from tiebreak.adapters.frames import BrokenFrame
+from tiebreak.adapters.outcome import Outcome
+from tiebreak.adapters.registry import install_command
+from tiebreak.golden.errors import InvalidInput, MachineryFailed
+
+STATUSES = ("ok", "unsupported", "error")
+
+
+def parse_hello(hello: Mapping[str, Any]) -> dict[str, Any]:
+    """What the worker says first, checked; BrokenFrame for anything else."""
+    try:
+        if hello["status"] != "ready":
+            return {"status": "failed", "kind": str(hello["kind"]), "message": text_of(hello["message"], 2000)}
+        operators = hello["operators"]
+        claimed = None if operators is None else [text_of(name, 200) for name in operators]
+        name, version = (text_of(hello[key], 200) for key in ("name", "version"))
+        built_in = [text_of(name, 200) for name in hello["always_constant"]]
+        return {
+            "status": "ready",
+            "name": name,
+            "version": version,
+            "operators": claimed,
+            "always_constant": built_in,
+        }
+    except (KeyError, TypeError) as error:
+        raise BrokenFrame(f"not a worker's first line: {error}") from None
+
+
+def parse_reply(arena: Arena, reply: Mapping[str, Any], number: int) -> Outcome:
+    """The outcome that a worker's line tells, checked; BrokenFrame for anything else."""
+    try:
+        if reply["case"] != number or reply["status"] not in STATUSES:
+            raise BrokenFrame("a reply to another case")
+        outputs = tuple(arena.get(tensor) for tensor in reply["tensors"])
+        text, seconds = text_of(reply["message"], 2000), float(reply["seconds"])
+        return Outcome(reply["status"], outputs, text, seconds, str(reply["fault"]), bool(reply["refused"]))
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        raise BrokenFrame(f"not a reply: {error}") from None
+
+
+def raise_for(spec: str, hello: Mapping[str, Any]) -> NoReturn:
+    """The exception for a backend that did not load."""
+    message = str(hello["message"])
+    if hello["kind"] == "usage":
+        raise InvalidInput(message)
+    if hello["kind"] == "not-installed" and ":" not in spec:
+        raise MachineryFailed(f"backend {spec!r} is not installed ({message}): {install_command(spec)}")
+    raise MachineryFailed(f"backend {spec!r} failed to load: {message}")
