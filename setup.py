@@ -44,7 +44,13 @@ setup(
     exclude_package_data={"tiebreak.golden": ["*.c"], "tiebreak.golden.kernels": ["*.c"]},
     ext_modules=cythonize(
         [
-            Extension("tiebreak.golden._kernel", ["golden/_kernel.pyx"], extra_compile_args=NO_CONTRACTION),
+            Extension(
+                "tiebreak.golden._kernel",
+                ["golden/_kernel.pyx"],
+                depends=[str(path) for path in sorted(Path("golden/kernels").glob("*.h"))],
+                include_dirs=["golden"],
+                extra_compile_args=NO_CONTRACTION,
+            ),
             *(
                 Extension(f"tiebreak.golden.kernels.{path.stem}", [str(path)], extra_compile_args=NO_CONTRACTION)
                 for path in sorted(Path("golden/kernels").glob("*.pyx"))

@@ -1,169 +1,54 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""The reference kernel's inner loop. It works in binary floating point and never asks the oracle.
+"""The reference kernel for round(x / scale) + zero_point. The loops and why they are right: kernels/quotient.h."""
 
-Why one correctly rounded double division is enough for the exact form. Let Q be the real quotient of two values of
-the input's type and q = fl(Q) in double. Rounding is monotonic, so for any double b: q < b implies Q < b, and q > b
-implies Q > b. Every decision boundary of the nine modes is an integer or a half-integer, hence a double; only where
-q is exactly such a boundary can Q lie on either side of it, and there the sign of the remainder x - q*s decides. One
-fma gives that sign exactly: it rounds once, and cannot underflow (float64 operands so small are scaled up first).
-"""
+import numpy as np
 
-from libc.math cimport INFINITY, NAN, copysign, fabs, floor, fma, frexp, isfinite, ldexp, rint
-from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
-from libc.string cimport memcpy
+from libc.math cimport fabs, isfinite
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdlib cimport free, malloc
 
-ctypedef fused bits_t:
-    uint16_t
-    uint32_t
-    uint64_t
-
-cdef enum:
-    FLOAT16 = 0
-    BFLOAT16 = 1
-    FLOAT32 = 2
-    FLOAT64 = 3
-
-cdef enum:
-    NEAREST_TOWARD_INFINITY = 0
-    NEAREST_TOWARD_ZERO = 1
-    NEAREST_UPWARD = 2
-    NEAREST_DOWNWARD = 3
-    NEAREST_TOWARD_EVEN = 4
-    TOWARD_INFINITY = 5
-    TOWARD_ZERO = 6
-    UP = 7
-    DOWN = 8
+cdef extern from "kernels/quotient.h" nogil:
+    ctypedef struct single_plan:
+        pass
+    ctypedef struct double_plan:
+        pass
+    ctypedef struct request_t:
+        int kind, working, mode, width, columns, wide, direct
+        size_t n
+        const void *x
+        const single_plan *single
+        const double_plan *twice
+        const double *operand
+        void *out
+    void prepare_single(single_plan *p, float scale, int64_t zero_point, int64_t lowest, int64_t highest, int mode)
+    void prepare_double(double_plan *p, double scale, int64_t zero_point, int64_t lowest, int64_t highest, int mode)
+    int path_runs(int path)
+    void run_row(const request_t *r, int path)
 
 cdef enum:
     IN_RANGE = 0
     OUT_OF_RANGE = 1
     UNDEFINED = 2
 
-cdef enum:
-    BELOW_HALF = 1
-    HALF = 2
-    ABOVE_HALF = 3
-
-# Beyond this every result is outside every supported type, whatever the zero point; below it doubles are exact enough
-# to tell integers from half-integers.
-cdef double LIMIT = 1099511627776.0  # 2**40
+PATHS = ("baseline", "avx2", "avx512")
+cdef int chosen = max(path for path in range(len(PATHS)) if path_runs(path))
 
 
-cdef inline double widen(uint64_t bits, int kind) noexcept nogil:
-    """The value of a bit pattern as a double; exact for all four types."""
-    cdef uint32_t word
-    cdef float single
-    cdef double value
-    if kind == FLOAT64:
-        memcpy(&value, &bits, 8)
-        return value
-    if kind == FLOAT16:
-        return widen_half(<uint32_t>bits)
-    word = <uint32_t>bits << 16 if kind == BFLOAT16 else <uint32_t>bits
-    memcpy(&single, &word, 4)
-    return single
+def available_paths():
+    """Names of the instruction sets whose loops run on this processor."""
+    return tuple(name for path, name in enumerate(PATHS) if path_runs(path))
 
 
-cdef inline double widen_half(uint32_t bits) noexcept nogil:
-    cdef int exponent = (bits >> 10) & 31
-    cdef double magnitude = bits & 1023
-    if exponent == 31:
-        magnitude = NAN if magnitude else INFINITY
-    elif exponent == 0:
-        magnitude = ldexp(magnitude, -24)
-    else:
-        magnitude = ldexp(magnitude + 1024.0, exponent - 25)
-    return -magnitude if bits >> 15 else magnitude
+def chosen_path():
+    return PATHS[chosen]
 
 
-cdef inline double narrow(double q, int precision, int emin, double largest) noexcept nogil:
-    """A double rounded to a narrower type (ties to even), as a double.
-
-    Rounding a quotient of p-bit operands twice is the same as once when the first precision is at least 2p + 2.
-    """
-    cdef int exponent
-    if q == 0.0 or not isfinite(q):
-        return q
-    frexp(q, &exponent)
-    exponent = max(exponent - 1, emin) - (precision - 1)
-    q = ldexp(rint(ldexp(q, -exponent)), exponent)
-    return copysign(INFINITY, q) if fabs(q) > largest else q
-
-
-cdef inline double working_quotient(double x, double s, int kind) noexcept nogil:
-    """x / s correctly rounded in the operands' own type."""
-    cdef float single
-    if kind == FLOAT64:
-        return x / s
-    if kind == FLOAT32:
-        single = <float>x / <float>s
-        return single
-    if kind == FLOAT16:
-        return narrow(x / s, 11, -14, 65504.0)
-    return narrow(x / s, 8, -126, 3.3895313892515355e38)
-
-
-cdef inline int side_of(double q, double x, double s) noexcept nogil:
-    """-1, 0 or 1: the real quotient x / s is below, at or above q, its double rounding; |q| < LIMIT."""
-    cdef double remainder
-    if fabs(s) < 1e-270:  # so small that x - q*s could underflow; both scalings are exact
-        x *= 1.6069380442589903e60  # 2**200
-        s *= 1.6069380442589903e60
-    remainder = fma(-q, s, x)
-    if remainder == 0.0:
-        return 0
-    return 1 if (remainder > 0.0) == (s > 0.0) else -1
-
-
-cdef inline bint is_boundary(double q) noexcept nogil:
-    return floor(2.0 * q) == 2.0 * q
-
-
-cdef inline bint take_upper(int64_t below, int part, int mode) noexcept nogil:
-    """Whether an argument strictly between `below` and `below` + 1 rounds to the upper one."""
-    if mode == TOWARD_ZERO:
-        return below < 0
-    if mode == TOWARD_INFINITY:
-        return below >= 0
-    if mode == UP or mode == DOWN:
-        return mode == UP
-    if part != HALF:
-        return part == ABOVE_HALF
-    if mode == NEAREST_TOWARD_EVEN:
-        return below & 1
-    if mode == NEAREST_TOWARD_INFINITY:
-        return below >= 0
-    if mode == NEAREST_TOWARD_ZERO:
-        return below < 0
-    return mode == NEAREST_UPWARD
-
-
-cdef inline int64_t round_argument(double q, int side, int mode) noexcept nogil:
-    """The integer for an argument that is q, or infinitesimally above (side 1) or below (side -1) it.
-
-    The fraction is taken of |q|: q - floor(q) is not exact for a q just above -1/2.
-    """
-    cdef bint negative = q < 0.0 or (q == 0.0 and side < 0)
-    cdef double whole = floor(fabs(q))
-    cdef double fraction = fabs(q) - whole
-    cdef int64_t below = <int64_t>whole
-    cdef int part = BELOW_HALF
-    if negative:
-        side = -side
-    if fraction == 0.0:
-        if side == 0:
-            return -below if negative else below
-        if side < 0:
-            below -= 1
-            part = ABOVE_HALF
-    elif fraction == 0.5:
-        part = HALF + side
-    elif fraction > 0.5:
-        part = ABOVE_HALF
-    if negative:  # |Q| in (below, below + 1) is Q in (-below - 1, -below), its halves exchanged
-        below = -below - 1
-        part = 2 * HALF - part
-    return below + take_upper(below, part, mode)
+def choose_path(str name):
+    """Use these loops from now on, in all threads; for tests and benchmarks."""
+    global chosen
+    if name not in available_paths():
+        raise ValueError(f"no {name} here; available: {', '.join(available_paths())}")
+    chosen = PATHS.index(name)
 
 
 def subnormals_flushed():
@@ -174,35 +59,144 @@ def subnormals_flushed():
     return back != tiny
 
 
-def quantize(
-    const bits_t[::1] x,
-    const bits_t[::1] scale,
-    const int64_t[::1] zero_point,
-    int kind,
-    int mode,
-    bint working,
-    int64_t lowest,
-    int64_t highest,
-    int64_t[::1] values,
-    uint8_t[::1] state,
-):
-    """Fill values and state; scale and zero_point have one element or as many as x."""
-    cdef Py_ssize_t i, j, n = x.shape[0]
-    cdef Py_ssize_t step = 0 if scale.shape[0] == 1 else 1
-    cdef double a, s, q
-    cdef int64_t result
-    with nogil:
-        for i in range(n):
-            j = i * step
-            a, s = widen(x[i], kind), widen(scale[j], kind)
-            if s == 0.0 or not isfinite(a) or not isfinite(s):
-                values[i], state[i] = 0, UNDEFINED
-                continue
-            q = working_quotient(a, s, kind) if working else a / s
-            if fabs(q) < LIMIT:
-                result = round_argument(q, 0 if working or not is_boundary(q) else side_of(q, a, s), mode)
-                result += zero_point[j]
+cdef class Parameters:
+    """What the loops need of each scale and zero point; see round_quotients."""
+
+    cdef single_plan *single
+    cdef double_plan *twice
+    cdef double[::1] operand
+    cdef readonly bint wide, plain
+    cdef readonly int mode
+    cdef readonly bint working
+    cdef Py_ssize_t count
+
+    def __cinit__(self, const double[::1] scale, const int64_t[::1] zero_point, bint is_double, int mode, bint working,
+                  int64_t lowest, int64_t highest):
+        cdef Py_ssize_t i
+        cdef double s
+        self.count, self.mode, self.working = scale.shape[0], mode, working
+        self.single, self.twice = NULL, NULL
+        self.operand = np.ones(self.count)
+        self.wide, self.plain = is_double, not working
+        for i in range(self.count):
+            s = fabs(scale[i])
+            if not isfinite(s) or s == 0.0:
+                continue  # its elements are undefined: any scale will do
+            if max(abs(lowest - zero_point[i]), abs(highest - zero_point[i])) > 1 << 20:
+                self.wide = True
+            if not working and not 7.888609052210118e-31 <= s <= 1.2676506002282294e30:  # 2**-100, 2**100
+                self.wide = True
+        if self.wide:
+            self.twice = <double_plan *>malloc(max(1, self.count) * sizeof(double_plan))
+        else:
+            self.single = <single_plan *>malloc(max(1, self.count) * sizeof(single_plan))
+        if self.twice == NULL and self.single == NULL:
+            raise MemoryError
+        for i in range(self.count):
+            s = scale[i]
+            if not isfinite(s) or s == 0.0:
+                s = 1.0
+            elif working:
+                self.operand[i], s = s, 1.0
+            elif s < 0.0:
+                self.operand[i], s = -1.0, -s
+            if self.wide and s < 1e-270:  # so small that 1 / s overflows; x and s both times 2**200, which is exact
+                self.operand[i] *= 1.6069380442589903e60
+                s *= 1.6069380442589903e60
+            self.plain = self.plain and self.operand[i] == 1.0
+            if self.wide:
+                prepare_double(&self.twice[i], s, zero_point[i], lowest, highest, mode)
             else:
-                result = highest + 1 if q > 0.0 else lowest - 1
-            state[i] = IN_RANGE if lowest <= result <= highest else OUT_OF_RANGE
-            values[i] = min(max(result, lowest), highest)
+                prepare_single(&self.single[i], <float>s, zero_point[i], lowest, highest, mode)
+
+    def __dealloc__(self):
+        free(self.single)
+        free(self.twice)
+
+
+def round_quotients(x, int kind, Parameters parameters, out, const int64_t[::1] starts, bint columns, int path=-1):
+    """Fill `out` (integers of 1, 2, 4 or, if parameters.wide, 8 bytes) with round(x / scale) + zero_point, clamped.
+
+    `x` (bit patterns of the kind: 0 float16, 1 bfloat16, 2 float32, 3 float64) and `out` are contiguous and of equal
+    size: len(starts) rows. Row i uses the parameters from starts[i] on: one for each element if `columns`, else one
+    for all. What x is not finite for, or the scale neither finite nor 0, gives some integer of the range.
+    """
+    cdef Py_ssize_t rows = starts.shape[0], i, row
+    cdef const uint8_t[::1] source = x.view(np.uint8)
+    cdef uint8_t[::1] target = out.view(np.uint8)
+    cdef request_t r
+    cdef int size = x.itemsize
+    if x.size != out.size or (rows and x.size % rows) or (out.itemsize == 8 and not parameters.wide):
+        raise ValueError("x, out and starts do not fit")
+    if not x.size:
+        return
+    row = x.size // rows
+    check_starts(starts, columns * (row - 1), parameters.count)
+    r.kind, r.working, r.mode, r.columns = kind, parameters.working, parameters.mode, columns
+    r.width, r.wide, r.n = out.itemsize, parameters.wide, row
+    r.direct = kind == 2 and parameters.plain and not parameters.wide
+    path = chosen if path < 0 else path
+    with nogil:
+        for i in range(rows):
+            r.x, r.out = &source[i * row * size], &target[i * row * r.width]
+            r.operand = &parameters.operand[starts[i]]
+            r.single = NULL if parameters.wide else parameters.single + starts[i]
+            r.twice = parameters.twice + starts[i] if parameters.wide else NULL
+            run_row(&r, path)
+
+
+cdef check_starts(const int64_t[::1] starts, Py_ssize_t further, Py_ssize_t count):
+    cdef Py_ssize_t i
+    for i in range(starts.shape[0]):
+        if starts[i] < 0 or starts[i] + further >= count:
+            raise ValueError("a row without parameters")
+
+
+ctypedef fused integer_t:
+    int32_t
+    int64_t
+
+ctypedef fused bits_t:
+    uint16_t
+    uint32_t
+    uint64_t
+
+
+def settle(const integer_t[::1] codes, const bits_t[::1] x, uint64_t infinity, const uint8_t[::1] defined,
+           const int64_t[::1] starts, bint columns, int64_t lowest, int64_t highest, int64_t[::1] values,
+           uint8_t[::1] state):
+    """Values and states from codes that were clamped one beyond both ends.
+
+    `infinity` is the bit pattern from which magnitudes are not finite, `defined` whether each scale is finite and not
+    zero.
+    """
+    cdef Py_ssize_t i, j, row = x.shape[0] // starts.shape[0] if starts.shape[0] else 0, at = 0
+    cdef uint64_t magnitude = (<uint64_t>1 << (8 * sizeof(bits_t) - 1)) - 1
+    cdef int64_t code
+    if not x.shape[0]:
+        return
+    check_starts(starts, columns * (row - 1), defined.shape[0])
+    with nogil:
+        for i in range(starts.shape[0]):
+            for j in range(row):
+                code = codes[at]
+                if (x[at] & magnitude) >= infinity or not defined[starts[i] + (j if columns else 0)]:
+                    values[at], state[at] = 0, UNDEFINED
+                else:
+                    state[at] = IN_RANGE if lowest <= code <= highest else OUT_OF_RANGE
+                    values[at] = min(max(code, lowest), highest)
+                at += 1
+
+
+ctypedef fused pattern_t:
+    uint16_t
+    uint32_t
+
+
+def fill_patterns(pattern_t[::1] out, uint64_t first):
+    """Consecutive bit patterns from `first` on."""
+    cdef Py_ssize_t i
+    cdef pattern_t start = <pattern_t>first
+    with nogil:
+        for i in range(out.shape[0]):
+            out[i] = start + <pattern_t>i

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import math
+from typing import NamedTuple
+
 import numpy as np
 
 from tiebreak.golden import _kernel
 from tiebreak.golden.errors import MachineryFailed
-from tiebreak.golden.kernels import LOOPS
+from tiebreak.golden.kernels import LOOPS, tensors
 from tiebreak.golden.problem import Array, Problem, Quantization
 
 KINDS = {"float16": 0, "bfloat16": 1, "float32": 2, "float64": 3}
+DOUBLE = 3
 MODES = (
     "ROUND_NEAREST_TOWARD_INFINITY",
     "ROUND_NEAREST_TOWARD_ZERO",
@@ -48,21 +52,41 @@ def quantize(problem: Quantization, *, working: bool, mode: str | None = None) -
     Raises MachineryFailed if a library left flush-to-zero on in this thread, which would make results wrong.
     """
     refuse_flushing()
-    shape = problem.x.shape
-    values, state = np.empty(problem.x.size, np.int64), np.empty(problem.x.size, np.uint8)
-    _kernel.quantize(
-        np.ascontiguousarray(problem.x).reshape(-1),
-        spread(problem.scale, problem.axes, shape),
-        spread(problem.zero_point, problem.axes, shape),
-        KINDS[problem.real.name],
-        MODES.index(mode or problem.mode),
-        working,
-        problem.quantized.lowest,
-        problem.quantized.highest,
-        values,
-        state,
-    )
+    x, shape = np.ascontiguousarray(problem.x).reshape(-1), problem.x.shape
+    lowest, highest = problem.quantized.lowest, problem.quantized.highest
+    count = max(problem.scale.size, problem.zero_point.size)
+    rows = rows_of(problem.axes if count > 1 else (), shape)
+    scale = tensors.doubles(np.broadcast_to(problem.scale.reshape(-1), count), problem.real)
+    zero_point = np.ascontiguousarray(np.broadcast_to(problem.zero_point.reshape(-1), count), np.int64)
+    kind, mode_number = KINDS[problem.real.name], MODES.index(mode or problem.mode)
+    beyond = lowest - 1, highest + 1  # so that what left the range is seen
+    parameters = _kernel.Parameters(scale, zero_point, kind == DOUBLE, mode_number, working, *beyond)
+    codes = np.empty(x.size, np.int64 if parameters.wide else np.int32)
+    _kernel.round_quotients(x, kind, parameters, codes, rows.starts, rows.columns)
+    values, state = np.empty(x.size, np.int64), np.empty(x.size, np.uint8)
+    defined = (np.isfinite(scale) & (scale != 0)).astype(np.uint8)
+    infinity = problem.real.infinity_bits
+    _kernel.settle(codes, x, infinity, defined, rows.starts, rows.columns, lowest, highest, values, state)
     return values.reshape(shape), state.reshape(shape)
+
+
+class Rows(NamedTuple):
+    """A tensor as equal rows: where the parameters of each start, and whether each element of a row has its own."""
+
+    starts: Array
+    columns: bool
+
+
+def rows_of(axes: tuple[int, ...], shape: tuple[int, ...]) -> Rows:
+    """How parameters that vary on `axes` (a flat array of them in row-major order) belong to a tensor's elements."""
+    sizes = [size if axis in axes else 1 for axis, size in enumerate(shape)]
+    numbers = np.arange(math.prod(sizes)).reshape(sizes)
+    columns = math.prod(sizes) > 1 and sizes[-1] == shape[-1] and shape[-1] > 1
+    inner = len(shape)  # the first of the last axes, which together are a row
+    while inner and (sizes[inner - 1] == shape[inner - 1] if columns else sizes[inner - 1] == 1):
+        inner -= 1
+    firsts = numbers[(..., *[0] * (len(shape) - inner))]
+    return Rows(np.ascontiguousarray(np.broadcast_to(firsts, shape[:inner]).reshape(-1), np.int64), columns)
 
 
 def spread(parameter: Array, axes: tuple[int, ...], shape: tuple[int, ...]) -> Array:

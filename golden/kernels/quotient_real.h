@@ -1,0 +1,134 @@
+/* The loops for one instruction set (TARGET, NAMED) and one real type; see quotient.h. No include guard. */
+
+/* x of one element drawn in, an integer t near its quotient, also as a code, and the rest. */
+#define ELEMENT(i)                                             \
+    const PLAN *q = columns ? p + (i) : p;                     \
+    REAL v = x[i];                                             \
+    v = v > q->low ? v : q->low; /* a NaN becomes low */       \
+    v = v < q->high ? v : q->high;                             \
+    REAL shifted = FMA(v, q->inverse, MAGIC);                  \
+    REAL t = shifted - MAGIC;                                  \
+    REAL rest = FMA_EXACT(-t, q->scale, v);                    \
+    INT code = BITS(shifted) + q->add;
+
+INLINE void NAMED(store)(void *out, size_t i, int64_t code, int width) {
+    if (width == 1) ((int8_t *)out)[i] = (int8_t)code;
+    else if (width == 2) ((int16_t *)out)[i] = (int16_t)code;
+    else if (width == 4) ((int32_t *)out)[i] = (int32_t)code;
+    else ((int64_t *)out)[i] = code;
+}
+
+/* The integer below, above or toward zero of each quotient, found at once: nearest to the product shifted by a little
+ * less than a half, or the product truncated; whether one is on the wrong side, where Q is within `slack` of an integer. The rest's sign tells; it is written so that no zero gets a wrong sign: a - b rounded
+ * to nearest is +0 where a equals b. One scale for all. */
+INLINE int NAMED(sided)(const REAL *x, const PLAN *p, int mode, void *out, int width, size_t n) {
+    const REAL low = p->low, high = p->high, inverse = p->inverse, scale = p->scale, enlarged = p->enlarged;
+    const REAL slack = p->slack, shift = mode == UPWARD ? (REAL)0.5 - slack : slack - (REAL)0.5;
+    const INT add = p->add + BITS(MAGIC);
+    INT worst = 0;
+    for (size_t i = 0; i < n; i++) {
+        REAL v = x[i], beyond;
+        INT code;
+        v = v > low ? v : low; /* a NaN becomes low */
+        v = v < high ? v : high;
+        if (mode >= UPWARD) {
+            REAL shifted = FMA(v, inverse, shift) + MAGIC, t = shifted - MAGIC;
+            beyond = mode == UPWARD ? FMA_EXACT(-t, scale, v) : FMA_EXACT(t, scale, -v);
+            code = BITS(shifted) + p->add;
+        } else {
+            INT t = (INT)(v * enlarged);
+            beyond = FROM_BITS(BITS(FMA_EXACT((REAL)t, scale, -v)) ^ (BITS(v) & ~MAGNITUDE));
+            code = t + add;
+        }
+        worst = worst > BITS(beyond) ? worst : BITS(beyond);
+        NAMED(store)(out, i, code, width);
+    }
+    return worst > 0;
+}
+
+/* The same from the nearest integer, which one comparison of the rest corrects. */
+INLINE void NAMED(directed)(const REAL *x, const PLAN *p, int columns, int mode, void *out, int width, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        ELEMENT(i)
+        if (mode == DOWNWARD) code -= rest < 0;
+        else if (mode == UPWARD) code += rest > 0;
+        else { /* the rest seen from zero; a step away from it is +1 or -1 */
+            INT sign = BITS(v) & ~MAGNITUDE;
+            REAL outward = FROM_BITS(BITS(rest) ^ sign);
+            REAL step = FROM_BITS(BITS((REAL)1) | sign);
+            if (mode == TO_ZERO) outward = -outward, step = -step;
+            shifted += outward > 0 ? step : 0;
+            code = BITS(shifted) + q->add;
+        }
+        NAMED(store)(out, i, code, width);
+    }
+}
+
+/* Nearest integers; whether one of them may be a tie or next to one. */
+INLINE int NAMED(nearest)(const REAL *x, const PLAN *p, int columns, void *out, int width, size_t n) {
+    INT worst = 0;
+    int ties = 0;
+    for (size_t i = 0; i < n; i++) {
+        ELEMENT(i)
+        if (columns) ties |= !(rest < q->half) | !(rest > -q->half);
+        else {
+            INT magnitude = BITS(rest) & MAGNITUDE;
+            worst = worst > magnitude ? worst : magnitude;
+        }
+        NAMED(store)(out, i, code, width);
+    }
+    return columns ? ties : worst >= BITS(p->half);
+}
+
+/* The same with the right choice on a tie, and where t is the second nearest. */
+INLINE void NAMED(careful)(const REAL *x, const PLAN *p, int columns, int mode, void *out, int width, size_t n) {
+    const INT even = mode == NEAREST_EVEN, away = mode == NEAREST_AWAY, zero = mode == NEAREST_ZERO;
+    const INT up = mode == NEAREST_UP;
+    for (size_t i = 0; i < n; i++) {
+        ELEMENT(i)
+        INT over = (rest > q->half) - (INT)(rest < -q->half);
+        INT tie_above = rest == q->half, tie_below = rest == -q->half;
+        INT integer = BITS(shifted) - BITS(MAGIC) + over - tie_below; /* on a tie, the lower one */
+        INT choice = (even & integer) | up | (away & (integer >= 0)) | (zero & (integer < 0));
+        code += over - tie_below + ((tie_above | tie_below) & choice & 1);
+        NAMED(store)(out, i, code, width);
+    }
+}
+
+INLINE void NAMED(block)(const REAL *x, const PLAN *p, int columns, int mode, void *out, int width, size_t n) {
+    if (mode < AWAY) {
+        if (NAMED(nearest)(x, p, columns, out, width, n)) NAMED(careful)(x, p, columns, mode, out, width, n);
+    } else if (columns || mode == AWAY || p->slack == 0 || NAMED(sided)(x, p, mode, out, width, n))
+        NAMED(directed)(x, p, columns, mode, out, width, n);
+}
+
+TARGET static void NAMED(blocks)(const REAL *x, const PLAN *p, int columns, int mode, void *out, int width, size_t n) {
+    for (size_t at = 0; at < n; at += BLOCK) {
+        size_t size = n - at < BLOCK ? n - at : BLOCK;
+        void *to = (char *)out + at * width;
+        const PLAN *own = columns ? p + at : p;
+#define CASE(m, c, w)                                      \
+    if (mode == (m) && columns == (c) && width == (w)) {   \
+        NAMED(block)(x + at, own, c, m, to, w, size);      \
+        continue;                                          \
+    }
+#define CASES(c, w) CASE(AWAY, c, w) CASE(TO_ZERO, c, w) CASE(UPWARD, c, w) CASE(DOWNWARD, c, w)
+        CASES(0, 1) CASES(0, 2) CASES(0, 4) CASES(1, 1) CASES(1, 2) CASES(1, 4)
+#if WIDEST == 8
+        CASES(0, 8) CASES(1, 8)
+#endif
+#undef CASE
+#undef CASES
+#define CASE(c, w)                                         \
+    if (columns == (c) && width == (w)) {                  \
+        NAMED(block)(x + at, own, c, mode, to, w, size);   \
+        continue;                                          \
+    }
+        CASE(0, 1) CASE(0, 2) CASE(0, 4) CASE(1, 1) CASE(1, 2) CASE(1, 4)
+#if WIDEST == 8
+        CASE(0, 8) CASE(1, 8)
+#endif
+#undef CASE
+    }
+}
+#undef ELEMENT

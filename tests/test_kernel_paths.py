@@ -1,0 +1,117 @@
+"""Every instruction set's loops, forced one after the other, against the oracle and against each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+
+import numpy as np
+import pytest
+
+from tiebreak.golden import _kernel, kernel, oracle
+from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, numpy_dtype
+from tiebreak.golden.problem import Array, Quantization
+from tiebreak.golden.rounding import ROUND_MODES
+
+RESULTS = ("int4", "uint8", "int16", "int32", "uint32")
+# Lengths that are not multiples of any vector, and rows longer than a block of the loops.
+LAYOUTS: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {
+    "per tensor": ((1, 2, 77), ()),
+    "rows": ((2, 3, 35), (1,)),
+    "columns": ((3, 37), (1,)),
+    "two axes": ((3, 2, 19), (0, 2)),
+}
+
+
+@pytest.fixture(params=_kernel.available_paths())
+def path(request: pytest.FixtureRequest) -> Iterator[str]:
+    before = _kernel.chosen_path()
+    _kernel.choose_path(request.param)
+    yield request.param
+    _kernel.choose_path(before)
+
+
+def scales(real: str, count: int, random: np.random.Generator) -> Array:
+    """Bit patterns: ordinary ones first, then any, the smallest and the largest too, and negative ones."""
+    kind = FLOAT_TYPES[real]
+    ordinary = np.array([0.1, 1.0, -0.3, 3.0, 0.007]).astype(numpy_dtype(real)).view(f"uint{kind.bits}")
+    anything = random.integers(1, kind.infinity_bits, count, np.uint64)
+    found = np.concatenate([ordinary[: count // 2], anything]).astype(f"uint{kind.bits}")[:count]
+    return found if count < 4 else np.concatenate([found[:-2], [1, kind.infinity_bits - 1]]).astype(found.dtype)
+
+
+def inputs(scale: Array, real: str, most: int, random: np.random.Generator) -> Array:
+    """Within two units of halves of the scale, out of range too; some of any bits at all, some not finite."""
+    kind, dtype = FLOAT_TYPES[real], numpy_dtype(real)
+    halves = random.integers(-2 * most - 5, 2 * most + 5, scale.shape).astype(np.float64)
+    small = random.integers(-9, 9, scale.shape)
+    halves = np.where(random.random(scale.shape) < 0.5, small, halves)
+    with np.errstate(all="ignore"):
+        near = (halves * scale.view(dtype).astype(np.float64) / 2).astype(dtype).view(scale.dtype)
+    near = near + random.integers(-2, 3, scale.shape).astype(scale.dtype)
+    anything = random.integers(0, 1 << kind.bits, scale.shape, np.uint64, endpoint=False).astype(scale.dtype)
+    return np.where(random.random(scale.shape) < 0.15, anything, near).astype(scale.dtype)
+
+
+@cache
+def problems(real: str, result: str, layout: str) -> tuple[Quantization, ...]:
+    """One for each mode, on the same operands."""
+    random = np.random.default_rng(len(real) * 100 + len(result) * 10 + len(layout))
+    kind, target = FLOAT_TYPES[real], INTEGER_TYPES[result]
+    shape, axes = LAYOUTS[layout]
+    sizes = tuple(shape[axis] for axis in axes)
+    scale = scales(real, max(1, int(np.prod(sizes))), random).reshape(sizes)
+    zero_point = random.integers(target.lowest, target.highest, scale.shape, np.int64, endpoint=True)
+    spread = np.broadcast_to(kernel.spread(scale, axes, shape), int(np.prod(shape))).reshape(shape)
+    x = inputs(np.ascontiguousarray(spread), real, target.highest, random)
+    return tuple(Quantization(kind, target, mode, axes, x, scale, zero_point) for mode in ROUND_MODES)
+
+
+@cache
+def truth(real: str, result: str, layout: str, number: int, working: bool) -> tuple[Array, Array]:
+    return oracle.quantize(problems(real, result, layout)[number], working=working)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("result", RESULTS)
+@pytest.mark.parametrize("real", list(FLOAT_TYPES))
+def test_every_path_gives_the_oracles_results(path: str, real: str, result: str, layout: str) -> None:
+    for number, problem in enumerate(problems(real, result, layout)):
+        for working in (False, True):
+            wanted = truth(real, result, layout, number, working)
+            got = kernel.quantize(problem, working=working)
+            assert np.array_equal(wanted[1], got[1]), (problem.mode, working)
+            assert np.array_equal(wanted[0], got[0]), (problem.mode, working)
+
+
+@pytest.mark.parametrize("width", ["int8", "int16", "int32"])
+@pytest.mark.parametrize("mode", range(len(ROUND_MODES)))
+def test_every_path_gives_the_same_bits_on_millions(path: str, mode: int, width: str) -> None:
+    """Blocks with and without ties, subnormals, and any bits; the baseline is what the others are held to."""
+    random = np.random.default_rng(mode)
+    limits = np.iinfo(width)
+    for scale in (0.1, 0.25, 3.0, 1e-38, 1e-33, 7e34):
+        steps = random.integers(-400, 400, 1 << 18) * np.float64(scale) / 4
+        x = np.concatenate([steps.astype(np.float32), random.random(1 << 18, np.float32) * np.float32(80 * scale)])
+        bits = np.concatenate([x.view(np.uint32), random.integers(0, 1 << 32, 1 << 18, np.uint32)])
+        zero_point = np.array([random.integers(-3, 3)], np.int64)
+        for working in (False, True):
+            parameters = _kernel.Parameters(
+                np.array([np.float32(scale)], np.float64), zero_point, False, mode, working, limits.min, limits.max
+            )
+            found = []
+            for number in (0, _kernel.PATHS.index(path)):
+                out = np.empty(bits.size, width)
+                _kernel.round_quotients(bits, 2, parameters, out, np.zeros(1, np.int64), False, number)
+                found.append(out)
+            assert np.array_equal(*found), (scale, working)
+
+
+def test_a_path_that_is_not_there_is_refused() -> None:
+    with pytest.raises(ValueError, match="baseline"):
+        _kernel.choose_path("avx1024")
+
+
+def test_baseline_is_always_there() -> None:
+    assert "baseline" in _kernel.available_paths()
+    assert _kernel.chosen_path() == _kernel.available_paths()[-1]
