@@ -23,6 +23,7 @@ setup(
         "tiebreak.adapters",
         "tiebreak.conformance",
         "tiebreak.conformance.suite",
+        "tiebreak.conformance.sweep",
         "tiebreak.reports",
         "tiebreak.reports.templates",
     ],

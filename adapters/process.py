@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -33,19 +33,21 @@ class TooMuchMemory(Exception):  # noqa: N818 - says what happened
 class WorkerProcess:
     """One worker, its pipes, its shared memory and a file that takes its standard error.
 
-    `memory_limit` is in bytes of resident memory, the worker's and its children's together. Every wait has a deadline
+    `memory_limit` is in bytes of resident memory, the worker's and its children's together; it stays on the `cores`, if
+    any are named. Every wait has a deadline
     (time.monotonic seconds) and raises TimeoutError, EOFError, TooMuchMemory or BrokenFrame.
     """
 
-    def __init__(self, spec: str, memory_limit: int) -> None:
+    def __init__(self, spec: str, memory_limit: int, cores: Collection[int] = ()) -> None:
         self.memory_limit = memory_limit
         self.arena = Arena()
         self.errors = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as we do
         fcntl.fcntl(self.errors, fcntl.F_SETFL, os.O_APPEND)  # so that it can be cut while the worker writes
         self.buffer = bytearray()
         self.scanned = 0
+        command = [sys.executable, "-P", "-m", "tiebreak.adapters.worker", spec, str(self.arena.descriptor)]
         self.process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "tiebreak.adapters.worker", spec, str(self.arena.descriptor)],
+            [*command, ",".join(map(str, cores))] if cores else command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self.errors,

@@ -1,6 +1,7 @@
 """The worker process: loads one backend and runs the cases that it is sent.
 
-`python -m tiebreak.adapters.worker SPEC FILE`, where FILE is the descriptor of the shared memory. Requests come as JSON
+`python -m tiebreak.adapters.worker SPEC FILE [CORES]`, where FILE is the descriptor of the shared memory and CORES are
+the processor's cores to stay on, such as 1,3. Requests come as JSON
 lines on standard input and answers leave, a line for each case, on the original standard output; tensors go through the
 shared memory. Whatever the backend prints goes to standard error, so it can't break a line.
 """
@@ -20,6 +21,7 @@ from typing import Any, BinaryIO
 from tiebreak.adapters import registry
 from tiebreak.adapters.answering import Answerer, as_header, message_of, place_of
 from tiebreak.adapters.arena import Arena, put_all
+from tiebreak.adapters.sweeping import answer_block
 from tiebreak.golden.errors import InvalidInput
 
 OWN = os.getpid()
@@ -29,6 +31,8 @@ GRACE = 30.0  # seconds after which a worker that nobody stopped ends itself
 def main() -> None:
     spec, arena = sys.argv[1], Arena(int(sys.argv[2]))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a crash is recorded, not dumped
+    if sys.argv[3:]:  # before a library counts them
+        os.sched_setaffinity(0, set(map(int, sys.argv[3].split(","))))
     answers = os.fdopen(os.dup(1), "wb")
     requests = os.fdopen(os.dup(0), "rb")
     os.dup2(2, 1)
@@ -63,6 +67,8 @@ def serve(answerer: Answerer, arena: Arena, request: Mapping[str, Any], answers:
     """Answer one request."""
     if request["request"] == "run":
         run_batch(answerer, arena, request, answers)
+    elif request["request"] == "sweep":
+        send(answers, answer_block(answerer, arena, request))
     elif request["request"] == "attest":
         send(answers, {"attestation": answerer.attestation(request["nodes"])})
     else:

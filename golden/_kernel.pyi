@@ -18,7 +18,7 @@ class Parameters:
         self,
         scale: np.ndarray[Any, Any],
         zero_point: np.ndarray[Any, Any],
-        is_double: bool,
+        wide: bool,
         mode: int,
         working: bool,
         lowest: int,
@@ -47,3 +47,22 @@ def settle(
     state: np.ndarray[Any, Any],
 ) -> None: ...
 def fill_patterns(out: np.ndarray[Any, Any], first: int) -> None: ...
+def differing_pieces(
+    first: int, got: np.ndarray[Any, Any], width: int, kind: int, parameters: Parameters
+) -> list[int]: ...
+def same_bytes(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> bool: ...
+def uniform(values: np.ndarray[Any, Any], width: int) -> bool: ...
+def count_modes(
+    x: np.ndarray[Any, Any],
+    kind: int,
+    exact: Parameters,
+    working: Parameters,
+    got: np.ndarray[Any, Any],
+    zero_point: int,
+    lowest: int,
+    highest: int,
+    leaves: bool,
+    differ: np.ndarray[Any, Any],
+) -> None: ...
+
+PIECE: int

@@ -6,6 +6,7 @@ import numpy as np
 from libc.math cimport fabs, isfinite
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
+from libc.string cimport memcmp
 
 cdef extern from "kernels/quotient.h" nogil:
     ctypedef struct single_plan:
@@ -24,6 +25,9 @@ cdef extern from "kernels/quotient.h" nogil:
     void prepare_double(double_plan *p, double scale, int64_t zero_point, int64_t lowest, int64_t highest, int mode)
     int path_runs(int path)
     void run_row(const request_t *r, int path)
+    void run_fill(void *out, int width, uint32_t first, size_t n, int path)
+    void run_count(const request_t *exact, const request_t *working, const void *got, int64_t zero_point,
+                   int64_t lowest, int64_t highest, int leaves, int64_t *differ, int path)
 
 cdef enum:
     IN_RANGE = 0
@@ -70,14 +74,14 @@ cdef class Parameters:
     cdef readonly bint working
     cdef Py_ssize_t count
 
-    def __cinit__(self, const double[::1] scale, const int64_t[::1] zero_point, bint is_double, int mode, bint working,
+    def __cinit__(self, const double[::1] scale, const int64_t[::1] zero_point, bint wide, int mode, bint working,
                   int64_t lowest, int64_t highest):
         cdef Py_ssize_t i
         cdef double s
         self.count, self.mode, self.working = scale.shape[0], mode, working
         self.single, self.twice = NULL, NULL
         self.operand = np.ones(self.count)
-        self.wide, self.plain = is_double, not working
+        self.wide, self.plain = wide, not working
         for i in range(self.count):
             s = fabs(scale[i])
             if not isfinite(s) or s == 0.0:
@@ -195,8 +199,85 @@ ctypedef fused pattern_t:
 
 def fill_patterns(pattern_t[::1] out, uint64_t first):
     """Consecutive bit patterns from `first` on."""
-    cdef Py_ssize_t i
-    cdef pattern_t start = <pattern_t>first
+    if out.shape[0]:
+        with nogil:
+            run_fill(&out[0], sizeof(pattern_t), <uint32_t>first, out.shape[0], chosen)
+
+
+cdef enum:
+    PIECE_ = 8192  # patterns, results and their expectations stay in the caches next to a core
+
+PIECE = PIECE_
+
+
+def differing_pieces(uint64_t first, const uint8_t[::1] got, int width, int kind, Parameters parameters):
+    """Numbers of the pieces (of PIECE consecutive patterns from `first` on) in which `got` is not what x gives.
+
+    `got` holds integers of `width` bytes; kind is 0, 1 or 2, see round_quotients; one scale and zero point for all.
+    """
+    cdef uint32_t patterns[PIECE_]
+    cdef uint8_t expected[8 * PIECE_]
+    cdef Py_ssize_t count = got.shape[0] // width, at = 0, n
+    cdef request_t r
+    cdef int same
+    if width not in (1, 2, 4) or kind == 3 or not count:
+        raise ValueError("no such results")
+    check_starts(np.zeros(1, np.int64), 0, parameters.count)
+    r.kind, r.working, r.mode, r.columns, r.width, r.wide = kind, parameters.working, parameters.mode, 0, width, \
+        parameters.wide
+    r.direct = kind == 2 and parameters.plain and not parameters.wide
+    r.x, r.out, r.operand = patterns, expected, &parameters.operand[0]
+    r.single, r.twice = parameters.single, parameters.twice
+    found = []
+    while at < count:
+        n = min(<Py_ssize_t>PIECE_, count - at)
+        with nogil:
+            r.n = n
+            run_fill(patterns, 4 if kind == 2 else 2, <uint32_t>(first + at), n, chosen)
+            run_row(&r, chosen)
+            same = memcmp(expected, &got[at * width], n * width) == 0
+        if not same:
+            found.append(at // PIECE_)
+        at += n
+    return found
+
+
+def same_bytes(const uint8_t[::1] a, const uint8_t[::1] b):
+    """Whether two stretches of memory are equal."""
+    if a.shape[0] != b.shape[0]:
+        return False
+    return a.shape[0] == 0 or memcmp(&a[0], &b[0], a.shape[0]) == 0
+
+
+def uniform(const uint8_t[::1] values, Py_ssize_t width):
+    """Whether all elements, of `width` bytes each, are the same."""
+    cdef Py_ssize_t n = values.shape[0]
+    return n <= width or memcmp(&values[0], &values[width], n - width) == 0
+
+
+def count_modes(x, int kind, Parameters exact, Parameters working, got, int64_t zero_point, int64_t lowest,
+                int64_t highest, bint leaves, int64_t[::1] differ):
+    """Add to `differ`, for each of the nine modes, on how many elements `got` is neither of the mode's two results.
+
+    One scale for all; the parameters are those of the two forms, with bounds beyond [lowest, highest] by two. `got` is
+    int64 if they are wide, else int32. `leaves`: results outside the range are unspecified, and so don't count. Every x
+    is finite.
+    """
+    cdef const uint8_t[::1] source = x.view(np.uint8), came = got.view(np.uint8)
+    cdef request_t e, w
+    if exact.wide != working.wide or exact.working or not working.working or differ.shape[0] != 9:
+        raise ValueError("parameters do not fit")
+    if got.size != x.size or got.itemsize != (8 if exact.wide else 4) or not x.size:
+        raise ValueError("results do not fit")
+    check_starts(np.zeros(1, np.int64), 0, min(exact.count, working.count))
+    e.kind = w.kind = kind
+    e.columns = w.columns = 0
+    e.n = w.n = x.size
+    e.wide = w.wide = exact.wide
+    e.working, w.working = False, True
+    e.x = w.x = &source[0]
+    e.operand, w.operand = &exact.operand[0], &working.operand[0]
+    e.single, e.twice = exact.single, exact.twice
+    w.single, w.twice = working.single, working.twice
     with nogil:
-        for i in range(out.shape[0]):
-            out[i] = start + <pattern_t>i
+        run_count(&e, &w, &came[0], zero_point, lowest, highest, leaves, &differ[0], chosen)

@@ -79,13 +79,15 @@ class Rows(NamedTuple):
 
 def rows_of(axes: tuple[int, ...], shape: tuple[int, ...]) -> Rows:
     """How parameters that vary on `axes` (a flat array of them in row-major order) belong to a tensor's elements."""
+    if 0 in shape:
+        return Rows(np.zeros(0, np.int64), False)
     sizes = [size if axis in axes else 1 for axis, size in enumerate(shape)]
     numbers = np.arange(math.prod(sizes)).reshape(sizes)
     columns = math.prod(sizes) > 1 and sizes[-1] == shape[-1] and shape[-1] > 1
     inner = len(shape)  # the first of the last axes, which together are a row
     while inner and (sizes[inner - 1] == shape[inner - 1] if columns else sizes[inner - 1] == 1):
         inner -= 1
-    firsts = numbers[(..., *[0] * (len(shape) - inner))]
+    firsts = numbers.reshape(*sizes[:inner], math.prod(sizes[inner:]))[..., 0]
     return Rows(np.ascontiguousarray(np.broadcast_to(firsts, shape[:inner]).reshape(-1), np.int64), columns)
 
 

@@ -251,4 +251,28 @@ static void run_row(const request_t *r, int path) {
     row_baseline(r);
 }
 
+static void run_count(const request_t *exact, const request_t *working, const void *got, int64_t zero_point,
+                      int64_t lowest, int64_t highest, int leaves, int64_t *differ, int path) {
+#if defined(__GNUC__) && defined(__x86_64__)
+    if (path == 2) {
+        count_row_avx512(exact, working, got, zero_point, lowest, highest, leaves, differ);
+        return;
+    }
+    if (path == 1) {
+        count_row_avx2(exact, working, got, zero_point, lowest, highest, leaves, differ);
+        return;
+    }
+#endif
+    count_row_baseline(exact, working, got, zero_point, lowest, highest, leaves, differ);
+}
+
+/* Consecutive bit patterns of 2 or 4 bytes. */
+static void run_fill(void *out, int width, uint32_t first, size_t n, int path) {
+#if defined(__GNUC__) && defined(__x86_64__)
+    if (path == 2) { fill_avx512(out, width, first, n); return; }
+    if (path == 1) { fill_avx2(out, width, first, n); return; }
+#endif
+    fill_baseline(out, width, first, n);
+}
+
 #endif

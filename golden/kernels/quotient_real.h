@@ -102,6 +102,63 @@ INLINE void NAMED(block)(const REAL *x, const PLAN *p, int columns, int mode, vo
         NAMED(directed)(x, p, columns, mode, out, width, n);
 }
 
+/* Where an argument of round lies: the integer below (or at) it, and 0 or 1 for: not an integer, a tie, above a tie. */
+#define PLACE(v0, p, below, inexact, tie, above)                                        \
+    INT below, inexact, tie, above;                                                      \
+    {                                                                                    \
+        REAL v = v0;                                                                     \
+        v = v > (p)->low ? v : (p)->low;                                                 \
+        v = v < (p)->high ? v : (p)->high;                                               \
+        REAL shifted = FMA(v, (p)->inverse, MAGIC);                                      \
+        REAL rest = FMA_EXACT(MAGIC - shifted, (p)->scale, v);                           \
+        INT under = rest < 0, half_above = rest > (p)->half, half_below = rest > -(p)->half; \
+        below = BITS(shifted) - BITS(MAGIC) - under;                                     \
+        inexact = rest != 0;                                                             \
+        tie = (rest == (p)->half) | (rest == -(p)->half);                                \
+        above = half_above | (under & half_below);                                       \
+    }
+
+#define OUTSIDE(code) (((code) < lowest) | ((code) > highest))
+
+/* For one mode, whether the code is neither the exact one nor that of working precision, and specified. */
+#define DIFFERS(mode, exact_up, working_up)                                              \
+    {                                                                                    \
+        INT e = below + (exact_up), w = below_w + (working_up);                          \
+        INT silent = leaves & (OUTSIDE(e) | OUTSIDE(w));                                 \
+        e = e > lowest ? e : lowest, w = w > lowest ? w : lowest;                        \
+        e = e < highest ? e : highest, w = w < highest ? w : highest;                    \
+        differ##mode += (e != g) & (w != g) & ~silent;                                   \
+    }
+
+/* All nine modes on a block: x and the quotients in working precision, with the plans of both (bounds beyond the type's
+ * by two), against the codes that came. Results outside [lowest, highest] are unspecified if `leaves`. */
+TARGET static void NAMED(count)(const REAL *x, const REAL *quotients, const PLAN *p, const PLAN *unit, const INT *got,
+                                INT zero_point, INT lowest, INT highest, INT leaves, size_t n, int64_t *differ) {
+    INT differ0 = 0, differ1 = 0, differ2 = 0, differ3 = 0, differ4 = 0, differ5 = 0, differ6 = 0, differ7 = 0;
+    INT differ8 = 0;
+    lowest -= zero_point, highest -= zero_point;
+    for (size_t i = 0; i < n; i++) {
+        PLACE(x[i], p, below, inexact, tie, above)
+        PLACE(quotients[i], unit, below_w, inexact_w, tie_w, above_w)
+        INT g = got[i] - zero_point, negative = below < 0, negative_w = below_w < 0;
+        DIFFERS(0, above | (tie & ~negative), above_w | (tie_w & ~negative_w))
+        DIFFERS(1, above | (tie & negative), above_w | (tie_w & negative_w))
+        DIFFERS(2, above | tie, above_w | tie_w)
+        DIFFERS(3, above, above_w)
+        DIFFERS(4, above | (tie & below), above_w | (tie_w & below_w))
+        DIFFERS(5, inexact & ~negative, inexact_w & ~negative_w)
+        DIFFERS(6, inexact & negative, inexact_w & negative_w)
+        DIFFERS(7, inexact, inexact_w)
+        DIFFERS(8, 0, 0)
+    }
+    differ[0] += differ0, differ[1] += differ1, differ[2] += differ2, differ[3] += differ3, differ[4] += differ4;
+    differ[5] += differ5, differ[6] += differ6, differ[7] += differ7, differ[8] += differ8;
+}
+#undef PLACE
+#undef OUTSIDE
+#undef CLAMPED
+#undef DIFFERS
+
 TARGET static void NAMED(blocks)(const REAL *x, const PLAN *p, int columns, int mode, void *out, int width, size_t n) {
     for (size_t at = 0; at < n; at += BLOCK) {
         size_t size = n - at < BLOCK ? n - at : BLOCK;

@@ -115,4 +115,32 @@ TARGET static void NAMED(row)(const request_t *r) {
         }
     }
 }
+
+TARGET static void NAMED(fill)(void *out, int width, uint32_t first, size_t n) {
+    size_t i;
+    if (width == 4) for (i = 0; i < n; i++) ((uint32_t *)out)[i] = first + (uint32_t)i;
+    else for (i = 0; i < n; i++) ((uint16_t *)out)[i] = (uint16_t)(first + (uint32_t)i);
+}
+
+/* One scale for all of a row, see count: `exact` and `working` are requests on the same x. */
+TARGET static void NAMED(count_row)(const request_t *exact, const request_t *working, const void *got,
+                                    int64_t zero_point, int64_t lowest, int64_t highest, int leaves, int64_t *differ) {
+    size_t at, n;
+    for (at = 0; at < exact->n; at += n) {
+        n = exact->n - at < BLOCK ? exact->n - at : BLOCK;
+        if (exact->wide) {
+            double x[BLOCK], quotients[BLOCK];
+            NAMED(stage_double)(exact, at, n, x);
+            NAMED(stage_double)(working, at, n, quotients);
+            NAMED(count_double)(x, quotients, exact->twice, working->twice, (const int64_t *)got + at, zero_point,
+                                lowest, highest, leaves, n, differ);
+        } else {
+            float x[BLOCK], quotients[BLOCK];
+            NAMED(stage_single)(exact, at, n, x);
+            NAMED(stage_single)(working, at, n, quotients);
+            NAMED(count_single)(x, quotients, exact->single, working->single, (const int32_t *)got + at,
+                                (int32_t)zero_point, (int32_t)lowest, (int32_t)highest, leaves, n, differ);
+        }
+    }
+}
 #undef NAMED

@@ -1,0 +1,50 @@
+"""Which files of native code a process has loaded, by their checksums: what a certificate is about."""
+
+from __future__ import annotations
+
+import hashlib
+import sysconfig
+from functools import lru_cache
+from pathlib import Path
+
+# Ours and those that every worker loads.
+OURS = ("numpy", "numpy.libs", "ml_dtypes", "psutil", "tiebreak")
+
+
+def libraries_of(process: int) -> dict[str, str]:
+    """SHA-256 by file, of the shared objects beneath Python's packages that the process has mapped, but for our own.
+
+    Files elsewhere (a user's own backend, the user's cache) are named by their whole path. Empty where the system does
+    not tell.
+    """
+    try:
+        lines = Path(f"/proc/{process}/maps").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return {}
+    mapped = {line.split(maxsplit=5)[5] for line in lines if line.count("/") and len(line.split(maxsplit=5)) == 6}
+    packages = sorted({sysconfig.get_path("purelib"), sysconfig.get_path("platlib")})
+    found = {}
+    for path in sorted(mapped):
+        name = next((path[len(root) + 1 :] for root in packages if path.startswith(f"{root}/")), path)
+        if ".so" not in Path(path).name or name.split("/")[0] in OURS or is_systems(path):
+            continue
+        digest = digest_of(path)
+        if digest:
+            found[name] = digest
+    return found
+
+
+def is_systems(path: str) -> bool:
+    """Whether it is the C library or Python itself, whatever backend runs."""
+    own = sysconfig.get_path("stdlib")
+    in_packages = any(path.startswith(f"{sysconfig.get_path(kind)}/") for kind in ("purelib", "platlib"))
+    return not in_packages and path.startswith((f"{own}/", "/lib", "/usr/lib", str(sysconfig.get_config_var("LIBDIR"))))
+
+
+@lru_cache(maxsize=512)
+def digest_of(path: str) -> str:
+    try:
+        with open(path, "rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return ""

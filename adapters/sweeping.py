@@ -1,0 +1,154 @@
+"""Blocks of a space through a backend in its own worker: what the worker does, and what we do to keep it busy.
+
+The worker makes the inputs itself. Its results go to one of a few slots of the shared memory, so that it works on the
+next blocks while we look at one. Most pieces of a sweep have one result throughout (the zero, or an end of the range):
+those are told in the reply, and we write them into the slot, on the core that reads them next.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from tiebreak.adapters.answering import Answerer, WrongOutput, message_of, text_of
+from tiebreak.adapters.arena import Arena
+from tiebreak.adapters.frames import BrokenFrame
+from tiebreak.adapters.process import WorkerProcess
+from tiebreak.golden import _kernel
+from tiebreak.golden.elements import numpy_dtype
+from tiebreak.golden.errors import Unsupported
+from tiebreak.golden.problem import Array
+from tiebreak.golden.space import BLOCK, Space, space_from
+
+SLOTS = 3
+STATUSES = ("ok", "unsupported", "error")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came of a block: its results (the node's first output, flat; in memory that is used again), or a message.
+
+    `seconds` is the time within the backend's own calls.
+    """
+
+    block: int
+    status: str
+    output: Array
+    seconds: float = 0.0
+    message: str = ""
+
+
+def answer_block(answerer: Answerer, arena: Arena, request: Mapping[str, Any]) -> dict[str, Any]:
+    """In the worker: run one block, its results into the shared memory; the reply."""
+    (space, memory), block = prepared(request["space"]), int(request["block"])
+    arena.reach(int(request["at"]) + slot_size(space))
+    reply = {"block": block, "status": "ok", "seconds": 0.0, "message": "", "same": []}
+    try:
+        return reply | run_block(answerer, arena, space, memory, block, int(request["at"]))
+    except Unsupported as reason:
+        return reply | {"status": "unsupported", "message": message_of(reason)}
+    except Exception as error:
+        return reply | {"status": "error", "message": message_of(error)}
+
+
+@lru_cache(maxsize=1)
+def prepared(text: str) -> tuple[Space, Array]:
+    """A space, and memory for the first input of a piece: always the same, which so stays in the cache."""
+    space = space_from(json.loads(text))
+    return space, space.first_input(0, space.piece)
+
+
+def run_block(answerer: Answerer, arena: Arena, space: Space, x: Array, block: int, at: int) -> dict[str, Any]:
+    """Seconds within the backend's calls; where all results are the same, places in the slot and the bytes of one."""
+    run, seconds, start = answerer.compile_once(space.node.key), 0.0, at
+    same: list[list[Any]] = []
+    dtype, clock = numpy_dtype(space.node.output_type), time.perf_counter
+    memory = np.frombuffer(arena.memory, np.uint8)
+    for number in space.pieces(block):
+        x = space.first_input(number, space.piece, x)
+        others = space.other_inputs(number)
+        started = clock()
+        outputs = run(x, *others)
+        seconds += clock() - started
+        output = first_output(outputs, dtype, x.shape)
+        results = output.reshape(-1).view(np.uint8)
+        if _kernel.uniform(results, dtype.itemsize):
+            same.append([at - start, at - start + results.size, results[: dtype.itemsize].tobytes().hex()])
+        else:
+            memory[at : at + results.size] = results
+        at += results.size
+    return {"seconds": seconds, "same": merged(same)}
+
+
+def merged(same: Sequence[list[Any]]) -> list[list[Any]]:
+    """Neighbours with the same results as one."""
+    found: list[list[Any]] = []
+    for first, last, element in same:
+        if found and found[-1][1] == first and found[-1][2] == element:
+            found[-1][1] = last
+        else:
+            found.append([first, last, element])
+    return found
+
+
+def first_output(outputs: Any, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Array:
+    if not isinstance(outputs, tuple | list) or not outputs or not isinstance(outputs[0], np.ndarray):
+        raise WrongOutput(f"run() returned {type(outputs).__name__}, not a tuple of numpy arrays")
+    if outputs[0].dtype != dtype or outputs[0].shape != shape:
+        found = f"{text_of(outputs[0].dtype, 40)}{list(outputs[0].shape)}"
+        raise WrongOutput(f"output is {found}, {dtype.name}{list(shape)} is wanted")
+    return np.ascontiguousarray(outputs[0])
+
+
+def slot_size(space: Space) -> int:
+    """Bytes of a block's results."""
+    return min(BLOCK, space.inputs) * numpy_dtype(space.node.output_type).itemsize
+
+
+def answers(
+    worker: WorkerProcess, space: Space, blocks: Iterable[int], time_limit: float, alive: Callable[[], bool]
+) -> Iterator[Answer]:
+    """Answers to the blocks in order, while the worker works ahead.
+
+    `time_limit` is in seconds for a block; `alive` is asked between them, and where it says no, that was the last.
+    Raises TimeoutError, EOFError, TooMuchMemory or BrokenFrame for the first block that has none.
+    """
+    todo, size, described = iter(blocks), slot_size(space), json.dumps(space.described())
+    worker.arena.reach(SLOTS * size)
+    waiting: list[tuple[int, int]] = []
+
+    def send(slot: int) -> None:
+        block = next(todo, None)
+        if block is not None:
+            request = {"request": "sweep", "space": described, "block": block, "at": slot * size}
+            worker.send(request, time.monotonic() + time_limit)
+            waiting.append((block, slot))
+
+    for slot in range(SLOTS):
+        send(slot)
+    while waiting and alive():
+        block, slot = waiting.pop(0)
+        yield parse_answer(worker.read_line(time.monotonic() + time_limit), worker.arena, space, block, slot * size)
+        send(slot)
+
+
+def parse_answer(reply: Mapping[str, Any], arena: Arena, space: Space, block: int, at: int) -> Answer:
+    try:
+        if reply["block"] != block or reply["status"] not in STATUSES:
+            raise BrokenFrame("a reply to another block")
+        seconds, message = float(reply["seconds"]), text_of(reply["message"], 2000)
+        dtype = numpy_dtype(space.node.output_type)
+        count = space.piece * len(space.pieces(block)) if reply["status"] == "ok" else 0
+        slot = np.frombuffer(arena.memory, np.uint8, count * dtype.itemsize, at)
+        for first, last, element in reply["same"]:
+            word = np.frombuffer(bytes.fromhex(element), f"u{dtype.itemsize}")
+            slot[int(first) : int(last)].view(word.dtype)[:] = word
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        raise BrokenFrame(f"not a reply: {error}") from None
+    return Answer(block, reply["status"], slot.view(dtype), seconds, message)

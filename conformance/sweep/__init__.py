@@ -1,0 +1,1 @@
+"""Proof by exhaustion: every input of a type through a backend and the reference kernel."""

@@ -1,0 +1,252 @@
+"""The certificate of a sweep: a small JSON file that says what was tried, on what, and what came of it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+
+from tiebreak import __version__
+from tiebreak.adapters.platform_facts import instruction_sets, machine
+from tiebreak.conformance.judge import GRADES
+from tiebreak.conformance.rows import text_of
+from tiebreak.conformance.sweep.blocks import Block
+from tiebreak.conformance.sweep.intervals import Folded, Interval, joined
+from tiebreak.golden import _kernel
+from tiebreak.golden.elements import ELEMENT_TYPES, FloatType
+from tiebreak.golden.errors import DamagedFile, InvalidInput
+from tiebreak.golden.rounding import ROUND_MODES
+from tiebreak.golden.space import BLOCK, Space, space_from
+from tiebreak.reports.records import write_aside
+
+FORMAT = {"format": "tiebreak-certificate", "version": 1}
+LARGEST = 64 << 20  # bytes
+CODES = {"type": "integer"}
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "required": [
+        *FORMAT,
+        "tiebreak",
+        "created",
+        "operator",
+        "space",
+        "backend",
+        "kernel",
+        "machine",
+        "instruction_sets",
+        "inputs",
+        "counts",
+        "modes",
+        "intervals",
+        "sha256",
+        "faults",
+        "seconds",
+        "backend_seconds",
+    ],
+    "properties": {
+        "format": {"const": FORMAT["format"]},
+        "version": {"const": FORMAT["version"]},
+        "operator": {"type": "string"},
+        "space": {"type": "object"},
+        "backend": {
+            "type": "object",
+            "required": ["name", "version", "spec", "attestation", "libraries"],
+            "properties": {
+                **{name: {"type": "string"} for name in ("name", "version", "spec")},
+                **{
+                    name: {"type": "object", "additionalProperties": {"type": "string"}}
+                    for name in ("attestation", "libraries")
+                },
+            },
+        },
+        "inputs": {"type": "integer", "minimum": 1},
+        "counts": {
+            "type": "object",
+            "required": list(GRADES),
+            "additionalProperties": {"type": "integer", "minimum": 0},
+        },
+        "modes": {"type": "object", "additionalProperties": {"type": "integer", "minimum": 0}},
+        "intervals": {
+            "type": "object",
+            "required": ["count", "kept"],
+            "properties": {
+                "count": {"type": "integer", "minimum": 0},
+                "kept": {"type": "array", "items": {"type": "object"}},
+            },
+        },
+        "sha256": {
+            "type": "array",
+            "items": {
+                "type": "array",
+                "prefixItems": [
+                    {"type": "integer", "minimum": 0},
+                    {"type": "integer", "minimum": 0},
+                    {"type": "string"},
+                ],
+                "minItems": 3,
+                "maxItems": 3,
+            },
+        },
+        "faults": {"type": "object", "additionalProperties": {"type": "string"}},
+        "seconds": {"type": "number"},
+        "backend_seconds": {"type": "number"},
+    },
+}
+
+
+@dataclass(frozen=True)
+class Result:
+    """A whole sweep: its blocks in order, `seconds` of our time, causes by the number of an interval's first input."""
+
+    space: Space
+    backend: Mapping[str, Any]
+    blocks: Sequence[Block]
+    seconds: float
+    all_modes: bool
+    causes: Mapping[int, str]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        return {grade: sum(block.counts[i] for block in self.blocks) for i, grade in enumerate(GRADES)}
+
+    @property
+    def mismatches(self) -> int:
+        return self.counts["deviates"]
+
+    @property
+    def backend_seconds(self) -> float:
+        return sum(block.seconds for block in self.blocks)
+
+    @property
+    def faults(self) -> dict[str, str]:
+        return {str(block.number): block.fault for block in self.blocks if block.fault}
+
+    @property
+    def folded(self) -> Folded:
+        whole = joined(self.space, (block.folded for block in self.blocks))
+        whole.kept = [replace(interval, cause=self.causes.get(interval.first, "")) for interval in whole.kept]
+        return whole
+
+    @property
+    def modes(self) -> dict[str, int]:
+        """Mismatches for each rounding mode, if they were asked for."""
+        if not self.all_modes:
+            return {}
+        return {mode: sum(block.differ[i] for block in self.blocks) for i, mode in enumerate(ROUND_MODES)}
+
+    def described(self) -> dict[str, Any]:
+        folded = self.folded
+        return {
+            **FORMAT,
+            "tiebreak": __version__,
+            "created": datetime.now(UTC).isoformat(timespec="seconds"),
+            "operator": self.space.node.operator,
+            "space": self.space.described(),
+            "backend": dict(self.backend),
+            "kernel": kernel_facts(),
+            "machine": machine(),
+            "instruction_sets": instruction_sets(),
+            "inputs": self.space.inputs,
+            "counts": self.counts,
+            "modes": self.modes,
+            "intervals": {"count": folded.count, "kept": [readable(self.space, i) for i in folded.kept]},
+            "block_inputs": BLOCK,
+            "sha256": runs(self.blocks),
+            "faults": self.faults,
+            "seconds": round(self.seconds, 3),
+            "backend_seconds": round(self.backend_seconds, 3),
+        }
+
+
+def kernel_facts() -> dict[str, str]:
+    """The reference kernel's version, the checksum of its compiled file, and the instruction set it used."""
+    path = str(_kernel.__file__)
+    digest = hashlib.sha256(Path(path).read_bytes()).hexdigest()
+    return {"version": __version__, "sha256": digest, "instruction_set": _kernel.chosen_path()}
+
+
+def runs(blocks: Sequence[Block]) -> list[list[Any]]:
+    """First and last block, and the checksum that they all have."""
+    found = []
+    for digest, group in groupby(blocks, key=lambda block: block.sha256):
+        numbers = [block.number for block in group]
+        found.append([numbers[0], numbers[-1], digest])
+    return found
+
+
+def readable(space: Space, interval: Interval) -> dict[str, Any]:
+    """An interval for people: bits and values of both ends."""
+    scale = space.scale_bits(interval.first)
+    row: dict[str, Any] = {"inputs": interval.inputs, "cause": interval.cause}
+    if scale:
+        kind = ELEMENT_TYPES[space.node.inputs[1].dtype.name]
+        row["scale"] = [hexadecimal(scale, kind.bits), text_of(scale, kind)[1]]
+    ends = (
+        (interval.first, interval.first_got, interval.first_expected),
+        (
+            interval.last,
+            interval.last_got,
+            interval.last_expected,
+        ),
+    )
+    result = ELEMENT_TYPES[space.node.output_type]
+    for name, (number, got, expected) in zip(("first", "last"), ends, strict=True):
+        pattern = number % space.patterns
+        row[name] = {
+            "bits": hexadecimal(pattern, space.first.bits),
+            "input": text_of(code_of(pattern, space), space.first)[1],
+            "expected": text_of(expected, result)[1],
+            "got": text_of(got, result)[1],
+        }
+    return row
+
+
+def code_of(pattern: int, space: Space) -> int:
+    """A pattern as a code: the value of an integer, the bits of a float."""
+    kind = space.first
+    if isinstance(kind, FloatType) or pattern <= kind.highest:
+        return pattern
+    return pattern - (1 << kind.bits)
+
+
+def hexadecimal(bits: int, width: int) -> str:
+    return f"0x{bits:0{-(-width // 4)}x}"
+
+
+def write_certificate(path: Path, result: Result) -> dict[str, Any]:
+    data = result.described()
+    text = json.dumps(data, indent=1)
+    write_aside(path, lambda aside: aside.write_text(text + "\n", encoding="utf-8"))
+    return data
+
+
+def read_certificate(path: Path) -> tuple[dict[str, Any], Space]:
+    """A certificate, checked, and what it is about. InvalidInput if there is none, DamagedFile if it can't be one."""
+    try:
+        if path.stat().st_size > LARGEST:
+            raise DamagedFile(f"{path}: damaged: larger than any certificate")
+        data = json.loads(path.read_text(encoding="utf-8"))
+        jsonschema.validate(data, SCHEMA)
+        return data, space_from(data["space"])
+    except OSError as error:
+        raise InvalidInput(f"{path}: can't read: {error.strerror or error}") from None
+    except (ValueError, RecursionError) as error:
+        raise DamagedFile(f"{path}: damaged: not JSON ({error})") from None
+    except jsonschema.ValidationError as error:
+        place = "/".join(map(str, error.absolute_path)) or "the whole"
+        raise DamagedFile(f"{path}: damaged: {place}: {error.message[:200]}") from None
+
+
+def digests(data: Mapping[str, Any], blocks: int) -> list[str]:
+    """The checksum of each block that a certificate names; DamagedFile if they are not all there."""
+    found = [digest for first, last, digest in data["sha256"] for _ in range(min(last - first + 1, blocks + 1))]
+    if len(found) != blocks:
+        raise DamagedFile(f"the certificate has checksums of {len(found)} blocks, the sweep has {blocks}")
+    return found

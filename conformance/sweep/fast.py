@@ -1,0 +1,199 @@
+"""The fast judge: the kernel's loops on whole blocks, and only what is not exact looked at element by element."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from tiebreak.conformance.judge import DEVIATES, EXACT, GRADES, UNSPECIFIED, WORKING
+from tiebreak.conformance.sweep.judging import Look
+from tiebreak.golden import _kernel, kernel
+from tiebreak.golden.elements import IntegerType
+from tiebreak.golden.errors import MachineryFailed
+from tiebreak.golden.kernels import tensors
+from tiebreak.golden.operators import get_operator
+from tiebreak.golden.problem import Array, codes_of
+from tiebreak.golden.space import Space
+
+ONE_ROW = np.zeros(1, np.int64)
+EDGE = 64  # patterns beyond the first unspecified one after which both forms are out of range
+
+
+class Stretch(NamedTuple):
+    """Consecutive inputs, by the number of the first, with their results."""
+
+    at: int
+    output: Array
+
+
+@dataclass
+class FastJudge:
+    """For round(x / scale) + zero_point; see judging.plain_quantization.
+
+    Of one sign, quotients grow with the patterns. So what is specified are the patterns below one limit for each sign:
+    infinity, or where the document does not speak of results out of range, the first of those.
+    """
+
+    space: Space
+    scale_bits: int = -1
+    scale: float = 1.0
+    zero_point: int = 0
+    kept: dict[tuple[str, bool, int], _kernel.Parameters] = field(default_factory=dict)  # of this scale
+    limits: tuple[int, int] = (0, 0)  # first unspecified magnitude of positive and negative patterns
+
+    @cached_property
+    def kind(self) -> int:
+        return kernel.KINDS[self.space.node.input_type]
+
+    @cached_property
+    def result(self) -> IntegerType:
+        return self.space.node.quantized
+
+    @cached_property
+    def saturates(self) -> bool:
+        return get_operator(self.space.node.operator).saturates
+
+    @cached_property
+    def half(self) -> int:
+        return self.space.patterns // 2
+
+    def look(self, at: int, output: Array, found: Look) -> None:
+        for stretch in self.by_scale(at, output):
+            if not self.set_scale(stretch.at):
+                found.counts[UNSPECIFIED] += stretch.output.size
+                continue
+            left = stretch.output.size
+            for begin, part in self.below_limits(stretch):
+                self.look_quickly(begin, part, found)
+                left -= part.size
+            for begin, part in self.at_edges(stretch):
+                self.grade(begin, part, found)
+                left -= part.size
+            found.counts[UNSPECIFIED] += left
+
+    def look_quickly(self, at: int, output: Array, found: Look) -> None:
+        """Only pieces in which a result is not the exact one are graded; elsewhere all are exact."""
+        codes = output if self.result.bits >= 8 else output.astype(np.int8)  # fewer bits take a byte too
+        first, parameters = at % self.space.patterns, self.parameters(self.space.node.modes[0], False)
+        left, size = codes.size, _kernel.PIECE
+        pieces = _kernel.differing_pieces(first, codes.view(np.uint8), codes.itemsize, self.kind, parameters)
+        for number in pieces:
+            part = output[number * size : (number + 1) * size]
+            self.grade(at + number * size, part, found)
+            left -= part.size
+        found.counts[EXACT] += left
+
+    def grade(self, at: int, output: Array, found: Look) -> None:
+        """Finite inputs element by element, in both forms."""
+        exact, working = (self.codes(at, output.size, form) for form in (False, True))
+        got, lowest, highest = output.astype(np.int64), self.result.lowest, self.result.highest
+        silent_exact, silent = np.zeros((2, got.size), bool)
+        if not self.saturates:
+            silent_exact = (exact < lowest) | (exact > highest)
+            silent = silent_exact | (working < lowest) | (working > highest)
+        exact, working = np.clip(exact, lowest, highest), np.clip(working, lowest, highest)
+        grades = np.where(silent, UNSPECIFIED, DEVIATES)
+        grades[~silent & (got == working)] = WORKING
+        grades[~silent_exact & (got == exact)] = EXACT
+        found.counts += np.bincount(grades, minlength=len(GRADES))
+        where = np.flatnonzero(grades == DEVIATES)
+        if where.size:
+            found.wrong.append((at + where, got[where], exact[where].astype(np.int64)))
+
+    def look_at_modes(self, at: int, output: Array, found: Look) -> None:
+        ends = self.result.lowest, self.result.highest
+        for stretch in self.by_scale(at, output):
+            if not self.set_scale(stretch.at):
+                continue
+            exact, working = (self.parameters("ROUND_DOWN", form, 2) for form in (False, True))
+            wide = exact.wide
+            for begin, part in self.below(stretch, (self.space.node.real.infinity_bits,) * 2):
+                for start in range(0, part.size, self.space.piece):
+                    got = part[start : start + self.space.piece].astype(np.int64 if wide else np.int32)
+                    x = codes_of(self.space.first_input(begin + start, got.size)).reshape(-1)
+                    operands = x, self.kind, exact, working, got, self.zero_point
+                    _kernel.count_modes(*operands, *ends, not self.saturates, found.differ)
+
+    def set_scale(self, at: int) -> bool:
+        """Have the scale and zero point of input number `at`; whether the scale is finite and not zero."""
+        bits = self.space.scale_bits(at)
+        if bits != self.scale_bits:
+            scale, *rest = self.space.other_inputs(at)
+            self.scale_bits = bits
+            self.scale = float(tensors.doubles(codes_of(scale).reshape(-1), self.space.node.real)[0])
+            self.zero_point = int(codes_of(rest[0]).reshape(-1)[0]) if rest else 0
+            self.kept.clear()
+            infinity = self.space.node.real.infinity_bits
+            self.limits = infinity, infinity
+            if self.defined() and not self.saturates:
+                start = at - at % self.space.patterns
+                self.limits = self.limit(start), self.limit(start + self.half)
+        return self.defined()
+
+    def defined(self) -> bool:
+        return bool(np.isfinite(self.scale)) and self.scale != 0.0
+
+    def limit(self, start: int) -> int:
+        """The first magnitude for which a form is out of range, by bisection; `start` is the number of the zero."""
+        specified, silent = 0, self.space.node.real.infinity_bits
+        while silent - specified > 1:
+            middle = (specified + silent) // 2
+            if self.in_range(start + middle, False) and self.in_range(start + middle, True):
+                specified = middle
+            else:
+                silent = middle
+        beyond = min(silent + EDGE, self.space.node.real.infinity_bits - 1)
+        if beyond > silent and self.in_range(start + beyond, False):
+            raise MachineryFailed(f"{self.space.node.operator}: the two forms leave the range too far apart")
+        return silent
+
+    def in_range(self, at: int, working: bool) -> bool:
+        return self.result.lowest <= int(self.codes(at, 1, working)[0]) <= self.result.highest
+
+    def codes(self, at: int, size: int, working: bool) -> Array:
+        """Results of the node's mode; one beyond the range stands for all that are out of it."""
+        parameters = self.parameters(self.space.node.modes[0], working, 1)
+        x = codes_of(self.space.first_input(at, size)).reshape(-1)
+        out = np.empty(size, np.int64 if parameters.wide else np.int32)
+        _kernel.round_quotients(x, self.kind, parameters, out, ONE_ROW, False)
+        return out
+
+    def parameters(self, mode: str, working: bool, beyond: int = 0) -> _kernel.Parameters:
+        """For the loops; results are clamped to the type's range widened by `beyond` at both ends."""
+        key = mode, working, beyond
+        if key not in self.kept:
+            scale, zero_point = np.array([self.scale]), np.array([self.zero_point], np.int64)
+            lowest, highest = self.result.lowest - beyond, self.result.highest + beyond
+            wide = working and self.parameters(mode, False, beyond).wide  # count_modes wants both alike
+            number = kernel.MODES.index(mode)
+            self.kept[key] = _kernel.Parameters(scale, zero_point, wide, number, working, lowest, highest)
+        return self.kept[key]
+
+    def by_scale(self, at: int, output: Array) -> Iterator[Stretch]:
+        size = self.space.patterns if self.space.every_scale else max(1, output.size)
+        for start in range(0, output.size, size):
+            yield Stretch(at + start, output[start : start + size])
+
+    def below_limits(self, stretch: Stretch) -> Iterator[Stretch]:
+        return self.below(stretch, self.limits)
+
+    def at_edges(self, stretch: Stretch) -> Iterator[Stretch]:
+        """Where a limit is not infinity, the few patterns from it on."""
+        infinity = self.space.node.real.infinity_bits
+        ends = tuple(min(limit + EDGE, infinity) for limit in self.limits)
+        return self.between(stretch, self.limits, (ends[0], ends[1]))
+
+    def below(self, stretch: Stretch, limits: tuple[int, int]) -> Iterator[Stretch]:
+        return self.between(stretch, (0, 0), limits)
+
+    def between(self, stretch: Stretch, lower: tuple[int, int], upper: tuple[int, int]) -> Iterator[Stretch]:
+        """Its parts with magnitudes from `lower` up to `upper`, for either sign."""
+        first = stretch.at % self.space.patterns
+        for sign, low, high in zip((0, self.half), lower, upper, strict=True):
+            begin, end = max(first, sign + low), min(first + stretch.output.size, sign + high)
+            if begin < end:
+                yield Stretch(stretch.at + begin - first, stretch.output[begin - first : end - first])

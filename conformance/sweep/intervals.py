@@ -1,0 +1,133 @@
+"""Mismatches folded into intervals of consecutive bit patterns: as many as there are, in little memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from tiebreak.golden.elements import FloatType
+from tiebreak.golden.problem import Array
+from tiebreak.golden.space import Space
+
+MOST_KEPT = 1000
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Inputs from number `first` to `last`, consecutive, all of which deviate; codes got and expected at both ends."""
+
+    first: int
+    last: int
+    first_got: int
+    first_expected: int
+    last_got: int
+    last_expected: int
+    cause: str = ""
+
+    @property
+    def inputs(self) -> int:
+        return self.last - self.first + 1
+
+
+@dataclass
+class Folded:
+    """`count` intervals, of which the first MOST_KEPT are kept, and the last one, to which the next may belong."""
+
+    count: int = 0
+    kept: list[Interval] = field(default_factory=list)
+    last: Interval | None = None
+
+    def add(self, interval: Interval, joined: bool) -> None:
+        """The next interval in order; `joined` if it goes on where the last one ended."""
+        if joined and self.last is not None:
+            whole = replace(
+                self.last, last=interval.last, last_got=interval.last_got, last_expected=interval.last_expected
+            )
+            if len(self.kept) == self.count:
+                self.kept[-1] = whole
+            self.last = whole
+            return
+        self.count += 1
+        self.last = interval
+        if len(self.kept) < MOST_KEPT:
+            self.kept.append(interval)
+
+    def described(self) -> dict[str, Any]:
+        last = None if self.last is None else as_list(self.last)
+        return {"count": self.count, "kept": [as_list(interval) for interval in self.kept], "last": last}
+
+
+def as_list(interval: Interval) -> list[int]:
+    codes = interval.first_got, interval.first_expected, interval.last_got, interval.last_expected
+    return [interval.first, interval.last, *codes]
+
+
+def folded_from(data: Any) -> Folded:
+    """What `Folded.described` wrote. TypeError, KeyError or ValueError for anything else."""
+    last = None if data["last"] is None else interval_from(data["last"])
+    return Folded(int(data["count"]), [interval_from(row) for row in data["kept"]], last)
+
+
+def interval_from(row: Any) -> Interval:
+    first, last, *codes = map(int, row)
+    first_got, first_expected, last_got, last_expected = codes
+    return Interval(first, last, first_got, first_expected, last_got, last_expected)
+
+
+def fold(space: Space, wrong: Sequence[tuple[Array, Array, Array]]) -> Folded:
+    """The deviating inputs of a block, by number, with codes got and expected, in any order."""
+    found = Folded()
+    if not wrong:
+        return found
+    numbers, got, expected = (np.concatenate([part[i] for part in wrong]) for i in range(3))
+    order = np.argsort(numbers, kind="stable")
+    numbers, got, expected = numbers[order], got[order], expected[order]
+    apart = (np.diff(numbers) != 1) | (np.diff(families(space, numbers)) != 0)
+    starts = np.flatnonzero(np.concatenate([[True], apart]))
+    ends = np.concatenate([starts[1:] - 1, [numbers.size - 1]])
+    found.count = starts.size
+
+    def interval(i: int) -> Interval:
+        a, b = int(starts[i]), int(ends[i])
+        codes = int(got[a]), int(expected[a]), int(got[b]), int(expected[b])
+        return Interval(int(numbers[a]), int(numbers[b]), *codes)
+
+    found.kept = [interval(i) for i in range(min(MOST_KEPT, starts.size))]
+    found.last = interval(starts.size - 1)
+    return found
+
+
+def families(space: Space, numbers: Array) -> Array:
+    """What an interval does not cross: signs, scales, and from finite numbers to infinity and to NaNs."""
+    patterns = numbers % space.patterns
+    scale = numbers // space.patterns
+    if not isinstance(space.first, FloatType):
+        return np.asarray(scale)
+    half = space.patterns // 2
+    magnitude = patterns % half if space.first.specials != "e8m0" else patterns
+    kind = (magnitude >= space.first.infinity_bits).astype(np.int64)
+    kind += (magnitude > space.first.infinity_bits) & (space.first.specials == "ieee")
+    return np.asarray(scale * 8 + (patterns >= half) * 4 + kind)
+
+
+def joined(space: Space, parts: Iterable[Folded]) -> Folded:
+    """The intervals of consecutive blocks as one, in order."""
+    whole = Folded()
+    for part in parts:
+        if not part.count:
+            continue
+        begins = part.kept[0]
+        meets = whole.last is not None and whole.last.last + 1 == begins.first
+        if meets and whole.last is not None:
+            both = families(space, np.array([whole.last.last, begins.first]))
+            meets = bool(both[0] == both[1])
+        whole.add(begins, meets)
+        for interval in part.kept[1:]:
+            whole.add(interval, False)
+        if part.count > len(part.kept) and part.last is not None:
+            whole.count += part.count - len(part.kept)
+            whole.last = part.last
+    return whole

@@ -1,0 +1,206 @@
+"""`tiebreak sweep` from choice to exit code: sweep, keep what is known, explain, write the certificate."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tiebreak import __version__
+from tiebreak.adapters.isolation import MEMORY_LIMIT
+from tiebreak.adapters.registry import check_spec
+from tiebreak.conformance.plan import Selection, chosen_operators, typed_case
+from tiebreak.conformance.sweep.blocks import Block
+from tiebreak.conformance.sweep.certificate import Result, digests, read_certificate, write_certificate
+from tiebreak.conformance.sweep.explaining import causes_of
+from tiebreak.conformance.sweep.log import Log, part_of
+from tiebreak.conformance.sweep.sweeper import BLOCK_LIMIT, Sweeper
+from tiebreak.golden.errors import (
+    EXIT_CONFORMS,
+    EXIT_DISCREPANCIES,
+    EXIT_FAILED,
+    InvalidInput,
+    Unsupported,
+)
+from tiebreak.golden.nodes import Case
+from tiebreak.golden.operators import get_operator
+from tiebreak.golden.pose import problems_of
+from tiebreak.golden.space import Space, check
+
+Progress = Callable[[int, int], None]  # inputs done, and of how many
+
+
+@dataclass(frozen=True)
+class How:
+    """`time_limit` in seconds for a block, `memory_limit` in MiB for the worker; `all_modes`: count for each."""
+
+    time_limit: float = BLOCK_LIMIT
+    memory_limit: int = MEMORY_LIMIT
+    all_modes: bool = False
+
+
+def space_of(selection: Selection) -> Space:
+    """What a person asked to sweep: a node, all its inputs but the first, the scale too if every one is wanted.
+
+    Raises InvalidInput for whatever does not fit.
+    """
+    operators = chosen_operators(selection)
+    if len(operators) != 1:
+        raise InvalidInput("a sweep is of exactly one --operator")
+    spec = get_operator(operators[0])
+    forms = [form for form in spec.forms if set(selection.inputs) <= set(form)]
+    form = forms[0] if forms else spec.forms[0]
+    if form[0] in selection.inputs:
+        raise InvalidInput(f"{spec.id}: {form[0]} takes every value there is: leave --input {form[0]} off")
+    every_scale = form[1].endswith("scale") and form[1] not in selection.inputs
+    given = {form[0]: "0", **({form[1]: "1"} if every_scale else {}), **selection.inputs}
+    case = typed_case(Selection(**{**vars(selection), "inputs": given}), operators)
+    return check(posed(Space(case.node, case.inputs[1:], every_scale)))
+
+
+def posed(space: Space) -> Space:
+    """The space with the shape of its first input that the node takes. InvalidInput if it takes neither."""
+    for column in (False, True):
+        found = Space(space.node, space.others, space.every_scale, column)
+        try:
+            problems_of(Case("sweep", found.node, (found.first_input(0, 2), *found.other_inputs(0))))
+            return found
+        except InvalidInput as error:
+            problem = error
+    raise problem
+
+
+def sweep_job(
+    spec: str,
+    space: Space,
+    certificate: Path,
+    how: How,
+    *,
+    resume: bool = False,
+    progress: Progress = lambda done, of: None,
+) -> dict[str, Any]:
+    """Sweep, write the certificate and give what it says. Unsupported if the backend does not take the node.
+
+    Raises InvalidInput for bad input, MachineryFailed if the backend can't be had or fails too often.
+    """
+    check_spec(spec)
+    log = Log(part_of(certificate))
+    check_place(certificate)
+    sweeper = Sweeper(spec, space, how.time_limit, how.memory_limit, how.all_modes)
+    started = time.perf_counter()
+    try:
+        if resume:
+            log.read()
+        sweeper.start()
+        facts = sweeper.facts()
+        header = {"tiebreak": __version__, "space": space.described(), "backend": facts, "all_modes": how.all_modes}
+        if resume:
+            check_same(log, header)
+        else:
+            log.begin(header)
+        started = time.perf_counter()
+        run_blocks(sweeper, log, progress)
+        seconds = time.perf_counter() - started
+    except (InvalidInput, Unsupported):
+        if not resume and not log.blocks:
+            log.end()
+        raise
+    finally:
+        sweeper.close()
+    return finish(spec, space, facts, log, seconds, how, certificate)
+
+
+def run_blocks(sweeper: Sweeper, log: Log, progress: Progress) -> None:
+    """The blocks that are not in the log, into it."""
+    space = sweeper.space
+    left = [number for number in range(space.blocks) if number not in log.blocks or log.blocks[number].fault]
+    done = space.inputs - sum(inputs_of(space, number) for number in left)
+    progress(done, space.inputs)
+    for block in sweeper.sweep(left):
+        log.add(block)
+        done += inputs_of(space, block.number)
+        progress(done, space.inputs)
+
+
+def inputs_of(space: Space, block: int) -> int:
+    return space.piece * len(space.pieces(block))
+
+
+def check_place(certificate: Path) -> None:
+    if certificate.is_dir():
+        raise InvalidInput(f"{certificate}: is a folder; name the file that the certificate goes to")
+    if not certificate.parent.is_dir():
+        raise InvalidInput(f"{certificate}: no folder {certificate.parent}")
+
+
+def check_same(log: Log, header: Mapping[str, Any]) -> None:
+    """InvalidInput if the unfinished sweep was of something else."""
+    for name, now in header.items():
+        if log.header.get(name) != now:
+            raise InvalidInput(f"{log.path}: its {name} is another than what is asked for now: start anew")
+
+
+def finish(
+    spec: str, space: Space, facts: Mapping[str, Any], log: Log, seconds: float, how: How, certificate: Path
+) -> dict[str, Any]:
+    """Explain the mismatches and write the certificate; the log goes."""
+    blocks = [log.blocks[number] for number in sorted(log.blocks)]
+    result = Result(space, facts, blocks, seconds, how.all_modes, {})
+    if result.mismatches:
+        causes = causes_of(spec, space, result.folded.kept, how.memory_limit)
+        result = Result(space, facts, blocks, seconds, how.all_modes, causes)
+    data = write_certificate(certificate, result)
+    log.end()
+    return data
+
+
+def exit_code(data: Mapping[str, Any]) -> int:
+    """By the contract's table: a proven mismatch outranks a failure."""
+    if data["counts"]["deviates"]:
+        return EXIT_DISCREPANCIES
+    return EXIT_FAILED if data["faults"] else EXIT_CONFORMS
+
+
+def check_job(certificate: Path, how: How, progress: Progress = lambda done, of: None) -> dict[str, Any]:
+    """Sweep again what a certificate is about and compare: the blocks whose results have changed, and what else has.
+
+    Raises as sweep_job does, DamagedFile for what is no certificate.
+    """
+    data, space = read_certificate(certificate)
+    before = digests(data, space.blocks)
+    spec = check_spec(data["backend"]["spec"])
+    sweeper = Sweeper(spec, space, how.time_limit, how.memory_limit)
+    try:
+        sweeper.start()
+        facts, blocks = sweeper.facts(), list[Block]()
+        for block in sweeper.sweep(range(space.blocks)):
+            blocks.append(block)
+            progress(sum(inputs_of(space, b.number) for b in blocks), space.inputs)
+    finally:
+        sweeper.close()
+    result = Result(space, facts, blocks, 0.0, False, {})
+    changed = [b.number for b, digest in zip(blocks, before, strict=True) if b.sha256 != digest]
+    return {
+        "certificate": str(certificate),
+        "backend": facts["name"],
+        "operator": space.node.operator,
+        "inputs": space.inputs,
+        "blocks": space.blocks,
+        "changed_blocks": changed,
+        "counts": {"then": data["counts"], "now": result.counts},
+        "changed": changes(data["backend"], facts),
+        "faults": result.faults,
+    }
+
+
+def changes(then: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, list[str]]:
+    """What of the backend is not what it was: versions, libraries, what it says of itself."""
+    found = {name: [str(then[name]), str(now[name])] for name in ("name", "version") if then[name] != now[name]}
+    for part in ("libraries", "attestation"):
+        for name in sorted({*then[part], *now[part]}):
+            pair = [str(then[part].get(name, "absent")), str(now[part].get(name, "absent"))]
+            if pair[0] != pair[1]:
+                found[f"{part}: {name}"] = pair
+    return found

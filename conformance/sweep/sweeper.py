@@ -1,0 +1,148 @@
+"""One backend's worker, kept busy with a space's blocks while we judge them on another core."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from tiebreak.adapters.frames import BrokenFrame
+from tiebreak.adapters.isolation import MEMORY_LIMIT, START_LIMIT
+from tiebreak.adapters.libraries import libraries_of
+from tiebreak.adapters.process import MIB, TooMuchMemory, WorkerProcess
+from tiebreak.adapters.replies import parse_hello, raise_for
+from tiebreak.adapters.sweeping import Answer, answers
+from tiebreak.conformance.sweep.blocks import Block, Digests, judged
+from tiebreak.conformance.sweep.judging import Judge, judge_for
+from tiebreak.golden import kernel
+from tiebreak.golden.errors import MachineryFailed, Unsupported
+from tiebreak.golden.space import Space
+
+BLOCK_LIMIT = 300.0  # seconds
+MOST_FAULTS = 8  # blocks without results, after which no more are tried
+
+
+@dataclass
+class Sweeper:
+    """Runs blocks of one space on one backend. `time_limit` is in seconds for a block, `memory_limit` in MiB."""
+
+    spec: str
+    space: Space
+    time_limit: float = BLOCK_LIMIT
+    memory_limit: int = MEMORY_LIMIT
+    all_modes: bool = False
+    worker: WorkerProcess | None = None
+    hello: dict[str, Any] = field(default_factory=dict)
+    judge: Judge | None = None
+    digests: Digests = field(default_factory=Digests)
+    judging: float = 0.0  # seconds
+    peak_memory: int = 0  # bytes that the worker held
+
+    def start(self) -> None:
+        """Start the worker. InvalidInput for a wrong spec, MachineryFailed if the backend can't be had."""
+        kernel.refuse_flushing()
+        if self.judge is None:
+            self.judge = judge_for(self.space)
+        worker = WorkerProcess(self.spec, self.memory_limit * MIB, cores()[1])
+        try:
+            hello = parse_hello(worker.read_line(time.monotonic() + START_LIMIT))
+        except TimeoutError:
+            worker.kill()
+            raise MachineryFailed(f"backend {self.spec!r} did not start within {START_LIMIT:g} s") from None
+        except (EOFError, BrokenFrame, TooMuchMemory) as error:
+            ended = worker.end()
+            raise MachineryFailed(f"backend {self.spec!r} did not start: {str(error) or ended}") from None
+        if hello["status"] != "ready":
+            worker.finish()
+            raise_for(self.spec, hello)
+        self.worker, self.hello = worker, hello
+
+    def sweep(self, numbers: Sequence[int]) -> Iterator[Block]:
+        """Each block in order. Unsupported if the backend does not take the node, MachineryFailed after many faults."""
+        todo, faults = list(numbers), 0
+        while todo:
+            if self.worker is None:
+                self.start()
+            assert self.worker is not None
+            try:
+                with on_other_cores():
+                    for answer in answers(self.worker, self.space, list(todo), self.time_limit, lambda: True):
+                        yield self.judged(answer)
+                        todo.pop(0)
+                        faults += answer.status != "ok"
+                        if faults >= MOST_FAULTS:
+                            raise MachineryFailed(
+                                f"backend {self.spec!r}: given up after {faults} blocks: {answer.message}"
+                            )
+            except (TimeoutError, EOFError, OSError, BrokenFrame, TooMuchMemory) as error:
+                fault = self.ended(error)
+                faults += 1
+                if faults >= MOST_FAULTS:
+                    raise MachineryFailed(f"backend {self.spec!r}: given up after {faults} blocks: {fault}") from None
+                yield Block(todo.pop(0), fault=fault)
+
+    def judged(self, answer: Answer) -> Block:
+        assert self.judge is not None and self.worker is not None
+        if answer.status == "unsupported":
+            raise Unsupported(answer.message)
+        if answer.status != "ok":
+            return Block(answer.block, fault=answer.message or "an error without a message")
+        started = time.perf_counter()
+        found = judged(self.space, self.judge, answer, self.digests, all_modes=self.all_modes)
+        self.judging += time.perf_counter() - started
+        return found
+
+    def ended(self, error: BaseException) -> str:
+        """What went wrong; the worker is gone afterwards."""
+        worker, self.worker = self.worker, None
+        assert worker is not None
+        if isinstance(error, TimeoutError):
+            worker.kill()
+            worker.close()
+            return f"no results within {self.time_limit:g} s"
+        told = worker.end()
+        return str(error) or told
+
+    def facts(self) -> dict[str, Any]:
+        """Name, version, what the backend says of itself, and its library's files by their checksums."""
+        if self.worker is None:
+            self.start()
+        assert self.worker is not None
+        try:
+            request = {"request": "attest", "nodes": [self.space.node.key]}
+            self.worker.send(request, time.monotonic() + START_LIMIT)
+            told = dict(self.worker.read_line(time.monotonic() + START_LIMIT)["attestation"])
+        except (EOFError, OSError, BrokenFrame, TooMuchMemory, KeyError, TypeError, ValueError) as error:
+            told = {"attestation failed": self.ended(error)}
+        libraries = {} if self.worker is None else libraries_of(self.worker.process.pid)
+        named = {"name": self.hello["name"], "version": self.hello["version"], "spec": self.spec}
+        return named | {"attestation": {str(k): str(v) for k, v in told.items()}, "libraries": libraries}
+
+    def close(self) -> None:
+        worker, self.worker = self.worker, None
+        if worker is not None:
+            worker.finish()
+
+
+def cores() -> tuple[list[int], list[int]]:
+    """The processor's cores for us and for the backend: one for us, if there is more than one."""
+    found = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
+    return (found[:1], found[1:]) if len(found) > 1 else ([], [])
+
+
+@contextmanager
+def on_other_cores() -> Iterator[None]:
+    """Have this thread stay off the backend's cores."""
+    own, _ = cores()
+    if not own:
+        yield
+        return
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, own)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)

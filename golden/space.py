@@ -1,0 +1,144 @@
+"""Every input there is: all bit patterns of a node's first input, its other inputs fixed, or with every scale too.
+
+Patterns are numbered in order, and with every scale all patterns come once for each. A *piece* is what one call of a
+backend gets, a *block* what a certificate has a checksum for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from tiebreak.golden import _kernel
+from tiebreak.golden.elements import ELEMENT_TYPES, FloatType, IntegerType, numpy_dtype
+from tiebreak.golden.errors import InvalidInput
+from tiebreak.golden.nodes import Constant, Node, node_from_key
+from tiebreak.golden.problem import Array, codes_of, kind_of
+
+PIECE = 1 << 18  # patterns: with their results they stay in a core's own cache
+BLOCK = 1 << 22
+MOST_BITS = 32
+WORDS = {16: np.uint16, 32: np.uint32}
+
+
+@dataclass(frozen=True)
+class Space:
+    """`others` are the inputs after the first; with `every_scale` the first of them is any of its type's values."""
+
+    node: Node
+    others: tuple[Array, ...]
+    every_scale: bool = False
+    column: bool = False  # the first input has shape (n, 1) instead of (n,)
+
+    @cached_property
+    def first(self) -> FloatType | IntegerType:
+        return ELEMENT_TYPES[self.node.input_type]
+
+    @property
+    def patterns(self) -> int:
+        """Bit patterns of the first input."""
+        return 1 << self.first.bits
+
+    @cached_property
+    def scales(self) -> int:
+        """How many scales: every positive finite one of the type, or the one."""
+        if not self.every_scale:
+            return 1
+        kind = ELEMENT_TYPES[self.node.inputs[1].dtype.name]
+        assert isinstance(kind, FloatType)
+        return kind.largest_bits
+
+    @property
+    def inputs(self) -> int:
+        return self.patterns * self.scales
+
+    @property
+    def piece(self) -> int:
+        return min(self.patterns, PIECE)
+
+    @property
+    def blocks(self) -> int:
+        return -(-self.inputs // BLOCK)
+
+    def pieces(self, block: int) -> range:
+        """The numbers of a block's first inputs, piece by piece."""
+        return range(block * BLOCK, min((block + 1) * BLOCK, self.inputs), self.piece)
+
+    def scale_bits(self, at: int) -> int:
+        """The bit pattern of the scale that input number `at` has; 0 if there is but one."""
+        return at // self.patterns + 1 if self.every_scale else 0
+
+    def other_inputs(self, at: int) -> tuple[Array, ...]:
+        if not self.every_scale:
+            return self.others
+        dtype = self.node.inputs[1].dtype
+        scale = np.array(self.scale_bits(at), f"uint{8 * dtype.itemsize}").view(dtype)
+        return scale, *self.others[1:]
+
+    def first_input(self, at: int, size: int, into: Array | None = None) -> Array:
+        """The first input of inputs number `at` to `at + size`, all of one scale; in memory that is there, if given."""
+        return shaped(patterns_as(self.first, at % self.patterns, size, into), self.column)
+
+    def described(self) -> dict[str, Any]:
+        """As plain data, for a worker, a file or another machine."""
+        inputs = [
+            [kind.name, array.dtype.name, list(array.shape), codes_of(array).reshape(-1).tolist()]
+            for kind, array in zip(self.node.inputs[1:], self.others, strict=True)
+        ]
+        return {
+            "node": self.node.key,
+            "inputs": inputs,
+            "every_scale": self.every_scale,
+            "column": self.column,
+        }
+
+
+def space_from(data: Mapping[str, Any]) -> Space:
+    """The space that `Space.described` wrote. InvalidInput for anything else."""
+    try:
+        node = node_from_key(str(data["node"]))
+        arrays = [
+            Constant(str(name), str(kind), tuple(map(int, shape)), tuple(map(int, codes))).array()
+            for name, kind, shape, codes in data["inputs"]
+        ]
+        if [array.dtype for array in arrays] != [kind.dtype for kind in node.inputs[1:]]:
+            raise ValueError("its inputs are not the node's")
+        return check(Space(node, tuple(arrays), bool(data["every_scale"]), bool(data["column"])))
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        raise InvalidInput(f"not the description of a sweep: {error}") from None
+
+
+def check(space: Space) -> Space:
+    """The space, if it can be swept; InvalidInput if it is too large or has no scales to vary."""
+    if space.first.bits > MOST_BITS:
+        raise InvalidInput(f"{space.node.operator}: 2^{space.first.bits} {space.first.name} inputs are too many to try")
+    if space.every_scale:
+        kind = kind_of(space.others[0]) if space.others else None
+        if not isinstance(kind, FloatType) or kind.bits > 16 or space.first.bits > 16:
+            name = "no scale" if kind is None else kind.name
+            raise InvalidInput(f"{space.node.operator}: every scale is for types of 16 bits and fewer, not {name}")
+    return space
+
+
+def patterns_as(kind: FloatType | IntegerType, first: int, size: int, into: Array | None = None) -> Array:
+    """Consecutive bit patterns as an array of the type; types of fewer than 8 bits take a byte an element.
+
+    `into` may be an earlier result of the same size, which is overwritten.
+    """
+    if kind.bits >= 16:
+        found = np.empty(size, numpy_dtype(kind.name)) if into is None else into
+        _kernel.fill_patterns(found.reshape(-1).view(WORDS[kind.bits]), first)
+        return found.reshape(-1)
+    numbers = np.arange(first, first + size, dtype=np.int64)
+    if isinstance(kind, IntegerType):
+        values = np.where(numbers > kind.highest, numbers - (1 << kind.bits), numbers)
+        return values.astype(numpy_dtype(kind.name))
+    return numbers.astype(np.uint8).view(numpy_dtype(kind.name))
+
+
+def shaped(array: Array, column: bool) -> Array:
+    return array.reshape(-1, 1) if column else array
