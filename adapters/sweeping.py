@@ -24,7 +24,7 @@ from tiebreak.golden import _kernel
 from tiebreak.golden.elements import numpy_dtype
 from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.problem import Array
-from tiebreak.golden.space import BLOCK, Space, space_from
+from tiebreak.golden.space import Space, space_from
 
 SLOTS = 3
 STATUSES = ("ok", "unsupported", "error")
@@ -108,7 +108,7 @@ def first_output(outputs: Any, dtype: np.dtype[Any], shape: tuple[int, ...]) -> 
 
 def slot_size(space: Space) -> int:
     """Bytes of a block's results."""
-    return min(BLOCK, space.inputs) * numpy_dtype(space.node.output_type).itemsize
+    return min(space.block, space.inputs) * numpy_dtype(space.node.output_type).itemsize
 
 
 def answers(

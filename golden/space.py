@@ -22,17 +22,22 @@ from tiebreak.golden.problem import Array, codes_of, kind_of
 PIECE = 1 << 18  # patterns: with their results they stay in a core's own cache
 BLOCK = 1 << 22
 MOST_BITS = 32
+FEWEST_IN_BLOCK, MOST_IN_BLOCK = 1 << 16, 1 << 26
 WORDS = {16: np.uint16, 32: np.uint32}
 
 
 @dataclass(frozen=True)
 class Space:
-    """`others` are the inputs after the first; with `every_scale` the first of them is any of its type's values."""
+    """`others` are the inputs after the first; with `every_scale` the first of them is any of its type's values.
+
+    `block` is how many inputs a block has, a power of two from 2^16 on.
+    """
 
     node: Node
     others: tuple[Array, ...]
     every_scale: bool = False
     column: bool = False  # the first input has shape (n, 1) instead of (n,)
+    block: int = BLOCK
 
     @cached_property
     def first(self) -> FloatType | IntegerType:
@@ -58,15 +63,15 @@ class Space:
 
     @property
     def piece(self) -> int:
-        return min(self.patterns, PIECE)
+        return min(self.patterns, PIECE, self.block)
 
     @property
     def blocks(self) -> int:
-        return -(-self.inputs // BLOCK)
+        return -(-self.inputs // self.block)
 
     def pieces(self, block: int) -> range:
         """The numbers of a block's first inputs, piece by piece."""
-        return range(block * BLOCK, min((block + 1) * BLOCK, self.inputs), self.piece)
+        return range(block * self.block, min((block + 1) * self.block, self.inputs), self.piece)
 
     def scale_bits(self, at: int) -> int:
         """The bit pattern of the scale that input number `at` has; 0 if there is but one."""
@@ -94,6 +99,7 @@ class Space:
             "inputs": inputs,
             "every_scale": self.every_scale,
             "column": self.column,
+            "block": self.block,
         }
 
 
@@ -107,13 +113,17 @@ def space_from(data: Mapping[str, Any]) -> Space:
         ]
         if [array.dtype for array in arrays] != [kind.dtype for kind in node.inputs[1:]]:
             raise ValueError("its inputs are not the node's")
-        return check(Space(node, tuple(arrays), bool(data["every_scale"]), bool(data["column"])))
+        flags = bool(data["every_scale"]), bool(data["column"])
+        return check(Space(node, tuple(arrays), *flags, int(data["block"])))
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise InvalidInput(f"not the description of a sweep: {error}") from None
 
 
 def check(space: Space) -> Space:
     """The space, if it can be swept; InvalidInput if it is too large or has no scales to vary."""
+    if not FEWEST_IN_BLOCK <= space.block <= MOST_IN_BLOCK or space.block & (space.block - 1):
+        ends = f"{FEWEST_IN_BLOCK} to {MOST_IN_BLOCK}"
+        raise InvalidInput(f"a block of {space.block} inputs: a power of two from {ends} is wanted")
     if space.first.bits > MOST_BITS:
         raise InvalidInput(f"{space.node.operator}: 2^{space.first.bits} {space.first.name} inputs are too many to try")
     if space.every_scale:

@@ -23,7 +23,7 @@ from tiebreak.golden import _kernel
 from tiebreak.golden.elements import ELEMENT_TYPES, FloatType
 from tiebreak.golden.errors import DamagedFile, InvalidInput
 from tiebreak.golden.rounding import ROUND_MODES
-from tiebreak.golden.space import BLOCK, Space, space_from
+from tiebreak.golden.space import Space, space_from
 from tiebreak.reports.records import write_aside
 
 FORMAT = {"format": "tiebreak-certificate", "version": 1}
@@ -157,7 +157,6 @@ class Result:
             "counts": self.counts,
             "modes": self.modes,
             "intervals": {"count": folded.count, "kept": [readable(self.space, i) for i in folded.kept]},
-            "block_inputs": BLOCK,
             "sha256": runs(self.blocks),
             "faults": self.faults,
             "seconds": round(self.seconds, 3),

@@ -80,7 +80,7 @@ def interval_from(row: Any) -> Interval:
 def fold(space: Space, wrong: Sequence[tuple[Array, Array, Array]]) -> Folded:
     """The deviating inputs of a block, by number, with codes got and expected, in any order."""
     found = Folded()
-    if not wrong:
+    if not sum(part[0].size for part in wrong):
         return found
     numbers, got, expected = (np.concatenate([part[i] for part in wrong]) for i in range(3))
     order = np.argsort(numbers, kind="stable")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -55,9 +55,19 @@ def space_of(selection: Selection) -> Space:
     if form[0] in selection.inputs:
         raise InvalidInput(f"{spec.id}: {form[0]} takes every value there is: leave --input {form[0]} off")
     every_scale = form[1].endswith("scale") and form[1] not in selection.inputs
-    given = {form[0]: "0", **({form[1]: "1"} if every_scale else {}), **selection.inputs}
-    case = typed_case(Selection(**{**vars(selection), "inputs": given}), operators)
-    return check(posed(Space(case.node, case.inputs[1:], every_scale)))
+    given = {**({form[1]: "1"} if every_scale else {}), **selection.inputs}
+    case = typed_with(selection, form[0], given)
+    return posed(check(Space(case.node, case.inputs[1:], every_scale)))
+
+
+def typed_with(selection: Selection, first: str, given: Mapping[str, str]) -> Case:
+    """The typed case with a first input of the lowest rank that the operator takes."""
+    for first_value in ("0", "[0]"):
+        try:
+            return typed_case(replace(selection, inputs={first: first_value, **given}), selection.operators)
+        except InvalidInput as error:
+            problem = error
+    raise problem
 
 
 def posed(space: Space) -> Space:
