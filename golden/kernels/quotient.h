@@ -47,6 +47,9 @@ enum {
     MODES = 9
 };
 
+/* Whether a tie goes up: if the lower one is odd, if it is not negative, if it is negative, always; by nearest mode. */
+static volatile int TIES[5][4] = {{0, 1, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 1}, {0, 0, 0, 0}, {1, 0, 0, 0}};
+
 /* What one scale and zero point make of a node, in float and in double. */
 typedef struct {
     float scale, inverse, half, low, high;

@@ -2,7 +2,7 @@
 
 /* x of one element drawn in, an integer t near its quotient, also as a code, and the rest. */
 #define ELEMENT(i)                                             \
-    const PLAN *q = columns ? p + (i) : p;                     \
+    const PLAN *q = columns ? p + (i) : &one;                  \
     REAL v = x[i];                                             \
     v = v > q->low ? v : q->low; /* a NaN becomes low */       \
     v = v < q->high ? v : q->high;                             \
@@ -48,6 +48,7 @@ INLINE int NAMED(sided)(const REAL *x, const PLAN *p, int mode, void *out, int w
 
 /* The same from the nearest integer, which one comparison of the rest corrects. */
 INLINE void NAMED(directed)(const REAL *x, const PLAN *p, int columns, int mode, void *out, int width, size_t n) {
+    const PLAN one = *p; /* which no store can change */
     for (size_t i = 0; i < n; i++) {
         ELEMENT(i)
         if (mode == DOWNWARD) code -= rest < 0;
@@ -66,6 +67,7 @@ INLINE void NAMED(directed)(const REAL *x, const PLAN *p, int columns, int mode,
 
 /* Nearest integers; whether one of them may be a tie or next to one. */
 INLINE int NAMED(nearest)(const REAL *x, const PLAN *p, int columns, void *out, int width, size_t n) {
+    const PLAN one = *p; /* which no store can change */
     INT worst = 0;
     int ties = 0;
     for (size_t i = 0; i < n; i++) {
@@ -82,15 +84,16 @@ INLINE int NAMED(nearest)(const REAL *x, const PLAN *p, int columns, void *out, 
 
 /* The same with the right choice on a tie, and where t is the second nearest. */
 INLINE void NAMED(careful)(const REAL *x, const PLAN *p, int columns, int mode, void *out, int width, size_t n) {
-    const INT even = mode == NEAREST_EVEN, away = mode == NEAREST_AWAY, zero = mode == NEAREST_ZERO;
-    const INT up = mode == NEAREST_UP;
+    const PLAN one = *p; /* which no store can change */
+    /* From memory: as constants of 0 and 1 they would become branches, and the loop stay scalar. */
+    const INT even = TIES[mode][0], away = TIES[mode][1], zero = TIES[mode][2], up = TIES[mode][3];
     for (size_t i = 0; i < n; i++) {
         ELEMENT(i)
-        INT over = (rest > q->half) - (INT)(rest < -q->half);
+        INT above = rest > q->half, below = rest < -q->half;
         INT tie_above = rest == q->half, tie_below = rest == -q->half;
-        INT integer = BITS(shifted) - BITS(MAGIC) + over - tie_below; /* on a tie, the lower one */
-        INT choice = (even & integer) | up | (away & (integer >= 0)) | (zero & (integer < 0));
-        code += over - tie_below + ((tie_above | tie_below) & choice & 1);
+        INT lower = BITS(shifted) - BITS(MAGIC) + above - below - tie_below; /* of two as near; else the nearest */
+        INT negative = lower < 0, choice = (even & lower) | up | (away & ~negative) | (zero & negative);
+        code += above - below - tie_below + ((tie_above | tie_below) & choice);
         NAMED(store)(out, i, code, width);
     }
 }
@@ -118,29 +121,41 @@ INLINE void NAMED(block)(const REAL *x, const PLAN *p, int columns, int mode, vo
         above = half_above | (under & half_below);                                       \
     }
 
-#define OUTSIDE(code) (((code) < lowest) | ((code) > highest))
+/* Whether the lower and the upper integer are the one that came, once clamped, and whether they are out of range. */
+#define MATCH(below, is_lower, is_upper, out_lower, out_upper)                          \
+    INT is_lower, is_upper, out_lower, out_upper;                                        \
+    {                                                                                    \
+        INT lower = below, upper = below + 1;                                            \
+        out_lower = (lower < lowest) | (lower > highest);                                \
+        out_upper = (upper < lowest) | (upper > highest);                                \
+        lower = lower > lowest ? lower : lowest, upper = upper > lowest ? upper : lowest; \
+        lower = lower < highest ? lower : highest, upper = upper < highest ? upper : highest; \
+        is_lower = lower == g, is_upper = upper == g;                                    \
+    }
 
 /* For one mode, whether the code is neither the exact one nor that of working precision, and specified. */
-#define DIFFERS(mode, exact_up, working_up)                                              \
+#define DIFFERS(mode, up, up_w)                                                          \
     {                                                                                    \
-        INT e = below + (exact_up), w = below_w + (working_up);                          \
-        INT silent = leaves & (OUTSIDE(e) | OUTSIDE(w));                                 \
-        e = e > lowest ? e : lowest, w = w > lowest ? w : lowest;                        \
-        e = e < highest ? e : highest, w = w < highest ? w : highest;                    \
-        differ##mode += (e != g) & (w != g) & ~silent;                                   \
+        INT u = up, w = up_w;                                                            \
+        INT same = (is_lower ^ (u & (is_lower ^ is_upper))) | (is_lower_w ^ (w & (is_lower_w ^ is_upper_w))); \
+        if (leaves) same |= (out_lower ^ (u & (out_lower ^ out_upper))) | (out_lower_w ^ (w & (out_lower_w ^ out_upper_w))); \
+        differ##mode += same ^ 1;                                                        \
     }
 
 /* All nine modes on a block: x and the quotients in working precision, with the plans of both (bounds beyond the type's
  * by two), against the codes that came. Results outside [lowest, highest] are unspecified if `leaves`. */
-TARGET static void NAMED(count)(const REAL *x, const REAL *quotients, const PLAN *p, const PLAN *unit, const INT *got,
-                                INT zero_point, INT lowest, INT highest, INT leaves, size_t n, int64_t *differ) {
+INLINE void NAMED(count)(const REAL *x, const REAL *quotients, const PLAN *exact, const PLAN *working, const INT *got,
+                         INT zero_point, INT lowest, INT highest, int leaves, size_t n, int64_t *differ) {
+    const PLAN p = *exact, unit = *working;
     INT differ0 = 0, differ1 = 0, differ2 = 0, differ3 = 0, differ4 = 0, differ5 = 0, differ6 = 0, differ7 = 0;
     INT differ8 = 0;
     lowest -= zero_point, highest -= zero_point;
     for (size_t i = 0; i < n; i++) {
-        PLACE(x[i], p, below, inexact, tie, above)
-        PLACE(quotients[i], unit, below_w, inexact_w, tie_w, above_w)
+        PLACE(x[i], &p, below, inexact, tie, above)
+        PLACE(quotients[i], &unit, below_w, inexact_w, tie_w, above_w)
         INT g = got[i] - zero_point, negative = below < 0, negative_w = below_w < 0;
+        MATCH(below, is_lower, is_upper, out_lower, out_upper)
+        MATCH(below_w, is_lower_w, is_upper_w, out_lower_w, out_upper_w)
         DIFFERS(0, above | (tie & ~negative), above_w | (tie_w & ~negative_w))
         DIFFERS(1, above | (tie & negative), above_w | (tie_w & negative_w))
         DIFFERS(2, above | tie, above_w | tie_w)
@@ -155,9 +170,15 @@ TARGET static void NAMED(count)(const REAL *x, const REAL *quotients, const PLAN
     differ[5] += differ5, differ[6] += differ6, differ[7] += differ7, differ[8] += differ8;
 }
 #undef PLACE
-#undef OUTSIDE
-#undef CLAMPED
+#undef MATCH
 #undef DIFFERS
+
+TARGET static void NAMED(counted)(const REAL *x, const REAL *quotients, const PLAN *exact, const PLAN *working,
+                                  const INT *got, INT zero_point, INT lowest, INT highest, int leaves, size_t n,
+                                  int64_t *differ) {
+    if (leaves) NAMED(count)(x, quotients, exact, working, got, zero_point, lowest, highest, 1, n, differ);
+    else NAMED(count)(x, quotients, exact, working, got, zero_point, lowest, highest, 0, n, differ);
+}
 
 TARGET static void NAMED(blocks)(const REAL *x, const PLAN *p, int columns, int mode, void *out, int width, size_t n) {
     for (size_t at = 0; at < n; at += BLOCK) {

@@ -132,13 +132,13 @@ TARGET static void NAMED(count_row)(const request_t *exact, const request_t *wor
             double x[BLOCK], quotients[BLOCK];
             NAMED(stage_double)(exact, at, n, x);
             NAMED(stage_double)(working, at, n, quotients);
-            NAMED(count_double)(x, quotients, exact->twice, working->twice, (const int64_t *)got + at, zero_point,
+            NAMED(counted_double)(x, quotients, exact->twice, working->twice, (const int64_t *)got + at, zero_point,
                                 lowest, highest, leaves, n, differ);
         } else {
             float x[BLOCK], quotients[BLOCK];
             NAMED(stage_single)(exact, at, n, x);
             NAMED(stage_single)(working, at, n, quotients);
-            NAMED(count_single)(x, quotients, exact->single, working->single, (const int32_t *)got + at,
+            NAMED(counted_single)(x, quotients, exact->single, working->single, (const int32_t *)got + at,
                                 (int32_t)zero_point, (int32_t)lowest, (int32_t)highest, leaves, n, differ);
         }
     }
