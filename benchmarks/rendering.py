@@ -1,0 +1,110 @@
+"""results.json as the Markdown that the docs show."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from aims import aims
+from figures import NONE, escaped, figure, megabytes, quotient, table
+from kernel_tables import kernel_tables
+
+Part = dict[str, Any]
+
+
+def render(results: dict[str, Any]) -> str:
+    """All parts that there are."""
+    pieces = ["## What is to be reached\n", table(["what", "aim", "measured", "reached"], aims(results))]
+    for name, (title, tables) in PARTS.items():
+        if name in results:
+            pieces += [f"## {title}\n", described(results[name]), *tables(results[name])]
+            if "note" in results[name]:
+                pieces.append(f"Not measured: {escaped(results[name]['note'])}.\n")
+    return "\n".join(pieces)
+
+
+def described(part: Part) -> str:
+    """Where and when, and with what."""
+    libraries = ", ".join(f"{name} {version}" for name, version in part["libraries"].items())
+    quick = " **A quick look, which tells only that the command works.**" if part["quick"] else ""
+    facts = (
+        f"{part['created'][:10]}, {part['machine']}, {part['processor']}, {part['cores']} cores, {part['kernel_path']}"
+    )
+    return f"{escaped(facts)}; {escaped(libraries)}.{quick}\n"
+
+
+def of_kernel(part: Part) -> Iterator[str]:
+    yield from kernel_tables(part["rows"])
+
+
+def of_sweep(part: Part) -> Iterator[str]:
+    if not part["rows"]:
+        return
+    rows = {row["way"]: row for row in part["rows"]}
+    alone, inputs = rows["backend alone"]["seconds"], part["inputs"] * part["blocks_measured"] / part["blocks"]
+    yield f"{part['backend']}, {inputs:,.0f} inputs of {part['inputs']:,}.\n"
+    yield table(
+        [
+            "",
+            "seconds",
+            "10^6 inputs in a second",
+            "over the backend alone",
+            "over its own calls in it",
+            "with start and certificate, s",
+            "peak memory, MB",
+        ],
+        [
+            [
+                way,
+                figure(row["seconds"]),
+                f"{inputs / row['seconds'] / 1e6:,.0f}",
+                figure(quotient(row["seconds"], alone)),
+                figure(quotient(row["seconds"], row.get("backend_seconds"))),
+                figure(row.get("whole_seconds")),
+                megabytes(row.get("peak_bytes")),
+            ]
+            for way, row in rows.items()
+        ],
+    )
+
+
+def of_run(part: Part) -> Iterator[str]:
+    if not part["rows"]:
+        return
+    yield f"{' and '.join(part['backends'])}, level {part['level']}, {part['cases']:,} cases.\n"
+    lines = [[row["stage"], figure(row["seconds"]), f"{100 * row['share']:.1f} %"] for row in part["rows"]]
+    yield table(["stage", "seconds", "share"], [*lines, ["all", figure(part["seconds"]), NONE]])
+
+
+def of_report(part: Part) -> Iterator[str]:
+    yield table(
+        [
+            "discrepancies",
+            "write the records, s",
+            "read them, s",
+            "write the report, s",
+            "records, MB",
+            "report, kB",
+            "peak memory writing, MB",
+            "peak memory reading and reporting, MB",
+        ],
+        [
+            [
+                f"{row['discrepancies']:,}",
+                *(figure(row[f"{stage}_seconds"]) for stage in ("write", "read", "report")),
+                figure(row["records_bytes"] / 1e6),
+                figure(row["report_bytes"] / 1e3),
+                megabytes(row["write_peak_bytes"]),
+                megabytes(row["report_peak_bytes"]),
+            ]
+            for row in part["rows"]
+        ],
+    )
+
+
+PARTS: dict[str, tuple[str, Callable[[Part], Iterator[str]]]] = {
+    "kernel": ("The kernel", of_kernel),
+    "sweep": ("A sweep", of_sweep),
+    "run": ("A run, by stage", of_run),
+    "report": ("Records and report", of_report),
+}

@@ -1,0 +1,244 @@
+"""The pieces of benchmarks/ on tiny sizes: that they measure what they say, never how long it took."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tiebreak.conformance.plan import Selection
+from tiebreak.golden.kernel import MODES
+from tiebreak.reports.records import read_run
+
+BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
+if not BENCHMARKS.is_dir():
+    pytest.skip("a source distribution has no benchmarks", allow_module_level=True)
+sys.path.insert(0, str(BENCHMARKS))
+
+import alone  # noqa: E402
+import contenders  # noqa: E402
+import fresh  # noqa: E402
+import kernel  # noqa: E402
+import libraries  # noqa: E402
+import measure  # noqa: E402
+import rendering  # noqa: E402
+import report  # noqa: E402
+import run_stages  # noqa: E402
+import setting  # noqa: E402
+import sweep  # noqa: E402
+import timing  # noqa: E402
+
+TINY = kernel.Sizes(cached=256, large=512, rounds=1, least=0.0)
+HALVES = Selection(
+    ("onnx.QuantizeLinear",), input_type="float16", output_type="uint8", inputs={"y_scale": "0.1", "y_zero_point": "9"}
+)
+CASES = {"operators": ("onnx.QuantizeLinear",), "input_type": "float32", "output_type": "uint8", "level": ""}
+FACTS = {
+    **{"created": "2026-01-01T00:00:00", "machine": "M", "processor": "P", "cores": 2, "kernel_path": "avx2"},
+    **{"quick": True, "libraries": {"numpy": "2"}},
+}
+
+
+@pytest.fixture
+def without_libraries(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("onnxruntime", "torch", "tensorflow"):
+        monkeypatch.setitem(sys.modules, name, None)
+
+
+@pytest.fixture
+def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    def called(function: Any, *arguments: Any, watch: bool = False) -> tuple[Any, int]:
+        return function(*arguments), 1 if watch else 0
+
+    for module in (sweep, run_stages, report):
+        monkeypatch.setattr(module, "in_fresh_process", called)
+
+
+def test_contenders_take_turns_and_the_shortest_time_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    called: list[str] = []
+    now, took = 0.0, {"a": iter([1.0, 6.0, 4.0]), "b": iter([1.0, 2.0, 9.0])}
+
+    def contender(name: str) -> timing.Repeat:
+        def repeat(times: int) -> None:
+            nonlocal now
+            called.append(name)
+            now += next(took[name]) * times
+
+        return repeat
+
+    monkeypatch.setattr(timing.time, "perf_counter", lambda: now)
+    best = timing.best_times({name: contender(name) for name in "ab"}, 2, 0.5)
+    assert called == ["a", "b", "a", "b", "b", "a"]  # each once to see how often a sample repeats it
+    assert best == {"a": 4.0, "b": 2.0}
+
+
+def test_a_sample_repeats_what_is_short(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 0.0
+
+    def repeat(times: int) -> None:
+        nonlocal now
+        now += 0.25 * times
+
+    monkeypatch.setattr(timing.time, "perf_counter", lambda: now)
+    assert timing.enough(repeat, 1.0) == 4
+
+
+@pytest.mark.parametrize("data", setting.SCALES)
+@pytest.mark.parametrize("output", ["uint8", "int8", "int16"])
+def test_contenders_do_the_same_work(output: str, data: str) -> None:
+    if data == "NaN and infinities":
+        pytest.skip("nothing is specified for them")
+    asked = setting.Setting(output, data=data, form="working", elements=4096)
+    expected = contenders.numpy_naive(asked)
+    expected.repeat(1)
+    for threads in (1, 2):
+        own = contenders.tiebreak(replace(asked, threads=threads))
+        asked.out[:] = 77
+        own.repeat(2)
+        np.testing.assert_array_equal(own.result(), expected.result())
+
+
+@pytest.mark.parametrize("layout", setting.LAYOUTS)
+def test_onnxruntime_does_the_same_work(layout: str) -> None:
+    pytest.importorskip("onnxruntime")
+    asked = setting.Setting("int8", form="working", layout=layout, elements=4096)
+    own, peer = contenders.tiebreak(asked), libraries.onnxruntime(asked)
+    own.repeat(1)
+    peer.repeat(1)
+    assert len(set(asked.scale)) == {setting.ONE: 1}.get(layout, 64)
+    np.testing.assert_array_equal(own.result(), peer.result())
+
+
+def test_data_are_what_they_are_called() -> None:
+    def quotients(data: str) -> Any:
+        return setting.inputs(data, "int8", 1024) / setting.SCALES[data]
+
+    assert (np.abs(quotients("ties") % 1) == 0.5).all()
+    assert (quotients("whole quotients") % 1 == 0).all()
+    assert (np.abs(quotients("out of range")) > 128).all()
+    assert not np.isfinite(quotients("NaN and infinities")).any()
+    assert np.abs(quotients("ordinary")).max() < 132
+    for data in ("subnormal inputs", "subnormal inputs and scale"):
+        x = setting.inputs(data, "int8", 1024)
+        assert 0 < np.abs(x).max() < np.finfo(np.float32).tiny
+    assert 100 < np.abs(quotients("subnormal inputs and scale")).max() < 132
+
+
+def test_every_setting_of_the_kernel_is_measured(without_libraries: None) -> None:
+    rows = kernel.measure(TINY)
+    own = [row for row in rows if row["who"] == "tiebreak"]
+    assert {row["about"] for row in own} == {"modes", "data", "forms", "paths"}
+    assert all(row["seconds"] > 0 and row["gelems"] > 0 for row in own)
+    by_mode = {(r["place"], r["output"], r["threads"], r["mode"]) for r in own if r["about"] == "modes"}
+    assert len(by_mode) == 2 * 4 * 2 * len(MODES)
+    assert {row["path"] for row in own if row["about"] == "paths"} == set(kernel._kernel.available_paths())
+    assert {row["data"] for row in own} == set(setting.SCALES)
+    absent = [row for row in rows if row["who"] in ("onnxruntime", "torch", "tensorflow")]
+    assert absent and all(row["note"].startswith("not installed") and "seconds" not in row for row in absent)
+    assert "not installed (onnxruntime)" in rendering.render({"kernel": FACTS | {"rows": rows}})
+
+
+def test_what_a_library_lacks_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("onnxruntime")
+    with pytest.raises(contenders.Missing, match="has no int32"):
+        libraries.onnxruntime(setting.Setting("int32", elements=64))
+    monkeypatch.setattr(libraries, "PROVIDERS", ["no such provider"])
+    row = kernel.group("data", "in cache", [setting.Setting(elements=64)], kernel.RUNTIME, TINY)[1]
+    assert row["note"].startswith("refuses: ") and "seconds" not in row
+
+
+def test_a_sweep_and_the_backend_alone(in_this_process: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sweep, "cores", lambda: ([], []))  # we stay where we are
+    found = sweep.measure("numpy-naive", HALVES, 1)
+    assert [row["way"] for row in found["rows"]] == list(sweep.WAYS)
+    assert found["inputs"] == 65536 and found["blocks_measured"] == found["blocks"] == 1
+    assert all(row["seconds"] > 0 and row["peak_bytes"] == 1 for row in found["rows"])
+    assert 0 < found["rows"][0]["backend_seconds"] <= found["rows"][0]["seconds"]
+    assert "numpy-naive, 65,536 inputs of 65,536" in rendering.render({"sweep": FACTS | found})
+
+
+def test_some_blocks_of_a_sweep(in_this_process: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sweep, "cores", lambda: ([], []))
+    monkeypatch.setattr(sweep, "WAYS", {"sweep": sweep.swept, "backend alone": alone.alone})
+    found = sweep.measure("numpy-naive", sweep.SELECTION, 1, 2)
+    assert (found["blocks"], found["blocks_measured"]) == (1024, 2)
+    assert all(row["seconds"] > 0 for row in found["rows"])
+
+
+def test_a_run_by_stage(in_this_process: None) -> None:
+    found = run_stages.measure(["numpy-naive"], CASES, 1)
+    assert found["cases"] > 100
+    stages = [row["stage"] for row in found["rows"]]
+    assert stages.index("plan") < stages.index("run and judge") < stages.index("write the report")
+    assert sum(row["share"] for row in found["rows"]) == pytest.approx(1)
+
+
+def test_records_and_report_grow(in_this_process: None, tmp_path: Path) -> None:
+    found = report.measure([7, 3000], Selection(**CASES))
+    small, large = found["rows"]
+    assert found["real_discrepancies"] > 10
+    assert small["records_bytes"] < large["records_bytes"] and small["report_bytes"] > 1000
+    report.begin(tmp_path, Selection(**CASES))
+    run = read_run(tmp_path)
+    grown = report.grown(run, 3000)
+    assert len(grown.discrepancies) == grown.discrepancies["id"].nunique() == 3000
+    assert (grown.discrepancies.dtypes == run.discrepancies.dtypes).all()
+
+
+def test_a_process_of_its_own_gives_results_errors_and_memory() -> None:
+    found, peak = fresh.in_fresh_process(os.getpid, watch=True)
+    assert found != os.getpid() and peak > 0
+    with pytest.raises(fresh.Failed, match="ValueError: "):
+        fresh.in_fresh_process(int, "x")
+    with pytest.raises(fresh.Failed, match="exit status 3"):
+        fresh.in_fresh_process(os._exit, 3)
+
+
+def test_the_command_writes_both_files_and_keeps_the_other_parts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [{"stage": "plan", "seconds": 1.23456789, "share": 1.0}]
+    run = {"backends": ["a"], "level": "quick", "cases": 3, "seconds": 1.0, "rows": rows}
+    monkeypatch.setattr(measure, "PARTS", {"run": lambda quick: run, "report": lambda quick: {"rows": []}})
+    assert measure.main(["-o", str(tmp_path), "--quick"]) == 0
+    run["cases"] = 4
+    assert measure.main(["-o", str(tmp_path), "--only", "run"]) == 0
+    data = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))
+    assert (data["run"]["cases"], data["run"]["quick"], data["report"]["quick"]) == (4, False, True)
+    assert data["run"]["rows"] == [{"stage": "plan", "seconds": 1.23457, "share": 1.0}]
+    assert (tmp_path / "tables.md").read_text(encoding="utf-8") == rendering.render(data)
+    assert "| plan | 1.23 | 100.0 % |" in capsys.readouterr().out
+    (tmp_path / "results.json").write_text("[broken", encoding="utf-8")
+    assert measure.known(tmp_path / "results.json") == measure.FORMAT
+
+
+def test_an_impossible_folder_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "file").touch()
+    assert measure.main(["-o", str(tmp_path / "file")]) == 2
+    assert capsys.readouterr().err.startswith("measure.py: output folder ")
+
+
+def test_the_page_shows_the_results_beside_it() -> None:
+    page = measure.PAGE.read_text(encoding="utf-8")
+    data = measure.known(BENCHMARKS / "results.json")
+    assert set(measure.PARTS) <= set(data)
+    assert "not measured" not in page.lower()
+    for table in re.findall(r"(?:^\|.*\n)+", page, re.MULTILINE):
+        assert len({line.count(" | ") for line in table.splitlines()}) == 1
+    assert page == measure.with_tables(page, rendering.render(data))
+    with pytest.raises(ValueError, match="lacks the lines"):
+        measure.with_tables("no marks", "")
+
+
+def test_what_libraries_say_can_not_break_a_table() -> None:
+    note = {"note": "a | b <c>\nd", "rows": []}
+    row = {"about": "modes", "who": "torch", "place": "in cache", "output": "int8", **note}
+    row |= {"mode": setting.EVEN, "data": "ordinary", "form": "exact", "layout": setting.ONE, "path": "", "threads": 1}
+    assert "| a \\| b &lt;c> d |" in rendering.render({"kernel": FACTS | {"rows": [row]}})
