@@ -82,10 +82,11 @@ INLINE int NAMED(nearest)(const REAL *x, const PLAN *p, int columns, void *out, 
     return columns ? ties : worst >= BITS(p->half);
 }
 
-/* The same with the right choice on a tie, and where t is the second nearest. */
-INLINE void NAMED(careful)(const REAL *x, const PLAN *p, int columns, int mode, void *out, int width, size_t n) {
+/* The same with the right choice on a tie, and where t is the second nearest; whether there was one such. */
+INLINE int NAMED(careful)(const REAL *x, const PLAN *p, int columns, int mode, void *out, int width, size_t n) {
     const PLAN one = *p; /* which no store can change */
     /* From memory: as constants of 0 and 1 they would become branches, and the loop stay scalar. */
+    INT found = 0;
     const INT even = TIES[mode][0], away = TIES[mode][1], zero = TIES[mode][2], up = TIES[mode][3];
     for (size_t i = 0; i < n; i++) {
         ELEMENT(i)
@@ -94,15 +95,21 @@ INLINE void NAMED(careful)(const REAL *x, const PLAN *p, int columns, int mode, 
         INT lower = BITS(shifted) - BITS(MAGIC) + above - below - tie_below; /* of two as near; else the nearest */
         INT negative = lower < 0, choice = (even & lower) | up | (away & ~negative) | (zero & negative);
         code += above - below - tie_below + ((tie_above | tie_below) & choice);
+        found |= above | below | tie_above | tie_below;
         NAMED(store)(out, i, code, width);
     }
+    return found != 0;
 }
 
-INLINE void NAMED(block)(const REAL *x, const PLAN *p, int columns, int mode, void *out, int width, size_t n) {
+/* `ties`: whether the block before had some, as this one then probably has too; the same of this one. */
+INLINE int NAMED(block)(const REAL *x, const PLAN *p, int columns, int mode, void *out, int width, size_t n, int ties) {
     if (mode < AWAY) {
-        if (NAMED(nearest)(x, p, columns, out, width, n)) NAMED(careful)(x, p, columns, mode, out, width, n);
-    } else if (columns || mode == AWAY || p->slack == 0 || NAMED(sided)(x, p, mode, out, width, n))
+        if (!ties) ties = NAMED(nearest)(x, p, columns, out, width, n);
+        return ties && NAMED(careful)(x, p, columns, mode, out, width, n);
+    }
+    if (columns || mode == AWAY || p->slack == 0 || NAMED(sided)(x, p, mode, out, width, n))
         NAMED(directed)(x, p, columns, mode, out, width, n);
+    return 0;
 }
 
 /* Where an argument of round lies: the integer below (or at) it, and 0 or 1 for: not an integer, a tie, above a tie. */
@@ -180,14 +187,15 @@ TARGET static void NAMED(counted)(const REAL *x, const REAL *quotients, const PL
     else NAMED(count)(x, quotients, exact, working, got, zero_point, lowest, highest, 0, n, differ);
 }
 
-TARGET static void NAMED(blocks)(const REAL *x, const PLAN *p, int columns, int mode, void *out, int width, size_t n) {
+TARGET static void NAMED(blocks)(const REAL *x, const PLAN *p, int columns, int mode, void *out, int width, size_t n,
+                                 int *ties) {
     for (size_t at = 0; at < n; at += BLOCK) {
         size_t size = n - at < BLOCK ? n - at : BLOCK;
         void *to = (char *)out + at * width;
         const PLAN *own = columns ? p + at : p;
 #define CASE(m, c, w)                                      \
     if (mode == (m) && columns == (c) && width == (w)) {   \
-        NAMED(block)(x + at, own, c, m, to, w, size);      \
+        NAMED(block)(x + at, own, c, m, to, w, size, 0);   \
         continue;                                          \
     }
 #define CASES(c, w) CASE(AWAY, c, w) CASE(TO_ZERO, c, w) CASE(UPWARD, c, w) CASE(DOWNWARD, c, w)
@@ -199,7 +207,7 @@ TARGET static void NAMED(blocks)(const REAL *x, const PLAN *p, int columns, int 
 #undef CASES
 #define CASE(c, w)                                         \
     if (columns == (c) && width == (w)) {                  \
-        NAMED(block)(x + at, own, c, mode, to, w, size);   \
+        *ties = NAMED(block)(x + at, own, c, mode, to, w, size, *ties); \
         continue;                                          \
     }
         CASE(0, 1) CASE(0, 2) CASE(0, 4) CASE(1, 1) CASE(1, 2) CASE(1, 4)

@@ -99,8 +99,9 @@ TARGET static void NAMED(row)(const request_t *r) {
     float singles[BLOCK];
     double doubles[BLOCK];
     size_t at, n;
+    int ties = 0;
     if (!r->wide && r->direct) {
-        NAMED(blocks_single)((const float *)r->x, r->single, r->columns, r->mode, r->out, r->width, r->n);
+        NAMED(blocks_single)((const float *)r->x, r->single, r->columns, r->mode, r->out, r->width, r->n, &ties);
         return;
     }
     for (at = 0; at < r->n; at += n) {
@@ -108,10 +109,12 @@ TARGET static void NAMED(row)(const request_t *r) {
         n = r->n - at < BLOCK ? r->n - at : BLOCK;
         if (r->wide) {
             NAMED(stage_double)(r, at, n, doubles);
-            NAMED(blocks_double)(doubles, r->twice + (r->columns ? at : 0), r->columns, r->mode, out, r->width, n);
+            NAMED(blocks_double)(doubles, r->twice + (r->columns ? at : 0), r->columns, r->mode, out, r->width, n,
+                                  &ties);
         } else {
             NAMED(stage_single)(r, at, n, singles);
-            NAMED(blocks_single)(singles, r->single + (r->columns ? at : 0), r->columns, r->mode, out, r->width, n);
+            NAMED(blocks_single)(singles, r->single + (r->columns ? at : 0), r->columns, r->mode, out, r->width, n,
+                                  &ties);
         }
     }
 }
