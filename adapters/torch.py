@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from tiebreak.adapters import torch_classic, torch_decomposed, torch_fake
 from tiebreak.adapters.platform_facts import instruction_sets
 from tiebreak.adapters.protocol import Run
-from tiebreak.adapters.torch_calls import Plan, script
+from tiebreak.adapters.torch_calls import Plan, Planner, script
 from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 
-Planner = Callable[[Any, Node], Plan]
 CLASSIC: Mapping[str, Planner] = {**torch_classic.PLANNERS, **torch_fake.PLANNERS}
 
 

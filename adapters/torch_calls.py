@@ -77,6 +77,15 @@ class Plan:
     ways: str
 
 
+Planner = Callable[[Any, Node], Plan]
+
+
+def linear_planners(quantize: Planner, dequantize: Planner) -> dict[str, Planner]:
+    """By the ids of the operators that divide by a scale or multiply by one."""
+    forth, back = ("onnx.QuantizeLinear", "ngraph.Quantize"), ("onnx.DequantizeLinear", "ngraph.Dequantize")
+    return dict.fromkeys(forth, quantize) | dict.fromkeys(back, dequantize)
+
+
 def tensor_of(library: Any, array: Array) -> Any:
     """A tensor with a copy of the array's bits; NumPy lacks some of the types, so they go as unsigned integers."""
     if array.dtype.name not in TYPES:

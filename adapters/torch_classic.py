@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tiebreak.adapters.torch_calls import Call, number, type_argument
+from tiebreak.adapters.torch_calls import Call, linear_planners, number, type_argument
 from tiebreak.adapters.torch_linear import Operands, planner
 from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.nodes import Node
@@ -24,8 +24,12 @@ def quantize(library: Any, node: Node, of: Operands) -> Call:
 
 
 def refuse_quantize(node: Node) -> None:
-    if node.output_type not in QUANTIZED:
-        raise Unsupported(f"torch's quantized dtypes are {', '.join(QUANTIZED.values())}, not {node.output_type}")
+    check_quantized(node.output_type)
+
+
+def check_quantized(kind: str) -> None:
+    if kind not in QUANTIZED:
+        raise Unsupported(f"torch's quantized dtypes are {', '.join(QUANTIZED.values())}, not {kind}")
 
 
 def dequantize(library: Any, node: Node, of: Operands) -> Call:
@@ -38,15 +42,10 @@ def dequantize(library: Any, node: Node, of: Operands) -> Call:
 def refuse_dequantize(node: Node) -> None:
     if node.output_type != "float32":
         raise Unsupported(f"dequantize returns an fp32 Tensor, not {node.output_type}")
-    if node.input_type not in QUANTIZED:
-        raise Unsupported(f"torch's quantized dtypes are {', '.join(QUANTIZED.values())}, not {node.input_type}")
+    check_quantized(node.input_type)
 
 
-QUANTIZE = planner(quantize, refuse_quantize, "quantize_per_tensor and _per_channel", numbers=False)
-DEQUANTIZE = planner(dequantize, refuse_dequantize, "Tensor.dequantize", numbers=True)
-PLANNERS = {
-    "onnx.QuantizeLinear": QUANTIZE,
-    "ngraph.Quantize": QUANTIZE,
-    "onnx.DequantizeLinear": DEQUANTIZE,
-    "ngraph.Dequantize": DEQUANTIZE,
-}
+PLANNERS = linear_planners(
+    planner(quantize, refuse_quantize, "quantize_per_tensor and _per_channel", numbers=False),
+    planner(dequantize, refuse_dequantize, "Tensor.dequantize", numbers=True),
+)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tiebreak.adapters.torch_calls import Argument, Call, number, type_argument
+from tiebreak.adapters.torch_calls import Argument, Call, linear_planners, number, type_argument
 from tiebreak.adapters.torch_linear import Operands, planner
 from tiebreak.golden.elements import SMALL_FLOAT_TYPES
 from tiebreak.golden.errors import Unsupported
@@ -54,11 +54,7 @@ def takes_all(node: Node) -> None:
     """dequantize_per_* say themselves what they do not take."""
 
 
-QUANTIZE = planner(quantize, refuse_floats, "quantized_decomposed.quantize_per_*", numbers=False)
-DEQUANTIZE = planner(dequantize, takes_all, "quantized_decomposed.dequantize_*", numbers=False)
-PLANNERS = {
-    "onnx.QuantizeLinear": QUANTIZE,
-    "ngraph.Quantize": QUANTIZE,
-    "onnx.DequantizeLinear": DEQUANTIZE,
-    "ngraph.Dequantize": DEQUANTIZE,
-}
+PLANNERS = linear_planners(
+    planner(quantize, refuse_floats, "quantized_decomposed.quantize_per_*", numbers=False),
+    planner(dequantize, takes_all, "quantized_decomposed.dequantize_*", numbers=False),
+)

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tiebreak.conformance.causes import Operands, operands, round_array
 from tiebreak.conformance.judge import UNSPECIFIED, Judgement
+from tiebreak.conformance.operands import Operands, operands, round_array
 from tiebreak.conformance.truths import Truths, is_nan
 from tiebreak.golden.elements import FloatType
 from tiebreak.golden.nodes import Case

@@ -12,8 +12,9 @@ import arithmetic_of_mistakes as wb
 from test_wrong_backends import operands, vectors
 from tiebreak.adapters.outcome import Outcome
 from tiebreak.conformance.boundary import distance_in_ulp
-from tiebreak.conformance.causes import UNEXPLAINED, Explanation, round_array, settle
+from tiebreak.conformance.causes import UNEXPLAINED, Explanation, settle
 from tiebreak.conformance.naming import with_causes
+from tiebreak.conformance.operands import round_array
 from tiebreak.conformance.run import BackendRecords, evidence_of, record
 from tiebreak.conformance.suite.layout import Cause
 from tiebreak.conformance.truths import TruthCache

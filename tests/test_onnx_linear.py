@@ -1,66 +1,29 @@
-"""onnx.QuantizeLinear and onnx.DequantizeLinear: ONNX's own node tests, both truths against each other, each clause."""
+"""onnx.QuantizeLinear and onnx.DequantizeLinear: ONNX's own node tests, each clause, both truths against each other."""
 
 from __future__ import annotations
 
 import math
 import warnings
 from functools import cache
-from io import BytesIO
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 import pytest
+from answers_of_onnx_linear import DEQUANTIZE, F8, QUANTIZE, number, numbers, same, solve
 from hypothesis import HealthCheck, given, settings
 
-from tiebreak.adapters import frames
-from tiebreak.adapters.isolation import IsolatedBackend
 from tiebreak.conformance.generators import cases
 from tiebreak.conformance.suite import SUITES
 from tiebreak.conformance.truths import TruthCache
 from tiebreak.golden import kernel, oracle
 from tiebreak.golden.builder import build_file
-from tiebreak.golden.elements import FloatType, decode
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Case, make_node
 from tiebreak.golden.operators import OPERATORS
-from tiebreak.golden.operators.onnx_linear import NUMBERS
 from tiebreak.golden.pose import problems_of
-from tiebreak.golden.problem import UNDEFINED, Array, Elementwise, Problem, Quantization, codes_of
+from tiebreak.golden.problem import Array, codes_of
 from tiebreak.golden.vectorfile import VECTORS
-
-QUANTIZE, DEQUANTIZE = "onnx.QuantizeLinear", "onnx.DequantizeLinear"
-F8 = "float8_e4m3fn"
-
-
-def numbers(problem: Problem, *, working: bool) -> list[Any]:
-    """Each result as a number, None where the document says nothing. The kernel must give the same."""
-    solved = [truth.solve(problem, working=working) for truth in (oracle, kernel)]
-    for mine, other in zip(*solved, strict=True):
-        assert np.array_equal(mine, other)
-    codes, states = solved[0]
-    return [None if s == UNDEFINED else number(problem, int(c)) for c, s in zip(codes, states, strict=True)]
-
-
-def number(problem: Problem, code: int) -> float:
-    kind = problem.result
-    return float(decode(code & ((1 << kind.bits) - 1), kind)) if isinstance(kind, FloatType) else code
-
-
-def solve(operator: str, *inputs: Any, working: bool = False, **node: Any) -> list[Any]:
-    """The results of a node for inputs given as lists, converted to the node's types."""
-    made = make_node(operator, zero_point=len(inputs) == 3, **node)
-    arrays = tuple(np.asarray(v).astype(kind.dtype) for v, kind in zip(inputs, made.inputs, strict=True))
-    (problem,) = problems_of(Case("c", made, arrays))
-    return numbers(problem, working=working)
-
-
-def same(got: list[Any], wanted: list[Any]) -> bool:
-    return len(got) == len(wanted) and all(
-        g == w or (g is not None and w is not None and math.isnan(g) and math.isnan(w))
-        for g, w in zip(got, wanted, strict=True)
-    )
-
 
 # ONNX's own node tests, as the installed package generates them.
 
@@ -218,90 +181,6 @@ def test_zero_point_of_one_element_beside_a_scalar() -> None:
         solve(DEQUANTIZE, [[5, 6]], [1.0, 1.0], [3], quantized="int8")
 
 
-NOT_ALLOWED: tuple[tuple[str, dict[str, Any], str], ...] = (
-    (QUANTIZE, {"quantized": "int4", "opset": 19}, "opset 19 has no quantized type int4"),
-    (QUANTIZE, {"real": "float16", "opset": 13}, "opset 13 has no real type float16"),
-    (QUANTIZE, {"attributes": {"block_size": 2}, "opset": 19}, "no attribute 'block_size'"),
-    (QUANTIZE, {"attributes": {"axis": 0}, "opset": 10}, "no attribute 'axis'"),
-    (QUANTIZE, {"attributes": {"precision": "float16"}, "opset": 21}, "no attribute 'precision'"),
-    (QUANTIZE, {"attributes": {"saturate": 0}, "opset": 13}, "no attribute 'saturate'"),
-    (QUANTIZE, {"quantized": "float4_e2m1fn", "opset": 21}, "no quantized type float4_e2m1fn"),
-    (QUANTIZE, {"quantized": "uint2", "opset": 24}, "no quantized type uint2"),
-    (QUANTIZE, {"scale": "float8_e8m0fnu", "opset": 23}, "no scale of type float8_e8m0fnu"),
-    (QUANTIZE, {"real": "float16", "scale": "float32", "opset": 21}, "wants a scale of type float16"),
-    (QUANTIZE, {"quantized": "int32"}, "is not one of"),
-    (QUANTIZE, {"real": "float64"}, "is not one of"),
-    (QUANTIZE, {"opset": 26}, "is not one of 10 to 25"),
-    (QUANTIZE, {"quantized": "int8", "zero_point": False}, "can't be left off for int8"),
-    (QUANTIZE, {"quantized": "int8", "attributes": {"output_dtype": "uint8"}}, "output_dtype is uint8"),
-    (QUANTIZE, {"attributes": {"block_size": -1}}, "not a block size"),
-    (QUANTIZE, {"attributes": {"output_dtype": "float32"}}, "is not one of"),
-    (DEQUANTIZE, {"real": "float32", "attributes": {"output_dtype": "float16"}}, "the output is float16"),
-    (DEQUANTIZE, {"quantized": "int8", "real": "float16", "opset": 13}, "no real type float16"),
-    (DEQUANTIZE, {"quantized": "int8", "scale": "float8_e8m0fnu"}, "the output is float8_e8m0fnu"),
-    (DEQUANTIZE, {"quantized": "int16", "opset": 19}, "no quantized type int16"),
-    (DEQUANTIZE, {"attributes": {"output_dtype": "float32"}, "opset": 21}, "no attribute 'output_dtype'"),
-)
-
-
-@pytest.mark.parametrize(("operator", "node", "reason"), NOT_ALLOWED)
-def test_what_a_version_does_not_allow(operator: str, node: dict[str, Any], reason: str) -> None:
-    with pytest.raises(InvalidInput, match=reason):
-        make_node(operator, **node)
-
-
-@pytest.mark.parametrize(
-    ("shape", "scale", "attributes", "reason"),
-    [
-        ((2, 3), (2,), {}, "needs \\[\\] or \\[3\\]"),
-        ((2, 3), (2, 3), {}, "without block_size"),
-        ((2, 3), (2, 1), {"block_size": 2}, "needs \\[2, 2\\]"),
-        ((2, 3), (2,), {"axis": 0, "block_size": 2}, "needs \\[1, 3\\]"),
-        ((3,), (3,), {}, "axis 1 outside"),
-        ((2, 3), (2, 1), {"axis": 2, "block_size": 3}, "axis 2 outside"),
-    ],
-)
-def test_shapes_that_do_not_fit(shape: Any, scale: Any, attributes: dict[str, Any], reason: str) -> None:
-    node = make_node(DEQUANTIZE, quantized="int8", attributes=attributes)
-    inputs = np.zeros(shape, np.int8), np.ones(scale, np.float32), np.zeros(scale, np.int8)
-    with pytest.raises(InvalidInput, match=reason):
-        problems_of(Case("c", node, inputs))
-
-
-def test_first_version_that_has_such_a_node() -> None:
-    for node, opset in (
-        ({}, 21),
-        ({"quantized": F8}, 21),
-        ({"scale": "float16"}, 23),
-        ({"scale": "float8_e8m0fnu"}, 24),
-        ({"quantized": "int2"}, 25),
-        ({"real": "int32"}, 23),
-    ):
-        assert make_node(QUANTIZE, **node).opset == opset, node
-    assert make_node(DEQUANTIZE, quantized="float4_e2m1fn").opset == 23
-
-
-def test_types_go_by_name_or_number() -> None:
-    for number_, name in NUMBERS.items():
-        if name in OPERATORS[QUANTIZE].quantized_types:
-            node = make_node(QUANTIZE, quantized=name, attributes={"output_dtype": number_})
-            assert node.attributes["output_dtype"] == name
-    from_name = make_node(QUANTIZE, attributes={"precision": "bfloat16"})
-    assert make_node(QUANTIZE, attributes={"precision": 16}).key == from_name.key
-    with pytest.raises(InvalidInput, match="precision"):
-        make_node(QUANTIZE, attributes={"precision": 2})
-
-
-def test_plain_nodes_pose_a_quantization_in_every_version() -> None:
-    x, one, zero = np.ones(2, np.float32), np.float32(1), np.uint8(0)
-    inputs = (x, np.asarray(one), np.asarray(zero))
-    for opset in OPERATORS[QUANTIZE].opsets:
-        (problem,) = problems_of(Case("c", make_node(QUANTIZE, opset=opset), inputs))
-        assert isinstance(problem, Quantization)
-    (other,) = problems_of(Case("c", make_node(QUANTIZE, attributes={"precision": "float32"}), inputs))
-    assert isinstance(other, Elementwise)
-
-
 def test_plain_vectors_are_built_as_before() -> None:
     path = VECTORS / "onnx.QuantizeLinear-bfloat16-int4.json"
     assert build_file(QUANTIZE, "bfloat16", "int4") == path.read_text(encoding="utf-8")
@@ -357,46 +236,3 @@ def test_the_usual_mistakes_are_mistakes() -> None:
 
 def zero(name: str) -> Array:
     return np.zeros((), getattr(ml_dtypes, name))
-
-
-# The adapters, on the real libraries.
-
-
-def test_small_floats_travel_in_frames() -> None:
-    for name in ("float8_e4m3fn", "float8_e5m2fnuz", "float8_e8m0fnu", "float4_e2m1fn"):
-        array = np.arange(6, dtype=np.uint8).reshape(2, 3).view(getattr(ml_dtypes, name))
-        stream = BytesIO(frames.encode({"a": 1}, [array]))
-        _, (back,) = frames.decode(stream.readline, stream.read)
-        assert back.dtype == array.dtype
-        assert np.array_equal(back.view(np.uint8), array.view(np.uint8))
-
-
-def runtime_case(operator: str, *inputs: Any, **node: Any) -> Case:
-    made = make_node(operator, zero_point=len(inputs) == 3, **node)
-    return Case("c", made, tuple(np.asarray(v).astype(t.dtype) for v, t in zip(inputs, made.inputs, strict=True)))
-
-
-@pytest.mark.parametrize("name", ["onnxruntime", "onnx-reference", "openvino"])
-def test_runtimes_run_what_they_take_and_refuse_the_rest(name: str) -> None:
-    pytest.importorskip("onnx")
-    pytest.importorskip(name.removesuffix("-reference"))
-    x = np.array([[[1.0, 2, 3], [4, 5, 6]], [[7, 8, 9], [10, 11, 12]]])
-    per_axis = runtime_case(QUANTIZE, x, [1.0, 2], [0, 0], attributes={"axis": 1})
-    six = np.arange(6)[None]
-    blocks = runtime_case(DEQUANTIZE, six, [[1.0, 2, 4]], [[0, 1, 0]], quantized="int8", attributes={"block_size": 2})
-    float8 = runtime_case(QUANTIZE, [1.0, -3, 1000], 2.0, 0.0, quantized="float8_e5m2")
-    unknown = runtime_case(QUANTIZE, [1.0], 2.0, 0.0, real="bfloat16", quantized="float8_e5m2fnuz")
-    backend = IsolatedBackend(name, time_limit=60)
-    try:
-        backend.start()
-        y = backend.run(per_axis).outputs[0]
-        assert y.tolist() == [[[1, 2, 3], [2, 2, 3]], [[7, 8, 9], [5, 6, 6]]]
-        assert backend.run(blocks).outputs[0].tolist() == [[0, 1, 2, 4, 16, 20]]
-        (small,) = backend.run(float8).outputs
-        assert small.dtype.name == "float8_e5m2"
-        assert small.astype(float).tolist() == [0.5, -1.5, 512.0]  # 500 is nearer to 512 than to 448
-        outcome = backend.run(unknown)
-        assert outcome.status == ("ok" if name == "onnx-reference" else "unsupported"), outcome.message
-        assert "21" in backend.attestation([per_axis.node.key])["opset"]
-    finally:
-        backend.close()

@@ -6,13 +6,13 @@ import math
 
 import numpy as np
 import pytest
-from test_onnx_linear import DEQUANTIZE as ONNX_DEQUANTIZE
-from test_onnx_linear import F8, same, solve
-from test_onnx_linear import QUANTIZE as ONNX_QUANTIZE
+from answers_of_onnx_linear import DEQUANTIZE as ONNX_DEQUANTIZE
+from answers_of_onnx_linear import F8, same, solve
+from answers_of_onnx_linear import QUANTIZE as ONNX_QUANTIZE
+from answers_of_tensorflow_ranges import WIDTHLESS, case, outputs, values
+from answers_of_tensorflow_ranges import D as DEQUANTIZE
+from answers_of_tensorflow_ranges import Q as QUANTIZE
 from test_tensorflow_fake import PER_CHANNEL, PER_TENSOR, SCALED, answers, array, posed
-from test_tensorflow_quantize import WIDTHLESS, case, outputs, values
-from test_tensorflow_quantize import D as DEQUANTIZE
-from test_tensorflow_quantize import Q as QUANTIZE
 
 from tiebreak.conformance.judge import DEVIATES, EXACT, UNSPECIFIED, WORKING, judge_outputs
 from tiebreak.conformance.truths import TruthCache

@@ -13,7 +13,8 @@ import pytest
 import sample_path_backends
 from rich.console import Console
 
-from tiebreak.conformance.paths import causes_by_path, node_key, path_cases, path_rows
+from tiebreak.conformance.path_members import node_key
+from tiebreak.conformance.paths import causes_by_path, path_cases, path_rows
 from tiebreak.conformance.plan import Selection, plan
 from tiebreak.conformance.probes import AXIS_ATTRIBUTES, LARGE, PER_CHANNEL, PROBES, Probe, case_of, layouts
 from tiebreak.conformance.run import run_cases

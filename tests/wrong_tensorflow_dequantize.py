@@ -9,7 +9,7 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
-from wrong_tensorflow_quantize import (
+from arithmetic_of_tensorflow import (
     LARGEST,
     F,
     Facts,
@@ -28,20 +28,33 @@ from wrong_model import Array, WrongBackend
 DEQUANTIZE = "tensorflow.Dequantize"
 
 
-def dequantized_combined(x: Array, low: Array, high: Array, f: Facts) -> Array:
-    return np.asarray(low + (x - f["min"]).astype(F) * (high - low) / F(f["range"]))
+def dequantized_with(count: int, offset: int) -> Callable[..., Array]:
+    """MIN_COMBINED with `count` more values in range(T), `offset` more added to x: 0 and 0 are right."""
+
+    def formula(x: Array, low: Array, high: Array, f: Facts) -> Array:
+        return np.asarray(low + (x - f["min"] + offset).astype(F) * (high - low) / F(f["range"] + count))
+
+    return formula
+
+
+def range_scale(low: Array, high: Array, f: Facts) -> Array:
+    steps = 1 << f["bits"]
+    return np.asarray((high - low) * F(steps / (steps - 1)) / F(steps))
 
 
 def dequantized_first(x: Array, low: Array, high: Array, f: Facts) -> Array:
-    steps = 1 << f["bits"]
-    scale = (high - low) * F(steps / (steps - 1)) / F(steps)
-    return np.asarray(low.astype(np.float64) + (x - f["min"]).astype(np.float64) * scale.astype(np.float64))
+    scale = range_scale(low, high, f).astype(np.float64)
+    return np.asarray(low.astype(np.float64) + (x - f["min"]).astype(np.float64) * scale)
+
+
+def sides(low: Array, high: Array, f: Facts) -> tuple[Array, Array]:
+    """The scale above zero and below it, of which unsigned types have none."""
+    above = high / F(f["max"])
+    return above, low / F(f["min"] + f["narrow_range"]) if f["min"] else above
 
 
 def dequantized_scaled(x: Array, low: Array, high: Array, f: Facts) -> Array:
-    above = high / F(f["max"])
-    below = low / F(f["min"] + f["narrow_range"]) if f["min"] else above
-    return np.asarray(x.astype(F) * np.maximum(above, below))
+    return np.asarray(x.astype(F) * np.maximum(*sides(low, high, f)))
 
 
 def dequantizer(
@@ -54,7 +67,7 @@ def dequantizer(
 ) -> Callable[..., tuple[Array, ...]]:
     """`before` changes the ends of the range, `finish` the float32 result."""
     formulas: dict[str, Callable[..., Array]] = {
-        "MIN_COMBINED": dequantized_combined,
+        "MIN_COMBINED": dequantized_with(0, 0),
         "MIN_FIRST": dequantized_first,
         "SCALED": dequantized_scaled,
     } | {name.upper(): formula for name, formula in modes.items()}
@@ -67,13 +80,6 @@ def dequantizer(
             return (np.asarray(finish(values)).astype(node.outputs[0].dtype).reshape(x.shape),)
 
     return run
-
-
-def dequantized_with(count: int, offset: int) -> Callable[..., Array]:
-    def formula(x: Array, low: Array, high: Array, f: Facts) -> Array:
-        return np.asarray(low + (x - f["min"] + offset).astype(F) * (high - low) / F(f["range"] + count))
-
-    return formula
 
 
 def dequantized_plain(x: Array, low: Array, high: Array, f: Facts) -> Array:
@@ -90,8 +96,7 @@ def grid_minimum(x: Array, low: Array, high: Array, f: Facts) -> Array:
 
 
 def first_single(x: Array, low: Array, high: Array, f: Facts) -> Array:
-    steps = 1 << f["bits"]
-    return np.asarray(low + (x - f["min"]).astype(F) * ((high - low) * F(steps / (steps - 1)) / F(steps)))
+    return np.asarray(low + (x - f["min"]).astype(F) * range_scale(low, high, f))
 
 
 def first_without_adjustment(x: Array, low: Array, high: Array, f: Facts) -> Array:
@@ -99,15 +104,11 @@ def first_without_adjustment(x: Array, low: Array, high: Array, f: Facts) -> Arr
 
 
 def scaled_by_smaller(x: Array, low: Array, high: Array, f: Facts) -> Array:
-    above = high / F(f["max"])
-    below = low / F(f["min"] + f["narrow_range"]) if f["min"] else above
-    return np.asarray(x.astype(F) * np.minimum(above, below))
+    return np.asarray(x.astype(F) * np.minimum(*sides(low, high, f)))
 
 
 def scaled_by_size_of_ends(x: Array, low: Array, high: Array, f: Facts) -> Array:
-    above = np.abs(high) / F(f["max"])
-    below = np.abs(low / F(f["min"] + f["narrow_range"])) if f["min"] else above
-    return np.asarray(x.astype(F) * np.maximum(above, below))
+    return np.asarray(x.astype(F) * np.maximum(*np.abs(sides(low, high, f))))
 
 
 def narrow_counts_for_unsigned(x: Array, low: Array, high: Array, f: Facts) -> Array:

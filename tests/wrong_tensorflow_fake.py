@@ -13,6 +13,7 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
+from arithmetic_of_tensorflow import narrowed
 
 from wrong_model import Array, WrongBackend
 
@@ -102,18 +103,6 @@ def nearest_point(x: Fraction, low: Fraction, high: Fraction, steps: int) -> Fra
     step = (high - low) / steps
     first = 0 if low > 0 else -steps if high < 0 else math.floor(low / step + Fraction(1, 2))
     return min(max(math.floor(x / step - first + Fraction(1, 2)), 0), steps) * step + first * step
-
-
-def narrowed(value: Fraction, kind: Any) -> float:
-    """Rounded once: a double made odd where it is inexact, then the type's own conversion."""
-    wide = float(value)
-    error = value - Fraction(wide)
-    if kind is np.float64 or not error:
-        return wide
-    if (error > 0) != (wide > 0):
-        wide = math.nextafter(wide, 0.0)
-    mantissa, _ = math.frexp(wide)
-    return wide if int(math.ldexp(mantissa, 53)) % 2 else math.nextafter(wide, math.copysign(math.inf, wide))
 
 
 def by_zero_point(node: Any, x: Array, low: Array, high: Array) -> tuple[Array, ...]:

@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping
-from fractions import Fraction
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from arithmetic_of_tensorflow import LARGEST, F, Facts, first_range, flush, from_the_back, nearest, no_narrow
+from right_tensorflow_quantize import (
+    Round,
+    bounds,
+    combined,
+    combined_with,
+    ends_used,
+    first,
+    offset_of,
+    quantizer,
+    range_scale,
+    saturate,
+    scale_factor,
+    scaled,
+    sides,
+    whole_numbers,
+)
 
 from wrong_model import Array, WrongBackend
 
 QUANTIZE = "tensorflow.QuantizeV2"
-F = np.float32
-LARGEST = np.finfo(np.float32).max
 INT8 = (("float32", "int8"),)
 UINT8 = (("float32", "uint8"),)
 BYTES = INT8 + UINT8
@@ -21,34 +34,7 @@ SHORTS = (("float32", "int16"), ("float32", "uint16"))
 INT32 = (("float32", "int32"),)
 ALL = BYTES + SHORTS + INT32
 
-Round = Callable[[Array, bool], Array]
-Facts = Mapping[str, Any]
-
-
-def info(node: Any, dtype: Any) -> dict[str, Any]:
-    """The attributes with their defaults, and the ends of the quantized type."""
-    ends = np.iinfo(dtype)
-    defaults = {"mode": "MIN_COMBINED", "round_mode": "HALF_AWAY_FROM_ZERO", "narrow_range": False, "axis": -1}
-    facts = defaults | {"ensure_minimum_range": 0.01} | dict(node.attributes)
-    count = int(ends.max) - int(ends.min)
-    return facts | {"min": int(ends.min), "max": int(ends.max), "range": count, "bits": ends.bits, "dtype": dtype}
-
-
-def widen(end: Array, x: Array, axis: int) -> Array:
-    return end if axis < 0 else end.reshape([-1 if place == axis else 1 for place in range(x.ndim)])
-
-
-def nearest(values: Array, even: bool) -> Array:
-    exact = np.asarray(values, np.float64)
-    if even:
-        return np.rint(exact)
-    whole, part = np.divmod(np.abs(exact), 1.0)
-    return np.where(np.isinf(exact), exact, np.copysign(whole + (part >= 0.5), exact))
-
-
-def saturate(values: Array, f: Facts) -> Array:
-    lowest = f["min"] + (f["narrow_range"] and f["mode"] == "SCALED")
-    return np.minimum(np.maximum(np.nan_to_num(values), lowest), f["max"]).astype(f["dtype"])
+Around = Callable[[Array, Array, Facts], tuple[Array, Array, Array]]  # scale_factor and the range used
 
 
 def saturate_to_type(values: Array, f: Facts) -> Array:
@@ -66,96 +52,18 @@ def wrap(values: Array, f: Facts) -> Array:
     return ((wide - f["min"]) % (f["range"] + 1) + f["min"]).astype(f["dtype"])
 
 
-def combined(x: Array, low: Array, high: Array, f: Facts, round_: Round) -> Array:
-    clipped = np.minimum(np.maximum(x, low), high)
-    offset = F((f["range"] + 1) / 2 if f["min"] else 0)
-    return round_((clipped - low) * F(f["range"]) / (high - low) - offset, False)
-
-
-def range_scale(low: Array, high: Array, f: Facts) -> Array:
-    steps = 1 << f["bits"]
-    return np.asarray(F(steps) / ((high - low) * F(steps / (steps - 1))))
-
-
-def first(x: Array, low: Array, high: Array, f: Facts, round_: Round) -> Array:
-    scale = range_scale(low, high, f)
-    return round_(np.clip(x, low, high) * scale, False) - round_(low * scale, False) + f["min"]
-
-
-def sides(low: Array, high: Array, f: Facts) -> tuple[Array, Array]:
-    least, most = F(f["min"] + f["narrow_range"]), F(f["max"])
-    return np.where(least * low > 0, least / low, LARGEST), np.where(most * high > 0, most / high, LARGEST)
-
-
-def scale_factor(low: Array, high: Array, f: Facts) -> Array:
-    return np.minimum(*sides(low, high, f))
-
-
-def bounds(low: Array, high: Array, f: Facts) -> tuple[Array, Array]:
-    factor = scale_factor(low, high, f)
-    return F(f["min"] + f["narrow_range"]) / factor, F(f["max"]) / factor
-
-
-def scaled(x: Array, low: Array, high: Array, f: Facts, round_: Round) -> Array:
-    least, most = bounds(low, high, f)
-    clipped = np.minimum(most, np.maximum(least, x))
-    return round_(clipped * scale_factor(low, high, f), f["round_mode"] == "HALF_TO_EVEN")
-
-
-def ends_used(low: Array, high: Array, f: Facts) -> tuple[Array, Array]:
-    return bounds(low, high, f) if f["mode"] == "SCALED" else (low, high)
-
-
-def quantizer(
-    *,
-    round_: Round = nearest,
-    store: Callable[[Array, Facts], Array] = saturate,
-    ends: Callable[[Array, Array, Facts], tuple[Array, Array]] = ends_used,
-    spread: Callable[[Array, Array, int], Array] = widen,
-    facts: Callable[[dict[str, Any]], dict[str, Any]] = lambda f: f,
-    before: Callable[[Array, Array, Array, Facts], tuple[Array, Array, Array]] = lambda x, low, high, f: (x, low, high),
-    **modes: Callable[..., Array],
-) -> Callable[..., tuple[Array, ...]]:
-    formulas = {"MIN_COMBINED": combined, "MIN_FIRST": first, "SCALED": scaled} | {
-        k.upper(): v for k, v in modes.items()
-    }
-
-    def run(node: Any, x: Array, low: Array, high: Array) -> tuple[Array, ...]:
-        f = facts(info(node, node.outputs[0].dtype))
-        with np.errstate(all="ignore"):
-            used = ends(*before(low, low, high, f)[1:], f)
-            ranges = [np.broadcast_to(spread(end, x, f["axis"]), x.shape) for end in (low, high)]
-            found = store(formulas[f["mode"]](*before(x, *ranges, f), f, round_), f)
-        return np.asarray(found), *(np.asarray(end, np.float32).reshape(low.shape) for end in used)
-
-    return run
-
-
 def add_half(values: Array, even: bool) -> Array:
     single = np.asarray(values, np.float32)
     return nearest(single, True) if even else np.trunc(single + np.copysign(F(0.5), single)).astype(np.float64)
 
 
 def without_clip(x: Array, low: Array, high: Array, f: Facts, round_: Round) -> Array:
-    offset = F((f["range"] + 1) / 2 if f["min"] else 0)
-    return round_((x - low) * F(f["range"]) / (high - low) - offset, False)
-
-
-def combined_with(count: int, offset: int) -> Callable[..., Array]:
-    """`count` more values in range(T), `offset` more subtracted from int8."""
-
-    def formula(x: Array, low: Array, high: Array, f: Facts, round_: Round) -> Array:
-        clipped = np.minimum(np.maximum(x, low), high)
-        middle = F((f["range"] + 1) / 2 + offset if f["min"] else 0)
-        return round_((clipped - low) * F(f["range"] + count) / (high - low) - middle, False)
-
-    return formula
+    return round_((x - low) * F(f["range"]) / (high - low) - offset_of(f), False)
 
 
 def factored(x: Array, low: Array, high: Array, f: Facts, round_: Round) -> Array:
     step = F(f["range"]) / (high - low)
-    offset = F((f["range"] + 1) / 2 if f["min"] else 0)
-    return round_((np.minimum(np.maximum(x, low), high) - low) * step - offset, False)
+    return round_((np.minimum(np.maximum(x, low), high) - low) * step - offset_of(f), False)
 
 
 def first_unadjusted(x: Array, low: Array, high: Array, f: Facts, round_: Round) -> Array:
@@ -181,12 +89,8 @@ def first_in_floats(x: Array, low: Array, high: Array, f: Facts, round_: Round) 
     return (round_(x * scale, False).astype(F) - round_(low * scale, False).astype(F) + F(f["min"])).astype(np.float64)
 
 
-def scaled_from(choose: Callable[[Array, Array], Array]) -> dict[str, Any]:
-    """With another choice between the two sides, in all three outputs."""
-
-    def around(low: Array, high: Array, f: Facts) -> tuple[Array, Array, Array]:
-        factor = choose(*sides(low, high, f))
-        return factor, F(f["min"] + f["narrow_range"]) / factor, F(f["max"]) / factor
+def scaled_around(around: Around) -> dict[str, Any]:
+    """SCALED with another factor and range, in all three outputs."""
 
     def formula(x: Array, low: Array, high: Array, f: Facts, round_: Round) -> Array:
         factor, least, most = around(low, high, f)
@@ -198,21 +102,22 @@ def scaled_from(choose: Callable[[Array, Array], Array]) -> dict[str, Any]:
     return {"scaled": formula, "ends": ends}
 
 
-def by_size(x: Array, low: Array, high: Array, f: Facts) -> tuple[Array, Array, Array]:
-    """scale_factor and the range used, in doubles; the ends of the range are compared without their signs."""
+def scaled_from(choose: Callable[[Array, Array], Array]) -> dict[str, Any]:
+    """With another choice between the two sides."""
+
+    def around(low: Array, high: Array, f: Facts) -> tuple[Array, Array, Array]:
+        factor = choose(*sides(low, high, f))
+        return factor, F(f["min"] + f["narrow_range"]) / factor, F(f["max"]) / factor
+
+    return scaled_around(around)
+
+
+def by_size(low: Array, high: Array, f: Facts) -> tuple[Array, Array, Array]:
+    """In doubles; the ends of the range are compared without their signs."""
     least, most = float(f["min"] + f["narrow_range"]), float(f["max"])
     wide = [np.abs(end).astype(np.float64) for end in (low, high)]
     factor = np.minimum(abs(least) / wide[0], most / wide[1])
     return factor, least / factor, most / factor
-
-
-def scaled_by_size(x: Array, low: Array, high: Array, f: Facts, round_: Round) -> Array:
-    factor, least, most = by_size(x, low, high, f)
-    return round_(np.minimum(most, np.maximum(least, x)) * factor, f["round_mode"] == "HALF_TO_EVEN")
-
-
-def ends_by_size(low: Array, high: Array, f: Facts) -> tuple[Array, Array]:
-    return by_size(low, low, high, f)[1:] if f["mode"] == "SCALED" else (low, high)
 
 
 def scaled_unclipped(x: Array, low: Array, high: Array, f: Facts, round_: Round) -> Array:
@@ -239,96 +144,13 @@ def symmetric_ends(low: Array, high: Array, f: Facts) -> tuple[Array, Array]:
     return (-most, most) if f["mode"] == "SCALED" and f["min"] else (least, most)
 
 
-def first_range(end: Array, x: Array, axis: int) -> Array:
-    return end.reshape(-1)[0] if end.size else widen(end, x, axis)
-
-
-def from_the_back(end: Array, x: Array, axis: int) -> Array:
-    other = x.ndim - 1 - axis
-    fits = axis >= 0 and x.shape[other] == end.size
-    return widen(end, x, other if fits else axis)
-
-
 def relative_least(x: Array, low: Array, high: Array, f: Facts) -> tuple[Array, Array, Array]:
     least = F(f["ensure_minimum_range"]) * np.maximum(F(1), np.maximum(np.abs(low), np.abs(high)))
     return x, low, np.maximum(high, low + least)
 
 
-def flush(values: Array) -> Array:
-    return np.where(np.abs(values) < np.finfo(F).tiny, np.zeros_like(values), values)
-
-
 def flush_all(x: Array, low: Array, high: Array, f: Facts) -> tuple[Array, Array, Array]:
     return flush(x), flush(low), flush(high)
-
-
-# Right ones, by other ways.
-
-
-def whole_numbers(node: Any, x: Array, low: Array, high: Array) -> tuple[Array, ...]:
-    """In Python's fractions, element by element; what TensorFlow's document leaves open comes out as zero."""
-    f = info(node, node.outputs[0].dtype)
-    ranges = [np.broadcast_to(widen(end, x, f["axis"]), x.shape) for end in (low, high)]
-    output = np.zeros(x.shape, f["dtype"])
-    for i in np.ndindex(*x.shape):
-        output[i] = exact_element(float(x[i]), float(ranges[0][i]), float(ranges[1][i]), f)
-    ends = [np.zeros(low.shape, F) for _ in range(2)]
-    for i in np.ndindex(*low.shape):
-        for end, value in zip(ends, exact_ends(float(low[i]), float(high[i]), f), strict=True):
-            end[i] = value
-    return output, *ends
-
-
-def exact_factor(low: Fraction, high: Fraction, f: Facts) -> Fraction:
-    pairs = ((Fraction(f["min"] + f["narrow_range"]), low), (Fraction(f["max"]), high))
-    return min(bound / end if bound * end > 0 else Fraction(float(LARGEST)) for bound, end in pairs)
-
-
-def exact_ends(low: float, high: float, f: Facts) -> tuple[np.float32, np.float32]:
-    if f["mode"] != "SCALED" or not (math.isfinite(low) and math.isfinite(high)):
-        return F(low), F(high)
-    factor = exact_factor(Fraction(low), Fraction(high), f)
-    least, most = (single(Fraction(bound) / factor) for bound in (f["min"] + f["narrow_range"], f["max"]))
-    return least, most
-
-
-def single(value: Fraction) -> np.float32:
-    """The nearest float32: through a double rounded to odd."""
-    near = float(value)
-    if math.isfinite(near) and Fraction(near) != value:
-        toward = math.nextafter(near, math.inf if Fraction(near) < value else -math.inf)
-        near = max((near, toward), key=lambda v: int(np.float64(v).view(np.uint64)) & 1)
-    with np.errstate(over="ignore", under="ignore"):
-        return F(near)
-
-
-def exact_element(x: float, low: float, high: float, f: Facts) -> int:
-    if not all(map(math.isfinite, (x, low, high))) or high < low:
-        return 0
-    value, least, most = map(Fraction, (x, low, high))
-    if f["mode"] == "SCALED":
-        found = nearest_integer(value * exact_factor(least, most, f), f["round_mode"] == "HALF_TO_EVEN")
-        return min(max(found, f["min"] + f["narrow_range"]), f["max"])
-    if low == high:
-        return 0
-    step = f["range"] / (most - least)
-    if f["mode"] == "MIN_FIRST":
-        found = nearest_integer(value * step, False) - nearest_integer(least * step, False) + f["min"]
-    else:
-        middle = Fraction(f["range"] + 1, 2) if f["min"] else Fraction(0)
-        found = nearest_integer((min(max(value, least), most) - least) * step - middle, False)
-    return min(max(found, f["min"]), f["max"])
-
-
-def nearest_integer(value: Fraction, even: bool) -> int:
-    if even:
-        return round(value)
-    size = math.floor(abs(value) + Fraction(1, 2))
-    return size if value > 0 else -size
-
-
-def no_narrow(f: dict[str, Any]) -> dict[str, Any]:
-    return f | {"narrow_range": False}
 
 
 def q(name: str, flag: str, types: tuple[tuple[str, str], ...], **changes: Any) -> WrongBackend:
@@ -363,7 +185,7 @@ WRONG: tuple[WrongBackend, ...] = (
     ),
     q("max-side-alone", "OneSide", INT8, **scaled_from(lambda low, high: high)),
     q("min-side-alone", "OneSide", INT8, **scaled_from(lambda low, high: low)),
-    q("factors-by-size", "ZeroOutside", INT8 + SHORTS[:1] + INT32, scaled=scaled_by_size, ends=ends_by_size),
+    q("factors-by-size", "ZeroOutside", INT8 + SHORTS[:1] + INT32, **scaled_around(by_size)),
     q("narrow-int32-lowest", "NarrowRange", INT32, store=saturate_to_type),
     q("scaled-unclipped", "Saturates", BYTES + SHORTS, scaled=scaled_unclipped, store=wrap),
     q("divides-by-step", "NearTie", SHORTS, scaled=scaled_by_division),

@@ -9,7 +9,8 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from wrong_tensorflow_fake import F32, Run, half_up, named, narrowed, zero_for_nan
+from arithmetic_of_tensorflow import narrowed
+from wrong_tensorflow_fake import F32, Run, half_up, named, zero_for_nan
 
 from wrong_model import Array
 

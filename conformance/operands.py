@@ -1,0 +1,97 @@
+"""A case's operands, one of each for every element: as its node lays them out, and as usual mistakes would."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from tiebreak.golden.kernel import spread
+from tiebreak.golden.nodes import Case
+from tiebreak.golden.problem import Array, Quantization
+
+
+@dataclass(frozen=True)
+class Operands:
+    """A case's operands, flat, one of each for every element, in the input's own type."""
+
+    x: Array
+    scale: Array
+    zero_point: Array
+    lowest: int
+    highest: int
+    mode: str
+
+    def quotient(self, dtype: object = None) -> Array:
+        kind = np.dtype(dtype or self.x.dtype)  # type: ignore[call-overload]
+        return np.asarray((self.x.astype(kind) / self.scale.astype(kind)), np.float64)
+
+    def clamp(self, values: Array) -> Array:
+        return np.asarray(np.clip(np.nan_to_num(values), self.lowest, self.highest), np.int64)
+
+    def finish(self, q: Array) -> Array:
+        """Round by the node's mode, add the zero point, clamp: what follows a right quotient."""
+        return self.clamp(round_array(q, self.mode) + self.zero_point)
+
+    def wrap(self, values: Array) -> Array:
+        """Two's complement of the output's width, from integers that a double holds."""
+        size = self.highest - self.lowest + 1
+        finite = np.clip(np.nan_to_num(values), -(2.0**62), 2.0**62).astype(np.int64)
+        return np.asarray(np.mod(finite - self.lowest, size) + self.lowest)
+
+
+def round_array(q: Array, mode: str) -> Array:
+    """The nine modes on doubles."""
+    if mode in ("ROUND_UP", "ROUND_DOWN"):
+        return np.ceil(q) if mode == "ROUND_UP" else np.floor(q)
+    if mode in ("ROUND_TOWARD_ZERO", "ROUND_TOWARD_INFINITY"):
+        return np.trunc(q) if mode == "ROUND_TOWARD_ZERO" else np.copysign(np.ceil(np.abs(q)), q)
+    magnitude, negative = np.abs(q), q < 0
+    whole = np.floor(magnitude)
+    fraction = magnitude - whole  # exact, which q - floor(q) is not just above -1/2
+    away = {
+        "ROUND_NEAREST_TOWARD_INFINITY": np.ones_like(negative),
+        "ROUND_NEAREST_TOWARD_ZERO": np.zeros_like(negative),
+        "ROUND_NEAREST_UPWARD": ~negative,
+        "ROUND_NEAREST_DOWNWARD": negative,
+        "ROUND_NEAREST_TOWARD_EVEN": np.mod(whole, 2) == 1,
+    }[mode]
+    return np.asarray(np.copysign(whole + np.where(fraction == 0.5, away, fraction > 0.5), q))
+
+
+def operands(case: Case, problem: Quantization, axes: tuple[int, ...]) -> Operands:
+    """The case's own, with its scales and zero points along `axes`."""
+    return laid_out(case, problem, axes, case.inputs[1], problem.zero_point)
+
+
+def laid_out(case: Case, problem: Quantization, axes: tuple[int, ...], scale: Array, zero_point: Array) -> Operands:
+    x, kind = case.inputs[0], problem.quantized
+    flat_scale, flat_zero = (fill(spread(p, axes, x.shape), x.size) for p in (scale, zero_point))
+    return Operands(x.reshape(-1), flat_scale, flat_zero, kind.lowest, kind.highest, problem.mode)
+
+
+def fill(parameter: Array, size: int) -> Array:
+    return np.broadcast_to(parameter, (size,)) if parameter.size == 1 else parameter
+
+
+def wrong_parameters(case: Case, problem: Quantization) -> Iterator[tuple[str, Operands]]:
+    """Scales and zero points taken from other axes, in another order, or all from the first coordinate."""
+    shape, axes = case.inputs[0].shape, problem.axes
+    if not axes or not case.size:
+        return
+    for other in itertools.combinations(range(len(shape)), len(axes)):
+        if other != axes and tuple(shape[axis] for axis in other) == problem.scale.shape:
+            yield "wrong axis", operands(case, problem, other)
+    for order in itertools.permutations(range(len(axes))):
+        sizes = tuple(problem.scale.shape[axis] for axis in order)
+        if order != tuple(range(len(axes))) and sizes == problem.scale.shape:
+            parameters = (p.transpose(order) for p in (case.inputs[1], problem.zero_point))
+            yield "axes swapped", laid_out(case, problem, axes, *parameters)
+    first = (0,) * len(axes)
+    scale = np.broadcast_to(case.inputs[1][first], problem.scale.shape)
+    zero_point = np.broadcast_to(problem.zero_point[first], problem.scale.shape)
+    yield "one scale for all", laid_out(case, problem, axes, scale, problem.zero_point)
+    yield "one zero point for all", laid_out(case, problem, axes, case.inputs[1], zero_point)
+    yield "one scale and zero point for all", laid_out(case, problem, axes, scale, zero_point)
