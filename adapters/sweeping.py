@@ -34,7 +34,8 @@ STATUSES = ("ok", "unsupported", "error")
 class Answer:
     """What came of a block: its results (the node's first output, flat; in memory that is used again), or a message.
 
-    `seconds` is the time within the backend's own calls.
+    `seconds` is the time within the backend's own calls; `element` the bytes of the one result that all are, as
+    hexadecimal, or empty.
     """
 
     block: int
@@ -42,6 +43,7 @@ class Answer:
     output: Array
     seconds: float = 0.0
     message: str = ""
+    element: str = ""
 
 
 def answer_block(answerer: Answerer, arena: Arena, request: Mapping[str, Any]) -> dict[str, Any]:
@@ -149,6 +151,7 @@ def parse_answer(reply: Mapping[str, Any], arena: Arena, space: Space, block: in
         for first, last, element in reply["same"]:
             word = np.frombuffer(bytes.fromhex(element), f"u{dtype.itemsize}")
             slot[int(first) : int(last)].view(word.dtype)[:] = word
+        whole = [element for first, last, element in reply["same"] if (first, last) == (0, slot.size)]
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise BrokenFrame(f"not a reply: {error}") from None
-    return Answer(block, reply["status"], slot.view(dtype), seconds, message)
+    return Answer(block, reply["status"], slot.view(dtype), seconds, message, whole[0] if whole else "")

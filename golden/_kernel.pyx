@@ -242,13 +242,6 @@ def differing_pieces(uint64_t first, const uint8_t[::1] got, int width, int kind
     return found
 
 
-def same_bytes(const uint8_t[::1] a, const uint8_t[::1] b):
-    """Whether two stretches of memory are equal."""
-    if a.shape[0] != b.shape[0]:
-        return False
-    return a.shape[0] == 0 or memcmp(&a[0], &b[0], a.shape[0]) == 0
-
-
 def uniform(const uint8_t[::1] values, Py_ssize_t width):
     """Whether all elements, of `width` bytes each, are the same."""
     cdef Py_ssize_t n = values.shape[0]

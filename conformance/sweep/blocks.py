@@ -12,7 +12,6 @@ from tiebreak.adapters.sweeping import Answer
 from tiebreak.conformance.judge import GRADES
 from tiebreak.conformance.sweep.intervals import Folded, fold, folded_from
 from tiebreak.conformance.sweep.judging import Judge, Look
-from tiebreak.golden import _kernel
 from tiebreak.golden.problem import Array
 from tiebreak.golden.rounding import ROUND_MODES
 from tiebreak.golden.space import Space
@@ -56,16 +55,19 @@ def block_from(data: Any) -> Block:
 
 @dataclass
 class Digests:
-    """SHA-256 of results; of equal blocks in a row, of which a sweep has many, it is computed once."""
+    """SHA-256 of results; of blocks whose results are all the same, as most of a sweep are, it is computed once."""
 
-    last: Array = field(default_factory=lambda: np.empty(0, np.uint8))
-    digest: str = ""
+    known: dict[tuple[str, int], str] = field(default_factory=dict)
 
-    def of(self, results: Array) -> str:
-        found = results.view(np.uint8)
-        if not self.digest or not _kernel.same_bytes(found, self.last):
-            self.last, self.digest = found.copy(), hashlib.sha256(found.tobytes()).hexdigest()
-        return self.digest
+    def of(self, results: Array, element: str) -> str:
+        """`element` is the one result that all are, as hexadecimal bytes, or empty."""
+        key = element, results.size
+        if key not in self.known:
+            digest = hashlib.sha256(results.view(np.uint8)).hexdigest()
+            if not element:
+                return digest
+            self.known[key] = digest
+        return self.known[key]
 
 
 def judged(space: Space, judge: Judge, answer: Answer, digests: Digests, *, all_modes: bool) -> Block:
@@ -75,5 +77,5 @@ def judged(space: Space, judge: Judge, answer: Answer, digests: Digests, *, all_
     if all_modes:
         judge.look_at_modes(at, answer.output, look)
     counts, differ = (tuple(map(int, array)) for array in (look.counts, look.differ))
-    digest = digests.of(answer.output)
+    digest = digests.of(answer.output, answer.element)
     return Block(answer.block, counts, differ, fold(space, look.wrong), digest, answer.seconds)
