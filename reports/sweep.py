@@ -70,14 +70,16 @@ def interval_table(data: Mapping[str, Any]) -> Table:
     """The first intervals; there may be many more."""
     count, kept = data["intervals"]["count"], data["intervals"]["kept"]
     table = Table(title=f"mismatches: {count:,} intervals, the first {min(MOST_SHOWN, len(kept))}", box=box.SIMPLE_HEAD)
-    for heading in ("from", "to", "inputs", "expected", "got", "cause"):
+    scales = ["scale"] if "scale" in kept[0] else []
+    for heading in (*scales, "from", "to", "inputs", "expected", "got", "cause"):
         table.add_column(heading, overflow="fold")
     for row in kept[:MOST_SHOWN]:
-        ends = (f"{row[end]['bits']}\n{row[end]['input']}" for end in ("first", "last"))
+        ends = ("\n".join((row[end]["bits"], row[end]["input"])) for end in ("first", "last"))
         codes = (
             "\n".join(dict.fromkeys(shown(row[end][side]) for end in ("first", "last"))) for side in ("expected", "got")
         )
-        table.add_row(*ends, f"{row['inputs']:,}", *codes, shown(row["cause"], 200))
+        scale = ["\n".join(row["scale"])] if scales else []
+        table.add_row(*scale, *ends, f"{row['inputs']:,}", *codes, shown(row["cause"], 200))
     return table
 
 
