@@ -16,6 +16,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 
 from tiebreak.adapters.isolation import MEMORY_LIMIT
 from tiebreak.adapters.registry import check_spec, registered
+from tiebreak.conformance.cluster import Cluster
 from tiebreak.conformance.journal import FOLDER, begin_run, digest_of, end_run, read_plan
 from tiebreak.conformance.plan import Selection, chosen_operators, plan
 from tiebreak.conformance.run import Runner, assemble, run_all, started
@@ -36,9 +37,20 @@ class How:
     in_process: bool = False
 
 
-def main_job(specs: Sequence[str], selection: Selection, folder: Path, how: How, *, as_json: bool) -> int:
-    """Do it and give the exit code. Raises TiebreakError for bad input or a backend that can't be had."""
-    checked = [check_spec(spec) for spec in dict.fromkeys(specs)]
+def main_job(
+    specs: Sequence[str],
+    selection: Selection,
+    folder: Path,
+    how: How,
+    *,
+    as_json: bool,
+    cluster: Cluster | None = None,
+) -> int:
+    """Do it, on a cluster if there is one, and give the exit code.
+
+    Raises TiebreakError for bad input or a backend that can't be had.
+    """
+    checked = [spec if cluster else check_spec(spec) for spec in dict.fromkeys(specs)]  # a worker's files are its own
     if how.in_process and len(checked) != 1:
         raise InvalidInput("--in-process takes exactly one -b: libraries share settings within a process")
     fresh = not folder.exists()
@@ -54,7 +66,9 @@ def main_job(specs: Sequence[str], selection: Selection, folder: Path, how: How,
             **asdict(how),
             "folder": str(folder),
         }
-        with started(checked or list(registered()), **asdict(how), only_installed=not checked) as backends:
+        wanted = checked or list(registered())
+        away = on_cluster(cluster, wanted, how)
+        with started(wanted, **asdict(how), only_installed=not checked, elsewhere=away) as backends:
             if not backends:
                 print("tiebreak: no backend is installed; try: pip install 'tiebreak[backends]'", file=sys.stderr)
                 clean_up(folder, fresh)
@@ -67,13 +81,24 @@ def main_job(specs: Sequence[str], selection: Selection, folder: Path, how: How,
         raise
 
 
-def resume_job(folder: Path, *, as_json: bool) -> int:
+def on_cluster(cluster: Cluster | None, specs: Sequence[str], how: How) -> list[Runner]:
+    """The backends on a cluster's workers, the first named served first; none without a cluster."""
+    if cluster is None:
+        return []
+    from tiebreak.conformance.cluster_backend import ClusterBackend
+
+    limits = how.time_limit, how.memory_limit
+    return [ClusterBackend(cluster, spec, *limits, priority=-number) for number, spec in enumerate(specs)]
+
+
+def resume_job(folder: Path, *, as_json: bool, cluster: Cluster | None = None) -> int:
     """Go on with a run that was killed or interrupted, as it was begun. InvalidInput if there is none there."""
     selection, chosen, facts, digest = read_plan(folder)
     cases = plan(selection)
     if digest_of(cases) != digest:
         raise InvalidInput(f"--resume {folder}: the cases are not those with which it was begun: start a new run")
-    with started(chosen, **{field.name: facts[field.name] for field in fields(How)}) as backends:
+    how = How(**{field.name: facts[field.name] for field in fields(How)})
+    with started(chosen, **asdict(how), elsewhere=on_cluster(cluster, chosen, how)) as backends:
         return run_and_report(backends, cases, folder, facts, as_json=as_json)
 
 

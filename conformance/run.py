@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import combinations
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -90,6 +90,13 @@ class Runner(Protocol):
     def close(self) -> None: ...
 
 
+@runtime_checkable
+class WorksAhead(Protocol):
+    """A runner that can begin with batches before it is asked for them."""
+
+    def expect(self, batches: Iterable[Sequence[Case]]) -> None: ...
+
+
 def run_cases(
     specs: Sequence[str],
     cases: Sequence[Case],
@@ -110,10 +117,19 @@ def run_cases(
 
 @contextmanager
 def started(
-    specs: Sequence[str], *, time_limit: float, memory_limit: int, in_process: bool, only_installed: bool = False
+    specs: Sequence[str],
+    *,
+    time_limit: float,
+    memory_limit: int,
+    in_process: bool,
+    only_installed: bool = False,
+    elsewhere: Sequence[Runner] = (),
 ) -> Iterator[list[Runner]]:
-    """The backends, started; of those that don't load none with `only_installed`, else their error is raised."""
-    backends: list[Runner] = [
+    """The backends, started; of those that don't load none with `only_installed`, else their error is raised.
+
+    They are those `elsewhere`, if any, or each in a process of its own, or `in_process`.
+    """
+    backends: list[Runner] = list(elsewhere) or [
         InProcessBackend(spec) if in_process else IsolatedBackend(spec, time_limit, memory_limit) for spec in specs
     ]
     try:
@@ -214,6 +230,8 @@ def outcomes_of(backend: Runner, cases: Sequence[Case], journal: Journal | None)
         if journal is not None:
             journal.add(case, found[case.id])
 
+    if isinstance(backend, WorksAhead):
+        backend.expect([case for case in batch if case.id not in known] for batch in batches(cases))
     for batch in batches(cases):
         found.clear()
         backend.run_batch([case for case in batch if case.id not in known], keep)

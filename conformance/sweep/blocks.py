@@ -6,8 +6,6 @@ import hashlib
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from tiebreak.adapters.sweeping import Answer
 from tiebreak.conformance.judge import GRADES
 from tiebreak.conformance.sweep.intervals import Folded, fold, folded_from
@@ -63,7 +61,7 @@ class Digests:
         """`element` is the one result that all are, as hexadecimal bytes, or empty."""
         key = element, results.size
         if key not in self.known:
-            digest = hashlib.sha256(results.view(np.uint8)).hexdigest()
+            digest = hashlib.sha256(results.tobytes()).hexdigest()
             if not element:
                 return digest
             self.known[key] = digest

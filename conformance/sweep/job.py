@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import time
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from tiebreak import __version__
 from tiebreak.adapters.isolation import MEMORY_LIMIT
@@ -15,6 +17,7 @@ from tiebreak.conformance.plan import Selection, chosen_operators, typed_case
 from tiebreak.conformance.sweep.blocks import Block
 from tiebreak.conformance.sweep.certificate import Result, digests, read_certificate, write_certificate
 from tiebreak.conformance.sweep.explaining import causes_of
+from tiebreak.conformance.sweep.intervals import Interval
 from tiebreak.conformance.sweep.log import Log, part_of
 from tiebreak.conformance.sweep.sweeper import BLOCK_LIMIT, Sweeper
 from tiebreak.golden.errors import (
@@ -82,6 +85,47 @@ def posed(space: Space) -> Space:
     raise problem
 
 
+class Hands(Protocol):
+    """Who does a sweep's blocks: a worker here, or many elsewhere. `seconds` is what all of them took together."""
+
+    seconds: float
+
+    def begin(self, numbers: Sequence[int], known: Mapping[str, Any]) -> dict[str, Any]:
+        """Start on these blocks; the backend's facts. `known` are those of an earlier session, if there was one."""
+
+    def done(self) -> Iterator[tuple[Block, dict[str, Any]]]:
+        """Each block, in any order, and facts about the machine that did it if it was another one."""
+
+    def causes(self, intervals: Sequence[Interval]) -> dict[int, str]: ...
+    def close(self) -> None: ...
+
+
+@dataclass
+class OwnHands:
+    """One worker on this machine."""
+
+    sweeper: Sweeper
+    numbers: Sequence[int] = ()
+    seconds: float = 0.0
+
+    def begin(self, numbers: Sequence[int], known: Mapping[str, Any]) -> dict[str, Any]:
+        self.numbers = numbers
+        self.sweeper.start()
+        return self.sweeper.facts()
+
+    def done(self) -> Iterator[tuple[Block, dict[str, Any]]]:
+        started = time.perf_counter()
+        for block in self.sweeper.sweep(self.numbers):
+            yield block, {}
+        self.seconds = time.perf_counter() - started
+
+    def causes(self, intervals: Sequence[Interval]) -> dict[int, str]:
+        return causes_of(self.sweeper.spec, self.sweeper.space, intervals, self.sweeper.memory_limit)
+
+    def close(self) -> None:
+        self.sweeper.close()
+
+
 def sweep_job(
     spec: str,
     space: Space,
@@ -95,41 +139,48 @@ def sweep_job(
 
     Raises InvalidInput for bad input, MachineryFailed if the backend can't be had or fails too often.
     """
-    check_spec(spec)
+    hands = OwnHands(Sweeper(check_spec(spec), space, how.time_limit, how.memory_limit, how.all_modes))
+    return carry_out(hands, space, certificate, how, resume=resume, progress=progress)
+
+
+def carry_out(
+    hands: Hands, space: Space, certificate: Path, how: How, *, resume: bool, progress: Progress
+) -> dict[str, Any]:
+    """What `sweep_job` does, whoever does the blocks."""
     log = Log(part_of(certificate))
     check_place(certificate)
-    sweeper = Sweeper(spec, space, how.time_limit, how.memory_limit, how.all_modes)
-    started = time.perf_counter()
+    header = {"tiebreak": __version__, "space": space.described(), "all_modes": how.all_modes}
     try:
         if resume:
             log.read()
-        sweeper.start()
-        facts = sweeper.facts()
-        header = {"tiebreak": __version__, "space": space.described(), "backend": facts, "all_modes": how.all_modes}
-        if resume:
             check_same(log, header)
+        left = left_of(space, log)
+        facts = hands.begin(left, log.header.get("backend", {}))
+        if resume:
+            check_same(log, {"backend": facts})
         else:
-            log.begin(header)
-        started = time.perf_counter()
-        run_blocks(sweeper, log, progress)
-        seconds = time.perf_counter() - started
+            log.begin(header | {"backend": facts})
+        run_blocks(hands, space, left, log, progress)
     except (InvalidInput, Unsupported):
         if not resume and not log.blocks:
             log.end()
         raise
     finally:
-        sweeper.close()
-    return finish(spec, space, facts, log, seconds, how, certificate)
+        hands.close()
+    return finish(hands, space, facts, log, how, certificate)
 
 
-def run_blocks(sweeper: Sweeper, log: Log, progress: Progress) -> None:
-    """The blocks that are not in the log, into it."""
-    space = sweeper.space
-    left = [number for number in range(space.blocks) if number not in log.blocks or log.blocks[number].fault]
+def left_of(space: Space, log: Log) -> list[int]:
+    """The blocks that the log has no results of."""
+    return [number for number in range(space.blocks) if number not in log.blocks or log.blocks[number].fault]
+
+
+def run_blocks(hands: Hands, space: Space, left: Sequence[int], log: Log, progress: Progress) -> None:
+    """These blocks, into the log."""
     done = space.inputs - sum(inputs_of(space, number) for number in left)
     progress(done, space.inputs)
-    for block in sweeper.sweep(left):
-        log.add(block)
+    for block, machine in hands.done():
+        log.add(block, machine)
         done += inputs_of(space, block.number)
         progress(done, space.inputs)
 
@@ -153,17 +204,24 @@ def check_same(log: Log, header: Mapping[str, Any]) -> None:
 
 
 def finish(
-    spec: str, space: Space, facts: Mapping[str, Any], log: Log, seconds: float, how: How, certificate: Path
+    hands: Hands, space: Space, facts: Mapping[str, Any], log: Log, how: How, certificate: Path
 ) -> dict[str, Any]:
     """Explain the mismatches and write the certificate; the log goes."""
     blocks = [log.blocks[number] for number in sorted(log.blocks)]
-    result = Result(space, facts, blocks, seconds, how.all_modes, {})
+    machines = machines_of(log)
+    backend = {**facts, "machines": machines} if machines else facts
+    result = Result(space, backend, blocks, hands.seconds, how.all_modes, {})
     if result.mismatches:
-        causes = causes_of(spec, space, result.folded.kept, how.memory_limit)
-        result = Result(space, facts, blocks, seconds, how.all_modes, causes)
+        result = replace(result, causes=hands.causes(result.folded.kept))
     data = write_certificate(certificate, result)
     log.end()
     return data
+
+
+def machines_of(log: Log) -> list[dict[str, Any]]:
+    """The other machines that took part, with how many blocks each did."""
+    found = Counter(json.dumps(machine, sort_keys=True) for machine in log.machines.values() if machine)
+    return [{**json.loads(text), "blocks": count} for text, count in sorted(found.items())]
 
 
 def exit_code(data: Mapping[str, Any]) -> int:

@@ -26,6 +26,7 @@ class Log:
         self.path = path
         self.header: dict[str, Any] = {}
         self.blocks: dict[int, Block] = {}
+        self.machines: dict[int, dict[str, Any]] = {}  # where a block was done, if not here
 
     def read(self) -> None:
         """InvalidInput if there is nothing to go on with, DamagedFile if it is no such file."""
@@ -45,6 +46,7 @@ class Log:
                 else:
                     block = block_from(entry)
                     self.blocks[block.number] = block
+                    self.machines[block.number] = dict(entry.get("machine", {}))
             except (KeyError, TypeError, ValueError, IndexError) as error:
                 raise DamagedFile(f"{self.path}: damaged: {error}") from None
         if not self.header:
@@ -61,9 +63,11 @@ class Log:
             raise InvalidInput(f"{self.path}: can't write: {error.strerror or error}") from None
         self.write(self.header)
 
-    def add(self, block: Block) -> None:
+    def add(self, block: Block, machine: Mapping[str, Any]) -> None:
+        """Keep a block, and which machine it was done on if another."""
         self.blocks[block.number] = block
-        self.write(block.described())
+        self.machines[block.number] = dict(machine)
+        self.write(block.described() | ({"machine": dict(machine)} if machine else {}))
 
     def write(self, entry: Mapping[str, Any]) -> None:
         body = json.dumps(entry).encode()

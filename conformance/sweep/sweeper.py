@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,13 +27,17 @@ MOST_FAULTS = 8  # blocks without results, after which no more are tried
 
 @dataclass
 class Sweeper:
-    """Runs blocks of one space on one backend. `time_limit` is in seconds for a block, `memory_limit` in MiB."""
+    """Runs blocks of one space on one backend. `time_limit` is in seconds for a block, `memory_limit` in MiB.
+
+    `pinned`: the backend and we stay on cores of our own, which several sweepers on one machine must not do.
+    """
 
     spec: str
     space: Space
     time_limit: float = BLOCK_LIMIT
     memory_limit: int = MEMORY_LIMIT
     all_modes: bool = False
+    pinned: bool = True
     worker: WorkerProcess | None = None
     hello: dict[str, Any] = field(default_factory=dict)
     judge: Judge | None = None
@@ -46,7 +50,7 @@ class Sweeper:
         kernel.refuse_flushing()
         if self.judge is None:
             self.judge = judge_for(self.space)
-        worker = WorkerProcess(self.spec, self.memory_limit * MIB, cores()[1])
+        worker = WorkerProcess(self.spec, self.memory_limit * MIB, cores()[1] if self.pinned else ())
         try:
             hello = parse_hello(worker.read_line(time.monotonic() + START_LIMIT))
         except TimeoutError:
@@ -68,7 +72,7 @@ class Sweeper:
                 self.start()
             assert self.worker is not None
             try:
-                with on_other_cores():
+                with on_other_cores() if self.pinned else nullcontext():
                     for answer in answers(self.worker, self.space, list(todo), self.time_limit, lambda: True):
                         yield self.judged(answer)
                         todo.pop(0)

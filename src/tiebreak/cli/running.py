@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from tiebreak.cli.options import JSON, parse_pairs, run_folder, selected, selecting
+from tiebreak.cli.scheduling import SCHEDULING, cluster_if, scheduling
 from tiebreak.golden.errors import InvalidInput
 
 
@@ -77,6 +78,7 @@ def number(context: click.Context, option: click.Parameter, value: float) -> flo
     metavar="RUN_DIR",
     help="Folder for the records and report.html. Default: tiebreak-run, or tiebreak-case with --input or --case.",
 )
+@scheduling
 @JSON
 @click.pass_context
 def run(
@@ -92,6 +94,8 @@ def run(
     in_process: bool,
     resume: Path | None,
     output: Path | None,
+    scheduler: str | None,
+    scheduler_workers: int | None,
     as_json: bool,
     **chosen: Any,
 ) -> None:
@@ -101,13 +105,18 @@ def run(
 
     if resume is not None:
         refuse_others(context)
-        sys.exit(resume_job(resume, as_json=as_json))
+        with cluster_if(scheduler, scheduler_workers) as cluster:
+            sys.exit(resume_job(resume, as_json=as_json, cluster=cluster))
+    if in_process and scheduler:
+        raise InvalidInput("--in-process runs the backend here: it takes no --scheduler")
     if inputs:
         refuse_beside(context, "inputs", ("case_ids", "earlier_run", "vectors", "level", "seed"))
     sources: dict[str, Any] = {"inputs": inputs, "vectors": vectors, "earlier_run": earlier_run, "level": level}
     folder = output or Path("tiebreak-case" if inputs or chosen["case_ids"] else "tiebreak-run")
     how = How(time_limit=time_limit, memory_limit=memory_limit, in_process=in_process)
-    sys.exit(main_job(backends, Selection(**sources, **selected(chosen)), folder, how, as_json=as_json))
+    with cluster_if(scheduler, scheduler_workers) as cluster:
+        selection = Selection(**sources, **selected(chosen))
+        sys.exit(main_job(backends, selection, folder, how, as_json=as_json, cluster=cluster))
 
 
 def typed(context: click.Context) -> set[str]:
@@ -127,6 +136,6 @@ def refuse_beside(context: click.Context, chosen: str, others: Sequence[str]) ->
 def refuse_others(context: click.Context) -> None:
     """A resumed run is what it was: InvalidInput for any other choice beside --resume."""
     flags = {param.name: max(param.opts, key=len) for param in context.command.params}
-    others = sorted(flags[name] for name in typed(context) - {"resume", "as_json"})
+    others = sorted(flags[name] for name in typed(context) - {"resume", "as_json", *SCHEDULING})
     if others:
         raise InvalidInput(f"--resume goes on as the run was begun: it takes no {', '.join(others)}")

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from tiebreak.cli.options import JSON, json_or_text, parse_pairs, run_folder
+from tiebreak.cli.scheduling import SCHEDULING, cluster_if, scheduling
 from tiebreak.golden.elements import ELEMENT_TYPES
 from tiebreak.golden.errors import (
     EXIT_DISCREPANCIES,
@@ -22,6 +24,12 @@ from tiebreak.golden.errors import (
     Unsupported,
 )
 
+if TYPE_CHECKING:
+    from tiebreak.conformance.sweep.job import How
+    from tiebreak.golden.space import Space
+
+BESIDE_CHECK = ("check", "time_limit", "memory_limit", "as_json")
+BESIDE_PLAN = ("plan", "output", "resume", "time_limit", "memory_limit", "as_json", *SCHEDULING)
 KIND = click.Choice([*ELEMENT_TYPES])
 EXAMPLE = (
     "Example:  tiebreak sweep onnxruntime --operator onnx.QuantizeLinear --type uint8 --input y_scale=0.1 "
@@ -72,9 +80,14 @@ EXAMPLE = (
 )
 @click.option("--resume", is_flag=True, help="Go on with the sweep that was to leave this certificate.")
 @run_folder("--check", metavar="FILE", help="Sweep again what this certificate is about, and compare.")
+@run_folder("--plan", metavar="FILE", help="Do the sweeps of this TOML file, each with a certificate; see docs.")
 @run_folder(
-    "-o", "--output", default=Path("tiebreak-sweep.json"), show_default=True, metavar="FILE", help="The certificate."
+    "-o",
+    "--output",
+    metavar="FILE",
+    help="The certificate, or with --plan the folder for all. Default: tiebreak-sweep.json, tiebreak-sweeps.",
 )
+@scheduling
 @JSON
 @click.pass_context
 def sweep(
@@ -92,7 +105,10 @@ def sweep(
     memory_limit: int,
     resume: bool,
     check: Path | None,
-    output: Path,
+    plan: Path | None,
+    output: Path | None,
+    scheduler: str | None,
+    scheduler_workers: int | None,
     as_json: bool,
 ) -> None:
     """Run every input that there is through a backend, and leave a certificate.
@@ -100,13 +116,17 @@ def sweep(
     These are all 4,294,967,296 float32 bit patterns, or for 16-bit types every input with every scale.
     """
     from tiebreak.conformance.plan import Selection
-    from tiebreak.conformance.sweep.job import How, exit_code, space_of, sweep_job
+    from tiebreak.conformance.sweep.job import How, exit_code, space_of
     from tiebreak.reports.sweep import json_sweep, print_sweep
 
     how = How(time_limit, memory_limit, modes == "all")
     if check is not None:
-        refuse_beside_check(context)
+        refuse_beside(context, BESIDE_CHECK, "--check sweeps what the certificate is about: it takes no other choice")
         sys.exit(run_check(check, how, as_json=as_json))
+    asked = Asked(how, resume, scheduler, scheduler_workers)
+    if plan is not None:
+        refuse_beside(context, BESIDE_PLAN, "--plan says what is swept: it takes no backend, --operator, --modes …")
+        sys.exit(run_plan(plan, output or Path("tiebreak-sweeps"), asked, as_json=as_json))
     if backend is None or operator is None:
         raise InvalidInput(
             "name a backend and an --operator, as in: tiebreak sweep onnxruntime --operator onnx.QuantizeLinear"
@@ -114,19 +134,65 @@ def sweep(
     typed = {name: json_or_text(text) for name, text in attributes.items()}
     kinds = input_type or "", output_type or ""
     space = space_of(Selection((operator,), typed, *kinds, opset, inputs))
+    certificate = output or Path("tiebreak-sweep.json")
     try:
-        with shown_progress(backend) as progress:
-            data = sweep_job(backend, space, output, how, resume=resume, progress=progress)
+        data = run_sweep(backend, space, certificate, asked)
     except Unsupported as reason:
         click.echo(f"tiebreak: {backend} does not take the node: {' '.join(str(reason).split())[:500]}", err=True)
         sys.exit(EXIT_NOTHING_RAN)
+    if as_json:
+        click.echo(json.dumps(json_sweep(data, str(certificate))))
+    else:
+        print_sweep(data, str(certificate))
+    sys.exit(exit_code(data))
+
+
+@dataclass(frozen=True)
+class Asked:
+    """How a person wants it done, whatever is swept."""
+
+    how: How
+    resume: bool
+    scheduler: str | None
+    workers: int | None
+
+
+def run_sweep(backend: str, space: Space, certificate: Path, asked: Asked) -> dict[str, Any]:
+    """One sweep, here or on a cluster; what the certificate says."""
+    from tiebreak.conformance.sweep.job import check_place, sweep_job
+
+    check_place(certificate)  # before any cluster is reached
+    with resumable(), cluster_if(asked.scheduler, asked.workers) as cluster, shown_progress(backend) as progress:
+        options: dict[str, Any] = {"resume": asked.resume, "progress": progress}
+        if cluster is None:
+            return sweep_job(backend, space, certificate, asked.how, **options)
+        from tiebreak.conformance.sweep.distributed import sweep_on
+
+        return sweep_on(cluster, backend, space, certificate, asked.how, **options)
+
+
+def run_plan(plan: Path, folder: Path, asked: Asked, *, as_json: bool) -> int:
+    from tiebreak.conformance.sweep.campaign import campaign_job
+    from tiebreak.conformance.sweep.plan_file import read_plan
+    from tiebreak.reports.campaign import print_campaign
+
+    sweeps = read_plan(plan)  # before any cluster is reached
+    with resumable(), cluster_if(asked.scheduler, asked.workers) as cluster, shown_progress(str(plan)) as progress:
+        options: dict[str, Any] = {"resume": asked.resume, "cluster": cluster, "progress": progress}
+        data = campaign_job(plan, sweeps, folder, asked.how, **options)
+    if as_json:
+        click.echo(json.dumps({"folder": str(folder), **data}))
+    else:
+        print_campaign(data, str(folder))
+    return int(data["exit"])
+
+
+@contextmanager
+def resumable() -> Iterator[None]:
+    try:
+        yield
     except KeyboardInterrupt:
         raise MachineryFailed("interrupted; to go on, type the same with --resume") from None
-    if as_json:
-        click.echo(json.dumps(json_sweep(data, str(output))))
-    else:
-        print_sweep(data, str(output))
-    sys.exit(exit_code(data))
 
 
 def run_check(certificate: Path, how: Any, *, as_json: bool) -> int:
@@ -144,13 +210,12 @@ def run_check(certificate: Path, how: Any, *, as_json: bool) -> int:
     return EXIT_DISCREPANCIES if data["changed_blocks"] else 0
 
 
-def refuse_beside_check(context: click.Context) -> None:
-    given = {
-        name for name in context.params if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
-    }
-    others = given - {"check", "time_limit", "memory_limit", "as_json"}
-    if others:
-        raise InvalidInput("--check sweeps what the certificate is about: it takes no other choice")
+def refuse_beside(context: click.Context, taken: Collection[str], problem: str) -> None:
+    """InvalidInput for any other parameter that was typed."""
+    source = click.core.ParameterSource.COMMANDLINE
+    given = {name for name in context.params if context.get_parameter_source(name) is source}
+    if given - set(taken):
+        raise InvalidInput(problem)
 
 
 @contextmanager

@@ -1,0 +1,176 @@
+"""A campaign's plan: a TOML file of sweeps, each entry the product of its lists."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+
+from tiebreak.conformance.plan import Selection
+from tiebreak.conformance.sweep.job import space_of
+from tiebreak.golden.elements import ELEMENT_TYPES
+from tiebreak.golden.errors import InvalidInput
+from tiebreak.golden.operators import OPERATORS
+from tiebreak.golden.space import Space
+
+MOST_SWEEPS = 1000
+LARGEST = 1 << 20  # bytes of a plan
+LONGEST_NAME = 120  # characters of a file's name before its checksum
+LISTS = ("backends", "operator", "types", "input_type", "opset")  # what may be one value or a list
+TABLES = ("attributes", "inputs")  # of which each value may be
+
+
+def some(items: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "array", "minItems": 1, "items": items}
+
+
+KIND = {"enum": [*ELEMENT_TYPES]}
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "required": ["backends", "operator"],
+    "additionalProperties": False,
+    "properties": {
+        "backends": some({"type": "string", "minLength": 1}),
+        "operator": some({"enum": [*OPERATORS]}),
+        "types": some(KIND),
+        "input_type": some(KIND),
+        "opset": some({"type": "integer", "minimum": 1}),
+        "attributes": {"type": "object", "additionalProperties": some({})},
+        "inputs": {"type": "object", "additionalProperties": some({"type": ["number", "string"]})},
+        "all_modes": {"type": "boolean"},
+    },
+}
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """One sweep of a campaign; `attributes` and `inputs` as the plan has them."""
+
+    spec: str
+    space: Space
+    all_modes: bool
+    attributes: Mapping[str, Any]
+    inputs: Mapping[str, str]
+
+    @cached_property
+    def digest(self) -> str:
+        """Equal for equal sweeps, however they were typed."""
+        content = json.dumps([self.spec, self.space.described(), self.all_modes], sort_keys=True)
+        return hashlib.sha256(content.encode()).hexdigest()[:10]
+
+    @cached_property
+    def file(self) -> str:
+        """The certificate's name: readable, safe, and another one for every other sweep."""
+        node = self.space.node
+        values = [*self.attributes.values(), *(f"{name} {value}" for name, value in self.inputs.items())]
+        opset = [f"opset{node.opset}"] if node.opset else []
+        words = [Path(self.spec).name, node.operator, f"{node.input_type}-{node.output_type}", *opset, *values]
+        return f"{'_'.join(map(safe, words))[:LONGEST_NAME]}_{self.digest}.json"
+
+
+def safe(value: object) -> str:
+    """A word of a file's name; whatever might mean something to a file system or a shell is a hyphen."""
+    return re.sub(r"[^A-Za-z0-9.]+", "-", str(value)).strip("-.") or "x"
+
+
+def read_plan(path: Path) -> list[Sweep]:
+    """The sweeps of a plan, none twice. InvalidInput naming the entry and what is allowed there."""
+    entries = listed_entries(path)
+    checked = [checked_entry(path, number, entry) for number, entry in enumerate(entries, start=1)]
+    count = sum(math.prod(map(len, (*lists_of(entry), *tables_of(entry)))) for entry in checked)
+    if count > MOST_SWEEPS:
+        raise InvalidInput(f"{path}: {count} sweeps; a plan has at most {MOST_SWEEPS}")
+    found = [sweep for number, entry in enumerate(checked, start=1) for sweep in sweeps_of(path, number, entry)]
+    return list({sweep.digest: sweep for sweep in reversed(found)}.values())[::-1]
+
+
+def listed_entries(path: Path) -> list[Any]:
+    try:
+        if path.stat().st_size > LARGEST:
+            raise InvalidInput(f"{path}: larger than any plan")
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InvalidInput(f"{path}: can't read: {error.strerror or error}") from None
+    except (ValueError, RecursionError) as error:
+        raise InvalidInput(f"{path}: not TOML: {error}") from None
+    others = [name for name in data if name != "sweep"]
+    if others:
+        raise InvalidInput(f"{path}: unknown key {others[0]!r}; a plan has [[sweep]] entries only")
+    entries = data.get("sweep", [])
+    if not isinstance(entries, list) or not entries:
+        raise InvalidInput(f"{path}: no [[sweep]] entry")
+    return entries
+
+
+def checked_entry(path: Path, number: int, entry: Any) -> dict[str, Any]:
+    """The entry with every single value that may be a list as a list of one. InvalidInput if it is not as SCHEMA."""
+    if isinstance(entry, dict):
+        entry = {name: listed(value) if name in LISTS else value for name, value in entry.items()}
+        for name in TABLES:
+            if isinstance(entry.get(name), dict):
+                entry[name] = {key: listed(value) for key, value in entry[name].items()}
+    validator = jsonschema.Draft202012Validator(SCHEMA)
+    for error in sorted(validator.iter_errors(entry), key=lambda error: list(map(str, error.absolute_path))):
+        raise InvalidInput(f"{path}: sweep {number}: {problem_of(error)}")
+    found: dict[str, Any] = entry
+    return found
+
+
+def listed(value: Any) -> Any:
+    return value if isinstance(value, list) else [value]
+
+
+def problem_of(error: jsonschema.ValidationError) -> str:
+    """A schema's complaint in words for the person who wrote the plan."""
+    place = ".".join(str(part) for part in error.absolute_path if not isinstance(part, int))
+    if error.validator == "additionalProperties":
+        unknown = next(name for name in error.instance if name not in SCHEMA["properties"])
+        return f"unknown key {unknown!r}; allowed: {', '.join(SCHEMA['properties'])}"
+    if error.validator == "required":
+        missing = next(name for name in error.validator_value if name not in error.instance)
+        return f"no {missing!r}; each sweep needs {' and '.join(SCHEMA['required'])}"
+    if error.validator == "enum":
+        return f"{place}: {error.instance!r:.80} is none of {', '.join(error.validator_value)}"
+    return f"{place + ': ' if place else ''}{error.message[:200]}"
+
+
+def lists_of(entry: Mapping[str, Any]) -> list[list[Any]]:
+    """The alternatives of each key of LISTS; an absent one has one, the usual."""
+    usual: dict[str, Any] = {"types": [""], "input_type": [""], "opset": [0]}
+    return [list(entry.get(name, usual.get(name))) for name in LISTS]
+
+
+def tables_of(entry: Mapping[str, Any]) -> list[list[tuple[str, Any]]]:
+    """The alternatives of each attribute and input, with its name."""
+    return [[(name, value) for value in values] for key in TABLES for name, values in entry.get(key, {}).items()]
+
+
+def sweeps_of(path: Path, number: int, entry: Mapping[str, Any]) -> Iterator[Sweep]:
+    """Every combination of an entry's lists, backend by backend."""
+    backends, *others = lists_of(entry)
+    all_modes, count = bool(entry.get("all_modes")), len(entry.get("attributes", {}))
+    spaces = []
+    for operator, output_type, input_type, opset, *pairs in product(*others, *tables_of(entry)):
+        attributes, inputs = dict(pairs[:count]), {name: str(value) for name, value in pairs[count:]}
+        try:
+            space = space_of(Selection((operator,), attributes, input_type, output_type, opset, inputs))
+        except InvalidInput as error:
+            raise InvalidInput(f"{path}: sweep {number}: {error}") from None
+        spaces.append((space, attributes, inputs))
+    for spec in backends:
+        yield from (Sweep(spec, space, all_modes, attributes, inputs) for space, attributes, inputs in spaces)
+
+
+def specs_of(sweeps: Sequence[Sweep]) -> list[str]:
+    """Every backend of the campaign, once."""
+    return list(dict.fromkeys(sweep.spec for sweep in sweeps))

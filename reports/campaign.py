@@ -1,0 +1,84 @@
+"""A campaign's summary: on the terminal, and as a Markdown table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from tiebreak.reports.summary import shown
+
+HEADINGS = ("backend", "node", "inputs", "working precision", "unspecified", "mismatches", "status")
+COUNTED = ("working-precision", "unspecified", "deviates")
+LONGEST = 200
+MARKS = {ord(mark): f"&#{ord(mark)};" for mark in "&<>\\`*[]|~"}
+
+
+def print_campaign(data: Mapping[str, Any], folder: str) -> None:
+    console = Console()
+    table = Table(title=f"{len(data['sweeps'])} sweeps", box=box.SIMPLE_HEAD)
+    table.add_column("sweep", overflow="fold", min_width=34)
+    for heading in ("inputs", "mismatches"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("status", overflow="fold", max_width=40)
+    for row in data["sweeps"]:
+        backend, node, inputs, *_, mismatches, status = cells(row)
+        table.add_row(shown(f"{backend}: {node}", LONGEST), inputs, mismatches, shown(status, LONGEST))
+    console.print(table)
+    console.print(f"certificates, campaign.json and campaign.md: {shown(folder, 300)}", soft_wrap=True)
+
+
+def markdown(data: Mapping[str, Any]) -> str:
+    """The same table; untrusted text can't break it or mean anything in it."""
+    rows = [(*map(cell, cells(row)), certificate_cell(row)) for row in data["sweeps"]]
+    lines = [(*HEADINGS, "certificate"), tuple("---" for _ in range(len(HEADINGS) + 1)), *rows]
+    table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return f"# Campaign\n\n{len(rows)} sweeps of `{code(data['plan'])}`, Tiebreak {data['tiebreak']}.\n\n{table}\n"
+
+
+def cells(row: Mapping[str, Any]) -> list[str]:
+    """A sweep's texts, in the order of HEADINGS."""
+    backend = f"{row.get('name', row['backend'])} {row.get('version', '')}".strip()
+    if row.get("name", row["backend"]) != row["backend"]:
+        backend += f" ({row['backend']})"
+    return [backend, node_text(row), *numbers(row), status_text(row)]
+
+
+def numbers(row: Mapping[str, Any]) -> list[str]:
+    if "counts" not in row:
+        return ["", "", "", ""]
+    counts = row["counts"]
+    return [f"{count:,}" for count in (row["tried"], *(counts[g] for g in COUNTED))]
+
+
+def node_text(row: Mapping[str, Any]) -> str:
+    """Operator, types, attributes and inputs in one line."""
+    opset = f" opset {row['opset']}" if row["opset"] else ""
+    named = [f"{name}={value}" for name, value in {**row["attributes"], **row["inputs"]}.items()]
+    scales = ["every scale"] if row["every_scale"] else []
+    start = f"{row['operator']}{opset} {row['input_type']} to {row['output_type']}"
+    return ", ".join([start, *named, *scales])
+
+
+def status_text(row: Mapping[str, Any]) -> str:
+    """The status, and what is to be said about it."""
+    faults = f"{row['faults']} blocks without results" if row.get("faults") else ""
+    return ": ".join(part for part in (row["status"], faults, row.get("message", "")) if part)
+
+
+def certificate_cell(row: Mapping[str, Any]) -> str:
+    name = row["certificate"]
+    return f"[{name}]({name})" if row["status"] in ("done", "kept") else ""
+
+
+def cell(text: str) -> str:
+    """Text in a table of Markdown, which shows it as it is."""
+    printable = "".join(c if c.isprintable() else "?" for c in text[:LONGEST])
+    return printable.translate(MARKS)
+
+
+def code(text: str) -> str:
+    return "".join(c if c.isprintable() and c != "`" else "?" for c in text[:LONGEST])
