@@ -57,6 +57,19 @@ def check_spec(spec: str) -> str:
     return spec
 
 
+def spec_from_file(written: str, named: str, file: str) -> str:
+    """The backend that a file from anywhere is about: one of Tiebreak's own, or what a person `named` as well.
+
+    Whatever else a file names is code or a command that it would have us run: InvalidInput.
+    """
+    if named:
+        return check_spec(named)
+    if written in registered():
+        return written
+    shown = "".join(c if c.isprintable() else "?" for c in written)[:80]
+    raise InvalidInput(f"{file}: its backend is {shown!r}, which is not run because a file says so: name it yourself")
+
+
 def load(spec: str) -> Backend:
     """The backend object that a spec names; a class or function is called without arguments.
 

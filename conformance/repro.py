@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tiebreak.adapters.isolation import IsolatedBackend
-from tiebreak.adapters.registry import check_spec
+from tiebreak.adapters.registry import spec_from_file
 from tiebreak.adapters.reproducer import Wanted, script
 from tiebreak.conformance.plan import Selection, plan
 from tiebreak.conformance.rows import text_of
@@ -22,14 +22,17 @@ from tiebreak.golden.nodes import Case
 from tiebreak.reports.records import Run, read_run
 
 
-def reproducer(folder: Path, discrepancy: str) -> str:
-    """The script for one row of a run's discrepancies. InvalidInput for an id that is not there."""
+def reproducer(folder: Path, discrepancy: str, named: str = "") -> str:
+    """The script for one row of a run's discrepancies, of the backend `named` if it is not one of Tiebreak's own.
+
+    InvalidInput for an id that is not there.
+    """
     run = read_run(folder)
     row = row_of(run, discrepancy, folder)
     spec = next(backend["spec"] for backend in run.info["backends"] if backend["name"] == row["backend"])
     operator, case_id = str(row["operator"]), str(row["case"])
     (case,) = plan(Selection(operators=(operator,), case_ids=(case_id,), earlier_run=folder))
-    backend = IsolatedBackend(check_spec(spec))
+    backend = IsolatedBackend(spec_from_file(spec, named, f"{folder} (add -b BACKEND)"))
     try:
         lines = backend.reproducer(case.node.key, case.inputs)
     except Unsupported as reason:

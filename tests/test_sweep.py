@@ -72,7 +72,18 @@ def test_a_sound_backend_and_its_certificate(tmp_path: Path) -> None:
     assert certificate["sha256"][0][:2] == [0, 0] and len(certificate["sha256"][0][2]) == 64
     assert certificate["kernel"]["instruction_set"] and certificate["backend"]["version"] == "1.0"
     assert not part_of(file).exists()
-    assert cli("--check", str(file)).exit_code == 0
+    assert cli(sample("right"), "--check", str(file)).exit_code == 0
+
+
+def test_a_certificate_runs_no_code_of_its_own_choice(tmp_path: Path) -> None:
+    file = tmp_path / "c.json"
+    assert cli(sample("right"), *FIXED, "-o", str(file)).exit_code == 0
+    data = json.loads(file.read_text())
+    for spec in (sample("right"), f"exec:touch {tmp_path / 'ran'}", "os:abort"):
+        file.write_text(json.dumps({**data, "backend": {**data["backend"], "spec": spec}}))
+        result = cli("--check", str(file))
+        assert result.exit_code == 2 and "name it yourself" in result.stderr
+    assert not (tmp_path / "ran").exists()
 
 
 def test_mismatches_are_counted_exactly_and_folded(tmp_path: Path) -> None:
@@ -304,7 +315,7 @@ def test_check_finds_results_that_have_changed(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setenv("TIEBREAK_TEST_NOTES", str(tmp_path / "changed"))
     assert cli(sample("changes"), *FIXED, "-o", str(tmp_path / "c.json")).exit_code == 0
     (tmp_path / "changed").touch()
-    result = cli("--check", str(tmp_path / "c.json"), "--json")
+    result = cli(sample("changes"), "--check", str(tmp_path / "c.json"), "--json")
     assert result.exit_code == 1
     found = json.loads(result.stdout)
     assert found["changed_blocks"] == [0] and found["counts"]["now"]["deviates"] == 3
@@ -324,9 +335,9 @@ def test_a_certificate_with_another_space_is_refused(tmp_path: Path) -> None:
     data = json.loads(file.read_text())
     for change in ({"block": 3}, {"inputs": []}, {"node": "x"}, {"block": 1 << 16, "every_scale": True}):
         file.write_text(json.dumps({**data, "space": {**data["space"], **change}}))
-        assert cli("--check", str(file)).exit_code == 2
+        assert cli(sample("right"), "--check", str(file)).exit_code == 2
     file.write_text(json.dumps({**data, "sha256": []}))
-    assert cli("--check", str(file)).exit_code == 2
+    assert cli(sample("right"), "--check", str(file)).exit_code == 2
 
 
 @pytest.mark.parametrize(
@@ -340,7 +351,7 @@ def test_a_certificate_with_another_space_is_refused(tmp_path: Path) -> None:
         ([sample("right"), "--operator", "onnx.QuantizeLinear", "--input", "y_zero_point=0"], "every scale"),
         ([sample("right"), *FIXED, "-o", "/nowhere/c.json"], "no folder"),
         (["nobody", *FIXED], "unknown backend"),
-        ([sample("right"), "--check", "c.json"], "takes no other choice"),
+        (["--modes", "all", "--check", "c.json"], "takes no other choice"),
         (
             ["right", *DOUBLE, "--input", "scale=1", "--input", "zero_point=0"],
             "too many to try",

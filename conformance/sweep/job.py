@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from tiebreak import __version__
 from tiebreak.adapters.isolation import MEMORY_LIMIT
-from tiebreak.adapters.registry import check_spec
+from tiebreak.adapters.registry import check_spec, spec_from_file
 from tiebreak.conformance.plan import Selection, chosen_operators, typed_case
 from tiebreak.conformance.sweep.blocks import Block
 from tiebreak.conformance.sweep.certificate import Result, digests, read_certificate, write_certificate
@@ -231,14 +231,18 @@ def exit_code(data: Mapping[str, Any]) -> int:
     return EXIT_FAILED if data["faults"] else EXIT_CONFORMS
 
 
-def check_job(certificate: Path, how: How, progress: Progress = lambda done, of: None) -> dict[str, Any]:
+def check_job(
+    certificate: Path, how: How, named: str = "", progress: Progress = lambda done, of: None
+) -> dict[str, Any]:
     """Sweep again what a certificate is about and compare: the blocks whose results have changed, and what else has.
+
+    `named` is the backend, where it is none of Tiebreak's own.
 
     Raises as sweep_job does, DamagedFile for what is no certificate.
     """
     data, space = read_certificate(certificate)
     before = digests(data, space.blocks)
-    spec = check_spec(data["backend"]["spec"])
+    spec = spec_from_file(data["backend"]["spec"], named, f"{certificate} (as in: tiebreak sweep BACKEND --check)")
     sweeper = Sweeper(spec, space, how.time_limit, how.memory_limit)
     try:
         sweeper.start()

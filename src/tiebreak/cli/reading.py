@@ -79,8 +79,9 @@ def verify(folder: Path, backend_name: str, backend_version: str, output: Path |
 @run_folder(
     "--run", "run_dir", default="tiebreak-run", show_default=True, metavar="RUN_DIR", help="The run it is from."
 )
-def repro(discrepancy: str, run_dir: Path) -> None:
+@click.option("-b", "--backend", default="", metavar="BACKEND", help="The backend, where it is one of your own.")
+def repro(discrepancy: str, run_dir: Path, backend: str) -> None:
     """Print a standalone script, in the backend's own API, that shows one discrepancy; exit 1 while it is there."""
     from tiebreak.conformance.repro import reproducer
 
-    click.echo(reproducer(run_dir, discrepancy), nl=False)
+    click.echo(reproducer(run_dir, discrepancy, backend), nl=False)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from tiebreak.conformance.sweep.job import How
     from tiebreak.golden.space import Space
 
-BESIDE_CHECK = ("check", "time_limit", "memory_limit", "as_json")
+BESIDE_CHECK = ("backend", "check", "time_limit", "memory_limit", "as_json")
 BESIDE_PLAN = ("plan", "output", "resume", "time_limit", "memory_limit", "as_json", *SCHEDULING)
 KIND = click.Choice([*ELEMENT_TYPES])
 EXAMPLE = (
@@ -122,7 +122,7 @@ def sweep(
     how = How(time_limit, memory_limit, modes == "all")
     if check is not None:
         refuse_beside(context, BESIDE_CHECK, "--check sweeps what the certificate is about: it takes no other choice")
-        sys.exit(run_check(check, how, as_json=as_json))
+        sys.exit(run_check(check, how, backend or "", as_json=as_json))
     asked = Asked(how, resume, scheduler, scheduler_workers)
     if plan is not None:
         refuse_beside(context, BESIDE_PLAN, "--plan says what is swept: it takes no backend, --operator, --modes …")
@@ -195,12 +195,12 @@ def resumable() -> Iterator[None]:
         raise MachineryFailed("interrupted; to go on, type the same with --resume") from None
 
 
-def run_check(certificate: Path, how: Any, *, as_json: bool) -> int:
+def run_check(certificate: Path, how: Any, backend: str, *, as_json: bool) -> int:
     from tiebreak.conformance.sweep.job import check_job
     from tiebreak.reports.sweep import print_check
 
     with shown_progress(str(certificate)) as progress:
-        data = check_job(certificate, how, progress)
+        data = check_job(certificate, how, backend, progress)
     if as_json:
         click.echo(json.dumps(data))
     else:
