@@ -74,11 +74,11 @@ def run_block(answerer: Answerer, arena: Arena, space: Space, x: Array, block: i
     memory = np.frombuffer(arena.memory, np.uint8)
     for number in space.pieces(block):
         x = space.first_input(number, space.piece, x)
-        others = space.other_inputs(number)
+        others = [array.copy() for array in space.other_inputs(number)]  # a backend may write into them
         started = clock()
         outputs = run(x, *others)
         seconds += clock() - started
-        output = first_output(outputs, dtype, x.shape)
+        output = first_output(outputs, dtype, x.shape, len(space.node.outputs))
         results = output.reshape(-1).view(np.uint8)
         if _kernel.uniform(results, dtype.itemsize):
             same.append([at - start, at - start + results.size, results[: dtype.itemsize].tobytes().hex()])
@@ -99,9 +99,11 @@ def merged(same: Sequence[list[Any]]) -> list[list[Any]]:
     return found
 
 
-def first_output(outputs: Any, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Array:
+def first_output(outputs: Any, dtype: np.dtype[Any], shape: tuple[int, ...], count: int) -> Array:
     if not isinstance(outputs, tuple | list) or not outputs or not isinstance(outputs[0], np.ndarray):
         raise WrongOutput(f"run() returned {type(outputs).__name__}, not a tuple of numpy arrays")
+    if len(outputs) != count:
+        raise WrongOutput(f"{len(outputs)} outputs, the node has {count}")
     if outputs[0].dtype != dtype or outputs[0].shape != shape:
         found = f"{text_of(outputs[0].dtype, 40)}{list(outputs[0].shape)}"
         raise WrongOutput(f"output is {found}, {dtype.name}{list(shape)} is wanted")
@@ -124,12 +126,16 @@ def answers(
     todo, size, described = iter(blocks), slot_size(space), json.dumps(space.described())
     worker.arena.reach(SLOTS * size)
     waiting: list[tuple[int, int]] = []
+    ended: list[bool] = []
 
     def send(slot: int) -> None:
         block = next(todo, None)
-        if block is not None:
+        if block is not None and not ended:
             request = {"request": "sweep", "space": described, "block": block, "at": slot * size}
-            worker.send(request, time.monotonic() + time_limit)
+            try:
+                worker.send(request, time.monotonic() + time_limit)
+            except (OSError, EOFError):  # what it answered before it ended is still to be read
+                ended.append(True)
             waiting.append((block, slot))
 
     for slot in range(SLOTS):

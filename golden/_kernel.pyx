@@ -78,6 +78,9 @@ cdef class Parameters:
                   int64_t lowest, int64_t highest):
         cdef Py_ssize_t i
         cdef double s
+        cdef int64_t z
+        if scale.shape[0] != zero_point.shape[0] or not 0 <= mode < 9 or lowest > highest:
+            raise ValueError("no such parameters")
         self.count, self.mode, self.working = scale.shape[0], mode, working
         self.single, self.twice = NULL, NULL
         self.operand = np.ones(self.count)
@@ -97,9 +100,9 @@ cdef class Parameters:
         if self.twice == NULL and self.single == NULL:
             raise MemoryError
         for i in range(self.count):
-            s = scale[i]
+            s, z = scale[i], zero_point[i]
             if not isfinite(s) or s == 0.0:
-                s = 1.0
+                s, z = 1.0, min(max(0, lowest), highest)
             elif working:
                 self.operand[i], s = s, 1.0
             elif s < 0.0:
@@ -109,9 +112,9 @@ cdef class Parameters:
                 s *= 1.6069380442589903e60
             self.plain = self.plain and self.operand[i] == 1.0
             if self.wide:
-                prepare_double(&self.twice[i], s, zero_point[i], lowest, highest, mode)
+                prepare_double(&self.twice[i], s, z, lowest, highest, mode)
             else:
-                prepare_single(&self.single[i], <float>s, zero_point[i], lowest, highest, mode)
+                prepare_single(&self.single[i], <float>s, z, lowest, highest, mode)
 
     def __dealloc__(self):
         free(self.single)
@@ -130,8 +133,13 @@ def round_quotients(x, int kind, Parameters parameters, out, const int64_t[::1] 
     cdef uint8_t[::1] target = out.view(np.uint8)
     cdef request_t r
     cdef int size = x.itemsize
+    check_kind(x, kind)
     if x.size != out.size or (rows and x.size % rows) or (out.itemsize == 8 and not parameters.wide):
         raise ValueError("x, out and starts do not fit")
+    if out.itemsize not in (1, 2, 4, 8) or (x.size and not rows):
+        raise ValueError("no such results")
+    if path >= len(PATHS) or (path >= 0 and not path_runs(path)):
+        raise ValueError("no such loops: x is left as it is")
     if not x.size:
         return
     row = x.size // rows
@@ -147,6 +155,11 @@ def round_quotients(x, int kind, Parameters parameters, out, const int64_t[::1] 
             r.single = NULL if parameters.wide else parameters.single + starts[i]
             r.twice = parameters.twice + starts[i] if parameters.wide else NULL
             run_row(&r, path)
+
+
+cdef check_kind(x, int kind):
+    if not 0 <= kind <= 3 or x.itemsize != (2, 2, 4, 8)[kind]:
+        raise ValueError("x is not of the kind")
 
 
 cdef check_starts(const int64_t[::1] starts, Py_ssize_t further, Py_ssize_t count):
@@ -179,6 +192,8 @@ def settle(const integer_t[::1] codes, const bits_t[::1] x, uint64_t infinity, c
     cdef int64_t code
     if not x.shape[0]:
         return
+    if not codes.shape[0] == values.shape[0] == state.shape[0] == x.shape[0] or row * starts.shape[0] != x.shape[0]:
+        raise ValueError("codes, x, values, state and starts do not fit")
     check_starts(starts, columns * (row - 1), defined.shape[0])
     with nogil:
         for i in range(starts.shape[0]):
@@ -220,7 +235,7 @@ def differing_pieces(uint64_t first, const uint8_t[::1] got, int width, int kind
     cdef Py_ssize_t count = got.shape[0] // width, at = 0, n
     cdef request_t r
     cdef int same
-    if width not in (1, 2, 4) or kind == 3 or not count:
+    if width not in (1, 2, 4) or not 0 <= kind < 3 or not count:
         raise ValueError("no such results")
     check_starts(np.zeros(1, np.int64), 0, parameters.count)
     r.kind, r.working, r.mode, r.columns, r.width, r.wide = kind, parameters.working, parameters.mode, 0, width, \
@@ -245,6 +260,8 @@ def differing_pieces(uint64_t first, const uint8_t[::1] got, int width, int kind
 def uniform(const uint8_t[::1] values, Py_ssize_t width):
     """Whether all elements, of `width` bytes each, are the same."""
     cdef Py_ssize_t n = values.shape[0]
+    if width < 1:
+        raise ValueError("no such width")
     return n <= width or memcmp(&values[0], &values[width], n - width) == 0
 
 
@@ -258,6 +275,7 @@ def count_modes(x, int kind, Parameters exact, Parameters working, got, int64_t 
     """
     cdef const uint8_t[::1] source = x.view(np.uint8), came = got.view(np.uint8)
     cdef request_t e, w
+    check_kind(x, kind)
     if exact.wide != working.wide or exact.working or not working.working or differ.shape[0] != 9:
         raise ValueError("parameters do not fit")
     if got.size != x.size or got.itemsize != (8 if exact.wide else 4) or not x.size:

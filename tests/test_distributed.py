@@ -126,6 +126,7 @@ def test_what_came_back_is_kept_and_an_interrupted_sweep_goes_on(cluster: Cluste
         sweep_on(cluster, spec, space(), certificate, How(), progress=interrupt)
     log = Log(part_of(certificate))
     log.read()
+    log.close()
     assert BLOCKS // 4 <= len(log.blocks) < BLOCKS
 
     done: list[int] = []

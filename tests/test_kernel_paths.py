@@ -115,3 +115,24 @@ def test_a_path_that_is_not_there_is_refused() -> None:
 def test_baseline_is_always_there() -> None:
     assert "baseline" in _kernel.available_paths()
     assert _kernel.chosen_path() == _kernel.available_paths()[-1]
+
+
+def test_wrong_arguments_are_refused_before_any_memory_is_touched() -> None:
+    one, zero, start = np.ones(1), np.zeros(1, np.int64), np.zeros(1, np.int64)
+    good = _kernel.Parameters(one, zero, False, 4, False, -128, 127)
+    x, out = np.zeros(8, np.uint32), np.zeros(8, np.int8)
+    for arguments in (
+        (x.astype(np.uint8), 2, good, out, start, False),
+        (x, 3, good, out, start, False),
+        (x, -5, good, out, start, False),
+        (x, 2, good, out[:4], start, False),
+        (x, 2, good, out.astype(np.int64), start, False),
+        (x, 2, good, out, start + 1, False),
+        (x, 2, good, out, start, True),
+        (x, 2, good, out, start, False, 7),
+    ):
+        with pytest.raises(ValueError, match=r"x|results|row"):
+            _kernel.round_quotients(*arguments)  # type: ignore[arg-type]
+    for chosen in ((one, np.zeros(2, np.int64), 4), (one, zero, 9), (one, zero, -1)):
+        with pytest.raises(ValueError, match="parameters"):
+            _kernel.Parameters(chosen[0], chosen[1], False, chosen[2], False, -128, 127)

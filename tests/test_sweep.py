@@ -461,3 +461,105 @@ def test_a_description_of_something_else_is_refused() -> None:
     for change in ({"inputs": [["y_scale", "float32", [], [1]]]}, {"block": 12345}, {"node": "{}"}, {"inputs": 3}):
         with pytest.raises(InvalidInput):
             space_from({**good, **change})
+
+
+def test_two_sweeps_on_one_file_are_refused(tmp_path: Path) -> None:
+    from tiebreak.conformance.sweep.log import Log
+
+    log = Log(part_of(tmp_path / "c.json"))
+    log.begin({"anything": 1})
+    result = cli(sample("right"), *FIXED, "-o", str(tmp_path / "c.json"))
+    assert result.exit_code == 2 and "another sweep is writing there" in result.stderr
+    assert log.path.read_bytes()
+    log.close()
+    assert cli(sample("right"), *FIXED, "-o", str(tmp_path / "c.json")).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"block": 5}, {"block": -1}, {"counts": [0, 0, 0, -7]}, {"counts": [65536, 0, 0, 1]}, {"seconds": float("nan")}],
+)
+def test_a_log_of_other_blocks_makes_no_certificate(tmp_path: Path, change: dict[str, Any]) -> None:
+    from tiebreak.adapters.sweeping import Answer
+    from tiebreak.conformance.sweep.blocks import Digests
+    from tiebreak.conformance.sweep.job import check_whole
+    from tiebreak.conformance.sweep.log import Log
+    from tiebreak.golden.errors import DamagedFile
+
+    space, log = half_space(y_scale="0.1", y_zero_point="0"), Log(tmp_path / "c.json.part")
+    output = np.zeros(1 << 16, np.uint8)
+    block = judged(space, judge_for(space), Answer(0, "ok", output, 0.5), Digests(), all_modes=False)
+    log.begin({"anything": 1})
+    log.add(block, {})
+    check_whole(space, log)
+    log.write({**block.described(), **change})
+    log.close()
+    again = Log(log.path)
+    again.read()
+    again.close()
+    with pytest.raises(DamagedFile):
+        check_whole(space, again)
+
+
+def test_damaged_lines_of_a_log_are_dropped_without_a_traceback() -> None:
+    import zlib
+
+    from tiebreak.conformance.sweep.log import entry_of
+
+    deep = b"[" * 200_000
+    assert entry_of(b"%08x %b\n" % (zlib.crc32(deep), deep)) is None
+    assert entry_of(b'%08x {"a": 1}\n' % zlib.crc32(b'{"a": 1}')) == {"a": 1}
+    assert entry_of(b'%08x {"a": 1}' % zlib.crc32(b'{"a": 1}')) is None
+
+
+@pytest.mark.parametrize("runs", [[[1, 1, "x"]], [[0, 5, "x"]], [[0, 0, "x"], [0, 0, "x"]], [[0, 1 << 60, "x"]], []])
+def test_checksums_that_are_not_the_sweeps_are_refused(runs: list[Any]) -> None:
+    from tiebreak.conformance.sweep.certificate import digests
+    from tiebreak.golden.errors import DamagedFile
+
+    assert digests({"sha256": [[0, 1, "a"], [2, 2, "b"]]}, 3) == ["a", "a", "b"]
+    with pytest.raises(DamagedFile):
+        digests({"sha256": runs}, 3)
+
+
+def test_a_node_whose_forms_leave_the_range_far_apart() -> None:
+    """In float16 the quotient overflows at 65,520; the exact one stays in range of 32 bits up to the largest input."""
+    attributes = {"round_mode": "ROUND_TOWARD_ZERO", "axes": []}
+    inputs = {"scale": "0x2d3e", "zero_point": "0"}
+    space = space_of(Selection(("ngraph.Quantize",), attributes, "float16", "uint32", inputs=inputs))
+    case, problem = SolvingJudge(space).posed(0, 1 << 16)
+    output = kernel_truth(case, [problem], "ROUND_TOWARD_ZERO").exact.astype(np.uint32)
+    looks = Look(), Look()
+    judge_for(space).look(0, output, looks[0])
+    SolvingJudge(space).look(0, output, looks[1])
+    assert looks[0].counts.tolist() == looks[1].counts.tolist()
+    assert looks[0].counts[0] > looks[0].counts[1] and looks[0].counts[3] == 0
+
+
+def test_a_death_between_blocks_costs_no_block_that_was_answered() -> None:
+    space = replace(half_space(y_zero_point="128"), block=1 << 16)
+    sweeper, faults = Sweeper(sample("right"), space), []
+    try:
+        for block in sweeper.sweep(range(8)):
+            faults.append(block.fault)
+            if block.number == 2:
+                assert sweeper.worker is not None
+                time.sleep(0.5)  # it has answered what it was asked
+                sweeper.worker.process.kill()
+                sweeper.worker.process.wait()
+    finally:
+        sweeper.close()
+    assert [number for number, fault in enumerate(faults) if fault] == [5] and "SIGKILL" in faults[5]
+
+
+def test_a_range_that_the_tensor_sets_cannot_be_swept() -> None:
+    arguments = ["--operator", "tensorflow.QuantizeAndDequantizeV4", "--attr", "range_given=false"]
+    inputs = ["--input", "input_min=-1", "--input", "input_max=1"]
+    result = cli("numpy-naive", *arguments, *inputs)
+    assert result.exit_code == 2 and "range_given=true" in result.stderr
+
+
+def test_where_nothing_is_specified_nothing_was_judged(tmp_path: Path) -> None:
+    inputs = ["--input", "y_scale=0", "--input", "y_zero_point=0"]
+    result = cli(sample("right"), *HALF, *inputs, "-o", str(tmp_path / "c.json"))
+    assert result.exit_code == 4 and "nothing was judged" in result.stderr

@@ -245,7 +245,11 @@ def read_certificate(path: Path) -> tuple[dict[str, Any], Space]:
 
 def digests(data: Mapping[str, Any], blocks: int) -> list[str]:
     """The checksum of each block that a certificate names; DamagedFile if they are not all there."""
-    found = [digest for first, last, digest in data["sha256"] for _ in range(min(last - first + 1, blocks + 1))]
+    found: list[str] = []
+    for first, last, digest in data["sha256"]:
+        if first != len(found) or not first <= last < blocks:
+            break
+        found += [digest] * (last - first + 1)
     if len(found) != blocks:
         raise DamagedFile(f"the certificate has checksums of {len(found)} blocks, the sweep has {blocks}")
     return found

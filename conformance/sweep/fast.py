@@ -13,14 +13,12 @@ from tiebreak.conformance.judge import DEVIATES, EXACT, GRADES, UNSPECIFIED, WOR
 from tiebreak.conformance.sweep.judging import Look
 from tiebreak.golden import _kernel, kernel
 from tiebreak.golden.elements import IntegerType
-from tiebreak.golden.errors import MachineryFailed
 from tiebreak.golden.kernels import tensors
 from tiebreak.golden.operators import get_operator
 from tiebreak.golden.problem import Array, codes_of
 from tiebreak.golden.space import Space
 
 ONE_ROW = np.zeros(1, np.int64)
-EDGE = 64  # patterns beyond the first unspecified one after which both forms are out of range
 
 
 class Stretch(NamedTuple):
@@ -43,7 +41,8 @@ class FastJudge:
     scale: float = 1.0
     zero_point: int = 0
     kept: dict[tuple[str, bool, int], _kernel.Parameters] = field(default_factory=dict)  # of this scale
-    limits: tuple[int, int] = (0, 0)  # first unspecified magnitude of positive and negative patterns
+    limits: tuple[int, int] = (0, 0)  # first magnitude, of positive and negative patterns, that a form leaves open
+    silence: tuple[int, int] = (0, 0)  # first that both do
 
     @cached_property
     def kind(self) -> int:
@@ -128,28 +127,26 @@ class FastJudge:
             self.zero_point = int(codes_of(rest[0]).reshape(-1)[0]) if rest else 0
             self.kept.clear()
             infinity = self.space.node.real.infinity_bits
-            self.limits = infinity, infinity
+            self.limits = self.silence = infinity, infinity
             if self.defined() and not self.saturates:
                 start = at - at % self.space.patterns
-                self.limits = self.limit(start), self.limit(start + self.half)
+                both = [self.limits_of(zero) for zero in (start, start + self.half)]
+                self.limits, self.silence = (min(both[0]), min(both[1])), (max(both[0]), max(both[1]))
         return self.defined()
 
     def defined(self) -> bool:
         return bool(np.isfinite(self.scale)) and self.scale != 0.0
 
-    def limit(self, start: int) -> int:
-        """The first magnitude for which a form is out of range, by bisection; `start` is the number of the zero."""
-        specified, silent = 0, self.space.node.real.infinity_bits
-        while silent - specified > 1:
-            middle = (specified + silent) // 2
-            if self.in_range(start + middle, False) and self.in_range(start + middle, True):
-                specified = middle
-            else:
-                silent = middle
-        beyond = min(silent + EDGE, self.space.node.real.infinity_bits - 1)
-        if beyond > silent and self.in_range(start + beyond, False):
-            raise MachineryFailed(f"{self.space.node.operator}: the two forms leave the range too far apart")
-        return silent
+    def limits_of(self, start: int) -> tuple[int, int]:
+        """The first magnitude at which each form is out of range, by bisection; `start` is the number of the zero."""
+        found = []
+        for working in (False, True):
+            inside, outside = 0, self.space.node.real.infinity_bits
+            while outside - inside > 1:
+                middle = (inside + outside) // 2
+                inside, outside = (middle, outside) if self.in_range(start + middle, working) else (inside, middle)
+            found.append(outside)
+        return found[0], found[1]
 
     def in_range(self, at: int, working: bool) -> bool:
         return self.result.lowest <= int(self.codes(at, 1, working)[0]) <= self.result.highest
@@ -182,10 +179,8 @@ class FastJudge:
         return self.below(stretch, self.limits)
 
     def at_edges(self, stretch: Stretch) -> Iterator[Stretch]:
-        """Where a limit is not infinity, the few patterns from it on."""
-        infinity = self.space.node.real.infinity_bits
-        ends = tuple(min(limit + EDGE, infinity) for limit in self.limits)
-        return self.between(stretch, self.limits, (ends[0], ends[1]))
+        """Where one form speaks and the other does not."""
+        return self.between(stretch, self.limits, self.silence)
 
     def below(self, stretch: Stretch, limits: tuple[int, int]) -> Iterator[Stretch]:
         return self.between(stretch, (0, 0), limits)

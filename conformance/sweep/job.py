@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,6 +25,8 @@ from tiebreak.golden.errors import (
     EXIT_CONFORMS,
     EXIT_DISCREPANCIES,
     EXIT_FAILED,
+    EXIT_NOTHING_RAN,
+    DamagedFile,
     InvalidInput,
     Unsupported,
 )
@@ -60,6 +63,8 @@ def space_of(selection: Selection) -> Space:
     every_scale = form[1].endswith("scale") and form[1] not in selection.inputs
     given = {**({form[1]: "1"} if every_scale else {}), **selection.inputs}
     case = typed_with(selection, form[0], given)
+    if case.node.attributes.get("range_given") is False:
+        raise InvalidInput(f"{spec.id}: it measures its range from the whole tensor: sweep it with range_given=true")
     return posed(check(Space(case.node, case.inputs[1:], every_scale)))
 
 
@@ -164,10 +169,17 @@ def carry_out(
     except (InvalidInput, Unsupported):
         if not resume and not log.blocks:
             log.end()
+        log.close()
+        raise
+    except BaseException:
+        log.close()
         raise
     finally:
         hands.close()
-    return finish(hands, space, facts, log, how, certificate)
+    try:
+        return finish(hands, space, facts, log, how, certificate)
+    finally:
+        log.close()
 
 
 def left_of(space: Space, log: Log) -> list[int]:
@@ -207,6 +219,7 @@ def finish(
     hands: Hands, space: Space, facts: Mapping[str, Any], log: Log, how: How, certificate: Path
 ) -> dict[str, Any]:
     """Explain the mismatches and write the certificate; the log goes."""
+    check_whole(space, log)
     blocks = [log.blocks[number] for number in sorted(log.blocks)]
     machines = machines_of(log)
     backend = {**facts, "machines": machines} if machines else facts
@@ -216,6 +229,19 @@ def finish(
     data = write_certificate(certificate, result)
     log.end()
     return data
+
+
+def check_whole(space: Space, log: Log) -> None:
+    """DamagedFile unless each block is there once, with a grade for each of its inputs and intervals among them."""
+    if sorted(log.blocks) != list(range(space.blocks)):
+        raise DamagedFile(f"{log.path}: damaged: it has other blocks than the sweep")
+    for number, block in log.blocks.items():
+        first, count = space.pieces(number)[0], inputs_of(space, number)
+        graded = 0 if block.fault else count
+        last = [] if block.folded.last is None else [block.folded.last]
+        inside = all(first <= i.first <= i.last < first + count for i in [*block.folded.kept, *last])
+        if min(block.counts) < 0 or sum(block.counts) != graded or not inside or not math.isfinite(block.seconds):
+            raise DamagedFile(f"{log.path}: damaged: block {number} is not one of the sweep's")
 
 
 def machines_of(log: Log) -> list[dict[str, Any]]:
@@ -228,7 +254,9 @@ def exit_code(data: Mapping[str, Any]) -> int:
     """By the contract's table: a proven mismatch outranks a failure."""
     if data["counts"]["deviates"]:
         return EXIT_DISCREPANCIES
-    return EXIT_FAILED if data["faults"] else EXIT_CONFORMS
+    if data["faults"]:
+        return EXIT_FAILED
+    return EXIT_CONFORMS if data["counts"]["unspecified"] < data["inputs"] else EXIT_NOTHING_RAN
 
 
 def check_job(

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
+import sys
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
@@ -24,18 +27,18 @@ class Log:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.descriptor = -1
         self.header: dict[str, Any] = {}
         self.blocks: dict[int, Block] = {}
         self.machines: dict[int, dict[str, Any]] = {}  # where a block was done, if not here
 
     def read(self) -> None:
         """InvalidInput if there is nothing to go on with, DamagedFile if it is no such file."""
-        try:
-            data = self.path.read_bytes()
-        except OSError:
-            raise InvalidInput(f"nothing to go on with: no {self.path}") from None
+        if not self.path.is_file():
+            raise InvalidInput(f"nothing to go on with: no {self.path}")
+        self.open()
         good = 0
-        for line in data.splitlines(keepends=True):
+        for line in self.path.read_bytes().splitlines(keepends=True):
             entry = entry_of(line)
             if entry is None:
                 break
@@ -47,21 +50,31 @@ class Log:
                     block = block_from(entry)
                     self.blocks[block.number] = block
                     self.machines[block.number] = dict(entry.get("machine", {}))
-            except (KeyError, TypeError, ValueError, IndexError) as error:
+            except (KeyError, TypeError, ValueError, IndexError, OverflowError) as error:
                 raise DamagedFile(f"{self.path}: damaged: {error}") from None
         if not self.header:
             raise DamagedFile(f"{self.path}: damaged: no first line")
-        with self.path.open("r+b") as file:
-            file.truncate(good)
+        os.ftruncate(self.descriptor, good)
 
     def begin(self, header: Mapping[str, Any]) -> None:
-        """A new file for a new sweep."""
+        """A new file for a new sweep; what an unfinished one left is gone, which standard error says."""
         self.header = dict(header)
+        self.open()
+        if os.fstat(self.descriptor).st_size:
+            print(f"tiebreak: the unfinished sweep in {self.path} is discarded", file=sys.stderr)
+            os.ftruncate(self.descriptor, 0)
+        self.write(self.header)
+
+    def open(self) -> None:
+        """The file, locked. InvalidInput if another sweep has it, or it can't be written."""
         try:
-            self.path.unlink(missing_ok=True)
+            self.descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
+            fcntl.flock(self.descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self.close()
+            raise InvalidInput(f"{self.path}: another sweep is writing there: take another -o") from None
         except OSError as error:
             raise InvalidInput(f"{self.path}: can't write: {error.strerror or error}") from None
-        self.write(self.header)
 
     def add(self, block: Block, machine: Mapping[str, Any]) -> None:
         """Keep a block, and which machine it was done on if another."""
@@ -72,15 +85,23 @@ class Log:
     def write(self, entry: Mapping[str, Any]) -> None:
         body = json.dumps(entry).encode()
         try:
-            with self.path.open("ab") as file:
-                file.write(b"%08x %b\n" % (zlib.crc32(body), body))
+            view = memoryview(b"%08x %b\n" % (zlib.crc32(body), body))
+            while view:
+                view = view[os.write(self.descriptor, view) :]
         except OSError as error:
-            if not self.blocks:
-                raise InvalidInput(f"{self.path}: can't write: {error.strerror or error}") from None
             raise JournalFailed(f"{self.path}: can't write: {error.strerror or error}") from None
 
     def end(self) -> None:
-        self.path.unlink(missing_ok=True)
+        """The file goes."""
+        if self.descriptor >= 0:
+            self.path.unlink(missing_ok=True)
+        self.close()
+
+    def close(self) -> None:
+        """Let others have the file."""
+        if self.descriptor >= 0:
+            os.close(self.descriptor)
+            self.descriptor = -1
 
 
 def entry_of(line: bytes) -> dict[str, Any] | None:
@@ -91,5 +112,5 @@ def entry_of(line: bytes) -> dict[str, Any] | None:
             return None
         found = json.loads(body)
         return found if isinstance(found, dict) else None
-    except ValueError:
+    except (ValueError, RecursionError):
         return None

@@ -43,7 +43,7 @@ class Sweeper:
     judge: Judge | None = None
     digests: Digests = field(default_factory=Digests)
     judging: float = 0.0  # seconds
-    peak_memory: int = 0  # bytes that the worker held
+    taken: bool = False  # whether a block had results, so that the node is one that the backend takes
 
     def start(self) -> None:
         """Start the worker. InvalidInput for a wrong spec, MachineryFailed if the backend can't be had."""
@@ -90,10 +90,11 @@ class Sweeper:
 
     def judged(self, answer: Answer) -> Block:
         assert self.judge is not None and self.worker is not None
-        if answer.status == "unsupported":
+        if answer.status == "unsupported" and not self.taken:
             raise Unsupported(answer.message)
         if answer.status != "ok":
             return Block(answer.block, fault=answer.message or "an error without a message")
+        self.taken = True
         started = time.perf_counter()
         found = judged(self.space, self.judge, answer, self.digests, all_modes=self.all_modes)
         self.judging += time.perf_counter() - started
@@ -108,7 +109,7 @@ class Sweeper:
             worker.close()
             return f"no results within {self.time_limit:g} s"
         told = worker.end()
-        return str(error) or told
+        return told if isinstance(error, OSError) else str(error) or told
 
     def facts(self) -> dict[str, Any]:
         """Name, version, what the backend says of itself, and its library's files by their checksums."""

@@ -1,11 +1,13 @@
 /* round(x / scale) + zero_point in binary floating point, exactly, without a division and without a tolerance.
  *
  * Let t be an integer next to the real quotient Q = x / scale: the nearest one, or where Q lies close to the middle of
- * two either of them. rounding x * (1 / scale) finds one, since the two roundings move Q by less than 2^-5 for all |Q|
+ * two either of them. rounding x * (1 / scale) finds one, since the two roundings move Q by less than 1/4 for all |Q|
  * that occur here. Then the rest r = x - t * scale, rounded once by fma, is exact:
  *   - r is a whole multiple of u, the smaller of the units in the last place of x and scale, and |r| <= scale;
  *   - if |x| >= scale, u is scale's unit at the smallest, so that r has no more digits than scale;
- *   - if |x| < scale, t is 0 and r is x, or t is 1 or -1 and |x| >= scale / 2, and r is exact by Sterbenz' lemma.
+ *   - if |x| < scale, t is 0 and r is x, or t is 1 or -1 and |x| is scale / 2 or more, or but a unit less. It is not less
+ *     than half of the power of two below scale, since the inverse of a power of two is exact: so u is at least half of
+ *     scale's unit, and |r|, about scale / 2 at the most, has no more digits than scale.
  * So the sign of r says on which side of t the quotient lies, and |2 r| against scale whether t is nearest or Q a tie:
  * all that any of the nine modes asks. Gradual underflow is needed; kernel.py refuses to work without it.
  *

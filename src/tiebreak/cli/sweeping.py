@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tiebreak.cli.options import JSON, json_or_text, parse_pairs, run_folder
+from tiebreak.cli.running import number
 from tiebreak.cli.scheduling import SCHEDULING, cluster_if, scheduling
 from tiebreak.golden.elements import ELEMENT_TYPES
 from tiebreak.golden.errors import (
@@ -64,6 +65,7 @@ EXAMPLE = (
     "--timeout",
     "time_limit",
     type=click.FloatRange(1, 86400),
+    callback=number,
     default=300.0,
     show_default=True,
     metavar="SECONDS",
@@ -144,7 +146,10 @@ def sweep(
         click.echo(json.dumps(json_sweep(data, str(certificate))))
     else:
         print_sweep(data, str(certificate))
-    sys.exit(exit_code(data))
+    code = exit_code(data)
+    if code == EXIT_NOTHING_RAN:
+        click.echo("tiebreak: nothing was judged: the document leaves all of these inputs open", err=True)
+    sys.exit(code)
 
 
 @dataclass(frozen=True)
