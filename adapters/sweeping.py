@@ -127,6 +127,7 @@ def answers(
     worker.arena.reach(SLOTS * size)
     waiting: list[tuple[int, int]] = []
     ended: list[bool] = []
+    filled: dict[int, str] = {}  # the one result that a slot is full of already, by its place
 
     def send(slot: int) -> None:
         block = next(todo, None)
@@ -142,11 +143,16 @@ def answers(
         send(slot)
     while waiting and alive():
         block, slot = waiting.pop(0)
-        yield parse_answer(worker.read_line(time.monotonic() + time_limit), worker.arena, space, block, slot * size)
+        yield parse_answer(
+            worker.read_line(time.monotonic() + time_limit), worker.arena, space, block, slot * size, filled
+        )
         send(slot)
 
 
-def parse_answer(reply: Mapping[str, Any], arena: Arena, space: Space, block: int, at: int) -> Answer:
+def parse_answer(
+    reply: Mapping[str, Any], arena: Arena, space: Space, block: int, at: int, filled: dict[int, str]
+) -> Answer:
+    """The answer that a reply tells, checked; BrokenFrame for anything else. `at` is where its slot begins."""
     try:
         if reply["block"] != block or reply["status"] not in STATUSES:
             raise BrokenFrame("a reply to another block")
@@ -154,10 +160,14 @@ def parse_answer(reply: Mapping[str, Any], arena: Arena, space: Space, block: in
         dtype = numpy_dtype(space.node.output_type)
         count = space.piece * len(space.pieces(block)) if reply["status"] == "ok" else 0
         slot = np.frombuffer(arena.memory, np.uint8, count * dtype.itemsize, at)
-        for first, last, element in reply["same"]:
-            word = np.frombuffer(bytes.fromhex(element), f"u{dtype.itemsize}")
-            slot[int(first) : int(last)].view(word.dtype)[:] = word
-        whole = [element for first, last, element in reply["same"] if (first, last) == (0, slot.size)]
+        whole = [str(element) for first, last, element in reply["same"] if (first, last) == (0, slot.size)]
+        if not whole or filled.get(at) != whole[0]:
+            for first, last, element in reply["same"]:
+                word = np.frombuffer(bytes.fromhex(element), f"u{dtype.itemsize}")
+                slot[int(first) : int(last)].view(word.dtype)[:] = word
+        filled.pop(at, "")
+        if whole:
+            filled[at] = whole[0]
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise BrokenFrame(f"not a reply: {error}") from None
     return Answer(block, reply["status"], slot.view(dtype), seconds, message, whole[0] if whole else "")

@@ -84,7 +84,9 @@ def test_repro_prints_a_script_without_tiebreak_that_shows_the_discrepancy(tmp_p
     words = ("--operator", "onnx.QuantizeLinear", "--type", "uint8", "--input-type", "float32")
     rows = run_of(f"{SAMPLES}:shown", tmp_path / "run", *words)
     row = rows[(rows["zero_point"] == 0) & (rows["cause"].str.startswith("wrong tie rule"))].iloc[0]
-    done = tiebreak("repro", row["id"], "--run", tmp_path / "run")
+    unasked = tiebreak("repro", row["id"], "--run", tmp_path / "run")
+    assert unasked.returncode == 2 and "name it yourself" in unasked.stderr
+    done = tiebreak("repro", row["id"], "--run", tmp_path / "run", "-b", f"{SAMPLES}:shown")
     assert done.returncode == 0, done.stderr
     assert "import tiebreak" not in done.stdout
     script = tmp_path / "repro.py"
@@ -100,7 +102,7 @@ def test_repro_prints_a_script_without_tiebreak_that_shows_the_discrepancy(tmp_p
 def test_repro_of_a_backend_that_writes_none_says_how_to_replay(tmp_path: Path) -> None:
     words = ("--operator", "onnx.QuantizeLinear", "--type", "uint8", "--input-type", "float32")
     row = run_of(f"{SAMPLES}:wrong", tmp_path / "run", *words).iloc[0]
-    done = tiebreak("repro", row["id"], "--run", tmp_path / "run")
+    done = tiebreak("repro", row["id"], "--run", tmp_path / "run", "-b", f"{SAMPLES}:wrong")
     assert done.returncode == 2
     assert "writes no reproducers; to replay the case: tiebreak run -b " in done.stderr
     unknown = tiebreak("repro", "D999999", "--run", tmp_path / "run")
