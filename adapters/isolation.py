@@ -20,12 +20,11 @@ from tiebreak.adapters.faults import Faults
 from tiebreak.adapters.frames import BrokenFrame
 from tiebreak.adapters.outcome import CLOSED_PIPE, CRASH, GARBAGE, GIVEN_UP, HANG, NO_START, OUT_OF_MEMORY, Outcome
 from tiebreak.adapters.process import MIB, TooMuchMemory, WorkerProcess
-from tiebreak.adapters.replies import parse_hello, parse_reply, raise_for
-from tiebreak.golden.errors import MachineryFailed, Unsupported
+from tiebreak.adapters.replies import START_LIMIT, hello_of, parse_reply
+from tiebreak.golden.errors import InvalidInput, MachineryFailed, Unsupported
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array
 
-START_LIMIT = 120.0  # seconds to import a library and build the backend
 MEMORY_LIMIT = 4096  # MiB
 MOST_CASES = 64  # of a batch
 MOST_BYTES = 4 * MIB  # of a batch's inputs
@@ -85,17 +84,10 @@ class IsolatedBackend:
             raise Abandoned
         self.history.clear()
         try:
-            hello = parse_hello(worker.read_line(time.monotonic() + START_LIMIT))
-        except TimeoutError:
-            self.stop()
-            raise MachineryFailed(f"backend {self.spec!r} did not start within {START_LIMIT:g} s") from None
-        except (EOFError, BrokenFrame, TooMuchMemory) as error:
+            hello = hello_of(worker, self.spec)
+        except (InvalidInput, MachineryFailed):
             self.worker = None
-            ended = worker.end()
-            raise MachineryFailed(f"backend {self.spec!r} did not start: {str(error) or ended}") from None
-        if hello["status"] != "ready":
-            self.stop()
-            raise_for(self.spec, hello)
+            raise
         if not self.name:  # a worker that replaces one changes nothing
             self.name, self.version = hello["name"], hello["version"]
             self.operators = None if hello["operators"] is None else frozenset(hello["operators"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
@@ -9,10 +10,32 @@ from tiebreak.adapters.answering import text_of
 from tiebreak.adapters.arena import Arena
 from tiebreak.adapters.frames import BrokenFrame
 from tiebreak.adapters.outcome import Outcome
+from tiebreak.adapters.process import TooMuchMemory, WorkerProcess
 from tiebreak.adapters.registry import install_command
 from tiebreak.golden.errors import InvalidInput, MachineryFailed
 
+START_LIMIT = 120.0  # seconds to import a library and build the backend
 STATUSES = ("ok", "unsupported", "error")
+
+
+def hello_of(worker: WorkerProcess, spec: str) -> dict[str, Any]:
+    """What a worker that has just begun says of its backend; where it raises, the worker is gone.
+
+    Raises InvalidInput for a spec that is wrong, MachineryFailed if the backend can't be had.
+    """
+    try:
+        hello = parse_hello(worker.read_line(time.monotonic() + START_LIMIT))
+    except TimeoutError:
+        worker.kill()
+        worker.close()
+        raise MachineryFailed(f"backend {spec!r} did not start within {START_LIMIT:g} s") from None
+    except (EOFError, BrokenFrame, TooMuchMemory) as error:
+        ended = worker.end()
+        raise MachineryFailed(f"backend {spec!r} did not start: {str(error) or ended}") from None
+    if hello["status"] != "ready":
+        worker.finish()
+        raise_for(spec, hello)
+    return hello
 
 
 def parse_hello(hello: Mapping[str, Any]) -> dict[str, Any]:

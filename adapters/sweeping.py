@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -115,12 +115,9 @@ def slot_size(space: Space) -> int:
     return min(space.block, space.inputs) * numpy_dtype(space.node.output_type).itemsize
 
 
-def answers(
-    worker: WorkerProcess, space: Space, blocks: Iterable[int], time_limit: float, alive: Callable[[], bool]
-) -> Iterator[Answer]:
-    """Answers to the blocks in order, while the worker works ahead.
+def answers(worker: WorkerProcess, space: Space, blocks: Iterable[int], time_limit: float) -> Iterator[Answer]:
+    """Answers to the blocks in order, while the worker works ahead; `time_limit` is in seconds for a block.
 
-    `time_limit` is in seconds for a block; `alive` is asked between them, and where it says no, that was the last.
     Raises TimeoutError, EOFError, TooMuchMemory or BrokenFrame for the first block that has none.
     """
     todo, size, described = iter(blocks), slot_size(space), json.dumps(space.described())
@@ -141,7 +138,7 @@ def answers(
 
     for slot in range(SLOTS):
         send(slot)
-    while waiting and alive():
+    while waiting:
         block, slot = waiting.pop(0)
         yield parse_answer(
             worker.read_line(time.monotonic() + time_limit), worker.arena, space, block, slot * size, filled

@@ -19,12 +19,15 @@ class Failed(Exception):  # noqa: N818 - says what happened
     """What the function raised, in one line."""
 
 
-def in_fresh_process(function: Callable[..., Any], *arguments: Any, watch: bool = False) -> tuple[Any, int]:
+def in_fresh_process(
+    function: Callable[..., Any], *arguments: Any, watch: bool = False, method: str = "spawn"
+) -> tuple[Any, int]:
     """What the function gives, and the peak of resident bytes (0 unless watched: looking costs a little time).
 
-    Memory that two of its processes share counts for both. Raises Failed.
+    A process that is made by "fork" has everything that is loaded here; memory that two of its processes share counts
+    for both. Raises Failed.
     """
-    context = multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context(method)
     here, there = context.Pipe()
     process = context.Process(target=answer, args=(there, function, arguments))
     process.start()

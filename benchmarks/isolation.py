@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import argparse
 import json
-import multiprocessing
 import time
 from collections.abc import Callable, Sequence
-from multiprocessing.connection import Connection
 from typing import Any
+
+from fresh import in_fresh_process
 
 from tiebreak.conformance.plan import Selection, plan
 from tiebreak.conformance.run import run_all, started
@@ -43,19 +43,7 @@ def faulty_cases(spec: str, cases: Sequence[Case]) -> set[str]:
 
 def forked(function: Callable[..., Any], *arguments: Any) -> Any:
     """What the function gives in a process of its own, which has the plan already and no library yet."""
-    context = multiprocessing.get_context("fork")
-    here, there = context.Pipe()
-    process = context.Process(target=answer, args=(there, function, arguments))
-    process.start()
-    there.close()
-    try:
-        return here.recv()
-    finally:
-        process.join()
-
-
-def answer(pipe: Connection, function: Callable[..., Any], arguments: Sequence[Any]) -> None:
-    pipe.send(function(*arguments))
+    return in_fresh_process(function, *arguments, method="fork")[0]
 
 
 def compare(spec: str, cases: Sequence[Case], rounds: int) -> dict[str, Any]:

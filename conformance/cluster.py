@@ -146,7 +146,8 @@ def local_cluster(distributed: Any, workers: int) -> Any:
             n_workers=workers or len(os.sched_getaffinity(0)),
             threads_per_worker=1,
             processes=True,
-            dashboard_address=None,
+            dashboard_address="127.0.0.1:0",  # its default port would be taken while another run has it
+            scheduler_kwargs={"dashboard": False},
             memory_limit=0,  # the backend's process has its own
             preload=["tiebreak.conformance.cluster_tasks"],
             silence_logs=logging.CRITICAL,

@@ -19,6 +19,7 @@ import numpy as np
 
 from tiebreak.golden.elements import ELEMENT_TYPES, FloatType, IntegerType, numpy_dtype
 from tiebreak.golden.errors import DamagedFile, InvalidInput
+from tiebreak.golden.files import bounded_text
 from tiebreak.golden.nodes import Case, Expected, make_node
 from tiebreak.golden.operators import OPERATORS
 from tiebreak.golden.pose import problems_of
@@ -52,11 +53,7 @@ def read_document(path: Path, *, trusted: bool = False) -> dict[str, Any]:
     Raises DamagedFile, whose message names the file, if it is not a whole vector file.
     """
     try:
-        if path.stat().st_size > LARGEST_FILE:
-            raise DamagedFile(f"{path}: larger than {LARGEST_FILE >> 20} MiB, not a vector file")
-        document = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InvalidInput(f"{path}: {error.strerror or error}") from None
+        document = json.loads(bounded_text(path, LARGEST_FILE, "a vector file"))
     except (ValueError, RecursionError) as error:
         raise DamagedFile(f"{path}: damaged vector file: not JSON ({error})") from None
     if not isinstance(document, dict) or document.get("format") != "tiebreak-vectors":

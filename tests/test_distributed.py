@@ -246,3 +246,8 @@ def test_a_scheduler_that_does_not_answer_is_a_failure(monkeypatch: pytest.Monke
     monkeypatch.setattr("tiebreak.conformance.cluster.CONNECT_LIMIT", 0.2)
     with pytest.raises(MachineryFailed, match=r"--scheduler tcp://127.0.0.1:1: "), cluster_at("tcp://127.0.0.1:1"):
         pass
+
+
+def test_two_runs_on_one_machine_each_have_their_own_cluster(cluster: Cluster) -> None:
+    with cluster_at("local", 1) as other:
+        assert (cluster.size(), other.size()) == (2, 1)

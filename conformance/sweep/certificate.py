@@ -21,7 +21,8 @@ from tiebreak.conformance.sweep.blocks import Block
 from tiebreak.conformance.sweep.intervals import Folded, Interval, joined
 from tiebreak.golden import _kernel
 from tiebreak.golden.elements import ELEMENT_TYPES, FloatType
-from tiebreak.golden.errors import DamagedFile, InvalidInput
+from tiebreak.golden.errors import DamagedFile
+from tiebreak.golden.files import bounded_text
 from tiebreak.golden.rounding import ROUND_MODES
 from tiebreak.golden.space import Space, space_from
 from tiebreak.reports.records import write_aside
@@ -229,13 +230,9 @@ def write_certificate(path: Path, result: Result) -> dict[str, Any]:
 def read_certificate(path: Path) -> tuple[dict[str, Any], Space]:
     """A certificate, checked, and what it is about. InvalidInput if there is none, DamagedFile if it can't be one."""
     try:
-        if path.stat().st_size > LARGEST:
-            raise DamagedFile(f"{path}: damaged: larger than any certificate")
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = json.loads(bounded_text(path, LARGEST, "a certificate"))
         jsonschema.validate(data, SCHEMA)
         return data, space_from(data["space"])
-    except OSError as error:
-        raise InvalidInput(f"{path}: can't read: {error.strerror or error}") from None
     except (ValueError, RecursionError) as error:
         raise DamagedFile(f"{path}: damaged: not JSON ({error})") from None
     except jsonschema.ValidationError as error:

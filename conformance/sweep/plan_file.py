@@ -20,6 +20,7 @@ from tiebreak.conformance.plan import Selection
 from tiebreak.conformance.sweep.job import space_of
 from tiebreak.golden.elements import ELEMENT_TYPES
 from tiebreak.golden.errors import InvalidInput
+from tiebreak.golden.files import bounded_text
 from tiebreak.golden.operators import OPERATORS
 from tiebreak.golden.space import Space
 
@@ -96,11 +97,7 @@ def read_plan(path: Path) -> list[Sweep]:
 
 def listed_entries(path: Path) -> list[Any]:
     try:
-        if path.stat().st_size > LARGEST:
-            raise InvalidInput(f"{path}: larger than any plan")
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InvalidInput(f"{path}: can't read: {error.strerror or error}") from None
+        data = tomllib.loads(bounded_text(path, LARGEST, "a plan"))
     except (ValueError, RecursionError) as error:
         raise InvalidInput(f"{path}: not TOML: {error}") from None
     others = [name for name in data if name != "sweep"]

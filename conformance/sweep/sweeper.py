@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tiebreak.adapters.frames import BrokenFrame
-from tiebreak.adapters.isolation import MEMORY_LIMIT, START_LIMIT
+from tiebreak.adapters.isolation import MEMORY_LIMIT
 from tiebreak.adapters.libraries import libraries_of
 from tiebreak.adapters.process import MIB, TooMuchMemory, WorkerProcess
-from tiebreak.adapters.replies import parse_hello, raise_for
+from tiebreak.adapters.replies import START_LIMIT, hello_of
 from tiebreak.adapters.sweeping import Answer, answers
 from tiebreak.conformance.sweep.blocks import Block, Digests, judged
 from tiebreak.conformance.sweep.judging import Judge, judge_for
@@ -51,18 +51,8 @@ class Sweeper:
         if self.judge is None:
             self.judge = judge_for(self.space)
         worker = WorkerProcess(self.spec, self.memory_limit * MIB, cores()[1] if self.pinned else ())
-        try:
-            hello = parse_hello(worker.read_line(time.monotonic() + START_LIMIT))
-        except TimeoutError:
-            worker.kill()
-            raise MachineryFailed(f"backend {self.spec!r} did not start within {START_LIMIT:g} s") from None
-        except (EOFError, BrokenFrame, TooMuchMemory) as error:
-            ended = worker.end()
-            raise MachineryFailed(f"backend {self.spec!r} did not start: {str(error) or ended}") from None
-        if hello["status"] != "ready":
-            worker.finish()
-            raise_for(self.spec, hello)
-        self.worker, self.hello = worker, hello
+        self.hello = hello_of(worker, self.spec)
+        self.worker = worker
 
     def sweep(self, numbers: Sequence[int]) -> Iterator[Block]:
         """Each block in order. Unsupported if the backend does not take the node, MachineryFailed after many faults."""
@@ -73,7 +63,7 @@ class Sweeper:
             assert self.worker is not None
             try:
                 with on_other_cores() if self.pinned else nullcontext():
-                    for answer in answers(self.worker, self.space, list(todo), self.time_limit, lambda: True):
+                    for answer in answers(self.worker, self.space, list(todo), self.time_limit):
                         yield self.judged(answer)
                         todo.pop(0)
                         faults += answer.status != "ok"

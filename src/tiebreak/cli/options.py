@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -75,3 +76,40 @@ def selected(chosen: dict[str, Any]) -> dict[str, Any]:
 def run_folder(*names: str, **how: Any) -> Callable[[Command], Command]:
     """An option that is a path."""
     return click.option(*names, type=click.Path(path_type=Path), **how)
+
+
+def limits(seconds: float, least: float, of: str) -> Callable[[Command], Command]:
+    """The options --timeout, `seconds` unless given and at least `least`, of what it is the limit, and --memory."""
+    timeout = click.option(
+        "--timeout",
+        "time_limit",
+        type=click.FloatRange(least, 86400),
+        callback=number,
+        default=seconds,
+        show_default=True,
+        metavar="SECONDS",
+        help=f"Time limit for {of}.",
+    )
+    memory = click.option(
+        "--memory",
+        "memory_limit",
+        type=click.IntRange(64, 1 << 24),
+        default=4096,
+        show_default=True,
+        metavar="MIB",
+        help="Memory limit for each backend's process.",
+    )
+    return lambda command: timeout(memory(command))
+
+
+def number(context: click.Context, option: click.Parameter, value: float) -> float:
+    """FloatRange lets NaN through."""
+    if math.isnan(value):
+        raise click.BadParameter("nan is no number of seconds", context, option)
+    return value
+
+
+def typed(context: click.Context) -> set[str]:
+    """The parameters that were typed, by name."""
+    names = context.params
+    return {name for name in names if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,16 +9,9 @@ from typing import Any
 
 import click
 
-from tiebreak.cli.options import JSON, parse_pairs, run_folder, selected, selecting
+from tiebreak.cli.options import JSON, limits, parse_pairs, run_folder, selected, selecting, typed
 from tiebreak.cli.scheduling import SCHEDULING, cluster_if, scheduling
 from tiebreak.golden.errors import InvalidInput
-
-
-def number(context: click.Context, option: click.Parameter, value: float) -> float:
-    """FloatRange lets NaN through."""
-    if math.isnan(value):
-        raise click.BadParameter("nan is no number of seconds", context, option)
-    return value
 
 
 @click.command(epilog="Example:  tiebreak run -b onnxruntime -b path/to/mine.py:backend --level quick -o first-run")
@@ -51,25 +43,7 @@ def number(context: click.Context, option: click.Parameter, value: float) -> flo
 )
 @run_folder("--from", "earlier_run", metavar="RUN_DIR", help="Also know the generated cases of this run.")
 @run_folder("--vectors", help="A vector file or folder of your own instead.")
-@click.option(
-    "--timeout",
-    "time_limit",
-    type=click.FloatRange(0.1, 86400),
-    callback=number,
-    default=10.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="Time limit for one case.",
-)
-@click.option(
-    "--memory",
-    "memory_limit",
-    type=click.IntRange(64, 1 << 24),
-    default=4096,
-    show_default=True,
-    metavar="MIB",
-    help="Memory limit for each backend's process.",
-)
+@limits(10.0, 0.1, "one case")
 @click.option("--in-process", is_flag=True, help="Run the one backend in this process, without limits: for a debugger.")
 @run_folder("--resume", metavar="RUN_DIR", help="Go on with a run that was interrupted or killed, as it was begun.")
 @run_folder(
@@ -117,12 +91,6 @@ def run(
     with cluster_if(scheduler, scheduler_workers) as cluster:
         selection = Selection(**sources, **selected(chosen))
         sys.exit(main_job(backends, selection, folder, how, as_json=as_json, cluster=cluster))
-
-
-def typed(context: click.Context) -> set[str]:
-    """The parameters that were typed, by name."""
-    names = context.params
-    return {name for name in names if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE}
 
 
 def refuse_beside(context: click.Context, chosen: str, others: Sequence[str]) -> None:

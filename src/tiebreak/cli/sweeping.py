@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tiebreak.cli.options import JSON, json_or_text, parse_pairs, run_folder
-from tiebreak.cli.running import number
+from tiebreak.cli.options import JSON, json_or_text, limits, parse_pairs, run_folder, typed
 from tiebreak.cli.scheduling import SCHEDULING, cluster_if, scheduling
 from tiebreak.golden.elements import ELEMENT_TYPES
 from tiebreak.golden.errors import (
@@ -61,25 +60,7 @@ EXAMPLE = (
     default="own",
     help="Also count the mismatches with each rounding mode.",
 )
-@click.option(
-    "--timeout",
-    "time_limit",
-    type=click.FloatRange(1, 86400),
-    callback=number,
-    default=300.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="Time limit for a block of 4,194,304 inputs.",
-)
-@click.option(
-    "--memory",
-    "memory_limit",
-    type=click.IntRange(64, 1 << 24),
-    default=4096,
-    show_default=True,
-    metavar="MIB",
-    help="Memory limit for the backend's process.",
-)
+@limits(300.0, 1, "a block of 4,194,304 inputs")
 @click.option("--resume", is_flag=True, help="Go on with the sweep that was to leave this certificate.")
 @run_folder("--check", metavar="FILE", help="Sweep again what this certificate is about, and compare.")
 @run_folder("--plan", metavar="FILE", help="Do the sweeps of this TOML file, each with a certificate; see docs.")
@@ -133,9 +114,9 @@ def sweep(
         raise InvalidInput(
             "name a backend and an --operator, as in: tiebreak sweep onnxruntime --operator onnx.QuantizeLinear"
         )
-    typed = {name: json_or_text(text) for name, text in attributes.items()}
+    values = {name: json_or_text(text) for name, text in attributes.items()}
     kinds = input_type or "", output_type or ""
-    space = space_of(Selection((operator,), typed, *kinds, opset, inputs))
+    space = space_of(Selection((operator,), values, *kinds, opset, inputs))
     certificate = output or Path("tiebreak-sweep.json")
     try:
         data = run_sweep(backend, space, certificate, asked)
@@ -217,9 +198,7 @@ def run_check(certificate: Path, how: Any, backend: str, *, as_json: bool) -> in
 
 def refuse_beside(context: click.Context, taken: Collection[str], problem: str) -> None:
     """InvalidInput for any other parameter that was typed."""
-    source = click.core.ParameterSource.COMMANDLINE
-    given = {name for name in context.params if context.get_parameter_source(name) is source}
-    if given - set(taken):
+    if typed(context) - set(taken):
         raise InvalidInput(problem)
 
 

@@ -1,0 +1,158 @@
+"""What a piece of a sweep must give: the fast judge against the ordinary one; folding into intervals."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sweep_support import half_space
+
+from tiebreak.conformance.plan import Selection
+from tiebreak.conformance.sweep.blocks import judged
+from tiebreak.conformance.sweep.intervals import MOST_KEPT, Folded, fold, joined
+from tiebreak.conformance.sweep.job import space_of
+from tiebreak.conformance.sweep.judging import Look, SolvingJudge, judge_for
+from tiebreak.conformance.truths import kernel_truth
+from tiebreak.golden.elements import numpy_dtype
+from tiebreak.golden.errors import InvalidInput
+from tiebreak.golden.space import space_from
+
+SPACES: dict[str, tuple[Selection, int]] = {
+    "plain": (
+        Selection(("onnx.QuantizeLinear",), {}, "float32", "uint8", inputs={"y_scale": "0.1", "y_zero_point": "3"}),
+        0x41000000,
+    ),
+    "silent beyond the range": (
+        Selection(
+            ("ngraph.Quantize",),
+            {"round_mode": "ROUND_UP", "axes": []},
+            "float32",
+            "int8",
+            inputs={"scale": "0.1", "zero_point": "3"},
+        ),
+        0xC1400000,
+    ),
+    "wide": (
+        Selection(
+            ("ngraph.Quantize",),
+            {"round_mode": "ROUND_DOWN", "axes": []},
+            "float32",
+            "int32",
+            inputs={"scale": "-3e-41", "zero_point": "-7"},
+        ),
+        0x07000000,
+    ),
+    "bfloat16": (
+        Selection(("onnx.QuantizeLinear",), {}, "bfloat16", "int4", inputs={"y_scale": "0.1", "y_zero_point": "-2"}),
+        0,
+    ),
+    "every scale": (
+        Selection(
+            ("ngraph.Quantize",),
+            {"round_mode": "ROUND_NEAREST_UPWARD", "axes": []},
+            "float16",
+            "uint8",
+            inputs={"zero_point": "200"},
+        ),
+        15360 << 16,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SPACES)
+def test_the_fast_judge_judges_as_any_case_is_judged(name: str) -> None:
+    selection, at = SPACES[name]
+    space = space_of(selection)
+    size = min(1 << 20, space.patterns)
+    random, solving, fast = np.random.default_rng(5), SolvingJudge(space), judge_for(space)
+    assert type(fast).__name__ == "FastJudge"
+    case, problem = solving.posed(at, size)
+    output = kernel_truth(case, [problem], case.node.modes[0]).working.astype(numpy_dtype(space.node.output_type))
+    where = random.integers(0, output.size, 500)
+    output[where] = random.permutation(output)[where]
+    for judge_output in (output, output[::-1].copy()):
+        one, other = Look(), Look()
+        for judge, look in ((fast, one), (solving, other)):
+            judge.look(at, judge_output, look)
+            judge.look_at_modes(at, judge_output, look)
+        assert one.counts.tolist() == other.counts.tolist()
+        assert one.differ.tolist() == other.differ.tolist()
+        assert sorted_wrong(one) == sorted_wrong(other)
+        assert one.counts[3] > 0
+
+
+def sorted_wrong(look: Look) -> list[tuple[int, int, int]]:
+    return sorted(tuple(map(int, row)) for part in look.wrong for row in zip(*part, strict=True))  # type: ignore[misc]
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.integers(0, 80), max_size=60, unique=True), st.integers(1, 5))
+def test_folding_in_parts_is_folding_at_once(numbers: list[int], parts: int) -> None:
+    """Also over the ends of blocks; never over a sign or into NaNs."""
+    space = half_space(y_scale="1", y_zero_point="0")
+    at = np.sort(np.array([0x7BE0 + n for n in numbers], np.int64))
+    wrong = [(at, at % 7, at % 5)]
+    whole = fold(space, wrong)
+    cuts = np.array_split(at, parts)
+    found = joined(space, [fold(space, [(cut, cut % 7, cut % 5)]) for cut in cuts])
+    assert found.described() == whole.described()
+    assert sum(interval.inputs for interval in whole.kept) == len(numbers)
+    for interval in whole.kept:
+        assert not interval.first < 0x7C00 <= interval.last  # infinity
+        assert not interval.first <= 0x7C00 < interval.last  # NaNs
+    assert whole.count == len(whole.kept) == sum(1 for n in at if n - 1 not in at or n in (0x7C00, 0x7C01))
+
+
+def test_of_many_intervals_all_are_counted_and_the_first_are_kept() -> None:
+    space = half_space(y_scale="1", y_zero_point="0")
+    at = np.arange(0, 20000, 2)
+    halves = [fold(space, [(part, part, part)]) for part in (at[:7000], at[7000:])]
+    found = joined(space, halves)
+    assert found.count == 10000 and len(found.kept) == MOST_KEPT
+    assert found.last is not None and found.last.first == 19998
+    assert joined(space, [found, Folded()]).described() == found.described()
+
+
+def test_a_block_goes_through_json_unchanged() -> None:
+    from tiebreak.adapters.sweeping import Answer
+    from tiebreak.conformance.sweep.blocks import Digests, block_from
+
+    space = half_space(y_scale="0.1", y_zero_point="0")
+    output = np.random.default_rng(1).integers(0, 255, 1 << 16, np.uint8)
+    block = judged(space, judge_for(space), Answer(0, "ok", output, 0.5), Digests(), all_modes=True)
+    assert block.counts[3] > 1000 and min(block.differ) > 1000
+    assert block_from(json.loads(json.dumps(block.described()))) == block
+
+
+def test_every_scale_comes_once_with_every_input() -> None:
+    space = half_space(y_zero_point="1")
+    assert space.inputs == 65536 * 31743
+    scales = [int(space.other_inputs(n << 16)[0].view(np.uint16)) for n in (0, 1, 31742)]
+    assert scales == [1, 2, 0x7BFF]
+    assert space.first_input(5 << 16, 1 << 16).view(np.uint16).tolist() == list(range(1 << 16))
+    last = space.pieces(space.blocks - 1)
+    assert last[-1] + space.piece == space.inputs
+
+
+def test_a_description_of_something_else_is_refused() -> None:
+    good = half_space(y_scale="1", y_zero_point="0").described()
+    for change in ({"inputs": [["y_scale", "float32", [], [1]]]}, {"block": 12345}, {"node": "{}"}, {"inputs": 3}):
+        with pytest.raises(InvalidInput):
+            space_from({**good, **change})
+
+
+def test_a_node_whose_forms_leave_the_range_far_apart() -> None:
+    """In float16 the quotient overflows at 65,520; the exact one stays in range of 32 bits up to the largest input."""
+    attributes = {"round_mode": "ROUND_TOWARD_ZERO", "axes": []}
+    inputs = {"scale": "0x2d3e", "zero_point": "0"}
+    space = space_of(Selection(("ngraph.Quantize",), attributes, "float16", "uint32", inputs=inputs))
+    case, problem = SolvingJudge(space).posed(0, 1 << 16)
+    output = kernel_truth(case, [problem], "ROUND_TOWARD_ZERO").exact.astype(np.uint32)
+    looks = Look(), Look()
+    judge_for(space).look(0, output, looks[0])
+    SolvingJudge(space).look(0, output, looks[1])
+    assert looks[0].counts.tolist() == looks[1].counts.tolist()
+    assert looks[0].counts[0] > looks[0].counts[1] and looks[0].counts[3] == 0
