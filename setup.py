@@ -1,5 +1,6 @@
 """Maps the repository's folders to packages and builds the Cython kernel; everything else is in pyproject.toml."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -43,6 +44,7 @@ setup(
         "tiebreak.reports.templates": ["*.j2", "*.css"],
     },
     exclude_package_data={"tiebreak.golden": ["*.c"], "tiebreak.golden.kernels": ["*.c"]},
+    options={"build_ext": {"parallel": os.cpu_count()}},
     ext_modules=cythonize(
         [
             Extension(

@@ -3,18 +3,29 @@
 # Textually included: cimport would need the folders to be where the packages are.
 
 from libc.math cimport INFINITY, copysign, fabs, fma, frexp, isfinite, ldexp, nextafter, rint
-from libc.stdint cimport int64_t, uint8_t
+from libc.stdint cimport int64_t, uint8_t, uint64_t
+from libc.string cimport memcpy
 
 cdef struct Format:
     int precision
     int emin
     double largest
+    double least_normal
+    double magic  # whose unit in the last place is the type's least number; added, it rounds what is subnormal
+    uint64_t odd, half, kept  # of a double's bits: the type's last, one less than half of it, all down to it
 
 
 cdef Format format_of(tuple described):
     """From (precision, emin, largest), see tensors.format_of."""
     cdef Format f
+    cdef int dropped
     f.precision, f.emin, f.largest = described
+    dropped = 53 - f.precision
+    f.least_normal = ldexp(1.0, f.emin)
+    f.magic = ldexp(1.5, f.emin - f.precision + 53)
+    f.odd = <uint64_t>1 << dropped
+    f.half = (f.odd >> 1) - 1 if dropped else 0
+    f.kept = ~(f.odd - 1)
     return f
 
 
@@ -24,13 +35,16 @@ cdef inline double narrow(double q, Format f) noexcept nogil:
     A sum, difference, product or quotient of p-bit operands rounded first to double and then to p bits is the same as
     rounded once, since 53 >= 2p + 2 for all narrower types; double itself comes back as it is.
     """
-    cdef int exponent
-    if f.precision == 53 or q == 0.0 or not isfinite(q):
+    cdef double magnitude = fabs(q)
+    cdef uint64_t bits
+    if f.precision == 53 or not isfinite(q):
         return q
-    frexp(q, &exponent)
-    exponent = max(exponent - 1, f.emin) - (f.precision - 1)
-    q = ldexp(rint(ldexp(q, -exponent)), exponent)
-    return copysign(INFINITY, q) if fabs(q) > f.largest else q
+    if magnitude < f.least_normal:
+        return copysign((magnitude + f.magic) - f.magic, q)
+    memcpy(&bits, &magnitude, 8)
+    bits = (bits + f.half + (1 if bits & f.odd else 0)) & f.kept
+    memcpy(&magnitude, &bits, 8)
+    return copysign(magnitude if magnitude <= f.largest else INFINITY, q)
 
 
 cdef inline double to_odd(double value, double error) noexcept nogil:
