@@ -23,6 +23,7 @@ setup(
         "tiebreak.golden.vectors",
         "tiebreak.adapters",
         "tiebreak.conformance",
+        "tiebreak.conformance.audit",
         "tiebreak.conformance.suite",
         "tiebreak.conformance.sweep",
         "tiebreak.reports",

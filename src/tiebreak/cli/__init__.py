@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 import click
 
 from tiebreak import __version__
-from tiebreak.cli import backends, reading, running, sweeping, vectors
+from tiebreak.cli import auditing, backends, reading, running, sweeping, vectors
 from tiebreak.golden.errors import EXIT_FAILED, EXIT_USAGE, TiebreakError
 
 EXIT_CODES = """\b
@@ -66,6 +66,7 @@ def main() -> None:
 for command in (
     running.run,
     sweeping.sweep,
+    auditing.audit,
     reading.report,
     backends.backends,
     backends.new_backend,

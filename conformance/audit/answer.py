@@ -1,0 +1,150 @@
+"""What an audit found, as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from tiebreak.conformance.audit.asking import PathDependence
+from tiebreak.conformance.audit.inference import Inference, Witness
+from tiebreak.conformance.audit.model import Candidates, Probe, Semantics
+from tiebreak.conformance.rows import text_of
+from tiebreak.golden.elements import ELEMENT_TYPES
+from tiebreak.golden.nodes import Node
+from tiebreak.golden.problem import codes_of
+
+NONE_FITS = "none of these"
+
+
+@dataclass(frozen=True)
+class Answer:
+    node: Node
+    inference: Inference
+    path: PathDependence | None
+    equal: list[str]  # how those that are left were shown to be the same, if more than one is
+    failed: list[tuple[Probe, str]]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return Candidates(self.inference.arithmetic).names
+
+    @property
+    def found(self) -> bool:
+        """Whether something fits everything that came."""
+        return bool(self.inference.alive) and all(self.inference.specials.values()) and self.path is None
+
+    def consistent(self) -> list[dict[str, str]]:
+        if not self.found:
+            return []
+        specials = self.inference.specials
+        rest = [dict(zip(specials, values, strict=True)) for values in product(*specials.values())]
+        return [dict(zip(self.names, one, strict=True)) | special for one in self.inference.alive for special in rest]
+
+    def semantics(self) -> dict[str, str | list[str]]:
+        """For each facet its one value, or those that it may have: never a guess. Empty if nothing fits."""
+        consistent = self.consistent()
+        if not consistent:
+            return {}
+        found = {name: list(dict.fromkeys(one[name] for one in consistent)) for name in consistent[0]}
+        return {name: values[0] if len(values) == 1 else values for name, values in found.items()}
+
+    def refuted(self) -> list[dict[str, Any]]:
+        """Every combination that was ruled out, and every value of a special facet, each by its witness."""
+        rows = [
+            {"semantics": dict(zip(self.names, one, strict=True)), **self.shown(witness)}
+            for one, witness in self.inference.refuted.items()
+        ]
+        return rows + [row for facet in self.inference.specials for row in self.refuted_specials(facet)]
+
+    def refuted_specials(self, facet: str) -> list[dict[str, Any]]:
+        arithmetic, rows = self.inference.arithmetic, []
+        (values,) = (one.values for one in arithmetic.specials if one.name == facet)
+        for value in values:
+            for probe, code in self.inference.special_answers:
+                if arithmetic.special_of(probe) == facet and arithmetic.special_code(value, probe) != code:
+                    witness = Witness(probe, arithmetic.special_code(value, probe), code)
+                    rows.append({"semantics": {facet: value}, **self.shown(witness)})
+                    break
+        return rows
+
+    def shown(self, witness: Witness) -> dict[str, Any]:
+        return {
+            "witness": self.operands(witness.probe),
+            "expected": self.text(witness.expected),
+            "got": self.text(witness.got),
+        }
+
+    def operands(self, probe: Probe) -> dict[str, dict[str, str]]:
+        """The one element of a probe and the other inputs: bits and decimal, by the document's names."""
+        found = {}
+        for kind, array in zip(self.node.inputs, (probe.x, *probe.others), strict=False):
+            code = int(codes_of(np.asarray(array)).reshape(-1)[0])
+            bits, value = text_of(code, ELEMENT_TYPES[kind.dtype.name])
+            found[kind.name] = {"bits": bits, "value": value}
+        return found
+
+    def text(self, code: int) -> str:
+        return text_of(code, ELEMENT_TYPES[self.node.output_type])[1]
+
+    def closest(self) -> dict[str, Any] | None:
+        """If nothing fits: what differs on the fewest elements, on how many of them, and the facet that broke."""
+        if self.found:
+            return None
+        arithmetic, specials = self.inference.arithmetic, self.inference.specials
+        best, differ = (self.inference.alive[0], 0) if self.inference.alive else self.inference.closest()
+        named = dict(zip(self.names, best, strict=True))
+        broken = [name for name, values in specials.items() if not values]
+        wrong_specials = [
+            (probe, code) for probe, code in self.inference.special_answers if arithmetic.special_of(probe) in broken
+        ]
+        if differ:
+            broken = [self.inference.broken_facet(best), *broken]
+        return {
+            "semantics": named | {name: values[0] if values else NONE_FITS for name, values in specials.items()},
+            "differs": differ + len(wrong_specials),
+            "inputs": self.inference.inputs_tried,
+            "facet": broken[0] if broken else "path",
+            "facets": broken or ["path"],
+            "examples": self.examples(best) + [self.example(probe, None, code) for probe, code in wrong_specials[:3]],
+        }
+
+    def examples(self, best: Semantics) -> list[dict[str, Any]]:
+        return [self.example(probe, expected, got) for probe, expected, got in self.inference.wrong_elements(best)[:5]]
+
+    def example(self, probe: Probe, expected: int | None, got: int) -> dict[str, Any]:
+        wanted = None if expected is None else self.text(expected)
+        return {"inputs": self.operands(probe), "expected": wanted, "got": self.text(got)}
+
+    def described(self, backend: Mapping[str, Any]) -> dict[str, Any]:
+        """The contract's fields and how it was done."""
+        path = None
+        if self.path is not None:
+            place = next(i for i, code in enumerate(self.path.repeated) if code != self.path.alone)
+            path = {
+                "inputs": self.operands(self.path.probe),
+                "alone": self.text(self.path.alone),
+                "repeated": [self.text(code) for code in self.path.repeated],
+                "place": place,
+            }
+        return {
+            **backend,
+            "operator": self.node.operator,
+            "input_type": self.node.input_type,
+            "output_type": self.node.output_type,
+            "attributes": {k: list(v) if isinstance(v, tuple) else v for k, v in self.node.attributes.items()},
+            "semantics": self.semantics(),
+            "consistent": self.consistent(),
+            "equal": self.equal,
+            "refuted": self.refuted(),
+            "inputs_tried": self.inference.inputs_tried,
+            "inputs_searched": self.inference.searched,
+            "closest": self.closest(),
+            "path_dependent": path,
+            "not_answered": [
+                {"message": message[:300], "inputs": self.operands(probe)} for probe, message in self.failed[:20]
+            ],
+        }

@@ -1,0 +1,78 @@
+"""Asking a backend in its own process, and whether its answer depends on where in an array an operand stands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tiebreak.adapters.isolation import IsolatedBackend
+from tiebreak.conformance.audit.model import Probe, codes
+from tiebreak.conformance.judge import output_problem
+from tiebreak.golden.errors import MachineryFailed, Unsupported
+from tiebreak.golden.nodes import Node
+from tiebreak.golden.problem import Array
+
+AT_ONCE = 16  # probes of a batch
+MOST_FAILED = 40
+REPEATED = 67  # copies of an operand in an array: whole vectors of any width, and a tail
+LOOKED_AT = 12  # operands of a probe whose answers are compared by place
+
+
+@dataclass
+class Asker:
+    """Gives codes, or None for a probe that has no answer; those are kept with what went wrong."""
+
+    backend: IsolatedBackend
+    node: Node
+    number: int = 0
+    failed: list[tuple[Probe, str]] = field(default_factory=list)
+
+    def __call__(self, probes: Sequence[Probe]) -> list[Array | None]:
+        found: list[Array | None] = []
+        for start in range(0, len(probes), AT_ONCE):
+            found += self.batch(probes[start : start + AT_ONCE])
+        return found
+
+    def batch(self, probes: Sequence[Probe]) -> list[Array | None]:
+        """Unsupported if the node is refused, MachineryFailed if nothing else comes of it than failures."""
+        cases = [probe.case(self.node, self.number + i) for i, probe in enumerate(probes)]
+        self.number += len(cases)
+        found: list[Array | None] = []
+        for probe, case, outcome in zip(probes, cases, self.backend.run_batch(cases), strict=True):
+            if outcome.status == "unsupported" and outcome.refused:
+                raise Unsupported(outcome.message)
+            problem = outcome.message or outcome.status
+            if outcome.status == "ok":
+                problem = output_problem(case, outcome.outputs)
+            if problem:
+                self.failed.append((probe, problem))
+            found.append(None if problem else codes(outcome.outputs[0]))
+        if len(self.failed) >= MOST_FAILED:
+            raise MachineryFailed(f"given up after {len(self.failed)} calls without a result: {self.failed[-1][1]}")
+        return found
+
+
+class PathDependence(NamedTuple):
+    """An operand that has more than one answer: alone, and at the places of an array of nothing else."""
+
+    probe: Probe
+    alone: int
+    repeated: list[int]
+
+
+def path_dependence(ask: Any, probes: Sequence[Probe]) -> tuple[PathDependence | None, int]:
+    """The first operand whose answer depends on its place, if there is one; how many elements were asked."""
+    every = [probe.only(np.array([place])) for probe in probes for place in spread(probe)]
+    copies = [Probe(np.repeat(one.x, REPEATED), one.others) for one in every]
+    asked = ask([*every, *copies])
+    for one, alone, repeated in zip(every, asked[: len(every)], asked[len(every) :], strict=True):
+        if alone is not None and repeated is not None and (repeated != alone[0]).any():
+            return PathDependence(one, int(alone[0]), repeated.tolist()), len(every) * (REPEATED + 1)
+    return None, len(every) * (REPEATED + 1)
+
+
+def spread(probe: Probe) -> Array:
+    return np.unique(np.linspace(0, probe.x.size - 1, LOOKED_AT).astype(int))

@@ -1,0 +1,209 @@
+"""FakeQuantize as black boxes do it: the facets, and what each combination of them gives.
+
+With low, high, first and last the limits of the input and of the output, and n one less than the levels, the document
+says round((x - low) / (high - low) * n) / n * (last - first) + first; it has no word on ties.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from tiebreak.conformance.audit import fake_quantize_probes
+from tiebreak.conformance.audit.model import OTHER, Facet, Probe, Semantics, codes
+from tiebreak.conformance.audit.places import FLOOR, WORDS, fused, place_of, rounded
+from tiebreak.golden import kernel
+from tiebreak.golden.elements import numpy_dtype
+from tiebreak.golden.nodes import Node
+from tiebreak.golden.pose import problems_of
+from tiebreak.golden.problem import Array
+
+SPEC = "divide, multiply"
+MODES = (  # positions are never negative, so that the other modes are these
+    "ROUND_NEAREST_TOWARD_EVEN",
+    "ROUND_NEAREST_TOWARD_INFINITY",
+    "ROUND_NEAREST_TOWARD_ZERO",
+    "ROUND_UP",
+    "ROUND_DOWN",
+    FLOOR,
+)
+FACETS = (
+    Facet(
+        "precision",
+        {
+            "exact": "nothing is rounded but the level and the result",
+            "float64": "every step is rounded to float64",
+            "float32": "every step is rounded to float32",
+            "float16": "every step is rounded to float16",
+            "bfloat16": "every step is rounded to bfloat16",
+        },
+    ),
+    Facet(
+        "range",
+        {
+            "as given": "the limits are taken as they are",
+            "nudged": "the input's limits are shifted so that 0 is a level, as TensorFlow's FakeQuant does",
+        },
+    ),
+    Facet(
+        "ends",
+        {
+            "selected": "x up to low gives first, x above high last, without arithmetic",
+            "clamped": "x is clamped to the limits and goes through the arithmetic",
+        },
+    ),
+    Facet(
+        "position",
+        {
+            SPEC: "(x - low) / (high - low) * n",
+            "multiply, divide": "(x - low) * n / (high - low)",
+            "step": "(x - low) / ((high - low) / n)",
+            "factor": "(x - low) * (n / (high - low))",
+            "factor and shift": "x * f - low * f, with f = n / (high - low)",
+            "fused": "the same, the product and the sum rounded once (fma)",
+        },
+    ),
+    Facet("round_mode", {mode: WORDS[mode] for mode in MODES}),
+    Facet(
+        "result",
+        {
+            SPEC: "level / n * (last - first) + first",
+            "multiply, divide": "level * (last - first) / n + first",
+            "step": "level * ((last - first) / n) + first",
+            "fused": "the same, the product and the sum rounded once (fma)",
+        },
+    ),
+)
+ENDS = {
+    "output_low": "output_low",
+    "output_high": "output_high",
+    "nan": "NaN",
+    "zero": "0",
+}
+SPECIALS = tuple(Facet(name, ENDS) for name in ("nan", "positive_infinity", "negative_infinity"))
+
+
+@dataclass
+class FakeQuantizeArithmetic:
+    """Of a node with scalar limits, each input limit below the other."""
+
+    node: Node
+    facets: tuple[Facet, ...] = FACETS
+    specials: tuple[Facet, ...] = SPECIALS
+    seen: dict[str, list[str]] = field(default_factory=dict)
+
+    @cached_property
+    def n(self) -> int:
+        return int(self.node.attributes["levels"]) - 1
+
+    def valid(self, semantics: Semantics) -> bool:
+        precision, range_, ends, position, mode, result = semantics
+        if precision == "exact":
+            return (range_, ends, position, result) == ("as given", "selected", SPEC, SPEC) and mode != FLOOR
+        return not (precision == "float64" and "fused" in (position, result))
+
+    def first_probes(self) -> Iterator[Probe]:
+        return fake_quantize_probes.first(self.node)
+
+    def further_probe(self, random: np.random.Generator) -> Probe:
+        return fake_quantize_probes.further(self.node, random)
+
+    def special_probes(self) -> Iterator[Probe]:
+        return fake_quantize_probes.special(self.node)
+
+    def special_of(self, probe: Probe) -> str:
+        value = float(probe.x[0])
+        return "nan" if value != value else "positive_infinity" if value > 0 else "negative_infinity"
+
+    def special_code(self, value: str, probe: Probe) -> int:
+        found = {"output_low": probe.others[2], "output_high": probe.others[3], "nan": np.nan, "zero": 0.0}[value]
+        return int(codes(np.asarray(found).astype(self.node.outputs[0].dtype))[0])
+
+    def observe(self, seen: Sequence[tuple[Probe, int]]) -> dict[str, list[str]]:
+        for facet in self.specials:
+            own = [(probe, code) for probe, code in seen if self.special_of(probe) == facet.name]
+            fits = (v for v in facet.values if all(code == self.special_code(v, probe) for probe, code in own))
+            self.seen[facet.name] = list(fits)
+        return self.seen
+
+    def region(self, wrong: Sequence[tuple[Probe, int, int]]) -> str:
+        """Only what all have in common: x beyond the limits."""
+        beyond = all(not float(p.others[0]) < float(p.x[0]) <= float(p.others[1]) for p, _, _ in wrong)
+        return "ends" if beyond else OTHER
+
+    def rising_codes(self, semantics: Sequence[Semantics]) -> Sequence[int]:
+        return ()
+
+    def predict(self, probe: Probe, semantics: Sequence[Semantics]) -> Iterator[Array]:
+        at: tuple[str, ...] = ()
+        levels_for: tuple[str, ...] = ()
+        for one in semantics:
+            precision, range_, ends, position, mode, result = one
+            if precision == "exact":
+                yield self.exactly(probe, mode)
+                continue
+            with np.errstate(all="ignore"):
+                if one[:4] != at:
+                    at = one[:4]
+                    kind = numpy_dtype(precision)
+                    x, low, high, first, last = (np.asarray(a).astype(kind) for a in (probe.x, *probe.others))
+                    n = np.asarray(self.n).astype(kind)
+                    if range_ == "nudged":
+                        low, high = nudged(low, high, n, kind)
+                    inside = np.where(x < low, low, np.where(x > high, high, x)).astype(kind)
+                    place = place_of(positions(inside, low, high, n, position, kind).astype(np.float64))
+                if one[:5] != levels_for:
+                    levels_for = one[:5]
+                    level = rounded(place, mode, precision).astype(kind)
+                found = results(level, first, last, n, result, kind)
+                if ends == "selected":
+                    found = np.where(x <= low, first, np.where(x > high, last, found)).astype(kind)
+            yield codes(found.astype(self.node.outputs[0].dtype))
+
+    def exactly(self, probe: Probe, mode: str) -> Array:
+        """As the reference kernel has it."""
+        (problem,) = problems_of(probe.case(self.node, 0))
+        found, _ = kernel.solve(problem, working=False, mode=mode)
+        stored = found.astype(np.uint64).astype(f"uint{self.node.real.bits}").view(self.node.outputs[0].dtype)
+        return codes(stored)
+
+
+def nudged(low: Array, high: Array, n: Array, kind: np.dtype[np.floating]) -> tuple[Array, Array]:
+    step = ((high - low).astype(kind) / n).astype(kind)
+    zero = np.clip(np.rint((-low / step).astype(np.float64)), 0, float(n)).astype(kind)
+    return (-zero * step).astype(kind), ((n - zero).astype(kind) * step).astype(kind)
+
+
+def positions(x: Array, low: Array, high: Array, n: Array, how: str, kind: np.dtype[np.floating]) -> Array:
+    width = (high - low).astype(kind)
+    offset = (x - low).astype(kind)
+    if how == SPEC:
+        return ((offset / width).astype(kind) * n).astype(kind)
+    if how == "multiply, divide":
+        return ((offset * n).astype(kind) / width).astype(kind)
+    if how == "step":
+        return (offset / (width / n).astype(kind)).astype(kind)
+    factor = (n / width).astype(kind)
+    if how == "factor":
+        return (offset * factor).astype(kind)
+    shift = (-low * factor).astype(kind)
+    if how == "fused":
+        return fused(x, factor, shift.astype(np.float64), kind)
+    return ((x * factor).astype(kind) + shift).astype(kind)
+
+
+def results(level: Array, first: Array, last: Array, n: Array, how: str, kind: np.dtype[np.floating]) -> Array:
+    span = (last - first).astype(kind)
+    if how == SPEC:
+        product = ((level / n).astype(kind) * span).astype(kind)
+    elif how == "multiply, divide":
+        product = ((level * span).astype(kind) / n).astype(kind)
+    else:
+        step = (span / n).astype(kind)
+        if how == "fused":
+            return fused(level, step, first.astype(np.float64), kind)
+        product = (level * step).astype(kind)
+    return (product + first).astype(kind)

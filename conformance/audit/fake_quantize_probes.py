@@ -1,0 +1,70 @@
+"""Inputs that tell arithmetics of FakeQuantize apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from tiebreak.conformance.audit.model import Probe
+from tiebreak.conformance.audit.quantize_probes import neighbours
+from tiebreak.golden.nodes import Node
+from tiebreak.golden.problem import Array
+
+Limits = tuple[float, float, float, float]
+LIMITS: tuple[Limits, ...] = (
+    (0.0, 1.0, 0.0, 1.0),
+    (-1.0, 1.0, -1.0, 1.0),
+    (0.0, 255.0, 0.0, 255.0),
+    (-12.8, 12.7, -128.0, 127.0),
+    (-1.1, 2.3, -0.7, 3.1),
+    (0.1, 0.9, 5.0, -2.0),
+    (-3.3, -0.2, -3.3, -0.2),
+    (-100.0, 77.7, 0.3, 0.9),
+    (1e-3, 1.7e-3, -1e3, 2e3),
+    (-0.5, 0.5, -0.1, 0.1),
+)
+ANY = 40  # elements
+FURTHER = 384
+
+
+def first(node: Node) -> Iterator[Probe]:
+    random = np.random.default_rng(7)
+    for limits in LIMITS:
+        for _ in range(2):
+            yield probe(node, limits, random)
+
+
+def further(node: Node, random: np.random.Generator) -> Probe:
+    low, first_ = random.normal(size=2) * 2.0 ** random.integers(-3, 6, 2)
+    width, span = np.abs(random.normal(size=2)) * 2.0 ** random.integers(-3, 6, 2) + 1e-2
+    return probe(node, (low, low + width, first_, first_ + span), random, FURTHER)
+
+
+def special(node: Node) -> Iterator[Probe]:
+    for value in (np.nan, np.inf, -np.inf):
+        for limits in LIMITS[3:7]:
+            yield with_limits(np.array([value]).astype(node.inputs[0].dtype), limits, node)
+
+
+def with_limits(x: Array, limits: Limits, node: Node) -> Probe:
+    others = [np.asarray(v).astype(kind.dtype) for v, kind in zip(limits, node.inputs[1:], strict=True)]
+    return Probe(np.ascontiguousarray(x), tuple(others))
+
+
+def probe(node: Node, limits: Limits, random: np.random.Generator, most: int = 0) -> Probe:
+    """Numbers about the middles of levels and levels, about the limits, beyond them, and any."""
+    dtype, n = node.inputs[0].dtype, int(node.attributes["levels"]) - 1
+    held = [float(np.asarray(v).astype(dtype)) for v in limits]
+    low, width = held[0], held[1] - held[0]
+    halves = np.concatenate([np.arange(0, 12) / 2, n - np.arange(0, 12) / 2, random.integers(0, 2 * n + 1, ANY) / 2])
+    with np.errstate(all="ignore"):
+        near = neighbours((low + halves / n * width).astype(dtype), (-2, -1, 0, 1, 2))
+        ends = neighbours(np.array(held[:2]).astype(dtype), (-2, -1, 0, 1, 2))
+        far = np.array([-3e38, -1e4, -1.0, 0.0, 1.0, 1e4, 3e38]).astype(dtype)
+        any_ = random.uniform(low - width / 10, low + width * 1.1, ANY).astype(dtype)
+    x = np.concatenate([near, ends, far, any_])
+    x = x[np.isfinite(x.astype(np.float64))]
+    if most and x.size > most:
+        x = x[random.choice(x.size, most, replace=False)]
+    return with_limits(x, limits, node)

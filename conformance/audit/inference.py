@@ -1,0 +1,176 @@
+"""From all combinations to those that fit everything a backend answered, by the inputs that split the rest best."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from tiebreak.conformance.audit.model import ANYTHING, OTHER, Arithmetic, Candidates, Probe, Semantics
+from tiebreak.golden.problem import Array
+
+# Codes (int64, flat) that the backend gives for each probe, None where it gives nothing.
+Ask = Callable[[Sequence[Probe]], Sequence[Array | None]]
+
+MOST_AT_ONCE = 200  # semantics whose predictions are compared with each other in a search
+PICKED = 48  # elements of a search's probe that are asked: those that split best
+SEARCHES = 80  # probes looked at
+FRUITLESS = 40  # in a row, after which what is left counts as not told apart by search
+PATIENCE = 8.0  # seconds of searching
+ORDER = ("round_mode", "saturation", "subnormals", "zero_point", "scaling", "precision")
+FEW = 12  # answers on which all semantics are compared to find the closest
+
+
+@dataclass(frozen=True)
+class Witness:
+    """The element that rules a semantics out: a probe of one element, the code it predicts and the one that came."""
+
+    probe: Probe
+    expected: int
+    got: int
+
+
+@dataclass
+class Inference:
+    """What is known of one backend's node so far."""
+
+    arithmetic: Arithmetic
+    ask: Ask
+    alive: list[Semantics] = field(default_factory=list)
+    refuted: dict[Semantics, Witness] = field(default_factory=dict)
+    answered: list[tuple[Probe, Array]] = field(default_factory=list)
+    specials: dict[str, list[str]] = field(default_factory=dict)
+    special_answers: list[tuple[Probe, int]] = field(default_factory=list)
+    inputs_tried: int = 0
+    searched: int = 0  # elements that the semantics that are left were compared on, without asking
+
+    def run(self) -> None:
+        """Until one semantics is left, none, or some that no input of the search tells apart."""
+        self.look_at_specials()
+        self.alive = Candidates(self.arithmetic).all
+        for probe in self.arithmetic.first_probes():
+            self.try_probes([probe])
+        if len(self.alive) > 1:
+            self.search()
+
+    def look_at_specials(self) -> None:
+        probes = list(self.arithmetic.special_probes())
+        answers = zip(probes, self.ask(probes), strict=True)
+        self.inputs_tried += len(probes)
+        self.special_answers = [(probe, int(codes[0])) for probe, codes in answers if codes is not None]
+        self.specials = self.arithmetic.observe(self.special_answers)
+
+    def try_probes(self, probes: Sequence[Probe]) -> None:
+        """Ask, and rule out what predicts anything else."""
+        for probe, codes in zip(probes, self.ask(probes), strict=True):
+            if codes is not None:
+                self.answered.append((probe, codes))
+                self.inputs_tried += codes.size
+                self.rule_out(probe, codes)
+
+    def rule_out(self, probe: Probe, codes: Array) -> None:
+        left = []
+        for semantics, predicted in zip(self.alive, self.arithmetic.predict(probe, self.alive), strict=True):
+            differ = (predicted != codes) & (predicted != ANYTHING)
+            if differ.any():
+                where = plainest(probe, differ)
+                self.refuted[semantics] = Witness(probe.only(where), int(predicted[where[0]]), int(codes[where[0]]))
+            else:
+                left.append(semantics)
+        self.alive = left
+
+    def search(self) -> None:
+        """Ask what splits best of many inputs, until nothing splits."""
+        random, fruitless, begun = np.random.default_rng(11), 0, time.monotonic()
+        for _ in range(SEARCHES):
+            if len(self.alive) < 2 or fruitless >= FRUITLESS or time.monotonic() - begun > PATIENCE:
+                return
+            probe = self.arithmetic.further_probe(random)
+            where = splitting(self.arithmetic, probe, self.alive[:MOST_AT_ONCE])
+            self.searched += probe.x.size
+            fruitless = 0 if where.size else fruitless + 1
+            if where.size:
+                self.try_probes([probe.only(where)])
+
+    def closest(self) -> tuple[Semantics, int]:
+        """Of those that are ruled out the one that differs on the fewest of the elements that were asked; on how many.
+
+        All are compared on a part of the answers, the best of them on all.
+        """
+        everything = Candidates(self.arithmetic).all
+        counts = self.differences(everything, self.answered[:FEW])
+        best = sorted(everything, key=lambda semantics: counts[semantics])[:MOST_AT_ONCE]
+        best.sort(key=everything.index)  # so that neighbours share facets
+        counts = self.differences(best, self.answered)
+        return min(counts.items(), key=lambda item: item[1])
+
+    def differences(
+        self, semantics: Sequence[Semantics], answered: Sequence[tuple[Probe, Array]]
+    ) -> dict[Semantics, int]:
+        counts = dict.fromkeys(semantics, 0)
+        for probe, codes in answered:
+            for one, predicted in zip(semantics, self.arithmetic.predict(probe, semantics), strict=True):
+                counts[one] += int(np.count_nonzero((predicted != codes) & (predicted != ANYTHING)))
+        return counts
+
+    def broken_facet(self, best: Semantics) -> str:
+        """The facet with which all elements have to do on which `best` is wrong, see region.
+
+        If they have nothing in common: one of whose values, one or the other, give each of them.
+        """
+        found, names = self.arithmetic.region(self.wrong_elements(best)), Candidates(self.arithmetic).names
+        if found != OTHER:
+            return found
+        for name in sorted(names, key=lambda name: ORDER.index(name) if name in ORDER else -1):
+            if self.switches(best, names.index(name)):
+                return name
+        return OTHER
+
+    def switches(self, best: Semantics, place: int) -> bool:
+        values = self.arithmetic.facets[place].values
+        variants = [(*best[:place], value, *best[place + 1 :]) for value in values]
+        variants = [one for one in variants if self.arithmetic.valid(one)]
+        return all(any_of(self.arithmetic.predict(probe, variants), codes).all() for probe, codes in self.answered)
+
+    def wrong_elements(self, semantics: Semantics) -> list[tuple[Probe, int, int]]:
+        """Elements that a semantics predicts otherwise: each as a probe of its own, what it predicts, what came."""
+        found = []
+        for probe, codes in self.answered:
+            (predicted,) = self.arithmetic.predict(probe, [semantics])
+            places = np.flatnonzero((predicted != codes) & (predicted != ANYTHING))
+            found += [(probe.only(places[[i]]), int(predicted[p]), int(codes[p])) for i, p in enumerate(places)]
+        return found
+
+
+def any_of(predictions: Iterable[Array], codes: Array) -> Array:
+    """Where one of the predictions is what came."""
+    found = np.zeros(codes.shape, bool)
+    for predicted in predictions:
+        found |= (predicted == codes) | (predicted == ANYTHING)
+    return found
+
+
+def plainest(probe: Probe, differ: Array) -> Array:
+    """The place of the element whose input has the fewest digits: the easiest to follow."""
+    places = np.flatnonzero(differ)
+    bits = probe.x[places].view(f"uint{8 * probe.x.dtype.itemsize}").astype(np.uint64)
+    lowest = bits & (~bits + np.uint64(1))
+    return places[[int(np.argmax(np.where(bits == 0, np.uint64(2**63), lowest)))]]
+
+
+def splitting(arithmetic: Arithmetic, probe: Probe, semantics: Sequence[Semantics]) -> Array:
+    """The places of at most PICKED elements on which the semantics disagree, the most evenly split first."""
+    table = np.stack(list(arithmetic.predict(probe, semantics)))
+    first = np.sort(table, axis=0)
+    groups = 1 + np.count_nonzero(first[1:] != first[:-1], axis=0)
+    places = np.flatnonzero(groups > 1)
+    if not places.size:
+        return places
+    largest = np.array([largest_group(table[:, place]) for place in places[: 4 * PICKED]])
+    return places[: 4 * PICKED][np.argsort(largest, kind="stable")][:PICKED]
+
+
+def largest_group(column: Array) -> int:
+    return int(np.unique(column, return_counts=True)[1].max())

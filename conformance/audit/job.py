@@ -1,0 +1,44 @@
+"""`tiebreak audit`: one backend's node, from the first question to the answer as plain data."""
+
+from __future__ import annotations
+
+import time
+from itertools import islice
+from typing import Any
+
+from tiebreak.adapters.isolation import IsolatedBackend
+from tiebreak.adapters.registry import check_spec
+from tiebreak.conformance.audit.answer import Answer
+from tiebreak.conformance.audit.asking import Asker, path_dependence
+from tiebreak.conformance.audit.inference import Inference
+from tiebreak.conformance.audit.operators import arithmetic_of
+from tiebreak.conformance.audit.proof import how_equal
+from tiebreak.golden.errors import MachineryFailed
+from tiebreak.golden.nodes import Node
+
+TIME_LIMIT = 10.0  # seconds for a call
+PATH_PROBES = 8
+
+
+def audit_job(spec: str, node: Node, *, time_limit: float = TIME_LIMIT, memory_limit: int = 4096) -> dict[str, Any]:
+    """What the node's arithmetic is on a backend; see Answer.described.
+
+    Raises InvalidInput for bad input, Unsupported if the backend does not take the node, MachineryFailed if it can't be
+    had or answers too little.
+    """
+    arithmetic, begun = arithmetic_of(node), time.monotonic()
+    backend = IsolatedBackend(check_spec(spec), time_limit, memory_limit)
+    try:
+        backend.start()
+        ask = Asker(backend, node)
+        probes = [*islice(arithmetic.first_probes(), PATH_PROBES), *arithmetic.special_probes()]
+        path, asked = path_dependence(ask, probes)
+        inference = Inference(arithmetic, ask, inputs_tried=asked)
+        inference.run()
+        if not inference.answered:
+            raise MachineryFailed(f"{backend.name}: no call had a result: {ask.failed[-1][1] if ask.failed else ''}")
+        answer = Answer(node, inference, path, how_equal(inference), ask.failed)
+        facts = {"backend": backend.name, "version": backend.version}
+        return answer.described(facts) | {"seconds": round(time.monotonic() - begun, 3)}
+    finally:
+        backend.close()

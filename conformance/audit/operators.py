@@ -1,0 +1,49 @@
+"""Which operators can be audited, and by what."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from tiebreak.conformance.audit.fake_quantize import FakeQuantizeArithmetic
+from tiebreak.conformance.audit.model import Arithmetic
+from tiebreak.conformance.audit.quantize import QuantizeArithmetic
+from tiebreak.golden.elements import ELEMENT_TYPES, FloatType, IntegerType
+from tiebreak.golden.errors import InvalidInput
+from tiebreak.golden.nodes import Node, make_node
+from tiebreak.golden.operators import get_operator
+
+ARITHMETICS: dict[str, Callable[[Node], Arithmetic]] = {
+    "ngraph.Quantize": QuantizeArithmetic,
+    "onnx.QuantizeLinear": QuantizeArithmetic,
+    "openvino.FakeQuantize": FakeQuantizeArithmetic,
+}
+DEFAULTS: dict[str, dict[str, Any]] = {
+    "ngraph.Quantize": {"axes": (), "round_mode": "ROUND_NEAREST_TOWARD_EVEN"},
+    "openvino.FakeQuantize": {"levels": 256},
+}
+
+
+def arithmetic_of(node: Node) -> Arithmetic:
+    """InvalidInput for an operator or types without a table of facets."""
+    if node.operator not in ARITHMETICS:
+        raise InvalidInput(f"{node.operator}: no table of semantics; there is one for {', '.join(ARITHMETICS)}")
+    first, result = ELEMENT_TYPES[node.input_type], ELEMENT_TYPES[node.output_type]
+    if not isinstance(first, FloatType):
+        raise InvalidInput(f"{node.operator}: semantics are known of real inputs, not of {first.name}")
+    if node.operator in ("ngraph.Quantize", "onnx.QuantizeLinear") and not isinstance(result, IntegerType):
+        raise InvalidInput(f"{node.operator}: semantics are known of integer outputs, not of {result.name}")
+    return ARITHMETICS[node.operator](node)
+
+
+def audited_node(operator: str, attributes: Mapping[str, Any], input_type: str, output_type: str, opset: int) -> Node:
+    """The node asked for, with the attributes that make it one scale for all. InvalidInput for a wrong choice."""
+    if operator not in ARITHMETICS:
+        raise InvalidInput(f"audit knows {', '.join(ARITHMETICS)}, not {operator!r}")
+    given = {**DEFAULTS.get(operator, {}), **attributes}
+    spec = get_operator(operator)
+    if not spec.quantized_types:
+        if input_type and output_type and input_type != output_type:
+            raise InvalidInput(f"{operator}: its output has the type of its input, not {input_type} and {output_type}")
+        return make_node(operator, real=input_type or output_type, attributes=given, opset=opset)
+    return make_node(operator, real=input_type, quantized=output_type, attributes=given, opset=opset)

@@ -1,0 +1,89 @@
+"""Where real numbers lie between integers, and the ways to round them that people use, right or wrong."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tiebreak.golden.elements import numpy_dtype
+from tiebreak.golden.problem import Array
+from tiebreak.golden.rounding import ROUND_MODES
+
+FLOOR, TRUNCATE, AWAY = "floor(q + 0.5)", "trunc(q + 0.5)", "trunc(q + 0.5 sign(q))"
+WORDS = {
+    "ROUND_NEAREST_TOWARD_INFINITY": "to nearest, ties away from zero",
+    "ROUND_NEAREST_TOWARD_ZERO": "to nearest, ties toward zero",
+    "ROUND_NEAREST_UPWARD": "to nearest, ties up",
+    "ROUND_NEAREST_DOWNWARD": "to nearest, ties down",
+    "ROUND_NEAREST_TOWARD_EVEN": "to nearest, ties to even",
+    "ROUND_TOWARD_INFINITY": "away from zero",
+    "ROUND_TOWARD_ZERO": "toward zero: truncation, a cast to an integer",
+    "ROUND_UP": "up: ceil",
+    "ROUND_DOWN": "down: floor",
+    FLOOR: "floor(q + 0.5), the sum rounded in the working precision",
+    TRUNCATE: "a cast of q + 0.5 to an integer, the sum rounded in the working precision",
+    AWAY: "0.5 added to the magnitude in the working precision, then truncation",
+}
+
+
+class Place(NamedTuple):
+    """For each number the integer at or below; 0 if it is that, 1 if the rest is less than a half, 2 a half, 3 more.
+
+    `value` is the number as a double, NaN or infinite where it is no number.
+    """
+
+    below: Array
+    rest: Array
+    value: Array
+
+
+def place_of(value: Array) -> Place:
+    below = np.floor(value)
+    part = value - below
+    rest = np.where(part == 0.0, 0, np.where(part < 0.5, 1, np.where(part == 0.5, 2, 3)))
+    # Just below 0 the difference is rounded, to a half that is none or to 1.
+    rest = np.where((value < 0) & (value > -0.5), 3, rest)
+    return Place(below, rest, value)
+
+
+def rounded(place: Place, mode: str, precision: str) -> Array:
+    """Whole numbers as doubles; what is no number stays."""
+    below, rest, value = place
+    if mode not in ROUND_MODES:
+        return half_added(value, mode, precision)
+    negative = below < 0
+    up = {
+        "ROUND_NEAREST_TOWARD_INFINITY": lambda: (rest == 3) | ((rest == 2) & ~negative),
+        "ROUND_NEAREST_TOWARD_ZERO": lambda: (rest == 3) | ((rest == 2) & negative),
+        "ROUND_NEAREST_UPWARD": lambda: rest >= 2,
+        "ROUND_NEAREST_DOWNWARD": lambda: rest == 3,
+        "ROUND_NEAREST_TOWARD_EVEN": lambda: (rest == 3) | ((rest == 2) & (np.mod(below, 2) == 1)),
+        "ROUND_TOWARD_INFINITY": lambda: (rest > 0) & ~negative,
+        "ROUND_TOWARD_ZERO": lambda: (rest > 0) & negative,
+        "ROUND_UP": lambda: rest > 0,
+        "ROUND_DOWN": lambda: np.zeros(rest.shape, bool),
+    }[mode]()
+    return np.where(np.isfinite(value), below + up, value)
+
+
+def half_added(value: Array, mode: str, precision: str) -> Array:
+    kind = numpy_dtype(precision)
+    half = np.copysign(0.5, value) if mode == AWAY else np.full(value.shape, 0.5)
+    total = (value.astype(kind) + half.astype(kind)).astype(kind).astype(np.float64)
+    return np.floor(total) if mode == FLOOR else np.trunc(total)
+
+
+def fused(a: Array, b: Array, added: Array | float, kind: np.dtype[np.floating]) -> Array:
+    """a * b + added rounded once, for types of at most 24 digits.
+
+    The product is a double, and the sum is rounded to odd before it is rounded to the type.
+    """
+    product = a.astype(np.float64) * b.astype(np.float64)
+    total = product + added
+    back = total - product
+    error = (product - (total - back)) + (added - back)
+    odd = total.view(np.int64) & 1 == 1
+    other = np.nextafter(total, np.where(error > 0, np.inf, -np.inf))
+    exact = (error == 0) | ~np.isfinite(total)
+    return np.where(exact | odd, total, other).astype(kind)

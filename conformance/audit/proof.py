@@ -1,0 +1,75 @@
+"""Whether semantics that no input of a search told apart are the same, as far as it can be shown.
+
+Types of 16 bits are simply gone through. With one ordinary scale and a clamp, codes never fall as a finite x grows; so
+two semantics are the same for every x if they begin to give each code of the range at the same x, which bisection over
+the bit patterns finds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tiebreak.conformance.audit.inference import Inference
+from tiebreak.conformance.audit.model import Arithmetic, Probe, Semantics
+from tiebreak.golden.problem import Array
+
+MOST_LEFT = 24  # semantics
+SETTINGS = 24  # of the inputs after the first
+MOST_CODES = 1 << 8
+
+
+def how_equal(inference: Inference) -> list[str]:
+    """Sentences on how those that are left were shown to be the same; empty if only one is."""
+    left, arithmetic = inference.alive, inference.arithmetic
+    if len(left) < 2:
+        return []
+    told = [f"no input of {inference.inputs_tried} that were asked and {inference.searched} more tells them apart"]
+    settings = [Probe(probe.x[:0], probe.others) for probe, _ in inference.answered][:SETTINGS]
+    kind = arithmetic.node.input_type
+    if len(left) > MOST_LEFT or not settings:
+        return told
+    if arithmetic.node.real.bits == 16 and all(same_everywhere(arithmetic, left, one) for one in settings):
+        return [*told, f"they give the same for every finite {kind} in {len(settings)} settings of the other inputs"]
+    codes = arithmetic.rising_codes(left)
+    if 0 < len(codes) <= MOST_CODES and all(same_beginnings(arithmetic, left, one, codes) for one in settings):
+        every = f"for every finite {kind} in {len(settings)} settings of the other inputs"
+        told.append(f"they give the same {every}: bisection finds each code to begin at the same one")
+    return told
+
+
+def same_everywhere(arithmetic: Arithmetic, left: Sequence[Semantics], setting: Probe) -> bool:
+    real = arithmetic.node.real
+    words = np.arange(1 << real.bits, dtype=np.uint64).astype(f"uint{real.bits}")
+    x = words.view(arithmetic.node.inputs[0].dtype)
+    probe = Probe(x[np.isfinite(x.astype(np.float64))], setting.others)
+    first, *others = arithmetic.predict(probe, left)
+    return all(np.array_equal(first, other) for other in others)
+
+
+def same_beginnings(arithmetic: Arithmetic, left: Sequence[Semantics], setting: Probe, codes: Sequence[int]) -> bool:
+    wanted = np.asarray(codes, np.int64)
+    first, *others = (beginnings(arithmetic, one, setting, wanted) for one in left)
+    return all(np.array_equal(first, other) for other in others)
+
+
+def beginnings(arithmetic: Arithmetic, semantics: Semantics, setting: Probe, codes: Array) -> Array:
+    """For each code the ordinal of the least finite x that gives it or a higher one; one beyond all if none does."""
+    most = arithmetic.node.real.infinity_bits - 1
+    low, high = np.full(codes.size, -most, np.int64), np.full(codes.size, most + 1, np.int64)
+    while (low < high).any():
+        middle = (low + high) >> 1
+        x = from_ordinals(np.minimum(middle, most), arithmetic)
+        (got,) = arithmetic.predict(Probe(x, setting.others), [semantics])
+        reached = (got >= codes) & (low < high)
+        high = np.where(reached, middle, high)
+        low = np.where(reached | (low >= high), low, middle + 1)
+    return low
+
+
+def from_ordinals(ordinals: Array, arithmetic: Arithmetic) -> Array:
+    """Numbers of the input's type, counted from 0 in both directions."""
+    bits = arithmetic.node.real.bits
+    words = np.where(ordinals < 0, -ordinals | (1 << (bits - 1)), ordinals)
+    return words.astype(np.uint64).astype(f"uint{bits}").view(arithmetic.node.inputs[0].dtype)

@@ -1,0 +1,327 @@
+"""round(x / scale) + zero_point as black boxes do it: the facets, and what each combination of them gives.
+
+These are predictions to compare with a backend, never truths; what is exact in them comes from the reference kernel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from tiebreak.conformance.audit import quantize_probes
+from tiebreak.conformance.audit.model import ANYTHING, OTHER, Facet, Probe, Semantics
+from tiebreak.conformance.audit.places import AWAY, FLOOR, TRUNCATE, WORDS, Place, fused, place_of, rounded
+from tiebreak.golden import kernel
+from tiebreak.golden.elements import FLOAT_TYPES, IntegerType, numpy_dtype
+from tiebreak.golden.nodes import Node
+from tiebreak.golden.problem import Array, Quantization, bits_of
+from tiebreak.golden.rounding import ROUND_MODES
+
+BEFORE, AFTER = "before rounding", "after rounding"
+FACETS = (
+    Facet(
+        "precision",
+        {
+            "exact": "the quotient is not rounded before it becomes an integer",
+            "float64": "every step is rounded to float64",
+            "float32": "every step is rounded to float32",
+            "float16": "every step is rounded to float16",
+            "bfloat16": "every step is rounded to bfloat16",
+        },
+    ),
+    Facet(
+        "scaling",
+        {
+            "divide": "x / scale",
+            "reciprocal": "x times 1 / scale, which is rounded to the working precision",
+            "fused": "x times the rounded 1 / scale plus the zero point, rounded once (fma)",
+            "range": "(x - low) / (high - low) times the number of steps, low and high being what the type's ends "
+            "stand for: a FakeQuantize",
+            "range, multiplied": "x * f - low * f, f being the number of steps / (high - low)",
+            "range, fused": "the same, the product and the sum rounded once (fma)",
+        },
+    ),
+    Facet(
+        "subnormals",
+        {
+            "kept": "subnormal numbers are numbers",
+            "inputs flushed": "a subnormal x counts as 0",
+            "scales flushed": "a subnormal scale counts as 0",
+            "inputs and scales flushed": "a subnormal x or scale counts as 0",
+            "quotients flushed": "a subnormal quotient becomes 0",
+            "all flushed": "subnormal operands and quotients count as 0",
+        },
+    ),
+    Facet(
+        "zero_point",
+        {
+            AFTER: "added to the rounded quotient, as an integer",
+            BEFORE: "added to the quotient in the working precision, then rounded",
+        },
+    ),
+    Facet("round_mode", {mode: WORDS[mode] for mode in (*ROUND_MODES, FLOOR, TRUNCATE, AWAY)}),
+    Facet(
+        "saturation",
+        {
+            "saturate": "the sum is clamped to the type's range",
+            "wrap": "the low bits of the sum",
+            "narrow range": "clamped to the range without its lowest value",
+            "clamp before zero point": "the rounded quotient is clamped, then the sum is",
+            "clamp before zero point, then wrap": "the rounded quotient is clamped; the low bits of the sum",
+            "int32": "the rounded quotient passes through int32, whose lowest value stands for all that it can't hold; "
+            "then the sum is clamped",
+            "int32, then wrap": "as int32, but then the low bits of the sum",
+            "float32": "the sum is rounded to float32, then clamped",
+        },
+    ),
+)
+ENDS = {
+    "lowest": "the type's lowest value",
+    "highest": "the type's highest value",
+    "zero": "0, or the end of the range that is next to it",
+    "zero point": "the zero point, as if 0 were quantized",
+    "int32": "the lowest int32 plus the zero point, which overflows if that is negative, clamped",
+    "highest before zero point": "the type's highest value plus the zero point, clamped",
+    "lowest before zero point": "the type's lowest value plus the zero point, clamped",
+    "highest before zero point, then wrap": "the low bits of the type's highest value plus the zero point",
+    "lowest before zero point, then wrap": "the low bits of the type's lowest value plus the zero point",
+}
+OF_RANGES = ("saturate", "narrow range")  # what lies beyond a range does not leave it
+OF_ZERO = {  # are others, if the lowest is 0
+    "int32",
+    "highest before zero point",
+    "lowest before zero point",
+    "lowest before zero point, then wrap",
+}
+SPECIALS = ("nan", "positive_infinity", "negative_infinity")
+FAR = 2.0**50
+REGIONS = {
+    "subnormals": {"subnormal"},
+    "saturation": {"beyond"},
+    "round_mode": {"tie"},
+    "precision": {"tie", "near a boundary"},
+}
+SEES_TINY = ("ROUND_TOWARD_INFINITY", "ROUND_UP", "ROUND_DOWN")  # all others round a subnormal quotient to 0
+
+
+@dataclass
+class QuantizeArithmetic:
+    """Of a node of the quantize family with float inputs, integer outputs, one scale and one zero point."""
+
+    node: Node
+    facets: tuple[Facet, ...] = FACETS
+    seen: dict[str, list[str]] = field(default_factory=dict)  # what the special facets may be
+
+    @cached_property
+    def kind(self) -> IntegerType:
+        return self.node.quantized
+
+    @cached_property
+    def specials(self) -> tuple[Facet, ...]:
+        """Where the range begins with 0, some values are one: NaN gives "zero" there, an infinity "lowest"."""
+        same = {name: OF_ZERO | {"lowest" if name == "nan" else "zero"} for name in SPECIALS}
+        return tuple(
+            Facet(name, {v: text for v, text in ENDS.items() if self.kind.lowest or v not in same[name]})
+            for name in SPECIALS
+        )
+
+    def valid(self, semantics: Semantics) -> bool:
+        precision, scaling, subnormals, zero_point, mode, saturation = semantics
+        flushes_quotients = subnormals in ("quotients flushed", "all flushed")
+        if precision == "exact" and (scaling != "divide" or mode not in ROUND_MODES or flushes_quotients):
+            return False
+        if flushes_quotients and mode not in SEES_TINY:
+            return False
+        if saturation == "float32" and self.kind.bits <= 16:
+            return False
+        if saturation.startswith("int32") and self.int32_is_enough(precision, saturation):
+            return False
+        if "fused" in scaling and (zero_point == AFTER or precision == "float64"):
+            return False
+        if scaling.startswith("range") and (zero_point == AFTER or saturation not in OF_RANGES or subnormals != "kept"):
+            return False
+        return not (zero_point == BEFORE and (saturation.startswith("clamp") or saturation == "float32"))
+
+    def int32_is_enough(self, precision: str, saturation: str) -> bool:
+        """Whether int32 holds every quotient of the precision, or its low bits are those of the ones it does not."""
+        if precision == "float16" or precision == "exact":
+            return precision == "float16"
+        return saturation == "int32, then wrap" and 32 - FLOAT_TYPES[precision].precision >= self.kind.bits
+
+    def first_probes(self) -> Iterator[Probe]:
+        return quantize_probes.first(self.node)
+
+    def further_probe(self, random: np.random.Generator) -> Probe:
+        return quantize_probes.further(self.node, random)
+
+    def special_probes(self) -> Iterator[Probe]:
+        return quantize_probes.special(self.node)
+
+    def observe(self, seen: Sequence[tuple[Probe, int]]) -> dict[str, list[str]]:
+        for facet in self.specials:
+            own = [(probe, code) for probe, code in seen if self.special_of(probe) == facet.name]
+            fits = (v for v in facet.values if all(code == self.special_code(v, probe) for probe, code in own))
+            self.seen[facet.name] = list(fits)
+        return self.seen
+
+    def special_of(self, probe: Probe) -> str:
+        value = float(probe.x[0])
+        return "nan" if value != value else "positive_infinity" if value > 0 else "negative_infinity"
+
+    def special_code(self, value: str, probe: Probe) -> int:
+        """The code that a value of a special facet stands for."""
+        lowest, highest, zero_point = self.kind.lowest, self.kind.highest, int(probe.others[1].astype(np.int64))
+        return {
+            "lowest": lowest,
+            "highest": highest,
+            "zero": min(max(0, lowest), highest),
+            "zero point": zero_point,
+            "int32": lowest if zero_point >= 0 else highest,
+            "highest before zero point": min(highest + zero_point, highest),
+            "lowest before zero point": max(lowest + zero_point, lowest),
+            "highest before zero point, then wrap": (highest + zero_point - lowest) % (highest - lowest + 1) + lowest,
+            "lowest before zero point, then wrap": zero_point % (highest - lowest + 1) + lowest,
+        }[value]
+
+    def predict(self, probe: Probe, semantics: Sequence[Semantics]) -> Iterator[Array]:
+        scale, zero_point = probe.others[0], int(probe.others[1].astype(np.int64))
+        at: tuple[str, ...] = ()
+        rounded_for: tuple[str, ...] = ()
+        for one in semantics:
+            precision, scaling, subnormals, order, mode, saturation = one
+            added = zero_point if order == BEFORE else 0
+            left = zero_point - added
+            if scaling.startswith("range"):
+                added, left = zero_point, self.kind.lowest
+            with np.errstate(all="ignore"):
+                if one[:4] != at:
+                    at = one[:4]
+                    place = self.placed(probe.x, scale, added, precision, scaling, subnormals)
+                if one[:5] != rounded_for:
+                    rounded_for = one[:5]
+                    whole = rounded(place, mode, precision)
+                codes = self.finished(whole, left, saturation)
+            yield self.with_specials(codes, whole, probe)
+
+    def placed(self, x: Array, scale: Array, added: int, precision: str, scaling: str, subnormals: str) -> Place:
+        """The argument of round for each element, `added` being what is added before it."""
+        narrow = FLOAT_TYPES["float16"] if precision == "float16" else self.node.real
+        if subnormals in ("inputs flushed", "inputs and scales flushed", "all flushed"):
+            x = flushed(x, narrow.emin)
+        if subnormals in ("scales flushed", "inputs and scales flushed", "all flushed"):
+            scale = flushed(scale, narrow.emin)
+        if precision == "exact":
+            return self.placed_exactly(x, scale, added)
+        kind = numpy_dtype(precision)
+        a, b = x.astype(kind), scale.astype(kind)
+        if scaling.startswith("range"):
+            return place_of(self.in_range(a, b, added, scaling, kind).astype(np.float64))
+        if scaling == "divide":
+            q = (a / b).astype(kind)
+        else:
+            b = (np.ones((), kind) / b).astype(kind)
+            q = (a * b).astype(kind)
+        if subnormals in ("quotients flushed", "all flushed"):
+            q = flushed(q, FLOAT_TYPES[precision].emin)
+        if scaling == "fused":
+            q = fused(a, b, added, kind)
+        elif added:
+            q = (q + np.asarray(added).astype(kind)).astype(kind)
+        return place_of(q.astype(np.float64))
+
+    def in_range(self, x: Array, scale: Array, zero_point: int, scaling: str, kind: np.dtype[Any]) -> Array:
+        """Steps from the lowest value, as FakeQuantize counts them."""
+        ends = (np.asarray(end - zero_point).astype(kind) for end in (self.kind.lowest, self.kind.highest))
+        low, high = ((scale * end).astype(kind) for end in ends)
+        steps = np.asarray(self.kind.highest - self.kind.lowest).astype(kind)
+        width = (high - low).astype(kind)
+        x = np.where(x < low, low, np.where(x > high, high, x)).astype(kind)
+        if scaling == "range":
+            return ((((x - low).astype(kind) / width).astype(kind)) * steps).astype(kind)
+        factor = (steps / width).astype(kind)
+        shift = (-low * factor).astype(kind)
+        if scaling == "range, fused":
+            return fused(x, factor, float(shift), kind)
+        return ((x * factor).astype(kind) + shift).astype(kind)
+
+    def placed_exactly(self, x: Array, scale: Array, added: int) -> Place:
+        """From what the reference kernel's modes give, far beyond the type's range."""
+        if not float(scale):
+            return place_of(x.astype(np.float64) / np.float64(scale))
+        wide, zero = IntegerType("wide", 52, True), np.zeros((), np.int64)
+        bits = bits_of(x), bits_of(np.asarray(scale))
+        modes = ("ROUND_DOWN", "ROUND_NEAREST_DOWNWARD", "ROUND_NEAREST_UPWARD", "ROUND_UP")
+        posed = (Quantization(self.node.real, wide, mode, (), *bits, zero) for mode in modes)
+        down, low, high, up = (kernel.quantize(problem, working=False)[0] for problem in posed)
+        rest = np.where(up == down, 0, np.where(high == down, 1, np.where(low == down, 2, 3)))
+        value = x.astype(np.float64) / np.float64(scale)
+        far = np.abs(value) >= FAR
+        below = np.where(far, value, down.astype(np.float64) + added)
+        return Place(below, np.where(far, 0, rest), np.where(far, value, value + added))
+
+    def rising_codes(self, semantics: Sequence[Semantics]) -> Sequence[int]:
+        ends = self.seen.get("positive_infinity"), self.seen.get("negative_infinity")
+        if ends != (["highest"], ["lowest"]) or any("wrap" in one[-1] or "int32" in one[-1] for one in semantics):
+            return ()
+        return range(self.kind.lowest + 1, self.kind.highest + 1) if self.kind.bits <= 8 else ()
+
+    def region(self, wrong: Sequence[tuple[Probe, int, int]]) -> str:
+        """By what all of them have in common: subnormal operands, results out of range, ties, places next to ties."""
+        kinds = {self.region_of(probe) for probe, _, _ in wrong}
+        for facet in ("subnormals", "saturation", "round_mode", "precision"):
+            if kinds <= REGIONS[facet]:
+                return facet
+        with_zero_point = all(int(probe.others[1].astype(np.int64)) for probe, _, _ in wrong)
+        return "zero_point" if with_zero_point else OTHER
+
+    def region_of(self, probe: Probe) -> str:
+        scale, zero_point = probe.others[0], int(probe.others[1].astype(np.int64))
+        tiny = 2.0**self.node.real.emin
+        if min(abs(float(scale)), abs(float(probe.x[0])) or tiny) < tiny:
+            return "subnormal"
+        place = self.placed_exactly(probe.x, scale, 0)
+        total = place.below[0] + zero_point
+        if not self.kind.lowest <= total < self.kind.highest:
+            return "beyond"
+        if place.rest[0] == 2:
+            return "tie"
+        nearest = np.rint(2 * place.value[0]) / 2
+        near = abs(place.value[0] - nearest) <= 4 * abs(nearest) * 2.0**-self.node.real.precision
+        return "near a boundary" if near else "anywhere"
+
+    def finished(self, whole: Array, zero_point: int, saturation: str) -> Array:
+        """Codes of rounded quotients; what those that are no numbers give has no meaning."""
+        lowest, highest = self.kind.lowest, self.kind.highest
+        total = whole + zero_point
+        if saturation.startswith("int32"):
+            whole = np.where((whole >= -(2.0**31)) & (whole < 2.0**31), whole, -(2.0**31))
+            total = np.mod(whole + zero_point + 2.0**31, 2.0**32) - 2.0**31
+        if saturation.startswith("clamp"):
+            whole = np.clip(whole, lowest, highest)
+            total = whole + zero_point
+        if saturation.endswith("wrap"):
+            size = float(highest - lowest + 1)
+            total = np.mod(np.mod(whole, size) + zero_point - lowest, size) + lowest
+        if saturation == "float32":
+            total = total.astype(np.float32).astype(np.float64)
+        least = lowest + 1 if saturation == "narrow range" else lowest
+        return np.nan_to_num(np.clip(total, least, highest)).astype(np.int64)
+
+    def with_specials(self, codes: Array, whole: Array, probe: Probe) -> Array:
+        """What a quotient that is no number gives is what such an input gave, if that has a name."""
+        if np.isfinite(whole).all():
+            return codes
+        for facet, is_one in zip(self.specials, (np.isnan, np.isposinf, np.isneginf), strict=True):
+            named = self.seen.get(facet.name, ())
+            known = self.special_code(named[0], probe) if named else ANYTHING
+            codes = np.where(is_one(whole), known, codes)
+        return codes
+
+
+def flushed(values: Array, emin: int) -> Array:
+    tiny = values.dtype.type(2.0**emin)
+    return np.where(np.abs(values) < tiny, np.copysign(values.dtype.type(0), values), values).astype(values.dtype)

@@ -1,0 +1,86 @@
+"""An audit's answer on the terminal: a sentence, and each facet with what speaks against its other values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from tiebreak.reports.summary import shown
+
+MOST_CONSISTENT = 6
+
+
+def print_audit(data: Mapping[str, Any]) -> None:
+    console = Console()
+    node = f"{data['operator']} {data['input_type']} to {data['output_type']}"
+    title = f"{shown(data['backend'])} {shown(data['version'])}: {node}"
+    if data["path_dependent"]:
+        console.print(f"{title}\n\npath-dependent: {path_sentence(data['path_dependent'])}", soft_wrap=True)
+    if data["consistent"]:
+        print_found(console, data, title)
+    elif data["closest"] and not data["path_dependent"]:
+        print_closest(console, data, title)
+    if data["not_answered"]:
+        one = data["not_answered"][0]
+        console.print(f"{len(data['not_answered'])} calls had no result; the first: {shown(one['message'], 200)}")
+    tried = f"{data['inputs_tried']:,} inputs tried in {data['seconds']:.1f} s"
+    console.print(f"{tried}; {len(data['refuted']):,} semantics refuted, each by an input (--json has them all)")
+
+
+def print_found(console: Console, data: Mapping[str, Any], title: str) -> None:
+    console.print(f"[bold]{title}[/bold]\n")
+    for name, value in data["semantics"].items():
+        values = value if isinstance(value, list) else [value]
+        console.print(f"{name.replace('_', ' ')}: [bold]{escape(' or '.join(values))}[/bold]")
+        for other, witness, gives in against(data, name):
+            console.print(f"    not {escape(other)}: {witness} gives {gives}", soft_wrap=True)
+    console.print()
+    if len(data["consistent"]) > 1:
+        console.print(f"{len(data['consistent'])} semantics are left:")
+        for sentence in data["equal"]:
+            console.print(f"  {sentence}", soft_wrap=True)
+
+
+def against(data: Mapping[str, Any], facet: str) -> Iterator[tuple[str, str, str]]:
+    """For each other value of a facet: its name, the input that rules it out, and what it would give."""
+    chosen, seen = data["consistent"][0], set[str]()
+    kept = {one[facet] for one in data["consistent"]}
+    rows = [row for row in data["refuted"] if facet in row["semantics"]]
+    for row in sorted(rows, key=lambda row: sum(chosen[name] != v for name, v in row["semantics"].items())):
+        value = row["semantics"][facet]
+        if value not in seen | kept:
+            seen.add(value)
+            yield value, inputs_text(row["witness"]), f"{row['got']}, not {row['expected']}"
+
+
+def inputs_text(inputs: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} {one['value']}" for name, one in inputs.items())
+
+
+def print_closest(console: Console, data: Mapping[str, Any], title: str) -> None:
+    closest = data["closest"]
+    console.print(f"[bold]{title}[/bold]\n\nno known semantics fits; the closest is", soft_wrap=True)
+    table = Table(box=box.SIMPLE_HEAD)
+    table.add_column("facet")
+    table.add_column("value")
+    for name, value in closest["semantics"].items():
+        mark = "  (this broke)" if name in closest["facets"] else ""
+        table.add_row(name.replace("_", " "), f"{value}{mark}")
+    console.print(table)
+    console.print(f"it differs on {closest['differs']:,} of {closest['inputs']:,} inputs, such as:")
+    for row in closest["examples"]:
+        wanted = "" if row["expected"] is None else f", not {row['expected']}"
+        console.print(f"  {inputs_text(row['inputs'])}: {row['got']}{wanted}", soft_wrap=True)
+
+
+def path_sentence(path: Mapping[str, Any]) -> str:
+    place = path["place"]
+    return (
+        f"{inputs_text(path['inputs'])} gives {path['alone']} alone and {path['repeated'][place]} "
+        f"at place {place} of an array of {len(path['repeated'])} such"
+    )

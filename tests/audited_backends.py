@@ -1,0 +1,48 @@
+"""Black boxes of audited_boxes.py as backends."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from audited_boxes import Array, of_two_minds, tail_truncates
+from audited_boxes import plain as plain_box
+
+from tiebreak import Unsupported
+from tiebreak.golden.nodes import Node
+
+Run = Callable[..., tuple[Array, ...]]
+
+
+class Backend:
+    version = "1.0"
+    operators = frozenset({"onnx.QuantizeLinear"})
+
+    def __init__(self, name: str, box: Callable[[Array, Array, Array], Array]) -> None:
+        self.name, self.box = name, box
+
+    def compile(self, node: Node) -> Run:
+        if self.name == "refuses":
+            raise Unsupported("not this one")
+
+        def run(x: Array, s: Array, z: Array) -> tuple[Array, ...]:
+            with np.errstate(all="ignore"):
+                return (np.asarray(self.box(x, s, z)),)
+
+        return run
+
+
+def fails(x: Array, s: Array, z: Array) -> Array:
+    raise ValueError("no")
+
+
+plain = Backend("plain", plain_box)
+tail = Backend("tail", tail_truncates)
+odd = Backend("odd", of_two_minds)
+refuses = Backend("refuses", plain_box)
+raises = Backend("raises", fails)

@@ -1,0 +1,228 @@
+"""Black boxes whose semantics are known, written as people write them: one line of NumPy after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+Array = np.ndarray[Any, np.dtype[Any]]
+f32, f64 = np.float32, np.float64
+
+
+def away(q: Array) -> Array:
+    return np.copysign(np.floor(np.abs(q.astype(f64)) + 0.5), q)
+
+
+def ends(zero_point: Array) -> tuple[int, int]:
+    info = np.iinfo(zero_point.dtype)
+    return int(info.min), int(info.max)
+
+
+def clamp(total: Array, zero_point: Array) -> Array:
+    """NaN to the lowest, infinities to the ends."""
+    lowest, highest = ends(zero_point)
+    return np.clip(np.nan_to_num(total.astype(f64), nan=lowest), lowest, highest).astype(zero_point.dtype)
+
+
+def flush(v: Array) -> Array:
+    return np.where(np.abs(v) < np.finfo(f32).tiny, f32(0), v).astype(f32)
+
+
+def plain(x: Array, s: Array, z: Array) -> Array:
+    return clamp(np.rint(x / s).astype(f64) + f64(z), z)
+
+
+def ties_away(x: Array, s: Array, z: Array) -> Array:
+    return clamp(away(x / s) + f64(z), z)
+
+
+def ties_up(x: Array, s: Array, z: Array) -> Array:
+    q = (x / s).astype(f64)
+    return clamp(np.floor(q + 0.5) + f64(z), z)  # the sum is exact in float64
+
+
+def floor_half(x: Array, s: Array, z: Array) -> Array:
+    return clamp(np.floor(x / s + f32(0.5)).astype(f64) + f64(z), z)
+
+
+def truncates(x: Array, s: Array, z: Array) -> Array:
+    return clamp(np.trunc(x / s).astype(f64) + f64(z), z)
+
+
+def int_cast_of_half(x: Array, s: Array, z: Array) -> Array:
+    return clamp(np.trunc(x / s + f32(0.5)).astype(f64) + f64(z), z)
+
+
+def floors(x: Array, s: Array, z: Array) -> Array:
+    return clamp(np.floor(x / s).astype(f64) + f64(z), z)
+
+
+def ceils(x: Array, s: Array, z: Array) -> Array:
+    return clamp(np.ceil(x / s).astype(f64) + f64(z), z)
+
+
+def ceils_flushing(x: Array, s: Array, z: Array) -> Array:
+    return clamp(np.ceil(flush(x / s)).astype(f64) + f64(z), z)
+
+
+def reciprocal(x: Array, s: Array, z: Array) -> Array:
+    return clamp(np.rint(x * (f32(1) / s)).astype(f64) + f64(z), z)
+
+
+def reciprocal_zero_point_first(x: Array, s: Array, z: Array) -> Array:
+    return clamp(np.rint(x * (f32(1) / s) + f32(z)), z)
+
+
+def zero_point_first(x: Array, s: Array, z: Array) -> Array:
+    return clamp(np.rint(x / s + f32(z)), z)
+
+
+def zero_point_first_away(x: Array, s: Array, z: Array) -> Array:
+    return clamp(away(x / s + f32(z)), z)
+
+
+def in_double(x: Array, s: Array, z: Array) -> Array:
+    return clamp(np.rint(x.astype(f64) / s.astype(f64)) + f64(z), z)
+
+
+def in_half(x: Array, s: Array, z: Array) -> Array:
+    q = x.astype(np.float16) / s.astype(np.float16)
+    return clamp(np.rint(q).astype(f64) + f64(z), z)
+
+
+def in_bfloat16(x: Array, s: Array, z: Array) -> Array:
+    q = x.astype(ml_dtypes.bfloat16) / s.astype(ml_dtypes.bfloat16)
+    return clamp(np.rint(q.astype(f32)).astype(f64) + f64(z), z)
+
+
+def fused(x: Array, s: Array, z: Array) -> Array:
+    inverse = (f32(1) / s).astype(np.longdouble)
+    return clamp(np.rint((x.astype(np.longdouble) * inverse + np.longdouble(z)).astype(f32)), z)
+
+
+def wraps(x: Array, s: Array, z: Array) -> Array:
+    q = np.clip(np.nan_to_num(np.rint(x / s).astype(f64), nan=0.0, posinf=0.0, neginf=0.0), -(2.0**62), 2.0**62)
+    return (q.astype(np.int64) + np.int64(z)).astype(z.dtype)
+
+
+def narrow(x: Array, s: Array, z: Array) -> Array:
+    lowest, highest = ends(z)
+    total = np.nan_to_num(np.rint(x / s).astype(f64) + f64(z), nan=f64(z))
+    return np.clip(total, lowest + 1, highest).astype(z.dtype)
+
+
+def clamps_first(x: Array, s: Array, z: Array) -> Array:
+    lowest, highest = ends(z)
+    q = np.clip(np.nan_to_num(np.rint(x / s).astype(f64), nan=0.0), lowest, highest)
+    return np.clip(q + f64(z), lowest, highest).astype(z.dtype)
+
+
+def clamps_first_and_wraps(x: Array, s: Array, z: Array) -> Array:
+    lowest, highest = ends(z)
+    q = np.clip(np.nan_to_num(np.rint(x / s).astype(f64), nan=0.0), lowest, highest)
+    return (q.astype(np.int64) + np.int64(z)).astype(z.dtype)
+
+
+def through_int32(x: Array, s: Array, z: Array) -> Array:
+    q = np.rint(x / s).astype(f64)
+    fits = (q >= -(2.0**31)) & (q < 2.0**31)
+    r = np.where(fits, q, -(2.0**31)).astype(np.int64)
+    total = (r + np.int64(z) + 2**31) % 2**32 - 2**31
+    return np.clip(total, *ends(z)).astype(z.dtype)
+
+
+def flushes_inputs(x: Array, s: Array, z: Array) -> Array:
+    return clamp(np.rint(flush(x) / s).astype(f64) + f64(z), z)
+
+
+def flushes_both(x: Array, s: Array, z: Array) -> Array:
+    return clamp(np.rint(flush(x) / flush(s)).astype(f64) + f64(z), z)
+
+
+def nan_to_highest(x: Array, s: Array, z: Array) -> Array:
+    lowest, highest = ends(z)
+    q = np.nan_to_num(np.rint(x / s).astype(f64), nan=2.0**40, posinf=2.0**40, neginf=-(2.0**40))
+    return np.clip(q + f64(z), lowest, highest).astype(z.dtype)
+
+
+def of_two_minds(x: Array, s: Array, z: Array) -> Array:
+    """No combination: ties to even for positive quotients, away for negative ones."""
+    q = (x / s).astype(f64)
+    return clamp(np.where(q < 0, away(q), np.rint(q)) + f64(z), z)
+
+
+def afraid_of_7(x: Array, s: Array, z: Array) -> Array:
+    """No combination: a table with a wrong entry."""
+    code = plain(x, s, z)
+    return np.where(code == 7, np.array(8, code.dtype), code)
+
+
+def tail_truncates(x: Array, s: Array, z: Array) -> Array:
+    """Depends on the place: the last elements beyond whole vectors of 8 are truncated."""
+    code, tail = plain(x, s, z), x.size - x.size % 8
+    code.reshape(-1)[tail:] = truncates(x.reshape(-1)[tail:], s, z)
+    return code
+
+
+Expected = dict[str, str | list[str]]
+BASE: Expected = {
+    "precision": "float32",
+    "scaling": "divide",
+    "subnormals": "kept",
+    "zero_point": "after rounding",
+    "round_mode": "ROUND_NEAREST_TOWARD_EVEN",
+    "saturation": "saturate",
+    "nan": "lowest",
+    "positive_infinity": "highest",
+    "negative_infinity": "lowest",
+}
+AWAY = {"round_mode": "ROUND_NEAREST_TOWARD_INFINITY"}
+FIRST = {"zero_point": "before rounding"}
+# For int8; what differs from BASE.
+KNOWN: dict[str, tuple[Callable[[Array, Array, Array], Array], Expected]] = {
+    "plain": (plain, {}),
+    "ties_away": (ties_away, AWAY),
+    "ties_up": (ties_up, {"round_mode": "ROUND_NEAREST_UPWARD"}),
+    "floor_half": (floor_half, {"round_mode": "floor(q + 0.5)"}),
+    "truncates": (truncates, {"round_mode": "ROUND_TOWARD_ZERO"}),
+    "int_cast_of_half": (int_cast_of_half, {"round_mode": "trunc(q + 0.5)"}),
+    "floors": (floors, {"round_mode": "ROUND_DOWN"}),
+    "ceils": (ceils, {"round_mode": "ROUND_UP"}),
+    "ceils_flushing": (ceils_flushing, {"round_mode": "ROUND_UP", "subnormals": "quotients flushed"}),
+    "reciprocal": (reciprocal, {"scaling": "reciprocal"}),
+    "reciprocal_zero_point_first": (reciprocal_zero_point_first, {"scaling": "reciprocal", **FIRST}),
+    "zero_point_first": (zero_point_first, {**FIRST}),
+    "zero_point_first_away": (zero_point_first_away, {**FIRST, **AWAY}),
+    "in_double": (in_double, {"precision": ["exact", "float64"]}),
+    "in_half": (in_half, {"precision": "float16"}),
+    "in_bfloat16": (in_bfloat16, {"precision": "bfloat16"}),
+    "fused": (fused, {"scaling": "fused", **FIRST}),
+    "wraps": (
+        wraps,
+        {
+            "saturation": "wrap",
+            "nan": "zero point",
+            "positive_infinity": "zero point",
+            "negative_infinity": "zero point",
+        },
+    ),
+    "clamps_first": (
+        clamps_first,
+        {
+            "saturation": "clamp before zero point",
+            "nan": "zero point",
+            "positive_infinity": "highest before zero point",
+            "negative_infinity": "lowest before zero point",
+        },
+    ),
+    "through_int32": (
+        through_int32,
+        {"saturation": "int32", "nan": "int32", "positive_infinity": "int32", "negative_infinity": "int32"},
+    ),
+    "flushes_inputs": (flushes_inputs, {"subnormals": "inputs flushed"}),
+    "flushes_both": (flushes_both, {"subnormals": "inputs and scales flushed"}),
+    "nan_to_highest": (nan_to_highest, {"nan": "highest"}),
+}

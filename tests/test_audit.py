@@ -1,0 +1,220 @@
+"""Audits of black boxes whose semantics are known, of two that no combination describes, and of real runtimes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from audited_boxes import BASE, KNOWN, afraid_of_7, of_two_minds
+from click.testing import CliRunner, Result
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tiebreak.cli import main
+from tiebreak.conformance.audit.answer import Answer
+from tiebreak.conformance.audit.asking import Asker
+from tiebreak.conformance.audit.inference import Inference
+from tiebreak.conformance.audit.model import ANYTHING, Candidates, Probe, codes
+from tiebreak.conformance.audit.operators import ARITHMETICS, arithmetic_of, audited_node
+from tiebreak.conformance.audit.places import place_of, rounded
+from tiebreak.conformance.audit.proof import beginnings, how_equal
+from tiebreak.golden import kernel, oracle
+from tiebreak.golden.errors import InvalidInput
+from tiebreak.golden.nodes import Case, Node, make_node
+from tiebreak.golden.pose import problems_of
+from tiebreak.golden.problem import Array
+from tiebreak.golden.rounding import ROUND_MODES
+
+BOXES = Path(__file__).parent / "audited_backends.py"
+INT8 = make_node("onnx.QuantizeLinear", quantized="int8")
+
+
+def audited(box: Any, node: Node = INT8) -> Answer:
+    def ask(probes: list[Probe]) -> list[Array | None]:
+        with np.errstate(all="ignore"):
+            return [codes(box(probe.x, *probe.others)) for probe in probes]
+
+    inference = Inference(arithmetic_of(node), ask)  # type: ignore[arg-type]
+    inference.run()
+    return Answer(node, inference, None, how_equal(inference), [])
+
+
+def cli(*arguments: str) -> Result:
+    return CliRunner().invoke(main, ["audit", *arguments])
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_each_black_box_is_named_exactly_and_all_else_refuted(name: str) -> None:
+    box, differs = KNOWN[name]
+    answer = audited(box)
+    assert answer.semantics() == {**BASE, **differs}
+    left = answer.inference.alive
+    everything = Candidates(answer.inference.arithmetic).all
+    assert sorted([*left, *answer.inference.refuted]) == sorted(everything)
+    assert len(left) == 1 or any("bisection" in sentence for sentence in answer.equal)
+
+
+@pytest.mark.parametrize("name", ["plain", "fused", "through_int32", "flushes_both"])
+def test_each_witness_refutes_what_it_is_for(name: str) -> None:
+    """Asked again, one by one: the box gives `got`, the refuted semantics something else."""
+    box, _ = KNOWN[name]
+    answer = audited(box)
+    arithmetic = answer.inference.arithmetic
+    for semantics, witness in list(answer.inference.refuted.items())[::37]:
+        assert witness.probe.x.size == 1 and witness.expected != witness.got
+        (predicted,) = arithmetic.predict(witness.probe, [semantics])
+        with np.errstate(all="ignore"):
+            got = codes(box(witness.probe.x, *witness.probe.others))
+        assert (int(predicted[0]), int(got[0])) == (witness.expected, witness.got)
+
+
+def test_what_no_combination_describes_is_told_with_the_facet_that_broke() -> None:
+    answer = audited(of_two_minds)
+    closest = answer.closest()
+    assert closest is not None and answer.semantics() == {} and answer.consistent() == []
+    assert closest["facet"] == "round_mode" and closest["differs"] > 100
+    other = audited(afraid_of_7).closest()
+    assert other is not None and other["facet"] == "other" and other["differs"] > 10
+    assert other["semantics"] == BASE
+    assert {(row["expected"], row["got"]) for row in other["examples"]} == {("7", "8")}
+
+
+def test_predictions_of_sound_semantics_are_the_oracles() -> None:
+    """What the document's own arithmetic gives, exactly and in working precision, for all nine modes."""
+    for mode in ROUND_MODES:
+        node = make_node("ngraph.Quantize", quantized="int8", attributes={"axes": (), "round_mode": mode})
+        arithmetic = arithmetic_of(node)
+        for probe in list(arithmetic.first_probes())[::5]:
+            (problem,) = problems_of(Case("", node, (probe.x, *probe.others)))
+            for precision, working in (("exact", False), ("float32", True)):
+                wanted, _ = oracle.solve(problem, working=working)
+                semantics = (precision, "divide", "kept", "after rounding", mode, "saturate")
+                (predicted,) = arithmetic.predict(probe, [semantics])
+                said = predicted != ANYTHING  # a quotient beyond every float
+                assert np.array_equal(predicted[said], np.asarray(wanted)[said]) and said.mean() > 0.9
+
+
+def test_fake_quantize_as_the_document_says_is_the_oracles() -> None:
+    node = audited_node("openvino.FakeQuantize", {"levels": 17}, "", "", 0)
+    arithmetic = arithmetic_of(node)
+    for probe in list(arithmetic.first_probes())[::4]:
+        (problem,) = problems_of(Case("", node, (probe.x, *probe.others)))
+        mode = "ROUND_NEAREST_TOWARD_EVEN"
+        for precision, working in (("exact", False), ("float32", True)):
+            wanted, _ = kernel.solve(problem, working=working, mode=mode)
+            semantics = (precision, "as given", "selected", "divide, multiply", mode, "divide, multiply")
+            (predicted,) = arithmetic.predict(probe, [semantics])
+            stored = wanted.astype(np.uint64).astype(np.uint32).view(np.float32)
+            assert np.array_equal(predicted, codes(stored))
+
+
+@settings(deadline=None)
+@given(st.floats(-1e6, 1e6), st.sampled_from(sorted(ROUND_MODES)))
+def test_places_round_as_the_modes_do(value: float, mode: str) -> None:
+    from fractions import Fraction
+
+    got = rounded(place_of(np.array([value])), mode, "float64")
+    assert got[0] == ROUND_MODES[mode](Fraction(value))
+
+
+def test_equal_semantics_begin_each_code_at_the_same_input_and_others_do_not() -> None:
+    arithmetic = arithmetic_of(INT8)
+    probe = Probe(np.zeros(0, np.float32), (np.array(0.1, np.float32), np.array(3, np.int8)))
+    wanted = np.arange(-127, 128)
+    mode = "ROUND_NEAREST_TOWARD_EVEN"
+    found = {
+        name: beginnings(arithmetic, (precision, scaling, "kept", "after rounding", mode, "saturate"), probe, wanted)
+        for name, precision, scaling in (
+            ("exact", "exact", "divide"),
+            ("double", "float64", "divide"),
+            ("single", "float32", "divide"),
+            ("reciprocal", "float32", "reciprocal"),
+        )
+    }
+    assert np.array_equal(found["exact"], found["double"])
+    assert not np.array_equal(found["exact"], found["single"])
+    assert not np.array_equal(found["single"], found["reciprocal"])
+    assert (np.diff(found["exact"]) > 0).all()
+
+
+def test_a_backend_in_its_own_process_is_audited(tmp_path: Path) -> None:
+    result = cli(f"{BOXES}:plain", "--operator", "onnx.QuantizeLinear", "--type", "int8", "--json")
+    assert result.exit_code == 0, result.stderr
+    found = json.loads(result.stdout)
+    assert {"backend", "operator", "semantics", "consistent", "refuted", "inputs_tried", "closest"} <= set(found)
+    assert found["semantics"] == BASE and found["consistent"] == [BASE] and found["closest"] is None
+    rows = [row for row in found["refuted"] if row["semantics"].get("nan")]
+    assert {row["semantics"]["nan"] for row in rows} > {"highest", "zero"}
+    for row in found["refuted"]:
+        assert row["expected"] != row["got"] and set(row["witness"]) == {"x", "y_scale", "y_zero_point"}
+    assert found["refuted"][0]["witness"]["x"]["bits"].startswith("0x")
+
+
+def test_a_path_dependent_backend_is_reported_as_such() -> None:
+    result = cli(f"{BOXES}:tail", "--operator", "onnx.QuantizeLinear", "--type", "int8", "--json")
+    assert result.exit_code == 1
+    found = json.loads(result.stdout)
+    assert found["semantics"] == {} and found["consistent"] == []
+    path = found["path_dependent"]
+    assert len(set(path["repeated"])) == 2 and path["repeated"][path["place"]] != path["alone"]
+    text = cli(f"{BOXES}:tail", "--operator", "onnx.QuantizeLinear", "--type", "int8").stdout
+    assert "path-dependent" in text
+
+
+def test_the_terminal_says_facet_value_and_witness() -> None:
+    text = cli(f"{BOXES}:plain", "--operator", "onnx.QuantizeLinear", "--type", "int8").stdout
+    assert "round mode: ROUND_NEAREST_TOWARD_EVEN" in text
+    assert "not reciprocal: x " in text
+    broken = cli(f"{BOXES}:odd", "--operator", "onnx.QuantizeLinear", "--type", "int8").stdout
+    assert "no known semantics fits" in broken
+
+
+def test_real_onnxruntime_divides_in_float32_and_rounds_to_even() -> None:
+    pytest.importorskip("onnxruntime")
+    found = json.loads(cli("onnxruntime", "--operator", "onnx.QuantizeLinear", "--json").stdout)
+    wanted = {**BASE, "nan": "zero"}
+    assert found["semantics"] == wanted
+
+
+def test_what_cannot_be_audited_is_one_line() -> None:
+    for arguments, code, text in (
+        (["numpy-naive", "--operator", "ngraph.Dequantize"], 2, "audit knows"),
+        (["numpy-naive", "--operator", "onnx.QuantizeLinear", "--type", "float8_e4m3fn"], 2, "integer outputs"),
+        (["nothing-such", "--operator", "onnx.QuantizeLinear"], 2, "nothing-such"),
+        ([f"{BOXES}:refuses", "--operator", "onnx.QuantizeLinear"], 4, "does not take the node: not this one"),
+        ([f"{BOXES}:raises", "--operator", "onnx.QuantizeLinear"], 3, "without a result"),
+    ):
+        result = cli(*arguments)
+        assert result.exit_code == code, (arguments, result.stderr)
+        assert text in result.stderr and result.stderr.count("\n") == 1
+
+
+def test_facets_and_values_have_words() -> None:
+    for operator in ARITHMETICS:
+        arithmetic = arithmetic_of(audited_node(operator, {}, "", "", 0))
+        for facet in (*arithmetic.facets, *arithmetic.specials):
+            assert facet.values and all(facet.values.values())
+    with pytest.raises(InvalidInput, match="no table of semantics"):
+        arithmetic_of(make_node("onnx.DequantizeLinear"))
+
+
+def test_calls_without_a_result_are_kept_and_the_rest_is_judged() -> None:
+    class Backend:
+        def run_batch(self, cases: list[Case]) -> list[Any]:
+            from tiebreak.adapters.outcome import Outcome
+
+            return [
+                Outcome("crash", message="gone")
+                if case.inputs[0].size == 2
+                else Outcome("ok", (np.zeros(case.inputs[0].shape, np.int8),))
+                for case in cases
+            ]
+
+    ask = Asker(Backend(), INT8)  # type: ignore[arg-type]
+    others = (np.array(1, np.float32), np.array(0, np.int8))
+    got = ask([Probe(np.zeros(2, np.float32), others), Probe(np.zeros(3, np.float32), others)])
+    assert got[0] is None and got[1] is not None and got[1].tolist() == [0, 0, 0]
+    assert [message for _, message in ask.failed] == ["gone"]
