@@ -52,19 +52,28 @@ def rounded(place: Place, mode: str, precision: str) -> Array:
     below, rest, value = place
     if mode not in ROUND_MODES:
         return half_added(value, mode, precision)
+    return np.asarray(np.where(np.isfinite(value), below + goes_up(below, rest, mode), value))
+
+
+def goes_up(below: Array, rest: Array, mode: str) -> Array:
+    """Whether the integer above is taken, by one of the nine modes."""
     negative = below < 0
-    up = {
-        "ROUND_NEAREST_TOWARD_INFINITY": lambda: (rest == 3) | ((rest == 2) & ~negative),
-        "ROUND_NEAREST_TOWARD_ZERO": lambda: (rest == 3) | ((rest == 2) & negative),
-        "ROUND_NEAREST_UPWARD": lambda: rest >= 2,
-        "ROUND_NEAREST_DOWNWARD": lambda: rest == 3,
-        "ROUND_NEAREST_TOWARD_EVEN": lambda: (rest == 3) | ((rest == 2) & (np.mod(below, 2) == 1)),
-        "ROUND_TOWARD_INFINITY": lambda: (rest > 0) & ~negative,
-        "ROUND_TOWARD_ZERO": lambda: (rest > 0) & negative,
-        "ROUND_UP": lambda: rest > 0,
-        "ROUND_DOWN": lambda: np.zeros(rest.shape, bool),
-    }[mode]()
-    return np.where(np.isfinite(value), below + up, value)
+    tie = {
+        "ROUND_NEAREST_TOWARD_INFINITY": ~negative,
+        "ROUND_NEAREST_TOWARD_ZERO": negative,
+        "ROUND_NEAREST_UPWARD": True,
+        "ROUND_NEAREST_DOWNWARD": False,
+        "ROUND_NEAREST_TOWARD_EVEN": np.mod(below, 2) == 1,
+    }
+    if mode in tie:
+        return np.asarray((rest == 3) | ((rest == 2) & tie[mode]))
+    directed = {
+        "ROUND_TOWARD_INFINITY": ~negative,
+        "ROUND_TOWARD_ZERO": negative,
+        "ROUND_UP": True,
+        "ROUND_DOWN": False,
+    }
+    return np.asarray((rest > 0) & directed[mode])
 
 
 def half_added(value: Array, mode: str, precision: str) -> Array:
@@ -86,4 +95,4 @@ def fused(a: Array, b: Array, added: Array | float, kind: np.dtype[np.floating])
     odd = total.view(np.int64) & 1 == 1
     other = np.nextafter(total, np.where(error > 0, np.inf, -np.inf))
     exact = (error == 0) | ~np.isfinite(total)
-    return np.where(exact | odd, total, other).astype(kind)
+    return np.asarray(np.where(exact | odd, total, other).astype(kind))

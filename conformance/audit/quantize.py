@@ -241,12 +241,12 @@ class QuantizeArithmetic:
         width = (high - low).astype(kind)
         x = np.where(x < low, low, np.where(x > high, high, x)).astype(kind)
         if scaling == "range":
-            return ((((x - low).astype(kind) / width).astype(kind)) * steps).astype(kind)
+            return np.asarray((((x - low).astype(kind) / width).astype(kind) * steps).astype(kind))
         factor = (steps / width).astype(kind)
         shift = (-low * factor).astype(kind)
         if scaling == "range, fused":
             return fused(x, factor, float(shift), kind)
-        return ((x * factor).astype(kind) + shift).astype(kind)
+        return np.asarray(((x * factor).astype(kind) + shift).astype(kind))
 
     def placed_exactly(self, x: Array, scale: Array, added: int) -> Place:
         """From what the reference kernel's modes give, far beyond the type's range."""
@@ -309,16 +309,17 @@ class QuantizeArithmetic:
         if saturation == "float32":
             total = total.astype(np.float32).astype(np.float64)
         least = lowest + 1 if saturation == "narrow range" else lowest
-        return np.nan_to_num(np.clip(total, least, highest)).astype(np.int64)
+        return np.asarray(np.nan_to_num(np.clip(total, least, highest)), np.int64)
 
     def with_specials(self, codes: Array, whole: Array, probe: Probe) -> Array:
         """What a quotient that is no number gives is what such an input gave, if that has a name."""
         if np.isfinite(whole).all():
             return codes
-        for facet, is_one in zip(self.specials, (np.isnan, np.isposinf, np.isneginf), strict=True):
+        no_number = np.isnan(whole), np.isposinf(whole), np.isneginf(whole)
+        for facet, which in zip(self.specials, no_number, strict=True):
             named = self.seen.get(facet.name, ())
             known = self.special_code(named[0], probe) if named else ANYTHING
-            codes = np.where(is_one(whole), known, codes)
+            codes = np.where(which, known, codes)
         return codes
 
 
