@@ -58,7 +58,7 @@ def rounded(place: Place, mode: str, precision: str) -> Array:
 def goes_up(below: Array, rest: Array, mode: str) -> Array:
     """Whether the integer above is taken, by one of the nine modes."""
     negative = below < 0
-    tie = {
+    tie: dict[str, Array | bool] = {
         "ROUND_NEAREST_TOWARD_INFINITY": ~negative,
         "ROUND_NEAREST_TOWARD_ZERO": negative,
         "ROUND_NEAREST_UPWARD": True,
@@ -66,21 +66,21 @@ def goes_up(below: Array, rest: Array, mode: str) -> Array:
         "ROUND_NEAREST_TOWARD_EVEN": np.mod(below, 2) == 1,
     }
     if mode in tie:
-        return np.asarray((rest == 3) | ((rest == 2) & tie[mode]))
-    directed = {
+        return np.asarray((rest == 3) | np.logical_and(rest == 2, tie[mode]))
+    directed: dict[str, Array | bool] = {
         "ROUND_TOWARD_INFINITY": ~negative,
         "ROUND_TOWARD_ZERO": negative,
         "ROUND_UP": True,
         "ROUND_DOWN": False,
     }
-    return np.asarray((rest > 0) & directed[mode])
+    return np.asarray(np.logical_and(rest > 0, directed[mode]))
 
 
 def half_added(value: Array, mode: str, precision: str) -> Array:
     kind = numpy_dtype(precision)
     half = np.copysign(0.5, value) if mode == AWAY else np.full(value.shape, 0.5)
     total = (value.astype(kind) + half.astype(kind)).astype(kind).astype(np.float64)
-    return np.floor(total) if mode == FLOOR else np.trunc(total)
+    return np.asarray(np.floor(total) if mode == FLOOR else np.trunc(total))
 
 
 def fused(a: Array, b: Array, added: Array | float, kind: np.dtype[np.floating]) -> Array:
