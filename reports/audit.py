@@ -25,6 +25,10 @@ def print_audit(data: Mapping[str, Any]) -> None:
         print_found(console, data, title)
     elif data["closest"] and not data["path_dependent"]:
         print_closest(console, data, title)
+    if "versus" in data:
+        for sentence in versus_sentences(data):
+            console.print(sentence, soft_wrap=True)
+        console.print()
     if data["not_answered"]:
         one = data["not_answered"][0]
         console.print(f"{len(data['not_answered'])} calls had no result; the first: {shown(one['message'], 200)}")
@@ -84,3 +88,23 @@ def path_sentence(path: Mapping[str, Any]) -> str:
         f"{inputs_text(path['inputs'])} gives {path['alone']} alone and {path['repeated'][place]} "
         f"at place {place} of an array of {len(path['repeated'])} such"
     )
+
+
+def versus_sentences(data: Mapping[str, Any]) -> Iterator[str]:
+    """What changed since a run, or that nothing that the run recorded speaks against its being the same."""
+    versus = data["versus"]
+    then = f"version {shown(versus['version'])} in {shown(versus['run'], 200)} ({versus['inputs']:,} inputs recorded)"
+    if versus["same"] is None:
+        yield f"Compared with {then}: {versus['why']}."
+        return
+    if versus["same"]:
+        yield f"Compared with {then}: nothing that was recorded speaks against the same semantics."
+        return
+    yield f"Compared with {then}, the semantics changed:"
+    for name, (old, new) in versus["changed"].items():
+        yield f"  {name.replace('_', ' ')} was {escape(' or '.join(old))}, is {escape(' or '.join(new))}"
+    if not versus["changed"]:
+        yield "  in a combination of facets, none of them alone"
+    if versus["witness"]:
+        witness = versus["witness"]
+        yield f"  {inputs_text(witness['inputs'])} gave {witness['was']}, gives {witness['is']}"

@@ -10,7 +10,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from audited_boxes import Array, of_two_minds, tail_truncates
+from audited_boxes import Array, of_two_minds, tail_truncates, ties_away
 from audited_boxes import plain as plain_box
 
 from tiebreak import Unsupported
@@ -46,3 +46,4 @@ tail = Backend("tail", tail_truncates)
 odd = Backend("odd", of_two_minds)
 refuses = Backend("refuses", plain_box)
 raises = Backend("raises", fails)
+upgraded = Backend("plain", ties_away)

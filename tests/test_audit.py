@@ -17,6 +17,7 @@ from tiebreak.cli import main
 from tiebreak.conformance.audit.answer import Answer
 from tiebreak.conformance.audit.asking import Asker
 from tiebreak.conformance.audit.inference import Inference
+from tiebreak.conformance.audit.matrix import separations
 from tiebreak.conformance.audit.model import ANYTHING, Candidates, Probe, codes
 from tiebreak.conformance.audit.operators import ARITHMETICS, arithmetic_of, audited_node
 from tiebreak.conformance.audit.places import place_of, rounded
@@ -218,3 +219,45 @@ def test_calls_without_a_result_are_kept_and_the_rest_is_judged() -> None:
     got = ask([Probe(np.zeros(2, np.float32), others), Probe(np.zeros(3, np.float32), others)])
     assert got[0] is None and got[1] is not None and got[1].tolist() == [0, 0, 0]
     assert [message for _, message in ask.failed] == ["gone"]
+
+
+def test_a_change_of_semantics_since_a_run_is_said_in_words(tmp_path: Path) -> None:
+    chosen = ["--operator", "onnx.QuantizeLinear", "--type", "int8"]
+    run = ["run", "-b", f"{BOXES}:plain", *chosen, "--level", "quick", "-o", str(tmp_path)]
+    CliRunner().invoke(main, run)
+    same = json.loads(cli(f"{BOXES}:plain", *chosen, "--versus", str(tmp_path), "--json").stdout)["versus"]
+    assert same["same"] is True and same["changed"] == {} and same["inputs"] > 1000
+    assert same["semantics"]["round_mode"] == "ROUND_NEAREST_TOWARD_EVEN"
+    result = cli(f"{BOXES}:upgraded", *chosen, "--versus", str(tmp_path))
+    assert "round mode was ROUND_NEAREST_TOWARD_EVEN, is ROUND_NEAREST_TOWARD_INFINITY" in result.stdout
+    assert " gave " in result.stdout
+    other = cli(f"{BOXES}:odd", *chosen, "--versus", str(tmp_path))
+    assert other.exit_code == 2 and "no backend 'odd'" in other.stderr
+
+
+@pytest.mark.parametrize(("operator", "kind"), [("onnx.QuantizeLinear", "int8"), ("openvino.FakeQuantize", "")])
+def test_the_separation_matrix_has_a_witness_or_a_reason_for_every_pair(operator: str, kind: str) -> None:
+    node = audited_node(operator, {}, "", kind, 0)
+    arithmetic = arithmetic_of(node)
+    semantics, pairs, compared = separations(arithmetic)
+    assert len(pairs) == len(semantics) * (len(semantics) - 1) // 2 and compared > 10_000
+    told = [pair for pair in pairs if pair.witness is not None]
+    assert len(told) >= 0.97 * len(pairs)
+    assert all(pair.equal for pair in pairs if pair.witness is None)
+    for pair in told:
+        assert pair.witness is not None
+        both = [next(iter(arithmetic.predict(pair.witness, [semantics[i]])))[0] for i in (pair.first, pair.second)]
+        assert tuple(both) == pair.gives and both[0] != both[1]
+
+
+def test_the_matrix_is_written_as_a_page(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    assert cli("--matrix", "--operator", "onnx.QuantizeLinear", "--page", str(page)).exit_code == 0
+    text = page.read_text()
+    assert "equal on this domain: every finite float32" in text and "| 0, 2 |" in text
+    data = json.loads(cli("--matrix", "--operator", "onnx.QuantizeLinear", "--json").stdout)
+    assert len(data["pairs"]) > 400 and len(data["semantics"]) > 25
+    assert "step by step in float32" in cli("--matrix", "--operator", "onnx.QuantizeLinear").stdout
+    refused = cli("numpy-naive", "--matrix", "--operator", "onnx.QuantizeLinear")
+    assert refused.exit_code == 2 and "takes no backend" in refused.stderr
+    assert cli("--operator", "onnx.QuantizeLinear").exit_code == 2

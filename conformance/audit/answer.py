@@ -79,13 +79,7 @@ class Answer:
         }
 
     def operands(self, probe: Probe) -> dict[str, dict[str, str]]:
-        """The one element of a probe and the other inputs: bits and decimal, by the document's names."""
-        found = {}
-        for kind, array in zip(self.node.inputs, (probe.x, *probe.others), strict=False):
-            code = int(codes_of(np.asarray(array)).reshape(-1)[0])
-            bits, value = text_of(code, ELEMENT_TYPES[kind.dtype.name])
-            found[kind.name] = {"bits": bits, "value": value}
-        return found
+        return operands(self.node, probe)
 
     def text(self, code: int) -> str:
         return text_of(code, ELEMENT_TYPES[self.node.output_type])[1]
@@ -148,3 +142,13 @@ class Answer:
                 {"message": message[:300], "inputs": self.operands(probe)} for probe, message in self.failed[:20]
             ],
         }
+
+
+def operands(node: Node, probe: Probe) -> dict[str, dict[str, str]]:
+    """The one element of a probe and the other inputs: bits and decimal, by the document's names."""
+    found = {}
+    for kind, array in zip(node.inputs, (probe.x, *probe.others), strict=False):
+        code = int(codes_of(np.asarray(array)).reshape(-1)[0])
+        bits, value = text_of(code, ELEMENT_TYPES[kind.dtype.name])
+        found[kind.name] = {"bits": bits, "value": value}
+    return found

@@ -95,6 +95,13 @@ class FakeQuantizeArithmetic:
     specials: tuple[Facet, ...] = SPECIALS
     seen: dict[str, list[str]] = field(default_factory=dict)
 
+    @property
+    def plain(self) -> Semantics:
+        return self.node.input_type, "as given", "selected", SPEC, self.node.modes[0], SPEC
+
+    def completed(self, semantics: Semantics) -> Semantics:
+        return semantics
+
     @cached_property
     def n(self) -> int:
         return int(self.node.attributes["levels"]) - 1
@@ -121,6 +128,9 @@ class FakeQuantizeArithmetic:
     def special_code(self, value: str, probe: Probe) -> int:
         found = {"output_low": probe.others[2], "output_high": probe.others[3], "nan": np.nan, "zero": 0.0}[value]
         return int(codes(np.asarray(found).astype(self.node.outputs[0].dtype))[0])
+
+    def assume(self) -> None:
+        """Nothing here depends on them."""
 
     def observe(self, seen: Sequence[tuple[Probe, int]]) -> dict[str, list[str]]:
         for facet in self.specials:

@@ -73,7 +73,7 @@ class Inference:
     def rule_out(self, probe: Probe, codes: Array) -> None:
         left = []
         for semantics, predicted in zip(self.alive, self.arithmetic.predict(probe, self.alive), strict=True):
-            differ = (predicted != codes) & (predicted != ANYTHING)
+            differ = (predicted != codes) & (predicted != ANYTHING) & (codes != ANYTHING)
             if differ.any():
                 where = plainest(probe, differ)
                 self.refuted[semantics] = Witness(probe.only(where), int(predicted[where[0]]), int(codes[where[0]]))

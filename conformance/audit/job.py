@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 from tiebreak.adapters.isolation import IsolatedBackend
@@ -13,6 +14,7 @@ from tiebreak.conformance.audit.asking import Asker, path_dependence
 from tiebreak.conformance.audit.inference import Inference
 from tiebreak.conformance.audit.operators import arithmetic_of
 from tiebreak.conformance.audit.proof import how_equal
+from tiebreak.conformance.audit.recorded import versus
 from tiebreak.golden.errors import MachineryFailed
 from tiebreak.golden.nodes import Node
 
@@ -20,8 +22,15 @@ TIME_LIMIT = 10.0  # seconds for a call
 PATH_PROBES = 8
 
 
-def audit_job(spec: str, node: Node, *, time_limit: float = TIME_LIMIT, memory_limit: int = 4096) -> dict[str, Any]:
-    """What the node's arithmetic is on a backend; see Answer.described.
+def audit_job(
+    spec: str,
+    node: Node,
+    *,
+    time_limit: float = TIME_LIMIT,
+    memory_limit: int = 4096,
+    earlier_run: Path | None = None,
+) -> dict[str, Any]:
+    """What the node's arithmetic is on a backend, see Answer.described; and what it was in an earlier run.
 
     Raises InvalidInput for bad input, Unsupported if the backend does not take the node, MachineryFailed if it can't be
     had or answers too little.
@@ -39,6 +48,9 @@ def audit_job(spec: str, node: Node, *, time_limit: float = TIME_LIMIT, memory_l
             raise MachineryFailed(f"{backend.name}: no call had a result: {ask.failed[-1][1] if ask.failed else ''}")
         answer = Answer(node, inference, path, how_equal(inference), ask.failed)
         facts = {"backend": backend.name, "version": backend.version}
-        return answer.described(facts) | {"seconds": round(time.monotonic() - begun, 3)}
+        found = answer.described(facts) | {"seconds": round(time.monotonic() - begun, 3)}
+        if earlier_run is not None:
+            found["versus"] = versus(earlier_run, backend.name, inference)
+        return found
     finally:
         backend.close()

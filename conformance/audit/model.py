@@ -50,8 +50,15 @@ class Probe:
 class Arithmetic(Protocol):
     """Of one operator's nodes. `specials` are facets that a call with NaN or an infinity shows by itself."""
 
-    node: Node
-    facets: tuple[Facet, ...]
+    @property
+    def node(self) -> Node: ...
+
+    @property
+    def facets(self) -> tuple[Facet, ...]: ...
+
+    @property
+    def plain(self) -> Semantics:
+        """The document's own, each step rounded to the input's type."""
 
     @property
     def specials(self) -> tuple[Facet, ...]: ...
@@ -64,6 +71,9 @@ class Arithmetic(Protocol):
 
     def valid(self, semantics: Semantics) -> bool:
         """Whether a combination makes sense and is not another one by construction."""
+
+    def completed(self, semantics: Semantics) -> Semantics:
+        """The valid combination that is meant by one with a single value that asks for others."""
 
     def first_probes(self) -> Iterator[Probe]:
         """Inputs that tell most combinations apart."""
@@ -82,6 +92,9 @@ class Arithmetic(Protocol):
 
     def special_code(self, value: str, probe: Probe) -> int:
         """The code that a value of it stands for."""
+
+    def assume(self) -> None:
+        """Take it that NaN and infinities give what they usually do, where no backend is asked."""
 
     def observe(self, seen: Sequence[tuple[Probe, int]]) -> dict[str, list[str]]:
         """For each special facet the values that fit what came; predictions know them from then on."""

@@ -26,17 +26,23 @@ def how_equal(inference: Inference) -> list[str]:
     if len(left) < 2:
         return []
     told = [f"no input of {inference.inputs_tried} that were asked and {inference.searched} more tells them apart"]
-    settings = [Probe(probe.x[:0], probe.others) for probe, _ in inference.answered][:SETTINGS]
-    kind = arithmetic.node.input_type
-    if len(left) > MOST_LEFT or not settings:
-        return told
-    if arithmetic.node.real.bits == 16 and all(same_everywhere(arithmetic, left, one) for one in settings):
-        return [*told, f"they give the same for every finite {kind} in {len(settings)} settings of the other inputs"]
+    shown = equal_in(arithmetic, left, [probe for probe, _ in inference.answered]) if len(left) <= MOST_LEFT else ""
+    return [*told, shown] if shown else told
+
+
+def equal_in(arithmetic: Arithmetic, left: Sequence[Semantics], probes: Sequence[Probe]) -> str:
+    """How semantics were shown to be the same for every finite x, with the first probes' other inputs; else empty."""
+    settings = [Probe(probe.x[:0], probe.others) for probe in probes[:SETTINGS]]
+    every = f"every finite {arithmetic.node.input_type} gives the same in {len(settings)} settings of the other inputs"
+    if not settings:
+        return ""
+    if arithmetic.node.real.bits == 16:
+        return every if all(same_everywhere(arithmetic, left, one) for one in settings) else ""
     codes = arithmetic.rising_codes(left)
-    if 0 < len(codes) <= MOST_CODES and all(same_beginnings(arithmetic, left, one, codes) for one in settings):
-        every = f"for every finite {kind} in {len(settings)} settings of the other inputs"
-        told.append(f"they give the same {every}: bisection finds each code to begin at the same one")
-    return told
+    if not 0 < len(codes) <= MOST_CODES:
+        return ""
+    same = all(same_beginnings(arithmetic, left, one, codes) for one in settings)
+    return f"{every}: bisection finds each code to begin at the same one" if same else ""
 
 
 def same_everywhere(arithmetic: Arithmetic, left: Sequence[Semantics], setting: Probe) -> bool:

@@ -117,6 +117,20 @@ class QuantizeArithmetic:
     seen: dict[str, list[str]] = field(default_factory=dict)  # what the special facets may be
 
     @cached_property
+    def plain(self) -> Semantics:
+        mode = self.node.round_mode or "ROUND_NEAREST_TOWARD_EVEN"
+        return self.node.input_type, "divide", "kept", AFTER, mode, "saturate"
+
+    def completed(self, semantics: Semantics) -> Semantics:
+        """Fused steps and ranges add the zero point before rounding; what flushes quotients shows by rounding up."""
+        precision, scaling, subnormals, zero_point, mode, saturation = semantics
+        if scaling == "fused" or scaling.startswith("range"):
+            zero_point = BEFORE
+        if subnormals in ("quotients flushed", "all flushed"):
+            mode = "ROUND_UP"
+        return precision, scaling, subnormals, zero_point, mode, saturation
+
+    @cached_property
     def kind(self) -> IntegerType:
         return self.node.quantized
 
@@ -160,6 +174,9 @@ class QuantizeArithmetic:
 
     def special_probes(self) -> Iterator[Probe]:
         return quantize_probes.special(self.node)
+
+    def assume(self) -> None:
+        self.seen = {"nan": ["lowest"], "positive_infinity": ["highest"], "negative_infinity": ["lowest"]}
 
     def observe(self, seen: Sequence[tuple[Probe, int]]) -> dict[str, list[str]]:
         for facet in self.specials:

@@ -4,34 +4,47 @@ from __future__ import annotations
 
 import json
 import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from tiebreak.cli.options import JSON, json_or_text, limits, parse_pairs
+from tiebreak.cli.options import JSON, json_or_text, limits, parse_pairs, run_folder
 from tiebreak.golden.elements import ELEMENT_TYPES
-from tiebreak.golden.errors import EXIT_DISCREPANCIES, EXIT_NOTHING_RAN, Unsupported
+from tiebreak.golden.errors import EXIT_DISCREPANCIES, EXIT_NOTHING_RAN, InvalidInput, Unsupported
+
+if TYPE_CHECKING:
+    from tiebreak.golden.nodes import Node
 
 KIND = click.Choice([*ELEMENT_TYPES])
 
 
 @click.command(epilog="Example:  tiebreak audit onnxruntime --operator onnx.QuantizeLinear --type int8")
-@click.argument("backend")
+@click.argument("backend", required=False)
 @click.option("--operator", required=True, help="The operator's id.")
+@click.option("--matrix", is_flag=True, help="Instead: an input that tells each two of the plainest semantics apart.")
+@click.option(
+    "--page", type=click.Path(path_type=Path), metavar="FILE", help="With --matrix: write it as a Markdown page."
+)
 @click.option(
     "--attr", "attributes", multiple=True, callback=parse_pairs, metavar="NAME=VALUE", help="An attribute's value."
 )
 @click.option("--type", "output_type", type=KIND, metavar="TYPE", help="The output's element type. Default: uint8.")
 @click.option("--input-type", type=KIND, metavar="TYPE", help="The first input's element type. Default: float32.")
 @click.option("--opset", type=int, default=0, metavar="N", help="Of an ONNX node, the version of the operator set.")
+@run_folder("--versus", "earlier_run", metavar="RUN_DIR", help="Also say what changed since this run.")
 @limits(10.0, 0.1, "one call")
 @JSON
 def audit(
-    backend: str,
+    backend: str | None,
     operator: str,
+    matrix: bool,
+    page: Path | None,
     attributes: dict[str, str],
     output_type: str | None,
     input_type: str | None,
     opset: int,
+    earlier_run: Path | None,
     time_limit: float,
     memory_limit: int,
     as_json: bool,
@@ -46,8 +59,12 @@ def audit(
 
     values = {name: json_or_text(text) for name, text in attributes.items()}
     node = audited_node(operator, values, input_type or "", output_type or "", opset)
+    if matrix:
+        return separation_matrix(node, page, backend, as_json=as_json)
+    if backend is None or page is not None:
+        raise InvalidInput("name a backend to audit, or --matrix (with --page FILE or not) for none")
     try:
-        data = audit_job(backend, node, time_limit=time_limit, memory_limit=memory_limit)
+        data = audit_job(backend, node, time_limit=time_limit, memory_limit=memory_limit, earlier_run=earlier_run)
     except Unsupported as reason:
         click.echo(f"tiebreak: {backend} does not take the node: {' '.join(str(reason).split())[:500]}", err=True)
         sys.exit(EXIT_NOTHING_RAN)
@@ -56,3 +73,22 @@ def audit(
     else:
         print_audit(data)
     sys.exit(0 if data["consistent"] else EXIT_DISCREPANCIES)
+
+
+def separation_matrix(node: Node, page: Path | None, backend: str | None, *, as_json: bool) -> None:
+    from tiebreak.conformance.audit.matrix import described
+    from tiebreak.conformance.audit.operators import arithmetic_of
+    from tiebreak.reports.matrix import markdown, print_matrix
+    from tiebreak.reports.records import write_aside
+
+    if backend is not None:
+        raise InvalidInput(f"--matrix is about an operator's semantics: it takes no backend, as {backend!r} is")
+    data = described(arithmetic_of(node))
+    if page is not None:
+        write_aside(page, lambda aside: aside.write_text(markdown(data), encoding="utf-8"))
+    if as_json:
+        click.echo(json.dumps(data))
+    elif page is None:
+        print_matrix(data)
+    else:
+        click.echo(str(page))

@@ -1,0 +1,107 @@
+"""The separation matrix: for each two of a node's plainest semantics the plainest input on which they differ.
+
+They are the document's own arithmetic, exactly and in the input's type, and what differs from the latter in one facet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from tiebreak.conformance.audit.answer import operands
+from tiebreak.conformance.audit.inference import plainest
+from tiebreak.conformance.audit.model import ANYTHING, Arithmetic, Candidates, Probe, Semantics
+from tiebreak.conformance.audit.proof import equal_in
+from tiebreak.conformance.rows import text_of
+from tiebreak.golden.elements import ELEMENT_TYPES
+from tiebreak.golden.problem import Array
+
+SEARCHES = 24  # probes beyond the first ones
+
+
+@dataclass(frozen=True)
+class Separation:
+    """One pair: its witness, with what each gives; or how it was shown that there is none."""
+
+    first: int
+    second: int
+    witness: Probe | None
+    gives: tuple[int, int]
+    equal: str
+
+
+def plain_semantics(arithmetic: Arithmetic) -> list[Semantics]:
+    """The two of the document, then the others that differ from the second in one facet, in the table's order."""
+    facets, everything = arithmetic.facets, set(Candidates(arithmetic).all)
+    base = arithmetic.plain
+    exact = ("exact", *base[1:])
+    others = [
+        (*base[:place], value, *base[place + 1 :]) for place, facet in enumerate(facets) for value in facet.values
+    ]
+    # Some values make sense only together with others.
+    needed = [arithmetic.completed(one) for one in others]
+    return list(dict.fromkeys(one for one in (exact, base, *needed) if one in everything))
+
+
+def separations(arithmetic: Arithmetic) -> tuple[list[Semantics], list[Separation], int]:
+    """The semantics, all their pairs, and how many inputs were compared."""
+    arithmetic.assume()
+    semantics, random = plain_semantics(arithmetic), np.random.default_rng(5)
+    probes = [*arithmetic.first_probes(), *(arithmetic.further_probe(random) for _ in range(SEARCHES))]
+    in_order = sorted(semantics, key=Candidates(arithmetic).all.index)
+    tables = []
+    for probe in probes:
+        found = dict(zip(in_order, arithmetic.predict(probe, in_order), strict=True))
+        tables.append(np.stack([found[one] for one in semantics]))
+    pairs = combinations(range(len(semantics)), 2)
+    compared = sum(probe.x.size for probe in probes)
+    return semantics, [separated(arithmetic, semantics, probes, tables, pair, compared) for pair in pairs], compared
+
+
+def separated(
+    arithmetic: Arithmetic,
+    semantics: Sequence[Semantics],
+    probes: Sequence[Probe],
+    tables: Sequence[Array],
+    pair: tuple[int, int],
+    compared: int,
+) -> Separation:
+    """The first probe that has a witness gives the plainest of its own."""
+    i, j = pair
+    for probe, table in zip(probes, tables, strict=True):
+        one, other = table[i], table[j]
+        differ = (one != other) & (one != ANYTHING) & (other != ANYTHING)
+        if differ.any():
+            (place,) = plainest(probe, differ)
+            return Separation(i, j, probe.only(np.array([place])), (int(one[place]), int(other[place])), "")
+    shown = equal_in(arithmetic, [semantics[i], semantics[j]], probes)
+    return Separation(i, j, None, (0, 0), shown or f"no input of {compared} tells them apart")
+
+
+def described(arithmetic: Arithmetic) -> dict[str, Any]:
+    """As plain data: the semantics by number, and each pair."""
+    semantics, pairs, compared = separations(arithmetic)
+    candidates = Candidates(arithmetic)
+    node = arithmetic.node
+    result = ELEMENT_TYPES[node.output_type]
+    return {
+        "operator": node.operator,
+        "input_type": node.input_type,
+        "output_type": node.output_type,
+        "inputs_compared": compared,
+        "semantics": [candidates.described(one) for one in semantics],
+        "pairs": [
+            {"semantics": [one.first, one.second], "equal": one.equal}
+            if one.witness is None
+            else {
+                "semantics": [one.first, one.second],
+                "witness": operands(node, one.witness),
+                "gives": [text_of(code, result)[1] for code in one.gives],
+            }
+            for one in pairs
+        ],
+    }

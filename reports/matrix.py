@@ -1,0 +1,85 @@
+"""The separation matrix on the terminal and as a Markdown page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+
+def names(data: Mapping[str, Any]) -> list[str]:
+    """Each semantics by what sets it apart from the second, which is the document's own, step by step."""
+    plain = data["semantics"][1]
+    found = []
+    for one in data["semantics"]:
+        differs = [f"{facet.replace('_', ' ')}: {value}" for facet, value in one.items() if value != plain[facet]]
+        found.append("; ".join(differs) or f"step by step in {plain['precision']}")
+    return found
+
+
+def inputs_text(inputs: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} {one['value']}" for name, one in inputs.items())
+
+
+def bits_text(inputs: Mapping[str, Any]) -> str:
+    return " ".join(one["bits"] for one in inputs.values())
+
+
+def counts(data: Mapping[str, Any]) -> str:
+    equal = sum("equal" in pair for pair in data["pairs"])
+    return (
+        f"{len(data['semantics'])} semantics, {len(data['pairs'])} pairs: {len(data['pairs']) - equal} told apart, "
+        f"{equal} not, {data['inputs_compared']:,} inputs compared"
+    )
+
+
+def print_matrix(data: Mapping[str, Any]) -> None:
+    """The semantics, and those against the document's own; --json has every pair."""
+    console, called = Console(), names(data)
+    table = Table(box=box.SIMPLE_HEAD)
+    for heading in ("", "semantics", "input", "gives", called[1]):
+        table.add_column(heading)
+    for pair in data["pairs"]:
+        if 1 not in pair["semantics"]:
+            continue
+        other = sum(pair["semantics"]) - 1
+        if "equal" in pair:
+            table.add_row(str(other), called[other], pair["equal"], "", "")
+        else:
+            own = pair["semantics"].index(1)
+            table.add_row(
+                str(other), called[other], inputs_text(pair["witness"]), pair["gives"][1 - own], pair["gives"][own]
+            )
+    console.print(f"{data['operator']} {data['input_type']} to {data['output_type']}: {counts(data)}")
+    console.print(table)
+
+
+def markdown(data: Mapping[str, Any]) -> str:
+    """Every pair, by numbers."""
+    lines = [
+        f"# What tells semantics of {data['operator']} apart: {data['input_type']} to {data['output_type']}",
+        "",
+        f"Made by `tiebreak audit --matrix`. {counts(data)[0].upper()}{counts(data)[1:]}. Each semantics is named by "
+        "what differs from the document's own, step by step; each pair has the plainest input on which its two differ, "
+        "with its bits and what either gives, or how it was shown that there is none.",
+        "",
+        "| number | semantics |",
+        "| --- | --- |",
+        *(f"| {number} | {name} |" for number, name in enumerate(names(data))),
+        "",
+        "| pair | input | bits | gives |",
+        "| --- | --- | --- | --- |",
+    ]
+    for pair in data["pairs"]:
+        numbers = ", ".join(map(str, pair["semantics"]))
+        if "equal" in pair:
+            lines.append(f"| {numbers} | equal on this domain: {pair['equal']} | | |")
+        else:
+            one, other = pair["gives"]
+            lines.append(
+                f"| {numbers} | {inputs_text(pair['witness'])} | {bits_text(pair['witness'])} | {one}, {other} |"
+            )
+    return "\n".join(lines) + "\n"
