@@ -20,10 +20,11 @@ def print_audit(data: Mapping[str, Any]) -> None:
     node = f"{data['operator']} {data['input_type']} to {data['output_type']}"
     title = f"{shown(data['backend'])} {shown(data['version'])}: {node}"
     if data["path_dependent"]:
-        console.print(f"{title}\n\npath-dependent: {path_sentence(data['path_dependent'])}", soft_wrap=True)
+        sentence = path_sentence(data["path_dependent"])
+        console.print(f"[bold]{title}[/bold]\n\npath-dependent: {sentence}\n", soft_wrap=True)
     if data["consistent"]:
         print_found(console, data, title)
-    elif data["closest"] and not data["path_dependent"]:
+    elif data["closest"] and "path" not in data["closest"]["facets"]:
         print_closest(console, data, title)
     if "versus" in data:
         for sentence in versus_sentences(data):

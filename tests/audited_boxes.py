@@ -226,3 +226,34 @@ KNOWN: dict[str, tuple[Callable[[Array, Array, Array], Array], Expected]] = {
     "flushes_both": (flushes_both, {"subnormals": "inputs and scales flushed"}),
     "nan_to_highest": (nan_to_highest, {"nan": "highest"}),
 }
+
+
+def fake_by_factor(x: Array, low: Array, high: Array, first: Array, last: Array) -> Array:
+    """FakeQuantize of 256 levels: clamped, times a factor computed first, ties away, levels times a step."""
+    clamped, n = np.minimum(np.maximum(x, low), high), f32(255)
+    level = np.floor(((clamped - low) * (n / (high - low))).astype(f64) + 0.5).astype(f32)
+    return (level * ((last - first) / n) + first).astype(f32)
+
+
+def fake_nudged(x: Array, low: Array, high: Array, first: Array, last: Array) -> Array:
+    """FakeQuantize of 256 levels in float32 as the document says, but of limits that have 0 as a level."""
+    n = f32(255)
+    step = (high - low) / n
+    zero = np.clip(np.rint(-low / step), f32(0), n)
+    low, high = -zero * step, (n - zero) * step
+    level = np.rint((np.minimum(np.maximum(x, low), high) - low) / (high - low) * n)
+    inside = level / n * (last - first) + first
+    return np.where(x <= low, first, np.where(x > high, last, inside)).astype(f32)
+
+
+def quantize_v2_first(x: Array, low: Array, high: Array) -> Array:
+    """MIN_FIRST to uint8 in float32, ties to even, min subtracted before rounding."""
+    scale = f32(256) / ((high - low) * f32(256 / 255))
+    clamped = np.minimum(np.maximum(x, low), high)
+    return np.clip(np.nan_to_num(np.rint((clamped - low) * scale)), 0, 255).astype(np.uint8)
+
+
+def quantize_v2_combined(x: Array, low: Array, high: Array) -> Array:
+    """MIN_COMBINED to int8, ties away, 128 taken after rounding, with a step."""
+    q = (np.minimum(np.maximum(x, low), high) - low) / ((high - low) / f32(255))
+    return np.clip(np.nan_to_num(away(q) - 128.0, nan=-128.0), -128, 127).astype(np.int8)

@@ -8,7 +8,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from audited_boxes import BASE, KNOWN, afraid_of_7, of_two_minds
+from audited_boxes import (
+    BASE,
+    KNOWN,
+    afraid_of_7,
+    fake_by_factor,
+    fake_nudged,
+    of_two_minds,
+    quantize_v2_combined,
+    quantize_v2_first,
+)
 from click.testing import CliRunner, Result
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -26,7 +35,7 @@ from tiebreak.golden import kernel, oracle
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Case, Node, make_node
 from tiebreak.golden.pose import problems_of
-from tiebreak.golden.problem import Array
+from tiebreak.golden.problem import UNDEFINED, Array
 from tiebreak.golden.rounding import ROUND_MODES
 
 BOXES = Path(__file__).parent / "audited_backends.py"
@@ -40,7 +49,7 @@ def audited(box: Any, node: Node = INT8) -> Answer:
 
     inference = Inference(arithmetic_of(node), ask)  # type: ignore[arg-type]
     inference.run()
-    return Answer(node, inference, None, how_equal(inference), [])
+    return Answer(node, inference, None, False, how_equal(inference), [])
 
 
 def cli(*arguments: str) -> Result:
@@ -261,3 +270,83 @@ def test_the_matrix_is_written_as_a_page(tmp_path: Path) -> None:
     refused = cli("numpy-naive", "--matrix", "--operator", "onnx.QuantizeLinear")
     assert refused.exit_code == 2 and "takes no backend" in refused.stderr
     assert cli("--operator", "onnx.QuantizeLinear").exit_code == 2
+
+
+OTHERS: list[tuple[str, dict[str, Any], str, Any, dict[str, str]]] = [
+    (
+        "openvino.FakeQuantize",
+        {},
+        "",
+        fake_by_factor,
+        {
+            "precision": "float32",
+            "range": "as given",
+            "ends": "clamped",
+            "position": "factor",
+            "round_mode": "ROUND_NEAREST_TOWARD_INFINITY",
+            "result": "step",
+        },
+    ),
+    (
+        "openvino.FakeQuantize",
+        {},
+        "",
+        fake_nudged,
+        {
+            "precision": "float32",
+            "range": "nudged",
+            "ends": "selected",
+            "position": "divide, multiply",
+            "round_mode": "ROUND_NEAREST_TOWARD_EVEN",
+            "result": "divide, multiply",
+        },
+    ),
+    (
+        "tensorflow.QuantizeV2",
+        {"mode": "MIN_FIRST"},
+        "uint8",
+        quantize_v2_first,
+        {
+            "precision": "float32",
+            "formula": "MIN_FIRST",
+            "scaling": "as documented",
+            "offset": "on the other side",
+            "round_mode": "ROUND_NEAREST_TOWARD_EVEN",
+        },
+    ),
+    (
+        "tensorflow.QuantizeV2",
+        {"mode": "MIN_COMBINED"},
+        "int8",
+        quantize_v2_combined,
+        {
+            "precision": "float32",
+            "formula": "MIN_COMBINED",
+            "scaling": "step",
+            "offset": "on the other side",
+            "round_mode": "ROUND_NEAREST_TOWARD_INFINITY",
+        },
+    ),
+]
+
+
+@pytest.mark.parametrize(("operator", "attributes", "kind", "box", "wanted"), OTHERS)
+def test_black_boxes_of_other_operators(
+    operator: str, attributes: dict[str, Any], kind: str, box: Any, wanted: dict[str, str]
+) -> None:
+    answer = audited(box, audited_node(operator, attributes, "", kind, 0))
+    found = answer.semantics()
+    assert {name: found.get(name) for name in wanted} == wanted, answer.closest()
+
+
+@pytest.mark.parametrize("mode", ["MIN_COMBINED", "MIN_FIRST", "SCALED"])
+def test_quantize_v2_as_the_document_says_is_the_oracles(mode: str) -> None:
+    node = audited_node("tensorflow.QuantizeV2", {"mode": mode}, "", "int8", 0)
+    arithmetic = arithmetic_of(node)
+    for probe in list(arithmetic.first_probes())[::4]:
+        problem = problems_of(Case("", node, (probe.x, *probe.others)))[0]
+        for precision, working in (("exact", False), ("float32", True)):
+            wanted, states = oracle.solve(problem, working=working)
+            (predicted,) = arithmetic.predict(probe, [(precision, *arithmetic.plain[1:])])
+            said = (predicted != ANYTHING) & (np.asarray(states) != UNDEFINED)
+            assert np.array_equal(predicted[said], np.asarray(wanted)[said])

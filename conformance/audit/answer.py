@@ -18,6 +18,7 @@ from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import codes_of
 
 NONE_FITS = "none of these"
+BY_PATH = "path-dependent"
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,7 @@ class Answer:
     node: Node
     inference: Inference
     path: PathDependence | None
+    finite_path: bool  # whether that is of an ordinary input; NaN or an infinity leaves the other facets alone
     equal: list[str]  # how those that are left were shown to be the same, if more than one is
     failed: list[tuple[Probe, str]]
 
@@ -35,7 +37,7 @@ class Answer:
     @property
     def found(self) -> bool:
         """Whether something fits everything that came."""
-        return bool(self.inference.alive) and all(self.inference.specials.values()) and self.path is None
+        return bool(self.inference.alive) and all(self.inference.specials.values()) and not self.finite_path
 
     def consistent(self) -> list[dict[str, str]]:
         if not self.found:

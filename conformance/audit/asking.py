@@ -75,4 +75,6 @@ def path_dependence(ask: Any, probes: Sequence[Probe]) -> tuple[PathDependence |
 
 
 def spread(probe: Probe) -> Array:
-    return np.unique(np.linspace(0, probe.x.size - 1, LOOKED_AT).astype(int))
+    """Places all over a probe, and those of numbers of all sizes."""
+    every = np.linspace(0, probe.x.size - 1, LOOKED_AT).astype(int)
+    return np.unique([every, np.argsort(probe.x.astype(np.float64))[every]])

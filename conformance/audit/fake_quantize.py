@@ -13,8 +13,8 @@ from functools import cached_property
 import numpy as np
 
 from tiebreak.conformance.audit import fake_quantize_probes
-from tiebreak.conformance.audit.model import OTHER, Facet, Probe, Semantics, codes
-from tiebreak.conformance.audit.places import FLOOR, WORDS, fused, place_of, rounded
+from tiebreak.conformance.audit.model import ANYTHING, OTHER, Facet, Probe, Semantics, codes
+from tiebreak.conformance.audit.places import FLOOR, NEVER_NEGATIVE, WORDS, fused, place_of, rounded
 from tiebreak.golden import kernel
 from tiebreak.golden.elements import numpy_dtype
 from tiebreak.golden.nodes import Node
@@ -22,14 +22,6 @@ from tiebreak.golden.pose import problems_of
 from tiebreak.golden.problem import Array
 
 SPEC = "divide, multiply"
-MODES = (  # positions are never negative, so that the other modes are these
-    "ROUND_NEAREST_TOWARD_EVEN",
-    "ROUND_NEAREST_TOWARD_INFINITY",
-    "ROUND_NEAREST_TOWARD_ZERO",
-    "ROUND_UP",
-    "ROUND_DOWN",
-    FLOOR,
-)
 FACETS = (
     Facet(
         "precision",
@@ -66,7 +58,7 @@ FACETS = (
             "fused": "the same, the product and the sum rounded once (fma)",
         },
     ),
-    Facet("round_mode", {mode: WORDS[mode] for mode in MODES}),
+    Facet("round_mode", {mode: WORDS[mode] for mode in NEVER_NEGATIVE}),
     Facet(
         "result",
         {
@@ -82,7 +74,9 @@ ENDS = {
     "output_high": "output_high",
     "nan": "NaN",
     "zero": "0",
+    "as large numbers": "what the largest finite number of that sign gives",
 }
+LARGE = "as large numbers"
 SPECIALS = tuple(Facet(name, ENDS) for name in ("nan", "positive_infinity", "negative_infinity"))
 
 
@@ -94,6 +88,7 @@ class FakeQuantizeArithmetic:
     facets: tuple[Facet, ...] = FACETS
     specials: tuple[Facet, ...] = SPECIALS
     seen: dict[str, list[str]] = field(default_factory=dict)
+    large: dict[tuple[bytes, ...], int] = field(default_factory=dict)  # what they gave, by sign and limits
 
     @property
     def plain(self) -> Semantics:
@@ -123,9 +118,13 @@ class FakeQuantizeArithmetic:
 
     def special_of(self, probe: Probe) -> str:
         value = float(probe.x[0])
+        if np.isfinite(value):
+            return ""  # to compare infinities with
         return "nan" if value != value else "positive_infinity" if value > 0 else "negative_infinity"
 
     def special_code(self, value: str, probe: Probe) -> int:
+        if value == LARGE:
+            return self.large.get(setting(probe), ANYTHING)
         found = {"output_low": probe.others[2], "output_high": probe.others[3], "nan": np.nan, "zero": 0.0}[value]
         return int(codes(np.asarray(found).astype(self.node.outputs[0].dtype))[0])
 
@@ -133,10 +132,11 @@ class FakeQuantizeArithmetic:
         """Nothing here depends on them."""
 
     def observe(self, seen: Sequence[tuple[Probe, int]]) -> dict[str, list[str]]:
+        self.large = {setting(probe): code for probe, code in seen if not self.special_of(probe)}
         for facet in self.specials:
             own = [(probe, code) for probe, code in seen if self.special_of(probe) == facet.name]
-            fits = (v for v in facet.values if all(code == self.special_code(v, probe) for probe, code in own))
-            self.seen[facet.name] = list(fits)
+            fits = [v for v in facet.values if all(code == self.special_code(v, probe) for probe, code in own)]
+            self.seen[facet.name] = [v for v in fits if v != LARGE] or fits  # a value of its own says more
         return self.seen
 
     def region(self, wrong: Sequence[tuple[Probe, int, int]]) -> str:
@@ -179,6 +179,10 @@ class FakeQuantizeArithmetic:
         found, _ = kernel.solve(problem, working=False, mode=mode)
         stored = found.astype(np.uint64).astype(f"uint{self.node.real.bits}").view(self.node.outputs[0].dtype)
         return codes(stored)
+
+
+def setting(probe: Probe) -> tuple[bytes, ...]:
+    return (b"-" if float(probe.x[0]) < 0 else b"+", *(array.tobytes() for array in probe.others))
 
 
 def nudged(low: Array, high: Array, n: Array, kind: np.dtype[np.floating]) -> tuple[Array, Array]:

@@ -42,9 +42,12 @@ def further(node: Node, random: np.random.Generator) -> Probe:
 
 
 def special(node: Node) -> Iterator[Probe]:
-    for value in (np.nan, np.inf, -np.inf):
+    """NaN, the infinities, and the largest numbers to compare them with."""
+    dtype = node.inputs[0].dtype
+    largest = np.array([node.real.largest_bits], f"uint{node.real.bits}").view(dtype)
+    for value in (*np.array([np.nan, np.inf, -np.inf]).astype(dtype), largest[0], -largest[0]):
         for limits in LIMITS[3:7]:
-            yield with_limits(np.array([value]).astype(node.inputs[0].dtype), limits, node)
+            yield with_limits(np.array([value], dtype), limits, node)
 
 
 def with_limits(x: Array, limits: Limits, node: Node) -> Probe:

@@ -60,7 +60,7 @@ class Inference:
         answers = zip(probes, self.ask(probes), strict=True)
         self.inputs_tried += len(probes)
         self.special_answers = [(probe, int(codes[0])) for probe, codes in answers if codes is not None]
-        self.specials = self.arithmetic.observe(self.special_answers)
+        self.specials = dict(self.arithmetic.observe(self.special_answers))
 
     def try_probes(self, probes: Sequence[Probe]) -> None:
         """Ask, and rule out what predicts anything else."""

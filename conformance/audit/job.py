@@ -9,7 +9,7 @@ from typing import Any
 
 from tiebreak.adapters.isolation import IsolatedBackend
 from tiebreak.adapters.registry import check_spec
-from tiebreak.conformance.audit.answer import Answer
+from tiebreak.conformance.audit.answer import BY_PATH, Answer
 from tiebreak.conformance.audit.asking import Asker, path_dependence
 from tiebreak.conformance.audit.inference import Inference
 from tiebreak.conformance.audit.operators import arithmetic_of
@@ -40,13 +40,15 @@ def audit_job(
     try:
         backend.start()
         ask = Asker(backend, node)
-        probes = [*islice(arithmetic.first_probes(), PATH_PROBES), *arithmetic.special_probes()]
-        path, asked = path_dependence(ask, probes)
-        inference = Inference(arithmetic, ask, inputs_tried=asked)
+        path, asked = path_dependence(ask, list(islice(arithmetic.first_probes(), PATH_PROBES)))
+        special_path, asked_too = path_dependence(ask, list(arithmetic.special_probes()))
+        inference = Inference(arithmetic, ask, inputs_tried=asked + asked_too)
         inference.run()
+        if special_path is not None:
+            inference.specials[arithmetic.special_of(special_path.probe)] = [BY_PATH]
         if not inference.answered:
             raise MachineryFailed(f"{backend.name}: no call had a result: {ask.failed[-1][1] if ask.failed else ''}")
-        answer = Answer(node, inference, path, how_equal(inference), ask.failed)
+        answer = Answer(node, inference, path or special_path, path is not None, how_equal(inference), ask.failed)
         facts = {"backend": backend.name, "version": backend.version}
         found = answer.described(facts) | {"seconds": round(time.monotonic() - begun, 3)}
         if earlier_run is not None:

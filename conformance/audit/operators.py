@@ -8,6 +8,7 @@ from typing import Any
 from tiebreak.conformance.audit.fake_quantize import FakeQuantizeArithmetic
 from tiebreak.conformance.audit.model import Arithmetic
 from tiebreak.conformance.audit.quantize import QuantizeArithmetic
+from tiebreak.conformance.audit.quantize_v2 import QuantizeV2Arithmetic
 from tiebreak.golden.elements import ELEMENT_TYPES, FloatType, IntegerType
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Node, make_node
@@ -17,6 +18,7 @@ ARITHMETICS: dict[str, Callable[[Node], Arithmetic]] = {
     "ngraph.Quantize": QuantizeArithmetic,
     "onnx.QuantizeLinear": QuantizeArithmetic,
     "openvino.FakeQuantize": FakeQuantizeArithmetic,
+    "tensorflow.QuantizeV2": QuantizeV2Arithmetic,
 }
 DEFAULTS: dict[str, dict[str, Any]] = {
     "ngraph.Quantize": {"axes": (), "round_mode": "ROUND_NEAREST_TOWARD_EVEN"},

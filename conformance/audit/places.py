@@ -25,6 +25,14 @@ WORDS = {
     TRUNCATE: "a cast of q + 0.5 to an integer, the sum rounded in the working precision",
     AWAY: "0.5 added to the magnitude in the working precision, then truncation",
 }
+NEVER_NEGATIVE = (  # of numbers that are not, the other modes are these
+    "ROUND_NEAREST_TOWARD_EVEN",
+    "ROUND_NEAREST_TOWARD_INFINITY",
+    "ROUND_NEAREST_TOWARD_ZERO",
+    "ROUND_UP",
+    "ROUND_DOWN",
+    FLOOR,
+)
 
 
 class Place(NamedTuple):

@@ -1,0 +1,254 @@
+"""TensorFlow's QuantizeV2 as black boxes do it: the facets, and what each combination of them gives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from tiebreak.conformance.audit.model import ANYTHING, OTHER, Facet, Probe, Semantics
+from tiebreak.conformance.audit.places import AWAY, FLOOR, NEVER_NEGATIVE, TRUNCATE, WORDS, place_of, rounded
+from tiebreak.conformance.audit.quantize_probes import neighbours
+from tiebreak.golden import kernel
+from tiebreak.golden.elements import IntegerType, numpy_dtype
+from tiebreak.golden.nodes import Node
+from tiebreak.golden.pose import problems_of
+from tiebreak.golden.problem import UNDEFINED, Array
+from tiebreak.golden.rounding import ROUND_MODES
+
+DOCUMENTED = "as documented"
+FACETS = (
+    Facet(
+        "precision",
+        {
+            "exact": "nothing is rounded but the result",
+            "float64": "every step is rounded to float64",
+            "float32": "every step is rounded to float32",
+        },
+    ),
+    Facet(
+        "formula",
+        {
+            "MIN_COMBINED": "(x - min) * R / (max - min), R being the highest value less the lowest",
+            "MIN_FIRST": "round(x * s) - round(min * s) + lowest",
+            "SCALED": "round(x * s), s from the greater side of the range",
+        },
+    ),
+    Facet(
+        "scaling",
+        {
+            DOCUMENTED: "in the document's order",
+            "factor": "times R / (max - min), computed first; of MIN_FIRST without its range_adjust",
+            "step": "divided by (max - min) / R, of SCALED by the side's end / the type's",
+        },
+    ),
+    Facet(
+        "ends",
+        {
+            "range clamped": "x is clamped to the range first",
+            "result clamped": "only the result is clamped, to the type",
+        },
+    ),
+    Facet(
+        "offset",
+        {
+            DOCUMENTED: "MIN_COMBINED takes 128 of an int8 before rounding; MIN_FIRST rounds min apart",
+            "on the other side": "MIN_COMBINED takes it after rounding; MIN_FIRST takes min from x first",
+        },
+    ),
+    Facet("round_mode", {mode: WORDS[mode] for mode in (*ROUND_MODES, FLOOR, TRUNCATE, AWAY)}),
+)
+ENDS = {"lowest": "the type's lowest value", "highest": "the type's highest value", "zero": "0"}
+SPECIALS = ("nan", "positive_infinity", "negative_infinity")
+RANGES = ((-1.0, 1.0), (0.0, 255.0), (-12.8, 12.7), (-1.1, 2.3), (0.0, 0.7), (-3.3, 0.0), (-100.0, 77.7), (-0.5, 7.9))
+ANY, FURTHER = 40, 384
+
+
+@dataclass
+class QuantizeV2Arithmetic:
+    """Of a node with one range."""
+
+    node: Node
+    facets: tuple[Facet, ...] = FACETS
+    seen: dict[str, list[str]] = field(default_factory=dict)
+
+    @cached_property
+    def kind(self) -> IntegerType:
+        return self.node.quantized
+
+    @cached_property
+    def plain(self) -> Semantics:
+        mode = self.node.round_mode or "ROUND_NEAREST_TOWARD_INFINITY"
+        return "float32", str(self.node.attributes["mode"]), DOCUMENTED, "range clamped", DOCUMENTED, mode
+
+    @cached_property
+    def specials(self) -> tuple[Facet, ...]:
+        """Of a range that begins with 0, that is called "lowest"."""
+        values = {v: text for v, text in ENDS.items() if self.kind.lowest or v != "zero"}
+        return tuple(Facet(name, values) for name in SPECIALS)
+
+    def valid(self, semantics: Semantics) -> bool:
+        precision, formula, scaling, _, offset, mode = semantics
+        if precision == "exact" and (semantics[1:5] != self.plain[1:5] or mode not in ROUND_MODES):
+            return False
+        if formula == "SCALED":
+            return offset == DOCUMENTED and scaling != "factor"
+        if formula == "MIN_FIRST" and offset != DOCUMENTED and scaling != DOCUMENTED:
+            return False  # which is MIN_COMBINED
+        if formula == "MIN_COMBINED" and offset != DOCUMENTED and not self.kind.lowest:
+            return False
+        counts = offset != DOCUMENTED or (formula == "MIN_COMBINED" and not self.kind.lowest)
+        return not (counts and precision != "exact") or mode in NEVER_NEGATIVE
+
+    def completed(self, semantics: Semantics) -> Semantics:
+        return semantics
+
+    def first_probes(self) -> Iterator[Probe]:
+        random = np.random.default_rng(7)
+        for low, high in RANGES:
+            for _ in range(2):
+                yield self.probe(low, high, random)
+
+    def further_probe(self, random: np.random.Generator) -> Probe:
+        low, high = -np.abs(random.normal()), np.abs(random.normal()) + 0.02
+        scale = 2.0 ** random.integers(-2, 7)
+        return self.probe(float(low * scale), float(high * scale), random, FURTHER)
+
+    def special_probes(self) -> Iterator[Probe]:
+        for value in (np.nan, np.inf, -np.inf):
+            for low, high in RANGES[3:6]:
+                yield with_range(np.array([value], np.float32), low, high)
+
+    def probe(self, low: float, high: float, random: np.random.Generator, most: int = 0) -> Probe:
+        """Numbers about ties and whole results of each formula, about the ends of the range, beyond it, and any."""
+        low, high = float(np.float32(low)), float(np.float32(high))
+        steps = self.kind.highest - self.kind.lowest
+        step = (high - low) / steps
+        halves = np.concatenate([np.arange(12) / 2, steps - np.arange(12) / 2, random.integers(0, 2 * steps, ANY) / 2])
+        first = round(low / step)
+        sides = [abs(low / self.kind.lowest) if self.kind.lowest else 0.0, high / self.kind.highest]
+        targets = np.concatenate([low + halves * step, (halves + first) * step, (halves + first - 1) * max(sides)])
+        near = neighbours(targets.astype(np.float32), (-2, -1, 0, 1, 2))
+        ends = neighbours(np.array([low, high, 0.0], np.float32), (-2, -1, 0, 1, 2))
+        far = np.array([-3e38, -1e4, 1e4, 3e38, low - step, high + step, low * 1.5, high * 1.5], np.float32)
+        any_ = random.uniform(low - step, high + step, ANY).astype(np.float32)
+        x = np.concatenate([near, ends, far, any_])
+        if most and x.size > most:
+            x = x[random.choice(x.size, most, replace=False)]
+        return with_range(x[np.isfinite(x)], low, high)
+
+    def special_of(self, probe: Probe) -> str:
+        value = float(probe.x[0])
+        return "nan" if value != value else "positive_infinity" if value > 0 else "negative_infinity"
+
+    def special_code(self, value: str, probe: Probe) -> int:
+        return {"lowest": self.kind.lowest, "highest": self.kind.highest, "zero": 0}[value]
+
+    def assume(self) -> None:
+        """Nothing here depends on them."""
+
+    def observe(self, seen: Sequence[tuple[Probe, int]]) -> dict[str, list[str]]:
+        for facet in self.specials:
+            own = [(probe, code) for probe, code in seen if self.special_of(probe) == facet.name]
+            fits = (v for v in facet.values if all(code == self.special_code(v, probe) for probe, code in own))
+            self.seen[facet.name] = list(fits)
+        return self.seen
+
+    def region(self, wrong: Sequence[tuple[Probe, int, int]]) -> str:
+        beyond = all(not float(p.others[0]) <= float(p.x[0]) <= float(p.others[1]) for p, _, _ in wrong)
+        return "ends" if beyond else OTHER
+
+    def rising_codes(self, semantics: Sequence[Semantics]) -> Sequence[int]:
+        """A clamp keeps codes rising, whatever the formula."""
+        return range(self.kind.lowest + 1, self.kind.highest + 1) if self.kind.bits <= 8 else ()
+
+    def predict(self, probe: Probe, semantics: Sequence[Semantics]) -> Iterator[Array]:
+        for one in semantics:
+            with np.errstate(all="ignore"):
+                yield self.exactly(probe, one[5]) if one[0] == "exact" else self.stepwise(probe, one)
+
+    def exactly(self, probe: Probe, mode: str) -> Array:
+        """As the reference kernel has it; anything where the document leaves it open."""
+        problem = problems_of(probe.case(self.node, 0))[0]
+        codes, states = kernel.solve(problem, working=False, mode=mode)
+        return np.where(states == UNDEFINED, ANYTHING, codes)
+
+    def stepwise(self, probe: Probe, semantics: Semantics) -> Array:
+        precision, formula, scaling, ends, offset, mode = semantics
+        kind = numpy_dtype(precision)
+        x, low, high = (np.asarray(a).astype(kind) for a in (probe.x, *probe.others))
+        if ends == "range clamped" and formula != "SCALED":
+            x = np.where(x < low, low, np.where(x > high, high, x)).astype(kind)
+
+        def to_whole(value: Array) -> Array:
+            return rounded(place_of(np.asarray(value, np.float64)), mode, precision)
+
+        if formula == "SCALED":
+            total = to_whole(self.scaled(x, low, high, scaling, ends, kind))
+        elif formula == "MIN_COMBINED":
+            total = self.combined(self.counted(x, low, high, scaling, kind), to_whole, offset, kind)
+        else:
+            total = self.first(x, low, high, scaling, to_whole, offset, kind)
+        return np.asarray(np.nan_to_num(np.clip(total, self.kind.lowest, self.kind.highest)), np.int64)
+
+    def counted(self, x: Array, low: Array, high: Array, scaling: str, kind: np.dtype[Any]) -> Array:
+        """Steps from the lower end of the range."""
+        steps = np.asarray(self.kind.highest - self.kind.lowest).astype(kind)
+        offset, width = (x - low).astype(kind), (high - low).astype(kind)
+        if scaling == DOCUMENTED:
+            return np.asarray(((offset * steps).astype(kind) / width).astype(kind))
+        if scaling == "factor":
+            return np.asarray((offset * (steps / width).astype(kind)).astype(kind))
+        return np.asarray((offset / (width / steps).astype(kind)).astype(kind))
+
+    def combined(self, counted: Array, to_whole: Any, offset: str, kind: np.dtype[Any]) -> Array:
+        if not self.kind.lowest:
+            return np.asarray(to_whole(counted))
+        middle = np.asarray(-self.kind.lowest).astype(kind)
+        if offset == DOCUMENTED:
+            return np.asarray(to_whole((counted - middle).astype(kind)))
+        return np.asarray(to_whole(counted) + self.kind.lowest)
+
+    def first(
+        self, x: Array, low: Array, high: Array, scaling: str, to_whole: Any, offset: str, kind: np.dtype[Any]
+    ) -> Array:
+        count = 2.0**self.kind.bits
+        width = (high - low).astype(kind)
+        adjust = np.asarray(count / (count - 1)).astype(kind)
+        factor = (np.asarray(count).astype(kind) / (width * adjust).astype(kind)).astype(kind)
+        steps = np.asarray(count - 1).astype(kind)
+        if scaling == "factor":
+            factor = (steps / width).astype(kind)
+        step = (width / steps).astype(kind)
+
+        def times(value: Array) -> Array:
+            return (value / step).astype(kind) if scaling == "step" else (value * factor).astype(kind)
+
+        if offset == DOCUMENTED:
+            return np.asarray(to_whole(times(x)) - to_whole(times(low)) + self.kind.lowest)
+        return np.asarray(to_whole(times((x - low).astype(kind))) + self.kind.lowest)
+
+    def scaled(self, x: Array, low: Array, high: Array, scaling: str, ends: str, kind: np.dtype[Any]) -> Array:
+        least, greatest = (np.asarray(end).astype(kind) for end in (self.lowest, self.kind.highest))
+        sides = [end / side for end, side in ((least, low), (greatest, high)) if float(end * side) > 0]
+        if not sides:
+            return np.full(x.shape, np.nan)
+        factor = np.min(np.stack([np.asarray(side).astype(kind) for side in sides]), axis=0)
+        if ends == "range clamped":
+            bottom, top = (least / factor).astype(kind), (greatest / factor).astype(kind)
+            x = np.where(x < bottom, bottom, np.where(x > top, top, x)).astype(kind)
+        if scaling == "step":
+            return np.asarray((x / (np.asarray(1).astype(kind) / factor).astype(kind)).astype(kind))
+        return np.asarray((x * factor).astype(kind))
+
+    @property
+    def lowest(self) -> int:
+        """One more with narrow_range."""
+        return self.kind.lowest + bool(self.node.attributes.get("narrow_range", False))
+
+
+def with_range(x: Array, low: float, high: float) -> Probe:
+    return Probe(np.ascontiguousarray(x), (np.array(low, np.float32), np.array(high, np.float32)))
