@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import make_facet_tables
 import numpy as np
 import pytest
 from audited_boxes import (
@@ -350,3 +351,14 @@ def test_quantize_v2_as_the_document_says_is_the_oracles(mode: str) -> None:
             (predicted,) = arithmetic.predict(probe, [(precision, *arithmetic.plain[1:])])
             said = (predicted != ANYTHING) & (np.asarray(states) != UNDEFINED)
             assert np.array_equal(predicted[said], np.asarray(wanted)[said])
+
+
+def test_the_pages_are_what_the_tables_make() -> None:
+    """After a change: python tests/make_facet_tables.py."""
+    docs = make_facet_tables.DOCS
+    if not docs.is_dir():
+        pytest.skip("a source distribution has no docs")
+    assert (docs / "audit.md").read_text(encoding="utf-8") == make_facet_tables.audit_page()
+    for operator in make_facet_tables.PAGES:
+        page = docs / "semantics" / f"{operator}.md"
+        assert page.read_text(encoding="utf-8") == make_facet_tables.matrix_page(operator)

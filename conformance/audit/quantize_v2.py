@@ -15,6 +15,7 @@ from tiebreak.conformance.audit.quantize_probes import neighbours
 from tiebreak.golden import kernel
 from tiebreak.golden.elements import IntegerType, numpy_dtype
 from tiebreak.golden.nodes import Node
+from tiebreak.golden.operators import get_operator
 from tiebreak.golden.pose import problems_of
 from tiebreak.golden.problem import UNDEFINED, Array
 from tiebreak.golden.rounding import ROUND_MODES
@@ -82,7 +83,8 @@ class QuantizeV2Arithmetic:
     @cached_property
     def plain(self) -> Semantics:
         mode = self.node.round_mode or "ROUND_NEAREST_TOWARD_INFINITY"
-        return "float32", str(self.node.attributes["mode"]), DOCUMENTED, "range clamped", DOCUMENTED, mode
+        default = get_operator(self.node.operator).attribute("mode").default
+        return "float32", str(self.node.attributes.get("mode", default)), DOCUMENTED, "range clamped", DOCUMENTED, mode
 
     @cached_property
     def specials(self) -> tuple[Facet, ...]:
