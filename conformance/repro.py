@@ -14,7 +14,8 @@ from tiebreak.adapters.isolation import IsolatedBackend
 from tiebreak.adapters.registry import spec_from_file
 from tiebreak.adapters.reproducer import Wanted, script
 from tiebreak.conformance.plan import Selection, plan
-from tiebreak.conformance.rows import text_of
+from tiebreak.conformance.rows import element_row, text_of
+from tiebreak.conformance.shrink import Shown, shrunk
 from tiebreak.conformance.truths import TruthCache, Truths
 from tiebreak.golden.elements import FloatType, IntegerType
 from tiebreak.golden.errors import InvalidInput, Unsupported
@@ -25,15 +26,17 @@ from tiebreak.reports.records import Run, read_run
 def reproducer(folder: Path, discrepancy: str, named: str = "") -> str:
     """The script for one row of a run's discrepancies, of the backend `named` if it is not one of Tiebreak's own.
 
-    InvalidInput for an id that is not there.
+    `discrepancy` may also be a cluster's id, for its smallest witness. The case is cut down to the fewest elements that
+    still show it. InvalidInput for an id that is not there.
     """
     run = read_run(folder)
-    row = row_of(run, discrepancy, folder)
+    row = row_of(run, witness_of(run, discrepancy, folder), folder)
     spec = next(backend["spec"] for backend in run.info["backends"] if backend["name"] == row["backend"])
     operator, case_id = str(row["operator"]), str(row["case"])
     (case,) = plan(Selection(operators=(operator,), case_ids=(case_id,), earlier_run=folder))
     backend = IsolatedBackend(spec_from_file(spec, named, f"{folder} (add -b BACKEND)"))
     try:
+        case, row = smallest(backend, case, row)
         lines = backend.reproducer(case.node.key, case.inputs)
     except Unsupported as reason:
         replay = shlex.join(["tiebreak", "run", "-b", spec, "--case", case_id, "--from", str(folder)])
@@ -42,6 +45,27 @@ def reproducer(folder: Path, discrepancy: str, named: str = "") -> str:
         backend.close()
     title = f"{row['backend']}, {operator}: {row['cause']} ({discrepancy})"
     return script(title, case.node, case.inputs, wanted(case, row), lines)
+
+
+def witness_of(run: Run, name: str, folder: Path) -> str:
+    """The id of a discrepancy: a cluster's smallest witness, or the one that was named."""
+    clusters = {str(cluster["id"]): cluster for cluster in run.info.get("clusters", [])}
+    if not name.startswith("C"):
+        return name
+    if name not in clusters:
+        raise InvalidInput(f"{folder}: no cluster {name!r}; it has {', '.join(list(clusters)[:40]) or 'none'}")
+    return str(clusters[name]["witness"]["id"])
+
+
+def smallest(backend: IsolatedBackend, case: Case, row: dict[str, Any]) -> tuple[Case, dict[str, Any]]:
+    """The case cut down, and the row with the element's place in it."""
+    problem = TruthCache().of(case).problems[0]
+    if row["output"] != problem.output or problem.shape != case.inputs[0].shape or case.size < 2:
+        return case, row
+    wrong = Shown(case, int(row["index"]), code_in(problem.result, int(row["got_bits"])))
+    found = shrunk(backend.run, wrong)
+    place = element_row(TruthCache().of(found.case).problems[0], found.case.node, found.place)
+    return found.case, row | place
 
 
 def row_of(run: Run, discrepancy: str, folder: Path) -> dict[str, Any]:

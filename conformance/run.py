@@ -21,6 +21,7 @@ from tiebreak.adapters.isolation import MEMORY_LIMIT, IsolatedBackend, Keep, bat
 from tiebreak.adapters.outcome import WRONG_OUTPUT, Outcome
 from tiebreak.adapters.platform_facts import instruction_sets, machine
 from tiebreak.conformance import causes
+from tiebreak.conformance.clusters import cluster_rows
 from tiebreak.conformance.journal import Journal
 from tiebreak.conformance.judge import DEVIATES, FAILURES, UNSPECIFIED, Judgement, judge_outputs, output_problem
 from tiebreak.conformance.naming import Evidence, with_causes
@@ -326,6 +327,8 @@ def assemble(done: Sequence[BackendRecords], cases: Sequence[Case], facts: dict[
         "pairs": [pair for a, b in combinations(done, 2) for pair in pair_rows(a, b, cases)],
         "exit": exit_code([row["verdict"] for row in results]),
     }
+    versions = {str(records.facts["name"]): str(records.facts["version"]) for records in done}
+    info["clusters"] = cluster_rows(discrepancies, results, versions)
     generated = [case for case in cases if case.origin != "vector"]
     return RunRecords(info, results, discrepancies, generated)
 

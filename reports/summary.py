@@ -37,6 +37,7 @@ def json_summary(run: Run, folder: str) -> dict[str, Any]:
     for (backend, operator), verdicts in verdict_counts(run.results).items():
         backends[backend]["operators"][operator] = {"verdicts": verdicts}
     counts = {"discrepancies": len(run.discrepancies), "path_dependent": run.info.get("paths", [])}
+    counts["clusters"] = run.info.get("clusters", [])
     return {"run": folder, "exit": run.info["exit"], "backends": backends, **counts}
 
 
@@ -108,12 +109,15 @@ def verdict_table(run: Run) -> Table:
 
 def cause_table(run: Run) -> Table:
     table = Table(title="discrepancies by cause", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    for name, justify in (("backend", "left"), ("cause", "left"), ("clause", "left"), ("elements", "right")):
-        table.add_column(name, justify=justify, overflow="fold")  # type: ignore[arg-type]
+    ids = {(c["backend"], c["operator"], c["cause"]): c["id"] for c in run.info.get("clusters", [])}
+    for name in ("", "backend", "cause", "clause"):
+        table.add_column(name, overflow="fold")
+    table.add_column("elements", justify="right")
     for row in cause_groups(with_paths_as_one(run)).to_dict("records"):
         where = grade(row["boundary_ulp"])
         cause = shown(row["cause"], 90) + (f" ({where})" if where else "")
-        table.add_row(shown(row["backend"]), cause, row["clause"], str(row["elements"]))
+        cluster = str(ids.get((row["backend"], row["operator"], row["cause"]), ""))
+        table.add_row(shown(cluster), shown(row["backend"]), cause, row["clause"], str(row["elements"]))
     return table
 
 

@@ -227,7 +227,7 @@ class QuantizeV2Arithmetic:
         step = (width / steps).astype(kind)
 
         def times(value: Array) -> Array:
-            return (value / step).astype(kind) if scaling == "step" else (value * factor).astype(kind)
+            return np.asarray((value / step).astype(kind) if scaling == "step" else (value * factor).astype(kind))
 
         if offset == DOCUMENTED:
             return np.asarray(to_whole(times(x)) - to_whole(times(low)) + self.kind.lowest)

@@ -289,6 +289,18 @@ def by_range(node: Node, x: Array, scale: Array, *rest: Array) -> tuple[Array, .
     return (np.asarray(found.astype(np.int64).astype(node.outputs[0].dtype)),)
 
 
+def by_divided_range(node: Node, x: Array, scale: Array, *rest: Array) -> tuple[Array, ...]:
+    """As a FakeQuantize of the range's ends: (x - low) / (high - low) * steps in float32; ties are those of that."""
+    kind, single = whole_kind(node), np.float32
+    zero = rest[0].reshape(scale.shape) if rest else np.zeros(scale.shape, np.int64)
+    scales, zeros = (linear.spread(node, p, x.shape).astype(single) for p in (scale, zero))
+    low, high = ((single(end) - zeros) * scales for end in (kind.lowest, kind.highest))
+    held = np.clip(x.astype(single), np.minimum(low, high), np.maximum(low, high))
+    level = (held - low) / (high - low) * single(kind.highest - kind.lowest)
+    found = np.clip(np.nan_to_num(np.rint(level)) + kind.lowest, kind.lowest, kind.highest)
+    return (np.asarray(found.astype(np.int64).astype(node.outputs[0].dtype)),)
+
+
 def negated(node: Node, q: Array, zero: Array) -> Array:
     return to_output(node, q, -zero)
 
@@ -306,6 +318,7 @@ MISTAKES = (
     (Cause("divides in float32", "scale-precision"), mistake(lambda n, x, s: divided(x, s, "float32"))),
     (Cause("divides in x's type", "scale-precision"), mistake(lambda n, x, s: divided(x, s, x.dtype.name))),
     (Cause("multiplies by the reciprocal of y_scale", "quotient"), mistake(by_reciprocal)),
+    (Cause("(x - low) / (high - low) * steps in float32, of the range's ends", "quotient"), by_divided_range),
     (Cause("x * factor + shift in float32, of the range's ends", "quotient"), by_range),
     (Cause("adds the zero point before rounding", "round-first"), mistake(finish=added_first)),
     (Cause("quotient cast to int32 before it is clamped", "range"), mistake(finish=through_int32)),

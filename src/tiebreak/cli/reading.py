@@ -13,13 +13,19 @@ from tiebreak.cli.options import JSON, run_folder
 @click.command(epilog="Example:  tiebreak report tiebreak-run -o report.html")
 @click.argument("run_dir", type=click.Path(path_type=Path))
 @click.option("-o", "--output", type=click.Path(path_type=Path), default=None, help="Default: RUN_DIR/report.html.")
-def report(run_dir: Path, output: Path | None) -> None:
+@run_folder("--findings", metavar="FILE", help="Instead: every root cause as a Markdown page.")
+def report(run_dir: Path, output: Path | None, findings: Path | None) -> None:
     """Build the HTML report again from a run's records."""
+    from tiebreak.reports.findings import findings as page
     from tiebreak.reports.html import write_report
-    from tiebreak.reports.records import read_run
+    from tiebreak.reports.records import read_run, write_aside
 
-    path = output or run_dir / "report.html"
-    write_report(path, read_run(run_dir), str(run_dir))
+    run = read_run(run_dir)
+    path = findings or output or run_dir / "report.html"
+    if findings is not None:
+        write_aside(path, lambda aside: aside.write_text(page(run), encoding="utf-8"))
+    else:
+        write_report(path, run, str(run_dir))
     click.echo(f"{path}")
 
 
@@ -81,7 +87,10 @@ def verify(folder: Path, backend_name: str, backend_version: str, output: Path |
 )
 @click.option("-b", "--backend", default="", metavar="BACKEND", help="The backend, where it is one of your own.")
 def repro(discrepancy: str, run_dir: Path, backend: str) -> None:
-    """Print a standalone script, in the backend's own API, that shows one discrepancy; exit 1 while it is there."""
+    """Print a standalone script, in the backend's own API, that shows one discrepancy; it exits 1 while that is there.
+
+    DISCREPANCY is an id from discrepancies.parquet, or a cluster's, such as C001, from the run's summary.
+    """
     from tiebreak.conformance.repro import reproducer
 
     click.echo(reproducer(run_dir, discrepancy, backend), nl=False)

@@ -1,0 +1,162 @@
+"""Every root cause that a run found, as a Markdown page: versions, severity, witness and how to show it again."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tiebreak.reports.records import Run
+
+TIES, NEAR, WRONG = "wrong by one at ties", "wrong by one next to a decision boundary", "wrong value"
+SEVERITIES = {
+    "crash": "the process ends",
+    "timeout": "no answer in time",
+    "error": "valid input, no result",
+    WRONG: "a result that is further off, or off far from any decision boundary",
+    "wrong real result": "a real output with other bits, in units in the last place",
+    NEAR: "an integer off by one, only within 8 units in the last place of a tie or an integer",
+    TIES: "an integer off by one, only where the quotient is a tie or an integer exactly",
+}
+NEAREST_ULPS = 8
+COLUMNS = (
+    *("id", "backend", "cause", "severity", "elements", "types", "clause", "witness", "expected", "got"),
+    "public issue",
+)
+FAILED = ["crash", "timeout", "error"]
+# Public reports of the same, by operator and what the cause says.
+ISSUES: tuple[tuple[str, str, str, str], ...] = (
+    ("onnxruntime", "onnx.QuantizeLinear", "TOWARD_ZERO", "microsoft/onnxruntime#18576"),
+    ("onnxruntime", "onnx.QuantizeLinear", "casts to int32", "microsoft/onnxruntime#32452"),
+    ("openvino", "onnx.QuantizeLinear", "zero point before rounding", "microsoft/onnxruntime#25045"),
+    ("torch", "onnx.QuantizeLinear", "path-dependent", "pytorch/pytorch#60077"),
+    ("torch", "onnx.QuantizeLinear", "vector loop", "pytorch/pytorch#60077"),
+)
+
+
+def findings(run: Run) -> str:
+    """The page. Everything that a backend said is escaped."""
+    return "\n".join([*heading(run), *clusters(run), *failures(run), *open_points(run), *clean(run)]) + "\n"
+
+
+def heading(run: Run) -> Iterator[str]:
+    info = run.info
+    yield "# What a run found"
+    yield ""
+    yield (
+        f"Made by `tiebreak report RUN_DIR --findings FILE` from the records of {md(info['command'] or 'a run')} "
+        f"({info['created'][:10]}, level {info['level']}): {len(run.results):,} cases, {len(run.discrepancies):,} "
+        f"deviating elements in {len(info.get('clusters', []))} root causes. `tiebreak repro ID --run RUN_DIR` "
+        "prints a script in the library's own API that shows one, cut down to the fewest elements."
+    )
+    yield ""
+    yield "| severity | means |"
+    yield "| --- | --- |"
+    yield from (f"| {name} | {text} |" for name, text in SEVERITIES.items())
+
+
+def clusters(run: Run) -> Iterator[str]:
+    rows = run.info.get("clusters", [])
+    groups: dict[tuple[str, str], list[Mapping[str, Any]]] = defaultdict(list)
+    for row in rows:
+        groups[row["operator"], row["backend"]].append(row)
+    for operator in sorted({key[0] for key in groups}):
+        yield from ("", f"## {operator}", "")
+        yield "| " + " | ".join(COLUMNS) + " |"
+        yield "| --- " * len(COLUMNS) + "|"
+        for _, backend in sorted(key for key in groups if key[0] == operator):
+            for row in groups[operator, backend]:
+                yield cluster_line(row)
+
+
+def cluster_line(row: Mapping[str, Any]) -> str:
+    witness = row["witness"]
+    operands = ", ".join(f"{name} {value} ({bits})" for name, bits, value in witness["operands"])
+    cells = (
+        row["id"],
+        f"{row['backend']} {row['version']}",
+        row["cause"],
+        severity(row),
+        f"{row['elements']:,} in {row['cases']:,} cases",
+        ", ".join(row["types"]),
+        row["clause"],
+        operands,
+        witness["expected"],
+        witness["got"],
+        issue_of(row),
+    )
+    return "| " + " | ".join(md(cell) for cell in cells) + " |"
+
+
+def severity(row: Mapping[str, Any]) -> str:
+    """By the greatest distance of any of its elements, and how far from a decision boundary they lie."""
+    quantizes = any(one.endswith(tuple(f"int{bits}" for bits in (2, 4, 8, 16, 32))) for one in row["types"])
+    if not quantizes:
+        return f"wrong real result, up to {row['farthest']:,} ulp"
+    furthest = row["boundary_ulp"]
+    if row["farthest"] > 1 or furthest is None or furthest > NEAREST_ULPS:
+        return WRONG
+    return TIES if furthest == 0 else NEAR
+
+
+def issue_of(row: Mapping[str, Any]) -> str:
+    for backend, operator, text, issue in ISSUES:
+        if row["backend"].startswith(backend) and row["operator"] == operator and text in row["cause"]:
+            return issue
+    return ""
+
+
+def failures(run: Run) -> Iterator[str]:
+    """Crashes, timeouts and errors by what was said."""
+    failed = run.results[run.results["verdict"].isin(FAILED)]
+    if failed.empty:
+        return
+    yield from ("", "## Failures", "", "| backend | operator | verdict | cases | message | first case |")
+    yield "| --- | --- | --- | --- | --- | --- |"
+    counts: Counter[tuple[str, ...]] = Counter()
+    first: dict[tuple[str, ...], str] = {}
+    for row in failed.to_dict("records"):
+        key = tuple(str(row[name]) for name in ("backend", "version", "operator", "verdict"))
+        key = (*key, without_numbers(str(row["message"])))
+        counts[key] += 1
+        first.setdefault(key, str(row["case"]))
+    for (backend, version, operator, verdict, message), count in sorted(counts.items()):
+        case = first[backend, version, operator, verdict, message]
+        yield "| " + " | ".join(md(c) for c in (f"{backend} {version}", operator, verdict, count, message, case)) + " |"
+
+
+def without_numbers(message: str) -> str:
+    return re.sub(r"0x[0-9a-fA-F]+|[0-9]{2,}", "…", message)[:160]
+
+
+def open_points(run: Run) -> Iterator[str]:
+    """What documents leave open, and what backends were seen to do."""
+    counts = run.results.groupby(["operator", "backend"])["unspecified"].sum()
+    rows = [(str(a), str(b), int(n)) for (a, b), n in counts.items() if n]
+    if not rows:
+        return
+    yield from ("", "## Unspecified", "", "Elements on which the document says nothing; never a failure.", "")
+    yield from ("| operator | backend | elements |", "| --- | --- | --- |")
+    yield from (f"| {md(operator)} | {md(backend)} | {count:,} |" for operator, backend, count in rows)
+
+
+def clean(run: Run) -> Iterator[str]:
+    """Operators and types of a backend on which nothing deviated and nothing failed."""
+    ran = run.results[run.results["verdict"] != "unsupported"]
+    keys = ["operator", "backend", "input_type", "output_type"]
+    rows = []
+    for key, group in ran.groupby(keys):
+        if set(group["verdict"]) <= {"exact", "working-precision", "unspecified"}:
+            rows.append((*map(str, key), len(group), int(group["elements"].sum())))
+    yield from ("", "## Searched and found clean", "")
+    yield from ("| operator | backend | from | to | cases | elements |", "| --- | --- | --- | --- | --- | --- |")
+    for operator, backend, first, second, cases, elements in rows:
+        yield f"| {md(operator)} | {md(backend)} | {first} | {second} | {cases:,} | {elements:,} |"
+
+
+def md(value: object) -> str:
+    """Text for a table's cell: nothing in it is markup."""
+    text = " ".join("".join(c if c.isprintable() else " " for c in str(value)).split())[:400]
+    return re.sub(r"([\\|*_\[\]`])", r"\\\1", html.escape(text, quote=False))

@@ -1,0 +1,138 @@
+"""Root causes of a run: clusters, their smallest witnesses cut down, and the page of findings."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from tiebreak.adapters.outcome import Outcome
+from tiebreak.cli import main
+from tiebreak.conformance.clusters import cluster_rows, root_of
+from tiebreak.conformance.shrink import Shown, shrunk
+from tiebreak.conformance.truths import TruthCache
+from tiebreak.golden.nodes import Case, make_node
+from tiebreak.reports.findings import findings, md, severity
+from tiebreak.reports.records import read_run
+
+
+@pytest.fixture(scope="module")
+def run_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    pytest.importorskip("onnx")
+    folder = tmp_path_factory.mktemp("clusters")
+    chosen = ["--operator", "onnx.QuantizeLinear", "--type", "uint8", "--level", "quick"]
+    result = CliRunner().invoke(main, ["run", "-b", "onnx-reference", *chosen, "-o", str(folder)])
+    assert result.exit_code == 1, result.stderr
+    assert "C001" in result.stdout
+    return folder
+
+
+def test_every_discrepancy_is_in_one_cluster_with_its_smallest_witness(run_dir: Path) -> None:
+    run = read_run(run_dir)
+    clusters = run.info["clusters"]
+    assert sum(cluster["elements"] for cluster in clusters) == len(run.discrepancies) > 0
+    assert len({(c["backend"], c["operator"], c["cause"]) for c in clusters}) == len(clusters) <= 12
+    sizes = run.results.set_index("case")["elements"]
+    for cluster in clusters:
+        own = run.discrepancies[run.discrepancies["cause"] == cluster["cause"]]
+        assert cluster["witness"]["elements"] == min(sizes[case] for case in own["case"])
+        assert cluster["sentence"].startswith("onnx.QuantizeLinear on onnx-reference")
+        assert f"gives {cluster['witness']['got']}, not {cluster['witness']['expected']}" in cluster["sentence"]
+
+
+def test_a_clusters_reproducer_is_cut_down_and_shows_it(run_dir: Path, tmp_path: Path) -> None:
+    for cluster in read_run(run_dir).info["clusters"]:
+        script = CliRunner().invoke(main, ["repro", cluster["id"], "--run", str(run_dir)])
+        assert script.exit_code == 0, script.stderr
+        path = tmp_path / "script.py"
+        path.write_text(script.stdout)
+        shown = subprocess.run([sys.executable, "-I", str(path)], capture_output=True, text=True, timeout=120)
+        assert shown.returncode == 1, shown.stdout + shown.stderr
+        (x,) = [line for line in script.stdout.splitlines() if line.startswith("x = ")]
+        assert x.count("0x") == 1, x
+    unknown = CliRunner().invoke(main, ["repro", "C999", "--run", str(run_dir)])
+    assert unknown.exit_code == 2 and "no cluster 'C999'" in unknown.stderr
+
+
+def test_the_page_of_findings_names_each_cause_with_severity_and_witness(run_dir: Path, tmp_path: Path) -> None:
+    page = tmp_path / "findings.md"
+    result = CliRunner().invoke(main, ["report", str(run_dir), "--findings", str(page)])
+    assert result.exit_code == 0 and result.stdout.strip() == str(page)
+    text = page.read_text()
+    for cluster in read_run(run_dir).info["clusters"]:
+        assert f"| {cluster['id']} | onnx-reference" in text
+    assert "wrong value" in text and "## Unspecified" in text and "## Searched and found clean" in text
+
+
+def test_severity_and_escaping() -> None:
+    row = {"types": ["float32 to int8"], "farthest": 1, "boundary_ulp": 0.0}
+    assert severity(row) == "wrong by one at ties"
+    assert severity({**row, "boundary_ulp": 1.0}) == "wrong by one next to a decision boundary"
+    assert severity({**row, "farthest": 2}) == severity({**row, "boundary_ulp": None}) == "wrong value"
+    assert severity({**row, "types": ["float32 to float32"], "farthest": 3}) == "wrong real result, up to 3 ulp"
+    assert md("<b>|x|\x1b[31m</b>") == "&lt;b&gt;\\|x\\| \\[31m&lt;/b&gt;"
+
+
+def test_failures_are_told_by_message(run_dir: Path) -> None:
+    run = read_run(run_dir)
+    results = run.results.copy()
+    results.loc[:2, "verdict"] = "crash"
+    results.loc[:2, "message"] = ["killed at 0xdeadbeef"] * 3
+    text = findings(replace(run, results=results))
+    assert "## Failures" in text and "| crash | 3 | killed at … |" in text
+
+
+def test_answers_of_one_operand_are_no_part_of_a_root_cause() -> None:
+    one = root_of("path-dependent: 94 per tensor; 93 per axis")
+    assert one == root_of("path-dependent: -3.5 per axis; 103 per tensor")
+    assert one == "path-dependent: per axis; per tensor"
+    assert root_of("wraps around") == "wraps around"
+    assert cluster_rows([], [], {}) == []
+
+
+def backend_with(wrong: Any) -> Any:
+    """One that is right except where `wrong` of (inputs, result) says otherwise."""
+
+    def run(case: Case) -> Outcome:
+        exact = TruthCache().of(case).own.exact.reshape(case.inputs[0].shape).astype(case.node.outputs[0].dtype)
+        return Outcome("ok", (wrong(case.inputs, exact),))
+
+    return run
+
+
+def test_shrinking_keeps_what_is_needed_and_no_more() -> None:
+    node = make_node("onnx.QuantizeLinear", quantized="int8", attributes={"axis": 1})
+    x = np.arange(60, dtype=np.float32).reshape(4, 5, 3)
+    inputs = (x, np.ones(5, np.float32), np.zeros(5, np.int8))
+
+    def anywhere(inputs: Any, exact: Any) -> Any:
+        return np.where(inputs[0] == 37, np.int8(1), exact)
+
+    place = int(np.flatnonzero(x.reshape(-1) == 37)[0])
+    found = shrunk(backend_with(anywhere), Shown(Case("c", node, inputs), place, 1))
+    assert found.case.inputs[0].shape == (1, 1, 1) and found.place == 0
+    assert [array.size for array in found.case.inputs] == [1, 1, 1]
+
+    def in_long_rows(inputs: Any, exact: Any) -> Any:
+        """Only in rows of two and more."""
+        return anywhere(inputs, exact) if inputs[0].shape[-1] > 1 else exact
+
+    found = shrunk(backend_with(in_long_rows), Shown(Case("c", node, inputs), place, 1))
+    assert found.case.inputs[0].shape == (1, 1, 3)
+    assert found.case.inputs[0].reshape(-1)[found.place] == 37
+    kept = shrunk(backend_with(lambda inputs, exact: exact), Shown(Case("c", node, inputs), place, 1))
+    assert kept.case.inputs[0].shape == (4, 5, 3)
+
+
+def test_the_summary_for_machines_has_the_clusters(run_dir: Path) -> None:
+    chosen = ["--operator", "onnx.QuantizeLinear", "--input", "x=3e9", "--input", "y_scale=1"]
+    result = CliRunner().invoke(main, ["run", "-b", "onnx-reference", *chosen, "-o", str(run_dir / "typed"), "--json"])
+    (cluster,) = json.loads(result.stdout)["clusters"]
+    assert cluster["elements"] == 1 and cluster["witness"]["operands"][0][2] == "3000000000.0"
