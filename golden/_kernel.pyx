@@ -25,6 +25,7 @@ cdef extern from "kernels/quotient.h" nogil:
     void prepare_double(double_plan *p, double scale, int64_t zero_point, int64_t lowest, int64_t highest, int mode)
     int path_runs(int path)
     void run_row(const request_t *r, int path)
+    void run_row_from(const request_t *r, uint32_t first, int path)
     void run_fill(void *out, int width, uint32_t first, size_t n, int path)
     void run_count(const request_t *exact, const request_t *working, const void *got, int64_t zero_point,
                    int64_t lowest, int64_t highest, int leaves, int64_t *differ, int path)
@@ -248,8 +249,11 @@ def differing_pieces(uint64_t first, const uint8_t[::1] got, int width, int kind
         n = min(<Py_ssize_t>PIECE_, count - at)
         with nogil:
             r.n = n
-            run_fill(patterns, 4 if kind == 2 else 2, <uint32_t>(first + at), n, chosen)
-            run_row(&r, chosen)
+            if r.direct:
+                run_row_from(&r, <uint32_t>(first + at), chosen)
+            else:
+                run_fill(patterns, 4 if kind == 2 else 2, <uint32_t>(first + at), n, chosen)
+                run_row(&r, chosen)
             same = memcmp(expected, &got[at * width], n * width) == 0
         if not same:
             found.append(at // PIECE_)

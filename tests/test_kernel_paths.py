@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from functools import cache
 
@@ -136,3 +137,22 @@ def test_wrong_arguments_are_refused_before_any_memory_is_touched() -> None:
     for chosen in ((one, np.zeros(2, np.int64), 4), (one, zero, 9), (one, zero, -1)):
         with pytest.raises(ValueError, match="parameters"):
             _kernel.Parameters(chosen[0], chosen[1], False, chosen[2], False, -128, 127)
+
+
+@pytest.mark.parametrize("width", ["int8", "uint16", "int32"])
+def test_consecutive_patterns_that_never_see_memory_give_the_same(path: str, width: str) -> None:
+    """Every mode, about ties, over the range's ends, at zero and among NaNs; one wrong result is found in its piece."""
+    limits, start = np.iinfo(width), np.zeros(1, np.int64)
+    size = 3 * _kernel.PIECE + 1000
+    for mode, scale in itertools.product(range(len(ROUND_MODES)), (0.25, 0.1, 3e-39)):
+        parameters = _kernel.Parameters(
+            np.array([np.float32(scale)], np.float64), start + 3, False, mode, False, limits.min, limits.max
+        )
+        for first in (0, 0x3DFFC000, 0x417FC000, 0xC2FFC000, 0x7F7FC000, 0xFFFF8000 - 4 * _kernel.PIECE):
+            x = np.arange(first, first + size, dtype=np.uint64).astype(np.uint32)
+            out = np.empty(size, width)
+            _kernel.round_quotients(x, 2, parameters, out, start, False, 0)
+            arguments = out.itemsize, 2, parameters
+            assert _kernel.differing_pieces(first, out.view(np.uint8), *arguments) == []
+            out[2 * _kernel.PIECE + 5] ^= 1
+            assert _kernel.differing_pieces(first, out.view(np.uint8), *arguments) == [2]

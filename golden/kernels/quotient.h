@@ -271,6 +271,14 @@ static void run_count(const request_t *exact, const request_t *working, const vo
     count_row_baseline(exact, working, got, zero_point, lowest, highest, leaves, differ);
 }
 
+static void run_row_from(const request_t *r, uint32_t first, int path) {
+#if defined(__GNUC__) && defined(__x86_64__)
+    if (path == 2) { row_from_avx512(r, first); return; }
+    if (path == 1) { row_from_avx2(r, first); return; }
+#endif
+    row_from_baseline(r, first);
+}
+
 /* Consecutive bit patterns of 2 or 4 bytes. */
 static void run_fill(void *out, int width, uint32_t first, size_t n, int path) {
 #if defined(__GNUC__) && defined(__x86_64__)

@@ -1,9 +1,10 @@
 /* The loops for one instruction set (TARGET, NAMED) and one real type; see quotient.h. No include guard. */
 
 /* x of one element drawn in, an integer t near its quotient, also as a code, and the rest. */
-#define ELEMENT(i)                                             \
+#define ELEMENT(i) ELEMENT_OF(x[i], i)
+#define ELEMENT_OF(value, i)                                   \
     const PLAN *q = columns ? p + (i) : &one;                  \
-    REAL v = x[i];                                             \
+    REAL v = value;                                            \
     v = v > q->low ? v : q->low; /* a NaN becomes low */       \
     v = v < q->high ? v : q->high;                             \
     REAL shifted = FMA(v, q->inverse, MAGIC);                  \
@@ -65,13 +66,14 @@ INLINE void NAMED(directed)(const REAL *x, const PLAN *p, int columns, int mode,
     }
 }
 
-/* Nearest integers; whether one of them may be a tie or next to one. */
-INLINE int NAMED(nearest)(const REAL *x, const PLAN *p, int columns, void *out, int width, size_t n) {
+/* Nearest integers; whether one of them may be a tie or next to one. Without `x`, of the bit patterns from `first` on,
+ * which so need not go through memory. */
+INLINE int NAMED(nearest)(const REAL *x, uint32_t first, const PLAN *p, int columns, void *out, int width, size_t n) {
     const PLAN one = *p; /* which no store can change */
     INT worst = 0;
     int ties = 0;
-    for (size_t i = 0; i < n; i++) {
-        ELEMENT(i)
+    for (size_t i = 0; i < n; i++, first++) {
+        ELEMENT_OF(x ? x[i] : PATTERN(first), i)
         if (columns) ties |= !(rest < q->half) | !(rest > -q->half);
         else {
             INT magnitude = BITS(rest) & MAGNITUDE;
@@ -104,7 +106,7 @@ INLINE int NAMED(careful)(const REAL *x, const PLAN *p, int columns, int mode, v
 /* `ties`: whether the block before had some, as this one then probably has too; the same of this one. */
 INLINE int NAMED(block)(const REAL *x, const PLAN *p, int columns, int mode, void *out, int width, size_t n, int ties) {
     if (mode < AWAY) {
-        if (!ties) ties = NAMED(nearest)(x, p, columns, out, width, n);
+        if (!ties) ties = NAMED(nearest)(x, 0, p, columns, out, width, n);
         return ties && NAMED(careful)(x, p, columns, mode, out, width, n);
     }
     if (columns || mode == AWAY || p->slack == 0 || NAMED(sided)(x, p, mode, out, width, n))
@@ -218,3 +220,4 @@ TARGET static void NAMED(blocks)(const REAL *x, const PLAN *p, int columns, int 
     }
 }
 #undef ELEMENT
+#undef ELEMENT_OF

@@ -8,6 +8,7 @@
 #define MAGNITUDE INT32_MAX
 #define BITS(v) ((int32_t)bits_of_float(v))
 #define FROM_BITS(b) float_of((uint32_t)(b))
+#define PATTERN(b) float_of(b)
 #define FMA(a, b, c) CHOOSE_SINGLE(a, b, c)
 #define FMA_EXACT(a, b, c) REST_SINGLE(a, b, c)
 #define NAMED(name) PASTE(name##_single, SUFFIX)
@@ -20,6 +21,7 @@
 #undef MAGNITUDE
 #undef BITS
 #undef FROM_BITS
+#undef PATTERN
 #undef FMA
 #undef FMA_EXACT
 #undef NAMED
@@ -32,6 +34,7 @@
 #define MAGNITUDE INT64_MAX
 #define BITS(v) bits_of_double(v)
 #define FROM_BITS(b) double_of(b)
+#define PATTERN(b) 0.0 /* there are too many */
 #define FMA(a, b, c) CHOOSE_DOUBLE(a, b, c)
 #define FMA_EXACT(a, b, c) fma(a, b, c)
 #define NAMED(name) PASTE(name##_double, SUFFIX)
@@ -44,6 +47,7 @@
 #undef MAGNITUDE
 #undef BITS
 #undef FROM_BITS
+#undef PATTERN
 #undef FMA
 #undef FMA_EXACT
 #undef NAMED
@@ -119,10 +123,32 @@ TARGET static void NAMED(row)(const request_t *r) {
     }
 }
 
+/* Counted in the patterns' own 32 bits: with a wider counter each vector would have to be narrowed. */
 TARGET static void NAMED(fill)(void *out, int width, uint32_t first, size_t n) {
-    size_t i;
-    if (width == 4) for (i = 0; i < n; i++) ((uint32_t *)out)[i] = first + (uint32_t)i;
-    else for (i = 0; i < n; i++) ((uint16_t *)out)[i] = (uint16_t)(first + (uint32_t)i);
+    uint32_t *words = (uint32_t *)out, i, size = (uint32_t)n;
+    uint16_t *halves = (uint16_t *)out;
+    if (width == 4) for (i = 0; i < size; i++) words[i] = first + i;
+    else for (i = 0; i < size; i++) halves[i] = (uint16_t)(first + i);
+}
+
+/* What `row` gives for consecutive float patterns; `r` is direct, with one scale. */
+TARGET static void NAMED(row_from)(const request_t *r, uint32_t first) {
+    float singles[BLOCK];
+    size_t at, n;
+    int ties = 0;
+    for (at = 0; at < r->n; at += n) {
+        void *out = (char *)r->out + at * r->width;
+        n = r->n - at < BLOCK ? r->n - at : BLOCK;
+        if (r->mode < AWAY && !ties) {
+            const uint32_t from = first + (uint32_t)at;
+            if (r->width == 1) ties = NAMED(nearest_single)(NULL, from, r->single, 0, out, 1, n);
+            else if (r->width == 2) ties = NAMED(nearest_single)(NULL, from, r->single, 0, out, 2, n);
+            else ties = NAMED(nearest_single)(NULL, from, r->single, 0, out, 4, n);
+            if (!ties) continue;
+        }
+        NAMED(fill)(singles, 4, first + (uint32_t)at, n);
+        NAMED(blocks_single)(singles, r->single, 0, r->mode, out, r->width, n, &ties);
+    }
 }
 
 /* One scale for all of a row, see count: `exact` and `working` are requests on the same x. */
