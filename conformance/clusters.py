@@ -74,9 +74,9 @@ def cluster_row(
 
 
 def farthest_from_boundary(rows: Sequence[Mapping[str, Any]]) -> float | None:
-    """The greatest distance from a decision boundary in units in the last place; None if one is not known."""
+    """The greatest distance from a decision boundary in units in the last place; None if one is unknown or infinite."""
     found = [float(row["boundary_ulp"]) for row in rows]
-    return None if any(math.isnan(value) for value in found) else max(found)
+    return max(found) if all(map(math.isfinite, found)) else None
 
 
 def plainness(row: Mapping[str, Any], sizes: Mapping[str, int]) -> tuple[int, int, str]:
