@@ -39,7 +39,7 @@ setup(
     package_data={
         "tiebreak": ["py.typed"],
         "tiebreak.templates": ["*.txt"],
-        "tiebreak.golden": ["_kernel.pyx", "_kernel.pyi"],
+        "tiebreak.golden": ["_kernel.pyx", "_kernel.pyi", "witnesses.json"],
         "tiebreak.golden.kernels": ["*.pyx", "*.pyi", "*.pxi"],
         "tiebreak.golden.vectors": ["*.json"],
         "tiebreak.reports.templates": ["*.j2", "*.css"],

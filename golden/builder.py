@@ -19,6 +19,7 @@ from tiebreak.golden.operators import OPERATORS, get_operator
 from tiebreak.golden.operators.model import Operator
 from tiebreak.golden.problem import IN_RANGE, OUT_OF_RANGE
 from tiebreak.golden.sampled import operand_flags, sampled_groups
+from tiebreak.golden.separating import separating
 from tiebreak.golden.themes import THEMES, Setting, Sketch
 from tiebreak.golden.traps import TRAPS
 from tiebreak.golden.vectorfile import VECTORS, dump, read_cases, vector_paths, write_aside
@@ -83,7 +84,7 @@ def themed_groups(spec: Operator, real: str, quantized: str) -> list[dict[str, A
 
 def solve_all(spec: Operator, s: Setting) -> Iterator[Solved]:
     """Every theme's sketches with results; elements that the spec leaves open are kept apart from the others."""
-    for theme in (*THEMES, *TRAPS, *spec.themes):
+    for theme in (*THEMES, *TRAPS, separating, *spec.themes):
         for sketch in theme(s):
             if sketch.shape is not None:
                 yield solve(sketch, s)

@@ -14,6 +14,7 @@ FLAGS = {
     "Reciprocal": "Multiplying by the rounded reciprocal of the scale gives another result than dividing.",
     "ScaleNotPowerOfTwo": "The scale is not a power of two, so the quotient may be inexact.",
     "NegativeScale": "The scale is negative.",
+    "Separating": "Two usual arithmetics differ here; together these inputs tell all of a list apart, two by two.",
     "PrecisionSensitive": "The exact result and the one in working precision differ; both are accepted.",
     "Tiny": "A quotient so small that only its sign shows, and only in a directed mode.",
     "Subnormal": "An input, a scale or a quotient is subnormal; flushing it to zero shows.",

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import make_facet_tables
+import make_witnesses
 import numpy as np
 import pytest
 from audited_boxes import (
@@ -38,6 +39,7 @@ from tiebreak.golden.nodes import Case, Node, make_node
 from tiebreak.golden.pose import problems_of
 from tiebreak.golden.problem import UNDEFINED, Array
 from tiebreak.golden.rounding import ROUND_MODES
+from tiebreak.golden.separating import witnesses
 
 BOXES = Path(__file__).parent / "audited_backends.py"
 INT8 = make_node("onnx.QuantizeLinear", quantized="int8")
@@ -362,3 +364,11 @@ def test_the_pages_are_what_the_tables_make() -> None:
     for operator in make_facet_tables.PAGES:
         page = docs / "semantics" / f"{operator}.md"
         assert page.read_text(encoding="utf-8") == make_facet_tables.matrix_page(operator)
+
+
+def test_the_stored_witnesses_are_the_matrixs() -> None:
+    """After a change: python tests/make_witnesses.py, then tiebreak vectors build golden/vectors."""
+    stored = witnesses()
+    assert len(stored) == 32 and all(stored.values())
+    for real, kind in (("float32", "int8"), ("bfloat16", "uint16")):
+        assert stored[f"{real}-{kind}"] == make_witnesses.rows(real, kind)
