@@ -46,9 +46,9 @@ def heading(run: Run) -> Iterator[str]:
     yield "# What a run found"
     yield ""
     yield (
-        f"Made by `tiebreak report RUN_DIR --findings FILE` from the records of {md(info['command'] or 'a run')} "
-        f"({info['created'][:10]}, level {info['level']}): {len(run.results):,} cases, {len(run.discrepancies):,} "
-        f"deviating elements in {len(info.get('clusters', []))} root causes. `tiebreak repro ID --run RUN_DIR` "
+        f"Made by `tiebreak report RUN_DIR --findings FILE` from a run's records ({md(info['created'][:10])}, level "
+        f"{md(info['level'])}): {len(info['backends'])} backends, {len(run.results):,} cases, "
+        f"{len(run.discrepancies):,} deviating elements in {len(info.get('clusters', []))} root causes. `tiebreak repro ID --run RUN_DIR` "
         "prints a script in the library's own API that shows one, cut down to the fewest elements."
     )
     yield ""
