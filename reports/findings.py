@@ -48,8 +48,9 @@ def heading(run: Run) -> Iterator[str]:
     yield (
         f"Made by `tiebreak report RUN_DIR --findings FILE` from a run's records ({md(info['created'][:10])}, level "
         f"{md(info['level'])}): {len(info['backends'])} backends, {len(run.results):,} cases, "
-        f"{len(run.discrepancies):,} deviating elements in {len(info.get('clusters', []))} root causes. `tiebreak repro ID --run RUN_DIR` "
-        "prints a script in the library's own API that shows one, cut down to the fewest elements."
+        f"{len(run.discrepancies):,} deviating elements in {len(info.get('clusters', []))} root causes. "
+        "`tiebreak repro ID --run RUN_DIR` prints a script in the library's own API that shows one, cut down to the "
+        "fewest elements."
     )
     yield ""
     yield "| severity | means |"
