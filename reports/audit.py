@@ -85,6 +85,8 @@ def print_closest(console: Console, data: Mapping[str, Any], title: str) -> None
 
 def path_sentence(path: Mapping[str, Any]) -> str:
     place = path["place"]
+    if len(path["repeated"]) == 1:
+        return f"{inputs_text(path['inputs'])} gives {path['alone']} alone and {path['repeated'][0]} among others"
     return (
         f"{inputs_text(path['inputs'])} gives {path['alone']} alone and {path['repeated'][place]} "
         f"at place {place} of an array of {len(path['repeated'])} such"

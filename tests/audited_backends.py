@@ -10,7 +10,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from audited_boxes import Array, of_two_minds, tail_truncates, ties_away
+from audited_boxes import Array, of_two_minds, tail_divides, tail_truncates, ties_away
 from audited_boxes import plain as plain_box
 
 from tiebreak import Unsupported
@@ -47,3 +47,20 @@ odd = Backend("odd", of_two_minds)
 refuses = Backend("refuses", plain_box)
 raises = Backend("raises", fails)
 upgraded = Backend("plain", ties_away)
+near_ties_by_place = Backend("near_ties_by_place", tail_divides)
+other_operator = Backend("other_operator", plain_box)
+other_operator.operators = frozenset({"ngraph.Quantize"})
+
+
+def refuses_each(x: Array, s: Array, z: Array) -> Array:
+    raise Unsupported("no such call")
+
+
+def fails_on_specials(x: Array, s: Array, z: Array) -> Array:
+    if not np.isfinite(x).all():
+        raise ValueError("finite numbers only")
+    return plain_box(x, s, z)
+
+
+refuses_calls = Backend("refuses_calls", refuses_each)
+finite_only = Backend("finite_only", fails_on_specials)

@@ -110,7 +110,7 @@ def wraps(x: Array, s: Array, z: Array) -> Array:
 
 def narrow(x: Array, s: Array, z: Array) -> Array:
     lowest, highest = ends(z)
-    total = np.nan_to_num(np.rint(x / s).astype(f64) + f64(z), nan=f64(z))
+    total = np.nan_to_num(np.rint(x / s).astype(f64) + f64(z), nan=-1e9)
     return np.clip(total, lowest + 1, highest).astype(z.dtype)
 
 
@@ -132,6 +132,23 @@ def through_int32(x: Array, s: Array, z: Array) -> Array:
     r = np.where(fits, q, -(2.0**31)).astype(np.int64)
     total = (r + np.int64(z) + 2**31) % 2**32 - 2**31
     return np.clip(total, *ends(z)).astype(z.dtype)
+
+
+def through_int64(x: Array, s: Array, z: Array) -> Array:
+    """As a cast on x86 does it."""
+    q = np.rint(x / s).astype(f64)
+    fits = (q >= -(2.0**63)) & (q < 2.0**63)
+    return np.clip(np.where(fits, q, -(2.0**63)) + f64(z), *ends(z)).astype(z.dtype)
+
+
+def wider_sum(x: Array, s: Array, z: Array) -> Array:
+    q = np.rint(x / s).astype(f64)
+    fits = (q >= -(2.0**31)) & (q < 2.0**31)
+    return np.clip(np.where(fits, q, -(2.0**31)).astype(np.int64) + np.int64(z), *ends(z)).astype(z.dtype)
+
+
+def zero_point_first_in_double(x: Array, s: Array, z: Array) -> Array:
+    return clamp(np.rint((x / s).astype(f64) + f64(z)), z)
 
 
 def flushes_inputs(x: Array, s: Array, z: Array) -> Array:
@@ -164,6 +181,13 @@ def tail_truncates(x: Array, s: Array, z: Array) -> Array:
     """Depends on the place: the last elements beyond whole vectors of 8 are truncated."""
     code, tail = plain(x, s, z), x.size - x.size % 8
     code.reshape(-1)[tail:] = truncates(x.reshape(-1)[tail:], s, z)
+    return code
+
+
+def tail_divides(x: Array, s: Array, z: Array) -> Array:
+    """Depends on the place: whole vectors of 16 are multiplied by the reciprocal."""
+    code, tail = reciprocal(x, s, z), x.size - x.size % 16
+    code.reshape(-1)[tail:] = plain(x.reshape(-1)[tail:], s, z)
     return code
 
 
@@ -222,6 +246,13 @@ KNOWN: dict[str, tuple[Callable[[Array, Array, Array], Array], Expected]] = {
         through_int32,
         {"saturation": "int32", "nan": "int32", "positive_infinity": "int32", "negative_infinity": "int32"},
     ),
+    "narrow": (
+        narrow,
+        {"saturation": "narrow range", "nan": "lowest but one", "negative_infinity": "lowest but one"},
+    ),
+    "through_int64": (through_int64, {"saturation": "int64", "positive_infinity": "lowest"}),
+    "wider_sum": (wider_sum, {"saturation": "int32, then a wider sum", "positive_infinity": "lowest"}),
+    "zero_point_first_in_double": (zero_point_first_in_double, {"zero_point": "before rounding, in float64"}),
     "flushes_inputs": (flushes_inputs, {"subnormals": "inputs flushed"}),
     "flushes_both": (flushes_both, {"subnormals": "inputs and scales flushed"}),
     "nan_to_highest": (nan_to_highest, {"nan": "highest"}),

@@ -41,6 +41,7 @@ from tiebreak.golden.problem import UNDEFINED, Array
 from tiebreak.golden.rounding import ROUND_MODES
 from tiebreak.golden.separating import witnesses
 
+EVEN = {"axes": (), "round_mode": "ROUND_NEAREST_TOWARD_EVEN"}
 BOXES = Path(__file__).parent / "audited_backends.py"
 INT8 = make_node("onnx.QuantizeLinear", quantized="int8")
 
@@ -199,6 +200,8 @@ def test_what_cannot_be_audited_is_one_line() -> None:
         (["nothing-such", "--operator", "onnx.QuantizeLinear"], 2, "nothing-such"),
         ([f"{BOXES}:refuses", "--operator", "onnx.QuantizeLinear"], 4, "does not take the node: not this one"),
         ([f"{BOXES}:raises", "--operator", "onnx.QuantizeLinear"], 3, "without a result"),
+        ([f"{BOXES}:refuses_calls", "--operator", "onnx.QuantizeLinear"], 4, "no such call"),
+        ([f"{BOXES}:other_operator", "--operator", "onnx.QuantizeLinear"], 4, "it claims ngraph.Quantize"),
     ):
         result = cli(*arguments)
         assert result.exit_code == code, (arguments, result.stderr)
@@ -372,3 +375,40 @@ def test_the_stored_witnesses_are_the_matrixs() -> None:
     assert len(stored) == 32 and all(stored.values())
     for real, kind in (("float32", "int8"), ("bfloat16", "uint16")):
         assert stored[f"{real}-{kind}"] == make_witnesses.rows(real, kind)
+
+
+def test_a_path_that_shows_only_next_to_ties_is_found_by_asking_witnesses_again() -> None:
+    result = cli(f"{BOXES}:near_ties_by_place", "--operator", "onnx.QuantizeLinear", "--type", "int8", "--json")
+    assert result.exit_code == 1
+    found = json.loads(result.stdout)
+    assert found["path_dependent"] is not None and found["semantics"] == {}
+
+
+def test_a_backend_that_takes_finite_numbers_only_is_audited_all_the_same() -> None:
+    result = cli(f"{BOXES}:finite_only", "--operator", "onnx.QuantizeLinear", "--type", "int8", "--json")
+    found = json.loads(result.stdout)
+    assert found["semantics"]["round_mode"] == "ROUND_NEAREST_TOWARD_EVEN" and found["semantics"]["scaling"] == "divide"
+    assert "finite numbers only" in found["not_answered"][0]["message"]
+
+
+@pytest.mark.parametrize("mode", ["MIN_COMBINED", "MIN_FIRST"])
+def test_what_a_document_leaves_open_fits_nothing_by_silence(mode: str) -> None:
+    """Of int16 the document has no formula: the exact one predicts nothing, and so is not an answer."""
+
+    def box(x: Array, low: Array, high: Array) -> Array:
+        q = (np.minimum(np.maximum(x, low), high) - low) / ((high - low) / np.float32(65535))
+        return np.clip(np.nan_to_num(np.floor(q.astype(np.float64)) - 32768.0), -32768, 32767).astype(np.int16)
+
+    answer = audited(box, audited_node("tensorflow.QuantizeV2", {"mode": mode}, "", "int16", 0))
+    modes = {one[-1] for one in answer.inference.alive}
+    assert modes == {"ROUND_DOWN"}
+
+
+def test_float64_inputs_are_audited() -> None:
+    node = make_node("ngraph.Quantize", real="float64", quantized="int8", attributes=EVEN)
+
+    def box(x: Array, s: Array, z: Array) -> Array:
+        return np.clip(np.nan_to_num(np.rint(x / s), nan=-128) + np.float64(z), -128, 127).astype(np.int8)
+
+    found = audited(box, node).semantics()
+    assert found["scaling"] == "divide" and found["precision"] in ("float64", ["exact", "float64"])

@@ -119,7 +119,7 @@ class Answer:
         """The contract's fields and how it was done."""
         path = None
         if self.path is not None:
-            place = next(i for i, code in enumerate(self.path.repeated) if code != self.path.alone)
+            place = next((i for i, code in enumerate(self.path.repeated) if code != self.path.alone), 0)
             path = {
                 "inputs": self.operands(self.path.probe),
                 "alone": self.text(self.path.alone),

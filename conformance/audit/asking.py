@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
 from tiebreak.adapters.isolation import IsolatedBackend
+from tiebreak.conformance.audit.inference import Witness
 from tiebreak.conformance.audit.model import Probe, codes
 from tiebreak.conformance.judge import output_problem
 from tiebreak.golden.errors import MachineryFailed, Unsupported
@@ -16,8 +17,9 @@ from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 
 AT_ONCE = 16  # probes of a batch
-MOST_FAILED = 40
+MOST_FAILED = 12  # calls, if none had a result
 REPEATED = 67  # copies of an operand in an array: whole vectors of any width, and a tail
+MOST_WITNESSES = 96  # that are asked again alone
 LOOKED_AT = 12  # operands of a probe whose answers are compared by place
 
 
@@ -28,6 +30,8 @@ class Asker:
     backend: IsolatedBackend
     node: Node
     number: int = 0
+    answered: int = 0  # calls with a result
+    unsupported: int = 0  # calls that were refused, one by one
     failed: list[tuple[Probe, str]] = field(default_factory=list)
 
     def __call__(self, probes: Sequence[Probe]) -> list[Array | None]:
@@ -37,7 +41,7 @@ class Asker:
         return found
 
     def batch(self, probes: Sequence[Probe]) -> list[Array | None]:
-        """Unsupported if the node is refused, MachineryFailed if nothing else comes of it than failures."""
+        """Unsupported if the node is refused, MachineryFailed if nothing but failures comes of it."""
         cases = [probe.case(self.node, self.number + i) for i, probe in enumerate(probes)]
         self.number += len(cases)
         found: list[Array | None] = []
@@ -47,16 +51,27 @@ class Asker:
             problem = outcome.message or outcome.status
             if outcome.status == "ok":
                 problem = output_problem(case, outcome.outputs)
+            self.unsupported += outcome.status == "unsupported"
             if problem:
                 self.failed.append((probe, problem))
+            else:
+                self.answered += 1
             found.append(None if problem else codes(outcome.outputs[0]))
-        if len(self.failed) >= MOST_FAILED:
-            raise MachineryFailed(f"given up after {len(self.failed)} calls without a result: {self.failed[-1][1]}")
+        if not self.answered and len(self.failed) >= MOST_FAILED:
+            self.give_up()
         return found
+
+    def give_up(self) -> NoReturn:
+        """Unsupported if every call was refused, else MachineryFailed."""
+        _, message = self.failed[-1]
+        if self.unsupported == len(self.failed):
+            raise Unsupported(message)
+        raise MachineryFailed(f"given up after {len(self.failed)} calls without a result: {message}")
 
 
 class PathDependence(NamedTuple):
-    """An operand that has more than one answer: alone, and at the places of an array of nothing else."""
+    """An operand that has more than one answer: alone, and at the places of an array of nothing else (or, if that is
+    but one answer, at its place among others)."""
 
     probe: Probe
     alone: int
@@ -72,6 +87,19 @@ def path_dependence(ask: Any, probes: Sequence[Probe]) -> tuple[PathDependence |
         if alone is not None and repeated is not None and (repeated != alone[0]).any():
             return PathDependence(one, int(alone[0]), repeated.tolist()), len(every) * (REPEATED + 1)
     return None, len(every) * (REPEATED + 1)
+
+
+def path_of_witnesses(ask: Any, witnesses: Iterable[Witness]) -> tuple[PathDependence | None, int]:
+    """The first witness that gives something else alone, or among its like, than it gave in its probe."""
+    distinct = {(w.probe.x.tobytes(), *(a.tobytes() for a in w.probe.others)): w for w in witnesses}
+    chosen = list(distinct.values())[:MOST_WITNESSES]
+    copies = [Probe(np.repeat(one.probe.x, REPEATED), one.probe.others) for one in chosen]
+    asked = ask([*(one.probe for one in chosen), *copies])
+    for one, alone, repeated in zip(chosen, asked[: len(chosen)], asked[len(chosen) :], strict=True):
+        if alone is not None and (alone[0] != one.got or (repeated is not None and (repeated != one.got).any())):
+            places = [one.got] if repeated is None or alone[0] != one.got else repeated.tolist()
+            return PathDependence(one.probe, int(alone[0]), places), len(chosen) * (REPEATED + 1)
+    return None, len(chosen) * (REPEATED + 1)
 
 
 def spread(probe: Probe) -> Array:

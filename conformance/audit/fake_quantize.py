@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from tiebreak.conformance.audit import fake_quantize_probes
-from tiebreak.conformance.audit.model import ANYTHING, OTHER, Facet, Probe, Semantics, codes
+from tiebreak.conformance.audit.model import ANYTHING, OTHER, Facet, Probe, Semantics, codes, setting
 from tiebreak.conformance.audit.places import FLOOR, NEVER_NEGATIVE, WORDS, fused, place_of, rounded
 from tiebreak.golden import kernel
 from tiebreak.golden.elements import numpy_dtype
@@ -54,6 +54,7 @@ FACETS = (
             "multiply, divide": "(x - low) * n / (high - low)",
             "step": "(x - low) / ((high - low) / n)",
             "factor": "(x - low) * (n / (high - low))",
+            "reciprocal of step": "(x - low) * (1 / ((high - low) / n))",
             "factor and shift": "x * f - low * f, with f = n / (high - low)",
             "fused": "the same, the product and the sum rounded once (fma)",
         },
@@ -181,10 +182,6 @@ class FakeQuantizeArithmetic:
         return codes(stored)
 
 
-def setting(probe: Probe) -> tuple[bytes, ...]:
-    return (b"-" if float(probe.x[0]) < 0 else b"+", *(array.tobytes() for array in probe.others))
-
-
 def nudged(low: Array, high: Array, n: Array, kind: np.dtype[np.floating]) -> tuple[Array, Array]:
     step = ((high - low).astype(kind) / n).astype(kind)
     zero = np.clip(np.rint((-low / step).astype(np.float64)), 0, float(n)).astype(kind)
@@ -200,6 +197,8 @@ def positions(x: Array, low: Array, high: Array, n: Array, how: str, kind: np.dt
         return ((offset * n).astype(kind) / width).astype(kind)
     if how == "step":
         return (offset / (width / n).astype(kind)).astype(kind)
+    if how == "reciprocal of step":
+        return (offset * (np.ones((), kind) / (width / n).astype(kind)).astype(kind)).astype(kind)
     factor = (n / width).astype(kind)
     if how == "factor":
         return (offset * factor).astype(kind)

@@ -23,6 +23,9 @@ LIMITS: tuple[Limits, ...] = (
     (-100.0, 77.7, 0.3, 0.9),
     (1e-3, 1.7e-3, -1e3, 2e3),
     (-0.5, 0.5, -0.1, 0.1),
+    (0.0, 11.0, 0.0, 11.0),  # with such middles of levels are exact
+    (-7.0, 8.0, -7.0, 8.0),
+    (0.0, 3.0, 0.0, 1.0),
 )
 ANY = 40  # elements
 FURTHER = 384
@@ -36,9 +39,23 @@ def first(node: Node) -> Iterator[Probe]:
 
 
 def further(node: Node, random: np.random.Generator) -> Probe:
+    """Any limits, or whole ones."""
     low, first_ = random.normal(size=2) * 2.0 ** random.integers(-3, 6, 2)
     width, span = np.abs(random.normal(size=2)) * 2.0 ** random.integers(-3, 6, 2) + 1e-2
-    return probe(node, (low, low + width, first_, first_ + span), random, FURTHER)
+    if random.random() < 0.5:
+        low, width = -float(random.integers(0, 3) * random.integers(0, 100)), float(random.integers(1, 200))
+    limits = low, low + width, first_, first_ + span
+    if node.real.bits == 16 and random.random() < 0.5:
+        return with_limits(every_input(node, low, low + width), limits, node)
+    return probe(node, limits, random, FURTHER)
+
+
+def every_input(node: Node, low: float, high: float) -> Array:
+    """All numbers of a 16-bit type between the limits."""
+    words = np.arange(1 << 16, dtype=np.uint16).view(node.inputs[0].dtype)
+    with np.errstate(invalid="ignore"):
+        values = words.astype(np.float64)
+    return words[(values >= low) & (values <= high)]
 
 
 def special(node: Node) -> Iterator[Probe]:

@@ -19,7 +19,8 @@ PICKED = 48  # elements of a search's probe that are asked: those that split bes
 SEARCHES = 80  # probes looked at
 FRUITLESS = 40  # in a row, after which what is left counts as not told apart by search
 PATIENCE = 8.0  # seconds of searching
-ORDER = ("round_mode", "saturation", "subnormals", "zero_point", "scaling", "precision")
+NOT_ANSWERED = "not answered"  # a special facet
+LAST = ("round_mode", "precision")  # facets that would explain almost anything that is off by one
 FEW = 12  # answers on which all semantics are compared to find the closest
 
 
@@ -52,8 +53,14 @@ class Inference:
         self.alive = Candidates(self.arithmetic).all
         for probe in self.arithmetic.first_probes():
             self.try_probes([probe])
+        self.alive = [one for one in self.alive if self.says_something(one)]
         if len(self.alive) > 1:
             self.search()
+
+    def says_something(self, semantics: Semantics) -> bool:
+        """Whether it predicts any of what was asked: else it fits because it is silent."""
+        predictions = (next(iter(self.arithmetic.predict(probe, [semantics]))) for probe, _ in self.answered)
+        return any((predicted != ANYTHING).any() for predicted in predictions)
 
     def look_at_specials(self) -> None:
         probes = list(self.arithmetic.special_probes())
@@ -61,6 +68,8 @@ class Inference:
         self.inputs_tried += len(probes)
         self.special_answers = [(probe, int(codes[0])) for probe, codes in answers if codes is not None]
         self.specials = dict(self.arithmetic.observe(self.special_answers))
+        asked = {self.arithmetic.special_of(probe) for probe, _ in self.special_answers}
+        self.specials |= {name: [NOT_ANSWERED] for name in self.specials if name not in asked}
 
     def try_probes(self, probes: Sequence[Probe]) -> None:
         """Ask, and rule out what predicts anything else."""
@@ -123,7 +132,7 @@ class Inference:
         found, names = self.arithmetic.region(self.wrong_elements(best)), Candidates(self.arithmetic).names
         if found != OTHER:
             return found
-        for name in sorted(names, key=lambda name: ORDER.index(name) if name in ORDER else -1):
+        for name in sorted(names, key=lambda name: LAST.index(name) if name in LAST else -1):
             if self.switches(best, names.index(name)):
                 return name
         return OTHER
@@ -132,6 +141,8 @@ class Inference:
         values = self.arithmetic.facets[place].values
         variants = [(*best[:place], value, *best[place + 1 :]) for value in values]
         variants = [one for one in variants if self.arithmetic.valid(one)]
+        if "NEAREST" in best[place]:
+            variants = [one for one in variants if "NEAREST" in one[place]]
         return all(any_of(self.arithmetic.predict(probe, variants), codes).all() for probe, codes in self.answered)
 
     def wrong_elements(self, semantics: Semantics) -> list[tuple[Probe, int, int]]:

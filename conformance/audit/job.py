@@ -10,12 +10,12 @@ from typing import Any
 from tiebreak.adapters.isolation import IsolatedBackend
 from tiebreak.adapters.registry import check_spec
 from tiebreak.conformance.audit.answer import BY_PATH, Answer
-from tiebreak.conformance.audit.asking import Asker, path_dependence
+from tiebreak.conformance.audit.asking import Asker, path_dependence, path_of_witnesses
 from tiebreak.conformance.audit.inference import Inference
 from tiebreak.conformance.audit.operators import arithmetic_of
 from tiebreak.conformance.audit.proof import how_equal
 from tiebreak.conformance.audit.recorded import versus
-from tiebreak.golden.errors import MachineryFailed
+from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.nodes import Node
 
 TIME_LIMIT = 10.0  # seconds for a call
@@ -39,15 +39,20 @@ def audit_job(
     backend = IsolatedBackend(check_spec(spec), time_limit, memory_limit)
     try:
         backend.start()
+        if backend.operators is not None and node.operator not in backend.operators:
+            raise Unsupported(f"it claims {', '.join(sorted(backend.operators)) or 'no operator'}")
         ask = Asker(backend, node)
         path, asked = path_dependence(ask, list(islice(arithmetic.first_probes(), PATH_PROBES)))
         special_path, asked_too = path_dependence(ask, list(arithmetic.special_probes()))
         inference = Inference(arithmetic, ask, inputs_tried=asked + asked_too)
         inference.run()
+        if path is None:
+            path, asked = path_of_witnesses(ask, inference.refuted.values())
+            inference.inputs_tried += asked
         if special_path is not None:
             inference.specials[arithmetic.special_of(special_path.probe)] = [BY_PATH]
         if not inference.answered:
-            raise MachineryFailed(f"{backend.name}: no call had a result: {ask.failed[-1][1] if ask.failed else ''}")
+            ask.give_up()
         answer = Answer(node, inference, path or special_path, path is not None, how_equal(inference), ask.failed)
         facts = {"backend": backend.name, "version": backend.version}
         found = answer.described(facts) | {"seconds": round(time.monotonic() - begun, 3)}

@@ -127,3 +127,8 @@ def codes(output: Array) -> Array:
     found = found.astype(np.uint64)
     found = np.where(np.isnan(output.reshape(-1).astype(np.float64)), kind.nan_bits or 0, found)
     return np.where(found == 1 << (kind.bits - 1), 0, found).view(np.int64)
+
+
+def setting(probe: Probe) -> tuple[bytes, ...]:
+    """A probe of one element by its sign and its other inputs."""
+    return (b"-" if float(probe.x[0]) < 0 else b"+", *(array.tobytes() for array in probe.others))

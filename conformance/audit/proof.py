@@ -39,7 +39,7 @@ def equal_in(arithmetic: Arithmetic, left: Sequence[Semantics], probes: Sequence
     if arithmetic.node.real.bits == 16:
         return every if all(same_everywhere(arithmetic, left, one) for one in settings) else ""
     codes = arithmetic.rising_codes(left)
-    if not 0 < len(codes) <= MOST_CODES:
+    if not 0 < len(codes) <= MOST_CODES or arithmetic.node.real.bits > 32:
         return ""
     same = all(same_beginnings(arithmetic, left, one, codes) for one in settings)
     return f"{every}: bisection finds each code to begin at the same one" if same else ""

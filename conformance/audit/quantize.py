@@ -21,7 +21,7 @@ from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array, Quantization, bits_of
 from tiebreak.golden.rounding import ROUND_MODES
 
-BEFORE, AFTER = "before rounding", "after rounding"
+BEFORE, AFTER, WIDER = "before rounding", "after rounding", "before rounding, in float64"
 FACETS = (
     Facet(
         "precision",
@@ -61,6 +61,7 @@ FACETS = (
         {
             AFTER: "added to the rounded quotient, as an integer",
             BEFORE: "added to the quotient in the working precision, then rounded",
+            WIDER: "added in float64 to the quotient of the working precision, then rounded",
         },
     ),
     Facet("round_mode", {mode: WORDS[mode] for mode in (*ROUND_MODES, FLOOR, TRUNCATE, AWAY)}),
@@ -75,12 +76,15 @@ FACETS = (
             "int32": "the rounded quotient passes through int32, whose lowest value stands for all that it can't hold; "
             "then the sum is clamped",
             "int32, then wrap": "as int32, but then the low bits of the sum",
+            "int32, then a wider sum": "as int32, but the sum has room and is clamped",
+            "int64": "the rounded quotient passes through int64 in the same way, then the sum is clamped",
             "float32": "the sum is rounded to float32, then clamped",
         },
     ),
 )
 ENDS = {
     "lowest": "the type's lowest value",
+    "lowest but one": "the lowest value of a narrow range",
     "highest": "the type's highest value",
     "zero": "0, or the end of the range that is next to it",
     "zero point": "the zero point, as if 0 were quantized",
@@ -105,6 +109,13 @@ REGIONS = {
     "round_mode": {"tie"},
     "precision": {"tie", "near a boundary"},
 }
+SEES_SHIFTS = (  # in which an integer that is added exactly first may change what is rounded
+    "ROUND_NEAREST_TOWARD_INFINITY",
+    "ROUND_NEAREST_TOWARD_ZERO",
+    "ROUND_NEAREST_TOWARD_EVEN",
+    "ROUND_TOWARD_INFINITY",
+    "ROUND_TOWARD_ZERO",
+)
 SEES_TINY = ("ROUND_TOWARD_INFINITY", "ROUND_UP", "ROUND_DOWN")  # all others round a subnormal quotient to 0
 
 
@@ -152,18 +163,26 @@ class QuantizeArithmetic:
             return False
         if saturation == "float32" and self.kind.bits <= 16:
             return False
+        if saturation == "int64" and precision == "float16":
+            return False
         if saturation.startswith("int32") and self.int32_is_enough(precision, saturation):
+            return False
+        if zero_point == WIDER and (scaling not in ("divide", "reciprocal") or precision in ("exact", "float64")):
+            return False
+        if zero_point == WIDER and mode not in SEES_SHIFTS:
             return False
         if "fused" in scaling and (zero_point == AFTER or precision == "float64"):
             return False
         if scaling.startswith("range") and (zero_point == AFTER or saturation not in OF_RANGES or subnormals != "kept"):
             return False
-        return not (zero_point == BEFORE and (saturation.startswith("clamp") or saturation == "float32"))
+        return not (zero_point != AFTER and (saturation.startswith("clamp") or saturation == "float32"))
 
     def int32_is_enough(self, precision: str, saturation: str) -> bool:
         """Whether int32 holds every quotient of the precision, or its low bits are those of the ones it does not."""
         if precision == "float16" or precision == "exact":
             return precision == "float16"
+        if saturation == "int32, then a wider sum":
+            return False
         return saturation == "int32, then wrap" and 32 - FLOAT_TYPES[precision].precision >= self.kind.bits
 
     def first_probes(self) -> Iterator[Probe]:
@@ -182,7 +201,7 @@ class QuantizeArithmetic:
         for facet in self.specials:
             own = [(probe, code) for probe, code in seen if self.special_of(probe) == facet.name]
             fits = (v for v in facet.values if all(code == self.special_code(v, probe) for probe, code in own))
-            self.seen[facet.name] = list(fits)
+            self.seen[facet.name] = list(fits) if own else []
         return self.seen
 
     def special_of(self, probe: Probe) -> str:
@@ -194,6 +213,7 @@ class QuantizeArithmetic:
         lowest, highest, zero_point = self.kind.lowest, self.kind.highest, int(probe.others[1].astype(np.int64))
         return {
             "lowest": lowest,
+            "lowest but one": lowest + 1,
             "highest": highest,
             "zero": min(max(0, lowest), highest),
             "zero point": zero_point,
@@ -210,14 +230,16 @@ class QuantizeArithmetic:
         rounded_for: tuple[str, ...] = ()
         for one in semantics:
             precision, scaling, subnormals, order, mode, saturation = one
-            added = zero_point if order == BEFORE else 0
+            added = 0 if order == AFTER else zero_point
             left = zero_point - added
             if scaling.startswith("range"):
                 added, left = zero_point, self.kind.lowest
             with np.errstate(all="ignore"):
                 if one[:4] != at:
                     at = one[:4]
-                    place = self.placed(probe.x, scale, added, precision, scaling, subnormals)
+                    place = self.placed(probe.x, scale, added if order != WIDER else 0, precision, scaling, subnormals)
+                    if order == WIDER:
+                        place = place_of(place.value + added)
                 if one[:5] != rounded_for:
                     rounded_for = one[:5]
                     whole = rounded(place, mode, precision)
@@ -282,13 +304,15 @@ class QuantizeArithmetic:
 
     def rising_codes(self, semantics: Sequence[Semantics]) -> Sequence[int]:
         ends = self.seen.get("positive_infinity"), self.seen.get("negative_infinity")
-        if ends != (["highest"], ["lowest"]) or any("wrap" in one[-1] or "int32" in one[-1] for one in semantics):
+        if ends != (["highest"], ["lowest"]) or any("wrap" in one[-1] or "int" in one[-1] for one in semantics):
             return ()
         return range(self.kind.lowest + 1, self.kind.highest + 1) if self.kind.bits <= 8 else ()
 
     def region(self, wrong: Sequence[tuple[Probe, int, int]]) -> str:
         """By what all of them have in common: subnormal operands, results out of range, ties, places next to ties."""
         kinds = {self.region_of(probe) for probe, _, _ in wrong}
+        if {expected for _, expected, _ in wrong} <= {self.kind.lowest, self.kind.highest}:
+            return "saturation"
         for facet in ("subnormals", "saturation", "round_mode", "precision"):
             if kinds <= REGIONS[facet]:
                 return facet
@@ -316,7 +340,11 @@ class QuantizeArithmetic:
         total = whole + zero_point
         if saturation.startswith("int32"):
             whole = np.where((whole >= -(2.0**31)) & (whole < 2.0**31), whole, -(2.0**31))
-            total = np.mod(whole + zero_point + 2.0**31, 2.0**32) - 2.0**31
+            total = whole + zero_point
+        if saturation in ("int32", "int32, then wrap"):
+            total = np.mod(total + 2.0**31, 2.0**32) - 2.0**31
+        if saturation == "int64":
+            total = np.where((whole >= -(2.0**63)) & (whole < 2.0**63), whole, -(2.0**63)) + zero_point
         if saturation.startswith("clamp"):
             whole = np.clip(whole, lowest, highest)
             total = whole + zero_point

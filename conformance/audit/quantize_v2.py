@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tiebreak.conformance.audit.model import ANYTHING, OTHER, Facet, Probe, Semantics
+from tiebreak.conformance.audit.model import ANYTHING, OTHER, Facet, Probe, Semantics, setting
 from tiebreak.conformance.audit.places import AWAY, FLOOR, NEVER_NEGATIVE, TRUNCATE, WORDS, place_of, rounded
 from tiebreak.conformance.audit.quantize_probes import neighbours
 from tiebreak.golden import kernel
@@ -62,7 +62,13 @@ FACETS = (
     ),
     Facet("round_mode", {mode: WORDS[mode] for mode in (*ROUND_MODES, FLOOR, TRUNCATE, AWAY)}),
 )
-ENDS = {"lowest": "the type's lowest value", "highest": "the type's highest value", "zero": "0"}
+LARGE = "as large numbers"
+ENDS = {
+    "lowest": "the type's lowest value",
+    "highest": "the type's highest value",
+    "zero": "0",
+    LARGE: "what the largest finite number of that sign gives",
+}
 SPECIALS = ("nan", "positive_infinity", "negative_infinity")
 RANGES = ((-1.0, 1.0), (0.0, 255.0), (-12.8, 12.7), (-1.1, 2.3), (0.0, 0.7), (-3.3, 0.0), (-100.0, 77.7), (-0.5, 7.9))
 ANY, FURTHER = 40, 384
@@ -75,6 +81,7 @@ class QuantizeV2Arithmetic:
     node: Node
     facets: tuple[Facet, ...] = FACETS
     seen: dict[str, list[str]] = field(default_factory=dict)
+    large: dict[tuple[bytes, ...], int] = field(default_factory=dict)  # what they gave, by sign and range
 
     @cached_property
     def kind(self) -> IntegerType:
@@ -110,17 +117,25 @@ class QuantizeV2Arithmetic:
 
     def first_probes(self) -> Iterator[Probe]:
         random = np.random.default_rng(7)
-        for low, high in RANGES:
+        steps = float(self.kind.highest - self.kind.lowest)
+        exact = ((0.0, steps), (float(self.kind.lowest), float(self.kind.highest)), (0.0, steps / 8))  # with ties
+        for low, high in (*RANGES, *exact):
             for _ in range(2):
                 yield self.probe(low, high, random)
 
     def further_probe(self, random: np.random.Generator) -> Probe:
         low, high = -np.abs(random.normal()), np.abs(random.normal()) + 0.02
         scale = 2.0 ** random.integers(-2, 7)
+        if random.random() < 0.4:  # steps that are exact
+            low, high = sorted((0.0, float(self.kind.highest - self.kind.lowest)))
+            below = float(random.integers(0, int(high)))
+            low, high = low - below, high - below
         return self.probe(float(low * scale), float(high * scale), random, FURTHER)
 
     def special_probes(self) -> Iterator[Probe]:
-        for value in (np.nan, np.inf, -np.inf):
+        """NaN, the infinities, and the largest numbers to compare them with."""
+        largest = float(np.finfo(np.float32).max)
+        for value in (np.nan, np.inf, -np.inf, largest, -largest):
             for low, high in RANGES[3:6]:
                 yield with_range(np.array([value], np.float32), low, high)
 
@@ -144,19 +159,24 @@ class QuantizeV2Arithmetic:
 
     def special_of(self, probe: Probe) -> str:
         value = float(probe.x[0])
+        if np.isfinite(value):
+            return ""
         return "nan" if value != value else "positive_infinity" if value > 0 else "negative_infinity"
 
     def special_code(self, value: str, probe: Probe) -> int:
+        if value == LARGE:
+            return self.large.get(setting(probe), ANYTHING)
         return {"lowest": self.kind.lowest, "highest": self.kind.highest, "zero": 0}[value]
 
     def assume(self) -> None:
         """Nothing here depends on them."""
 
     def observe(self, seen: Sequence[tuple[Probe, int]]) -> dict[str, list[str]]:
+        self.large = {setting(probe): code for probe, code in seen if not self.special_of(probe)}
         for facet in self.specials:
             own = [(probe, code) for probe, code in seen if self.special_of(probe) == facet.name]
-            fits = (v for v in facet.values if all(code == self.special_code(v, probe) for probe, code in own))
-            self.seen[facet.name] = list(fits)
+            fits = [v for v in facet.values if all(code == self.special_code(v, probe) for probe, code in own)]
+            self.seen[facet.name] = [v for v in fits if v != LARGE] or fits  # a value of its own says more
         return self.seen
 
     def region(self, wrong: Sequence[tuple[Probe, int, int]]) -> str:
