@@ -412,3 +412,19 @@ def test_float64_inputs_are_audited() -> None:
 
     found = audited(box, node).semantics()
     assert found["scaling"] == "divide" and found["precision"] in ("float64", ["exact", "float64"])
+
+
+@pytest.mark.parametrize("precision", ["exact", "float64"])
+def test_a_quotient_in_float64_is_told_from_an_exact_one_where_results_have_32_bits(precision: str) -> None:
+    from fractions import Fraction
+
+    def box(x: Array, s: Array, z: Array) -> Array:
+        kind = Fraction if precision == "exact" else np.float64
+        finite = np.where(np.isfinite(x), x, 0)
+        found = [round(kind(float(v)) / kind(float(s))) + int(z) for v in finite]
+        codes_ = [min(max(int(code), -(2**31)), 2**31 - 1) for code in found]
+        ends = np.where(x > 0, 2**31 - 1, -(2**31))
+        return np.where(np.isfinite(x), np.array(codes_, np.int64), ends).astype(np.int32)
+
+    node = make_node("ngraph.Quantize", quantized="int32", attributes=EVEN)
+    assert audited(box, node).semantics()["precision"] == precision

@@ -130,7 +130,7 @@ def near_ties(node: Node, random: np.random.Generator) -> Iterator[Probe]:
     for number in range(6):
         significand = int(random.integers(1 << 23, 1 << 24)) | 1
         found = []
-        for shift in range(4, node.quantized.bits - 2):
+        for shift in range(4, node.quantized.bits):
             step = 1 << (shift + 1)
             for sign in (1, -1):
                 x = sign * pow(step, -1, significand) % significand
