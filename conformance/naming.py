@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -33,7 +33,15 @@ class Evidence:
     against_modes: Mapping[Kind, Counter[str]]
 
 
-def with_causes(evidence: Evidence, by_path: Mapping[Element, str] = MappingProxyType({})) -> list[dict[str, Any]]:
+# Gives the rows of each kind of node, for the causes that were settled, others or the same.
+Rename = Callable[[Mapping[Kind, Sequence[Mapping[str, Any]]], Sequence[Sequence[Cause]]], Sequence[Sequence[Cause]]]
+
+
+def with_causes(
+    evidence: Evidence,
+    by_path: Mapping[Element, str] = MappingProxyType({}),
+    rename: Rename = lambda rows, named: named,
+) -> list[dict[str, Any]]:
     """The discrepancy rows with cause and clause, settled kind of node by kind of node.
 
     `by_path` are the causes of elements whose operands have another answer elsewhere, by case id, output and index.
@@ -44,7 +52,8 @@ def with_causes(evidence: Evidence, by_path: Mapping[Element, str] = MappingProx
         places[kind_of(row)].append(i)
     chosen = causes.settle([[candidates[i] for i in group] for group in places.values()])
     settled: dict[int, Cause] = {}
-    for group, found in zip(places.values(), chosen, strict=True):
+    renamed = rename({kind: [evidence.discrepancies[i] for i in group] for kind, group in places.items()}, chosen)
+    for group, found in zip(places.values(), renamed, strict=True):
         settled |= dict(zip(group, found, strict=True))
     rows = [
         row | {"cause": text_of(row, settled[i]), "clause": clause_of(row, settled[i])}

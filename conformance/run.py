@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -21,10 +21,11 @@ from tiebreak.adapters.isolation import MEMORY_LIMIT, IsolatedBackend, Keep, bat
 from tiebreak.adapters.outcome import WRONG_OUTPUT, Outcome
 from tiebreak.adapters.platform_facts import instruction_sets, machine
 from tiebreak.conformance import causes
+from tiebreak.conformance.by_semantics import Engine
 from tiebreak.conformance.clusters import cluster_rows
 from tiebreak.conformance.journal import Journal
 from tiebreak.conformance.judge import DEVIATES, FAILURES, UNSPECIFIED, Judgement, judge_outputs, output_problem
-from tiebreak.conformance.naming import Evidence, with_causes
+from tiebreak.conformance.naming import Element, Evidence, with_causes
 from tiebreak.conformance.observe import observations
 from tiebreak.conformance.paths import causes_by_path, path_rows
 from tiebreak.conformance.relations import relation_rows
@@ -298,6 +299,11 @@ def evidence_of(records: BackendRecords) -> Evidence:
     return Evidence(records.results, records.discrepancies, records.candidates, records.against, records.against_modes)
 
 
+def named_rows(records: BackendRecords, cases: Sequence[Case], by_path: Mapping[Element, str]) -> list[dict[str, Any]]:
+    engine = Engine({case.id: case for case in cases if case.id in records.outputs}, records.outputs)
+    return with_causes(evidence_of(records), by_path, engine.rename)
+
+
 def assemble(done: Sequence[BackendRecords], cases: Sequence[Case], facts: dict[str, Any]) -> RunRecords:
     """The records of the whole run, causes settled for each backend and operator, ids assigned in order."""
     results = [row for records in done for row in records.results]
@@ -308,7 +314,7 @@ def assemble(done: Sequence[BackendRecords], cases: Sequence[Case], facts: dict[
     discrepancies = [
         row
         for records, rows in zip(done, paths, strict=True)
-        for row in with_causes(evidence_of(records), causes_by_path(rows, cases, records.discrepancies))
+        for row in named_rows(records, cases, causes_by_path(rows, cases, records.discrepancies))
     ]
     for number, row in enumerate(discrepancies, start=1):
         row["id"] = f"D{number:06d}"

@@ -288,3 +288,29 @@ def quantize_v2_combined(x: Array, low: Array, high: Array) -> Array:
     """MIN_COMBINED to int8, ties away, 128 taken after rounding, with a step."""
     q = (np.minimum(np.maximum(x, low), high) - low) / ((high - low) / f32(255))
     return np.clip(np.nan_to_num(away(q) - 128.0, nan=-128.0), -128, 127).astype(np.int8)
+
+
+def double_product(x: Array, s: Array, z: Array) -> Array:
+    """The reciprocal is a float32, its product with x a float64."""
+    return clamp(np.rint(x.astype(f64) * f64(f32(1) / s)) + f64(z), z)
+
+
+def cast_of_float32(x: Array, s: Array, z: Array) -> Array:
+    """To int32: the sum is clamped as a float32, which has no 2^31 - 1, and cast as x86 does it."""
+    total = np.nan_to_num(np.rint(x / s) + z.astype(f32), nan=-(2.0**31), posinf=3e38, neginf=-3e38)
+    total = np.clip(total, f32(-(2.0**31)), f32(2.0**31)).astype(f64)
+    return np.where(total >= 2.0**31, -(2.0**31), total).astype(np.int32)
+
+
+def fake_flushing(x: Array, low: Array, high: Array, first: Array, last: Array) -> Array:
+    """FakeQuantize of 256 levels as the document says, without subnormal numbers."""
+    x, low, high, first, last = (flush(v) for v in (x, low, high, first, last))
+    level = np.rint((x - low) / (high - low) * f32(255))
+    inside = level / f32(255) * (last - first) + first
+    return flush(np.where(x <= low, first, np.where(x > high, last, inside)))
+
+
+def quantize_v2_by_magnitude(x: Array, low: Array, high: Array) -> Array:
+    """SCALED to int8, symmetric about 0: 127 over the greater magnitude of the range."""
+    q = away(x * (f32(127) / np.maximum(np.abs(low), np.abs(high))))
+    return np.clip(np.nan_to_num(q, nan=-128.0), -128, 127).astype(np.int8)

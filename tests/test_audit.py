@@ -14,9 +14,13 @@ from audited_boxes import (
     BASE,
     KNOWN,
     afraid_of_7,
+    cast_of_float32,
+    double_product,
     fake_by_factor,
+    fake_flushing,
     fake_nudged,
     of_two_minds,
+    quantize_v2_by_magnitude,
     quantize_v2_combined,
     quantize_v2_first,
 )
@@ -119,7 +123,7 @@ def test_fake_quantize_as_the_document_says_is_the_oracles() -> None:
         mode = "ROUND_NEAREST_TOWARD_EVEN"
         for precision, working in (("exact", False), ("float32", True)):
             wanted, _ = kernel.solve(problem, working=working, mode=mode)
-            semantics = (precision, "as given", "selected", "divide, multiply", mode, "divide, multiply")
+            semantics = (precision, "as given", "selected", "divide, multiply", mode, "kept", "divide, multiply")
             (predicted,) = arithmetic.predict(probe, [semantics])
             stored = wanted.astype(np.uint64).astype(np.uint32).view(np.float32)
             assert np.array_equal(predicted, codes(stored))
@@ -290,6 +294,7 @@ OTHERS: list[tuple[str, dict[str, Any], str, Any, dict[str, str]]] = [
             "ends": "clamped",
             "position": "factor",
             "round_mode": "ROUND_NEAREST_TOWARD_INFINITY",
+            "subnormals": "kept",
             "result": "step",
         },
     ),
@@ -332,6 +337,34 @@ OTHERS: list[tuple[str, dict[str, Any], str, Any, dict[str, str]]] = [
             "offset": "on the other side",
             "round_mode": "ROUND_NEAREST_TOWARD_INFINITY",
         },
+    ),
+    (
+        "openvino.FakeQuantize",
+        {},
+        "",
+        fake_flushing,
+        {"precision": "float32", "ends": "selected", "position": "divide, multiply", "subnormals": "flushed"},
+    ),
+    (
+        "tensorflow.QuantizeV2",
+        {"mode": "SCALED"},
+        "int8",
+        quantize_v2_by_magnitude,
+        {"precision": "float32", "formula": "SCALED by magnitude", "round_mode": "ROUND_NEAREST_TOWARD_INFINITY"},
+    ),
+    (
+        "onnx.QuantizeLinear",
+        {},
+        "int8",
+        double_product,
+        {"precision": "float64", "scaling": "narrow reciprocal", "zero_point": "after rounding"},
+    ),
+    (
+        "ngraph.Quantize",
+        EVEN,
+        "int32",
+        cast_of_float32,
+        {"precision": "float32", "scaling": "divide", "saturation": "float32, then a cast"},
     ),
 ]
 

@@ -14,14 +14,14 @@ import numpy as np
 
 from tiebreak.conformance.audit import fake_quantize_probes
 from tiebreak.conformance.audit.model import ANYTHING, OTHER, Facet, Probe, Semantics, codes, setting
-from tiebreak.conformance.audit.places import FLOOR, NEVER_NEGATIVE, WORDS, fused, place_of, rounded
+from tiebreak.conformance.audit.places import FLOOR, NEVER_NEGATIVE, WORDS, flushed, fused, place_of, rounded
 from tiebreak.golden import kernel
 from tiebreak.golden.elements import numpy_dtype
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.pose import problems_of
 from tiebreak.golden.problem import Array
 
-SPEC = "divide, multiply"
+SPEC, FLUSHED = "divide, multiply", "flushed"
 FACETS = (
     Facet(
         "precision",
@@ -60,6 +60,7 @@ FACETS = (
         },
     ),
     Facet("round_mode", {mode: WORDS[mode] for mode in NEVER_NEGATIVE}),
+    Facet("subnormals", {"kept": "subnormal numbers are numbers", FLUSHED: "subnormal inputs and results count as 0"}),
     Facet(
         "result",
         {
@@ -93,7 +94,7 @@ class FakeQuantizeArithmetic:
 
     @property
     def plain(self) -> Semantics:
-        return self.node.input_type, "as given", "selected", SPEC, self.node.modes[0], SPEC
+        return self.node.input_type, "as given", "selected", SPEC, self.node.modes[0], "kept", SPEC
 
     def completed(self, semantics: Semantics) -> Semantics:
         return semantics
@@ -103,7 +104,9 @@ class FakeQuantizeArithmetic:
         return int(self.node.attributes["levels"]) - 1
 
     def valid(self, semantics: Semantics) -> bool:
-        precision, range_, ends, position, mode, result = semantics
+        precision, range_, ends, position, mode, subnormals, result = semantics
+        if subnormals == FLUSHED and (precision == "exact" or range_ != "as given"):
+            return False
         if precision == "exact":
             return (range_, ends, position, result) == ("as given", "selected", SPEC, SPEC) and mode != FLOOR
         return not (precision == "float64" and "fused" in (position, result))
@@ -152,27 +155,34 @@ class FakeQuantizeArithmetic:
         at: tuple[str, ...] = ()
         levels_for: tuple[str, ...] = ()
         for one in semantics:
-            precision, range_, ends, position, mode, result = one
+            precision, range_, ends, position, mode, subnormals, result = one
+            flushes = subnormals == FLUSHED
             if precision == "exact":
                 yield self.exactly(probe, mode)
                 continue
             with np.errstate(all="ignore"):
-                if one[:4] != at:
-                    at = one[:4]
+                if (*one[:4], subnormals) != at:
+                    at = (*one[:4], subnormals)
                     kind = numpy_dtype(precision)
-                    x, low, high, first, last = (np.asarray(a).astype(kind) for a in (probe.x, *probe.others))
+                    operands = [flushed(a, self.tiny) if flushes else a for a in (probe.x, *probe.others)]
+                    x, low, high, first, last = (np.asarray(a).astype(kind) for a in operands)
                     n = np.asarray(self.n).astype(kind)
                     if range_ == "nudged":
                         low, high = nudged(low, high, n, kind)
                     inside = np.where(x < low, low, np.where(x > high, high, x)).astype(kind)
                     place = place_of(positions(inside, low, high, n, position, kind).astype(np.float64))
-                if one[:5] != levels_for:
-                    levels_for = one[:5]
+                if one[:6] != levels_for:
+                    levels_for = one[:6]
                     level = rounded(place, mode, precision).astype(kind)
                 found = results(level, first, last, n, result, kind)
                 if ends == "selected":
                     found = np.where(x <= low, first, np.where(x > high, last, found)).astype(kind)
-            yield codes(found.astype(self.node.outputs[0].dtype))
+                stored = found.astype(self.node.outputs[0].dtype)
+            yield codes(flushed(stored, self.tiny) if flushes else stored)
+
+    @property
+    def tiny(self) -> int:
+        return self.node.real.emin
 
     def exactly(self, probe: Probe, mode: str) -> Array:
         """As the reference kernel has it."""

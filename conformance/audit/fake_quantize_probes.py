@@ -36,6 +36,9 @@ def first(node: Node) -> Iterator[Probe]:
     for limits in LIMITS:
         for _ in range(2):
             yield probe(node, limits, random)
+    tiny = 2.0**node.real.emin
+    for limits in ((0.0, 3 * tiny, 0.0, 1.0), (0.0, 1.0, 0.0, 3 * tiny), (0.0, 3 * tiny, 0.0, 3 * tiny)):
+        yield probe(node, limits, random)
 
 
 def further(node: Node, random: np.random.Generator) -> Probe:

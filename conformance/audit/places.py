@@ -104,3 +104,9 @@ def fused(a: Array, b: Array, added: Array | float, kind: np.dtype[np.floating])
     other = np.nextafter(total, np.where(error > 0, np.inf, -np.inf))
     exact = (error == 0) | ~np.isfinite(total)
     return np.asarray(np.where(exact | odd, total, other).astype(kind))
+
+
+def flushed(values: Array, emin: int) -> Array:
+    """Subnormal numbers of a type as zeros, `emin` being its smallest exponent of others."""
+    tiny = values.dtype.type(2.0**emin)
+    return np.where(np.abs(values) < tiny, np.copysign(values.dtype.type(0), values), values).astype(values.dtype)

@@ -14,7 +14,7 @@ import numpy as np
 
 from tiebreak.conformance.audit import quantize_probes
 from tiebreak.conformance.audit.model import ANYTHING, OTHER, Facet, Probe, Semantics
-from tiebreak.conformance.audit.places import AWAY, FLOOR, TRUNCATE, WORDS, Place, fused, place_of, rounded
+from tiebreak.conformance.audit.places import AWAY, FLOOR, TRUNCATE, WORDS, Place, flushed, fused, place_of, rounded
 from tiebreak.golden import kernel
 from tiebreak.golden.elements import FLOAT_TYPES, IntegerType, numpy_dtype
 from tiebreak.golden.nodes import Node
@@ -22,6 +22,7 @@ from tiebreak.golden.problem import Array, Quantization, bits_of
 from tiebreak.golden.rounding import ROUND_MODES
 
 BEFORE, AFTER, WIDER = "before rounding", "after rounding", "before rounding, in float64"
+CAST, NARROW = "float32, then a cast", "narrow reciprocal"
 FACETS = (
     Facet(
         "precision",
@@ -38,6 +39,7 @@ FACETS = (
         {
             "divide": "x / scale",
             "reciprocal": "x times 1 / scale, which is rounded to the working precision",
+            NARROW: "x times 1 / scale, which is rounded to x's type, narrower than the working precision",
             "fused": "x times the rounded 1 / scale plus the zero point, rounded once (fma)",
             "range": "(x - low) / (high - low) times the number of steps, low and high being what the type's ends "
             "stand for: a FakeQuantize",
@@ -78,7 +80,9 @@ FACETS = (
             "int32, then wrap": "as int32, but then the low bits of the sum",
             "int32, then a wider sum": "as int32, but the sum has room and is clamped",
             "int64": "the rounded quotient passes through int64 in the same way, then the sum is clamped",
-            "float32": "the sum is rounded to float32, then clamped",
+            "float32": "the sum is computed in float32, then clamped",
+            CAST: "the sum is computed in float32 and clamped there, to 2^31 or 2^32 since float32 has no number just "
+            "below; the cast to the type makes its lowest value of that",
         },
     ),
 )
@@ -161,13 +165,17 @@ class QuantizeArithmetic:
             return False
         if flushes_quotients and mode not in SEES_TINY:
             return False
-        if saturation == "float32" and self.kind.bits <= 16:
+        if scaling == NARROW and FLOAT_TYPES[precision].precision <= self.node.real.precision:
+            return False
+        if saturation in ("float32", CAST) and self.kind.bits <= 16:
             return False
         if saturation == "int64" and precision == "float16":
             return False
         if saturation.startswith("int32") and self.int32_is_enough(precision, saturation):
             return False
-        if zero_point == WIDER and (scaling not in ("divide", "reciprocal") or precision in ("exact", "float64")):
+        if zero_point == WIDER and scaling not in ("divide", "reciprocal", NARROW):
+            return False
+        if zero_point == WIDER and precision in ("exact", "float64"):
             return False
         if zero_point == WIDER and mode not in SEES_SHIFTS:
             return False
@@ -225,19 +233,19 @@ class QuantizeArithmetic:
         }[value]
 
     def predict(self, probe: Probe, semantics: Sequence[Semantics]) -> Iterator[Array]:
-        scale, zero_point = probe.others[0], int(probe.others[1].astype(np.int64))
+        scale, zero_point = probe.others[0], probe.others[1].astype(np.int64)
         at: tuple[str, ...] = ()
         rounded_for: tuple[str, ...] = ()
         for one in semantics:
             precision, scaling, subnormals, order, mode, saturation = one
-            added = 0 if order == AFTER else zero_point
+            added = np.zeros_like(zero_point) if order == AFTER else zero_point
             left = zero_point - added
             if scaling.startswith("range"):
-                added, left = zero_point, self.kind.lowest
+                added, left = zero_point, np.asarray(self.kind.lowest)
             with np.errstate(all="ignore"):
                 if one[:4] != at:
                     at = one[:4]
-                    place = self.placed(probe.x, scale, added if order != WIDER else 0, precision, scaling, subnormals)
+                    place = self.placed(probe.x, scale, added * (order != WIDER), precision, scaling, subnormals)
                     if order == WIDER:
                         place = place_of(place.value + added)
                 if one[:5] != rounded_for:
@@ -246,7 +254,7 @@ class QuantizeArithmetic:
                 codes = self.finished(whole, left, saturation)
             yield self.with_specials(codes, whole, probe)
 
-    def placed(self, x: Array, scale: Array, added: int, precision: str, scaling: str, subnormals: str) -> Place:
+    def placed(self, x: Array, scale: Array, added: Array, precision: str, scaling: str, subnormals: str) -> Place:
         """The argument of round for each element, `added` being what is added before it."""
         narrow = FLOAT_TYPES["float16"] if precision == "float16" else self.node.real
         if subnormals in ("inputs flushed", "inputs and scales flushed", "all flushed"):
@@ -262,43 +270,45 @@ class QuantizeArithmetic:
         if scaling == "divide":
             q = (a / b).astype(kind)
         else:
-            b = (np.ones((), kind) / b).astype(kind)
+            inverse = x.dtype if scaling == NARROW else kind
+            b = (np.ones((), inverse) / scale.astype(inverse)).astype(inverse).astype(kind)
             q = (a * b).astype(kind)
         if subnormals in ("quotients flushed", "all flushed"):
             q = flushed(q, FLOAT_TYPES[precision].emin)
         if scaling == "fused":
             q = fused(a, b, added, kind)
-        elif added:
-            q = (q + np.asarray(added).astype(kind)).astype(kind)
+        elif added.any():
+            q = (q + added.astype(kind)).astype(kind)
         return place_of(q.astype(np.float64))
 
-    def in_range(self, x: Array, scale: Array, zero_point: int, scaling: str, kind: np.dtype[Any]) -> Array:
+    def in_range(self, x: Array, scale: Array, zero_point: Array, scaling: str, kind: np.dtype[Any]) -> Array:
         """Steps from the lowest value, as FakeQuantize counts them."""
         ends = (np.asarray(end - zero_point).astype(kind) for end in (self.kind.lowest, self.kind.highest))
         low, high = ((scale * end).astype(kind) for end in ends)
         steps = np.asarray(self.kind.highest - self.kind.lowest).astype(kind)
         width = (high - low).astype(kind)
-        x = np.where(x < low, low, np.where(x > high, high, x)).astype(kind)
+        below, above = x <= np.minimum(low, high), x > np.maximum(low, high)  # also of a negative scale
         if scaling == "range":
-            return np.asarray((((x - low).astype(kind) / width).astype(kind) * steps).astype(kind))
-        factor = (steps / width).astype(kind)
-        shift = (-low * factor).astype(kind)
-        if scaling == "range, fused":
-            return fused(x, factor, float(shift), kind)
-        return np.asarray(((x * factor).astype(kind) + shift).astype(kind))
+            inside = ((x - low).astype(kind) / width).astype(kind) * steps
+        else:
+            factor = (steps / width).astype(kind)
+            shift = (-low * factor).astype(kind)
+            product = (x * factor).astype(kind) + shift
+            inside = fused(x, factor, shift.astype(np.float64), kind) if scaling == "range, fused" else product
+        return np.asarray(np.where(below, 0, np.where(above, steps, inside)).astype(kind))
 
-    def placed_exactly(self, x: Array, scale: Array, added: int) -> Place:
+    def placed_exactly(self, x: Array, scale: Array, added: Array) -> Place:
         """From what the reference kernel's modes give, far beyond the type's range."""
-        if not float(scale):
-            return place_of(x.astype(np.float64) / np.float64(scale))
-        wide, zero = IntegerType("wide", 52, True), np.zeros((), np.int64)
-        bits = bits_of(x), bits_of(np.asarray(scale))
+        each = np.broadcast_to(scale, x.shape)
+        known = np.where(each == 0, each.dtype.type(1), each)  # a quotient by 0 is no number, below
+        wide, zero = IntegerType("wide", 52, True), np.zeros(x.shape, np.int64)
+        bits = bits_of(x), bits_of(known)
         modes = ("ROUND_DOWN", "ROUND_NEAREST_DOWNWARD", "ROUND_NEAREST_UPWARD", "ROUND_UP")
-        posed = (Quantization(self.node.real, wide, mode, (), *bits, zero) for mode in modes)
+        posed = (Quantization(self.node.real, wide, mode, (0,), *bits, zero) for mode in modes)
         down, low, high, up = (kernel.quantize(problem, working=False)[0] for problem in posed)
         rest = np.where(up == down, 0, np.where(high == down, 1, np.where(low == down, 2, 3)))
-        value = x.astype(np.float64) / np.float64(scale)
-        far = np.abs(value) >= FAR
+        value = x.astype(np.float64) / each.astype(np.float64)
+        far = ~(np.abs(value) < FAR)
         below = np.where(far, value, down.astype(np.float64) + added)
         return Place(below, np.where(far, 0, rest), np.where(far, value, value + added))
 
@@ -324,7 +334,7 @@ class QuantizeArithmetic:
         tiny = 2.0**self.node.real.emin
         if min(abs(float(scale)), abs(float(probe.x[0])) or tiny) < tiny:
             return "subnormal"
-        place = self.placed_exactly(probe.x, scale, 0)
+        place = self.placed_exactly(probe.x, scale, np.zeros((), np.int64))
         total = place.below[0] + zero_point
         if not self.kind.lowest <= total < self.kind.highest:
             return "beyond"
@@ -334,7 +344,7 @@ class QuantizeArithmetic:
         near = abs(place.value[0] - nearest) <= 4 * abs(nearest) * 2.0**-self.node.real.precision
         return "near a boundary" if near else "anywhere"
 
-    def finished(self, whole: Array, zero_point: int, saturation: str) -> Array:
+    def finished(self, whole: Array, zero_point: Array, saturation: str) -> Array:
         """Codes of rounded quotients; what those that are no numbers give has no meaning."""
         lowest, highest = self.kind.lowest, self.kind.highest
         total = whole + zero_point
@@ -351,23 +361,26 @@ class QuantizeArithmetic:
         if saturation.endswith("wrap"):
             size = float(highest - lowest + 1)
             total = np.mod(np.mod(whole, size) + zero_point - lowest, size) + lowest
-        if saturation == "float32":
-            total = total.astype(np.float32).astype(np.float64)
+        if saturation in ("float32", CAST):
+            single = whole.astype(np.float32) + zero_point.astype(np.float32)
+            total = single.astype(np.float64)
+        if saturation == CAST:
+            total = np.where(total > highest, lowest, total)
         least = lowest + 1 if saturation == "narrow range" else lowest
         return np.asarray(np.nan_to_num(np.clip(total, least, highest)), np.int64)
 
     def with_specials(self, codes: Array, whole: Array, probe: Probe) -> Array:
-        """What a quotient that is no number gives is what such an input gave, if that has a name."""
+        """What a quotient that is no number gives is what such an input gave, if that has a name.
+
+        Where no such input was asked, an infinite one goes the way of the large ones.
+        """
         if np.isfinite(whole).all():
             return codes
         no_number = np.isnan(whole), np.isposinf(whole), np.isneginf(whole)
         for facet, which in zip(self.specials, no_number, strict=True):
+            if facet.name not in self.seen and facet.name != "nan":
+                continue
             named = self.seen.get(facet.name, ())
             known = self.special_code(named[0], probe) if named else ANYTHING
             codes = np.where(which, known, codes)
         return codes
-
-
-def flushed(values: Array, emin: int) -> Array:
-    tiny = values.dtype.type(2.0**emin)
-    return np.where(np.abs(values) < tiny, np.copysign(values.dtype.type(0), values), values).astype(values.dtype)

@@ -20,7 +20,7 @@ from tiebreak.golden.pose import problems_of
 from tiebreak.golden.problem import UNDEFINED, Array
 from tiebreak.golden.rounding import ROUND_MODES
 
-DOCUMENTED = "as documented"
+DOCUMENTED, MAGNITUDE = "as documented", "SCALED by magnitude"
 FACETS = (
     Facet(
         "precision",
@@ -35,7 +35,8 @@ FACETS = (
         {
             "MIN_COMBINED": "(x - min) * R / (max - min), R being the highest value less the lowest",
             "MIN_FIRST": "round(x * s) - round(min * s) + lowest",
-            "SCALED": "round(x * s), s from the greater side of the range",
+            "SCALED": "round(x * s), s the smaller of the type's ends over the range's, of each side that has both",
+            MAGNITUDE: "round(x * s), s the type's highest value over the greater magnitude of the range's ends",
         },
     ),
     Facet(
@@ -103,7 +104,7 @@ class QuantizeV2Arithmetic:
         precision, formula, scaling, _, offset, mode = semantics
         if precision == "exact" and (semantics[1:5] != self.plain[1:5] or mode not in ROUND_MODES):
             return False
-        if formula == "SCALED":
+        if formula in ("SCALED", MAGNITUDE):
             return offset == DOCUMENTED and scaling != "factor"
         if formula == "MIN_FIRST" and offset != DOCUMENTED and scaling != DOCUMENTED:
             return False  # which is MIN_COMBINED
@@ -194,22 +195,27 @@ class QuantizeV2Arithmetic:
 
     def exactly(self, probe: Probe, mode: str) -> Array:
         """As the reference kernel has it; anything where the document leaves it open."""
-        problem = problems_of(probe.case(self.node, 0))[0]
-        codes, states = kernel.solve(problem, working=False, mode=mode)
-        return np.where(states == UNDEFINED, ANYTHING, codes)
+        low, high = (np.broadcast_to(end, probe.x.shape) for end in probe.others)
+        found = np.full(probe.x.size, ANYTHING)
+        for ends in {(float(a), float(b)) for a, b in zip(low, high, strict=True)}:
+            where = np.flatnonzero((low == ends[0]) & (high == ends[1]))
+            problem = problems_of(with_range(probe.x[where], *ends).case(self.node, 0))[0]
+            codes, states = kernel.solve(problem, working=False, mode=mode)
+            found[where] = np.where(states == UNDEFINED, ANYTHING, codes)
+        return found
 
     def stepwise(self, probe: Probe, semantics: Semantics) -> Array:
         precision, formula, scaling, ends, offset, mode = semantics
         kind = numpy_dtype(precision)
         x, low, high = (np.asarray(a).astype(kind) for a in (probe.x, *probe.others))
-        if ends == "range clamped" and formula != "SCALED":
+        if ends == "range clamped" and not formula.startswith("SCALED"):
             x = np.where(x < low, low, np.where(x > high, high, x)).astype(kind)
 
         def to_whole(value: Array) -> Array:
             return rounded(place_of(np.asarray(value, np.float64)), mode, precision)
 
-        if formula == "SCALED":
-            total = to_whole(self.scaled(x, low, high, scaling, ends, kind))
+        if formula.startswith("SCALED"):
+            total = to_whole(self.scaled(x, low, high, semantics, kind))
         elif formula == "MIN_COMBINED":
             total = self.combined(self.counted(x, low, high, scaling, kind), to_whole, offset, kind)
         else:
@@ -253,12 +259,14 @@ class QuantizeV2Arithmetic:
             return np.asarray(to_whole(times(x)) - to_whole(times(low)) + self.kind.lowest)
         return np.asarray(to_whole(times((x - low).astype(kind))) + self.kind.lowest)
 
-    def scaled(self, x: Array, low: Array, high: Array, scaling: str, ends: str, kind: np.dtype[Any]) -> Array:
+    def scaled(self, x: Array, low: Array, high: Array, semantics: Semantics, kind: np.dtype[Any]) -> Array:
+        _, formula, scaling, ends, *_ = semantics
         least, greatest = (np.asarray(end).astype(kind) for end in (self.lowest, self.kind.highest))
-        sides = [end / side for end, side in ((least, low), (greatest, high)) if float(end * side) > 0]
-        if not sides:
-            return np.full(x.shape, np.nan)
-        factor = np.min(np.stack([np.asarray(side).astype(kind) for side in sides]), axis=0)
+        sides = [np.where(end * side > 0, end / side, np.inf) for end, side in ((least, low), (greatest, high))]
+        factor = np.minimum(*sides).astype(kind)
+        if formula == MAGNITUDE:
+            factor = (greatest / np.maximum(np.abs(low), np.abs(high))).astype(kind)
+        factor = np.where(np.isinf(factor), kind.type(np.nan), factor)  # no side counts
         if ends == "range clamped":
             bottom, top = (least / factor).astype(kind), (greatest / factor).astype(kind)
             x = np.where(x < bottom, bottom, np.where(x > top, top, x)).astype(kind)

@@ -1,0 +1,103 @@
+"""The audit's engine names what the table of hypotheses does not, and nothing that is not there."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+
+import numpy as np
+
+from test_wrong_backends import vectors
+from tiebreak.adapters.outcome import Outcome
+from tiebreak.conformance.audit.operators import arithmetic_of
+from tiebreak.conformance.audit.sentences import cause_of
+from tiebreak.conformance.by_semantics import Engine
+from tiebreak.conformance.causes import UNEXPLAINED
+from tiebreak.conformance.naming import with_causes
+from tiebreak.conformance.operands import Operands, operands, round_array
+from tiebreak.conformance.run import BackendRecords, evidence_of, record
+from tiebreak.conformance.truths import TruthCache
+from tiebreak.golden.nodes import Case, make_node
+from tiebreak.golden.pose import quantization_of
+from tiebreak.golden.problem import Array
+
+AWAY = "ROUND_NEAREST_TOWARD_INFINITY"
+
+
+def inverse(o: Operands) -> Array:
+    return np.asarray(o.x * (np.float32(1) / o.scale), np.float64)
+
+
+def three_faults(case: Case, o: Operands) -> Array:
+    """Multiplies by the reciprocal, rounds ties away, clamps before the zero point is added."""
+    return o.clamp(o.clamp(round_array(inverse(o), AWAY)) + o.zero_point)
+
+
+def odd_tail(case: Case, o: Operands) -> Array:
+    """Whole vectors of 8 are right; what is left over makes three mistakes."""
+    tail = np.arange(o.x.size) >= o.x.size - o.x.size % 8
+    return np.where(tail, three_faults(case, o), o.finish(o.quotient()))
+
+
+def noise(case: Case, o: Operands) -> Array:
+    """Some results are off by one, by their bits alone."""
+    bits = o.x.view(np.uint32).astype(np.uint64) * np.uint64(0x9E3779B1)
+    return o.clamp(o.finish(o.quotient()) + ((bits >> np.uint64(7)) % np.uint64(5) == 0))
+
+
+def named(backend: Callable[[Case, Operands], Array], operator: str = "ngraph.Quantize") -> Counter[str]:
+    records = BackendRecords({"name": "it", "version": "1", "spec": "it", "operators": [operator]})
+    truths, cases = TruthCache(), {}
+    for case, _, _ in vectors(operator, "float32", "int8"):
+        if case.node.round_mode == "ROUND_NEAREST_TOWARD_EVEN":
+            problem = quantization_of(case)
+            with np.errstate(all="ignore"):
+                values = backend(case, operands(case, problem, problem.axes)).reshape(case.inputs[0].shape)
+            record(records, case, Outcome("ok", (values.astype(np.int8),)), truths)
+            cases[case.id] = case
+    engine = Engine(cases, records.outputs)
+    return Counter(row["cause"] for row in with_causes(evidence_of(records), rename=engine.rename))
+
+
+FAULTS = (
+    "multiplies by the reciprocal rounded to the input's type, clamps before the zero point is added, "
+    "wrong tie rule: NEAREST_TOWARD_INFINITY"
+)
+
+
+def test_several_facets_at_once_are_one_cause() -> None:
+    counts = named(three_faults)
+    assert counts[FAULTS] >= 0.95 * counts.total()
+
+
+def test_a_path_is_named_with_what_it_does() -> None:
+    counts = named(odd_tail)
+    assert counts[UNEXPLAINED] <= 0.1 * counts.total(), counts
+    assert any("in the tail of a vector loop of" in text for text in counts), counts
+
+
+def test_noise_has_no_cause() -> None:
+    counts = named(noise)
+    assert counts[UNEXPLAINED] > 0.8 * counts.total(), counts
+
+
+def test_a_semantics_of_one_facet_is_called_as_the_table_calls_it() -> None:
+    arithmetic = arithmetic_of(make_node("onnx.QuantizeLinear", quantized="int8"))
+    precision, scaling, subnormals, zero_point, mode, saturation = arithmetic.plain
+    texts = [
+        cause_of(arithmetic, one).text
+        for one in (
+            ("float16", scaling, subnormals, zero_point, mode, saturation),
+            (precision, "reciprocal", subnormals, zero_point, mode, saturation),
+            (precision, scaling, subnormals, "before rounding", mode, saturation),
+            (precision, scaling, subnormals, zero_point, AWAY, saturation),
+            (precision, "fused", subnormals, "before rounding", mode, saturation),
+        )
+    ]
+    assert texts == [
+        "divides in float16",
+        "multiplies by the reciprocal rounded to the input's type",
+        "adds the zero point before rounding, in the input's type",
+        "wrong tie rule: NEAREST_TOWARD_INFINITY",
+        "multiplies by the rounded reciprocal and adds the zero point, fused, before rounding",
+    ]
