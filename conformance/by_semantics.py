@@ -92,10 +92,11 @@ class Engine:
     ) -> list[list[Cause]]:
         """The causes of each kind's rows, with those of the engine where they are missing, or several for one thing."""
         found: list[dict[Element, Cause]] = [{} for _ in rows]
-        for _ in range(2):  # the second time with what is known from other kinds
-            for own, (kind, of_kind), old in zip(found, rows.items(), named, strict=True):
-                if any(cause.text == UNEXPLAINED for cause in old) or len(set(old)) > 1:
-                    self.explain(kind, of_kind, old, own)
+        with np.errstate(all="ignore"):
+            for _ in range(2):  # the second time with what is known from other kinds
+                for own, (kind, of_kind), old in zip(found, rows.items(), named, strict=True):
+                    if any(cause.text == UNEXPLAINED for cause in old) or len(set(old)) > 1:
+                        self.explain(kind, of_kind, old, own)
         return [
             [own.get(element_of(row), cause) for row, cause in zip(of_kind, old, strict=True)]
             for own, of_kind, old in zip(found, rows.values(), named, strict=True)

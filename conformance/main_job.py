@@ -17,6 +17,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from tiebreak.adapters.isolation import MEMORY_LIMIT
 from tiebreak.adapters.registry import check_spec, registered
 from tiebreak.conformance.cluster import Cluster
+from tiebreak.conformance.forbidden import forbidden_rows
 from tiebreak.conformance.journal import FOLDER, begin_run, digest_of, end_run, read_plan
 from tiebreak.conformance.plan import Selection, chosen_operators, plan
 from tiebreak.conformance.run import Runner, assemble, run_all, started
@@ -75,7 +76,8 @@ def main_job(
                 return EXIT_NOTHING_RAN
             cases = plan(selection)
             begin_run(folder, selection, [backend.spec for backend in backends], facts, digest_of(cases))
-            return run_and_report(backends, cases, folder, facts, as_json=as_json)
+            tried = tried_operators(selection)
+            return run_and_report(backends, cases, folder, facts, tried, as_json=as_json)
     except (TiebreakError, OSError, KeyboardInterrupt):
         clean_up(folder, fresh)
         raise
@@ -99,16 +101,28 @@ def resume_job(folder: Path, *, as_json: bool, cluster: Cluster | None = None) -
         raise InvalidInput(f"--resume {folder}: the cases are not those with which it was begun: start a new run")
     how = How(**{field.name: facts[field.name] for field in fields(How)})
     with started(chosen, **asdict(how), elsewhere=on_cluster(cluster, chosen, how)) as backends:
-        return run_and_report(backends, cases, folder, facts, as_json=as_json)
+        return run_and_report(backends, cases, folder, facts, tried_operators(selection), as_json=as_json)
+
+
+def tried_operators(selection: Selection) -> list[str]:
+    """Those of which forbidden calls are tried, too: none if single cases or somebody's vectors were asked for."""
+    single = selection.inputs or selection.case_ids or selection.vectors is not None
+    return [] if single or selection.attributes else chosen_operators(selection)
 
 
 def run_and_report(
-    backends: Sequence[Runner], cases: Sequence[Case], folder: Path, facts: dict[str, Any], *, as_json: bool
+    backends: Sequence[Runner],
+    cases: Sequence[Case],
+    folder: Path,
+    facts: dict[str, Any],
+    tried: Sequence[str],
+    *,
+    as_json: bool,
 ) -> int:
     try:
         with shown_progress() as progress:
             done = run_all(backends, cases, folder / FOLDER, progress)
-        records = assemble(done, cases, facts)
+        records = assemble(done, cases, facts | {"forbidden": forbidden_rows(backends, tried)})
         finish(folder, records, as_json=as_json)
     except KeyboardInterrupt:
         raise MachineryFailed(f"interrupted; to go on: tiebreak run --resume {shlex.quote(str(folder))}") from None

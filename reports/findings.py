@@ -11,6 +11,7 @@ from typing import Any
 from tiebreak.reports.records import Run
 
 TIES, NEAR, WRONG = "wrong by one at ties", "wrong by one next to a decision boundary", "wrong value"
+ACCEPTED, REFUSED = "invalid argument accepted", "valid one rejected"
 SEVERITIES = {
     "crash": "the process ends",
     "timeout": "no answer in time",
@@ -18,9 +19,12 @@ SEVERITIES = {
     WRONG: "a result that is further off, or off far from any decision boundary",
     "wrong real result": "a real output with other bits, in units in the last place",
     NEAR: "an integer off by one, only within 8 units in the last place of a tie or an integer",
+    ACCEPTED: "a call that the document forbids has a result",
+    REFUSED: "a node that the document allows is not taken; the results that there are may be right",
     TIES: "an integer off by one, only where the quotient is a tie or an integer exactly",
 }
 NEAREST_ULPS = 8
+MOST_KINDS = 6  # pairs of types of a refusal
 COLUMNS = (
     *("id", "backend", "cause", "severity", "elements", "types", "clause", "witness", "expected", "got"),
     "public issue",
@@ -38,7 +42,8 @@ ISSUES: tuple[tuple[str, str, str, str], ...] = (
 
 def findings(run: Run) -> str:
     """The page. Everything that a backend said is escaped."""
-    return "\n".join([*heading(run), *clusters(run), *failures(run), *open_points(run), *clean(run)]) + "\n"
+    found = [*heading(run), *clusters(run), *failures(run), *accepted(run), *refused(run)]
+    return "\n".join([*found, *open_points(run), *clean(run)]) + "\n"
 
 
 def heading(run: Run) -> Iterator[str]:
@@ -130,6 +135,43 @@ def failures(run: Run) -> Iterator[str]:
 
 def without_numbers(message: str) -> str:
     return re.sub(r"0x[0-9a-fA-F]+|[0-9]{2,}", "…", message)[:160]
+
+
+def accepted(run: Run) -> Iterator[str]:
+    """Forbidden calls that were not rejected."""
+    rows = [row for row in run.info.get("forbidden", []) if row["answer"] != "rejected"]
+    tried = len(run.info.get("forbidden", []))
+    if not tried:
+        return
+    yield from ("", "## Forbidden calls", "")
+    yield (
+        f"Of {tried:,} calls that a clause excludes {tried - len(rows):,} were rejected. The others, severity "
+        f"*{ACCEPTED}*; where the operator is not the library's own, an adapter has chosen what to call for it."
+    )
+    yield from ("", "| backend | operator | clause | call | answer | result |", "| --- | --- | --- | --- | --- | --- |")
+    for row in rows:
+        names = f"{row['backend']} {row['version']}", row["operator"], row["clause"], row["what"], row["answer"]
+        yield "| " + " | ".join(md(cell) for cell in (*names, row["got"] or row["message"])) + " |"
+
+
+def refused(run: Run) -> Iterator[str]:
+    """Nodes that a backend's adapter or library does not take, in its words."""
+    rows = run.results[run.results["verdict"] == "unsupported"]
+    counts: Counter[tuple[str, ...]] = Counter()
+    types: dict[tuple[str, ...], set[str]] = defaultdict(set)
+    for row in rows.to_dict("records"):
+        key = (f"{row['backend']} {row['version']}", str(row["operator"]), without_numbers(str(row["message"])))
+        counts[key] += 1
+        types[key].add(f"{row['input_type']} to {row['output_type']}")
+    if not counts:
+        return
+    yield from ("", "## Valid nodes that were refused", "")
+    yield f"Severity *{REFUSED}*: what a library says is its own; the rest are its adapter's reasons."
+    yield from ("", "| backend | operator | cases | types | reason |", "| --- | --- | --- | --- | --- |")
+    for (backend, operator, message), count in sorted(counts.items()):
+        kinds = sorted(types[backend, operator, message])
+        shown = ", ".join(kinds[:MOST_KINDS]) + (f" and {len(kinds) - MOST_KINDS} more" if kinds[MOST_KINDS:] else "")
+        yield "| " + " | ".join(md(c) for c in (backend, operator, f"{count:,}", shown, message)) + " |"
 
 
 def open_points(run: Run) -> Iterator[str]:

@@ -178,7 +178,8 @@ class FakeQuantizeArithmetic:
                 if ends == "selected":
                     found = np.where(x <= low, first, np.where(x > high, last, found)).astype(kind)
                 stored = found.astype(self.node.outputs[0].dtype)
-            yield codes(flushed(stored, self.tiny) if flushes else stored)
+                given = codes(flushed(stored, self.tiny) if flushes else stored)
+            yield given
 
     @property
     def tiny(self) -> int:

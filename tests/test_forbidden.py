@@ -1,0 +1,43 @@
+"""Calls that documents forbid: what sound and careless backends answer, and that it is recorded."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from tiebreak.cli import main
+from tiebreak.conformance.forbidden import FORBIDDEN
+from tiebreak.golden.operators import get_operator
+
+
+@pytest.mark.parametrize("one", FORBIDDEN, ids=lambda one: f"{one.clause} {one.what}")
+def test_each_cites_a_clause_of_its_operator_and_can_be_asked(one: object) -> None:
+    assert one.clause in {clause.id for clause in get_operator(one.operator).clauses}  # type: ignore[attr-defined]
+    case = one.case(3)  # type: ignore[attr-defined]
+    assert len(case.inputs) == len(case.node.inputs)
+
+
+def test_a_run_records_what_was_accepted_and_the_findings_say_so(tmp_path: Path) -> None:
+    folder, page = tmp_path / "run", tmp_path / "findings.md"
+    arguments = ["run", "-b", "openvino", "--operator", "openvino.FakeQuantize", "--level", "quick", "-o", str(folder)]
+    ran = CliRunner().invoke(main, arguments)
+    assert ran.exit_code == 1, ran.output
+    rows = json.loads((folder / "run.json").read_text())["forbidden"]
+    answers = {row["what"]: row["answer"] for row in rows}
+    assert answers["levels 1"] == "accepted"  # as installed: NaN comes
+    assert answers["limits of 3 for X of 2 by 2"] == "rejected"
+    assert all(row["message"] for row in rows if row["answer"] == "rejected")
+    assert CliRunner().invoke(main, ["report", str(folder), "--findings", str(page)]).exit_code == 0
+    text = page.read_text()
+    assert "## Forbidden calls" in text and "levels 1 | accepted" in text and "invalid argument accepted" in text
+
+
+def test_single_cases_try_nothing_forbidden(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    operands = ["--input", "x=1.5", "--input", "y_scale=1", "--input", "y_zero_point=0"]
+    arguments = ["run", "-b", "numpy-naive", "--operator", "onnx.QuantizeLinear", *operands, "-o", str(folder)]
+    assert CliRunner().invoke(main, arguments).exit_code == 0
+    assert json.loads((folder / "run.json").read_text())["forbidden"] == []
