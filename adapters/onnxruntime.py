@@ -18,7 +18,7 @@ from tiebreak.golden.problem import Array
 
 
 class OnnxRuntime:
-    """As shipped but for one thread, or without graph optimisation.
+    """As shipped but for one thread, or without graph optimisation, or with two threads.
 
     Also takes the nGraph nodes that are QuantizeLinear or DequantizeLinear exactly: see onnx_models.axis_of.
     """
@@ -26,12 +26,12 @@ class OnnxRuntime:
     operators = OPERATORS
     takes_constants = True  # as initializers
 
-    def __init__(self, name: str = "onnxruntime", *, optimise: bool = True) -> None:
+    def __init__(self, name: str = "onnxruntime", *, optimise: bool = True, threads: int = 1) -> None:
         import onnx  # noqa: F401 - fail now, not at the first node
         import onnxruntime
 
         self.name, self.version = name, str(onnxruntime.__version__)
-        self.sessions = Sessions(onnxruntime, Settings(optimise))
+        self.sessions = Sessions(onnxruntime, Settings(optimise, threads))
         self.kernels: dict[str, Linear] = {}  # by types: a node to profile
         self.opsets: set[int] = set()
         onnxruntime.set_default_logger_severity(4)
@@ -86,6 +86,11 @@ def without_optimisation() -> OnnxRuntime:
     return OnnxRuntime("onnxruntime-no-optimisation", optimise=False)
 
 
+def two_threads() -> OnnxRuntime:
+    """Which share the elements of large arrays."""
+    return OnnxRuntime("onnxruntime-two-threads", threads=2)
+
+
 def facts(sessions: Sessions, opsets: set[int]) -> dict[str, str]:
     """Library, opsets, settings and instruction sets."""
     library: Any = sessions.library
@@ -95,7 +100,7 @@ def facts(sessions: Sessions, opsets: set[int]) -> dict[str, str]:
         "build": str(library.get_build_info()) if hasattr(library, "get_build_info") else "unknown",
         "opset": ", ".join(map(str, sorted(opsets))),
         "graph optimisation": sessions.settings.described(),
-        "threads": "1",
+        "threads": str(sessions.settings.threads),
         "instruction sets": instruction_sets(),
     }
 

@@ -36,9 +36,10 @@ def is_about_versions(message: str) -> bool:
 
 @dataclass(frozen=True)
 class Settings:
-    """How a session is made, but for its one thread; `entries` are session configuration entries."""
+    """How a session is made; `entries` are session configuration entries."""
 
     optimise: bool = True
+    threads: int = 1
     entries: Mapping[str, str] = field(default_factory=dict)
 
     def described(self) -> str:
@@ -59,7 +60,7 @@ class Sessions:
     def open(self, model: Any, *, profile: str = "", optimised: str = "") -> Any:
         """A session; `profile` is the prefix of a profile's file, `optimised` the file for the optimised model."""
         options = self.library.SessionOptions()
-        options.intra_op_num_threads = 1
+        options.intra_op_num_threads = self.settings.threads
         if not self.settings.optimise:
             options.graph_optimization_level = self.library.GraphOptimizationLevel.ORT_DISABLE_ALL
         for key, value in self.settings.entries.items():

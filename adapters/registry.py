@@ -21,6 +21,7 @@ EXEC = "exec:"
 EXTRAS = {
     "onnx-reference": "onnx",
     "onnxruntime-no-optimisation": "onnxruntime",
+    "onnxruntime-two-threads": "onnxruntime",
     "onnxruntime-qdq": "onnxruntime",
     "onnxruntime-qdq-unfused": "onnxruntime",
     "openvino-as-shipped": "openvino",

@@ -30,7 +30,7 @@ ROUNDS = 4
 FEWEST = 6  # deviating elements that a semantics must explain to be named, if it is not named elsewhere
 CONVINCING = 40  # elements: if it gives all of them, a single deviating one will do
 MOST_UNLIKE = 4  # facets of a semantics that are not the document's own
-AGAINST = 10  # a semantics is not named if more than one in so many elements speaks against it
+AGAINST = 50  # a semantics is not named if more than one in so many elements speaks against it
 
 Element = tuple[str, str, int]  # a case's id, an output's name, an index in it
 
@@ -128,16 +128,13 @@ class Engine:
         nameless: Set[Element],
         found: dict[Element, Cause],
     ) -> None:
-        """Where the elements have names, only a semantics that explains half of them says more."""
-        asked = sum(np.count_nonzero(one.wrong) for one in cases)
-        for semantics, explained in covered(family, cases, where, self.known):
+        """Where elements have names, only a semantics that gives everything else as it came, too, says more."""
+        for semantics, explained, whole in covered(family, cases, where, self.known):
             cause = cause_of(family.arithmetic, semantics)
             self.known.add(cause.text)
             cause = replace(cause, text=cause.text + where)
             elements = {(one.case.id, family.output, int(i)) for one in explained for i in one.at[one.wrong]}
-            if 2 * len(elements) < asked:
-                elements &= nameless
-            found |= dict.fromkeys(elements, cause)
+            found |= dict.fromkeys(elements if whole else elements & nameless, cause)
 
     def of_one_text(self, kind: Kind, rows: Sequence[Mapping[str, Any]]) -> list[list[Answered]]:
         """The backend's cases of that kind, those together whose nodes have the same arithmetic."""
@@ -182,12 +179,13 @@ def up_to(cases: Sequence[Answered], most: int) -> list[Answered]:
 
 def covered(
     family: Family, cases: Sequence[Answered], where: str, known: Set[str]
-) -> Iterator[tuple[Semantics, list[Answered]]]:
+) -> Iterator[tuple[Semantics, list[Answered], bool]]:
     """Semantics that give every element of the cases they are named for: the one that explains the most first.
 
-    One that fits all cases is named before any other. Else what speaks against one, the elements that it gets wrong in
-    cases that do not deviate or are explained already, is weighed with what it explains: a kernel may well take several
-    paths. Between equals, one that is known from elsewhere, then the one with fewer facets that are not the document's.
+    One that fits all cases is named before any other, and each comes with whether it does. Else what speaks against
+    one, the elements that it gets wrong in cases that do not deviate or are explained already, is weighed with what it
+    explains: a kernel may well take several paths. Between equals, one that is known from elsewhere, then the one with
+    fewer facets that are not the document's.
     """
     arithmetic = family.arithmetic
     wrong = np.array([np.count_nonzero(one.wrong) for one in cases])
@@ -203,7 +201,8 @@ def covered(
         found = False
         while (best := best_of(arithmetic, likely, differs, wrong, left, familiar)) is not None:
             fits = differs[best] == 0
-            yield likely[best], [one for one, taken in zip(cases, left & fits, strict=True) if taken]
+            explained = [one for one, taken in zip(cases, left & fits, strict=True) if taken]
+            yield likely[best], explained, bool(fits.all())
             left, found = left & ~fits, True
         if not found or not left.any():
             return

@@ -153,6 +153,18 @@ def symmetric_range(o: Operands) -> Array:
     return o.finish(np.asarray(o.x * factor.astype(o.x.dtype), np.float64))
 
 
+def half_the_steps(o: Operands) -> Array:
+    """The factor that maps [-|lowest|, |lowest|] * scale to all the type's steps: 127.5/128 of the right one for int8.
+
+    As symmetric_range, only for 8 bits and less.
+    """
+    if o.highest > 255:
+        return np.full(o.x.shape, o.lowest - 1, np.int64)
+    steps = (o.highest - o.lowest) / 2
+    factor = (steps / max(-o.lowest, o.highest + 1)) / o.scale.astype(np.float64)
+    return o.finish(np.asarray(o.x * factor.astype(o.x.dtype), np.float64))
+
+
 def multiplied(o: Operands) -> Array:
     return o.finish(np.asarray(o.x * o.scale, np.float64))
 
@@ -202,4 +214,8 @@ HYPOTHESES: tuple[tuple[Cause, Predict], ...] = (
     (Cause("subtracts the zero point", "add"), subtracted_zero_point),
     (Cause("multiplies by the scale", "quotient"), multiplied),
     (Cause("scales to the symmetric range: highest / -lowest of the right factor", "quotient"), symmetric_range),
+    (
+        Cause("scales all steps to the symmetric range: 255/256 of the right factor for 8 bits", "quotient"),
+        half_the_steps,
+    ),
 )
