@@ -49,10 +49,10 @@ def parts(cases: Sequence[Answered]) -> Iterator[tuple[str, list[Answered]]]:
     if len(cases[0].probe.others) == 2 and cases[0].probe.others[1].dtype.kind == "i":
         yield ", of negative scales", masked(cases, lambda one: negative(one.probe.others[0]))
         yield ", of positive scales", masked(cases, lambda one: ~negative(one.probe.others[0]))
+    for width in reversed(WIDTHS):  # the longest tail and the longest body that one semantics explains
+        yield f", in the tail of a vector loop of {width}", masked(cases, partial(in_tail, width=width))
     for width in WIDTHS:
-        text = f" of a vector loop of {width}"
-        yield f", in the tail{text}", masked(cases, partial(in_tail, width=width))
-        yield f", in the body{text}", masked(cases, partial(in_body, width=width))
+        yield f", in the body of a vector loop of {width}", masked(cases, partial(in_body, width=width))
 
 
 def negative(scale: Array) -> Array:

@@ -20,6 +20,7 @@ from tiebreak.conformance.audit.sentences import cause_of
 from tiebreak.conformance.causes import UNEXPLAINED
 from tiebreak.conformance.rows import Kind
 from tiebreak.conformance.suite.layout import Cause
+from tiebreak.golden.elements import ELEMENT_TYPES, IntegerType
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array
 
@@ -128,8 +129,14 @@ class Engine:
         nameless: Set[Element],
         found: dict[Element, Cause],
     ) -> None:
-        """Where elements have names, only a semantics that gives everything else as it came, too, says more."""
+        """Where elements have names, only a semantics that gives everything else as it came, too, says more.
+
+        Of real results none else is named: their table knows more of such formulas, and small cases fit many by chance.
+        """
+        real = not isinstance(ELEMENT_TYPES[cases[0].case.node.output_type], IntegerType)
         for semantics, explained, whole in covered(family, cases, where, self.known):
+            if real and not whole:
+                continue
             cause = cause_of(family.arithmetic, semantics)
             self.known.add(cause.text)
             cause = replace(cause, text=cause.text + where)
