@@ -113,6 +113,11 @@ def write_aside(path: Path, write: Callable[[Path], Any]) -> None:
         raise InvalidInput(f"{path}: can't write: {error.strerror or error}") from None
 
 
+def write_text(path: Path, text: str) -> None:
+    """A text file, aside and then renamed. InvalidInput if the folder refuses."""
+    write_aside(path, lambda aside: aside.write_text(text, encoding="utf-8"))
+
+
 def case_row(case: Case) -> dict[str, str]:
     """A case as text: floats as hexadecimal bits, integers as decimals."""
     inputs = [

@@ -4,29 +4,56 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from tiebreak.cli.options import JSON, run_folder
+
+if TYPE_CHECKING:
+    from tiebreak.reports.records import Run
 
 
 @click.command(epilog="Example:  tiebreak report tiebreak-run -o report.html")
 @click.argument("run_dir", type=click.Path(path_type=Path))
 @click.option("-o", "--output", type=click.Path(path_type=Path), default=None, help="Default: RUN_DIR/report.html.")
 @run_folder("--findings", metavar="FILE", help="Instead: every root cause as a Markdown page.")
-def report(run_dir: Path, output: Path | None, findings: Path | None) -> None:
-    """Build the HTML report again from a run's records."""
-    from tiebreak.reports.findings import findings as page
+@run_folder("--markdown", metavar="FILE", help="Instead: a summary, also for $GITHUB_STEP_SUMMARY.")
+@run_folder("--junit", metavar="FILE", help="Instead: JUnit XML.")
+def report(
+    run_dir: Path, output: Path | None, findings: Path | None, markdown: Path | None, junit: Path | None
+) -> None:
+    """Build the HTML report again from a run's records, or what else was asked for."""
     from tiebreak.reports.html import write_report
-    from tiebreak.reports.records import read_run, write_aside
+    from tiebreak.reports.records import read_run
 
     run = read_run(run_dir)
-    path = findings or output or run_dir / "report.html"
-    if findings is not None:
-        write_aside(path, lambda aside: aside.write_text(page(run), encoding="utf-8"))
-    else:
+    if not (findings or markdown or junit) or output:
+        path = output or run_dir / "report.html"
         write_report(path, run, str(run_dir))
-    click.echo(f"{path}")
+        click.echo(f"{path}")
+    write_other_reports(run, str(run_dir), findings, markdown, junit)
+
+
+def write_other_reports(
+    run: Run, folder: str, findings: Path | None, markdown: Path | None, junit: Path | None
+) -> None:
+    from tiebreak.reports.findings import findings as page
+    from tiebreak.reports.junit import write_junit
+    from tiebreak.reports.markdown import append_step_summary, summary
+    from tiebreak.reports.records import write_text
+
+    if findings:
+        write_text(findings, page(run))
+    if markdown:
+        text = summary(run, folder)
+        write_text(markdown, text)
+        append_step_summary(text)
+    if junit:
+        write_junit(junit, run, folder)
+    for path in (findings, markdown, junit):
+        if path:
+            click.echo(f"{path}")
 
 
 @click.command(epilog="Example:  tiebreak operators ngraph.Quantize")

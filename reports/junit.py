@@ -1,0 +1,211 @@
+"""A run as JUnit XML, for the test pages of CI servers.
+
+There is no one standard. What is written here is valid in both layouts that are checked by schema: Jenkins's, and the
+stricter one of Apache Ant, which allows a test case one outcome and wants the suite's own parts in order.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree as ET
+
+from tiebreak.reports.records import Run, write_aside
+from tiebreak.reports.summary import VERDICTS
+from tiebreak.reports.tables import Tables, as_tables
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+KEYS = ["backend", "operator", "round_mode", "input_type", "output_type"]
+FAILED = ("error", "crash", "timeout")
+RAN = VERDICTS[:4]
+OUTCOMES = ("error", "failure", "", "skipped")  # the worst first
+LONGEST = 300  # characters of a text that a backend chose
+LONGEST_FOLDER = 4096
+MOST_CAUSES = 10
+MOST_TESTS = 5000  # of one backend
+FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # by XML 1.0, Char
+CREATED = re.compile(r"\d{4}-(0\d|1[0-2])-([0-2]\d)T([01]\d|2[0-3]):[0-5]\d:[0-5]\d", re.ASCII)
+UNKNOWN_TIME = "1970-01-01T00:00:00"
+
+
+@dataclass
+class Cases:
+    """What is counted of the cases of one test; messages and the first case of each by whether it failed to run."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    seconds: float = 0.0
+    messages: tuple[Counter[str], Counter[str]] = field(default_factory=lambda: (Counter(), Counter()))
+    first: dict[tuple[bool, str], str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Test:
+    """The cases of one backend, operator, mode and pair of types. `outcome` is failure, error, skipped or nothing."""
+
+    __test__ = False  # no test of pytest's
+
+    classname: str
+    name: str
+    seconds: float
+    outcome: str
+    kind: str
+    message: str
+    text: str
+    counts: Counter[str]
+
+
+def write_junit(path: Path, run: Run, folder: str = "RUN_DIR") -> None:
+    """Write `run` as JUnit XML; `folder` is what its commands call the run. DamagedFile as `load`."""
+    tree = ET.ElementTree(document(as_tables(run, f"{folder}/run.json"), folder))
+    ET.indent(tree)
+    write_aside(path, lambda aside: tree.write(aside, encoding="utf-8", xml_declaration=True))
+
+
+def document(tables: Tables, folder: str) -> ET.Element:
+    """A testsuite for each backend, also for one that ran nothing."""
+    root = ET.Element("testsuites")
+    told = shell_word(folder) if clean(folder, LONGEST_FOLDER) == folder else "RUN_DIR"
+    witnesses = witness_texts(tables, told)
+    tests: dict[str, list[Test]] = defaultdict(list)
+    for key, cases in grouped(tables.results).items():
+        tests[key[0]].append(test_of(key, cases, witnesses.get(key, "")))
+    stamp = CREATED.match(str(tables.info.get("created", "")))
+    for number, backend in enumerate(tables.backends.to_dict("records")):
+        own = sorted(tests[backend["name"]], key=lambda test: OUTCOMES.index(test.outcome))
+        add_suite(root, number, backend, own, stamp[0] if stamp else UNKNOWN_TIME)
+    return root
+
+
+def grouped(results: pd.DataFrame) -> dict[tuple[str, ...], Cases]:
+    """The cases by KEYS, in that order; row by row, which for many small groups is quicker than pandas."""
+    found: dict[tuple[str, ...], Cases] = defaultdict(Cases)
+    columns = [results[name].tolist() for name in (*KEYS, "verdict", "message", "case", "seconds")]
+    for *key, verdict, message, case, seconds in zip(*columns, strict=True):
+        cases = found[tuple(key)]
+        cases.counts[verdict] += 1
+        cases.seconds += seconds if 0 <= seconds < 1e6 else 0.0  # a damaged time counts as none
+        if verdict not in RAN:
+            cases.messages[verdict in FAILED][message] += 1
+            cases.first.setdefault((verdict in FAILED, message), case)
+    return dict(sorted(found.items()))
+
+
+def test_of(key: tuple[str, ...], cases: Cases, witness: str) -> Test:
+    backend, operator, mode, input_type, output_type = map(clean, key)
+    counts, total = cases.counts, cases.counts.total()
+    failed, ran = (sum(counts[name] for name in some) for some in (FAILED, RAN))
+    shared = (f"{backend}.{operator}", f"{mode or 'no mode'}: {input_type} to {output_type}", cases.seconds)
+    told = ", ".join(f"{counts[name]:,} {name}" for name in VERDICTS if counts[name])
+    told = f"{told}; of {total:,} cases {ran:,} ran"
+    if failed:
+        kind = next(name for name in ("crash", "timeout", "error") if counts[name])
+        return Test(*shared, "error", kind, told, "\n".join(filter(None, (told, said(cases, True), witness))), counts)
+    if counts["deviates"]:
+        return Test(*shared, "failure", "deviates", told, f"{told}\n{witness}", counts)
+    if not ran:
+        return Test(*shared, "skipped", "unsupported", said(cases, False), "", counts)
+    return Test(*shared, "", "", told, "", counts)
+
+
+def said(cases: Cases, failed: bool) -> str:
+    """The commonest message of the cases that failed, or of those that were unsupported, and the first that has it."""
+    (message, _), *others = cases.messages[failed].most_common() or [("", 0)]
+    more = f"; {plural(len(others), 'other message')}" if others else ""
+    return f"{clean(message) or 'no reason given'} (first {clean(cases.first.get((failed, message), ''))}{more})"
+
+
+def witness_texts(tables: Tables, folder: str) -> dict[tuple[str, ...], str]:
+    """For each group of cases that deviates: its causes, the smallest witness and the command."""
+    columns = ["id", *KEYS, "case", "index", "operands", "cause", "clause", "distance"]
+    columns += [f"{name}{of}" for name in ("expected", "got") for of in ("", "_bits")]
+    found = tables.discrepancies[columns]
+    if found.empty:
+        return {}
+    sizes = tables.results.drop_duplicates("case").set_index("case")["elements"]
+    plainness = {"elements": found["case"].map(sizes).fillna(0), "digits": found["operands"].str.len()}
+    ordered = found.assign(**plainness).sort_values(["elements", "digits", "id"], kind="stable")
+    return {tuple(map(str, key)): witness_text(rows, folder) for key, rows in ordered.groupby(KEYS, sort=False)}
+
+
+def witness_text(rows: pd.DataFrame, folder: str) -> str:
+    """Of deviating elements, the plainest first."""
+    causes = rows.groupby(["cause", "clause"], sort=False).size().sort_values(ascending=False, kind="stable")
+    lines = [f"{plural(len(rows), 'element')} of {plural(rows['case'].nunique(), 'case')} deviate:"]
+    lines += [
+        f"  {count:,}: {clean(cause)} ({clean(clause)})" for (cause, clause), count in causes[:MOST_CAUSES].items()
+    ]
+    lines += [f"  and {plural(len(causes) - MOST_CAUSES, 'other cause')}"] if len(causes) > MOST_CAUSES else []
+    one: Mapping[str, Any] = rows.iloc[0].to_dict()
+    bits = f"bits {one['expected_bits']:#x}, got {one['got_bits']:#x}"
+    lines.append(f"smallest witness: {clean(one['id'])} in {clean(one['case'])}, element {one['index']}")
+    lines.append(f"  operands (name, bits, value) {clean(one['operands'])}")
+    lines.append(f"  expected {one['expected']!r}, got {one['got']!r}; {bits}; distance {one['distance']:,}")
+    return "\n".join([*lines, f"show it: tiebreak repro {shell_word(one['id'])} --run {folder}"])
+
+
+def add_suite(root: ET.Element, number: int, backend: Mapping[str, Any], tests: list[Test], stamp: str) -> None:
+    kept = tests[:MOST_TESTS]
+    outcomes = Counter(test.outcome for test in kept)
+    name = clean(f"{backend['name']} {backend['version']}") or "?"
+    suite = ET.SubElement(root, "testsuite", name=name, package="tiebreak", id=str(number), hostname="localhost")
+    suite.set("timestamp", stamp)
+    suite.set("tests", str(len(kept)))
+    for attribute, outcome in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
+        suite.set(attribute, str(outcomes[outcome]))
+    suite.set("time", f"{sum(test.seconds for test in kept):.3f}")
+    add_properties(suite, backend, tests)
+    for test in kept:
+        add_test(suite, test)
+    ET.SubElement(suite, "system-out").text = "\n".join(notes(tests))
+    ET.SubElement(suite, "system-err")
+
+
+def add_properties(suite: ET.Element, backend: Mapping[str, Any], tests: list[Test]) -> None:
+    """What ran, and how many cases got each verdict."""
+    properties = ET.SubElement(suite, "properties")
+    totals = sum((test.counts for test in tests), Counter[str]())
+    found = {"backend": backend["name"], "version": backend["version"], "spec": backend["spec"]}
+    for name, value in (found | {f"cases {verdict}": str(totals[verdict]) for verdict in VERDICTS}).items():
+        ET.SubElement(properties, "property", name=name, value=clean(value))
+
+
+def add_test(suite: ET.Element, test: Test) -> None:
+    names = {"classname": test.classname, "name": test.name, "time": f"{test.seconds:.3f}"}
+    case = ET.SubElement(suite, "testcase", names)
+    if test.outcome == "skipped":
+        ET.SubElement(case, "skipped", message=test.message)
+    elif test.outcome:
+        ET.SubElement(case, test.outcome, type=test.kind, message=test.message).text = test.text
+
+
+def notes(tests: list[Test]) -> Iterator[str]:
+    """What the outcomes do not say: cases that were not run or not specified, in tests that count as passed or not."""
+    yield "unspecified: the spec is silent on elements of these cases; observed and reported, never a failure."
+    yield "unsupported: the backend did not run these cases; a test in which none ran is skipped."
+    if len(tests) > MOST_TESTS:
+        yield f"{len(tests) - MOST_TESTS:,} tests are left out, those that passed or were skipped first."
+    for test in tests[:MOST_TESTS]:
+        silent = [f"{test.counts[name]:,} {name}" for name in ("unspecified", "unsupported") if test.counts[name]]
+        if silent:
+            yield f"{test.classname} {test.name}: {', '.join(silent)} of {test.counts.total():,} cases"
+
+
+def plural(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" + ("" if count == 1 else "s")
+
+
+def shell_word(text: object) -> str:
+    return shlex.quote(clean(text, LONGEST_FOLDER))
+
+
+def clean(value: object, longest: int = LONGEST) -> str:
+    """Untrusted text in one line, bounded, without what XML 1.0 forbids or a terminal would act on."""
+    text = " ".join("".join(c if c.isprintable() else " " for c in FORBIDDEN.sub("?", str(value))).split())
+    return text if len(text) <= longest else text[: longest - 1] + "…"

@@ -1,0 +1,201 @@
+"""A run as a Markdown page for a CI job: failures first, then verdicts with their denominators and the root causes.
+
+Backends choose their names and messages; none of their text may be Markdown, HTML, a link, a mention or a cell's end.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tiebreak.golden.errors import InvalidInput
+from tiebreak.reports.records import Run
+from tiebreak.reports.summary import VERDICTS, verdict_counts
+from tiebreak.reports.tables import Tables, as_tables
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FAILED = ("error", "crash", "timeout")
+RAN = VERDICTS[:4]
+LONGEST = 120  # characters of one text
+MOST_FAILURES, MOST_PAIRS, MOST_CAUSES = 30, 100, 20
+MOST_BYTES = 512 * 1024  # GitHub takes 1 MiB from one step, whose other commands may add to it
+ENDS = {
+    0: "conforms, or only known discrepancies",
+    1: "new discrepancies",
+    3: "a backend or the machinery failed",
+    4: "nothing ran",
+}
+CAUSE_COLUMNS = ("id", "backend", "operator", "cause", "clause", "elements", "witness", "expected", "got", "show it")
+STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
+BREAK = "\u200b"  # zero width: parts what a renderer would otherwise make a link or a mention of
+ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "$": "<span>$</span>"}
+LINKS = re.compile(r"@(?=\S)|[#!~%&^](?=\w)|:(?=//)|\b[wW]{3}(?=\.)|\b(?:mailto|xmpp|GH-|gh-)(?=[:\d])|:(?=[\w+-]+:)")
+SAFE_FOLDER = re.compile(r"[\w./' +,=%-]{1,300}\Z")
+
+
+def summary(run: Run, folder: str) -> str:
+    """The page, at most MOST_BYTES of UTF-8; `folder` is what its commands call the run. DamagedFile as `load`."""
+    tables = as_tables(run, f"{folder}/run.json")
+    lines = [*heading(tables), *failures(tables.results), *verdicts(tables.results)]
+    return bounded([*lines, *causes(tables, folder), *others(tables)])
+
+
+def append_step_summary(text: str) -> bool:
+    """Append to the page of the GitHub Actions step that runs this; else False. InvalidInput if it refuses."""
+    path = os.environ.get(STEP_SUMMARY)
+    if not path:
+        return False
+    try:
+        with Path(path).open("a", encoding="utf-8") as file:
+            file.write(text if text.endswith("\n") else f"{text}\n")
+    except OSError as error:
+        raise InvalidInput(f"{STEP_SUMMARY} {path}: can't write: {error.strerror or error}") from None
+    return True
+
+
+def heading(tables: Tables) -> Iterator[str]:
+    results = tables.results
+    failed, ran = (int(results["verdict"].isin(some).sum()) for some in (FAILED, RAN))
+    yield "# Tiebreak"
+    yield ""
+    yield (
+        f"{plural(len(tables.backends), 'backend')}, {plural(len(results), 'case')}: {ran:,} ran, {failed:,} failed to "
+        f"run, {len(results) - ran - failed:,} unsupported. **{len(tables.discrepancies):,} deviating elements in "
+        f"{plural(len(tables.clusters), 'root cause')}.**"
+    )
+    code = tables.info.get("exit")
+    if isinstance(code, int):
+        yield f"Exit {code}: {ENDS.get(code, 'unknown')}."
+
+
+def failures(results: pd.DataFrame) -> Iterator[str]:
+    """Crashes, timeouts and errors by backend, operator and kind, with the commonest message and the first case."""
+    failed = results[results["verdict"].isin(FAILED)]
+    if failed.empty:
+        return
+    groups = list(failed.groupby(["backend", "version", "operator", "verdict"], sort=True))
+    yield from ("", "## Failed to run", "", "No result was compared in these cases: neither pass nor deviation.", "")
+    yield from header("backend", "operator", "verdict", "cases", "commonest message", "first case")
+    for (backend, version, operator, verdict), rows in groups[:MOST_FAILURES]:
+        said = rows["message"].mode().iloc[0]
+        yield line(f"{backend} {version}", operator, verdict, f"{len(rows):,}", said, rows["case"].iloc[0])
+    yield from left_out(len(groups), MOST_FAILURES)
+
+
+def verdicts(results: pd.DataFrame) -> Iterator[str]:
+    """A row for each backend and operator: how many of its cases ran, and how many of those got each verdict."""
+    if results.empty:
+        yield from ("", "Nothing ran: no chosen backend claims a chosen operator.")
+        return
+    counts = sorted(verdict_counts(results).items(), key=lambda item: worst_first(item[1]))
+    versions = dict(zip(results["backend"], results["version"], strict=True))
+    yield from ("", "## Verdicts", "", "Cases. The four verdicts are of the cases that ran, those of all cases.", "")
+    yield from header("backend", "operator", "ran", "deviates", *RAN[:3], "failed to run", "unsupported")
+    for (backend, operator), found in counts[:MOST_PAIRS]:
+        ran, failed = (sum(found.get(name, 0) for name in some) for some in (RAN, FAILED))
+        off, cases = found.get("deviates", 0), sum(found.values())
+        share = (f"{ran:,} of {cases:,}", f"{off:,} of {ran:,}" if ran else "none ran")
+        cells = (*share, *(f"{found.get(name, 0):,}" if ran else "–" for name in RAN[:3]), f"{failed:,}")
+        yield line(f"{backend} {versions[backend]}", operator, *cells, f"{found.get('unsupported', 0):,}")
+    yield from left_out(len(counts), MOST_PAIRS)
+
+
+def worst_first(found: Mapping[str, int]) -> tuple[int, int]:
+    return -sum(found.get(name, 0) for name in FAILED), -found.get("deviates", 0)
+
+
+def causes(tables: Tables, folder: str) -> Iterator[str]:
+    """The root causes with most elements: what, where, one witness and the command that shows it."""
+    clusters = tables.clusters
+    if clusters.empty:
+        return
+    yield from (
+        "",
+        "## Root causes",
+        "",
+        "Most elements first; the command prints a script.",
+        "",
+    )
+    yield from header(*CAUSE_COLUMNS)
+    for row in clusters.sort_values("elements", ascending=False, kind="stable").head(MOST_CAUSES).to_dict("records"):
+        count = f"{row['elements']:,} in {plural(row['cases'], 'case')}"
+        where = (f"{row['backend']} {row['version']}", row["operator"], row["cause"], row["clause"], count)
+        results = (row["witness_expected"], row["witness_got"])
+        cells = line(row["id"], *where, operands(row["witness_operands"]), *results)
+        yield f"{cells} {command(row['id'], folder)} |"
+    yield from left_out(len(clusters), MOST_CAUSES)
+
+
+def operands(text: str) -> str:
+    return ", ".join(f"{name} {value}" for name, _, value in json.loads(text))
+
+
+def command(name: str, folder: str) -> str:
+    """`tiebreak repro` as code; a folder that a code span in a table can't hold is called RUN_DIR."""
+    if not re.fullmatch(r"[CD]\d{1,9}", name, re.ASCII):
+        return ""
+    quoted = shlex.quote(folder)
+    return f"`tiebreak repro {name} --run {quoted if SAFE_FOLDER.match(quoted) else 'RUN_DIR'}`"
+
+
+def others(tables: Tables) -> Iterator[str]:
+    """What is no verdict, in a line each."""
+    found = []
+    if len(tables.paths):
+        found.append(f"- {plural(tables.paths['set'].nunique(), 'set')} of operands whose answer depends on the path")
+    if len(tables.forbidden):
+        accepted = int((tables.forbidden["answer"] != "rejected").sum())
+        found.append(f"- {accepted:,} of {plural(len(tables.forbidden), 'forbidden call')} not rejected")
+    silent = int(tables.results["unspecified"].sum())
+    if silent:
+        found.append(f"- {plural(silent, 'element')} where the spec is silent: observed, never a failure")
+    if found:
+        yield from ("", "## Also recorded", "", *found)
+
+
+def header(*names: str) -> tuple[str, str]:
+    return "| " + " | ".join(names) + " |", "| --- " * len(names) + "|"
+
+
+def line(*cells: object) -> str:
+    return "| " + " | ".join(escaped(cell) for cell in cells) + " |"
+
+
+def plural(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" + ("" if count == 1 else "s")
+
+
+def left_out(count: int, most: int) -> Iterator[str]:
+    if count > most:
+        yield from ("", f"{count - most:,} more are in the report and in the run's tables.")
+
+
+def escaped(value: object, longest: int = LONGEST) -> str:
+    """Text of unknown origin for the inside of a line or a table's cell: printable, bounded, and nothing but text."""
+    text = " ".join("".join(c if c.isprintable() else " " for c in str(value)).split())
+    text = text if len(text) <= longest else text[: longest - 1] + "…"
+    text = LINKS.sub(lambda found: found[0] + BREAK, text)
+    return re.sub(r"[\\|*_~`\[\](){}!#&<>$]", lambda found: ENTITIES.get(found[0], f"\\{found[0]}"), text)
+
+
+def bounded(lines: Sequence[str]) -> str:
+    """The lines as one text, those beyond MOST_BYTES left out."""
+    kept = list(within(lines, MOST_BYTES - 100))
+    cut = [] if len(kept) == len(lines) else ["", "The rest is left out, since the page has a bounded size."]
+    return "\n".join([*kept, *cut]) + "\n"
+
+
+def within(lines: Iterable[str], most: int) -> Iterator[str]:
+    size = 0
+    for text in lines:
+        size += len(text.encode("utf-8", "replace")) + 1
+        if size > most:
+            return
+        yield text

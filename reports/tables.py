@@ -1,0 +1,292 @@
+"""A run as tables for people's own analysis: pandas DataFrames, and the same as CSV, JSON Lines or Parquet files.
+
+A run folder may come from elsewhere, so run.json's lists are checked row by row before they become tables.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tiebreak.golden.errors import DamagedFile, InvalidInput
+from tiebreak.reports.records import (
+    DISCREPANCY_DTYPES,
+    RESULT_DTYPES,
+    Run,
+    check_writable,
+    read_run,
+    table,
+    write_aside,
+)
+from tiebreak.reports.summary import VERDICTS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TEXT = "string"
+CLUSTER_DTYPES = {
+    **dict.fromkeys(("id", "backend", "version", "operator", "cause", "clause"), TEXT),
+    **dict.fromkeys(("elements", "cases"), "int64"),
+    "types": TEXT,
+    "farthest": "int64",
+    "boundary_ulp": "float64",
+    **dict.fromkeys(("sentence", "witness_id", "witness_case"), TEXT),
+    "witness_elements": "int64",
+    **dict.fromkeys(("witness_operands", "witness_expected", "witness_got"), TEXT),
+}
+PATH_DTYPES = {
+    "set": "int64",
+    **dict.fromkeys(("backend", "operator", "input_type", "output_type", "node", "output", "operands"), TEXT),
+    **dict.fromkeys(("bits", "value"), TEXT),
+    "elements": "int64",
+    **dict.fromkeys(("paths", "case"), TEXT),
+    "index": "int64",
+    **dict.fromkeys(("deviates", "any_deviates"), "bool"),
+}
+LIST_DTYPES = {
+    "backends": dict.fromkeys(("name", "version", "spec", "operators", "always_constant", "attestation"), TEXT),
+    "observed": {**dict.fromkeys(("backend", "operator", "situation", "gives"), TEXT), "elements": "int64"},
+    "forbidden": dict.fromkeys(
+        ("backend", "version", "operator", "clause", "what", "answer", "message", "got"), TEXT
+    ),
+    "relations": {
+        **dict.fromkeys(("relation", "backend"), TEXT),
+        **dict.fromkeys(("cases", "elements", "differ"), "int64"),
+    },
+    "pairs": {
+        **dict.fromkeys(("a", "b", "operator"), TEXT),
+        **dict.fromkeys(("cases", "elements", "differ"), "int64"),
+    },
+}  # fmt: skip
+DTYPES: dict[str, dict[str, str]] = {
+    "results": RESULT_DTYPES,
+    "discrepancies": DISCREPANCY_DTYPES,
+    "clusters": CLUSTER_DTYPES,
+    "paths": PATH_DTYPES,
+    **LIST_DTYPES,
+}
+FORMATS = ("csv", "jsonl", "parquet")
+NUMBER = re.compile(r"[-+]?(\d+(\.\d+)?(e[-+]?\d+)?|inf)\Z", re.IGNORECASE | re.ASCII)
+STARTS_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "'")
+JSON_ROWS = 10_000  # rows turned into text at a time
+
+
+@dataclass(frozen=True)
+class Tables:
+    """A run: nine DataFrames with the columns and dtypes of DTYPES, and run.json as it is in `info`.
+
+    `results` has a row for each backend and case, `discrepancies` for each deviating element, `clusters` for each root
+    cause, `backends` for each backend, `paths` for each answer of operands with several, `observed` for each backend,
+    operator, situation and answer where the spec is silent, `forbidden` for each backend and excluded call, `relations`
+    for each backend and pair of operators that must agree, `pairs` for each operator and two backends. Text is never
+    missing (NA), a number that is not known is NaN.
+    """
+
+    results: pd.DataFrame
+    discrepancies: pd.DataFrame
+    clusters: pd.DataFrame
+    backends: pd.DataFrame
+    paths: pd.DataFrame
+    observed: pd.DataFrame
+    forbidden: pd.DataFrame
+    relations: pd.DataFrame
+    pairs: pd.DataFrame
+    info: dict[str, Any]
+
+    def __iter__(self) -> Iterator[tuple[str, pd.DataFrame]]:
+        """(name, DataFrame) of every table."""
+        return ((name, getattr(self, name)) for name in DTYPES)
+
+
+def load(run: str | Path) -> Tables:
+    """The tables of the run folder `run`. InvalidInput if there is no run; DamagedFile names the file at fault."""
+    folder = Path(run)
+    return as_tables(read_run(folder), str(folder / "run.json"))
+
+
+def as_tables(run: Run, source: str = "run.json") -> Tables:
+    """The tables of a run in memory; `source` is what DamagedFile calls run.json."""
+    rows = {name: listed(run.info, name, source) for name in ("clusters", "paths", *LIST_DTYPES)}
+    try:
+        rows["clusters"] = [flat_cluster(row) for row in rows["clusters"]]
+        rows["paths"] = [answer for number, row in enumerate(rows["paths"]) for answer in answers(number, row)]
+        rows["backends"] = [flat_backend(row) for row in rows["backends"]]
+        found = {name: checked_table(name, some) for name, some in rows.items()}
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        raise DamagedFile(f"{source}: damaged run file: {one_line(error)}") from None
+    results, discrepancies = (with_whole_text(frame, source) for frame in (run.results, run.discrepancies))
+    check_results(results, set(found["backends"]["name"]), source)
+    return Tables(results, discrepancies, **found, info=run.info)
+
+
+def with_whole_text(frame: pd.DataFrame, source: str) -> pd.DataFrame:
+    """What a foreign Parquet file leaves missing is empty; DamagedFile if bytes are no UTF-8, which Arrow lets pass."""
+    import pyarrow as pa
+
+    texts = text_columns(frame)
+    try:
+        for name in texts:
+            pa.array(frame[name]).validate(full=True)
+    except (pa.ArrowException, ValueError):
+        raise DamagedFile(f"{source}: damaged run file: text beside it is not UTF-8 (column {name})") from None
+    missing = [name for name in texts if frame[name].hasnans]
+    return frame.fillna(dict.fromkeys(missing, "")) if missing else frame
+
+
+def check_results(results: pd.DataFrame, backends: set[str], source: str) -> None:
+    """No row may be lost later: of a backend that run.json does not have, or with a verdict that is none."""
+    for column, known in (("backend", backends), ("verdict", set(VERDICTS))):
+        if unknown := set(results[column].unique()) - known:
+            name = ascii(min(map(str, unknown)))[:100]
+            raise DamagedFile(f"{source}: damaged run file: the results have the unknown {column} {name}")
+
+
+def listed(info: Mapping[str, Any], name: str, source: str) -> list[Any]:
+    """One of run.json's lists of objects; an older run has none of it."""
+    rows = info.get(name, [])
+    if not isinstance(rows, list | tuple) or not all(isinstance(row, Mapping) for row in rows):
+        raise DamagedFile(f'{source}: damaged run file: "{name}" is not a list of objects')
+    return list(rows)
+
+
+def one_line(error: Exception) -> str:
+    reason = f"no {error}" if isinstance(error, KeyError) else str(error)
+    return " ".join(reason.encode("ascii", "backslashreplace").decode().split())[:200]
+
+
+def flat_cluster(row: Mapping[str, Any]) -> dict[str, Any]:
+    witness, limit = row["witness"], row["boundary_ulp"]
+    if not isinstance(witness, Mapping):
+        raise TypeError('"witness" of a cluster is not an object')
+    flat = {f"witness_{name}": value for name, value in witness.items()}
+    flat["witness_operands"] = operands_text(witness["operands"])
+    return {**row, **flat, "types": joined(row["types"], ", "), "boundary_ulp": math.nan if limit is None else limit}
+
+
+def answers(number: int, row: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """A row for each answer to the operands of one row of run.json's `paths`."""
+    if not isinstance(row["answers"], list | tuple):
+        raise TypeError('"answers" of a path is not a list')
+    shared = {**row, "set": number, "operands": operands_text(row["operands"]), "any_deviates": row["deviates"]}
+    for answer in row["answers"]:
+        if not isinstance(answer, Mapping):
+            raise TypeError('an answer of "paths" is not an object')
+        own = ("bits", "value", "elements", "case", "index", "deviates")
+        yield {**shared, **{name: answer[name] for name in own}, "paths": joined(answer["paths"], "; ")}
+
+
+def flat_backend(row: Mapping[str, Any]) -> dict[str, Any]:
+    attestation = row.get("attestation", {})
+    if not isinstance(attestation, Mapping):
+        raise TypeError('"attestation" of a backend is not an object')
+    names = {name: joined(row.get(name) or [], " ") for name in ("operators", "always_constant")}
+    return {"spec": "", **row, **names, "attestation": json.dumps(attestation)}
+
+
+def joined(texts: Any, separator: str) -> str:
+    if not isinstance(texts, list | tuple) or not all(isinstance(text, str) for text in texts):
+        raise TypeError("a list of texts has something else in it")
+    return separator.join(texts)
+
+
+def operands_text(operands: Any) -> str:
+    """JSON of the (name, bits, decimal) of each operand, as discrepancies have it."""
+    if not isinstance(operands, list | tuple):
+        raise TypeError('"operands" is not a list')
+    if any(len(operand) != 3 or not joined(operand, " ") for operand in operands):
+        raise ValueError("an operand is not name, bits and decimal")
+    return json.dumps([list(operand) for operand in operands])
+
+
+def checked_table(name: str, rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    """Rows as a DataFrame. TypeError or KeyError if a value is missing or no `dtype` at all: nothing is converted."""
+    dtypes = DTYPES[name]
+    allowed = {TEXT: (str,), "bool": (bool,), "int64": (int,), "float64": (int, float)}
+    for row in rows:
+        for column, dtype in dtypes.items():
+            value = row[column]
+            if not isinstance(value, allowed[dtype]) or (isinstance(value, bool) and dtype != "bool"):
+                raise TypeError(f'"{column}" of "{name}" is not {dtype}')
+    return table([dict(row) for row in rows], dtypes)
+
+
+def write_tables(tables: Tables, folder: Path, form: str) -> list[Path]:
+    """Write every table into `folder` as NAME.csv, NAME.jsonl or NAME.parquet; what was there is replaced.
+
+    InvalidInput if the folder refuses or is a run's, whose records would be overwritten.
+    """
+    if (folder / "run.json").exists():
+        raise InvalidInput(f"output folder {folder}: holds a run; choose another")
+    check_writable(folder)
+    write = WRITERS[form]
+    paths = []
+    for name, frame in tables:
+        path = folder / f"{name}.{form}"
+        write_aside(path, lambda aside, frame=frame: write(frame, aside))  # type: ignore[misc]
+        paths.append(path)
+    return paths
+
+
+def write_csv(frame: pd.DataFrame, path: Path) -> None:
+    """UTF-8, commas, all text in quotes, NaN and inf by these names; what a spreadsheet would run gets a ' first."""
+    import csv
+
+    texts = {name: frame[name].map(guarded) for name in text_columns(frame)}
+    frame.assign(**texts).to_csv(path, index=False, na_rep="NaN", quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
+
+
+def text_columns(frame: pd.DataFrame) -> list[str]:
+    return [str(name) for name, dtype in frame.dtypes.items() if dtype == TEXT]
+
+
+def guarded(text: str) -> str:
+    """A cell that a spreadsheet takes as text: one that begins like a formula and is no number gets a ' in front."""
+    return f"'{text}" if text.startswith(STARTS_FORMULA) and not NUMBER.match(text) else text
+
+
+def read_csv(path: Path) -> pd.DataFrame:
+    """A table that write_csv wrote under its name, with the same values and dtypes."""
+    import pandas as pd
+
+    dtypes = DTYPES[path.stem]
+    numbers = {name: ["NaN"] for name, dtype in dtypes.items() if dtype == "float64"}
+    how: dict[str, Any] = {"keep_default_na": False, "na_values": numbers, "float_precision": "round_trip"}
+    frame = pd.read_csv(path, dtype=dtypes, **how)
+    texts = {name: frame[name].str.replace(r"\A'", "", regex=True) for name in text_columns(frame)}
+    return frame.assign(**texts)
+
+
+def write_jsonl(frame: pd.DataFrame, path: Path) -> None:
+    """A JSON object a line, in ASCII. NaN is null; an infinity is the text "Infinity" or "-Infinity"."""
+    with path.open("w", encoding="ascii", newline="\n") as file:
+        for start in range(0, len(frame), JSON_ROWS):
+            rows = frame.iloc[start : start + JSON_ROWS]
+            columns = [plain_values(rows[name]) for name in rows]
+            names = [str(name) for name in rows]
+            for values in zip(*columns, strict=True):
+                file.write(json.dumps(dict(zip(names, values, strict=True)), allow_nan=False) + "\n")
+
+
+def plain_values(column: pd.Series) -> list[Any]:
+    values: list[Any] = column.tolist()
+    return [finite(value) for value in values] if column.dtype == "float64" else values
+
+
+def finite(value: float) -> float | str | None:
+    if math.isfinite(value):
+        return value
+    return None if math.isnan(value) else f"{'-' if value < 0 else ''}Infinity"
+
+
+def write_parquet(frame: pd.DataFrame, path: Path) -> None:
+    frame.to_parquet(path, index=False)
+
+
+WRITERS: dict[str, Callable[[pd.DataFrame, Path], None]] = dict(
+    zip(FORMATS, (write_csv, write_jsonl, write_parquet), strict=True)
+)

@@ -1,0 +1,37 @@
+"""`tiebreak tables`: a run's records as files for other tools."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from tiebreak.cli.options import JSON
+
+FORMATS = ("csv", "jsonl", "parquet")  # as in reports.tables, which --help must not import
+
+
+@click.command(epilog="Example:  tiebreak tables tiebreak-run -o tables --format csv")
+@click.argument("run_dir", type=click.Path(path_type=Path))
+@click.option("-o", "--output", type=click.Path(path_type=Path), required=True, metavar="DIR", help="Where they go.")
+@click.option("--format", "form", type=click.Choice(FORMATS), default="csv", show_default=True, help="Of each file.")
+@JSON
+def tables(run_dir: Path, output: Path, form: str, as_json: bool) -> None:
+    """Write a run's tables as files: results, discrepancies, clusters, backends, paths and more.
+
+    \b
+    csv      cells that a spreadsheet would run as a formula begin with '
+    jsonl    one JSON object a line; NaN is null, infinities are text
+    parquet  with the columns' own types
+    """
+    from tiebreak.reports.tables import load, write_tables
+
+    loaded = load(run_dir)
+    paths = write_tables(loaded, output, form)
+    rows = [len(frame) for _, frame in loaded]
+    if as_json:
+        found = {path.stem: {"file": str(path), "rows": count} for path, count in zip(paths, rows, strict=True)}
+        return click.echo(json.dumps({"run": str(run_dir), "format": form, "tables": found}))
+    for path, count in zip(paths, rows, strict=True):
+        click.echo(f"{path}  {count:,} rows")
