@@ -1,0 +1,223 @@
+"""Two runs side by side: root causes that are new, gone, changed or unchanged, and cases whose verdict is another.
+
+Only elements of cases that both runs had are held against each other: what was not run again is neither gone nor new.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from tiebreak.conformance.clusters import root_of
+from tiebreak.golden.errors import EXIT_CONFORMS, EXIT_DISCREPANCIES, EXIT_FAILED, EXIT_NOTHING_RAN, DamagedFile
+from tiebreak.reports.records import Run, read_run
+from tiebreak.reports.summary import VERDICTS
+
+RAN, RIGHT, FAILED = VERDICTS[:4], VERDICTS[:3], VERDICTS[5:]
+CASE = ["backend", "operator", "case"]
+ELEMENT = [*CASE, "output", "index", "got_bits"]
+CAUSE = ["backend", "operator", "root"]
+STATUSES = ("new", "changed", "gone", "renamed", "unchanged", "not run", "not run before")
+KINDS = ("newly failing", "newly deviating", "newly unsupported", "newly right", "newly running", "otherwise")
+
+Key = tuple[str, str, str]  # backend, operator, root cause
+
+
+@dataclass(frozen=True)
+class Side:
+    """One run, ready to be held against another.
+
+    `versions` by backend; `clusters` the root causes as run.json tells them; `elements` the discrepancies, each with
+    its `root` cause; `cases` one row for each backend and case.
+    """
+
+    versions: dict[str, str]
+    clusters: dict[Key, dict[str, Any]]
+    elements: pd.DataFrame
+    cases: pd.DataFrame
+
+
+def checked_run(folder: Path) -> Run:
+    """A run folder's tables, its backends and clusters looked at; DamagedFile names the file that is wrong."""
+    run = read_run(folder)
+    try:
+        versions_of(run), clusters_of(run)
+    except DamagedFile as error:
+        raise DamagedFile(f"{folder}/{error}") from None
+    return run
+
+
+def side_of(run: Run) -> Side:
+    """DamagedFile if run.json's backends or clusters are not what a run writes."""
+    roots = {cause: root_of(cause) for cause in run.discrepancies["cause"].unique()}
+    elements = run.discrepancies.assign(root=run.discrepancies["cause"].map(roots).astype("string"))
+    return Side(versions_of(run), clusters_of(run), elements, run.results.drop_duplicates(CASE))
+
+
+def versions_of(run: Run) -> dict[str, str]:
+    try:
+        return {str(backend["name"]): str(backend["version"]) for backend in run.info["backends"]}
+    except (KeyError, TypeError):
+        raise DamagedFile("run.json: damaged run file: no list of backends") from None
+
+
+def clusters_of(run: Run) -> dict[Key, dict[str, Any]]:
+    """The root causes of run.json, only what is used of them, each of the type that it should have."""
+    try:
+        rows = [cluster_of(row) for row in run.info.get("clusters", [])]
+    except (KeyError, TypeError, ValueError):
+        raise DamagedFile("run.json: damaged run file: its clusters are not a run's") from None
+    return {(row["backend"], row["operator"], row["cause"]): row for row in rows}
+
+
+def cluster_of(row: dict[str, Any]) -> dict[str, Any]:
+    texts = {name: str(row[name]) for name in ("id", "backend", "operator", "cause", "clause", "sentence")}
+    witness = row["witness"]
+    operands = [[str(name), str(bits), str(value)] for name, bits, value in witness["operands"]]
+    shown = {name: str(witness[name]) for name in ("id", "case", "expected", "got")}
+    return texts | {"witness": shown | {"operands": operands}}
+
+
+def compare(run_a: Run, run_b: Run) -> dict[str, Any]:
+    """What `tiebreak compare --json` prints, except for the folders."""
+    a, b = side_of(run_a), side_of(run_b)
+    found: dict[str, Any] = {
+        "backends": backends_of(a, b),
+        "operators": denominators(a, b),
+        "causes": compared_causes(a, b),
+        "verdicts": verdict_changes(a, b),
+    }
+    found["counts"] = {status: sum(row["status"] == status for row in found["causes"]) for status in STATUSES}
+    return found | {"exit": exit_code(found)}
+
+
+def exit_code(found: dict[str, Any]) -> int:
+    """By the contract's table: what is new outranks what failed."""
+    if any(row["status"] == "new" or row["appeared"] for row in found["causes"]):
+        return EXIT_DISCREPANCIES
+    if any(row["kind"] == "newly failing" for row in found["verdicts"]):
+        return EXIT_FAILED
+    return EXIT_CONFORMS if any(row["ran_in_both"] for row in found["operators"]) else EXIT_NOTHING_RAN
+
+
+def backends_of(a: Side, b: Side) -> list[dict[str, Any]]:
+    """Every backend with its version in each run; None where it was not there."""
+    names = dict.fromkeys([*a.versions, *b.versions])
+    return [{"backend": name, "versions": [a.versions.get(name), b.versions.get(name)]} for name in names]
+
+
+def in_both(a: Side, b: Side) -> set[str]:
+    return set(a.versions) & set(b.versions)
+
+
+def of_both(rows: pd.DataFrame, a: Side, b: Side) -> pd.DataFrame:
+    return rows[rows["backend"].isin(in_both(a, b))]
+
+
+def denominators(a: Side, b: Side) -> list[dict[str, Any]]:
+    """For each operator of a backend in both: cases planned, ran, ran in both; elements judged and deviating."""
+    sums = [sums_of(of_both(side.cases, a, b)) for side in (a, b)]
+    ran = [of_both(side.cases, a, b)[lambda rows: rows["verdict"].isin(RAN)][CASE] for side in (a, b)]
+    common = ran[0].merge(ran[1], on=CASE).groupby(["backend", "operator"]).size().to_dict()
+    rows = []
+    for key in dict.fromkeys([*sums[0], *sums[1]]):
+        pair = [found.get(key, dict.fromkeys(("planned", "ran", "judged", "deviating"), 0)) for found in sums]
+        counts = {name: [one[name] for one in pair] for name in pair[0]}
+        rows.append({"backend": key[0], "operator": key[1], "ran_in_both": int(common.get(key, 0))} | counts)
+    return rows
+
+
+def sums_of(cases: pd.DataFrame) -> dict[tuple[str, str], dict[str, int]]:
+    judged = cases["exact"] + cases["working_precision"] + cases["deviates"]
+    counted = cases.assign(planned=1, ran=cases["verdict"].isin(RAN).astype(int), judged=judged)
+    grouped = counted.groupby(["backend", "operator"], sort=False)[["planned", "ran", "judged", "deviates"]].sum()
+    rows = grouped.rename(columns={"deviates": "deviating"}).to_dict("index")
+    return {(str(b), str(o)): {str(name): int(n) for name, n in row.items()} for (b, o), row in rows.items()}
+
+
+def compared_causes(a: Side, b: Side) -> list[dict[str, Any]]:
+    """One row for each root cause of a backend that is in both runs, the news first."""
+    old = of_both(marked(a, b, b.cases[b.cases["verdict"].isin(RAN)]), a, b)
+    new = of_both(marked(b, a, a.cases), a, b)  # what a backend refused before and gets wrong now is new
+    counts = [counts_by_cause(old), counts_by_cause(new)]
+    rows = [cause_row(key, counts, a, b) for key in dict.fromkeys([*counts[0], *counts[1]])]
+    return sorted(rows, key=lambda row: (STATUSES.index(row["status"]), -max(row["elements"])))
+
+
+def marked(side: Side, other: Side, cases: pd.DataFrame) -> pd.DataFrame:
+    """A side's discrepancies; `compared` if the other has their case, `alone` if that then lacks the same element."""
+    elements = side.elements
+    compared = is_among(elements, cases, CASE)
+    return elements.assign(compared=compared, alone=compared & ~is_among(elements, other.elements, ELEMENT))
+
+
+def is_among(rows: pd.DataFrame, others: pd.DataFrame, columns: list[str]) -> pd.Series[bool]:
+    """Which rows have their values of some columns in the other table, too."""
+    merged = rows[columns].merge(others[columns].drop_duplicates(), on=columns, how="left", indicator=True)
+    return pd.Series((merged["_merge"] == "both").to_numpy(), index=rows.index)
+
+
+def counts_by_cause(elements: pd.DataFrame) -> dict[Key, dict[str, Any]]:
+    grouped = elements.groupby(CAUSE, sort=False)
+    counts = grouped.agg(
+        elements=("id", "size"),
+        cases=("case", "nunique"),
+        compared=("compared", "sum"),
+        alone=("alone", "sum"),
+        clause=("clause", lambda found: found.mode().iloc[0]),
+        witness=("id", "first"),
+    )
+    return {(str(b), str(o), str(c)): row for (b, o, c), row in counts.to_dict("index").items()}
+
+
+def cause_row(key: Key, counts: list[dict[Key, dict[str, Any]]], a: Side, b: Side) -> dict[str, Any]:
+    nothing: dict[str, Any] = {"elements": 0, "cases": 0, "compared": 0, "alone": 0, "clause": "", "witness": ""}
+    pair = [found.get(key, nothing) for found in counts]
+    told = [side.clusters.get(key) for side in (a, b)]
+    row: dict[str, Any] = dict(zip(("backend", "operator", "cause"), key, strict=True))
+    row |= {name: [int(one[name]) for one in pair] for name in ("elements", "cases", "compared")}
+    row |= {"clause": [str(one["clause"]) for one in pair], "vanished": int(pair[0]["alone"])}
+    row |= {"appeared": int(pair[1]["alone"]), "versions": [a.versions[key[0]], b.versions[key[0]]]}
+    row |= {"clusters": told, "first": [str(one["witness"]) for one in pair]}
+    return {"status": status_of(row)} | row
+
+
+def status_of(row: dict[str, Any]) -> str:
+    """One of STATUSES. "renamed": no element has another result, but some are explained by another cause now."""
+    (before, after), compared = row["elements"], row["compared"]
+    if not any(compared):
+        return "not run" if before else "not run before"
+    if row["appeared"] or row["vanished"]:
+        return "changed" if before and after else "gone" if before else "new"
+    same = compared[0] == compared[1] and row["clause"][0] == row["clause"][1]
+    return "unchanged" if same else "renamed"
+
+
+def verdict_changes(a: Side, b: Side) -> list[dict[str, Any]]:
+    """Cases of both runs whose verdict is another: counted by backend, operator and both verdicts, with the first."""
+    columns = [*CASE, "verdict", "message"]
+    merged = a.cases[columns].merge(b.cases[columns], on=CASE, suffixes=("_a", "_b"))
+    other = merged[merged["verdict_a"] != merged["verdict_b"]]
+    grouped = other.groupby(["backend", "operator", "verdict_a", "verdict_b"], sort=False)
+    counts = grouped.agg(cases=("case", "size"), first=("case", "first"), message=("message_b", "first"))
+    rows = [
+        {"kind": kind_of(one, two), "backend": backend, "operator": operator, "from": one, "to": two}
+        | {"cases": int(row["cases"]), "first": str(row["first"]), "message": str(row["message"])}
+        for (backend, operator, one, two), row in counts.to_dict("index").items()
+    ]
+    return sorted(rows, key=lambda row: (KINDS.index(row["kind"]), -row["cases"]))
+
+
+def kind_of(before: str, after: str) -> str:
+    if after in FAILED:
+        return "newly failing" if before not in FAILED else "otherwise"
+    if after == "deviates":
+        return "newly deviating"
+    if after == "unsupported":
+        return "newly unsupported"
+    if before == "deviates" or before in FAILED:
+        return "newly right"
+    return "newly running" if before == "unsupported" else "otherwise"

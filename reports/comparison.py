@@ -1,0 +1,165 @@
+"""What changed between two runs: tables for the terminal, and one HTML file without any reference outside itself.
+
+The comparison is the mapping that conformance.compare makes; every text from a backend is escaped.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from tiebreak.reports.html import percent
+from tiebreak.reports.records import write_aside
+from tiebreak.reports.summary import shown
+
+MOST_CAUSES = 300
+MOST_VERDICTS = 100
+MOST_LINES = 40
+MEANINGS = {
+    "new": "not there before",
+    "changed": "other elements, or other results",
+    "gone": "the same cases ran, and it is not there any more",
+    "renamed": "the same results, of which some are explained by another cause now",
+    "unchanged": "the same elements with the same results",
+    "not run": "its cases did not run in the second run: neither there nor gone",
+    "not run before": "its cases are not in the first run: neither old nor new",
+}
+
+
+def write_page(path: Path, found: Mapping[str, Any]) -> None:
+    """Write the page aside and rename it into place."""
+    text = comparison_page(found)
+    write_aside(path, lambda aside: aside.write_text(text, encoding="utf-8"))
+
+
+def comparison_page(found: Mapping[str, Any]) -> str:
+    """The HTML of a comparison with its two `folders`."""
+    loader = PackageLoader("tiebreak.reports", "templates")
+    environment = Environment(
+        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    groups = [
+        {"status": status, "meaning": meaning, "rows": [row for row in found["causes"] if row["status"] == status]}
+        for status, meaning in MEANINGS.items()
+    ]
+    return environment.get_template("compare.html.j2").render(
+        found=found,
+        style=Markup(loader.get_source(environment, "report.css")[0]),
+        groups=[group for group in groups if group["rows"]],
+        most=MOST_CAUSES,
+        verdicts=found["verdicts"][:MOST_VERDICTS],
+        verdicts_left_out=max(0, len(found["verdicts"]) - MOST_VERDICTS),
+        repro=repro_line,
+    )
+
+
+def repro_line(row: Mapping[str, Any], folders: Sequence[str]) -> str:
+    """The command that shows a root cause, in the second run where it has it."""
+    at = 1 if row["elements"][1] else 0
+    cluster = row["clusters"][at]
+    return shlex.join(["tiebreak", "repro", cluster["id"] if cluster else row["first"][at], "--run", folders[at]])
+
+
+def print_comparison(found: Mapping[str, Any]) -> None:
+    """Changes first, then verdicts, backends and denominators."""
+    console = Console()
+    for status in ("new", "changed", "gone"):
+        rows = [row for row in found["causes"] if row["status"] == status]
+        for row in rows[:MOST_LINES]:
+            console.print("\n".join(cause_lines(row, found["folders"])), soft_wrap=True)
+        if len(rows) > MOST_LINES:
+            console.print(f"… and {len(rows) - MOST_LINES} more {status}: see --json or --html")
+    for line in verdict_lines(found["verdicts"]):
+        console.print(shown(line, 600), soft_wrap=True)
+    console.print(denominator_table(found))
+    for line in only_in_one(found["backends"]):
+        console.print(shown(line, 300), soft_wrap=True)
+    console.print(
+        "root causes: " + ", ".join(f"{found['counts'][status]} {status}" for status in MEANINGS), soft_wrap=True
+    )
+
+
+def cause_lines(row: Mapping[str, Any], folders: Sequence[str]) -> list[str]:
+    """A root cause for people: what and where, how many elements, an example and the command that shows it."""
+    at = 1 if row["elements"][1] else 0
+    cluster = row["clusters"][at]
+    versions = " → ".join(shown(version, 30) for version in row["versions"])
+    colour = {"new": "red", "changed": "red" if row["appeared"] else "yellow", "gone": "green"}[row["status"]]
+    title = f"{shown(row['backend'])} {versions}, {shown(row['operator'])}: {shown(row['cause'], 300)}"
+    counts = f"{row['elements'][0]:,} → {row['elements'][1]:,} elements"
+    lines = [f"[{colour}]{row['status']}[/] {title}", f"  {counts} ({row['appeared']:,} new, {row['vanished']:,} gone)"]
+    lines += [f"  {shown(cluster['sentence'], 600)}"] if cluster else []
+    return [*lines, f"  {shown(repro_line(row, folders), 400)}"]
+
+
+def verdict_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Cases with another verdict: how many, where, and the first."""
+    lines = [
+        f"{row['kind']}: {row['backend']}, {row['operator']}: {row['from']} → {row['to']} in {row['cases']:,} cases, "
+        f"first {row['first']}{': ' if row['message'] else ''}{row['message'][:200]}"
+        for row in rows[:MOST_LINES]
+    ]
+    return [*lines, *([f"… and {len(rows) - MOST_LINES} more: see --json"] if len(rows) > MOST_LINES else [])]
+
+
+def denominator_table(found: Mapping[str, Any]) -> Table:
+    table = Table(title="what was compared: first → second run", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    table.add_column("backend, operator", overflow="fold", min_width=24)
+    for name in ("cases ran", "of", "in both", "elements", "deviating"):
+        table.add_column(name, justify="right")
+    for row in found["operators"]:
+        ran, planned, judged, deviating = (arrow(*row[name]) for name in ("ran", "planned", "judged", "deviating"))
+        where = f"{shown(row['backend'])}\n  {shown(row['operator'])}"
+        table.add_row(where, ran, planned, f"{row['ran_in_both']:,}", judged, deviating)
+    return table
+
+
+def arrow(one: int, other: int) -> str:
+    """Both numbers, below each other; one where they are equal."""
+    return f"{one:,}" if one == other else f"{one:,}\n→ {other:,}"
+
+
+def only_in_one(backends: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Backends that the other run does not have: not compared, and said so."""
+    lines = []
+    for row in backends:
+        one, other = row["versions"]
+        if one is None or other is None:
+            which = "second" if one is None else "first"
+            lines.append(f"{row['backend']} {other if one is None else one}: only in the {which} run, not compared")
+    return lines
+
+
+def print_history(found: Mapping[str, Any]) -> None:
+    """A table for each backend's operator, its runs by date; then the folders that are no whole run."""
+    console = Console()
+    groups: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for row in found["rows"]:
+        groups.setdefault((row["backend"], row["operator"]), []).append(row)
+    for (backend, operator), rows in groups.items():
+        console.print(history_table(f"{shown(backend)}, {shown(operator)}", rows))
+    for one in found["damaged"]:
+        console.print(f"not counted: {shown(one['run'])}: {shown(one['problem'], 300)}", soft_wrap=True)
+
+
+def history_table(title: str, rows: Sequence[Mapping[str, Any]]) -> Table:
+    table = Table(title=title, box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), title_justify="left")
+    table.add_column("date", no_wrap=True)
+    for name in ("run", "version"):
+        table.add_column(name, overflow="fold")
+    for name in ("ran", "of", "deviating", "share", "causes", "failures"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for row in rows:
+        counts = [f"{row[name]:,}" for name in ("ran", "cases", "deviating")]
+        share = percent(row["deviating"], row["judged"])
+        ends = [f"{row[name]:,}" for name in ("root_causes", "failures")]
+        table.add_row(row["created"][:10], shown(row["run"]), shown(row["version"], 40), *counts, share, *ends)
+    return table

@@ -1,0 +1,182 @@
+"""What the gate found: for people, for $GITHUB_STEP_SUMMARY, and as JUnit XML.
+
+`found` is the mapping that conformance.gate makes, with the `run` and `baseline` folders; every text from a backend is
+escaped for where it goes.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+from rich.console import Console
+
+from tiebreak.golden.errors import EXIT_CONFORMS, EXIT_DISCREPANCIES, EXIT_FAILED, EXIT_NOTHING_RAN
+from tiebreak.reports.records import write_aside
+from tiebreak.reports.summary import shown
+
+MOST = 25  # root causes in full
+HEADLINES = {
+    EXIT_CONFORMS: "nothing new",
+    EXIT_DISCREPANCIES: "new discrepancies, or a waiver that no longer matches",
+    EXIT_FAILED: "a backend failed where the baseline does not",
+    EXIT_NOTHING_RAN: "nothing ran",
+}
+NOTED = {"stale": "no longer matches", "expired": "has expired", "not run": "could not be tried"}
+
+
+def print_gate(found: Mapping[str, Any]) -> None:
+    """First what is new, then failures, waivers that no longer hold, what did not run, and the counts."""
+    console = Console()
+    for row in found["new"][:MOST]:
+        where = f"{shown(row['backend'])} {shown(row['version'], 40)}, {shown(row['operator'])}"
+        console.print(f"[red]new[/] {where}: {shown(row['cause'], 300)}", soft_wrap=True)
+        for line in details(row, found["run"]):
+            console.print(f"  {shown(line, 900)}", soft_wrap=True)
+    if len(found["new"]) > MOST:
+        console.print(f"… and {len(found['new']) - MOST} more root causes: see --json")
+    for row in found["failures"][:MOST]:
+        console.print(f"[red]failed[/] {shown(failure_line(row), 600)}", soft_wrap=True)
+    for row in found["waivers"]:
+        if row["status"] in NOTED:
+            console.print(f"[yellow]{row['status']}[/] {shown(waiver_line(row), 600)}", soft_wrap=True)
+    for row in found["not_run"]:
+        console.print(shown(not_run_line(row), 300), soft_wrap=True)
+    console.print(counts_line(found["counts"]), soft_wrap=True)
+    console.print(f"gate: {headline(found)} (exit code {found['exit']})")
+
+
+def headline(found: Mapping[str, Any]) -> str:
+    accepted = found.get("updated") and (found["new"] or found["failures"]) and found["exit"] == EXIT_CONFORMS
+    return "accepted: what is new is in the baseline now" if accepted else HEADLINES[found["exit"]]
+
+
+def details(row: Mapping[str, Any], run: str) -> list[str]:
+    """The lines below a new root cause: how much of it, an example, notes, and the command that shows it."""
+    cluster, first = row["cluster"], row["first"]
+    part = "" if row["elements"] == row["of"] else f" of {row['of']:,}"
+    name = f"{cluster['id']}: " if cluster else ""
+    lines = [f"{name}{row['elements']:,}{part} elements in {row['cases']:,} cases are new, clause {row['clause']}"]
+    lines += [cluster["sentence"]] if cluster else []
+    lines += [f"e.g. {first['id']}: expected {first['expected']}, got {first['got']}, case {first['case']}"]
+    lines += [f"{row['unseen']:,} of them in cases that the baseline does not have"] if row["unseen"] else []
+    lines += [f"waiver {number} is for it, but has expired" for number in row["expired"]]
+    lines += [f"waiver {number} is for it, but does not tolerate this much" for number in row["beyond"]]
+    return [*lines, repro_line(row, run)]
+
+
+def repro_line(row: Mapping[str, Any], run: str) -> str:
+    """The command that shows it; a backend that is not one of Tiebreak's own is to be named there."""
+    own = ["-b", row["spec"]] if row["spec"] else []
+    return shlex.join(["tiebreak", "repro", row["repro"], "--run", run, *own])
+
+
+def failure_line(row: Mapping[str, Any]) -> str:
+    kind = row["verdict"] if row["fault"] in ("", row["verdict"]) else f"{row['verdict']} ({row['fault']})"
+    where = f"{row['backend']}, {row['operator']}"
+    return f"{where}: {kind} in {row['cases']:,} cases, first {row['first']}: {row['message'][:200]}"
+
+
+def waiver_line(row: Mapping[str, Any]) -> str:
+    return f"{row['waiver']} {NOTED[row['status']]}: {row['why']} ({row['elements']:,} elements; {row['link']})"
+
+
+def not_run_line(row: Mapping[str, Any]) -> str:
+    where = f"{row['backend']}, {row['operator']}"
+    return f"not run {where}: {row['cases']:,} of the {row['of']:,} cases that ran in the baseline"
+
+
+def counts_line(counts: Mapping[str, int]) -> str:
+    return (
+        f"{counts['ran']:,} of {counts['planned']:,} cases ran; {counts['deviating']:,} elements deviate: "
+        f"{counts['new']:,} new, {counts['waived']:,} waived, {counts['known']:,} known; "
+        f"{counts['gone']:,} of the baseline's are gone"
+    )
+
+
+def append_step_summary(found: Mapping[str, Any]) -> None:
+    """Add the Markdown to the file that $GITHUB_STEP_SUMMARY names, if it does; a failure there is said, not fatal."""
+    path = os.environ.get("GITHUB_STEP_SUMMARY", "")
+    if not path:
+        return
+    try:
+        with open(path, "a", encoding="utf-8") as file:
+            file.write(markdown(found))
+    except OSError as error:
+        print(f"tiebreak: $GITHUB_STEP_SUMMARY: can't write: {error.strerror or error}", file=sys.stderr)
+
+
+def markdown(found: Mapping[str, Any]) -> str:
+    """A short summary. Backends' texts stand in code spans, which nothing in them can end."""
+    lines = [f"## Tiebreak gate: {headline(found)}", "", counts_line(found["counts"]), ""]
+    for row in found["new"][:MOST]:
+        lines.append(f"- **new** {code(row['backend'])} {code(row['operator'])} {code(row['cause'])}")
+        lines += [f"  - {code(line)}" for line in details(row, found["run"])]
+    left_out = len(found["new"]) - MOST
+    lines += [f"- {left_out} more root causes"] if left_out > 0 else []
+    lines += [f"- **failed** {code(failure_line(row))}" for row in found["failures"][:MOST]]
+    lines += [f"- **{row['status']}** {code(waiver_line(row))}" for row in found["waivers"] if row["status"] in NOTED]
+    lines += [f"- {code(not_run_line(row))}" for row in found["not_run"][:MOST]]
+    return "\n".join(lines) + "\n\n"
+
+
+def code(text: str) -> str:
+    """Untrusted text as a code span of one line."""
+    plain = "".join(c if c.isprintable() else " " for c in str(text))[:900]
+    return f"`{plain.replace('`', chr(39)).strip() or ' '}`"
+
+
+def write_junit(path: Path, found: Mapping[str, Any]) -> None:
+    """One test case for each new root cause, new failure and waiver, and one for all that conforms or is known."""
+    root = junit(found, datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S"))
+    document = f'<?xml version="1.0" encoding="UTF-8"?>\n{ElementTree.tostring(root, encoding="unicode")}\n'
+    write_aside(path, lambda aside: aside.write_text(document, encoding="utf-8"))
+
+
+def junit(found: Mapping[str, Any], stamp: str) -> ElementTree.Element:
+    """The document, with every attribute that one of the usual readers wants; `stamp` is when, in UTC."""
+    cases = list(junit_cases(found))
+    kinds = {"failures": "failure", "errors": "error", "skipped": "skipped"}
+    counts = {name: str(sum(case.find(kind) is not None for case in cases)) for name, kind in kinds.items()}
+    names = {"name": "tiebreak gate", "package": "tiebreak", "id": "0", "hostname": "localhost", "timestamp": stamp}
+    root = ElementTree.Element("testsuites")
+    suite = ElementTree.SubElement(root, "testsuite", names | {"tests": str(len(cases)), "time": "0"} | counts)
+    ElementTree.SubElement(suite, "properties")
+    suite.extend(cases)
+    ElementTree.SubElement(suite, "system-out").text = counts_line(found["counts"])
+    ElementTree.SubElement(suite, "system-err")
+    return root
+
+
+def junit_cases(found: Mapping[str, Any]) -> Iterator[ElementTree.Element]:
+    for row in found["new"]:
+        yield junit_case(row["backend"], f"{row['operator']}: {row['cause']}", "failure", details(row, found["run"]))
+    for row in found["failures"]:
+        yield junit_case(row["backend"], f"{row['operator']}: {row['verdict']}", "error", [failure_line(row)])
+    for row in found["waivers"]:
+        kind = {"stale": "failure", "not run": "skipped"}.get(row["status"], "")
+        yield junit_case("waivers", row["waiver"], kind, [waiver_line(row)] if kind else [])
+    kind = "error" if found["exit"] == EXIT_NOTHING_RAN else ""
+    yield junit_case("gate", "everything else conforms or is known", kind, [counts_line(found["counts"])])
+
+
+def junit_case(suite: str, name: str, kind: str, lines: Sequence[str]) -> ElementTree.Element:
+    """A test case that passes without a `kind`, which else is failure, error or skipped."""
+    names = {"classname": f"tiebreak.{xml(suite)}", "name": xml(name)[:500] or "?", "time": "0"}
+    case = ElementTree.Element("testcase", names)
+    if kind:
+        message = {"message": xml(lines[0])[:500]}
+        problem = ElementTree.SubElement(case, kind, message if kind == "skipped" else message | {"type": kind})
+        problem.text = "\n".join(map(xml, lines))
+    return case
+
+
+def xml(text: str) -> str:
+    """Without what XML has no way to write; ElementTree escapes the rest."""
+    return "".join(c if c.isprintable() else "?" for c in str(text)).strip()

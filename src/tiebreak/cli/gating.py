@@ -1,0 +1,141 @@
+"""Commands that hold runs against one another: compare, history and gate."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tiebreak.cli.options import JSON, run_folder
+from tiebreak.golden.errors import EXIT_CONFORMS, InvalidInput
+
+if TYPE_CHECKING:
+    from tiebreak.reports.records import Run
+
+RUN_DIR = click.Path(path_type=Path)
+
+
+@click.command(epilog="Example:  tiebreak compare run-of-1.22 run-of-1.23 --html changes.html")
+@click.argument("run_a", type=RUN_DIR)
+@click.argument("run_b", type=RUN_DIR)
+@run_folder("--html", metavar="FILE", help="Write a page, too.")
+@JSON
+def compare(run_a: Path, run_b: Path, html: Path | None, as_json: bool) -> None:
+    """Root causes that are new, gone, changed or unchanged in RUN_B, and cases with another verdict.
+
+    Ends with 1 if results are new, 3 if only failures are, 4 if no case ran in both.
+    """
+    from tiebreak.conformance.compare import checked_run
+    from tiebreak.conformance.compare import compare as compared
+    from tiebreak.reports.comparison import print_comparison, write_page
+
+    runs = [checked_run(folder) for folder in (run_a, run_b)]
+    folders, created = [str(run_a), str(run_b)], [str(run.info.get("created", "")) for run in runs]
+    found = {"folders": folders, "created": created} | compared(*runs)
+    if html is not None:
+        write_page(html, found)
+    if as_json:
+        click.echo(json.dumps(found))
+    else:
+        print_comparison(found)
+    sys.exit(found["exit"])
+
+
+@click.command(epilog="Example:  tiebreak history runs")
+@click.argument("folder", type=RUN_DIR)
+@JSON
+def history(folder: Path, as_json: bool) -> None:
+    """How each backend's operators went from run to run, over the run folders in FOLDER."""
+    from tiebreak.conformance.history import history as trend
+    from tiebreak.reports.comparison import print_history
+
+    found = trend(folder)
+    if as_json:
+        click.echo(json.dumps(found))
+    else:
+        print_history(found)
+
+
+@click.command(epilog="Example:  tiebreak gate tiebreak-run --baseline baseline --waivers waivers.toml")
+@click.argument("run_dir", type=RUN_DIR)
+@run_folder("--baseline", metavar="RUN_DIR", help="A run whose discrepancies are known. Without one, all are new.")
+@run_folder("--waivers", metavar="FILE", help="A TOML file of known discrepancies, with reasons and last days.")
+@run_folder("--junit", metavar="FILE", help="Write JUnit XML, too.")
+@click.option("--update", is_flag=True, help="Make the run the baseline if nothing new failed.")
+@click.option("--accept", is_flag=True, help="With --update: also if something did.")
+@JSON
+def gate(
+    run_dir: Path,
+    baseline: Path | None,
+    waivers: Path | None,
+    junit: Path | None,
+    update: bool,
+    accept: bool,
+    as_json: bool,
+) -> None:
+    """Exit code for CI: 0 if RUN_DIR has nothing that is neither in the baseline nor waived.
+
+    1 for new discrepancies, or a waiver whose discrepancies are gone; 3 for new crashes, timeouts and errors, which
+    can't be waived; 4 if nothing ran.
+    """
+    from tiebreak.reports.gate import append_step_summary, print_gate, write_junit
+
+    if accept and not update:
+        raise InvalidInput("--accept goes with --update")
+    if update and baseline is None:
+        raise InvalidInput("--update needs --baseline: the run folder to replace")
+    found = gated(run_dir, baseline, waivers, fresh=update and accept)
+    if update and baseline is not None:
+        found |= updated(found, run_dir, baseline, accept=accept)
+    if junit is not None:
+        write_junit(junit, found)
+    append_step_summary(found)
+    if as_json:
+        click.echo(json.dumps(found))
+    else:
+        print_gate(found)
+        click.echo("".join(f"{line}\n" for line in [found.get("update", "")] if line), nl=False)
+    sys.exit(found["exit"])
+
+
+def gated(run_dir: Path, baseline: Path | None, waivers: Path | None, *, fresh: bool) -> dict[str, Any]:
+    """The gate's findings with the folders. InvalidInput for a baseline that is not there, unless it is to be made."""
+    from datetime import UTC, datetime
+
+    from tiebreak.adapters.registry import registered
+    from tiebreak.conformance.compare import checked_run, versions_of
+    from tiebreak.conformance.gate import gate as judged
+    from tiebreak.conformance.waivers import read_waivers
+
+    run = checked_run(run_dir)
+    base = known_run(baseline, fresh=fresh)
+    names = [*versions_of(run), *(versions_of(base) if base else ()), *registered()]
+    entries = read_waivers(waivers, names) if waivers is not None else []
+    found = judged(run, base, entries, datetime.now(UTC).date())
+    return {"run": str(run_dir), "baseline": str(baseline) if baseline else None} | found
+
+
+def known_run(baseline: Path | None, *, fresh: bool) -> Run | None:
+    from tiebreak.conformance.compare import checked_run
+
+    if baseline is None or (fresh and not baseline.exists()):
+        return None
+    if not baseline.exists():
+        raise InvalidInput(f"{baseline}: no baseline here; to make the run the first one: --update --accept")
+    return checked_run(baseline)
+
+
+def updated(found: dict[str, Any], run_dir: Path, baseline: Path, *, accept: bool) -> dict[str, Any]:
+    """Update the baseline if that may be; what to say of it, and the exit code when the accepted is new no more."""
+    from tiebreak.conformance.gate import STALE, may_update, update_baseline
+
+    if not may_update(found, accept=accept):
+        reason = "nothing ran" if not found["counts"]["ran"] else "something new failed (--accept accepts it)"
+        return {"update": f"{baseline} stays as it was: {reason}", "updated": False}
+    update_baseline(run_dir, baseline)
+    stale = any(row["status"] == STALE for row in found["waivers"])
+    code = found["exit"] if stale else EXIT_CONFORMS
+    return {"update": f"{baseline} is now {run_dir}", "updated": True, "exit": code}
