@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tiebreak.adapters.program import serve
     from tiebreak.adapters.protocol import Backend
+    from tiebreak.conformance.assertions import assert_conforms, verdicts
     from tiebreak.conformance.generators import cases, nodes
     from tiebreak.golden.errors import DamagedFile, InvalidInput, MachineryFailed, TiebreakError, Unsupported
     from tiebreak.golden.nodes import Case, Node, TensorType, make_node
     from tiebreak.golden.operators import OPERATORS, get_operator
+    from tiebreak.reports.tables import load
 
 __version__ = "0.1.0"
 
@@ -28,11 +30,14 @@ PUBLIC = {
     "TensorType": "tiebreak.golden.nodes",
     "TiebreakError": "tiebreak.golden.errors",
     "Unsupported": "tiebreak.golden.errors",
+    "assert_conforms": "tiebreak.conformance.assertions",
     "cases": "tiebreak.conformance.generators",
     "get_operator": "tiebreak.golden.operators",
+    "load": "tiebreak.reports.tables",
     "make_node": "tiebreak.golden.nodes",
     "nodes": "tiebreak.conformance.generators",
     "serve": "tiebreak.adapters.program",
+    "verdicts": "tiebreak.conformance.assertions",
 }
 
 __all__ = [
@@ -47,11 +52,14 @@ __all__ = [
     "TiebreakError",
     "Unsupported",
     "__version__",
+    "assert_conforms",
     "cases",
     "get_operator",
+    "load",
     "make_node",
     "nodes",
     "serve",
+    "verdicts",
 ]
 
 

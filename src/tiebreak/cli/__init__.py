@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 import click
 
 from tiebreak import __version__
-from tiebreak.cli import auditing, backends, reading, running, sweeping, vectors
+from tiebreak.cli import auditing, backends, gating, reading, running, sweeping, tables, vectors
 from tiebreak.golden.errors import EXIT_FAILED, EXIT_USAGE, TiebreakError
 
 EXIT_CODES = """\b
@@ -76,5 +76,9 @@ for command in (
     reading.verify,
     reading.repro,
     vectors.vectors,
+    tables.tables,
+    gating.compare,
+    gating.gate,
+    gating.history,
 ):
     main.add_command(command)

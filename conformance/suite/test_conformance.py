@@ -1,0 +1,91 @@
+"""The suite as pytest tests: one for each operator, rounding mode, pair of types and clause of its document."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+
+from tiebreak.conformance.pytest_checks import Checks, Test, asked_of, planned, short_name
+from tiebreak.conformance.pytest_findings import Finding
+from tiebreak.conformance.waivers import Waiver
+from tiebreak.golden.errors import InvalidInput, TiebreakError
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    asked = asked_of(metafunc.config)
+    if not asked.backends:  # the suite's folder was named by its path
+        raise pytest.Collector.CollectError("name what to test with --tiebreak-backend BACKEND")
+    tests: list[Test | Waiver] = [*planned(asked.operators, asked.level), *asked.waivers]
+    several = len(asked.backends) > 1
+    made = [
+        pytest.param(spec, test, id=f"{short_name(spec)}-{name_of(test)}" if several else name_of(test))
+        for spec in asked.backends
+        for test in tests
+    ]
+    metafunc.parametrize(("spec", "test"), made)
+
+
+def name_of(test: Test | Waiver) -> str:
+    return test.name if isinstance(test, Test) else f"waiver-{test.number}-{test.operator}"
+
+
+@pytest.fixture(scope="session")
+def checks(request: pytest.FixtureRequest) -> Iterator[Checks]:
+    cache = getattr(request.config, "cache", None)  # absent with -p no:cacheprovider
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "")  # each writes into a folder of its own
+    folder = Path(os.path.relpath(cache.mkdir("tiebreak") / worker)) if cache else None
+    made = Checks(asked_of(request.config), folder)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def started(checks: Checks, spec: str, request: pytest.FixtureRequest) -> Checks:
+    """The backend runs. That it can't be had ends the session: there is nothing to test."""
+    problem = problem_of(checks, spec)
+    if problem is not None:
+        end_session(request, problem)
+    return checks
+
+
+def problem_of(checks: Checks, spec: str) -> TiebreakError | None:
+    try:
+        checks.backend(spec)
+    except TiebreakError as error:
+        return error
+    return None
+
+
+def end_session(request: pytest.FixtureRequest, error: TiebreakError) -> NoReturn:
+    if hasattr(request.config, "workerinput"):  # one of pytest-xdist's workers, which may not exit by itself
+        request.session.shouldstop = f"tiebreak: {error}"
+        pytest.fail(f"tiebreak: {error}", pytrace=False)
+    usage = isinstance(error, InvalidInput)
+    code = pytest.ExitCode.USAGE_ERROR if usage else pytest.ExitCode.INTERNAL_ERROR
+    pytest.exit(f"tiebreak: {error}", returncode=code)
+
+
+def test_conforms(started: Checks, spec: str, test: Test | Waiver, request: pytest.FixtureRequest) -> None:
+    """A waiver's own test is the strict half of it: it fails when nothing is left for it to excuse."""
+    found = found_by(started, spec, test)
+    if found.note:
+        request.node.user_properties.append(("unsupported", found.note))
+    if found.outcome == "skip":
+        pytest.skip(found.text)
+    if found.outcome == "waived":
+        pytest.xfail(found.text)
+    if found.outcome == "fail":
+        pytest.fail(found.text, pytrace=False)
+    if found.note:
+        request.node.add_report_section("call", "tiebreak", found.note)
+
+
+def found_by(checks: Checks, spec: str, test: Test | Waiver) -> Finding:
+    try:
+        return checks.finding(spec, test) if isinstance(test, Test) else checks.needed(spec, test)
+    except TiebreakError as error:  # the machinery's, such as a folder that can't be written
+        return Finding("fail", f"tiebreak: {error}")
