@@ -42,7 +42,7 @@ setup(
         "tiebreak.golden": ["_kernel.pyx", "_kernel.pyi", "witnesses.json"],
         "tiebreak.golden.kernels": ["*.pyx", "*.pyi", "*.pxi"],
         "tiebreak.golden.vectors": ["*.json"],
-        "tiebreak.reports.templates": ["*.j2", "*.css"],
+        "tiebreak.reports.templates": ["*.j2", "*.css", "*.js"],
     },
     exclude_package_data={"tiebreak.golden": ["*.c"], "tiebreak.golden.kernels": ["*.c"]},
     options={"build_ext": {"parallel": os.cpu_count()}},

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from tiebreak.golden.operators import get_operator
+from tiebreak.reports.report_data import root_of
 
-BY_PATH = "path-dependent: "
-VALUE = re.compile(r"(?:^|(?<=; ))\S+ (?=per |in |with |alone|as |at )")  # the answers of one operand, before each path
 MOST_TYPES = 8
 
 
@@ -28,14 +26,6 @@ def cluster_rows(
     return [
         cluster_row(f"C{number:03d}", key, rows, sizes, versions) for number, (key, rows) in enumerate(ordered, start=1)
     ]
-
-
-def root_of(cause: str) -> str:
-    """The cause without the answers of one operand, which differ from witness to witness."""
-    if not cause.startswith(BY_PATH):
-        return cause
-    paths = VALUE.sub("", cause.removeprefix(BY_PATH)).split("; ")
-    return BY_PATH + "; ".join(sorted(paths))
 
 
 def cluster_row(

@@ -11,9 +11,9 @@ from typing import Any
 
 import pandas as pd
 
-from tiebreak.conformance.clusters import root_of
 from tiebreak.golden.errors import EXIT_CONFORMS, EXIT_DISCREPANCIES, EXIT_FAILED, EXIT_NOTHING_RAN, DamagedFile
 from tiebreak.reports.records import Run, read_run
+from tiebreak.reports.report_data import root_of
 from tiebreak.reports.summary import VERDICTS
 
 RAN, RIGHT, FAILED = VERDICTS[:4], VERDICTS[:3], VERDICTS[5:]

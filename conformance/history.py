@@ -9,9 +9,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from tiebreak.conformance.clusters import root_of
 from tiebreak.golden.errors import DamagedFile, InvalidInput, MachineryFailed
 from tiebreak.reports.records import read_info
+from tiebreak.reports.report_data import root_of
 
 FILES = ("run.json", "results.parquet", "discrepancies.parquet", "unfinished")
 OFFLINE = {"autoinstall_known_extensions": False, "autoload_known_extensions": False}

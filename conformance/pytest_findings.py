@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from tiebreak.conformance.assertions import Row, counted, failure_text, is_stored, printable
-from tiebreak.conformance.clusters import root_of
 from tiebreak.conformance.judge import FAILURES
 from tiebreak.conformance.waivers import Waiver
+from tiebreak.reports.report_data import root_of
 
 MOST_FAILURES = 3  # cases that did not run, which a text names
 Replay = Callable[[Row], str]  # the command that runs a row's case again

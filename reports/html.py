@@ -1,28 +1,52 @@
-"""The HTML report: one file without any reference outside itself; every text from a backend is escaped by Jinja."""
+"""The HTML report: one file without any reference outside itself; every text from a backend is escaped by Jinja.
+
+The one script in it is ours, allowed by its hash; whatever it needs to know stands in attributes of the document.
+"""
 
 from __future__ import annotations
 
-import json
-import shlex
+import base64
+import hashlib
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, UndefinedError
 from markupsafe import Markup
 
-from tiebreak.golden.elements import ELEMENT_TYPES, FloatType, IntegerType, decimal
-from tiebreak.golden.operators import OPERATORS
-from tiebreak.golden.operators.model import Contest, Operator
+from tiebreak.golden.errors import DamagedFile
 from tiebreak.golden.rounding import ROUND_MODES, short_mode
+from tiebreak.reports.plots import distance_plot, exponent_plot
 from tiebreak.reports.records import Run, write_aside
-from tiebreak.reports.staircase import staircase
-from tiebreak.reports.summary import VERDICTS, cause_groups, grade, mode_matrix, verdict_counts
+from tiebreak.reports.report_data import Names, cause_rows, cube, names_of, numbers_text
+from tiebreak.reports.summary import VERDICTS, mode_matrix, verdict_counts
 
+LARGEST = 1_950_000  # bytes; what does not fit stays in the Parquet files
+LONGEST_TEXT = 700
+MOST = {
+    "causes": 300,
+    "matrix": 200,
+    "modes": 400,
+    "verdicts": 400,
+    "forbidden": 300,
+    "paths": 120,
+    "pairs": 400,
+    "relations": 200,
+    "observed": 700,
+    "reasons": 120,
+    "plots": 24,
+    "backends": 60,
+}
 SAMPLES = 6
-MOST_GROUPS = 200
-MOST_REASONS = 60
-MOST_PATHS = 200
+# The share of those and the samples of each cause, tried in turn until the page is small enough.
+SIZES = ((1.0, 6), (1.0, 4), (1.0, 3), (1.0, 2), (0.7, 2), (0.5, 1), (0.3, 1), (0.15, 1), (0.05, 1), (0.02, 1))
+UNSEEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\uffff]"
+)
+FAILED = VERDICTS[5:]
 
 
 def write_report(path: Path, run: Run, folder: str) -> None:
@@ -32,28 +56,150 @@ def write_report(path: Path, run: Run, folder: str) -> None:
 
 
 def render(run: Run, folder: str) -> str:
+    """The page, of less than 2 MB whatever the run: with fewer rows and samples where they would not fit.
+
+    DamagedFile if the records lack what a run's have.
+    """
+    try:
+        facts, environment = facts_of(run, folder), environment_of()
+        return next(page for size in SIZES if fits(page := page_of(environment, facts, *size)) or size == SIZES[-1])
+    except (LookupError, TypeError, AttributeError, ValueError, UndefinedError) as error:
+        raise DamagedFile(f"{folder}: damaged run: {type(error).__name__} in its records: {error}") from error
+
+
+def fits(page: str) -> bool:
+    return len(page.encode()) <= LARGEST
+
+
+def facts_of(run: Run, folder: str) -> dict[str, Any]:
+    """What the template shows, with more rows than may fit."""
+    names = names_of(run)
+    causes, left_out = cause_rows(run, folder, names, most=MOST["causes"], samples=SAMPLES)
+    counts, typed = cube(run, names)
+    return {
+        "info": run.info,
+        "folder": folder,
+        "names": names,
+        "verdicts": VERDICTS,
+        "modes": [short_mode(mode) for mode in ROUND_MODES],
+        "cube": numbers_text(counts),
+        "cube_dims": "b o m t v" if typed else "b o m v",
+        "causes": Table(causes, left_out),
+        "tables": {name: Table(list(rows)) for name, rows in tables(run, names).items()},
+        "discrepancies": len(run.discrepancies),
+        "cases": int(run.results["case"].nunique()),
+    }
+
+
+def page_of(environment: Environment, facts: dict[str, Any], share: float, samples: int) -> str:
+    """The page with this share of the rows that may be shown at most, and so many samples of each cause."""
+    most = {name: max(1, int(count * share)) for name, count in MOST.items()}
+    causes = facts["causes"].cut(most["causes"])
+    few = [row | {"samples": row["samples"][:samples]} for row in causes.rows]
+    smaller = {"causes": Table(few, causes.left_out), "cube": facts["cube"] if share > 0.2 else "[]"}
+    smaller["tables"] = {name: table.cut(most[name]) for name, table in facts["tables"].items()}
+    return environment.get_template("report.html.j2").render(facts | smaller)
+
+
+def environment_of() -> Environment:
+    """Jinja with escaping, every text made visible and bounded before that, and our own style and script."""
     loader = PackageLoader("tiebreak.reports", "templates")
     environment = Environment(
-        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=loader,
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=visible,
     )
-    style = Markup(loader.get_source(environment, "report.css")[0])
-    groups = failure_groups(run, folder)
-    return environment.get_template("report.html.j2").render(
-        info=run.info,
-        folder=folder,
-        style=style,
-        verdicts=VERDICTS,
-        verdict_rows=verdict_rows(run),
-        modes=[short_mode(mode) for mode in ROUND_MODES],
-        matrix=matrix_rows(run),
-        groups=groups[:MOST_GROUPS],
-        groups_left_out=max(0, len(groups) - MOST_GROUPS),
-        paths=run.info.get("paths", [])[:MOST_PATHS],
-        paths_left_out=max(0, len(run.info.get("paths", [])) - MOST_PATHS),
-        reasons=reasons(run),
-        discrepancies=len(run.discrepancies),
-        cases=int(run.results["case"].nunique()),
-    )
+    style, script = (loader.get_source(environment, name)[0] for name in ("report.css", "report.js"))
+    environment.globals |= {"mode_text": mode_text, "visible": visible, "style": Markup(style)}
+    environment.globals |= {"script": Markup(script), "script_hash": hash_of(script)}
+    environment.filters["n"] = lambda count: f"{int(count):,}"
+    return environment
+
+
+def visible(value: Any) -> Any:
+    """A text with control and direction characters as \\u escapes, cut where too long; not markup, numbers."""
+    if isinstance(value, (Markup, int, float, StrictUndefined)):
+        return value
+    text = UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", str(value)[: LONGEST_TEXT + 1])
+    return text if len(text) <= LONGEST_TEXT else f"{text[: LONGEST_TEXT - 1]}…"
+
+
+def hash_of(script: str) -> str:
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+
+
+def mode_text(mode: str) -> str:
+    return short_mode(mode).replace("_", " ").lower() or "no mode"
+
+
+@dataclass(frozen=True)
+class Table:
+    """The rows shown, and how many more there are."""
+
+    rows: Sequence[Any]
+    left_out: int = 0
+
+    def cut(self, most: int) -> Table:
+        return Table(self.rows[:most], self.left_out + max(0, len(self.rows) - most))
+
+
+def tables(run: Run, names: Names) -> dict[str, Iterable[Any]]:
+    """The rows of the report's tables by name."""
+    info = run.info
+    order = {"accepted": 0, "crash": 1, "timeout": 2}
+    return {
+        "matrix": overview(run, names),
+        "modes": matrix_rows(run),
+        "verdicts": verdict_rows(run),
+        "forbidden": sorted(info.get("forbidden", []), key=lambda row: order.get(row["answer"], 3)),
+        "paths": info.get("paths", []),
+        "pairs": info.get("pairs", []),
+        "relations": info.get("relations", []),
+        "observed": info.get("observed", []),
+        "reasons": reasons(run),
+        "plots": plots(run),
+        "backends": info["backends"],
+    }
+
+
+def overview(run: Run, names: Names) -> list[dict[str, Any]]:
+    """A row for each operator and mode asked for; a cell for each backend, None where nothing was planned."""
+    keys = ["operator", "round_mode", "backend"]
+    counts = ["exact", "working_precision", "unspecified", "deviates"]
+    elements = run.results.groupby(keys)[counts].sum()
+    cases = run.results.groupby(keys)["verdict"].value_counts()
+    found: dict[Any, dict[str, int]] = {}
+    for (*key, verdict), count in cases.items():
+        found.setdefault(tuple(key), {})[str(verdict)] = int(count)
+    cells: dict[tuple[str, str], dict[str, Any]] = {}
+    for (operator, mode, backend), sums in zip(elements.index, elements.to_dict("records"), strict=True):
+        cells.setdefault((operator, mode), {})[backend] = cell(sums, found[(operator, mode, backend)])
+    return [
+        {"operator": operator, "mode": mode, "cells": [(name, row.get(name)) for name in names.backend]}
+        for (operator, mode), row in cells.items()
+    ]
+
+
+def cell(elements: dict[Any, int], cases: dict[str, int]) -> dict[str, Any]:
+    """What one backend did for one operator and mode: a look, a sign, counts with denominators."""
+    planned = sum(cases.values())
+    failed, idle = sum(cases.get(verdict, 0) for verdict in FAILED), cases.get("unsupported", 0)
+    differ = elements["deviates"]
+    judged = elements["exact"] + elements["working_precision"] + differ
+    notes = [f"! {failed:,} of {planned:,} cases failed"] if failed else []
+    notes += [f"∅ {idle:,} of {planned:,} cases unsupported"] if idle else []
+    if judged:
+        look = "fail" if differ else "broke" if failed else "pass"
+        sign = {"fail": "✗", "broke": "!", "pass": "✓"}[look]
+        return {"look": look, "text": f"{sign} {differ:,} of {judged:,}", "notes": notes}
+    look = "broke" if failed else "idle" if idle and not elements["unspecified"] else "open"
+    text = {"broke": "! failed to run", "idle": "∅ unsupported", "open": "? unspecified"}[look]
+    if elements["unspecified"]:
+        notes.insert(0, f"? {elements['unspecified']:,} elements unspecified")
+    return {"look": look, "text": text, "notes": notes or [f"no element in {planned:,} cases"]}
 
 
 def verdict_rows(run: Run) -> list[dict[str, Any]]:
@@ -96,82 +242,26 @@ def matrix_rows(run: Run) -> list[dict[str, Any]]:
             requested = mode == row["round_mode"]
             cell = {"share": percent(differ, compared), "differ": differ, "compared": compared, "level": level}
             cells.append(cell | {"requested": requested})
-        key = {name: row[name] for name in ("backend", "operator")}
-        rows.append(key | {"mode": short_mode(str(row["round_mode"])), "cells": cells})
+        rows.append({name: row[name] for name in ("backend", "operator", "round_mode")} | {"cells": cells})
     return rows
 
 
-def failure_groups(run: Run, folder: str) -> list[dict[str, Any]]:
-    """Discrepancies by backend, operator, cause and clause: count, grade, a picture and a few samples."""
-    specs = {backend["name"]: backend["spec"] for backend in run.info["backends"]}
-    by_group = dict(iter(run.discrepancies.groupby(["backend", "operator", "cause", "clause"], sort=False)))
-    groups = []
-    for row in cause_groups(run.discrepancies).to_dict("records"):
-        members = by_group[(row["backend"], row["operator"], row["cause"], row["clause"])]
-        samples = [sample(member, specs, run, folder) for member in telling(members).to_dict("records")]
-        operator = OPERATORS.get(str(row["operator"]))
-        clause = operator.clause(str(row["clause"])).text if operator else ""
-        types = sorted({f"{a} → {b}" for a, b in zip(members["input_type"], members["output_type"], strict=True)})
-        extra: dict[str, Any] = {"grade": grade(row["boundary_ulp"]), "clause_text": clause, "types": types}
-        extra |= {"samples": samples, "contested": contests_of(operator, str(row["clause"]))}
-        groups.append({str(key): value for key, value in row.items()} | extra | {"picture": picture(members)})
-    return groups
-
-
-def contests_of(operator: Operator | None, clause: str) -> list[Contest]:
-    """The questions about a clause to which authorities give different answers."""
-    return [contest for contest in operator.contested if clause in contest.clauses] if operator else []
-
-
-def telling(members: pd.DataFrame) -> pd.DataFrame:
-    """The few rows of a group to show: nearest to a boundary, of short cases first, from different cases."""
-    ordered = members.sort_values(["boundary_ulp", "index"], kind="stable", na_position="last")
-    return pd.concat([ordered.drop_duplicates("case"), ordered]).drop_duplicates("id").head(SAMPLES)
-
-
-def picture(members: pd.DataFrame) -> Markup:
-    first = telling(members).iloc[0].to_dict()
-    return Markup(staircase(first))
-
-
-def sample(row: dict[Any, Any], specs: dict[str, str], run: Run, folder: str) -> dict[str, Any]:
-    """One row for people: operands, expected in both truths, what came, and the command that replays it."""
-    kind = ELEMENT_TYPES[row["result_type"]]
-    texts = {
-        "operands": json.loads(row["operands"]),
-        "expected": result_text(row["expected"], row["expected_bits"], kind),
-        "working": result_text(row["expected_working"], row["working_bits"], kind),
-        "got": result_text(row["got"], row["got_bits"], kind),
-        "real": isinstance(kind, FloatType),
-        "replay": replay(row, specs[row["backend"]], folder, offline=run.info["level"] == "offline"),
-    }
-    return {str(key): value for key, value in row.items()} | texts
-
-
-def result_text(value: float, code: int, kind: FloatType | IntegerType) -> list[str]:
-    """An integer; or a real's bits and decimal."""
-    if isinstance(kind, IntegerType):
-        return [str(int(value))]
-    return [f"0x{int(code):0{max(2, kind.bits // 4)}x}", decimal(int(code), kind)]
-
-
-def replay(row: dict[Any, Any], spec: str, folder: str, *, offline: bool) -> str:
-    """A command line that runs this one case again; the case's id where the backend is elsewhere."""
-    if offline:
-        return f"case {row['case']}"
-    words = ["tiebreak", "run", "-b", spec, "--case", row["case"]]
-    if not row["case"].startswith(tuple(OPERATORS)):
-        words += ["--from", folder]
-    return shlex.join([*words, "-o", "replay"])
+def plots(run: Run) -> list[tuple[str, list[Markup]]]:
+    """Each backend that deviates with its pictures, the most deviating first."""
+    groups: list[tuple[Any, pd.DataFrame]] = list(run.discrepancies.groupby("backend"))
+    groups.sort(key=lambda item: -len(item[1]))
+    pictures = [(str(name), [exponent_plot(rows), distance_plot(rows)]) for name, rows in groups]
+    return [(name, [Markup(one) for one in found if one]) for name, found in pictures if any(found)]
 
 
 def reasons(run: Run) -> list[dict[str, Any]]:
-    """Why cases did not run: verdict, kind of fault and message by backend, the most first."""
+    """Why cases did not run: verdict, kind of fault and message by backend and operator; failures first."""
     idle = run.results[run.results["verdict"].isin(VERDICTS[4:])]
-    groups = idle.groupby(["backend", "verdict", "fault", "message"], sort=False)["case"].agg(["size", "first"])
+    keys = ["backend", "operator", "verdict", "fault", "message"]
+    groups = idle.groupby(keys, sort=False)["case"].agg(["size", "first"])
     counted = groups.sort_values("size", ascending=False, kind="stable")
     rows = [
-        {"backend": backend, "verdict": verdict, "fault": fault, "message": message, "cases": int(size), "first": first}
-        for (backend, verdict, fault, message), (size, first) in zip(counted.index, counted.to_numpy(), strict=True)
+        dict(zip(keys, key, strict=True)) | {"cases": int(size), "first": first}
+        for key, (size, first) in zip(counted.index, counted.to_numpy(), strict=True)
     ]
-    return sorted(rows, key=lambda row: row["verdict"] == "unsupported")[:MOST_REASONS]
+    return sorted(rows, key=lambda row: row["verdict"] == "unsupported")

@@ -46,39 +46,39 @@ def draw(q: Fraction, mode: str, expected: int, got: int) -> str:
     text = f"expected {expected}, got {got}{beyond}, before the zero point; quotient {float(q):.9g}"
     label = f'<text class="label" x="{MARGIN}" y="14">○ expected  × got{beyond}</text>'
     return (
-        f'<svg class="staircase" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{text}">'
-        f"<title>{text}</title>{''.join(parts)}{label}</svg>"
+        f'<svg class="staircase" viewBox="0 0 {WIDTH} {HEIGHT}" role="img"><title>Near this result</title>'
+        f"<desc>{text}</desc>{''.join(parts)}{label}</svg>"
     )
 
 
 def grid(lowest: int, highest: int, at: Any) -> str:
     """Axes with integer labels; the quotient runs across, the rounded quotient up."""
-    parts = []
+    lines, parts = "", []
     for n in range(lowest, highest + 1):
-        x, _ = at(n, lowest)
-        _, y = at(lowest, n)
-        parts.append(f'<line class="grid" x1="{MARGIN}" y1="{y:.1f}" x2="{WIDTH - MARGIN}" y2="{y:.1f}"/>')
+        (x, _), (_, y) = at(n, lowest), at(lowest, n)
+        lines += f"M{MARGIN} {y:.1f}H{WIDTH - MARGIN}"
         parts.append(f'<text x="{MARGIN - 6}" y="{y + 4:.1f}" text-anchor="end">{n}</text>')
         parts.append(f'<text x="{x:.1f}" y="{HEIGHT - MARGIN + 20}" text-anchor="middle">{n}</text>')
-    return "".join(parts) + f'<text x="{WIDTH / 2}" y="{HEIGHT - 2}" text-anchor="middle">input / scale</text>'
+    axis = f'<text x="{WIDTH / 2}" y="{HEIGHT - 2}" text-anchor="middle">input / scale</text>'
+    return f'<path class="grid" d="{lines}"/>' + "".join(parts) + axis
 
 
 def steps(mode: str, lowest: int, highest: int, at: Any) -> str:
     """The mode's steps, by its definition at every 1/16 and at the boundaries themselves."""
     round_to = ROUND_MODES[mode]
     fine = [Fraction(n, 16) for n in range(16 * lowest - 7, 16 * highest + 8)]
-    parts = []
+    lines, ends = "", []
     for n in range(lowest, highest + 1):
         on = [q for q in fine if round_to(q) == n]
         if not on:
             continue
         (x1, y), (x2, _) = at(widened(on[0], -1), n), at(widened(on[-1], 1), n)
-        parts.append(f'<line class="step" x1="{x1:.1f}" y1="{y:.1f}" x2="{x2:.1f}" y2="{y:.1f}"/>')
+        lines += f"M{x1:.1f} {y:.1f}H{x2:.1f}"
         for end in (on[0], on[-1]):
             if (2 * end).denominator == 1 and end != n:
                 x, y = at(end, n)
-                parts.append(f'<circle class="end" cx="{x:.1f}" cy="{y:.1f}" r="3"/>')
-    return "".join(parts)
+                ends.append(f'<circle class="end" cx="{x:.1f}" cy="{y:.1f}" r="3"/>')
+    return f'<path class="step" d="{lines}"/>' + "".join(ends)
 
 
 def widened(q: Fraction, direction: int) -> Fraction:

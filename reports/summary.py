@@ -154,17 +154,22 @@ def failures(run: Run) -> list[str]:
         where = rows["case"].iloc[0]
         others = rows["message"].nunique() - 1
         more = f"; and {others} other messages: see the report" if others else ""
-        lines.append(f"{backend}: {kind} in {len(rows)} of its cases, first {where}: {message[:200]}{more}")
+        lines.append(f"{backend}: {kind} in {len(rows)} of its cases, first {where}: {printable(message)}{more}")
     ran = set(run.results["backend"])
     idle = [backend["name"] for backend in run.info["backends"] if backend["name"] not in ran]
     return lines + [f"{name}: claims none of the chosen operators" for name in idle]
+
+
+def printable(message: str) -> str:
+    """A backend's message without what a terminal would interpret; rich's markup is escaped where it is printed."""
+    return "".join(c if c.isprintable() else "?" for c in " ".join(message[:200].split()))
 
 
 def why_nothing_ran(run: Run) -> str:
     """One line for exit code 4: the commonest reason of each backend."""
     if run.results.empty:
         return "nothing ran: no chosen backend claims a chosen operator"
-    reasons = [f"{name}: {rows['message'].mode().iloc[0][:200]}" for name, rows in run.results.groupby("backend")]
+    reasons = [f"{name}: {printable(rows['message'].mode().iloc[0])}" for name, rows in run.results.groupby("backend")]
     return f"nothing ran: {'; '.join(reasons)}"
 
 

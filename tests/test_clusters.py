@@ -15,12 +15,13 @@ from click.testing import CliRunner
 
 from tiebreak.adapters.outcome import Outcome
 from tiebreak.cli import main
-from tiebreak.conformance.clusters import cluster_rows, root_of
+from tiebreak.conformance.clusters import cluster_rows
 from tiebreak.conformance.shrink import Shown, shrunk
 from tiebreak.conformance.truths import TruthCache
 from tiebreak.golden.nodes import Case, make_node
 from tiebreak.reports.findings import findings, md, severity
 from tiebreak.reports.records import read_run
+from tiebreak.reports.report_data import root_of
 
 
 @pytest.fixture(scope="module")

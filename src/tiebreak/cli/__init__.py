@@ -15,7 +15,7 @@ from tiebreak.golden.errors import EXIT_FAILED, EXIT_USAGE, TiebreakError
 EXIT_CODES = """\b
 Exit codes, the same in every command:
   0  conforms, or only known discrepancies
-  1  new discrepancies
+  1  new discrepancies, or a waiver that no longer matches
   2  wrong usage or bad input
   3  a backend or the machinery failed
   4  nothing ran"""

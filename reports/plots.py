@@ -1,0 +1,115 @@
+"""Small pictures of many discrepancies, as inline SVG: where their inputs lie, and how far their results are."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from tiebreak.golden.elements import FLOAT_TYPES
+
+WIDTH, HEIGHT, FOOT, HEAD = 420, 150, 34, 24
+MOST_BARS = 64
+FARTHEST = 12  # distances beyond 2^12 units share the last bar
+
+
+def exponent_plot(members: pd.DataFrame) -> str:
+    """Elements by the exponent of their first operand; empty where all have the same, or none.
+
+    `members` are rows of discrepancies. The records keep no inputs of elements that agree: these are counts, no shares.
+    """
+    values = members["input"].to_numpy("float64")
+    usable = values[np.isfinite(values) & (values != 0)]
+    if not len(usable):
+        return ""
+    exponents = np.frexp(np.abs(usable))[1] - 1
+    lowest, highest = int(exponents.min()), int(exponents.max())
+    if lowest == highest:
+        return ""
+    wide = max(1, -(-(highest - lowest + 1) // MOST_BARS))
+    heights = np.bincount((exponents - lowest) // wide, minlength=(highest - lowest) // wide + 1).tolist()
+    first = lowest + wide * int(np.argmax(heights))
+    most = power(first) if wide == 1 else f"{power(first)} to {power(first + wide - 1)}"
+    detail = f"inputs from {power(lowest)} to {power(highest)}, most at {most}"
+    others = others_of(values)
+    text = f"{len(usable):,} deviating elements by the exponent of their input"
+    labels: list[tuple[float, str]] = [
+        (0, power(lowest)),
+        (len(heights) - 1, power(lowest + wide * (len(heights) - 1))),
+    ]
+    return bars(detail, text, heights, labels[: len(heights)], "exponents", others)
+
+
+def others_of(values: np.ndarray) -> str:
+    """What has no exponent, in words."""
+    counts = {"zero": (values == 0).sum(), "infinite": np.isinf(values).sum(), "NaN": np.isnan(values).sum()}
+    return "".join(f"; {count:,} {name}" for name, count in counts.items() if count)
+
+
+def power(exponent: int) -> str:
+    return f"2^{exponent}"
+
+
+def distance_plot(members: pd.DataFrame) -> str:
+    """Elements with a real result by their signed distance in ulp, doubling; empty where there is none."""
+    real = members["result_type"].isin(FLOAT_TYPES).to_numpy()
+    off, numbers = members["distance"].to_numpy(), members["expected"].notna() & members["got"].notna()
+    known = off[real & numbers.to_numpy() & (off != 0)]
+    if not len(known):
+        return ""
+    counts: Counter[int] = Counter()
+    for distance, count in zip(*np.unique(known, return_counts=True), strict=True):
+        counts[place(int(distance))] += int(count)
+    reach = max(abs(bar) for bar in counts)
+    spots = [*range(-reach, 0), *range(1, reach + 1)]
+    near = sum(count for bar, count in counts.items() if abs(bar) == 1)
+    nan = f"; {real.sum() - len(known):,} a NaN" if real.sum() > len(known) else ""
+    text = f"{len(known):,} real results by their distance in ulp"
+    labels: list[tuple[float, str]] = [(i, far(bar)) for i, bar in enumerate(spots) if abs(bar) == reach]
+    labels += [(reach - 0.5, "±1")] if reach > 1 else []
+    detail = f"{near:,} of {len(known):,} are 1 ulp away, the farthest bar is {far(reach)} ulp"
+    return bars(detail, text, [counts.get(bar, 0) for bar in spots], labels, "distances", nan)
+
+
+def place(distance: int) -> int:
+    """The signed bar: 1 for 1 ulp, 2 for 2, 3 for 3 and 4, 4 for 5 to 8, and so on."""
+    bar = min((abs(distance) - 1).bit_length(), FARTHEST) + 1
+    return bar if distance > 0 else -bar
+
+
+def far(bar: int) -> str:
+    sign, size = ("−" if bar < 0 else "+"), abs(bar) - 1
+    return f"{sign}{1 << size:,}" if size < FARTHEST else f"{sign}more"
+
+
+def bars(
+    detail: str, text: str, heights: Sequence[int], labels: Sequence[tuple[float, str]], kind: str, others: str
+) -> str:
+    """A bar for each height in one path, at least 2 units tall where it is not 0.
+
+    `labels` are (bar, text); `others` says what has no place among the bars.
+    """
+    step, tallest = WIDTH / len(heights), max(heights)
+    base, thick = HEIGHT - FOOT, min(step * 0.8, 26)
+
+    def middle(bar: float) -> float:
+        return step * (bar + 0.5)
+
+    path = "".join(
+        f"M{middle(bar):.0f} {base}V{base - max(2, height / tallest * (base - HEAD)):.0f}"
+        for bar, height in enumerate(heights)
+        if height
+    )
+    under = "".join(
+        f'<text x="{min(max(middle(bar), 28), WIDTH - 28):.0f}" y="{base + 14}" text-anchor="middle">{name}</text>'
+        for bar, name in labels
+    )
+    return (
+        f'<svg class="bars {kind}" viewBox="0 0 {WIDTH} {HEIGHT}" role="img"><title>{text}</title><desc>{detail}</desc>'
+        f'<text x="0" y="12">{tallest:,} in the tallest bar{others}</text>'
+        f'<path stroke-width="{thick:.1f}" d="{path}"/>'
+        f'<path class="grid" d="M0 {base}h{WIDTH}"/>{under}'
+        f'<text class="label" x="{WIDTH // 2}" y="{HEIGHT - 4}" text-anchor="middle">{text}</text></svg>'
+    )

@@ -1,0 +1,274 @@
+"""What the HTML report shows of failures: root causes, the rows chosen to stand for each, and the filters' tables."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import zlib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+from markupsafe import Markup
+
+from tiebreak.golden.elements import ELEMENT_TYPES, FloatType, IntegerType, decimal
+from tiebreak.golden.operators import OPERATORS
+from tiebreak.golden.operators.model import Contest, Operator
+from tiebreak.reports.plots import distance_plot, exponent_plot
+from tiebreak.reports.records import Run
+from tiebreak.reports.staircase import staircase
+from tiebreak.reports.summary import VERDICTS, grade
+
+BY_PATH = "path-dependent: "
+ANSWER = re.compile(r"(?:^|(?<=; ))\S+ (?=per |in |with |alone|as |at )")  # one operand's answers, before each path
+LONGEST_COMMAND = 600
+MOST_SORTS = 15_000  # rows of all the causes' tables for the filters
+MOST_CUBE = 12_000
+OPEN = 2  # causes that are unfolded at first
+KINDS = (
+    "backend",
+    "operator",
+    "cause",
+    "case",
+    "round_mode",
+    "input_type",
+    "output_type",
+    "result_type",
+    "clause",
+    "flags",
+)
+MEASURES = ("id", "index", "input", "expected", "got", "distance", "boundary_ulp")
+CAUSE = ("backend", "operator", "root")
+SORT = ("round_mode", "input_type", "output_type", "clause", "flags")
+Row = dict[str, Any]
+Sort = tuple[str, str, str, str, str]
+
+
+@dataclass(frozen=True)
+class Names:
+    """The values of each filter in the order of its choices; rows name them by position."""
+
+    backend: tuple[str, ...]
+    operator: tuple[str, ...]
+    mode: tuple[str, ...]
+    type: tuple[str, ...]
+    flag: tuple[str, ...]
+    clause: tuple[str, ...]
+    verdict: tuple[str, ...] = VERDICTS
+
+    def at(self, kind: str, value: object) -> int:
+        """The position of a value, -1 if no filter has it."""
+        values: tuple[str, ...] = getattr(self, kind)
+        return values.index(str(value)) if str(value) in values else -1
+
+
+def names_of(run: Run) -> Names:
+    """Every value that occurs; of flags and clauses those of discrepancies, forbidden calls and unspecified cases."""
+    results, found = run.results, run.discrepancies
+    backends = dict.fromkeys([*(str(one["name"]) for one in run.info["backends"]), *results["backend"].unique()])
+    clauses = {*found["clause"].unique(), *(str(row["clause"]) for row in run.info.get("forbidden", []))}
+    types = {*results["input_type"].unique(), *results["output_type"].unique()}
+    return Names(
+        backend=tuple(backends),
+        operator=tuple(sorted(results["operator"].unique())),
+        mode=tuple(sorted(results["round_mode"].unique())),
+        type=tuple(sorted(types)),
+        flag=tuple(sorted({flag for flags in found["flags"].unique() for flag in flags.split()})),
+        clause=tuple(sorted(clauses)),
+    )
+
+
+def root_of(cause: str) -> str:
+    """The cause without the answers of one operand, which differ from witness to witness."""
+    if not cause.startswith(BY_PATH):
+        return cause
+    paths = ANSWER.sub("", cause.removeprefix(BY_PATH)).split("; ")
+    return BY_PATH + "; ".join(sorted(paths))
+
+
+def cause_rows(run: Run, folder: str, names: Names, *, most: int, samples: int) -> tuple[list[Row], int]:
+    """The root causes, the most frequent first, each with so many rows at most; and how many causes are left out."""
+    groups, kinds = grouped(run.discrepancies)
+    named = {(c["backend"], c["operator"], c["cause"]): c for c in run.info.get("clusters", [])}
+    labels = {key: telling(members, samples, named.get(key, {})) for key, members in groups[:most]}
+    every = [label for some in labels.values() for label in some]
+    chosen = dict(zip(every, run.discrepancies.loc[every].to_dict("records"), strict=True))
+    judged = judged_elements(run)
+    specs = {str(backend["name"]): str(backend["spec"]) for backend in run.info["backends"]}
+    rows: list[Row] = []
+    for key, members in groups[:most]:
+        shown = [chosen[label] for label in labels[key]]
+        row = cause_row(key, members, kinds[key], named.get(key, {}))
+        row |= {"judged": judged.get(key[:2], 0), "open": len(rows) < OPEN}
+        row["pictures"] = [Markup(picture) for picture in pictures(members, shown)]
+        row["samples"] = [sample(one, specs, run, folder, names) for one in shown]
+        listed = kinds[key].most_common(max(4, MOST_SORTS // len(labels)))
+        row["sorts"] = numbers_text([sort_row(sort, count, names) for sort, count in listed])
+        rows.append(row)
+    return rows, len(groups) - len(rows)
+
+
+def grouped(discrepancies: pd.DataFrame) -> tuple[list[tuple[Any, pd.DataFrame]], dict[Any, Counter[Sort]]]:
+    """Discrepancies by backend, operator and root cause, the most first; and how many of each sort are in each."""
+    slim = discrepancies[[*KINDS, *MEASURES]].astype(dict.fromkeys(KINDS, "category"))
+    roots = {cause: root_of(str(cause)) for cause in slim["cause"].cat.categories}
+    slim = slim.assign(root=slim["cause"].map(roots).astype("category"))
+    groups = [(key, group) for key, group in slim.groupby([*CAUSE], observed=True)]
+    kinds: dict[Any, Counter[Sort]] = {key: Counter() for key, _ in groups}
+    for labels, count in slim.groupby([*CAUSE, *SORT], observed=True).size().items():
+        mode, one, other, clause, flags = map(str, labels[3:])
+        kinds[labels[:3]][mode, one, other, clause, flags] = int(count)
+    return sorted(groups, key=lambda item: -len(item[1])), kinds
+
+
+def judged_elements(run: Run) -> dict[tuple[str, str], int]:
+    """(backend, operator) to the number of elements that the spec decides and that ran."""
+    sums = run.results.groupby(["backend", "operator"])[["exact", "working_precision", "deviates"]].sum().sum(axis=1)
+    return {(str(backend), str(operator)): int(count) for (backend, operator), count in sums.items()}
+
+
+def cause_row(key: Sequence[str], members: pd.DataFrame, kinds: Counter[Sort], cluster: Mapping[str, Any]) -> Row:
+    backend, operator_id, cause = key
+    operator = OPERATORS.get(operator_id)
+    clauses: Counter[str] = Counter()
+    types: Counter[str] = Counter()
+    for (_, one, other, clause, _), count in kinds.items():
+        clauses[clause] += count
+        types[f"{one} → {other}"] += count
+    return {
+        "id": str(cluster.get("id", "")),
+        "anchor": anchor_of(key, cluster),
+        "backend": backend,
+        "operator": operator_id,
+        "cause": cause,
+        "example": example_of(cluster),
+        "elements": len(members),
+        "cases": int(members["case"].nunique()),
+        "grade": grade(members["boundary_ulp"].max(skipna=False)),
+        "clauses": [(one, clause_text(operator, one), count) for one, count in clauses.most_common()],
+        "types": types.most_common(),
+        "contested": contests_of(operator, clauses.most_common(1)[0][0]),
+    }
+
+
+def example_of(cluster: Mapping[str, Any]) -> str:
+    """The cluster's sentence without its beginning, which the cause's first line says too."""
+    sentence = str(cluster.get("sentence", ""))
+    return sentence.partition(f" of {cluster.get('cases', 0):,} cases). ")[2] or sentence
+
+
+def anchor_of(key: Sequence[str], cluster: Mapping[str, Any]) -> str:
+    """The cause's id if it has a plain one, else one by which the same cause is found again in another report."""
+    name = str(cluster.get("id", ""))
+    return name if re.fullmatch(r"C\d{1,9}", name) else f"cause-{zlib.crc32(repr(tuple(key)).encode()):08x}"
+
+
+def clause_text(operator: Operator | None, clause: str) -> str:
+    return next((one.text for one in operator.clauses if one.id == clause), "") if operator else ""
+
+
+def contests_of(operator: Operator | None, clause: str) -> list[Contest]:
+    """The questions about a clause to which authorities give different answers."""
+    return [contest for contest in operator.contested if clause in contest.clauses] if operator else []
+
+
+def telling(members: pd.DataFrame, most: int, cluster: Mapping[str, Any]) -> list[Any]:
+    """Labels of the few rows to show: the witness, one of each types and mode, then those nearest to a boundary."""
+    ordered = members.sort_values(["boundary_ulp", "index"], kind="stable", na_position="last")
+    first = members.index[members["id"] == str(cluster.get("witness", {}).get("id", ""))]
+    kinds = ordered.index[~ordered.duplicated(["input_type", "output_type", "round_mode"])]
+    cases = ordered.index[~ordered.duplicated("case")]
+    every = [*first[:1], *kinds[:most], *cases[:most], *ordered.index[:most]]
+    return list(dict.fromkeys(every))[:most]
+
+
+def pictures(members: pd.DataFrame, shown: Sequence[Mapping[Any, Any]]) -> list[str]:
+    """SVGs: the staircase of the first row that has one, exponents of inputs, distances of real results."""
+    near = next((picture for row in shown if (picture := staircase(dict(row)))), "")
+    return [picture for picture in (near, exponent_plot(members), distance_plot(members)) if picture]
+
+
+def sort_row(sort: Sort, count: int, names: Names) -> list[Any]:
+    """[mode, input type, output type, clause, flags, elements] by position in the filters."""
+    mode, one, other, clause, flags = sort
+    types = [names.at("type", one), names.at("type", other)]
+    return [
+        names.at("mode", mode),
+        *types,
+        names.at("clause", clause),
+        [names.at("flag", flag) for flag in flags.split()],
+        count,
+    ]
+
+
+def sample(row: Mapping[Any, Any], specs: Mapping[str, str], run: Run, folder: str, names: Names) -> Row:
+    """One row for people: operands, expected in both truths, what came, and the commands that show it again."""
+    kind = ELEMENT_TYPES[row["result_type"]]
+    offline = run.info["level"] == "offline"
+    texts = {
+        "operands": json.loads(row["operands"]),
+        "expected": result_text(row["expected"], row["expected_bits"], kind),
+        "working": result_text(row["expected_working"], row["working_bits"], kind),
+        "got": result_text(row["got"], row["got_bits"], kind),
+        "away": distance_text(row, kind),
+        "where": grade(row["boundary_ulp"]),
+        "replay": "" if offline else replay(row, specs[row["backend"]], folder),
+        "repro": "" if offline else bounded(["tiebreak", "repro", row["id"], "--run", folder]),
+        "at": {
+            "m": names.at("mode", row["round_mode"]),
+            "t": f"{names.at('type', row['input_type'])} {names.at('type', row['output_type'])}",
+            "f": " ".join(str(names.at("flag", flag)) for flag in row["flags"].split()),
+            "c": names.at("clause", row["clause"]),
+        },
+    }
+    return {str(key): value for key, value in row.items()} | texts
+
+
+def distance_text(row: Mapping[Any, Any], kind: FloatType | IntegerType) -> str:
+    """How far the result is off, signed; where one of the two is NaN there is no distance."""
+    if row["expected"] != row["expected"] or row["got"] != row["got"]:
+        return "one is NaN"
+    return f"{int(row['distance']):+,}{' ulp' if isinstance(kind, FloatType) else ''}"
+
+
+def result_text(value: float, code: int, kind: FloatType | IntegerType) -> list[str]:
+    """Decimal and bits."""
+    bits = f"0x{int(code):0{max(1, -(-kind.bits // 4))}x}"
+    return [str(int(value)) if isinstance(kind, IntegerType) else decimal(int(code), kind), bits]
+
+
+def replay(row: Mapping[Any, Any], spec: str, folder: str) -> str:
+    """A command line that runs this one case again; empty if it is too long to be shown whole."""
+    words = ["tiebreak", "run", "-b", spec, "--case", row["case"]]
+    if not row["case"].startswith(tuple(OPERATORS)):
+        words += ["--from", folder]
+    return bounded([*words, "-o", "replay"])
+
+
+def bounded(words: Sequence[str]) -> str:
+    """A command to copy, whole or not at all: of half a command nobody can tell what it does."""
+    command = shlex.join(words)
+    return command if len(command) <= LONGEST_COMMAND else ""
+
+
+def numbers_text(numbers: list[Any]) -> Markup:
+    """Nested lists of integers for an attribute: nothing in them needs escaping, however long they are."""
+    return Markup(json.dumps(numbers, separators=(",", ":")))
+
+
+def cube(run: Run, names: Names) -> tuple[list[list[int]], bool]:
+    """[backend, operator, mode, input type, output type, verdict, cases] by position, and whether types are in it."""
+    keys = ["backend", "operator", "round_mode", "input_type", "output_type", "verdict"]
+    counts = run.results.groupby(keys, sort=False).size()
+    typed = len(counts) <= MOST_CUBE
+    if not typed:
+        counts = run.results.assign(input_type="", output_type="").groupby(keys, sort=False).size()
+    kinds = ("backend", "operator", "mode", "type", "type", "verdict")
+    rows = [
+        [*(names.at(kind, value) for kind, value in zip(kinds, key, strict=True)), int(count)]
+        for key, count in counts.items()
+    ]
+    return rows, typed
