@@ -30,7 +30,7 @@ MOST_ELEMENTS = 20_000  # of a kind
 ROUNDS = 4
 FEWEST = 6  # deviating elements that a semantics must explain to be named, if it is not named elsewhere
 CONVINCING = 40  # elements: if it gives all of them, a single deviating one will do
-MOST_UNLIKE = 4  # facets of a semantics that are not the document's own
+NEAREST, FARTHEST = 2, 4  # facets of a semantics that are not the document's own: first, and if need be
 AGAINST = 50  # a semantics is not named if more than one in so many elements speaks against it
 
 Element = tuple[str, str, int]  # a case's id, an output's name, an index in it
@@ -41,6 +41,7 @@ class Family:
     """Cases whose nodes have the same arithmetic, and all semantics of it but the document's own."""
 
     cases: list[Answered]
+    most: int = NEAREST  # facets of a semantics that are not the document's own
 
     @cached_property
     def arithmetic(self) -> Arithmetic:
@@ -53,7 +54,7 @@ class Family:
     @cached_property
     def semantics(self) -> list[Semantics]:
         everything = Candidates(self.arithmetic).all
-        return [one for one in everything if 0 < facets_unlike(self.arithmetic, one) <= MOST_UNLIKE]
+        return [one for one in everything if 0 < facets_unlike(self.arithmetic, one) <= self.most]
 
     @cached_property
     def sample(self) -> list[Answered]:
@@ -86,7 +87,7 @@ class Engine:
     cases: Mapping[str, Case]
     outputs: Mapping[str, Array]
     known: set[str] = field(default_factory=set)  # causes that are named already
-    families: dict[Kind, list[Family]] = field(default_factory=dict)
+    families: dict[tuple[Kind, int], list[Family]] = field(default_factory=dict)
 
     def rename(
         self, rows: Mapping[Kind, Sequence[Mapping[str, Any]]], named: Sequence[Sequence[Cause]]
@@ -111,11 +112,19 @@ class Engine:
         One that gives all of a case may have another name already; what is still without one is looked for in those
         parts of the cases that a kernel may well treat apart.
         """
-        if kind not in self.families:
-            self.families[kind] = [Family(cases) for cases in self.of_one_text(kind, rows)]
         pairs = zip(rows, named, strict=True)
         nameless = {element_of(row) for row, cause in pairs if cause.text == UNEXPLAINED}
-        for family in self.families[kind]:
+        for most in (NEAREST, FARTHEST):
+            if most == NEAREST or nameless - found.keys():
+                self.explain_by(self.families_of(kind, rows, most), nameless, found)
+
+    def families_of(self, kind: Kind, rows: Sequence[Mapping[str, Any]], most: int) -> list[Family]:
+        if (kind, most) not in self.families:
+            self.families[kind, most] = [Family(cases, most) for cases in self.of_one_text(kind, rows)]
+        return self.families[kind, most]
+
+    def explain_by(self, families: Sequence[Family], nameless: Set[Element], found: dict[Element, Cause]) -> None:
+        for family in families:
             for where, part in parts(family.cases):
                 left = [without(one, found, nameless if where else None) for one in part]
                 if any(one.wrong.any() for one in left):

@@ -425,7 +425,7 @@ def tools(folder: Path) -> Path:
     """A folder with this Python's tiebreak, and with a pip that installs nothing."""
     found = folder / "tools"
     found.mkdir(exist_ok=True)
-    for name, text in (("tiebreak", f'exec "{sys.executable}" -m tiebreak "$@"'), ("pip", "test $1 = install")):
+    for name, text in (("tiebreak", f'exec "{sys.executable}" -P -m tiebreak "$@"'), ("pip", "test $1 = install")):
         (found / name).write_text(f"#!/bin/sh\n{text}\n")
         (found / name).chmod(0o755)
     return found

@@ -78,7 +78,8 @@ def environment() -> dict[str, str]:
     """With our scripts on the PATH, and with the plugin where the installed package does not name it."""
     named = entry_points(group="pytest11", name="tiebreak")
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    return {**os.environ, "PATH": path, "COLUMNS": "300"} | ({} if named else {"PYTEST_PLUGINS": PLUGIN})
+    own = {name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"}
+    return {**own, "PATH": path, "COLUMNS": "300"} | ({} if named else {"PYTEST_PLUGINS": PLUGIN})
 
 
 def suite(folder: Path, *options: str) -> tuple[int, str]:
