@@ -14,6 +14,7 @@ from typing import Any
 
 from tiebreak.adapters.protocol import Backend
 from tiebreak.golden.errors import InvalidInput
+from tiebreak.golden.texts import printable
 
 GROUP = "tiebreak.backends"
 EXEC = "exec:"
@@ -67,7 +68,7 @@ def spec_from_file(written: str, named: str, file: str) -> str:
         return check_spec(named)
     if written in registered():
         return written
-    shown = "".join(c if c.isprintable() else "?" for c in written)[:80]
+    shown = printable(written, 80)
     raise InvalidInput(f"{file}: its backend is {shown!r}, which is not run because a file says so: name it yourself")
 
 

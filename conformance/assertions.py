@@ -32,6 +32,7 @@ from tiebreak.golden.operators import get_operator
 from tiebreak.golden.pose import problems_of
 from tiebreak.golden.problem import Array
 from tiebreak.golden.rounding import short_mode
+from tiebreak.golden.texts import plural, printable
 
 Row = Mapping[str, Any]  # of a discrepancy, with cause and clause
 
@@ -108,7 +109,7 @@ def failure_text(backend: str, rows: Sequence[Row], replay: Callable[[Row], str]
     for row in rows:
         by_cause[row["cause"], row["clause"]].append(row)
     causes = sorted(by_cause.items(), key=lambda item: -len(item[1]))
-    lines = [f"{printable(backend)} deviates from {first['operator']}{kind_text(rows)} in {amount(rows)}"]
+    lines = [f"{shown(backend)} deviates from {first['operator']}{kind_text(rows)} in {amount(rows)}"]
     for (cause, clause), members in causes[:MOST_CAUSES]:
         says = get_operator(first["operator"]).clause(clause).text
         lines += ["", f"{cause}: {amount(members)}", f"  breaks {clause}: {says}"]
@@ -129,11 +130,7 @@ def kind_text(rows: Sequence[Row]) -> str:
 
 def amount(rows: Sequence[Row]) -> str:
     cases = len({row["case"] for row in rows})
-    return f"{counted(len(rows), 'element')} of {counted(cases, 'case')}"
-
-
-def counted(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
+    return f"{plural(len(rows), 'element')} of {plural(cases, 'case')}"
 
 
 def telling(rows: Sequence[Row]) -> list[Row]:
@@ -184,6 +181,6 @@ def distance(row: Row) -> str:
     return f"{row['distance']:+d}{unit}{', on a decision boundary' if near == 0 else where}"
 
 
-def printable(text: str, longest: int = LONGEST_MESSAGE) -> str:
+def shown(text: str) -> str:
     """A backend's text without what a terminal would interpret."""
-    return "".join(c if c.isprintable() else "?" for c in text)[:longest]
+    return printable(text, LONGEST_MESSAGE)

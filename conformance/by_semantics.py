@@ -87,7 +87,17 @@ class Engine:
     cases: Mapping[str, Case]
     outputs: Mapping[str, Array]
     known: set[str] = field(default_factory=set)  # causes that are named already
+    answered: dict[Kind, list[list[Answered]]] = field(default_factory=dict)
     families: dict[tuple[Kind, int], list[Family]] = field(default_factory=dict)
+
+    @cached_property
+    def by_kind(self) -> dict[Kind, list[Case]]:
+        found: dict[Kind, list[Case]] = defaultdict(list)
+        for case in map(self.cases.__getitem__, self.outputs):
+            node = case.node
+            if case.size:
+                found[node.operator, node.round_mode, node.input_type, node.output_type].append(case)
+        return found
 
     def rename(
         self, rows: Mapping[Kind, Sequence[Mapping[str, Any]]], named: Sequence[Sequence[Cause]]
@@ -120,7 +130,9 @@ class Engine:
 
     def families_of(self, kind: Kind, rows: Sequence[Mapping[str, Any]], most: int) -> list[Family]:
         if (kind, most) not in self.families:
-            self.families[kind, most] = [Family(cases, most) for cases in self.of_one_text(kind, rows)]
+            if kind not in self.answered:
+                self.answered[kind] = self.of_one_text(kind, rows)
+            self.families[kind, most] = [Family(cases, most) for cases in self.answered[kind]]
         return self.families[kind, most]
 
     def explain_by(self, families: Sequence[Family], nameless: Set[Element], found: dict[Element, Cause]) -> None:
@@ -159,12 +171,10 @@ class Engine:
             if row["output"] == first_output(self.cases[row["case"]]):
                 wrong[row["case"]].append(int(row["index"]))
         groups: dict[str, list[Answered]] = defaultdict(list)
-        for case, output in ((self.cases[name], output) for name, output in self.outputs.items()):
-            node = case.node
-            if (node.operator, node.round_mode, node.input_type, node.output_type) == kind and case.size:
-                answered = answered_case(case, output, wrong.get(case.id, []))
-                if answered is not None:
-                    groups[text_key(node)].append(answered)
+        for case in self.by_kind[kind]:
+            answered = answered_case(case, self.outputs[case.id], wrong.get(case.id, []))
+            if answered is not None:
+                groups[text_key(case.node)].append(answered)
         return [group for group in groups.values() if any(one.wrong.any() for one in group)]
 
 

@@ -14,9 +14,8 @@ import pandas as pd
 from tiebreak.golden.errors import EXIT_CONFORMS, EXIT_DISCREPANCIES, EXIT_FAILED, EXIT_NOTHING_RAN, DamagedFile
 from tiebreak.reports.records import Run, read_run
 from tiebreak.reports.report_data import root_of
-from tiebreak.reports.summary import VERDICTS
+from tiebreak.reports.summary import FAILED, RAN
 
-RAN, RIGHT, FAILED = VERDICTS[:4], VERDICTS[:3], VERDICTS[5:]
 CASE = ["backend", "operator", "case"]
 ELEMENT = [*CASE, "output", "index", "got_bits"]
 CAUSE = ["backend", "operator", "root"]

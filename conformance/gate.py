@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from tiebreak.adapters.registry import registered
-from tiebreak.conformance.compare import CASE, CAUSE, ELEMENT, FAILED, RAN, Side, is_among, side_of
+from tiebreak.conformance.compare import CASE, CAUSE, ELEMENT, Side, is_among, side_of
 from tiebreak.conformance.waivers import Waiver
 from tiebreak.golden.errors import (
     EXIT_CONFORMS,
@@ -23,6 +23,7 @@ from tiebreak.golden.errors import (
     InvalidInput,
 )
 from tiebreak.reports.records import DISCREPANCY_DTYPES, RESULT_DTYPES, Run, read_info, table
+from tiebreak.reports.summary import FAILED, RAN
 
 RUN_FILES = ("run.json", "results.parquet", "discrepancies.parquet", "cases.parquet", "report.html")
 NAMED = [*CAUSE, "clause"]  # what a waiver names, besides the version

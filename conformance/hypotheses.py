@@ -142,27 +142,19 @@ def subtracted_zero_point(o: Operands) -> Array:
     return o.clamp(round_array(o.quotient(), o.mode) - o.zero_point)
 
 
-def symmetric_range(o: Operands) -> Array:
-    """The factor that maps [-|lowest|, |lowest|] * scale to [-highest, highest]: 127/128 of the right one for int8.
+def symmetric_range(steps: Callable[[Operands], float]) -> Predict:
+    """The factor that maps [-|lowest|, |lowest|] * scale to so many `steps` on either side, not to |lowest| of them.
 
     For more than 8 bits it is so near 1 that it would explain any noise.
     """
-    if o.highest > 255:
-        return np.full(o.x.shape, o.lowest - 1, np.int64)
-    factor = (o.highest / max(-o.lowest, o.highest + 1)) / o.scale.astype(np.float64)
-    return o.finish(np.asarray(o.x * factor.astype(o.x.dtype), np.float64))
 
+    def predict(o: Operands) -> Array:
+        if o.highest > 255:
+            return np.full(o.x.shape, o.lowest - 1, np.int64)
+        factor = (steps(o) / max(-o.lowest, o.highest + 1)) / o.scale.astype(np.float64)
+        return o.finish(np.asarray(o.x * factor.astype(o.x.dtype), np.float64))
 
-def half_the_steps(o: Operands) -> Array:
-    """The factor that maps [-|lowest|, |lowest|] * scale to all the type's steps: 127.5/128 of the right one for int8.
-
-    As symmetric_range, only for 8 bits and less.
-    """
-    if o.highest > 255:
-        return np.full(o.x.shape, o.lowest - 1, np.int64)
-    steps = (o.highest - o.lowest) / 2
-    factor = (steps / max(-o.lowest, o.highest + 1)) / o.scale.astype(np.float64)
-    return o.finish(np.asarray(o.x * factor.astype(o.x.dtype), np.float64))
+    return predict
 
 
 def multiplied(o: Operands) -> Array:
@@ -213,9 +205,13 @@ HYPOTHESES: tuple[tuple[Cause, Predict], ...] = (
     (Cause("ignores the zero point", "add"), without_zero_point),
     (Cause("subtracts the zero point", "add"), subtracted_zero_point),
     (Cause("multiplies by the scale", "quotient"), multiplied),
-    (Cause("scales to the symmetric range: highest / -lowest of the right factor", "quotient"), symmetric_range),
+    # For int8 127/128 of the right factor, and 127.5/128.
+    (
+        Cause("scales to the symmetric range: highest / -lowest of the right factor", "quotient"),
+        symmetric_range(lambda o: o.highest),
+    ),
     (
         Cause("scales all steps to the symmetric range: 255/256 of the right factor for 8 bits", "quotient"),
-        half_the_steps,
+        symmetric_range(lambda o: (o.highest - o.lowest) / 2),
     ),
 )

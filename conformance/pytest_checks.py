@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from tiebreak.adapters.isolation import IsolatedBackend
 from tiebreak.adapters.registry import check_spec
-from tiebreak.conformance.assertions import is_stored, printable
+from tiebreak.conformance.assertions import is_stored, shown
 from tiebreak.conformance.paths import path_cases
 from tiebreak.conformance.plan import Selection, generated, stored_cases
 from tiebreak.conformance.pytest_findings import Finding, Shown, finding, is_valid, replay_command, with_waivers
@@ -149,7 +149,7 @@ class Checks:
         if (spec, test) not in self.found:
             operators = self.backend(spec).operators
             if operators is not None and test.kind[0] not in operators:
-                return Finding("skip", f"{printable(self.backends[spec].name)} does not claim {test.kind[0]}")
+                return Finding("skip", f"{shown(self.backends[spec].name)} does not claim {test.kind[0]}")
             self.run(spec, test.kind)
         return self.found[spec, test]
 
@@ -163,8 +163,8 @@ class Checks:
         self.matched |= {(spec, waiver) for _, waiver in known if waiver is not None}
         replay = partial(replay_command, spec, self.kept(spec, kind, made, whole))
         for test in tests_of(kind):
-            shown = whole if test.clause == REST else whole.of(test.clause)
-            self.found[spec, test] = finding(shown, replay)
+            part = whole if test.clause == REST else whole.of(test.clause)
+            self.found[spec, test] = finding(part, replay)
 
     def kept(self, spec: str, kind: Kind, made: RunRecords, whole: Shown) -> Path | None:
         """The folder with the run of a kind, written if a generated case failed: vectors are known by their ids."""

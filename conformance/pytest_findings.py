@@ -10,9 +10,11 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from tiebreak.conformance.assertions import Row, counted, failure_text, is_stored, printable
+from tiebreak.conformance.assertions import Row, failure_text, is_stored
+from tiebreak.conformance.assertions import shown as shown_text
 from tiebreak.conformance.judge import FAILURES
 from tiebreak.conformance.waivers import Waiver
+from tiebreak.golden.texts import plural
 from tiebreak.reports.report_data import root_of
 
 MOST_FAILURES = 3  # cases that did not run, which a text names
@@ -76,12 +78,12 @@ def finding(shown: Shown, replay: Replay) -> Finding:
         return Finding("skip", "no case of these types at this level shows the clause")
     if len(idle) == len(shown.results):
         return Finding("skip", f"unsupported: {reasons(idle)}")
-    note = f"{len(idle)} of {counted(len(shown.results), 'case')} unsupported: {reasons(idle)}" if idle else ""
+    note = f"{len(idle)} of {plural(len(shown.results), 'case')} unsupported: {reasons(idle)}" if idle else ""
     if failed or new:
         texts = [failure_text(shown.backend, new, replay)] if new else []
         texts += [not_run_text(shown, replay)] if failed else []
         waived = len(shown.discrepancies) - len(new)
-        texts += [f"{counted(waived, 'element')} more are waived"] if waived else []
+        texts += [f"{plural(waived, 'element')} more are waived"] if waived else []
         return Finding("fail", "\n\n".join([*texts, note] if note else texts), note)
     if shown.discrepancies:
         return Finding("waived", waived_text(shown), note)
@@ -91,7 +93,7 @@ def finding(shown: Shown, replay: Replay) -> Finding:
 def reasons(rows: Sequence[Mapping[str, Any]]) -> str:
     """The commonest message, and how many others there are."""
     (first, _), *others = Counter(row["message"] for row in rows).most_common()
-    return printable(first) + (f" (and {counted(len(others), 'other reason')})" if others else "")
+    return shown_text(first) + (f" (and {plural(len(others), 'other reason')})" if others else "")
 
 
 def not_run_text(shown: Shown, replay: Replay) -> str:
@@ -101,11 +103,11 @@ def not_run_text(shown: Shown, replay: Replay) -> str:
     what = ", ".join(
         f"{verdict} ({fault}) {n}" if fault != verdict else f"{verdict} {n}" for (verdict, fault), n in kinds.items()
     )
-    lines = [f"{printable(shown.backend)} did not run {len(failed)} of {counted(len(shown.results), 'case')}: {what}"]
+    lines = [f"{shown_text(shown.backend)} did not run {len(failed)} of {plural(len(shown.results), 'case')}: {what}"]
     for row in failed[:MOST_FAILURES]:
         lines += [
             f"  {row['case']}",
-            f"    {row['verdict']}: {printable(row['message'])}",
+            f"    {row['verdict']}: {shown_text(row['message'])}",
             f"    replay: {replay(row)}",
         ]
     return "\n".join(lines)
@@ -115,7 +117,7 @@ def waived_text(shown: Shown) -> str:
     """The waivers, each with its reason and link."""
     counts = Counter(waiver for _, waiver in shown.discrepancies if waiver is not None)
     return "; ".join(
-        f"{counted(count, 'element')} by {waiver}: {waiver.reason}, {waiver.link}, until {waiver.expires}"
+        f"{plural(count, 'element')} by {waiver}: {waiver.reason}, {waiver.link}, until {waiver.expires}"
         for waiver, count in counts.items()
     )
 

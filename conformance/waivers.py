@@ -16,7 +16,6 @@ from __future__ import annotations
 import json
 import math
 import re
-import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -30,7 +29,7 @@ from packaging.version import InvalidVersion, Version
 
 from tiebreak.golden.elements import ELEMENT_TYPES, FloatType
 from tiebreak.golden.errors import InvalidInput
-from tiebreak.golden.files import bounded_text
+from tiebreak.golden.files import toml_entries
 from tiebreak.golden.operators import OPERATORS
 from tiebreak.golden.rounding import is_nearest
 
@@ -175,15 +174,8 @@ def read_waivers(path: Path, backends: Iterable[str]) -> list[Waiver]:
 
 
 def entries_of(path: Path) -> list[Any]:
-    try:
-        data = tomllib.loads(bounded_text(path, LARGEST, "a waiver file"))
-    except (ValueError, RecursionError) as error:
-        raise InvalidInput(f"{path}: not TOML: {' '.join(str(error).split())[:200]}") from None
-    others = [name for name in data if name != "waiver"]
-    if others:
-        raise InvalidInput(f"{path}: unknown key {others[0]!r:.80}; a waiver file has [[waiver]] entries only")
-    entries = data.get("waiver", [])
-    if not isinstance(entries, list) or len(entries) > MOST:
+    entries = toml_entries(path, "waiver", LARGEST, "a waiver file")
+    if len(entries) > MOST:
         raise InvalidInput(f"{path}: 'waiver' is to be at most {MOST} [[waiver]] entries")
     return entries
 

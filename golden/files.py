@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
+from typing import Any
 
 from tiebreak.golden.errors import DamagedFile, InvalidInput
 
@@ -22,3 +24,18 @@ def bounded_text(path: Path, largest: int, what: str) -> str:
         raise InvalidInput(f"{path}: can't read: {error.strerror or error}") from None
     except UnicodeDecodeError as error:
         raise DamagedFile(f"{path}: damaged: not UTF-8 ({error})") from None
+
+
+def toml_entries(path: Path, key: str, largest: int, what: str) -> list[Any]:
+    """The entries `[[key]]` of a TOML file that has nothing else. InvalidInput if it is none, or not a list of them."""
+    try:
+        data = tomllib.loads(bounded_text(path, largest, what))
+    except (ValueError, RecursionError) as error:
+        raise InvalidInput(f"{path}: not TOML: {' '.join(str(error).split())[:200]}") from None
+    others = [name for name in data if name != key]
+    if others:
+        raise InvalidInput(f"{path}: unknown key {others[0]!r:.80}; {what} has [[{key}]] entries only")
+    entries = data.get(key, [])
+    if not isinstance(entries, list):
+        raise InvalidInput(f"{path}: {key!r} is to be [[{key}]] entries")
+    return entries

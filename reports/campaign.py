@@ -9,6 +9,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from tiebreak.golden.texts import printable
 from tiebreak.reports.summary import shown
 
 HEADINGS = ("backend", "node", "inputs", "working precision", "unspecified", "mismatches", "status")
@@ -76,9 +77,8 @@ def certificate_cell(row: Mapping[str, Any]) -> str:
 
 def cell(text: str) -> str:
     """Text in a table of Markdown, which shows it as it is."""
-    printable = "".join(c if c.isprintable() else "?" for c in text[:LONGEST])
-    return printable.translate(MARKS)
+    return printable(text, LONGEST).translate(MARKS)
 
 
 def code(text: str) -> str:
-    return "".join(c if c.isprintable() and c != "`" else "?" for c in text[:LONGEST])
+    return printable(text, LONGEST).replace("`", "?")

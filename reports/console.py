@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from rich.markup import escape
 
+from tiebreak.golden.texts import printable
+
 
 def plain(text: str, longest: int = 60) -> str:
     """A backend's text without anything that rich or a terminal would interpret."""
-    return escape("".join(c if c.isprintable() else "?" for c in text)[:longest])
+    return escape(printable(text, longest))

@@ -8,7 +8,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from tiebreak.golden.texts import one_line
 from tiebreak.reports.records import Run
+from tiebreak.reports.summary import FAILED
 
 TIES, NEAR, WRONG = "wrong by one at ties", "wrong by one next to a decision boundary", "wrong value"
 ACCEPTED, REFUSED = "invalid argument accepted", "valid one rejected"
@@ -29,7 +31,6 @@ COLUMNS = (
     *("id", "backend", "cause", "severity", "elements", "types", "clause", "witness", "expected", "got"),
     "public issue",
 )
-FAILED = ["crash", "timeout", "error"]
 # Public reports of the same, by operator and what the cause says.
 ISSUES: tuple[tuple[str, str, str, str], ...] = (
     ("onnxruntime", "onnx.QuantizeLinear", "TOWARD_ZERO", "microsoft/onnxruntime#18576"),
@@ -201,5 +202,4 @@ def clean(run: Run) -> Iterator[str]:
 
 def md(value: object) -> str:
     """Text for a table's cell: nothing in it is markup."""
-    text = " ".join("".join(c if c.isprintable() else " " for c in str(value)).split())[:400]
-    return re.sub(r"([\\|*_\[\]`])", r"\\\1", html.escape(text, quote=False))
+    return re.sub(r"([\\|*_\[\]`])", r"\\\1", html.escape(one_line(value, 400), quote=False))

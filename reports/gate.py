@@ -6,7 +6,6 @@ escaped for where it goes.
 
 from __future__ import annotations
 
-import os
 import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,11 +16,15 @@ from xml.etree import ElementTree
 
 from rich.console import Console
 
-from tiebreak.golden.errors import EXIT_CONFORMS, EXIT_DISCREPANCIES, EXIT_FAILED, EXIT_NOTHING_RAN
+from tiebreak.golden.errors import EXIT_CONFORMS, EXIT_DISCREPANCIES, EXIT_FAILED, EXIT_NOTHING_RAN, InvalidInput
+from tiebreak.golden.texts import printable
+from tiebreak.reports.junit import clean
+from tiebreak.reports.markdown import append_step_summary
 from tiebreak.reports.records import write_aside
 from tiebreak.reports.summary import shown
 
 MOST = 25  # root causes in full
+LONGEST_LINE = 900  # of a failure's text
 HEADLINES = {
     EXIT_CONFORMS: "nothing new",
     EXIT_DISCREPANCIES: "new discrepancies, or a waiver that no longer matches",
@@ -100,16 +103,12 @@ def counts_line(counts: Mapping[str, int]) -> str:
     )
 
 
-def append_step_summary(found: Mapping[str, Any]) -> None:
-    """Add the Markdown to the file that $GITHUB_STEP_SUMMARY names, if it does; a failure there is said, not fatal."""
-    path = os.environ.get("GITHUB_STEP_SUMMARY", "")
-    if not path:
-        return
+def append_gate_summary(found: Mapping[str, Any]) -> None:
+    """Add the Markdown to a GitHub step's page; a failure there is said, not fatal: the exit code is the gate's."""
     try:
-        with open(path, "a", encoding="utf-8") as file:
-            file.write(markdown(found))
-    except OSError as error:
-        print(f"tiebreak: $GITHUB_STEP_SUMMARY: can't write: {error.strerror or error}", file=sys.stderr)
+        append_step_summary(markdown(found))
+    except InvalidInput as error:
+        print(f"tiebreak: {error}", file=sys.stderr)
 
 
 def markdown(found: Mapping[str, Any]) -> str:
@@ -128,7 +127,7 @@ def markdown(found: Mapping[str, Any]) -> str:
 
 def code(text: str) -> str:
     """Untrusted text as a code span of one line."""
-    plain = "".join(c if c.isprintable() else " " for c in str(text))[:900]
+    plain = printable(text, LONGEST_LINE, " ")
     return f"`{plain.replace('`', chr(39)).strip() or ' '}`"
 
 
@@ -168,15 +167,10 @@ def junit_cases(found: Mapping[str, Any]) -> Iterator[ElementTree.Element]:
 
 def junit_case(suite: str, name: str, kind: str, lines: Sequence[str]) -> ElementTree.Element:
     """A test case that passes without a `kind`, which else is failure, error or skipped."""
-    names = {"classname": f"tiebreak.{xml(suite)}", "name": xml(name)[:500] or "?", "time": "0"}
+    names = {"classname": f"tiebreak.{clean(suite)}", "name": clean(name, 500) or "?", "time": "0"}
     case = ElementTree.Element("testcase", names)
     if kind:
-        message = {"message": xml(lines[0])[:500]}
+        message = {"message": clean(lines[0], 500)}
         problem = ElementTree.SubElement(case, kind, message if kind == "skipped" else message | {"type": kind})
-        problem.text = "\n".join(map(xml, lines))
+        problem.text = "\n".join(clean(line, LONGEST_LINE) for line in lines)
     return case
-
-
-def xml(text: str) -> str:
-    """Without what XML has no way to write; ElementTree escapes the rest."""
-    return "".join(c if c.isprintable() else "?" for c in str(text)).strip()

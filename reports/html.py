@@ -22,7 +22,7 @@ from tiebreak.golden.rounding import ROUND_MODES, short_mode
 from tiebreak.reports.plots import distance_plot, exponent_plot
 from tiebreak.reports.records import Run, write_aside
 from tiebreak.reports.report_data import Names, cause_rows, cube, names_of, numbers_text
-from tiebreak.reports.summary import VERDICTS, mode_matrix, verdict_counts
+from tiebreak.reports.summary import FAILED, RAN, VERDICTS, mode_matrix, verdict_counts
 
 LARGEST = 1_950_000  # bytes; what does not fit stays in the Parquet files
 LONGEST_TEXT = 700
@@ -46,7 +46,6 @@ SIZES = ((1.0, 6), (1.0, 4), (1.0, 3), (1.0, 2), (0.7, 2), (0.5, 1), (0.3, 1), (
 UNSEEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\uffff]"
 )
-FAILED = VERDICTS[5:]
 
 
 def write_report(path: Path, run: Run, folder: str) -> None:
@@ -211,7 +210,7 @@ def verdict_rows(run: Run) -> list[dict[str, Any]]:
     for (backend, operator), verdicts in verdict_counts(run.results).items():
         sums = {str(key): int(value) for key, value in elements.loc[(backend, operator)].items()}
         judged = sums["exact"] + sums["working_precision"] + sums["deviates"]
-        ran = sum(verdicts.get(verdict, 0) for verdict in VERDICTS[:4])
+        ran = sum(verdicts.get(verdict, 0) for verdict in RAN)
         planned = sum(verdicts.values())
         share = percent(sums["deviates"], judged)
         key = {"backend": backend, "operator": operator, "verdicts": verdicts, "planned": planned, "ran": ran}

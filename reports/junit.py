@@ -15,16 +15,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
+from tiebreak.golden.texts import one_line, plural
 from tiebreak.reports.records import Run, write_aside
-from tiebreak.reports.summary import VERDICTS
+from tiebreak.reports.summary import FAILED, RAN, VERDICTS
 from tiebreak.reports.tables import Tables, as_tables
 
 if TYPE_CHECKING:
     import pandas as pd
 
 KEYS = ["backend", "operator", "round_mode", "input_type", "output_type"]
-FAILED = ("error", "crash", "timeout")
-RAN = VERDICTS[:4]
 OUTCOMES = ("error", "failure", "", "skipped")  # the worst first
 LONGEST = 300  # characters of a text that a backend chose
 LONGEST_FOLDER = 4096
@@ -197,15 +196,10 @@ def notes(tests: list[Test]) -> Iterator[str]:
             yield f"{test.classname} {test.name}: {', '.join(silent)} of {test.counts.total():,} cases"
 
 
-def plural(count: int, noun: str) -> str:
-    return f"{count:,} {noun}" + ("" if count == 1 else "s")
-
-
 def shell_word(text: object) -> str:
     return shlex.quote(clean(text, LONGEST_FOLDER))
 
 
 def clean(value: object, longest: int = LONGEST) -> str:
     """Untrusted text in one line, bounded, without what XML 1.0 forbids or a terminal would act on."""
-    text = " ".join("".join(c if c.isprintable() else " " for c in FORBIDDEN.sub("?", str(value))).split())
-    return text if len(text) <= longest else text[: longest - 1] + "…"
+    return one_line(FORBIDDEN.sub("?", str(value)[: 16 * longest]), longest)

@@ -14,15 +14,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tiebreak.golden.errors import InvalidInput
+from tiebreak.golden.texts import one_line, plural
 from tiebreak.reports.records import Run
-from tiebreak.reports.summary import VERDICTS, verdict_counts
+from tiebreak.reports.summary import FAILED, RAN, verdict_counts
 from tiebreak.reports.tables import Tables, as_tables
 
 if TYPE_CHECKING:
     import pandas as pd
 
-FAILED = ("error", "crash", "timeout")
-RAN = VERDICTS[:4]
 LONGEST = 120  # characters of one text
 MOST_FAILURES, MOST_PAIRS, MOST_CAUSES = 30, 100, 20
 MOST_BYTES = 512 * 1024  # GitHub takes 1 MiB from one step, whose other commands may add to it
@@ -168,10 +167,6 @@ def line(*cells: object) -> str:
     return "| " + " | ".join(escaped(cell) for cell in cells) + " |"
 
 
-def plural(count: int, noun: str) -> str:
-    return f"{count:,} {noun}" + ("" if count == 1 else "s")
-
-
 def left_out(count: int, most: int) -> Iterator[str]:
     if count > most:
         yield from ("", f"{count - most:,} more are in the report and in the run's tables.")
@@ -179,9 +174,7 @@ def left_out(count: int, most: int) -> Iterator[str]:
 
 def escaped(value: object, longest: int = LONGEST) -> str:
     """Text of unknown origin for the inside of a line or a table's cell: printable, bounded, and nothing but text."""
-    text = " ".join("".join(c if c.isprintable() else " " for c in str(value)).split())
-    text = text if len(text) <= longest else text[: longest - 1] + "…"
-    text = LINKS.sub(lambda found: found[0] + BREAK, text)
+    text = LINKS.sub(lambda found: found[0] + BREAK, one_line(value, longest))
     return re.sub(r"[\\|*_~`\[\](){}!#&<>$]", lambda found: ENTITIES.get(found[0], f"\\{found[0]}"), text)
 
 

@@ -13,6 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from tiebreak.golden.rounding import ROUND_MODES, short_mode
+from tiebreak.golden.texts import one_line, printable
 from tiebreak.reports.records import Run
 
 MOST_TYPED_ROWS = 50
@@ -20,6 +21,7 @@ MOST_PATH_ROWS = 12
 MOST_COLUMNS = 2  # backends side by side; more are grouped by what they gave
 NARROW = {"working-precision": "working-\nprecision", "unspecified": "unspec-\nified", "unsupported": "unsup-\nported"}
 VERDICTS = ("exact", "working-precision", "unspecified", "deviates", "unsupported", "error", "crash", "timeout")
+RAN, FAILED = VERDICTS[:4], VERDICTS[5:]
 
 
 def verdict_counts(results: pd.DataFrame) -> dict[tuple[str, str], dict[str, int]]:
@@ -88,8 +90,8 @@ def print_summary(run: Run, folder: str) -> None:
 
 def shown(text: object, longest: int = 60) -> str:
     """Untrusted text for a terminal: escaped, printable, bounded."""
-    printable = "".join(c if c.isprintable() else "?" for c in str(text))
-    return escape(printable if len(printable) <= longest else printable[: longest - 1] + "…")
+    found = printable(text, longest + 1)
+    return escape(found if len(found) <= longest else found[: longest - 1] + "…")
 
 
 def verdict_table(run: Run) -> Table:
@@ -146,7 +148,7 @@ def path_table(run: Run) -> Table:
 
 def failures(run: Run) -> list[str]:
     """One line for each backend's kind of failure, with the commonest message and the first guilty case."""
-    failed = run.results[run.results["verdict"].isin(("error", "crash", "timeout"))]
+    failed = run.results[run.results["verdict"].isin(FAILED)]
     lines = []
     for (backend, verdict, fault), rows in failed.groupby(["backend", "verdict", "fault"], sort=False):
         message = rows["message"].mode().iloc[0]
@@ -154,22 +156,18 @@ def failures(run: Run) -> list[str]:
         where = rows["case"].iloc[0]
         others = rows["message"].nunique() - 1
         more = f"; and {others} other messages: see the report" if others else ""
-        lines.append(f"{backend}: {kind} in {len(rows)} of its cases, first {where}: {printable(message)}{more}")
+        lines.append(f"{backend}: {kind} in {len(rows)} of its cases, first {where}: {one_line(message, 200)}{more}")
     ran = set(run.results["backend"])
     idle = [backend["name"] for backend in run.info["backends"] if backend["name"] not in ran]
     return lines + [f"{name}: claims none of the chosen operators" for name in idle]
-
-
-def printable(message: str) -> str:
-    """A backend's message without what a terminal would interpret; rich's markup is escaped where it is printed."""
-    return "".join(c if c.isprintable() else "?" for c in " ".join(message[:200].split()))
 
 
 def why_nothing_ran(run: Run) -> str:
     """One line for exit code 4: the commonest reason of each backend."""
     if run.results.empty:
         return "nothing ran: no chosen backend claims a chosen operator"
-    reasons = [f"{name}: {printable(rows['message'].mode().iloc[0])}" for name, rows in run.results.groupby("backend")]
+    messages = run.results.groupby("backend")["message"]
+    reasons = [f"{name}: {one_line(rows.mode().iloc[0], 200)}" for name, rows in messages]
     return f"nothing ran: {'; '.join(reasons)}"
 
 

@@ -6,58 +6,34 @@ import json
 from pathlib import Path
 from typing import Any
 
-import make_facet_tables
-import make_witnesses
 import numpy as np
 import pytest
 from audited_boxes import (
     BASE,
     KNOWN,
     afraid_of_7,
-    cast_of_float32,
-    double_product,
-    fake_by_factor,
-    fake_flushing,
-    fake_nudged,
     of_two_minds,
-    quantize_v2_by_magnitude,
-    quantize_v2_combined,
-    quantize_v2_first,
 )
+from auditing import INT8, audited
 from click.testing import CliRunner, Result
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tiebreak.cli import main
-from tiebreak.conformance.audit.answer import Answer
 from tiebreak.conformance.audit.asking import Asker
-from tiebreak.conformance.audit.inference import Inference
-from tiebreak.conformance.audit.matrix import separations
 from tiebreak.conformance.audit.model import ANYTHING, Candidates, Probe, codes
 from tiebreak.conformance.audit.operators import ARITHMETICS, arithmetic_of, audited_node
 from tiebreak.conformance.audit.places import place_of, rounded
-from tiebreak.conformance.audit.proof import beginnings, how_equal
-from tiebreak.golden import kernel, oracle
+from tiebreak.conformance.audit.proof import beginnings
+from tiebreak.golden import oracle
 from tiebreak.golden.errors import InvalidInput
-from tiebreak.golden.nodes import Case, Node, make_node
+from tiebreak.golden.nodes import Case, make_node
 from tiebreak.golden.pose import problems_of
-from tiebreak.golden.problem import UNDEFINED, Array
+from tiebreak.golden.problem import Array
 from tiebreak.golden.rounding import ROUND_MODES
-from tiebreak.golden.separating import witnesses
 
 EVEN = {"axes": (), "round_mode": "ROUND_NEAREST_TOWARD_EVEN"}
 BOXES = Path(__file__).parent / "audited_backends.py"
-INT8 = make_node("onnx.QuantizeLinear", quantized="int8")
-
-
-def audited(box: Any, node: Node = INT8) -> Answer:
-    def ask(probes: list[Probe]) -> list[Array | None]:
-        with np.errstate(all="ignore"):
-            return [codes(box(probe.x, *probe.others)) for probe in probes]
-
-    inference = Inference(arithmetic_of(node), ask)  # type: ignore[arg-type]
-    inference.run()
-    return Answer(node, inference, None, False, how_equal(inference), [])
 
 
 def cli(*arguments: str) -> Result:
@@ -113,20 +89,6 @@ def test_predictions_of_sound_semantics_are_the_oracles() -> None:
                 (predicted,) = arithmetic.predict(probe, [semantics])
                 said = predicted != ANYTHING  # a quotient beyond every float
                 assert np.array_equal(predicted[said], np.asarray(wanted)[said]) and said.mean() > 0.9
-
-
-def test_fake_quantize_as_the_document_says_is_the_oracles() -> None:
-    node = audited_node("openvino.FakeQuantize", {"levels": 17}, "", "", 0)
-    arithmetic = arithmetic_of(node)
-    for probe in list(arithmetic.first_probes())[::4]:
-        (problem,) = problems_of(Case("", node, (probe.x, *probe.others)))
-        mode = "ROUND_NEAREST_TOWARD_EVEN"
-        for precision, working in (("exact", False), ("float32", True)):
-            wanted, _ = kernel.solve(problem, working=working, mode=mode)
-            semantics = (precision, "as given", "selected", "divide, multiply", mode, "kept", "divide, multiply")
-            (predicted,) = arithmetic.predict(probe, [semantics])
-            stored = wanted.astype(np.uint64).astype(np.uint32).view(np.float32)
-            assert np.array_equal(predicted, codes(stored))
 
 
 @settings(deadline=None)
@@ -254,162 +216,6 @@ def test_a_change_of_semantics_since_a_run_is_said_in_words(tmp_path: Path) -> N
     assert other.exit_code == 2 and "no backend 'odd'" in other.stderr
 
 
-@pytest.mark.parametrize(("operator", "kind"), [("onnx.QuantizeLinear", "int8"), ("openvino.FakeQuantize", "")])
-def test_the_separation_matrix_has_a_witness_or_a_reason_for_every_pair(operator: str, kind: str) -> None:
-    node = audited_node(operator, {}, "", kind, 0)
-    arithmetic = arithmetic_of(node)
-    semantics, pairs, compared = separations(arithmetic)
-    assert len(pairs) == len(semantics) * (len(semantics) - 1) // 2 and compared > 10_000
-    told = [pair for pair in pairs if pair.witness is not None]
-    assert len(told) >= 0.97 * len(pairs)
-    assert all(pair.equal for pair in pairs if pair.witness is None)
-    for pair in told:
-        assert pair.witness is not None
-        both = [next(iter(arithmetic.predict(pair.witness, [semantics[i]])))[0] for i in (pair.first, pair.second)]
-        assert tuple(both) == pair.gives and both[0] != both[1]
-
-
-def test_the_matrix_is_written_as_a_page(tmp_path: Path) -> None:
-    page = tmp_path / "page.md"
-    assert cli("--matrix", "--operator", "onnx.QuantizeLinear", "--page", str(page)).exit_code == 0
-    text = page.read_text()
-    assert "equal on this domain: every finite float32" in text and "| 0, 2 |" in text
-    data = json.loads(cli("--matrix", "--operator", "onnx.QuantizeLinear", "--json").stdout)
-    assert len(data["pairs"]) > 400 and len(data["semantics"]) > 25
-    assert "precision: exact" in cli("--matrix", "--operator", "onnx.QuantizeLinear").stdout
-    refused = cli("numpy-naive", "--matrix", "--operator", "onnx.QuantizeLinear")
-    assert refused.exit_code == 2 and "takes no backend" in refused.stderr
-    assert cli("--operator", "onnx.QuantizeLinear").exit_code == 2
-
-
-OTHERS: list[tuple[str, dict[str, Any], str, Any, dict[str, str]]] = [
-    (
-        "openvino.FakeQuantize",
-        {},
-        "",
-        fake_by_factor,
-        {
-            "precision": "float32",
-            "range": "as given",
-            "ends": "clamped",
-            "position": "factor",
-            "round_mode": "ROUND_NEAREST_TOWARD_INFINITY",
-            "subnormals": "kept",
-            "result": "step",
-        },
-    ),
-    (
-        "openvino.FakeQuantize",
-        {},
-        "",
-        fake_nudged,
-        {
-            "precision": "float32",
-            "range": "nudged",
-            "ends": "selected",
-            "position": "divide, multiply",
-            "round_mode": "ROUND_NEAREST_TOWARD_EVEN",
-            "result": "divide, multiply",
-        },
-    ),
-    (
-        "tensorflow.QuantizeV2",
-        {"mode": "MIN_FIRST"},
-        "uint8",
-        quantize_v2_first,
-        {
-            "precision": "float32",
-            "formula": "MIN_FIRST",
-            "scaling": "as documented",
-            "offset": "on the other side",
-            "round_mode": "ROUND_NEAREST_TOWARD_EVEN",
-        },
-    ),
-    (
-        "tensorflow.QuantizeV2",
-        {"mode": "MIN_COMBINED"},
-        "int8",
-        quantize_v2_combined,
-        {
-            "precision": "float32",
-            "formula": "MIN_COMBINED",
-            "scaling": "step",
-            "offset": "on the other side",
-            "round_mode": "ROUND_NEAREST_TOWARD_INFINITY",
-        },
-    ),
-    (
-        "openvino.FakeQuantize",
-        {},
-        "",
-        fake_flushing,
-        {"precision": "float32", "ends": "selected", "position": "divide, multiply", "subnormals": "flushed"},
-    ),
-    (
-        "tensorflow.QuantizeV2",
-        {"mode": "SCALED"},
-        "int8",
-        quantize_v2_by_magnitude,
-        {"precision": "float32", "formula": "SCALED by magnitude", "round_mode": "ROUND_NEAREST_TOWARD_INFINITY"},
-    ),
-    (
-        "onnx.QuantizeLinear",
-        {},
-        "int8",
-        double_product,
-        {"precision": "float64", "scaling": "narrow reciprocal", "zero_point": "after rounding"},
-    ),
-    (
-        "ngraph.Quantize",
-        EVEN,
-        "int32",
-        cast_of_float32,
-        {"precision": "float32", "scaling": "divide", "saturation": "float32, then a cast"},
-    ),
-]
-
-
-@pytest.mark.parametrize(("operator", "attributes", "kind", "box", "wanted"), OTHERS)
-def test_black_boxes_of_other_operators(
-    operator: str, attributes: dict[str, Any], kind: str, box: Any, wanted: dict[str, str]
-) -> None:
-    answer = audited(box, audited_node(operator, attributes, "", kind, 0))
-    found = answer.semantics()
-    assert {name: found.get(name) for name in wanted} == wanted, answer.closest()
-
-
-@pytest.mark.parametrize("mode", ["MIN_COMBINED", "MIN_FIRST", "SCALED"])
-def test_quantize_v2_as_the_document_says_is_the_oracles(mode: str) -> None:
-    node = audited_node("tensorflow.QuantizeV2", {"mode": mode}, "", "int8", 0)
-    arithmetic = arithmetic_of(node)
-    for probe in list(arithmetic.first_probes())[::4]:
-        problem = problems_of(Case("", node, (probe.x, *probe.others)))[0]
-        for precision, working in (("exact", False), ("float32", True)):
-            wanted, states = oracle.solve(problem, working=working)
-            (predicted,) = arithmetic.predict(probe, [(precision, *arithmetic.plain[1:])])
-            said = (predicted != ANYTHING) & (np.asarray(states) != UNDEFINED)
-            assert np.array_equal(predicted[said], np.asarray(wanted)[said])
-
-
-def test_the_pages_are_what_the_tables_make() -> None:
-    """After a change: python tests/make_facet_tables.py."""
-    docs = make_facet_tables.DOCS
-    if not docs.is_dir():
-        pytest.skip("a source distribution has no docs")
-    assert (docs / "audit.md").read_text(encoding="utf-8") == make_facet_tables.audit_page()
-    for operator in make_facet_tables.PAGES:
-        page = docs / "semantics" / f"{operator}.md"
-        assert page.read_text(encoding="utf-8") == make_facet_tables.matrix_page(operator)
-
-
-def test_the_stored_witnesses_are_the_matrixs() -> None:
-    """After a change: python tests/make_witnesses.py, then tiebreak vectors build golden/vectors."""
-    stored = witnesses()
-    assert len(stored) == 32 and all(stored.values())
-    for real, kind in (("float32", "int8"), ("bfloat16", "uint16")):
-        assert stored[f"{real}-{kind}"] == make_witnesses.rows(real, kind)
-
-
 def test_a_path_that_shows_only_next_to_ties_is_found_by_asking_witnesses_again() -> None:
     result = cli(f"{BOXES}:near_ties_by_place", "--operator", "onnx.QuantizeLinear", "--type", "int8", "--json")
     assert result.exit_code == 1
@@ -422,19 +228,6 @@ def test_a_backend_that_takes_finite_numbers_only_is_audited_all_the_same() -> N
     found = json.loads(result.stdout)
     assert found["semantics"]["round_mode"] == "ROUND_NEAREST_TOWARD_EVEN" and found["semantics"]["scaling"] == "divide"
     assert "finite numbers only" in found["not_answered"][0]["message"]
-
-
-@pytest.mark.parametrize("mode", ["MIN_COMBINED", "MIN_FIRST"])
-def test_what_a_document_leaves_open_fits_nothing_by_silence(mode: str) -> None:
-    """Of int16 the document has no formula: the exact one predicts nothing, and so is not an answer."""
-
-    def box(x: Array, low: Array, high: Array) -> Array:
-        q = (np.minimum(np.maximum(x, low), high) - low) / ((high - low) / np.float32(65535))
-        return np.clip(np.nan_to_num(np.floor(q.astype(np.float64)) - 32768.0), -32768, 32767).astype(np.int16)
-
-    answer = audited(box, audited_node("tensorflow.QuantizeV2", {"mode": mode}, "", "int16", 0))
-    modes = {one[-1] for one in answer.inference.alive}
-    assert modes == {"ROUND_DOWN"}
 
 
 def test_float64_inputs_are_audited() -> None:

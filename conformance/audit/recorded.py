@@ -19,8 +19,7 @@ from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Case, Node
 from tiebreak.golden.problem import Array
 from tiebreak.reports.records import Run, read_run
-
-RAN = ("exact", "working-precision", "unspecified", "deviates")
+from tiebreak.reports.summary import RAN
 
 
 def versus(folder: Path, name: str, now: Inference) -> dict[str, Any]:

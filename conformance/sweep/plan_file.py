@@ -6,7 +6,6 @@ import hashlib
 import json
 import math
 import re
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,7 +19,7 @@ from tiebreak.conformance.plan import Selection
 from tiebreak.conformance.sweep.job import space_of
 from tiebreak.golden.elements import ELEMENT_TYPES
 from tiebreak.golden.errors import InvalidInput
-from tiebreak.golden.files import bounded_text
+from tiebreak.golden.files import toml_entries
 from tiebreak.golden.operators import OPERATORS
 from tiebreak.golden.space import Space
 
@@ -96,15 +95,8 @@ def read_plan(path: Path) -> list[Sweep]:
 
 
 def listed_entries(path: Path) -> list[Any]:
-    try:
-        data = tomllib.loads(bounded_text(path, LARGEST, "a plan"))
-    except (ValueError, RecursionError) as error:
-        raise InvalidInput(f"{path}: not TOML: {error}") from None
-    others = [name for name in data if name != "sweep"]
-    if others:
-        raise InvalidInput(f"{path}: unknown key {others[0]!r}; a plan has [[sweep]] entries only")
-    entries = data.get("sweep", [])
-    if not isinstance(entries, list) or not entries:
+    entries = toml_entries(path, "sweep", LARGEST, "a plan")
+    if not entries:
         raise InvalidInput(f"{path}: no [[sweep]] entry")
     return entries
 

@@ -81,7 +81,7 @@ def gate(
     1 for new discrepancies, or a waiver whose discrepancies are gone; 3 for new crashes, timeouts and errors, which
     can't be waived; 4 if nothing ran.
     """
-    from tiebreak.reports.gate import append_step_summary, print_gate, write_junit
+    from tiebreak.reports.gate import append_gate_summary, print_gate, write_junit
 
     if accept and not update:
         raise InvalidInput("--accept goes with --update")
@@ -92,7 +92,7 @@ def gate(
         found |= updated(found, run_dir, baseline, accept=accept)
     if junit is not None:
         write_junit(junit, found)
-    append_step_summary(found)
+    append_gate_summary(found)
     if as_json:
         click.echo(json.dumps(found))
     else:

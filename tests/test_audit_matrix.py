@@ -1,0 +1,67 @@
+"""The separation matrix: witnesses, pages, and the stored vectors that come of it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import make_facet_tables
+import make_witnesses
+import pytest
+from click.testing import CliRunner, Result
+
+from tiebreak.cli import main
+from tiebreak.conformance.audit.matrix import separations
+from tiebreak.conformance.audit.operators import arithmetic_of, audited_node
+from tiebreak.golden.separating import witnesses
+
+
+def cli(*arguments: str) -> Result:
+    return CliRunner().invoke(main, ["audit", *arguments])
+
+
+@pytest.mark.parametrize(("operator", "kind"), [("onnx.QuantizeLinear", "int8"), ("openvino.FakeQuantize", "")])
+def test_the_separation_matrix_has_a_witness_or_a_reason_for_every_pair(operator: str, kind: str) -> None:
+    node = audited_node(operator, {}, "", kind, 0)
+    arithmetic = arithmetic_of(node)
+    semantics, pairs, compared = separations(arithmetic)
+    assert len(pairs) == len(semantics) * (len(semantics) - 1) // 2 and compared > 10_000
+    told = [pair for pair in pairs if pair.witness is not None]
+    assert len(told) >= 0.97 * len(pairs)
+    assert all(pair.equal for pair in pairs if pair.witness is None)
+    for pair in told:
+        assert pair.witness is not None
+        both = [next(iter(arithmetic.predict(pair.witness, [semantics[i]])))[0] for i in (pair.first, pair.second)]
+        assert tuple(both) == pair.gives and both[0] != both[1]
+
+
+def test_the_matrix_is_written_as_a_page(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    assert cli("--matrix", "--operator", "onnx.QuantizeLinear", "--page", str(page)).exit_code == 0
+    text = page.read_text()
+    assert "equal on this domain: every finite float32" in text and "| 0, 2 |" in text
+    data = json.loads(cli("--matrix", "--operator", "onnx.QuantizeLinear", "--json").stdout)
+    assert len(data["pairs"]) > 400 and len(data["semantics"]) > 25
+    assert "precision: exact" in cli("--matrix", "--operator", "onnx.QuantizeLinear").stdout
+    refused = cli("numpy-naive", "--matrix", "--operator", "onnx.QuantizeLinear")
+    assert refused.exit_code == 2 and "takes no backend" in refused.stderr
+    assert cli("--operator", "onnx.QuantizeLinear").exit_code == 2
+
+
+def test_the_pages_are_what_the_tables_make() -> None:
+    """After a change: python tests/make_facet_tables.py."""
+    docs = make_facet_tables.DOCS
+    if not docs.is_dir():
+        pytest.skip("a source distribution has no docs")
+    assert (docs / "audit.md").read_text(encoding="utf-8") == make_facet_tables.audit_page()
+    for operator in make_facet_tables.PAGES:
+        page = docs / "semantics" / f"{operator}.md"
+        assert page.read_text(encoding="utf-8") == make_facet_tables.matrix_page(operator)
+
+
+def test_the_stored_witnesses_are_the_matrixs() -> None:
+    """After a change: python tests/make_witnesses.py, then tiebreak vectors build golden/vectors."""
+    stored = witnesses()
+    assert len(stored) == 32 and all(stored.values())
+    for real, kind in (("float32", "int8"), ("bfloat16", "uint16")):
+        assert stored[f"{real}-{kind}"] == make_witnesses.rows(real, kind)
