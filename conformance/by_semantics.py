@@ -152,7 +152,8 @@ class Engine:
     ) -> None:
         """Where elements have names, only a semantics that gives everything else as it came, too, says more.
 
-        Of real results none else is named: their table knows more of such formulas, and small cases fit many by chance.
+        Of real results none else is named, and no name of the table is replaced: it knows more of such formulas, and
+        small cases fit many by chance.
         """
         real = not isinstance(ELEMENT_TYPES[cases[0].case.node.output_type], IntegerType)
         for semantics, explained, whole in covered(family, cases, where, self.known):
@@ -162,7 +163,7 @@ class Engine:
             self.known.add(cause.text)
             cause = replace(cause, text=cause.text + where)
             elements = {(one.case.id, family.output, int(i)) for one in explained for i in one.at[one.wrong]}
-            found |= dict.fromkeys(elements if whole else elements & nameless, cause)
+            found |= dict.fromkeys(elements if whole and not real else elements & nameless, cause)
 
     def of_one_text(self, kind: Kind, rows: Sequence[Mapping[str, Any]]) -> list[list[Answered]]:
         """The backend's cases of that kind, those together whose nodes have the same arithmetic."""

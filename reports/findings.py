@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from tiebreak.golden.texts import one_line
@@ -54,7 +54,8 @@ def heading(run: Run) -> Iterator[str]:
     yield (
         f"Made by `tiebreak report RUN_DIR --findings FILE` from a run's records ({md(info['created'][:10])}, level "
         f"{md(info['level'])}): {len(info['backends'])} backends, {len(run.results):,} cases, "
-        f"{len(run.discrepancies):,} deviating elements in {len(info.get('clusters', []))} root causes. "
+        f"{len(run.discrepancies):,} deviating elements in {len(shared(info.get('clusters', [])))} root causes. "
+        "One that several configurations of a library have in common stands there once, with the id of each. "
         "`tiebreak repro ID --run RUN_DIR` prints a script in the library's own API that shows one, cut down to the "
         "fewest elements."
     )
@@ -65,17 +66,35 @@ def heading(run: Run) -> Iterator[str]:
 
 
 def clusters(run: Run) -> Iterator[str]:
-    rows = run.info.get("clusters", [])
-    groups: dict[tuple[str, str], list[Mapping[str, Any]]] = defaultdict(list)
-    for row in rows:
-        groups[row["operator"], row["backend"]].append(row)
-    for operator in sorted({key[0] for key in groups}):
+    rows = shared(run.info.get("clusters", []))
+    for operator in sorted({row["operator"] for row in rows}):
         yield from ("", f"## {operator}", "")
         yield "| " + " | ".join(COLUMNS) + " |"
         yield "| --- " * len(COLUMNS) + "|"
-        for _, backend in sorted(key for key in groups if key[0] == operator):
-            for row in groups[operator, backend]:
-                yield cluster_line(row)
+        of_operator = [row for row in rows if row["operator"] == operator]
+        yield from map(cluster_line, sorted(of_operator, key=lambda row: row["backend"].split(", ")[0]))
+
+
+def shared(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Root causes, those as one that several configurations of one version of a library have in common."""
+    groups: dict[tuple[str, ...], list[Mapping[str, Any]]] = defaultdict(list)
+    for row in rows:
+        groups[row["operator"], row["backend"].split("-")[0], row["version"], row["cause"]].append(row)
+    return [together(sorted(group, key=lambda row: len(row["backend"]))) for group in groups.values()]
+
+
+def together(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The first one's witness, clause and issue; the others' names and what they add."""
+    beyond = [row["boundary_ulp"] for row in rows]
+    return dict(rows[0]) | {
+        "id": ", ".join(row["id"] for row in rows),
+        "backend": ", ".join(row["backend"] for row in rows),
+        "elements": sum(row["elements"] for row in rows),
+        "cases": sum(row["cases"] for row in rows),
+        "types": list(dict.fromkeys(kind for row in rows for kind in row["types"])),
+        "farthest": max(row["farthest"] for row in rows),
+        "boundary_ulp": None if None in beyond else max(beyond),
+    }
 
 
 def cluster_line(row: Mapping[str, Any]) -> str:

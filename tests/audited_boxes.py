@@ -310,6 +310,16 @@ def fake_flushing(x: Array, low: Array, high: Array, first: Array, last: Array) 
     return flush(np.where(x <= low, first, np.where(x > high, last, inside)))
 
 
+def fake_of_a_compiler(x: Array, low: Array, high: Array, first: Array, last: Array) -> Array:
+    """FakeQuantize of 256 levels after one pass turned it into a quantize and a dequantize, and another undid that."""
+    width = last - first
+    scale, zero_point = width / f32(255), f32(-255) * first / width
+    first, last = -zero_point * scale, (f32(255) - zero_point) * scale
+    factor = f32(255) / (high - low)
+    level = np.rint(np.minimum(np.maximum(x, low), high) * factor - low * factor)
+    return (level.astype(f64) * ((last - first) / f32(255)).astype(f64) + first).astype(f32)
+
+
 def quantize_v2_by_magnitude(x: Array, low: Array, high: Array) -> Array:
     """SCALED to int8, symmetric about 0: 127 over the greater magnitude of the range."""
     q = away(x * (f32(127) / np.maximum(np.abs(low), np.abs(high))))

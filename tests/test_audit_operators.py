@@ -12,6 +12,7 @@ from audited_boxes import (
     fake_by_factor,
     fake_flushing,
     fake_nudged,
+    fake_of_a_compiler,
     quantize_v2_by_magnitude,
     quantize_v2_combined,
     quantize_v2_first,
@@ -92,6 +93,21 @@ OTHERS: list[tuple[str, dict[str, Any], str, Any, dict[str, str]]] = [
         {"precision": "float32", "ends": "selected", "position": "divide, multiply", "subnormals": "flushed"},
     ),
     (
+        "openvino.FakeQuantize",
+        {},
+        "",
+        fake_of_a_compiler,
+        {
+            "precision": "float32",
+            "range": "as given",
+            "ends": "clamped",
+            "position": "factor and shift",
+            "round_mode": "ROUND_NEAREST_TOWARD_EVEN",
+            "output_limits": "of 8 bits",
+            "result": "fused",
+        },
+    ),
+    (
         "tensorflow.QuantizeV2",
         {"mode": "SCALED"},
         "int8",
@@ -145,7 +161,7 @@ def test_fake_quantize_as_the_document_says_is_the_oracles() -> None:
         mode = "ROUND_NEAREST_TOWARD_EVEN"
         for precision, working in (("exact", False), ("float32", True)):
             wanted, _ = kernel.solve(problem, working=working, mode=mode)
-            semantics = (precision, "as given", "selected", "divide, multiply", mode, "kept", "divide, multiply")
+            semantics = (precision, *arithmetic.plain[1:4], mode, *arithmetic.plain[5:])
             (predicted,) = arithmetic.predict(probe, [semantics])
             stored = wanted.astype(np.uint64).astype(np.uint32).view(np.float32)
             assert np.array_equal(predicted, codes(stored))

@@ -19,7 +19,7 @@ from tiebreak.conformance.clusters import cluster_rows
 from tiebreak.conformance.shrink import Shown, shrunk
 from tiebreak.conformance.truths import TruthCache
 from tiebreak.golden.nodes import Case, make_node
-from tiebreak.reports.findings import findings, md, severity
+from tiebreak.reports.findings import findings, md, severity, shared
 from tiebreak.reports.records import read_run
 from tiebreak.reports.report_data import root_of
 
@@ -70,6 +70,17 @@ def test_the_page_of_findings_names_each_cause_with_severity_and_witness(run_dir
     for cluster in read_run(run_dir).info["clusters"]:
         assert f"| {cluster['id']} | onnx-reference" in text
     assert "wrong value" in text and "## Unspecified" in text and "## Searched and found clean" in text
+
+
+def test_what_configurations_of_a_library_have_in_common_stands_once() -> None:
+    row = {"operator": "o", "version": "1", "cause": "c", "types": ["a"], "clause": "X-1", "farthest": 1}
+    row |= {"id": "C1", "backend": "lib-fast", "elements": 5, "cases": 2, "boundary_ulp": 0.0}
+    plain = {**row, "id": "C2", "backend": "lib", "types": ["b"], "elements": 3, "farthest": 7, "boundary_ulp": None}
+    others = [{**row, "backend": "other"}, {**row, "version": "2"}, {**row, "cause": "d"}]
+    (first, *rest) = shared([row, plain, *others])
+    assert rest == others
+    assert (first["id"], first["backend"], first["elements"], first["cases"]) == ("C2, C1", "lib, lib-fast", 8, 4)
+    assert (first["types"], first["farthest"], first["boundary_ulp"]) == (["b", "a"], 7, None)
 
 
 def test_severity_and_escaping() -> None:

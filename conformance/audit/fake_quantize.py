@@ -22,6 +22,7 @@ from tiebreak.golden.pose import problems_of
 from tiebreak.golden.problem import Array
 
 SPEC, FLUSHED = "divide, multiply", "flushed"
+STEPS = {"of 8 bits": 255, "of 4 bits": 15}
 FACETS = (
     Facet(
         "precision",
@@ -62,6 +63,15 @@ FACETS = (
     Facet("round_mode", {mode: WORDS[mode] for mode in NEVER_NEGATIVE}),
     Facet("subnormals", {"kept": "subnormal numbers are numbers", FLUSHED: "subnormal inputs and results count as 0"}),
     Facet(
+        "output_limits",
+        {
+            "as given": "first and last are taken as they are",
+            "of 8 bits": "first and last become -z * s and (255 - z) * s, each step rounded, with "
+            "s = (last - first) / 255 and z = -255 * first / (last - first)",
+            "of 4 bits": "the same with 15 for 255",
+        },
+    ),
+    Facet(
         "result",
         {
             SPEC: "level / n * (last - first) + first",
@@ -78,8 +88,12 @@ ENDS = {
     "zero": "0",
     "as large numbers": "what the largest finite number of that sign gives",
 }
-LARGE = "as large numbers"
-SPECIALS = tuple(Facet(name, ENDS) for name in ("nan", "positive_infinity", "negative_infinity"))
+LARGE, LOWEST = "as large numbers", "as the lowest number"
+SPECIALS = (
+    Facet("nan", ENDS | {LOWEST: "what the most negative finite number gives"}),
+    Facet("positive_infinity", ENDS),
+    Facet("negative_infinity", ENDS),
+)
 
 
 @dataclass
@@ -94,7 +108,7 @@ class FakeQuantizeArithmetic:
 
     @property
     def plain(self) -> Semantics:
-        return self.node.input_type, "as given", "selected", SPEC, self.node.modes[0], "kept", SPEC
+        return self.node.input_type, "as given", "selected", SPEC, self.node.modes[0], "kept", "as given", SPEC
 
     def completed(self, semantics: Semantics) -> Semantics:
         return semantics
@@ -104,9 +118,15 @@ class FakeQuantizeArithmetic:
         return int(self.node.attributes["levels"]) - 1
 
     def valid(self, semantics: Semantics) -> bool:
-        precision, range_, ends, position, mode, subnormals, result = semantics
+        precision, range_, ends, position, mode, subnormals, output_limits, result = semantics
         if subnormals == FLUSHED and (precision == "exact" or range_ != "as given"):
             return False
+        if output_limits in STEPS and not (
+            (range_, ends, subnormals) == ("as given", "clamped", "kept")
+            and position in ("factor and shift", "fused")
+            and result in ("step", "fused")
+        ):
+            return False  # compilers that do so compute all factors beforehand
         if precision == "exact":
             return (range_, ends, position, result) == ("as given", "selected", SPEC, SPEC) and mode != FLOOR
         return not (precision == "float64" and "fused" in (position, result))
@@ -127,8 +147,9 @@ class FakeQuantizeArithmetic:
         return "nan" if value != value else "positive_infinity" if value > 0 else "negative_infinity"
 
     def special_code(self, value: str, probe: Probe) -> int:
-        if value == LARGE:
-            return self.large.get(setting(probe), ANYTHING)
+        if value in (LARGE, LOWEST):
+            sign, *limits = setting(probe)
+            return self.large.get((b"-" if value == LOWEST else sign, *limits), ANYTHING)
         found = {"output_low": probe.others[2], "output_high": probe.others[3], "nan": np.nan, "zero": 0.0}[value]
         return int(codes(np.asarray(found).astype(self.node.outputs[0].dtype))[0])
 
@@ -140,13 +161,21 @@ class FakeQuantizeArithmetic:
         for facet in self.specials:
             own = [(probe, code) for probe, code in seen if self.special_of(probe) == facet.name]
             fits = [v for v in facet.values if all(code == self.special_code(v, probe) for probe, code in own)]
-            self.seen[facet.name] = [v for v in fits if v != LARGE] or fits  # a value of its own says more
+            own_values = [v for v in fits if v not in (LARGE, LOWEST)]  # which say more
+            self.seen[facet.name] = own_values or fits
         return self.seen
 
     def region(self, wrong: Sequence[tuple[Probe, int, int]]) -> str:
-        """Only what all have in common: x beyond the limits."""
+        """Only what all have in common: a range whose steps are subnormal, or x beyond the limits."""
+        if all(self.step(probe) < 2.0**self.tiny for probe, _, _ in wrong):
+            return "subnormals"
         beyond = all(not float(p.others[0]) < float(p.x[0]) <= float(p.others[1]) for p, _, _ in wrong)
         return "ends" if beyond else OTHER
+
+    def step(self, probe: Probe) -> float:
+        """The smaller of the input's and of the output's."""
+        low, high, first, last = (float(limit) for limit in probe.others)
+        return min(abs(high - low), abs(last - first)) / self.n
 
     def rising_codes(self, semantics: Sequence[Semantics]) -> Sequence[int]:
         return ()
@@ -155,7 +184,7 @@ class FakeQuantizeArithmetic:
         at: tuple[str, ...] = ()
         levels_for: tuple[str, ...] = ()
         for one in semantics:
-            precision, range_, ends, position, mode, subnormals, result = one
+            precision, range_, ends, position, mode, subnormals, output_limits, result = one
             flushes = subnormals == FLUSHED
             if precision == "exact":
                 yield self.exactly(probe, mode)
@@ -174,7 +203,8 @@ class FakeQuantizeArithmetic:
                 if one[:6] != levels_for:
                     levels_for = one[:6]
                     level = rounded(place, mode, precision).astype(kind)
-                found = results(level, first, last, n, result, kind)
+                to = rebuilt(first, last, STEPS[output_limits], kind) if output_limits in STEPS else (first, last)
+                found = results(level, *to, n, result, kind)
                 if ends == "selected":
                     found = np.where(x <= low, first, np.where(x > high, last, found)).astype(kind)
                 stored = found.astype(self.node.outputs[0].dtype)
@@ -197,6 +227,13 @@ def nudged(low: Array, high: Array, n: Array, kind: np.dtype[np.floating]) -> tu
     step = ((high - low).astype(kind) / n).astype(kind)
     zero = np.clip(np.rint((-low / step).astype(np.float64)), 0, float(n)).astype(kind)
     return (-zero * step).astype(kind), ((n - zero).astype(kind) * step).astype(kind)
+
+
+def rebuilt(first: Array, last: Array, steps: int, kind: np.dtype[np.floating]) -> tuple[Array, Array]:
+    width, whole = (last - first).astype(kind), np.asarray(steps).astype(kind)
+    step = (width / whole).astype(kind)
+    zero = ((-whole * first).astype(kind) / width).astype(kind)
+    return (-zero * step).astype(kind), ((whole - zero).astype(kind) * step).astype(kind)
 
 
 def positions(x: Array, low: Array, high: Array, n: Array, how: str, kind: np.dtype[np.floating]) -> Array:

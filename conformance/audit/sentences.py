@@ -19,6 +19,7 @@ ROLES = {
     "round_mode": ("mode", "nearest"),
     "result": ("product",),
     "ends": ("below", "clip"),
+    "output_limits": ("quotient",),
     "range": ("quotient",),
     "formula": ("combined",),
     "offset": ("offset",),
@@ -53,13 +54,15 @@ PHRASES = {
     ("subnormals", "flushed"): "flushes subnormals to zero",
     ("ends", "clamped"): "x clamped to the limits goes through the arithmetic",
     ("ends", "result clamped"): "only the result is clamped",
+    ("output_limits", "of 8 bits"): "output limits rebuilt from a zero point and a scale of 8 bits",
+    ("output_limits", "of 4 bits"): "output limits rebuilt from a zero point and a scale of 4 bits",
     ("range", "nudged"): "shifts the limits so that 0 is a level",
     ("offset", "on the other side"): "takes the offset on the other side of rounding",
 }
 WITH_ZERO_POINT = ("fused", "range", "range, multiplied", "range, fused")  # which say that it is added first
 ORDER = (  # of words; precision and rounding come last
     *("scaling", "position", "formula", "offset", "zero_point"),
-    *("range", "ends", "saturation", "subnormals", "result"),
+    *("range", "ends", "saturation", "subnormals", "output_limits", "result"),
 )
 
 

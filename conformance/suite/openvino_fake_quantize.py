@@ -157,6 +157,23 @@ def folded(levels: int, x: Array, low: Array, high: Array, first: Array, last: A
     return np.asarray(level * step + first)
 
 
+def rebuilt(levels: int, first: Array, last: Array) -> tuple[Array, Array]:
+    """The output's limits after they were a zero point and a scale of 4 or 8 bits, and were put together again.
+
+    Symmetric limits of 255 levels need no zero point, and come back as they were; equal ones have the scale 0, and
+    come back as 0.
+    """
+    steps, zero = held({15: 255, 16: 15, 255: 255, 256: 255}.get(levels, levels - 1), first), held(0, first)
+    width = last - first
+    scale, point = width / steps, np.where(width == 0, zero, (zero * last - steps * first) / width)
+    kept = np.logical_or(levels not in (15, 16, 255, 256), (levels == 255) & (first == -last))
+    return np.where(kept, first, (zero - point) * scale), np.where(kept, last, (steps - point) * scale)
+
+
+def folded_rebuilt(levels: int, x: Array, low: Array, high: Array, first: Array, last: Array, *, fused: bool) -> Array:
+    return folded(levels, x, low, high, *rebuilt(levels, first, last), fused=fused)
+
+
 def folded_wide(levels: int, x: Array, low: Array, high: Array, first: Array, last: Array) -> Array:
     """Scale, shift and step rounded to x's type, used in float32."""
     n = held(levels - 1, x)
@@ -282,6 +299,11 @@ MISTAKES: tuple[tuple[Cause, Arithmetic], ...] = (
     (Cause("scale and shift computed beforehand, in float32", "quotient"),
      through(np.float32, lambda *a: folded(*a, fused=True))),
     (Cause("scale and shift computed beforehand and rounded to the type, used in float32", "quotient"), folded_wide),
+    (Cause("scale and shift computed beforehand, output limits rebuilt from a zero point and a scale", "quotient"),
+     through(np.float32, lambda *a: folded_rebuilt(*a, fused=True))),
+    (Cause("scale and shift computed beforehand, output limits rebuilt from a zero point and a scale, in float32,"
+           " last step unfused", "quotient"),
+     through(np.float32, lambda *a: folded_rebuilt(*a, fused=False))),
     (Cause("does not round to a level", "nearest"), unrounded),
     (Cause("a quantize and a dequantize: (level - zero_point) * step", "sum"), dequantized),
     (Cause("a quantize and a dequantize without a zero point: round(x * s) * step", "sum"), unshifted),
