@@ -139,6 +139,11 @@ def ratio_first(o: Own) -> Array:
     return np.asarray(o.offset_input.astype(np.float32) * ((o.high - o.low) / np.float32(o.range_t)) + o.low)
 
 
+def ratio_flushed(o: Own) -> Array:
+    ratio = flushed((o.high - o.low) / np.float32(o.range_t))
+    return np.asarray(flushed(o.offset_input.astype(np.float32) * ratio) + o.low)
+
+
 def rounded_minimum(o: Own) -> Array:
     """As TensorFlow's kernel: min_range goes to the nearest multiple of the scale; all of it in float32."""
     scale = ((o.high - o.low).astype(np.float64) / o.range_t).astype(np.float32)
@@ -195,6 +200,14 @@ MISTAKES: tuple[tuple[Cause, Mistake], ...] = (
     (
         Cause("flushes subnormals to zero", "scaled"),
         mistake(change=lambda o: replace(o, low=flushed(o.low), high=flushed(o.high)), finish=flushed),
+    ),
+    (
+        Cause("multiplies by a range ratio rounded first, flushes subnormals to zero", "combined"),
+        mistake(
+            {"MIN_COMBINED": ratio_flushed},
+            change=lambda o: replace(o, low=flushed(o.low), high=flushed(o.high)),
+            finish=flushed,
+        ),
     ),
     (Cause("ignores narrow_range", "narrow"), mistake(change=lambda o: replace(o, narrow=False))),
     (Cause("narrow_range for unsigned types, too", "unsigned-factor"), mistake({"SCALED": narrow_unsigned})),

@@ -182,6 +182,17 @@ def tensorflow_kernel(*, inverse: bool, flush: bool = False) -> Mistake:
     return run
 
 
+def cast_first(node: Node, x: Array, low: Array, high: Array) -> tuple[Array, ...]:
+    """Levels are cast to int64 before they are clamped: beyond 2^63 either way they become the lowest, and NaN too."""
+    with np.errstate(all="ignore"):
+        least, greatest = lowest_of(node), highest_of(node)
+        scale = np.asarray((high - low) / Float(greatest - least), Float)
+        zero_point = least - away(low / scale)
+        level = np.rint(np.asarray(x * (Float(1) / scale)) + zero_point)
+        cast = np.where(np.abs(level) < 2.0**63, level, -(2.0**63))
+        return (np.asarray((np.clip(cast, least, greatest) - zero_point) * scale, Float),)
+
+
 def with_attributes(run: Mistake, **changed: Any) -> Mistake:
     def changed_run(node: Node, *inputs: Array) -> tuple[Array, ...]:
         return run(replace(node, attributes={**node.attributes, **changed}), *inputs)
@@ -216,6 +227,7 @@ MISTAKES: tuple[tuple[Cause, Mistake], ...] = (
     (Cause("min and max are not moved onto the grid", "nudge-min", 4), mistake(Fake(adjusted=False, adds_min=True))),
     (Cause("clamps to min and max as given", "clamp", 4), mistake(Fake(clamp_to_given=True))),
     (Cause("does not clamp", "clamp", 4), mistake(Fake(saturates=False))),
+    (Cause("casts to int64 before clamping, which overflows", "clamp", 4), cast_first),
     (Cause("a range without 0 stays where it is", "positive-range", 4), mistake(Fake(shifted=False, adds_min=True))),
     (Cause("ignores narrow_range", "narrow", 4), with_attributes(mistake(PLAIN), narrow_range=False)),
     (Cause("always a narrow range", "narrow", 4), with_attributes(mistake(PLAIN), narrow_range=True)),
