@@ -16,7 +16,7 @@ from tiebreak.conformance.audit import fake_quantize_probes
 from tiebreak.conformance.audit.model import ANYTHING, OTHER, Facet, Probe, Semantics, codes, setting
 from tiebreak.conformance.audit.places import FLOOR, NEVER_NEGATIVE, WORDS, flushed, fused, place_of, rounded
 from tiebreak.golden import kernel
-from tiebreak.golden.elements import numpy_dtype
+from tiebreak.golden.elements import FLOAT_TYPES, FloatType, numpy_dtype
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.pose import problems_of
 from tiebreak.golden.problem import Array
@@ -121,6 +121,8 @@ class FakeQuantizeArithmetic:
         precision, range_, ends, position, mode, subnormals, output_limits, result = semantics
         if subnormals == FLUSHED and (precision == "exact" or range_ != "as given"):
             return False
+        if subnormals == FLUSHED and least_exponent(FLOAT_TYPES[precision]) > self.tiny:
+            return False  # what such a type holds is 0 or no subnormal number of the input's
         if output_limits in STEPS and not (
             (range_, ends, subnormals) == ("as given", "clamped", "kept")
             and position in ("factor and shift", "fused")
@@ -221,6 +223,11 @@ class FakeQuantizeArithmetic:
         found, _ = kernel.solve(problem, working=False, mode=mode)
         stored = found.astype(np.uint64).astype(f"uint{self.node.real.bits}").view(self.node.outputs[0].dtype)
         return codes(stored)
+
+
+def least_exponent(kind: FloatType) -> int:
+    """Of its least positive number."""
+    return kind.emin + 1 - kind.precision
 
 
 def nudged(low: Array, high: Array, n: Array, kind: np.dtype[np.floating]) -> tuple[Array, Array]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
 
 from tiebreak.conformance.audit.model import Probe
-from tiebreak.conformance.audit.quantize_probes import neighbours
+from tiebreak.conformance.audit.quantize_probes import NARROWER, neighbours
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 
@@ -36,9 +37,29 @@ def first(node: Node) -> Iterator[Probe]:
     for limits in LIMITS:
         for _ in range(2):
             yield probe(node, limits, random)
+    for limits in (*whole_steps(node), *cancelling(node)):
+        for _ in range(2):
+            yield probe(node, limits, random)
     tiny = 2.0**node.real.emin
     for limits in ((0.0, 3 * tiny, 0.0, 1.0), (0.0, 1.0, 0.0, 3 * tiny), (0.0, 3 * tiny, 0.0, 3 * tiny)):
         yield probe(node, limits, random)
+
+
+def whole_steps(node: Node) -> Iterator[Limits]:
+    """Steps of 3, 7 and 49, so that middles of levels are exact where factors are not; and levels that give 0."""
+    n = int(node.attributes["levels"]) - 1
+    for step, below in ((3.0, 0), (7.0, n // 3), (49.0, n // 2)):
+        low, high = -step * below, step * (n - below)
+        yield low, high, low, high
+        yield low, high, -3.0 * (n // 2), 3.0 * (n - n // 2)
+
+
+def cancelling(node: Node) -> Iterator[Limits]:
+    """Output limits of which one level is exactly 0 as a quotient, and hardly so as a product with a rounded step."""
+    n = int(node.attributes["levels"]) - 1
+    divisor = next((d for d in range(2, 1 + math.isqrt(n)) if n % d == 0), 0)
+    for size in (7.0, 11.0, 13.0, 49.0) if divisor else ():
+        yield 0.0, float(n), -size, (divisor - 1) * size
 
 
 def further(node: Node, random: np.random.Generator) -> Probe:
@@ -83,6 +104,8 @@ def probe(node: Node, limits: Limits, random: np.random.Generator, most: int = 0
     halves = np.concatenate([np.arange(0, 12) / 2, n - np.arange(0, 12) / 2, random.integers(0, 2 * n + 1, ANY) / 2])
     with np.errstate(all="ignore"):
         near = neighbours((low + halves / n * width).astype(dtype), (-2, -1, 0, 1, 2))
+        narrow = [neighbours(halves[:12].astype(kind), (-1, 1)).astype(np.float64) for kind in NARROWER]
+        near = np.concatenate([near, *((low + one / n * width).astype(dtype) for one in narrow)])
         ends = neighbours(np.array(held[:2]).astype(dtype), (-2, -1, 0, 1, 2))
         far = np.array([-3e38, -1e4, -1.0, 0.0, 1.0, 1e4, 3e38]).astype(dtype)
         any_ = random.uniform(low - width / 10, low + width * 1.1, ANY).astype(dtype)

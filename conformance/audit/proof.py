@@ -17,7 +17,8 @@ from tiebreak.golden.problem import Array
 
 MOST_LEFT = 24  # semantics
 SETTINGS = 24  # of the inputs after the first
-MOST_CODES = 1 << 8
+FEWER = 8  # of them, over how many are left, where there are more than 256 codes to look at in each
+MOST_CODES = 1 << 16
 
 
 def how_equal(inference: Inference) -> list[str]:
@@ -33,16 +34,23 @@ def how_equal(inference: Inference) -> list[str]:
 def equal_in(arithmetic: Arithmetic, left: Sequence[Semantics], probes: Sequence[Probe]) -> str:
     """How semantics were shown to be the same for every finite x, with the first probes' other inputs; else empty."""
     settings = [Probe(probe.x[:0], probe.others) for probe in probes[:SETTINGS]]
-    every = f"every finite {arithmetic.node.input_type} gives the same in {len(settings)} settings of the other inputs"
     if not settings:
         return ""
     if arithmetic.node.real.bits == 16:
+        every = in_all(arithmetic, settings)
         return every if all(same_everywhere(arithmetic, left, one) for one in settings) else ""
     codes = arithmetic.rising_codes(left)
     if not 0 < len(codes) <= MOST_CODES or arithmetic.node.real.bits > 32:
         return ""
+    settings = settings if len(codes) <= 256 else settings[: max(1, FEWER // len(left))]
     same = all(same_beginnings(arithmetic, left, one, codes) for one in settings)
-    return f"{every}: bisection finds each code to begin at the same one" if same else ""
+    if not same:
+        return ""
+    return f"{in_all(arithmetic, settings)}: bisection finds each code to begin at the same one"
+
+
+def in_all(arithmetic: Arithmetic, settings: Sequence[Probe]) -> str:
+    return f"every finite {arithmetic.node.input_type} gives the same in {len(settings)} settings of the other inputs"
 
 
 def same_everywhere(arithmetic: Arithmetic, left: Sequence[Semantics], setting: Probe) -> bool:

@@ -14,7 +14,18 @@ import numpy as np
 
 from tiebreak.conformance.audit import quantize_probes
 from tiebreak.conformance.audit.model import ANYTHING, OTHER, Facet, Probe, Semantics
-from tiebreak.conformance.audit.places import AWAY, FLOOR, TRUNCATE, WORDS, Place, flushed, fused, place_of, rounded
+from tiebreak.conformance.audit.places import (
+    AWAY,
+    FLOOR,
+    NEVER_NEGATIVE,
+    TRUNCATE,
+    WORDS,
+    Place,
+    flushed,
+    fused,
+    place_of,
+    rounded,
+)
 from tiebreak.golden import kernel
 from tiebreak.golden.elements import FLOAT_TYPES, IntegerType, numpy_dtype
 from tiebreak.golden.nodes import Node
@@ -163,7 +174,9 @@ class QuantizeArithmetic:
         flushes_quotients = subnormals in ("quotients flushed", "all flushed")
         if precision == "exact" and (scaling != "divide" or mode not in ROUND_MODES or flushes_quotients):
             return False
-        if flushes_quotients and mode not in SEES_TINY:
+        if flushes_quotients and (mode not in SEES_TINY or scaling == "fused" or self.holds_quotients(precision)):
+            return False
+        if precision == "float16" and saturation != "saturate" and self.float16_saturates(zero_point):
             return False
         if scaling == NARROW and FLOAT_TYPES[precision].precision <= self.node.real.precision:
             return False
@@ -171,7 +184,7 @@ class QuantizeArithmetic:
             return False
         if saturation == "int64" and precision == "float16":
             return False
-        if saturation.startswith("int32") and self.int32_is_enough(precision, saturation):
+        if saturation.startswith("int32") and self.int32_is_enough(precision, saturation, zero_point):
             return False
         if zero_point == WIDER and scaling not in ("divide", "reciprocal", NARROW):
             return False
@@ -181,17 +194,36 @@ class QuantizeArithmetic:
             return False
         if "fused" in scaling and (zero_point == AFTER or precision == "float64"):
             return False
+        if scaling.startswith("range") and (mode not in NEVER_NEGATIVE or self.exceeds(precision)):
+            return False
         if scaling.startswith("range") and (zero_point == AFTER or saturation not in OF_RANGES or subnormals != "kept"):
             return False
         return not (zero_point != AFTER and (saturation.startswith("clamp") or saturation == "float32"))
 
-    def int32_is_enough(self, precision: str, saturation: str) -> bool:
-        """Whether int32 holds every quotient of the precision, or its low bits are those of the ones it does not."""
+    def int32_is_enough(self, precision: str, saturation: str, zero_point: str) -> bool:
+        """Whether int32 holds every quotient of the precision, or its low bits are those of the ones it does not.
+
+        A sum with the zero point needs no more room if it was made before, or if no number of the precision below
+        2^31 is so near to it that a zero point, of which none is negative, leads beyond.
+        """
         if precision == "float16" or precision == "exact":
             return precision == "float16"
+        digits = 32 - FLOAT_TYPES[precision].precision
         if saturation == "int32, then a wider sum":
-            return False
-        return saturation == "int32, then wrap" and 32 - FLOAT_TYPES[precision].precision >= self.kind.bits
+            return zero_point != AFTER or (self.kind.lowest == 0 and self.kind.highest < 2.0 ** (digits - 1))
+        return saturation == "int32, then wrap" and (digits >= self.kind.bits or self.kind.bits == 32)
+
+    def holds_quotients(self, precision: str) -> bool:
+        """Whether every quotient is a normal number of the precision."""
+        return precision == "float64" and self.node.real.bits <= 32
+
+    def exceeds(self, precision: str) -> bool:
+        """Whether the precision does not hold the number of steps."""
+        return precision == "float16" and self.kind.bits >= 16
+
+    def float16_saturates(self, zero_point: str) -> bool:
+        """Whether a float16, which is at most 65504, holds no sum that is out of range, nor the lowest of it."""
+        return zero_point != AFTER and self.kind.bits == 32
 
     def first_probes(self) -> Iterator[Probe]:
         return quantize_probes.first(self.node)
@@ -314,9 +346,10 @@ class QuantizeArithmetic:
 
     def rising_codes(self, semantics: Sequence[Semantics]) -> Sequence[int]:
         ends = self.seen.get("positive_infinity"), self.seen.get("negative_infinity")
-        if ends != (["highest"], ["lowest"]) or any("wrap" in one[-1] or "int" in one[-1] for one in semantics):
+        leaves = ("wrap" in one[-1] or one[-1].startswith("int") for one in semantics)
+        if ends != (["highest"], ["lowest"]) or any(leaves):
             return ()
-        return range(self.kind.lowest + 1, self.kind.highest + 1) if self.kind.bits <= 8 else ()
+        return range(self.kind.lowest + 1, self.kind.highest + 1) if self.kind.bits <= 16 else ()
 
     def region(self, wrong: Sequence[tuple[Probe, int, int]]) -> str:
         """By what all of them have in common: subnormal operands, results out of range, ties, places next to ties."""

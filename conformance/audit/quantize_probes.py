@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import ml_dtypes
 import numpy as np
 
 from tiebreak.conformance.audit.model import Probe
@@ -14,7 +15,11 @@ from tiebreak.golden.problem import Array
 ORDINARY = (0.1, 1.0, 0.5, 0.3, 3.0, 0.007, 0.0625, 1 / 3, 49.0, 0.7, 123.0, 1e-5)
 FURTHER = 512  # elements of a probe of the search
 TIES = 60
-BEYOND = (1.5, 2.0, 3.3, 257.0, 65537.0, 2.0**31 + 256.0, 2.0**32 + 3.0, 3e9, 5e9, 1e12, 2.0**52 + 1.0, 2.0**63, 1e30)
+NARROWER = (ml_dtypes.bfloat16, np.float16)  # than float32: what lies next to a half there tells how a sum is rounded
+BEYOND = (
+    *(1.5, 2.0, 3.3, 257.0, 65537.0, 2.0**31 - 128.0, 2.0**31 - 1.0, 2.0**31 + 256.0),
+    *(2.0**32 + 3.0, 3e9, 5e9, 1e12, 2.0**52 + 1.0, 2.0**63, 1e30),
+)  # with 2^31 - 128 the greatest float32 below 2^31, from which a zero point of 128 goes beyond int32
 
 
 def first(node: Node) -> Iterator[Probe]:
@@ -91,6 +96,8 @@ def traps(node: Node, scale: float, zero_point: int, random: np.random.Generator
     past = np.array([*BEYOND, size + 0.5, size * 1.25, size * 2 + 1.0])
     with np.errstate(all="ignore"):
         near = neighbours((halves * exact).astype(dtype), (-2, -1, 0, 1, 2))
+        narrow = [neighbours(halves.astype(kind), (-1, 1)).astype(np.float64) for kind in NARROWER]
+        near = np.concatenate([near, *((one * exact).astype(dtype) for one in narrow)])
         far = (np.concatenate([past, -past, lowest - past, highest + past]) * exact).astype(dtype)
         any_ = (random.uniform(lowest - 2, highest + 2, TIES) * exact).astype(dtype)
         tiny = tiny_values(node)
@@ -122,15 +129,15 @@ def neighbours(values: Array, steps: Sequence[int]) -> Array:
 def near_ties(node: Node, random: np.random.Generator) -> Iterator[Probe]:
     """Quotients as near a tie as two numbers of the type can have: 2 X 2^d - m S is 1 or -1 with an odd m.
 
-    They tell a quotient rounded to float64 from an exact one where results have many bits.
+    They tell a quotient rounded to float64 from an exact one where results have many bits, or wrap around.
     """
-    if node.real.name != "float32" or node.quantized.bits < 16:
+    if node.real.name != "float32":
         return
     zero_points = zero_points_of(node.quantized)
     for number in range(6):
         significand = int(random.integers(1 << 23, 1 << 24)) | 1
         found = []
-        for shift in range(4, node.quantized.bits):
+        for shift in range(4, 40):
             step = 1 << (shift + 1)
             for sign in (1, -1):
                 x = sign * pow(step, -1, significand) % significand

@@ -119,7 +119,10 @@ class QuantizeV2Arithmetic:
     def first_probes(self) -> Iterator[Probe]:
         random = np.random.default_rng(7)
         steps = float(self.kind.highest - self.kind.lowest)
-        exact = ((0.0, steps), (float(self.kind.lowest), float(self.kind.highest)), (0.0, steps / 8))  # with ties
+        lowest, highest = float(self.kind.lowest), float(self.kind.highest)
+        exact = [(0.0, steps), (lowest, highest), (0.0, steps / 8)]  # with ties
+        exact += [(lowest * step, highest * step) for step in (3.0, 7.0, 49.0)]  # whose factors are not exact
+        exact += [(-highest * step, highest * step) for step in (3.0, 7.0)]
         for low, high in (*RANGES, *exact):
             for _ in range(2):
                 yield self.probe(low, high, random)
@@ -186,7 +189,7 @@ class QuantizeV2Arithmetic:
 
     def rising_codes(self, semantics: Sequence[Semantics]) -> Sequence[int]:
         """A clamp keeps codes rising, whatever the formula."""
-        return range(self.kind.lowest + 1, self.kind.highest + 1) if self.kind.bits <= 8 else ()
+        return range(self.kind.lowest + 1, self.kind.highest + 1) if self.kind.bits <= 16 else ()
 
     def predict(self, probe: Probe, semantics: Sequence[Semantics]) -> Iterator[Array]:
         for one in semantics:
