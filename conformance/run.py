@@ -23,6 +23,7 @@ from tiebreak.adapters.platform_facts import instruction_sets, machine
 from tiebreak.conformance import causes
 from tiebreak.conformance.by_semantics import Engine
 from tiebreak.conformance.clusters import cluster_rows
+from tiebreak.conformance.exponents import judged_by_exponent
 from tiebreak.conformance.journal import Journal
 from tiebreak.conformance.judge import DEVIATES, FAILURES, UNSPECIFIED, Judgement, judge_outputs, output_problem
 from tiebreak.conformance.naming import Element, Evidence, with_causes
@@ -73,6 +74,7 @@ class BackendRecords:
     against_modes: dict[Kind, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     outputs: dict[str, Array] = field(default_factory=dict)
     observed: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    judged: dict[str, Counter[int]] = field(default_factory=lambda: defaultdict(Counter))  # by operator and exponent
 
 
 class Runner(Protocol):
@@ -257,6 +259,7 @@ def record(records: BackendRecords, case: Case, outcome: Outcome, cache: TruthCa
     row |= {"verdict": judgement.verdict, "elements": judgement.grades.size}
     records.results.append(row | counts(judgement) | mode_counts(judgement, truths))
     records.outputs[case.id] = judgement.values
+    records.judged[case.node.operator].update(judged_by_exponent(truths, judgement))
     records.against_modes[kind_of(row)].update(contradictions(judgement, truths))
     if judgement.count(UNSPECIFIED):
         records.observed.update(observations(case, judgement, truths))
@@ -325,7 +328,7 @@ def assemble(done: Sequence[BackendRecords], cases: Sequence[Case], facts: dict[
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "machine": machine(),
         "instruction_sets": instruction_sets(),
-        "backends": [records.facts for records in done],
+        "backends": [records.facts | {"judged": records.judged} for records in done],
         "typed": [row for case in cases if case.origin == "typed" for row in typed_rows(case, done)],
         "observed": [row for records in done for row in observed_rows(records)],
         "paths": [row for rows in paths for row in rows],

@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +22,7 @@ from tiebreak.golden.errors import DamagedFile
 from tiebreak.golden.rounding import ROUND_MODES, short_mode
 from tiebreak.reports.plots import distance_plot, exponent_plot
 from tiebreak.reports.records import Run, write_aside
-from tiebreak.reports.report_data import Names, cause_rows, cube, names_of, numbers_text
+from tiebreak.reports.report_data import Names, cause_rows, cube, judged_exponents, names_of, numbers_text
 from tiebreak.reports.summary import FAILED, RAN, VERDICTS, mode_matrix, verdict_counts
 
 LARGEST = 1_950_000  # bytes; what does not fit stays in the Parquet files
@@ -249,7 +250,10 @@ def plots(run: Run) -> list[tuple[str, list[Markup]]]:
     """Each backend that deviates with its pictures, the most deviating first."""
     groups: list[tuple[Any, pd.DataFrame]] = list(run.discrepancies.groupby("backend"))
     groups.sort(key=lambda item: -len(item[1]))
-    pictures = [(str(name), [exponent_plot(rows), distance_plot(rows)]) for name, rows in groups]
+    judged: dict[str, Counter[int]] = defaultdict(Counter)
+    for (backend, _), counts in judged_exponents(run).items():
+        judged[backend].update(counts)
+    pictures = [(str(name), [exponent_plot(rows, judged[str(name)]), distance_plot(rows)]) for name, rows in groups]
     return [(name, [Markup(one) for one in found if one]) for name, found in pictures if any(found)]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -15,10 +15,11 @@ MOST_BARS = 64
 FARTHEST = 12  # distances beyond 2^12 units share the last bar
 
 
-def exponent_plot(members: pd.DataFrame) -> str:
-    """Elements by the exponent of their first operand; empty where all have the same, or none.
+def exponent_plot(members: pd.DataFrame, judged: Mapping[int, int]) -> str:
+    """The share of the elements with an exponent that deviates; empty where all of them have the same, or none.
 
-    `members` are rows of discrepancies. The records keep no inputs of elements that agree: these are counts, no shares.
+    `members` are rows of discrepancies; `judged` counts the elements that were judged by the exponent of their first
+    operand. Counts for shares where a run has none, which was recorded before it kept them.
     """
     values = members["input"].to_numpy("float64")
     usable = values[np.isfinite(values) & (values != 0)]
@@ -29,17 +30,25 @@ def exponent_plot(members: pd.DataFrame) -> str:
     if lowest == highest:
         return ""
     wide = max(1, -(-(highest - lowest + 1) // MOST_BARS))
-    heights = np.bincount((exponents - lowest) // wide, minlength=(highest - lowest) // wide + 1).tolist()
+    counts = np.bincount((exponents - lowest) // wide, minlength=(highest - lowest) // wide + 1)
+    tried = [sum(judged.get(lowest + wide * bar + i, 0) for i in range(wide)) for bar in range(len(counts))]
+    known = all(count <= of for count, of in zip(counts, tried, strict=True))
+    heights = (
+        [100 * int(n) / of if of else 0.0 for n, of in zip(counts, tried, strict=True)] if known else counts.tolist()
+    )
     first = lowest + wide * int(np.argmax(heights))
     most = power(first) if wide == 1 else f"{power(first)} to {power(first + wide - 1)}"
     detail = f"inputs from {power(lowest)} to {power(highest)}, most at {most}"
-    others = others_of(values)
+    head = f"{max(heights):,} in the tallest bar{others_of(values)}"
     text = f"{len(usable):,} deviating elements by the exponent of their input"
+    if known:
+        head = f"{max(heights):.3g} % in the tallest bar, {len(usable):,} of {sum(tried):,} judged{others_of(values)}"
+        text = "share that deviates, by the exponent of the input"
     labels: list[tuple[float, str]] = [
         (0, power(lowest)),
         (len(heights) - 1, power(lowest + wide * (len(heights) - 1))),
     ]
-    return bars(detail, text, heights, labels[: len(heights)], "exponents", others)
+    return bars(detail, text, heights, labels[: len(heights)], "exponents", head)
 
 
 def others_of(values: np.ndarray) -> str:
@@ -85,11 +94,11 @@ def far(bar: int) -> str:
 
 
 def bars(
-    detail: str, text: str, heights: Sequence[int], labels: Sequence[tuple[float, str]], kind: str, others: str
+    detail: str, text: str, heights: Sequence[float], labels: Sequence[tuple[float, str]], kind: str, head: str
 ) -> str:
     """A bar for each height in one path, at least 2 units tall where it is not 0.
 
-    `labels` are (bar, text); `others` says what has no place among the bars.
+    `labels` are (bar, text); `head` says how tall the tallest bar is, and what has no place among the bars.
     """
     step, tallest = WIDTH / len(heights), max(heights)
     base, thick = HEIGHT - FOOT, min(step * 0.8, 26)
@@ -108,7 +117,7 @@ def bars(
     )
     return (
         f'<svg class="bars {kind}" viewBox="0 0 {WIDTH} {HEIGHT}" role="img"><title>{text}</title><desc>{detail}</desc>'
-        f'<text x="0" y="12">{tallest:,} in the tallest bar{others}</text>'
+        f'<text x="0" y="12">{head}</text>'
         f'<path stroke-width="{thick:.1f}" d="{path}"/>'
         f'<path class="grid" d="M0 {base}h{WIDTH}"/>{under}'
         f'<text class="label" x="{WIDTH // 2}" y="{HEIGHT - 4}" text-anchor="middle">{text}</text></svg>'

@@ -97,13 +97,14 @@ def cause_rows(run: Run, folder: str, names: Names, *, most: int, samples: int) 
     every = [label for some in labels.values() for label in some]
     chosen = dict(zip(every, run.discrepancies.loc[every].to_dict("records"), strict=True))
     judged = judged_elements(run)
+    tried = judged_exponents(run)
     specs = {str(backend["name"]): str(backend["spec"]) for backend in run.info["backends"]}
     rows: list[Row] = []
     for key, members in groups[:most]:
         shown = [chosen[label] for label in labels[key]]
         row = cause_row(key, members, kinds[key], named.get(key, {}))
         row |= {"judged": judged.get(key[:2], 0), "open": len(rows) < OPEN}
-        row["pictures"] = [Markup(picture) for picture in pictures(members, shown)]
+        row["pictures"] = [Markup(picture) for picture in pictures(members, shown, tried.get(key[:2], {}))]
         row["samples"] = [sample(one, specs, run, folder, names) for one in shown]
         listed = kinds[key].most_common(max(4, MOST_SORTS // len(labels)))
         row["sorts"] = numbers_text([sort_row(sort, count, names) for sort, count in listed])
@@ -128,6 +129,15 @@ def judged_elements(run: Run) -> dict[tuple[str, str], int]:
     """(backend, operator) to the number of elements that the spec decides and that ran."""
     sums = run.results.groupby(["backend", "operator"])[["exact", "working_precision", "deviates"]].sum().sum(axis=1)
     return {(str(backend), str(operator)): int(count) for (backend, operator), count in sums.items()}
+
+
+def judged_exponents(run: Run) -> dict[tuple[str, str], dict[int, int]]:
+    """(backend, operator) to counts of judged elements by their input's exponent; none of a run that has none."""
+    return {
+        (str(backend["name"]), str(operator)): {int(exponent): int(count) for exponent, count in counts.items()}
+        for backend in run.info["backends"]
+        for operator, counts in backend.get("judged", {}).items()
+    }
 
 
 def cause_row(key: Sequence[str], members: pd.DataFrame, kinds: Counter[Sort], cluster: Mapping[str, Any]) -> Row:
@@ -185,10 +195,10 @@ def telling(members: pd.DataFrame, most: int, cluster: Mapping[str, Any]) -> lis
     return list(dict.fromkeys(every))[:most]
 
 
-def pictures(members: pd.DataFrame, shown: Sequence[Mapping[Any, Any]]) -> list[str]:
+def pictures(members: pd.DataFrame, shown: Sequence[Mapping[Any, Any]], judged: Mapping[int, int]) -> list[str]:
     """SVGs: the staircase of the first row that has one, exponents of inputs, distances of real results."""
     near = next((picture for row in shown if (picture := staircase(dict(row)))), "")
-    return [picture for picture in (near, exponent_plot(members), distance_plot(members)) if picture]
+    return [picture for picture in (near, exponent_plot(members, judged), distance_plot(members)) if picture]
 
 
 def sort_row(sort: Sort, count: int, names: Names) -> list[Any]:

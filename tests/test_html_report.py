@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import shutil
 import subprocess
@@ -277,12 +278,16 @@ def test_not_run_looks_neither_like_pass_nor_like_nothing() -> None:
 
 def test_plots_count_what_they_show(run: Run) -> None:
     rows = run.discrepancies
-    picture = exponent_plot(rows)
-    assert "deviating elements by the exponent of their input</title>" in picture or "; " in picture
+    picture = exponent_plot(rows, {})
     finite = rows["input"][np.isfinite(rows["input"]) & (rows["input"] != 0)]
     assert f"<title>{len(finite):,} deviating" in picture
+    assert "in the tallest bar" in picture and "%" not in picture
     assert f"inputs from 2^{int(np.floor(np.log2(finite.abs().min())))} to" in picture
     assert distance_plot(rows[rows["result_type"] == "uint8"]) == ""
+    few = rows.head(5).assign(input=[1.0, 1.5, -4.0, 0.0, math.nan])
+    shares = exponent_plot(few, {0: 8, 1: 100, 2: 2, 3: 50})
+    assert "50 % in the tallest bar, 3 of 110 judged; 1 zero; 1 NaN" in shares
+    assert "most at 2^2" in shares and shares.count("V") == 2
     real = rows.head(3).assign(result_type="float32", distance=[1, -4, 70000], expected=1.0, got=2.0)
     assert "3 real results by their distance in ulp" in distance_plot(real)
     assert "1 of 3 are 1 ulp away" in distance_plot(real)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
@@ -12,6 +15,7 @@ import pytest
 from tiebreak.conformance.generators import generate_cases
 from tiebreak.conformance.plan import Selection, plan
 from tiebreak.conformance.run import exit_code, run_cases
+from tiebreak.golden.elements import exponent_of
 from tiebreak.golden.errors import DamagedFile, InvalidInput
 from tiebreak.golden.nodes import Case
 from tiebreak.reports.html import percent, render
@@ -182,3 +186,19 @@ def test_causes_are_counted_by_group(run: Run) -> None:
     groups = cause_groups(run.discrepancies)
     assert groups["elements"].sum() == len(run.discrepancies)
     assert list(groups.columns[:4]) == ["backend", "operator", "cause", "clause"]
+
+
+def test_what_was_judged_is_counted_by_the_exponent_of_the_input(run: Run, cases: list[Case]) -> None:
+    """Against the inputs themselves; of cases with unspecified elements no more than there are."""
+    sound = next(backend for backend in run.info["backends"] if backend["name"] == "sound")
+    results = run.results[run.results["backend"] == "sound"].set_index("case")
+    counts: Counter[int] = Counter()
+    for case in cases:
+        row = results.loc[case.id]
+        if row["verdict"] in ("exact", "working-precision"):
+            x = case.inputs[0].astype(np.float64).reshape(-1)
+            counts.update(exponent_of(abs(Fraction(value))) for value in x[(x != 0) & np.isfinite(x)].tolist())
+    judged = sound["judged"]["onnx.QuantizeLinear"]
+    assert counts and all(judged[exponent] >= count for exponent, count in counts.items())
+    partly = results.loc[results["verdict"] == "unspecified", "elements"].sum()
+    assert counts.total() <= sum(judged.values()) <= counts.total() + partly

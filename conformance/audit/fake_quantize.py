@@ -205,8 +205,10 @@ class FakeQuantizeArithmetic:
                 if one[:6] != levels_for:
                     levels_for = one[:6]
                     level = rounded(place, mode, precision).astype(kind)
-                to = rebuilt(first, last, STEPS[output_limits], kind) if output_limits in STEPS else (first, last)
-                found = results(level, *to, n, result, kind)
+                lowest, highest = first, last
+                if output_limits in STEPS:
+                    lowest, highest = rebuilt(first, last, STEPS[output_limits], kind)
+                found = results(level, lowest, highest, n, result, kind)
                 if ends == "selected":
                     found = np.where(x <= low, first, np.where(x > high, last, found)).astype(kind)
                 stored = found.astype(self.node.outputs[0].dtype)
