@@ -79,7 +79,8 @@ def distance_plot(members: pd.DataFrame) -> str:
     labels: list[tuple[float, str]] = [(i, far(bar)) for i, bar in enumerate(spots) if abs(bar) == reach]
     labels += [(reach - 0.5, "±1")] if reach > 1 else []
     detail = f"{near:,} of {len(known):,} are 1 ulp away, the farthest bar is {far(reach)} ulp"
-    return bars(detail, text, [counts.get(bar, 0) for bar in spots], labels, "distances", nan)
+    heights = [counts.get(bar, 0) for bar in spots]
+    return bars(detail, text, heights, labels, "distances", f"{max(heights):,} in the tallest bar{nan}")
 
 
 def place(distance: int) -> int:

@@ -291,6 +291,7 @@ def test_plots_count_what_they_show(run: Run) -> None:
     real = rows.head(3).assign(result_type="float32", distance=[1, -4, 70000], expected=1.0, got=2.0)
     assert "3 real results by their distance in ulp" in distance_plot(real)
     assert "1 of 3 are 1 ulp away" in distance_plot(real)
+    assert ">1 in the tallest bar</text>" in distance_plot(real)
     assert [place(d) for d in (1, 2, 3, 4, 5, -8, 1 << 40)] == [1, 2, 3, 3, 4, -4, 13]
 
 
