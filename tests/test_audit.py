@@ -24,7 +24,7 @@ from tiebreak.conformance.audit.asking import Asker
 from tiebreak.conformance.audit.model import ANYTHING, Candidates, Probe, codes
 from tiebreak.conformance.audit.operators import ARITHMETICS, arithmetic_of, audited_node
 from tiebreak.conformance.audit.places import place_of, rounded
-from tiebreak.conformance.audit.proof import beginnings
+from tiebreak.conformance.audit.proof import beginnings, equal_in
 from tiebreak.golden import oracle
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Case, make_node
@@ -118,6 +118,17 @@ def test_equal_semantics_begin_each_code_at_the_same_input_and_others_do_not() -
     assert not np.array_equal(found["exact"], found["single"])
     assert not np.array_equal(found["single"], found["reciprocal"])
     assert (np.diff(found["exact"]) > 0).all()
+
+
+@pytest.mark.parametrize(("real", "quantized"), [("float32", "int8"), ("float32", "int16"), ("float16", "int8")])
+def test_only_what_is_equal_for_every_input_counts_as_equal(real: str, quantized: str) -> None:
+    arithmetic = arithmetic_of(make_node("onnx.QuantizeLinear", real=real, quantized=quantized))
+    arithmetic.assume()
+    probes = list(arithmetic.first_probes())[:2]
+    precision, *others = arithmetic.plain
+    tie = (precision, *others[:3], "ROUND_NEAREST_TOWARD_INFINITY", others[4])
+    assert equal_in(arithmetic, [("exact", *others), ("float64", *others)], probes)
+    assert not equal_in(arithmetic, [arithmetic.plain, tie], probes)
 
 
 def test_a_backend_in_its_own_process_is_audited(tmp_path: Path) -> None:

@@ -92,8 +92,9 @@ def test_a_wrong_waiver_is_named_with_its_field(tmp_path: Path, change: dict[str
         ("waiver = [1]", "waiver 1: 1 is not of type 'object'"),
         ("\ud800", "not UTF-8"),
         ("#" * (1 << 20) + "#", "larger than 1 MiB"),
+        ("[[waiver]]\n" * 1001, "at most 1000"),
     ],
-    ids=["syntax", "number", "key", "entry", "bytes", "size"],
+    ids=["syntax", "number", "key", "entry", "bytes", "size", "number of entries"],
 )
 def test_a_file_that_is_no_waiver_file(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "w.toml"

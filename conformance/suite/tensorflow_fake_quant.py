@@ -183,14 +183,13 @@ def tensorflow_kernel(*, inverse: bool, flush: bool = False) -> Mistake:
 
 
 def cast_first(node: Node, x: Array, low: Array, high: Array) -> tuple[Array, ...]:
-    """Levels are cast to int64 before they are clamped: beyond 2^63 either way they become the lowest, and NaN too."""
+    """Levels are cast to int64 before they are clamped: beyond 2^63 either way they become the lowest. Else right."""
     with np.errstate(all="ignore"):
-        least, greatest = lowest_of(node), highest_of(node)
-        scale = np.asarray((high - low) / Float(greatest - least), Float)
-        zero_point = least - away(low / scale)
-        level = np.rint(np.asarray(x * (Float(1) / scale)) + zero_point)
-        cast = np.where(np.abs(level) < 2.0**63, level, -(2.0**63))
-        return (np.asarray((np.clip(cast, least, greatest) - zero_point) * scale, Float),)
+        (right,) = mistake(PLAIN)(node, x, low, high)
+        scale = np.asarray((high - low) / Float(PLAIN.divisor(node)), Float)
+        least, _ = adjusted_ends(PLAIN, low, high, scale)
+        beyond = np.abs(x / scale) >= Float(2.0**63)
+        return (np.asarray(np.where(beyond & np.isfinite(x), least, right), Float),)
 
 
 def with_attributes(run: Mistake, **changed: Any) -> Mistake:
