@@ -23,6 +23,8 @@ from tiebreak.reports.records import Run
 HERE = Path(__file__).parent
 MOST = 12  # changes of one kind that are told one by one
 WORDS = {"new": "New", "changed": "Changed", "gone": "Gone"}
+CAUSE = ("operator", "cause", "elements", "appeared", "vanished")
+VERDICT = ("operator", "kind", "from", "to", "cases")
 FAULTS = ("error", "crash", "timeout")
 
 
@@ -83,12 +85,12 @@ def changes(before: Run, after: Run) -> Iterator[str]:
     unchanged = [row for row in found["causes"] if row["status"] in ("unchanged", "renamed")]
     told = 0
     for status, word in WORDS.items():
-        rows = [row for row in found["causes"] if row["status"] == status]
+        rows = together([row for row in found["causes"] if row["status"] == status], CAUSE)
         yield from (f"- **{word}**: {sentence(row)}" for row in rows[:MOST])
         if len(rows) > MOST:
             yield f"- **{word}**: {plural(len(rows) - MOST, 'root cause')} more, of fewer elements."
         told += len(rows)
-    for row in found["verdicts"][:MOST]:
+    for row in together(found["verdicts"], VERDICT)[:MOST]:
         yield (
             f"- {row['kind'].capitalize()}: {plural(row['cases'], 'case')} of {md(row['backend'])}, "
             f"{md(row['operator'])}, {row['from']} before, now {row['to']}{reason(row)}."
@@ -96,6 +98,14 @@ def changes(before: Run, after: Run) -> Iterator[str]:
     yield f"- {plural(len(unchanged), 'root cause')} of both, with the same results." if unchanged else ""
     if not told and not found["verdicts"]:
         yield "- Nothing else."
+
+
+def together(rows: Sequence[Mapping[str, Any]], like: Sequence[str]) -> list[dict[str, Any]]:
+    """Rows that are the same but for the configuration as one, with all their names."""
+    groups: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
+    for row in rows:
+        groups[repr([row[name] for name in like])].append(row)
+    return [dict(group[0]) | {"backend": " and ".join(row["backend"] for row in group)} for group in groups.values()]
 
 
 def reason(row: Mapping[str, Any]) -> str:

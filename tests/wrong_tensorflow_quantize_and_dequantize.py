@@ -69,7 +69,8 @@ def carry_out(r: Scaled, a: Any, x: Array, low: Array, high: Array) -> Array:
     if r.decides == "absolute":
         high = np.maximum(np.abs(low), np.abs(high))
         low = -high
-    from_min, from_max = np.where(low < 0, lowest / low, np.inf), np.where(high > 0, highest / high, np.inf)
+    far = np.asarray(np.inf).astype(r.kind)  # NumPy 1 has no common type of a float16 and a bfloat16
+    from_min, from_max = np.where(low < 0, lowest / low, far), np.where(high > 0, highest / high, far)
     if r.decides == "size":  # as many integers as each side's size asks for, whatever its sign
         from_min, from_max = np.abs(lowest / low), np.abs(highest / high)
     by_min = {"min": low < 0, "max": ~(high > 0)}.get(r.decides, from_min < from_max)

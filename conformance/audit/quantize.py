@@ -327,7 +327,8 @@ class QuantizeArithmetic:
             shift = (-low * factor).astype(kind)
             product = (x * factor).astype(kind) + shift
             inside = fused(x, factor, shift.astype(np.float64), kind) if scaling == "range, fused" else product
-        return np.asarray(np.where(below, 0, np.where(above, steps, inside)).astype(kind))
+        nothing = np.zeros((), kind)  # NumPy 1 has no common type of an integer and a bfloat16
+        return np.asarray(np.where(below, nothing, np.where(above, steps, inside)).astype(kind))
 
     def placed_exactly(self, x: Array, scale: Array, added: Array) -> Place:
         """From what the reference kernel's modes give, far beyond the type's range."""
