@@ -106,7 +106,10 @@ class Answerer:
         write: Callable[[Node, Sequence[Array]], str] | None = getattr(self.backend, "reproducer", None)
         if write is None:
             raise Unsupported("the backend writes no reproducers")
-        return text_of(write(node_from_key(key), inputs), LONGEST_SCRIPT)
+        lines = write(node_from_key(key), inputs)
+        if not isinstance(lines, str):
+            raise WrongOutput(f"reproducer() returned {type(lines).__name__}, not Python lines as one text")
+        return text_of(lines, LONGEST_SCRIPT)
 
 
 def run_twice(run: Run, inputs: Sequence[Array]) -> Outcome:

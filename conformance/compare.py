@@ -20,7 +20,15 @@ CASE = ["backend", "operator", "case"]
 ELEMENT = [*CASE, "output", "index", "got_bits"]
 CAUSE = ["backend", "operator", "root"]
 STATUSES = ("new", "changed", "gone", "renamed", "unchanged", "not run", "not run before")
-KINDS = ("newly failing", "newly deviating", "newly unsupported", "newly right", "newly running", "otherwise")
+KINDS = (
+    "newly failing",
+    "newly deviating",
+    "newly unsupported",
+    "newly right",
+    "newly unspecified",
+    "newly running",
+    "otherwise",
+)
 
 Key = tuple[str, str, str]  # backend, operator, root cause
 
@@ -29,11 +37,12 @@ Key = tuple[str, str, str]  # backend, operator, root cause
 class Side:
     """One run, ready to be held against another.
 
-    `versions` by backend; `clusters` the root causes as run.json tells them; `elements` the discrepancies, each with
-    its `root` cause; `cases` one row for each backend and case.
+    `versions` and `specs` by backend; `clusters` the root causes as run.json tells them; `elements` the discrepancies,
+    each with its `root` cause; `cases` one row for each backend and case.
     """
 
     versions: dict[str, str]
+    specs: dict[str, str]
     clusters: dict[Key, dict[str, Any]]
     elements: pd.DataFrame
     cases: pd.DataFrame
@@ -53,7 +62,8 @@ def side_of(run: Run) -> Side:
     """DamagedFile if run.json's backends or clusters are not what a run writes."""
     roots = {cause: root_of(cause) for cause in run.discrepancies["cause"].unique()}
     elements = run.discrepancies.assign(root=run.discrepancies["cause"].map(roots).astype("string"))
-    return Side(versions_of(run), clusters_of(run), elements, run.results.drop_duplicates(CASE))
+    specs = {str(backend["name"]): str(backend.get("spec", "")) for backend in run.info["backends"]}
+    return Side(versions_of(run), specs, clusters_of(run), elements, run.results.drop_duplicates(CASE))
 
 
 def versions_of(run: Run) -> dict[str, str]:
@@ -180,6 +190,7 @@ def cause_row(key: Key, counts: list[dict[Key, dict[str, Any]]], a: Side, b: Sid
     row |= {name: [int(one[name]) for one in pair] for name in ("elements", "cases", "compared")}
     row |= {"clause": [str(one["clause"]) for one in pair], "vanished": int(pair[0]["alone"])}
     row |= {"appeared": int(pair[1]["alone"]), "versions": [a.versions[key[0]], b.versions[key[0]]]}
+    row |= {"specs": [side.specs.get(key[0], "") for side in (a, b)]}
     row |= {"clusters": told, "first": [str(one["witness"]) for one in pair]}
     return {"status": status_of(row)} | row
 
@@ -218,5 +229,5 @@ def kind_of(before: str, after: str) -> str:
     if after == "unsupported":
         return "newly unsupported"
     if before == "deviates" or before in FAILED:
-        return "newly right"
+        return "newly unspecified" if after == "unspecified" else "newly right"
     return "newly running" if before == "unsupported" else "otherwise"

@@ -27,6 +27,7 @@ from tiebreak.reports.summary import FAILED, RAN
 
 RUN_FILES = ("run.json", "results.parquet", "discrepancies.parquet", "cases.parquet", "report.html")
 NAMED = [*CAUSE, "clause"]  # what a waiver names, besides the version
+MOST_CAUSES = 6  # that are named to whom a waiver's matches nothing
 USED, EXPIRED, STALE, NOT_RUN = "used", "expired", "stale", "not run"
 
 
@@ -119,10 +120,15 @@ def new_causes(judged: pd.DataFrame, side: Side, base: Side, run: Run) -> list[d
         row |= {"clause": str(group["clause"].mode().iloc[0]), "elements": len(group), "cases": group["case"].nunique()}
         row |= {"unseen": int(unseen[group.index].sum()), "of": int(totals[key]), "cluster": cluster}
         row |= {name: sorted(set(group[name].tolist()) - {0}) for name in ("expired", "beyond")}
-        row |= {"first": {name: str(first[name]) for name in ("id", "case", "operands", "expected", "got")}}
+        row |= {"first": {name: value_text(first[name]) for name in ("id", "case", "operands", "expected", "got")}}
         row |= {"repro": cluster["id"] if cluster and whole else str(first["id"]), "spec": own.get(backend, "")}
         rows.append(row)
     return sorted(rows, key=lambda row: -row["elements"])
+
+
+def value_text(value: Any) -> str:
+    """As people write it: a whole number without a fraction."""
+    return f"{value:.0f}" if isinstance(value, float) and value.is_integer() and abs(value) < 2**53 else str(value)
 
 
 def new_failures(side: Side, base: Side) -> list[dict[str, Any]]:
@@ -159,7 +165,21 @@ def waiver_row(
     if named.any():
         return row | {"status": STALE, "why": "all that it names is beyond its tolerance"}
     why = why_not_decided(waiver, side, base, failures)
-    return row | {"status": NOT_RUN if why else STALE, "why": why or "its discrepancies are gone: remove it"}
+    return row | {"status": NOT_RUN if why else STALE, "why": why or why_stale(waiver, side, base)}
+
+
+def why_stale(waiver: Waiver, side: Side, base: Side) -> str:
+    """Gone, as far as the baseline tells; else nothing ever had this name, and what would is named."""
+    if named_by(waiver, base.elements, side).any():
+        return "its discrepancies are gone: remove it"
+    there = side.elements[side.elements["operator"] == waiver.operator]
+    names = [name for name, version in side.versions.items() if waiver.is_for(name, version)]
+    causes = there[there["backend"].isin(names)]["root"].value_counts().index.tolist()
+    if not causes:
+        return "it matches nothing: what it names has no discrepancies here; remove it"
+    return (
+        f"it matches nothing, neither here nor in the baseline; causes that are here: {'; '.join(causes[:MOST_CAUSES])}"
+    )
 
 
 def why_not_decided(waiver: Waiver, side: Side, base: Side, failures: Sequence[Mapping[str, Any]]) -> str:

@@ -118,6 +118,10 @@ def narrow_range(o: Operands) -> Array:
     return np.maximum(o.finish(o.quotient()), o.lowest + 1)
 
 
+def without_highest(o: Operands) -> Array:
+    return np.minimum(o.finish(o.quotient()), o.highest - 1)
+
+
 def flush(which: str) -> Predict:
     def predict(o: Operands) -> Array:
         tiny = 2.0 ** FLOAT_TYPES[o.x.dtype.name].emin
@@ -198,6 +202,7 @@ HYPOTHESES: tuple[tuple[Cause, Predict], ...] = (
     (Cause("divides in float32, casts to int32 before clamping, which overflows", "range"), int32_cast(np.float32)),
     (Cause("no clamp: wraps around", "range"), no_clamp),
     (Cause("narrow range: the lowest value is never used", "range"), narrow_range),
+    (Cause("the highest value is never used", "range"), without_highest),
     (Cause("sum with the zero point computed in float32", "add"), sum_in(np.float32)),
     (Cause("sum with the zero point computed in the input's type", "add"), sum_in(None)),
     (Cause("sum and clamp in the input's type, cast to int32", "add"), sum_and_clamp_in_own_type),

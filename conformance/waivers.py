@@ -191,7 +191,11 @@ def waiver_of(path: Path, number: int, entry: Any) -> Waiver:
 
 def errors_of(entry: Any) -> list[Any]:
     validator = jsonschema.Draft202012Validator(SCHEMA)
-    return sorted(validator.iter_errors(entry), key=lambda error: list(map(str, error.absolute_path)))
+    return sorted(validator.iter_errors(entry), key=lambda e: (e.validator != "additionalProperties", place_of(e)))
+
+
+def place_of(error: jsonschema.ValidationError) -> list[str]:
+    return list(map(str, error.absolute_path))
 
 
 def problem_of(error: jsonschema.ValidationError) -> str:
@@ -208,6 +212,8 @@ def problem_of(error: jsonschema.ValidationError) -> str:
         return f"{start}{error.instance!r:.80} is none of {', '.join(map(repr, error.validator_value))}"
     if error.validator == "pattern":
         return f"{start}{error.instance!r:.80} is {'no http(s) address' if place == 'link' else 'blank'}"
+    if place == "tolerance" and error.validator == "type":
+        return f'{start}write it as tolerance = {{ kind = "ties only" }}'
     return f"{start}{error.message[:200]}"
 
 

@@ -77,6 +77,10 @@ def print_closest(console: Console, data: Mapping[str, Any], title: str) -> None
         mark = "  (this broke)" if name in closest["facets"] else ""
         table.add_row(name.replace("_", " "), f"{value}{mark}")
     console.print(table)
+    if not set(closest["facets"]) & {*closest["semantics"]}:
+        console.print("what broke is none of these facets, or several of them")
+    elif "other" in closest["facets"]:
+        console.print("what broke besides is none of these facets, or several of them")
     console.print(f"it differs on {closest['differs']:,} of {closest['inputs']:,} inputs, such as:")
     for row in closest["examples"]:
         wanted = "" if row["expected"] is None else f", not {row['expected']}"

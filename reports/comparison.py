@@ -18,6 +18,7 @@ from rich.table import Table
 
 from tiebreak.reports.html import percent
 from tiebreak.reports.records import write_aside
+from tiebreak.reports.repro_command import repro_words
 from tiebreak.reports.summary import shown
 
 MOST_CAUSES = 300
@@ -65,7 +66,8 @@ def repro_line(row: Mapping[str, Any], folders: Sequence[str]) -> str:
     """The command that shows a root cause, in the second run where it has it."""
     at = 1 if row["elements"][1] else 0
     cluster = row["clusters"][at]
-    return shlex.join(["tiebreak", "repro", cluster["id"] if cluster else row["first"][at], "--run", folders[at]])
+    name = cluster["id"] if cluster else row["first"][at]
+    return shlex.join(repro_words(name, folders[at], row["specs"][at]))
 
 
 def print_comparison(found: Mapping[str, Any]) -> None:

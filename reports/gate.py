@@ -6,6 +6,7 @@ escaped for where it goes.
 
 from __future__ import annotations
 
+import json
 import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,6 +22,7 @@ from tiebreak.golden.texts import printable
 from tiebreak.reports.junit import clean
 from tiebreak.reports.markdown import append_step_summary
 from tiebreak.reports.records import write_aside
+from tiebreak.reports.repro_command import repro_words
 from tiebreak.reports.summary import shown
 
 MOST = 25  # root causes in full
@@ -67,17 +69,16 @@ def details(row: Mapping[str, Any], run: str) -> list[str]:
     name = f"{cluster['id']}: " if cluster else ""
     lines = [f"{name}{row['elements']:,}{part} elements in {row['cases']:,} cases are new, clause {row['clause']}"]
     lines += [cluster["sentence"]] if cluster else []
-    lines += [f"e.g. {first['id']}: expected {first['expected']}, got {first['got']}, case {first['case']}"]
+    lines += [f"e.g. {first['id']}: {operands_text(first)}: expected {first['expected']}, got {first['got']}"]
+    lines += [f"in the case {first['case']}"]
     lines += [f"{row['unseen']:,} of them in cases that the baseline does not have"] if row["unseen"] else []
     lines += [f"waiver {number} is for it, but has expired" for number in row["expired"]]
     lines += [f"waiver {number} is for it, but does not tolerate this much" for number in row["beyond"]]
-    return [*lines, repro_line(row, run)]
+    return [*lines, shlex.join(repro_words(row["repro"], run, row["spec"]))]
 
 
-def repro_line(row: Mapping[str, Any], run: str) -> str:
-    """The command that shows it; a backend that is not one of Tiebreak's own is to be named there."""
-    own = ["-b", row["spec"]] if row["spec"] else []
-    return shlex.join(["tiebreak", "repro", row["repro"], "--run", run, *own])
+def operands_text(first: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} {value}" for name, _, value in json.loads(first["operands"]))
 
 
 def failure_line(row: Mapping[str, Any]) -> str:

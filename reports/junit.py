@@ -17,6 +17,7 @@ from xml.etree import ElementTree as ET
 
 from tiebreak.golden.texts import one_line, plural
 from tiebreak.reports.records import Run, write_aside
+from tiebreak.reports.repro_command import repro_words
 from tiebreak.reports.summary import FAILED, RAN, VERDICTS
 from tiebreak.reports.tables import Tables, as_tables
 
@@ -70,7 +71,7 @@ def write_junit(path: Path, run: Run, folder: str = "RUN_DIR") -> None:
 def document(tables: Tables, folder: str) -> ET.Element:
     """A testsuite for each backend, also for one that ran nothing."""
     root = ET.Element("testsuites")
-    told = shell_word(folder) if clean(folder, LONGEST_FOLDER) == folder else "RUN_DIR"
+    told = folder if clean(folder, LONGEST_FOLDER) == folder else "RUN_DIR"
     witnesses = witness_texts(tables, told)
     tests: dict[str, list[Test]] = defaultdict(list)
     for key, cases in grouped(tables.results).items():
@@ -130,10 +131,14 @@ def witness_texts(tables: Tables, folder: str) -> dict[tuple[str, ...], str]:
     sizes = tables.results.drop_duplicates("case").set_index("case")["elements"]
     plainness = {"elements": found["case"].map(sizes).fillna(0), "digits": found["operands"].str.len()}
     ordered = found.assign(**plainness).sort_values(["elements", "digits", "id"], kind="stable")
-    return {tuple(map(str, key)): witness_text(rows, folder) for key, rows in ordered.groupby(KEYS, sort=False)}
+    specs = dict(zip(tables.backends["name"], tables.backends["spec"], strict=True))
+    return {
+        tuple(map(str, key)): witness_text(rows, folder, str(specs.get(key[0], "")))
+        for key, rows in ordered.groupby(KEYS, sort=False)
+    }
 
 
-def witness_text(rows: pd.DataFrame, folder: str) -> str:
+def witness_text(rows: pd.DataFrame, folder: str, spec: str) -> str:
     """Of deviating elements, the plainest first."""
     causes = rows.groupby(["cause", "clause"], sort=False).size().sort_values(ascending=False, kind="stable")
     lines = [f"{plural(len(rows), 'element')} of {plural(rows['case'].nunique(), 'case')} deviate:"]
@@ -145,8 +150,9 @@ def witness_text(rows: pd.DataFrame, folder: str) -> str:
     bits = f"bits {one['expected_bits']:#x}, got {one['got_bits']:#x}"
     lines.append(f"smallest witness: {clean(one['id'])} in {clean(one['case'])}, element {one['index']}")
     lines.append(f"  operands (name, bits, value) {clean(one['operands'])}")
-    lines.append(f"  expected {one['expected']!r}, got {one['got']!r}; {bits}; distance {one['distance']:,}")
-    return "\n".join([*lines, f"show it: tiebreak repro {shell_word(one['id'])} --run {folder}"])
+    lines.append(f"  expected {one['expected']:.17g}, got {one['got']:.17g}; {bits}; distance {one['distance']:,}")
+    words = map(shell_word, repro_words(str(one["id"]), folder, spec))
+    return "\n".join([*lines, f"show it: {' '.join(words)}"])
 
 
 def add_suite(root: ET.Element, number: int, backend: Mapping[str, Any], tests: list[Test], stamp: str) -> None:

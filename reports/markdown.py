@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.texts import one_line, plural
 from tiebreak.reports.records import Run
+from tiebreak.reports.repro_command import repro_words
 from tiebreak.reports.summary import FAILED, RAN, verdict_counts
 from tiebreak.reports.tables import Tables, as_tables
 
@@ -36,7 +37,7 @@ STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
 BREAK = "\u200b"  # zero width: parts what a renderer would otherwise make a link or a mention of
 ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "$": "<span>$</span>"}
 LINKS = re.compile(r"@(?=\S)|[#!~%&^](?=\w)|:(?=//)|\b[wW]{3}(?=\.)|\b(?:mailto|xmpp|GH-|gh-)(?=[:\d])|:(?=[\w+-]+:)")
-SAFE_FOLDER = re.compile(r"[\w./' +,=%-]{1,300}\Z")
+SAFE = re.compile(r"[\w./' +,=%:-]{1,300}\Z")
 
 
 def summary(run: Run, folder: str) -> str:
@@ -123,12 +124,13 @@ def causes(tables: Tables, folder: str) -> Iterator[str]:
         "",
     )
     yield from header(*CAUSE_COLUMNS)
+    specs = dict(zip(tables.backends["name"], tables.backends["spec"], strict=True))
     for row in clusters.sort_values("elements", ascending=False, kind="stable").head(MOST_CAUSES).to_dict("records"):
         count = f"{row['elements']:,} in {plural(row['cases'], 'case')}"
         where = (f"{row['backend']} {row['version']}", row["operator"], row["cause"], row["clause"], count)
         results = (row["witness_expected"], row["witness_got"])
         cells = line(row["id"], *where, operands(row["witness_operands"]), *results)
-        yield f"{cells} {command(row['id'], folder)} |"
+        yield f"{cells} {command(row['id'], folder, specs.get(row['backend'], ''))} |"
     yield from left_out(len(clusters), MOST_CAUSES)
 
 
@@ -136,12 +138,13 @@ def operands(text: str) -> str:
     return ", ".join(f"{name} {value}" for name, _, value in json.loads(text))
 
 
-def command(name: str, folder: str) -> str:
-    """`tiebreak repro` as code; a folder that a code span in a table can't hold is called RUN_DIR."""
+def command(name: str, folder: str, spec: str) -> str:
+    """`tiebreak repro` as code; what a code span in a table can't hold is called RUN_DIR and BACKEND."""
     if not re.fullmatch(r"[CD]\d{1,9}", name, re.ASCII):
         return ""
-    quoted = shlex.quote(folder)
-    return f"`tiebreak repro {name} --run {quoted if SAFE_FOLDER.match(quoted) else 'RUN_DIR'}`"
+    words = repro_words(name, folder if SAFE.match(folder) else "RUN_DIR", spec)
+    words[-1] = words[-1] if SAFE.match(words[-1]) else "BACKEND"
+    return f"`{shlex.join(words)}`"
 
 
 def others(tables: Tables) -> Iterator[str]:

@@ -19,6 +19,7 @@ from tiebreak.golden.operators import OPERATORS
 from tiebreak.golden.operators.model import Contest, Operator
 from tiebreak.reports.plots import distance_plot, exponent_plot
 from tiebreak.reports.records import Run
+from tiebreak.reports.repro_command import repro_words
 from tiebreak.reports.staircase import staircase
 from tiebreak.reports.summary import VERDICTS, grade
 
@@ -226,7 +227,7 @@ def sample(row: Mapping[Any, Any], specs: Mapping[str, str], run: Run, folder: s
         "away": distance_text(row, kind),
         "where": grade(row["boundary_ulp"]),
         "replay": "" if offline else replay(row, specs[row["backend"]], folder),
-        "repro": "" if offline else bounded(["tiebreak", "repro", row["id"], "--run", folder]),
+        "repro": "" if offline else bounded(repro_words(row["id"], folder, specs[row["backend"]])),
         "at": {
             "m": names.at("mode", row["round_mode"]),
             "t": f"{names.at('type', row['input_type'])} {names.at('type', row['output_type'])}",

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from packaging.version import Version
+
 from tiebreak.golden.errors import DamagedFile, InvalidInput
 from tiebreak.reports.records import (
     DISCREPANCY_DTYPES,
@@ -255,7 +257,9 @@ def read_csv(path: Path) -> pd.DataFrame:
 
     dtypes = DTYPES[path.stem]
     numbers = {name: ["NaN"] for name, dtype in dtypes.items() if dtype == "float64"}
-    how: dict[str, Any] = {"keep_default_na": False, "na_values": numbers, "float_precision": "round_trip"}
+    how: dict[str, Any] = {"keep_default_na": False, "na_values": numbers}
+    if Version(pd.__version__) < Version("3.1"):  # from then on every float64 comes back as it was, and it warns
+        how["float_precision"] = "round_trip"
     frame = pd.read_csv(path, dtype=dtypes, **how)
     texts = {name: frame[name].str.replace(r"\A'", "", regex=True) for name in text_columns(frame)}
     return frame.assign(**texts)

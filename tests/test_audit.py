@@ -227,6 +227,14 @@ def test_a_change_of_semantics_since_a_run_is_said_in_words(tmp_path: Path) -> N
     assert other.exit_code == 2 and "no backend 'odd'" in other.stderr
 
 
+def test_what_a_run_gave_for_no_numbers_is_not_taken_from_today(tmp_path: Path) -> None:
+    chosen = ["--operator", "onnx.QuantizeLinear", "--type", "int8"]
+    run = ["run", "-b", f"{BOXES}:overflowing", *chosen, "--level", "quick", "-o", str(tmp_path)]
+    CliRunner().invoke(main, run)
+    found = json.loads(cli(f"{BOXES}:upgraded", *chosen, "--versus", str(tmp_path), "--json").stdout)["versus"]
+    assert list(found["changed"]) == ["round_mode"] and "float32" in found["semantics"]["precision"]
+
+
 def test_a_path_that_shows_only_next_to_ties_is_found_by_asking_witnesses_again() -> None:
     result = cli(f"{BOXES}:near_ties_by_place", "--operator", "onnx.QuantizeLinear", "--type", "int8", "--json")
     assert result.exit_code == 1

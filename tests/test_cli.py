@@ -221,3 +221,17 @@ def test_operators_and_backends_list_what_there_is() -> None:
     assert found["numpy-naive"]["installed"]
     assert {"ngraph.Quantize", "onnx.QuantizeLinear"} <= set(found["onnxruntime"]["operators"])
     assert tiebreak("operators", "nope").returncode == 2
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["run", "--type", "int8", "--type", "uint8"],
+        ["run", "--level", "full", "--level", "quick"],
+        ["audit", "onnx-reference", "--operator", "onnx.QuantizeLinear", "--type", "int8", "--type", "int8"],
+    ],
+)
+def test_an_option_for_one_value_takes_no_second(words: list[str]) -> None:
+    """Else the last would silently win, and a gate judge less than it says."""
+    result = tiebreak(*words)
+    assert result.returncode == 2 and "takes one value, not 2" in result.stderr

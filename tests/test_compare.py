@@ -52,7 +52,7 @@ def test_what_a_version_broke_is_new_and_what_it_mended_is_gone(runs: Path) -> N
     )
     assert (gone["status"], gone["vanished"], mended["exit"]) == ("gone", new["appeared"], 0)
     kinds = {row["kind"] for row in broke["verdicts"]}, {row["kind"] for row in mended["verdicts"]}
-    assert kinds == ({"newly deviating"}, {"newly right"})
+    assert kinds == ({"newly deviating"}, {"newly right", "newly unspecified"})
 
 
 def test_the_same_run_twice_changes_nothing(runs: Path) -> None:

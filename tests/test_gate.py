@@ -231,3 +231,10 @@ def test_update_leaves_other_folders_and_the_old_baseline_alone(
     (tmp_path / "linked" / "report.html").symlink_to("/etc/hostname")
     with pytest.raises(InvalidInput, match="a link"):
         update_baseline(tmp_path / "linked", tmp_path / "baseline")
+
+
+def test_a_waiver_that_never_matched_names_the_causes_that_are_there(runs: Path) -> None:
+    found = gated(runs, "away", "away", {"cause": "wrong tie rule: NEAREST_TOWARD_INFINITY (only at ties)"})
+    (row,) = found["waivers"]
+    assert row["status"] == "stale" and found["exit"] == 1
+    assert row["why"].endswith("causes that are here: wrong tie rule: NEAREST_TOWARD_INFINITY")

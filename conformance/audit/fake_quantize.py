@@ -158,6 +158,9 @@ class FakeQuantizeArithmetic:
     def assume(self) -> None:
         """Nothing here depends on them."""
 
+    def ignore_specials(self) -> None:
+        """Nothing here depends on them."""
+
     def observe(self, seen: Sequence[tuple[Probe, int]]) -> dict[str, list[str]]:
         self.large = {setting(probe): code for probe, code in seen if not self.special_of(probe)}
         for facet in self.specials:

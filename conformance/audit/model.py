@@ -96,6 +96,9 @@ class Arithmetic(Protocol):
     def assume(self) -> None:
         """Take it that NaN and infinities give what they usually do, where no backend is asked."""
 
+    def ignore_specials(self) -> None:
+        """Predict nothing of quotients that are no numbers: what they give is not known."""
+
     def observe(self, seen: Sequence[tuple[Probe, int]]) -> dict[str, list[str]]:
         """For each special facet the values that fit what came; predictions know them from then on."""
 

@@ -103,6 +103,7 @@ ENDS = {
     "highest": "the type's highest value",
     "zero": "0, or the end of the range that is next to it",
     "zero point": "the zero point, as if 0 were quantized",
+    "zero point but the lowest": "the zero point, as if 0 were quantized to a narrow range",
     "int32": "the lowest int32 plus the zero point, which overflows if that is negative, clamped",
     "highest before zero point": "the type's highest value plus the zero point, clamped",
     "lowest before zero point": "the type's lowest value plus the zero point, clamped",
@@ -237,6 +238,9 @@ class QuantizeArithmetic:
     def assume(self) -> None:
         self.seen = {"nan": ["lowest"], "positive_infinity": ["highest"], "negative_infinity": ["lowest"]}
 
+    def ignore_specials(self) -> None:
+        self.seen = {name: [] for name in SPECIALS}
+
     def observe(self, seen: Sequence[tuple[Probe, int]]) -> dict[str, list[str]]:
         for facet in self.specials:
             own = [(probe, code) for probe, code in seen if self.special_of(probe) == facet.name]
@@ -257,6 +261,7 @@ class QuantizeArithmetic:
             "highest": highest,
             "zero": min(max(0, lowest), highest),
             "zero point": zero_point,
+            "zero point but the lowest": max(zero_point, lowest + 1),
             "int32": lowest if zero_point >= 0 else highest,
             "highest before zero point": min(highest + zero_point, highest),
             "lowest before zero point": max(lowest + zero_point, lowest),

@@ -11,6 +11,7 @@ import numpy as np
 from tiebreak.conformance.audit.answer import operands
 from tiebreak.conformance.audit.inference import Inference, plainest
 from tiebreak.conformance.audit.model import ANYTHING, Candidates, Probe, Semantics
+from tiebreak.conformance.audit.operators import arithmetic_of
 from tiebreak.conformance.plan import Selection, plan
 from tiebreak.conformance.rows import text_of
 from tiebreak.conformance.truths import TruthCache, Truths
@@ -27,7 +28,8 @@ def versus(folder: Path, name: str, now: Inference) -> dict[str, Any]:
 
     InvalidInput if the run has no results of the backend and node.
     """
-    run, arithmetic = read_run(folder), now.arithmetic
+    run, arithmetic = read_run(folder), arithmetic_of(now.arithmetic.node)
+    arithmetic.ignore_specials()  # a run does not say what it gave for them, and it need not be what is given now
     version = version_of(run, name, folder)
     then = Inference(arithmetic, lambda probes: [], alive=Candidates(arithmetic).all)
     for probe, codes in answers(run, folder, name, arithmetic.node):

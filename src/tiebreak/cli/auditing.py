@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tiebreak.cli.options import JSON, json_or_text, limits, parse_pairs, run_folder
+from tiebreak.cli.options import JSON, json_or_text, limits, once, parse_pairs, run_folder
 from tiebreak.golden.elements import ELEMENT_TYPES
 from tiebreak.golden.errors import EXIT_DISCREPANCIES, EXIT_NOTHING_RAN, InvalidInput, Unsupported
 
@@ -29,8 +29,23 @@ KIND = click.Choice([*ELEMENT_TYPES])
 @click.option(
     "--attr", "attributes", multiple=True, callback=parse_pairs, metavar="NAME=VALUE", help="An attribute's value."
 )
-@click.option("--type", "output_type", type=KIND, metavar="TYPE", help="The output's element type. Default: uint8.")
-@click.option("--input-type", type=KIND, metavar="TYPE", help="The first input's element type. Default: float32.")
+@click.option(
+    "--type",
+    "output_type",
+    type=KIND,
+    multiple=True,
+    callback=once,
+    metavar="TYPE",
+    help="The output's element type. Default: uint8.",
+)
+@click.option(
+    "--input-type",
+    type=KIND,
+    multiple=True,
+    callback=once,
+    metavar="TYPE",
+    help="The first input's element type. Default: float32.",
+)
 @click.option("--opset", type=int, default=0, metavar="N", help="Of an ONNX node, the version of the operator set.")
 @run_folder("--versus", "earlier_run", metavar="RUN_DIR", help="Also say what changed since this run.")
 @limits(10.0, 0.1, "one call")

@@ -29,6 +29,13 @@ def parse_pairs(ctx: click.Context, option: click.Parameter, values: tuple[str, 
     return pairs
 
 
+def once(ctx: click.Context, option: click.Parameter, values: tuple[str, ...]) -> str | None:
+    """The value of an option that stands for one, declared `multiple`: a second one would else replace the first."""
+    if len(values) > 1:
+        raise click.UsageError(f"{option.opts[0]} takes one value, not {len(values)}: {', '.join(values)}", ctx)
+    return values[0] if values else None
+
+
 def json_or_text(text: str) -> Any:
     """An attribute's value as typed: JSON where it is JSON (1, [0, 2]), else the text itself."""
     try:
@@ -53,8 +60,18 @@ def selecting(command: Command) -> Command:
                 metavar="NAME=VALUE",
                 help="Only nodes with this attribute value, such as round_mode=ROUND_UP or axes=[0,2].",
             ),
-            click.option("--type", "output_type", type=kind, metavar="TYPE", help="Only this output element type."),
-            click.option("--input-type", type=kind, metavar="TYPE", help="Only this input type."),
+            click.option(
+                "--type",
+                "output_type",
+                type=kind,
+                multiple=True,
+                callback=once,
+                metavar="TYPE",
+                help="Only this output element type.",
+            ),
+            click.option(
+                "--input-type", type=kind, multiple=True, callback=once, metavar="TYPE", help="Only this input type."
+            ),
             click.option(
                 "--opset", type=int, default=0, metavar="N", help="Only ONNX nodes of this operator-set version."
             ),

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from tiebreak.cli.options import JSON, limits, parse_pairs, run_folder, selected, selecting, typed
+from tiebreak.cli.options import JSON, limits, once, parse_pairs, run_folder, selected, selecting, typed
 from tiebreak.cli.scheduling import SCHEDULING, cluster_if, scheduling
 from tiebreak.golden.errors import InvalidInput
 
@@ -37,8 +37,10 @@ from tiebreak.golden.errors import InvalidInput
 @click.option(
     "--level",
     type=click.Choice(["quick", "full", "deep"]),
-    default="full",
-    show_default=True,
+    multiple=True,
+    callback=once,
+    default=["full"],
+    show_default="full",
     help="How many generated cases are added to the golden vectors.",
 )
 @run_folder("--from", "earlier_run", metavar="RUN_DIR", help="Also know the generated cases of this run.")

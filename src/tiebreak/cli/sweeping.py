@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tiebreak.cli.options import JSON, json_or_text, limits, parse_pairs, run_folder, typed
+from tiebreak.cli.options import JSON, json_or_text, limits, once, parse_pairs, run_folder, typed
 from tiebreak.cli.scheduling import SCHEDULING, cluster_if, scheduling
 from tiebreak.golden.elements import ELEMENT_TYPES
 from tiebreak.golden.errors import (
@@ -51,8 +51,17 @@ EXAMPLE = (
     metavar="NAME=VALUE",
     help="The value of an input other than the first. A 16-bit scale left off takes every positive finite value.",
 )
-@click.option("--type", "output_type", type=KIND, metavar="TYPE", help="The output's element type.")
-@click.option("--input-type", type=KIND, metavar="TYPE", help="The first input's element type. Default: float32.")
+@click.option(
+    "--type", "output_type", type=KIND, multiple=True, callback=once, metavar="TYPE", help="The output's element type."
+)
+@click.option(
+    "--input-type",
+    type=KIND,
+    multiple=True,
+    callback=once,
+    metavar="TYPE",
+    help="The first input's element type. Default: float32.",
+)
 @click.option("--opset", type=int, default=0, metavar="N", help="Of an ONNX node, the version of the operator set.")
 @click.option(
     "--modes",
