@@ -21,7 +21,7 @@ FRUITLESS = 40  # in a row, after which what is left counts as not told apart by
 PATIENCE = 8.0  # seconds of searching
 NOT_ANSWERED = "not answered"  # a special facet
 LAST = ("round_mode", "precision")  # facets that would explain almost anything that is off by one
-FEW = 12  # answers on which all semantics are compared to find the closest
+FEW = 8  # answers on which all semantics are compared to find the closest
 
 
 @dataclass(frozen=True)

@@ -406,7 +406,8 @@ class QuantizeArithmetic:
         if saturation == CAST:
             total = np.where(total > highest, lowest, total)
         least = lowest + 1 if saturation == "narrow range" else lowest
-        return np.asarray(np.nan_to_num(np.clip(total, least, highest)), np.int64)
+        inside = np.clip(total, least, highest)
+        return np.asarray(np.where(inside == inside, inside, 0.0), np.int64)  # a NaN is no code
 
     def with_specials(self, codes: Array, whole: Array, probe: Probe) -> Array:
         """What a quotient that is no number gives is what such an input gave, if that has a name.
