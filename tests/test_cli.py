@@ -42,7 +42,9 @@ def test_json_of_a_run_is_one_object_of_the_documented_shape(tmp_path: Path) -> 
 
 
 def test_real_backends_at_the_quick_level(tmp_path: Path) -> None:
-    done = tiebreak("run", "--level", "quick", "-b", "onnxruntime", "-b", "tensorflow", "-o", tmp_path, "--json")
+    operators = ("--operator", "onnx.QuantizeLinear", "--operator", "ngraph.Quantize")
+    backends = ("-b", "onnxruntime", "-b", "tensorflow")
+    done = tiebreak("run", "--level", "quick", *backends, *operators, "-o", tmp_path, "--json")
     data = json.loads(done.stdout)
     assert done.returncode == data["exit"] in (0, 1), done.stderr
     onnxruntime, tensorflow = data["backends"]["onnxruntime"], data["backends"]["tensorflow"]

@@ -33,7 +33,11 @@ def steps(page: str) -> list[tuple[str, str]]:
     return found
 
 
-@pytest.mark.parametrize("page", PAGES)
+# These take a minute together, which CI has not got.
+SLOW = ("audit-a-runtime", "scale-out")
+
+
+@pytest.mark.parametrize("page", [pytest.param(p, marks=pytest.mark.slow) if p in SLOW else p for p in PAGES])
 def test_the_pages_commands_do_what_they_say(page: str, tmp_path: Path) -> None:
     pytest.importorskip("onnxruntime")
     if page == "scale-out":
