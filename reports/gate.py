@@ -6,7 +6,6 @@ escaped for where it goes.
 
 from __future__ import annotations
 
-import json
 import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,7 +19,7 @@ from rich.console import Console
 from tiebreak.golden.errors import EXIT_CONFORMS, EXIT_DISCREPANCIES, EXIT_FAILED, EXIT_NOTHING_RAN, InvalidInput
 from tiebreak.golden.texts import printable
 from tiebreak.reports.junit import clean
-from tiebreak.reports.markdown import append_step_summary
+from tiebreak.reports.markdown import append_step_summary, operands
 from tiebreak.reports.records import write_aside
 from tiebreak.reports.repro_command import repro_words
 from tiebreak.reports.summary import shown
@@ -69,16 +68,12 @@ def details(row: Mapping[str, Any], run: str) -> list[str]:
     name = f"{cluster['id']}: " if cluster else ""
     lines = [f"{name}{row['elements']:,}{part} elements in {row['cases']:,} cases are new, clause {row['clause']}"]
     lines += [cluster["sentence"]] if cluster else []
-    lines += [f"e.g. {first['id']}: {operands_text(first)}: expected {first['expected']}, got {first['got']}"]
+    lines += [f"e.g. {first['id']}: {operands(first['operands'])}: expected {first['expected']}, got {first['got']}"]
     lines += [f"in the case {first['case']}"]
     lines += [f"{row['unseen']:,} of them in cases that the baseline does not have"] if row["unseen"] else []
     lines += [f"waiver {number} is for it, but has expired" for number in row["expired"]]
     lines += [f"waiver {number} is for it, but does not tolerate this much" for number in row["beyond"]]
     return [*lines, shlex.join(repro_words(row["repro"], run, row["spec"]))]
-
-
-def operands_text(first: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name} {value}" for name, _, value in json.loads(first["operands"]))
 
 
 def failure_line(row: Mapping[str, Any]) -> str:

@@ -9,14 +9,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tiebreak.cli.options import JSON, json_or_text, limits, once, parse_pairs, run_folder
-from tiebreak.golden.elements import ELEMENT_TYPES
+from tiebreak.cli.options import JSON, json_or_text, limits, node_types, parse_pairs, run_folder
 from tiebreak.golden.errors import EXIT_DISCREPANCIES, EXIT_NOTHING_RAN, InvalidInput, Unsupported
 
 if TYPE_CHECKING:
     from tiebreak.golden.nodes import Node
-
-KIND = click.Choice([*ELEMENT_TYPES])
 
 
 @click.command(epilog="Example:  tiebreak audit onnxruntime --operator onnx.QuantizeLinear --type int8")
@@ -29,24 +26,7 @@ KIND = click.Choice([*ELEMENT_TYPES])
 @click.option(
     "--attr", "attributes", multiple=True, callback=parse_pairs, metavar="NAME=VALUE", help="An attribute's value."
 )
-@click.option(
-    "--type",
-    "output_type",
-    type=KIND,
-    multiple=True,
-    callback=once,
-    metavar="TYPE",
-    help="The output's element type. Default: uint8.",
-)
-@click.option(
-    "--input-type",
-    type=KIND,
-    multiple=True,
-    callback=once,
-    metavar="TYPE",
-    help="The first input's element type. Default: float32.",
-)
-@click.option("--opset", type=int, default=0, metavar="N", help="Of an ONNX node, the version of the operator set.")
+@node_types
 @run_folder("--versus", "earlier_run", metavar="RUN_DIR", help="Also say what changed since this run.")
 @limits(10.0, 0.1, "one call")
 @JSON

@@ -36,6 +36,22 @@ def once(ctx: click.Context, option: click.Parameter, values: tuple[str, ...]) -
     return values[0] if values else None
 
 
+def node_types(command: Command) -> Command:
+    """The options that name one node's element types and operator-set version."""
+    kind = click.Choice([*ELEMENT_TYPES])
+    for name, said, attribute in (
+        ("--input-type", "The first input's element type. Default: float32.", "input_type"),
+        ("--type", "The output's element type. Default: uint8, if the operator has it.", "output_type"),
+    ):
+        command = click.option(name, attribute, type=kind, multiple=True, callback=once, metavar="TYPE", help=said)(
+            command
+        )
+    opset = click.option(
+        "--opset", type=int, default=0, metavar="N", help="Of an ONNX node, the version of the operator set."
+    )
+    return opset(command)
+
+
 def json_or_text(text: str) -> Any:
     """An attribute's value as typed: JSON where it is JSON (1, [0, 2]), else the text itself."""
     try:

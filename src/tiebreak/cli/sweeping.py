@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tiebreak.cli.options import JSON, json_or_text, limits, once, parse_pairs, run_folder, typed
+from tiebreak.cli.options import JSON, json_or_text, limits, node_types, parse_pairs, run_folder, typed
 from tiebreak.cli.scheduling import SCHEDULING, cluster_if, scheduling
-from tiebreak.golden.elements import ELEMENT_TYPES
 from tiebreak.golden.errors import (
     EXIT_DISCREPANCIES,
     EXIT_FAILED,
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
 
 BESIDE_CHECK = ("backend", "check", "time_limit", "memory_limit", "as_json")
 BESIDE_PLAN = ("plan", "output", "resume", "time_limit", "memory_limit", "as_json", *SCHEDULING)
-KIND = click.Choice([*ELEMENT_TYPES])
 EXAMPLE = (
     "Example:  tiebreak sweep onnxruntime --operator onnx.QuantizeLinear --type uint8 --input y_scale=0.1 "
     "--input y_zero_point=128"
@@ -51,18 +49,7 @@ EXAMPLE = (
     metavar="NAME=VALUE",
     help="The value of an input other than the first. A 16-bit scale left off takes every positive finite value.",
 )
-@click.option(
-    "--type", "output_type", type=KIND, multiple=True, callback=once, metavar="TYPE", help="The output's element type."
-)
-@click.option(
-    "--input-type",
-    type=KIND,
-    multiple=True,
-    callback=once,
-    metavar="TYPE",
-    help="The first input's element type. Default: float32.",
-)
-@click.option("--opset", type=int, default=0, metavar="N", help="Of an ONNX node, the version of the operator set.")
+@node_types
 @click.option(
     "--modes",
     type=click.Choice(["own", "all"]),
