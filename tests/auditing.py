@@ -10,7 +10,7 @@ from tiebreak.conformance.audit.answer import Answer
 from tiebreak.conformance.audit.inference import Inference
 from tiebreak.conformance.audit.model import Probe, codes
 from tiebreak.conformance.audit.operators import arithmetic_of
-from tiebreak.conformance.audit.proof import how_equal
+from tiebreak.conformance.audit.proof import settle
 from tiebreak.golden.nodes import Node, make_node
 from tiebreak.golden.problem import Array
 
@@ -24,4 +24,4 @@ def audited(box: Any, node: Node = INT8) -> Answer:
 
     inference = Inference(arithmetic_of(node), ask)  # type: ignore[arg-type]
     inference.run()
-    return Answer(node, inference, None, False, how_equal(inference), [])
+    return Answer(node, inference, None, False, settle(inference), [])

@@ -182,10 +182,11 @@ class FakeQuantizeArithmetic:
         low, high, first, last = (float(limit) for limit in probe.others)
         return min(abs(high - low), abs(last - first)) / self.n
 
-    def rising_codes(self, semantics: Sequence[Semantics]) -> Sequence[int]:
-        return ()
-
     def predict(self, probe: Probe, semantics: Sequence[Semantics]) -> Iterator[Array]:
+        return (given for given, _ in self.staged(probe, semantics))
+
+    def staged(self, probe: Probe, semantics: Sequence[Semantics]) -> Iterator[tuple[Array, Array]]:
+        """The level rises with x, and so does on which side of the limits it is; the result depends on nothing else."""
         at: tuple[str, ...] = ()
         levels_for: tuple[str, ...] = ()
         for one in semantics:
@@ -216,18 +217,20 @@ class FakeQuantizeArithmetic:
                     found = np.where(x <= low, first, np.where(x > high, last, found)).astype(kind)
                 stored = found.astype(self.node.outputs[0].dtype)
                 given = codes(flushed(stored, self.tiny) if flushes else stored)
-            yield given
+                stage = level.astype(np.float64) + (x > low) + (x > high)
+            yield given, stage
 
     @property
     def tiny(self) -> int:
         return self.node.real.emin
 
-    def exactly(self, probe: Probe, mode: str) -> Array:
-        """As the reference kernel has it."""
+    def exactly(self, probe: Probe, mode: str) -> tuple[Array, Array]:
+        """As the reference kernel has it; it goes from first to last."""
         (problem,) = problems_of(probe.case(self.node, 0))
         found, _ = kernel.solve(problem, working=False, mode=mode)
         stored = found.astype(np.uint64).astype(f"uint{self.node.real.bits}").view(self.node.outputs[0].dtype)
-        return codes(stored)
+        first, last = (limit.astype(np.float64) for limit in probe.others[2:])
+        return codes(stored), stored.astype(np.float64) * np.sign(last - first)
 
 
 def least_exponent(kind: FloatType) -> int:

@@ -97,7 +97,7 @@ class Inference:
             if len(self.alive) < 2 or fruitless >= FRUITLESS or time.monotonic() - begun > PATIENCE:
                 return
             probe = self.arithmetic.further_probe(random)
-            where = splitting(self.arithmetic, probe, self.alive[:MOST_AT_ONCE])
+            where = splitting(np.stack(list(self.arithmetic.predict(probe, self.alive[:MOST_AT_ONCE]))))
             self.searched += probe.x.size
             fruitless = 0 if where.size else fruitless + 1
             if where.size:
@@ -171,9 +171,8 @@ def plainest(probe: Probe, differ: Array) -> Array:
     return places[[int(np.argmax(np.where(bits == 0, np.uint64(2**63), lowest)))]]
 
 
-def splitting(arithmetic: Arithmetic, probe: Probe, semantics: Sequence[Semantics]) -> Array:
-    """The places of at most PICKED elements on which the semantics disagree, the most evenly split first."""
-    table = np.stack(list(arithmetic.predict(probe, semantics)))
+def splitting(table: Array) -> Array:
+    """Of what semantics give, a row for each: at most PICKED elements on which they disagree, the best split first."""
     first = np.sort(table, axis=0)
     groups = 1 + np.count_nonzero(first[1:] != first[:-1], axis=0)
     places = np.flatnonzero(groups > 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from tiebreak.conformance.audit.answer import BY_PATH, Answer
 from tiebreak.conformance.audit.asking import Asker, path_dependence, path_of_witnesses
 from tiebreak.conformance.audit.inference import Inference
 from tiebreak.conformance.audit.operators import arithmetic_of
-from tiebreak.conformance.audit.proof import how_equal
+from tiebreak.conformance.audit.proof import settle
 from tiebreak.conformance.audit.recorded import versus
 from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.nodes import Node
@@ -29,8 +30,11 @@ def audit_job(
     time_limit: float = TIME_LIMIT,
     memory_limit: int = 4096,
     earlier_run: Path | None = None,
+    exhaustive: Callable[[int, int], None] | None = None,
 ) -> dict[str, Any]:
     """What the node's arithmetic is on a backend, see Answer.described; and what it was in an earlier run.
+
+    `exhaustive`: see proof.settle.
 
     Raises InvalidInput for bad input, Unsupported if the backend does not take the node, MachineryFailed if it can't be
     had or answers too little.
@@ -46,6 +50,7 @@ def audit_job(
         special_path, asked_too = path_dependence(ask, list(arithmetic.special_probes()))
         inference = Inference(arithmetic, ask, inputs_tried=asked + asked_too)
         inference.run()
+        equal = settle(inference, exhaustive=exhaustive)
         if path is None:
             path, asked = path_of_witnesses(ask, inference.refuted.values())
             inference.inputs_tried += asked
@@ -53,7 +58,7 @@ def audit_job(
             inference.specials[arithmetic.special_of(special_path.probe)] = [BY_PATH]
         if not inference.answered:
             ask.give_up()
-        answer = Answer(node, inference, path or special_path, path is not None, how_equal(inference), ask.failed)
+        answer = Answer(node, inference, path or special_path, path is not None, equal, ask.failed)
         facts = {"backend": backend.name, "version": backend.version}
         found = answer.described(facts) | {"seconds": round(time.monotonic() - begun, 3)}
         if earlier_run is not None:

@@ -15,7 +15,7 @@ import numpy as np
 from tiebreak.conformance.audit.answer import operands
 from tiebreak.conformance.audit.inference import plainest
 from tiebreak.conformance.audit.model import ANYTHING, Arithmetic, Candidates, Probe, Semantics
-from tiebreak.conformance.audit.proof import equal_in
+from tiebreak.conformance.audit.proof import Comparison, in_all, settings_of
 from tiebreak.conformance.rows import text_of
 from tiebreak.golden.elements import ELEMENT_TYPES
 from tiebreak.golden.problem import Array
@@ -78,8 +78,16 @@ def separated(
         if differ.any():
             (place,) = plainest(probe, differ)
             return Separation(i, j, probe.only(np.array([place])), (int(one[place]), int(other[place])), "")
-    shown = equal_in(arithmetic, [semantics[i], semantics[j]], probes)
-    return Separation(i, j, None, (0, 0), shown or f"no input of {compared} tells them apart")
+    comparison, two, shown = Comparison(arithmetic), [semantics[i], semantics[j]], 0
+    for setting in settings_of(probes):
+        same, found = comparison.compare(two, setting)
+        if found is not None:
+            only = found.only(np.array([0]))
+            one, other = (int(codes[0]) for codes in arithmetic.predict(only, two))
+            return Separation(i, j, only, (one, other), "")
+        shown += same
+    equal = in_all(arithmetic, shown) if shown else f"no input of {compared + comparison.inputs} tells them apart"
+    return Separation(i, j, None, (0, 0), equal)
 
 
 def described(arithmetic: Arithmetic) -> dict[str, Any]:

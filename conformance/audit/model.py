@@ -66,9 +66,6 @@ class Arithmetic(Protocol):
     def region(self, wrong: Sequence[tuple[Probe, int, int]]) -> str:
         """The facet with which elements (what was predicted, what came) have to do, on which the closest is wrong."""
 
-    def rising_codes(self, semantics: Sequence[Semantics]) -> Sequence[int]:
-        """Codes of which each semantics gives higher ones for greater finite inputs only; none if one does not."""
-
     def valid(self, semantics: Semantics) -> bool:
         """Whether a combination makes sense and is not another one by construction."""
 
@@ -83,6 +80,12 @@ class Arithmetic(Protocol):
 
     def predict(self, probe: Probe, semantics: Sequence[Semantics]) -> Iterator[Array]:
         """Codes (int64) that each gives for the probe's elements; neighbours that share facets are cheap."""
+
+    def staged(self, probe: Probe, semantics: Sequence[Semantics]) -> Iterator[tuple[Array, Array]]:
+        """What `predict` gives, and for each element its stage (float64), which never falls as a finite x grows.
+
+        Where it is the same for two x, each x between them has the same code; NaN if nothing is known of that.
+        """
 
     def special_probes(self) -> Iterator[Probe]:
         """Calls whose one element is NaN or an infinity."""

@@ -14,17 +14,17 @@ import numpy as np
 
 from tiebreak.conformance.audit import quantize_probes
 from tiebreak.conformance.audit.model import ANYTHING, OTHER, Facet, Probe, Semantics
-from tiebreak.conformance.audit.places import (
-    AWAY,
-    FLOOR,
-    NEVER_NEGATIVE,
-    TRUNCATE,
-    WORDS,
-    Place,
-    flushed,
-    fused,
-    place_of,
-    rounded,
+from tiebreak.conformance.audit.places import NEVER_NEGATIVE, Place, flushed, fused, place_of, rounded
+from tiebreak.conformance.audit.quantize_facets import (
+    AFTER,
+    BEFORE,
+    CAST,
+    ENDS,
+    FACETS,
+    NARROW,
+    OF_RANGES,
+    OF_ZERO,
+    WIDER,
 )
 from tiebreak.golden import kernel
 from tiebreak.golden.elements import FLOAT_TYPES, IntegerType, numpy_dtype
@@ -32,91 +32,6 @@ from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array, Quantization, bits_of
 from tiebreak.golden.rounding import ROUND_MODES
 
-BEFORE, AFTER, WIDER = "before rounding", "after rounding", "before rounding, in float64"
-CAST, NARROW = "float32, then a cast", "narrow reciprocal"
-FACETS = (
-    Facet(
-        "precision",
-        {
-            "exact": "the quotient is not rounded before it becomes an integer",
-            "float64": "every step is rounded to float64",
-            "float32": "every step is rounded to float32",
-            "float16": "every step is rounded to float16",
-            "bfloat16": "every step is rounded to bfloat16",
-        },
-    ),
-    Facet(
-        "scaling",
-        {
-            "divide": "x / scale",
-            "reciprocal": "x times 1 / scale, which is rounded to the working precision",
-            NARROW: "x times 1 / scale, which is rounded to x's type, narrower than the working precision",
-            "fused": "x times the rounded 1 / scale plus the zero point, rounded once (fma)",
-            "range": "(x - low) / (high - low) times the number of steps, low and high being what the type's ends "
-            "stand for: a FakeQuantize",
-            "range, multiplied": "x * f - low * f, f being the number of steps / (high - low)",
-            "range, fused": "the same, the product and the sum rounded once (fma)",
-        },
-    ),
-    Facet(
-        "subnormals",
-        {
-            "kept": "subnormal numbers are numbers",
-            "inputs flushed": "a subnormal x counts as 0",
-            "scales flushed": "a subnormal scale counts as 0",
-            "inputs and scales flushed": "a subnormal x or scale counts as 0",
-            "quotients flushed": "a subnormal quotient becomes 0",
-            "all flushed": "subnormal operands and quotients count as 0",
-        },
-    ),
-    Facet(
-        "zero_point",
-        {
-            AFTER: "added to the rounded quotient, as an integer",
-            BEFORE: "added to the quotient in the working precision, then rounded",
-            WIDER: "added in float64 to the quotient of the working precision, then rounded",
-        },
-    ),
-    Facet("round_mode", {mode: WORDS[mode] for mode in (*ROUND_MODES, FLOOR, TRUNCATE, AWAY)}),
-    Facet(
-        "saturation",
-        {
-            "saturate": "the sum is clamped to the type's range",
-            "wrap": "the low bits of the sum",
-            "narrow range": "clamped to the range without its lowest value",
-            "clamp before zero point": "the rounded quotient is clamped, then the sum is",
-            "clamp before zero point, then wrap": "the rounded quotient is clamped; the low bits of the sum",
-            "int32": "the rounded quotient passes through int32, whose lowest value stands for all that it can't hold; "
-            "then the sum is clamped",
-            "int32, then wrap": "as int32, but then the low bits of the sum",
-            "int32, then a wider sum": "as int32, but the sum has room and is clamped",
-            "int64": "the rounded quotient passes through int64 in the same way, then the sum is clamped",
-            "float32": "the sum is computed in float32, then clamped",
-            CAST: "the sum is computed in float32 and clamped there, to 2^31 or 2^32 since float32 has no number just "
-            "below; the cast to the type makes its lowest value of that",
-        },
-    ),
-)
-ENDS = {
-    "lowest": "the type's lowest value",
-    "lowest but one": "the lowest value of a narrow range",
-    "highest": "the type's highest value",
-    "zero": "0, or the end of the range that is next to it",
-    "zero point": "the zero point, as if 0 were quantized",
-    "zero point but the lowest": "the zero point, as if 0 were quantized to a narrow range",
-    "int32": "the lowest int32 plus the zero point, which overflows if that is negative, clamped",
-    "highest before zero point": "the type's highest value plus the zero point, clamped",
-    "lowest before zero point": "the type's lowest value plus the zero point, clamped",
-    "highest before zero point, then wrap": "the low bits of the type's highest value plus the zero point",
-    "lowest before zero point, then wrap": "the low bits of the type's lowest value plus the zero point",
-}
-OF_RANGES = ("saturate", "narrow range")  # what lies beyond a range does not leave it
-OF_ZERO = {  # are others, if the lowest is 0
-    "int32",
-    "highest before zero point",
-    "lowest before zero point",
-    "lowest before zero point, then wrap",
-}
 SPECIALS = ("nan", "positive_infinity", "negative_infinity")
 FAR = 2.0**50
 REGIONS = {
@@ -270,6 +185,22 @@ class QuantizeArithmetic:
         }[value]
 
     def predict(self, probe: Probe, semantics: Sequence[Semantics]) -> Iterator[Array]:
+        for whole, left, saturation in self.wholes(probe, semantics):
+            with np.errstate(all="ignore"):
+                codes = self.finished(whole, left, saturation)
+            yield self.with_specials(codes, whole, probe)
+
+    def staged(self, probe: Probe, semantics: Sequence[Semantics]) -> Iterator[tuple[Array, Array]]:
+        for one, (whole, left, saturation) in zip(semantics, self.wholes(probe, semantics), strict=True):
+            with np.errstate(all="ignore"):
+                codes = self.finished(whole, left, saturation)
+                stage = self.stage(whole, codes, left, saturation)
+            if one[1].startswith("range"):  # beyond its ends a finite number follows an infinite one
+                stage = np.where(np.isfinite(whole), stage, np.nan)
+            yield self.with_specials(codes, whole, probe), stage
+
+    def wholes(self, probe: Probe, semantics: Sequence[Semantics]) -> Iterator[tuple[Array, Array, str]]:
+        """For each what is rounded, the integer that is left to add to it, and how the sum becomes a code."""
         scale, zero_point = probe.others[0], probe.others[1].astype(np.int64)
         at: tuple[str, ...] = ()
         rounded_for: tuple[str, ...] = ()
@@ -288,8 +219,7 @@ class QuantizeArithmetic:
                 if one[:5] != rounded_for:
                     rounded_for = one[:5]
                     whole = rounded(place, mode, precision)
-                codes = self.finished(whole, left, saturation)
-            yield self.with_specials(codes, whole, probe)
+            yield whole, left, saturation
 
     def placed(self, x: Array, scale: Array, added: Array, precision: str, scaling: str, subnormals: str) -> Place:
         """The argument of round for each element, `added` being what is added before it."""
@@ -350,13 +280,6 @@ class QuantizeArithmetic:
         below = np.where(far, value, down.astype(np.float64) + added)
         return Place(below, np.where(far, 0, rest), np.where(far, value, value + added))
 
-    def rising_codes(self, semantics: Sequence[Semantics]) -> Sequence[int]:
-        ends = self.seen.get("positive_infinity"), self.seen.get("negative_infinity")
-        leaves = ("wrap" in one[-1] or one[-1].startswith("int") for one in semantics)
-        if ends != (["highest"], ["lowest"]) or any(leaves):
-            return ()
-        return range(self.kind.lowest + 1, self.kind.highest + 1) if self.kind.bits <= 16 else ()
-
     def region(self, wrong: Sequence[tuple[Probe, int, int]]) -> str:
         """By what all of them have in common: subnormal operands, results out of range, ties, places next to ties."""
         kinds = {self.region_of(probe) for probe, _, _ in wrong}
@@ -408,6 +331,29 @@ class QuantizeArithmetic:
         least = lowest + 1 if saturation == "narrow range" else lowest
         inside = np.clip(total, least, highest)
         return np.asarray(np.where(inside == inside, inside, 0.0), np.int64)  # a NaN is no code
+
+    def stage(self, whole: Array, codes: Array, zero_point: Array, saturation: str) -> Array:
+        """As model.Arithmetic.staged has it: a sum of what only rises with the rounded quotient.
+
+        It counts those bounds on the way to the code that the quotient has reached; infinite ones have names of their
+        own, see with_specials.
+        """
+        lowest, highest, bounds = self.kind.lowest, self.kind.highest, []
+        inner = whole  # of wrap: each has its own low bits
+        if saturation in OF_RANGES:
+            inner = codes
+        elif saturation.startswith("clamp"):
+            inner = np.clip(whole, lowest, highest)
+        elif saturation == "int32, then wrap":
+            inner = np.clip(whole, -(2.0**31) - 1, 2.0**31)
+        elif saturation in ("float32", CAST):
+            inner = np.clip(whole, -(2.0**34), 2.0**34)
+        elif saturation.startswith("int"):
+            inner = np.clip(whole, lowest - zero_point - 1.0, highest - zero_point + 1.0)
+            size = 2.0**63 if saturation == "int64" else 2.0**31
+            bounds = [-size, size, -size - zero_point, size - zero_point]
+        steps = [whole >= bound for bound in bounds] + [whole > -np.inf, whole == np.inf]
+        return np.asarray(np.where(np.isnan(whole), np.nan, inner + sum(step.astype(np.int64) for step in steps)))
 
     def with_specials(self, codes: Array, whole: Array, probe: Probe) -> Array:
         """What a quotient that is no number gives is what such an input gave, if that has a name.

@@ -129,7 +129,8 @@ def neighbours(values: Array, steps: Sequence[int]) -> Array:
 def near_ties(node: Node, random: np.random.Generator) -> Iterator[Probe]:
     """Quotients as near a tie as two numbers of the type can have: 2 X 2^d - m S is 1 or -1 with an odd m.
 
-    They tell a quotient rounded to float64 from an exact one where results have many bits, or wrap around.
+    And, with X twice that, as near a whole number. They tell a quotient rounded to float64 from an exact one where
+    results have many bits, or wrap around.
     """
     if node.real.name != "float32":
         return
@@ -142,6 +143,6 @@ def near_ties(node: Node, random: np.random.Generator) -> Iterator[Probe]:
             for sign in (1, -1):
                 x = sign * pow(step, -1, significand) % significand
                 if x * 2 > significand and x < 1 << 24:
-                    found += [x * 2.0**shift, -x * 2.0**shift]
+                    found += [x * 2.0**shift, -x * 2.0**shift, x * 2.0**shift * 2, -x * 2.0**shift * 2]
         x32 = np.array(found, np.float32).astype(node.inputs[0].dtype)
         yield probe(node, float(significand), zero_points[number % len(zero_points)], x32)

@@ -190,14 +190,19 @@ class QuantizeV2Arithmetic:
         beyond = all(not float(p.others[0]) <= float(p.x[0]) <= float(p.others[1]) for p, _, _ in wrong)
         return "ends" if beyond else OTHER
 
-    def rising_codes(self, semantics: Sequence[Semantics]) -> Sequence[int]:
-        """A clamp keeps codes rising, whatever the formula."""
-        return range(self.kind.lowest + 1, self.kind.highest + 1) if self.kind.bits <= 16 else ()
-
     def predict(self, probe: Probe, semantics: Sequence[Semantics]) -> Iterator[Array]:
+        return (codes for codes, _ in self.staged(probe, semantics))
+
+    def staged(self, probe: Probe, semantics: Sequence[Semantics]) -> Iterator[tuple[Array, Array]]:
+        """A clamp keeps codes rising, whatever the formula."""
         for one in semantics:
+            if one[0] == "exact":
+                codes = self.exactly(probe, one[5])
+                yield codes, np.where(codes == ANYTHING, np.nan, codes)
+                continue
             with np.errstate(all="ignore"):
-                yield self.exactly(probe, one[5]) if one[0] == "exact" else self.stepwise(probe, one)
+                inside = np.clip(self.stepwise(probe, one), self.kind.lowest, self.kind.highest)
+                yield np.asarray(np.nan_to_num(inside), np.int64), inside
 
     def exactly(self, probe: Probe, mode: str) -> Array:
         """As the reference kernel has it; anything where the document leaves it open."""
@@ -211,6 +216,7 @@ class QuantizeV2Arithmetic:
         return found
 
     def stepwise(self, probe: Probe, semantics: Semantics) -> Array:
+        """Whole numbers, some beyond the type's range."""
         precision, formula, scaling, ends, offset, mode = semantics
         kind = numpy_dtype(precision)
         x, low, high = (np.asarray(a).astype(kind) for a in (probe.x, *probe.others))
@@ -226,7 +232,7 @@ class QuantizeV2Arithmetic:
             total = self.combined(self.counted(x, low, high, scaling, kind), to_whole, offset, kind)
         else:
             total = self.first(x, low, high, scaling, to_whole, offset, kind)
-        return np.asarray(np.nan_to_num(np.clip(total, self.kind.lowest, self.kind.highest)), np.int64)
+        return np.asarray(total, np.float64)
 
     def counted(self, x: Array, low: Array, high: Array, scaling: str, kind: np.dtype[Any]) -> Array:
         """Steps from the lower end of the range."""

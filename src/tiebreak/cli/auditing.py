@@ -28,6 +28,11 @@ if TYPE_CHECKING:
 )
 @node_types
 @run_folder("--versus", "earlier_run", metavar="RUN_DIR", help="Also say what changed since this run.")
+@click.option(
+    "--exhaustive",
+    is_flag=True,
+    help="Compare what can't be told apart for every input there is, if seconds are not enough; it takes minutes.",
+)
 @limits(10.0, 0.1, "one call")
 @JSON
 def audit(
@@ -40,6 +45,7 @@ def audit(
     input_type: str | None,
     opset: int,
     earlier_run: Path | None,
+    exhaustive: bool,
     time_limit: float,
     memory_limit: int,
     as_json: bool,
@@ -54,12 +60,21 @@ def audit(
 
     values = {name: json_or_text(text) for name, text in attributes.items()}
     node = audited_node(operator, values, input_type or "", output_type or "", opset)
+    if matrix and (exhaustive or earlier_run is not None):
+        raise InvalidInput("--matrix is about no backend: it takes no --exhaustive and no --versus")
     if matrix:
         return separation_matrix(node, page, backend, as_json=as_json)
     if backend is None or page is not None:
         raise InvalidInput("name a backend to audit, or --matrix (with --page FILE or not) for none")
     try:
-        data = audit_job(backend, node, time_limit=time_limit, memory_limit=memory_limit, earlier_run=earlier_run)
+        data = audit_job(
+            backend,
+            node,
+            time_limit=time_limit,
+            memory_limit=memory_limit,
+            earlier_run=earlier_run,
+            exhaustive=tell_setting if exhaustive else None,
+        )
     except Unsupported as reason:
         click.echo(f"tiebreak: {backend} does not take the node: {' '.join(str(reason).split())[:500]}", err=True)
         sys.exit(EXIT_NOTHING_RAN)
@@ -68,6 +83,10 @@ def audit(
     else:
         print_audit(data)
     sys.exit(0 if data["consistent"] and not data["path_dependent"] else EXIT_DISCREPANCIES)
+
+
+def tell_setting(number: int, of: int) -> None:
+    click.echo(f"comparing what is left for every input, setting {number} of {of}", err=True)
 
 
 def separation_matrix(node: Node, page: Path | None, backend: str | None, *, as_json: bool) -> None:
