@@ -17,13 +17,19 @@ WITNESSES = Path(__file__).parent / "witnesses.json"
 
 
 @cache
-def witnesses() -> dict[str, Any]:
-    """For "INPUT-OUTPUT" types: rows of a scale's bits, a zero point and bits of inputs."""
-    found: dict[str, Any] = json.loads(WITNESSES.read_text(encoding="utf-8"))
+def witnesses() -> dict[str, dict[str, Any]]:
+    """By operator and kind of node: rows of the codes of the inputs after the first, and a list of codes of x."""
+    found: dict[str, dict[str, Any]] = json.loads(WITNESSES.read_text(encoding="utf-8"))
     return found
 
 
+def witnesses_of(operator: str, kind: str) -> Iterator[tuple[int, list[int], list[int]]]:
+    """A number, codes of the inputs after the first, and codes of those x on which two of the plainest differ."""
+    for number, (*others, x) in enumerate(witnesses()[operator].get(kind, [])):
+        yield number, others, x
+
+
 def separating(s: Setting) -> Iterator[Sketch]:
-    """Inputs on which two of the plainest semantics differ, by scale and zero point."""
-    for number, (scale, zero_point, x) in enumerate(witnesses().get(f"{s.real.name}-{s.quantized.name}", [])):
+    """Of the quantize family, by scale and zero point."""
+    for number, (scale, zero_point), x in witnesses_of("ngraph.Quantize", f"{s.real.name}-{s.quantized.name}"):
         yield Sketch(f"separating-{number}", x, [scale], [zero_point], ("Separating",))

@@ -4,37 +4,57 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 from tiebreak.conformance.audit.matrix import separations
 from tiebreak.conformance.audit.operators import arithmetic_of, audited_node
+from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators import get_operator
 from tiebreak.golden.problem import codes_of
+from tiebreak.golden.samples import openvino_fake_quantize, tensorflow_quantize_v2
 from tiebreak.golden.separating import WITNESSES
 
-OPERATOR = "ngraph.Quantize"
+
+def nodes() -> Iterator[tuple[str, str, Node]]:
+    """Each operator with a table of semantics that has vectors of its own, and each kind of node of it."""
+    spec = get_operator("ngraph.Quantize")
+    for real in spec.real_types:
+        for quantized in spec.quantized_types:
+            yield spec.id, f"{real}-{quantized}", audited_node(spec.id, {}, real, quantized, 0)
+    spec = get_operator("openvino.FakeQuantize")
+    for real in spec.real_types:
+        for levels in openvino_fake_quantize.SEPARATED:
+            yield spec.id, f"{real}-{levels}", audited_node(spec.id, {"levels": levels}, real, "", 0)
+    spec = get_operator("tensorflow.QuantizeV2")
+    for quantized in spec.quantized_types:
+        for kind, attributes in tensorflow_quantize_v2.separated(quantized):
+            yield spec.id, kind, audited_node(spec.id, attributes, "", quantized, 0)
 
 
-def rows(real: str, quantized: str) -> list[list[Any]]:
-    """[bits of a scale, zero point, bits of inputs], each witness once, in the matrix's order."""
-    _, pairs, _ = separations(arithmetic_of(audited_node(OPERATOR, {}, real, quantized, 0)))
-    found: dict[tuple[int, int], list[int]] = {}
+def rows(node: Node) -> list[list[Any]]:
+    """[codes of the inputs after the first, codes of x], each witness once, in the matrix's order."""
+    _, pairs, _ = separations(arithmetic_of(node))
+    found: dict[tuple[int, ...], list[int]] = {}
     for pair in pairs:
         if pair.witness is not None:
-            x, scale, zero_point = (
-                int(codes_of(array).reshape(-1)[0]) for array in (pair.witness.x, *pair.witness.others)
-            )
-            own = found.setdefault((scale, zero_point), [])
+            x, *others = (int(codes_of(array).reshape(-1)[0]) for array in (pair.witness.x, *pair.witness.others))
+            own = found.setdefault(tuple(others), [])
             if x not in own:
                 own.append(x)
     return [[*key, inputs] for key, inputs in found.items()]
 
 
-def all_rows() -> dict[str, list[list[Any]]]:
-    spec = get_operator(OPERATOR)
-    return {f"{real}-{kind}": rows(real, kind) for real in spec.real_types for kind in spec.quantized_types}
+def all_rows() -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {}
+    for operator, kind, node in nodes():
+        found.setdefault(operator, {})[kind] = rows(node)
+    return found
 
 
 if __name__ == "__main__":
-    lines = [f" {json.dumps(name)}: {json.dumps(found)}" for name, found in all_rows().items()]
-    WITNESSES.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+    parts = []
+    for operator, kinds in all_rows().items():
+        lines = [f"  {json.dumps(name)}: {json.dumps(found)}" for name, found in kinds.items()]
+        parts.append(f" {json.dumps(operator)}: {{\n" + ",\n".join(lines) + "\n }")
+    WITNESSES.write_text("{\n" + ",\n".join(parts) + "\n}\n", encoding="utf-8")

@@ -13,7 +13,9 @@ from click.testing import CliRunner, Result
 from tiebreak.cli import main
 from tiebreak.conformance.audit.matrix import separations
 from tiebreak.conformance.audit.operators import arithmetic_of, audited_node
+from tiebreak.golden.problem import codes_of
 from tiebreak.golden.separating import witnesses
+from tiebreak.golden.vectorfile import VECTORS, read_cases
 
 
 def cli(*arguments: str) -> Result:
@@ -61,7 +63,27 @@ def test_the_pages_are_what_the_tables_make() -> None:
 
 def test_the_stored_witnesses_are_the_matrixs() -> None:
     """After a change: python tests/make_witnesses.py, then tiebreak vectors build golden/vectors."""
-    stored = witnesses()
-    assert len(stored) == 32 and all(stored.values())
-    for real, kind in (("float32", "int8"), ("bfloat16", "uint16")):
-        assert stored[f"{real}-{kind}"] == make_witnesses.rows(real, kind)
+    stored, nodes = witnesses(), list(make_witnesses.nodes())
+    assert {(operator, kind) for operator, kind, _ in nodes} == {(o, k) for o, kinds in stored.items() for k in kinds}
+    assert all(all(kinds.values()) for kinds in stored.values())
+    for chosen in ("float32-int8", "bfloat16-uint16", "float32-16", "uint8-SCALED-HALF_TO_EVEN"):
+        ((operator, kind, node),) = (row for row in nodes if row[1] == chosen)
+        assert stored[operator][kind] == make_witnesses.rows(node)
+
+
+@pytest.mark.parametrize(
+    ("operator", "types", "kind"),
+    [
+        ("ngraph.Quantize", "float32-int8", "float32-int8"),
+        ("openvino.FakeQuantize", "float32-float32", "float32-256"),
+        ("tensorflow.QuantizeV2", "float32-uint8", "uint8-MIN_FIRST-HALF_AWAY_FROM_ZERO"),
+    ],
+)
+def test_the_witnesses_are_golden_vectors(operator: str, types: str, kind: str) -> None:
+    stored = set[tuple[int, ...]]()
+    for case in read_cases(VECTORS / f"{operator}-{types}.json"):
+        if "separating" in case.id:
+            x, *others = (codes_of(array).reshape(-1) for array in case.inputs)
+            stored |= {(*(int(one[0]) for one in others), int(code)) for code in x}
+    wanted = {(*others, code) for *others, x in witnesses()[operator][kind] for code in x}
+    assert len(wanted) > 15 and wanted <= stored

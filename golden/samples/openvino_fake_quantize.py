@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from tiebreak.golden.elements import FLOAT_TYPES, FloatType, decode, encode, neighbour
 from tiebreak.golden.samples.model import Sample, Tensor, bits, reals, scalar
+from tiebreak.golden.separating import witnesses_of
 
 Value = Fraction | float | int
 Limits = tuple[Value, Value, Value, Value]  # input_low, input_high, output_low, output_high
@@ -57,6 +58,8 @@ MANY = (
     (1 << 62) + 3,
 )
 
+SEPARATED = (16, 256)  # levels, for which witnesses are kept
+
 # Shape of X, then of each limit.
 BROADCASTS: tuple[tuple[tuple[int, ...], tuple[tuple[int, ...], ...]], ...] = (
     ((2, 3, 4), ((), (), (), ())),
@@ -104,6 +107,7 @@ def samples(real: str, _output: str) -> Iterator[Sample]:
     yield from unspecified(real)
     yield from broadcasts(real)
     yield from lanes(real)
+    yield from separating(real)
 
 
 def sample(
@@ -351,3 +355,13 @@ def lanes(real: str) -> Iterator[Sample]:
         limits = (0, 7, Fraction(-3, 5), Fraction(9, 5))
         roles = ("nearest", "below", "above")
         yield sample(f"lanes-{count}", real, 6, limits, x, ("Lane",), roles)
+
+
+def separating(real: str) -> Iterator[Sample]:
+    """Inputs on which two of the plainest arithmetics differ, by limits."""
+    roles = ("quotient", "position", "nearest", "fraction", "product", "sum")
+    for levels in SEPARATED:
+        for number, limits, x in witnesses_of("openvino.FakeQuantize", f"{real}-{levels}"):
+            tensors = (bits(real, x), *(bits(real, [limit], ()) for limit in limits))
+            node = {"real": real, "attributes": {"levels": levels}}
+            yield Sample(f"separating-L{levels}-{number}", node, tensors, ("Separating",), roles)

@@ -9,6 +9,7 @@ from typing import Any
 
 from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, IntegerType, decode, encode, neighbour
 from tiebreak.golden.samples.model import Sample, Tensor, bits, reals, scalar
+from tiebreak.golden.separating import witnesses_of
 
 F32 = FLOAT_TYPES["float32"]
 HALF = Fraction(1, 2)
@@ -65,6 +66,7 @@ def samples(real: str, quantized: str) -> Iterator[Sample]:
     yield from narrow(kind)
     yield beyond(kind)
     yield from each_step(kind)
+    yield from separating(quantized)
 
 
 def exact(value: Fraction) -> Fraction:
@@ -365,3 +367,20 @@ def narrow(kind: IntegerType) -> Iterator[Sample]:
     x = reals("float32", [Fraction(0), Fraction(1), Fraction(2), Fraction(-3)])
     tensors = (x, *range_tensors(Fraction(1), Fraction(2)))
     yield Sample("scaled-narrow-above-zero", node, tensors, ("NarrowRange", "ZeroOutside"), ("zero-outside",))
+
+
+def separated(quantized: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The kinds of node for which witnesses are kept, and their attributes."""
+    for mode, rounding in SETTINGS:
+        if not is_open(INTEGER_TYPES[quantized], mode):
+            yield f"{quantized}-{mode}-{rounding}", {"mode": mode, "round_mode": rounding}
+
+
+def separating(quantized: str) -> Iterator[Sample]:
+    """Inputs on which two of the plainest arithmetics differ, by range."""
+    for kind, attributes in separated(quantized):
+        roles = (*MODE_ROLES[attributes["mode"]], TIE_ROLES[attributes["round_mode"]])
+        for number, ends, x in witnesses_of("tensorflow.QuantizeV2", kind):
+            tensors = (bits("float32", x), *(bits("float32", [end], ()) for end in ends))
+            node = {"quantized": quantized, "attributes": attributes}
+            yield Sample(f"separating-{kind.lower()}-{number}", node, tensors, ("Separating",), roles)
