@@ -1,6 +1,7 @@
 """The theme whose inputs tell two arithmetics apart: the witnesses of `tiebreak audit --matrix`, kept as bits.
 
 golden/witnesses.json is written by tests/make_witnesses.py; what the inputs must give is the oracle's, as everywhere.
+An audit asks them first.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ def witnesses() -> dict[str, dict[str, Any]]:
 
 def witnesses_of(operator: str, kind: str) -> Iterator[tuple[int, list[int], list[int]]]:
     """A number, codes of the inputs after the first, and codes of those x on which two of the plainest differ."""
-    for number, (*others, x) in enumerate(witnesses()[operator].get(kind, [])):
+    for number, (*others, x) in enumerate(witnesses().get(operator, {}).get(kind, [])):
         yield number, others, x
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from tiebreak.conformance.audit.matrix import separations
 from tiebreak.conformance.audit.operators import arithmetic_of, audited_node
+from tiebreak.conformance.audit.stored import kind_of
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators import get_operator
 from tiebreak.golden.problem import codes_of
@@ -16,20 +17,20 @@ from tiebreak.golden.samples import openvino_fake_quantize, tensorflow_quantize_
 from tiebreak.golden.separating import WITNESSES
 
 
-def nodes() -> Iterator[tuple[str, str, Node]]:
-    """Each operator with a table of semantics that has vectors of its own, and each kind of node of it."""
+def nodes() -> Iterator[Node]:
+    """Of each operator that has both a table of semantics and vectors of its own."""
     spec = get_operator("ngraph.Quantize")
     for real in spec.real_types:
         for quantized in spec.quantized_types:
-            yield spec.id, f"{real}-{quantized}", audited_node(spec.id, {}, real, quantized, 0)
+            yield audited_node(spec.id, {}, real, quantized, 0)
     spec = get_operator("openvino.FakeQuantize")
     for real in spec.real_types:
         for levels in openvino_fake_quantize.SEPARATED:
-            yield spec.id, f"{real}-{levels}", audited_node(spec.id, {"levels": levels}, real, "", 0)
+            yield audited_node(spec.id, {"levels": levels}, real, "", 0)
     spec = get_operator("tensorflow.QuantizeV2")
     for quantized in spec.quantized_types:
-        for kind, attributes in tensorflow_quantize_v2.separated(quantized):
-            yield spec.id, kind, audited_node(spec.id, attributes, "", quantized, 0)
+        for attributes in tensorflow_quantize_v2.separated(quantized).values():
+            yield audited_node(spec.id, attributes, "", quantized, 0)
 
 
 def rows(node: Node) -> list[list[Any]]:
@@ -47,8 +48,8 @@ def rows(node: Node) -> list[list[Any]]:
 
 def all_rows() -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
-    for operator, kind, node in nodes():
-        found.setdefault(operator, {})[kind] = rows(node)
+    for node in nodes():
+        found.setdefault(node.operator, {})[kind_of(node)] = rows(node)
     return found
 
 

@@ -13,13 +13,19 @@ from click.testing import CliRunner, Result
 from tiebreak.cli import main
 from tiebreak.conformance.audit.matrix import separations
 from tiebreak.conformance.audit.operators import arithmetic_of, audited_node
-from tiebreak.golden.problem import codes_of
+from tiebreak.conformance.audit.stored import kind_of, stored_probes
+from tiebreak.golden.problem import Array, codes_of
 from tiebreak.golden.separating import witnesses
 from tiebreak.golden.vectorfile import VECTORS, read_cases
 
 
 def cli(*arguments: str) -> Result:
     return CliRunner().invoke(main, ["audit", *arguments])
+
+
+def code_of(array: Array) -> int:
+    """Of a scalar, or of the first element."""
+    return int(codes_of(array).reshape(-1)[0])
 
 
 @pytest.mark.parametrize(("operator", "kind"), [("onnx.QuantizeLinear", "int8"), ("openvino.FakeQuantize", "")])
@@ -64,11 +70,15 @@ def test_the_pages_are_what_the_tables_make() -> None:
 def test_the_stored_witnesses_are_the_matrixs() -> None:
     """After a change: python tests/make_witnesses.py, then tiebreak vectors build golden/vectors."""
     stored, nodes = witnesses(), list(make_witnesses.nodes())
-    assert {(operator, kind) for operator, kind, _ in nodes} == {(o, k) for o, kinds in stored.items() for k in kinds}
+    assert {(node.operator, kind_of(node)) for node in nodes} == {(o, k) for o, kinds in stored.items() for k in kinds}
     assert all(all(kinds.values()) for kinds in stored.values())
     for chosen in ("float32-int8", "bfloat16-uint16", "float32-16", "uint8-SCALED-HALF_TO_EVEN"):
-        ((operator, kind, node),) = (row for row in nodes if row[1] == chosen)
-        assert stored[operator][kind] == make_witnesses.rows(node)
+        (node,) = (one for one in nodes if kind_of(one) == chosen)
+        assert stored[node.operator][chosen] == make_witnesses.rows(node)
+        probes = [
+            (*(int(codes_of(a).reshape(-1)[0]) for a in p.others), codes_of(p.x).tolist()) for p in stored_probes(node)
+        ]
+        assert [list(row) for row in probes] == stored[node.operator][chosen]
 
 
 @pytest.mark.parametrize(
@@ -83,7 +93,7 @@ def test_the_witnesses_are_golden_vectors(operator: str, types: str, kind: str) 
     stored = set[tuple[int, ...]]()
     for case in read_cases(VECTORS / f"{operator}-{types}.json"):
         if "separating" in case.id:
-            x, *others = (codes_of(array).reshape(-1) for array in case.inputs)
-            stored |= {(*(int(one[0]) for one in others), int(code)) for code in x}
+            x, *others = case.inputs
+            stored |= {(*map(code_of, others), int(code)) for code in codes_of(x)}
     wanted = {(*others, code) for *others, x in witnesses()[operator][kind] for code in x}
     assert len(wanted) > 15 and wanted <= stored

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tiebreak.conformance.audit.model import ANYTHING, OTHER, Arithmetic, Candidates, Probe, Semantics
+from tiebreak.conformance.audit.stored import stored_probes
 from tiebreak.golden.problem import Array
 
 # Codes (int64, flat) that the backend gives for each probe, None where it gives nothing.
@@ -51,7 +52,7 @@ class Inference:
         """Until one semantics is left, none, or some that no input of the search tells apart."""
         self.look_at_specials()
         self.alive = Candidates(self.arithmetic).all
-        for probe in self.arithmetic.first_probes():
+        for probe in (*stored_probes(self.arithmetic.node), *self.arithmetic.first_probes()):
             self.try_probes([probe])
         self.alive = [one for one in self.alive if self.says_something(one)]
         if len(self.alive) > 1:

@@ -369,16 +369,18 @@ def narrow(kind: IntegerType) -> Iterator[Sample]:
     yield Sample("scaled-narrow-above-zero", node, tensors, ("NarrowRange", "ZeroOutside"), ("zero-outside",))
 
 
-def separated(quantized: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The kinds of node for which witnesses are kept, and their attributes."""
-    for mode, rounding in SETTINGS:
-        if not is_open(INTEGER_TYPES[quantized], mode):
-            yield f"{quantized}-{mode}-{rounding}", {"mode": mode, "round_mode": rounding}
+def separated(quantized: str) -> dict[str, dict[str, Any]]:
+    """The attributes of the nodes for which witnesses are kept, by the names that these have."""
+    return {
+        f"{quantized}-{mode}-{rounding}": {"mode": mode, "round_mode": rounding}
+        for mode, rounding in SETTINGS
+        if not is_open(INTEGER_TYPES[quantized], mode)
+    }
 
 
 def separating(quantized: str) -> Iterator[Sample]:
     """Inputs on which two of the plainest arithmetics differ, by range."""
-    for kind, attributes in separated(quantized):
+    for kind, attributes in separated(quantized).items():
         roles = (*MODE_ROLES[attributes["mode"]], TIE_ROLES[attributes["round_mode"]])
         for number, ends, x in witnesses_of("tensorflow.QuantizeV2", kind):
             tensors = (bits("float32", x), *(bits("float32", [end], ()) for end in ends))

@@ -1,0 +1,32 @@
+"""The witnesses of the separation matrices, as probes: what tells the plainest semantics apart is asked first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tiebreak.conformance.audit.model import Probe
+from tiebreak.golden.nodes import Node
+from tiebreak.golden.operators import get_operator
+from tiebreak.golden.samples.model import Tensor
+from tiebreak.golden.separating import witnesses_of
+
+KEPT_AS = {"onnx.QuantizeLinear": "ngraph.Quantize"}  # the same arithmetic
+
+
+def stored_probes(node: Node) -> Iterator[Probe]:
+    """None of a kind of node for which no witnesses are kept."""
+    types = [kind.dtype.name for kind in node.inputs]
+    for _, others, x in witnesses_of(KEPT_AS.get(node.operator, node.operator), kind_of(node)):
+        scalars = (Tensor(kind, (), [code]).array() for kind, code in zip(types[1:], others, strict=True))
+        yield Probe(Tensor(types[0], (len(x),), x).array(), tuple(scalars))
+
+
+def kind_of(node: Node) -> str:
+    """The name under which the witnesses of such a node are kept among its operator's."""
+    spec = get_operator(node.operator)
+    if spec.has_attribute("levels"):
+        return f"{node.input_type}-{node.attributes['levels']}"
+    if spec.has_attribute("mode"):
+        named = (node.attributes.get(name, spec.attribute(name).default) for name in ("mode", "round_mode"))
+        return "-".join([node.output_type, *map(str, named)])
+    return f"{node.input_type}-{node.output_type}"
