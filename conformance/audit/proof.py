@@ -19,7 +19,7 @@ from tiebreak.golden.problem import Array
 
 MOST_LEFT = 200  # semantics
 SETTINGS = 24  # of the inputs after the first
-MOST = 12_000_000  # predictions: some seconds
+MOST = 8_000_000  # predictions: some seconds
 EXHAUSTIVE = 4  # settings, if it is all
 AT_ONCE = 1 << 18  # predictions
 
