@@ -82,6 +82,28 @@ def test_halves_say_what_going_through_all_inputs_says(
     assert told.count("same") > 4 and told.count("differ") > 60 and told.count("not known") < 12
 
 
+@pytest.mark.parametrize(("operator", "attributes", "real", "kind"), [*SMALL, *USUAL[-2:]])
+def test_stages_never_fall_and_codes_change_only_where_they_rise(
+    operator: str, attributes: dict[str, Any], real: str, kind: str
+) -> None:
+    """For finite numbers in order: every one of a 16-bit type, the top 16 bits of every other."""
+    arithmetic, choose = ready(audited_node(operator, attributes, real, kind, 0)), random.Random(5)
+    bits = arithmetic.node.real.bits
+    steps = np.arange(arithmetic.node.real.infinity_bits >> (bits - 16)) << (bits - 16)
+    x = from_ordinals(np.unique(np.concatenate([-steps, steps])), arithmetic)
+    everything, probes, changes = Candidates(arithmetic).all, list(arithmetic.first_probes()), 0
+    for _ in range(150):
+        one, setting = choose.choice(everything), choose.choice(probes)
+        ((codes, stage),) = arithmetic.staged(Probe(x, setting.others), [one])
+        if np.isnan(stage).any():
+            continue
+        assert (stage[1:] >= stage[:-1]).all(), (one, setting.others)
+        changed = codes[1:] != codes[:-1]
+        assert (stage[1:] > stage[:-1])[changed].all(), (one, setting.others)
+        changes += np.count_nonzero(changed)
+    assert changes > 1000
+
+
 @pytest.mark.parametrize(
     ("real", "quantized"), [("float32", "int8"), ("float32", "int16"), ("float16", "int8"), ("float64", "int8")]
 )

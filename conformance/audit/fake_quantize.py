@@ -22,6 +22,7 @@ from tiebreak.golden.pose import problems_of
 from tiebreak.golden.problem import Array
 
 SPEC, FLUSHED = "divide, multiply", "flushed"
+LEVELS = np.finfo(np.float64).min, np.finfo(np.float64).max
 STEPS = {"of 8 bits": 255, "of 4 bits": 15}
 FACETS = (
     Facet(
@@ -186,7 +187,7 @@ class FakeQuantizeArithmetic:
         return (given for given, _ in self.staged(probe, semantics))
 
     def staged(self, probe: Probe, semantics: Sequence[Semantics]) -> Iterator[tuple[Array, Array]]:
-        """The level rises with x, and so does on which side of the limits it is; the result depends on nothing else."""
+        """The level rises with x between the limits, and beyond either nothing changes."""
         at: tuple[str, ...] = ()
         levels_for: tuple[str, ...] = ()
         for one in semantics:
@@ -217,7 +218,8 @@ class FakeQuantizeArithmetic:
                     found = np.where(x <= low, first, np.where(x > high, last, found)).astype(kind)
                 stored = found.astype(self.node.outputs[0].dtype)
                 given = codes(flushed(stored, self.tiny) if flushes else stored)
-                stage = level.astype(np.float64) + (x > low) + (x > high)
+                inner = np.clip(level.astype(np.float64), *LEVELS)  # an infinite one is a level still
+                stage = np.where(x <= low, -np.inf, np.where(x > high, np.inf, inner))
             yield given, stage
 
     @property

@@ -344,7 +344,7 @@ class QuantizeArithmetic:
             inner = codes
         elif saturation.startswith("clamp"):
             inner = np.clip(whole, lowest, highest)
-        elif saturation == "int32, then wrap":
+        elif saturation == "int32, then wrap" or (saturation == "int32" and self.kind.bits == 32):  # whose sum wraps
             inner = np.clip(whole, -(2.0**31) - 1, 2.0**31)
         elif saturation in ("float32", CAST):
             inner = np.clip(whole, -(2.0**34), 2.0**34)
