@@ -21,7 +21,7 @@ from tiebreak.golden.vectorfile import VECTORS, read_cases
 
 BEFORE = "scale and shift computed beforehand"
 REBUILT = f"{BEFORE}, output limits rebuilt"
-Box = Callable[[Case], Array]
+Box = Callable[[Case], Array | tuple[Array, ...]]
 
 
 def compiled(case: Case) -> Array:
@@ -62,6 +62,24 @@ def test_a_cast_before_the_clamp_is_named() -> None:
     assert counts == {"casts to int64 before clamping, which overflows": 4}
 
 
+def flushing(case: Case) -> tuple[Array, ...]:
+    """MIN_COMBINED as TensorFlow's kernel: subnormal numbers count as 0, a range of no width has no ratio."""
+    x, low, high = (np.where(np.abs(array) < 2.0**-126, np.float32(0), array) for array in case.inputs)
+    with np.errstate(all="ignore"):
+        steps = (np.minimum(np.maximum(x, low), high) - low) * (np.float32(255) / (high - low)) - np.float32(128)
+    away = np.trunc(steps + np.copysign(0.5, steps).astype(np.float64))
+    return np.where(np.isfinite(steps), np.clip(np.nan_to_num(away), -128, 127), -128).astype(np.int8), low, high
+
+
+def test_flushed_ranges_without_a_ratio_are_named() -> None:
+    node = make_node("tensorflow.QuantizeV2", quantized="int8", attributes={"ensure_minimum_range": 0.0})
+    ends = [np.array(end * 2.0**-126, np.float32) for end in (-0.25, 0.5, -128.0, 127.0)]
+    narrow = Case("narrow", node, (np.linspace(-2e-39, 5e-39, 12).astype(np.float32), *ends[:2]))
+    wide = Case("wide", node, (np.linspace(-9e-39, 9e-39, 12).astype(np.float32), *ends[2:]))
+    counts = names_of([narrow, wide], flushing)
+    assert set(counts) == {"flushes subnormals to zero, with a range ratio rounded first"} and counts.total() > 12
+
+
 def test_a_name_of_the_table_is_kept_where_another_is_there_too() -> None:
     """Small cases fit many semantics by chance: the engine names real results only where nothing else does."""
     counts = named("openvino.FakeQuantize", compiled, {})
@@ -86,7 +104,8 @@ def names_of(cases: Sequence[Case], box: Box) -> Counter[str]:
     truths = TruthCache()
     for case in cases:
         with np.errstate(all="ignore"):
-            result = box(case).reshape(case.inputs[0].shape)
-        record(records, case, Outcome("ok", (result.astype(np.float32),)), truths)
+            result = box(case)
+        outputs = result if isinstance(result, tuple) else (result.reshape(case.inputs[0].shape).astype(np.float32),)
+        record(records, case, Outcome("ok", outputs), truths)
     engine = Engine({case.id: case for case in cases}, records.outputs)
     return Counter(row["cause"] for row in with_causes(evidence_of(records), rename=engine.rename))

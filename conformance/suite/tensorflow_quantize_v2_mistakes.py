@@ -119,8 +119,12 @@ def mistake(
     ends: Ends = range_used,
     change: Callable[[Own], Own] = lambda own: own,
     one_range: bool = False,
+    matters: Callable[[Own], bool] = lambda own: True,
 ) -> Mistake:
-    """A backend whose formulas, outputs of the range, or operands (`change`) are wrong; the rest is right."""
+    """A backend whose formulas, outputs of the range, or operands (`change`) are wrong; the rest is right.
+
+    It raises ValueError where the mistake does not `matter`, so that it is no candidate there.
+    """
 
     def run(node: Node, x: Array, low: Array, high: Array) -> tuple[Array, ...]:
         attributes = node.attributes
@@ -133,7 +137,10 @@ def mistake(
             attributes.get("ensure_minimum_range", LEAST),
         )
         with np.errstate(all="ignore"):
-            own = change(Own(x, *laid_over(attributes, x, low, high), *facts))
+            given = Own(x, *laid_over(attributes, x, low, high), *facts)
+            if not matters(given):
+                raise ValueError("there is nothing to mistake")
+            own = change(given)
             own_range = change(Own(low, low, high, *facts))
             output = (RIGHT | (formulas or {}))[own.mode](own)
             return np.asarray(output), *(np.asarray(end, np.float32) for end in ends(own_range))
@@ -202,6 +209,32 @@ def widened(o: Own) -> Own:
     return replace(o, low=low, high=high)
 
 
+def has_subnormals(o: Own) -> bool:
+    return any((flushed(values) != values).any() for values in (o.x, o.low, o.high, o.high - o.low))
+
+
+def without_subnormals(o: Own) -> Own:
+    return replace(o, x=flushed(o.x), low=flushed(o.low), high=flushed(o.high))
+
+
+def flushed_range(o: Own) -> tuple[Array, Array]:
+    low, high = range_used(o)
+    return flushed(low), flushed(high)
+
+
+def flushed_ratio(o: Own) -> Array:
+    """As ratio_first; a factor or product that is infinite or no number makes the lowest value."""
+    product = flushed(np.clip(o.x, o.low, o.high) - o.low) * (np.float32(o.range_t) / flushed(o.high - o.low))
+    whole = o.rounded(product - np.float32(o.offset)) if o.kind.signed else np.trunc(product + np.float32(0.5))
+    return o.integers(np.where(np.isfinite(product), whole, o.kind.lowest))
+
+
+def flushed_sums(o: Own) -> Array:
+    """As float_sums; no width makes the lowest value."""
+    width = flushed(o.high - o.low)
+    return np.where(width == 0, o.integers(np.full(o.x.shape, o.kind.lowest)), float_sums(o))
+
+
 def flushed_combined(o: Own) -> Array:
     difference, width = flushed(np.clip(o.x, o.low, o.high) - o.low), flushed(o.high - o.low)
     return o.integers(o.rounded(difference * np.float32(o.range_t) / width - np.float32(o.offset)))
@@ -267,8 +300,17 @@ MISTAKES: tuple[tuple[Cause, Mistake], ...] = (
         Cause("flushes subnormals to zero", "adjusted-range"),
         mistake(
             {"MIN_COMBINED": flushed_combined, "SCALED": flushed_scaled},
-            ends=lambda o: (flushed(range_used(o)[0]), flushed(range_used(o)[1])),
-            change=lambda o: replace(o, x=flushed(o.x), low=flushed(o.low), high=flushed(o.high)),
+            ends=flushed_range,
+            change=without_subnormals,
+        ),
+    ),
+    (
+        Cause("flushes subnormals to zero, with a range ratio rounded first", "adjusted-range"),
+        mistake(
+            {"MIN_COMBINED": flushed_ratio, "MIN_FIRST": flushed_sums, "SCALED": flushed_scaled},
+            ends=flushed_range,
+            change=without_subnormals,
+            matters=has_subnormals,
         ),
     ),
     (Cause("divides by the step instead of multiplying", "scaled"), mistake({"SCALED": divides_by_step})),
