@@ -10,6 +10,7 @@ import numpy as np
 
 Array = np.ndarray[Any, np.dtype[Any]]
 f32, f64 = np.float32, np.float64
+SPECIALS = ("nan", "positive_infinity", "negative_infinity")
 
 
 def away(q: Array) -> Array:
@@ -134,6 +135,17 @@ def through_int32(x: Array, s: Array, z: Array) -> Array:
     return np.clip(total, *ends(z)).astype(z.dtype)
 
 
+def of_numpy(x: Array, s: Array, z: Array) -> Array:
+    """As one writes it: an int64 sum, which wraps, then a clip."""
+    return np.clip(np.rint(x / s).astype(np.int64) + z, *ends(z)).astype(z.dtype)
+
+
+def guards_its_input(x: Array, s: Array, z: Array) -> Array:
+    """What is no finite number counts as 0; a finite one over a tiny scale goes to the end of the range."""
+    total = np.clip(np.rint(np.nan_to_num(x / s)) + z, *ends(z))
+    return np.where(np.isfinite(x), total, z).astype(z.dtype)
+
+
 def through_int64(x: Array, s: Array, z: Array) -> Array:
     """As a cast on x86 does it."""
     q = np.rint(x / s).astype(f64)
@@ -250,7 +262,9 @@ KNOWN: dict[str, tuple[Callable[[Array, Array, Array], Array], Expected]] = {
         narrow,
         {"saturation": "narrow range", "nan": "lowest but one", "negative_infinity": "lowest but one"},
     ),
-    "through_int64": (through_int64, {"saturation": "int64", "positive_infinity": "lowest"}),
+    "through_int64": (through_int64, {"saturation": "int64, then a wider sum", "positive_infinity": "lowest"}),
+    "of_numpy": (of_numpy, {"saturation": "int64", **dict.fromkeys(SPECIALS, "int32")}),
+    "guards_its_input": (guards_its_input, dict.fromkeys(SPECIALS, "zero point")),
     "wider_sum": (wider_sum, {"saturation": "int32, then a wider sum", "positive_infinity": "lowest"}),
     "zero_point_first_in_double": (zero_point_first_in_double, {"zero_point": "before rounding, in float64"}),
     "flushes_inputs": (flushes_inputs, {"subnormals": "inputs flushed"}),
@@ -275,6 +289,28 @@ def fake_nudged(x: Array, low: Array, high: Array, first: Array, last: Array) ->
     level = np.rint((np.minimum(np.maximum(x, low), high) - low) / (high - low) * n)
     inside = level / n * (last - first) + first
     return np.where(x <= low, first, np.where(x > high, last, inside)).astype(f32)
+
+
+def fake_nudged_up(x: Array, low: Array, high: Array, first: Array, last: Array) -> Array:
+    """As TensorFlow nudges: with a tie up; clamped."""
+    n = f32(15)
+    step = (high - low) / n
+    zero = np.clip(np.floor(-low / step + f32(0.5)), f32(0), n)
+    low, high = -zero * step, (n - zero) * step
+    level = np.rint((np.minimum(np.maximum(x, low), high) - low) / step)
+    return (level * ((last - first) / n) + first).astype(f32)
+
+
+def fake_of_five(x: Array, low: Array, high: Array, first: Array, last: Array) -> Array:
+    """Products before quotients: 4 is a power of two, so that only an overflow tells that."""
+    inside = (np.minimum(np.maximum(x, low), high) - low) * f32(4) / (high - low)
+    return np.where(x > high, last, np.rint(inside) * (last - first) / f32(4) + first).astype(f32)
+
+
+def quantize_v2_by_reciprocal_step(x: Array, low: Array, high: Array) -> Array:
+    """SCALED to int8 by one step for both sides, in float32, ties to even."""
+    step = np.maximum(np.abs(low), np.abs(high)) / f32(127)
+    return np.clip(np.nan_to_num(np.rint(x * (f32(1) / step)), nan=0.0), -128, 127).astype(np.int8)
 
 
 def quantize_v2_first(x: Array, low: Array, high: Array) -> Array:

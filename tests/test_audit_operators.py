@@ -12,8 +12,11 @@ from audited_boxes import (
     fake_by_factor,
     fake_flushing,
     fake_nudged,
+    fake_nudged_up,
     fake_of_a_compiler,
+    fake_of_five,
     quantize_v2_by_magnitude,
+    quantize_v2_by_reciprocal_step,
     quantize_v2_combined,
     quantize_v2_first,
 )
@@ -52,7 +55,7 @@ OTHERS: list[tuple[str, dict[str, Any], str, Any, dict[str, str]]] = [
         fake_nudged,
         {
             "precision": "float32",
-            "range": "nudged",
+            "range": "nudged, ties to even",
             "ends": "selected",
             "position": "divide, multiply",
             "round_mode": "ROUND_NEAREST_TOWARD_EVEN",
@@ -106,6 +109,27 @@ OTHERS: list[tuple[str, dict[str, Any], str, Any, dict[str, str]]] = [
             "output_limits": "of 8 bits",
             "result": "fused",
         },
+    ),
+    (
+        "openvino.FakeQuantize",
+        {"levels": 16},
+        "",
+        fake_nudged_up,
+        {"precision": "float32", "range": "nudged", "ends": "clamped", "position": "step", "result": "step"},
+    ),
+    (
+        "openvino.FakeQuantize",
+        {"levels": 5},
+        "",
+        fake_of_five,
+        {"precision": "float32", "position": "multiply, divide", "result": "multiply, divide"},
+    ),
+    (
+        "tensorflow.QuantizeV2",
+        {"mode": "SCALED"},
+        "int8",
+        quantize_v2_by_reciprocal_step,
+        {"precision": "float32", "formula": "SCALED by magnitude", "scaling": "reciprocal of step"},
     ),
     (
         "tensorflow.QuantizeV2",

@@ -21,7 +21,7 @@ from tiebreak.golden.nodes import Node
 from tiebreak.golden.pose import problems_of
 from tiebreak.golden.problem import Array
 
-SPEC, FLUSHED = "divide, multiply", "flushed"
+SPEC, FLUSHED, NUDGED = "divide, multiply", "flushed", "nudged"
 LEVELS = np.finfo(np.float64).min, np.finfo(np.float64).max
 STEPS = {"of 8 bits": 255, "of 4 bits": 15}
 FACETS = (
@@ -39,7 +39,8 @@ FACETS = (
         "range",
         {
             "as given": "the limits are taken as they are",
-            "nudged": "the input's limits are shifted so that 0 is a level, as TensorFlow's FakeQuant does",
+            NUDGED: "the input's limits are shifted so that 0 is a level, as TensorFlow's FakeQuant does",
+            "nudged, ties to even": "the same, but 0's place amid two levels goes to the even one, not up",
         },
     ),
     Facet(
@@ -203,8 +204,8 @@ class FakeQuantizeArithmetic:
                     operands = [flushed(a, self.tiny) if flushes else a for a in (probe.x, *probe.others)]
                     x, low, high, first, last = (np.asarray(a).astype(kind) for a in operands)
                     n = np.asarray(self.n).astype(kind)
-                    if range_ == "nudged":
-                        low, high = nudged(low, high, n, kind)
+                    if range_ != "as given":
+                        low, high = nudged(low, high, n, range_ == NUDGED, kind)
                     inside = np.where(x < low, low, np.where(x > high, high, x)).astype(kind)
                     place = place_of(positions(inside, low, high, n, position, kind).astype(np.float64))
                 if one[:6] != levels_for:
@@ -240,9 +241,11 @@ def least_exponent(kind: FloatType) -> int:
     return kind.emin + 1 - kind.precision
 
 
-def nudged(low: Array, high: Array, n: Array, kind: np.dtype[np.floating]) -> tuple[Array, Array]:
+def nudged(low: Array, high: Array, n: Array, up: bool, kind: np.dtype[np.floating]) -> tuple[Array, Array]:
+    """`up`: 0's place is rounded up if it is amid two levels, else to the even one."""
     step = ((high - low).astype(kind) / n).astype(kind)
-    zero = np.clip(np.rint((-low / step).astype(np.float64)), 0, float(n)).astype(kind)
+    place = (-low / step).astype(np.float64)
+    zero = np.clip(np.floor(place + 0.5) if up else np.rint(place), 0, float(n)).astype(kind)
     return (-zero * step).astype(kind), ((n - zero).astype(kind) * step).astype(kind)
 
 

@@ -37,7 +37,7 @@ def first(node: Node) -> Iterator[Probe]:
     for limits in LIMITS:
         for _ in range(2):
             yield probe(node, limits, random)
-    for limits in (*whole_steps(node), *cancelling(node)):
+    for limits in (*whole_steps(node), *cancelling(node), *amid_levels(node), *large(node)):
         for _ in range(2):
             yield probe(node, limits, random)
     tiny = 2.0**node.real.emin
@@ -60,6 +60,20 @@ def cancelling(node: Node) -> Iterator[Limits]:
     divisor = next((d for d in range(2, 1 + math.isqrt(n)) if n % d == 0), 0)
     for size in (7.0, 11.0, 13.0, 49.0) if divisor else ():
         yield 0.0, float(n), -size, (divisor - 1) * size
+
+
+def amid_levels(node: Node) -> Iterator[Limits]:
+    """Input limits of which 0 is amid two levels, the lower one even and odd: how they are nudged shows."""
+    n = int(node.attributes["levels"]) - 1
+    for below in (0.5, 1.5) if n > 1 else (0.5,):
+        yield -below, n - below, 0.0, float(n)
+
+
+def large(node: Node) -> Iterator[Limits]:
+    """Of inputs or of outputs: a product with the number of steps overflows."""
+    greatest = 2.0**node.real.emax * 1.25
+    yield 0.0, greatest, 0.0, 4.0
+    yield 0.0, 1.0, 0.0, greatest
 
 
 def further(node: Node, random: np.random.Generator) -> Probe:

@@ -39,14 +39,14 @@ class Comparison:
     def compare(self, left: Sequence[Semantics], setting: Probe) -> tuple[bool, Probe | None]:
         """Whether they were shown to be the same for every finite x, and inputs on which they are not.
 
-        Neither, if that takes too many predictions, or one of them says nothing of some x.
+        Neither, if that takes too many predictions, or only some of them say nothing of an x.
         """
         for x, table, known in self.looked_at(left, setting):
-            silent = (table == ANYTHING).any(axis=0)
-            where = splitting(np.where(silent, ANYTHING, table))
+            silent = table == ANYTHING
+            where = splitting(np.where(silent.any(axis=0), ANYTHING, table))
             if where.size:
                 return False, Probe(x, setting.others).only(where)
-            if not known or silent.any():
+            if not known or (silent.any(axis=0) != silent.all(axis=0)).any():
                 return False, None
         return True, None
 
@@ -151,8 +151,8 @@ def settings_of(probes: Sequence[Probe]) -> list[Probe]:
 def in_all(arithmetic: Arithmetic, settings: int) -> str:
     many = f"{settings} settings" if settings > 1 else "one setting"
     shown = f"every finite {arithmetic.node.input_type} gives the same in {many} of the other inputs"
-    halved = ": intervals are halved until nothing changes inside"
-    return shown if arithmetic.node.real.bits == 16 else shown + halved
+    halved = ", by halving intervals until nothing changes inside"
+    return shown + ("" if arithmetic.node.real.bits == 16 else halved) + "; not all settings were compared"
 
 
 def rising(below: Array, above: Array) -> bool:

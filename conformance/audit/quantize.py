@@ -34,6 +34,7 @@ from tiebreak.golden.rounding import ROUND_MODES
 
 SPECIALS = ("nan", "positive_infinity", "negative_infinity")
 FAR = 2.0**50
+INT32, INT64 = 2.0**31, 2.0**63  # beyond the highest
 REGIONS = {
     "subnormals": {"subnormal"},
     "saturation": {"beyond"},
@@ -57,6 +58,7 @@ class QuantizeArithmetic:
     node: Node
     facets: tuple[Facet, ...] = FACETS
     seen: dict[str, list[str]] = field(default_factory=dict)  # what the special facets may be
+    as_infinite: bool | None = None  # whether a finite input with an infinite quotient gives what an infinite one does
 
     @cached_property
     def plain(self) -> Semantics:
@@ -98,7 +100,9 @@ class QuantizeArithmetic:
             return False
         if saturation in ("float32", CAST) and self.kind.bits <= 16:
             return False
-        if saturation == "int64" and precision == "float16":
+        if saturation.startswith("int64") and precision == "float16":
+            return False
+        if saturation == "int64, then a wider sum" and self.int64_has_room(precision, zero_point):
             return False
         if saturation.startswith("int32") and self.int32_is_enough(precision, saturation, zero_point):
             return False
@@ -129,6 +133,11 @@ class QuantizeArithmetic:
             return zero_point != AFTER or (self.kind.lowest == 0 and self.kind.highest < 2.0 ** (digits - 1))
         return saturation == "int32, then wrap" and (digits >= self.kind.bits or self.kind.bits == 32)
 
+    def int64_has_room(self, precision: str, zero_point: str) -> bool:
+        """Whether no number of the precision that int64 holds is so near to an end that a zero point leads beyond."""
+        digits = 53 if precision == "exact" else FLOAT_TYPES[precision].precision
+        return zero_point != AFTER or (self.kind.lowest == 0 and self.kind.highest < 2.0 ** (63 - digits))
+
     def holds_quotients(self, precision: str) -> bool:
         """Whether every quotient is a normal number of the precision."""
         return precision == "float64" and self.node.real.bits <= 32
@@ -152,6 +161,7 @@ class QuantizeArithmetic:
 
     def assume(self) -> None:
         self.seen = {"nan": ["lowest"], "positive_infinity": ["highest"], "negative_infinity": ["lowest"]}
+        self.as_infinite = True
 
     def ignore_specials(self) -> None:
         self.seen = {name: [] for name in SPECIALS}
@@ -161,10 +171,19 @@ class QuantizeArithmetic:
             own = [(probe, code) for probe, code in seen if self.special_of(probe) == facet.name]
             fits = (v for v in facet.values if all(code == self.special_code(v, probe) for probe, code in own))
             self.seen[facet.name] = list(fits) if own else []
+        finite = [(probe, code) for probe, code in seen if not self.special_of(probe)]
+        self.as_infinite = all(code in self.codes_of_infinity(probe) for probe, code in finite) if finite else None
         return self.seen
+
+    def codes_of_infinity(self, probe: Probe) -> list[int]:
+        """With a finite input's sign."""
+        name = "positive_infinity" if float(probe.x[0]) > 0 else "negative_infinity"
+        return [self.special_code(value, probe) for value in self.seen[name][:1]]
 
     def special_of(self, probe: Probe) -> str:
         value = float(probe.x[0])
+        if np.isfinite(value):
+            return ""  # whose quotient is infinite
         return "nan" if value != value else "positive_infinity" if value > 0 else "negative_infinity"
 
     def special_code(self, value: str, probe: Probe) -> int:
@@ -185,10 +204,10 @@ class QuantizeArithmetic:
         }[value]
 
     def predict(self, probe: Probe, semantics: Sequence[Semantics]) -> Iterator[Array]:
-        for whole, left, saturation in self.wholes(probe, semantics):
+        for one, (whole, left, saturation) in zip(semantics, self.wholes(probe, semantics), strict=True):
             with np.errstate(all="ignore"):
                 codes = self.finished(whole, left, saturation)
-            yield self.with_specials(codes, whole, probe)
+            yield self.with_specials(codes, whole, probe, one[0])
 
     def staged(self, probe: Probe, semantics: Sequence[Semantics]) -> Iterator[tuple[Array, Array]]:
         for one, (whole, left, saturation) in zip(semantics, self.wholes(probe, semantics), strict=True):
@@ -197,7 +216,7 @@ class QuantizeArithmetic:
                 stage = self.stage(whole, codes, left, saturation)
             if one[1].startswith("range"):  # beyond its ends a finite number follows an infinite one
                 stage = np.where(np.isfinite(whole), stage, np.nan)
-            yield self.with_specials(codes, whole, probe), stage
+            yield self.with_specials(codes, whole, probe, one[0]), stage
 
     def wholes(self, probe: Probe, semantics: Sequence[Semantics]) -> Iterator[tuple[Array, Array, str]]:
         """For each what is rounded, the integer that is left to add to it, and how the sum becomes a code."""
@@ -311,12 +330,16 @@ class QuantizeArithmetic:
         lowest, highest = self.kind.lowest, self.kind.highest
         total = whole + zero_point
         if saturation.startswith("int32"):
-            whole = np.where((whole >= -(2.0**31)) & (whole < 2.0**31), whole, -(2.0**31))
+            whole = np.where((whole >= -INT32) & (whole < INT32), whole, -INT32)
             total = whole + zero_point
         if saturation in ("int32", "int32, then wrap"):
-            total = np.mod(total + 2.0**31, 2.0**32) - 2.0**31
+            total = np.mod(total + INT32, 2 * INT32) - INT32
+        if saturation.startswith("int64"):
+            whole = np.where((whole >= -INT64) & (whole < INT64), whole, -INT64)
+            total = whole + zero_point
         if saturation == "int64":
-            total = np.where((whole >= -(2.0**63)) & (whole < 2.0**63), whole, -(2.0**63)) + zero_point
+            total = np.where((whole == -INT64) & (zero_point < 0), INT64, total)
+            total = np.where((whole - INT64) + zero_point >= 0, -INT64, total)
         if saturation.startswith("clamp"):
             whole = np.clip(whole, lowest, highest)
             total = whole + zero_point
@@ -338,27 +361,31 @@ class QuantizeArithmetic:
         It counts those bounds on the way to the code that the quotient has reached; infinite ones have names of their
         own, see with_specials.
         """
-        lowest, highest, bounds = self.kind.lowest, self.kind.highest, []
+        lowest, highest, steps = self.kind.lowest, self.kind.highest, [whole > -np.inf, whole == np.inf]
         inner = whole  # of wrap: each has its own low bits
         if saturation in OF_RANGES:
             inner = codes
         elif saturation.startswith("clamp"):
             inner = np.clip(whole, lowest, highest)
         elif saturation == "int32, then wrap" or (saturation == "int32" and self.kind.bits == 32):  # whose sum wraps
-            inner = np.clip(whole, -(2.0**31) - 1, 2.0**31)
+            inner = np.clip(whole, -INT32 - 1, INT32)
         elif saturation in ("float32", CAST):
             inner = np.clip(whole, -(2.0**34), 2.0**34)
         elif saturation.startswith("int"):
             inner = np.clip(whole, lowest - zero_point - 1.0, highest - zero_point + 1.0)
-            size = 2.0**63 if saturation == "int64" else 2.0**31
-            bounds = [-size, size, -size - zero_point, size - zero_point]
-        steps = [whole >= bound for bound in bounds] + [whole > -np.inf, whole == np.inf]
+            if saturation.startswith("int64"):
+                steps += [whole >= -INT64, whole > -INT64, whole >= INT64, (whole - INT64) + zero_point >= 0]
+            else:
+                bounds = (-INT32, INT32, -INT32 - zero_point, INT32 - zero_point)
+                steps += [whole >= bound for bound in bounds]
         return np.asarray(np.where(np.isnan(whole), np.nan, inner + sum(step.astype(np.int64) for step in steps)))
 
-    def with_specials(self, codes: Array, whole: Array, probe: Probe) -> Array:
+    def with_specials(self, codes: Array, whole: Array, probe: Probe, precision: str) -> Array:
         """What a quotient that is no number gives is what such an input gave, if that has a name.
 
-        Where no such input was asked, an infinite one goes the way of the large ones.
+        Where no such input was asked, an infinite one goes the way of the large ones. A finite input with an infinite
+        quotient goes either way: some look at the quotient, some at the input. Only division by a flushed scale makes
+        one in float64, where that is not known.
         """
         if np.isfinite(whole).all():
             return codes
@@ -367,6 +394,11 @@ class QuantizeArithmetic:
             if facet.name not in self.seen and facet.name != "nan":
                 continue
             named = self.seen.get(facet.name, ())
-            known = self.special_code(named[0], probe) if named else ANYTHING
+            known = np.asarray(self.special_code(named[0], probe) if named else ANYTHING)
+            finite = which & np.isfinite(probe.x) & (facet.name != "nan")
+            if self.as_infinite is None or precision == "exact" or self.holds_quotients(precision):
+                known = np.where(finite & (codes != known), ANYTHING, known)
+            elif not self.as_infinite:
+                known = np.where(finite, codes, known)
             codes = np.where(which, known, codes)
         return codes

@@ -64,7 +64,8 @@ FACETS = (
             "then the sum is clamped",
             "int32, then wrap": "as int32, but then the low bits of the sum",
             "int32, then a wider sum": "as int32, but the sum has room and is clamped",
-            "int64": "the rounded quotient passes through int64 in the same way, then the sum is clamped",
+            "int64": "the rounded quotient and the sum pass through int64 in the same way; then the sum is clamped",
+            "int64, then a wider sum": "as int64, but the sum has room and is clamped",
             "float32": "the sum is computed in float32, then clamped",
             CAST: "the sum is computed in float32 and clamped there, to 2^31 or 2^32 since float32 has no number just "
             "below; the cast to the type makes its lowest value of that",
@@ -78,7 +79,7 @@ ENDS = {
     "zero": "0, or the end of the range that is next to it",
     "zero point": "the zero point, as if 0 were quantized",
     "zero point but the lowest": "the zero point, as if 0 were quantized to a narrow range",
-    "int32": "the lowest int32 plus the zero point, which overflows if that is negative, clamped",
+    "int32": "the lowest int32 (or int64) plus the zero point, which overflows if that is negative, clamped",
     "highest before zero point": "the type's highest value plus the zero point, clamped",
     "lowest before zero point": "the type's lowest value plus the zero point, clamped",
     "highest before zero point, then wrap": "the low bits of the type's highest value plus the zero point",

@@ -52,6 +52,10 @@ def special(node: Node) -> Iterator[Probe]:
     for value in (np.nan, np.inf, -np.inf):
         for zero_point in zero_points_of(node.quantized):
             yield probe(node, 0.5, zero_point, np.array([value]).astype(dtype))
+    largest = np.array([node.real.largest_bits], f"uint{node.real.bits}").view(dtype)
+    for x in (largest, -largest):  # with an infinite quotient
+        for zero_point in zero_points_of(node.quantized):
+            yield probe(node, 2.0 ** (node.real.emin + 1), zero_point, x)
 
 
 def zero_points_of(kind: IntegerType) -> tuple[int, ...]:

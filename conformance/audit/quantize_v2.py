@@ -21,6 +21,7 @@ from tiebreak.golden.problem import UNDEFINED, Array
 from tiebreak.golden.rounding import ROUND_MODES
 
 DOCUMENTED, MAGNITUDE = "as documented", "SCALED by magnitude"
+RECIPROCAL, INVERSE = "reciprocal of step", "one over the factor"
 FACETS = (
     Facet(
         "precision",
@@ -45,6 +46,8 @@ FACETS = (
             DOCUMENTED: "in the document's order",
             "factor": "times R / (max - min), computed first; of MIN_FIRST without its range_adjust",
             "step": "divided by (max - min) / R, of SCALED by the side's end / the type's",
+            RECIPROCAL: "times 1 / the step, which is rounded",
+            INVERSE: "of SCALED divided by 1 / the factor, which is rounded",
         },
     ),
     Facet(
@@ -106,6 +109,8 @@ class QuantizeV2Arithmetic:
             return False
         if formula in ("SCALED", MAGNITUDE):
             return offset == DOCUMENTED and scaling != "factor"
+        if scaling == INVERSE:
+            return False
         if formula == "MIN_FIRST" and offset != DOCUMENTED and scaling != DOCUMENTED:
             return False  # which is MIN_COMBINED
         if formula == "MIN_COMBINED" and offset != DOCUMENTED and not self.kind.lowest:
@@ -123,6 +128,7 @@ class QuantizeV2Arithmetic:
         exact = [(0.0, steps), (lowest, highest), (0.0, steps / 8)]  # with ties
         exact += [(lowest * step, highest * step) for step in (3.0, 7.0, 49.0)]  # whose factors are not exact
         exact += [(-highest * step, highest * step) for step in (3.0, 7.0)]
+        exact += [(0.0, 33.0), (0.0, 35.0)]  # with a tie of x * R / (max - min) that x / step is none of
         for low, high in (*RANGES, *exact):
             for _ in range(2):
                 yield self.probe(low, high, random)
@@ -242,7 +248,7 @@ class QuantizeV2Arithmetic:
             return np.asarray(((offset * steps).astype(kind) / width).astype(kind))
         if scaling == "factor":
             return np.asarray((offset * (steps / width).astype(kind)).astype(kind))
-        return np.asarray((offset / (width / steps).astype(kind)).astype(kind))
+        return by_step(offset, (width / steps).astype(kind), scaling, kind)
 
     def combined(self, counted: Array, to_whole: Any, offset: str, kind: np.dtype[Any]) -> Array:
         if not self.kind.lowest:
@@ -265,7 +271,9 @@ class QuantizeV2Arithmetic:
         step = (width / steps).astype(kind)
 
         def times(value: Array) -> Array:
-            return np.asarray((value / step).astype(kind) if scaling == "step" else (value * factor).astype(kind))
+            if scaling in ("step", RECIPROCAL):
+                return by_step(value, step, scaling, kind)
+            return np.asarray((value * factor).astype(kind))
 
         if offset == DOCUMENTED:
             return np.asarray(to_whole(times(x)) - to_whole(times(low)) + self.kind.lowest)
@@ -279,17 +287,32 @@ class QuantizeV2Arithmetic:
         if formula == MAGNITUDE:
             factor = (greatest / np.maximum(np.abs(low), np.abs(high))).astype(kind)
         factor = np.where(np.isinf(factor), kind.type(np.nan), factor)  # no side counts
+        steps = [np.where(end * side > 0, side / end, -np.inf) for end, side in ((least, low), (greatest, high))]
+        step = np.maximum(*steps).astype(kind)
+        if formula == MAGNITUDE:
+            step = (np.maximum(np.abs(low), np.abs(high)) / greatest).astype(kind)
+        step = np.where(np.isinf(step), kind.type(np.nan), step)
+        stepped = scaling in ("step", RECIPROCAL)
         if ends == "range clamped":
-            bottom, top = (least / factor).astype(kind), (greatest / factor).astype(kind)
+            bottom, top = ((end * step if stepped else end / factor).astype(kind) for end in (least, greatest))
             x = np.where(x < bottom, bottom, np.where(x > top, top, x)).astype(kind)
-        if scaling == "step":
-            return np.asarray((x / (np.asarray(1).astype(kind) / factor).astype(kind)).astype(kind))
+        if stepped:
+            return by_step(x, step, scaling, kind)
+        if scaling == INVERSE:
+            return by_step(x, (np.asarray(1).astype(kind) / factor).astype(kind), "step", kind)
         return np.asarray((x * factor).astype(kind))
 
     @property
     def lowest(self) -> int:
         """One more with narrow_range."""
         return self.kind.lowest + bool(self.node.attributes.get("narrow_range", False))
+
+
+def by_step(x: Array, step: Array, scaling: str, kind: np.dtype[Any]) -> Array:
+    """Divided by the step, or times its rounded reciprocal."""
+    if scaling == RECIPROCAL:
+        return np.asarray((x * (np.asarray(1).astype(kind) / step).astype(kind)).astype(kind))
+    return np.asarray((x / step).astype(kind))
 
 
 def with_range(x: Array, low: float, high: float) -> Probe:
