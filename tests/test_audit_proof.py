@@ -72,14 +72,14 @@ def test_halves_say_what_going_through_all_inputs_says(
     arithmetic, choose = ready(audited_node(operator, attributes, real, kind, 0)), random.Random(3)
     everything = Candidates(arithmetic).all
     settings, x, told = settings_of(list(arithmetic.first_probes())), every_finite(arithmetic), []
-    for _ in range(120):
+    for _ in range(80):
         one, setting = choose.choice(everything), choose.choice(settings)
         near = [other for other in everything if sum(a != b for a, b in zip(one, other, strict=True)) in (1, 2)]
         pair = sorted([one, choose.choice(near)], key=everything.index)
         first, second = arithmetic.predict(Probe(x, setting.others), pair)
         told.append(by_halves(Comparison(arithmetic, None), pair, setting))
         assert told[-1] in ("not known", "same" if np.array_equal(first, second) else "differ"), (pair, setting)
-    assert told.count("same") > 4 and told.count("differ") > 60 and told.count("not known") < 12
+    assert told.count("same") > 2 and told.count("differ") > 40 and told.count("not known") < 12
 
 
 @pytest.mark.parametrize(("operator", "attributes", "real", "kind"), [*SMALL, *USUAL[-2:]])
@@ -138,7 +138,7 @@ def test_what_is_left_of_any_semantics_is_itself_and_what_is_shown_to_be_equal(
 ) -> None:
     node, choose = audited_node(operator, attributes, real, kind, 0), random.Random(7)
     table = [one for one in Candidates(arithmetic_of(node)).all if not one[-1].endswith("wrap")]
-    for truth in choose.sample(table, 4 if kind != "uint16" else 2):
+    for truth in choose.sample(table, 3 if kind != "uint16" else 2):
         inference = inference_of(node, truth)
         sentences = settle(inference)
         assert truth in inference.alive
