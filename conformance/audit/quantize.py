@@ -26,6 +26,7 @@ from tiebreak.conformance.audit.quantize_facets import (
     OF_ZERO,
     WIDER,
 )
+from tiebreak.conformance.audit.quantize_saturation import finished, stage_of
 from tiebreak.golden import kernel
 from tiebreak.golden.elements import FLOAT_TYPES, IntegerType, numpy_dtype
 from tiebreak.golden.nodes import Node
@@ -34,7 +35,6 @@ from tiebreak.golden.rounding import ROUND_MODES
 
 SPECIALS = ("nan", "positive_infinity", "negative_infinity")
 FAR = 2.0**50
-INT32, INT64 = 2.0**31, 2.0**63  # beyond the highest
 REGIONS = {
     "subnormals": {"subnormal"},
     "saturation": {"beyond"},
@@ -206,14 +206,14 @@ class QuantizeArithmetic:
     def predict(self, probe: Probe, semantics: Sequence[Semantics]) -> Iterator[Array]:
         for one, (whole, left, saturation) in zip(semantics, self.wholes(probe, semantics), strict=True):
             with np.errstate(all="ignore"):
-                codes = self.finished(whole, left, saturation)
+                codes = finished(self.kind, whole, left, saturation)
             yield self.with_specials(codes, whole, probe, one[0])
 
     def staged(self, probe: Probe, semantics: Sequence[Semantics]) -> Iterator[tuple[Array, Array]]:
         for one, (whole, left, saturation) in zip(semantics, self.wholes(probe, semantics), strict=True):
             with np.errstate(all="ignore"):
-                codes = self.finished(whole, left, saturation)
-                stage = self.stage(whole, codes, left, saturation)
+                codes = finished(self.kind, whole, left, saturation)
+                stage = stage_of(self.kind, whole, codes, left, saturation)
             if one[1].startswith("range"):  # beyond its ends a finite number follows an infinite one
                 stage = np.where(np.isfinite(whole), stage, np.nan)
             yield self.with_specials(codes, whole, probe, one[0]), stage
@@ -324,61 +324,6 @@ class QuantizeArithmetic:
         nearest = np.rint(2 * place.value[0]) / 2
         near = abs(place.value[0] - nearest) <= 4 * abs(nearest) * 2.0**-self.node.real.precision
         return "near a boundary" if near else "anywhere"
-
-    def finished(self, whole: Array, zero_point: Array, saturation: str) -> Array:
-        """Codes of rounded quotients; what those that are no numbers give has no meaning."""
-        lowest, highest = self.kind.lowest, self.kind.highest
-        total = whole + zero_point
-        if saturation.startswith("int32"):
-            whole = np.where((whole >= -INT32) & (whole < INT32), whole, -INT32)
-            total = whole + zero_point
-        if saturation in ("int32", "int32, then wrap"):
-            total = np.mod(total + INT32, 2 * INT32) - INT32
-        if saturation.startswith("int64"):
-            whole = np.where((whole >= -INT64) & (whole < INT64), whole, -INT64)
-            total = whole + zero_point
-        if saturation == "int64":
-            total = np.where((whole == -INT64) & (zero_point < 0), INT64, total)
-            total = np.where((whole - INT64) + zero_point >= 0, -INT64, total)
-        if saturation.startswith("clamp"):
-            whole = np.clip(whole, lowest, highest)
-            total = whole + zero_point
-        if saturation.endswith("wrap"):
-            size = float(highest - lowest + 1)
-            total = np.mod(np.mod(whole, size) + zero_point - lowest, size) + lowest
-        if saturation in ("float32", CAST):
-            single = whole.astype(np.float32) + zero_point.astype(np.float32)
-            total = single.astype(np.float64)
-        if saturation == CAST:
-            total = np.where(total > highest, lowest, total)
-        least = lowest + 1 if saturation == "narrow range" else lowest
-        inside = np.clip(total, least, highest)
-        return np.asarray(np.where(inside == inside, inside, 0.0), np.int64)  # a NaN is no code
-
-    def stage(self, whole: Array, codes: Array, zero_point: Array, saturation: str) -> Array:
-        """As model.Arithmetic.staged has it: a sum of what only rises with the rounded quotient.
-
-        It counts those bounds on the way to the code that the quotient has reached; infinite ones have names of their
-        own, see with_specials.
-        """
-        lowest, highest, steps = self.kind.lowest, self.kind.highest, [whole > -np.inf, whole == np.inf]
-        inner = whole  # of wrap: each has its own low bits
-        if saturation in OF_RANGES:
-            inner = codes
-        elif saturation.startswith("clamp"):
-            inner = np.clip(whole, lowest, highest)
-        elif saturation == "int32, then wrap" or (saturation == "int32" and self.kind.bits == 32):  # whose sum wraps
-            inner = np.clip(whole, -INT32 - 1, INT32)
-        elif saturation in ("float32", CAST):
-            inner = np.clip(whole, -(2.0**34), 2.0**34)
-        elif saturation.startswith("int"):
-            inner = np.clip(whole, lowest - zero_point - 1.0, highest - zero_point + 1.0)
-            if saturation.startswith("int64"):
-                steps += [whole >= -INT64, whole > -INT64, whole >= INT64, (whole - INT64) + zero_point >= 0]
-            else:
-                bounds = (-INT32, INT32, -INT32 - zero_point, INT32 - zero_point)
-                steps += [whole >= bound for bound in bounds]
-        return np.asarray(np.where(np.isnan(whole), np.nan, inner + sum(step.astype(np.int64) for step in steps)))
 
     def with_specials(self, codes: Array, whole: Array, probe: Probe, precision: str) -> Array:
         """What a quotient that is no number gives is what such an input gave, if that has a name.
