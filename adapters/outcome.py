@@ -17,6 +17,7 @@ CLOSED_PIPE = "closed its pipe"
 GARBAGE = "garbage"
 NO_START = "did not start again"
 GIVEN_UP = "given up"
+NOT_JUDGED = "not judged"  # the fault is ours
 
 
 @dataclass(frozen=True)

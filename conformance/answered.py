@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from types import MappingProxyType
 
 import numpy as np
 
@@ -16,6 +18,7 @@ from tiebreak.golden.nodes import Case, Node
 from tiebreak.golden.pose import problems_of
 from tiebreak.golden.problem import Array, Quantization
 
+LAYOUT = ("axis", "axes", "block_size")
 WIDTHS = (4, 8, 16, 32, 64)  # of vector loops
 
 PER = (", per tensor", ", per axis")
@@ -78,8 +81,15 @@ def first_output(case: Case) -> str:
 
 def text_key(node: Node) -> str:
     """Nodes that differ only in how parameters are laid out, or in the version of the document's text, are alike."""
-    unlike = {name: value for name, value in node.attributes.items() if name not in ("axis", "axes", "block_size")}
-    return repr(sorted(unlike.items()))
+    return repr(sorted((name, value) for name, value in node.attributes.items() if name not in LAYOUT))
+
+
+def one_for_all(node: Node) -> Node:
+    """The node with the same parameters for all elements: every attribute but those that lay parameters out."""
+    kept = {name: value for name, value in node.attributes.items() if name not in LAYOUT}
+    if "axes" in node.attributes:  # which has no default
+        kept["axes"] = ()
+    return replace(node, attributes=MappingProxyType(kept))
 
 
 def answered_case(case: Case, output: Array, wrong: Sequence[int]) -> Answered | None:
@@ -87,7 +97,7 @@ def answered_case(case: Case, output: Array, wrong: Sequence[int]) -> Answered |
     if case.node.inputs[1].dtype != case.node.inputs[0].dtype:
         return None  # a scale of another type than x
     try:
-        arithmetic_of(case.node)
+        arithmetic_of(one_for_all(case.node))
     except InvalidInput:
         return None
     probe = elementwise(case)
@@ -116,9 +126,18 @@ def elementwise(case: Case) -> Probe | None:
         except ValueError:
             return None
         return Probe(case.inputs[0].reshape(-1), others)
-    if case.node.operator == "tensorflow.QuantizeV2" and all(array.size == 1 for array in case.inputs[1:]):
-        return Probe(case.inputs[0].reshape(-1), tuple(fill(a.reshape(-1), case.size) for a in case.inputs[1:]))
+    if case.node.operator == "tensorflow.QuantizeV2":
+        x, axis = case.inputs[0], int(case.node.attributes.get("axis", -1))
+        return Probe(x.reshape(-1), tuple(spread_along(array, axis, x.shape) for array in case.inputs[1:]))
     return None
+
+
+def spread_along(parameter: Array, axis: int, shape: tuple[int, ...]) -> Array:
+    """A parameter of one value, or with one for each index of an axis, as long as an input of a shape."""
+    if parameter.size == 1:
+        return fill(parameter.reshape(-1), math.prod(shape))
+    lengths = [size if at == axis else 1 for at, size in enumerate(shape)]
+    return np.ascontiguousarray(np.broadcast_to(parameter.reshape(lengths), shape)).reshape(-1)
 
 
 def joined(cases: Sequence[Answered]) -> Probe:

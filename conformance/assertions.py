@@ -21,9 +21,11 @@ import numpy as np
 from tiebreak.adapters.answering import Answerer, WrongOutput, run_twice, text_of
 from tiebreak.adapters.outcome import Outcome
 from tiebreak.adapters.protocol import Backend
+from tiebreak.conformance.explaining import named_rows
 from tiebreak.conformance.generators import case_id
 from tiebreak.conformance.judge import GRADES, judge_outputs
-from tiebreak.conformance.run import BackendRecords, named_rows, record, with_right_outputs
+from tiebreak.conformance.recording import BackendRecords, record
+from tiebreak.conformance.run import with_right_outputs
 from tiebreak.conformance.truths import TruthCache
 from tiebreak.golden.elements import ELEMENT_TYPES, IntegerType, decimal
 from tiebreak.golden.errors import InvalidInput
@@ -53,9 +55,10 @@ def assert_conforms(backend: Backend, node: Node, case: Case | Sequence[Array]) 
     outcome = outcome_of(backend, case)
     facts = {"name": text_of(getattr(backend, "name", "backend"), 200), "version": "", "spec": ""}
     records = BackendRecords(facts)
-    record(records, case, outcome, TruthCache())
+    cache = TruthCache()
+    record(records, case, outcome, cache)
     if records.discrepancies:
-        raise AssertionError(failure_text(facts["name"], named_rows(records, [case], {})))
+        raise AssertionError(failure_text(facts["name"], named_rows(records, [case], {}, cache)))
     return str(records.results[0]["verdict"])
 
 

@@ -8,22 +8,32 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
-from tiebreak.conformance.answered import PER, Answered, answered_case, first_output, joined, parts, text_key
+from tiebreak.conformance.answered import (
+    PER,
+    Answered,
+    answered_case,
+    first_output,
+    joined,
+    one_for_all,
+    parts,
+    text_key,
+)
 from tiebreak.conformance.audit.model import ANYTHING, Arithmetic, Candidates, Semantics
 from tiebreak.conformance.audit.operators import arithmetic_of
 from tiebreak.conformance.audit.sentences import cause_of
-from tiebreak.conformance.causes import UNEXPLAINED
-from tiebreak.conformance.rows import Kind
+from tiebreak.conformance.explanation_errors import ExplanationErrors
+from tiebreak.conformance.rows import UNEXPLAINED, Kind
 from tiebreak.conformance.suite.layout import Cause
 from tiebreak.golden.elements import ELEMENT_TYPES, IntegerType
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array
 
+STAGE = "the audit's engine"
 MOST_SAMPLED = 800  # deviating elements of a kind of node that are compared with every semantics
 MOST_LIKELY = 100  # semantics that are compared with all elements at a time
 MOST_ELEMENTS = 20_000  # of a kind
@@ -45,7 +55,8 @@ class Family:
 
     @cached_property
     def arithmetic(self) -> Arithmetic:
-        return arithmetic_of(self.cases[0].case.node)
+        """Of the node with one set of parameters for all: a kind's cases differ in how theirs are laid out."""
+        return arithmetic_of(one_for_all(self.cases[0].case.node))
 
     @cached_property
     def output(self) -> str:
@@ -86,6 +97,8 @@ class Engine:
 
     cases: Mapping[str, Case]
     outputs: Mapping[str, Array]
+    errors: ExplanationErrors = field(default_factory=ExplanationErrors)
+    about: str = ""  # the backend
     known: set[str] = field(default_factory=set)  # causes that are named already
     answered: dict[Kind, list[list[Answered]]] = field(default_factory=dict)
     families: dict[tuple[Kind, int], list[Family]] = field(default_factory=dict)
@@ -108,7 +121,8 @@ class Engine:
             for _ in range(2):  # the second time with what is known from other kinds
                 for own, (kind, of_kind), old in zip(found, rows.items(), named, strict=True):
                     if any(cause.text == UNEXPLAINED for cause in old) or len(set(old)) > 1:
-                        self.explain(kind, of_kind, old, own)
+                        about = f"{self.about}, {' '.join(kind)}"
+                        self.errors.attempt(STAGE, about, partial(self.explain, kind, of_kind, old, own), None)
         return [
             [own.get(element_of(row), cause) for row, cause in zip(of_kind, old, strict=True)]
             for own, of_kind, old in zip(found, rows.values(), named, strict=True)
@@ -140,7 +154,8 @@ class Engine:
             for where, part in parts(family.cases):
                 left = [without(one, found, nameless if where else None) for one in part]
                 if any(one.wrong.any() for one in left):
-                    self.cover(family, sampled(left), where, nameless, found)
+                    cover = partial(self.cover, family, sampled(left), where, nameless, found)
+                    self.errors.attempt(STAGE, f"{self.about}, {family.cases[0].case.node.operator}", cover, None)
 
     def cover(
         self,
@@ -173,7 +188,8 @@ class Engine:
                 wrong[row["case"]].append(int(row["index"]))
         groups: dict[str, list[Answered]] = defaultdict(list)
         for case in self.by_kind[kind]:
-            answered = answered_case(case, self.outputs[case.id], wrong.get(case.id, []))
+            answer = partial(answered_case, case, self.outputs[case.id], wrong.get(case.id, []))
+            answered = self.errors.attempt(STAGE, f"{self.about}, {case.id}", answer, None)
             if answered is not None:
                 groups[text_key(case.node)].append(answered)
         return [group for group in groups.values() if any(one.wrong.any() for one in group)]

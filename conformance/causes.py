@@ -7,22 +7,25 @@ nothing better explains the element.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
+from tiebreak.conformance.explanation_errors import ExplanationErrors
 from tiebreak.conformance.hypotheses import HYPOTHESES
 from tiebreak.conformance.judge import DEVIATES, UNSPECIFIED, Judgement, codes_of_outputs, output_problem
-from tiebreak.conformance.operands import operands, wrong_parameters
+from tiebreak.conformance.operands import Operands, operands, wrong_parameters
+from tiebreak.conformance.rows import UNEXPLAINED
 from tiebreak.conformance.suite import SUITES
-from tiebreak.conformance.suite.layout import Cause
+from tiebreak.conformance.suite.layout import Cause, Mistake
 from tiebreak.conformance.truths import Truths
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array, Quantization
 from tiebreak.golden.rounding import ROUND_MODES, is_nearest, short_mode
 
-UNEXPLAINED = "unexplained"
+STAGE = "known mistakes"
 FEWEST_BY_POSITION = 30  # elements; a few fit some pattern of positions by chance
 VECTOR_WIDTHS = (4, 8, 16, 32, 64)
 
@@ -33,48 +36,81 @@ def mode_cause(wanted: str, other: str) -> Cause:
     return Cause(f"{kind}: {short_mode(other)}", "mode", rank=0 if alike else 1, mode=other)
 
 
-def predictions(case: Case, truths: Truths) -> Iterator[tuple[Cause, Array]]:
-    """Each hypothesis with its prediction (int64 codes, flat); the simplest explanations first."""
-    yield from mode_predictions(case, truths)
+Predictions = Iterator[tuple[Cause, Callable[[], Array | None]]]  # None: the mistake can't be made in this case
+
+
+def predictions(case: Case, truths: Truths, errors: ExplanationErrors, about: str) -> Iterator[tuple[Cause, Array]]:
+    """Each hypothesis with its prediction (int64 codes, flat); the simplest explanations first.
+
+    One that raises is noted and left out, and so is what its table would have had after it.
+    """
+    for source in sources(case, truths):
+        for cause, predict in errors.each(STAGE, about, source):
+            predicted = errors.attempt(f"{STAGE}: {cause.text}", about, predict, None)
+            if predicted is not None:
+                yield cause, predicted
+
+
+def sources(case: Case, truths: Truths) -> Iterator[Predictions]:
+    """The tables of hypotheses that are about a case."""
+    yield mode_predictions(case, truths)
     (problem, *_) = truths.problems
-    with np.errstate(all="ignore"):
-        if isinstance(problem, Quantization):
-            yield from quantize_predictions(case, problem, truths)
-        if case.node.operator in SUITES:
-            first = len(HYPOTHESES) + 4 if isinstance(problem, Quantization) else 2
-            yield from mistaken(case, truths, first)
+    first = 2
+    if isinstance(problem, Quantization):
+        yield quantize_predictions(case, problem)
+        yield path_causes(case, truths)
+        yield parameter_predictions(case, problem)
+        first = len(HYPOTHESES) + 4
+    if case.node.operator in SUITES:
+        yield mistaken(case, truths, first)
 
 
-def mode_predictions(case: Case, truths: Truths) -> Iterator[tuple[Cause, Array]]:
+def mode_predictions(case: Case, truths: Truths) -> Predictions:
     """What each rounding mode gives that the document does not allow."""
     wanted = truths.allowed[0]
     for mode, truth in truths.compared.items():
         if mode not in truths.allowed:
-            yield mode_cause(wanted, mode), truth.exact
-            yield mode_cause(wanted, mode), truth.working
+            yield mode_cause(wanted, mode), partial(as_is, truth.exact)
+            yield mode_cause(wanted, mode), partial(as_is, truth.working)
 
 
-def quantize_predictions(case: Case, problem: Quantization, truths: Truths) -> Iterator[tuple[Cause, Array]]:
+def as_is(codes: Array) -> Array:
+    return codes
+
+
+def quantize_predictions(case: Case, problem: Quantization) -> Predictions:
     own = operands(case, problem, problem.axes)
     for rank, (cause, predict) in enumerate(HYPOTHESES, start=2):
-        yield replace(cause, rank=rank), predict(own)
-    yield from path_causes(case, truths)
+        yield replace(cause, rank=rank), partial(predict, own)
+
+
+def parameter_predictions(case: Case, problem: Quantization) -> Predictions:
     for text, other in wrong_parameters(case, problem):
-        yield Cause(text, "projection", len(HYPOTHESES) + 2), other.finish(other.quotient())
+        yield Cause(text, "projection", len(HYPOTHESES) + 2), partial(quotients, other)
 
 
-def mistaken(case: Case, truths: Truths, first: int) -> Iterator[tuple[Cause, Array]]:
-    """What small backends that make usual mistakes give, ranked from `first`; one that can't run it gives nothing."""
+def quotients(own: Operands) -> Array:
+    return own.finish(own.quotient())
+
+
+def mistaken(case: Case, truths: Truths, first: int) -> Predictions:
+    """What small backends that make usual mistakes give, ranked from `first`."""
     for rank, (cause, run) in enumerate(SUITES[case.node.operator].mistakes, start=first):
-        try:
-            outputs = run(case.node, *(array.copy() for array in case.inputs))
-        except (ArithmeticError, ValueError, TypeError, IndexError, NotImplementedError):
-            continue
-        if not output_problem(case, outputs, truths.problems):
-            yield replace(cause, rank=rank), codes_of_outputs(truths.problems, outputs, truths.own)
+        yield replace(cause, rank=rank), partial(given_by, run, case, truths)
 
 
-def path_causes(case: Case, truths: Truths) -> Iterator[tuple[Cause, Array]]:
+def given_by(run: Mistake, case: Case, truths: Truths) -> Array | None:
+    """What a small backend gives; None where it can't run the case."""
+    try:
+        outputs = run(case.node, *(array.copy() for array in case.inputs))
+    except (ArithmeticError, ValueError, TypeError, IndexError, NotImplementedError):
+        return None
+    if output_problem(case, outputs, truths.problems):
+        return None
+    return codes_of_outputs(truths.problems, outputs, truths.own)
+
+
+def path_causes(case: Case, truths: Truths) -> Predictions:
     """Vector loops whose body or tail rounds by another mode than the rest."""
     wanted, index, by_mode = case.node.round_mode, np.arange(case.size), truths.by_mode
     for width in VECTOR_WIDTHS:
@@ -84,31 +120,34 @@ def path_causes(case: Case, truths: Truths) -> Iterator[tuple[Cause, Array]]:
                 for place, where in (("tail", tail), ("body", ~tail)):
                     text = f"the {place} of a vector loop of {width} rounds {short_mode(mode)}"
                     mixed = np.where(where, by_mode[mode].working, by_mode[wanted].working)
-                    yield Cause(text, "mode", len(HYPOTHESES) + 3, mode=mode, width=width), mixed
+                    yield Cause(text, "mode", len(HYPOTHESES) + 3, mode=mode, width=width), partial(as_is, mixed)
 
 
 @dataclass(frozen=True)
 class Explanation:
     """Causes that predict one deviating element: those that contradict nothing in its case, and all of them."""
 
-    consistent: frozenset[Cause]
-    matching: frozenset[Cause]
+    consistent: frozenset[Cause] = frozenset()
+    matching: frozenset[Cause] = frozenset()
 
 
-def explanations(case: Case, truths: Truths, judgement: Judgement) -> tuple[list[Explanation], Counter[Cause]]:
+def explanations(
+    case: Case, truths: Truths, judgement: Judgement, errors: ExplanationErrors, about: str
+) -> tuple[list[Explanation], Counter[Cause]]:
     """One for each deviating element, in order; and for each cause how many conforming elements contradict it."""
     wrong = judgement.grades == DEVIATES
     right = ~wrong & (judgement.grades != UNSPECIFIED)
     found: list[dict[Cause, bool]] = [{} for _ in range(judgement.count(DEVIATES))]
     against: dict[Cause, int] = {}
-    for cause, predicted in predictions(case, truths):
-        match = predicted == judgement.values
-        if cause.by_position and not (case.size >= 2 * cause.width and match[right | wrong].all()):
-            continue
-        contradictions = int(np.count_nonzero(~match[right]))
-        against[cause] = min(contradictions, against.get(cause, contradictions))
-        for position in np.flatnonzero(match[wrong]):
-            found[position][cause] = found[position].get(cause, False) or not contradictions
+    with np.errstate(all="ignore"):
+        for cause, predicted in predictions(case, truths, errors, about):
+            match = predicted == judgement.values
+            if cause.by_position and not (case.size >= 2 * cause.width and match[right | wrong].all()):
+                continue
+            contradictions = int(np.count_nonzero(~match[right]))
+            against[cause] = min(contradictions, against.get(cause, contradictions))
+            for position in np.flatnonzero(match[wrong]):
+                found[position][cause] = found[position].get(cause, False) or not contradictions
     each = [Explanation(frozenset(c for c, ok in causes.items() if ok), frozenset(causes)) for causes in found]
     return each, Counter(against)
 

@@ -5,32 +5,47 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
+from tiebreak.conformance.explanation_errors import ExplanationErrors
 from tiebreak.golden.operators import get_operator
 from tiebreak.reports.report_data import root_of
+
+Key = tuple[str, str, str]  # backend, operator, root cause
 
 MOST_TYPES = 8
 
 
 def cluster_rows(
-    discrepancies: Iterable[Mapping[str, Any]], results: Iterable[Mapping[str, Any]], versions: Mapping[str, str]
-) -> list[dict[str, Any]]:
+    discrepancies: Iterable[Mapping[str, Any]],
+    results: Iterable[Mapping[str, Any]],
+    versions: Mapping[str, str],
+    errors: ExplanationErrors | None = None,
+) -> Iterator[dict[str, Any]]:
     """One row for each root cause, the most frequent first; `results` say how many elements a case has."""
+    errors = errors or ExplanationErrors()
+    groups = errors.attempt("root causes", "", lambda: groups_of(discrepancies), [])
     sizes = {str(row["case"]): int(row["elements"]) for row in results}
-    groups: dict[tuple[str, str, str], list[Mapping[str, Any]]] = defaultdict(list)
+    for number, (key, rows) in enumerate(groups, start=1):
+        make = partial(cluster_row, f"C{number:03d}", key, rows, sizes, versions)
+        row = errors.attempt("root causes", " ".join(key), make, None)
+        if row is not None:
+            yield row
+
+
+def groups_of(discrepancies: Iterable[Mapping[str, Any]]) -> list[tuple[Key, list[Mapping[str, Any]]]]:
+    """The rows of each root cause, the most frequent first."""
+    groups: dict[Key, list[Mapping[str, Any]]] = defaultdict(list)
     for row in discrepancies:
         groups[str(row["backend"]), str(row["operator"]), root_of(str(row["cause"]))].append(row)
-    ordered = sorted(groups.items(), key=lambda item: (-len(item[1]), item[0]))
-    return [
-        cluster_row(f"C{number:03d}", key, rows, sizes, versions) for number, (key, rows) in enumerate(ordered, start=1)
-    ]
+    return sorted(groups.items(), key=lambda item: (-len(item[1]), item[0]))
 
 
 def cluster_row(
     name: str,
-    key: tuple[str, str, str],
+    key: Key,
     rows: Sequence[Mapping[str, Any]],
     sizes: Mapping[str, int],
     versions: Mapping[str, str],

@@ -11,7 +11,14 @@ from typing import Any
 
 import pandas as pd
 
-from tiebreak.golden.errors import EXIT_CONFORMS, EXIT_DISCREPANCIES, EXIT_FAILED, EXIT_NOTHING_RAN, DamagedFile
+from tiebreak.golden.errors import (
+    EXIT_CONFORMS,
+    EXIT_DISCREPANCIES,
+    EXIT_FAILED,
+    EXIT_NOTHING_RAN,
+    DamagedFile,
+    InvalidInput,
+)
 from tiebreak.reports.records import Run, read_run
 from tiebreak.reports.report_data import root_of
 from tiebreak.reports.summary import FAILED, RAN
@@ -51,6 +58,8 @@ class Side:
 def checked_run(folder: Path) -> Run:
     """A run folder's tables, its backends and clusters looked at; DamagedFile names the file that is wrong."""
     run = read_run(folder)
+    if not run.info.get("explained", True):
+        raise InvalidInput(f"{folder}: the run was ended before causes were looked for: tiebreak run --resume {folder}")
     try:
         versions_of(run), clusters_of(run)
     except DamagedFile as error:

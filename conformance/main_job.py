@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,17 +17,19 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 
 from tiebreak.adapters.isolation import MEMORY_LIMIT
 from tiebreak.adapters.registry import check_spec, registered
+from tiebreak.conformance.assembling import explained, recorded
 from tiebreak.conformance.cluster import Cluster
+from tiebreak.conformance.explanation_errors import ExplanationErrors
 from tiebreak.conformance.forbidden import forbidden_rows
 from tiebreak.conformance.journal import FOLDER, begin_run, digest_of, end_run, read_plan
 from tiebreak.conformance.plan import Selection, chosen_operators, plan
-from tiebreak.conformance.run import Runner, assemble, run_all, started
+from tiebreak.conformance.run import Runner, run_all, started
 from tiebreak.golden.errors import EXIT_NOTHING_RAN, InvalidInput, MachineryFailed, TiebreakError
 from tiebreak.golden.nodes import Case
 from tiebreak.reports.console import plain
 from tiebreak.reports.html import write_report
-from tiebreak.reports.records import RunRecords, as_run, check_writable, write_run
-from tiebreak.reports.summary import json_summary, print_summary, why_nothing_ran
+from tiebreak.reports.records import RunRecords, as_run, check_writable, write_info, write_run
+from tiebreak.reports.summary import explanation_failures, json_summary, print_summary, why_nothing_ran
 
 
 @dataclass(frozen=True)
@@ -122,12 +125,20 @@ def run_and_report(
     try:
         with shown_progress() as progress:
             done = run_all(backends, cases, folder / FOLDER, progress)
-        records = assemble(done, cases, facts | {"forbidden": forbidden_rows(backends, tried)})
+        records = recorded(done, cases, facts)
+        write_run(folder, as_run(records), records.generated)  # before anything that could fail looks for causes
+        errors = ExplanationErrors()
+        records.info["forbidden"] = [row for backend in backends for row in forbidden_by(backend, tried, errors)]
+        records = explained(records, done, cases, errors)
         finish(folder, records, as_json=as_json)
     except KeyboardInterrupt:
         raise MachineryFailed(f"interrupted; to go on: tiebreak run --resume {shlex.quote(str(folder))}") from None
     end_run(folder)
     return int(records.info["exit"])
+
+
+def forbidden_by(backend: Runner, operators: Sequence[str], errors: ExplanationErrors) -> list[dict[str, Any]]:
+    return errors.attempt("forbidden calls", backend.name, lambda: forbidden_rows([backend], operators), [])
 
 
 def clean_up(folder: Path, fresh: bool) -> None:
@@ -139,15 +150,31 @@ def clean_up(folder: Path, fresh: bool) -> None:
 
 
 def finish(folder: Path, records: RunRecords, *, as_json: bool) -> None:
-    run = as_run(records)
+    """Write the records again, with their causes, then the report; say what there is. Drawing may fail, too."""
+    run, errors = as_run(records), ExplanationErrors()
     write_run(folder, run, records.generated)
-    write_report(folder / "report.html", run, str(folder))
+    draw(errors, "report.html", partial(write_report, folder / "report.html", run, str(folder)))
+    if errors.found:
+        run.info["explanation_errors"] += errors.rows()
+        write_info(folder, run.info)
     if as_json:
         print(json.dumps(json_summary(run, str(folder))))
     else:
-        print_summary(run, str(folder))
+        draw(errors, "the summary", partial(print_summary, run, str(folder)))
     if run.info["exit"] == EXIT_NOTHING_RAN:
         print(f"tiebreak: {why_nothing_ran(run)}", file=sys.stderr)
+    for line in explanation_failures(run.info["explanation_errors"] + errors.rows()):
+        print(f"tiebreak: {line}", file=sys.stderr)
+
+
+def draw(errors: ExplanationErrors, what: str, make: Callable[[], None]) -> None:
+    """Make a picture of the records. A fault of the drawing is noted; a full disk or a closed pipe is none of it."""
+    try:
+        make()
+    except (TiebreakError, OSError):
+        raise
+    except Exception as error:
+        errors.note("drawing", what, error)
 
 
 @contextmanager

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
 from tiebreak.conformance import causes
-from tiebreak.conformance.rows import Kind, kind_of
+from tiebreak.conformance.explanation_errors import ExplanationErrors
+from tiebreak.conformance.rows import UNEXPLAINED, Kind, kind_of
 from tiebreak.conformance.suite.layout import Cause
 from tiebreak.golden.elements import INTEGER_TYPES
 from tiebreak.golden.operators import get_operator
@@ -31,39 +33,78 @@ class Evidence:
     candidates: Sequence[causes.Explanation]
     against: Mapping[Kind, Counter[Cause]]
     against_modes: Mapping[Kind, Counter[str]]
+    about: str = ""  # the backend
 
 
+Rows = Mapping[Kind, Sequence[Mapping[str, Any]]]
 # Gives the rows of each kind of node, for the causes that were settled, others or the same.
-Rename = Callable[[Mapping[Kind, Sequence[Mapping[str, Any]]], Sequence[Sequence[Cause]]], Sequence[Sequence[Cause]]]
+Rename = Callable[[Rows, Sequence[Sequence[Cause]]], Sequence[Sequence[Cause]]]
+NO_CAUSE = Cause(UNEXPLAINED, "mode")
 
 
 def with_causes(
     evidence: Evidence,
     by_path: Mapping[Element, str] = MappingProxyType({}),
     rename: Rename = lambda rows, named: named,
+    errors: ExplanationErrors | None = None,
 ) -> list[dict[str, Any]]:
     """The discrepancy rows with cause and clause, settled kind of node by kind of node.
 
     `by_path` are the causes of elements whose operands have another answer elsewhere, by case id, output and index.
+    What raises leaves its rows unexplained, or with the cause that they had before, and is noted in `errors`.
     """
-    candidates = plausible(evidence)
+    errors = errors or ExplanationErrors()
     places: dict[Kind, list[int]] = defaultdict(list)
     for i, row in enumerate(evidence.discrepancies):
         places[kind_of(row)].append(i)
-    chosen = causes.settle([[candidates[i] for i in group] for group in places.values()])
+    chosen = settled_causes(evidence, places, errors)
+    rows = {kind: [evidence.discrepancies[i] for i in group] for kind, group in places.items()}
+    renamed = errors.attempt("the audit's engine", evidence.about, lambda: rename(rows, chosen), chosen)
     settled: dict[int, Cause] = {}
-    renamed = rename({kind: [evidence.discrepancies[i] for i in group] for kind, group in places.items()}, chosen)
     for group, found in zip(places.values(), renamed, strict=True):
         settled |= dict(zip(group, found, strict=True))
-    rows = [
-        row | {"cause": text_of(row, settled[i]), "clause": clause_of(row, settled[i])}
-        for i, row in enumerate(evidence.discrepancies)
-    ]
-    return with_path_causes(rows, by_path) if by_path else rows
+    named = [row | named_as(row, settled[i], errors) for i, row in enumerate(evidence.discrepancies)]
+    return errors.attempt("causes by path", evidence.about, lambda: with_path_causes(named, by_path), named)
+
+
+def settled_causes(
+    evidence: Evidence, places: Mapping[Kind, Sequence[int]], errors: ExplanationErrors
+) -> list[list[Cause]]:
+    """The causes of each kind's rows, weighed over all kinds; each kind for itself if that raises."""
+    together = errors.attempt("weighing causes", evidence.about, lambda: weighed(evidence, places), [])
+    if len(together) == len(places):
+        return together
+    found = []
+    for kind, group in places.items():
+        part = replace(
+            evidence,
+            discrepancies=[evidence.discrepancies[i] for i in group],
+            candidates=[evidence.candidates[i] for i in group],
+        )
+        none, own = [[NO_CAUSE] * len(group)], {kind: range(len(group))}
+        about = f"{evidence.about}, {' '.join(kind)}"
+        found += errors.attempt("weighing causes", about, partial(weighed, part, own), none)
+    return found
+
+
+def weighed(evidence: Evidence, places: Mapping[Kind, Sequence[int]]) -> list[list[Cause]]:
+    candidates = plausible(evidence)
+    return causes.settle([[candidates[i] for i in group] for group in places.values()])
+
+
+def named_as(row: dict[str, Any], cause: Cause, errors: ExplanationErrors) -> dict[str, str]:
+    """The columns of a cause."""
+    try:
+        return {"cause": text_of(row, cause), "clause": clause_of(row, cause)}
+    except Exception as error:
+        errors.note("clauses of causes", row["operator"], error)
+        return {}
 
 
 def with_path_causes(rows: Sequence[dict[str, Any]], by_path: Mapping[Element, str]) -> list[dict[str, Any]]:
     """Those causes instead, each with the clause that was found for most of its elements."""
+    if not by_path:
+        return list(rows)
     texts = [by_path.get((row["case"], row["output"], row["index"]), "") for row in rows]
     clauses: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     for row, text in zip(rows, texts, strict=True):
@@ -167,7 +208,7 @@ def idle_positions(evidence: Evidence, groups: Sequence[Group]) -> Mapping[Group
 def text_of(row: dict[str, Any], cause: Cause) -> str:
     """The cause's text; for a real result that is nearly right and that nothing explains, that it is nearly right."""
     nearly = row["result_type"] not in INTEGER_TYPES and abs(row["distance"]) <= NEARLY
-    if cause.text == causes.UNEXPLAINED and nearly:
+    if cause.text == UNEXPLAINED and nearly:
         return f"within {NEARLY} ulp: steps in another order or precision"
     return cause.text
 

@@ -9,10 +9,12 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from tiebreak.conformance.explanation_errors import ExplanationErrors
 from tiebreak.conformance.judge import DEVIATES, judge
 from tiebreak.conformance.naming import Element
 from tiebreak.conformance.path_features import tellings
@@ -26,6 +28,7 @@ from tiebreak.golden.problem import Array
 
 __all__ = ["causes_by_path", "path_cases", "path_rows"]
 
+STAGE = "paths"
 MOST_RUNS = 4
 MOST_ANSWERS = 3
 
@@ -36,17 +39,20 @@ def path_rows(
     cases: Sequence[Case],
     *,
     always_constant: frozenset[str] = frozenset(),
+    errors: ExplanationErrors | None = None,
 ) -> list[dict[str, Any]]:
     """A row for each operands with more than one answer. `outputs`: case id to the flat codes of all its outputs.
 
     `always_constant` are the operators whose parameters the backend builds in where the node has no constants.
     """
+    errors = errors or ExplanationErrors()
     probes = [case for case in cases if case.id.startswith(PREFIX) and case.id in outputs]
     nodes = by_node(probes, always_constant)
-    found = [members for parts in nodes.values() for members in differing(parts, outputs)]
-    told = agreed([tellings(members) for members in found])
+    found = [members for parts in nodes.values() for members in errors.each(STAGE, backend, differing(parts, outputs))]
+    told = agreed([errors.attempt(STAGE, backend, partial(tellings, members), {}) for members in found])
     pairs = zip(found, told, strict=True)
-    return [{"backend": backend} | row_of(members, texts, outputs) for members, texts in pairs]
+    rows = [errors.attempt(STAGE, backend, partial(row_of, members, texts, outputs), None) for members, texts in pairs]
+    return [{"backend": backend} | row for row in rows if row is not None]
 
 
 def agreed(tellings: Sequence[Mapping[tuple[str, ...], list[str]]]) -> list[list[str]]:

@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING
 
 from tiebreak.adapters.isolation import IsolatedBackend
 from tiebreak.adapters.registry import check_spec
+from tiebreak.conformance.assembling import assemble
 from tiebreak.conformance.assertions import is_stored, shown
 from tiebreak.conformance.paths import path_cases
 from tiebreak.conformance.plan import Selection, generated, stored_cases
 from tiebreak.conformance.pytest_findings import Finding, Shown, finding, is_valid, replay_command, with_waivers
 from tiebreak.conformance.relations import related_cases
 from tiebreak.conformance.rows import Kind
-from tiebreak.conformance.run import assemble, run_backend
+from tiebreak.conformance.run import run_backend
 from tiebreak.conformance.truths import TruthCache
 from tiebreak.conformance.waivers import Waiver, entries_of, read_waivers, waiver_of
 from tiebreak.golden.builder import all_files, file_name

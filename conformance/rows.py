@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,8 @@ from tiebreak.golden.nodes import Case, Node
 from tiebreak.golden.operators import get_operator
 from tiebreak.golden.problem import Problem, Quantization
 from tiebreak.golden.rounding import short_mode
+
+UNEXPLAINED = "unexplained"  # the cause of every element until one is found
 
 Kind = tuple[str, str, str, str]  # operator, rounding mode, input type, output type: what a cause is weighed within
 
@@ -78,6 +81,8 @@ def discrepancy_rows(backend: str, case: Case, judgement: Judgement, truths: Tru
         "input_type": node.input_type,
         "output_type": node.output_type,
         "flags": " ".join(case.flags),
+        "cause": UNEXPLAINED,
+        "clause": get_operator(node.operator).mode_clause(node.round_mode) or get_operator(node.operator).clauses[0].id,
     }
     rows, start = [], 0
     for problem in truths.problems:
@@ -106,7 +111,7 @@ def element_row(problem: Problem, node: Node, i: int) -> dict[str, Any]:
         "scale": value_of(scale, scale_kind) if scale_kind else math.nan,
         "zero_point": zero_point if isinstance(by_name.get("zero_point", (0, 0))[1], IntegerType | int) else 0,
         "operands": json.dumps([[name, *text_of(code, kind)] for name, code, kind in found]),
-        "boundary_ulp": boundary(problem, i),
+        "boundary_ulp": math.nan,
     }
 
 
@@ -172,6 +177,13 @@ def ordinal(bits: int, kind: FloatType) -> int:
     if kind.specials == "fnuz" and bits == sign:
         return sign
     return -(bits - sign) if bits & sign else bits
+
+
+def add_boundaries(rows: Sequence[dict[str, Any]], truths: Truths) -> None:
+    """Put in how far each element of one case is from a decision boundary, in units in the last place."""
+    problems = {problem.output: problem for problem in truths.problems}
+    for row in rows:
+        row["boundary_ulp"] = boundary(problems[row["output"]], row["index"])
 
 
 def boundary(problem: Problem, i: int) -> float:

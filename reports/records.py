@@ -98,7 +98,11 @@ def write_run(folder: Path, run: Run, generated: Sequence[Case]) -> None:
     write_aside(folder / "discrepancies.parquet", lambda path: run.discrepancies.to_parquet(path, index=False))
     cases = table([case_row(case) for case in generated], dict.fromkeys(("id", "origin", "node", "inputs"), "string"))
     write_aside(folder / "cases.parquet", lambda path: cases.to_parquet(path, index=False))
-    text = json.dumps(run.info, indent=1, ensure_ascii=False) + "\n"
+    write_info(folder, run.info)
+
+
+def write_info(folder: Path, info: dict[str, Any]) -> None:
+    text = json.dumps(info, indent=1, ensure_ascii=False) + "\n"
     write_aside(folder / "run.json", lambda path: path.write_text(text, encoding="utf-8"))
 
 

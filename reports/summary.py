@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -13,9 +13,10 @@ from rich.markup import escape
 from rich.table import Table
 
 from tiebreak.golden.rounding import ROUND_MODES, short_mode
-from tiebreak.golden.texts import one_line, printable
+from tiebreak.golden.texts import one_line, plural, printable
 from tiebreak.reports.records import Run
 
+MOST_ERRORS = 5
 MOST_TYPED_ROWS = 50
 MOST_PATH_ROWS = 12
 MOST_COLUMNS = 2  # backends side by side; more are grouped by what they gave
@@ -40,6 +41,7 @@ def json_summary(run: Run, folder: str) -> dict[str, Any]:
         backends[backend]["operators"][operator] = {"verdicts": verdicts}
     counts = {"discrepancies": len(run.discrepancies), "path_dependent": run.info.get("paths", [])}
     counts["clusters"] = run.info.get("clusters", [])
+    counts["explanation_errors"] = run.info.get("explanation_errors", [])
     return {"run": folder, "exit": run.info["exit"], "backends": backends, **counts}
 
 
@@ -160,6 +162,19 @@ def failures(run: Run) -> list[str]:
     ran = set(run.results["backend"])
     idle = [backend["name"] for backend in run.info["backends"] if backend["name"] not in ran]
     return lines + [f"{name}: claims none of the chosen operators" for name in idle]
+
+
+def explanation_failures(errors: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What could not be explained for an error of ours, a line for each; run.json has them all."""
+    lines = [
+        f"could not explain ({row['stage']}; {one_line(row['about'], 80)}; {plural(row['times'], 'time')}): "
+        f"{one_line(row['error'], 200)}"
+        for row in errors
+    ]
+    more = len(lines) - MOST_ERRORS
+    left_out = [f"{more} more errors of explanations are in run.json"] if more > 0 else []
+    known = ["the records are whole; please report what could not be explained"] if lines else []
+    return lines[:MOST_ERRORS] + left_out + known
 
 
 def why_nothing_ran(run: Run) -> str:

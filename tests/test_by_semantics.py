@@ -12,10 +12,11 @@ from tiebreak.adapters.outcome import Outcome
 from tiebreak.conformance.audit.operators import arithmetic_of
 from tiebreak.conformance.audit.sentences import cause_of
 from tiebreak.conformance.by_semantics import Engine
-from tiebreak.conformance.causes import UNEXPLAINED
+from tiebreak.conformance.explaining import evidence_of
 from tiebreak.conformance.naming import with_causes
 from tiebreak.conformance.operands import Operands, operands, round_array
-from tiebreak.conformance.run import BackendRecords, evidence_of, record
+from tiebreak.conformance.recording import BackendRecords, record
+from tiebreak.conformance.rows import UNEXPLAINED
 from tiebreak.conformance.truths import TruthCache
 from tiebreak.golden.nodes import Case, make_node
 from tiebreak.golden.pose import quantization_of
@@ -56,7 +57,7 @@ def named(backend: Callable[[Case, Operands], Array], operator: str = "ngraph.Qu
             record(records, case, Outcome("ok", (values.astype(np.int8),)), truths)
             cases[case.id] = case
     engine = Engine(cases, records.outputs)
-    return Counter(row["cause"] for row in with_causes(evidence_of(records), rename=engine.rename))
+    return Counter(row["cause"] for row in with_causes(evidence_of(records, cases, truths), rename=engine.rename))
 
 
 FAULTS = (

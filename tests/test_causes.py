@@ -12,10 +12,12 @@ import arithmetic_of_mistakes as wb
 from test_wrong_backends import operands, vectors
 from tiebreak.adapters.outcome import Outcome
 from tiebreak.conformance.boundary import distance_in_ulp
-from tiebreak.conformance.causes import UNEXPLAINED, Explanation, settle
+from tiebreak.conformance.causes import Explanation, settle
+from tiebreak.conformance.explaining import evidence_of
 from tiebreak.conformance.naming import with_causes
 from tiebreak.conformance.operands import round_array
-from tiebreak.conformance.run import BackendRecords, evidence_of, record
+from tiebreak.conformance.recording import BackendRecords, record
+from tiebreak.conformance.rows import UNEXPLAINED
 from tiebreak.conformance.suite.layout import Cause
 from tiebreak.conformance.truths import TruthCache
 from tiebreak.golden.elements import FLOAT_TYPES, parse_real
@@ -27,14 +29,15 @@ def named(
 ) -> dict[str, int]:
     """The causes given to a backend that runs all vectors of a pair of types, with how many elements each has."""
     records = BackendRecords({"name": "it", "version": "1", "spec": "it", "operators": [operator]})
-    truths = TruthCache()
+    truths, cases = TruthCache(), {}
     for case, _, _ in vectors(operator, *types):
         if case.node.round_mode == "ROUND_NEAREST_TOWARD_EVEN":
             with np.errstate(all="ignore"):
                 values = np.asarray(arithmetic(operands(case)), np.int64).reshape(case.inputs[0].shape)
             record(records, case, Outcome("ok", (values.astype(case.node.outputs[0].dtype),)), truths)
+            cases[case.id] = case
     counts: dict[str, int] = {}
-    for row in with_causes(evidence_of(records)):
+    for row in with_causes(evidence_of(records, cases, truths)):
         counts[row["cause"]] = counts.get(row["cause"], 0) + 1
     return counts
 

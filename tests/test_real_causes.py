@@ -11,8 +11,9 @@ from audited_boxes import fake_of_a_compiler
 
 from tiebreak.adapters.outcome import Outcome
 from tiebreak.conformance.by_semantics import Engine
+from tiebreak.conformance.explaining import evidence_of
 from tiebreak.conformance.naming import with_causes
-from tiebreak.conformance.run import BackendRecords, evidence_of, record
+from tiebreak.conformance.recording import BackendRecords, record
 from tiebreak.conformance.truths import TruthCache
 from tiebreak.golden.builder import file_name
 from tiebreak.golden.nodes import Case, make_node
@@ -107,5 +108,6 @@ def names_of(cases: Sequence[Case], box: Box) -> Counter[str]:
             result = box(case)
         outputs = result if isinstance(result, tuple) else (result.reshape(case.inputs[0].shape).astype(np.float32),)
         record(records, case, Outcome("ok", outputs), truths)
-    engine = Engine({case.id: case for case in cases}, records.outputs)
-    return Counter(row["cause"] for row in with_causes(evidence_of(records), rename=engine.rename))
+    own = {case.id: case for case in cases}
+    evidence = evidence_of(records, own, truths)
+    return Counter(row["cause"] for row in with_causes(evidence, rename=Engine(own, records.outputs).rename))

@@ -12,9 +12,10 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
+from tiebreak.conformance.assembling import exit_code
 from tiebreak.conformance.generators import generate_cases
 from tiebreak.conformance.plan import Selection, plan
-from tiebreak.conformance.run import exit_code, run_cases
+from tiebreak.conformance.run import run_cases
 from tiebreak.golden.elements import exponent_of
 from tiebreak.golden.errors import DamagedFile, InvalidInput
 from tiebreak.golden.nodes import Case
@@ -158,6 +159,7 @@ def test_exit_codes() -> None:
     assert exit_code(["exact", "unspecified", "working-precision", "unsupported"]) == 0
     assert exit_code(["exact", "deviates", "crash"]) == 1
     assert exit_code(["exact", "timeout"]) == 3
+    assert exit_code(["exact", "deviates", "error"], {"", "not judged"}) == 3
     assert exit_code(["unsupported"]) == exit_code([]) == 4
 
 

@@ -1,0 +1,317 @@
+"""Records before explanations: whatever raises while results are explained or drawn costs no row."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from types import CodeType, FrameType
+from typing import Any
+
+import pytest
+import sample_explained_backends as samples
+
+from tiebreak.adapters.answering import Answerer
+from tiebreak.adapters.outcome import Outcome
+from tiebreak.conformance import assembling, causes, explaining, hypotheses, main_job, naming, recording
+from tiebreak.conformance.assembling import explained, recorded
+from tiebreak.conformance.compare import checked_run
+from tiebreak.conformance.explanation_errors import ExplanationErrors
+from tiebreak.conformance.plan import Selection, plan
+from tiebreak.conformance.recording import BackendRecords, record
+from tiebreak.conformance.rows import UNEXPLAINED
+from tiebreak.conformance.run import with_right_outputs
+from tiebreak.conformance.truths import TruthCache
+from tiebreak.golden.errors import InvalidInput, MachineryFailed
+from tiebreak.golden.nodes import Case
+from tiebreak.reports import html, records
+from tiebreak.reports.records import RunRecords
+
+FACTS = {"command": "tiebreak run", "level": "quick", "seed": 0, "time_limit": 30, "folder": "run", "forbidden": []}
+BACKENDS = (samples.WrongRange(), samples.WrongTies(), samples.WrongTail())
+OF_CAUSES = {"cause", "clause", "boundary_ulp"}  # of a row of an element, what is found out after judging
+CHOSEN = (  # operator, output type, how many cases are left out between two
+    ("tensorflow.QuantizeV2", "int8", 60),
+    ("onnx.QuantizeLinear", "uint8", 97),
+    ("openvino.FakeQuantize", "float32", 97),
+)
+
+
+class Injected(RuntimeError):  # noqa: N818 - says what happened
+    """What the tests throw."""
+
+
+@cache
+def outcomes() -> tuple[tuple[Case, ...], tuple[tuple[Outcome, ...], ...]]:
+    """A few cases of several operators, path probes and typed ones among them, and what each backend makes of them."""
+    cases: list[Case] = []
+    for operator, kind, step in CHOSEN:
+        selection = Selection(operators=(operator,), input_type="float32", output_type=kind, level="quick")
+        own = plan(selection)
+        cases += [*own[::step], *(case for case in own if samples.telling(case))]
+    inputs = {"x": "[0.5,1.5]", "y_scale": "1", "y_zero_point": "0"}
+    cases += plan(Selection(operators=("onnx.QuantizeLinear",), inputs=inputs))
+    cases = list({case.id: case for case in cases}.values())
+    given = [[answer(backend, case) for case in cases] for backend in BACKENDS]
+    return tuple(cases), tuple(map(tuple, given))
+
+
+def answer(backend: Any, case: Case) -> Outcome:
+    if case.node.operator not in backend.operators:
+        return Outcome("unsupported")
+    return with_right_outputs(case, Answerer(backend).answer(case.node.key, case.inputs))
+
+
+def run() -> RunRecords:
+    """Judge, record and explain, as the main job does."""
+    cases, given = outcomes()
+    truths = TruthCache()
+    done = [judged(backend, cases, own, truths) for backend, own in zip(BACKENDS, given, strict=True)]
+    return explained(recorded(done, cases, dict(FACTS)), done, cases)
+
+
+def judged(backend: Any, cases: Sequence[Case], given: Sequence[Outcome], truths: TruthCache) -> BackendRecords:
+    records = BackendRecords({"name": backend.name, "version": "1", "spec": backend.name})
+    for case, outcome in zip(cases, given, strict=True):
+        record(records, case, outcome, truths)
+    return records
+
+
+@cache
+def sound() -> RunRecords:
+    return run()
+
+
+def facts_of(found: RunRecords) -> list[Any]:
+    """What judging alone says."""
+    rows = [{name: value for name, value in row.items() if name not in OF_CAUSES} for row in found.discrepancies]
+    return [found.results, rows, [case.id for case in found.generated], found.info["exit"]]
+
+
+FOLDERS = tuple(str(Path(module.__file__ or "").resolve().parent) for module in (explaining, html))
+
+
+@cache
+def is_explaining(file: str) -> bool:
+    """Whether a file is of the packages that explain and draw, and not the one that notes what they throw."""
+    return str(Path(file).resolve()).startswith(FOLDERS) and not file.endswith("explanation_errors.py")
+
+
+@contextmanager
+def traced(enter: Callable[[CodeType], None]) -> Iterator[None]:
+    """Call `enter` with each function that is entered while something is explained; it may throw in its place."""
+    depth, attempt = 0, ExplanationErrors.attempt
+
+    def tracer(frame: FrameType, event: str, arg: Any) -> None:
+        if depth and is_explaining(frame.f_code.co_filename):
+            enter(frame.f_code)
+
+    def counted(self: ExplanationErrors, *args: Any) -> Any:
+        nonlocal depth
+        depth += 1
+        try:
+            return attempt(self, *args)
+        finally:
+            depth -= 1
+
+    before = sys.gettrace()
+    ExplanationErrors.attempt = counted  # type: ignore[method-assign, assignment]
+    sys.settrace(tracer)
+    try:
+        yield
+    finally:
+        sys.settrace(before)
+        ExplanationErrors.attempt = attempt  # type: ignore[method-assign]
+
+
+@cache
+def entered() -> tuple[CodeType, ...]:
+    """Every function that is entered while something is explained, in the order in which that happens."""
+    found: dict[CodeType, None] = {}
+    sound()  # what is made once for all runs is made then
+    with traced(found.setdefault):  # type: ignore[arg-type]
+        run()
+    return tuple(found)
+
+
+def thrown(at: CodeType) -> RunRecords:
+    """A run in which the function throws when it is first entered."""
+
+    def enter(code: CodeType) -> None:
+        if code is at:
+            raise Injected(code.co_qualname)
+
+    with traced(enter):
+        return run()
+
+
+def check(at: CodeType) -> None:
+    found = thrown(at)
+    assert facts_of(found) == facts_of(sound()), at
+    assert found.info["explained"], at
+    assert any("Injected" in row["error"] for row in found.info["explanation_errors"]), at
+
+
+def test_every_stage_may_throw() -> None:
+    first = {code.co_filename: code for code in reversed(entered())}
+    assert len(first) > 20
+    for code in first.values():
+        check(code)
+
+
+@pytest.mark.slow
+def test_every_function_may_throw() -> None:
+    assert len(entered()) > 150
+    for code in entered():
+        check(code)
+
+
+def test_ranges_along_an_axis_are_explained() -> None:
+    """Causes of a kind of node are looked for over all its layouts; a part of one is no case of another's node."""
+    chosen = Selection(operators=("tensorflow.QuantizeV2",), input_type="float32", output_type="int8", level="")
+    cases = [case for case in plan(chosen) if case.node.attributes.get("mode", "MIN_COMBINED") == "MIN_COMBINED"]
+    cases.sort(key=lambda case: case.node.attributes.get("axis", -1) < 0)  # a kind is known by its first
+    done = [judged(BACKENDS[0], cases, [answer(BACKENDS[0], case) for case in cases], TruthCache())]
+    found = explained(recorded(done, cases, dict(FACTS)), done, cases)
+    layouts = {case.id: (case.node.attributes.get("axis", -1) >= 0, case.inputs[1].shape) for case in cases}
+    wrong = {layouts[row["case"]] for row in found.discrepancies}
+    assert {along for along, _ in wrong} == {True, False}
+    assert (False, (1,)) in wrong or (True, (1,)) in wrong, wrong  # odd shapes
+    assert found.info["explanation_errors"] == []
+    named = Counter(row["cause"] == UNEXPLAINED for row in found.discrepancies if layouts[row["case"]][0])
+    assert named[False] > named[True], named
+
+
+def test_a_mistake_that_raises_costs_its_own_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    def throw(own: Any) -> Any:
+        raise Injected("in a table")
+
+    wrong, cases = samples.WrongTies(), outcomes()[0]
+    own = [case for case in cases if case.node.operator == "onnx.QuantizeLinear"]
+    done = [judged(wrong, own, [answer(wrong, case) for case in own], TruthCache())]
+    before = explained(recorded(done, own, dict(FACTS)), done, own)
+    (cause, _), *others = hypotheses.HYPOTHESES
+    monkeypatch.setattr(causes, "HYPOTHESES", ((cause, throw), *others))
+    done = [judged(wrong, own, [answer(wrong, case) for case in own], TruthCache())]
+    after = explained(recorded(done, own, dict(FACTS)), done, own)
+    assert [row["cause"] for row in after.discrepancies] == [row["cause"] for row in before.discrepancies]
+    (error,) = after.info["explanation_errors"]
+    assert (error["stage"], error["times"]) == (f"known mistakes: {cause.text}", len(cases_of(after)))
+    assert error["error"].startswith("Injected: in a table (at test_explanations_that_raise.py:")
+
+
+def cases_of(found: RunRecords) -> set[str]:
+    return {row["case"] for row in found.discrepancies}
+
+
+def test_one_kind_of_node_that_raises_leaves_the_others_their_causes(monkeypatch: pytest.MonkeyPatch) -> None:
+    plausible = naming.plausible
+
+    def of_most(evidence: naming.Evidence) -> Any:
+        if any(row["output_type"] == "int8" for row in evidence.discrepancies):
+            raise Injected("of one kind")
+        return plausible(evidence)
+
+    monkeypatch.setattr(naming, "plausible", of_most)
+    monkeypatch.setattr(BACKENDS[0], "name", "wrong ties")  # one backend with two kinds of node
+    cases, given = outcomes()
+    truths, one = TruthCache(), BackendRecords({"name": "both", "version": "1", "spec": "both"})
+    for case, *pair in zip(cases, *given, strict=True):
+        for outcome in pair[:2]:
+            if outcome.status == "ok":
+                record(one, case, outcome, truths)
+    found = explained(recorded([one], cases, dict(FACTS)), [one], cases)
+    kinds = {row["output_type"]: set() for row in found.discrepancies}
+    for row in found.discrepancies:
+        kinds[row["output_type"]].add(row["cause"])
+    assert "wrong tie rule: NEAREST_TOWARD_INFINITY" in kinds["uint8"]
+    assert {row["stage"] for row in found.info["explanation_errors"]} == {"weighing causes"}
+
+
+SOUND = f"{Path(__file__).parent / 'sample_explained_backends.py'}:WrongTies"
+CHOICE = Selection(operators=("onnx.QuantizeLinear",), input_type="float32", output_type="uint8", level="")
+
+
+def job(folder: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
+    code = main_job.main_job([SOUND], CHOICE, folder, main_job.How(in_process=True), as_json=False)
+    return code, capsys.readouterr().err
+
+
+def throw(*args: Any, **named: Any) -> Any:
+    raise Injected("here")
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "stage"),
+    [
+        (main_job, "forbidden_rows", "forbidden calls"),
+        (assembling, "with_explanations", "explaining"),
+        (main_job, "write_report", "drawing"),
+        (main_job, "print_summary", "drawing"),
+    ],
+)
+def test_a_run_ends_as_if_nothing_had_raised(
+    module: Any, name: str, stage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    monkeypatch.setattr(module, name, throw)
+    code, err = job(tmp_path / "run", capsys)
+    assert code == 1
+    assert f"tiebreak: could not explain ({stage}; " in err
+    assert "Injected: here" in err
+    run = records.read_run(tmp_path / "run")
+    assert len(run.discrepancies) > 100
+    assert run.info["exit"] == 1
+    noted = [row["error"] for row in run.info["explanation_errors"]]
+    assert name == "print_summary" or any("Injected: here" in text for text in noted)
+    assert not (tmp_path / "run/unfinished").exists()
+    assert (tmp_path / "run/report.html").exists() == (name != "write_report")
+
+
+def test_records_are_on_the_disk_before_causes_are_looked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What no handler stops, such as a kill, leaves whole records; nobody takes them for a run with causes."""
+
+    def interrupt(*args: Any) -> Any:
+        raise KeyboardInterrupt
+
+    folder = tmp_path / "run"
+    with monkeypatch.context() as patch:
+        patch.setattr(main_job, "explained", interrupt)
+        with pytest.raises(MachineryFailed, match="--resume"):
+            job(folder, capsys)
+    left = records.read_run(folder)
+    assert not left.info["explained"]
+    with pytest.raises(InvalidInput, match=r"ended before causes were looked for: tiebreak run --resume"):
+        checked_run(folder)
+    assert main_job.resume_job(folder, as_json=False) == 1
+    found = checked_run(folder)
+    assert found.results.drop(columns="seconds").equals(left.results.drop(columns="seconds"))
+    assert set(left.discrepancies["cause"]) == {UNEXPLAINED} != set(found.discrepancies["cause"])
+    same = [name for name in left.discrepancies if name not in ("cause", "clause")]
+    assert found.discrepancies[same].equals(left.discrepancies[same])
+
+
+def test_what_tiebreak_can_not_judge_is_its_own_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The case says so, no other is lost, and the run is no pass."""
+    confirm = recording.confirm
+    cases, given = outcomes()
+    guilty = next(row["case"] for row in sound().discrepancies)
+
+    def disagree(case: Case, *others: Any) -> None:
+        if case.id == guilty:
+            raise MachineryFailed(f"{case.id}: the kernel and the oracle disagree; one of them is wrong")
+        confirm(case, *others)
+
+    monkeypatch.setattr(recording, "confirm", disagree)
+    found = run()
+    rows = {row["case"]: row for row in found.results if row["fault"]}
+    assert set(rows) == {guilty}
+    assert rows[guilty]["verdict"] == "error"
+    assert "Tiebreak could not judge this: " in rows[guilty]["message"]
+    assert found.info["exit"] == 3
+    assert cases_of(found) == cases_of(sound()) - {guilty}
+    assert len(found.results) == len(cases) * len(given)
