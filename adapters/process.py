@@ -19,8 +19,10 @@ import psutil
 
 from tiebreak.adapters.arena import Arena
 from tiebreak.adapters.frames import LONGEST_HEADER, BrokenFrame
+from tiebreak.golden.messages import last_words
 
-TAIL = 600  # bytes of standard error that a message quotes
+TAIL = 600  # characters of standard error that a message quotes
+HEAD = 1 << 16  # bytes of it in which the first line of a panic is looked for
 LOOK = 0.1  # seconds between two looks at a busy worker's memory
 TIDYING = 1.0  # seconds that a worker has at the end of a run
 MIB = 1 << 20
@@ -45,6 +47,7 @@ class WorkerProcess:
         fcntl.fcntl(self.errors, fcntl.F_SETFL, os.O_APPEND)  # so that it can be cut while the worker writes
         self.buffer = bytearray()
         self.scanned = 0
+        self.quoted = 0  # bytes of standard error that are older than the last answer
         command = [sys.executable, "-P", "-m", "tiebreak.adapters.worker", spec, str(self.arena.descriptor)]
         self.process = subprocess.Popen(
             [*command, ",".join(map(str, cores))] if cores else command,
@@ -64,6 +67,7 @@ class WorkerProcess:
     def send(self, request: Mapping[str, Any], deadline: float) -> None:
         if os.fstat(self.errors.fileno()).st_size > MIB:
             os.ftruncate(self.errors.fileno(), 0)
+            self.quoted = 0
         view = memoryview(json.dumps(request).encode() + b"\n")
         while view:
             self.wait_for([], [self.stdin], deadline)
@@ -82,6 +86,7 @@ class WorkerProcess:
             self.buffer += data
         line, self.scanned = bytes(self.buffer[:end]), 0
         del self.buffer[: end + 1]
+        self.quoted = os.fstat(self.errors.fileno()).st_size  # what was written before it is about other cases
         try:
             found = json.loads(line)
         except (ValueError, RecursionError) as error:
@@ -139,9 +144,13 @@ class WorkerProcess:
         return f"the worker process {how}; {tail}" if tail else f"the worker process {how}"
 
     def last_words(self) -> str:
-        self.errors.seek(0, os.SEEK_END)
-        self.errors.seek(max(0, self.errors.tell() - TAIL))
-        return " ".join(self.errors.read().decode(errors="replace").split())
+        """What it wrote to standard error since its last answer, else the last that it wrote; one bounded line."""
+        size = os.fstat(self.errors.fileno()).st_size
+        start = self.quoted if size > self.quoted else max(0, size - TAIL)
+        text = os.pread(self.errors.fileno(), HEAD, start)
+        if size > start + HEAD:
+            text += b"\n" + os.pread(self.errors.fileno(), TAIL, size - TAIL)
+        return last_words(text.decode(errors="replace"), TAIL)
 
     def kill(self) -> None:
         """End the worker and everything that it started, in sessions of their own too while it still lives."""

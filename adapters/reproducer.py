@@ -50,20 +50,24 @@ class Wanted:
 
 def script(title: str, node: Node, inputs: Sequence[Array], wanted: Wanted, lines: str) -> str:
     """The whole script: exit status 1 while the element is wrong, 0 once it is right, 2 if it can't be run."""
-    extension = any(array.dtype.name in EXTENSION_TYPES for array in inputs)
-    arrays = [f"{tensor.name} = {array_source(array)}" for tensor, array in zip(node.inputs, inputs, strict=True)]
     parts = [
         f'"""{one_line(title)}\n\n'
         "Exits with 1 while the result is wrong, with 0 once it is right, with 2 if the library can't be run.\n"
         '"""',
         "import os\nimport sys\n\n\n" + FAILED,
-        ("import ml_dtypes\n" if extension else "") + "import numpy as np",
-        *([FILLED] if any("= filled(" in text for text in (*arrays, lines)) else []),
-        *arrays,
+        *input_lines(node, inputs, lines),
         lines.strip(),
         verdict_source(node, wanted),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def input_lines(node: Node, inputs: Sequence[Array], lines: str) -> list[str]:
+    """The imports, then each input bit for bit under its own name; and before them what these or `lines` call."""
+    extension = any(array.dtype.name in EXTENSION_TYPES for array in inputs)
+    arrays = [f"{tensor.name} = {array_source(array)}" for tensor, array in zip(node.inputs, inputs, strict=True)]
+    imports = ("import ml_dtypes\n" if extension else "") + "import numpy as np"
+    return [imports, *([f"\n{FILLED}\n"] if any("= filled(" in text for text in (*arrays, lines)) else []), *arrays]
 
 
 FAILED = """

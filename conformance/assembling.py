@@ -17,7 +17,9 @@ from tiebreak.adapters.platform_facts import instruction_sets, machine
 from tiebreak.conformance.clusters import cluster_rows
 from tiebreak.conformance.explaining import named_rows
 from tiebreak.conformance.explanation_errors import ExplanationErrors
+from tiebreak.conformance.failures import failure_rows
 from tiebreak.conformance.judge import FAILURES
+from tiebreak.conformance.naming import Element
 from tiebreak.conformance.paths import STAGE, causes_by_path, path_rows
 from tiebreak.conformance.recording import BackendRecords, Row
 from tiebreak.conformance.relations import relation_rows
@@ -76,12 +78,13 @@ def with_explanations(
     discrepancies = [own | row for own, row in zip(run.discrepancies, named, strict=True)]
     versions = {records.name: str(records.facts["version"]) for records in done}
     info = run.info | {
-        "typed": errors.attempt("typed cases", "", lambda: typed_rows(cases, done), []),
-        "observed": errors.attempt("observations", "", lambda: observed_rows(done), []),
+        "typed": errors.attempt("typed cases", "", lambda: typed_rows(cases, done), list[Row]()),
+        "observed": errors.attempt("observations", "", lambda: observed_rows(done), list[Row]()),
         "paths": [row for rows in paths for row in rows],
         "relations": [row for records in done for row in relations_of(records)],
         "pairs": list(all_pairs(done, cases, errors)),
         "clusters": list(cluster_rows(discrepancies, run.results, versions, errors)),
+        "failures": errors.attempt("failures", "", lambda: failure_rows(run.results, versions), list[Row]()),
     }
     return replace(run, info=info, discrepancies=discrepancies)
 
@@ -89,25 +92,29 @@ def with_explanations(
 def paths_of(records: BackendRecords, cases: Sequence[Case]) -> list[Row]:
     constant = frozenset(records.facts.get("always_constant", ()))
     rows = partial(path_rows, records.name, records.outputs, cases, always_constant=constant, errors=records.errors)
-    return records.errors.attempt(STAGE, records.name, rows, [])
+    return records.errors.attempt(STAGE, records.name, rows, list[Row]())
 
 
 def causes_of(records: BackendRecords, cases: Sequence[Case], paths: Sequence[Row], cache: TruthCache) -> list[Row]:
     """The backend's discrepancy rows with their causes; as they are if none can be had."""
     errors = records.errors
-    by_path = errors.attempt(STAGE, records.name, lambda: causes_by_path(paths, cases, records.discrepancies), {})
-    named = errors.attempt("causes", records.name, lambda: named_rows(records, cases, by_path, cache), [])
+    by_path = errors.attempt(
+        STAGE, records.name, lambda: causes_by_path(paths, cases, records.discrepancies), dict[Element, str]()
+    )
+    named = errors.attempt("causes", records.name, lambda: named_rows(records, cases, by_path, cache), list[Row]())
     return named if len(named) == len(records.discrepancies) else records.discrepancies
 
 
 def relations_of(records: BackendRecords) -> list[Row]:
     rows = partial(relation_rows, records.name, records.outputs)
-    return records.errors.attempt("relations", records.name, rows, [])
+    return records.errors.attempt("relations", records.name, rows, list[Row]())
 
 
 def all_pairs(done: Sequence[BackendRecords], cases: Sequence[Case], errors: ExplanationErrors) -> Iterator[Row]:
     for a, b in combinations(done, 2):
-        yield from errors.attempt("pairs of backends", f"{a.name}, {b.name}", partial(pair_rows, a, b, cases), [])
+        yield from errors.attempt(
+            "pairs of backends", f"{a.name}, {b.name}", partial(pair_rows, a, b, cases), list[Row]()
+        )
 
 
 def pair_rows(a: BackendRecords, b: BackendRecords, cases: Sequence[Case]) -> list[Row]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -11,17 +10,17 @@ from typing import Any, TypeVar
 from tiebreak.adapters.answering import message_of, place_of
 
 T = TypeVar("T")
+Instead = TypeVar("Instead")
 MOST_KEPT = 1000  # different errors
 
 
 @dataclass
 class ExplanationErrors:
-    """The errors of one run, each with how often it came. Backends that are judged side by side share it."""
+    """The errors, each with how often it came: by stage, what it was about, and text."""
 
-    found: Counter[tuple[str, str, str]] = field(default_factory=Counter)  # by stage, what it was about, and text
-    lock: Any = field(default_factory=threading.Lock)
+    found: Counter[tuple[str, str, str]] = field(default_factory=Counter)
 
-    def attempt(self, stage: str, about: str, explain: Callable[[], T], instead: T) -> T:
+    def attempt(self, stage: str, about: str, explain: Callable[[], T], instead: Instead) -> T | Instead:
         """What `explain` returns; `instead` if it raises, which is noted. An interrupt goes through."""
         try:
             return explain()
@@ -44,9 +43,8 @@ class ExplanationErrors:
 
     def note(self, stage: str, about: str, error: Exception) -> None:
         key = stage, about, message_of(error) + place_of(error, "")
-        with self.lock:
-            if key in self.found or len(self.found) < MOST_KEPT:
-                self.found[key] += 1
+        if key in self.found or len(self.found) < MOST_KEPT:
+            self.found[key] += 1
 
     def rows(self) -> list[dict[str, Any]]:
         """For run.json: the stage, the backend and kind of node that it was about, the error, and how often it came."""

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from tiebreak.adapters.isolation import IsolatedBackend
+from tiebreak.adapters.failure_reproducer import Failure, failure_script
+from tiebreak.adapters.isolation import MEMORY_LIMIT, IsolatedBackend
+from tiebreak.adapters.outcome import GIVEN_UP, NOT_JUDGED
 from tiebreak.adapters.registry import spec_from_file
 from tiebreak.adapters.reproducer import Wanted, script
+from tiebreak.conformance.failures import failure_rows
+from tiebreak.conformance.judge import FAILURES
 from tiebreak.conformance.plan import Selection, plan
 from tiebreak.conformance.rows import element_row, text_of
 from tiebreak.conformance.shrink import Shown, shrunk
@@ -20,31 +27,111 @@ from tiebreak.conformance.truths import TruthCache, Truths
 from tiebreak.golden.elements import FloatType, IntegerType
 from tiebreak.golden.errors import InvalidInput, Unsupported
 from tiebreak.golden.nodes import Case
+from tiebreak.golden.pose import problems_of
 from tiebreak.reports.records import Run, read_run
 
+TIME_LIMIT = 10.0  # seconds for a case, of runs that do not say
 
-def reproducer(folder: Path, discrepancy: str, named: str = "") -> str:
-    """The script for one row of a run's discrepancies, of the backend `named` if it is not one of Tiebreak's own.
 
-    `discrepancy` may also be a cluster's id, for its smallest witness. The case is cut down to the fewest elements that
-    still show it. InvalidInput for an id that is not there.
+def reproducer(folder: Path, name: str, named: str = "") -> str:
+    """The script for one finding of a run, of the backend `named` if it is not one of Tiebreak's own.
+
+    `name` is a discrepancy's id, a cluster's (for its smallest witness), a failure's, or the id of a case that crashed,
+    hung, raised or gave outputs of a wrong form. InvalidInput for an id that is not there.
     """
     run = read_run(folder)
-    row = row_of(run, witness_of(run, discrepancy, folder), folder)
-    spec = next(backend["spec"] for backend in run.info["backends"] if backend["name"] == row["backend"])
-    operator, case_id = str(row["operator"]), str(row["case"])
-    (case,) = plan(Selection(operators=(operator,), case_ids=(case_id,), earlier_run=folder))
-    backend = IsolatedBackend(spec_from_file(spec, named, f"{folder} (add -b BACKEND)"))
+    failure = failure_of(run, name, folder)
+    if failure is not None:
+        return of_failure(run, failure, name, folder, named)
+    return of_discrepancy(run, name, folder, named)
+
+
+def of_discrepancy(run: Run, name: str, folder: Path, named: str) -> str:
+    """The case is cut down to the fewest elements that still show it."""
+    row = row_of(run, witness_of(run, name, folder), folder)
+    with backend_of(run, row, folder, named) as backend:
+        case = case_of(row, folder)
+        with replay_told(run, row, folder):
+            case, row = smallest(backend, case, row)
+            lines = backend.reproducer(case.node.key, case.inputs)
+    title = f"{row['backend']}, {row['operator']}: {row['cause']} ({name})"
+    return script(title, case.node, case.inputs, wanted(case, row), lines)
+
+
+def of_failure(run: Run, row: dict[str, Any], name: str, folder: Path, named: str) -> str:
+    """The case as it is: what fails is not run here, only written down."""
+    if row["fault"] in (GIVEN_UP, NOT_JUDGED) or row["message"].startswith("not run"):
+        raise InvalidInput(f"{name}: there is no call to show: {row['message']}")
+    with backend_of(run, row, folder, named) as backend:
+        case = case_of(row, folder)
+        with replay_told(run, row, folder):
+            lines = backend.reproducer(case.node.key, case.inputs)
+    failure = Failure(
+        str(row["verdict"]),
+        str(row["fault"]),
+        str(row["message"]),
+        [problem.shape for problem in problems_of(case)],
+        float(run.info.get("time_limit", TIME_LIMIT)),
+        int(run.info.get("memory_limit", MEMORY_LIMIT)),
+    )
+    title = f"{row['backend']}, {row['operator']}: {row['verdict']} ({name})"
+    return failure_script(title, case.node, case.inputs, failure, lines)
+
+
+def failure_of(run: Run, name: str, folder: Path) -> dict[str, Any] | None:
+    """The result of the case that a failure's id, or the case's own, is for; None for an id of another kind."""
+    results = run.results
+    failed = results[results["verdict"].isin(FAILURES)]
+    if re.fullmatch(r"F\d+", name):
+        versions = {str(backend["name"]): str(backend["version"]) for backend in run.info["backends"]}
+        rows = run.info.get("failures") or failure_rows(failed.to_dict("records"), versions)
+        known = {str(row["id"]): row for row in rows}
+        if name not in known:
+            raise InvalidInput(f"{folder}: no failure {name!r}; it has {', '.join(list(known)[:40]) or 'none'}")
+        kind, case = known[name], str(known[name]["witness"]["case"])
+        failed = failed[(failed["backend"] == kind["backend"]) & (failed["verdict"] == kind["verdict"])]
+    elif name in set(results["case"]):
+        case = name
+        if case not in set(failed["case"]):
+            raise InvalidInput(f"{name}: it neither crashed nor failed; discrepancies have ids as D000001 and C001")
+    else:
+        return None
+    found = failed[failed["case"] == case].to_dict("records")
+    if len(found) != 1:
+        who = ", ".join(str(row["backend"]) for row in found) or "no backend"
+        raise InvalidInput(f"{name}: {who} failed there: name one failure's id, as F001 in the run's summary")
+    return {str(column): value for column, value in found[0].items()}
+
+
+@contextmanager
+def backend_of(run: Run, row: dict[str, Any], folder: Path, named: str) -> Iterator[IsolatedBackend]:
+    """The backend of a row, to be asked; it is ended afterwards."""
+    backend = IsolatedBackend(spec_from_file(spec_of(run, row), named, f"{folder} (add -b BACKEND)"))
     try:
-        case, row = smallest(backend, case, row)
-        lines = backend.reproducer(case.node.key, case.inputs)
-    except Unsupported as reason:
-        replay = shlex.join(["tiebreak", "run", "-b", spec, "--case", case_id, "--from", str(folder)])
-        raise InvalidInput(f"{row['backend']}: {reason}; to replay the case: {replay}") from None
+        yield backend
     finally:
         backend.close()
-    title = f"{row['backend']}, {operator}: {row['cause']} ({discrepancy})"
-    return script(title, case.node, case.inputs, wanted(case, row), lines)
+
+
+@contextmanager
+def replay_told(run: Run, row: dict[str, Any], folder: Path) -> Iterator[None]:
+    """A backend that writes no scripts can be asked again by Tiebreak: InvalidInput says how."""
+    try:
+        yield
+    except Unsupported as reason:
+        case = str(row["case"])
+        replay = shlex.join(["tiebreak", "run", "-b", spec_of(run, row), "--case", case, "--from", str(folder)])
+        raise InvalidInput(f"{row['backend']}: {reason}; to replay the case: {replay}") from None
+
+
+def spec_of(run: Run, row: dict[str, Any]) -> str:
+    return str(next(backend["spec"] for backend in run.info["backends"] if backend["name"] == row["backend"]))
+
+
+def case_of(row: dict[str, Any], folder: Path) -> Case:
+    selection = Selection(operators=(str(row["operator"]),), case_ids=(str(row["case"]),), earlier_run=folder)
+    (case,) = plan(selection)
+    return case
 
 
 def witness_of(run: Run, name: str, folder: Path) -> str:

@@ -16,6 +16,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from tiebreak.golden.messages import gist
 from tiebreak.reports.html import percent
 from tiebreak.reports.records import write_aside
 from tiebreak.reports.repro_command import repro_words
@@ -106,7 +107,7 @@ def verdict_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """Cases with another verdict: how many, where, and the first."""
     lines = [
         f"{row['kind']}: {row['backend']}, {row['operator']}: {row['from']} → {row['to']} in {row['cases']:,} cases, "
-        f"first {row['first']}{': ' if row['message'] else ''}{row['message'][:200]}"
+        f"first {row['first']}{': ' if row['message'] else ''}{gist(row['message'])[:200]}"
         for row in rows[:MOST_LINES]
     ]
     return [*lines, *([f"… and {len(rows) - MOST_LINES} more: see --json"] if len(rows) > MOST_LINES else [])]

@@ -8,6 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from tiebreak.golden.messages import gist
 from tiebreak.golden.texts import one_line
 from tiebreak.reports.records import Run
 from tiebreak.reports.summary import FAILED
@@ -154,7 +155,7 @@ def failures(run: Run) -> Iterator[str]:
 
 
 def without_numbers(message: str) -> str:
-    return re.sub(r"0x[0-9a-fA-F]+|[0-9]{2,}", "…", message)[:160]
+    return re.sub(r"0x[0-9a-fA-F]+|[0-9]{2,}", "…", gist(message))[:160]
 
 
 def accepted(run: Run) -> Iterator[str]:

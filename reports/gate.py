@@ -17,6 +17,7 @@ from xml.etree import ElementTree
 from rich.console import Console
 
 from tiebreak.golden.errors import EXIT_CONFORMS, EXIT_DISCREPANCIES, EXIT_FAILED, EXIT_NOTHING_RAN, InvalidInput
+from tiebreak.golden.messages import gist
 from tiebreak.golden.texts import printable
 from tiebreak.reports.junit import clean
 from tiebreak.reports.markdown import append_step_summary, operands
@@ -79,7 +80,7 @@ def details(row: Mapping[str, Any], run: str) -> list[str]:
 def failure_line(row: Mapping[str, Any]) -> str:
     kind = row["verdict"] if row["fault"] in ("", row["verdict"]) else f"{row['verdict']} ({row['fault']})"
     where = f"{row['backend']}, {row['operator']}"
-    return f"{where}: {kind} in {row['cases']:,} cases, first {row['first']}: {row['message'][:200]}"
+    return f"{where}: {kind} in {row['cases']:,} cases, first {row['first']}: {gist(row['message'])[:200]}"
 
 
 def waiver_line(row: Mapping[str, Any]) -> str:

@@ -19,6 +19,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, UndefinedError
 from markupsafe import Markup
 
 from tiebreak.golden.errors import DamagedFile
+from tiebreak.golden.messages import gist
 from tiebreak.golden.rounding import ROUND_MODES, short_mode
 from tiebreak.reports.plots import distance_plot, exponent_plot
 from tiebreak.reports.records import Run, write_aside
@@ -115,6 +116,7 @@ def environment_of() -> Environment:
     style, script = (loader.get_source(environment, name)[0] for name in ("report.css", "report.js"))
     environment.globals |= {"mode_text": mode_text, "visible": visible, "style": Markup(style)}
     environment.globals |= {"script": Markup(script), "script_hash": hash_of(script)}
+    environment.filters["gist"] = gist
     environment.filters["n"] = lambda count: f"{int(count):,}"
     return environment
 

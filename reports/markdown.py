@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tiebreak.golden.errors import InvalidInput
+from tiebreak.golden.messages import gist
 from tiebreak.golden.texts import one_line, plural
 from tiebreak.reports.records import Run
 from tiebreak.reports.repro_command import repro_words
@@ -84,7 +85,7 @@ def failures(results: pd.DataFrame) -> Iterator[str]:
     yield from ("", "## Failed to run", "", "No result was compared in these cases: neither pass nor deviation.", "")
     yield from header("backend", "operator", "verdict", "cases", "commonest message", "first case")
     for (backend, version, operator, verdict), rows in groups[:MOST_FAILURES]:
-        said = rows["message"].mode().iloc[0]
+        said = gist(rows["message"].mode().iloc[0])
         yield line(f"{backend} {version}", operator, verdict, f"{len(rows):,}", said, rows["case"].iloc[0])
     yield from left_out(len(groups), MOST_FAILURES)
 

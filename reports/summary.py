@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from tiebreak.golden.messages import gist
 from tiebreak.golden.rounding import ROUND_MODES, short_mode
 from tiebreak.golden.texts import one_line, plural, printable
 from tiebreak.reports.records import Run
@@ -41,6 +42,7 @@ def json_summary(run: Run, folder: str) -> dict[str, Any]:
         backends[backend]["operators"][operator] = {"verdicts": verdicts}
     counts = {"discrepancies": len(run.discrepancies), "path_dependent": run.info.get("paths", [])}
     counts["clusters"] = run.info.get("clusters", [])
+    counts["failures"] = run.info.get("failures", [])
     counts["explanation_errors"] = run.info.get("explanation_errors", [])
     return {"run": folder, "exit": run.info["exit"], "backends": backends, **counts}
 
@@ -149,16 +151,19 @@ def path_table(run: Run) -> Table:
 
 
 def failures(run: Run) -> list[str]:
-    """One line for each backend's kind of failure, with the commonest message and the first guilty case."""
-    failed = run.results[run.results["verdict"].isin(FAILED)]
+    """One line for each backend's kind of failure, with its id, the commonest message and a guilty case."""
+    groups: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
+    for row in run.info.get("failures", []):
+        groups.setdefault((row["backend"], row["verdict"], row["fault"]), []).append(row)
     lines = []
-    for (backend, verdict, fault), rows in failed.groupby(["backend", "verdict", "fault"], sort=False):
-        message = rows["message"].mode().iloc[0]
+    for (backend, verdict, fault), rows in groups.items():
         kind = verdict if fault in ("", verdict) else f"{verdict} ({fault})"
-        where = rows["case"].iloc[0]
-        others = rows["message"].nunique() - 1
-        more = f"; and {others} other messages: see the report" if others else ""
-        lines.append(f"{backend}: {kind} in {len(rows)} of its cases, first {where}: {one_line(message, 200)}{more}")
+        first, cases, others = rows[0], sum(row["cases"] for row in rows), len(rows) - 1
+        more = f"; and {plural(others, 'other message')}: see the report" if others else ""
+        said = one_line(gist(first["message"]), 200)
+        lines.append(
+            f"{first['id']} {backend}: {kind} in {cases} of its cases, as {first['witness']['case']}: {said}{more}"
+        )
     ran = set(run.results["backend"])
     idle = [backend["name"] for backend in run.info["backends"] if backend["name"] not in ran]
     return lines + [f"{name}: claims none of the chosen operators" for name in idle]
@@ -182,7 +187,7 @@ def why_nothing_ran(run: Run) -> str:
     if run.results.empty:
         return "nothing ran: no chosen backend claims a chosen operator"
     messages = run.results.groupby("backend")["message"]
-    reasons = [f"{name}: {one_line(rows.mode().iloc[0], 200)}" for name, rows in messages]
+    reasons = [f"{name}: {one_line(gist(rows.mode().iloc[0]), 200)}" for name, rows in messages]
     return f"nothing ran: {'; '.join(reasons)}"
 
 

@@ -31,7 +31,16 @@ def test_json_of_a_run_is_one_object_of_the_documented_shape(tmp_path: Path) -> 
     done = tiebreak("run", "-b", mine("sound"), "-b", mine("wrong"), *FEW, "-o", tmp_path / "run", "--json")
     assert done.returncode == 1, done.stderr
     data = json.loads(done.stdout)
-    assert set(data) == {"run", "exit", "backends", "discrepancies", "path_dependent", "clusters", "explanation_errors"}
+    assert set(data) == {
+        "run",
+        "exit",
+        "backends",
+        "discrepancies",
+        "path_dependent",
+        "clusters",
+        "failures",
+        "explanation_errors",
+    }
     assert (data["run"], data["exit"]) == (str(tmp_path / "run"), 1)
     assert data["backends"]["sound"]["version"] == "1.0"
     verdicts = data["backends"]["wrong"]["operators"]["onnx.QuantizeLinear"]["verdicts"]

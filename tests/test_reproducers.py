@@ -149,3 +149,13 @@ def test_a_missing_library_is_2(tmp_path: Path) -> None:
     assert missing.returncode == 2
     assert "ModuleNotFoundError" in missing.stdout
     assert os.listdir(tmp_path) == [path.name]
+
+
+@pytest.mark.parametrize("values", [3, 100])
+def test_a_long_array_has_a_short_script_that_runs(tmp_path: Path, values: int) -> None:
+    """Over 4,096 elements with few values are told by their places; with many they are listed."""
+    x = (np.arange(5000) % values).astype(np.float32)
+    lines = 'outputs = (x.astype(np.uint8) + np.uint8(1),)\nlibrary = "numpy 1.0"'
+    path = write(tmp_path, Case("c", make_node(QUANTIZE), (x, np.float32(1), np.uint8(0))), lines, right=1, got=1)
+    assert ("def filled(" in path.read_text(encoding="utf-8")) == (values <= 64)
+    assert run(path).returncode == 0, run(path).stdout

@@ -32,6 +32,7 @@ from tiebreak.golden.errors import (
     TiebreakError,
     Unsupported,
 )
+from tiebreak.golden.messages import gist
 from tiebreak.reports.campaign import markdown
 from tiebreak.reports.records import check_writable, write_aside
 
@@ -76,11 +77,11 @@ class Campaign:
             data = kept or self.swept(sweep, path)
             row = {"status": "kept" if kept else "done", **result_of(data)}
         except Unsupported as reason:
-            row = {"status": "unsupported", "message": " ".join(str(reason).split())[:500]}
+            row = {"status": "unsupported", "message": gist(str(reason))[:500]}
         except JournalFailed:  # the others' folder can't be written to either
             raise
         except TiebreakError as error:
-            row = {"status": "failed", "message": " ".join(str(error).split())[:500]}
+            row = {"status": "failed", "message": gist(str(error))[:500]}
         with self.lock:
             self.rows[sweep.file] = row
             self.write()

@@ -11,6 +11,7 @@ import click
 
 from tiebreak.cli.options import JSON, json_or_text, limits, node_types, parse_pairs, run_folder
 from tiebreak.golden.errors import EXIT_DISCREPANCIES, EXIT_NOTHING_RAN, InvalidInput, Unsupported
+from tiebreak.golden.messages import gist
 
 if TYPE_CHECKING:
     from tiebreak.golden.nodes import Node
@@ -76,7 +77,7 @@ def audit(
             exhaustive=tell_setting if exhaustive else None,
         )
     except Unsupported as reason:
-        click.echo(f"tiebreak: {backend} does not take the node: {' '.join(str(reason).split())[:500]}", err=True)
+        click.echo(f"tiebreak: {backend} does not take the node: {gist(str(reason))[:500]}", err=True)
         sys.exit(EXIT_NOTHING_RAN)
     if as_json:
         click.echo(json.dumps(data))

@@ -22,6 +22,7 @@ from tiebreak.golden.errors import (
     MachineryFailed,
     Unsupported,
 )
+from tiebreak.golden.messages import gist
 
 if TYPE_CHECKING:
     from tiebreak.conformance.sweep.job import How
@@ -117,7 +118,7 @@ def sweep(
     try:
         data = run_sweep(backend, space, certificate, asked)
     except Unsupported as reason:
-        click.echo(f"tiebreak: {backend} does not take the node: {' '.join(str(reason).split())[:500]}", err=True)
+        click.echo(f"tiebreak: {backend} does not take the node: {gist(str(reason))[:500]}", err=True)
         sys.exit(EXIT_NOTHING_RAN)
     if as_json:
         click.echo(json.dumps(json_sweep(data, str(certificate))))

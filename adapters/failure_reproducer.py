@@ -1,0 +1,129 @@
+"""Standalone scripts that show a failure: a crash, a hang, an exception, outputs of a wrong form or that change.
+
+The script starts itself again as a child that makes the call, so that it can say how the child ended.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tiebreak.adapters.outcome import NOT_DETERMINISTIC, OUT_OF_MEMORY
+from tiebreak.adapters.reproducer import input_lines, one_line
+from tiebreak.golden.nodes import Node
+from tiebreak.golden.problem import Array
+
+STARTING = 60.0  # seconds that a library may take to be imported, beside the time that the call had
+WORDS = 400  # characters of the recorded message
+
+
+@dataclass(frozen=True)
+class Failure:
+    """What was recorded: verdict, kind of fault and message; and the limits, in seconds and MiB, under which it was.
+
+    `shapes` are those that the outputs should have.
+    """
+
+    verdict: str
+    fault: str
+    message: str
+    shapes: Sequence[tuple[int, ...]]
+    time_limit: float
+    memory_limit: int
+
+
+def failure_script(title: str, node: Node, inputs: Sequence[Array], failure: Failure, lines: str) -> str:
+    """The whole script: exit status 1 while the call fails, 0 once it gives what it should, 2 if it can't be run."""
+    parts = [
+        f'"""{one_line(title)}\n\n'
+        "Exits with 1 while the call fails, with 0 once its outputs have the right form, with 2 if the library can't\n"
+        'be run. Save it to a file first: it starts itself again to make the call.\n"""',
+        "import os\nimport subprocess\nimport sys\nimport time",
+        watching(failure),
+        *input_lines(node, inputs, lines),
+        lines.strip(),
+        *([again(lines)] if failure.fault == NOT_DETERMINISTIC else []),
+        form_check(node, failure),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def watching(failure: Failure) -> str:
+    """The part that starts the child and says how it ended."""
+    kind = failure.verdict if failure.fault in ("", failure.verdict) else f"{failure.verdict} ({failure.fault})"
+    recorded = one_line(f"{kind}: {failure.message[:WORDS]}")
+    memory = failure.memory_limit if failure.fault == OUT_OF_MEMORY else 0
+    return f'RECORDED = "{recorded}"\nSECONDS, MIB = {failure.time_limit + STARTING:g}, {memory}\n{WATCH}'
+
+
+WATCH = '''
+NO_LIBRARY = 77  # the child's exit status if it can't import what it needs
+
+
+def resident(pid):
+    """MiB, where the system tells."""
+    try:
+        with open(f"/proc/{pid}/statm") as statm:
+            return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") >> 20
+    except (OSError, IndexError):
+        return 0
+
+
+def watch():
+    child = subprocess.Popen([*sys.orig_argv, "--call"], executable=sys.executable)
+    ends, how = time.monotonic() + SECONDS, ""
+    while child.poll() is None and not how:
+        time.sleep(0.05)
+        if time.monotonic() > ends:
+            how = f"no answer within {SECONDS:g} s"
+        elif MIB and resident(child.pid) > MIB:
+            how = f"more than {MIB} MiB of memory"
+    child.kill()
+    code = child.wait()
+    if how or code < 0:
+        how = how or f"the process was killed by signal {-code}"
+    elif code not in (0, 1, NO_LIBRARY):
+        how = f"the process ended with exit status {code}"
+    if how:
+        print(how)
+    print(f"recorded {RECORDED}", flush=True)
+    return 2 if code == NO_LIBRARY and not how else 1 if how or code else 0
+
+
+def failed(kind, error, trace):
+    print(f"{kind.__name__}: {error}", flush=True)
+    os._exit(NO_LIBRARY if issubclass(kind, ImportError) else 1)
+
+
+if sys.argv[1:] != ["--call"]:
+    sys.exit(watch())
+sys.excepthook = failed
+'''.strip("\n")
+
+
+def again(lines: str) -> str:
+    """The statement that makes the call, once more: the two results are compared."""
+    calls = [node for node in ast.parse(lines).body if "outputs" in ast.dump(node)]
+    return "first = outputs\n" + "\n".join(ast.get_source_segment(lines, node) or "" for node in calls[-1:])
+
+
+def form_check(node: Node, failure: Failure) -> str:
+    """The outputs' types and shapes against those of the node; their bits against those of the first call."""
+    pairs = zip(node.outputs, failure.shapes, strict=True)
+    wanted = [(tensor.dtype.name, tuple(shape)) for tensor, shape in pairs]
+    lines = [
+        "outputs = [np.asarray(output) for output in outputs]",
+        "form = [(output.dtype.name, output.shape) for output in outputs]",
+        f"wanted = {wanted!r}",
+        "print(library)",
+        'print(f"expected outputs {wanted}, got {form}")',
+    ]
+    same = "form == wanted"
+    if failure.fault == NOT_DETERMINISTIC:
+        lines += [
+            "same = [np.asarray(a).tobytes() == b.tobytes() for a, b in zip(first, outputs)]",
+            'print(f"outputs of two identical calls that are equal: {same}")',
+        ]
+        same += " and all(same)"
+    return "\n".join([*lines, f"sys.exit(0 if {same} else 1)"])

@@ -1,0 +1,75 @@
+"""What helps a person in a runtime's message: its words, without the place in its source and the stack under it.
+
+Records keep messages whole; this is for what is shown, where room is short, and for what a dead process left behind.
+"""
+
+from __future__ import annotations
+
+import re
+
+PLACE = r"(?:[\w.+@~-]*/)*[\w.+-]+\.(?:cc|cpp|cxx|cu|c|hpp|hh|h|inl|rs|go|py)(?::\d+){1,2}"  # src/core/node.cpp:123
+LONGEST_NAME = 200  # of a C++ function with the type that it returns
+LEFT_OUT = tuple(
+    (re.compile(pattern), instead)
+    for pattern, instead in (
+        (r"\{\{function_node [^{}]*\}\}\s*", ""),
+        (rf"\bException from {PLACE}:\s*", ""),
+        (rf"\bfailed at {PLACE}:?", "failed:"),
+        (rf"\bpanicked at {PLACE}:?", "panicked:"),
+        (rf"\b[IWEF]\d{{4}} [\d:.]+ +\d+ {PLACE}\] ", ""),  # what Abseil's log puts before a line
+        (rf"\d{{4}}-\d\d-\d\d [\d:.]+: [IWEF] {PLACE}\] ", ""),
+    )
+)
+AT_PLACE = re.compile(rf"(?<![\w/]){PLACE}:? ")
+NOTABLE = re.compile(
+    r"panicked at|assert|check failed|must be|terminate called|what\(\):|fatal|abort|error|exception|"
+    r"corrupted|double free|out of memory|bad_alloc|overflow|sanitizer|^\W*F\d{4} |: F ",
+    re.IGNORECASE,
+)
+FRAME = re.compile(
+    r"^\s*(?:@ +0x|#\d+ |\d+: +\S|at /|File \"|frame #|\*\*\* |Current thread 0x|Thread 0x|stack backtrace|"
+    r"note: run with|Extension modules:|WARNING: All log|[IW]\d{4} |\S*\(\+0x)"
+)
+
+
+def gist(message: str) -> str:
+    """A message in one line, without places in the runtime's source and names of its functions."""
+    found = " ".join(message.split())
+    for pattern, instead in LEFT_OUT:
+        found = pattern.sub(instead, found)
+    return without_places(found) or " ".join(message.split())
+
+
+def without_places(text: str) -> str:
+    """Without "src/core/node.cpp:123 " and a function's signature behind it."""
+    first, *others = AT_PLACE.split(text)
+    return first + "".join(map(without_signature, others))
+
+
+def without_signature(text: str) -> str:
+    """Without "Status ns::Node::run(int, const T&) const [with T = float] " at its beginning."""
+    name, parenthesis, _ = text.partition("(")
+    if not parenthesis or "::" not in name or len(name) > LONGEST_NAME or re.search(r"[.;'\"]|: ", name):
+        return text
+    depth = 0
+    for at, character in enumerate(text):
+        depth += (character == "(") - (character == ")")
+        if character == ")" and not depth:
+            return re.sub(r"^(?: const)?(?: \[with [^\]]*\])? ?", "", text[at + 1 :])
+    return text
+
+
+def last_words(text: str, longest: int) -> str:
+    """What a process wrote before it died, in one line: from the panic or assertion on, and without stack frames.
+
+    Where more is left than there is room for, the first two lines and the end.
+    """
+    lines = [line.strip() for line in text.splitlines() if line.strip() and not FRAME.match(line)]
+    first = next((at for at, line in enumerate(lines) if NOTABLE.search(line)), None)
+    if first is None:
+        return " ".join(" ".join(lines).split())[-longest:]
+    whole = " ".join(" ".join(lines[first:]).split())
+    if len(whole) <= longest:
+        return whole
+    head = " ".join(" ".join(lines[first : first + 2]).split())[: longest * 2 // 3]
+    return f"{head} … {whole[len(head) - longest + 3 :]}"
