@@ -27,7 +27,10 @@ from tiebreak.golden.pose import problems_of
 from tiebreak.golden.vectorfile import VECTORS, dump, read_cases, read_document
 from tiebreak.reports.records import parse_case
 
-REQUIRED: dict[str, dict[str, Any]] = {"ngraph.Quantize": {"round_mode": "ROUND_UP"}, "openvino.FakeQuantize": {"levels": 16}}
+REQUIRED: dict[str, dict[str, Any]] = {
+    "ngraph.Quantize": {"round_mode": "ROUND_UP"},
+    "openvino.FakeQuantize": {"levels": 16},
+}
 SPELLINGS: dict[str, tuple[Any, ...]] = {
     "axes": ([], ()),
     "saturate": (True, 1),
