@@ -98,8 +98,8 @@ def one_element(told: Told) -> Contest:
 
 def one_element_on_an_axis(told: Told) -> Contest:
     return told.contest(
-        "one-element-scale-on-axis-0", "May a 1-D x of several elements have a scale of shape [1] on axis 0?", ("G2", "A1"),
-        (list(X), [2.0], [0]),
+        "one-element-scale-on-axis-0", "May a 1-D x of several elements have a scale of shape [1] on axis 0?",
+        ("G2", "A1"), (list(X), [2.0], [0]),
         Answer(told.own, "a 1-D scale has the length of the axis that is named", "an error", judged=True),
         Answer(told.rank, "with rank 1 per-tensor quantization is applied, whatever axis says", told.gives(2, 2, 2)),
         Answer(ALL, "a scale of one element is for all, also with axis 2 or -2", told.gives(2, 2, 2)),
