@@ -77,9 +77,10 @@ def aligned(parameter: Array, node: Node, x: Array) -> Array:
     parameter = parameter.astype(np.int8) if parameter.dtype.name in ("int4", "uint4") else parameter
     if parameter.ndim == 0:
         return parameter
-    if "axes" not in node.attributes and parameter.ndim != 1:
+    own = node.operator.startswith("onnx.")
+    if own and parameter.ndim != 1:
         raise Unsupported("one scale or one for each index of an axis")
-    axes = node.attributes["axes"] if "axes" in node.attributes else (node.attributes.get("axis", 1) % x.ndim,)
+    axes = (node.value("axis") % x.ndim,) if own else node.value("axes")
     kept = [size if axis in axes else 1 for axis, size in enumerate(x.shape)]
     if parameter.shape != tuple(size for axis, size in enumerate(x.shape) if axis in axes):
         raise Unsupported(f"a parameter of shape {list(parameter.shape)} for an input of shape {list(x.shape)}")

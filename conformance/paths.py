@@ -24,6 +24,7 @@ from tiebreak.conformance.rows import element_operands, text_of
 from tiebreak.conformance.truths import TruthCache
 from tiebreak.golden.elements import ELEMENT_TYPES, FloatType
 from tiebreak.golden.nodes import Case
+from tiebreak.golden.operators import get_operator
 from tiebreak.golden.problem import Array
 
 __all__ = ["causes_by_path", "path_cases", "path_rows"]
@@ -169,10 +170,12 @@ def layout_text(part: Part) -> str:
 
 def axis_of(part: Part) -> int:
     """The axis on which the parameters may vary."""
-    parameter, shape, attributes = part.case.inputs[1], part.case.inputs[0].shape, part.case.node.attributes
-    if "axes" in attributes or "axis" in attributes:
-        given = attributes.get("axes", (attributes.get("axis"),))
-        return int(given[0])
+    node, shape, parameter = part.case.node, part.case.inputs[0].shape, part.case.inputs[1]
+    spec = get_operator(node.operator)
+    if spec.has_attribute("axis"):
+        return int(node.value("axis"))
+    if spec.has_attribute("axes") and node.value("axes"):
+        return int(node.value("axes")[0])
     return len(shape) - parameter.ndim if parameter.ndim else 0
 
 

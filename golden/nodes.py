@@ -13,7 +13,7 @@ import numpy as np
 
 from tiebreak.golden.elements import ELEMENT_TYPES, FLOAT_TYPES, INTEGER_TYPES, FloatType, IntegerType, numpy_dtype
 from tiebreak.golden.errors import InvalidInput
-from tiebreak.golden.operators import get_operator
+from tiebreak.golden.operators import OPERATORS, get_operator
 from tiebreak.golden.operators.model import Operator, Types
 from tiebreak.golden.problem import Array, codes_of
 
@@ -52,6 +52,8 @@ class Constant:
 class Node:
     """An operator with its attributes and input and output types, in the spec's order.
 
+    An attribute that says what its absence means is left off, however the node is made: written out or not, it is one
+    node. `value` gives what holds either way.
     `baked` are the inputs that a backend may build in when it compiles; run() gets them all the same.
     """
 
@@ -61,6 +63,15 @@ class Node:
     outputs: tuple[TensorType, ...]
     opset: int = 0  # of an ONNX operator, the version of the operator set whose text it follows; else 0
     baked: tuple[Constant, ...] = ()
+
+    def __post_init__(self) -> None:
+        spec = OPERATORS.get(self.operator)  # a program may be asked about operators that are not ours
+        said = spec.normalised(self.attributes) if spec else dict(self.attributes)
+        object.__setattr__(self, "attributes", MappingProxyType(said))
+
+    def value(self, attribute: str) -> Any:
+        """What holds for an attribute: what the node says, else the document's default; None if it must be there."""
+        return self.attributes.get(attribute, get_operator(self.operator).attribute(attribute).default)
 
     @cached_property
     def key(self) -> str:
@@ -123,7 +134,7 @@ def node_from_key(key: str) -> Node:
     baked = tuple(
         Constant(name, dtype, tuple(shape), tuple(codes)) for name, dtype, shape, codes in data.get("constants", ())
     )
-    return Node(data["operator"], MappingProxyType(attributes), inputs, outputs, int(data.get("opset", 0)), baked)
+    return Node(data["operator"], attributes, inputs, outputs, int(data.get("opset", 0)), baked)
 
 
 def with_constants(node: Node, inputs: Mapping[str, Array]) -> Node:
@@ -164,13 +175,14 @@ def make_node(
     check_request(spec, form, scale, zero_point, opset)
     real, quantized = asked_types(spec, real, quantized, given)
     types = Types(real, quantized, scale, zero_point, opset)
-    parsed = spec.parse_attributes(with_type(spec, types, given))
-    parsed = {name: value for name, value in parsed.items() if value != ""}  # an empty type is one not supplied
+    written = spec.parse_attributes(with_type(spec, types, given))
+    said = spec.normalised(written)
     if spec.opsets:
-        types = replace(types, opset=version_of(spec, opset) if opset else spec.first_opset(types, parsed))
-    inputs, outputs = spec.signature(types, parsed)
+        types = replace(types, opset=version_of(spec, opset) if opset else spec.first_opset(types, said))
+    # A version that was asked for must have what is written out; one that was found need not.
+    inputs, outputs = spec.signature(types, written if opset else said)
     named = tensor_types(spec.forms[form][: len(inputs)], inputs), tensor_types(spec.outputs, outputs)
-    return Node(operator, MappingProxyType(parsed), *named, types.opset)
+    return Node(operator, said, *named, types.opset)
 
 
 def check_request(spec: Operator, form: int, scale: str, zero_point: bool, opset: int) -> None:

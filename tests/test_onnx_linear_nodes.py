@@ -12,9 +12,13 @@ from answers_of_onnx_linear import DEQUANTIZE, F8, QUANTIZE, case
 
 from tiebreak.adapters import frames
 from tiebreak.adapters.isolation import IsolatedBackend
+from tiebreak.adapters.onnx_models import linear_model, linear_node
+from tiebreak.adapters.registry import load
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Case, make_node
 from tiebreak.golden.operators import OPERATORS
+from tiebreak.golden.operators import onnx_rank_one_contested as rank_one
+from tiebreak.golden.operators.model import Answer, Contest
 from tiebreak.golden.operators.onnx_linear import NUMBERS
 from tiebreak.golden.pose import problems_of
 from tiebreak.golden.problem import Elementwise, Quantization
@@ -139,3 +143,35 @@ def test_runtimes_run_what_they_take_and_refuse_the_rest(name: str) -> None:
         assert "21" in backend.attestation([per_axis.node.key])["opset"]
     finally:
         backend.close()
+
+
+def told_of(contest: Contest, library: str) -> Answer:
+    """What the contested page says that a library does."""
+    return next(answer for answer in contest.answers if library in answer.authority)
+
+
+def answered(backend: Any, contested: Case) -> tuple[float, ...] | str:
+    try:
+        (y,) = backend.compile(contested.node)(*contested.inputs)
+    except Exception:  # each library has its own
+        return "an error"
+    return tuple(y.astype(float).reshape(-1).tolist())
+
+
+@pytest.mark.parametrize("told", [rank_one.QUANTIZE, rank_one.DEQUANTIZE], ids=[QUANTIZE, DEQUANTIZE])
+def test_the_libraries_do_at_rank_1_what_the_contested_page_says(told: rank_one.Told) -> None:
+    """Also of cases that no run has, since Tiebreak takes them for errors."""
+    for module, authority in (("onnx", "reference"), ("onnxruntime", "ONNX Runtime 1"), ("openvino", "OpenVINO")):
+        pytest.importorskip(module)
+        backend = load(module if module != "onnx" else "onnx-reference")
+        for contest in rank_one.rank_one(told):
+            witness = case(QUANTIZE if told.quantizes else DEQUANTIZE, *contest.inputs, **contest.node)
+            assert answered(backend, witness) == told_of(contest, authority).gives, (module, contest.id)
+
+
+def test_the_full_check_of_onnx_takes_an_axis_beyond_the_rank() -> None:
+    onnx = pytest.importorskip("onnx")
+    for told, operator in ((rank_one.QUANTIZE, QUANTIZE), (rank_one.DEQUANTIZE, DEQUANTIZE)):
+        (contest,) = (c for c in rank_one.rank_one(told) if c.id.endswith("rank-1-default-axis"))
+        node = linear_node(make_node(operator, **contest.node))
+        onnx.checker.check_model(linear_model(node, shapes=[(3,), (3,), (3,)]), full_check=True)

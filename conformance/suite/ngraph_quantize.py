@@ -17,7 +17,7 @@ def attributes(draw: st.DrawFn, rank: int, round_mode: str | None) -> dict[str, 
 
 
 def varying_axes(draw: st.DrawFn, node: Node, shape: tuple[int, ...]) -> tuple[int, ...]:
-    return tuple(node.attributes["axes"])
+    return tuple(node.value("axes"))
 
 
 LAYOUT = Layout(attributes, varying_axes)

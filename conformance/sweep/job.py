@@ -63,7 +63,7 @@ def space_of(selection: Selection) -> Space:
     every_scale = form[1].endswith("scale") and form[1] not in selection.inputs
     given = {**({form[1]: "1"} if every_scale else {}), **selection.inputs}
     case = typed_with(selection, form[0], given)
-    if case.node.attributes.get("range_given") is False:
+    if spec.has_attribute("range_given") and not case.node.value("range_given"):
         raise InvalidInput(f"{spec.id}: it measures its range from the whole tensor: sweep it with range_given=true")
     return posed(check(Space(case.node, case.inputs[1:], every_scale)))
 

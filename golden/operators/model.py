@@ -77,6 +77,17 @@ class Attribute:
     default: Any = None
     required: bool = False
 
+    def meaning(self, value: Any) -> Any:
+        """The node's form of a value; what the document does not allow stays as it is."""
+        try:
+            return self.parse(value)
+        except (ValueError, TypeError):
+            return value
+
+    def is_default(self, value: Any) -> bool:
+        """Whether a value in the node's form says what an absent attribute means."""
+        return not self.required and type(value) is type(self.default) and bool(value == self.default)
+
 
 @dataclass(frozen=True)
 class Types:
@@ -163,6 +174,15 @@ class Operator:
     def parse_attributes_given(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Like parse_attributes, for a choice among nodes: required attributes may be absent."""
         return {name: self._parse(self.attribute(name), value) for name, value in given.items()}
+
+    def normalised(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Attributes in the node's form, those left off that say what their absence means.
+
+        What the operator has not, or does not allow, stays: a forbidden call is a node too.
+        """
+        known = {attribute.name: attribute for attribute in self.attributes}
+        meant = {name: known[name].meaning(value) if name in known else value for name, value in given.items()}
+        return {name: v for name, v in meant.items() if name not in known or not known[name].is_default(v)}
 
     def _parse(self, attribute: Attribute, value: Any) -> Any:
         try:

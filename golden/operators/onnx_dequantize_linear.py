@@ -13,6 +13,7 @@ from tiebreak.golden.onnx_types import BYTES, E8M0, FLOAT4, FLOAT8, INT2, OPSETS
 from tiebreak.golden.operators import onnx_linear as linear
 from tiebreak.golden.operators.model import Answer, Attribute, Clause, Contest, Operator, Types, parse_integer
 from tiebreak.golden.operators.onnx_linear import DEFAULT_AXIS, Version
+from tiebreak.golden.operators.onnx_rank_one_contested import DEQUANTIZE, rank_one
 from tiebreak.golden.problem import Array, Elementwise, codes_of, kind_of
 from tiebreak.golden.samples import onnx_dequantize_linear as samples
 
@@ -215,21 +216,7 @@ CONTESTED = (
             Answer("real arithmetic, rounded once (accepted as well)", "100 * 1.00054931640625", (100.0625,)),
         ),
     ),
-    Contest(
-        "onnx-dequantize-rank-1",
-        "May an x of rank 1 have a scale for each element?",
-        ("OND-G2", "OND-A1"),
-        {"real": "float32", "quantized": "uint8", "attributes": {"axis": 0}, "opset": 19},
-        ([4, 4], [1.0, 2.0], [0, 0]),
-        (
-            Answer(f"{DOCUMENT}, description", "a 1-D scale is per axis, whatever x's rank", (4.0, 8.0), judged=True),
-            Answer(
-                "ONNX operator schema, DequantizeLinear-19, axis",
-                "with rank 1, per-tensor quantization is applied",
-                "x_scale must be a scalar",
-            ),
-        ),
-    ),
+    *rank_one(DEQUANTIZE),
     Contest(
         "onnx-dequantize-zero-point-shape",
         "May the zero point have shape [1] beside a scalar scale?",

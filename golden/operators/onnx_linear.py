@@ -137,6 +137,7 @@ def is_one_for_all(attributes: Mapping[str, Any], x: tuple[int, ...], scale: tup
     """Whether a scale of this shape serves the whole input: a scalar, or one element beside a 1-D input.
 
     With rank 1 per-tensor quantization is applied (axis attribute's text); ONNX Runtime's own tests have such scales.
+    Not where a node names an axis, or blocks (contested). Its attributes have no defaults in them.
     """
     return scale == () or (scale == (1,) and len(x) == 1 and not {"axis", "block_size"} & set(attributes))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tiebreak.golden.operators.model import Answer, Contest
+from tiebreak.golden.operators.onnx_rank_one_contested import QUANTIZE, rank_one
 
 DOCUMENT = "ONNX operator schema, QuantizeLinear-21"
 NEWER = "ONNX operator schema, QuantizeLinear-23"
@@ -22,33 +23,7 @@ CONTESTED = (
             Answer(f"{DOCUMENT}, formula", "saturate((x / y_scale) + y_zero_point) shows no rounding inside", (4.0,)),
         ),
     ),
-    Contest(
-        "onnx-rank-1",
-        "May an x of rank 1 have a scale for each element?",
-        ("ONQ-G2", "ONQ-A1"),
-        {"real": "float32", "quantized": "uint8", "attributes": {"axis": 0}},
-        ([4.0, 4.0], [1.0, 2.0], [0, 0]),
-        (
-            Answer(f"{DOCUMENT}, granularities", "a 1-D scale is per axis, whatever x's rank", (4.0, 2.0), judged=True),
-            Answer(f"{DOCUMENT}, axis", "with rank 1, per-tensor quantization is applied", "y_scale must be a scalar"),
-        ),
-    ),
-    Contest(
-        "onnx-one-element-scale",
-        "May a 1-D x without an axis have a scale of shape [1]?",
-        ("ONQ-G1", "ONQ-A1"),
-        {"real": "float32", "quantized": "uint8", "opset": 13},
-        ([3.0, 5.0], [2.0], [0]),
-        (
-            Answer(f"{DOCUMENT}, granularities", "per tensor needs a scalar; axis 1 is outside rank 1", "an error"),
-            Answer(
-                f"{DOCUMENT}, axis; ONNX Runtime's QuantizeLinear_With_Zero_Dim1",
-                "with rank 1 per-tensor quantization is applied",
-                (2.0, 2.0),
-                judged=True,
-            ),
-        ),
-    ),
+    *rank_one(QUANTIZE),
     Contest(
         "onnx-early-ties",
         "Which way do ties go?",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from tiebreak.golden.errors import InvalidInput
@@ -105,9 +106,9 @@ def shared_roles(prefix: str) -> dict[str, str]:
 
 
 def parse_num_bits(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not 2 <= value <= 16:
+    if isinstance(value, bool) or not isinstance(value, Integral) or not 2 <= int(value) <= 16:
         raise ValueError(f"{value!r} is not an integer from 2 to 16")
-    return value
+    return int(value)
 
 
 ATTRIBUTES = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -245,14 +246,16 @@ def constants_of(node: Node) -> dict[str, Any]:
     return {"mode": mode, "T": kind, "lowest": kind.lowest + narrow, "highest": kind.highest, "least": least}
 
 
-def parse_float(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
+def parse_least(value: Any) -> float:
+    """A number of the attribute's type, float32; whatever that holds as it holds 0.01 is 0.01."""
+    if isinstance(value, bool) or not isinstance(value, Real):
         raise ValueError(f"{value!r} is not a finite number")
-    if isinstance(value, float) and not math.isfinite(value):
+    number = int(value) if isinstance(value, Integral) else float(value)
+    if isinstance(number, float) and not math.isfinite(number):
         raise ValueError(f"{value!r} is not a finite number")
-    if abs(value) > float(np.finfo(np.float32).max):  # a comparison that integers of any size survive
+    if abs(number) > float(np.finfo(np.float32).max):  # a comparison that integers of any size survive
         raise ValueError("the number is beyond float32")
-    return float(value)
+    return LEAST if np.float32(number) == np.float32(LEAST) else float(number)
 
 
 OPERATOR = Operator(
@@ -269,7 +272,7 @@ OPERATOR = Operator(
         Attribute("round_mode", "the tie rule", parse_choice(tuple(ROUND_MODES)), default="HALF_AWAY_FROM_ZERO"),
         Attribute("narrow_range", "leave the lowest value unused (SCALED)", parse_boolean, default=False),
         Attribute("axis", "the dimension whose slices have their own ranges; -1 for none", parse_axis, default=-1),
-        Attribute("ensure_minimum_range", "the least width of the range", parse_float, default=LEAST),
+        Attribute("ensure_minimum_range", "the least width of the range", parse_least, default=LEAST),
     ),
     forms=(("input", "min_range", "max_range"),),
     outputs=("output", "output_min", "output_max"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from tiebreak.golden.errors import InvalidInput
@@ -41,9 +42,9 @@ def check_ranges(operator: str, axis: int, shape: tuple[int, ...], ranges: Mappi
 
 
 def parse_axis(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < -1:
+    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < -1:
         raise ValueError(f"{value!r} is not an axis: 0, 1, … or -1 for none")
-    return value
+    return int(value)
 
 
 def contest(

@@ -11,7 +11,7 @@ from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, SMALL_FLOAT_TYP
 from tiebreak.golden.onnx_types import BYTES, CLASSIC_REALS, FLOAT4, FLOAT8, INT2, OPSETS, SINCE, WORDS
 from tiebreak.golden.samples.model import Sample, Tensor, bits, reals, scalar
 from tiebreak.golden.samples.ngraph_dequantize import telling, zero_points
-from tiebreak.golden.samples.onnx_shapes import AXES, BLOCKS, SOME, TENSORS, Laid
+from tiebreak.golden.samples.onnx_shapes import AXES, BLOCKS, RANK_1, SOME, TENSORS, Laid
 from tiebreak.golden.themes import scale_name
 
 INPUTS = (*BYTES, "int32", *WORDS, *INT2, *FLOAT8, *FLOAT4)
@@ -30,7 +30,7 @@ def samples(quantized: str, real: str) -> Iterator[Sample]:
     yield from plain(quantized, real)
     yield from zero_point_values(quantized, real)
     yield from special_scales(quantized, real)
-    for laid in (*AXES, *TENSORS, *BLOCKS) if (quantized, real) in FULL else (*SOME, TENSORS[0]):
+    for laid in (*AXES, *TENSORS, *BLOCKS, *RANK_1) if (quantized, real) in FULL else (*SOME, TENSORS[0]):
         yield spread(quantized, real, laid)
     yield from other_types(quantized, real)
     yield from versions(quantized, real)

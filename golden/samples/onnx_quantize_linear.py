@@ -24,7 +24,7 @@ from tiebreak.golden.elements import (
 )
 from tiebreak.golden.onnx_types import CLASSIC_OUTPUTS, CLASSIC_REALS, FLOAT4, FLOAT8, INT2, OPSETS, SINCE
 from tiebreak.golden.samples.model import Sample, Tensor, bits, reals, scalar
-from tiebreak.golden.samples.onnx_shapes import AXES, BLOCKS, SOME, TENSORS, Laid
+from tiebreak.golden.samples.onnx_shapes import AXES, BLOCKS, RANK_1, SOME, TENSORS, Laid
 from tiebreak.golden.themes import scale_name
 
 HALF = Fraction(1, 2)
@@ -108,8 +108,9 @@ def samples(real: str, output: str) -> Iterator[Sample]:
 
 def shapes(pair: Pair, has_plain_file: bool) -> tuple[Laid, ...]:
     if has_plain_file:
-        return BLOCKS if pair.quantized in ("int8", "uint4") else SOME[2:]
-    return (*AXES, *TENSORS, *BLOCKS) if pair.real == "float32" and pair.quantized in FULL else (*SOME, TENSORS[0])
+        return (*BLOCKS, *RANK_1) if pair.quantized in ("int8", "uint4") else SOME[2:]
+    full = pair.real == "float32" and pair.quantized in FULL
+    return (*AXES, *TENSORS, *BLOCKS, *RANK_1) if full else (*SOME, TENSORS[0])
 
 
 def near_ties(pair: Pair, scale: Fraction, most: int) -> list[Fraction]:

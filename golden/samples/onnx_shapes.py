@@ -53,6 +53,11 @@ def per_tensor(shape: Shape) -> Laid:
     return Laid(name, shape, (), {}, flags, ("per-tensor", "shape"))
 
 
+def one_element(shape: Shape) -> Laid:
+    """A 1-D input without an axis, its scale of shape [1]: per tensor, see the contested page."""
+    return Laid(f"tensor-{shape[0]}-scale-1", shape, (1,), {}, (), ("per-tensor", "axis", "shape"))
+
+
 AXES = (
     per_axis((3, 3), 0),
     per_axis((3, 3), None),
@@ -68,6 +73,7 @@ AXES = (
     per_axis((3, 1), 1),
 )
 TENSORS = (per_tensor(()), per_tensor((2, 3, 4)), per_tensor((0,)), per_tensor((1,)), per_tensor((1031,)))
+RANK_1 = (one_element((5,)), one_element((67,)))
 BLOCKS = (
     blocked((2, 6), 1, 3),
     blocked((2, 7), None, 3),
