@@ -24,7 +24,7 @@ from tiebreak.conformance.forbidden import forbidden_rows
 from tiebreak.conformance.journal import FOLDER, begin_run, digest_of, end_run, read_plan
 from tiebreak.conformance.plan import Selection, chosen_operators, plan
 from tiebreak.conformance.run import Runner, run_all, started
-from tiebreak.golden.errors import EXIT_NOTHING_RAN, InvalidInput, MachineryFailed, TiebreakError
+from tiebreak.golden.errors import EXIT_NOTHING_RAN, DamagedFile, InvalidInput, MachineryFailed, TiebreakError
 from tiebreak.golden.nodes import Case
 from tiebreak.reports.console import plain
 from tiebreak.reports.html import write_report
@@ -171,9 +171,9 @@ def draw(errors: ExplanationErrors, what: str, make: Callable[[], None]) -> None
     """Make a picture of the records. A fault of the drawing is noted; a full disk or a closed pipe is none of it."""
     try:
         make()
-    except (TiebreakError, OSError):
-        raise
     except Exception as error:
+        if isinstance(error, TiebreakError | OSError) and not isinstance(error, DamagedFile):
+            raise
         errors.note("drawing", what, error)
 
 

@@ -6,6 +6,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from types import CodeType, FrameType
@@ -74,7 +75,8 @@ def run() -> RunRecords:
 
 
 def judged(backend: Any, cases: Sequence[Case], given: Sequence[Outcome], truths: TruthCache) -> BackendRecords:
-    records = BackendRecords({"name": backend.name, "version": "1", "spec": backend.name})
+    facts = {"name": backend.name, "version": "1", "spec": backend.name, "operators": [], "attestation": {}}
+    records = BackendRecords(facts)
     for case, outcome in zip(cases, given, strict=True):
         record(records, case, outcome, truths)
     return records
@@ -268,6 +270,30 @@ def test_a_run_ends_as_if_nothing_had_raised(
     assert name == "print_summary" or any("Injected: here" in text for text in noted)
     assert not (tmp_path / "run/unfinished").exists()
     assert (tmp_path / "run/report.html").exists() == (name != "write_report")
+
+
+def test_a_report_names_what_could_not_be_explained(tmp_path: Path) -> None:
+    found = sound()
+    error = {"stage": "<b>stage", "about": "it", "error": "Injected: <script>", "times": 2}
+    for info, says in (
+        ({"explanation_errors": [error]}, "&lt;b&gt;stage: Injected: &lt;script&gt;"),
+        ({"explained": False}, "--resume"),
+    ):
+        page = html.render(records.as_run(replace(found, info=found.info | info)), "run")
+        assert says in page
+        assert says not in html.render(records.as_run(found), "run")
+
+
+def test_a_page_that_can_not_be_made_of_the_records_is_a_fault_of_drawing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def damaged(*args: Any) -> Any:
+        raise KeyError("of a row")
+
+    monkeypatch.setattr(html, "facts_of", damaged)
+    code, err = job(tmp_path / "run", capsys)
+    assert code == 1
+    assert "could not explain (drawing; report.html; 1 time): DamagedFile" in err or "damaged run: KeyError" in err
 
 
 def test_records_are_on_the_disk_before_causes_are_looked_for(
