@@ -138,8 +138,8 @@ def draw_node(draw: st.DrawFn, operator: str, rank: int, given_node: dict[str, A
     attributes = layout.attributes(draw, rank, given_node.get("round_mode"))
     form = draw(st.integers(0, len(spec.forms) - 1))
     zero_point = not (spec.optional_inputs and quantized == "uint8" and draw(st.booleans()))
-    types = {"real": real, "quantized": quantized}
-    return make_node(operator, **types, attributes=attributes, form=form, zero_point=zero_point), attributes
+    node = make_node(operator, real=real, quantized=quantized, attributes=attributes, form=form, zero_point=zero_point)
+    return node, attributes
 
 
 def draws_plainly(draw: st.DrawFn, operator: str, real: str | None, quantized: str | None) -> bool:
