@@ -127,21 +127,19 @@ def nodes(
     if spec.id in SUITES and not draws_plainly(draw, spec.id, real, quantized):
         return draw_suite(draw, spec.id, Wanted(real or "", quantized or "", round_mode or "", rank)).node
     rank = draw(st.integers(0, 4)) if rank is None else rank
-    return draw_node(draw, spec.id, rank, {"real": real, "quantized": quantized, "round_mode": round_mode})
+    return draw_node(draw, spec.id, rank, {"real": real, "quantized": quantized, "round_mode": round_mode})[0]
 
 
-def draw_node(draw: st.DrawFn, operator: str, rank: int, given_node: dict[str, Any]) -> Node:
-    """A node of the quantize family for inputs of a rank."""
+def draw_node(draw: st.DrawFn, operator: str, rank: int, given_node: dict[str, Any]) -> tuple[Node, dict[str, Any]]:
+    """A node of the quantize family for inputs of a rank; and its attributes as drawn, defaults written out."""
     spec, layout = get_operator(operator), LAYOUTS[operator]
     quantized = given_node.get("quantized") or draw(st.sampled_from(layout.quantized_types or spec.quantized_types))
-    return make_node(
-        operator,
-        real=given_node.get("real") or draw(st.sampled_from(layout.real_types or spec.real_types)),
-        quantized=quantized,
-        attributes=layout.attributes(draw, rank, given_node.get("round_mode")),
-        form=draw(st.integers(0, len(spec.forms) - 1)),
-        zero_point=not (spec.optional_inputs and quantized == "uint8" and draw(st.booleans())),
-    )
+    real = given_node.get("real") or draw(st.sampled_from(layout.real_types or spec.real_types))
+    attributes = layout.attributes(draw, rank, given_node.get("round_mode"))
+    form = draw(st.integers(0, len(spec.forms) - 1))
+    zero_point = not (spec.optional_inputs and quantized == "uint8" and draw(st.booleans()))
+    node = make_node(operator, real=real, quantized=quantized, attributes=attributes, form=form, zero_point=zero_point)
+    return node, attributes
 
 
 def draws_plainly(draw: st.DrawFn, operator: str, real: str | None, quantized: str | None) -> bool:
@@ -177,8 +175,8 @@ def draw_plain(
     draw: st.DrawFn, operator: str, shape: tuple[int, ...], specials: bool, given_node: dict[str, Any]
 ) -> Case:
     """A case of the quantize family."""
-    layout, node = LAYOUTS[operator], draw_node(draw, operator, len(shape), given_node)
-    axes = layout.varying_axes(draw, node, shape)
+    node, attributes = draw_node(draw, operator, len(shape), given_node)
+    axes = LAYOUTS[operator].varying_axes(draw, attributes, shape)
     count = math.prod(tuple(shape[axis] for axis in axes))
     scale = repeat(draw(scale_lists(node.real)), count)
     zero_point = repeat(draw(zero_point_lists(node.quantized)), count)

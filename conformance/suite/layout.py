@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from hypothesis import strategies as st
 
-from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 from tiebreak.golden.samples.model import Tensor
 
@@ -31,10 +30,10 @@ class Cause:
 @dataclass(frozen=True)
 class Layout:
     """Of the quantize family. `attributes` draws a node's attributes for inputs of a rank, with the rounding mode given
-    or drawn; `varying_axes` gives the axes on which a node's scale is to vary for an input of a shape."""
+    or drawn; `varying_axes` gives the axes on which a scale is to vary, by drawn attributes and an input's shape."""
 
     attributes: Callable[[st.DrawFn, int, str | None], dict[str, Any]]
-    varying_axes: Callable[[st.DrawFn, Node, tuple[int, ...]], tuple[int, ...]]
+    varying_axes: Callable[[st.DrawFn, Mapping[str, Any], tuple[int, ...]], tuple[int, ...]]
     real_types: tuple[str, ...] = ()  # empty: all of the operator's
     quantized_types: tuple[str, ...] = ()
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from hypothesis import strategies as st
 
 from tiebreak.conformance.suite.layout import Layout
-from tiebreak.golden.nodes import Node
 from tiebreak.golden.rounding import ROUND_MODES
 
 
@@ -16,8 +16,8 @@ def attributes(draw: st.DrawFn, rank: int, round_mode: str | None) -> dict[str, 
     return {"round_mode": mode, "axes": draw(st.sets(st.integers(0, rank - 1)).map(sorted)) if rank else []}
 
 
-def varying_axes(draw: st.DrawFn, node: Node, shape: tuple[int, ...]) -> tuple[int, ...]:
-    return tuple(node.value("axes"))
+def varying_axes(draw: st.DrawFn, given: Mapping[str, Any], shape: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(given["axes"])
 
 
 LAYOUT = Layout(attributes, varying_axes)

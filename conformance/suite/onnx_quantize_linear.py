@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
@@ -38,11 +38,11 @@ def attributes(draw: st.DrawFn, rank: int, round_mode: str | None) -> dict[str, 
     return {"axis": draw(st.integers(-rank, rank - 1))} if rank and draw(st.booleans()) else {}
 
 
-def varying_axes(draw: st.DrawFn, node: Node, shape: tuple[int, ...]) -> tuple[int, ...]:
+def varying_axes(draw: st.DrawFn, given: Mapping[str, Any], shape: tuple[int, ...]) -> tuple[int, ...]:
     """Below rank 2 per tensor, as the document has it; without an axis attribute sometimes so too."""
-    if len(shape) < 2 or ("axis" not in node.attributes and not draw(st.booleans())):
+    if len(shape) < 2 or ("axis" not in given and not draw(st.booleans())):
         return ()
-    return (int(node.attributes.get("axis", DEFAULT_AXIS)) % len(shape),)
+    return (int(given.get("axis", DEFAULT_AXIS)) % len(shape),)
 
 
 LAYOUT = Layout(attributes, varying_axes, CLASSIC_REALS, CLASSIC_OUTPUTS)
