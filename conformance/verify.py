@@ -19,7 +19,8 @@ import numpy as np
 
 from tiebreak.adapters.outcome import Outcome
 from tiebreak.conformance.export import MANIFEST
-from tiebreak.conformance.main_job import finish
+from tiebreak.conformance.journal import check_discardable, held
+from tiebreak.conformance.main_job import finish, made
 from tiebreak.conformance.run import BackendRecords, assemble, record, with_right_outputs
 from tiebreak.conformance.truths import TruthCache
 from tiebreak.golden.elements import ELEMENT_TYPES, FloatType, numpy_dtype
@@ -28,7 +29,7 @@ from tiebreak.golden.nodes import Case, TensorType
 from tiebreak.golden.pose import problems_of
 from tiebreak.golden.problem import Array
 from tiebreak.golden.samples.model import Tensor
-from tiebreak.reports.records import RunRecords, check_writable, parse_case
+from tiebreak.reports.records import RunRecords, parse_case
 
 LARGEST_MANIFEST = 1 << 30
 LONGEST_REASON = 2000
@@ -242,7 +243,8 @@ def verify_job(folder: Path, name: str, version: str, run_dir: Path, *, as_json:
     if read_manifest(folder) and not (returned.is_dir() and any(returned.iterdir())):
         print(f"tiebreak: nothing ran: no outputs in {returned}", file=sys.stderr)
         return EXIT_NOTHING_RAN
-    check_writable(run_dir)
-    records = verify(folder, name, version)
-    finish(run_dir, records, as_json=as_json)
+    with made(run_dir), held(run_dir):
+        check_discardable(run_dir)
+        records = verify(folder, name, version)
+        finish(run_dir, records, as_json=as_json)
     return int(records.info["exit"])
