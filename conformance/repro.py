@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import shlex
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,8 @@ def reproducer(folder: Path, discrepancy: str, named: str = "") -> str:
     (case,) = plan(Selection(operators=(operator,), case_ids=(case_id,), earlier_run=folder))
     backend = IsolatedBackend(spec_from_file(spec, named, f"{folder} (add -b BACKEND)"))
     try:
+        if named:
+            check_same(backend, row, run, named)
         case, row = smallest(backend, case, row)
         lines = backend.reproducer(case.node.key, case.inputs)
     except Unsupported as reason:
@@ -45,6 +48,16 @@ def reproducer(folder: Path, discrepancy: str, named: str = "") -> str:
         backend.close()
     title = f"{row['backend']}, {operator}: {row['cause']} ({discrepancy})"
     return script(title, case.node, case.inputs, wanted(case, row), lines)
+
+
+def check_same(backend: IsolatedBackend, row: dict[str, Any], run: Run, named: str) -> None:
+    """InvalidInput if the backend that was `named` is not the one that the discrepancy is of."""
+    backend.start()
+    recorded = next(one for one in run.info["backends"] if one["name"] == row["backend"])
+    plain = re.sub(r" \(\d+\)$", "", str(row["backend"]))  # the number that equal names of a run get
+    if backend.name not in (plain, row["backend"]):
+        is_of = f"{row['backend']} {recorded['version']}, run as {recorded.get('spec', '')}"
+        raise InvalidInput(f"-b {named} is the backend {backend.name} {backend.version}; the discrepancy is of {is_of}")
 
 
 def witness_of(run: Run, name: str, folder: Path) -> str:
