@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tiebreak.cli.kinds import ID, NAME, OUTPUT, OUTPUT_FOLDER, PATH, WORDS
 from tiebreak.cli.options import JSON, run_folder
 
 if TYPE_CHECKING:
@@ -15,11 +16,11 @@ if TYPE_CHECKING:
 
 
 @click.command(epilog="Example:  tiebreak report tiebreak-run -o report.html")
-@click.argument("run_dir", type=click.Path(path_type=Path))
-@click.option("-o", "--output", type=click.Path(path_type=Path), default=None, help="Default: RUN_DIR/report.html.")
-@run_folder("--findings", metavar="FILE", help="Instead: every root cause as a Markdown page.")
-@run_folder("--markdown", metavar="FILE", help="Instead: a summary, also for $GITHUB_STEP_SUMMARY.")
-@run_folder("--junit", metavar="FILE", help="Instead: JUnit XML.")
+@click.argument("run_dir", type=PATH)
+@run_folder("-o", "--output", type=OUTPUT, help="Default: RUN_DIR/report.html.")
+@run_folder("--findings", type=OUTPUT, metavar="FILE", help="Instead: every root cause as a Markdown page.")
+@run_folder("--markdown", type=OUTPUT, metavar="FILE", help="Instead: a summary, also for $GITHUB_STEP_SUMMARY.")
+@run_folder("--junit", type=OUTPUT, metavar="FILE", help="Instead: JUnit XML.")
 def report(
     run_dir: Path, output: Path | None, findings: Path | None, markdown: Path | None, junit: Path | None
 ) -> None:
@@ -57,12 +58,10 @@ def write_other_reports(
 
 
 @click.command(epilog="Example:  tiebreak operators ngraph.Quantize")
-@click.argument("names", nargs=-1)
+@click.argument("names", type=NAME, nargs=-1)
 @JSON
-@click.option("--pages", type=click.Path(path_type=Path), metavar="DIR", help="Write a Markdown page for each instead.")
-@click.option(
-    "--run", "run_dir", type=click.Path(path_type=Path), metavar="RUN_DIR", help="With what its backends did."
-)
+@run_folder("--pages", type=OUTPUT_FOLDER, metavar="DIR", help="Write a Markdown page for each instead.")
+@run_folder("--run", "run_dir", metavar="RUN_DIR", help="With what its backends did.")
 def operators(names: tuple[str, ...], as_json: bool, pages: Path | None, run_dir: Path | None) -> None:
     """Operators with their attributes, types, sources and clauses; all of them, or those named."""
     if pages is None:
@@ -81,7 +80,7 @@ def operators(names: tuple[str, ...], as_json: bool, pages: Path | None, run_dir
     "--run",
     "runs",
     multiple=True,
-    type=click.Path(path_type=Path),
+    type=PATH,
     metavar="RUN_DIR",
     help="Name the backends that ran each clause in this run; repeat for more.",
 )
@@ -95,10 +94,10 @@ def coverage(runs: tuple[Path, ...], cases: int, as_json: bool) -> None:
 
 
 @click.command(epilog="Example:  tiebreak verify lab-cases --backend-name my-npu -o lab-run")
-@click.argument("folder", type=click.Path(path_type=Path))
-@click.option("--backend-name", required=True, help="What the report calls the device.")
-@click.option("--backend-version", default="", help="Its version.")
-@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="RUN_DIR", help="Default: FOLDER/run.")
+@click.argument("folder", type=PATH)
+@click.option("--backend-name", type=NAME, required=True, help="What the report calls the device.")
+@click.option("--backend-version", type=NAME, default="unknown", show_default=True, help="Its version.")
+@run_folder("-o", "--output", type=OUTPUT_FOLDER, metavar="RUN_DIR", help="Default: FOLDER/run.")
 @JSON
 def verify(folder: Path, backend_name: str, backend_version: str, output: Path | None, as_json: bool) -> None:
     """Judge the outputs brought back into FOLDER/outputs for cases written by `tiebreak vectors export`."""
@@ -108,16 +107,16 @@ def verify(folder: Path, backend_name: str, backend_version: str, output: Path |
 
 
 @click.command(epilog="Example:  tiebreak repro D000001 --run tiebreak-run > repro.py")
-@click.argument("discrepancy")
+@click.argument("discrepancy", type=ID)
 @run_folder(
     "--run", "run_dir", default="tiebreak-run", show_default=True, metavar="RUN_DIR", help="The run it is from."
 )
-@click.option("-b", "--backend", default="", metavar="BACKEND", help="The backend, where it is one of your own.")
-def repro(discrepancy: str, run_dir: Path, backend: str) -> None:
+@click.option("-b", "--backend", type=WORDS, metavar="BACKEND", help="The backend, where it is one of your own.")
+def repro(discrepancy: str, run_dir: Path, backend: str | None) -> None:
     """Print a standalone script, in the backend's own API, that shows one discrepancy; it exits 1 while that is there.
 
     DISCREPANCY is an id from discrepancies.parquet, or a cluster's, such as C001, from the run's summary.
     """
     from tiebreak.conformance.repro import reproducer
 
-    click.echo(reproducer(run_dir, discrepancy, backend), nl=False)
+    click.echo(reproducer(run_dir, discrepancy, backend or ""), nl=False)
