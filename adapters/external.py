@@ -111,7 +111,7 @@ def identity_of(hello: Mapping[str, Any]) -> Identity:
         raise ProgramError(f"the program speaks protocol {protocol}, not {PROTOCOL}")
     for what, value in (("name", name), ("version", version)):
         if not isinstance(value, str) or not value.strip():
-            raise InvalidInput(f"the program's reply to hello lacks a {what}, a text that is not empty; it has {value!r:.80}")
+            raise InvalidInput(f"the program's reply to hello lacks a {what}, a text not empty; it has {value!r:.80}")
     if operators is not None and (not isinstance(operators, list) or not all(isinstance(o, str) for o in operators)):
         raise ProgramError("the program's operators are no list of texts")
     if not isinstance(attestation, dict):

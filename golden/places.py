@@ -62,5 +62,5 @@ def same(one: Path, other: Path) -> bool:
 
 
 def beside(path: Path) -> Path:
-    """Where a file is written before it is renamed to `path`."""
-    return path.with_name(f".{path.name[:SHOWN]}.part")
+    """Where a file is written before it is renamed to `path`; absolute, since pandas takes ~ for a home."""
+    return path.absolute().with_name(f".{path.name[:SHOWN]}.part")

@@ -154,7 +154,18 @@ def read_run(folder: Path) -> Run:
     """A run folder's tables. InvalidInput if there is no run; DamagedFile names the file that can't be trusted."""
     info = read_info(folder)
     results = read_table(folder / RESULTS, RESULT_DTYPES)
-    return Run(info, results, read_table(folder / DISCREPANCIES, DISCREPANCY_DTYPES))
+    discrepancies = read_table(folder / DISCREPANCIES, DISCREPANCY_DTYPES)
+    for name, frame in ((RESULTS, results), (DISCREPANCIES, discrepancies)):
+        known = {backend["name"] for backend in info["backends"]}
+        check_known(f"{folder / INFO}: damaged run file: {name}", "backend", frame, known)
+    check_known(f"{folder / DISCREPANCIES}: damaged run file: it", "result_type", discrepancies, set(ELEMENT_TYPES))
+    return Run(info, results, discrepancies)
+
+
+def check_known(file: str, column: str, frame: pd.DataFrame, known: set[str]) -> None:
+    """DamagedFile if a column has anything else in it."""
+    if unknown := set(frame[column].unique()) - known:
+        raise DamagedFile(f"{file} has the unknown {column} {ascii(min(map(str, unknown)))[:100]}")
 
 
 def read_info(folder: Path) -> dict[str, Any]:
@@ -182,7 +193,7 @@ def read_table(path: Path, dtypes: dict[str, str]) -> pd.DataFrame:
 
     try:
         check_plain(path)
-        frame = pd.read_parquet(path)
+        frame = pd.read_parquet(path.absolute())  # pandas takes ~ for a home
         return frame[list(dtypes)].astype(dtypes)
     except (OSError, ValueError, TypeError, KeyError, OverflowError, InvalidInput, pa.ArrowException) as error:
         reason = " ".join(str(error).split())[:200]

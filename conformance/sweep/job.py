@@ -32,6 +32,7 @@ from tiebreak.golden.errors import (
 )
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.operators import get_operator
+from tiebreak.golden.places import check_output
 from tiebreak.golden.pose import problems_of
 from tiebreak.golden.space import Space, check
 
@@ -224,10 +225,8 @@ def inputs_of(space: Space, block: int) -> int:
 
 
 def check_place(certificate: Path) -> None:
-    if certificate.is_dir():
-        raise InvalidInput(f"{certificate}: is a folder; name the file that the certificate goes to")
-    if not certificate.parent.is_dir():
-        raise InvalidInput(f"{certificate}: no folder {certificate.parent}")
+    """InvalidInput, before any input is tried, if the certificate can't be put there."""
+    check_output(certificate)
 
 
 def check_same(log: Log, header: Mapping[str, Any]) -> None:

@@ -23,7 +23,7 @@ Exit codes, the same in every command:
   4  nothing ran"""
 
 
-LONGEST_LINE = 4000  # characters of an error
+LONGEST_LINE, LONGEST_WORD = 2000, 400  # characters of an error
 
 
 class OneLineErrors(click.Group):
@@ -78,7 +78,8 @@ def check_here() -> None:
 
 
 def fail(message: str, code: int) -> NoReturn:
-    streams.tell(f"tiebreak: {one_line(message, LONGEST_LINE)}")
+    words = (word if len(word) <= LONGEST_WORD else f"{word[: LONGEST_WORD // 4]}…" for word in message.split())
+    streams.tell(f"tiebreak: {one_line(' '.join(words), LONGEST_LINE)}")
     sys.exit(code)
 
 

@@ -56,6 +56,8 @@ class OutputFile(AnyPath):
     """A path at which a file can be put: no run's record, no folder, no device."""
 
     def check(self, path: Path) -> None:
+        if str(path) == "-":
+            raise InvalidInput("- is no file: standard output takes tables and JSON only")
         check_output(path)
 
 

@@ -10,6 +10,7 @@ import click
 
 from tiebreak.cli.kinds import ID, NAME, OUTPUT, OUTPUT_FOLDER, PATH, WORDS
 from tiebreak.cli.options import JSON, run_folder
+from tiebreak.golden.errors import InvalidInput
 
 if TYPE_CHECKING:
     from tiebreak.reports.records import Run
@@ -64,6 +65,10 @@ def write_other_reports(
 @run_folder("--run", "run_dir", metavar="RUN_DIR", help="With what its backends did.")
 def operators(names: tuple[str, ...], as_json: bool, pages: Path | None, run_dir: Path | None) -> None:
     """Operators with their attributes, types, sources and clauses; all of them, or those named."""
+    if pages is not None and (names or as_json):
+        raise InvalidInput("--pages writes a page for every operator: it takes no names and no --json")
+    if pages is None and run_dir is not None:
+        raise InvalidInput("--run goes with --pages")
     if pages is None:
         from tiebreak.reports.listing import list_operators
 
