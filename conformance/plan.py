@@ -113,6 +113,11 @@ def matches(case: Case, attributes: Mapping[str, Any], selection: Selection) -> 
 
 def stored_cases(selection: Selection, operators: Sequence[str]) -> list[Case]:
     """Golden vectors of the operators (only the files of the types asked for), a user's own, or an earlier run's."""
+    earlier = []
+    if selection.earlier_run is not None:
+        from tiebreak.reports.records import read_generated
+
+        earlier = read_generated(selection.earlier_run)
     if selection.vectors is not None:
         paths = vector_paths(selection.vectors) if selection.vectors.is_dir() else [selection.vectors]
         cases = [case for path in paths for case in read_cases(path)]
@@ -126,11 +131,7 @@ def stored_cases(selection: Selection, operators: Sequence[str]) -> list[Case]:
             and may_hold(selection.case_ids, f"{operator}/{input_type}/{output_type}/")
         ]
         cases = [case for name in names for case in read_cases(VECTORS / name, trusted=True)]
-    if selection.earlier_run is not None:
-        from tiebreak.reports.records import read_generated
-
-        cases += read_generated(selection.earlier_run)
-    return [case for case in cases if case.node.operator in operators]
+    return [case for case in (*cases, *earlier) if case.node.operator in operators]
 
 
 def may_hold(case_ids: Sequence[str], prefix: str) -> bool:

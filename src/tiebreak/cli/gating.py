@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tiebreak.cli.kinds import OUTPUT, PATH
-from tiebreak.cli.options import JSON, run_folder
+from tiebreak.cli.options import JSON, check_apart, run_folder
 from tiebreak.golden.errors import EXIT_CONFORMS, InvalidInput
 
 if TYPE_CHECKING:
@@ -86,6 +86,7 @@ def gate(
         raise InvalidInput("--accept goes with --update")
     if update and baseline is None:
         raise InvalidInput("--update needs --baseline: the run folder to replace")
+    check_apart(waivers=waivers, junit=junit)
     found = gated(run_dir, baseline, waivers, fresh=update and accept)
     if update and baseline is not None:
         found |= updated(found, run_dir, baseline, accept=accept)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
+import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
 from tiebreak.cli.kinds import ID, NAME, OPSET, PATH, WORDS
 from tiebreak.golden.elements import ELEMENT_TYPES
+from tiebreak.golden.errors import InvalidInput
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 SEED = click.IntRange(-(1 << 63), (1 << 63) - 1)
@@ -161,6 +165,14 @@ def number(context: click.Context, option: click.Parameter, value: float) -> flo
     if math.isnan(value):
         raise click.BadParameter("nan is no number of seconds", context, option)
     return value
+
+
+def check_apart(**files: Path | None) -> None:
+    """InvalidInput if two of the options, by their names, are the same file: one would replace the other."""
+    given = {name: os.path.realpath(path) for name, path in files.items() if path is not None}
+    for (one, file), (other, another) in itertools.combinations(given.items(), 2):
+        if file == another:
+            raise InvalidInput(f"--{one} and --{other} name the same file, {file}")
 
 
 def typed(context: click.Context) -> set[str]:

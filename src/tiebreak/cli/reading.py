@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from tiebreak.cli.kinds import ID, NAME, OUTPUT, OUTPUT_FOLDER, PATH, WORDS
-from tiebreak.cli.options import JSON, run_folder
+from tiebreak.cli.options import JSON, check_apart, run_folder
 from tiebreak.golden.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ def report(
     from tiebreak.reports.html import write_report
     from tiebreak.reports.records import read_run
 
+    check_apart(output=output, findings=findings, markdown=markdown, junit=junit)
     run = read_run(run_dir)
     if not (findings or markdown or junit) or output:
         path = output or run_dir / "report.html"

@@ -32,6 +32,7 @@ from tiebreak.golden.errors import (
     MachineryFailed,
     Unsupported,
 )
+from tiebreak.golden.places import check_output_folder
 
 if TYPE_CHECKING:
     from tiebreak.conformance.sweep.job import How
@@ -167,6 +168,7 @@ def run_plan(plan: Path, folder: Path, asked: Asked, *, as_json: bool) -> int:
     from tiebreak.conformance.sweep.plan_file import read_plan
     from tiebreak.reports.campaign import print_campaign
 
+    check_output_folder(folder)
     sweeps = read_plan(plan)  # before any cluster is reached
     with resumable(), cluster_if(asked.scheduler, asked.workers) as cluster, shown_progress(str(plan)) as progress:
         options: dict[str, Any] = {"resume": asked.resume, "cluster": cluster, "progress": progress}
