@@ -19,33 +19,27 @@ from tiebreak.golden.errors import InvalidInput
 SAMPLES = Path(__file__).parent / "sample_backends.py"
 TIEBREAK = shlex.join([sys.executable, "-P", "-m", "tiebreak"])
 FEW = "--operator onnx.QuantizeLinear --input-type float32 --type uint8 --level quick"
+FULL = "tiebreak: standard output: can't write: No space left on device\n"
 ONE = "--operator onnx.QuantizeLinear --input x=2.5 --input y_scale=1"
 
 
 def shell(command: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     """A command line of `tiebreak`, by a shell that closes and redirects."""
     line = command.replace("tiebreak", TIEBREAK, 1)
-    return subprocess.run(
-        ["bash", "-c", line],
-        cwd=cwd,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-        stdin=subprocess.DEVNULL,
-    )
+    how = {"stdin": subprocess.DEVNULL, "capture_output": True, "text": True, "timeout": 300}
+    return subprocess.run(["bash", "-c", line], cwd=cwd, check=False, **how)  # type: ignore[call-overload,no-any-return]
 
 
 @pytest.mark.parametrize(
     ("command", "code", "said"),
     [
-        ("tiebreak operators >/dev/full", 3, "tiebreak: standard output: can't write: No space left on device\n"),
+        ("tiebreak operators >/dev/full", 3, FULL),
         (
             "tiebreak operators --json >/dev/full",
             3,
             "tiebreak: standard output: can't write: No space left on device\n",
         ),
-        ("tiebreak --help >/dev/full", 3, "tiebreak: standard output: can't write: No space left on device\n"),
+        ("tiebreak --help >/dev/full", 3, FULL),
         ("tiebreak operators >&-", 3, "tiebreak: standard output is closed\n"),
         ("tiebreak operators <&- >/dev/null", 0, ""),
         ("tiebreak operators nosuch 2>&-", 2, ""),
@@ -71,7 +65,7 @@ def test_a_run_does_its_work_whatever_is_closed(tmp_path: Path, closed: str) -> 
 @pytest.mark.parametrize("words", ["operators", f"run -b numpy-naive {ONE} -o run", "vectors check", "report run"])
 def test_a_current_folder_that_is_gone(tmp_path: Path, words: str) -> None:
     (tmp_path / "gone").mkdir()
-    done = shell(f"cd gone && rmdir ../gone && {TIEBREAK} {words}", tmp_path)
+    done = shell(f"cd gone && rmdir ../gone && tiebreak {words}", tmp_path)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
     assert "the current folder is gone" in done.stderr
 

@@ -19,7 +19,7 @@ Exit codes, the same in every command:
   0  conforms, or only known discrepancies
   1  new discrepancies, or a waiver that no longer matches
   2  wrong usage or bad input
-  3  a backend or the machinery failed
+  3  a backend or the machinery failed, or standard output is full or closed
   4  nothing ran"""
 
 
