@@ -43,7 +43,7 @@ class Answerer:
         claimed = None if operators is None else sorted(text_of(name, 200) for name in operators)
         if claimed and not set(claimed) & set(OPERATORS):
             raise InvalidInput(f"it claims {', '.join(claimed)[:200]}, no operator; known: {', '.join(OPERATORS)}")
-        name, version = (text_of(value, 200) for value in (self.backend.name, self.backend.version))
+        name, version = (named(what, getattr(self.backend, what)) for what in ("name", "version"))
         built_in = sorted(text_of(name, 200) for name in getattr(self.backend, "always_constant", ()))
         return {"name": name, "version": version, "operators": claimed, "always_constant": built_in}
 
@@ -112,6 +112,20 @@ class Answerer:
         return text_of(lines, LONGEST_SCRIPT)
 
 
+def named(what: str, value: object) -> str:
+    """A backend's name or version. InvalidInput unless it is text with something to read in it."""
+    if not isinstance(value, str) or not text_of(value, 200).strip():
+        raise InvalidInput(f"its {what} is {shown(value)}; a text that is not empty is wanted")
+    return text_of(value, 200)
+
+
+def shown(value: object) -> str:
+    try:
+        return text_of(repr(value), 80)
+    except Exception:
+        return f"a {type(value).__name__}"
+
+
 def run_twice(run: Run, inputs: Sequence[Array]) -> Outcome:
     """Run on copies of the inputs, since a backend may write into them, and again; both must give the same."""
     started = time.perf_counter()
@@ -171,8 +185,10 @@ def failed(error: BaseException) -> Outcome:
 
 
 def place_of(error: BaseException, fault: str) -> str:
-    """Where an exception was raised, as file, line and function."""
-    frames_ = traceback.extract_tb(error.__traceback__)
+    """Where an exception was raised, as file, line and function; of what can't be parsed, where that is."""
+    if isinstance(error, SyntaxError) and error.filename:
+        return f" (at {Path(error.filename).name}:{error.lineno})" if error.lineno else ""
+    frames_ = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith("<frozen")]
     if fault == WRONG_OUTPUT or not frames_ or Path(frames_[-1].filename).parent == Path(__file__).parent:
         return ""  # an adapter of ours says enough
     return f" (at {Path(frames_[-1].filename).name}:{frames_[-1].lineno} in {frames_[-1].name})"

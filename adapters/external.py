@@ -109,14 +109,15 @@ def identity_of(hello: Mapping[str, Any]) -> Identity:
     attestation, protocol = hello.get("attestation") or {}, hello.get("protocol", PROTOCOL)
     if protocol != PROTOCOL:
         raise ProgramError(f"the program speaks protocol {protocol}, not {PROTOCOL}")
-    if not isinstance(name, str) or not isinstance(version, str) or not name:
-        raise ProgramError("the program's reply to hello lacks a name or a version")
+    for what, value in (("name", name), ("version", version)):
+        if not isinstance(value, str) or not value.strip():
+            raise InvalidInput(f"the program's reply to hello lacks a {what}, a text not empty; it has {value!r:.80}")
     if operators is not None and (not isinstance(operators, list) or not all(isinstance(o, str) for o in operators)):
         raise ProgramError("the program's operators are no list of texts")
     if not isinstance(attestation, dict):
         raise ProgramError("the program's attestation is no object")
     claimed = None if operators is None else frozenset(operators)
-    return Identity(name, version, claimed, {str(key): str(value) for key, value in attestation.items()})
+    return Identity(str(name), str(version), claimed, {str(key): str(value) for key, value in attestation.items()})
 
 
 def node_header(node: Node) -> dict[str, Any]:

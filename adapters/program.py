@@ -95,12 +95,17 @@ def hello(backend: Any, protocol: int) -> dict[str, Any]:
     operators = getattr(backend, "operators", None)
     return {
         "status": "ok",
-        "name": str(backend.name),
-        "version": str(backend.version),
+        "name": text_or_null(backend.name),
+        "version": text_or_null(backend.version),
         "protocol": PROTOCOL,
         "operators": None if operators is None else sorted(operators),
         "attestation": {str(key): str(value) for key, value in dict(getattr(backend, "attest", dict)()).items()},
     }
+
+
+def text_or_null(value: Any) -> Any:
+    """What is no text is not made one: the other side says that it is missing."""
+    return value if isinstance(value, str) else None
 
 
 def node_of(data: Mapping[str, Any]) -> Node:

@@ -131,9 +131,16 @@ def load_attribute(place: str, attribute: str) -> Any:
 
 def load_module(name: str) -> Any:
     sys.path.insert(0, str(Path.cwd()))
-    if importlib.util.find_spec(name.partition(".")[0]) is None:
-        raise InvalidInput(f"no module {name!r} to load a backend from")
-    return importlib.import_module(name)
+    missing = InvalidInput(f"no module {name!r} to load a backend from")
+    first, *others = name.split(".")
+    if not all(part.isidentifier() for part in (first, *others)) or importlib.util.find_spec(first) is None:
+        raise missing
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is not None and f"{name}.".startswith(f"{error.name}."):
+            raise missing from None
+        raise  # one that the module itself wants
 
 
 def load_file(path: Path) -> Any:

@@ -12,10 +12,13 @@ import faulthandler
 import json
 import os
 import resource
+import select
+import signal
 import sys
 import threading
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, BinaryIO
 
 from tiebreak.adapters import registry
@@ -25,6 +28,7 @@ from tiebreak.adapters.sweeping import answer_block
 from tiebreak.golden.errors import InvalidInput
 
 OWN = os.getpid()
+TIDYING = 1.5  # seconds for ending by ourselves when no more requests come
 GRACE = 30.0  # seconds after which a worker that nobody stopped ends itself
 
 
@@ -35,6 +39,7 @@ def main() -> None:
         os.sched_setaffinity(0, set(map(int, sys.argv[3].split(","))))
     answers = os.fdopen(os.dup(1), "wb")
     requests = os.fdopen(os.dup(0), "rb")
+    threading.Thread(target=end_with_parent, args=(requests.fileno(),), daemon=True).start()  # loading may hang, too
     os.dup2(2, 1)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     try:
@@ -44,16 +49,24 @@ def main() -> None:
         place = "" if kind_of(error) != "error" else place_of(error, "")
         send(answers, {"status": "failed", "kind": kind_of(error), "message": message_of(error) + place})
         return
-    threading.Thread(target=end_with_parent, args=(os.getppid(),), daemon=True).start()
     send(answers, {"status": "ready", **hello})
     for line in requests:
         serve(answerer, arena, json.loads(line), answers)
 
 
-def end_with_parent(parent: int) -> None:
-    """Nobody stops a hanging worker whose parent was killed."""
-    while os.getppid() == parent:
-        time.sleep(0.5)
+def end_with_parent(requests: int) -> None:
+    """Nobody stops a hanging worker, and what it started, if the parent was killed: the pipe from it is closed then."""
+    pipe = select.poll()
+    pipe.register(requests, 0)  # which tells of the end only
+    pipe.poll()
+    import psutil  # seldom needed
+
+    time.sleep(TIDYING)  # a parent that lives lets us end by ourselves first
+    with suppress(psutil.Error):
+        for child in psutil.Process().children(recursive=True):
+            child.kill()
+    if os.getpgrp() == OWN:
+        os.killpg(OWN, signal.SIGKILL)
     os._exit(1)
 
 

@@ -53,6 +53,7 @@ def recorded(done: Sequence[BackendRecords], cases: Sequence[Case], facts: dict[
         "instruction_sets": instruction_sets(),
         "backends": [records.facts | {"judged": records.judged} for records in done],
         "exit": exit_code([row["verdict"] for row in results], {row["fault"] for row in results}),
+        "observed": [],
         "explained": False,
     }
     return RunRecords(info, results, discrepancies, [case for case in cases if case.origin != "vector"])

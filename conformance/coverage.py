@@ -145,7 +145,7 @@ def backends_by_clause(folders: Iterable[Path]) -> dict[str, set[str]]:
 
 def rows(runs: Sequence[Path], count: int) -> list[dict[str, Any]]:
     """One row for each clause of each operator."""
-    vectors, generated, backends = vectors_by_clause(), generated_by_clause(count), backends_by_clause(runs)
+    backends, vectors, generated = backends_by_clause(runs), vectors_by_clause(), generated_by_clause(count)
     return [
         {
             "operator": spec.id,

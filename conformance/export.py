@@ -6,6 +6,7 @@ Every layout has the same manifest.json, which is all that `tiebreak verify` rea
 from __future__ import annotations
 
 import json
+import shutil
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,6 +19,7 @@ from tiebreak.conformance.exported import Exported, exported
 from tiebreak.conformance.plan import Selection, plan
 from tiebreak.conformance.truths import TruthCache
 from tiebreak.golden.errors import InvalidInput
+from tiebreak.golden.places import check_output_folder
 from tiebreak.golden.problem import Array, codes_of
 from tiebreak.golden.sampled import tensor_of
 from tiebreak.golden.vectorfile import write_aside
@@ -32,7 +34,24 @@ def export(selection: Selection, folder: Path, layout: str) -> tuple[int, int]:
 
     Raises InvalidInput if the folder is not empty or can't be written, or if nothing is left.
     """
+    fresh = not folder.exists()
     check_empty(folder)
+    try:
+        return write(selection, folder, layout)
+    except BaseException:
+        clear(folder, fresh)
+        raise
+
+
+def clear(folder: Path, fresh: bool) -> None:
+    """Leave nothing half-made: the folder was empty, or, if `fresh`, not there."""
+    for path in folder.iterdir():
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    if fresh:
+        folder.rmdir()
+
+
+def write(selection: Selection, folder: Path, layout: str) -> tuple[int, int]:
     cases = plan(selection)
     cache = TruthCache()
     numbered = enumerate((exported(case, cache.of(case)) for case in cases), start=1)
@@ -40,8 +59,8 @@ def export(selection: Selection, folder: Path, layout: str) -> tuple[int, int]:
         kept = list(numbered)
         export_c.write(folder, [one for _, one in kept])
     else:
-        write = {"json": write_json, "npz": write_npz, "onnx": export_onnx.write}[layout]
-        kept = [(number, one) for number, one in numbered if write(folder, number, one)]
+        write_one = {"json": write_json, "npz": write_npz, "onnx": export_onnx.write}[layout]
+        kept = [(number, one) for number, one in numbered if write_one(folder, number, one)]
     if not kept:
         raise InvalidInput(f"none of the {len(cases)} cases has a form in the layout {layout!r}")
     (folder / "outputs").mkdir(exist_ok=True)
@@ -50,6 +69,7 @@ def export(selection: Selection, folder: Path, layout: str) -> tuple[int, int]:
 
 
 def check_empty(folder: Path) -> None:
+    check_output_folder(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()):

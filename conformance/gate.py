@@ -13,6 +13,7 @@ import pandas as pd
 
 from tiebreak.adapters.registry import registered
 from tiebreak.conformance.compare import CASE, CAUSE, ELEMENT, Side, is_among, side_of
+from tiebreak.conformance.journal import check_not_held
 from tiebreak.conformance.waivers import Waiver
 from tiebreak.golden.errors import (
     EXIT_CONFORMS,
@@ -237,6 +238,7 @@ def update_baseline(run: Path, baseline: Path) -> None:
     """
     if baseline.resolve() == run.resolve():
         raise InvalidInput(f"{baseline}: the run is the baseline already")
+    check_not_held(baseline)
     if baseline.exists() and (not baseline.is_dir() or any(baseline.iterdir())):
         read_info(baseline)  # nothing else is replaced
     links = [name for name in RUN_FILES if (run / name).is_symlink()]

@@ -3,20 +3,25 @@
 In the run folder, `unfinished/` holds plan.json, which says what is run, and for each backend a file of frames: first
 what the backend is, then one frame for each case with its outcome, each after a line with its checksum and length. What
 follows the last good one is dropped.
+While a run lives it holds a lock there, which the system releases however the run ends: no second one comes between.
 The folder goes away when the run's records are written.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import fcntl
 import hashlib
 import io
 import json
+import os
+import shlex
 import shutil
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from tiebreak import __version__
 from tiebreak.adapters import frames
@@ -24,10 +29,14 @@ from tiebreak.adapters.answering import as_header
 from tiebreak.adapters.outcome import Outcome
 from tiebreak.conformance.plan import Selection
 from tiebreak.golden.errors import EXIT_FAILED, DamagedFile, InvalidInput, TiebreakError
+from tiebreak.golden.files import bounded_text
 from tiebreak.golden.nodes import Case
-from tiebreak.reports.records import write_aside
+from tiebreak.golden.places import UNFINISHED
+from tiebreak.reports.records import replace_file
 
-FOLDER = "unfinished"
+FOLDER = UNFINISHED
+LOCK = "lock"
+LARGEST_PLAN = 1 << 24  # bytes of plan.json
 HOW = {"time_limit": float, "memory_limit": int, "in_process": bool}
 FORMAT = {"format": "tiebreak-unfinished", "version": 1}
 
@@ -91,7 +100,7 @@ class Journal:
             raise JournalFailed(f"{self.path}: can't write: {error.strerror or error}") from None
 
 
-def next_body(data: io.BytesIO) -> bytes | None:
+def next_body(data: BinaryIO) -> bytes | None:
     """The next frame's bytes; None at the end, or if what follows is damaged or was cut off."""
     try:
         checksum, length = data.readline(40).split()
@@ -99,6 +108,79 @@ def next_body(data: io.BytesIO) -> bytes | None:
         return body if zlib.crc32(body) == int(checksum, 16) and len(body) == int(length) else None
     except ValueError:
         return None
+
+
+@contextmanager
+def held(folder: Path) -> Iterator[None]:
+    """Hold the run folder's lock. InvalidInput if a living run has it, or it can't be made."""
+    unfinished = folder / FOLDER
+    try:
+        descriptor = locked(unfinished / LOCK)
+    except OSError as error:
+        raise InvalidInput(f"{unfinished}: can't write there: {error.strerror or error}") from None
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            if [path.name for path in unfinished.iterdir()] == [LOCK] and is_at(descriptor, unfinished / LOCK):
+                end_run(folder)  # no run began
+        os.close(descriptor)
+
+
+def locked(path: Path) -> int:
+    """The descriptor of the lock file at a path, ours alone."""
+    while True:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        if not take(descriptor):
+            os.close(descriptor)
+            folder = path.parent.parent
+            raise InvalidInput(f"{folder}: another run is going on there: wait for its end, or name another folder")
+        if is_at(descriptor, path):
+            return descriptor
+        os.close(descriptor)  # the run that had it ended meanwhile, and took the file along
+
+
+def take(descriptor: int) -> bool:
+    """Lock the file, if nobody else has; where the file system has no locks, that is as if nobody had."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        pass
+    return True
+
+
+def is_at(descriptor: int, path: Path) -> bool:
+    """Whether the open file is still the one at the path."""
+    try:
+        return os.path.samestat(os.fstat(descriptor), path.stat())
+    except FileNotFoundError:
+        return False
+
+
+def check_not_held(folder: Path) -> None:
+    """InvalidInput if a living run has the folder."""
+    if (folder / FOLDER / LOCK).exists():
+        with held(folder):
+            pass
+
+
+def check_discardable(folder: Path) -> None:
+    """InvalidInput if an unfinished run in the folder has outcomes, which the next run there would lose."""
+    if has_outcomes(folder):
+        command = f"tiebreak run --resume {shlex.quote(str(folder))}"
+        raise InvalidInput(f"{folder}: has an unfinished run; to go on with it: {command}; to begin anew add --discard")
+
+
+def has_outcomes(folder: Path) -> bool:
+    """Whether an unfinished run there has found out anything: more than what its backends are."""
+    for path in (folder / FOLDER).glob("*.frames"):
+        with suppress(OSError), path.open("rb") as file:
+            if next_body(file) is not None and next_body(file) is not None:
+                return True
+    return False
 
 
 def digest_of(cases: Sequence[Case]) -> str:
@@ -112,20 +194,22 @@ def digest_of(cases: Sequence[Case]) -> str:
 
 
 def begin_run(folder: Path, selection: Selection, specs: Sequence[str], facts: Mapping[str, Any], digest: str) -> Path:
-    """Make the journal of a new run, whatever an earlier one left; the folder for the backends' files."""
+    """Make the journal of a new run in a folder that is held, whatever an earlier one left; where the files go."""
     unfinished = folder / FOLDER
-    shutil.rmtree(unfinished, ignore_errors=True)
     try:
-        unfinished.mkdir(parents=True)
+        unfinished.mkdir(parents=True, exist_ok=True)
+        for path in unfinished.iterdir():
+            if path.name != LOCK:
+                path.unlink()
     except OSError as error:
-        raise InvalidInput(f"{unfinished}: can't make that folder: {error.strerror or error}") from None
+        raise InvalidInput(f"{unfinished}: can't empty that folder: {error.strerror or error}") from None
     chosen = {
         name: str(value.absolute()) if isinstance(value, Path) else dict(value) if isinstance(value, Mapping) else value
         for name, value in ((field.name, getattr(selection, field.name)) for field in dataclasses.fields(selection))
     }
     plan = {**FORMAT, "tiebreak": __version__, "selection": chosen, "backends": list(specs)}
     text = json.dumps(plan | {"facts": dict(facts), "cases": digest}, indent=1)
-    write_aside(unfinished / "plan.json", lambda path: path.write_text(text, encoding="utf-8"))
+    replace_file(unfinished / "plan.json", lambda path: path.write_text(text, encoding="utf-8"))
     return unfinished
 
 
@@ -133,11 +217,13 @@ def read_plan(folder: Path) -> tuple[Selection, list[str], dict[str, Any], str]:
     """Selection, backends, facts and digest of an unfinished run. InvalidInput if there is none."""
     path = folder / FOLDER / "plan.json"
     try:
-        plan = json.loads(path.read_text(encoding="utf-8"))
-    except OSError:
+        plan = json.loads(bounded_text(path, LARGEST_PLAN, "a run's plan"))
+    except DamagedFile:
+        raise
+    except InvalidInput:
         finished = "the run there is finished" if (folder / "run.json").exists() else "no run there"
         raise InvalidInput(f"--resume {folder}: nothing to go on with: {finished}") from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise DamagedFile(f"{path}: damaged: not JSON ({error})") from None
     try:
         if {name: plan[name] for name in FORMAT} != FORMAT or plan["tiebreak"] != __version__:

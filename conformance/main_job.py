@@ -21,7 +21,16 @@ from tiebreak.conformance.assembling import explained, recorded
 from tiebreak.conformance.cluster import Cluster
 from tiebreak.conformance.explanation_errors import ExplanationErrors
 from tiebreak.conformance.forbidden import forbidden_rows
-from tiebreak.conformance.journal import FOLDER, begin_run, digest_of, end_run, read_plan
+from tiebreak.conformance.journal import (
+    FOLDER,
+    begin_run,
+    check_discardable,
+    digest_of,
+    end_run,
+    has_outcomes,
+    held,
+    read_plan,
+)
 from tiebreak.conformance.plan import Selection, chosen_operators, plan
 from tiebreak.conformance.run import Runner, run_all, started
 from tiebreak.golden.errors import EXIT_NOTHING_RAN, DamagedFile, InvalidInput, MachineryFailed, TiebreakError
@@ -49,18 +58,38 @@ def main_job(
     *,
     as_json: bool,
     cluster: Cluster | None = None,
+    discard: bool = False,
 ) -> int:
     """Do it, on a cluster if there is one, and give the exit code.
 
-    Raises TiebreakError for bad input or a backend that can't be had.
+    Raises TiebreakError for bad input, a backend that can't be had, or a folder where another run goes on or, without
+    `discard`, was broken off.
     """
     checked = [spec if cluster else check_spec(spec) for spec in dict.fromkeys(specs)]  # a worker's files are its own
     if how.in_process and len(checked) != 1:
         raise InvalidInput("--in-process takes exactly one -b: libraries share settings within a process")
+    with made(folder), held(folder):
+        if not discard:
+            check_discardable(folder)
+        return begin(checked, selection, folder, how, as_json=as_json, cluster=cluster)
+
+
+@contextmanager
+def made(folder: Path) -> Iterator[None]:
+    """A run folder, made if need be; if nothing came into it, it goes again. InvalidInput if it can't be written to."""
     fresh = not folder.exists()
     check_writable(folder)
-    if (folder / FOLDER).exists():
-        print(f"tiebreak: the unfinished run in {folder} is discarded", file=sys.stderr)
+    try:
+        yield
+    finally:
+        if fresh and not any(folder.iterdir()):
+            folder.rmdir()
+
+
+def begin(
+    checked: Sequence[str], selection: Selection, folder: Path, how: How, *, as_json: bool, cluster: Cluster | None
+) -> int:
+    """Run in a folder that is held."""
     try:
         chosen_operators(selection)  # what is wrong there need not wait for a library to load
         facts = {
@@ -75,14 +104,14 @@ def main_job(
         with started(wanted, **asdict(how), only_installed=not checked, elsewhere=away) as backends:
             if not backends:
                 print("tiebreak: no backend is installed; try: pip install 'tiebreak[backends]'", file=sys.stderr)
-                clean_up(folder, fresh)
                 return EXIT_NOTHING_RAN
             cases = plan(selection)
             begin_run(folder, selection, [backend.spec for backend in backends], facts, digest_of(cases))
             tried = tried_operators(selection)
             return run_and_report(backends, cases, folder, facts, tried, as_json=as_json)
     except (TiebreakError, OSError, KeyboardInterrupt):
-        clean_up(folder, fresh)
+        if not has_outcomes(folder):  # leave nothing behind if nothing was found out
+            end_run(folder)
         raise
 
 
@@ -98,6 +127,13 @@ def on_cluster(cluster: Cluster | None, specs: Sequence[str], how: How) -> list[
 
 def resume_job(folder: Path, *, as_json: bool, cluster: Cluster | None = None) -> int:
     """Go on with a run that was killed or interrupted, as it was begun. InvalidInput if there is none there."""
+    read_plan(folder)  # where there is none, nothing must be made
+    with held(folder):
+        return go_on(folder, as_json=as_json, cluster=cluster)
+
+
+def go_on(folder: Path, *, as_json: bool, cluster: Cluster | None) -> int:
+    """Go on in a folder that is held."""
     selection, chosen, facts, digest = read_plan(folder)
     cases = plan(selection)
     if digest_of(cases) != digest:
@@ -139,14 +175,6 @@ def run_and_report(
 
 def forbidden_by(backend: Runner, operators: Sequence[str], errors: ExplanationErrors) -> list[dict[str, Any]]:
     return errors.attempt("forbidden calls", backend.name, lambda: forbidden_rows([backend], operators), [])
-
-
-def clean_up(folder: Path, fresh: bool) -> None:
-    """Leave nothing behind if nothing was found out."""
-    if not any((folder / FOLDER).glob("*.frames")):
-        end_run(folder)
-    if fresh and not any(folder.iterdir()):
-        folder.rmdir()
 
 
 def finish(folder: Path, records: RunRecords, *, as_json: bool) -> None:

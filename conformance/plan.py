@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from tiebreak.conformance.choice import why_none
 from tiebreak.conformance.generators import case_id, generate_cases
 from tiebreak.conformance.paths import path_cases
 from tiebreak.conformance.relations import related_cases
@@ -64,8 +65,20 @@ def plan(selection: Selection) -> list[Case]:
         made = [*related_cases(operators), *path_cases(operators, selection.level)]
         cases += [case for case in made if matches(case, wanted[case.node.operator], selection)]
     if not cases:
-        raise InvalidInput("no case matches this choice of operator, attributes and types")
+        raise InvalidInput(why_none(everything(selection, operators), asked(selection, wanted)))
     return cases
+
+
+def everything(selection: Selection, operators: Sequence[str]) -> list[Case]:
+    """Every stored case of the operators, whatever else was chosen."""
+    return stored_cases(replace(selection, attributes={}, input_type="", output_type="", opset=0), operators)
+
+
+def asked(selection: Selection, wanted: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """What was chosen, as a person calls it; an attribute's value as its operator has it."""
+    options = {"--type": selection.output_type, "--input-type": selection.input_type, "--opset": selection.opset}
+    attributes = {name: value for parsed in wanted.values() for name, value in parsed.items()}
+    return {name: value for name, value in options.items() if value} | attributes
 
 
 def generated(operator: str, selection: Selection) -> list[Case]:
@@ -100,6 +113,11 @@ def matches(case: Case, attributes: Mapping[str, Any], selection: Selection) -> 
 
 def stored_cases(selection: Selection, operators: Sequence[str]) -> list[Case]:
     """Golden vectors of the operators (only the files of the types asked for), a user's own, or an earlier run's."""
+    earlier = []
+    if selection.earlier_run is not None:
+        from tiebreak.reports.records import read_generated
+
+        earlier = read_generated(selection.earlier_run)
     if selection.vectors is not None:
         paths = vector_paths(selection.vectors) if selection.vectors.is_dir() else [selection.vectors]
         cases = [case for path in paths for case in read_cases(path)]
@@ -113,11 +131,7 @@ def stored_cases(selection: Selection, operators: Sequence[str]) -> list[Case]:
             and may_hold(selection.case_ids, f"{operator}/{input_type}/{output_type}/")
         ]
         cases = [case for name in names for case in read_cases(VECTORS / name, trusted=True)]
-    if selection.earlier_run is not None:
-        from tiebreak.reports.records import read_generated
-
-        cases += read_generated(selection.earlier_run)
-    return [case for case in cases if case.node.operator in operators]
+    return [case for case in (*cases, *earlier) if case.node.operator in operators]
 
 
 def may_hold(case_ids: Sequence[str], prefix: str) -> bool:

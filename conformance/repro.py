@@ -108,6 +108,8 @@ def backend_of(run: Run, row: dict[str, Any], folder: Path, named: str) -> Itera
     """The backend of a row, to be asked; it is ended afterwards."""
     backend = IsolatedBackend(spec_from_file(spec_of(run, row), named, f"{folder} (add -b BACKEND)"))
     try:
+        if named:
+            check_same(backend, row, run, named)
         yield backend
     finally:
         backend.close()
@@ -132,6 +134,16 @@ def case_of(row: dict[str, Any], folder: Path) -> Case:
     selection = Selection(operators=(str(row["operator"]),), case_ids=(str(row["case"]),), earlier_run=folder)
     (case,) = plan(selection)
     return case
+
+
+def check_same(backend: IsolatedBackend, row: dict[str, Any], run: Run, named: str) -> None:
+    """InvalidInput if the backend that was `named` is not the one that the discrepancy is of."""
+    backend.start()
+    recorded = next(one for one in run.info["backends"] if one["name"] == row["backend"])
+    plain = re.sub(r" \(\d+\)$", "", str(row["backend"]))  # the number that equal names of a run get
+    if backend.name not in (plain, row["backend"]):
+        is_of = f"{row['backend']} {recorded['version']}, run as {recorded.get('spec', '')}"
+        raise InvalidInput(f"-b {named} is the backend {backend.name} {backend.version}; the discrepancy is of {is_of}")
 
 
 def witness_of(run: Run, name: str, folder: Path) -> str:

@@ -20,18 +20,21 @@ import numpy as np
 from tiebreak.adapters.outcome import Outcome
 from tiebreak.conformance.assembling import assemble
 from tiebreak.conformance.export import MANIFEST
-from tiebreak.conformance.main_job import finish
+from tiebreak.conformance.journal import check_discardable, held
+from tiebreak.conformance.main_job import finish, made
 from tiebreak.conformance.recording import BackendRecords, record
 from tiebreak.conformance.run import with_right_outputs
 from tiebreak.conformance.truths import TruthCache
 from tiebreak.golden.elements import ELEMENT_TYPES, FloatType, numpy_dtype
 from tiebreak.golden.errors import EXIT_NOTHING_RAN, DamagedFile, InvalidInput
+from tiebreak.golden.files import bounded_text
 from tiebreak.golden.nodes import Case, TensorType
 from tiebreak.golden.pose import problems_of
 from tiebreak.golden.problem import Array
 from tiebreak.golden.samples.model import Tensor
-from tiebreak.reports.records import RunRecords, check_writable, parse_case
+from tiebreak.reports.records import RunRecords, parse_case
 
+FORMAT = "tiebreak-export", 1
 LARGEST_MANIFEST = 1 << 30
 LONGEST_REASON = 2000
 
@@ -69,16 +72,17 @@ def verify(folder: Path, name: str, version: str) -> RunRecords:
 
 def read_manifest(folder: Path) -> list[Wanted]:
     path = folder / MANIFEST
+    if not path.exists():
+        raise InvalidInput(f"{folder}: no exported cases here (no readable {MANIFEST})")
     try:
-        if path.stat().st_size > LARGEST_MANIFEST:
-            raise DamagedFile(f"{path}: larger than {LARGEST_MANIFEST >> 20} MiB")
-        document = json.loads(path.read_text(encoding="utf-8"))
-        if document["format"] != "tiebreak-export" or document["version"] != 1:
+        document = json.loads(bounded_text(path, LARGEST_MANIFEST, "a manifest"))
+        if not isinstance(document, dict) or (document.get("format"), document.get("version")) != FORMAT:
             raise ValueError('"format" is not "tiebreak-export", version 1')
+    except (ValueError, RecursionError) as error:
+        raise DamagedFile(f"{path}: damaged manifest: {error}") from None
+    try:
         return [wanted_of(row) for row in document["cases"]]
-    except OSError:
-        raise InvalidInput(f"{folder}: no exported cases here (no readable {MANIFEST})") from None
-    except (ValueError, TypeError, KeyError, RecursionError, InvalidInput) as error:
+    except (ValueError, TypeError, KeyError, OverflowError, RecursionError, AttributeError, InvalidInput) as error:
         raise DamagedFile(f"{path}: damaged manifest: {error}") from None
 
 
@@ -244,7 +248,8 @@ def verify_job(folder: Path, name: str, version: str, run_dir: Path, *, as_json:
     if read_manifest(folder) and not (returned.is_dir() and any(returned.iterdir())):
         print(f"tiebreak: nothing ran: no outputs in {returned}", file=sys.stderr)
         return EXIT_NOTHING_RAN
-    check_writable(run_dir)
-    records = verify(folder, name, version)
-    finish(run_dir, records, as_json=as_json)
+    with made(run_dir), held(run_dir):
+        check_discardable(run_dir)
+        records = verify(folder, name, version)
+        finish(run_dir, records, as_json=as_json)
     return int(records.info["exit"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
@@ -13,10 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, FloatType, Real, decimal, decode, ulp
+from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.flags import FLAGS
 from tiebreak.golden.formulas.quantize import quantize_quotient, quotient
 from tiebreak.golden.operators import OPERATORS, get_operator
 from tiebreak.golden.operators.model import Operator
+from tiebreak.golden.places import check_output_folder
 from tiebreak.golden.problem import IN_RANGE, OUT_OF_RANGE
 from tiebreak.golden.sampled import operand_flags, sampled_groups
 from tiebreak.golden.separating import separating
@@ -227,11 +230,24 @@ def build_all() -> Iterator[tuple[str, str]]:
     files = list(all_files())
     with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
         texts = pool.map(build_file, *zip(*files, strict=True))
-        yield from zip(itertools.starmap(file_name, files), texts, strict=True)
+        try:
+            yield from zip(itertools.starmap(file_name, files), texts, strict=True)
+        finally:
+            pool.shutdown(cancel_futures=True)  # whoever takes no more need not wait for the rest
 
 
 def build(folder: Path = VECTORS) -> Iterator[Path]:
-    """Write every vector file into a folder, each aside and then renamed; the paths as they are written."""
+    """Write every vector file into a folder, each aside and then renamed; the paths as they are written.
+
+    InvalidInput, before any is built, if it is no folder to write in.
+    """
+    check_output_folder(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise InvalidInput(f"{folder}: can't write there: {error.strerror or error}") from None
     for name, text in build_all():
         write_aside(folder / name, text)
         yield folder / name

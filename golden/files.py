@@ -8,6 +8,8 @@ from typing import Any
 
 from tiebreak.golden.errors import DamagedFile, InvalidInput
 
+HANDED_OVER = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")  # where a shell puts what another command writes
+
 
 def bounded_text(path: Path, largest: int, what: str) -> str:
     """The text of a file of at most `largest` bytes that is to be `what`, such as "a plan".
@@ -15,6 +17,7 @@ def bounded_text(path: Path, largest: int, what: str) -> str:
     InvalidInput if it can't be read, DamagedFile if it is larger or not UTF-8.
     """
     try:
+        check_plain(path)
         with path.open("rb") as file:
             content = file.read(largest + 1)
         if len(content) > largest:
@@ -24,6 +27,12 @@ def bounded_text(path: Path, largest: int, what: str) -> str:
         raise InvalidInput(f"{path}: can't read: {error.strerror or error}") from None
     except UnicodeDecodeError as error:
         raise DamagedFile(f"{path}: damaged: not UTF-8 ({error})") from None
+
+
+def check_plain(path: Path) -> None:
+    """InvalidInput for a pipe or a device, at which reading might wait for ever; folders and what is absent pass."""
+    if path.exists() and not path.is_file() and not path.is_dir() and not str(path).startswith(HANDED_OVER):
+        raise InvalidInput(f"{path}: is no plain file")
 
 
 def toml_entries(path: Path, key: str, largest: int, what: str) -> list[Any]:

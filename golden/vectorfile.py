@@ -22,6 +22,7 @@ from tiebreak.golden.errors import DamagedFile, InvalidInput
 from tiebreak.golden.files import bounded_text
 from tiebreak.golden.nodes import Case, Expected, make_node
 from tiebreak.golden.operators import OPERATORS
+from tiebreak.golden.places import beside, check_output
 from tiebreak.golden.pose import problems_of
 from tiebreak.golden.problem import IN_RANGE, UNDEFINED, ZERO, Array, Problem
 
@@ -173,7 +174,8 @@ def write_aside(path: Path, text: str) -> None:
     """Write a text file beside its place and rename it there, so that no half-written file is ever seen."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        aside = path.with_name(f".{path.name}.part")
+        check_output(path)
+        aside = beside(path)
         aside.write_text(text, encoding="utf-8", newline="\n")
         aside.replace(path)
     except OSError as error:

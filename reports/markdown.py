@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.messages import gist
+from tiebreak.golden.places import check_outside_runs
 from tiebreak.golden.texts import one_line, plural
 from tiebreak.reports.records import Run
 from tiebreak.reports.repro_command import repro_words
@@ -53,6 +54,7 @@ def append_step_summary(text: str) -> bool:
     path = os.environ.get(STEP_SUMMARY)
     if not path:
         return False
+    check_outside_runs(Path(path))
     try:
         with Path(path).open("a", encoding="utf-8") as file:
             file.write(text if text.endswith("\n") else f"{text}\n")

@@ -8,7 +8,7 @@ from typing import Any
 
 from tiebreak.golden.operators import OPERATORS
 from tiebreak.golden.operators.model import Attribute, Clause, Contest, Operator
-from tiebreak.reports.records import Run, write_aside
+from tiebreak.reports.records import Run, check_writable, write_aside
 from tiebreak.reports.summary import VERDICTS, cause_groups, verdict_counts
 
 BACKENDS = "## What real backends do"
@@ -17,7 +17,7 @@ MOST_CAUSES = 12
 
 def write_pages(folder: Path, run: Run | None) -> list[Path]:
     """Write a page for each operator and contested.md into a folder, each aside and then renamed."""
-    folder.mkdir(parents=True, exist_ok=True)
+    check_writable(folder)
     pages = {f"{spec.id}.md": operator_page(spec, run) for spec in OPERATORS.values()}
     pages["contested.md"] = contested_page()
     for name, text in pages.items():

@@ -8,21 +8,27 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tiebreak.golden.elements import ELEMENT_TYPES, FloatType
 from tiebreak.golden.errors import DamagedFile, InvalidInput
+from tiebreak.golden.files import bounded_text, check_plain
 from tiebreak.golden.nodes import Case, node_from_key
+from tiebreak.golden.places import RECORDS, beside, check_output, check_output_folder
 from tiebreak.golden.pose import problems_of
 from tiebreak.golden.problem import Array, codes_of
 from tiebreak.golden.rounding import ROUND_MODES, short_mode
 from tiebreak.golden.samples.model import Tensor
+from tiebreak.reports.run_info import check_info
 
 if TYPE_CHECKING:
     import pandas as pd
 
+INFO, RESULTS, DISCREPANCIES, CASES = RECORDS
+LARGEST_INFO = 1 << 30  # bytes of run.json
 MODE_COLUMNS = tuple(f"{what}_{short_mode(mode)}" for mode in ROUND_MODES for what in ("compared", "differs"))
 TEXT_COLUMNS = ("backend", "version", "operator", "case", "origin", "round_mode", "input_type", "output_type", "flags")
 RESULT_DTYPES = {
@@ -84,6 +90,7 @@ def as_run(records: RunRecords) -> Run:
 
 def check_writable(folder: Path) -> None:
     """Make the run folder; InvalidInput if that or writing in it is impossible, before any work is done."""
+    check_output_folder(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
@@ -94,26 +101,36 @@ def check_writable(folder: Path) -> None:
 
 def write_run(folder: Path, run: Run, generated: Sequence[Case]) -> None:
     """Write the records; run.json goes last, so that a folder with it is whole."""
-    write_aside(folder / "results.parquet", lambda path: run.results.to_parquet(path, index=False))
-    write_aside(folder / "discrepancies.parquet", lambda path: run.discrepancies.to_parquet(path, index=False))
+    replace_file(folder / RESULTS, lambda path: run.results.to_parquet(path, index=False))
+    replace_file(folder / DISCREPANCIES, lambda path: run.discrepancies.to_parquet(path, index=False))
     cases = table([case_row(case) for case in generated], dict.fromkeys(("id", "origin", "node", "inputs"), "string"))
-    write_aside(folder / "cases.parquet", lambda path: cases.to_parquet(path, index=False))
+    replace_file(folder / CASES, lambda path: cases.to_parquet(path, index=False))
     write_info(folder, run.info)
 
 
 def write_info(folder: Path, info: dict[str, Any]) -> None:
     text = json.dumps(info, indent=1, ensure_ascii=False) + "\n"
-    write_aside(folder / "run.json", lambda path: path.write_text(text, encoding="utf-8"))
+    replace_file(folder / INFO, lambda path: path.write_text(text, encoding="utf-8"))
 
 
 def write_aside(path: Path, write: Callable[[Path], Any]) -> None:
-    """Let `write` make a file beside `path`, then rename it into place. InvalidInput if the folder refuses."""
-    aside = path.with_name(f".{path.name}.part")
+    """Let `write` make a file beside `path`, then rename it into place.
+
+    InvalidInput if the folder refuses, or if a run's record is there.
+    """
+    check_output(path)
+    replace_file(path, write)
+
+
+def replace_file(path: Path, write: Callable[[Path], Any]) -> None:
+    """As write_aside, for the run's own records too."""
+    aside = beside(path)
     try:
         write(aside)
         aside.replace(path)
     except OSError as error:
-        aside.unlink(missing_ok=True)
+        with suppress(OSError):
+            aside.unlink(missing_ok=True)
         raise InvalidInput(f"{path}: can't write: {error.strerror or error}") from None
 
 
@@ -140,20 +157,37 @@ def tensor_text(array: Array) -> str:
 def read_run(folder: Path) -> Run:
     """A run folder's tables. InvalidInput if there is no run; DamagedFile names the file that can't be trusted."""
     info = read_info(folder)
-    results = read_table(folder / "results.parquet", RESULT_DTYPES)
-    return Run(info, results, read_table(folder / "discrepancies.parquet", DISCREPANCY_DTYPES))
+    results = read_table(folder / RESULTS, RESULT_DTYPES)
+    discrepancies = read_table(folder / DISCREPANCIES, DISCREPANCY_DTYPES)
+    for name, frame in ((RESULTS, results), (DISCREPANCIES, discrepancies)):
+        known = {backend["name"] for backend in info["backends"]}
+        check_known(f"{folder / INFO}: damaged run file: {name}", "backend", frame, known)
+    check_known(f"{folder / DISCREPANCIES}: damaged run file: it", "result_type", discrepancies, set(ELEMENT_TYPES))
+    return Run(info, results, discrepancies)
+
+
+def check_known(file: str, column: str, frame: pd.DataFrame, known: set[str]) -> None:
+    """DamagedFile if a column has anything else in it."""
+    if unknown := set(frame[column].unique()) - known:
+        raise DamagedFile(f"{file} has the unknown {column} {ascii(min(map(str, unknown)))[:100]}")
 
 
 def read_info(folder: Path) -> dict[str, Any]:
-    path = folder / "run.json"
+    path = folder / INFO
     try:
-        info = json.loads(path.read_text(encoding="utf-8"))
-    except OSError:
-        raise InvalidInput(f"{folder}: no run here (no readable run.json)") from None
+        info = json.loads(bounded_text(path, LARGEST_INFO, "a run file"))
+    except DamagedFile:
+        raise
+    except InvalidInput:
+        raise InvalidInput(f"{folder}: no run here (no readable {INFO})") from None
     except (ValueError, RecursionError) as error:
         raise DamagedFile(f"{path}: damaged run file: not JSON ({error})") from None
     if not isinstance(info, dict) or info.get("format") != "tiebreak-run" or info.get("version") != 1:
         raise DamagedFile(f'{path}: damaged run file: "format" is not "tiebreak-run", version 1')
+    try:
+        check_info(info)
+    except ValueError as error:
+        raise DamagedFile(f"{path}: damaged run file: {error}") from None
     return info
 
 
@@ -162,9 +196,10 @@ def read_table(path: Path, dtypes: dict[str, str]) -> pd.DataFrame:
     import pyarrow as pa
 
     try:
-        frame = pd.read_parquet(path)
+        check_plain(path)
+        frame = pd.read_parquet(path.absolute())  # pandas takes ~ for a home
         return frame[list(dtypes)].astype(dtypes)
-    except (OSError, ValueError, TypeError, KeyError, pa.ArrowException) as error:
+    except (OSError, ValueError, TypeError, KeyError, OverflowError, InvalidInput, pa.ArrowException) as error:
         reason = " ".join(str(error).split())[:200]
         raise DamagedFile(f"{path}: damaged run file: {reason}") from None
 
@@ -172,7 +207,7 @@ def read_table(path: Path, dtypes: dict[str, str]) -> pd.DataFrame:
 def read_generated(folder: Path) -> list[Case]:
     """The cases of a run that are not golden vectors."""
     read_info(folder)
-    path = folder / "cases.parquet"
+    path = folder / CASES
     frame = read_table(path, dict.fromkeys(("id", "origin", "node", "inputs"), "string"))
     try:
         return [parse_case(row) for row in frame.to_dict("records")]

@@ -172,7 +172,7 @@ def test_outputs_of_another_type_are_seen_and_standard_error_is_free() -> None:
     ("fault", "message"),
     [
         ("banner", r"wrote 'NPU driver 1.0\\n' where a reply begins"),
-        ("nameless", "lacks a name or a version"),
+        ("nameless", "lacks a name, a text not empty; it has None"),
         ("protocol 2", "speaks protocol 2, not 1"),
         ("operators", "operators are no list"),
         ("refuses", "no licence"),
@@ -180,7 +180,7 @@ def test_outputs_of_another_type_are_seen_and_standard_error_is_free() -> None:
     ],
 )
 def test_a_program_that_does_not_say_hello_is_no_backend(fault: str, message: str) -> None:
-    with pytest.raises((ProgramError, Unsupported), match=message):
+    with pytest.raises((ProgramError, Unsupported, InvalidInput), match=message):
         External(faulty(fault))
 
 

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from tiebreak import __version__
 from tiebreak.adapters.isolation import MEMORY_LIMIT
 from tiebreak.adapters.registry import check_spec, spec_from_file
-from tiebreak.conformance.plan import Selection, chosen_operators, typed_case
+from tiebreak.conformance.plan import Selection, chosen_operators, flatten, typed_case
 from tiebreak.conformance.sweep.blocks import Block
 from tiebreak.conformance.sweep.certificate import Result, digests, read_certificate, write_certificate
 from tiebreak.conformance.sweep.explaining import causes_of
@@ -32,6 +32,7 @@ from tiebreak.golden.errors import (
 )
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.operators import get_operator
+from tiebreak.golden.places import check_output
 from tiebreak.golden.pose import problems_of
 from tiebreak.golden.space import Space, check
 
@@ -62,10 +63,32 @@ def space_of(selection: Selection) -> Space:
         raise InvalidInput(f"{spec.id}: {form[0]} takes every value there is: leave --input {form[0]} off")
     every_scale = form[1].endswith("scale") and form[1] not in selection.inputs
     given = {**({form[1]: "1"} if every_scale else {}), **selection.inputs}
+    lists = [name for name, text in given.items() if is_list(name, text)]
+    advice = f": a sweep takes one number for {', '.join(lists)}, as in --input {lists[0]}=1" if lists else ""
+    try:
+        return space_with(selection, form, given, every_scale)
+    except InvalidInput as error:
+        raise InvalidInput(f"{error}{advice}") from None
+
+
+def is_list(name: str, text: str) -> bool:
+    try:
+        return bool(flatten(name, text)[1])
+    except InvalidInput:
+        return False
+
+
+def space_with(selection: Selection, form: Sequence[str], given: Mapping[str, str], every_scale: bool) -> Space:
+    """The space of a node with these inputs. InvalidInput for whatever does not fit."""
+    spec = get_operator(selection.operators[0])
     case = typed_with(selection, form[0], given)
     if spec.has_attribute("range_given") and not case.node.value("range_given"):
         raise InvalidInput(f"{spec.id}: it measures its range from the whole tensor: sweep it with range_given=true")
-    return posed(check(Space(case.node, case.inputs[1:], every_scale)))
+    try:
+        space = check(Space(case.node, case.inputs[1:], every_scale))
+    except InvalidInput as error:
+        raise InvalidInput(f"{error}" + (f": give one, as in --input {form[1]}=0.1" if every_scale else "")) from None
+    return posed(space)
 
 
 def typed_with(selection: Selection, first: str, given: Mapping[str, str]) -> Case:
@@ -202,10 +225,8 @@ def inputs_of(space: Space, block: int) -> int:
 
 
 def check_place(certificate: Path) -> None:
-    if certificate.is_dir():
-        raise InvalidInput(f"{certificate}: is a folder; name the file that the certificate goes to")
-    if not certificate.parent.is_dir():
-        raise InvalidInput(f"{certificate}: no folder {certificate.parent}")
+    """InvalidInput, before any input is tried, if the certificate can't be put there."""
+    check_output(certificate)
 
 
 def check_same(log: Log, header: Mapping[str, Any]) -> None:

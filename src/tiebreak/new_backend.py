@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import keyword
 import re
+import shlex
 import sys
 from collections.abc import Mapping
 from importlib.metadata import packages_distributions
@@ -50,10 +51,15 @@ def new_backend(name: str, way: str, folder: Path) -> list[Path]:
     return list(contents)
 
 
-def commands(name: str, way: str) -> list[str]:
-    """What to type in the files' folder to run the backend, as its file says at the top."""
+def commands(name: str, way: str, folder: Path = Path()) -> list[str]:
+    """What to type to run the backend, as its file says at the top: from its folder, to which the first goes."""
     text = content(next(iter(WAYS[way].values())), name)
-    return re.findall(r"^ {4,5}((?:cc|python3|tiebreak) .*)$", text, re.MULTILINE)
+    there = [] if is_here(folder) else [f"cd {shlex.quote(str(folder))}"]
+    return there + re.findall(r"^ {4,5}((?:cc|python3|tiebreak) .*)$", text, re.MULTILINE)
+
+
+def is_here(folder: Path) -> bool:
+    return folder.resolve() == Path.cwd()
 
 
 def check_name(name: str) -> None:

@@ -4,25 +4,43 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 from typing import Any, NoReturn
 
 import click
 
 from tiebreak import __version__
-from tiebreak.cli import auditing, backends, gating, reading, running, sweeping, tables, vectors
-from tiebreak.golden.errors import EXIT_FAILED, EXIT_USAGE, TiebreakError
+from tiebreak.cli import auditing, backends, gating, reading, running, streams, sweeping, tables, vectors
+from tiebreak.golden.errors import EXIT_FAILED, EXIT_USAGE, InvalidInput, TiebreakError
+from tiebreak.golden.texts import one_line
 
 EXIT_CODES = """\b
 Exit codes, the same in every command:
   0  conforms, or only known discrepancies
   1  new discrepancies, or a waiver that no longer matches
   2  wrong usage or bad input
-  3  a backend or the machinery failed
+  3  a backend or the machinery failed, or standard output is full or closed
   4  nothing ran"""
+
+
+LONGEST_LINE, LONGEST_WORD = 2000, 400  # characters of an error
 
 
 class OneLineErrors(click.Group):
     """Turns errors for the person who typed into one line on standard error and their exit code."""
+
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        if sys.stdout is not sys.__stdout__:  # a test's, or somebody's who calls us
+            return super().main(*args, **kwargs)
+        streams.open_all()
+        output = streams.keep_output()
+        try:
+            super().main(*args, **kwargs)
+        except SystemExit as ended:
+            problem = streams.lost(output)
+            if problem and not ended.code:
+                fail(problem, EXIT_FAILED)
+            raise
 
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
         try:
@@ -32,6 +50,7 @@ class OneLineErrors(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
+            check_here()
             return super().invoke(ctx)
         except click.UsageError as error:
             fail(error.format_message(), EXIT_USAGE)
@@ -44,12 +63,23 @@ class OneLineErrors(click.Group):
         except Exception as error:
             if "TIEBREAK_DEBUG" in os.environ:
                 raise
+            if isinstance(error, OSError) and error.filename is not None:  # a place that the system refuses
+                fail(f"{error.filename!s}: {error.strerror or error}", EXIT_USAGE)
             kind = type(error).__name__
             fail(f"internal error: {kind}: {error}; TIEBREAK_DEBUG=1 shows where; please report it", EXIT_FAILED)
 
 
+def check_here() -> None:
+    """InvalidInput if the current folder was removed, from which no path can be found."""
+    try:
+        Path.cwd()
+    except OSError:
+        raise InvalidInput("the current folder is gone: go to another one, then type it again") from None
+
+
 def fail(message: str, code: int) -> NoReturn:
-    click.echo(f"tiebreak: {' '.join(message.split())}", err=True)
+    words = (word if len(word) <= LONGEST_WORD else f"{word[: LONGEST_WORD // 4]}…" for word in message.split())
+    streams.tell(f"tiebreak: {one_line(' '.join(words), LONGEST_LINE)}")
     sys.exit(code)
 
 

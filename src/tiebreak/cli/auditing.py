@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tiebreak.cli.options import JSON, json_or_text, limits, node_types, parse_pairs, run_folder
+from tiebreak.cli.kinds import NAME, OUTPUT, WORDS
+from tiebreak.cli.options import JSON, attributes_option, json_or_text, limits, node_types, run_folder
 from tiebreak.golden.errors import EXIT_DISCREPANCIES, EXIT_NOTHING_RAN, InvalidInput, Unsupported
 from tiebreak.golden.messages import gist
 
@@ -18,15 +19,11 @@ if TYPE_CHECKING:
 
 
 @click.command(epilog="Example:  tiebreak audit onnxruntime --operator onnx.QuantizeLinear --type int8")
-@click.argument("backend", required=False)
-@click.option("--operator", required=True, help="The operator's id.")
+@click.argument("backend", type=WORDS, required=False)
+@click.option("--operator", type=NAME, required=True, help="The operator's id.")
 @click.option("--matrix", is_flag=True, help="Instead: an input that tells each two of the plainest semantics apart.")
-@click.option(
-    "--page", type=click.Path(path_type=Path), metavar="FILE", help="With --matrix: write it as a Markdown page."
-)
-@click.option(
-    "--attr", "attributes", multiple=True, callback=parse_pairs, metavar="NAME=VALUE", help="An attribute's value."
-)
+@run_folder("--page", type=OUTPUT, metavar="FILE", help="With --matrix: write it as a Markdown page.")
+@attributes_option
 @node_types
 @run_folder("--versus", "earlier_run", metavar="RUN_DIR", help="Also say what changed since this run.")
 @click.option(
@@ -44,7 +41,7 @@ def audit(
     attributes: dict[str, str],
     output_type: str | None,
     input_type: str | None,
-    opset: int,
+    opset: int | None,
     earlier_run: Path | None,
     exhaustive: bool,
     time_limit: float,
@@ -60,7 +57,7 @@ def audit(
     from tiebreak.reports.audit import print_audit
 
     values = {name: json_or_text(text) for name, text in attributes.items()}
-    node = audited_node(operator, values, input_type or "", output_type or "", opset)
+    node = audited_node(operator, values, input_type or "", output_type or "", opset or 0)
     if matrix and (exhaustive or earlier_run is not None):
         raise InvalidInput("--matrix is about no backend: it takes no --exhaustive and no --versus")
     if matrix:

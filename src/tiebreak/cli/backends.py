@@ -7,11 +7,14 @@ from pathlib import Path
 
 import click
 
-from tiebreak.cli.options import JSON
+from tiebreak.cli.kinds import NAME, OUTPUT_FOLDER, WORDS
+from tiebreak.cli.options import JSON, run_folder
 
 
 @click.group(invoke_without_command=True, epilog="Example:  tiebreak backends -b onnxruntime --json")
-@click.option("-b", "--backend", "names", multiple=True, metavar="BACKEND", help="Only this one; repeat for more.")
+@click.option(
+    "-b", "--backend", "names", type=WORDS, multiple=True, metavar="BACKEND", help="Only this one; repeat for more."
+)
 @JSON
 @click.pass_context
 def backends(context: click.Context, names: tuple[str, ...], as_json: bool) -> None:
@@ -50,7 +53,7 @@ def doctor(as_json: bool) -> None:
 
 
 @click.command(name="new-backend", epilog="Example:  tiebreak new-backend my-npu --way c")
-@click.argument("name")
+@click.argument("name", type=NAME)
 @click.option(
     "--way",
     type=click.Choice(["python", "program", "c", "offline"]),
@@ -58,9 +61,7 @@ def doctor(as_json: bool) -> None:
     show_default=True,
     help="A Python object, a program in Python or in C, or a device that no Python reaches.",
 )
-@click.option(
-    "-o", "--output", "folder", type=click.Path(path_type=Path), default=".", help="Folder. Default: the current one."
-)
+@run_folder("-o", "--output", "folder", type=OUTPUT_FOLDER, default=".", help="Folder. Default: the current one.")
 def new_backend(name: str, way: str, folder: Path) -> None:
     """Write a commented starting file for a backend of your own; never overwrites one."""
     from tiebreak.new_backend import commands
@@ -68,4 +69,4 @@ def new_backend(name: str, way: str, folder: Path) -> None:
 
     for path in write(name, way, folder):
         click.echo(f"{path}")
-    click.echo("\nNext:\n  " + "\n  ".join(commands(name, way)))
+    click.echo("\nNext:\n  " + "\n  ".join(commands(name, way, folder)))

@@ -9,19 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tiebreak.cli.options import JSON, run_folder
+from tiebreak.cli.kinds import OUTPUT, PATH
+from tiebreak.cli.options import JSON, check_apart, run_folder
 from tiebreak.golden.errors import EXIT_CONFORMS, InvalidInput
 
 if TYPE_CHECKING:
     from tiebreak.reports.records import Run
 
-RUN_DIR = click.Path(path_type=Path)
-
 
 @click.command(epilog="Example:  tiebreak compare run-of-1.22 run-of-1.23 --html changes.html")
-@click.argument("run_a", type=RUN_DIR)
-@click.argument("run_b", type=RUN_DIR)
-@run_folder("--html", metavar="FILE", help="Write a page, too.")
+@click.argument("run_a", type=PATH)
+@click.argument("run_b", type=PATH)
+@run_folder("--html", type=OUTPUT, metavar="FILE", help="Write a page, too.")
 @JSON
 def compare(run_a: Path, run_b: Path, html: Path | None, as_json: bool) -> None:
     """Root causes that are new, gone, changed or unchanged in RUN_B, and cases with another verdict.
@@ -45,7 +44,7 @@ def compare(run_a: Path, run_b: Path, html: Path | None, as_json: bool) -> None:
 
 
 @click.command(epilog="Example:  tiebreak history runs")
-@click.argument("folder", type=RUN_DIR)
+@click.argument("folder", type=PATH)
 @JSON
 def history(folder: Path, as_json: bool) -> None:
     """How each backend's operators went from run to run, over the run folders in FOLDER."""
@@ -60,10 +59,10 @@ def history(folder: Path, as_json: bool) -> None:
 
 
 @click.command(epilog="Example:  tiebreak gate tiebreak-run --baseline baseline --waivers waivers.toml")
-@click.argument("run_dir", type=RUN_DIR)
+@click.argument("run_dir", type=PATH)
 @run_folder("--baseline", metavar="RUN_DIR", help="A run whose discrepancies are known. Without one, all are new.")
 @run_folder("--waivers", metavar="FILE", help="A TOML file of known discrepancies, with reasons and last days.")
-@run_folder("--junit", metavar="FILE", help="Write JUnit XML, too.")
+@run_folder("--junit", type=OUTPUT, metavar="FILE", help="Write JUnit XML, too.")
 @click.option("--update", is_flag=True, help="Make the run the baseline if nothing new failed.")
 @click.option("--accept", is_flag=True, help="With --update: also if something did.")
 @JSON
@@ -87,6 +86,7 @@ def gate(
         raise InvalidInput("--accept goes with --update")
     if update and baseline is None:
         raise InvalidInput("--update needs --baseline: the run folder to replace")
+    check_apart(waivers=waivers, junit=junit)
     found = gated(run_dir, baseline, waivers, fresh=update and accept)
     if update and baseline is not None:
         found |= updated(found, run_dir, baseline, accept=accept)

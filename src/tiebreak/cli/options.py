@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
+from tiebreak.cli.kinds import ID, NAME, OPSET, PATH, WORDS
 from tiebreak.golden.elements import ELEMENT_TYPES
+from tiebreak.golden.errors import InvalidInput
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+SEED = click.IntRange(-(1 << 63), (1 << 63) - 1)
 JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of tables.")
 
 
@@ -27,6 +32,19 @@ def parse_pairs(ctx: click.Context, option: click.Parameter, values: tuple[str, 
             raise click.BadParameter(f"{name} is given twice", ctx, option)
         pairs[name] = text
     return pairs
+
+
+def attributes_option(command: Command) -> Command:
+    """The option --attr of one node."""
+    return click.option(
+        "--attr",
+        "attributes",
+        type=WORDS,
+        multiple=True,
+        callback=parse_pairs,
+        metavar="NAME=VALUE",
+        help="An attribute's value.",
+    )(command)
 
 
 def once(ctx: click.Context, option: click.Parameter, values: tuple[str, ...]) -> str | None:
@@ -47,7 +65,7 @@ def node_types(command: Command) -> Command:
             command
         )
     opset = click.option(
-        "--opset", type=int, default=0, metavar="N", help="Of an ONNX node, the version of the operator set."
+        "--opset", type=OPSET, default=None, metavar="N", help="Of an ONNX node, the version of the operator set."
     )
     return opset(command)
 
@@ -66,11 +84,16 @@ def selecting(command: Command) -> Command:
     for option in reversed(
         (
             click.option(
-                "--operator", "operators", multiple=True, help="An operator's id; repeat for more. Default: all."
+                "--operator",
+                "operators",
+                type=NAME,
+                multiple=True,
+                help="An operator's id; repeat for more. Default: all.",
             ),
             click.option(
                 "--attr",
                 "attributes",
+                type=WORDS,
                 multiple=True,
                 callback=parse_pairs,
                 metavar="NAME=VALUE",
@@ -89,10 +112,12 @@ def selecting(command: Command) -> Command:
                 "--input-type", type=kind, multiple=True, callback=once, metavar="TYPE", help="Only this input type."
             ),
             click.option(
-                "--opset", type=int, default=0, metavar="N", help="Only ONNX nodes of this operator-set version."
+                "--opset", type=OPSET, default=None, metavar="N", help="Only ONNX nodes of this operator-set version."
             ),
-            click.option("--case", "case_ids", multiple=True, metavar="ID", help="Only this case; repeat for more."),
-            click.option("--seed", type=int, default=0, show_default=True, help="Seed of the generated cases."),
+            click.option(
+                "--case", "case_ids", type=ID, multiple=True, metavar="ID", help="Only this case; repeat for more."
+            ),
+            click.option("--seed", type=SEED, default=0, show_default=True, help="Seed of the generated cases."),
         )
     ):
         command = option(command)
@@ -103,12 +128,12 @@ def selected(chosen: dict[str, Any]) -> dict[str, Any]:
     """The values of `selecting` as the keywords of a Selection."""
     attributes = {name: json_or_text(text) for name, text in chosen["attributes"].items()}
     types = {name: chosen[name] or "" for name in ("input_type", "output_type")}
-    return {**chosen, **types, "attributes": attributes}
+    return {**chosen, **types, "attributes": attributes, "opset": chosen["opset"] or 0}
 
 
 def run_folder(*names: str, **how: Any) -> Callable[[Command], Command]:
-    """An option that is a path."""
-    return click.option(*names, type=click.Path(path_type=Path), **how)
+    """An option that is a path; `type` says if something is written there."""
+    return click.option(*names, **{"type": PATH, **how})
 
 
 def limits(seconds: float, least: float, of: str) -> Callable[[Command], Command]:
@@ -140,6 +165,14 @@ def number(context: click.Context, option: click.Parameter, value: float) -> flo
     if math.isnan(value):
         raise click.BadParameter("nan is no number of seconds", context, option)
     return value
+
+
+def check_apart(**files: Path | None) -> None:
+    """InvalidInput if two of the options, by their names, are the same file: one would replace the other."""
+    given = {name: os.path.realpath(path) for name, path in files.items() if path is not None}
+    for (one, file), (other, another) in itertools.combinations(given.items(), 2):
+        if file == another:
+            raise InvalidInput(f"--{one} and --{other} name the same file, {file}")
 
 
 def typed(context: click.Context) -> set[str]:

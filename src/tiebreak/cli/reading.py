@@ -8,18 +8,20 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tiebreak.cli.options import JSON, run_folder
+from tiebreak.cli.kinds import ID, NAME, OUTPUT, OUTPUT_FOLDER, PATH, WORDS
+from tiebreak.cli.options import JSON, check_apart, run_folder
+from tiebreak.golden.errors import InvalidInput
 
 if TYPE_CHECKING:
     from tiebreak.reports.records import Run
 
 
 @click.command(epilog="Example:  tiebreak report tiebreak-run -o report.html")
-@click.argument("run_dir", type=click.Path(path_type=Path))
-@click.option("-o", "--output", type=click.Path(path_type=Path), default=None, help="Default: RUN_DIR/report.html.")
-@run_folder("--findings", metavar="FILE", help="Instead: every root cause as a Markdown page.")
-@run_folder("--markdown", metavar="FILE", help="Instead: a summary, also for $GITHUB_STEP_SUMMARY.")
-@run_folder("--junit", metavar="FILE", help="Instead: JUnit XML.")
+@click.argument("run_dir", type=PATH)
+@run_folder("-o", "--output", type=OUTPUT, help="Default: RUN_DIR/report.html.")
+@run_folder("--findings", type=OUTPUT, metavar="FILE", help="Instead: every root cause as a Markdown page.")
+@run_folder("--markdown", type=OUTPUT, metavar="FILE", help="Instead: a summary, also for $GITHUB_STEP_SUMMARY.")
+@run_folder("--junit", type=OUTPUT, metavar="FILE", help="Instead: JUnit XML.")
 def report(
     run_dir: Path, output: Path | None, findings: Path | None, markdown: Path | None, junit: Path | None
 ) -> None:
@@ -27,6 +29,7 @@ def report(
     from tiebreak.reports.html import write_report
     from tiebreak.reports.records import read_run
 
+    check_apart(output=output, findings=findings, markdown=markdown, junit=junit)
     run = read_run(run_dir)
     if not (findings or markdown or junit) or output:
         path = output or run_dir / "report.html"
@@ -57,14 +60,16 @@ def write_other_reports(
 
 
 @click.command(epilog="Example:  tiebreak operators ngraph.Quantize")
-@click.argument("names", nargs=-1)
+@click.argument("names", type=NAME, nargs=-1)
 @JSON
-@click.option("--pages", type=click.Path(path_type=Path), metavar="DIR", help="Write a Markdown page for each instead.")
-@click.option(
-    "--run", "run_dir", type=click.Path(path_type=Path), metavar="RUN_DIR", help="With what its backends did."
-)
+@run_folder("--pages", type=OUTPUT_FOLDER, metavar="DIR", help="Write a Markdown page for each instead.")
+@run_folder("--run", "run_dir", metavar="RUN_DIR", help="With what its backends did.")
 def operators(names: tuple[str, ...], as_json: bool, pages: Path | None, run_dir: Path | None) -> None:
     """Operators with their attributes, types, sources and clauses; all of them, or those named."""
+    if pages is not None and (names or as_json):
+        raise InvalidInput("--pages writes a page for every operator: it takes no names and no --json")
+    if pages is None and run_dir is not None:
+        raise InvalidInput("--run goes with --pages")
     if pages is None:
         from tiebreak.reports.listing import list_operators
 
@@ -81,7 +86,7 @@ def operators(names: tuple[str, ...], as_json: bool, pages: Path | None, run_dir
     "--run",
     "runs",
     multiple=True,
-    type=click.Path(path_type=Path),
+    type=PATH,
     metavar="RUN_DIR",
     help="Name the backends that ran each clause in this run; repeat for more.",
 )
@@ -95,10 +100,10 @@ def coverage(runs: tuple[Path, ...], cases: int, as_json: bool) -> None:
 
 
 @click.command(epilog="Example:  tiebreak verify lab-cases --backend-name my-npu -o lab-run")
-@click.argument("folder", type=click.Path(path_type=Path))
-@click.option("--backend-name", required=True, help="What the report calls the device.")
-@click.option("--backend-version", default="", help="Its version.")
-@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="RUN_DIR", help="Default: FOLDER/run.")
+@click.argument("folder", type=PATH)
+@click.option("--backend-name", type=NAME, required=True, help="What the report calls the device.")
+@click.option("--backend-version", type=NAME, default="unknown", show_default=True, help="Its version.")
+@run_folder("-o", "--output", type=OUTPUT_FOLDER, metavar="RUN_DIR", help="Default: FOLDER/run.")
 @JSON
 def verify(folder: Path, backend_name: str, backend_version: str, output: Path | None, as_json: bool) -> None:
     """Judge the outputs brought back into FOLDER/outputs for cases written by `tiebreak vectors export`."""
@@ -108,12 +113,12 @@ def verify(folder: Path, backend_name: str, backend_version: str, output: Path |
 
 
 @click.command(epilog="Example:  tiebreak repro D000001 --run tiebreak-run > repro.py")
-@click.argument("discrepancy")
+@click.argument("discrepancy", type=ID)
 @run_folder(
     "--run", "run_dir", default="tiebreak-run", show_default=True, metavar="RUN_DIR", help="The run it is from."
 )
-@click.option("-b", "--backend", default="", metavar="BACKEND", help="The backend, where it is one of your own.")
-def repro(discrepancy: str, run_dir: Path, backend: str) -> None:
+@click.option("-b", "--backend", type=WORDS, metavar="BACKEND", help="The backend, where it is one of your own.")
+def repro(discrepancy: str, run_dir: Path, backend: str | None) -> None:
     """Print a standalone script, in the backend's own API, that shows one discrepancy; it exits 1 while that is there.
 
     DISCREPANCY is an id from discrepancies.parquet, or a cluster's, such as C001, from the run's summary; for a crash,
@@ -121,4 +126,4 @@ def repro(discrepancy: str, run_dir: Path, backend: str) -> None:
     """
     from tiebreak.conformance.repro import reproducer
 
-    click.echo(reproducer(run_dir, discrepancy, backend), nl=False)
+    click.echo(reproducer(run_dir, discrepancy, backend or ""), nl=False)

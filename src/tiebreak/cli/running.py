@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from tiebreak.cli.kinds import OUTPUT_FOLDER, WORDS
 from tiebreak.cli.options import JSON, limits, once, parse_pairs, run_folder, selected, selecting, typed
 from tiebreak.cli.scheduling import SCHEDULING, cluster_if, scheduling
 from tiebreak.golden.errors import InvalidInput
@@ -19,6 +20,7 @@ from tiebreak.golden.errors import InvalidInput
     "-b",
     "--backend",
     "backends",
+    type=WORDS,
     multiple=True,
     metavar="BACKEND",
     help="A backend's name, module:attribute, path/to/file.py:attribute or exec:COMMAND; repeat for more. "
@@ -28,6 +30,7 @@ from tiebreak.golden.errors import InvalidInput
 @click.option(
     "--input",
     "inputs",
+    type=WORDS,
     multiple=True,
     callback=parse_pairs,
     metavar="NAME=VALUE",
@@ -48,9 +51,11 @@ from tiebreak.golden.errors import InvalidInput
 @limits(10.0, 0.1, "one case")
 @click.option("--in-process", is_flag=True, help="Run the one backend in this process, without limits: for a debugger.")
 @run_folder("--resume", metavar="RUN_DIR", help="Go on with a run that was interrupted or killed, as it was begun.")
+@click.option("--discard", is_flag=True, help="Begin anew where an unfinished run is, whose outcomes are lost.")
 @run_folder(
     "-o",
     "--output",
+    type=OUTPUT_FOLDER,
     metavar="RUN_DIR",
     help="Folder for the records and report.html. Default: tiebreak-run, or tiebreak-case with --input or --case.",
 )
@@ -69,6 +74,7 @@ def run(
     memory_limit: int,
     in_process: bool,
     resume: Path | None,
+    discard: bool,
     output: Path | None,
     scheduler: str | None,
     scheduler_workers: int | None,
@@ -92,7 +98,7 @@ def run(
     how = How(time_limit=time_limit, memory_limit=memory_limit, in_process=in_process)
     with cluster_if(scheduler, scheduler_workers) as cluster:
         selection = Selection(**sources, **selected(chosen))
-        sys.exit(main_job(backends, selection, folder, how, as_json=as_json, cluster=cluster))
+        sys.exit(main_job(backends, selection, folder, how, as_json=as_json, cluster=cluster, discard=discard))
 
 
 def refuse_beside(context: click.Context, chosen: str, others: Sequence[str]) -> None:

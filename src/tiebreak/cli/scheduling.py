@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from tiebreak.cli.kinds import NAME
 from tiebreak.golden.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ def scheduling(command: Command) -> Command:
         ),
         click.option(
             "--scheduler",
+            type=NAME,
             metavar="ADDRESS",
             help="Run on the workers of a Dask scheduler, such as tcp://host:8786; local: on workers of our own.",
         ),

@@ -12,7 +12,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tiebreak.cli.options import JSON, json_or_text, limits, node_types, parse_pairs, run_folder, typed
+from tiebreak.cli.kinds import NAME, WORDS
+from tiebreak.cli.options import (
+    JSON,
+    attributes_option,
+    json_or_text,
+    limits,
+    node_types,
+    parse_pairs,
+    run_folder,
+    typed,
+)
 from tiebreak.cli.scheduling import SCHEDULING, cluster_if, scheduling
 from tiebreak.golden.errors import (
     EXIT_DISCREPANCIES,
@@ -23,6 +33,7 @@ from tiebreak.golden.errors import (
     Unsupported,
 )
 from tiebreak.golden.messages import gist
+from tiebreak.golden.places import check_output_folder
 
 if TYPE_CHECKING:
     from tiebreak.conformance.sweep.job import How
@@ -37,14 +48,13 @@ EXAMPLE = (
 
 
 @click.command(epilog=EXAMPLE)
-@click.argument("backend", required=False)
-@click.option("--operator", help="The operator's id.")
-@click.option(
-    "--attr", "attributes", multiple=True, callback=parse_pairs, metavar="NAME=VALUE", help="An attribute's value."
-)
+@click.argument("backend", type=WORDS, required=False)
+@click.option("--operator", type=NAME, help="The operator's id.")
+@attributes_option
 @click.option(
     "--input",
     "inputs",
+    type=WORDS,
     multiple=True,
     callback=parse_pairs,
     metavar="NAME=VALUE",
@@ -79,7 +89,7 @@ def sweep(
     inputs: dict[str, str],
     output_type: str | None,
     input_type: str | None,
-    opset: int,
+    opset: int | None,
     modes: str,
     time_limit: float,
     memory_limit: int,
@@ -113,7 +123,7 @@ def sweep(
         )
     values = {name: json_or_text(text) for name, text in attributes.items()}
     kinds = input_type or "", output_type or ""
-    space = space_of(Selection((operator,), values, *kinds, opset, inputs))
+    space = space_of(Selection((operator,), values, *kinds, opset or 0, inputs))
     certificate = output or Path("tiebreak-sweep.json")
     try:
         data = run_sweep(backend, space, certificate, asked)
@@ -159,6 +169,7 @@ def run_plan(plan: Path, folder: Path, asked: Asked, *, as_json: bool) -> int:
     from tiebreak.conformance.sweep.plan_file import read_plan
     from tiebreak.reports.campaign import print_campaign
 
+    check_output_folder(folder)
     sweeps = read_plan(plan)  # before any cluster is reached
     with resumable(), cluster_if(asked.scheduler, asked.workers) as cluster, shown_progress(str(plan)) as progress:
         options: dict[str, Any] = {"resume": asked.resume, "cluster": cluster, "progress": progress}

@@ -7,14 +7,15 @@ from pathlib import Path
 
 import click
 
-from tiebreak.cli.options import JSON
+from tiebreak.cli.kinds import OUTPUT_FOLDER, PATH
+from tiebreak.cli.options import JSON, run_folder
 
 FORMATS = ("csv", "jsonl", "parquet")  # as in reports.tables, which --help must not import
 
 
 @click.command(epilog="Example:  tiebreak tables tiebreak-run -o tables --format csv")
-@click.argument("run_dir", type=click.Path(path_type=Path))
-@click.option("-o", "--output", type=click.Path(path_type=Path), required=True, metavar="DIR", help="Where they go.")
+@click.argument("run_dir", type=PATH)
+@run_folder("-o", "--output", type=OUTPUT_FOLDER, required=True, metavar="DIR", help="Where they go.")
 @click.option("--format", "form", type=click.Choice(FORMATS), default="csv", show_default=True, help="Of each file.")
 @JSON
 def tables(run_dir: Path, output: Path, form: str, as_json: bool) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from tiebreak.cli.kinds import OUTPUT_FOLDER, PATH
 from tiebreak.cli.options import selected, selecting
 from tiebreak.golden.errors import EXIT_CONFORMS, EXIT_USAGE
 
@@ -18,7 +19,7 @@ def vectors() -> None:
 
 
 @vectors.command(epilog="Example:  tiebreak vectors export lab-cases --format npz --operator onnx.QuantizeLinear")
-@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("folder", type=OUTPUT_FOLDER)
 @click.option("--format", "layout", type=click.Choice(["json", "npz", "onnx", "c"]), required=True, help="The layout.")
 @selecting
 @click.option("--level", type=click.Choice(["quick", "full", "deep"]), help="Add generated cases. Default: none.")
@@ -33,7 +34,7 @@ def export(folder: Path, layout: str, level: str | None, **chosen: Any) -> None:
 
 
 @vectors.command(epilog="Example:  tiebreak vectors build golden/vectors")
-@click.argument("folder", type=click.Path(path_type=Path), required=False)
+@click.argument("folder", type=OUTPUT_FOLDER, required=False)
 def build(folder: Path | None) -> None:
     """Write every golden vector file into FOLDER (default: where they are installed), the same bytes every time."""
     from tiebreak.golden import builder
@@ -44,7 +45,7 @@ def build(folder: Path | None) -> None:
 
 
 @vectors.command(epilog="Example:  tiebreak vectors check golden/vectors")
-@click.argument("folder", type=click.Path(path_type=Path), required=False)
+@click.argument("folder", type=PATH, required=False)
 def check(folder: Path | None) -> None:
     """Prove that the files in FOLDER (default: those installed) are what the builder makes and fit their schema."""
     from tiebreak.golden import builder

@@ -1,0 +1,66 @@
+"""Where a command may write: never onto the records of a run, and only where a plain file can be or be made."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from tiebreak.golden.errors import InvalidInput
+
+RECORDS = ("run.json", "results.parquet", "discrepancies.parquet", "cases.parquet")
+UNFINISHED = "unfinished"  # the folder in a run folder that holds what a run has so far
+SHOWN = 60  # characters of a name in the name of the file beside it, which must not be too long either
+
+
+def check_output(path: Path) -> None:
+    """InvalidInput if a file can't be put there: a run's record, a folder, a device, or in no folder."""
+    check_outside_runs(path)
+    if path.is_dir() or path.name in ("", ".."):
+        raise InvalidInput(f"{path}: can't write: it is a folder; name a file")
+    if path.exists() and not path.is_file():
+        raise InvalidInput(f"{path}: can't write: it is no plain file, and would be replaced by one; name another")
+    if not path.parent.is_dir():
+        raise InvalidInput(f"{path}: can't write: there is no folder {path.parent}")
+
+
+def check_output_folder(folder: Path) -> None:
+    """InvalidInput if files can't be put in it: there is something else, or it belongs to an unfinished run."""
+    check_outside_runs(folder)
+    there = next(place for place in (folder, *folder.absolute().parents) if os.path.lexists(place))
+    if not there.is_dir():
+        raise InvalidInput(f"{folder}: can't write there: {there} is no folder")
+
+
+def check_outside_runs(path: Path) -> None:
+    """InvalidInput for a path by which a run's records would be written over, however it is spelled."""
+    for place in spellings(path):
+        for folder in filter(is_run_folder, place.parents):
+            if place.is_relative_to(folder / UNFINISHED) or is_record(place, folder):
+                raise InvalidInput(f"{path}: a record of the run in {folder}, which stays as it is; name another place")
+
+
+def spellings(path: Path) -> Iterator[Path]:
+    """The place in its real folder, and what it is a link to."""
+    yield Path(os.path.realpath(path.parent)) / path.name
+    yield Path(os.path.realpath(path))
+
+
+def is_run_folder(folder: Path) -> bool:
+    return any(os.path.lexists(folder / name) for name in (RECORDS[0], f"{UNFINISHED}/plan.json", f"{UNFINISHED}/lock"))
+
+
+def is_record(place: Path, folder: Path) -> bool:
+    """Whether it is one of the folder's records, also where capitals and small letters are the same."""
+    if place.parent != folder:
+        return False
+    return place.name in RECORDS or (place.exists() and any(same(place, folder / name) for name in RECORDS))
+
+
+def same(one: Path, other: Path) -> bool:
+    return other.exists() and one.samefile(other)
+
+
+def beside(path: Path) -> Path:
+    """Where a file is written before it is renamed to `path`; absolute, since pandas takes ~ for a home."""
+    return path.absolute().with_name(f".{path.name[:SHOWN]}.part")

@@ -1,0 +1,126 @@
+"""What run.json holds, looked at before anything trusts it: a run folder may come from elsewhere or be edited."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+TEXT, WHOLE, NUMBER, YES_NO, LIST, OBJECT = (str,), (int,), (int, float), (bool,), (list,), (dict,)
+NAMES = {TEXT: "text", WHOLE: "a whole number", NUMBER: "a number", YES_NO: "true or false"}
+NAMES |= {LIST: "a list", OBJECT: "an object", (*NUMBER, type(None)): "a number or null"}
+Kinds = Mapping[str, tuple[type, ...]]
+
+TOP: Kinds = {
+    **dict.fromkeys(("level", "created", "machine"), TEXT),
+    "seed": WHOLE,
+    "exit": WHOLE,
+    "backends": LIST,
+    "observed": LIST,
+}
+# What an older run has none of, or a run in memory not yet.
+LATER: Kinds = {
+    **dict.fromkeys(("command", "folder", "instruction_sets"), TEXT),
+    **dict.fromkeys(("clusters", "failures", "forbidden", "paths", "relations", "pairs", "typed"), LIST),
+    "explained": YES_NO,
+    "explanation_errors": LIST,
+}
+COUNTED: Kinds = dict.fromkeys(("cases", "elements", "differ"), WHOLE)
+ROWS: Mapping[str, Kinds] = {
+    "backends": dict.fromkeys(("name", "version"), TEXT),
+    "observed": {**dict.fromkeys(("backend", "operator", "situation", "gives"), TEXT), "elements": WHOLE},
+    "clusters": {
+        **dict.fromkeys(("id", "backend", "version", "operator", "cause", "clause", "sentence"), TEXT),
+        **dict.fromkeys(("elements", "cases", "farthest"), WHOLE),
+        "types": LIST,
+        "boundary_ulp": (*NUMBER, type(None)),
+        "witness": OBJECT,
+    },
+    "forbidden": dict.fromkeys(
+        ("backend", "version", "operator", "clause", "what", "answer", "message", "got"), TEXT
+    ),
+    "paths": {
+        **dict.fromkeys(("backend", "operator", "input_type", "output_type", "node", "output"), TEXT),
+        "operands": LIST,
+        "answers": LIST,
+        "deviates": YES_NO,
+    },
+    "relations": {**dict.fromkeys(("relation", "backend"), TEXT), **COUNTED},
+    "pairs": {**dict.fromkeys(("a", "b", "operator"), TEXT), **COUNTED},
+    "typed": {**dict.fromkeys(("input", "bits", "expected"), TEXT), "got": OBJECT},
+    "failures": {
+        **dict.fromkeys(("id", "backend", "version", "operator", "verdict", "fault", "message"), TEXT),
+        "cases": WHOLE,
+        "witness": OBJECT,
+    },
+    "explanation_errors": {**dict.fromkeys(("stage", "about", "error"), TEXT), "times": WHOLE},
+}  # fmt: skip
+WITNESS: Kinds = {
+    **dict.fromkeys(("id", "case", "expected", "got"), TEXT),
+    "elements": WHOLE,
+    "operands": LIST,
+}
+ANSWER: Kinds = {
+    **dict.fromkeys(("bits", "value", "case"), TEXT),
+    "elements": WHOLE,
+    "index": WHOLE,
+    "deviates": YES_NO,
+    "paths": LIST,
+}
+OF_BACKEND: Kinds = {"spec": TEXT, "attestation": OBJECT, "judged": OBJECT}  # where they are there
+
+
+def check_info(info: Mapping[str, Any]) -> None:
+    """ValueError naming the place in run.json that is not what a run writes."""
+    check_row("", info, TOP)
+    check_row("", {name: info[name] for name in LATER if name in info}, LATER, needed=False)
+    for name, kinds in ROWS.items():
+        for number, row in enumerate(info.get(name, [])):
+            check_row(f"{name}[{number}]", row, kinds)
+    for number, row in enumerate(info["backends"]):
+        check_backend(f"backends[{number}]", row)
+    for number, row in enumerate(info.get("clusters", [])):
+        check_texts(f"clusters[{number}].types", row["types"])
+        check_row(f"clusters[{number}].witness", row["witness"], WITNESS)
+        check_operands(f"clusters[{number}].witness", row["witness"]["operands"])
+    for number, row in enumerate(info.get("failures", [])):
+        check_row(f"failures[{number}].witness", row["witness"], dict.fromkeys(("case", "message"), TEXT))
+    for number, row in enumerate(info.get("paths", [])):
+        check_operands(f"paths[{number}]", row["operands"])
+        for at, answer in enumerate(row["answers"]):
+            check_row(f"paths[{number}].answers[{at}]", answer, ANSWER)
+            check_texts(f"paths[{number}].answers[{at}].paths", answer["paths"])
+
+
+def check_row(place: str, row: Any, kinds: Kinds, *, needed: bool = True) -> None:
+    """ValueError unless it is an object with these values; without `needed`, with those of them that it has."""
+    if not isinstance(row, Mapping):
+        raise ValueError(f"{place} is not an object")
+    for name, allowed in kinds.items():
+        if name not in row:
+            if needed:
+                raise ValueError(f"{place} has no {name!r}" if place else f"no {name!r}")
+        elif not isinstance(row[name], allowed) or (isinstance(row[name], bool) and allowed != YES_NO):
+            raise ValueError(f"{place + '.' if place else ''}{name} is not {NAMES[allowed]}")
+
+
+def check_backend(place: str, row: Mapping[str, Any]) -> None:
+    check_row(place, row, OF_BACKEND, needed=False)
+    for name in ("operators", "always_constant"):
+        if row.get(name) is not None:
+            check_texts(f"{place}.{name}", row[name])
+    for operator, counts in row.get("judged", {}).items():
+        whole = isinstance(counts, Mapping) and all(type(count) is int for count in counts.values())
+        if not whole or not all(exponent.removeprefix("-").isdecimal() for exponent in counts):
+            raise ValueError(f"{place}.judged[{operator!r:.80}] is not counts by exponent")
+
+
+def check_texts(place: str, texts: Any) -> None:
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        raise ValueError(f"{place} is not a list of texts")
+
+
+def check_operands(place: str, operands: Any) -> None:
+    for operand in operands:
+        check_texts(f"{place}.operands", operand)
+        if len(operand) != 3:
+            raise ValueError(f"{place}.operands: an operand is not name, bits and decimal")

@@ -1,0 +1,112 @@
+"""Kinds of words that a person may type. What no command could use is refused here, by the option's own name."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import click
+
+from tiebreak.golden.errors import InvalidInput
+from tiebreak.golden.places import check_output, check_output_folder
+
+LONGEST_PATH = 4095  # bytes, of a whole path and of one name in it, as file systems have it
+LONGEST_NAME = 255
+LONGEST_WORDS = 1 << 17  # bytes of a value or a command; no system takes longer ones
+LONGEST_ID = 1000
+
+
+class Words(click.ParamType):  # type: ignore[type-arg] # of newer releases only
+    """Text of one to `longest` bytes of UTF-8."""
+
+    name = "text"
+
+    def __init__(self, longest: int = LONGEST_NAME) -> None:
+        self.longest = longest
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        problem = problem_of(value, self.longest)
+        return self.fail(problem, param, ctx) if problem else value
+
+
+class AnyPath(click.ParamType):  # type: ignore[type-arg] # of newer releases only
+    """A path that a file system can have."""
+
+    name = "path"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        problem = problem_of(os.fspath(value), LONGEST_PATH) or problem_of_names(os.fspath(value))
+        if problem:
+            self.fail(problem, param, ctx)
+        path = Path(value)
+        try:
+            self.check(path)
+        except InvalidInput as error:
+            self.fail(str(error), param, ctx)
+        except OSError as error:
+            self.fail(f"{path}: {error.strerror or error}", param, ctx)
+        return path
+
+    def check(self, path: Path) -> None:
+        path.exists()
+
+
+class OutputFile(AnyPath):
+    """A path at which a file can be put: no run's record, no folder, no device."""
+
+    def check(self, path: Path) -> None:
+        if str(path) == "-":
+            raise InvalidInput("- is no file: standard output takes tables and JSON only")
+        check_output(path)
+
+
+class OutputFolder(AnyPath):
+    """A folder in which files can be put, there already or to be made."""
+
+    def check(self, path: Path) -> None:
+        check_output_folder(path)
+
+
+class Opset(click.ParamType):  # type: ignore[type-arg] # of newer releases only
+    """A version of ONNX's operator set in which one of the operators is."""
+
+    name = "opset"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        from tiebreak.golden.operators import OPERATORS
+
+        versions = sorted({version for spec in OPERATORS.values() for version in spec.opsets})
+        digits = str(value).strip()
+        if digits.isascii() and digits.isdecimal() and len(digits) < 9 and versions[0] <= int(digits) <= versions[-1]:
+            return int(digits)
+        return self.fail(f"{short(digits)} is no opset; there are {', '.join(map(str, versions))}", param, ctx)
+
+
+def problem_of(text: str, longest: int) -> str:
+    """Why no command can use a text; empty if one can."""
+    if not text.strip():
+        return "it is empty: name one, or leave it off"
+    if "\0" in text:
+        return f"{short(text)} has a NUL character in it"
+    try:
+        size = len(text.encode())
+    except UnicodeEncodeError:
+        return f"{short(text)} is not UTF-8"
+    return f"{short(text)} has {size:,} bytes; at most {longest:,} are allowed" if size > longest else ""
+
+
+def problem_of_names(path: str) -> str:
+    """Why no file system can have the path; empty if one can."""
+    name = max(path.split(os.sep), key=lambda name: len(name.encode()))
+    size = len(name.encode())
+    return f"{short(name)} has {size:,} bytes; a file's name has at most {LONGEST_NAME}" if size > LONGEST_NAME else ""
+
+
+def short(text: str) -> str:
+    """The beginning of a text in quotes, in ASCII."""
+    return ascii(text) if len(text) <= 60 else f"{text[:60]!a} …"
+
+
+NAME, ID, WORDS = Words(), Words(LONGEST_ID), Words(LONGEST_WORDS)
+PATH, OUTPUT, OUTPUT_FOLDER, OPSET = AnyPath(), OutputFile(), OutputFolder(), Opset()
