@@ -15,16 +15,22 @@ import resource
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from json import dumps  # bound now, since a backend may put other things in their place
+from os import getpid
 from typing import Any, BinaryIO
 
 from tiebreak.adapters import registry
-from tiebreak.adapters.answering import Answerer, as_header, message_of, place_of
+from tiebreak.adapters.answering import Answerer, LeftChanged, as_header, message_of, place_of
 from tiebreak.adapters.arena import Arena, put_all
-from tiebreak.adapters.sweeping import answer_block
+from tiebreak.adapters.float_mode import FloatMode
+from tiebreak.adapters.frames import BrokenFrame
+from tiebreak.adapters.outcome import GARBAGE, LEFT_CHANGED, Outcome
+from tiebreak.adapters.process_state import ProcessState
 from tiebreak.golden.errors import InvalidInput
+from tiebreak.golden.problem import Array
 
-OWN = os.getpid()
+OWN = getpid()
 GRACE = 30.0  # seconds after which a worker that nobody stopped ends itself
 
 
@@ -47,7 +53,8 @@ def main() -> None:
     threading.Thread(target=end_with_parent, args=(os.getppid(),), daemon=True).start()
     send(answers, {"status": "ready", **hello})
     for line in requests:
-        serve(answerer, arena, json.loads(line), answers)
+        if not serve(answerer, arena, json.loads(line), answers):
+            os._exit(0)  # another worker takes over; what this one has spoiled, exit handlers too, is not waited for
 
 
 def end_with_parent(parent: int) -> None:
@@ -63,11 +70,13 @@ def kind_of(error: BaseException) -> str:
     return "not-installed" if isinstance(error, ModuleNotFoundError) else "error"
 
 
-def serve(answerer: Answerer, arena: Arena, request: Mapping[str, Any], answers: BinaryIO) -> None:
-    """Answer one request."""
+def serve(answerer: Answerer, arena: Arena, request: Mapping[str, Any], answers: BinaryIO) -> bool:
+    """Answer one request; whether this process can answer more."""
     if request["request"] == "run":
-        run_batch(answerer, arena, request, answers)
-    elif request["request"] == "sweep":
+        return run_batch(answerer, arena, request, answers)
+    if request["request"] == "sweep":
+        from tiebreak.adapters.sweeping import answer_block  # most workers never need it
+
         send(answers, answer_block(answerer, arena, request))
     elif request["request"] == "attest":
         send(answers, {"attestation": answerer.attestation(request["nodes"])})
@@ -77,30 +86,66 @@ def serve(answerer: Answerer, arena: Arena, request: Mapping[str, Any], answers:
             send(answers, {"lines": answerer.reproducer(request["node"], inputs)})
         except Exception as error:
             send(answers, {"lines": "", "message": message_of(error)})
+    return True
 
 
-def run_batch(answerer: Answerer, arena: Arena, request: Mapping[str, Any], answers: BinaryIO) -> None:
-    """A line for each case as soon as it is done, so that the one that never comes is the one to blame."""
+def run_batch(answerer: Answerer, arena: Arena, request: Mapping[str, Any], answers: BinaryIO) -> bool:
+    """A line for each case as soon as it is done, so that the one that never comes is the one to blame.
+
+    False if a case spoiled the process; the rest of the batch is then left to another.
+    """
     arena.reset(request["free"])
     # Where the backend hangs with the interpreter's lock held, only this ends a worker whose parent was killed.
     faulthandler.dump_traceback_later(request["limit"] * len(request["cases"]) + GRACE, exit=True)
+    state, following = ProcessState(), inputs_of(arena, request["cases"][:1])
     for number, case in enumerate(request["cases"]):
-        inputs = [arena.get(tensor) for tensor in case["tensors"]]
+        inputs = following
         key = request["nodes"][case["node"]]
         if key not in answerer.compiled:
             send(answers, {"compiling": number})
-            answerer.prepare(key)
+            prepare(answerer, key)
             send(answers, {"compiled": number})
-        outcome = answerer.answer(key, inputs)
+            state = ProcessState()  # what compiling left is the backend's way of working
+        outcome, spoiled = tidied(answerer.answer(key, inputs), state)
+        try:
+            following = inputs_of(arena, request["cases"][number + 1 : number + 2])
+        except BrokenFrame as damage:
+            outcome, spoiled = Outcome("error", message=f"while it ran, {damage}", fault=GARBAGE), str(damage)
         tensors = put_all(arena, outcome.outputs)
-        send(answers, {"case": number, **as_header(outcome), "tensors": tensors})
+        send(answers, {"case": number, **as_header(outcome), "tensors": tensors, "spoiled": spoiled})
+        if spoiled:
+            return False
     faulthandler.cancel_dump_traceback_later()
+    return True
+
+
+def inputs_of(arena: Arena, cases: Sequence[Mapping[str, Any]]) -> list[Array]:
+    """Copies of the inputs of the first of the cases; BrokenFrame if the backend wrote over them."""
+    return [arena.get(tensor) for case in cases for tensor in case["tensors"]]
+
+
+def prepare(answerer: Answerer, key: str) -> None:
+    """Compile a node. A library may choose to flush subnormals for good, which the attestation tells, but no more."""
+    before = FloatMode()
+    answerer.prepare(key)
+    if changed := [name for name in before.changed() if "subnormals" not in name]:
+        before.put_back()
+        answerer.compiled[key] = LeftChanged(f"compile() left {' and '.join(changed)} changed")
+
+
+def tidied(outcome: Outcome, state: ProcessState) -> tuple[Outcome, str]:
+    """The outcome, an error if the case left changed how the processor computes; why no other case may run here."""
+    changed, lost = state.put_back()
+    if changed and outcome.status == "ok":
+        message = f"run() left {' and '.join(changed)} changed"
+        outcome = Outcome("error", message=message, seconds=outcome.seconds, fault=LEFT_CHANGED)
+    return outcome, "; ".join(lost)
 
 
 def send(answers: BinaryIO, header: Mapping[str, Any]) -> None:
-    if os.getpid() != OWN:  # a child that the backend forked and let return
+    if getpid() != OWN:  # a child that the backend forked and let return
         os._exit(0)
-    answers.write(json.dumps(header).encode() + b"\n")
+    answers.write(dumps(header).encode() + b"\n")
     answers.flush()
 
 

@@ -59,6 +59,7 @@ from tiebreak.golden.problem import Array, Elementwise, Problem
 from tiebreak.reports.records import RunRecords
 
 STARTED_AT_ONCE = 4
+SAMPLE = 16  # cases from all over the plan that run first
 Progress = Callable[[str, int, int], None]  # backend, cases done, cases planned
 
 
@@ -89,6 +90,7 @@ class Runner(Protocol):
 
     def start(self) -> None: ...
     def run_batch(self, cases: Sequence[Case], keep: Keep) -> list[Outcome]: ...
+    def recall(self, node: str, outcome: Outcome) -> None: ...
     def attestation(self, nodes: Sequence[str]) -> dict[str, str]: ...
     def abandon(self) -> None: ...
     def close(self) -> None: ...
@@ -223,10 +225,14 @@ def run_backend(
 
 
 def outcomes_of(backend: Runner, cases: Sequence[Case], journal: Journal | None) -> Iterator[tuple[Case, Outcome]]:
-    """Every case with its outcome, in order: as the journal has it, else from the backend."""
-    known = journal.outcomes if journal is not None else {}
-    for outcome in known.values():
-        backend.faults.note(outcome)
+    """Every case with its outcome, in order: as the journal has it, else from the backend.
+
+    A sample of all cases runs first, so that a backend is not given up for what the first of them have in common.
+    """
+    known = dict(journal.outcomes) if journal is not None else {}
+    nodes = {case.id: case.node.key for case in cases} if known else {}
+    for case_id, outcome in journal.told if journal is not None else ():
+        backend.recall(nodes.get(case_id, ""), outcome)
     found: dict[str, Outcome] = {}
 
     def keep(case: Case, outcome: Outcome) -> None:
@@ -234,12 +240,22 @@ def outcomes_of(backend: Runner, cases: Sequence[Case], journal: Journal | None)
         if journal is not None:
             journal.add(case, found[case.id])
 
+    first = [case for case in sample_of(cases) if case.id not in known]
+    taken = {*known, *(case.id for case in first)}
+    parts = [(batch, [case for case in batch if case.id not in taken]) for batch in batches(cases)]
     if isinstance(backend, WorksAhead):
-        backend.expect([case for case in batch if case.id not in known] for batch in batches(cases))
-    for batch in batches(cases):
+        backend.expect([first, *(left for _, left in parts)])
+    backend.run_batch(first, keep)
+    known |= found
+    for batch, left in parts:
         found.clear()
-        backend.run_batch([case for case in batch if case.id not in known], keep)
+        backend.run_batch(left, keep)
         yield from ((case, found[case.id] if case.id in found else known[case.id]) for case in batch)
+
+
+def sample_of(cases: Sequence[Case]) -> list[Case]:
+    """A few of the cases, from the first to the last."""
+    return [cases[i * (len(cases) - 1) // (SAMPLE - 1)] for i in range(SAMPLE)] if len(cases) > SAMPLE else list(cases)
 
 
 def with_right_outputs(case: Case, outcome: Outcome) -> Outcome:
