@@ -65,7 +65,7 @@ class Arena:
             raise BrokenFrame(f"a tensor of shape {shape} that is not there")
         self.reach(end)
         found = frombuffer(self.memory, dtype, count, at).reshape(shape).copy()
-        if zlib.crc32(found.reshape(-1).view(np.uint8)) != described.get("sum"):
+        if zlib.crc32(memoryview(found.reshape(-1).view(np.uint8))) != described.get("sum"):
             raise WrittenOver("the shared memory was written over")
         return found
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import decimal
 import gc
+import locale
 import os
 import resource
 import signal
@@ -19,8 +20,7 @@ import numpy as np
 
 from tiebreak.adapters.float_mode import FloatMode
 
-LIMITS = (resource.RLIMIT_AS, resource.RLIMIT_DATA, resource.RLIMIT_STACK, resource.RLIMIT_NOFILE)
-LIMITS += (resource.RLIMIT_FSIZE, resource.RLIMIT_CPU)
+LIMITS = tuple(getattr(resource, f"RLIMIT_{name}") for name in ("AS", "DATA", "STACK", "NOFILE", "FSIZE", "CPU"))
 ENVIRONMENT: dict[bytes, bytes] = vars(os.environ)["_data"]  # decoded at each look it would take longer than a case
 TIMERS = (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF)
 
@@ -32,6 +32,8 @@ class ProcessState:
         self.floats = FloatMode()
         self.numpy, self.decimal = np.geterr(), decimal.getcontext().copy()
         self.folder, self.environment = current_folder(), ENVIRONMENT.copy()
+        self.language, self.umask = locale.setlocale(locale.LC_ALL), os.umask(0o077)
+        os.umask(self.umask)
         self.filters = warnings.filters[:]
         self.trace, self.profile, self.depth = sys.gettrace(), sys.getprofile(), sys.getrecursionlimit()
         self.streams = sys.stdin, sys.stdout, sys.stderr
@@ -55,10 +57,13 @@ class ProcessState:
         sys.setrecursionlimit(self.depth)
         if np.geterr() != self.numpy:
             np.seterr(**self.numpy)
-        decimal.setcontext(self.decimal)
+        decimal.setcontext(self.decimal.copy())
         if warnings.filters != self.filters:
             warnings.simplefilter("default", append=True)  # tells those who remember what the filters said
             warnings.filters[:] = self.filters  # type: ignore[index]
+        if locale.setlocale(locale.LC_ALL) != self.language:
+            locale.setlocale(locale.LC_ALL, self.language)
+        os.umask(self.umask)
         sys.stdin, sys.stdout, sys.stderr = self.streams
         if gc.isenabled() != self.collecting:
             gc.enable() if self.collecting else gc.disable()

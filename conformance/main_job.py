@@ -18,14 +18,15 @@ from tiebreak.adapters.isolation import MEMORY_LIMIT
 from tiebreak.adapters.registry import check_spec, registered
 from tiebreak.conformance.cluster import Cluster
 from tiebreak.conformance.forbidden import forbidden_rows
-from tiebreak.conformance.journal import FOLDER, begin_run, digest_of, end_run, read_plan
+from tiebreak.conformance.interrupts import stopped_by_signals
+from tiebreak.conformance.journal import FOLDER, JournalFailed, begin_run, digest_of, end_run, read_plan
 from tiebreak.conformance.plan import Selection, chosen_operators, plan
 from tiebreak.conformance.run import Runner, assemble, run_all, started
 from tiebreak.golden.errors import EXIT_NOTHING_RAN, InvalidInput, MachineryFailed, TiebreakError
 from tiebreak.golden.nodes import Case
 from tiebreak.reports.console import plain
 from tiebreak.reports.html import write_report
-from tiebreak.reports.records import RunRecords, as_run, check_writable, write_run
+from tiebreak.reports.records import NotWritten, RunRecords, as_run, check_writable, write_run
 from tiebreak.reports.summary import json_summary, print_summary, why_nothing_ran
 
 
@@ -38,6 +39,7 @@ class How:
     in_process: bool = False
 
 
+@stopped_by_signals()
 def main_job(
     specs: Sequence[str],
     selection: Selection,
@@ -93,6 +95,7 @@ def on_cluster(cluster: Cluster | None, specs: Sequence[str], how: How) -> list[
     return [ClusterBackend(cluster, spec, *limits, priority=-number) for number, spec in enumerate(specs)]
 
 
+@stopped_by_signals()
 def resume_job(folder: Path, *, as_json: bool, cluster: Cluster | None = None) -> int:
     """Go on with a run that was killed or interrupted, as it was begun. InvalidInput if there is none there."""
     selection, chosen, facts, digest = read_plan(folder)
@@ -124,8 +127,11 @@ def run_and_report(
             done = run_all(backends, cases, folder / FOLDER, progress)
         records = assemble(done, cases, facts | {"forbidden": forbidden_rows(backends, tried)})
         finish(folder, records, as_json=as_json)
-    except KeyboardInterrupt:
-        raise MachineryFailed(f"interrupted; to go on: tiebreak run --resume {shlex.quote(str(folder))}") from None
+    except (KeyboardInterrupt, JournalFailed, NotWritten) as error:
+        if not any((folder / FOLDER).glob("*.frames")):  # there is nothing to go on with
+            raise
+        what = "interrupted" if isinstance(error, KeyboardInterrupt) else str(error)
+        raise MachineryFailed(f"{what}; to go on: tiebreak run --resume {shlex.quote(str(folder))}") from None
     end_run(folder)
     return int(records.info["exit"])
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -45,6 +46,10 @@ DISCREPANCY_DTYPES = {
     "boundary_ulp": "float64",
     **dict.fromkeys(("cause", "clause"), "string"),
 }
+
+
+class NotWritten(InvalidInput):
+    """A file could not be written; what was there before is there still."""
 
 
 @dataclass(frozen=True)
@@ -103,14 +108,17 @@ def write_run(folder: Path, run: Run, generated: Sequence[Case]) -> None:
 
 
 def write_aside(path: Path, write: Callable[[Path], Any]) -> None:
-    """Let `write` make a file beside `path`, then rename it into place. InvalidInput if the folder refuses."""
+    """Let `write` make a file beside `path`, then rename it into place. NotWritten if the folder refuses."""
     aside = path.with_name(f".{path.name}.part")
     try:
         write(aside)
         aside.replace(path)
-    except OSError as error:
-        aside.unlink(missing_ok=True)
-        raise InvalidInput(f"{path}: can't write: {error.strerror or error}") from None
+    except BaseException as error:  # an interrupt leaves no half of a file either
+        with suppress(OSError):
+            aside.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise NotWritten(f"{path}: can't write: {error.strerror or error}") from None
+        raise
 
 
 def write_text(path: Path, text: str) -> None:
