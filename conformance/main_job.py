@@ -132,7 +132,10 @@ def run_and_report(
             raise
         what = "interrupted" if isinstance(error, KeyboardInterrupt) else str(error)
         raise MachineryFailed(f"{what}; to go on: tiebreak run --resume {shlex.quote(str(folder))}") from None
-    end_run(folder)
+    try:
+        end_run(folder)
+    except KeyboardInterrupt:  # all is written and said: too late to stop
+        end_run(folder)
     return int(records.info["exit"])
 
 

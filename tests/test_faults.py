@@ -335,3 +335,43 @@ def test_a_part_of_a_run_that_was_stopped_counts_when_it_goes_on() -> None:
     assert backend.faults.too_many(10.0)
     assert list(backend.refused) == ["node 0"]
     assert (backend.refused["node 0"].refused, backend.refused["node 0"].compiling) == (True, False)
+
+
+# A run that is stopped after any case and goes on.
+
+
+def results_of(specs: list[str], cases: list[Case], folder: Path) -> list[dict[str, Any]]:
+    with run.started(specs, time_limit=5.0, memory_limit=4096, in_process=False) as backends:
+        return [without(row) for found in run.run_all(backends, cases, folder) for row in found.results]
+
+
+SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in ("aborts", "aborts_at_int8", "hangs")]
+
+
+@pytest.mark.parametrize("name", ["compiles_badly", "always_aborts", *SLOW])
+def test_faults_are_the_same_in_a_run_that_was_stopped_anywhere(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec, kinds = f"{HERE / SOUND}:{name}", ("int8", "int8", "uint8")
+    cases = [case(number, size, kinds[number % 3]) for number, size in enumerate((2, 3, 1, 4, 7, 6, 8))]
+    (tmp_path / "whole").mkdir()
+    whole = results_of([spec], cases, tmp_path / "whole")
+    assert [row["case"] for row in whole] == [case.id for case in cases]
+    assert any(row["fault"] for row in whole)
+    written = run.Journal.add
+    for stop in (1, 4):
+        folder = tmp_path / str(stop)
+        folder.mkdir()
+        added: list[None] = []
+
+        def add(*arguments: Any, stop: int = stop, added: list[None] = added) -> None:
+            if len(added) == stop:
+                raise KeyboardInterrupt
+            added.append(None)
+            written(*arguments)
+
+        monkeypatch.setattr(run.Journal, "add", add)
+        with pytest.raises(KeyboardInterrupt):
+            results_of([spec], cases, folder)
+        monkeypatch.setattr(run.Journal, "add", written)
+        assert results_of([spec], cases, folder) == whole
