@@ -23,7 +23,8 @@ from tiebreak.adapters.outcome import Outcome
 from tiebreak.adapters.protocol import Backend
 from tiebreak.conformance.generators import case_id
 from tiebreak.conformance.judge import GRADES, judge_outputs
-from tiebreak.conformance.run import BackendRecords, named_rows, record, with_right_outputs
+from tiebreak.conformance.outcomes import with_right_outputs
+from tiebreak.conformance.run import BackendRecords, named_rows, record
 from tiebreak.conformance.truths import TruthCache
 from tiebreak.golden.elements import ELEMENT_TYPES, IntegerType, decimal
 from tiebreak.golden.errors import InvalidInput

@@ -20,8 +20,9 @@ from tiebreak.conformance.cluster import Cluster
 from tiebreak.conformance.forbidden import forbidden_rows
 from tiebreak.conformance.interrupts import stopped_by_signals
 from tiebreak.conformance.journal import FOLDER, JournalFailed, begin_run, digest_of, end_run, read_plan
+from tiebreak.conformance.outcomes import Runner
 from tiebreak.conformance.plan import Selection, chosen_operators, plan
-from tiebreak.conformance.run import Runner, assemble, run_all, started
+from tiebreak.conformance.run import assemble, run_all, started
 from tiebreak.golden.errors import EXIT_NOTHING_RAN, InvalidInput, MachineryFailed, TiebreakError
 from tiebreak.golden.nodes import Case
 from tiebreak.reports.console import plain

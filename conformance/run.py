@@ -4,30 +4,30 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import combinations
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 
-from tiebreak.adapters.faults import Faults
 from tiebreak.adapters.in_process import InProcessBackend
-from tiebreak.adapters.isolation import MEMORY_LIMIT, IsolatedBackend, Keep, batches
-from tiebreak.adapters.outcome import WRONG_OUTPUT, Outcome
+from tiebreak.adapters.isolation import MEMORY_LIMIT, IsolatedBackend
+from tiebreak.adapters.outcome import Outcome
 from tiebreak.adapters.platform_facts import instruction_sets, machine
 from tiebreak.conformance import causes
 from tiebreak.conformance.by_semantics import Engine
 from tiebreak.conformance.clusters import cluster_rows
 from tiebreak.conformance.exponents import judged_by_exponent
 from tiebreak.conformance.journal import Journal
-from tiebreak.conformance.judge import DEVIATES, FAILURES, UNSPECIFIED, Judgement, judge_outputs, output_problem
+from tiebreak.conformance.judge import DEVIATES, FAILURES, UNSPECIFIED, Judgement, judge_outputs
 from tiebreak.conformance.naming import Element, Evidence, with_causes
 from tiebreak.conformance.observe import observations
+from tiebreak.conformance.outcomes import Runner, outcomes_of
 from tiebreak.conformance.paths import causes_by_path, path_rows
 from tiebreak.conformance.relations import relation_rows
 from tiebreak.conformance.rows import (
@@ -59,7 +59,6 @@ from tiebreak.golden.problem import Array, Elementwise, Problem
 from tiebreak.reports.records import RunRecords
 
 STARTED_AT_ONCE = 4
-SAMPLE = 16  # cases from all over the plan that run first
 Progress = Callable[[str, int, int], None]  # backend, cases done, cases planned
 
 
@@ -76,31 +75,6 @@ class BackendRecords:
     outputs: dict[str, Array] = field(default_factory=dict)
     observed: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     judged: dict[str, Counter[int]] = field(default_factory=lambda: defaultdict(Counter))  # by operator and exponent
-
-
-class Runner(Protocol):
-    """A backend as a run needs it: isolated or in our own process."""
-
-    spec: str
-    name: str
-    version: str
-    operators: frozenset[str] | None
-    always_constant: frozenset[str]
-    faults: Faults
-
-    def start(self) -> None: ...
-    def run_batch(self, cases: Sequence[Case], keep: Keep) -> list[Outcome]: ...
-    def recall(self, node: str, outcome: Outcome) -> None: ...
-    def attestation(self, nodes: Sequence[str]) -> dict[str, str]: ...
-    def abandon(self) -> None: ...
-    def close(self) -> None: ...
-
-
-@runtime_checkable
-class WorksAhead(Protocol):
-    """A runner that can begin with batches before it is asked for them."""
-
-    def expect(self, batches: Iterable[Sequence[Case]]) -> None: ...
 
 
 def run_cases(
@@ -222,46 +196,6 @@ def run_backend(
         progress(backend.name, done, len(claimed))
     records.facts["attestation"] = backend.attestation(list(nodes))
     return records
-
-
-def outcomes_of(backend: Runner, cases: Sequence[Case], journal: Journal | None) -> Iterator[tuple[Case, Outcome]]:
-    """Every case with its outcome, in order: as the journal has it, else from the backend.
-
-    A sample of all cases runs first, so that a backend is not given up for what the first of them have in common.
-    """
-    known = dict(journal.outcomes) if journal is not None else {}
-    nodes = {case.id: case.node.key for case in cases} if known else {}
-    for case_id, outcome in journal.told if journal is not None else ():
-        backend.recall(nodes.get(case_id, ""), outcome)
-    found: dict[str, Outcome] = {}
-
-    def keep(case: Case, outcome: Outcome) -> None:
-        found[case.id] = with_right_outputs(case, outcome)
-        if journal is not None:
-            journal.add(case, found[case.id])
-
-    first = [case for case in sample_of(cases) if case.id not in known]
-    taken = {*known, *(case.id for case in first)}
-    parts = [(batch, [case for case in batch if case.id not in taken]) for batch in batches(cases)]
-    if isinstance(backend, WorksAhead):
-        backend.expect([first, *(left for _, left in parts)])
-    backend.run_batch(first, keep)
-    known |= found
-    for batch, left in parts:
-        found.clear()
-        backend.run_batch(left, keep)
-        yield from ((case, found[case.id] if case.id in found else known[case.id]) for case in batch)
-
-
-def sample_of(cases: Sequence[Case]) -> list[Case]:
-    """A few of the cases, from the first to the last."""
-    return [cases[i * (len(cases) - 1) // (SAMPLE - 1)] for i in range(SAMPLE)] if len(cases) > SAMPLE else list(cases)
-
-
-def with_right_outputs(case: Case, outcome: Outcome) -> Outcome:
-    """The outcome; an error without outputs if their number, types or shapes are not the node's."""
-    problem = output_problem(case, outcome.outputs) if outcome.status == "ok" else ""
-    return Outcome("error", message=problem, seconds=outcome.seconds, fault=WRONG_OUTPUT) if problem else outcome
 
 
 def record(records: BackendRecords, case: Case, outcome: Outcome, cache: TruthCache) -> None:

@@ -20,7 +20,8 @@ import numpy as np
 from tiebreak.adapters.outcome import Outcome
 from tiebreak.conformance.export import MANIFEST
 from tiebreak.conformance.main_job import finish
-from tiebreak.conformance.run import BackendRecords, assemble, record, with_right_outputs
+from tiebreak.conformance.outcomes import with_right_outputs
+from tiebreak.conformance.run import BackendRecords, assemble, record
 from tiebreak.conformance.truths import TruthCache
 from tiebreak.golden.elements import ELEMENT_TYPES, FloatType, numpy_dtype
 from tiebreak.golden.errors import EXIT_NOTHING_RAN, DamagedFile, InvalidInput
