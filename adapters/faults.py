@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from tiebreak.adapters.outcome import GIVEN_UP, NO_START, Outcome
 
-CRASHES_AT_FIRST = 5  # of a backend that never gave outputs
+CRASHES_AT_FIRST = 4  # of a backend that never gave outputs
 CRASHES_IN_A_ROW = 20
 OF_ONE_NODE = 5  # of them count, so that a row of one node alone gives up nobody
 MOST_CRASHES = 400

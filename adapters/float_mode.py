@@ -11,6 +11,7 @@ import platform
 import sys
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 SIZE = 64  # bytes, more than any fenv_t has
@@ -23,6 +24,13 @@ class Layout:
     rounding: tuple[tuple[int, int], ...]
     flushing: tuple[tuple[int, int], ...]
     others: tuple[tuple[int, int], ...]  # which exceptions trap, and the x87's precision
+
+    @cached_property
+    def every(self) -> tuple[tuple[int, int], ...]:
+        found: dict[int, int] = {}
+        for word, mask in (*self.rounding, *self.flushing, *self.others):
+            found[word] = found.get(word, 0) | mask
+        return tuple(found.items())
 
 
 LAYOUTS = {
@@ -45,6 +53,7 @@ def library() -> Any:
 
 
 LIBRARY = library()
+NOW = (ctypes.c_uint32 * (SIZE // 4))()  # made once, since it is filled after each case
 
 
 class FloatMode:
@@ -59,15 +68,17 @@ class FloatMode:
 
     def changed(self) -> list[str]:
         """What is otherwise now, in words."""
-        now = FloatMode()
-        if LAYOUT is None:
-            return ["the rounding direction"] if now.direction != self.direction else []
+        if LIBRARY is None or LAYOUT is None:
+            return ["the rounding direction"] if LIBRARY and LIBRARY.fegetround() != self.direction else []
+        LIBRARY.fegetenv(NOW)
+        if not any((NOW[i] ^ self.words[i]) & mask for i, mask in LAYOUT.every):  # as after nearly all cases
+            return []
         parts = {
             "the rounding direction": LAYOUT.rounding,
             "the flushing of subnormals": LAYOUT.flushing,
             "the trapping of floating-point exceptions, or the x87's precision": LAYOUT.others,
         }
-        return [name for name, bits in parts.items() if any((now.words[i] ^ self.words[i]) & m for i, m in bits)]
+        return [name for name, bits in parts.items() if any((NOW[i] ^ self.words[i]) & mask for i, mask in bits)]
 
     def put_back(self) -> None:
         if LIBRARY is not None:
