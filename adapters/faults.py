@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from tiebreak.adapters.outcome import GIVEN_UP, NO_START, Outcome
+from tiebreak.adapters.outcome import GARBAGE, GIVEN_UP, NO_START, Outcome
 
 CRASHES_AT_FIRST = 4  # of a backend that never gave outputs
 CRASHES_IN_A_ROW = 20
@@ -35,7 +35,7 @@ class Faults:
         """Count the outcome of a case of the node."""
         if outcome.refused or outcome.fault == GIVEN_UP:  # what never ran is no new fault
             return
-        crashed = outcome.status == "crash"
+        crashed = outcome.status == "crash" or outcome.fault == GARBAGE  # what costs a worker
         self.crashes, self.hangs = self.crashes + crashed, self.hangs + (outcome.status == "timeout")
         self.failed_starts += outcome.fault == NO_START
         self.answered |= outcome.status == "ok"

@@ -28,6 +28,7 @@ from tiebreak.golden.problem import Array
 MEMORY_LIMIT = 4096  # MiB
 MOST_CASES = 64  # of a batch
 MOST_BYTES = 4 * MIB  # of a batch's inputs
+MOST_SPOILED = 20  # workers that are replaced for what a case left there; after so many the next cases have to bear it
 MOST_SEARCHES = 3  # for the earlier case that made a later one crash
 LONGEST_HISTORY = 256  # cases that such a search goes back
 
@@ -67,6 +68,7 @@ class IsolatedBackend:
     history: deque[Case] = field(default_factory=lambda: deque(maxlen=LONGEST_HISTORY))  # what this worker ran last
     compiling: bool = False
     searches: int = 0
+    spoiled: int = 0  # workers that were replaced though they answered
     abandoned: bool = False
     confirmed: set[str] = field(default_factory=set)  # nodes with a case that goes wrong all alone
     hung_alone: bool = False  # a case hung as the first of its worker: waiting for others alone would only take time
@@ -161,7 +163,8 @@ class IsolatedBackend:
             for case in cases
         ]
         request = {"request": "run", "nodes": list(nodes), "cases": described, "free": worker.arena.used}
-        worker.send(request | {"limit": self.time_limit}, time.monotonic() + self.time_limit)
+        more = {"limit": self.time_limit, "replace": self.spoiled < MOST_SPOILED}
+        worker.send(request | more, time.monotonic() + self.time_limit)
         for number, case in enumerate(cases):
             self.history.append(case)
             reply = worker.read_line(time.monotonic() + self.time_limit)
@@ -172,6 +175,7 @@ class IsolatedBackend:
                 reply = worker.read_line(time.monotonic() + self.time_limit)
             outcome = parse_reply(worker.arena, reply, number)
             if reply.get("spoiled"):  # the rest is for another worker
+                self.spoiled += 1
                 self.stop()
                 yield outcome
                 return

@@ -41,8 +41,8 @@ class ProcessState:
         self.limits = [resource.getrlimit(which) for which in LIMITS]
         self.files = files()
 
-    def put_back(self) -> tuple[list[str], list[str]]:
-        """What was left changed that would falsify numbers, and what can't be put back; both are usually empty."""
+    def put_back(self) -> tuple[list[str], bool]:
+        """What was left changed that would falsify numbers; whether something can't be put back."""
         if sys.gettrace() is not self.trace:  # first, since these run in everything that follows
             sys.settrace(self.trace)
         if sys.getprofile() is not self.profile:
@@ -51,7 +51,7 @@ class ProcessState:
         if changed:
             self.floats.put_back()
         self.put_back_settings()
-        return changed, [*self.put_back_folder(), *self.put_back_limits(), *self.lost()]
+        return changed, not (self.put_back_folder() and self.put_back_limits() and self.is_whole())
 
     def put_back_settings(self) -> None:
         sys.setrecursionlimit(self.depth)
@@ -70,8 +70,8 @@ class ProcessState:
         for timer in TIMERS:  # an alarm would end the worker in somebody else's case
             signal.setitimer(timer, 0)
 
-    def put_back_folder(self) -> list[str]:
-        """The current folder and the environment."""
+    def put_back_folder(self) -> bool:
+        """The current folder and the environment; whether that worked."""
         if self.environment != ENVIRONMENT:
             os.environ.clear()
             os.environ.update({os.fsdecode(name): os.fsdecode(value) for name, value in self.environment.items()})
@@ -79,24 +79,23 @@ class ProcessState:
             try:
                 os.chdir(self.folder)
             except OSError:
-                return ["the current folder is gone"]
-        return []
+                return False
+        return True
 
-    def put_back_limits(self) -> list[str]:
+    def put_back_limits(self) -> bool:
+        """Whether all limits are what they were; one that was lowered for good can't be."""
         for which, limits in zip(LIMITS, self.limits, strict=True):
             if resource.getrlimit(which) != limits:
                 try:
                     resource.setrlimit(which, limits)
                 except (OSError, ValueError):
-                    return ["a limit of the process was lowered for good"]
-        return []
+                    return False
+        return True
 
-    def lost(self) -> list[str]:
-        """What was taken away and nobody can give back."""
-        found = ["standard streams were closed or replaced"] if files() != self.files else []
-        if any(stream is not None and stream.closed for stream in self.streams):
-            found = ["standard streams were closed or replaced"]
-        return found if "numpy" in sys.modules else [*found, "modules were unloaded"]
+    def is_whole(self) -> bool:
+        """Whether the standard streams are open and modules loaded, which nobody can give back."""
+        closed = any(stream is not None and stream.closed for stream in self.streams)
+        return not closed and files() == self.files and "numpy" in sys.modules
 
 
 def current_folder() -> str:

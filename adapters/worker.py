@@ -25,7 +25,7 @@ from tiebreak.adapters.answering import Answerer, LeftChanged, as_header, messag
 from tiebreak.adapters.arena import Arena, put_all
 from tiebreak.adapters.float_mode import FloatMode
 from tiebreak.adapters.frames import BrokenFrame
-from tiebreak.adapters.outcome import GARBAGE, LEFT_CHANGED, Outcome
+from tiebreak.adapters.outcome import GARBAGE, LEFT_CHANGED, NOT_DETERMINISTIC, Outcome
 from tiebreak.adapters.process_state import ProcessState
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.problem import Array
@@ -96,7 +96,8 @@ def run_batch(answerer: Answerer, arena: Arena, request: Mapping[str, Any], answ
     """
     arena.reset(request["free"])
     # Where the backend hangs with the interpreter's lock held, only this ends a worker whose parent was killed.
-    faulthandler.dump_traceback_later(request["limit"] * len(request["cases"]) + GRACE, exit=True)
+    most = request["limit"] * len(request["cases"]) + GRACE
+    faulthandler.dump_traceback_later(most, exit=True, file=2)  # sys.stderr may be anything by now
     state, following = ProcessState(), inputs_of(arena, request["cases"][:1])
     for number, case in enumerate(request["cases"]):
         inputs = following
@@ -107,10 +108,11 @@ def run_batch(answerer: Answerer, arena: Arena, request: Mapping[str, Any], answ
             send(answers, {"compiled": number})
             state = ProcessState()  # what compiling left is the backend's way of working
         outcome, spoiled = tidied(answerer.answer(key, inputs), state)
+        spoiled &= request.get("replace", False)
         try:
             following = inputs_of(arena, request["cases"][number + 1 : number + 2])
         except BrokenFrame as damage:
-            outcome, spoiled = Outcome("error", message=f"while it ran, {damage}", fault=GARBAGE), str(damage)
+            outcome, spoiled = Outcome("error", message=f"while it ran, {damage}", fault=GARBAGE), True
         tensors = put_all(arena, outcome.outputs)
         send(answers, {"case": number, **as_header(outcome), "tensors": tensors, "spoiled": spoiled})
         if spoiled:
@@ -133,13 +135,13 @@ def prepare(answerer: Answerer, key: str) -> None:
         answerer.compiled[key] = LeftChanged(f"compile() left {' and '.join(changed)} changed")
 
 
-def tidied(outcome: Outcome, state: ProcessState) -> tuple[Outcome, str]:
-    """The outcome, an error if the case left changed how the processor computes; why no other case may run here."""
+def tidied(outcome: Outcome, state: ProcessState) -> tuple[Outcome, bool]:
+    """The outcome, an error if the case left changed how the processor computes; whether no other should run here."""
     changed, lost = state.put_back()
-    if changed and outcome.status == "ok":
+    if changed and (outcome.status == "ok" or outcome.fault == NOT_DETERMINISTIC):  # for that very reason
         message = f"run() left {' and '.join(changed)} changed"
         outcome = Outcome("error", message=message, seconds=outcome.seconds, fault=LEFT_CHANGED)
-    return outcome, "; ".join(lost)
+    return outcome, lost
 
 
 def send(answers: BinaryIO, header: Mapping[str, Any]) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tiebreak.adapters import isolation
 from tiebreak.adapters.arena import Arena, WrittenOver
 from tiebreak.adapters.faults import CRASHES_AT_FIRST, CRASHES_IN_A_ROW, OF_ONE_NODE, Faults
 from tiebreak.adapters.float_mode import LAYOUT
@@ -257,7 +258,7 @@ def test_a_clock_that_jumps_changes_nothing(monkeypatch: pytest.MonkeyPatch, sou
 
 
 def test_nothing_is_lost_where_nothing_changed() -> None:
-    assert ProcessState().put_back() == ([], [])
+    assert ProcessState().put_back() == ([], False)
 
 
 def test_checksums_tell_what_was_written_over() -> None:
@@ -309,6 +310,16 @@ def test_a_crash_of_one_node_costs_a_worker_for_each_case_and_gives_nobody_up(st
     (rows,) = rows_of(SOUND, ["aborts_at_int8"], cases, 30.0).values()
     assert [row["verdict"] for row in rows] == ["exact", *["crash"] * many, "exact"]
     assert len(starts) <= many + 3
+
+
+def test_a_backend_that_spoils_its_process_always_costs_few_workers(
+    starts: list[None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(isolation, "MOST_SPOILED", 2)
+    cases = [case(number, 7) for number in range(20)]
+    (rows,) = rows_of(SPOILERS, ["closes_objects"], cases, 30.0).values()
+    assert {row["verdict"] for row in rows} == {"exact"}
+    assert len(starts) == 3
 
 
 def crashed(faults: Faults, node: str, times: int) -> Faults:
