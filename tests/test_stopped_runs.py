@@ -169,6 +169,16 @@ def test_a_full_disk_costs_nothing_that_was_found(
     check_full_disk(full_disk, words, unbroken, tmp_path, wanted[len(wanted) // 2])
 
 
+def telling(writes: list[str]) -> list[int]:
+    """All but the middle ones of the hundreds of writes that make a table."""
+    found: set[int] = set()
+    for file in set(writes):
+        places = [number for number, name in enumerate(writes) if name == file]
+        few = len(places) <= 2 * MOST + 2
+        found |= set(places if few else (places[0], places[1], places[len(places) // 2], places[-1]))
+    return sorted(found)
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the loader's LD_PRELOAD")
 def test_a_disk_that_is_full_at_any_write_costs_nothing_that_was_found(
@@ -178,7 +188,7 @@ def test_a_disk_that_is_full_at_any_write_costs_nothing_that_was_found(
     done, writes = on_small_disk(full_disk, tmp_path / "all" / "run", words, 1 << 30)
     assert done.returncode == 1
     assert {Path(name).name.strip(".").removesuffix(".part") for name in writes} >= {*KEPT, "run.json", "report.html"}
-    for allowed in range(len(writes)):
+    for allowed in telling(writes):
         (tmp_path / str(allowed)).mkdir()
         check_full_disk(full_disk, words, unbroken, tmp_path / str(allowed), allowed)
 
