@@ -234,4 +234,5 @@ def as_header(outcome: Outcome) -> Mapping[str, Any]:
         "fault": outcome.fault,
         "refused": outcome.refused,
         "compiling": outcome.compiling,
+        "alone": outcome.alone,
     }

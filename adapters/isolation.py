@@ -139,7 +139,7 @@ class IsolatedBackend:
         done: list[Outcome] = []
         try:
             for outcome in self.answers(cases):
-                self.refuse(cases[len(done)].node.key, outcome)
+                self.learn(cases[len(done)].node.key, outcome)
                 done.append(outcome)
                 keep(outcome)
             if self.worker is not None:
@@ -211,12 +211,11 @@ class IsolatedBackend:
         self.compiling = False
         before = [earlier for earlier in self.history if earlier is not case]
         if self.proven(case, fault, before):
-            return {guilty: self.of_node(case, fault, compiling)}
+            return {guilty: self.of_node(case, replace(fault, alone=not before), compiling)}
         alone = self.alone(case)
         compiling, self.compiling = self.compiling, False
         if alone.fault in ITS_OWN:
-            self.confirmed.add(case.node.key)
-            return {guilty: self.of_node(case, alone, compiling)}
+            return {guilty: self.of_node(case, replace(alone, alone=True), compiling)}
         if fault.fault in (OUT_OF_MEMORY, WRITTEN_OVER):  # by all together, or a later one: a new worker is enough
             return {guilty: alone}
         return self.blame(cases, guilty, fault, self.search(before, case, fault.fault), alone)
@@ -244,20 +243,22 @@ class IsolatedBackend:
 
     def of_node(self, case: Case, fault: Outcome, compiling: bool) -> Outcome:
         """The fault; if it came while the node was compiled, what all other cases of that node get without a run."""
-        if not compiling:
-            return fault
-        fault = replace(fault, compiling=True)
-        self.refuse(case.node.key, fault)
+        fault = replace(fault, compiling=compiling)
+        self.learn(case.node.key, fault)
         return fault
 
-    def refuse(self, node: str, outcome: Outcome) -> None:
+    def learn(self, node: str, outcome: Outcome) -> None:
+        """What the outcome of a case says of the others of its node."""
         if (known := refusal(outcome)) is not None:
             self.refused[node] = known
+        if outcome.alone and outcome.fault != NO_START:
+            self.confirmed.add(node)
+            self.hung_alone |= outcome.fault == HANG
 
     def recall(self, node: str, outcome: Outcome) -> None:
         """What an earlier part of this run found out, as if it had been found now."""
         self.faults.note(outcome, node)
-        self.refuse(node, outcome)
+        self.learn(node, outcome)
 
     def alone(self, case: Case) -> Outcome:
         """The case as the first that a new worker runs."""
@@ -265,7 +266,6 @@ class IsolatedBackend:
         done, fault = self.attempt([case])
         if fault is None:
             return done[0]
-        self.hung_alone |= fault.fault == HANG
         return replace(fault, fault=GARBAGE) if fault.fault == WRITTEN_OVER else fault
 
     def search(self, before: Sequence[Case], case: Case, fault: str) -> Case | None:

@@ -24,7 +24,8 @@ GIVEN_UP = "given up"
 class Outcome:
     """`status` is ok (with outputs), unsupported, error, crash or timeout; `fault` says which kind of the last three.
 
-    `refused` is true if the node was, not only these inputs; `compiling` if what went wrong did so before any ran.
+    `refused` is true if the node was, not only these inputs; `compiling` if what went wrong did so before any ran;
+    `alone` if no other case had run in that process, so that none can be to blame.
     """
 
     status: str
@@ -34,3 +35,4 @@ class Outcome:
     fault: str = ""
     refused: bool = False
     compiling: bool = False
+    alone: bool = False
