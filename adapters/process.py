@@ -167,11 +167,17 @@ class WorkerProcess:
 
     def finish(self) -> None:
         """Let it end by itself, so that libraries tidy up; then see that it has ended."""
+        left: list[psutil.Process] = []
+        with suppress(psutil.Error):  # once it has ended, nobody knows any more whose they were
+            left = self.watched.children(recursive=True)
         with suppress(OSError):
             self.process.stdin.close()  # type: ignore[union-attr]
         with suppress(subprocess.TimeoutExpired):
             self.process.wait(TIDYING)
         self.kill()
+        for child in left:
+            with suppress(psutil.Error):
+                child.kill()
         self.close()
 
     def close(self) -> None:

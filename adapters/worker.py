@@ -8,6 +8,7 @@ shared memory. Whatever the backend prints goes to standard error, so it can't b
 
 from __future__ import annotations
 
+import ctypes
 import faulthandler
 import json
 import os
@@ -16,6 +17,7 @@ import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from json import dumps  # bound now, since a backend may put other things in their place
 from os import getpid
 from typing import Any, BinaryIO
@@ -31,6 +33,7 @@ from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.problem import Array
 
 OWN = getpid()
+PR_SET_CHILD_SUBREAPER = 36  # of Linux
 GRACE = 30.0  # seconds after which a worker that nobody stopped ends itself
 
 
@@ -39,6 +42,7 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a crash is recorded, not dumped
     if sys.argv[3:]:  # before a library counts them
         os.sched_setaffinity(0, set(map(int, sys.argv[3].split(","))))
+    adopt_orphans()
     answers = os.fdopen(os.dup(1), "wb")
     requests = os.fdopen(os.dup(0), "rb")
     os.dup2(2, 1)
@@ -55,6 +59,12 @@ def main() -> None:
     for line in requests:
         if not serve(answerer, arena, json.loads(line), answers):
             os._exit(0)  # another worker takes over; what this one has spoiled, exit handlers too, is not waited for
+
+
+def adopt_orphans() -> None:
+    """What the backend starts stays below this process, a daemon too, so that it is found, counted and ended."""
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def end_with_parent(parent: int) -> None:

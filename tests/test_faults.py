@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import psutil
 import pytest
 
 from tiebreak.adapters import isolation
@@ -224,6 +225,13 @@ def test_a_fault_is_named_and_damages_no_other_case(kind: str, sound: list[dict[
 def test_what_never_answers_is_a_timeout(file: str, sound: list[dict[str, Any]]) -> None:
     for name, rows in rows_of(file, list(HANGS[file]), CASES, 2.0).items():
         assert_named_and_nothing_else_touched(rows, ("timeout", "hang", "no answer within 2 s"), sound, name)
+
+
+def test_a_daemon_ends_with_the_worker() -> None:
+    rows_of(SPOILERS, ["forks_a_daemon"], CASES, 30.0)
+    spec = f"{HERE / SPOILERS}:forks_a_daemon"
+    running = [found for found in psutil.process_iter(["cmdline", "status"]) if spec in (found.info["cmdline"] or ())]
+    assert [found for found in running if found.info["status"] != psutil.STATUS_ZOMBIE] == []
 
 
 def test_there_are_many_kinds() -> None:
