@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-import time
+import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 import numpy as np
+from numpy import array as new_array  # bound now, since a backend may put another thing in its place
 
 from tiebreak.adapters import frames
-from tiebreak.adapters.outcome import EXCEPTION, NOT_DETERMINISTIC, OUT_OF_MEMORY, WRONG_OUTPUT, Outcome
+from tiebreak.adapters.outcome import (
+    EXCEPTION,
+    LEFT_CHANGED,
+    NOT_DETERMINISTIC,
+    OUT_OF_MEMORY,
+    WRONG_OUTPUT,
+    Outcome,
+)
 from tiebreak.adapters.protocol import Backend, Run
 from tiebreak.golden.elements import ELEMENT_TYPES, FloatType
 from tiebreak.golden.errors import InvalidInput, Unsupported
@@ -22,6 +31,15 @@ from tiebreak.golden.problem import Array
 
 LONGEST_MESSAGE = 2000
 LONGEST_SCRIPT = 1 << 20
+MOST_OUTPUTS = 64
+
+
+# What a backend may raise: all but Ctrl-C, which is for whoever debugs it in Tiebreak's own process.
+NOT_OURS: tuple[type[BaseException], ...] = (Exception, SystemExit, GeneratorExit)
+
+
+class LeftChanged(Exception):  # noqa: N818 - says what happened
+    """compile() left changed how the processor computes."""
 
 
 class WrongOutput(TypeError):  # noqa: N818 - says what it is
@@ -33,7 +51,7 @@ class Answerer:
 
     def __init__(self, backend: Backend) -> None:
         self.backend = backend
-        self.compiled: dict[str, Run | Exception] = {}
+        self.compiled: dict[str, Run | BaseException] = {}
 
     def describe(self) -> dict[str, Any]:
         """Name, version and claimed operators, as text whatever the backend put there. InvalidInput if it can't be."""
@@ -53,18 +71,18 @@ class Answerer:
             run = self.compile_once(key)
         except Unsupported as reason:
             return Outcome("unsupported", message=message_of(reason), refused=True)
-        except Exception as error:
+        except NOT_OURS as error:
             return failed(error)
         try:
             return run_twice(run, inputs)
         except Unsupported as reason:
             return Outcome("unsupported", message=message_of(reason))
-        except Exception as error:
+        except NOT_OURS as error:
             return failed(error)
 
     def prepare(self, key: str) -> None:
         """Compile a node; what comes of it is kept for `answer`."""
-        with suppress(Exception):
+        with suppress(*NOT_OURS):
             self.compile_once(key)
 
     def compile_once(self, key: str) -> Run:
@@ -72,10 +90,10 @@ class Answerer:
         if key not in self.compiled:
             try:
                 self.compiled[key] = self.compile(node_from_key(key))
-            except Exception as error:
+            except NOT_OURS as error:
                 self.compiled[key] = error
         found = self.compiled[key]
-        if isinstance(found, Exception):
+        if isinstance(found, BaseException):
             raise found
         return found
 
@@ -128,9 +146,9 @@ def shown(value: object) -> str:
 
 def run_twice(run: Run, inputs: Sequence[Array]) -> Outcome:
     """Run on copies of the inputs, since a backend may write into them, and again; both must give the same."""
-    started = time.perf_counter()
+    started = perf_counter()
     first = checked(run(*copies(inputs)))
-    seconds = time.perf_counter() - started
+    seconds = perf_counter() - started
     second = checked(run(*copies(inputs)))
     change = difference(first, second)
     if change:
@@ -146,14 +164,25 @@ def checked(outputs: Any) -> list[Array]:
     """Copies of the outputs, if they are a tuple of arrays of types that can travel; WrongOutput otherwise."""
     if not isinstance(outputs, tuple | list):
         raise WrongOutput(f"run() returned {type(outputs).__name__}, not a tuple of numpy arrays")
+    if len(outputs) > MOST_OUTPUTS:
+        raise WrongOutput(f"run() returned {len(outputs)} outputs")
     for output in outputs:
-        if not isinstance(output, np.ndarray | np.generic):
-            raise WrongOutput(f"run() returned a tuple with {type(output).__name__}, not of numpy arrays")
-        try:
-            frames.dtype_named(output.dtype.name)
-        except ValueError as error:
-            raise WrongOutput(str(error)) from None
-    return [np.array(output, dtype=output.dtype.newbyteorder("="), order="C") for output in outputs]
+        check_output(output)
+    return [new_array(output, dtype=output.dtype.newbyteorder("="), order="C") for output in outputs]
+
+
+def check_output(output: Any) -> None:
+    """WrongOutput for what is no array of numbers, or too much to copy."""
+    if not isinstance(output, np.ndarray | np.generic):
+        raise WrongOutput(f"run() returned a tuple with {type(output).__name__}, not of numpy arrays")
+    try:
+        frames.dtype_named(output.dtype.name)
+    except ValueError as error:
+        raise WrongOutput(str(error)) from None
+    if output.size * output.dtype.itemsize > frames.MOST_BYTES:  # that a view with strides of 0 never had in memory
+        raise WrongOutput(f"run() returned an array of shape {list(output.shape)}, more than 2 GiB")
+    if "numpy.ma" in sys.modules and np.ma.is_masked(output):
+        raise WrongOutput("run() returned a masked array: what is masked has no value")
 
 
 def difference(first: Sequence[Array], second: Sequence[Array]) -> str:
@@ -181,6 +210,7 @@ def failed(error: BaseException) -> Outcome:
     """An exception's outcome."""
     fault = OUT_OF_MEMORY if isinstance(error, MemoryError) else EXCEPTION
     fault = WRONG_OUTPUT if isinstance(error, WrongOutput) else fault
+    fault = LEFT_CHANGED if isinstance(error, LeftChanged) else fault
     return Outcome("error", message=message_of(error) + place_of(error, fault), fault=fault)
 
 
@@ -189,7 +219,9 @@ def place_of(error: BaseException, fault: str) -> str:
     if isinstance(error, SyntaxError) and error.filename:
         return f" (at {Path(error.filename).name}:{error.lineno})" if error.lineno else ""
     frames_ = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith("<frozen")]
-    if fault == WRONG_OUTPUT or not frames_ or Path(frames_[-1].filename).parent == Path(__file__).parent:
+    if fault in (WRONG_OUTPUT, LEFT_CHANGED) or not frames_:
+        return ""
+    if Path(frames_[-1].filename).parent == Path(__file__).parent:
         return ""  # an adapter of ours says enough
     return f" (at {Path(frames_[-1].filename).name}:{frames_[-1].lineno} in {frames_[-1].name})"
 
@@ -197,7 +229,7 @@ def place_of(error: BaseException, fault: str) -> str:
 def message_of(error: BaseException) -> str:
     """The error in one line, with its type unless it is our own."""
     text = " ".join(text_of(error, LONGEST_MESSAGE).split()) or "no message"
-    own = isinstance(error, Unsupported | InvalidInput | WrongOutput)
+    own = isinstance(error, Unsupported | InvalidInput | WrongOutput | LeftChanged)
     return (text if own else f"{type(error).__name__}: {text}")[:LONGEST_MESSAGE]
 
 
@@ -217,4 +249,6 @@ def as_header(outcome: Outcome) -> Mapping[str, Any]:
         "seconds": outcome.seconds,
         "fault": outcome.fault,
         "refused": outcome.refused,
+        "compiling": outcome.compiling,
+        "alone": outcome.alone,
     }

@@ -11,16 +11,21 @@ import math
 import mmap
 import os
 import tempfile
+import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
+from numpy import ascontiguousarray, frombuffer  # bound now, since a backend may put other things in their place
 
 from tiebreak.adapters.frames import MOST_BYTES, BrokenFrame, dtype_named
 from tiebreak.golden.problem import Array
 
 START_SIZE = 1 << 20
 ALIGNMENT = 64
+
+
+class WrittenOver(BrokenFrame):
+    """A tensor is not what was put there."""
 
 
 class Arena:
@@ -39,12 +44,13 @@ class Arena:
         self.used = at
 
     def put(self, array: Array) -> dict[str, Any]:
-        """Copy a tensor in; its element type, shape and place. 4-bit types take one byte an element."""
+        """Copy a tensor in; its element type, shape, place and checksum. 4-bit types take one byte an element."""
         at = -(-self.used // ALIGNMENT) * ALIGNMENT
         self.reach(at + array.nbytes)
-        self.memory[at : at + array.nbytes] = np.ascontiguousarray(array).tobytes()
+        data = ascontiguousarray(array).tobytes()
+        self.memory[at : at + array.nbytes] = data
         self.used = at + array.nbytes
-        return {"dtype": array.dtype.name, "shape": list(array.shape), "at": at}
+        return {"dtype": array.dtype.name, "shape": list(array.shape), "at": at, "sum": zlib.crc32(data)}
 
     def get(self, described: Mapping[str, Any]) -> Array:
         """A copy of the tensor. Raises BrokenFrame for one that cannot be there."""
@@ -57,17 +63,21 @@ class Arena:
         if min(shape, default=0) < 0 or at < 0 or end - at > MOST_BYTES or end > self.size():
             raise BrokenFrame(f"a tensor of shape {shape} that is not there")
         self.reach(end)
-        return np.frombuffer(self.memory, dtype, count, at).reshape(shape).copy()
+        found = frombuffer(self.memory, dtype, count, at).reshape(shape).copy()
+        if zlib.crc32(found.tobytes()) != described.get("sum"):
+            raise WrittenOver("the shared memory was written over")
+        return found
 
     def reach(self, end: int) -> None:
         """Have everything up to `end` in the file and mapped."""
         if end <= len(self.memory):
             return
-        size = self.size()
-        if end > size:
-            size = max(end, 2 * size)
-            os.ftruncate(self.descriptor, size)
-        self.memory = mmap.mmap(self.descriptor, size)  # the old mapping goes with its last user
+        wanted = max(end, 2 * len(self.memory))
+        if end > (size := self.size()):
+            os.ftruncate(self.descriptor, wanted)
+        else:  # whatever size the other side has made of it
+            wanted = min(wanted, size)
+        self.memory = mmap.mmap(self.descriptor, wanted)  # the old mapping goes with its last user
 
     def close(self) -> None:
         os.close(self.descriptor)

@@ -1,34 +1,58 @@
-"""Counts what a backend did wrong, to give up one that only costs time."""
+"""Counts what a backend did wrong, to give up one that only costs time.
+
+By the outcomes alone, never by a clock, so that a run that was resumed gives up where an unbroken one does.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, field
 
-from tiebreak.adapters.outcome import GIVEN_UP, Outcome
+from tiebreak.adapters.outcome import GARBAGE, GIVEN_UP, NO_START, Outcome
 
-CRASHES_IN_A_ROW = 40
+CRASHES_AT_FIRST = 4  # of a backend that never gave outputs
+CRASHES_IN_A_ROW = 20
+OF_ONE_NODE = 5  # of them count, so that a row of one node alone gives up nobody
 MOST_CRASHES = 400
 HANG_SECONDS = 120.0  # of waiting for hanging cases, all together
 FEWEST_HANGS = 3
+MOST_FAILED_STARTS = 3
 
 
 @dataclass
 class Faults:
-    """What went wrong so far, by the outcomes alone, so that a resumed run counts as an unbroken one."""
+    """What went wrong so far."""
 
     crashes: int = 0
     hangs: int = 0
     crashes_in_a_row: int = 0
+    failed_starts: int = 0
+    answered: bool = False  # it gave outputs at least once
+    crashes_at_first: int = 0  # before it did
+    row: Counter[str] = field(default_factory=Counter)  # crashes in the present row, by node
 
-    def note(self, outcome: Outcome) -> None:
-        counts = not outcome.refused  # cases that never ran because their node can't be compiled are no new faults
-        crashed, hung = outcome.status == "crash" and counts, outcome.status == "timeout" and counts
-        self.crashes, self.hangs = self.crashes + crashed, self.hangs + hung
-        if outcome.fault != GIVEN_UP and counts:
-            self.crashes_in_a_row = self.crashes_in_a_row + 1 if crashed else 0
+    def note(self, outcome: Outcome, node: str = "") -> None:
+        """Count the outcome of a case of the node."""
+        if outcome.refused or outcome.fault == GIVEN_UP:  # what never ran is no new fault
+            return
+        crashed = outcome.status == "crash" or outcome.fault == GARBAGE  # what costs a worker
+        self.crashes, self.hangs = self.crashes + crashed, self.hangs + (outcome.status == "timeout")
+        self.failed_starts += outcome.fault == NO_START
+        self.answered |= outcome.status == "ok"
+        if not crashed:
+            self.crashes_in_a_row = 0
+            self.row.clear()
+            return
+        self.crashes_at_first += not self.answered
+        self.row[node] += 1
+        self.crashes_in_a_row += self.row[node] <= OF_ONE_NODE
 
     def too_many(self, time_limit: float) -> bool:
         """After so many the rest would only take time."""
-        if self.crashes_in_a_row >= CRASHES_IN_A_ROW or self.crashes >= MOST_CRASHES:
+        if self.crashes >= MOST_CRASHES or self.crashes_in_a_row >= CRASHES_IN_A_ROW:
+            return True
+        if self.crashes_at_first >= CRASHES_AT_FIRST and not self.answered:
+            return True
+        if self.failed_starts >= MOST_FAILED_STARTS:
             return True
         return self.hangs >= FEWEST_HANGS and self.hangs * time_limit >= HANG_SECONDS

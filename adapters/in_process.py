@@ -52,6 +52,9 @@ class InProcessBackend:
         except SystemExit as error:  # it would end us as if all were well
             return failed(error)
 
+    def recall(self, node: str, outcome: Outcome) -> None:
+        pass
+
     def attestation(self, nodes: Sequence[str]) -> dict[str, str]:
         assert self.answerer is not None
         return self.answerer.attestation(nodes)

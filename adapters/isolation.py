@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from tiebreak.adapters.answering import text_of
-from tiebreak.adapters.arena import put_all
+from tiebreak.adapters.arena import WrittenOver, put_all
 from tiebreak.adapters.faults import Faults
 from tiebreak.adapters.frames import BrokenFrame
 from tiebreak.adapters.outcome import CLOSED_PIPE, CRASH, GARBAGE, GIVEN_UP, HANG, NO_START, OUT_OF_MEMORY, Outcome
@@ -28,9 +28,12 @@ from tiebreak.golden.problem import Array
 MEMORY_LIMIT = 4096  # MiB
 MOST_CASES = 64  # of a batch
 MOST_BYTES = 4 * MIB  # of a batch's inputs
+MOST_SPOILED = 20  # workers that are replaced for what a case left there; after so many the next cases have to bear it
 MOST_SEARCHES = 3  # for the earlier case that made a later one crash
 LONGEST_HISTORY = 256  # cases that such a search goes back
-MOST_FAILED_STARTS = 3
+
+WRITTEN_OVER = "written over"  # never in a record: the case runs again
+ITS_OWN = (CRASH, CLOSED_PIPE, OUT_OF_MEMORY, HANG, GARBAGE, NO_START)  # without an answer
 
 Keep = Callable[[Case, Outcome], None]
 
@@ -65,9 +68,10 @@ class IsolatedBackend:
     history: deque[Case] = field(default_factory=lambda: deque(maxlen=LONGEST_HISTORY))  # what this worker ran last
     compiling: bool = False
     searches: int = 0
-    failed_starts: int = 0
+    spoiled: int = 0  # workers that were replaced though they answered
     abandoned: bool = False
-    confirmed: set[str] = field(default_factory=set)  # nodes with a case that crashes all alone
+    confirmed: set[str] = field(default_factory=set)  # nodes with a case that goes wrong all alone
+    hung_alone: bool = False  # a case hung as the first of its worker: waiting for others alone would only take time
     worker: WorkerProcess | None = None
 
     def start(self) -> None:
@@ -106,13 +110,13 @@ class IsolatedBackend:
 
         def settled(found: Mapping[int, Outcome]) -> None:
             for number, outcome in found.items():
-                self.faults.note(outcome)
+                self.faults.note(outcome, cases[number].node.key)
                 keep(cases[number], outcome)
             outcomes.update(found)
 
         todo = list(range(len(cases)))
         while todo:
-            if self.faults.too_many(self.time_limit) or self.failed_starts >= MOST_FAILED_STARTS:
+            if self.faults.too_many(self.time_limit):
                 settled(dict.fromkeys(todo, self.given_up()))
             elif known := [i for i in todo if cases[i].node.key in self.refused]:
                 settled({i: self.refused[cases[i].node.key] for i in known})
@@ -126,8 +130,8 @@ class IsolatedBackend:
 
     def given_up(self) -> Outcome:
         faults = f"{self.faults.crashes} crashes and {self.faults.hangs} timeouts"
-        if self.failed_starts:
-            faults += f", its worker having failed to start {self.failed_starts} times"
+        if self.faults.failed_starts:
+            faults += f", its worker having failed to start {self.faults.failed_starts} times"
         return Outcome("error", message=f"not run: the backend was given up after {faults}", fault=GIVEN_UP)
 
     def attempt(self, cases: Sequence[Case], keep: Callable[[Outcome], None] = lambda outcome: None) -> Attempt:
@@ -135,12 +139,11 @@ class IsolatedBackend:
         done: list[Outcome] = []
         try:
             for outcome in self.answers(cases):
-                if outcome.refused:
-                    self.refused[cases[len(done)].node.key] = outcome
+                self.learn(cases[len(done)].node.key, outcome)
                 done.append(outcome)
                 keep(outcome)
-            assert self.worker is not None
-            self.worker.check_memory()  # what leaks a little in each case shows here
+            if self.worker is not None:
+                self.worker.check_memory()  # what leaks a little in each case shows here
         except (TimeoutError, EOFError, OSError, BrokenFrame, TooMuchMemory, MachineryFailed) as error:
             if self.abandoned:
                 raise Abandoned from None
@@ -160,7 +163,8 @@ class IsolatedBackend:
             for case in cases
         ]
         request = {"request": "run", "nodes": list(nodes), "cases": described, "free": worker.arena.used}
-        worker.send(request | {"limit": self.time_limit}, time.monotonic() + self.time_limit)
+        more = {"limit": self.time_limit, "replace": self.spoiled < MOST_SPOILED}
+        worker.send(request | more, time.monotonic() + self.time_limit)
         for number, case in enumerate(cases):
             self.history.append(case)
             reply = worker.read_line(time.monotonic() + self.time_limit)
@@ -169,18 +173,26 @@ class IsolatedBackend:
                 worker.read_line(time.monotonic() + self.time_limit)
                 self.compiling = False
                 reply = worker.read_line(time.monotonic() + self.time_limit)
-            yield parse_reply(worker.arena, reply, number)
+            outcome = parse_reply(worker.arena, reply, number)
+            if reply.get("spoiled"):  # the rest is for another worker
+                self.spoiled += 1
+                self.stop()
+                yield outcome
+                return
+            yield outcome
 
     def fault_of(self, error: BaseException) -> Outcome:
         """What went wrong as an outcome; the worker is gone afterwards."""
         if isinstance(error, MachineryFailed):
-            self.failed_starts += 1
             return Outcome("crash", message=str(error), fault=NO_START)
         worker, self.worker = self.worker, None
         assert worker is not None
         if isinstance(error, TimeoutError):
             ended(worker)
             return Outcome("timeout", message=f"no answer within {self.time_limit:g} s", fault=HANG)
+        if isinstance(error, WrittenOver):  # by a case that ran before we looked: none of those that answered
+            ended(worker)
+            return Outcome("error", message=str(error), fault=WRITTEN_OVER)
         if isinstance(error, BrokenFrame):
             ended(worker)
             return Outcome("error", message=str(error), fault=GARBAGE)
@@ -189,6 +201,8 @@ class IsolatedBackend:
             return Outcome("crash", message=str(error), fault=OUT_OF_MEMORY)
         message = worker.end()
         fault = CLOSED_PIPE if "closed its pipe" in message else CRASH
+        if "killed by SIGKILL" in message:  # not by us
+            message += "; perhaps by the system, which so gets memory back"
         return Outcome("crash", message=message, fault=OUT_OF_MEMORY if "bad_alloc" in message else fault)
 
     def settle(self, cases: Sequence[Case], guilty: int, fault: Outcome) -> dict[int, Outcome]:
@@ -196,52 +210,81 @@ class IsolatedBackend:
         case, compiling = cases[guilty], self.compiling
         self.compiling = False
         before = [earlier for earlier in self.history if earlier is not case]
-        plain = fault.status != "crash" or fault.fault == NO_START
-        if plain or not before or case.node.key in self.confirmed:
-            return {guilty: self.of_node(case, fault, compiling)}
+        if self.proven(case, fault, before):
+            return {guilty: self.of_node(case, replace(fault, alone=not before), compiling)}
         alone = self.alone(case)
         compiling, self.compiling = self.compiling, False
-        if alone.status == "crash":
-            self.confirmed.add(case.node.key)
-            return {guilty: self.of_node(case, alone, compiling)}
-        if fault.fault == OUT_OF_MEMORY:  # the earlier ones filled it together; a new worker is enough
+        if alone.fault in ITS_OWN:
+            return {guilty: self.of_node(case, replace(alone, alone=True), compiling)}
+        if fault.fault in (OUT_OF_MEMORY, WRITTEN_OVER):  # by all together, or a later one: a new worker is enough
             return {guilty: alone}
-        culprit = self.search(before, case)
+        return self.blame(cases, guilty, fault, self.search(before, case, fault.fault), alone)
+
+    def proven(self, case: Case, fault: Outcome, before: Sequence[Case]) -> bool:
+        """Whether nobody else can have done it, or it is known well enough without a run of this case alone."""
+        if fault.fault == WRITTEN_OVER:
+            return False
+        if not before or fault.fault == NO_START or case.node.key in self.confirmed:
+            return True
+        return fault.fault == HANG and self.hung_alone
+
+    def blame(
+        self, cases: Sequence[Case], guilty: int, fault: Outcome, culprit: Case | None, alone: Outcome
+    ) -> dict[int, Outcome]:
+        """Outcomes of the case at which a fault showed, which runs alone, and of the culprit if it is of this batch."""
+        case = cases[guilty]
         number = next((i for i in range(guilty) if culprit is not None and cases[i] is culprit), None)
         if number is None:
             blamed = f" (after {culprit.id}; alone it runs)" if culprit else " (once; alone it runs)"
-            return {guilty: Outcome("crash", message=fault.message + blamed, fault=fault.fault)}
-        message = f"the next case to run after it, {case.id}, which runs alone, ended the worker: {fault.message}"
-        return {number: Outcome("crash", message=message, fault=fault.fault), guilty: alone}
+            return {guilty: replace(fault, message=fault.message + blamed)}
+        did = "ended the worker" if fault.status == "crash" else "did not answer well"
+        message = f"the next case to run after it, {case.id}, which runs alone, {did}: {fault.message}"
+        return {number: replace(fault, message=message), guilty: alone}
 
     def of_node(self, case: Case, fault: Outcome, compiling: bool) -> Outcome:
         """The fault; if it came while the node was compiled, what all other cases of that node get without a run."""
-        if compiling:
-            message = f"not run, since compiling the node did this: {fault.message}"
-            self.refused[case.node.key] = replace(fault, message=message, refused=True)
+        fault = replace(fault, compiling=compiling)
+        self.learn(case.node.key, fault)
         return fault
+
+    def learn(self, node: str, outcome: Outcome) -> None:
+        """What the outcome of a case says of the others of its node."""
+        if (known := refusal(outcome)) is not None:
+            self.refused[node] = known
+        if outcome.alone and outcome.fault != NO_START:
+            self.confirmed.add(node)
+            self.hung_alone |= outcome.fault == HANG
+
+    def recall(self, node: str, outcome: Outcome) -> None:
+        """What an earlier part of this run found out, as if it had been found now."""
+        self.faults.note(outcome, node)
+        self.learn(node, outcome)
 
     def alone(self, case: Case) -> Outcome:
         """The case as the first that a new worker runs."""
         self.stop()
         done, fault = self.attempt([case])
-        return done[0] if fault is None else fault
+        if fault is None:
+            return done[0]
+        return replace(fault, fault=GARBAGE) if fault.fault == WRITTEN_OVER else fault
 
-    def search(self, before: Sequence[Case], case: Case) -> Case | None:
-        """The earlier case after which this one crashes, by halving; None if none does it by itself."""
+    def search(self, before: Sequence[Case], case: Case, fault: str) -> Case | None:
+        """The earlier case after which this one goes wrong: the last, or found by halving; None if none does alone."""
+        if self.fails_after(before[-1:], case, fault):
+            return before[-1]
         self.searches += 1
         if self.searches > MOST_SEARCHES:
             return None
-        suspects = list(before)
+        suspects = list(before[:-1])
         while len(suspects) > 1:
             half = len(suspects) // 2
-            suspects = suspects[half:] if self.crashes_after(suspects[half:], case) else suspects[:half]
-        return suspects[0] if self.crashes_after(suspects, case) else None
+            suspects = suspects[half:] if self.fails_after(suspects[half:], case, fault) else suspects[:half]
+        return suspects[0] if suspects and self.fails_after(suspects, case, fault) else None
 
-    def crashes_after(self, suspects: Sequence[Case], case: Case) -> bool:
+    def fails_after(self, suspects: Sequence[Case], case: Case, fault: str) -> bool:
         self.stop()
-        done, fault = self.attempt([*suspects, case])
-        return fault is not None and len(done) == len(suspects) and fault.status == "crash"
+        found = self.attempt([*suspects, case]).fault
+        return found is not None and found.fault == fault
 
     def attestation(self, nodes: Sequence[str]) -> dict[str, str]:
         """What the backend says of itself after compiling the nodes; says so if it cannot answer any more."""
@@ -299,6 +342,14 @@ class IsolatedBackend:
         worker, self.worker = self.worker, None
         if worker is not None:
             worker.finish()
+
+
+def refusal(outcome: Outcome) -> Outcome | None:
+    """What all other cases of a node get without a run, given the outcome of one; None if they are to be run."""
+    if outcome.compiling:
+        message = f"not run, since compiling the node did this: {outcome.message}"
+        return replace(outcome, message=message, refused=True, compiling=False)
+    return outcome if outcome.refused else None
 
 
 def ended(worker: WorkerProcess) -> None:

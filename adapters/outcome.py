@@ -15,6 +15,7 @@ WRONG_OUTPUT = "wrong output"
 NOT_DETERMINISTIC = "outputs change"
 CLOSED_PIPE = "closed its pipe"
 GARBAGE = "garbage"
+LEFT_CHANGED = "left changed"
 NO_START = "did not start again"
 GIVEN_UP = "given up"
 NOT_JUDGED = "not judged"  # the fault is ours
@@ -24,7 +25,8 @@ NOT_JUDGED = "not judged"  # the fault is ours
 class Outcome:
     """`status` is ok (with outputs), unsupported, error, crash or timeout; `fault` says which kind of the last three.
 
-    `refused` is true if the node was, not only these inputs.
+    `refused` is true if the node was, not only these inputs; `compiling` if what went wrong did so before any ran;
+    `alone` if no other case had run in that process, so that none can be to blame.
     """
 
     status: str
@@ -33,3 +35,5 @@ class Outcome:
     seconds: float = 0.0
     fault: str = ""
     refused: bool = False
+    compiling: bool = False
+    alone: bool = False

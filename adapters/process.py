@@ -13,7 +13,7 @@ import tempfile
 import time
 from collections.abc import Collection, Mapping
 from contextlib import suppress
-from typing import Any
+from typing import Any, BinaryIO, cast
 
 import psutil
 
@@ -26,6 +26,8 @@ HEAD = 1 << 16  # bytes of it in which the first line of a panic is looked for
 LOOK = 0.1  # seconds between two looks at a busy worker's memory
 TIDYING = 1.0  # seconds that a worker has at the end of a run
 MIB = 1 << 20
+MOST_ERRORS = 64 * MIB  # of standard error, which a worker may write without end
+TO_END = 1.0  # seconds in which a process that closed its pipe must end
 
 
 class TooMuchMemory(Exception):  # noqa: N818 - says what happened
@@ -43,7 +45,7 @@ class WorkerProcess:
     def __init__(self, spec: str, memory_limit: int, cores: Collection[int] = ()) -> None:
         self.memory_limit = memory_limit
         self.arena = Arena()
-        self.errors = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as we do
+        self.errors = open_errors()
         fcntl.fcntl(self.errors, fcntl.F_SETFL, os.O_APPEND)  # so that it can be cut while the worker writes
         self.buffer = bytearray()
         self.scanned = 0
@@ -65,9 +67,7 @@ class WorkerProcess:
         os.set_blocking(self.stdin, False)
 
     def send(self, request: Mapping[str, Any], deadline: float) -> None:
-        if os.fstat(self.errors.fileno()).st_size > MIB:
-            os.ftruncate(self.errors.fileno(), 0)
-            self.quoted = 0
+        self.cut_errors(MIB)
         view = memoryview(json.dumps(request).encode() + b"\n")
         while view:
             self.wait_for([], [self.stdin], deadline)
@@ -106,12 +106,19 @@ class WorkerProcess:
             ready = any(select.select(readable, writable, [], 0 if gone else max(0.0, min(left, LOOK))))
             if not gone and time.monotonic() >= self.next_look:
                 self.check_memory()
+                self.cut_errors(MOST_ERRORS)
             if ready:
                 return
             if gone:
                 raise EOFError
             if left <= 0:
                 raise TimeoutError
+
+    def cut_errors(self, most: int) -> None:
+        """Forget what it wrote to standard error if that is more than `most` bytes."""
+        if os.fstat(self.errors.fileno()).st_size > most:
+            os.ftruncate(self.errors.fileno(), 0)
+            self.quoted = 0
 
     def check_memory(self) -> None:
         used = self.memory()
@@ -131,7 +138,7 @@ class WorkerProcess:
     def end(self) -> str:
         """End it if it has not ended by itself; how it ended and the last that it wrote to standard error."""
         try:
-            code: int | None = self.process.wait(2)
+            code: int | None = self.process.wait(TO_END)
         except subprocess.TimeoutExpired:
             code = None
         self.kill()
@@ -169,11 +176,17 @@ class WorkerProcess:
 
     def finish(self) -> None:
         """Let it end by itself, so that libraries tidy up; then see that it has ended."""
+        left: list[psutil.Process] = []
+        with suppress(psutil.Error):  # once it has ended, nobody knows any more whose they were
+            left = self.watched.children(recursive=True)
         with suppress(OSError):
             self.process.stdin.close()  # type: ignore[union-attr]
         with suppress(subprocess.TimeoutExpired):
             self.process.wait(TIDYING)
         self.kill()
+        for child in left:
+            with suppress(psutil.Error):
+                child.kill()
         self.close()
 
     def close(self) -> None:
@@ -182,6 +195,13 @@ class WorkerProcess:
                 pipe.close()
         self.errors.close()
         self.arena.close()
+
+
+def open_errors() -> BinaryIO:
+    """A file in memory, where the system has such, so that a full disk is nobody's fault."""
+    if hasattr(os, "memfd_create"):
+        return os.fdopen(os.memfd_create("tiebreak-errors", os.MFD_CLOEXEC), "w+b")
+    return cast(BinaryIO, tempfile.TemporaryFile())
 
 
 def resident(process: psutil.Process) -> int:

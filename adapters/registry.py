@@ -8,13 +8,15 @@ import os
 import shlex
 import shutil
 import sys
-from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tiebreak.adapters.protocol import Backend
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.texts import printable
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 GROUP = "tiebreak.backends"
 EXEC = "exec:"
@@ -35,6 +37,8 @@ EXTRAS = {
 
 def registered() -> dict[str, EntryPoint]:
     """Entry points of the group, by name, without loading any."""
+    from importlib.metadata import entry_points  # a worker that starts often need not
+
     return {point.name: point for point in sorted(entry_points(group=GROUP), key=lambda point: point.name)}
 
 
@@ -81,7 +85,7 @@ def load(spec: str) -> Backend:
         from tiebreak.adapters.external import External
 
         return External(spec.removeprefix(EXEC))
-    point = registered().get(spec)
+    point = None if ":" in spec else registered().get(spec)
     found = point.load() if point else load_attribute(*spec.rsplit(":", 1))
     is_instance = hasattr(found, "compile") and not isinstance(found, type)
     backend = found if is_instance or not callable(found) else found()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping
 from typing import Any, NoReturn
@@ -64,10 +65,16 @@ def parse_reply(arena: Arena, reply: Mapping[str, Any], number: int) -> Outcome:
         if reply["case"] != number or reply["status"] not in STATUSES:
             raise BrokenFrame("a reply to another case")
         outputs = tuple(arena.get(tensor) for tensor in reply["tensors"])
-        text, seconds = text_of(reply["message"], 2000), float(reply["seconds"])
+        text, seconds = text_of(reply["message"], 2000), duration(reply["seconds"])
         return Outcome(reply["status"], outputs, text, seconds, str(reply["fault"]), bool(reply["refused"]))
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise BrokenFrame(f"not a reply: {error}") from None
+
+
+def duration(seconds: Any) -> float:
+    """Seconds by a clock that a backend may have put out of order; 0 if they can't be."""
+    found = float(seconds)
+    return found if math.isfinite(found) and found >= 0 else 0.0
 
 
 def raise_for(spec: str, hello: Mapping[str, Any]) -> NoReturn:

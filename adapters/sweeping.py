@@ -18,6 +18,7 @@ import numpy as np
 
 from tiebreak.adapters.answering import Answerer, WrongOutput, message_of, text_of
 from tiebreak.adapters.arena import Arena
+from tiebreak.adapters.float_mode import FloatMode
 from tiebreak.adapters.frames import BrokenFrame
 from tiebreak.adapters.process import WorkerProcess
 from tiebreak.golden import _kernel
@@ -52,7 +53,13 @@ def answer_block(answerer: Answerer, arena: Arena, request: Mapping[str, Any]) -
     arena.reach(int(request["at"]) + slot_size(space))
     reply = {"block": block, "status": "ok", "seconds": 0.0, "message": "", "same": []}
     try:
-        return reply | run_block(answerer, arena, space, memory, block, int(request["at"]))
+        answerer.compile_once(space.node.key)
+        modes = FloatMode()
+        found = run_block(answerer, arena, space, memory, block, int(request["at"]))
+        if changed := modes.changed():  # the next block would be answered otherwise
+            modes.put_back()
+            return reply | {"status": "error", "message": f"run() left {' and '.join(changed)} changed"}
+        return reply | found
     except Unsupported as reason:
         return reply | {"status": "unsupported", "message": message_of(reason)}
     except Exception as error:

@@ -8,6 +8,7 @@ shared memory. Whatever the backend prints goes to standard error, so it can't b
 
 from __future__ import annotations
 
+import ctypes
 import faulthandler
 import json
 import os
@@ -17,17 +18,24 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from json import dumps  # bound now, since a backend may put other things in their place
+from os import getpid
 from typing import Any, BinaryIO
 
 from tiebreak.adapters import registry
-from tiebreak.adapters.answering import Answerer, as_header, message_of, place_of
+from tiebreak.adapters.answering import Answerer, LeftChanged, as_header, message_of, place_of
 from tiebreak.adapters.arena import Arena, put_all
-from tiebreak.adapters.sweeping import answer_block
+from tiebreak.adapters.float_mode import FloatMode
+from tiebreak.adapters.frames import BrokenFrame
+from tiebreak.adapters.outcome import GARBAGE, LEFT_CHANGED, NOT_DETERMINISTIC, Outcome
+from tiebreak.adapters.process_state import ProcessState
 from tiebreak.golden.errors import InvalidInput
+from tiebreak.golden.problem import Array
 
-OWN = os.getpid()
+OWN = getpid()
+PR_SET_CHILD_SUBREAPER = 36  # of Linux
 TIDYING = 1.5  # seconds for ending by ourselves when no more requests come
 GRACE = 30.0  # seconds after which a worker that nobody stopped ends itself
 
@@ -37,6 +45,7 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a crash is recorded, not dumped
     if sys.argv[3:]:  # before a library counts them
         os.sched_setaffinity(0, set(map(int, sys.argv[3].split(","))))
+    adopt_orphans()
     answers = os.fdopen(os.dup(1), "wb")
     requests = os.fdopen(os.dup(0), "rb")
     threading.Thread(target=end_with_parent, args=(requests.fileno(),), daemon=True).start()  # loading may hang, too
@@ -51,7 +60,14 @@ def main() -> None:
         return
     send(answers, {"status": "ready", **hello})
     for line in requests:
-        serve(answerer, arena, json.loads(line), answers)
+        if not serve(answerer, arena, json.loads(line), answers):
+            os._exit(0)  # another worker takes over; what this one has spoiled, exit handlers too, is not waited for
+
+
+def adopt_orphans() -> None:
+    """What the backend starts stays below this process, a daemon too, so that it is found, counted and ended."""
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def end_with_parent(requests: int) -> None:
@@ -76,11 +92,13 @@ def kind_of(error: BaseException) -> str:
     return "not-installed" if isinstance(error, ModuleNotFoundError) else "error"
 
 
-def serve(answerer: Answerer, arena: Arena, request: Mapping[str, Any], answers: BinaryIO) -> None:
-    """Answer one request."""
+def serve(answerer: Answerer, arena: Arena, request: Mapping[str, Any], answers: BinaryIO) -> bool:
+    """Answer one request; whether this process can answer more."""
     if request["request"] == "run":
-        run_batch(answerer, arena, request, answers)
-    elif request["request"] == "sweep":
+        return run_batch(answerer, arena, request, answers)
+    if request["request"] == "sweep":
+        from tiebreak.adapters.sweeping import answer_block  # most workers never need it
+
         send(answers, answer_block(answerer, arena, request))
     elif request["request"] == "attest":
         send(answers, {"attestation": answerer.attestation(request["nodes"])})
@@ -90,30 +108,68 @@ def serve(answerer: Answerer, arena: Arena, request: Mapping[str, Any], answers:
             send(answers, {"lines": answerer.reproducer(request["node"], inputs)})
         except Exception as error:
             send(answers, {"lines": "", "message": message_of(error)})
+    return True
 
 
-def run_batch(answerer: Answerer, arena: Arena, request: Mapping[str, Any], answers: BinaryIO) -> None:
-    """A line for each case as soon as it is done, so that the one that never comes is the one to blame."""
+def run_batch(answerer: Answerer, arena: Arena, request: Mapping[str, Any], answers: BinaryIO) -> bool:
+    """A line for each case as soon as it is done, so that the one that never comes is the one to blame.
+
+    False if a case spoiled the process; the rest of the batch is then left to another.
+    """
     arena.reset(request["free"])
     # Where the backend hangs with the interpreter's lock held, only this ends a worker whose parent was killed.
-    faulthandler.dump_traceback_later(request["limit"] * len(request["cases"]) + GRACE, exit=True)
+    most = request["limit"] * len(request["cases"]) + GRACE
+    faulthandler.dump_traceback_later(most, exit=True, file=2)  # sys.stderr may be anything by now
+    state, following = ProcessState(), inputs_of(arena, request["cases"][:1])
     for number, case in enumerate(request["cases"]):
-        inputs = [arena.get(tensor) for tensor in case["tensors"]]
+        inputs = following
         key = request["nodes"][case["node"]]
         if key not in answerer.compiled:
             send(answers, {"compiling": number})
-            answerer.prepare(key)
+            prepare(answerer, key)
             send(answers, {"compiled": number})
-        outcome = answerer.answer(key, inputs)
+            state = ProcessState()  # what compiling left is the backend's way of working
+        outcome, spoiled = tidied(answerer.answer(key, inputs), state)
+        spoiled &= request.get("replace", False)
+        try:
+            following = inputs_of(arena, request["cases"][number + 1 : number + 2])
+        except BrokenFrame as damage:
+            outcome, spoiled = Outcome("error", message=f"while it ran, {damage}", fault=GARBAGE), True
         tensors = put_all(arena, outcome.outputs)
-        send(answers, {"case": number, **as_header(outcome), "tensors": tensors})
+        send(answers, {"case": number, **as_header(outcome), "tensors": tensors, "spoiled": spoiled})
+        if spoiled:
+            return False
     faulthandler.cancel_dump_traceback_later()
+    return True
+
+
+def inputs_of(arena: Arena, cases: Sequence[Mapping[str, Any]]) -> list[Array]:
+    """Copies of the inputs of the first of the cases; BrokenFrame if the backend wrote over them."""
+    return [arena.get(tensor) for case in cases for tensor in case["tensors"]]
+
+
+def prepare(answerer: Answerer, key: str) -> None:
+    """Compile a node. A library may choose to flush subnormals for good, which the attestation tells, but no more."""
+    before = FloatMode()
+    answerer.prepare(key)
+    if changed := [name for name in before.changed() if "subnormals" not in name]:
+        before.put_back()
+        answerer.compiled[key] = LeftChanged(f"compile() left {' and '.join(changed)} changed")
+
+
+def tidied(outcome: Outcome, state: ProcessState) -> tuple[Outcome, bool]:
+    """The outcome, an error if the case left changed how the processor computes; whether no other should run here."""
+    changed, lost = state.put_back()
+    if changed and (outcome.status == "ok" or outcome.fault == NOT_DETERMINISTIC):  # for that very reason
+        message = f"run() left {' and '.join(changed)} changed"
+        outcome = Outcome("error", message=message, seconds=outcome.seconds, fault=LEFT_CHANGED)
+    return outcome, lost
 
 
 def send(answers: BinaryIO, header: Mapping[str, Any]) -> None:
-    if os.getpid() != OWN:  # a child that the backend forked and let return
+    if getpid() != OWN:  # a child that the backend forked and let return
         os._exit(0)
-    answers.write(json.dumps(header).encode() + b"\n")
+    answers.write(dumps(header).encode() + b"\n")
     answers.flush()
 
 

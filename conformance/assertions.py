@@ -24,8 +24,8 @@ from tiebreak.adapters.protocol import Backend
 from tiebreak.conformance.explaining import named_rows
 from tiebreak.conformance.generators import case_id
 from tiebreak.conformance.judge import GRADES, judge_outputs
+from tiebreak.conformance.outcomes import with_right_outputs
 from tiebreak.conformance.recording import BackendRecords, record
-from tiebreak.conformance.run import with_right_outputs
 from tiebreak.conformance.truths import TruthCache
 from tiebreak.golden.elements import ELEMENT_TYPES, IntegerType, decimal
 from tiebreak.golden.errors import InvalidInput

@@ -13,7 +13,7 @@ from typing import Any
 
 from tiebreak.adapters.faults import Faults
 from tiebreak.adapters.frames import BrokenFrame
-from tiebreak.adapters.isolation import Abandoned, IsolatedBackend, Keep
+from tiebreak.adapters.isolation import Abandoned, IsolatedBackend, Keep, refusal
 from tiebreak.adapters.outcome import Outcome
 from tiebreak.conformance import cluster_tasks
 from tiebreak.conformance.cluster import Cluster, raise_problem
@@ -79,9 +79,9 @@ class ClusterBackend:
                 outcome = self.given_up()
             else:
                 outcome = self.refused.get(case.node.key, outcome)
-            if outcome.refused:
-                self.refused[case.node.key] = outcome
-            self.faults.note(outcome)
+            if (known := refusal(outcome)) is not None:
+                self.refused[case.node.key] = known
+            self.faults.note(outcome, case.node.key)
             keep(case, outcome)
             found.append(outcome)
         self.refused = {**refused, **self.refused}
@@ -130,6 +130,12 @@ class ClusterBackend:
         except MachineryFailed as error:
             return {"attestation failed": str(error)}
         return dict(told)
+
+    def recall(self, node: str, outcome: Outcome) -> None:
+        """What an earlier part of this run found out, as if it had been found now."""
+        self.faults.note(outcome, node)
+        if (known := refusal(outcome)) is not None:
+            self.refused[node] = known
 
     def drop(self) -> None:
         """Nothing more is wanted of what was sent or expected."""

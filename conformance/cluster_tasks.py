@@ -138,7 +138,8 @@ def described(backend: IsolatedBackend) -> dict[str, Any]:
 
 def forget(backend: IsolatedBackend) -> None:
     """Whatever it has against earlier batches: they were not those that came before this one in the run."""
-    backend.faults, backend.failed_starts, backend.searches = Faults(), 0, 0
+    # Whether it ever answered is known to the run that sent the batch alone, which gives it up if it did not.
+    backend.faults, backend.searches, backend.hung_alone = Faults(answered=True), 0, False
     for record in (backend.refused, backend.history, backend.confirmed):
         record.clear()
 

@@ -54,6 +54,7 @@ class Journal:
         self.path = path
         self.backend: dict[str, Any] = {}
         self.outcomes: dict[str, Outcome] = {}
+        self.told: list[tuple[str, Outcome]] = []  # all that were added, in order: a case may be blamed later
         if path.exists():
             self.read()
 
@@ -70,9 +71,10 @@ class Journal:
                 continue
             try:
                 case_id = str(header.pop("case"))
-                self.outcomes[case_id] = Outcome(outputs=tuple(outputs), **header)
+                self.told.append((case_id, Outcome(outputs=tuple(outputs), **header)))
             except (KeyError, TypeError) as error:
                 raise DamagedFile(f"{self.path}: damaged: not an outcome: {error}") from None
+        self.outcomes = dict(self.told)
         with self.path.open("r+b") as file:
             file.truncate(whole)
 

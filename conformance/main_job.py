@@ -21,8 +21,10 @@ from tiebreak.conformance.assembling import explained, recorded
 from tiebreak.conformance.cluster import Cluster
 from tiebreak.conformance.explanation_errors import ExplanationErrors
 from tiebreak.conformance.forbidden import forbidden_rows
+from tiebreak.conformance.interrupts import stopped_by_signals
 from tiebreak.conformance.journal import (
     FOLDER,
+    JournalFailed,
     begin_run,
     check_discardable,
     digest_of,
@@ -31,13 +33,14 @@ from tiebreak.conformance.journal import (
     held,
     read_plan,
 )
+from tiebreak.conformance.outcomes import Runner
 from tiebreak.conformance.plan import Selection, chosen_operators, plan
-from tiebreak.conformance.run import Runner, run_all, started
+from tiebreak.conformance.run import run_all, started
 from tiebreak.golden.errors import EXIT_NOTHING_RAN, DamagedFile, InvalidInput, MachineryFailed, TiebreakError
 from tiebreak.golden.nodes import Case
 from tiebreak.reports.console import plain
 from tiebreak.reports.html import write_report
-from tiebreak.reports.records import RunRecords, as_run, check_writable, write_info, write_run
+from tiebreak.reports.records import NotWritten, RunRecords, as_run, check_writable, write_info, write_run
 from tiebreak.reports.summary import explanation_failures, json_summary, print_summary, why_nothing_ran
 
 
@@ -50,6 +53,7 @@ class How:
     in_process: bool = False
 
 
+@stopped_by_signals()
 def main_job(
     specs: Sequence[str],
     selection: Selection,
@@ -125,6 +129,7 @@ def on_cluster(cluster: Cluster | None, specs: Sequence[str], how: How) -> list[
     return [ClusterBackend(cluster, spec, *limits, priority=-number) for number, spec in enumerate(specs)]
 
 
+@stopped_by_signals()
 def resume_job(folder: Path, *, as_json: bool, cluster: Cluster | None = None) -> int:
     """Go on with a run that was killed or interrupted, as it was begun. InvalidInput if there is none there."""
     read_plan(folder)  # where there is none, nothing must be made
@@ -167,9 +172,15 @@ def run_and_report(
         records.info["forbidden"] = [row for backend in backends for row in forbidden_by(backend, tried, errors)]
         records = explained(records, done, cases, errors)
         finish(folder, records, as_json=as_json)
-    except KeyboardInterrupt:
-        raise MachineryFailed(f"interrupted; to go on: tiebreak run --resume {shlex.quote(str(folder))}") from None
-    end_run(folder)
+    except (KeyboardInterrupt, JournalFailed, NotWritten) as error:
+        if not any((folder / FOLDER).glob("*.frames")):  # there is nothing to go on with
+            raise
+        what = "interrupted" if isinstance(error, KeyboardInterrupt) else str(error)
+        raise MachineryFailed(f"{what}; to go on: tiebreak run --resume {shlex.quote(str(folder))}") from None
+    try:
+        end_run(folder)
+    except KeyboardInterrupt:  # all is written and said: too late to stop
+        end_run(folder)
     return int(records.info["exit"])
 
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
-from tiebreak.adapters.faults import Faults
 from tiebreak.adapters.in_process import InProcessBackend
-from tiebreak.adapters.isolation import MEMORY_LIMIT, IsolatedBackend, Keep, batches
-from tiebreak.adapters.outcome import WRONG_OUTPUT, Outcome
+from tiebreak.adapters.isolation import MEMORY_LIMIT, IsolatedBackend
 from tiebreak.conformance.assembling import assemble
 from tiebreak.conformance.journal import Journal
-from tiebreak.conformance.judge import output_problem
+from tiebreak.conformance.outcomes import Runner, outcomes_of
 from tiebreak.conformance.recording import BackendRecords, record
 from tiebreak.conformance.truths import TruthCache
 from tiebreak.golden.errors import TiebreakError
@@ -23,30 +22,6 @@ from tiebreak.reports.records import RunRecords
 
 STARTED_AT_ONCE = 4
 Progress = Callable[[str, int, int], None]  # backend, cases done, cases planned
-
-
-class Runner(Protocol):
-    """A backend as a run needs it: isolated or in our own process."""
-
-    spec: str
-    name: str
-    version: str
-    operators: frozenset[str] | None
-    always_constant: frozenset[str]
-    faults: Faults
-
-    def start(self) -> None: ...
-    def run_batch(self, cases: Sequence[Case], keep: Keep) -> list[Outcome]: ...
-    def attestation(self, nodes: Sequence[str]) -> dict[str, str]: ...
-    def abandon(self) -> None: ...
-    def close(self) -> None: ...
-
-
-@runtime_checkable
-class WorksAhead(Protocol):
-    """A runner that can begin with batches before it is asked for them."""
-
-    def expect(self, batches: Iterable[Sequence[Case]]) -> None: ...
 
 
 def run_cases(
@@ -166,31 +141,7 @@ def run_backend(
         if outcome.status == "ok":
             nodes.setdefault(case.node.key)
         progress(backend.name, done, len(claimed))
-    records.facts["attestation"] = backend.attestation(list(nodes))
+    none = {"attestation failed": "it raised here: see explanation_errors"}
+    attest = partial(backend.attestation, list(nodes))
+    records.facts["attestation"] = records.errors.attempt("attestation", backend.name, attest, none)
     return records
-
-
-def outcomes_of(backend: Runner, cases: Sequence[Case], journal: Journal | None) -> Iterator[tuple[Case, Outcome]]:
-    """Every case with its outcome, in order: as the journal has it, else from the backend."""
-    known = journal.outcomes if journal is not None else {}
-    for outcome in known.values():
-        backend.faults.note(outcome)
-    found: dict[str, Outcome] = {}
-
-    def keep(case: Case, outcome: Outcome) -> None:
-        found[case.id] = with_right_outputs(case, outcome)
-        if journal is not None:
-            journal.add(case, found[case.id])
-
-    if isinstance(backend, WorksAhead):
-        backend.expect([case for case in batch if case.id not in known] for batch in batches(cases))
-    for batch in batches(cases):
-        found.clear()
-        backend.run_batch([case for case in batch if case.id not in known], keep)
-        yield from ((case, found[case.id] if case.id in found else known[case.id]) for case in batch)
-
-
-def with_right_outputs(case: Case, outcome: Outcome) -> Outcome:
-    """The outcome; an error without outputs if their number, types or shapes are not the node's."""
-    problem = output_problem(case, outcome.outputs) if outcome.status == "ok" else ""
-    return Outcome("error", message=problem, seconds=outcome.seconds, fault=WRONG_OUTPUT) if problem else outcome

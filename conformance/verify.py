@@ -22,8 +22,8 @@ from tiebreak.conformance.assembling import assemble
 from tiebreak.conformance.export import MANIFEST
 from tiebreak.conformance.journal import check_discardable, held
 from tiebreak.conformance.main_job import finish, made
+from tiebreak.conformance.outcomes import with_right_outputs
 from tiebreak.conformance.recording import BackendRecords, record
-from tiebreak.conformance.run import with_right_outputs
 from tiebreak.conformance.truths import TruthCache
 from tiebreak.golden.elements import ELEMENT_TYPES, FloatType, numpy_dtype
 from tiebreak.golden.errors import EXIT_NOTHING_RAN, DamagedFile, InvalidInput

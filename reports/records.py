@@ -53,6 +53,10 @@ DISCREPANCY_DTYPES = {
 }
 
 
+class NotWritten(InvalidInput):
+    """A file could not be written; what was there before is there still."""
+
+
 @dataclass(frozen=True)
 class RunRecords:
     """A run in memory: `info` is run.json; `results` and `discrepancies` are rows; `generated` the unstored cases."""
@@ -116,7 +120,7 @@ def write_info(folder: Path, info: dict[str, Any]) -> None:
 def write_aside(path: Path, write: Callable[[Path], Any]) -> None:
     """Let `write` make a file beside `path`, then rename it into place.
 
-    InvalidInput if the folder refuses, or if a run's record is there.
+    InvalidInput if a run's record is there or no file can be, NotWritten if the folder refuses.
     """
     check_output(path)
     replace_file(path, write)
@@ -128,10 +132,12 @@ def replace_file(path: Path, write: Callable[[Path], Any]) -> None:
     try:
         write(aside)
         aside.replace(path)
-    except OSError as error:
+    except BaseException as error:  # an interrupt leaves no half of a file either
         with suppress(OSError):
             aside.unlink(missing_ok=True)
-        raise InvalidInput(f"{path}: can't write: {error.strerror or error}") from None
+        if isinstance(error, OSError):
+            raise NotWritten(f"{path}: can't write: {error.strerror or error}") from None
+        raise
 
 
 def write_text(path: Path, text: str) -> None:

@@ -52,6 +52,16 @@ def abort(node: Any, x: Any, *rest: Any) -> Any:
     return quantize(node, x, *rest)
 
 
+def abort_always(*_: Any) -> Any:
+    os.abort()
+
+
+def abort_at_int8(node: Any, *inputs: Any) -> Any:
+    if node.outputs[0].dtype == np.int8:
+        os.abort()
+    return quantize(node, *inputs)
+
+
 def hang(node: Any, x: Any, *rest: Any) -> Any:
     if x.size == 7:
         time.sleep(3600)
@@ -181,6 +191,9 @@ def broken(node: Any, *inputs: Any) -> Any:
 sound = Sample("sound", quantize)
 wrong = Sample("wrong", lambda node, *inputs: quantize(node, *inputs, rint=half_away))
 aborts = Sample("aborts", abort)
+always_aborts = Sample("always aborts", abort_always)
+aborts_at_int8 = Sample("aborts at int8", abort_at_int8)
+stops = Sample("stops", lambda node, *inputs: abort(node, *inputs) if inputs[0].size == 7 else wrong.run(node, *inputs))
 segfaults = Sample("segfaults", segfault)
 hogs = Sample("hogs", hog)
 leaks = Sample("leaks", leak)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from pathlib import Path
@@ -61,6 +62,9 @@ class OneLineErrors(click.Group):
         except (click.exceptions.Exit, click.Abort):
             raise
         except Exception as error:
+            if isinstance(error, OSError) and error.filename is None and error.errno in (errno.EPIPE, errno.ENOSPC):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # nothing more is flushed into it
+                fail(f"standard output: can't write: {error.strerror}", EXIT_FAILED)
             if "TIEBREAK_DEBUG" in os.environ:
                 raise
             if isinstance(error, OSError) and error.filename is not None:  # a place that the system refuses
