@@ -27,9 +27,7 @@ def told(values: Sequence[Mapping[str, Any]], asked: Mapping[str, Any]) -> Itera
     for name, wanted in asked.items():
         others = [row for row in values if all(row[key] == asked[key] for key in asked if key != name)]
         there = {row[name] for row in others or values} - ({0} if name == "--opset" else set())
-        if name == "--opset" and not there:
-            yield f"--opset {wanted}: only ONNX's operators have one"
-        elif wanted not in there:
+        if wanted not in there:
             known = sorted(there, key=lambda value: (str(type(value)), value if isinstance(value, int) else str(value)))
             more = " …" if len(known) > MOST_NAMED else ""
             yield f"{name} {shown(wanted)} is none of {', '.join(map(shown, known[:MOST_NAMED]))}{more}"

@@ -50,6 +50,8 @@ class Selection:
 def plan(selection: Selection) -> list[Case]:
     """Every case of the selection, vectors first. InvalidInput if it names what does not exist, or nothing at all."""
     operators = chosen_operators(selection)
+    if selection.opset and not any(get_operator(name).opsets for name in operators):
+        raise InvalidInput(f"no case matches this choice: --opset {selection.opset}: only ONNX's operators have one")
     if selection.inputs:
         return [typed_case(selection, operators)]
     wanted = {name: get_operator(name).parse_attributes_given(selection.attributes) for name in operators}

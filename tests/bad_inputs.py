@@ -60,12 +60,12 @@ report runs/away -o new.html --junit @|compare runs/sound runs/away --html @|gat
 sweep numpy-naive --operator onnx.QuantizeLinear --input y_scale=1 -o @
 audit --matrix --operator onnx.QuantizeLinear --page @
 """
-NO_FILES = {"folder": "it is a folder", "fifo": "no plain file", "/dev/null": "no plain file", "no/x": "no folder no"}
+NO_FILES = {"folder": "it is a folder", "fifo": "no plain file", "null": "no plain file", "no/x": "no folder no"}
 FOLDER_OUTPUTS = """
 run -b numpy-naive -o @|tables runs/away -o @|operators --pages @|vectors build @|vectors export @ --format json
 verify runs --backend-name x -o @|new-backend mine -o @|sweep --plan plan.toml -o @
 """
-NO_FOLDERS = {"file": "is no folder", "file/new": "is no folder", "fifo": "no folder", "/dev/null": "no folder"}
+NO_FOLDERS = {"file": "is no folder", "file/new": "is no folder", "fifo": "no folder", "null": "no folder"}
 NO_FOLDERS |= {"broken-off/unfinished": "a record of the run", "broken-off/unfinished/x": "a record of the run"}
 
 ONNX = "--operator onnx.QuantizeLinear"
@@ -290,6 +290,7 @@ def prepared(place: Path) -> Path:
     for name in ("fifo", "fifo-run/run.json", "fifo-export/manifest.json"):
         os.mkfifo(place / name)
     (place / "loop").symlink_to("loop")
+    (place / "null").symlink_to("/dev/null")  # a link is what a test may lose
     (place / "link.json").symlink_to("runs/away/run.json")
     (place / "linked").symlink_to("runs/away")
     exported(place)
