@@ -60,16 +60,19 @@ def without_signature(text: str) -> str:
 
 
 def last_words(text: str, longest: int) -> str:
-    """What a process wrote before it died, in one line: from the panic or assertion on, and without stack frames.
+    """What a process wrote before it died, in one line, without stack frames.
 
-    Where more is left than there is room for, the first two lines and the end.
+    Where that is more than there is room for: the panic or assertion with the line after it, and the end.
     """
     lines = [line.strip() for line in text.splitlines() if line.strip() and not FRAME.match(line)]
-    first = next((at for at, line in enumerate(lines) if NOTABLE.search(line)), None)
-    if first is None:
-        return " ".join(" ".join(lines).split())[-longest:]
-    whole = " ".join(" ".join(lines[first:]).split())
+    whole = " ".join(" ".join(lines).split())
     if len(whole) <= longest:
         return whole
+    first = next((at for at, line in enumerate(lines) if NOTABLE.search(line)), None)
+    if first is None:
+        return whole[-longest:]
+    whole = " ".join(" ".join(lines[first:]).split())
     head = " ".join(" ".join(lines[first : first + 2]).split())[: longest * 2 // 3]
+    if len(whole) <= longest:
+        return whole
     return f"{head} … {whole[len(head) - longest + 3 :]}"

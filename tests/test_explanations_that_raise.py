@@ -21,10 +21,10 @@ from tiebreak.conformance import assembling, causes, explaining, hypotheses, mai
 from tiebreak.conformance.assembling import explained, recorded
 from tiebreak.conformance.compare import checked_run
 from tiebreak.conformance.explanation_errors import ExplanationErrors
+from tiebreak.conformance.outcomes import with_right_outputs
 from tiebreak.conformance.plan import Selection, plan
 from tiebreak.conformance.recording import BackendRecords, record
 from tiebreak.conformance.rows import UNEXPLAINED
-from tiebreak.conformance.run import with_right_outputs
 from tiebreak.conformance.truths import TruthCache
 from tiebreak.golden.errors import InvalidInput, MachineryFailed
 from tiebreak.golden.nodes import Case

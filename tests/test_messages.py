@@ -56,19 +56,19 @@ def test_a_gist_has_the_words_behind_the_place(message: str, told: str) -> None:
     ("text", "told"),
     [
         (TENSORFLOW, "F0000 00:00:1795332246.506171 6812 mkl_util.h:1523] 'data_buffer' Must be non NULL"),
-        (RUST, "thread '<unnamed>' panicked at src/lib.rs:12:5: index out of bounds: the len is 3 but the index is 7"),
-        (ASSERTION, "prog: a.c:12: main: Assertion `scale > 0' failed. Aborted (core dumped)"),
+        (RUST, "loading thread '<unnamed>' panicked at src/lib.rs:12:5: index out of bounds: the len is 3 but the index is 7"),
+        (ASSERTION, "starting prog: a.c:12: main: Assertion `scale > 0' failed. Aborted (core dumped)"),
         ("nothing that says why\nthe end\n", "nothing that says why the end"),
         ("", ""),
     ],
     ids=["tensorflow", "rust", "assertion", "plain", "empty"],
 )
-def test_last_words_begin_with_the_panic(text: str, told: str) -> None:
+def test_last_words_have_the_panic_and_no_stack(text: str, told: str) -> None:
     assert last_words(text, 600) == told
 
 
 def test_long_last_words_keep_both_ends() -> None:
-    told = last_words(f"Check failed: first\n{'noise ' * 1000}\nthe very end", 300)
+    told = last_words(f"{'chatter ' * 1000}\nCheck failed: first\n{'noise ' * 1000}\nthe very end", 300)
     assert told.startswith("Check failed: first noise")
     assert told.endswith("the very end")
     assert len(told) <= 300

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import sys
 from pathlib import Path
@@ -39,8 +38,8 @@ class OneLineErrors(click.Group):
             super().main(*args, **kwargs)
         except SystemExit as ended:
             problem = streams.lost(output)
-            if problem and not ended.code:
-                fail(problem, EXIT_FAILED)
+            if problem:
+                fail(problem, ended.code if isinstance(ended.code, int) and ended.code else EXIT_FAILED)
             raise
 
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
@@ -62,9 +61,6 @@ class OneLineErrors(click.Group):
         except (click.exceptions.Exit, click.Abort):
             raise
         except Exception as error:
-            if isinstance(error, OSError) and error.filename is None and error.errno in (errno.EPIPE, errno.ENOSPC):
-                os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # nothing more is flushed into it
-                fail(f"standard output: can't write: {error.strerror}", EXIT_FAILED)
             if "TIEBREAK_DEBUG" in os.environ:
                 raise
             if isinstance(error, OSError) and error.filename is not None:  # a place that the system refuses

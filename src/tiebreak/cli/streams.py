@@ -1,8 +1,8 @@
 """Standard input, output and error that are closed, full or broken.
 
 A command does its work and keeps its exit code wherever its output goes. A reader that closed a pipe (`| head`) had
-enough: nothing is said. A standard output that is full or closed lost what was told: one line on standard error, and
-exit code 3 instead of 0.
+enough: nothing is said. A standard output that is full or closed lost what was told: one line on standard error says
+so, and 0 becomes exit code 3.
 """
 
 from __future__ import annotations
