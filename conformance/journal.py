@@ -117,15 +117,18 @@ def held(folder: Path) -> Iterator[None]:
     """Hold the run folder's lock. InvalidInput if a living run has it, or it can't be made."""
     unfinished = folder / FOLDER
     try:
+        fresh = not (unfinished / LOCK).exists()
         descriptor = locked(unfinished / LOCK)
     except OSError as error:
         raise InvalidInput(f"{unfinished}: can't write there: {error.strerror or error}") from None
     try:
         yield
     finally:
-        with suppress(OSError):
-            if [path.name for path in unfinished.iterdir()] == [LOCK] and is_at(descriptor, unfinished / LOCK):
-                end_run(folder)  # no run began
+        with suppress(OSError):  # a folder with more in it stays
+            if is_at(descriptor, unfinished / LOCK):
+                if fresh or [path.name for path in unfinished.iterdir()] == [LOCK]:
+                    (unfinished / LOCK).unlink()
+                unfinished.rmdir()
         os.close(descriptor)
 
 

@@ -29,7 +29,7 @@ def check_output_folder(folder: Path) -> None:
     check_outside_runs(folder)
     there = next(place for place in (folder, *folder.absolute().parents) if os.path.lexists(place))
     if not there.is_dir():
-        raise InvalidInput(f"{folder}: can't write there: {there} is no folder")
+        raise InvalidInput(f"output folder {folder}: can't write there: {there} is no folder")
 
 
 def check_outside_runs(path: Path) -> None:
