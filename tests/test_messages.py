@@ -38,7 +38,7 @@ F0000 00:00:1795332246.506171    6812 mkl_util.h:1523] 'data_buffer' Must be non
 RUST = """\
 loading
 thread '<unnamed>' panicked at src/lib.rs:12:5:
-index out of bounds: the len is 3 but the index is 7
+out of bounds: the len is 3 but the index is 7
 note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace
 stack backtrace:
    0: rust_begin_unwind
@@ -56,7 +56,10 @@ def test_a_gist_has_the_words_behind_the_place(message: str, told: str) -> None:
     ("text", "told"),
     [
         (TENSORFLOW, "F0000 00:00:1795332246.506171 6812 mkl_util.h:1523] 'data_buffer' Must be non NULL"),
-        (RUST, "loading thread '<unnamed>' panicked at src/lib.rs:12:5: index out of bounds: the len is 3 but the index is 7"),
+        (
+            RUST,
+            "loading thread '<unnamed>' panicked at src/lib.rs:12:5: out of bounds: the len is 3 but the index is 7",
+        ),
         (ASSERTION, "starting prog: a.c:12: main: Assertion `scale > 0' failed. Aborted (core dumped)"),
         ("nothing that says why\nthe end\n", "nothing that says why the end"),
         ("", ""),
