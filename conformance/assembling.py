@@ -84,7 +84,7 @@ def with_explanations(
         "paths": [row for rows in paths for row in rows],
         "relations": [row for records in done for row in relations_of(records)],
         "pairs": list(all_pairs(done, cases, errors)),
-        "clusters": list(cluster_rows(discrepancies, run.results, versions, errors)),
+        "clusters": cluster_rows(discrepancies, run.results, versions, errors),
         "failures": errors.attempt("failures", "", lambda: failure_rows(run.results, versions), list[Row]()),
     }
     return replace(run, info=info, discrepancies=discrepancies)

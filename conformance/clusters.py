@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -23,16 +23,16 @@ def cluster_rows(
     results: Iterable[Mapping[str, Any]],
     versions: Mapping[str, str],
     errors: ExplanationErrors | None = None,
-) -> Iterator[dict[str, Any]]:
+) -> list[dict[str, Any]]:
     """One row for each root cause, the most frequent first; `results` say how many elements a case has."""
     errors = errors or ExplanationErrors()
     groups = errors.attempt("root causes", "", lambda: groups_of(discrepancies), [])
     sizes = {str(row["case"]): int(row["elements"]) for row in results}
+    made = []
     for number, (key, rows) in enumerate(groups, start=1):
         make = partial(cluster_row, f"C{number:03d}", key, rows, sizes, versions)
-        row = errors.attempt("root causes", " ".join(key), make, None)
-        if row is not None:
-            yield row
+        made.append(errors.attempt("root causes", " ".join(key), make, None))
+    return [row for row in made if row is not None]
 
 
 def groups_of(discrepancies: Iterable[Mapping[str, Any]]) -> list[tuple[Key, list[Mapping[str, Any]]]]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import tomllib
 from pathlib import Path
 from typing import Any
 
 from tiebreak.golden.errors import DamagedFile, InvalidInput
 
-HANDED_OVER = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")  # where a shell puts what another command writes
+# Where a shell puts what another command writes; and what people name for an empty file.
+HANDED_OVER = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/", os.devnull)
 
 
 def bounded_text(path: Path, largest: int, what: str) -> str:

@@ -116,6 +116,22 @@ def test_two_sweeps_on_one_file_are_refused(tmp_path: Path) -> None:
     assert cli(sample("right"), *FIXED, "-o", str(tmp_path / "c.json")).exit_code == 0
 
 
+def test_a_sweep_that_was_broken_off_is_discarded_only_if_asked(tmp_path: Path) -> None:
+    from tiebreak.conformance.sweep.log import Log
+
+    certificate, log = tmp_path / "c.json", Log(part_of(tmp_path / "c.json"))
+    log.begin({"anything": 1})
+    log.write({"block": 0})
+    log.close()
+    kept = log.path.read_bytes()
+    for words, says in (([], "--resume goes on with it, --discard begins anew"), (["--resume", "--discard"], "one of")):
+        result = cli(sample("right"), *FIXED, "-o", str(certificate), *words)
+        assert result.exit_code == 2 and says in result.stderr
+        assert log.path.read_bytes() == kept
+    assert cli(sample("right"), *FIXED, "-o", str(certificate), "--discard").exit_code == 0
+    assert certificate.exists() and not log.path.exists()
+
+
 @pytest.mark.parametrize(
     "change",
     [{"block": 5}, {"block": -1}, {"counts": [0, 0, 0, -7]}, {"counts": [65536, 0, 0, 1]}, {"seconds": float("nan")}],

@@ -104,6 +104,21 @@ class Log:
             self.descriptor = -1
 
 
+def check_discardable(certificate: Path) -> None:
+    """InvalidInput if an unfinished sweep that was to leave this certificate has blocks, or is going on."""
+    log = Log(part_of(certificate))
+    if not log.path.is_file():
+        return
+    log.open()
+    try:
+        with log.path.open("rb") as lines:
+            begun = all(entry_of(line) for line in (lines.readline(), lines.readline()))
+    finally:
+        log.close()
+    if begun:
+        raise InvalidInput(f"{log.path}: a sweep was broken off here: --resume goes on with it, --discard begins anew")
+
+
 def entry_of(line: bytes) -> dict[str, Any] | None:
     """The object of a line; None if it is damaged or was cut off."""
     checksum, _, body = line.rstrip(b"\n").partition(b" ")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from tiebreak.golden.space import Space
 
 BESIDE_CHECK = ("backend", "check", "time_limit", "memory_limit", "as_json")
-BESIDE_PLAN = ("plan", "output", "resume", "time_limit", "memory_limit", "as_json", *SCHEDULING)
+BESIDE_PLAN = ("plan", "output", "resume", "discard", "time_limit", "memory_limit", "as_json", *SCHEDULING)
 EXAMPLE = (
     "Example:  tiebreak sweep onnxruntime --operator onnx.QuantizeLinear --type uint8 --input y_scale=0.1 "
     "--input y_zero_point=128"
@@ -69,6 +69,7 @@ EXAMPLE = (
 )
 @limits(300.0, 1, "a block of 4,194,304 inputs")
 @click.option("--resume", is_flag=True, help="Go on with the sweep that was to leave this certificate.")
+@click.option("--discard", is_flag=True, help="Begin anew where a sweep was broken off.")
 @run_folder("--check", metavar="FILE", help="Sweep again what this certificate is about, and compare.")
 @run_folder("--plan", metavar="FILE", help="Do the sweeps of this TOML file, each with a certificate; see docs.")
 @run_folder(
@@ -94,6 +95,7 @@ def sweep(
     time_limit: float,
     memory_limit: int,
     resume: bool,
+    discard: bool,
     check: Path | None,
     plan: Path | None,
     output: Path | None,
@@ -113,7 +115,7 @@ def sweep(
     if check is not None:
         refuse_beside(context, BESIDE_CHECK, "--check sweeps what the certificate is about: it takes no other choice")
         sys.exit(run_check(check, how, backend or "", as_json=as_json))
-    asked = Asked(how, resume, scheduler, scheduler_workers)
+    asked = Asked(how, resume, discard, scheduler, scheduler_workers)
     if plan is not None:
         refuse_beside(context, BESIDE_PLAN, "--plan says what is swept: it takes no backend, --operator, --modes …")
         sys.exit(run_plan(plan, output or Path("tiebreak-sweeps"), asked, as_json=as_json))
@@ -146,6 +148,7 @@ class Asked:
 
     how: How
     resume: bool
+    discard: bool
     scheduler: str | None
     workers: int | None
 
@@ -155,6 +158,7 @@ def run_sweep(backend: str, space: Space, certificate: Path, asked: Asked) -> di
     from tiebreak.conformance.sweep.job import check_place, sweep_job
 
     check_place(certificate)  # before any cluster is reached
+    check_begun([certificate], asked)
     with resumable(), cluster_if(asked.scheduler, asked.workers) as cluster, shown_progress(backend) as progress:
         options: dict[str, Any] = {"resume": asked.resume, "progress": progress}
         if cluster is None:
@@ -171,6 +175,7 @@ def run_plan(plan: Path, folder: Path, asked: Asked, *, as_json: bool) -> int:
 
     check_output_folder(folder)
     sweeps = read_plan(plan)  # before any cluster is reached
+    check_begun([folder / sweep.file for sweep in sweeps], asked)
     with resumable(), cluster_if(asked.scheduler, asked.workers) as cluster, shown_progress(str(plan)) as progress:
         options: dict[str, Any] = {"resume": asked.resume, "cluster": cluster, "progress": progress}
         data = campaign_job(plan, sweeps, folder, asked.how, **options)
@@ -179,6 +184,16 @@ def run_plan(plan: Path, folder: Path, asked: Asked, *, as_json: bool) -> int:
     else:
         print_campaign(data, str(folder))
     return int(data["exit"])
+
+
+def check_begun(certificates: Sequence[Path], asked: Asked) -> None:
+    """InvalidInput if what was found out before would be lost, and nobody said so."""
+    from tiebreak.conformance.sweep.log import check_discardable
+
+    if asked.resume and asked.discard:
+        raise InvalidInput("--resume goes on with what --discard would throw away: take one of them")
+    for certificate in certificates if not (asked.resume or asked.discard) else ():
+        check_discardable(certificate)
 
 
 @contextmanager
