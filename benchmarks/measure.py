@@ -151,7 +151,7 @@ def rounded(row: dict[str, Any]) -> dict[str, Any]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     from tiebreak.golden.errors import TiebreakError
-    from tiebreak.reports.records import check_writable
+    from tiebreak.golden.places import check_writable
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", choices=PARTS)

@@ -38,9 +38,10 @@ from tiebreak.conformance.plan import Selection, chosen_operators, plan
 from tiebreak.conformance.run import run_all, started
 from tiebreak.golden.errors import EXIT_NOTHING_RAN, DamagedFile, InvalidInput, MachineryFailed, TiebreakError
 from tiebreak.golden.nodes import Case
+from tiebreak.golden.places import check_writable
 from tiebreak.reports.console import plain
 from tiebreak.reports.html import write_report
-from tiebreak.reports.records import NotWritten, RunRecords, as_run, check_writable, write_info, write_run
+from tiebreak.reports.records import NotWritten, RunRecords, as_run, write_info, write_run
 from tiebreak.reports.summary import explanation_failures, json_summary, print_summary, why_nothing_ran
 
 

@@ -31,9 +31,10 @@ from tiebreak.golden.builder import all_files, file_name
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.operators import OPERATORS, get_operator
+from tiebreak.golden.places import check_writable
 from tiebreak.golden.rounding import short_mode
 from tiebreak.golden.vectorfile import VECTORS
-from tiebreak.reports.records import RunRecords, as_run, check_writable, write_run
+from tiebreak.reports.records import RunRecords, as_run, write_run
 
 if TYPE_CHECKING:
     import pytest

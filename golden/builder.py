@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
@@ -14,12 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, FloatType, Real, decimal, decode, ulp
-from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.flags import FLAGS
 from tiebreak.golden.formulas.quantize import quantize_quotient, quotient
 from tiebreak.golden.operators import OPERATORS, get_operator
 from tiebreak.golden.operators.model import Operator
-from tiebreak.golden.places import check_output_folder
+from tiebreak.golden.places import check_writable
 from tiebreak.golden.problem import IN_RANGE, OUT_OF_RANGE
 from tiebreak.golden.sampled import operand_flags, sampled_groups
 from tiebreak.golden.separating import separating
@@ -241,13 +239,7 @@ def build(folder: Path = VECTORS) -> Iterator[Path]:
 
     InvalidInput, before any is built, if it is no folder to write in.
     """
-    check_output_folder(folder)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            pass
-    except OSError as error:
-        raise InvalidInput(f"{folder}: can't write there: {error.strerror or error}") from None
+    check_writable(folder)
     for name, text in build_all():
         write_aside(folder / name, text)
         yield folder / name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -30,6 +31,17 @@ def check_output_folder(folder: Path) -> None:
     there = next(place for place in (folder, *folder.absolute().parents) if os.path.lexists(place))
     if not there.is_dir():
         raise InvalidInput(f"output folder {folder}: can't write there: {there} is no folder")
+
+
+def check_writable(folder: Path) -> None:
+    """Make an output folder; InvalidInput if that or writing in it is impossible, before any work is done."""
+    check_output_folder(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise InvalidInput(f"output folder {folder}: can't write there: {error.strerror or error}") from None
 
 
 def check_outside_runs(path: Path) -> None:

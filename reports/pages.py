@@ -8,7 +8,8 @@ from typing import Any
 
 from tiebreak.golden.operators import OPERATORS
 from tiebreak.golden.operators.model import Attribute, Clause, Contest, Operator
-from tiebreak.reports.records import Run, check_writable, write_aside
+from tiebreak.golden.places import check_writable
+from tiebreak.reports.records import Run, write_aside
 from tiebreak.reports.summary import VERDICTS, cause_groups, verdict_counts
 
 BACKENDS = "## What real backends do"

@@ -6,7 +6,6 @@ Files are written aside and renamed; reading validates what it reads, since a ru
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from tiebreak.golden.elements import ELEMENT_TYPES, FloatType
 from tiebreak.golden.errors import DamagedFile, InvalidInput
 from tiebreak.golden.files import bounded_text, check_plain
 from tiebreak.golden.nodes import Case, node_from_key
-from tiebreak.golden.places import RECORDS, beside, check_output, check_output_folder
+from tiebreak.golden.places import RECORDS, beside, check_output
 from tiebreak.golden.pose import problems_of
 from tiebreak.golden.problem import Array, codes_of
 from tiebreak.golden.rounding import ROUND_MODES, short_mode
@@ -90,17 +89,6 @@ def table(rows: Sequence[dict[str, Any]], dtypes: dict[str, str]) -> pd.DataFram
 def as_run(records: RunRecords) -> Run:
     results, discrepancies = table(records.results, RESULT_DTYPES), table(records.discrepancies, DISCREPANCY_DTYPES)
     return Run(records.info, results, discrepancies)
-
-
-def check_writable(folder: Path) -> None:
-    """Make the run folder; InvalidInput if that or writing in it is impossible, before any work is done."""
-    check_output_folder(folder)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            pass
-    except OSError as error:
-        raise InvalidInput(f"output folder {folder}: can't write there: {error.strerror or error}") from None
 
 
 def write_run(folder: Path, run: Run, generated: Sequence[Case]) -> None:

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 from packaging.version import Version
 
 from tiebreak.golden.errors import DamagedFile, InvalidInput
+from tiebreak.golden.places import check_writable
 from tiebreak.reports.records import (
     DISCREPANCY_DTYPES,
     RESULT_DTYPES,
     Run,
-    check_writable,
     read_run,
     table,
     write_aside,

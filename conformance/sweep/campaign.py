@@ -33,8 +33,9 @@ from tiebreak.golden.errors import (
     Unsupported,
 )
 from tiebreak.golden.messages import gist
+from tiebreak.golden.places import check_writable
 from tiebreak.reports.campaign import markdown
-from tiebreak.reports.records import check_writable, write_aside
+from tiebreak.reports.records import write_aside
 
 FORMAT = {"format": "tiebreak-campaign", "version": 1}
 Row = dict[str, Any]
