@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from tiebreak.adapters.outcome import GIVEN_UP
 from tiebreak.conformance.judge import FAILURES
 from tiebreak.golden.messages import gist
 
@@ -18,7 +19,7 @@ Key = tuple[str, str, str, str]  # backend, operator, verdict, fault
 
 
 def failure_rows(results: Iterable[Row], versions: Mapping[str, str]) -> list[dict[str, Any]]:
-    """One row for each kind of failure, the most frequent first. `results` are rows of all cases."""
+    """One row for each kind of failure, the most frequent first, what was not run last. `results` are all cases' rows."""
     groups: dict[Key, dict[str, list[Row]]] = defaultdict(lambda: defaultdict(list))
     for row in results:
         if row["verdict"] in FAILURES:
@@ -26,7 +27,7 @@ def failure_rows(results: Iterable[Row], versions: Mapping[str, str]) -> list[di
             message = without_numbers(str(row["message"]))
             groups[key][message if message in groups[key] or len(groups[key]) < MOST_MESSAGES else ""].append(row)
     kinds = [(key, rows) for key, messages in groups.items() for rows in messages.values()]
-    kinds.sort(key=lambda kind: -len(kind[1]))
+    kinds.sort(key=lambda kind: (was_not_run(kind[1][0]), -len(kind[1])))
     return [failure_row(f"F{n:03d}", key, rows, versions) for n, (key, rows) in enumerate(kinds, start=1)]
 
 
@@ -44,6 +45,11 @@ def failure_row(name: str, key: Key, rows: list[Row], versions: Mapping[str, str
         "message": Counter(str(row["message"]) for row in rows).most_common(1)[0][0],
         "witness": {"case": str(witness["case"]), "message": str(witness["message"])},
     }
+
+
+def was_not_run(row: Row) -> bool:
+    """Whether the case was left out for what others did, so that there is no call to show."""
+    return str(row["fault"]) == GIVEN_UP or str(row["message"]).startswith("not run")
 
 
 def without_numbers(message: str) -> str:

@@ -15,10 +15,10 @@ import numpy as np
 
 from tiebreak.adapters.failure_reproducer import Failure, failure_script
 from tiebreak.adapters.isolation import MEMORY_LIMIT, IsolatedBackend
-from tiebreak.adapters.outcome import GIVEN_UP, NOT_JUDGED
+from tiebreak.adapters.outcome import NOT_JUDGED
 from tiebreak.adapters.registry import spec_from_file
 from tiebreak.adapters.reproducer import Wanted, script
-from tiebreak.conformance.failures import failure_rows
+from tiebreak.conformance.failures import failure_rows, was_not_run
 from tiebreak.conformance.judge import FAILURES
 from tiebreak.conformance.plan import Selection, plan
 from tiebreak.conformance.rows import element_row, text_of
@@ -60,7 +60,7 @@ def of_discrepancy(run: Run, name: str, folder: Path, named: str) -> str:
 
 def of_failure(run: Run, row: dict[str, Any], name: str, folder: Path, named: str) -> str:
     """The case as it is: what fails is not run here, only written down."""
-    if row["fault"] in (GIVEN_UP, NOT_JUDGED) or row["message"].startswith("not run"):
+    if row["fault"] == NOT_JUDGED or was_not_run(row):
         raise InvalidInput(f"{name}: there is no call to show: {row['message']}")
     with backend_of(run, row, folder, named) as backend:
         case = case_of(row, folder)

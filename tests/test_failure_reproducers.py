@@ -90,6 +90,8 @@ def test_failures_with_the_same_message_but_for_numbers_are_of_a_kind() -> None:
     first, second = failure_rows(rows, {"mine": "1.0"})
     assert (first["id"], first["cases"], first["witness"]["case"]) == ("F001", 2, "b")
     assert (second["id"], second["message"]) == ("F002", "another")
+    last = [row(f"{n}", "not run: given up", "error") for n in range(9)]
+    assert [found["message"][:7] for found in failure_rows([*last, *rows], {})] == ["at 0x7f", "another", "not run"]
     many = [row(f"case {n}", f"message {'x' * n}") for n in range(1, 200)]
     assert len(failure_rows(many, {})) == 51
     assert sum(found["cases"] for found in failure_rows(many, {})) == 199
