@@ -19,7 +19,7 @@ Key = tuple[str, str, str, str]  # backend, operator, verdict, fault
 
 
 def failure_rows(results: Iterable[Row], versions: Mapping[str, str]) -> list[dict[str, Any]]:
-    """One row for each kind of failure, the most frequent first, what was not run last. `results` are all cases' rows."""
+    """One row for each kind of failure of all cases' rows: the most frequent first, what was not run last."""
     groups: dict[Key, dict[str, list[Row]]] = defaultdict(lambda: defaultdict(list))
     for row in results:
         if row["verdict"] in FAILURES:
