@@ -59,6 +59,7 @@ def watching(failure: Failure) -> str:
 
 WATCH = '''
 NO_LIBRARY = 77  # the child's exit status if it can't import what it needs
+CHILD = "FAILURE_SCRIPT_MAKES_THE_CALL"  # in the environment of the child alone
 
 
 def resident(pid):
@@ -71,7 +72,11 @@ def resident(pid):
 
 
 def watch():
-    child = subprocess.Popen([*sys.orig_argv, "--call"], executable=sys.executable)
+    if not os.path.isfile(globals().get("__file__", "")):
+        print("save this script to a file first: it starts itself again to make the call")
+        return 2
+    command = [sys.executable, *(["-I"] if sys.flags.isolated else []), __file__]
+    child = subprocess.Popen(command, env={**os.environ, CHILD: "1"})
     ends, how = time.monotonic() + SECONDS, ""
     while child.poll() is None and not how:
         time.sleep(0.05)
@@ -96,7 +101,7 @@ def failed(kind, error, trace):
     os._exit(NO_LIBRARY if issubclass(kind, ImportError) else 1)
 
 
-if sys.argv[1:] != ["--call"]:
+if CHILD not in os.environ:
     sys.exit(watch())
 sys.excepthook = failed
 '''.strip("\n")

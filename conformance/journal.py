@@ -120,6 +120,8 @@ def held(folder: Path) -> Iterator[None]:
         fresh = not (unfinished / LOCK).exists()
         descriptor = locked(unfinished / LOCK)
     except OSError as error:
+        with suppress(OSError):
+            unfinished.rmdir()
         raise InvalidInput(f"{unfinished}: can't write there: {error.strerror or error}") from None
     try:
         yield

@@ -174,7 +174,7 @@ def run_and_report(
         records = explained(records, done, cases, errors)
         finish(folder, records, as_json=as_json)
     except (KeyboardInterrupt, JournalFailed, NotWritten) as error:
-        if not any((folder / FOLDER).glob("*.frames")):  # there is nothing to go on with
+        if not has_outcomes(folder):  # there is nothing to go on with
             raise
         what = "interrupted" if isinstance(error, KeyboardInterrupt) else str(error)
         raise MachineryFailed(f"{what}; to go on: tiebreak run --resume {shlex.quote(str(folder))}") from None

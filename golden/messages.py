@@ -20,7 +20,7 @@ LEFT_OUT = tuple(
         (rf"\d{{4}}-\d\d-\d\d [\d:.]+: [IWEF] {PLACE}\] ", ""),
     )
 )
-AT_PLACE = re.compile(rf"(?<![\w/]){PLACE}:? ")
+AT_PLACE = re.compile(rf"(?<![\w/])(?<!\(at ){PLACE}:? ")  # but not where an exception of a backend was raised
 NOTABLE = re.compile(
     r"panicked at|assert|check failed|must be|terminate called|what\(\):|fatal|abort|error|exception|"
     r"corrupted|double free|out of memory|bad_alloc|overflow|sanitizer|^\W*F\d{4} |: F ",

@@ -16,7 +16,7 @@ from tiebreak.golden.elements import ELEMENT_TYPES, FloatType
 from tiebreak.golden.errors import DamagedFile, InvalidInput
 from tiebreak.golden.files import bounded_text, check_plain
 from tiebreak.golden.nodes import Case, node_from_key
-from tiebreak.golden.places import RECORDS, beside, check_output
+from tiebreak.golden.places import RECORDS, UNFINISHED, beside, check_output
 from tiebreak.golden.pose import problems_of
 from tiebreak.golden.problem import Array, codes_of
 from tiebreak.golden.rounding import ROUND_MODES, short_mode
@@ -173,7 +173,9 @@ def read_info(folder: Path) -> dict[str, Any]:
     except DamagedFile:
         raise
     except InvalidInput:
-        raise InvalidInput(f"{folder}: no run here (no readable {INFO})") from None
+        begun = (folder / UNFINISHED / "plan.json").exists()
+        unfinished = f"; an unfinished one goes on with: tiebreak run --resume {folder}" if begun else ""
+        raise InvalidInput(f"{folder}: no run here (no readable {INFO}){unfinished}") from None
     except (ValueError, RecursionError) as error:
         raise DamagedFile(f"{path}: damaged run file: not JSON ({error})") from None
     if not isinstance(info, dict) or info.get("format") != "tiebreak-run" or info.get("version") != 1:

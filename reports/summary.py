@@ -18,6 +18,7 @@ from tiebreak.golden.texts import one_line, plural, printable
 from tiebreak.reports.records import Run
 
 MOST_ERRORS = 5
+MOST_FAILURES = 30  # lines
 MOST_TYPED_ROWS = 50
 MOST_PATH_ROWS = 12
 MOST_COLUMNS = 2  # backends side by side; more are grouped by what they gave
@@ -151,22 +152,21 @@ def path_table(run: Run) -> Table:
 
 
 def failures(run: Run) -> list[str]:
-    """One line for each backend's kind of failure, with its id, the commonest message and a guilty case."""
-    groups: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
-    for row in run.info.get("failures", []):
-        groups.setdefault((row["backend"], row["verdict"], row["fault"]), []).append(row)
-    lines = []
-    for (backend, verdict, fault), rows in groups.items():
-        kind = verdict if fault in ("", verdict) else f"{verdict} ({fault})"
-        first, cases, others = rows[0], sum(row["cases"] for row in rows), len(rows) - 1
-        more = f"; and {plural(others, 'other message')}: see the report" if others else ""
-        said = one_line(gist(first["message"]), 200)
-        lines.append(
-            f"{first['id']} {backend}: {kind} in {cases} of its cases, as {first['witness']['case']}: {said}{more}"
-        )
+    """One line for each kind of failure, with its id, a guilty case and the message of that case."""
+    rows = run.info.get("failures", [])
+    lines = [failure_line(row) for row in rows[:MOST_FAILURES]]
+    if len(rows) > MOST_FAILURES:
+        lines.append(f"… and {plural(len(rows) - MOST_FAILURES, 'other kind')} of failure: see failures in run.json")
     ran = set(run.results["backend"])
     idle = [backend["name"] for backend in run.info["backends"] if backend["name"] not in ran]
     return lines + [f"{name}: claims none of the chosen operators" for name in idle]
+
+
+def failure_line(row: Mapping[str, Any]) -> str:
+    verdict, fault, witness = row["verdict"], row["fault"], row["witness"]
+    kind = verdict if fault in ("", verdict) else f"{verdict} ({fault})"
+    told = f"as {witness['case']}: {one_line(gist(witness['message']), 200)}"
+    return f"{row['id']} {row['backend']}: {kind} in {plural(row['cases'], 'case')} of {row['operator']}, {told}"
 
 
 def explanation_failures(errors: Sequence[Mapping[str, Any]]) -> list[str]:

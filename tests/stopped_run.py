@@ -11,7 +11,7 @@ from typing import Any
 
 from tiebreak.adapters.isolation import IsolatedBackend
 from tiebreak.cli import main
-from tiebreak.conformance import journal, main_job, run
+from tiebreak.conformance import assembling, journal, main_job
 from tiebreak.reports import html, records
 
 # A place in the code each, and at the how manieth time that it is reached.
@@ -24,8 +24,9 @@ STAGES: dict[str, tuple[Any, str, int]] = {
     "last case": (journal.Journal, "add", 6),
     "attesting": (IsolatedBackend, "attestation", 1),
     "trying forbidden calls": (main_job, "forbidden_rows", 1),
-    "assembling": (main_job, "assemble", 1),
-    "naming": (run, "path_rows", 1),
+    "assembling": (main_job, "recorded", 1),
+    "explaining": (main_job, "explained", 1),
+    "naming": (assembling, "path_rows", 1),
     "results": (records, "table", 1),
     "a file": (Path, "replace", 3),
     "the record": (Path, "replace", 5),

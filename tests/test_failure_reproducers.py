@@ -76,6 +76,21 @@ def test_it_is_2_without_the_library(tmp_path: Path) -> None:
     assert "ModuleNotFoundError" in shown.stdout
 
 
+def test_a_script_starts_itself_once_and_only_from_a_file(tmp_path: Path) -> None:
+    """Whatever it is given, one child makes the call; where it can't start one it says so, and passes nothing."""
+    lines = 'open("calls", "a").write("one ")\nos.abort()'
+    path = written(tmp_path, "crash", outcome.CRASH, lines)
+    for words in ([], ["extra"], ["--call"], ["-h", "--call"]):
+        done = subprocess.run([sys.executable, str(path), *words], cwd=tmp_path, capture_output=True, timeout=120)
+        assert done.returncode == 1
+    assert (tmp_path / "calls").read_text(encoding="utf-8") == "one " * 4
+    for command in ([sys.executable], [sys.executable, "-"]):
+        source = path.read_text(encoding="utf-8")
+        piped = subprocess.run(command, input=source, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+        assert (piped.returncode, piped.stdout.split(":")[0]) == (2, "save this script to a file first")
+    assert (tmp_path / "calls").read_text(encoding="utf-8") == "one " * 4
+
+
 def test_failures_with_the_same_message_but_for_numbers_are_of_a_kind() -> None:
     def row(case: str, message: str, verdict: str = "crash", elements: int = 3) -> dict[str, object]:
         about = {"backend": "mine", "operator": "onnx.QuantizeLinear", "verdict": verdict, "fault": verdict}

@@ -25,6 +25,7 @@ GISTS = (
      "thread 'main' panicked: index out of bounds"),
     ("x 2.5 (of 3) is no multiple of 1/3: a::b", "x 2.5 (of 3) is no multiple of 1/3: a::b"),
     ("src/a.cc:1", "src/a.cc:1"),
+    ("ValueError: one element is bad (at mine.py:23 in run)", "ValueError: one element is bad (at mine.py:23 in run)"),
 )  # fmt: skip
 
 TENSORFLOW = """\

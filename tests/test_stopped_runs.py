@@ -83,7 +83,7 @@ def unbroken(words: list[str], tmp_path_factory: pytest.TempPathFactory) -> dict
 
 def assert_completed(folder: Path, words: list[str], whole: dict[str, Any]) -> None:
     """Go on, or begin anew where nothing had been found out."""
-    if (folder / FOLDER).exists():
+    if (folder / FOLDER / "plan.json").exists():
         done = tiebreak("run", "--resume", str(folder))
     else:
         done = tiebreak("run", *words, "-o", str(folder))
