@@ -288,6 +288,8 @@ class IsolatedBackend:
 
     def attestation(self, nodes: Sequence[str]) -> dict[str, str]:
         """What the backend says of itself after compiling the nodes; says so if it cannot answer any more."""
+        if self.worker is None and self.faults.too_many(self.time_limit):  # a start more would only take time
+            return {"attestation failed": self.given_up().message}
         try:
             told = self.ask({"request": "attest", "nodes": list(nodes)})["attestation"]
             return {text_of(key, 100): text_of(value, 500) for key, value in dict(told).items()}
