@@ -42,7 +42,7 @@ Predictions = Iterator[tuple[Cause, Callable[[], Array | None]]]  # None: the mi
 def predictions(case: Case, truths: Truths, errors: ExplanationErrors, about: str) -> Iterator[tuple[Cause, Array]]:
     """Each hypothesis with its prediction (int64 codes, flat); the simplest explanations first.
 
-    One that raises is noted and left out, and so is what its table would have had after it.
+    One that raises is noted and left out; where a table itself raises, so is what it would have had after that.
     """
     for source in sources(case, truths):
         for cause, predict in errors.each(STAGE, about, source):

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tiebreak.adapters.outcome import GIVEN_UP
 from tiebreak.conformance.judge import FAILURES
-from tiebreak.golden.messages import gist
+from tiebreak.golden.messages import without_numbers
 
 MOST_MESSAGES = 50  # of one kind that are told apart
 LONGEST_KEY = 200
@@ -24,7 +23,7 @@ def failure_rows(results: Iterable[Row], versions: Mapping[str, str]) -> list[di
     for row in results:
         if row["verdict"] in FAILURES:
             key = str(row["backend"]), str(row["operator"]), str(row["verdict"]), str(row["fault"])
-            message = without_numbers(str(row["message"]))
+            message = without_numbers(str(row["message"]))[:LONGEST_KEY]
             groups[key][message if message in groups[key] or len(groups[key]) < MOST_MESSAGES else ""].append(row)
     kinds = [(key, rows) for key, messages in groups.items() for rows in messages.values()]
     kinds.sort(key=lambda kind: (was_not_run(kind[1][0]), -len(kind[1])))
@@ -50,8 +49,3 @@ def failure_row(name: str, key: Key, rows: list[Row], versions: Mapping[str, str
 def was_not_run(row: Row) -> bool:
     """Whether the case was left out for what others did, so that there is no call to show."""
     return str(row["fault"]) == GIVEN_UP or str(row["message"]).startswith("not run")
-
-
-def without_numbers(message: str) -> str:
-    """What messages of one kind have in common: no addresses, times and sizes."""
-    return re.sub(r"0x[0-9a-fA-F]+|[0-9]+", "#", gist(message))[:LONGEST_KEY]

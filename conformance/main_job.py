@@ -35,13 +35,22 @@ from tiebreak.conformance.journal import (
 )
 from tiebreak.conformance.outcomes import Runner
 from tiebreak.conformance.plan import Selection, chosen_operators, plan
+from tiebreak.conformance.recording import BackendRecords
 from tiebreak.conformance.run import run_all, started
 from tiebreak.golden.errors import EXIT_NOTHING_RAN, DamagedFile, InvalidInput, MachineryFailed, TiebreakError
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.places import check_writable
 from tiebreak.reports.console import plain
 from tiebreak.reports.html import write_report
-from tiebreak.reports.records import NotWritten, RunRecords, as_run, write_info, write_run
+from tiebreak.reports.records import (
+    NotWritten,
+    Run,
+    as_run,
+    explained_tables,
+    write_explanations,
+    write_info,
+    write_run,
+)
 from tiebreak.reports.summary import explanation_failures, json_summary, print_summary, why_nothing_ran
 
 
@@ -167,12 +176,7 @@ def run_and_report(
     try:
         with shown_progress() as progress:
             done = run_all(backends, cases, folder / FOLDER, progress)
-        records = recorded(done, cases, facts)
-        write_run(folder, as_run(records), records.generated)  # before anything that could fail looks for causes
-        errors = ExplanationErrors()
-        records.info["forbidden"] = [row for backend in backends for row in forbidden_by(backend, tried, errors)]
-        records = explained(records, done, cases, errors)
-        finish(folder, records, as_json=as_json)
+        code = write_and_explain(done, cases, folder, facts, partial(forbidden_calls, backends, tried), as_json=as_json)
     except (KeyboardInterrupt, JournalFailed, NotWritten) as error:
         if not has_outcomes(folder):  # there is nothing to go on with
             raise
@@ -182,17 +186,45 @@ def run_and_report(
         end_run(folder)
     except KeyboardInterrupt:  # all is written and said: too late to stop
         end_run(folder)
-    return int(records.info["exit"])
+    return code
 
 
-def forbidden_by(backend: Runner, operators: Sequence[str], errors: ExplanationErrors) -> list[dict[str, Any]]:
-    return errors.attempt("forbidden calls", backend.name, lambda: forbidden_rows([backend], operators), [])
+Try = Callable[[ExplanationErrors], list[dict[str, Any]]]
 
 
-def finish(folder: Path, records: RunRecords, *, as_json: bool) -> None:
-    """Write the records again, with their causes, then the report; say what there is. Drawing may fail, too."""
-    run, errors = as_run(records), ExplanationErrors()
-    write_run(folder, run, records.generated)
+def write_and_explain(
+    done: Sequence[BackendRecords],
+    cases: Sequence[Case],
+    folder: Path,
+    facts: dict[str, Any],
+    tried: Try = lambda errors: [],
+    *,
+    as_json: bool,
+) -> int:
+    """Write the records, then what explains them, then the report; the exit code. `tried` gives the forbidden calls."""
+    records, errors = recorded(done, cases, facts), ExplanationErrors()
+    run = as_run(records)
+    write_run(folder, run, records.generated)  # before anything that could fail looks for causes
+    records.info["forbidden"] = tried(errors)
+    finish(folder, explained_tables(run, explained(records, done, cases, errors)), as_json=as_json)
+    return int(run.info["exit"])
+
+
+def forbidden_calls(
+    backends: Sequence[Runner], operators: Sequence[str], errors: ExplanationErrors
+) -> list[dict[str, Any]]:
+    """What each backend makes of the calls that documents forbid; nothing of one that can't be asked."""
+    found = []
+    for backend in backends:
+        tried = partial(forbidden_rows, [backend], operators)
+        found += errors.attempt("forbidden calls", backend.name, tried, [])
+    return found
+
+
+def finish(folder: Path, run: Run, *, as_json: bool) -> None:
+    """Write what explains the records, then the report; say what there is. Drawing may fail, too."""
+    errors = ExplanationErrors()
+    write_explanations(folder, run)
     draw(errors, "report.html", partial(write_report, folder / "report.html", run, str(folder)))
     if errors.found:
         run.info["explanation_errors"] += errors.rows()

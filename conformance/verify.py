@@ -18,10 +18,9 @@ from typing import Any
 import numpy as np
 
 from tiebreak.adapters.outcome import Outcome
-from tiebreak.conformance.assembling import assemble
 from tiebreak.conformance.export import MANIFEST
 from tiebreak.conformance.journal import check_discardable, held
-from tiebreak.conformance.main_job import finish, made
+from tiebreak.conformance.main_job import made, write_and_explain
 from tiebreak.conformance.outcomes import with_right_outputs
 from tiebreak.conformance.recording import BackendRecords, record
 from tiebreak.conformance.truths import TruthCache
@@ -32,7 +31,7 @@ from tiebreak.golden.nodes import Case, TensorType
 from tiebreak.golden.pose import problems_of
 from tiebreak.golden.problem import Array
 from tiebreak.golden.samples.model import Tensor
-from tiebreak.reports.records import RunRecords, parse_case
+from tiebreak.reports.records import parse_case
 
 FORMAT = "tiebreak-export", 1
 LARGEST_MANIFEST = 1 << 30
@@ -48,8 +47,8 @@ class Wanted:
     shapes: tuple[tuple[int, ...], ...]
 
 
-def verify(folder: Path, name: str, version: str) -> RunRecords:
-    """The records of a run in which `name` gave the outputs found in folder/outputs.
+def judged(folder: Path, name: str, version: str) -> tuple[BackendRecords, list[Case]]:
+    """What `name` did, by the outputs found in folder/outputs, and the cases that were carried there.
 
     A case for which nothing came back is an error, one with a reason in NNNNNN.txt is unsupported.
     """
@@ -66,8 +65,7 @@ def verify(folder: Path, name: str, version: str) -> RunRecords:
     for one in wanted:
         brought = streamed.get(one.number) or outcome(folder / "outputs", one)
         record(records, one.case, with_right_outputs(one.case, brought), cache)
-    info = {"command": "", "level": "offline", "seed": 0, "time_limit": 0.0, "folder": str(folder)}
-    return assemble([records], [one.case for one in wanted], info)
+    return records, [one.case for one in wanted]
 
 
 def read_manifest(folder: Path) -> list[Wanted]:
@@ -250,6 +248,6 @@ def verify_job(folder: Path, name: str, version: str, run_dir: Path, *, as_json:
         return EXIT_NOTHING_RAN
     with made(run_dir), held(run_dir):
         check_discardable(run_dir)
-        records = verify(folder, name, version)
-        finish(run_dir, records, as_json=as_json)
-    return int(records.info["exit"])
+        records, cases = judged(folder, name, version)
+        facts = {"command": "", "level": "offline", "seed": 0, "time_limit": 0.0, "folder": str(folder)}
+        return write_and_explain([records], cases, run_dir, facts, as_json=as_json)

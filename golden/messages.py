@@ -40,6 +40,11 @@ def gist(message: str) -> str:
     return without_places(found) or " ".join(message.split())
 
 
+def without_numbers(message: str) -> str:
+    """What messages of one kind have in common: its gist without addresses, times and sizes."""
+    return re.sub(r"0x[0-9a-fA-F]+|[0-9]+", "…", gist(message))
+
+
 def without_places(text: str) -> str:
     """Without "src/core/node.cpp:123 " and a function's signature behind it."""
     first, *others = AT_PLACE.split(text)

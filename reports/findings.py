@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from tiebreak.golden.messages import gist
+from tiebreak.golden.messages import without_numbers
 from tiebreak.golden.texts import one_line
 from tiebreak.reports.records import Run
 from tiebreak.reports.summary import FAILED
@@ -27,6 +27,7 @@ SEVERITIES = {
     TIES: "an integer off by one, only where the quotient is a tie or an integer exactly",
 }
 NEAREST_ULPS = 8
+LONGEST_MESSAGE = 160
 MOST_KINDS = 6  # pairs of types of a refusal
 COLUMNS = (
     *("id", "backend", "cause", "severity", "elements", "types", "clause", "witness", "expected", "got"),
@@ -146,16 +147,12 @@ def failures(run: Run) -> Iterator[str]:
     first: dict[tuple[str, ...], str] = {}
     for row in failed.to_dict("records"):
         key = tuple(str(row[name]) for name in ("backend", "version", "operator", "verdict"))
-        key = (*key, without_numbers(str(row["message"])))
+        key = (*key, without_numbers(str(row["message"]))[:LONGEST_MESSAGE])
         counts[key] += 1
         first.setdefault(key, str(row["case"]))
     for (backend, version, operator, verdict, message), count in sorted(counts.items()):
         case = first[backend, version, operator, verdict, message]
         yield "| " + " | ".join(md(c) for c in (f"{backend} {version}", operator, verdict, count, message, case)) + " |"
-
-
-def without_numbers(message: str) -> str:
-    return re.sub(r"0x[0-9a-fA-F]+|[0-9]{2,}", "…", gist(message))[:160]
 
 
 def accepted(run: Run) -> Iterator[str]:
@@ -181,7 +178,11 @@ def refused(run: Run) -> Iterator[str]:
     counts: Counter[tuple[str, ...]] = Counter()
     types: dict[tuple[str, ...], set[str]] = defaultdict(set)
     for row in rows.to_dict("records"):
-        key = (f"{row['backend']} {row['version']}", str(row["operator"]), without_numbers(str(row["message"])))
+        key = (
+            f"{row['backend']} {row['version']}",
+            str(row["operator"]),
+            without_numbers(str(row["message"]))[:LONGEST_MESSAGE],
+        )
         counts[key] += 1
         types[key].add(f"{row['input_type']} to {row['output_type']}")
     if not counts:

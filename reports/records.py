@@ -91,12 +91,22 @@ def as_run(records: RunRecords) -> Run:
     return Run(records.info, results, discrepancies)
 
 
+def explained_tables(run: Run, records: RunRecords) -> Run:
+    """The tables of a run that was explained since: its results are what they were."""
+    return Run(records.info, run.results, table(records.discrepancies, DISCREPANCY_DTYPES))
+
+
 def write_run(folder: Path, run: Run, generated: Sequence[Case]) -> None:
     """Write the records; run.json goes last, so that a folder with it is whole."""
     replace_file(folder / RESULTS, lambda path: run.results.to_parquet(path, index=False))
-    replace_file(folder / DISCREPANCIES, lambda path: run.discrepancies.to_parquet(path, index=False))
     cases = table([case_row(case) for case in generated], dict.fromkeys(("id", "origin", "node", "inputs"), "string"))
     replace_file(folder / CASES, lambda path: cases.to_parquet(path, index=False))
+    write_explanations(folder, run)
+
+
+def write_explanations(folder: Path, run: Run) -> None:
+    """Write what changes when a run is explained: causes and clauses of the discrepancies, and run.json."""
+    replace_file(folder / DISCREPANCIES, lambda path: run.discrepancies.to_parquet(path, index=False))
     write_info(folder, run.info)
 
 

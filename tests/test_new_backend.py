@@ -12,13 +12,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from judged_offline import verify
 
 from tiebreak.adapters.isolation import IsolatedBackend
 from tiebreak.conformance.export import export
 from tiebreak.conformance.judge import judge_outputs, output_problem
 from tiebreak.conformance.plan import Selection, plan
 from tiebreak.conformance.truths import TruthCache
-from tiebreak.conformance.verify import verify
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Case, make_node
 from tiebreak.new_backend import WAYS, commands, new_backend

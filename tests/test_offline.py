@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from judged_offline import verify
 
 from tiebreak.conformance.export import export, plain
 from tiebreak.conformance.exported import Output, exported
 from tiebreak.conformance.plan import Selection, plan
 from tiebreak.conformance.truths import TruthCache
-from tiebreak.conformance.verify import verify, verify_job
+from tiebreak.conformance.verify import verify_job
 from tiebreak.golden.errors import DamagedFile, InvalidInput
 from tiebreak.golden.problem import codes_of
 

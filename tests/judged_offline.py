@@ -1,0 +1,15 @@
+"""The records of a verified export, with what explains them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tiebreak.conformance.assembling import assemble
+from tiebreak.conformance.verify import judged
+from tiebreak.reports.records import RunRecords
+
+
+def verify(folder: Path, name: str, version: str) -> RunRecords:
+    """What `tiebreak verify` records of the outputs in folder/outputs."""
+    records, cases = judged(folder, name, version)
+    return assemble([records], cases, {"level": "offline", "seed": 0})
