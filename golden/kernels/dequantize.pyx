@@ -10,7 +10,10 @@ import numpy as np
 from tiebreak.golden.kernels import tensors
 from tiebreak.golden.problem import IN_RANGE, UNDEFINED, ZERO
 
-include "arithmetic.pxi"
+from libc.math cimport isfinite
+from libc.stdint cimport uint8_t
+
+from tiebreak.golden.kernels.arithmetic cimport Format, format_of, narrow, product_narrowed
 
 
 def dequantize(problem, working, mode):

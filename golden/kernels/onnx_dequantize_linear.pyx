@@ -11,9 +11,10 @@ import numpy as np
 from tiebreak.golden.kernels import tensors
 from tiebreak.golden.problem import IN_RANGE, UNDEFINED, ZERO
 
-from libc.math cimport isinf
+from libc.math cimport isfinite, isinf
+from libc.stdint cimport uint8_t
 
-include "arithmetic.pxi"
+from tiebreak.golden.kernels.arithmetic cimport Format, format_of, narrow, product_narrowed
 
 
 def dequantize_linear(problem, working, mode):

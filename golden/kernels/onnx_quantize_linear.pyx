@@ -13,9 +13,10 @@ from tiebreak.golden.elements import FloatType
 from tiebreak.golden.kernels import tensors
 from tiebreak.golden.problem import IN_RANGE, OUT_OF_RANGE, UNDEFINED, ZERO
 
-from libc.math cimport floor, isnan, signbit
+from libc.math cimport INFINITY, fabs, floor, fma, frexp, isfinite, isnan, ldexp, signbit
+from libc.stdint cimport int64_t, uint8_t
 
-include "arithmetic.pxi"
+from tiebreak.golden.kernels.arithmetic cimport Format, format_of, narrow, to_odd
 
 # What rounding does on a tie, or in general: away from zero, toward it, up, down, to even.
 AWAY, TRUNCATE, UP, DOWN, EVEN = range(5)

@@ -6,10 +6,11 @@ import numpy as np
 from tiebreak.golden.kernels import integers, tensors
 from tiebreak.golden.problem import IN_RANGE, UNDEFINED, ZERO
 
-from libc.math cimport NAN
+from libc.math cimport NAN, fabs, isfinite
+from libc.stdint cimport uint8_t
 
-include "arithmetic.pxi"
-include "integral.pxi"
+from tiebreak.golden.kernels.arithmetic cimport Format, format_of, narrow
+from tiebreak.golden.kernels.integral cimport integral, undecided
 
 cdef double MARGIN = 2.0**-49, LEAST = 2.0**-1000
 
@@ -91,7 +92,7 @@ cdef in_steps(const double[::1] x, const double[::1] low, const double[::1] high
               const double[::1] last, double n, str mode, tuple described, double[::1] values, uint8_t[::1] states):
     cdef Py_ssize_t i
     cdef Format w = format_of(described)
-    cdef int rule = MODE_NUMBERS[mode]
+    cdef int rule = tensors.MODE_NUMBERS[mode]
     cdef bint defined
     cdef uint8_t in_range = IN_RANGE, undefined = UNDEFINED, zero = ZERO
     for i in range(x.shape[0]):
@@ -113,7 +114,7 @@ cdef exactly(const double[::1] x, const double[::1] low, const double[::1] high,
              const double[::1] last, object levels, str mode, tuple described, double[::1] values, uint8_t[::1] states):
     cdef Py_ssize_t i
     cdef Format f = format_of(described)
-    cdef int rule = MODE_NUMBERS[mode]
+    cdef int rule = tensors.MODE_NUMBERS[mode]
     cdef bint small = levels <= 1 << 44, is_zero
     cdef double n = float(levels) if small else 1.0
     cdef double level

@@ -13,9 +13,10 @@ import numpy as np
 from tiebreak.golden.kernels import integers, tensors
 from tiebreak.golden.problem import IN_RANGE, UNDEFINED, ZERO
 
-include "arithmetic.pxi"
+from libc.math cimport fabs, fmax, fmin, isfinite, signbit
+from libc.stdint cimport uint8_t
 
-from libc.math cimport fmax, fmin, signbit
+from tiebreak.golden.kernels.arithmetic cimport Format, format_of, narrow
 
 cdef enum Range:
     COMBINED, FIRST, SCALED

@@ -12,8 +12,11 @@ import numpy as np
 from tiebreak.golden.kernels import integers, tensors
 from tiebreak.golden.problem import IN_RANGE, UNDEFINED, ZERO
 
-include "arithmetic.pxi"
-include "integral.pxi"
+from libc.math cimport fabs, fma, isfinite, ldexp
+from libc.stdint cimport uint8_t
+
+from tiebreak.golden.kernels.arithmetic cimport Format, format_of, narrow, to_odd
+from tiebreak.golden.kernels.integral cimport integral, undecided
 
 cdef double RELATIVE = ldexp(1.0, -50)
 cdef double WIDEST = ldexp(1.0, 32)
@@ -37,7 +40,7 @@ cdef loop(const double[::1] x, const double[::1] low, const double[::1] high, lo
           tuple described, double[::1] values, uint8_t[::1] states):
     cdef Py_ssize_t i
     cdef Format f = format_of(described)
-    cdef int number = MODE_NUMBERS[mode]
+    cdef int number = tensors.MODE_NUMBERS[mode]
     cdef uint8_t in_range = IN_RANGE, undefined = UNDEFINED, zero = ZERO
     cdef double value, least = narrow(lowest, f), greatest = narrow(highest, f)
     for i in range(x.shape[0]):

@@ -17,10 +17,11 @@ import numpy as np
 from tiebreak.golden.kernels import integers, tensors
 from tiebreak.golden.problem import IN_RANGE, OUT_OF_RANGE, UNDEFINED, ZERO
 
-include "arithmetic.pxi"
-include "integral.pxi"
+from libc.math cimport NAN, fabs, fmax, fmin, isfinite
+from libc.stdint cimport int64_t, uint8_t
 
-from libc.math cimport NAN, fmax, fmin
+from tiebreak.golden.kernels.arithmetic cimport Format, format_of, narrow
+from tiebreak.golden.kernels.integral cimport integral
 
 cdef double MAX_FLOAT = 3.4028234663852886e38
 cdef double FAR = 1099511627776.0  # 2^40: beyond every range, whatever the error of a double
@@ -45,7 +46,7 @@ cdef struct Node:
 cdef Node node_of(problem, str mode):
     cdef Node n
     kind = problem.constants["T"]
-    n.mode, n.rounding = RANGES[problem.constants["mode"]], MODE_NUMBERS[mode]
+    n.mode, n.rounding = RANGES[problem.constants["mode"]], tensors.MODE_NUMBERS[mode]
     n.combines = not kind.signed or kind.bits == 8
     n.count = 2.0**kind.bits
     n.offset = 128.0 if kind.signed else 0.0

@@ -7,6 +7,17 @@ import numpy as np
 from tiebreak.golden.elements import FloatType, IntegerType, numpy_dtype
 from tiebreak.golden.problem import Array
 
+MODE_NUMBERS = {  # of integral.pxd
+    "ROUND_NEAREST_TOWARD_EVEN": 0,
+    "ROUND_NEAREST_TOWARD_INFINITY": 1,
+    "ROUND_NEAREST_TOWARD_ZERO": 2,
+    "ROUND_NEAREST_UPWARD": 3,
+    "ROUND_NEAREST_DOWNWARD": 4,
+    "ROUND_TOWARD_INFINITY": 5,
+    "ROUND_TOWARD_ZERO": 6,
+    "ROUND_UP": 7,
+    "ROUND_DOWN": 8,
+}
 LARGEST = {"float16": 65504.0, "bfloat16": 3.3895313892515355e38, "float32": 3.4028234663852886e38}
 
 

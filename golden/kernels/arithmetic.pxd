@@ -1,9 +1,7 @@
 # Inline arithmetic shared by the kernels: rounding a double to a narrower type, and exact products as two doubles.
-#
-# Textually included: cimport would need the folders to be where the packages are.
 
 from libc.math cimport INFINITY, copysign, fabs, fma, frexp, isfinite, ldexp, nextafter, rint
-from libc.stdint cimport int64_t, uint8_t, uint64_t
+from libc.stdint cimport uint64_t
 from libc.string cimport memcpy
 
 cdef struct Format:
@@ -15,7 +13,7 @@ cdef struct Format:
     uint64_t odd, half, kept  # of a double's bits: the type's last, one less than half of it, all down to it
 
 
-cdef Format format_of(tuple described):
+cdef inline Format format_of(tuple described):
     """From (precision, emin, largest), see tensors.format_of."""
     cdef Format f
     cdef int dropped

@@ -1,18 +1,6 @@
-# Rounding a double to an integer by any of the nine modes. Textually included, after arithmetic.pxi.
+# Rounding a double to an integer by any of the nine modes, which have the numbers of tensors.MODE_NUMBERS.
 
-from libc.math cimport ceil, floor
-
-MODE_NUMBERS = {
-    "ROUND_NEAREST_TOWARD_EVEN": 0,
-    "ROUND_NEAREST_TOWARD_INFINITY": 1,
-    "ROUND_NEAREST_TOWARD_ZERO": 2,
-    "ROUND_NEAREST_UPWARD": 3,
-    "ROUND_NEAREST_DOWNWARD": 4,
-    "ROUND_TOWARD_INFINITY": 5,
-    "ROUND_TOWARD_ZERO": 6,
-    "ROUND_UP": 7,
-    "ROUND_DOWN": 8,
-}
+from libc.math cimport copysign, fabs, floor, rint
 
 
 cdef inline double integral(double q, int mode) noexcept nogil:
