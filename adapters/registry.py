@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from tiebreak.adapters.protocol import Backend
 from tiebreak.golden.errors import InvalidInput
-from tiebreak.golden.texts import printable
+from tiebreak.golden.untrusted_text import printable
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint

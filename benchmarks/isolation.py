@@ -18,8 +18,8 @@ from typing import Any
 
 from fresh import in_fresh_process
 
-from tiebreak.conformance.plan import Selection, plan
-from tiebreak.conformance.run import run_all, started
+from tiebreak.conformance.cases.plan import Selection, plan
+from tiebreak.conformance.running.backends import run_all, started
 from tiebreak.golden.nodes import Case
 
 BACKENDS = ("numpy-naive", "onnx-reference", "onnxruntime", "openvino", "tensorflow", "torch", "litert", "ngraph")

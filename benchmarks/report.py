@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from fresh import Failed, in_fresh_process
 
-from tiebreak.conformance.plan import Selection, plan
-from tiebreak.conformance.run import run_cases
+from tiebreak.conformance.cases.plan import Selection, plan
+from tiebreak.conformance.running.backends import run_cases
 from tiebreak.reports.html import write_report
 from tiebreak.reports.records import Run, as_run, read_run, write_run
 

@@ -9,10 +9,10 @@ from typing import Any
 from timing import Stopwatch
 
 from tiebreak.adapters.isolation import MEMORY_LIMIT
-from tiebreak.conformance.assembling import assemble
-from tiebreak.conformance.journal import FOLDER, begin_run, digest_of
-from tiebreak.conformance.plan import Selection, plan
-from tiebreak.conformance.run import run_all, started
+from tiebreak.conformance.cases.plan import Selection, plan
+from tiebreak.conformance.running.assembling import assemble
+from tiebreak.conformance.running.backends import run_all, started
+from tiebreak.conformance.running.journal import FOLDER, begin_run, digest_of
 from tiebreak.reports.html import write_report
 from tiebreak.reports.records import as_run, write_run
 

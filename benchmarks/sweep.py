@@ -15,7 +15,7 @@ from typing import Any
 from alone import alone, alone_on_made_inputs
 from fresh import Failed, in_fresh_process
 
-from tiebreak.conformance.plan import Selection
+from tiebreak.conformance.cases.plan import Selection
 from tiebreak.conformance.sweep.job import How, space_of, sweep_job
 from tiebreak.conformance.sweep.sweeper import Sweeper, cores
 from tiebreak.golden.space import space_from

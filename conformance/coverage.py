@@ -18,8 +18,8 @@ from tiebreak.golden.errors import EXIT_CONFORMS, EXIT_DISCREPANCIES
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.operators import OPERATORS, get_operator
 from tiebreak.golden.operators.model import Clause
-from tiebreak.golden.pose import problems_of
 from tiebreak.golden.problem import OUT_OF_RANGE, UNDEFINED, ZERO, Array
+from tiebreak.golden.problems import problems_of
 from tiebreak.golden.vectorfile import VECTORS, read_document
 
 
@@ -121,7 +121,7 @@ def vectors_by_clause() -> Counter[str]:
 
 def generated_by_clause(count: int, seed: int = 0) -> Counter[str]:
     """How many of an operator's generated cases show each clause."""
-    from tiebreak.conformance.generators import generate_cases
+    from tiebreak.conformance.cases.generators import generate_cases
 
     return Counter(
         clause for name in OPERATORS for case in generate_cases(name, count, seed) for clause in case.clauses

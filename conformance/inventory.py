@@ -17,7 +17,7 @@ from rich.table import Table
 
 from tiebreak.adapters.isolation import IsolatedBackend
 from tiebreak.adapters.registry import check_spec, install_command, registered
-from tiebreak.conformance.run import problem_of_start
+from tiebreak.conformance.running.backends import problem_of_start
 from tiebreak.golden.builder import all_files, file_name
 from tiebreak.golden.errors import EXIT_CONFORMS, EXIT_FAILED, TiebreakError
 from tiebreak.golden.nodes import Case
@@ -165,7 +165,7 @@ SETTINGS = ("TF_ENABLE_ONEDNN_OPTS", "ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA", "
 
 def kernel_finding() -> Finding:
     """Whether the compiled kernel gives what a stored golden vector says."""
-    from tiebreak.conformance.truths import TruthCache
+    from tiebreak.conformance.judging.truths import TruthCache
 
     try:
         case = plainest_cases(VECTORS / file_name("onnx.QuantizeLinear", "float32", "uint8"), 1)[0]

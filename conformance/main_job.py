@@ -17,12 +17,14 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 
 from tiebreak.adapters.isolation import MEMORY_LIMIT
 from tiebreak.adapters.registry import check_spec, registered
-from tiebreak.conformance.assembling import explained, recorded
-from tiebreak.conformance.cluster import Cluster
-from tiebreak.conformance.explanation_errors import ExplanationErrors
-from tiebreak.conformance.forbidden import forbidden_rows
-from tiebreak.conformance.interrupts import stopped_by_signals
-from tiebreak.conformance.journal import (
+from tiebreak.conformance.cases.plan import Selection, chosen_operators, plan
+from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
+from tiebreak.conformance.dask.scheduler import Cluster
+from tiebreak.conformance.running.assembling import explained, recorded
+from tiebreak.conformance.running.backends import run_all, started
+from tiebreak.conformance.running.forbidden import forbidden_rows
+from tiebreak.conformance.running.interrupts import stopped_by_signals
+from tiebreak.conformance.running.journal import (
     FOLDER,
     JournalFailed,
     begin_run,
@@ -33,10 +35,8 @@ from tiebreak.conformance.journal import (
     held,
     read_plan,
 )
-from tiebreak.conformance.outcomes import Runner
-from tiebreak.conformance.plan import Selection, chosen_operators, plan
-from tiebreak.conformance.recording import BackendRecords
-from tiebreak.conformance.run import run_all, started
+from tiebreak.conformance.running.outcomes import Runner
+from tiebreak.conformance.running.recording import BackendRecords
 from tiebreak.golden.errors import EXIT_NOTHING_RAN, DamagedFile, InvalidInput, MachineryFailed, TiebreakError
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.places import check_writable
@@ -133,7 +133,7 @@ def on_cluster(cluster: Cluster | None, specs: Sequence[str], how: How) -> list[
     """The backends on a cluster's workers, the first named served first; none without a cluster."""
     if cluster is None:
         return []
-    from tiebreak.conformance.cluster_backend import ClusterBackend
+    from tiebreak.conformance.dask.backend import ClusterBackend
 
     limits = how.time_limit, how.memory_limit
     return [ClusterBackend(cluster, spec, *limits, priority=-number) for number, spec in enumerate(specs)]

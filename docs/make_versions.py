@@ -15,8 +15,8 @@ from typing import Any
 
 from packaging.version import Version
 
-from tiebreak.conformance.compare import checked_run, compare
-from tiebreak.golden.texts import plural
+from tiebreak.conformance.gate.compare import checked_run, compare
+from tiebreak.golden.untrusted_text import plural
 from tiebreak.reports.findings import md
 from tiebreak.reports.records import Run
 

@@ -20,9 +20,9 @@ from tiebreak.golden.operators.model import Operator
 from tiebreak.golden.places import check_writable
 from tiebreak.golden.problem import IN_RANGE, OUT_OF_RANGE
 from tiebreak.golden.sampled import operand_flags, sampled_groups
-from tiebreak.golden.separating import separating
-from tiebreak.golden.themes import THEMES, Setting, Sketch
-from tiebreak.golden.traps import TRAPS
+from tiebreak.golden.vector_inputs.by_search import TRAPS
+from tiebreak.golden.vector_inputs.by_theme import THEMES, Setting, Sketch
+from tiebreak.golden.vector_inputs.by_witness import separating
 from tiebreak.golden.vectorfile import VECTORS, dump, read_cases, vector_paths, write_aside
 
 Pair = tuple[int, int]  # (value, state)

@@ -12,8 +12,8 @@ from tiebreak.golden.elements import FloatType, decimal
 from tiebreak.golden.flags import FLAGS
 from tiebreak.golden.nodes import Case, make_node
 from tiebreak.golden.operators.model import Operator
-from tiebreak.golden.pose import problems_of
 from tiebreak.golden.problem import IN_RANGE, OUT_OF_RANGE, UNDEFINED, ZERO, Array, Problem, codes_of, kind_of
+from tiebreak.golden.problems import problems_of
 from tiebreak.golden.samples.model import Sample
 
 

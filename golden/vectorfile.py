@@ -23,8 +23,8 @@ from tiebreak.golden.files import bounded_text
 from tiebreak.golden.nodes import Case, Expected, make_node
 from tiebreak.golden.operators import OPERATORS
 from tiebreak.golden.places import beside, check_output
-from tiebreak.golden.pose import problems_of
 from tiebreak.golden.problem import IN_RANGE, UNDEFINED, ZERO, Array, Problem
+from tiebreak.golden.problems import problems_of
 
 VECTORS = Path(__file__).parent / "vectors"
 SCHEMA = VECTORS / "schema.json"

@@ -9,7 +9,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from tiebreak.golden.texts import printable
+from tiebreak.golden.untrusted_text import printable
 from tiebreak.reports.summary import shown
 
 HEADINGS = ("backend", "node", "inputs", "working precision", "unspecified", "mismatches", "status")

@@ -1,6 +1,6 @@
 """What changed between two runs: tables for the terminal, and one HTML file without any reference outside itself.
 
-The comparison is the mapping that conformance.compare makes; every text from a backend is escaped.
+The comparison is the mapping that conformance.gate.compare makes; every text from a backend is escaped.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rich.markup import escape
 
-from tiebreak.golden.texts import printable
+from tiebreak.golden.untrusted_text import printable
 
 
 def plain(text: str, longest: int = 60) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from tiebreak.golden.messages import without_numbers
-from tiebreak.golden.texts import one_line
+from tiebreak.golden.untrusted_text import one_line
 from tiebreak.reports.records import Run
 from tiebreak.reports.summary import FAILED
 

@@ -1,6 +1,6 @@
 """What the gate found: for people, for $GITHUB_STEP_SUMMARY, and as JUnit XML.
 
-`found` is the mapping that conformance.gate makes, with the `run` and `baseline` folders; every text from a backend is
+`found` is the mapping that gate.gate makes, with the `run` and `baseline` folders; every text from a backend is
 escaped for where it goes.
 """
 
@@ -18,7 +18,7 @@ from rich.console import Console
 
 from tiebreak.golden.errors import EXIT_CONFORMS, EXIT_DISCREPANCIES, EXIT_FAILED, EXIT_NOTHING_RAN, InvalidInput
 from tiebreak.golden.messages import gist
-from tiebreak.golden.texts import printable
+from tiebreak.golden.untrusted_text import printable
 from tiebreak.reports.junit import clean
 from tiebreak.reports.markdown import append_step_summary, operands
 from tiebreak.reports.records import write_aside

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
-from tiebreak.golden.texts import one_line, plural
+from tiebreak.golden.untrusted_text import one_line, plural
 from tiebreak.reports.records import Run, write_aside
 from tiebreak.reports.repro_command import repro_words
 from tiebreak.reports.summary import FAILED, RAN, VERDICTS

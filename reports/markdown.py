@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.messages import gist
 from tiebreak.golden.places import check_outside_runs
-from tiebreak.golden.texts import one_line, plural
+from tiebreak.golden.untrusted_text import one_line, plural
 from tiebreak.reports.records import Run
 from tiebreak.reports.repro_command import repro_words
 from tiebreak.reports.summary import FAILED, RAN, verdict_counts

@@ -17,8 +17,8 @@ from tiebreak.golden.errors import DamagedFile, InvalidInput
 from tiebreak.golden.files import bounded_text, check_plain
 from tiebreak.golden.nodes import Case, node_from_key
 from tiebreak.golden.places import RECORDS, UNFINISHED, beside, check_output
-from tiebreak.golden.pose import problems_of
 from tiebreak.golden.problem import Array, codes_of
+from tiebreak.golden.problems import problems_of
 from tiebreak.golden.rounding import ROUND_MODES, short_mode
 from tiebreak.golden.samples.model import Tensor
 from tiebreak.reports.run_info import check_info

@@ -14,7 +14,7 @@ from rich.table import Table
 
 from tiebreak.golden.messages import gist
 from tiebreak.golden.rounding import ROUND_MODES, short_mode
-from tiebreak.golden.texts import one_line, plural, printable
+from tiebreak.golden.untrusted_text import one_line, plural, printable
 from tiebreak.reports.records import Run
 
 MOST_ERRORS = 5

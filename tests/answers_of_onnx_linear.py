@@ -10,8 +10,8 @@ import numpy as np
 from tiebreak.golden import kernel, oracle
 from tiebreak.golden.elements import FloatType, decode
 from tiebreak.golden.nodes import Case, make_node
-from tiebreak.golden.pose import problems_of
 from tiebreak.golden.problem import UNDEFINED, Problem
+from tiebreak.golden.problems import problems_of
 
 QUANTIZE, DEQUANTIZE = "onnx.QuantizeLinear", "onnx.DequantizeLinear"
 F8 = "float8_e4m3fn"

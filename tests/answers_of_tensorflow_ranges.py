@@ -9,8 +9,8 @@ import numpy as np
 
 from tiebreak.golden import kernel, oracle
 from tiebreak.golden.nodes import Case, make_node
-from tiebreak.golden.pose import problems_of
 from tiebreak.golden.problem import UNDEFINED, Elementwise, Problem
+from tiebreak.golden.problems import problems_of
 
 Q, D = "tensorflow.QuantizeV2", "tensorflow.Dequantize"
 SCALED = {"mode": "SCALED"}

@@ -8,9 +8,9 @@ import numpy as np
 
 from tiebreak.conformance.audit.answer import Answer
 from tiebreak.conformance.audit.inference import Inference
-from tiebreak.conformance.audit.model import Probe, codes
 from tiebreak.conformance.audit.operators import arithmetic_of
 from tiebreak.conformance.audit.proof import settle
+from tiebreak.conformance.semantics.model import Probe, codes
 from tiebreak.golden.nodes import Node, make_node
 from tiebreak.golden.problem import Array
 

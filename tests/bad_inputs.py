@@ -323,7 +323,7 @@ def damaged_runs(place: Path) -> None:
 
 def broken_off(place: Path) -> None:
     """A run folder with what a killed run leaves: its plan, which is damaged, and outcomes."""
-    from tiebreak.conformance.journal import FOLDER, Journal
+    from tiebreak.conformance.running.journal import FOLDER, Journal
 
     unfinished = place / "broken-off" / FOLDER
     unfinished.mkdir(parents=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tiebreak.conformance.assembling import assemble
-from tiebreak.conformance.verify import judged
+from tiebreak.conformance.offline.verify import judged
+from tiebreak.conformance.running.assembling import assemble
 from tiebreak.reports.records import RunRecords
 
 

@@ -14,7 +14,7 @@ from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators import get_operator
 from tiebreak.golden.problem import codes_of
 from tiebreak.golden.samples import openvino_fake_quantize, tensorflow_quantize_v2
-from tiebreak.golden.separating import WITNESSES
+from tiebreak.golden.vector_inputs.by_witness import WITNESSES
 
 
 def nodes() -> Iterator[Node]:

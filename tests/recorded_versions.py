@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tiebreak.conformance.plan import Selection, plan
-from tiebreak.conformance.run import run_cases
+from tiebreak.conformance.cases.plan import Selection, plan
+from tiebreak.conformance.running.backends import run_cases
 from tiebreak.reports.records import as_run, write_run
 
 TESTS = Path(__file__).parent

@@ -11,7 +11,8 @@ from typing import Any
 
 from tiebreak.adapters.isolation import IsolatedBackend
 from tiebreak.cli import main
-from tiebreak.conformance import assembling, journal, main_job
+from tiebreak.conformance import main_job
+from tiebreak.conformance.running import assembling, journal
 from tiebreak.reports import html, records
 
 # A place in the code each, and at the how manieth time that it is reached.

@@ -7,7 +7,7 @@ from pathlib import Path
 from click.testing import CliRunner, Result
 
 from tiebreak.cli import main
-from tiebreak.conformance.plan import Selection
+from tiebreak.conformance.cases.plan import Selection
 from tiebreak.conformance.sweep.job import space_of
 from tiebreak.golden.space import Space
 

@@ -21,14 +21,14 @@ from hypothesis import strategies as st
 
 from tiebreak.cli import main
 from tiebreak.conformance.audit.asking import Asker
-from tiebreak.conformance.audit.model import ANYTHING, Candidates, Probe, codes
 from tiebreak.conformance.audit.operators import ARITHMETICS, arithmetic_of, audited_node
-from tiebreak.conformance.audit.places import place_of, rounded
+from tiebreak.conformance.semantics.model import ANYTHING, Candidates, Probe, codes
+from tiebreak.conformance.semantics.places import place_of, rounded
 from tiebreak.golden import oracle
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Case, make_node
-from tiebreak.golden.pose import problems_of
 from tiebreak.golden.problem import Array
+from tiebreak.golden.problems import problems_of
 from tiebreak.golden.rounding import ROUND_MODES
 
 EVEN = {"axes": (), "round_mode": "ROUND_NEAREST_TOWARD_EVEN"}

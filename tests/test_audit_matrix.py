@@ -15,7 +15,7 @@ from tiebreak.conformance.audit.matrix import separations
 from tiebreak.conformance.audit.operators import arithmetic_of, audited_node
 from tiebreak.conformance.audit.stored import kind_of, stored_probes
 from tiebreak.golden.problem import Array, codes_of
-from tiebreak.golden.separating import witnesses
+from tiebreak.golden.vector_inputs.by_witness import witnesses
 from tiebreak.golden.vectorfile import VECTORS, read_cases
 
 

@@ -22,12 +22,12 @@ from audited_boxes import (
 )
 from auditing import audited
 
-from tiebreak.conformance.audit.model import ANYTHING, codes
 from tiebreak.conformance.audit.operators import arithmetic_of, audited_node
+from tiebreak.conformance.semantics.model import ANYTHING, codes
 from tiebreak.golden import kernel, oracle
 from tiebreak.golden.nodes import Case
-from tiebreak.golden.pose import problems_of
 from tiebreak.golden.problem import UNDEFINED, Array
+from tiebreak.golden.problems import problems_of
 
 EVEN = {"axes": (), "round_mode": "ROUND_NEAREST_TOWARD_EVEN"}
 

@@ -12,7 +12,6 @@ from click.testing import CliRunner
 
 from tiebreak.cli import main
 from tiebreak.conformance.audit.inference import Inference
-from tiebreak.conformance.audit.model import Arithmetic, Candidates, Probe, Semantics
 from tiebreak.conformance.audit.operators import arithmetic_of, audited_node
 from tiebreak.conformance.audit.proof import (
     EXHAUSTIVE,
@@ -22,6 +21,7 @@ from tiebreak.conformance.audit.proof import (
     settings_of,
     settle,
 )
+from tiebreak.conformance.semantics.model import Arithmetic, Candidates, Probe, Semantics
 from tiebreak.golden.nodes import Node, make_node
 
 EVEN = {"axes": (), "round_mode": "ROUND_NEAREST_TOWARD_EVEN"}

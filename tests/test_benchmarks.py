@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tiebreak.conformance.plan import Selection
+from tiebreak.conformance.cases.plan import Selection
 from tiebreak.golden.kernel import MODES
 from tiebreak.reports.records import read_run
 

@@ -10,17 +10,17 @@ import numpy as np
 from test_wrong_backends import vectors
 from tiebreak.adapters.outcome import Outcome
 from tiebreak.conformance.audit.operators import arithmetic_of
+from tiebreak.conformance.audit.recorded_causes import Engine
 from tiebreak.conformance.audit.sentences import cause_of
-from tiebreak.conformance.by_semantics import Engine
-from tiebreak.conformance.explaining import evidence_of
-from tiebreak.conformance.naming import with_causes
-from tiebreak.conformance.operands import Operands, operands, round_array
-from tiebreak.conformance.recording import BackendRecords, record
-from tiebreak.conformance.rows import UNEXPLAINED
-from tiebreak.conformance.truths import TruthCache
+from tiebreak.conformance.causes.settling import with_causes
+from tiebreak.conformance.judging.operands import Operands, operands, round_array
+from tiebreak.conformance.judging.rows import UNEXPLAINED
+from tiebreak.conformance.judging.truths import TruthCache
+from tiebreak.conformance.running.explaining import evidence_of
+from tiebreak.conformance.running.recording import BackendRecords, record
 from tiebreak.golden.nodes import Case, make_node
-from tiebreak.golden.pose import quantization_of
 from tiebreak.golden.problem import Array
+from tiebreak.golden.problems import quantization_of
 
 AWAY = "ROUND_NEAREST_TOWARD_INFINITY"
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tiebreak.conformance.sweep.campaign import campaign_job
+from tiebreak.conformance.campaign import campaign_job
 from tiebreak.conformance.sweep.job import How
 from tiebreak.conformance.sweep.plan_file import MOST_SWEEPS, read_plan
 from tiebreak.golden.errors import InvalidInput

@@ -11,15 +11,15 @@ import pytest
 import arithmetic_of_mistakes as wb
 from test_wrong_backends import operands, vectors
 from tiebreak.adapters.outcome import Outcome
-from tiebreak.conformance.boundary import distance_in_ulp
-from tiebreak.conformance.causes import Explanation, settle
-from tiebreak.conformance.explaining import evidence_of
-from tiebreak.conformance.naming import with_causes
-from tiebreak.conformance.operands import round_array
-from tiebreak.conformance.recording import BackendRecords, record
-from tiebreak.conformance.rows import UNEXPLAINED
-from tiebreak.conformance.suite.layout import Cause
-from tiebreak.conformance.truths import TruthCache
+from tiebreak.conformance.causes.explanations import Explanation, settle
+from tiebreak.conformance.causes.settling import with_causes
+from tiebreak.conformance.judging.boundary import distance_in_ulp
+from tiebreak.conformance.judging.operands import round_array
+from tiebreak.conformance.judging.rows import UNEXPLAINED
+from tiebreak.conformance.judging.truths import TruthCache
+from tiebreak.conformance.operators.model import Cause
+from tiebreak.conformance.running.explaining import evidence_of
+from tiebreak.conformance.running.recording import BackendRecords, record
 from tiebreak.golden.elements import FLOAT_TYPES, parse_real
 from tiebreak.golden.rounding import ROUND_MODES
 

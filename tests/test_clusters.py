@@ -15,9 +15,9 @@ from click.testing import CliRunner
 
 from tiebreak.adapters.outcome import Outcome
 from tiebreak.cli import main
-from tiebreak.conformance.clusters import cluster_rows
-from tiebreak.conformance.shrink import Shown, shrunk
-from tiebreak.conformance.truths import TruthCache
+from tiebreak.conformance.causes.root_causes import cluster_rows
+from tiebreak.conformance.judging.truths import TruthCache
+from tiebreak.conformance.running.shrink import Shown, shrunk
 from tiebreak.golden.nodes import Case, make_node
 from tiebreak.reports.findings import findings, md, severity, shared
 from tiebreak.reports.records import read_run

@@ -14,8 +14,8 @@ from click.testing import CliRunner, Result
 from recorded_versions import recorded
 
 from tiebreak.cli import main
-from tiebreak.conformance.compare import compare
-from tiebreak.conformance.history import history
+from tiebreak.conformance.gate.compare import compare
+from tiebreak.conformance.gate.history import history
 from tiebreak.golden.errors import DamagedFile, InvalidInput
 from tiebreak.reports.comparison import comparison_page
 from tiebreak.reports.records import Run, read_run, write_run

@@ -15,8 +15,8 @@ from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Case, make_node
 from tiebreak.golden.operators import OPERATORS
 from tiebreak.golden.operators.model import Contest, Operator
-from tiebreak.golden.pose import problems_of
 from tiebreak.golden.problem import OUT_OF_RANGE, UNDEFINED, Array
+from tiebreak.golden.problems import problems_of
 from tiebreak.golden.samples.model import Tensor, real_code
 from tiebreak.reports.pages import BACKENDS, cell, contested_page, operator_page
 

@@ -12,7 +12,7 @@ from tiebreak.golden import kernel
 from tiebreak.golden.builder import all_files, file_name
 from tiebreak.golden.operators import OPERATORS
 from tiebreak.golden.operators.model import Operator
-from tiebreak.golden.pose import problems_of
+from tiebreak.golden.problems import problems_of
 from tiebreak.golden.vectorfile import VECTORS, read_cases
 
 

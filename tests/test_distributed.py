@@ -15,12 +15,12 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from tiebreak.conformance.cluster import Cluster, cluster_at
+from tiebreak.conformance.campaign import campaign_job
+from tiebreak.conformance.cases.plan import Selection
+from tiebreak.conformance.dask.scheduler import Cluster, cluster_at
+from tiebreak.conformance.dask.sweeps import Crew, sweep_on
 from tiebreak.conformance.main_job import How as RunHow
 from tiebreak.conformance.main_job import main_job
-from tiebreak.conformance.plan import Selection
-from tiebreak.conformance.sweep.campaign import campaign_job
-from tiebreak.conformance.sweep.distributed import Crew, sweep_on
 from tiebreak.conformance.sweep.job import How, space_of, sweep_job
 from tiebreak.conformance.sweep.log import Log, part_of
 from tiebreak.conformance.sweep.plan_file import read_plan
@@ -243,7 +243,7 @@ def test_a_wrong_address_is_one_line(address: str, workers: int, said: str) -> N
 
 
 def test_a_scheduler_that_does_not_answer_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tiebreak.conformance.cluster.CONNECT_LIMIT", 0.2)
+    monkeypatch.setattr("tiebreak.conformance.dask.scheduler.CONNECT_LIMIT", 0.2)
     with pytest.raises(MachineryFailed, match=r"--scheduler tcp://127.0.0.1:1: "), cluster_at("tcp://127.0.0.1:1"):
         pass
 

@@ -17,15 +17,18 @@ import sample_explained_backends as samples
 
 from tiebreak.adapters.answering import Answerer
 from tiebreak.adapters.outcome import Outcome
-from tiebreak.conformance import assembling, causes, explaining, hypotheses, main_job, naming, recording
-from tiebreak.conformance.assembling import explained, recorded
-from tiebreak.conformance.compare import checked_run
-from tiebreak.conformance.explanation_errors import ExplanationErrors
-from tiebreak.conformance.outcomes import with_right_outputs
-from tiebreak.conformance.plan import Selection, plan
-from tiebreak.conformance.recording import BackendRecords, record
-from tiebreak.conformance.rows import UNEXPLAINED
-from tiebreak.conformance.truths import TruthCache
+from tiebreak.conformance import main_job
+from tiebreak.conformance.cases.plan import Selection, plan
+from tiebreak.conformance.causes import explanations, settling
+from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
+from tiebreak.conformance.gate.compare import checked_run
+from tiebreak.conformance.judging.rows import UNEXPLAINED
+from tiebreak.conformance.judging.truths import TruthCache
+from tiebreak.conformance.operators import quantize_mistakes
+from tiebreak.conformance.running import assembling, explaining, recording
+from tiebreak.conformance.running.assembling import explained, recorded
+from tiebreak.conformance.running.outcomes import with_right_outputs
+from tiebreak.conformance.running.recording import BackendRecords, record
 from tiebreak.golden.errors import InvalidInput, MachineryFailed
 from tiebreak.golden.nodes import Case
 from tiebreak.reports import html, records
@@ -195,8 +198,8 @@ def test_a_mistake_that_raises_costs_its_own_name(monkeypatch: pytest.MonkeyPatc
     own = [case for case in cases if case.node.operator == "onnx.QuantizeLinear"]
     done = [judged(wrong, own, [answer(wrong, case) for case in own], TruthCache())]
     before = explained(recorded(done, own, dict(FACTS)), done, own)
-    (cause, _), *others = hypotheses.HYPOTHESES
-    monkeypatch.setattr(causes, "HYPOTHESES", ((cause, throw), *others))
+    (cause, _), *others = quantize_mistakes.HYPOTHESES
+    monkeypatch.setattr(explanations, "HYPOTHESES", ((cause, throw), *others))
     done = [judged(wrong, own, [answer(wrong, case) for case in own], TruthCache())]
     after = explained(recorded(done, own, dict(FACTS)), done, own)
     assert [row["cause"] for row in after.discrepancies] == [row["cause"] for row in before.discrepancies]
@@ -210,14 +213,14 @@ def cases_of(found: RunRecords) -> set[str]:
 
 
 def test_one_kind_of_node_that_raises_leaves_the_others_their_causes(monkeypatch: pytest.MonkeyPatch) -> None:
-    plausible = naming.plausible
+    plausible = settling.plausible
 
-    def of_most(evidence: naming.Evidence) -> Any:
+    def of_most(evidence: settling.Evidence) -> Any:
         if any(row["output_type"] == "int8" for row in evidence.discrepancies):
             raise Injected("of one kind")
         return plausible(evidence)
 
-    monkeypatch.setattr(naming, "plausible", of_most)
+    monkeypatch.setattr(settling, "plausible", of_most)
     monkeypatch.setattr(BACKENDS[0], "name", "wrong ties")  # one backend with two kinds of node
     cases, given = outcomes()
     truths, one = TruthCache(), BackendRecords({"name": "both", "version": "1", "spec": "both"})

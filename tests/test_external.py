@@ -22,7 +22,7 @@ from tiebreak.adapters.external_process import ProgramError
 from tiebreak.adapters.isolation import IsolatedBackend
 from tiebreak.adapters.program import array_of, dtype_named, raw
 from tiebreak.adapters.registry import check_spec
-from tiebreak.conformance.judge import output_problem
+from tiebreak.conformance.judging.judge import output_problem
 from tiebreak.golden.errors import InvalidInput, MachineryFailed, Unsupported
 from tiebreak.golden.nodes import Case, Node, TensorType, make_node
 

@@ -13,7 +13,7 @@ import pytest
 
 from tiebreak.adapters import failure_reproducer, outcome
 from tiebreak.adapters.failure_reproducer import Failure, failure_script
-from tiebreak.conformance.failures import failure_rows
+from tiebreak.conformance.running.failures import failure_rows
 from tiebreak.golden.nodes import make_node
 
 RIGHT = "outputs = (np.zeros(x.shape, np.uint8),)"

@@ -20,9 +20,9 @@ from tiebreak.adapters.float_mode import LAYOUT
 from tiebreak.adapters.isolation import IsolatedBackend, WorkerProcess
 from tiebreak.adapters.outcome import Outcome
 from tiebreak.adapters.process_state import ProcessState
-from tiebreak.conformance import run
-from tiebreak.conformance.outcomes import SAMPLE, sample_of
-from tiebreak.conformance.run import run_cases
+from tiebreak.conformance.running import backends
+from tiebreak.conformance.running.backends import run_cases
+from tiebreak.conformance.running.outcomes import SAMPLE, sample_of
 from tiebreak.golden.nodes import Case, make_node
 
 HERE = Path(__file__).parent
@@ -365,8 +365,8 @@ def test_a_part_of_a_run_that_was_stopped_counts_when_it_goes_on() -> None:
 
 
 def results_of(specs: list[str], cases: list[Case], folder: Path) -> list[dict[str, Any]]:
-    with run.started(specs, time_limit=5.0, memory_limit=4096, in_process=False) as backends:
-        return [without(row) for found in run.run_all(backends, cases, folder) for row in found.results]
+    with backends.started(specs, time_limit=5.0, memory_limit=4096, in_process=False) as running:
+        return [without(row) for found in backends.run_all(running, cases, folder) for row in found.results]
 
 
 SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in ("aborts", "aborts_at_int8", "hangs")]
@@ -382,7 +382,7 @@ def test_faults_are_the_same_in_a_run_that_was_stopped_anywhere(
     whole = results_of([spec], cases, tmp_path / "whole")
     assert [row["case"] for row in whole] == [case.id for case in cases]
     assert any(row["fault"] for row in whole)
-    written = run.Journal.add
+    written = backends.Journal.add
     for stop in (1, 4):
         folder = tmp_path / str(stop)
         folder.mkdir()
@@ -394,8 +394,8 @@ def test_faults_are_the_same_in_a_run_that_was_stopped_anywhere(
             added.append(None)
             written(*arguments)
 
-        monkeypatch.setattr(run.Journal, "add", add)
+        monkeypatch.setattr(backends.Journal, "add", add)
         with pytest.raises(KeyboardInterrupt):
             results_of([spec], cases, folder)
-        monkeypatch.setattr(run.Journal, "add", written)
+        monkeypatch.setattr(backends.Journal, "add", written)
         assert results_of([spec], cases, folder) == whole

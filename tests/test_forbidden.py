@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from tiebreak.cli import main
-from tiebreak.conformance.forbidden import FORBIDDEN
+from tiebreak.conformance.running.forbidden import FORBIDDEN
 from tiebreak.golden.operators import get_operator
 
 

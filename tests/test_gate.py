@@ -17,8 +17,8 @@ from recorded_versions import recorded
 from waiver_files import waiver_file
 
 from tiebreak.cli import main
-from tiebreak.conformance.gate import gate, update_baseline
-from tiebreak.conformance.waivers import read_waivers
+from tiebreak.conformance.gate.gate import gate, update_baseline
+from tiebreak.conformance.gate.waivers import read_waivers
 from tiebreak.golden.errors import DamagedFile, InvalidInput
 from tiebreak.reports.gate import code, markdown
 from tiebreak.reports.records import Run, read_run, write_run

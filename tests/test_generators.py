@@ -12,16 +12,16 @@ import pytest
 from hypothesis import HealthCheck, Phase, find, given, settings
 
 from tiebreak import cases as public_cases
-from tiebreak.conformance.generators import cases, generate_cases, nodes
-from tiebreak.conformance.judge import DEVIATES, judge
-from tiebreak.conformance.truths import kernel_truth
+from tiebreak.conformance.cases.generators import cases, generate_cases, nodes
+from tiebreak.conformance.judging.judge import DEVIATES, judge
+from tiebreak.conformance.judging.truths import kernel_truth
 from tiebreak.golden import kernel
 from tiebreak.golden.elements import ulp
 from tiebreak.golden.formulas.quantize import quotient
 from tiebreak.golden.nodes import Case, Node
 from tiebreak.golden.operators import OPERATORS, get_operator
-from tiebreak.golden.pose import problems_of, quantization_of
 from tiebreak.golden.problem import Quantization
+from tiebreak.golden.problems import problems_of, quantization_of
 from tiebreak.golden.rounding import ROUND_MODES
 
 
@@ -122,7 +122,7 @@ def test_generation_leaves_the_global_random_state_alone() -> None:
 def test_what_is_generated_does_not_depend_on_what_is_loaded() -> None:
     """Hypothesis tries constants of local modules, and a test session has many of them."""
     script = (
-        "from tiebreak.conformance.generators import generate_cases\n"
+        "from tiebreak.conformance.cases.generators import generate_cases\n"
         "print(*(case.id for case in generate_cases('onnx.QuantizeLinear', 60, 3)))"
     )
     fresh = subprocess.run([sys.executable, "-P", "-c", script], capture_output=True, text=True, check=True)

@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tiebreak.conformance.journal import FOLDER, LOCK, Journal, check_not_held, held
+from tiebreak.conformance.running.journal import FOLDER, LOCK, Journal, check_not_held, held
 from tiebreak.golden.errors import InvalidInput
 
 SAMPLES = Path(__file__).parent / "sample_backends.py"

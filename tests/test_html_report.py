@@ -17,8 +17,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tiebreak.conformance.plan import Selection, plan
-from tiebreak.conformance.run import run_cases
+from tiebreak.conformance.cases.plan import Selection, plan
+from tiebreak.conformance.running.backends import run_cases
 from tiebreak.golden.errors import DamagedFile
 from tiebreak.reports.html import cell, render, visible
 from tiebreak.reports.plots import distance_plot, exponent_plot, place

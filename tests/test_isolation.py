@@ -21,8 +21,8 @@ from tiebreak.adapters.faults import CRASHES_IN_A_ROW, HANG_SECONDS, MOST_CRASHE
 from tiebreak.adapters.in_process import InProcessBackend
 from tiebreak.adapters.isolation import IsolatedBackend, batches
 from tiebreak.adapters.registry import check_spec, registered
-from tiebreak.conformance.judge import VERDICTS, output_problem
-from tiebreak.conformance.run import run_cases
+from tiebreak.conformance.judging.judge import VERDICTS, output_problem
+from tiebreak.conformance.running.backends import run_cases
 from tiebreak.golden.errors import InvalidInput, MachineryFailed
 from tiebreak.golden.nodes import Case, make_node
 

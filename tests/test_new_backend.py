@@ -15,10 +15,10 @@ import pytest
 from judged_offline import verify
 
 from tiebreak.adapters.isolation import IsolatedBackend
-from tiebreak.conformance.export import export
-from tiebreak.conformance.judge import judge_outputs, output_problem
-from tiebreak.conformance.plan import Selection, plan
-from tiebreak.conformance.truths import TruthCache
+from tiebreak.conformance.cases.plan import Selection, plan
+from tiebreak.conformance.judging.judge import judge_outputs, output_problem
+from tiebreak.conformance.judging.truths import TruthCache
+from tiebreak.conformance.offline.export import export
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Case, make_node
 from tiebreak.new_backend import WAYS, commands, new_backend

@@ -14,8 +14,8 @@ import pytest
 
 from tiebreak.adapters import ngraph_install
 from tiebreak.adapters.ngraph import QUANTIZED, REALS, NGraph
-from tiebreak.conformance.judge import DEVIATES, judge_outputs
-from tiebreak.conformance.truths import TruthCache
+from tiebreak.conformance.judging.judge import DEVIATES, judge_outputs
+from tiebreak.conformance.judging.truths import TruthCache
 from tiebreak.golden.errors import MachineryFailed, Unsupported
 from tiebreak.golden.nodes import Node, make_node
 from tiebreak.golden.problem import Array

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tiebreak.conformance.judge import judge_outputs
-from tiebreak.conformance.truths import TruthCache
+from tiebreak.conformance.judging.judge import judge_outputs
+from tiebreak.conformance.judging.truths import TruthCache
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Case, make_node, node_from_key
 from tiebreak.golden.operators import OPERATORS

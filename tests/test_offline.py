@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 from judged_offline import verify
 
-from tiebreak.conformance.export import export, plain
-from tiebreak.conformance.exported import Output, exported
-from tiebreak.conformance.plan import Selection, plan
-from tiebreak.conformance.truths import TruthCache
-from tiebreak.conformance.verify import verify_job
+from tiebreak.conformance.cases.plan import Selection, plan
+from tiebreak.conformance.judging.truths import TruthCache
+from tiebreak.conformance.offline.export import export, plain
+from tiebreak.conformance.offline.exported import Output, exported
+from tiebreak.conformance.offline.verify import verify_job
 from tiebreak.golden.errors import DamagedFile, InvalidInput
 from tiebreak.golden.problem import codes_of
 

@@ -13,16 +13,16 @@ import pytest
 from answers_of_onnx_linear import DEQUANTIZE, F8, QUANTIZE, number, numbers, same, solve
 from hypothesis import HealthCheck, given, settings
 
-from tiebreak.conformance.generators import cases
-from tiebreak.conformance.suite import SUITES
-from tiebreak.conformance.truths import TruthCache
+from tiebreak.conformance.cases.generators import cases
+from tiebreak.conformance.judging.truths import TruthCache
+from tiebreak.conformance.operators import SUITES
 from tiebreak.golden import kernel, oracle
 from tiebreak.golden.builder import build_file
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Case, make_node
 from tiebreak.golden.operators import OPERATORS
-from tiebreak.golden.pose import problems_of
 from tiebreak.golden.problem import Array, codes_of
+from tiebreak.golden.problems import problems_of
 from tiebreak.golden.vectorfile import VECTORS
 
 # ONNX's own node tests, as the installed package generates them.

@@ -20,8 +20,8 @@ from tiebreak.golden.operators import OPERATORS
 from tiebreak.golden.operators import onnx_rank_one_contested as rank_one
 from tiebreak.golden.operators.model import Answer, Contest
 from tiebreak.golden.operators.onnx_linear import NUMBERS
-from tiebreak.golden.pose import problems_of
 from tiebreak.golden.problem import Elementwise, Quantization
+from tiebreak.golden.problems import problems_of
 
 NOT_ALLOWED: tuple[tuple[str, dict[str, Any], str], ...] = (
     (QUANTIZE, {"quantized": "int4", "opset": 19}, "opset 19 has no quantized type int4"),

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tiebreak.conformance.generators import cases
+from tiebreak.conformance.cases.generators import cases
 from tiebreak.golden import kernel, oracle
 from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, decode, encode
 from tiebreak.golden.errors import MachineryFailed
 from tiebreak.golden.nodes import Case
-from tiebreak.golden.pose import problems_of
 from tiebreak.golden.problem import OUT_OF_RANGE, UNDEFINED, Quantization
+from tiebreak.golden.problems import problems_of
 from tiebreak.golden.rounding import ROUND_MODES
 
 # (2.5, -3.5) as the nGraph document gives them for the nearest modes, and by its words for the others.

@@ -8,8 +8,8 @@ import pytest
 from tiebreak.golden import oracle
 from tiebreak.golden.builder import file_name
 from tiebreak.golden.operators import OPERATORS
-from tiebreak.golden.pose import problems_of
 from tiebreak.golden.problem import UNDEFINED
+from tiebreak.golden.problems import problems_of
 from tiebreak.golden.vectorfile import VECTORS, read_cases
 
 # The files of fewest elements that show every step: of results with few and with many bits.

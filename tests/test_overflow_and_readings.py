@@ -14,12 +14,12 @@ from answers_of_tensorflow_ranges import D as DEQUANTIZE
 from answers_of_tensorflow_ranges import Q as QUANTIZE
 from test_tensorflow_fake import PER_CHANNEL, PER_TENSOR, SCALED, answers, array, posed
 
-from tiebreak.conformance.judge import DEVIATES, EXACT, UNSPECIFIED, WORKING, judge_outputs
-from tiebreak.conformance.truths import TruthCache
+from tiebreak.conformance.judging.judge import DEVIATES, EXACT, UNSPECIFIED, WORKING, judge_outputs
+from tiebreak.conformance.judging.truths import TruthCache
 from tiebreak.golden import oracle
 from tiebreak.golden.nodes import Case, make_node
-from tiebreak.golden.pose import problems_of
 from tiebreak.golden.problem import IN_RANGE, OUT_OF_RANGE
+from tiebreak.golden.problems import problems_of
 
 
 def test_what_every_reading_of_a_division_by_int32_gives_is_required() -> None:

@@ -13,12 +13,12 @@ import pytest
 import sample_path_backends
 from rich.console import Console
 
-from tiebreak.conformance.path_members import node_key
-from tiebreak.conformance.paths import causes_by_path, path_cases, path_rows
-from tiebreak.conformance.plan import Selection, plan
-from tiebreak.conformance.probes import AXIS_ATTRIBUTES, LARGE, PER_CHANNEL, PROBES, Probe, case_of, layouts
-from tiebreak.conformance.run import run_cases
-from tiebreak.conformance.truths import TruthCache
+from tiebreak.conformance.cases.path_probes import AXIS_ATTRIBUTES, LARGE, PER_CHANNEL, PROBES, Probe, case_of, layouts
+from tiebreak.conformance.cases.plan import Selection, plan
+from tiebreak.conformance.judging.truths import TruthCache
+from tiebreak.conformance.paths.dependence import causes_by_path, path_cases, path_rows
+from tiebreak.conformance.paths.members import node_key
+from tiebreak.conformance.running.backends import run_cases
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.operators import OPERATORS
 from tiebreak.golden.problem import Array, codes_of

@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tiebreak.conformance.assertions import assert_conforms, verdicts
-from tiebreak.conformance.plan import Selection, plan, stored_cases
-from tiebreak.conformance.pytest_checks import Asked, Checks, Test, kind_of_case, planned
-from tiebreak.conformance.pytest_findings import Shown, finding, replay_command
+from tiebreak.conformance.cases.plan import Selection, plan, stored_cases
+from tiebreak.conformance.gate.waivers import Waiver
 from tiebreak.conformance.pytest_plugin import pytest_configure
-from tiebreak.conformance.waivers import Waiver
+from tiebreak.conformance.pytest_plugin.assertions import assert_conforms, verdicts
+from tiebreak.conformance.pytest_plugin.checks import Asked, Checks, Test, kind_of_case, planned
+from tiebreak.conformance.pytest_plugin.findings import Shown, finding, replay_command
 from tiebreak.golden.errors import InvalidInput, Unsupported
 from tiebreak.golden.nodes import Node, make_node
 from tiebreak.golden.operators import OPERATORS
@@ -106,7 +106,7 @@ def test_loading_the_plugin_imports_nothing_of_tiebreak() -> None:
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({}, "tiebreak.conformance.suite: name what to test with --tiebreak-backend BACKEND"),
+        ({}, "tiebreak.conformance.operators: name what to test with --tiebreak-backend BACKEND"),
         ({"backend": ["nope"]}, "tiebreak: unknown backend 'nope'; known: "),
         ({"backend": ["boxes:right"], "operator": ["Foo"]}, "tiebreak: unknown operator 'Foo'"),
         ({"backend": ["boxes:right"], "waivers": "none.toml"}, "none.toml"),
@@ -116,7 +116,7 @@ def test_loading_the_plugin_imports_nothing_of_tiebreak() -> None:
 def test_wrong_options_are_a_usage_error_of_one_line(options: dict[str, Any], says: str) -> None:
     given = {"backend": [], "operator": [], "waivers": None, "level": "quick", "timeout": 10.0} | options
     config = SimpleNamespace(
-        args=["tiebreak.conformance.suite"], getoption=lambda name: given[name.removeprefix("tiebreak_")]
+        args=["tiebreak.conformance.operators"], getoption=lambda name: given[name.removeprefix("tiebreak_")]
     )
     with pytest.raises(pytest.UsageError) as found:
         pytest_configure(config)  # type: ignore[arg-type]
@@ -127,7 +127,7 @@ def test_without_a_backend_pytest_ends_with_a_usage_error(folder: Path) -> None:
     code, output = suite(folder)
     assert code == 4
     assert [line for line in output.splitlines() if line.strip()] == [
-        "ERROR: tiebreak.conformance.suite: name what to test with --tiebreak-backend BACKEND"
+        "ERROR: tiebreak.conformance.operators: name what to test with --tiebreak-backend BACKEND"
     ]
 
 

@@ -10,11 +10,11 @@ import numpy as np
 from audited_boxes import fake_of_a_compiler
 
 from tiebreak.adapters.outcome import Outcome
-from tiebreak.conformance.by_semantics import Engine
-from tiebreak.conformance.explaining import evidence_of
-from tiebreak.conformance.naming import with_causes
-from tiebreak.conformance.recording import BackendRecords, record
-from tiebreak.conformance.truths import TruthCache
+from tiebreak.conformance.audit.recorded_causes import Engine
+from tiebreak.conformance.causes.settling import with_causes
+from tiebreak.conformance.judging.truths import TruthCache
+from tiebreak.conformance.running.explaining import evidence_of
+from tiebreak.conformance.running.recording import BackendRecords, record
 from tiebreak.golden.builder import file_name
 from tiebreak.golden.nodes import Case, make_node
 from tiebreak.golden.problem import Array

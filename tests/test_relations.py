@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tiebreak.conformance.relations import RELATIONS, Related, Relation, related_cases, relation_rows
-from tiebreak.conformance.truths import TruthCache
+from tiebreak.conformance.cases.relations import RELATIONS, Related, Relation, related_cases, relation_rows
+from tiebreak.conformance.judging.truths import TruthCache
 from tiebreak.golden import oracle
 from tiebreak.golden.operators import OPERATORS
-from tiebreak.golden.pose import problems_of
 from tiebreak.golden.problem import OUT_OF_RANGE, UNDEFINED, Array
+from tiebreak.golden.problems import problems_of
 
 
 def by_oracle(pair: Related) -> int:

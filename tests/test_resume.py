@@ -16,8 +16,8 @@ import pandas as pd
 import pytest
 
 from tiebreak.adapters.outcome import Outcome
-from tiebreak.conformance.journal import FOLDER, Journal
-from tiebreak.conformance.plan import Selection, plan
+from tiebreak.conformance.cases.plan import Selection, plan
+from tiebreak.conformance.running.journal import FOLDER, Journal
 from tiebreak.golden.errors import DamagedFile, InvalidInput
 from tiebreak.golden.nodes import Case, make_node
 from tiebreak.golden.samples.model import reals, scalar

@@ -12,10 +12,10 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from tiebreak.conformance.assembling import exit_code
-from tiebreak.conformance.generators import generate_cases
-from tiebreak.conformance.plan import Selection, plan
-from tiebreak.conformance.run import run_cases
+from tiebreak.conformance.cases.generators import generate_cases
+from tiebreak.conformance.cases.plan import Selection, plan
+from tiebreak.conformance.running.assembling import exit_code
+from tiebreak.conformance.running.backends import run_cases
 from tiebreak.golden.elements import exponent_of
 from tiebreak.golden.errors import DamagedFile, InvalidInput
 from tiebreak.golden.nodes import Case

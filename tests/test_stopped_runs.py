@@ -16,8 +16,8 @@ import pandas as pd
 import pytest
 from stopped_run import STAGES
 
-from tiebreak.conformance.journal import FOLDER, Journal
-from tiebreak.conformance.plan import Selection, plan
+from tiebreak.conformance.cases.plan import Selection, plan
+from tiebreak.conformance.running.journal import FOLDER, Journal
 
 HERE = Path(__file__).parent
 MOST = 6  # cases, which a run of few seconds has

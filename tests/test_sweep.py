@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from sweep_support import DOUBLE, FIXED, HALF, cli, half_space, sample
 
-from tiebreak.conformance.plan import Selection
+from tiebreak.conformance.cases.plan import Selection
 from tiebreak.conformance.sweep.job import space_of
 from tiebreak.conformance.sweep.log import part_of
 from tiebreak.golden.space import Space, space_from

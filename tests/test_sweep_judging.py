@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sweep_support import half_space
 
-from tiebreak.conformance.plan import Selection
+from tiebreak.conformance.cases.plan import Selection
+from tiebreak.conformance.judging.truths import kernel_truth
 from tiebreak.conformance.sweep.blocks import judged
 from tiebreak.conformance.sweep.intervals import MOST_KEPT, Folded, fold, joined
 from tiebreak.conformance.sweep.job import space_of
 from tiebreak.conformance.sweep.judging import Look, SolvingJudge, judge_for
-from tiebreak.conformance.truths import kernel_truth
 from tiebreak.golden.elements import numpy_dtype
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.space import space_from

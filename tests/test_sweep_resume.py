@@ -54,7 +54,7 @@ SCRIPT = """
 import sys
 from dataclasses import replace
 from pathlib import Path
-from tiebreak.conformance.plan import Selection
+from tiebreak.conformance.cases.plan import Selection
 from tiebreak.conformance.sweep.job import How, space_of, sweep_job
 from tiebreak.conformance.sweep.sweeper import Sweeper
 space = space_of(Selection(("onnx.QuantizeLinear",), {}, "float16", "uint8", inputs={"y_zero_point": "128"}))

@@ -11,17 +11,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tiebreak.adapters.tensorflow import TensorFlow
-from tiebreak.conformance.judge import EXACT, WORKING, judge_outputs
-from tiebreak.conformance.suite import SUITES
-from tiebreak.conformance.suite.layout import Wanted
-from tiebreak.conformance.truths import TruthCache
+from tiebreak.conformance.judging.judge import EXACT, WORKING, judge_outputs
+from tiebreak.conformance.judging.truths import TruthCache
+from tiebreak.conformance.operators import SUITES
+from tiebreak.conformance.operators.model import Wanted
 from tiebreak.golden import kernel, oracle
 from tiebreak.golden.elements import FLOAT_TYPES, decode, numpy_dtype
 from tiebreak.golden.errors import InvalidInput, Unsupported
 from tiebreak.golden.nodes import Case, make_node
 from tiebreak.golden.operators import get_operator
-from tiebreak.golden.pose import problems_of
 from tiebreak.golden.problem import UNDEFINED, Elementwise, Problem
+from tiebreak.golden.problems import problems_of
 from tiebreak.golden.rounding import ROUND_MODES
 from tiebreak.golden.samples.model import real_code
 

@@ -11,7 +11,7 @@ import pytest
 from answers_of_tensorflow_ranges import SCALED, WIDTHLESS, Q, assert_truths_agree, case, outputs
 from hypothesis import given, settings
 
-from tiebreak.conformance.generators import cases
+from tiebreak.conformance.cases.generators import cases
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.operators import get_operator
 from tiebreak.golden.problem import Array

@@ -13,7 +13,7 @@ from tiebreak.adapters.isolation import IsolatedBackend
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import make_node
 from tiebreak.golden.operators import get_operator
-from tiebreak.golden.pose import problems_of
+from tiebreak.golden.problems import problems_of
 
 
 @pytest.mark.parametrize("operator", [Q, D])

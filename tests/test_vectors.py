@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tiebreak.conformance.truths import TruthCache
+from tiebreak.conformance.judging.truths import TruthCache
 from tiebreak.golden.builder import all_files, build_file, file_name
 from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, decode, encode, neighbour
 from tiebreak.golden.errors import DamagedFile, InvalidInput
@@ -19,8 +19,8 @@ from tiebreak.golden.flags import FLAGS
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.operators import OPERATORS
 from tiebreak.golden.operators.model import ALL_QUANTIZED_TYPES
-from tiebreak.golden.pose import quantization_of
 from tiebreak.golden.problem import UNDEFINED
+from tiebreak.golden.problems import quantization_of
 from tiebreak.golden.rounding import ROUND_MODES
 from tiebreak.golden.vectorfile import SCHEMA, VECTORS, digest, read_cases, read_document, vector_paths
 

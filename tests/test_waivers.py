@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from waiver_files import waiver_file
 
-from tiebreak.conformance.waivers import TOLERANCES, is_within, read_waivers
+from tiebreak.conformance.gate.waivers import TOLERANCES, is_within, read_waivers
 from tiebreak.golden.errors import InvalidInput
 
 ROW = {"boundary_ulp": 0.0, "round_mode": "ROUND_NEAREST_TOWARD_EVEN", "result_type": "uint8", "distance": 1}

@@ -15,15 +15,15 @@ from click.testing import CliRunner
 
 from tiebreak.adapters.numpy_naive import NumpyNaive
 from tiebreak.cli import main
-from tiebreak.conformance.forbidden import FORBIDDEN
-from tiebreak.conformance.generators import case_id
-from tiebreak.conformance.path_members import Part
-from tiebreak.conformance.paths import axis_of
+from tiebreak.conformance.cases.generators import case_id
+from tiebreak.conformance.paths.dependence import axis_of
+from tiebreak.conformance.paths.members import Part
+from tiebreak.conformance.running.forbidden import FORBIDDEN
 from tiebreak.golden.errors import InvalidInput, Unsupported
 from tiebreak.golden.nodes import Case, Node, make_node, node_from_key
 from tiebreak.golden.operators import OPERATORS
 from tiebreak.golden.operators.model import Attribute, Operator
-from tiebreak.golden.pose import problems_of
+from tiebreak.golden.problems import problems_of
 from tiebreak.golden.vectorfile import VECTORS, dump, read_cases, read_document
 from tiebreak.reports.records import parse_case
 

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 import wrong_backends
-from tiebreak.conformance.judge import DEVIATES, judge_outputs, output_problem
-from tiebreak.conformance.truths import Truth, Truths
+from tiebreak.conformance.judging.judge import DEVIATES, judge_outputs, output_problem
+from tiebreak.conformance.judging.truths import Truth, Truths
 from tiebreak.golden.builder import file_name
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.operators import OPERATORS
-from tiebreak.golden.pose import problems_of
 from tiebreak.golden.problem import UNDEFINED, ZERO
+from tiebreak.golden.problems import problems_of
 from tiebreak.golden.vectorfile import VECTORS, read_cases
 from wrong_model import WrongBackend
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from tiebreak.conformance.audit.asking import PathDependence
 from tiebreak.conformance.audit.inference import Inference, Witness
-from tiebreak.conformance.audit.model import Candidates, Probe, Semantics
-from tiebreak.conformance.rows import text_of
+from tiebreak.conformance.judging.rows import text_of
+from tiebreak.conformance.semantics.model import Candidates, Probe, Semantics
 from tiebreak.golden.elements import ELEMENT_TYPES
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import codes_of

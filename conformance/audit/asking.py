@@ -10,8 +10,8 @@ import numpy as np
 
 from tiebreak.adapters.isolation import IsolatedBackend
 from tiebreak.conformance.audit.inference import Witness
-from tiebreak.conformance.audit.model import Probe, codes
-from tiebreak.conformance.judge import output_problem
+from tiebreak.conformance.judging.judge import output_problem
+from tiebreak.conformance.semantics.model import Probe, codes
 from tiebreak.golden.errors import MachineryFailed, Unsupported
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array

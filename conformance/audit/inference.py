@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tiebreak.conformance.audit.model import ANYTHING, OTHER, Arithmetic, Candidates, Probe, Semantics
 from tiebreak.conformance.audit.stored import stored_probes
+from tiebreak.conformance.semantics.model import ANYTHING, OTHER, Arithmetic, Candidates, Probe, Semantics
 from tiebreak.golden.problem import Array
 
 # Codes (int64, flat) that the backend gives for each probe, None where it gives nothing.

@@ -14,9 +14,9 @@ import numpy as np
 
 from tiebreak.conformance.audit.answer import operands
 from tiebreak.conformance.audit.inference import plainest
-from tiebreak.conformance.audit.model import ANYTHING, Arithmetic, Candidates, Probe, Semantics
 from tiebreak.conformance.audit.proof import Comparison, in_all, settings_of
-from tiebreak.conformance.rows import text_of
+from tiebreak.conformance.judging.rows import text_of
+from tiebreak.conformance.semantics.model import ANYTHING, Arithmetic, Candidates, Probe, Semantics
 from tiebreak.golden.elements import ELEMENT_TYPES
 from tiebreak.golden.problem import Array
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tiebreak.conformance.audit.fake_quantize import FakeQuantizeArithmetic
-from tiebreak.conformance.audit.model import Arithmetic
-from tiebreak.conformance.audit.quantize import QuantizeArithmetic
-from tiebreak.conformance.audit.quantize_v2 import QuantizeV2Arithmetic
+from tiebreak.conformance.semantics.fake_quantize import FakeQuantizeArithmetic
+from tiebreak.conformance.semantics.model import Arithmetic
+from tiebreak.conformance.semantics.quantize import QuantizeArithmetic
+from tiebreak.conformance.semantics.quantize_v2 import QuantizeV2Arithmetic
 from tiebreak.golden.elements import ELEMENT_TYPES, FloatType, IntegerType
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Node, make_node

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tiebreak.conformance.audit.inference import Inference, splitting
-from tiebreak.conformance.audit.model import ANYTHING, Arithmetic, Probe, Semantics
+from tiebreak.conformance.semantics.model import ANYTHING, Arithmetic, Probe, Semantics
 from tiebreak.golden.problem import Array
 
 MOST_LEFT = 200  # semantics

@@ -10,11 +10,11 @@ import numpy as np
 
 from tiebreak.conformance.audit.answer import operands
 from tiebreak.conformance.audit.inference import Inference, plainest
-from tiebreak.conformance.audit.model import ANYTHING, Candidates, Probe, Semantics
 from tiebreak.conformance.audit.operators import arithmetic_of
-from tiebreak.conformance.plan import Selection, plan
-from tiebreak.conformance.rows import text_of
-from tiebreak.conformance.truths import TruthCache, Truths
+from tiebreak.conformance.cases.plan import Selection, plan
+from tiebreak.conformance.judging.rows import text_of
+from tiebreak.conformance.judging.truths import TruthCache, Truths
+from tiebreak.conformance.semantics.model import ANYTHING, Candidates, Probe, Semantics
 from tiebreak.golden.elements import ELEMENT_TYPES, FloatType
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Case, Node

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tiebreak.conformance.audit.model import Arithmetic, Semantics
-from tiebreak.conformance.causes import mode_cause
-from tiebreak.conformance.suite.layout import Cause
+from tiebreak.conformance.causes.explanations import mode_cause
+from tiebreak.conformance.operators.model import Cause
+from tiebreak.conformance.semantics.model import Arithmetic, Semantics
 from tiebreak.golden.operators import get_operator
 from tiebreak.golden.rounding import ROUND_MODES
 

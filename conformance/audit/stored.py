@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tiebreak.conformance.audit.model import Probe
+from tiebreak.conformance.semantics.model import Probe
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators import get_operator
 from tiebreak.golden.samples.model import Tensor
-from tiebreak.golden.separating import witnesses_of
+from tiebreak.golden.vector_inputs.by_witness import witnesses_of
 
 KEPT_AS = {"onnx.QuantizeLinear": "ngraph.Quantize"}  # the same arithmetic
 

@@ -9,9 +9,9 @@ from typing import NoReturn
 
 import pytest
 
-from tiebreak.conformance.pytest_checks import Checks, Test, asked_of, planned, short_name
-from tiebreak.conformance.pytest_findings import Finding
-from tiebreak.conformance.waivers import Waiver
+from tiebreak.conformance.gate.waivers import Waiver
+from tiebreak.conformance.pytest_plugin.checks import Checks, Test, asked_of, planned, short_name
+from tiebreak.conformance.pytest_plugin.findings import Finding
 from tiebreak.golden.errors import InvalidInput, TiebreakError
 
 

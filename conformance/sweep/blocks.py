@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tiebreak.adapters.sweeping import Answer
-from tiebreak.conformance.judge import GRADES
+from tiebreak.conformance.judging.judge import GRADES
 from tiebreak.conformance.sweep.intervals import Folded, fold, folded_from
 from tiebreak.conformance.sweep.judging import Judge, Look
 from tiebreak.golden.problem import Array

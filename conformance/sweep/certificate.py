@@ -15,8 +15,8 @@ import jsonschema
 
 from tiebreak import __version__
 from tiebreak.adapters.platform_facts import instruction_sets, machine
-from tiebreak.conformance.judge import GRADES
-from tiebreak.conformance.rows import text_of
+from tiebreak.conformance.judging.judge import GRADES
+from tiebreak.conformance.judging.rows import text_of
 from tiebreak.conformance.sweep.blocks import Block
 from tiebreak.conformance.sweep.intervals import Folded, Interval, joined
 from tiebreak.golden import _kernel

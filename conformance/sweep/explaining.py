@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tiebreak.conformance.run import run_cases
+from tiebreak.conformance.running.backends import run_cases
 from tiebreak.conformance.sweep.intervals import Interval
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tiebreak.conformance.judge import DEVIATES, EXACT, GRADES, UNSPECIFIED, WORKING
+from tiebreak.conformance.judging.judge import DEVIATES, EXACT, GRADES, UNSPECIFIED, WORKING
 from tiebreak.conformance.sweep.judging import Look
 from tiebreak.golden import _kernel, kernel
 from tiebreak.golden.elements import IntegerType

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from tiebreak import __version__
 from tiebreak.adapters.isolation import MEMORY_LIMIT
 from tiebreak.adapters.registry import check_spec, spec_from_file
-from tiebreak.conformance.plan import Selection, chosen_operators, flatten, typed_case
+from tiebreak.conformance.cases.plan import Selection, chosen_operators, flatten, typed_case
 from tiebreak.conformance.sweep.blocks import Block
 from tiebreak.conformance.sweep.certificate import Result, digests, read_certificate, write_certificate
 from tiebreak.conformance.sweep.explaining import causes_of
@@ -33,7 +33,7 @@ from tiebreak.golden.errors import (
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.operators import get_operator
 from tiebreak.golden.places import check_output
-from tiebreak.golden.pose import problems_of
+from tiebreak.golden.problems import problems_of
 from tiebreak.golden.space import Space, check
 
 Progress = Callable[[int, int], None]  # inputs done, and of how many

@@ -9,14 +9,14 @@ from typing import Protocol
 
 import numpy as np
 
-from tiebreak.conformance.judge import DEVIATES, GRADES, judge_outputs
-from tiebreak.conformance.truths import Truths, kernel_truth
+from tiebreak.conformance.judging.judge import DEVIATES, GRADES, judge_outputs
+from tiebreak.conformance.judging.truths import Truths, kernel_truth
 from tiebreak.golden import kernel
 from tiebreak.golden.elements import IntegerType
 from tiebreak.golden.errors import MachineryFailed
 from tiebreak.golden.nodes import Case
-from tiebreak.golden.pose import problems_of
 from tiebreak.golden.problem import Array, Elementwise, Problem, Quantization
+from tiebreak.golden.problems import problems_of
 from tiebreak.golden.rounding import ROUND_MODES
 from tiebreak.golden.space import Space
 

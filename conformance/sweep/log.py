@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tiebreak.conformance.journal import JournalFailed
+from tiebreak.conformance.running.journal import JournalFailed
 from tiebreak.conformance.sweep.blocks import Block, block_from
 from tiebreak.golden.errors import DamagedFile, InvalidInput
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import jsonschema
 
-from tiebreak.conformance.plan import Selection
+from tiebreak.conformance.cases.plan import Selection
 from tiebreak.conformance.sweep.job import space_of
 from tiebreak.golden.elements import ELEMENT_TYPES
 from tiebreak.golden.errors import InvalidInput

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES
 from tiebreak.golden.errors import InvalidInput
-from tiebreak.golden.themes import Theme
+from tiebreak.golden.vector_inputs.by_theme import Theme
 
 if TYPE_CHECKING:
     from tiebreak.golden.nodes import Node

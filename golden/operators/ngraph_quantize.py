@@ -23,7 +23,7 @@ from tiebreak.golden.operators.model import (
 from tiebreak.golden.operators.ngraph_dequantize import check_projection
 from tiebreak.golden.problem import Array, Quantization, bits_of
 from tiebreak.golden.rounding import DEFINITIONS, ROUND_MODES
-from tiebreak.golden.themes import HALF, Setting, Sketch, per_tensor, small_floors, spread_over
+from tiebreak.golden.vector_inputs.by_theme import HALF, Setting, Sketch, per_tensor, small_floors, spread_over
 
 if TYPE_CHECKING:
     from tiebreak.golden.nodes import Node

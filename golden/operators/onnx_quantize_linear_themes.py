@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from tiebreak.golden.themes import Setting, Sketch, spread_over
+from tiebreak.golden.vector_inputs.by_theme import Setting, Sketch, spread_over
 
 SHAPES: tuple[tuple[tuple[int, ...], int | None], ...] = (
     ((3, 3, 3), 0),

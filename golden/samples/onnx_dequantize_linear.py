@@ -12,7 +12,7 @@ from tiebreak.golden.onnx_types import BYTES, CLASSIC_REALS, FLOAT4, FLOAT8, INT
 from tiebreak.golden.samples.model import Sample, Tensor, bits, reals, scalar
 from tiebreak.golden.samples.ngraph_dequantize import telling, zero_points
 from tiebreak.golden.samples.onnx_shapes import AXES, BLOCKS, RANK_1, SOME, TENSORS, Laid
-from tiebreak.golden.themes import scale_name
+from tiebreak.golden.vector_inputs.by_theme import scale_name
 
 INPUTS = (*BYTES, "int32", *WORDS, *INT2, *FLOAT8, *FLOAT4)
 LEFT_OFF = {  # types without a file, for brevity

@@ -25,7 +25,7 @@ from tiebreak.golden.elements import (
 from tiebreak.golden.onnx_types import CLASSIC_OUTPUTS, CLASSIC_REALS, FLOAT4, FLOAT8, INT2, OPSETS, SINCE
 from tiebreak.golden.samples.model import Sample, Tensor, bits, reals, scalar
 from tiebreak.golden.samples.onnx_shapes import AXES, BLOCKS, RANK_1, SOME, TENSORS, Laid
-from tiebreak.golden.themes import scale_name
+from tiebreak.golden.vector_inputs.by_theme import scale_name
 
 HALF = Fraction(1, 2)
 NEW_OUTPUTS = (*INT2, *FLOAT8, *FLOAT4)

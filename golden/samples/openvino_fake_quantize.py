@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from tiebreak.golden.elements import FLOAT_TYPES, FloatType, decode, encode, neighbour
 from tiebreak.golden.samples.model import Sample, Tensor, bits, reals, scalar
-from tiebreak.golden.separating import witnesses_of
+from tiebreak.golden.vector_inputs.by_witness import witnesses_of
 
 Value = Fraction | float | int
 Limits = tuple[Value, Value, Value, Value]  # input_low, input_high, output_low, output_high

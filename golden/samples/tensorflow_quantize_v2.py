@@ -9,7 +9,7 @@ from typing import Any
 
 from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, IntegerType, decode, encode, neighbour
 from tiebreak.golden.samples.model import Sample, Tensor, bits, reals, scalar
-from tiebreak.golden.separating import witnesses_of
+from tiebreak.golden.vector_inputs.by_witness import witnesses_of
 
 F32 = FLOAT_TYPES["float32"]
 HALF = Fraction(1, 2)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tiebreak.adapters.program import serve
     from tiebreak.adapters.protocol import Backend
-    from tiebreak.conformance.assertions import assert_conforms, verdicts
-    from tiebreak.conformance.generators import cases, nodes
+    from tiebreak.conformance.cases.generators import cases, nodes
+    from tiebreak.conformance.pytest_plugin.assertions import assert_conforms, verdicts
     from tiebreak.golden.errors import DamagedFile, InvalidInput, MachineryFailed, TiebreakError, Unsupported
     from tiebreak.golden.nodes import Case, Node, TensorType, make_node
     from tiebreak.golden.operators import OPERATORS, get_operator
@@ -30,14 +30,14 @@ PUBLIC = {
     "TensorType": "tiebreak.golden.nodes",
     "TiebreakError": "tiebreak.golden.errors",
     "Unsupported": "tiebreak.golden.errors",
-    "assert_conforms": "tiebreak.conformance.assertions",
-    "cases": "tiebreak.conformance.generators",
+    "assert_conforms": "tiebreak.conformance.pytest_plugin.assertions",
+    "cases": "tiebreak.conformance.cases.generators",
     "get_operator": "tiebreak.golden.operators",
     "load": "tiebreak.reports.tables",
     "make_node": "tiebreak.golden.nodes",
-    "nodes": "tiebreak.conformance.generators",
+    "nodes": "tiebreak.conformance.cases.generators",
     "serve": "tiebreak.adapters.program",
-    "verdicts": "tiebreak.conformance.assertions",
+    "verdicts": "tiebreak.conformance.pytest_plugin.assertions",
 }
 
 __all__ = [

@@ -12,7 +12,7 @@ import click
 from tiebreak import __version__
 from tiebreak.cli import auditing, backends, gating, reading, running, streams, sweeping, tables, vectors
 from tiebreak.golden.errors import EXIT_FAILED, EXIT_USAGE, InvalidInput, TiebreakError
-from tiebreak.golden.texts import one_line
+from tiebreak.golden.untrusted_text import one_line
 
 EXIT_CODES = """\b
 Exit codes, the same in every command:

@@ -27,8 +27,8 @@ def compare(run_a: Path, run_b: Path, html: Path | None, as_json: bool) -> None:
 
     Ends with 1 if results are new, 3 if only failures are, 4 if no case ran in both.
     """
-    from tiebreak.conformance.compare import checked_run
-    from tiebreak.conformance.compare import compare as compared
+    from tiebreak.conformance.gate.compare import checked_run
+    from tiebreak.conformance.gate.compare import compare as compared
     from tiebreak.reports.comparison import print_comparison, write_page
 
     runs = [checked_run(folder) for folder in (run_a, run_b)]
@@ -48,7 +48,7 @@ def compare(run_a: Path, run_b: Path, html: Path | None, as_json: bool) -> None:
 @JSON
 def history(folder: Path, as_json: bool) -> None:
     """How each backend's operators went from run to run, over the run folders in FOLDER."""
-    from tiebreak.conformance.history import history as trend
+    from tiebreak.conformance.gate.history import history as trend
     from tiebreak.reports.comparison import print_history
 
     found = trend(folder)
@@ -106,9 +106,9 @@ def gated(run_dir: Path, baseline: Path | None, waivers: Path | None, *, fresh: 
     from datetime import UTC, datetime
 
     from tiebreak.adapters.registry import registered
-    from tiebreak.conformance.compare import checked_run, versions_of
-    from tiebreak.conformance.gate import gate as judged
-    from tiebreak.conformance.waivers import read_waivers
+    from tiebreak.conformance.gate.compare import checked_run, versions_of
+    from tiebreak.conformance.gate.gate import gate as judged
+    from tiebreak.conformance.gate.waivers import read_waivers
 
     run = checked_run(run_dir)
     base = known_run(baseline, fresh=fresh)
@@ -119,7 +119,7 @@ def gated(run_dir: Path, baseline: Path | None, waivers: Path | None, *, fresh: 
 
 
 def known_run(baseline: Path | None, *, fresh: bool) -> Run | None:
-    from tiebreak.conformance.compare import checked_run
+    from tiebreak.conformance.gate.compare import checked_run
 
     if baseline is None or (fresh and not baseline.exists()):
         return None
@@ -130,7 +130,7 @@ def known_run(baseline: Path | None, *, fresh: bool) -> Run | None:
 
 def updated(found: dict[str, Any], run_dir: Path, baseline: Path, *, accept: bool) -> dict[str, Any]:
     """Update the baseline if that may be; what to say of it, and the exit code when the accepted is new no more."""
-    from tiebreak.conformance.gate import STALE, may_update, update_baseline
+    from tiebreak.conformance.gate.gate import STALE, may_update, update_baseline
 
     if not may_update(found, accept=accept):
         reason = "nothing ran" if not found["counts"]["ran"] else "something new failed (--accept accepts it)"

@@ -107,7 +107,7 @@ def coverage(runs: tuple[Path, ...], cases: int, as_json: bool) -> None:
 @JSON
 def verify(folder: Path, backend_name: str, backend_version: str, output: Path | None, as_json: bool) -> None:
     """Judge the outputs brought back into FOLDER/outputs for cases written by `tiebreak vectors export`."""
-    from tiebreak.conformance.verify import verify_job
+    from tiebreak.conformance.offline.verify import verify_job
 
     sys.exit(verify_job(folder, backend_name, backend_version, output or folder / "run", as_json=as_json))
 
@@ -125,6 +125,6 @@ def repro(discrepancy: str, run_dir: Path, backend: str | None) -> None:
     a hang or an error the failure's id, such as F001, or the case's. Save that script to a file: it starts
     itself again.
     """
-    from tiebreak.conformance.repro import reproducer
+    from tiebreak.conformance.running.repro import reproducer
 
     click.echo(reproducer(run_dir, discrepancy, backend or ""), nl=False)

@@ -82,8 +82,8 @@ def run(
     **chosen: Any,
 ) -> None:
     """Run vectors and generated cases on backends, judge every element, and write a report."""
+    from tiebreak.conformance.cases.plan import Selection
     from tiebreak.conformance.main_job import How, main_job, resume_job
-    from tiebreak.conformance.plan import Selection
 
     if resume is not None:
         refuse_others(context)

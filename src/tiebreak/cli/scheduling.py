@@ -12,7 +12,7 @@ from tiebreak.cli.kinds import NAME
 from tiebreak.golden.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from tiebreak.conformance.cluster import Cluster
+    from tiebreak.conformance.dask.scheduler import Cluster
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 SCHEDULING = ("scheduler", "scheduler_workers")
@@ -44,6 +44,6 @@ def cluster_if(scheduler: str | None, workers: int | None) -> AbstractContextMan
         if workers:
             raise InvalidInput("--scheduler-workers goes with --scheduler local")
         return nullcontext()
-    from tiebreak.conformance.cluster import cluster_at
+    from tiebreak.conformance.dask.scheduler import cluster_at
 
     return cluster_at(scheduler, workers or 0)

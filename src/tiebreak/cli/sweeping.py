@@ -107,7 +107,7 @@ def sweep(
 
     These are all 4,294,967,296 float32 bit patterns, or for 16-bit types every input with every scale.
     """
-    from tiebreak.conformance.plan import Selection
+    from tiebreak.conformance.cases.plan import Selection
     from tiebreak.conformance.sweep.job import How, exit_code, space_of
     from tiebreak.reports.sweep import json_sweep, print_sweep
 
@@ -163,13 +163,13 @@ def run_sweep(backend: str, space: Space, certificate: Path, asked: Asked) -> di
         options: dict[str, Any] = {"resume": asked.resume, "progress": progress}
         if cluster is None:
             return sweep_job(backend, space, certificate, asked.how, **options)
-        from tiebreak.conformance.sweep.distributed import sweep_on
+        from tiebreak.conformance.dask.sweeps import sweep_on
 
         return sweep_on(cluster, backend, space, certificate, asked.how, **options)
 
 
 def run_plan(plan: Path, folder: Path, asked: Asked, *, as_json: bool) -> int:
-    from tiebreak.conformance.sweep.campaign import campaign_job
+    from tiebreak.conformance.campaign import campaign_job
     from tiebreak.conformance.sweep.plan_file import read_plan
     from tiebreak.reports.campaign import print_campaign
 

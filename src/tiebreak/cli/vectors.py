@@ -25,8 +25,8 @@ def vectors() -> None:
 @click.option("--level", type=click.Choice(["quick", "full", "deep"]), help="Add generated cases. Default: none.")
 def export(folder: Path, layout: str, level: str | None, **chosen: Any) -> None:
     """Write cases, with what they must give, into a new FOLDER for a device elsewhere; see `tiebreak verify`."""
-    from tiebreak.conformance.export import export as write
-    from tiebreak.conformance.plan import Selection
+    from tiebreak.conformance.cases.plan import Selection
+    from tiebreak.conformance.offline.export import export as write
 
     selection = Selection(**selected(chosen), level=level or "")
     written, left_out = write(selection, folder, layout)

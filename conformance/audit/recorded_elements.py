@@ -1,0 +1,145 @@
+"""What a backend gave of the cases of one kind of node, element by element, and the parts that kernels treat apart."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from types import MappingProxyType
+
+import numpy as np
+
+from tiebreak.conformance.audit.operators import arithmetic_of
+from tiebreak.conformance.judging.operands import fill, operands
+from tiebreak.conformance.semantics.model import ANYTHING, Probe, codes
+from tiebreak.golden.errors import InvalidInput
+from tiebreak.golden.nodes import Case, Node
+from tiebreak.golden.problem import Array, Quantization
+from tiebreak.golden.problems import problems_of
+
+LAYOUT = ("axis", "axes", "block_size")
+WIDTHS = (4, 8, 16, 32, 64)  # of vector loops
+
+PER = (", per tensor", ", per axis")
+
+
+@dataclass(frozen=True)
+class Answered:
+    """Elements of one case of a kind of node: their places in it, their operands, what came (ANYTHING where no
+    semantics is held to it), and where it deviates for want of a cause."""
+
+    case: Case
+    at: Array
+    probe: Probe
+    came: Array
+    wrong: Array
+
+    def only(self, where: Array) -> Answered:
+        """Some of the elements: a mask as long as they are."""
+        return Answered(self.case, self.at[where], part_of(self.probe, where), self.came[where], self.wrong[where])
+
+
+def part_of(probe: Probe, where: Array) -> Probe:
+    return Probe(probe.x[where], tuple(other[where] for other in probe.others))
+
+
+def parts(cases: Sequence[Answered]) -> Iterator[tuple[str, list[Answered]]]:
+    """All of them, then those parts of them for which kernels have paths of their own, with the words for it."""
+    yield "", list(cases)
+    yield PER[0], [one for one in cases if one.case.inputs[1].size == 1]
+    yield PER[1], [one for one in cases if one.case.inputs[1].size != 1]
+    if len(cases[0].probe.others) == 2 and cases[0].probe.others[1].dtype.kind == "i":
+        yield ", of negative scales", masked(cases, lambda one: negative(one.probe.others[0]))
+        yield ", of positive scales", masked(cases, lambda one: ~negative(one.probe.others[0]))
+    for width in reversed(WIDTHS):  # the longest tail and the longest body that one semantics explains
+        yield f", in the tail of a vector loop of {width}", masked(cases, partial(in_tail, width=width))
+    for width in WIDTHS:
+        yield f", in the body of a vector loop of {width}", masked(cases, partial(in_body, width=width))
+
+
+def negative(scale: Array) -> Array:
+    return np.asarray(np.nan_to_num(scale.astype(np.float64)) < 0)
+
+
+def in_tail(one: Answered, width: int) -> Array:
+    return np.asarray(one.at >= one.case.size - one.case.size % width)
+
+
+def in_body(one: Answered, width: int) -> Array:
+    return ~in_tail(one, width)
+
+
+def masked(cases: Sequence[Answered], mask: Callable[[Answered], Array]) -> list[Answered]:
+    made = (one.only(np.asarray(mask(one), bool)) for one in cases)
+    return [one for one in made if one.came.size]
+
+
+def first_output(case: Case) -> str:
+    return str(case.node.outputs[0].name)
+
+
+def text_key(node: Node) -> str:
+    """Nodes that differ only in how parameters are laid out, or in the version of the document's text, are alike."""
+    return repr(sorted((name, value) for name, value in node.attributes.items() if name not in LAYOUT))
+
+
+def one_for_all(node: Node) -> Node:
+    """The node with the same parameters for all elements: every attribute but those that lay parameters out."""
+    kept = {name: value for name, value in node.attributes.items() if name not in LAYOUT}
+    if "axes" in node.attributes:  # which has no default
+        kept["axes"] = ()
+    return replace(node, attributes=MappingProxyType(kept))
+
+
+def answered_case(case: Case, output: Array, wrong: Sequence[int]) -> Answered | None:
+    """None if no table of semantics describes the node, or its operands are not those of one."""
+    if case.node.inputs[1].dtype != case.node.inputs[0].dtype:
+        return None  # a scale of another type than x
+    try:
+        arithmetic_of(one_for_all(case.node))
+    except InvalidInput:
+        return None
+    probe = elementwise(case)
+    if probe is None:
+        return None
+    came = np.asarray(output[: case.size], np.int64).copy()
+    if case.node.operator == "openvino.FakeQuantize":
+        came = codes(came.astype(np.uint64).astype(f"uint{case.node.real.bits}").view(case.node.outputs[0].dtype))
+    with np.errstate(all="ignore"):  # signalling NaN
+        for operand in (probe.x, *probe.others):
+            came[~np.isfinite(operand.astype(np.float64))] = ANYTHING
+    deviates = np.zeros(case.size, bool)
+    deviates[[i for i in wrong if i >= 0]] = True
+    return Answered(case, np.arange(case.size), probe, came, deviates)
+
+
+def elementwise(case: Case) -> Probe | None:
+    """Every element's operands: x flat, and the other inputs as long as it."""
+    (problem, *_) = problems_of(case)
+    if isinstance(problem, Quantization):
+        own = operands(case, problem, problem.axes)
+        return Probe(np.ascontiguousarray(own.x), (own.scale, own.zero_point))
+    if case.node.operator == "openvino.FakeQuantize":
+        try:
+            others = tuple(np.broadcast_to(limit, case.inputs[0].shape).reshape(-1) for limit in case.inputs[1:])
+        except ValueError:
+            return None
+        return Probe(case.inputs[0].reshape(-1), others)
+    if case.node.operator == "tensorflow.QuantizeV2":
+        x, axis = case.inputs[0], int(case.node.attributes.get("axis", -1))
+        return Probe(x.reshape(-1), tuple(spread_along(array, axis, x.shape) for array in case.inputs[1:]))
+    return None
+
+
+def spread_along(parameter: Array, axis: int, shape: tuple[int, ...]) -> Array:
+    """A parameter of one value, or with one for each index of an axis, as long as an input of a shape."""
+    if parameter.size == 1:
+        return fill(parameter.reshape(-1), math.prod(shape))
+    lengths = [size if at == axis else 1 for at, size in enumerate(shape)]
+    return np.ascontiguousarray(np.broadcast_to(parameter.reshape(lengths), shape)).reshape(-1)
+
+
+def joined(cases: Sequence[Answered]) -> Probe:
+    others = zip(*(one.probe.others for one in cases), strict=True)
+    return Probe(np.concatenate([one.probe.x for one in cases]), tuple(np.concatenate(same) for same in others))

@@ -1,0 +1,202 @@
+"""`tiebreak sweep --plan`: many sweeps, each with its certificate, and a summary of all of them.
+
+Whatever comes of one, the others are done. What a folder has certificates of already is not done again.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from tiebreak import __version__
+from tiebreak.adapters.registry import check_spec
+from tiebreak.conformance.dask.scheduler import Cluster
+from tiebreak.conformance.running.journal import JournalFailed
+from tiebreak.conformance.sweep.certificate import read_certificate
+from tiebreak.conformance.sweep.job import How, Progress, sweep_job
+from tiebreak.conformance.sweep.log import part_of
+from tiebreak.conformance.sweep.plan_file import Sweep, specs_of
+from tiebreak.golden.errors import (
+    EXIT_CONFORMS,
+    EXIT_DISCREPANCIES,
+    EXIT_FAILED,
+    EXIT_NOTHING_RAN,
+    MachineryFailed,
+    TiebreakError,
+    Unsupported,
+)
+from tiebreak.golden.messages import gist
+from tiebreak.golden.places import check_writable
+from tiebreak.reports.campaign import markdown
+from tiebreak.reports.records import write_aside
+
+FORMAT = {"format": "tiebreak-campaign", "version": 1}
+Row = dict[str, Any]
+
+
+@dataclass
+class Campaign:
+    """The sweeps of a plan into a folder, on this machine or on a cluster."""
+
+    plan: Path
+    folder: Path
+    how: How
+    sweeps: Sequence[Sweep]
+    resume: bool
+    cluster: Cluster | None
+    progress: Progress
+    rows: dict[str, Row] = field(default_factory=dict)  # by the certificate's name
+    inputs: dict[str, int] = field(default_factory=dict)  # done, by the certificate's name
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def run(self) -> None:
+        """Every sweep. Those that are too small for a whole cluster are done side by side there."""
+        size = self.cluster.size() if self.cluster else 1
+        small = [sweep for sweep in self.sweeps if self.cluster and sweep.space.blocks < size]
+        pool = ThreadPoolExecutor(size)
+        try:
+            for _ in pool.map(self.one, small):
+                pass
+        finally:
+            pool.shutdown(cancel_futures=True)
+        for sweep in self.sweeps:
+            if sweep not in small:
+                self.one(sweep)
+
+    def one(self, sweep: Sweep) -> None:
+        """One sweep's row; the summary files say what is known by then."""
+        path = self.folder / sweep.file
+        try:
+            kept = certificate_there(path, sweep)
+            data = kept or self.swept(sweep, path)
+            row = {"status": "kept" if kept else "done", **result_of(data)}
+        except Unsupported as reason:
+            row = {"status": "unsupported", "message": gist(str(reason))[:500]}
+        except JournalFailed:  # the others' folder can't be written to either
+            raise
+        except TiebreakError as error:
+            row = {"status": "failed", "message": gist(str(error))[:500]}
+        with self.lock:
+            self.rows[sweep.file] = row
+            self.write()
+        self.count(sweep, sweep.space.inputs, 0)
+
+    def swept(self, sweep: Sweep, path: Path) -> dict[str, Any]:
+        how = replace(self.how, all_modes=sweep.all_modes)
+        options: dict[str, Any] = {
+            "resume": self.resume and part_of(path).exists(),
+            "progress": partial(self.count, sweep),
+        }
+        if self.cluster is None:
+            return sweep_job(sweep.spec, sweep.space, path, how, **options)
+        from tiebreak.conformance.dask.sweeps import sweep_on
+
+        return sweep_on(self.cluster, sweep.spec, sweep.space, path, how, **options)
+
+    def count(self, sweep: Sweep, done: int, of: int) -> None:
+        """Progress of all sweeps together."""
+        with self.lock:
+            self.inputs[sweep.file] = done
+            self.progress(sum(self.inputs.values()), sum(each.space.inputs for each in self.sweeps))
+
+    def described(self) -> dict[str, Any]:
+        rows = [described(sweep) | self.rows.get(sweep.file, {"status": "waiting"}) for sweep in self.sweeps]
+        return {
+            **FORMAT,
+            "tiebreak": __version__,
+            "created": datetime.now(UTC).isoformat(timespec="seconds"),
+            "plan": str(self.plan),
+            "sweeps": rows,
+            "exit": exit_code(rows),
+        }
+
+    def write(self) -> None:
+        data = self.described()
+        for name, text in (("campaign.json", json.dumps(data, indent=1) + "\n"), ("campaign.md", markdown(data))):
+            write_aside(self.folder / name, partial(write_text, text))
+
+
+def write_text(text: str, path: Path) -> None:
+    path.write_text(text, encoding="utf-8")
+
+
+def campaign_job(
+    plan: Path,
+    sweeps: Sequence[Sweep],
+    folder: Path,
+    how: How,
+    *,
+    resume: bool = False,
+    cluster: Cluster | None = None,
+    progress: Progress = lambda done, of: None,
+) -> dict[str, Any]:
+    """Do the sweeps of a plan and give what campaign.json says.
+
+    Raises InvalidInput for a wrong backend or folder before anything is done.
+    """
+    if cluster is None:  # a worker's files are its own
+        for spec in specs_of(sweeps):
+            check_spec(spec)
+    check_writable(folder)
+    campaign = Campaign(plan, folder, how, sweeps, resume, cluster, progress)
+    campaign.write()
+    campaign.run()
+    return campaign.described()
+
+
+def certificate_there(path: Path, sweep: Sweep) -> dict[str, Any] | None:
+    """The finished certificate of this sweep, if there is one; MachineryFailed for another one in its place."""
+    if not path.exists():
+        return None
+    data, _ = read_certificate(path)
+    same = data["backend"]["spec"] == sweep.spec and data["space"] == sweep.space.described()
+    if not same or bool(data["modes"]) != sweep.all_modes:
+        raise MachineryFailed(f"{path}: is of another sweep; move it away")
+    return None if data["faults"] else data
+
+
+def described(sweep: Sweep) -> Row:
+    """What a sweep is, as plain data."""
+    node = sweep.space.node
+    return {
+        "certificate": sweep.file,
+        "backend": sweep.spec,
+        "operator": node.operator,
+        "input_type": node.input_type,
+        "output_type": node.output_type,
+        "opset": node.opset,
+        "attributes": dict(sweep.attributes),
+        "inputs": dict(sweep.inputs),
+        "every_scale": sweep.space.every_scale,
+    }
+
+
+def result_of(data: Mapping[str, Any]) -> Row:
+    """What a certificate says, as far as the summary has it."""
+    return {
+        "name": data["backend"]["name"],
+        "version": data["backend"]["version"],
+        "tried": data["inputs"],
+        "counts": data["counts"],
+        "mismatches": data["counts"]["deviates"],
+        "modes": data["modes"],
+        "faults": len(data["faults"]),
+        "seconds": data["seconds"],
+        "message": next(iter(data["faults"].values()), "")[:500],
+    }
+
+
+def exit_code(rows: Sequence[Row]) -> int:
+    """By the contract's table: a proven mismatch outranks a failure."""
+    if any(row.get("mismatches") for row in rows):
+        return EXIT_DISCREPANCIES
+    if any(row["status"] in ("failed", "waiting") or row.get("faults") for row in rows):
+        return EXIT_FAILED
+    return EXIT_CONFORMS if any(row["status"] in ("done", "kept") for row in rows) else EXIT_NOTHING_RAN

@@ -1,0 +1,273 @@
+"""Hypothesis strategies for nodes and cases that aim at ties, range edges and working-precision traps.
+
+    from hypothesis import given
+    from tiebreak.conformance.generators import cases
+
+    @given(cases(operator="onnx.QuantizeLinear", real="float32"))
+    def test_mine(case): ...
+
+Inputs are chosen as exact quotients, turned into bits by one rounding and moved by a few units in the last place, so
+they hit what random floats never do. Everything shrinks: to rank 0, scale 1 and one element where one suffices.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import random
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+import numpy as np
+from hypothesis import HealthCheck, Phase, Verbosity, given, settings
+from hypothesis import seed as use_seed
+from hypothesis import strategies as st
+from hypothesis.internal.conjecture import providers
+
+from tiebreak.conformance.coverage import exercised
+from tiebreak.conformance.operators import LAYOUTS, SUITES
+from tiebreak.conformance.operators.model import Wanted
+from tiebreak.golden.elements import FloatType, IntegerType, decode, encode, neighbour, numpy_dtype
+from tiebreak.golden.nodes import Case, Node, make_node
+from tiebreak.golden.operators import OPERATORS, get_operator
+from tiebreak.golden.problem import Array
+
+HALF = Fraction(1, 2)
+
+
+@dataclass(frozen=True)
+class Target:
+    """Where an input aims: quotient `base` (from the range's `end`, if given), then some units in the last place."""
+
+    base: Fraction
+    end: str = ""
+    steps: int = 0
+    bits: int | None = None
+
+    def input_bits(self, scale: int, zero_point: int, real: FloatType, quantized: IntegerType, turn: int = 0) -> int:
+        """The bits of the input; on a later `turn` the quotient is one, two … integers away, on either side in turn."""
+        if self.bits is not None:
+            return self.bits
+        walk = (turn + 1) // 2 * (-1 if turn % 2 else 1)
+        ends = {"": 0, "lowest": quantized.lowest - zero_point, "highest": quantized.highest - zero_point}
+        divisor = decode(scale, real)
+        exact = (self.base + walk + ends[self.end]) * divisor if isinstance(divisor, Fraction) else self.base
+        return neighbour(encode(exact, real), real, self.steps)
+
+
+@cache  # building a strategy costs more than drawing from it
+def shapes() -> st.SearchStrategy[tuple[int, ...]]:
+    """Rank 0 to 4, at most a few dozen elements, empty ones included; sometimes longer than any SIMD width."""
+    small = st.lists(st.integers(0, 4), min_size=1, max_size=4).map(tuple)
+    long = st.integers(60, 300).map(lambda n: (n,))
+    return st.one_of(st.just(()), st.integers(1, 9).map(lambda n: (n,)), small, long)
+
+
+@cache
+def scales(real: FloatType) -> st.SearchStrategy[int]:
+    """Bits of a scale: 1, few-bit, powers of two, positive of moderate size, subnormal, negative."""
+    top = 1 << (real.precision - 1)
+    few = st.sampled_from([encode(Fraction(n, d), real) for n, d in ((3, 1), (3, 4), (1, 2), (5, 8), (1, 10), (7, 1))])
+    powers = st.integers(real.emin // 2, real.emax // 2).map(lambda e: encode(Fraction(2) ** e, real))
+    moderate = st.tuples(st.integers(-8, 8), st.integers(0, top - 1)).map(
+        lambda p: ((p[0] + real.bias) * top) + p[1]  # exponent field and fraction
+    )
+    negative = moderate.map(lambda bits: bits | 1 << (real.bits - 1))
+    return st.one_of(st.just(encode(Fraction(1), real)), few, powers, moderate, st.integers(1, top - 1), negative)
+
+
+@cache
+def targets(real: FloatType, *, specials: bool = True) -> st.SearchStrategy[Target]:
+    """Ties and integers of all sizes and their neighbours, both ends of the range, and any bits at all."""
+    size = st.one_of(st.integers(-12, 12), st.integers(-300, 300), st.integers(-(1 << 32), 1 << 32))
+    steps = st.integers(-2, 2)
+    ties = st.builds(lambda k, n: Target(k + HALF, steps=n), size, steps)
+    integers = st.builds(lambda k, n: Target(Fraction(k), steps=n), size, steps)
+    ends = st.sampled_from(["lowest", "highest"])
+    edges = st.builds(lambda d, end, n: Target(Fraction(d, 4), end, n), st.integers(-12, 12), ends, steps)
+    bits = st.integers(0, (1 << real.bits) - 1)
+    if not specials:
+        bits = bits.filter(lambda b: b & ~(1 << (real.bits - 1)) < real.infinity_bits)
+    return st.one_of(ties, integers, edges, bits.map(lambda b: Target(Fraction(0), bits=b)))
+
+
+@cache
+def scale_lists(real: FloatType) -> st.SearchStrategy[list[int]]:
+    return st.lists(scales(real), min_size=1, max_size=5)
+
+
+@cache
+def target_lists(real: FloatType, specials: bool) -> st.SearchStrategy[list[Target]]:
+    return st.lists(targets(real, specials=specials), min_size=1, max_size=12)
+
+
+@cache
+def zero_point_lists(quantized: IntegerType) -> st.SearchStrategy[list[int]]:
+    values = st.one_of(st.just(0), st.integers(quantized.lowest, quantized.highest))
+    return st.lists(values, min_size=1, max_size=5)
+
+
+@st.composite
+def nodes(
+    draw: st.DrawFn,
+    /,
+    *,
+    operator: str | None = None,
+    real: str | None = None,
+    quantized: str | None = None,
+    round_mode: str | None = None,
+    rank: int | None = None,
+) -> Node:
+    """A node of any operator, types, attributes and document form, or of those that are given; for inputs of `rank`."""
+    spec = get_operator(operator or draw(st.sampled_from(sorted(OPERATORS))))
+    if spec.id in SUITES and not draws_plainly(draw, spec.id, real, quantized):
+        return draw_suite(draw, spec.id, Wanted(real or "", quantized or "", round_mode or "", rank)).node
+    rank = draw(st.integers(0, 4)) if rank is None else rank
+    return draw_node(draw, spec.id, rank, {"real": real, "quantized": quantized, "round_mode": round_mode})[0]
+
+
+def draw_node(draw: st.DrawFn, operator: str, rank: int, given_node: dict[str, Any]) -> tuple[Node, dict[str, Any]]:
+    """A node of the quantize family for inputs of a rank; and its attributes as drawn, defaults written out."""
+    spec, layout = get_operator(operator), LAYOUTS[operator]
+    quantized = given_node.get("quantized") or draw(st.sampled_from(layout.quantized_types or spec.quantized_types))
+    real = given_node.get("real") or draw(st.sampled_from(layout.real_types or spec.real_types))
+    attributes = layout.attributes(draw, rank, given_node.get("round_mode"))
+    form = draw(st.integers(0, len(spec.forms) - 1))
+    zero_point = not (spec.optional_inputs and quantized == "uint8" and draw(st.booleans()))
+    node = make_node(operator, real=real, quantized=quantized, attributes=attributes, form=form, zero_point=zero_point)
+    return node, attributes
+
+
+def draws_plainly(draw: st.DrawFn, operator: str, real: str | None, quantized: str | None) -> bool:
+    """Whether to draw a plain quantize node of an operator that has other nodes too: every other time, if it can be."""
+    layout = LAYOUTS.get(operator)
+    if layout is None or (quantized and layout.quantized_types and quantized not in layout.quantized_types):
+        return False
+    if real and layout.real_types and real not in layout.real_types:
+        return False
+    return draw(st.booleans())
+
+
+def draw_suite(draw: st.DrawFn, operator: str, wanted: Wanted) -> Case:
+    keywords, tensors = SUITES[operator].draw(draw, wanted)
+    node, inputs = make_node(operator, **keywords), tuple(tensor.array() for tensor in tensors)
+    return Case(case_id(node, inputs), node, inputs, "generated")
+
+
+@st.composite
+def cases(draw: st.DrawFn, /, *, specials: bool = True, **given_node: Any) -> Case:
+    """A node (see `nodes` for the keywords) with inputs; `specials=False` leaves out NaN and infinite inputs."""
+    operator = given_node.pop("operator", None) or draw(st.sampled_from(sorted(OPERATORS)))
+    get_operator(operator)
+    if operator in SUITES and not draws_plainly(draw, operator, given_node.get("real"), given_node.get("quantized")):
+        wanted = {name: value or "" for name, value in given_node.items() if name != "rank"}
+        return draw_suite(draw, operator, Wanted(**wanted, rank=given_node.get("rank"), specials=specials))
+    rank = given_node.pop("rank", None)
+    shape = draw(shapes() if rank is None else shapes().filter(lambda found: len(found) == rank))
+    return draw_plain(draw, operator, shape, specials, given_node)
+
+
+def draw_plain(
+    draw: st.DrawFn, operator: str, shape: tuple[int, ...], specials: bool, given_node: dict[str, Any]
+) -> Case:
+    """A case of the quantize family."""
+    node, attributes = draw_node(draw, operator, len(shape), given_node)
+    axes = LAYOUTS[operator].varying_axes(draw, attributes, shape)
+    count = math.prod(tuple(shape[axis] for axis in axes))
+    scale = repeat(draw(scale_lists(node.real)), count)
+    zero_point = repeat(draw(zero_point_lists(node.quantized)), count)
+    aims = draw(target_lists(node.real, specials))
+    return build_case(node, shape, axes, aims, scale, zero_point)
+
+
+def repeat(values: Sequence[int], count: int) -> list[int]:
+    return [values[i % len(values)] for i in range(count)]
+
+
+def build_case(
+    node: Node,
+    shape: tuple[int, ...],
+    axes: tuple[int, ...],
+    aims: Sequence[Target],
+    scale: Sequence[int],
+    zero_point: Sequence[int],
+) -> Case:
+    """The case whose elements take the targets in turn, each against its own scale and zero point."""
+    projected = tuple(shape[axis] for axis in axes)
+    if len(node.inputs) == 2:
+        zero_point = [0] * len(scale)
+    kept = [size if axis in axes else 1 for axis, size in enumerate(shape)]
+    owner = np.broadcast_to(np.arange(len(scale)).reshape(kept), shape).reshape(-1).tolist()
+    x = []
+    for i, j in enumerate(owner):
+        turn, which = divmod(i, len(aims))
+        x.append(aims[which].input_bits(scale[j], zero_point[j], node.real, node.quantized, turn))
+    inputs = [float_array(x, shape, node.real), float_array(scale, projected, node.real)]
+    if len(node.inputs) == 3:
+        inputs.append(np.array(zero_point, np.int64).astype(node.inputs[2].dtype).reshape(projected))
+    return Case(case_id(node, inputs), node, tuple(inputs), "generated")
+
+
+def float_array(bits: Sequence[int], shape: tuple[int, ...], real: FloatType) -> Array:
+    words = np.array(bits, dtype=f"uint{real.bits}")
+    return words.view(numpy_dtype(real.name)).reshape(shape)
+
+
+def case_id(node: Node, inputs: Sequence[Array]) -> str:
+    """An id that is the same for the same node and bits."""
+    digest = hashlib.sha256(node.key.encode())
+    for array in inputs:
+        digest.update(repr(array.shape).encode() + array.tobytes())
+    return f"generated/{node.operator}/{node.input_type}/{node.output_type}/{digest.hexdigest()[:16]}"
+
+
+@contextmanager
+def nothing_of_loaded_modules() -> Iterator[None]:
+    """Hypothesis also tries constants that it reads in loaded source files outside site-packages.
+
+    Then a seed would give other cases from a clone than from a wheel, and others again after any edit. There is no
+    setting for it; a release that has this under another name is left as it is.
+    """
+    names = ("_get_local_constants", "Constants", "CONSTANTS_CACHE")
+    original, nothing, kept = (getattr(providers, each, None) for each in names)
+    if original is None or nothing is None or kept is None:
+        yield
+        return
+    setattr(providers, names[0], nothing)
+    setattr(providers, names[2], type(kept)(kept.max_size))  # which holds what was chosen of them before
+    try:
+        yield
+    finally:
+        setattr(providers, names[0], original)
+        setattr(providers, names[2], kept)
+
+
+def generate_cases(operator: str, count: int, seed: int) -> list[Case]:
+    """At most `count` distinct generated cases of an operator, by seed.
+
+    Another Hypothesis release may give others for the same seed; a run therefore stores its cases.
+    """
+    found: dict[str, Case] = {}
+
+    @use_seed(seed)
+    @settings(
+        max_examples=count,
+        phases=[Phase.generate],
+        database=None,
+        deadline=None,
+        verbosity=Verbosity.quiet,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(cases(operator=operator))
+    def collect(case: Case) -> None:
+        found[case.id] = replace(case, clauses=exercised(case))
+
+    state = random.getstate()
+    with nothing_of_loaded_modules():
+        collect()
+    random.setstate(state)
+    return list(found.values())

@@ -1,0 +1,236 @@
+"""What a run will do: which vectors, how many generated cases, and cases that a person typed."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tiebreak.conformance.cases.choice import why_none
+from tiebreak.conformance.cases.generators import case_id, generate_cases
+from tiebreak.conformance.cases.relations import related_cases
+from tiebreak.conformance.paths.dependence import path_cases
+from tiebreak.golden.builder import all_files, file_name
+from tiebreak.golden.elements import ELEMENT_TYPES, FloatType, IntegerType, parse_real
+from tiebreak.golden.errors import InvalidInput
+from tiebreak.golden.nodes import Case, Node, TensorType, make_node
+from tiebreak.golden.operators import OPERATORS, get_operator
+from tiebreak.golden.operators.model import Operator
+from tiebreak.golden.problem import Array
+from tiebreak.golden.problems import problems_of
+from tiebreak.golden.samples.model import Tensor
+from tiebreak.golden.vectorfile import VECTORS, read_cases, vector_paths
+
+LEVELS = {"quick": 150, "full": 1000, "deep": 20000}  # generated cases for each operator
+MOST_TYPED = 1 << 20
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which cases to run; empty tuples and mappings mean all. `inputs` (name to text) makes one typed case instead."""
+
+    operators: tuple[str, ...] = ()
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+    input_type: str = ""
+    output_type: str = ""
+    opset: int = 0
+    inputs: Mapping[str, str] = field(default_factory=dict)
+    case_ids: tuple[str, ...] = ()
+    vectors: Path | None = None
+    earlier_run: Path | None = None
+    level: str = "full"  # empty: no generated cases
+    seed: int = 0
+
+
+def plan(selection: Selection) -> list[Case]:
+    """Every case of the selection, vectors first. InvalidInput if it names what does not exist, or nothing at all."""
+    operators = chosen_operators(selection)
+    if selection.opset and not any(get_operator(name).opsets for name in operators):
+        raise InvalidInput(f"no case matches this choice: --opset {selection.opset}: only ONNX's operators have one")
+    if selection.inputs:
+        return [typed_case(selection, operators)]
+    wanted = {name: get_operator(name).parse_attributes_given(selection.attributes) for name in operators}
+    cases = [
+        case for case in stored_cases(selection, operators) if matches(case, wanted[case.node.operator], selection)
+    ]
+    if selection.case_ids:
+        return by_id(cases, selection)
+    for name in operators:
+        made = generated(name, selection)
+        cases += [case for case in made if matches(case, wanted[name], selection)]
+    if selection.vectors is None and selection.level:
+        made = [*related_cases(operators), *path_cases(operators, selection.level)]
+        cases += [case for case in made if matches(case, wanted[case.node.operator], selection)]
+    if not cases:
+        raise InvalidInput(why_none(everything(selection, operators), asked(selection, wanted)))
+    return cases
+
+
+def everything(selection: Selection, operators: Sequence[str]) -> list[Case]:
+    """Every stored case of the operators, whatever else was chosen."""
+    return stored_cases(replace(selection, attributes={}, input_type="", output_type="", opset=0), operators)
+
+
+def asked(selection: Selection, wanted: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """What was chosen, as a person calls it; an attribute's value as its operator has it."""
+    options = {"--type": selection.output_type, "--input-type": selection.input_type, "--opset": selection.opset}
+    attributes = {name: value for parsed in wanted.values() for name, value in parsed.items()}
+    return {name: value for name, value in options.items() if value} | attributes
+
+
+def generated(operator: str, selection: Selection) -> list[Case]:
+    if selection.vectors is not None or not selection.level:
+        return []
+    return generate_cases(operator, LEVELS[selection.level], selection.seed)
+
+
+def chosen_operators(selection: Selection) -> list[str]:
+    """The named operators (all if none is) that have every attribute of the selection."""
+    names = [get_operator(name).id for name in selection.operators]
+    if names:
+        for name in names:
+            get_operator(name).parse_attributes_given(selection.attributes)
+        return names
+    having = [spec.id for spec in OPERATORS.values() if all(spec.has_attribute(name) for name in selection.attributes)]
+    if not having:
+        known = "; ".join(f"{spec.id}: {', '.join(a.name for a in spec.attributes)}" for spec in OPERATORS.values())
+        raise InvalidInput(f"no operator has the attributes {', '.join(selection.attributes)}; they have: {known}")
+    return having
+
+
+def matches(case: Case, attributes: Mapping[str, Any], selection: Selection) -> bool:
+    node, spec = case.node, get_operator(case.node.operator)
+    for name, value in attributes.items():
+        if node.attributes.get(name, spec.attribute(name).default) != value:
+            return False
+    if selection.opset not in (0, node.opset):
+        return False
+    return selection.input_type in ("", node.input_type) and selection.output_type in ("", node.output_type)
+
+
+def stored_cases(selection: Selection, operators: Sequence[str]) -> list[Case]:
+    """Golden vectors of the operators (only the files of the types asked for), a user's own, or an earlier run's."""
+    earlier = []
+    if selection.earlier_run is not None:
+        from tiebreak.reports.records import read_generated
+
+        earlier = read_generated(selection.earlier_run)
+    if selection.vectors is not None:
+        paths = vector_paths(selection.vectors) if selection.vectors.is_dir() else [selection.vectors]
+        cases = [case for path in paths for case in read_cases(path)]
+    else:
+        names = [
+            file_name(operator, input_type, output_type)
+            for operator, input_type, output_type in all_files()
+            if operator in operators
+            and selection.input_type in ("", input_type)
+            and selection.output_type in ("", output_type.partition("-")[0])
+            and may_hold(selection.case_ids, f"{operator}/{input_type}/{output_type}/")
+        ]
+        cases = [case for name in names for case in read_cases(VECTORS / name, trusted=True)]
+    return [case for case in (*cases, *earlier) if case.node.operator in operators]
+
+
+def may_hold(case_ids: Sequence[str], prefix: str) -> bool:
+    """Whether any of the wanted vectors (all if none is named) is in the file whose ids begin so."""
+    return not case_ids or any(case_id.startswith(prefix) for case_id in case_ids)
+
+
+def by_id(cases: Sequence[Case], selection: Selection) -> list[Case]:
+    """The cases with the wanted ids, in that order."""
+    known = {case.id: case for case in cases}
+    for wanted in selection.case_ids:
+        if wanted not in known:
+            hint = "" if selection.earlier_run else "; for a generated case name its run with --from"
+            raise InvalidInput(f"no case {wanted!r}{hint}")
+    return [known[wanted] for wanted in selection.case_ids]
+
+
+def typed_case(selection: Selection, operators: Sequence[str]) -> Case:
+    """The one case whose inputs a person typed, checked. Raises InvalidInput naming what does not fit."""
+    if len(operators) != 1 or not selection.operators:
+        raise InvalidInput("--input needs exactly one --operator")
+    spec = get_operator(operators[0])
+    names = tuple(selection.inputs)
+    form = next((i for i, form in enumerate(spec.forms) if set(names) <= set(form)), None)
+    if form is None:
+        known = {name for form in spec.forms for name in form}
+        unknown = [name for name in names if name not in known] or list(names)
+        raise InvalidInput(
+            f"{spec.id} has no inputs {', '.join(unknown)}; it has: {' or '.join(map(', '.join, spec.forms))}"
+        )
+    node = typed_node(spec, selection, form, len(names))
+    missing = [kind.name for kind in node.inputs if kind.name not in names]
+    if missing:
+        raise InvalidInput(f"{spec.id}: no value for {', '.join(missing)}: add --input {missing[0]}=…")
+    inputs = tuple(parse_tensor(kind, selection.inputs[kind.name]) for kind in node.inputs)
+    case = Case(case_id(node, inputs).replace("generated", "typed", 1), node, inputs, "typed")
+    problems_of(case)
+    return case
+
+
+def typed_node(spec: Operator, selection: Selection, form: int, inputs_given: int) -> Node:
+    """The node that typed inputs are for: types as asked, the usual ones otherwise."""
+    first, second = selection.input_type, selection.output_type
+    real, quantized = (second, first) if spec.family == "dequantize" else (first, second)
+    if not spec.quantized_types and first and second and first != second:
+        raise InvalidInput(f"{spec.id}: its output has the type of its input, not {first} and {second}")
+    return make_node(
+        spec.id,
+        real=real if spec.quantized_types else real or second,
+        quantized=quantized if spec.quantized_types else "",
+        attributes=selection.attributes,
+        form=form,
+        zero_point=inputs_given == len(spec.forms[form]) or not spec.optional_inputs,
+        opset=selection.opset,
+    )
+
+
+def parse_tensor(kind: TensorType, text: str) -> Array:
+    """A tensor written as one number, as a,b,c or as nested JSON lists; 0x… is a float's bit pattern."""
+    items, shape = flatten(kind.name, text)
+    element = ELEMENT_TYPES[kind.dtype.name]
+    if isinstance(element, FloatType):
+        try:
+            return Tensor(element.name, shape, [parse_real(item, element) for item in items]).array()
+        except ValueError as error:
+            raise InvalidInput(f"--input {kind.name}: {error}") from None
+    values = [parse_whole(kind.name, item, element) for item in items]
+    for value in values:
+        if not element.lowest <= value <= element.highest:
+            ends = f"[{element.lowest}, {element.highest}]"
+            raise InvalidInput(f"--input {kind.name}: {value} is outside {element.name}'s {ends}")
+    return Tensor(element.name, shape, values).array()
+
+
+def parse_whole(name: str, text: str, kind: IntegerType) -> int:
+    """An integer as a decimal, or as its bits in two's complement, 0x…."""
+    cleaned = text.strip().lower()
+    if re.fullmatch(r"0x[0-9a-f]{1,16}", cleaned):
+        bits = int(cleaned, 16)
+        if bits >> kind.bits:
+            raise InvalidInput(f"--input {name}: {text[:40]!r} has more than {kind.name}'s {kind.bits} bits")
+        return bits - (1 << kind.bits) if kind.signed and bits >> (kind.bits - 1) else bits
+    if not re.fullmatch(r"[+-]?[0-9]{1,30}", cleaned):
+        raise InvalidInput(f"--input {name}: {text[:40]!r} is not an integer")
+    return int(cleaned)
+
+
+def flatten(name: str, text: str) -> tuple[list[str], tuple[int, ...]]:
+    """The items of a typed tensor as text, and its shape."""
+    if not text.strip().startswith("["):
+        items = [item.strip() for item in text.split(",")]
+        return items, () if len(items) == 1 else (len(items),)
+    try:
+        quoted = re.sub(r"[^\[\],\s\"]+", lambda word: json.dumps(word[0]), text)  # nan, inf and 0x… are no JSON
+        data = np.array(json.loads(quoted), dtype=str)
+    except (ValueError, RecursionError):
+        raise InvalidInput(f"--input {name}: {text[:60]!r} is not a rectangular JSON list of numbers") from None
+    if data.size > MOST_TYPED:
+        raise InvalidInput(f"--input {name}: more than {MOST_TYPED} elements")
+    return [str(item) for item in data.reshape(-1)], data.shape

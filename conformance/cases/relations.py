@@ -1,0 +1,197 @@
+"""Operators that must agree: pairs of cases that both documents make equal, on the truths and on backends."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from tiebreak.conformance.coverage import exercised
+from tiebreak.conformance.judging.truths import TruthCache
+from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES
+from tiebreak.golden.nodes import Case, make_node
+from tiebreak.golden.problem import Array
+from tiebreak.golden.samples.model import Tensor, beside, bits, real_code, scalar
+
+EVEN = "ROUND_NEAREST_TOWARD_EVEN"
+SCALES = (Fraction(1), Fraction(1, 4), Fraction(8))
+HALF = Fraction(1, 2)
+
+
+@dataclass(frozen=True)
+class Related:
+    """`one` and `other` must give the same wherever both are specified; `between` feeds `other`.
+
+    `between` is the case whose result `other` takes as its first input, if the other side is two operators.
+    """
+
+    one: Case
+    other: Case
+    between: Case | None = None
+
+    @property
+    def cases(self) -> tuple[Case, ...]:
+        return (self.one, self.other) if self.between is None else (self.one, self.between, self.other)
+
+
+@dataclass(frozen=True)
+class Relation:
+    id: str
+    text: str
+    operators: tuple[str, ...]
+    pairs: Callable[[], Iterator[Related]]
+
+
+def case_of(id: str, operator: str, node: dict[str, Any], *tensors: Tensor) -> Case:
+    case = Case(f"related/{id}", make_node(operator, **node), tuple(t.array() for t in tensors), "generated")
+    return replace(case, clauses=exercised(case))
+
+
+def inputs_around(real: str, quantized: str, scale: Fraction) -> Tensor:
+    """Ties, integers and both ends of the range, with their neighbours, times a scale."""
+    kind = INTEGER_TYPES[quantized]
+    middle = [k + d for k in range(-9, 10) for d in (Fraction(0), HALF)]
+    ends = [end + d for end in (kind.lowest, kind.highest) for d in (-2, -HALF, 0, HALF, 1, 40)]
+    codes = [real_code((Fraction(q)) * scale, real) for q in (*middle, *ends)]
+    infinity = FLOAT_TYPES[real].infinity_bits
+    largest = (1 << (FLOAT_TYPES[real].bits - 1)) - 1
+    return bits(real, [code for code in beside(real, codes) if code & largest < infinity])
+
+
+def linear_and_ngraph() -> Iterator[Related]:
+    """QuantizeLinear and ngraph.Quantize toward even, per tensor and per axis."""
+    for real, quantized in itertools.product(("float32", "float16", "bfloat16"), ("int8", "uint8", "int16", "uint4")):
+        for scale, zero_point in itertools.product((*SCALES, Fraction(1, 10)), (0, 3)):
+            tensors = (inputs_around(real, quantized, scale), scalar(real, scale), scalar(quantized, zero_point))
+            name = f"linear-ngraph/{real}-{quantized}-{float(scale):g}-{zero_point}"
+            types = {"real": real, "quantized": quantized}
+            yield Related(
+                case_of(f"{name}/one", "onnx.QuantizeLinear", types, *tensors),
+                case_of(f"{name}/other", "ngraph.Quantize", types | {"attributes": {"round_mode": EVEN}}, *tensors),
+            )
+
+
+def scaled_and_ngraph() -> Iterator[Related]:
+    """QuantizeV2 in SCALED mode and ngraph.Quantize: the range is lowest * scale to highest * scale, scale 2^n."""
+    modes = {"HALF_TO_EVEN": EVEN, "HALF_AWAY_FROM_ZERO": "ROUND_NEAREST_TOWARD_INFINITY"}
+    for quantized, scale, (theirs, ours) in itertools.product(("int8", "uint8", "int16"), SCALES, modes.items()):
+        kind = INTEGER_TYPES[quantized]
+        x = inputs_around("float32", quantized, scale)
+        low, high = (scalar("float32", end * scale) for end in (kind.lowest, kind.highest))
+        name = f"scaled-ngraph/{quantized}-{float(scale):g}-{theirs}"
+        attributes = {"T": quantized, "mode": "SCALED", "round_mode": theirs, "ensure_minimum_range": 0.0}
+        v2 = {"real": "float32", "quantized": quantized, "attributes": attributes}
+        plain = {"real": "float32", "quantized": quantized, "attributes": {"round_mode": ours}}
+        tensors = (x, scalar("float32", scale), scalar(quantized, 0))
+        yield Related(
+            case_of(f"{name}/one", "tensorflow.QuantizeV2", v2, x, low, high),
+            case_of(f"{name}/other", "ngraph.Quantize", plain, *tensors),
+        )
+
+
+def fake_and_two_steps() -> Iterator[Related]:
+    """FakeQuantize and QuantizeLinear followed by DequantizeLinear: both ranges are the integers', scale 2^n."""
+    for quantized, scale, zero_point in itertools.product(("int8", "uint8"), SCALES, (0, 6, 101)):
+        kind = INTEGER_TYPES[quantized]
+        x = inputs_around("float32", quantized, scale)
+        low, high = (scalar("float32", (end - zero_point) * scale) for end in (kind.lowest, kind.highest))
+        name = f"fake-linear/{quantized}-{float(scale):g}-{zero_point}"
+        types = {"real": "float32", "quantized": quantized}
+        parameters = (scalar("float32", scale), scalar(quantized, zero_point))
+        fake = {"real": "float32", "attributes": {"levels": 256}}
+        first = case_of(f"{name}/between", "onnx.QuantizeLinear", types, x, *parameters)
+        codes = TruthCache().of(first).own.exact
+        middle = bits(quantized, codes.tolist())
+        yield Related(
+            case_of(f"{name}/one", "openvino.FakeQuantize", fake, x, low, high, low, high),
+            case_of(f"{name}/other", "onnx.DequantizeLinear", types, middle, *parameters),
+            first,
+        )
+
+
+RELATIONS = (
+    Relation(
+        "linear-ngraph",
+        "QuantizeLinear gives what ngraph.Quantize gives rounding to nearest even",
+        ("onnx.QuantizeLinear", "ngraph.Quantize"),
+        linear_and_ngraph,
+    ),
+    Relation(
+        "scaled-ngraph",
+        "QuantizeV2 in SCALED mode, its range that of the integers times a power of two, gives what ngraph.Quantize "
+        "gives",
+        ("tensorflow.QuantizeV2", "ngraph.Quantize"),
+        scaled_and_ngraph,
+    ),
+    Relation(
+        "fake-linear",
+        "FakeQuantize, both ranges those of the integers times a power of two, gives what QuantizeLinear followed by "
+        "DequantizeLinear gives, but for ties, which FakeQuantize's document leaves open",
+        ("openvino.FakeQuantize", "onnx.QuantizeLinear", "onnx.DequantizeLinear"),
+        fake_and_two_steps,
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A pair with the elements that both sides specify, and what the step between must give."""
+
+    pair: Related
+    specified: Array
+    between: Array | None
+
+
+@cache
+def compared_pairs(relation: Relation) -> tuple[Compared, ...]:
+    """A relation's pairs, made once for the plan and for every backend."""
+    return tuple(compared(pair) for pair in relation.pairs())
+
+
+def compared(pair: Related) -> Compared:
+    cache, size = TruthCache(), pair.one.size
+    found = np.logical_and(*(cache.of(case).own.exact_specified[:size] for case in (pair.one, pair.other)))
+    between = None if pair.between is None else cache.of(pair.between).own.exact
+    return Compared(pair, np.asarray(found), between)
+
+
+def related_cases(operators: Sequence[str]) -> list[Case]:
+    """The cases of every relation whose operators are all wanted."""
+    wanted = [relation for relation in RELATIONS if set(relation.operators) <= set(operators)]
+    return [case for relation in wanted for found in compared_pairs(relation) for case in found.pair.cases]
+
+
+def relation_rows(backend: str, outputs: Mapping[str, Array]) -> list[dict[str, Any]]:
+    """For each relation whose sides a backend ran: on how many elements that both documents specify they differ.
+
+    Where the other side is two steps, elements whose first step is not what it must be are left to the discrepancies.
+    """
+    rows = []
+    for relation in RELATIONS:
+        row = {"relation": relation.text, "backend": backend, "cases": 0, "elements": 0, "differ": 0}
+        for found in compared_pairs(relation):
+            pair = found.pair
+            if all(case.id in outputs for case in pair.cases):
+                wanted = comparable(found, outputs)
+                one, other = (first_output(case, outputs[case.id]) for case in (pair.one, pair.other))
+                row["cases"] += 1  # type: ignore[operator]
+                row["elements"] += int(wanted.sum())  # type: ignore[operator]
+                row["differ"] += int((wanted & (one != other)).sum())  # type: ignore[operator]
+        rows += [row] if row["cases"] else []
+    return rows
+
+
+def comparable(found: Compared, outputs: Mapping[str, Array]) -> Array:
+    """Where both sides are specified, and the step between came out as it must."""
+    if found.pair.between is None:
+        return found.specified
+    return np.asarray(found.specified & (outputs[found.pair.between.id] == found.between))
+
+
+def first_output(case: Case, codes: Array) -> Array:
+    return codes[: case.size]

@@ -1,0 +1,1 @@
+"""Why elements deviate: known mistakes weighed over all that a backend did."""

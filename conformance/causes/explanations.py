@@ -1,0 +1,194 @@
+"""Why an element differs: the predictions of usual mistakes, compared with what the backend gave.
+
+Every hypothesis predicts a whole case. One that contradicts an element on which the backend conforms is kept only if
+nothing better explains the element.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
+from tiebreak.conformance.judging.judge import DEVIATES, UNSPECIFIED, Judgement, codes_of_outputs, output_problem
+from tiebreak.conformance.judging.operands import Operands, operands, wrong_parameters
+from tiebreak.conformance.judging.rows import UNEXPLAINED
+from tiebreak.conformance.judging.truths import Truths
+from tiebreak.conformance.operators import SUITES
+from tiebreak.conformance.operators.model import Cause, Mistake
+from tiebreak.conformance.operators.quantize_mistakes import HYPOTHESES
+from tiebreak.golden.nodes import Case
+from tiebreak.golden.problem import Array, Quantization
+from tiebreak.golden.rounding import ROUND_MODES, is_nearest, short_mode
+
+STAGE = "known mistakes"
+FEWEST_BY_POSITION = 30  # elements; a few fit some pattern of positions by chance
+VECTOR_WIDTHS = (4, 8, 16, 32, 64)
+
+
+def mode_cause(wanted: str, other: str) -> Cause:
+    alike = is_nearest(wanted) == is_nearest(other)
+    kind = "wrong tie rule" if alike and is_nearest(wanted) else "wrong rounding"
+    return Cause(f"{kind}: {short_mode(other)}", "mode", rank=0 if alike else 1, mode=other)
+
+
+Predictions = Iterator[tuple[Cause, Callable[[], Array | None]]]  # None: the mistake can't be made in this case
+
+
+def predictions(case: Case, truths: Truths, errors: ExplanationErrors, about: str) -> Iterator[tuple[Cause, Array]]:
+    """Each hypothesis with its prediction (int64 codes, flat); the simplest explanations first.
+
+    One that raises is noted and left out; where a table itself raises, so is what it would have had after that.
+    """
+    for source in sources(case, truths):
+        for cause, predict in errors.each(STAGE, about, source):
+            predicted = errors.attempt(f"{STAGE}: {cause.text}", about, predict, None)
+            if predicted is not None:
+                yield cause, predicted
+
+
+def sources(case: Case, truths: Truths) -> Iterator[Predictions]:
+    """The tables of hypotheses that are about a case."""
+    yield mode_predictions(case, truths)
+    (problem, *_) = truths.problems
+    first = 2
+    if isinstance(problem, Quantization):
+        yield quantize_predictions(case, problem)
+        yield path_causes(case, truths)
+        yield parameter_predictions(case, problem)
+        first = len(HYPOTHESES) + 4
+    if case.node.operator in SUITES:
+        yield mistaken(case, truths, first)
+
+
+def mode_predictions(case: Case, truths: Truths) -> Predictions:
+    """What each rounding mode gives that the document does not allow."""
+    wanted = truths.allowed[0]
+    for mode, truth in truths.compared.items():
+        if mode not in truths.allowed:
+            yield mode_cause(wanted, mode), partial(as_is, truth.exact)
+            yield mode_cause(wanted, mode), partial(as_is, truth.working)
+
+
+def as_is(codes: Array) -> Array:
+    return codes
+
+
+def quantize_predictions(case: Case, problem: Quantization) -> Predictions:
+    own = operands(case, problem, problem.axes)
+    for rank, (cause, predict) in enumerate(HYPOTHESES, start=2):
+        yield replace(cause, rank=rank), partial(predict, own)
+
+
+def parameter_predictions(case: Case, problem: Quantization) -> Predictions:
+    for text, other in wrong_parameters(case, problem):
+        yield Cause(text, "projection", len(HYPOTHESES) + 2), partial(quotients, other)
+
+
+def quotients(own: Operands) -> Array:
+    return own.finish(own.quotient())
+
+
+def mistaken(case: Case, truths: Truths, first: int) -> Predictions:
+    """What small backends that make usual mistakes give, ranked from `first`."""
+    for rank, (cause, run) in enumerate(SUITES[case.node.operator].mistakes, start=first):
+        yield replace(cause, rank=rank), partial(given_by, run, case, truths)
+
+
+def given_by(run: Mistake, case: Case, truths: Truths) -> Array | None:
+    """What a small backend gives; None where it can't run the case."""
+    try:
+        outputs = run(case.node, *(array.copy() for array in case.inputs))
+    except (ArithmeticError, ValueError, TypeError, IndexError, NotImplementedError):
+        return None
+    if output_problem(case, outputs, truths.problems):
+        return None
+    return codes_of_outputs(truths.problems, outputs, truths.own)
+
+
+def path_causes(case: Case, truths: Truths) -> Predictions:
+    """Vector loops whose body or tail rounds by another mode than the rest."""
+    wanted, index, by_mode = case.node.round_mode, np.arange(case.size), truths.by_mode
+    for width in VECTOR_WIDTHS:
+        tail = index >= case.size - case.size % width
+        if tail.any():
+            for mode in ROUND_MODES:
+                for place, where in (("tail", tail), ("body", ~tail)):
+                    text = f"the {place} of a vector loop of {width} rounds {short_mode(mode)}"
+                    mixed = np.where(where, by_mode[mode].working, by_mode[wanted].working)
+                    yield Cause(text, "mode", len(HYPOTHESES) + 3, mode=mode, width=width), partial(as_is, mixed)
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Causes that predict one deviating element: those that contradict nothing in its case, and all of them."""
+
+    consistent: frozenset[Cause] = frozenset()
+    matching: frozenset[Cause] = frozenset()
+
+
+def explanations(
+    case: Case, truths: Truths, judgement: Judgement, errors: ExplanationErrors, about: str
+) -> tuple[list[Explanation], Counter[Cause]]:
+    """One for each deviating element, in order; and for each cause how many conforming elements contradict it."""
+    wrong = judgement.grades == DEVIATES
+    right = ~wrong & (judgement.grades != UNSPECIFIED)
+    found: list[dict[Cause, bool]] = [{} for _ in range(judgement.count(DEVIATES))]
+    against: dict[Cause, int] = {}
+    with np.errstate(all="ignore"):
+        for cause, predicted in predictions(case, truths, errors, about):
+            match = predicted == judgement.values
+            if cause.by_position and not (case.size >= 2 * cause.width and match[right | wrong].all()):
+                continue
+            contradictions = int(np.count_nonzero(~match[right]))
+            against[cause] = min(contradictions, against.get(cause, contradictions))
+            for position in np.flatnonzero(match[wrong]):
+                found[position][cause] = found[position].get(cause, False) or not contradictions
+    each = [Explanation(frozenset(c for c, ok in causes.items() if ok), frozenset(causes)) for causes in found]
+    return each, Counter(against)
+
+
+def settle(groups: Sequence[Sequence[Explanation]]) -> list[list[Cause]]:
+    """One cause for each element: greedily, group by group, the one that explains the most of what is left.
+
+    A cause that contradicts other elements of a case is named there only if elsewhere it contradicts nothing: a
+    backend may well have two faults. One that depends on positions is named only for want of others. Between causes
+    that explain as much of a group the earlier one in the table is named, then the one that explains more elsewhere.
+    """
+    plain = [[frozenset(c for c in e.consistent if not c.by_position) for e in group] for group in groups]
+    prior = Counter(cause for group in plain for causes in group for cause in causes)
+    accepted = frozenset(cause for group in plain for cause in cover(group, prior).values())
+    settled = []
+    for group, consistent in zip(groups, plain, strict=True):
+        tiers = [c or e.matching & accepted or e.consistent for c, e in zip(consistent, group, strict=True)]
+        chosen = cover(tiers, prior)
+        settled.append([chosen[causes] for causes in tiers])
+    seen = Counter(cause for group in settled for cause in group)
+    rare = {cause for cause, count in seen.items() if cause.by_position and count < FEWEST_BY_POSITION}
+    return [[Cause(UNEXPLAINED, "mode") if cause in rare else cause for cause in group] for group in settled]
+
+
+def without(explanation: Explanation, refuted: frozenset[Cause]) -> Explanation:
+    return Explanation(explanation.consistent - refuted, explanation.matching - refuted)
+
+
+def cover(sets: list[frozenset[Cause]], prior: Counter[Cause]) -> dict[frozenset[Cause], Cause]:
+    """A cause for each distinct set, by greedy cover weighted with how often they occur, then by rank and `prior`."""
+    left: dict[frozenset[Cause], int] = {}
+    for causes in sets:
+        left[causes] = left.get(causes, 0) + 1
+    chosen = {frozenset[Cause](): Cause(UNEXPLAINED, "mode")}
+    left.pop(frozenset(), None)
+    while left:
+        weight: dict[Cause, int] = {}
+        for causes, count in left.items():
+            for cause in causes:
+                weight[cause] = weight.get(cause, 0) + count
+        best = min(weight, key=lambda cause: (-weight[cause], cause.rank, -prior[cause], cause.text))
+        chosen |= {causes: best for causes in left if best in causes}
+        left = {causes: count for causes, count in left.items() if best not in causes}
+    return chosen

@@ -1,0 +1,113 @@
+"""A run's discrepancies by root cause: a backend's operator and the cause that was found, with the smallest witness."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
+from tiebreak.golden.operators import get_operator
+from tiebreak.reports.report_data import root_of
+
+Key = tuple[str, str, str]  # backend, operator, root cause
+
+MOST_TYPES = 8
+
+
+def cluster_rows(
+    discrepancies: Iterable[Mapping[str, Any]],
+    results: Iterable[Mapping[str, Any]],
+    versions: Mapping[str, str],
+    errors: ExplanationErrors | None = None,
+) -> list[dict[str, Any]]:
+    """One row for each root cause, the most frequent first; `results` say how many elements a case has."""
+    errors = errors or ExplanationErrors()
+    groups = errors.attempt("root causes", "", lambda: groups_of(discrepancies), [])
+    sizes = {str(row["case"]): int(row["elements"]) for row in results}
+    made = []
+    for number, (key, rows) in enumerate(groups, start=1):
+        make = partial(cluster_row, f"C{number:03d}", key, rows, sizes, versions)
+        made.append(errors.attempt("root causes", " ".join(key), make, None))
+    return [row for row in made if row is not None]
+
+
+def groups_of(discrepancies: Iterable[Mapping[str, Any]]) -> list[tuple[Key, list[Mapping[str, Any]]]]:
+    """The rows of each root cause, the most frequent first."""
+    groups: dict[Key, list[Mapping[str, Any]]] = defaultdict(list)
+    for row in discrepancies:
+        groups[str(row["backend"]), str(row["operator"]), root_of(str(row["cause"]))].append(row)
+    return sorted(groups.items(), key=lambda item: (-len(item[1]), item[0]))
+
+
+def cluster_row(
+    name: str,
+    key: Key,
+    rows: Sequence[Mapping[str, Any]],
+    sizes: Mapping[str, int],
+    versions: Mapping[str, str],
+) -> dict[str, Any]:
+    backend, operator, cause = key
+    witness = min(rows, key=lambda row: plainness(row, sizes))
+    clause = Counter(str(row["clause"]) for row in rows).most_common(1)[0][0]
+    types = Counter((str(row["input_type"]), str(row["output_type"])) for row in rows).most_common()
+    found = {
+        "id": name,
+        "backend": backend,
+        "version": versions.get(backend, ""),
+        "operator": operator,
+        "cause": cause,
+        "clause": clause,
+        "elements": len(rows),
+        "cases": len({str(row["case"]) for row in rows}),
+        "types": [f"{one} to {other}" for (one, other), _ in types[:MOST_TYPES]],
+        "farthest": max((abs(int(row["distance"])) for row in rows), default=0),
+        "boundary_ulp": farthest_from_boundary(rows),
+        "witness": {
+            "id": str(witness["id"]),
+            "case": str(witness["case"]),
+            "elements": sizes.get(str(witness["case"]), 0),
+            "operands": json.loads(str(witness["operands"])),
+            "expected": shown(witness, "expected"),
+            "got": shown(witness, "got"),
+        },
+    }
+    return found | {"sentence": sentence(found)}
+
+
+def farthest_from_boundary(rows: Sequence[Mapping[str, Any]]) -> float | None:
+    """The greatest distance from a decision boundary in units in the last place; None if one is unknown or infinite."""
+    found = [float(row["boundary_ulp"]) for row in rows]
+    return max(found) if all(map(math.isfinite, found)) else None
+
+
+def plainness(row: Mapping[str, Any], sizes: Mapping[str, int]) -> tuple[int, int, str]:
+    """Few elements first, then operands with few characters."""
+    text = str(row["operands"])
+    digits = sum(len(part[2]) for part in json.loads(text))
+    return sizes.get(str(row["case"]), 1 << 30), digits, str(row["id"])
+
+
+def shown(row: Mapping[str, Any], name: str) -> str:
+    value = float(row[name])
+    whole = str(row["result_type"]).startswith(("int", "uint"))
+    return str(int(value)) if whole and value == value else repr(value)
+
+
+def sentence(cluster: Mapping[str, Any]) -> str:
+    """What happens, where, and one example, for people."""
+    witness = cluster["witness"]
+    operands = ", ".join(f"{name} {value}" for name, _, value in witness["operands"])
+    clause = clause_text(cluster["operator"], cluster["clause"])
+    return (
+        f"{cluster['operator']} on {cluster['backend']} {cluster['version']}: {cluster['cause']} "
+        f"({cluster['elements']:,} elements of {cluster['cases']:,} cases). {operands} gives {witness['got']}, not "
+        f"{witness['expected']}. {cluster['clause']}: {clause}"
+    )
+
+
+def clause_text(operator: str, clause: str) -> str:
+    return next((one.text for one in get_operator(operator).clauses if one.id == clause), "")

@@ -1,0 +1,1 @@
+"""Runs and sweeps on a Dask cluster."""

@@ -1,0 +1,151 @@
+"""A run's backend on the workers of a Dask cluster: batches of cases as tasks, their outcomes in the run's own order.
+
+Each batch is answered as if it were the first. What a backend's earlier faults mean for later cases (it is given up, a
+node is not compiled again) is settled here, in order, so that the records are those of a run on one machine.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tiebreak.adapters.faults import Faults
+from tiebreak.adapters.frames import BrokenFrame
+from tiebreak.adapters.isolation import Abandoned, IsolatedBackend, Keep, refusal
+from tiebreak.adapters.outcome import Outcome
+from tiebreak.conformance.dask import tasks
+from tiebreak.conformance.dask.scheduler import Cluster, raise_problem
+from tiebreak.golden.errors import MachineryFailed
+from tiebreak.golden.nodes import Case
+
+WAITING = 4  # batches for each worker
+
+
+@dataclass
+class ClusterBackend:
+    """What IsolatedBackend is to a run. Of several, those with the higher `priority` are served first."""
+
+    cluster: Cluster
+    spec: str
+    time_limit: float
+    memory_limit: int
+    priority: int = 0
+    name: str = ""
+    version: str = ""
+    operators: frozenset[str] | None = None
+    always_constant: frozenset[str] = frozenset()
+    faults: Faults = field(default_factory=Faults)
+    refused: dict[str, Outcome] = field(default_factory=dict)
+    expected: deque[Sequence[Case]] = field(default_factory=deque)
+    sent: deque[tuple[Sequence[Case], Any]] = field(default_factory=deque)
+    said: dict[str, Any] = field(default_factory=dict)  # by the first worker
+    abandoned: bool = False
+
+    @property
+    def limits(self) -> list[float]:
+        return [self.time_limit, self.memory_limit]
+
+    def start(self) -> None:
+        """Ask one worker what the backend is. InvalidInput for a wrong spec, MachineryFailed if it can't be had."""
+        self.said = self.cluster.call(tasks.hello, self.spec, self.limits)["hello"]
+        self.name, self.version = self.said["name"], self.said["version"]
+        self.operators = None if self.said["operators"] is None else frozenset(self.said["operators"])
+        self.always_constant = frozenset(self.said["always_constant"])
+
+    def expect(self, batches: Iterable[Sequence[Case]]) -> None:
+        """The batches that `run_batch` will be asked for, in order, so that work on them can begin."""
+        self.expected.extend(batch for batch in batches if batch)
+        self.send()
+
+    def send(self) -> None:
+        while self.expected and len(self.sent) < WAITING * self.cluster.size():
+            batch = self.expected.popleft()
+            self.sent.append((batch, self.task(batch)))
+
+    def task(self, batch: Sequence[Case]) -> Any:
+        wanted = self.spec, self.limits, tasks.cases_frame(batch)
+        return self.cluster.submit(tasks.run_cases, *wanted, priority=self.priority)
+
+    def run_batch(self, cases: Sequence[Case], keep: Keep = lambda case, outcome: None) -> list[Outcome]:
+        """An outcome for each case, in order; `keep` is told each."""
+        if not cases:
+            return []
+        answered, refused = self.answers(cases)
+        found = []
+        for case, outcome in zip(cases, answered, strict=True):
+            if self.faults.too_many(self.time_limit):
+                outcome = self.given_up()
+            else:
+                outcome = self.refused.get(case.node.key, outcome)
+            if (known := refusal(outcome)) is not None:
+                self.refused[case.node.key] = known
+            self.faults.note(outcome, case.node.key)
+            keep(case, outcome)
+            found.append(outcome)
+        self.refused = {**refused, **self.refused}
+        return found
+
+    def answers(self, cases: Sequence[Case]) -> tuple[list[Outcome], dict[str, Outcome]]:
+        """What a worker said to the batch, whatever came before it, and which nodes it refused."""
+        if self.faults.too_many(self.time_limit):  # nobody need wait for what is not wanted
+            self.drop()
+            return [self.given_up()] * len(cases), {}
+        ids = [case.id for case in cases]
+        if not self.sent or [case.id for case in self.sent[0][0]] != ids:
+            self.drop()  # other batches than expected
+            self.sent.append((cases, self.task(cases)))
+        found = self.received(self.sent[0][1])
+        self.sent.popleft()
+        self.send()
+        try:
+            outcomes, refused = tasks.outcomes_of(found["frame"])
+        except (BrokenFrame, KeyError, TypeError, ValueError) as error:
+            raise MachineryFailed(f"{found['worker']}: not outcomes: {error}") from None
+        if len(outcomes) != len(cases):
+            raise MachineryFailed(f"{found['worker']}: {len(outcomes)} outcomes of {len(cases)} cases")
+        return outcomes, refused
+
+    def received(self, task: Any) -> dict[str, Any]:
+        """A task's result, from a worker whose backend is what the first one's is."""
+        try:
+            found = self.cluster.result(task)
+            raise_problem(found)
+        except MachineryFailed:
+            if self.abandoned:
+                raise Abandoned from None
+            raise
+        if found["hello"] != self.said:
+            now, then = (" ".join((told["name"], told["version"]))[:100] for told in (found["hello"], self.said))
+            raise MachineryFailed(f"{found['worker']}: backend {self.spec!r} is {now}, elsewhere it is {then}")
+        return found
+
+    def given_up(self) -> Outcome:
+        return IsolatedBackend(self.spec, self.time_limit, faults=self.faults).given_up()
+
+    def attestation(self, nodes: Sequence[str]) -> dict[str, str]:
+        try:
+            told = self.cluster.call(tasks.attest, self.spec, self.limits, list(nodes))["attestation"]
+        except MachineryFailed as error:
+            return {"attestation failed": str(error)}
+        return dict(told)
+
+    def recall(self, node: str, outcome: Outcome) -> None:
+        """What an earlier part of this run found out, as if it had been found now."""
+        self.faults.note(outcome, node)
+        if (known := refusal(outcome)) is not None:
+            self.refused[node] = known
+
+    def drop(self) -> None:
+        """Nothing more is wanted of what was sent or expected."""
+        self.cluster.cancel(task for _, task in self.sent)
+        self.sent.clear()
+        self.expected.clear()
+
+    def abandon(self) -> None:
+        self.abandoned = True
+        self.drop()
+
+    def close(self) -> None:
+        self.drop()

@@ -1,0 +1,281 @@
+"""The gate: what of a run is neither in the baseline nor waived, which waivers no longer hold, and the exit code."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from tiebreak.adapters.registry import registered
+from tiebreak.conformance.gate.compare import CASE, CAUSE, ELEMENT, Side, is_among, side_of
+from tiebreak.conformance.gate.waivers import Waiver
+from tiebreak.conformance.running.journal import check_not_held
+from tiebreak.golden.errors import (
+    EXIT_CONFORMS,
+    EXIT_DISCREPANCIES,
+    EXIT_FAILED,
+    EXIT_NOTHING_RAN,
+    DamagedFile,
+    InvalidInput,
+)
+from tiebreak.reports.records import DISCREPANCY_DTYPES, RESULT_DTYPES, Run, read_info, table
+from tiebreak.reports.summary import FAILED, RAN
+
+RUN_FILES = ("run.json", "results.parquet", "discrepancies.parquet", "cases.parquet", "report.html")
+NAMED = [*CAUSE, "clause"]  # what a waiver names, besides the version
+MOST_CAUSES = 6  # that are named to whom a waiver's matches nothing
+USED, EXPIRED, STALE, NOT_RUN = "used", "expired", "stale", "not run"
+
+
+def gate(run: Run, baseline: Run | None, waivers: Sequence[Waiver], today: date) -> dict[str, Any]:
+    """What `tiebreak gate --json` prints, except for the folders; `today` is the day on which waivers expire or not.
+
+    DamagedFile if a table holds what no run writes.
+    """
+    base = side_of(baseline or Run({"backends": []}, table([], RESULT_DTYPES), table([], DISCREPANCY_DTYPES)))
+    side = side_of(run)
+    try:
+        judged = judged_elements(side, base, waivers, today)
+    except (ValueError, TypeError, KeyError, OverflowError) as error:
+        raise DamagedFile(f"discrepancies.parquet: damaged run file: {' '.join(str(error).split())[:200]}") from None
+    failures = new_failures(side, base)
+    found: dict[str, Any] = {
+        "new": new_causes(judged, side, base, run),
+        "failures": failures,
+        "waivers": [waiver_row(waiver, judged, side, base, failures, today) for waiver in waivers],
+        "not_run": not_run(side, base),
+        "counts": counts_of(judged, side, base),
+    }
+    return found | {"exit": exit_code(found)}
+
+
+def exit_code(found: Mapping[str, Any]) -> int:
+    """By the contract's table: new discrepancies and waivers that no longer match outrank failures."""
+    if found["new"] or any(row["status"] == STALE for row in found["waivers"]):
+        return EXIT_DISCREPANCIES
+    if found["failures"]:
+        return EXIT_FAILED
+    return EXIT_CONFORMS if found["counts"]["ran"] else EXIT_NOTHING_RAN
+
+
+def judged_elements(side: Side, base: Side, waivers: Sequence[Waiver], today: date) -> pd.DataFrame:
+    """The run's discrepancies and what excuses each.
+
+    `known`: the baseline has the same element with the same result, whatever cause was found for it then. The numbers
+    of the waivers that name it: `waived` within the tolerance (0: by none), `expired` likewise but too late, `beyond`
+    outside. `new`: nothing excuses it; an expired waiver takes the baseline's excuse away, too.
+    """
+    elements = side.elements.assign(
+        known=is_among(side.elements, base.elements, ELEMENT), waived=0, expired=0, beyond=0
+    )
+    for waiver in waivers:
+        named = named_by(waiver, elements, side)
+        within = tolerated(waiver, elements, named)
+        column = "waived" if today <= waiver.expires else "expired"
+        elements.loc[within & (elements[column] == 0), column] = waiver.number
+        if column == "waived":
+            elements.loc[named & ~within, "beyond"] = waiver.number
+    excused = (elements["known"] & (elements["expired"] == 0)) | (elements["waived"] > 0)
+    return elements.assign(new=~excused)
+
+
+def named_by(waiver: Waiver, elements: pd.DataFrame, side: Side) -> pd.Series[bool]:
+    """Which elements a waiver is about; decided once for each cause."""
+    causes = elements[NAMED].drop_duplicates()
+    named = [waiver.names(row, side.versions.get(row["backend"], "")) for row in causes.to_dict("records")]
+    return is_among(elements, causes[pd.Series(named, index=causes.index, dtype=bool)], NAMED)
+
+
+def tolerated(waiver: Waiver, elements: pd.DataFrame, named: pd.Series[bool]) -> pd.Series[bool]:
+    if waiver.kind == "any" or not named.any():
+        return named
+    within = named.copy()
+    within[named] = [waiver.tolerates(row) for row in elements[named].to_dict("records")]
+    return within
+
+
+def new_causes(judged: pd.DataFrame, side: Side, base: Side, run: Run) -> list[dict[str, Any]]:
+    """The new elements by root cause, the most first."""
+    new = judged[judged["new"]]
+    unseen = ~is_among(new, base.cases, CASE)
+    totals = judged.groupby(CAUSE, sort=False).size().to_dict()
+    specs = {str(backend["name"]): str(backend.get("spec", "")) for backend in run.info["backends"]}
+    own = {name: "" if spec in registered() else spec for name, spec in specs.items()}
+    rows = []
+    for key, group in new.groupby(CAUSE, sort=False):
+        backend, operator, cause = map(str, key)
+        cluster = side.clusters.get((backend, operator, cause))
+        whole = len(group) == totals[key]
+        first = group.iloc[0]
+        row: dict[str, Any] = {
+            "backend": backend,
+            "version": side.versions.get(backend, ""),
+            "operator": operator,
+            "cause": cause,
+        }
+        row |= {"clause": str(group["clause"].mode().iloc[0]), "elements": len(group), "cases": group["case"].nunique()}
+        row |= {"unseen": int(unseen[group.index].sum()), "of": int(totals[key]), "cluster": cluster}
+        row |= {name: sorted(set(group[name].tolist()) - {0}) for name in ("expired", "beyond")}
+        row |= {"first": {name: value_text(first[name]) for name in ("id", "case", "operands", "expected", "got")}}
+        row |= {"repro": cluster["id"] if cluster and whole else str(first["id"]), "spec": own.get(backend, "")}
+        rows.append(row)
+    return sorted(rows, key=lambda row: -row["elements"])
+
+
+def value_text(value: Any) -> str:
+    """As people write it: a whole number without a fraction."""
+    return f"{value:.0f}" if isinstance(value, float) and value.is_integer() and abs(value) < 2**53 else str(value)
+
+
+def new_failures(side: Side, base: Side) -> list[dict[str, Any]]:
+    """Crashes, timeouts and errors that the baseline does not have of the same case; no waiver is for them."""
+    columns = [*CASE, "verdict"]
+    failed = side.cases[side.cases["verdict"].isin(FAILED)]
+    new = failed[~is_among(failed, base.cases, columns)]
+    grouped = new.groupby(["backend", "operator", "verdict", "fault"], sort=False)
+    counts = grouped.agg(cases=("case", "size"), first=("case", "first"), message=("message", "first"))
+    return [
+        {"backend": backend, "operator": operator, "verdict": verdict, "fault": fault}
+        | {"cases": int(row["cases"]), "first": str(row["first"]), "message": str(row["message"])}
+        for (backend, operator, verdict, fault), row in counts.to_dict("index").items()
+    ]
+
+
+def waiver_row(
+    waiver: Waiver,
+    judged: pd.DataFrame,
+    side: Side,
+    base: Side,
+    failures: Sequence[Mapping[str, Any]],
+    today: date,
+) -> dict[str, Any]:
+    """One waiver, how many elements it is about within its tolerance, and its status with why."""
+    named = named_by(waiver, judged, side)
+    matched = int(tolerated(waiver, judged, named).sum())
+    row = {"number": waiver.number, "waiver": str(waiver), "reason": waiver.reason, "link": waiver.link}
+    row |= {"expires": waiver.expires.isoformat(), "elements": matched}
+    if today > waiver.expires:
+        return row | {"status": EXPIRED, "why": f"its last day was {waiver.expires}"}
+    if matched:
+        return row | {"status": USED, "why": ""}
+    if named.any():
+        return row | {"status": STALE, "why": "all that it names is beyond its tolerance"}
+    why = why_not_decided(waiver, side, base, failures)
+    return row | {"status": NOT_RUN if why else STALE, "why": why or why_stale(waiver, side, base)}
+
+
+def why_stale(waiver: Waiver, side: Side, base: Side) -> str:
+    """Gone, as far as the baseline tells; else nothing ever had this name, and what would is named."""
+    if named_by(waiver, base.elements, side).any():
+        return "its discrepancies are gone: remove it"
+    there = side.elements[side.elements["operator"] == waiver.operator]
+    names = [name for name, version in side.versions.items() if waiver.is_for(name, version)]
+    causes = there[there["backend"].isin(names)]["root"].value_counts().index.tolist()
+    if not causes:
+        return "it matches nothing: what it names has no discrepancies here; remove it"
+    return (
+        f"it matches nothing, neither here nor in the baseline; causes that are here: {'; '.join(causes[:MOST_CAUSES])}"
+    )
+
+
+def why_not_decided(waiver: Waiver, side: Side, base: Side, failures: Sequence[Mapping[str, Any]]) -> str:
+    """Why this run can't tell that what is waived is gone; empty if it can."""
+    names = [name for name, version in side.versions.items() if waiver.is_for(name, version)]
+    cases = side.cases[side.cases["backend"].isin(names) & (side.cases["operator"] == waiver.operator)]
+    ran = cases[cases["verdict"].isin(RAN)]
+    if ran.empty:
+        return "no such backend at such a version ran the operator"
+    if any(row["backend"] in names and row["operator"] == waiver.operator for row in failures):
+        return "the backend failed in the operator's cases"
+    before = base.elements[tolerated(waiver, base.elements, named_by(waiver, base.elements, side))]
+    return "" if is_among(before, ran, CASE).all() else "the cases in which the baseline has it did not all run"
+
+
+def not_run(side: Side, base: Side) -> list[dict[str, Any]]:
+    """By backend and operator, cases that ran in the baseline and not now: absent, refused or failed."""
+    before = base.cases[base.cases["verdict"].isin(RAN)]
+    now = side.cases[side.cases["verdict"].isin(RAN)]
+    missing = before[~is_among(before, now, CASE)]
+    totals = before.groupby(["backend", "operator"]).size().to_dict()
+    counts = missing.groupby(["backend", "operator"], sort=False).size().to_dict()
+    return [
+        {"backend": str(key[0]), "operator": str(key[1]), "cases": int(count), "of": int(totals[key])}
+        for key, count in counts.items()
+    ]
+
+
+def counts_of(judged: pd.DataFrame, side: Side, base: Side) -> dict[str, int]:
+    """Cases planned and ran; elements that deviate, and of these the new, the waived and the known; those gone."""
+    ran = side.cases[side.cases["verdict"].isin(RAN)]
+    excused = ~judged["new"]
+    waived = excused & (judged["waived"] > 0)
+    again = base.elements[is_among(base.elements, ran, CASE)]
+    return {
+        "planned": len(side.cases),
+        "ran": len(ran),
+        "deviating": len(judged),
+        "new": int(judged["new"].sum()),
+        "waived": int(waived.sum()),
+        "known": int((excused & ~waived).sum()),
+        "gone": int((~is_among(again, side.elements, ELEMENT)).sum()),
+    }
+
+
+def may_update(found: Mapping[str, Any], *, accept: bool) -> bool:
+    """Whether the run may become the baseline: nothing new failed, or that is accepted; never if nothing ran."""
+    return bool(found["counts"]["ran"]) and (accept or not (found["new"] or found["failures"]))
+
+
+def update_baseline(run: Path, baseline: Path) -> None:
+    """Make the run's files the baseline's: a copy beside it takes its place, so that no half of one is ever there.
+
+    What else lies in the baseline's folder stays. InvalidInput if that is no run's folder or can't be written.
+    """
+    if baseline.resolve() == run.resolve():
+        raise InvalidInput(f"{baseline}: the run is the baseline already")
+    check_not_held(baseline)
+    if baseline.exists() and (not baseline.is_dir() or any(baseline.iterdir())):
+        read_info(baseline)  # nothing else is replaced
+    links = [name for name in RUN_FILES if (run / name).is_symlink()]
+    if links:
+        raise InvalidInput(f"{run / links[0]}: a link; a baseline is made of a run's own files")
+    place = baseline.resolve()
+    attempt(baseline, lambda: place.parent.mkdir(parents=True, exist_ok=True))
+    attempt(baseline, lambda: replace_folder(run, place))
+
+
+def attempt(baseline: Path, act: Callable[[], None]) -> None:
+    try:
+        act()
+    except (OSError, shutil.Error) as error:
+        reason = getattr(error, "strerror", None) or str(error)[:200]
+        raise InvalidInput(f"{baseline}: can't update: {reason}") from None
+
+
+def only_others(place: Path) -> Callable[[Any, list[str]], Sequence[str]]:
+    """What is not copied of a baseline: the old run's files, at its top."""
+    return lambda folder, names: RUN_FILES if Path(folder) == place else ()
+
+
+def replace_folder(run: Path, place: Path) -> None:
+    with tempfile.TemporaryDirectory(dir=place.parent, prefix=f".{place.name}.") as aside:
+        fresh, old = Path(aside) / "new", Path(aside) / "old"
+        if place.exists():
+            shutil.copytree(place, fresh, symlinks=True, ignore=only_others(place))
+        fresh.mkdir(exist_ok=True)
+        for name in RUN_FILES:
+            if (run / name).is_file():
+                shutil.copyfile(run / name, fresh / name)
+        if place.exists():
+            place.rename(old)
+        try:
+            fresh.rename(place)
+        except OSError:
+            if old.exists():
+                old.rename(place)
+            raise

@@ -1,0 +1,37 @@
+"""Elements that were judged, counted by the exponent of their first operand: what shares over exponents are of."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+
+from tiebreak.conformance.judging.judge import UNSPECIFIED, Judgement
+from tiebreak.conformance.judging.truths import Truths
+from tiebreak.golden.elements import FloatType, IntegerType, numpy_dtype
+from tiebreak.golden.problem import Array, Problem, Quantization
+
+NONE = 1 << 20  # of zeros, infinities and NaN
+
+
+def judged_by_exponent(truths: Truths, judgement: Judgement) -> Counter[int]:
+    """How many elements have an exponent and were judged, by exponent (2 of 4.0 to 7.9)."""
+    every = np.concatenate([exponents(problem) for problem in truths.problems])
+    found, counts = np.unique(every[(judgement.grades != UNSPECIFIED) & (every != NONE)], return_counts=True)
+    return Counter(dict(zip(found.tolist(), counts.tolist(), strict=True)))
+
+
+def exponents(problem: Problem) -> Array:
+    """Of the first operand of each element, int64, flat."""
+    kind: FloatType | IntegerType
+    if isinstance(problem, Quantization):
+        codes, kind = problem.x.reshape(-1), problem.real
+    else:
+        codes, kind = problem.operands[0], problem.kinds[0]
+    values = codes.astype(np.float64)
+    if isinstance(kind, FloatType):
+        with np.errstate(invalid="ignore"):  # signalling NaNs
+            words = np.asarray(codes).astype(np.uint64).astype(f"uint{8 * numpy_dtype(kind.name).itemsize}")
+            values = words.view(numpy_dtype(kind.name)).astype(np.float64)
+    found = np.frexp(np.where(np.isfinite(values), values, 0.0))[1].astype(np.int64) - 1
+    return np.where(np.isfinite(values) & (values != 0), found, NONE)

@@ -1,0 +1,95 @@
+"""One case's outputs against its truths: a grade for each element and a verdict for the case."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tiebreak.conformance.judging.truths import Truth, Truths, canonical
+from tiebreak.golden.elements import FloatType
+from tiebreak.golden.nodes import Case
+from tiebreak.golden.problem import Array, Problem, codes_of
+from tiebreak.golden.problems import problems_of
+
+# Elements are graded by these numbers; a case takes the greatest of its elements, the order being the contract's.
+EXACT, WORKING, UNSPECIFIED, DEVIATES = 0, 1, 2, 3
+GRADES = ("exact", "working-precision", "unspecified", "deviates")
+VERDICTS = (*GRADES, "unsupported", "error", "crash", "timeout")
+FAILURES = ("error", "crash", "timeout")
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """Grades (uint8) and codes (int64) of a case that ran, flat, the outputs one after the other."""
+
+    grades: Array
+    values: Array
+
+    @property
+    def verdict(self) -> str:
+        """The worst grade; a case without elements is exact."""
+        return GRADES[int(self.grades.max(initial=EXACT))]
+
+    def count(self, grade: int) -> int:
+        return int(np.count_nonzero(self.grades == grade))
+
+
+def output_problem(case: Case, outputs: Sequence[Array], problems: Sequence[Problem] | None = None) -> str:
+    """What is wrong with the outputs' number, types or shapes; empty if nothing."""
+    node = case.node
+    if len(outputs) != len(node.outputs):
+        return f"{len(outputs)} outputs, the node has {len(node.outputs)}"
+    for wanted, problem, output in zip(node.outputs, problems or problems_of(case), outputs, strict=True):
+        name = "output" if len(outputs) == 1 else f"output {wanted.name}"
+        if output.dtype != wanted.dtype:
+            return f"{name} of type {output.dtype.name}, the node says {wanted.dtype.name}"
+        if output.shape != problem.shape:
+            return f"{name} of shape {list(output.shape)}, {list(problem.shape)} is wanted"
+    return ""
+
+
+def codes_of_outputs(problems: Sequence[Problem], outputs: Sequence[Array], truth: Truth) -> Array:
+    """The outputs as codes that can be compared: one NaN, and one zero where either will do."""
+    codes = [
+        canonical(as_int64(codes_of(output)).reshape(-1), problem)
+        for problem, output in zip(problems, outputs, strict=True)
+    ]
+    negative_zeros = [np.full(math.prod(problem.shape), negative_zero(problem), np.int64) for problem in problems]
+    values = np.concatenate(codes)
+    other_zero = truth.zero & (values == np.concatenate(negative_zeros)) & (values != truth.exact)
+    return np.where(other_zero, 0, values)
+
+
+def as_int64(codes: Array) -> Array:
+    return codes if codes.dtype == np.int64 else codes.astype(np.uint64).view(np.int64)
+
+
+def negative_zero(problem: Problem) -> int:
+    """The code of the negative zero; of what is no result at all where there is none."""
+    if not isinstance(problem.result, FloatType) or problem.result.specials in ("fnuz", "e8m0"):
+        return 0
+    return int(np.array([1 << (problem.result.bits - 1)], np.uint64).view(np.int64)[0])
+
+
+def judge(values: Array, truth: Truth, among: Truths | None = None) -> Judgement:
+    """Grade each element; only equality counts, and an element on which the spec is silent is never a failure.
+
+    An exact result is exact even where working precision leaves what the spec speaks of; any other result there is
+    unspecified. Where the spec allows several rounding modes that disagree (`among`), one of theirs must have come.
+    """
+    values = np.asarray(values, np.int64).reshape(-1)
+    grades = np.full(values.shape, DEVIATES, np.uint8)
+    grades[~truth.specified] = UNSPECIFIED
+    if among is not None and len(among.allowed) > 1:
+        grades[among.open_between_modes & ~among.any_agrees(values)] = DEVIATES
+    grades[truth.specified & (values == truth.working)] = WORKING
+    grades[truth.exact_specified & (values == truth.exact)] = EXACT
+    return Judgement(grades, values)
+
+
+def judge_outputs(outputs: Sequence[Array], truths: Truths) -> Judgement:
+    truth = truths.own
+    return judge(codes_of_outputs(truths.problems, outputs, truth), truth, truths)

@@ -1,0 +1,1 @@
+"""Cases that leave for a device elsewhere, and the outputs that come back."""

@@ -1,0 +1,147 @@
+"""`tiebreak vectors export`: cases for a device in another room, with what they must give; see docs/offline.md.
+
+Every layout has the same manifest.json, which is all that `tiebreak verify` reads besides the outputs brought back.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tiebreak.conformance.cases.plan import Selection, plan
+from tiebreak.conformance.judging.truths import TruthCache
+from tiebreak.conformance.offline import export_c, export_onnx
+from tiebreak.conformance.offline.exported import Exported, exported
+from tiebreak.golden.errors import InvalidInput
+from tiebreak.golden.places import check_output_folder
+from tiebreak.golden.problem import Array, codes_of
+from tiebreak.golden.sampled import tensor_of
+from tiebreak.golden.vectorfile import write_aside
+from tiebreak.reports.records import case_row
+
+MANIFEST = "manifest.json"
+LAYOUTS = ("json", "npz", "onnx", "c")
+
+
+def export(selection: Selection, folder: Path, layout: str) -> tuple[int, int]:
+    """Write the selected cases; (written, left out because the layout has no form for them).
+
+    Raises InvalidInput if the folder is not empty or can't be written, or if nothing is left.
+    """
+    fresh = not folder.exists()
+    check_empty(folder)
+    try:
+        return write(selection, folder, layout)
+    except BaseException:
+        clear(folder, fresh)
+        raise
+
+
+def clear(folder: Path, fresh: bool) -> None:
+    """Leave nothing half-made: the folder was empty, or, if `fresh`, not there."""
+    for path in folder.iterdir():
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    if fresh:
+        folder.rmdir()
+
+
+def write(selection: Selection, folder: Path, layout: str) -> tuple[int, int]:
+    cases = plan(selection)
+    cache = TruthCache()
+    numbered = enumerate((exported(case, cache.of(case)) for case in cases), start=1)
+    if layout == "c":
+        kept = list(numbered)
+        export_c.write(folder, [one for _, one in kept])
+    else:
+        write_one = {"json": write_json, "npz": write_npz, "onnx": export_onnx.write}[layout]
+        kept = [(number, one) for number, one in numbered if write_one(folder, number, one)]
+    if not kept:
+        raise InvalidInput(f"none of the {len(cases)} cases has a form in the layout {layout!r}")
+    (folder / "outputs").mkdir(exist_ok=True)
+    write_manifest(folder, layout, kept)
+    return len(kept), len(cases) - len(kept)
+
+
+def check_empty(folder: Path) -> None:
+    check_output_folder(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if any(folder.iterdir()):
+            raise InvalidInput(f"{folder}: not empty; name a new folder")
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise InvalidInput(f"{folder}: can't write there: {error.strerror or error}") from None
+
+
+def write_manifest(folder: Path, layout: str, kept: Sequence[tuple[int, Exported]]) -> None:
+    """The manifest goes last, so that a folder with one is whole."""
+    document = {
+        "format": "tiebreak-export",
+        "version": 1,
+        "layout": layout,
+        "cases": [manifest_row(number, one) for number, one in kept],
+    }
+    write_aside(folder / MANIFEST, json.dumps(document, ensure_ascii=False) + "\n")
+
+
+def manifest_row(number: int, one: Exported) -> dict[str, Any]:
+    case = one.case
+    row: dict[str, Any] = {"number": number, **case_row(case), "flags": list(case.flags), "clauses": list(case.clauses)}
+    row["outputs"] = [{"name": o.name, "type": o.type, "shape": list(o.shape)} for o in one.outputs]
+    return row
+
+
+def write_json(folder: Path, number: int, one: Exported) -> bool:
+    """cases/NNNNNN.json: everything as text, floats as bits beside decimals."""
+    node = one.case.node
+    document = {
+        "id": one.case.id,
+        "operator": node.operator,
+        **({"opset": node.opset} if node.opset else {}),
+        "attributes": dict(node.attributes),
+        "inputs": [tensor_of(t.name, array) for t, array in zip(node.inputs, one.case.inputs, strict=True)],
+        "outputs": [
+            {
+                "name": o.name,
+                "type": o.type,
+                "shape": list(o.shape),
+                "exact": o.text("exact"),
+                "working": o.text("working"),
+            }
+            for o in one.outputs
+        ],
+    }
+    write_aside(folder / "cases" / f"{number:06d}.json", json.dumps(document, indent=1, ensure_ascii=False) + "\n")
+    return True
+
+
+def write_npz(folder: Path, number: int, one: Exported) -> bool:
+    """cases/NNNNNN.npz: inputs, both truths and what is specified; types that NumPy lacks as their bits."""
+    arrays: dict[str, Array] = {f"input_{i}": plain(array) for i, array in enumerate(one.case.inputs)}
+    for k, output in enumerate(one.outputs):
+        arrays[f"exact_{k}"] = plain(output.array("exact"))
+        arrays[f"working_{k}"] = plain(output.array("working"))
+        arrays[f"status_{k}"] = output.status.reshape(output.shape)
+    path = folder / "cases" / f"{number:06d}.npz"
+    path.parent.mkdir(exist_ok=True)
+    np.savez(path, **arrays)  # type: ignore[arg-type]
+    return True
+
+
+def plain(array: Array) -> Array:
+    """The array itself, or the bits (one unsigned byte or word an element) of a type that NumPy lacks.
+
+    Integers of fewer than 8 bits keep their values, in the 8-bit type of the same sign.
+    """
+    if array.dtype.kind in "iuf" and array.dtype.isbuiltin == 1:
+        return array
+    if array.dtype.name in ("int2", "int4", "uint2", "uint4"):
+        return array.astype(np.int8 if array.dtype.name.startswith("int") else np.uint8)
+    return codes_of(array)

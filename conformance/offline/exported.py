@@ -1,0 +1,71 @@
+"""One case with what it must give, ready to be written in any layout."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from tiebreak.conformance.judging.truths import Truths
+from tiebreak.golden.elements import ELEMENT_TYPES, FloatType
+from tiebreak.golden.nodes import Case
+from tiebreak.golden.problem import Array
+from tiebreak.golden.samples.model import Tensor
+
+# Of each element: not specified in both forms; exact or working must come; the same, and either zero will do.
+OPEN, SPECIFIED, EITHER_ZERO = 0, 1, 2
+
+
+@dataclass(frozen=True)
+class Output:
+    """One output: codes of both truths and a status for each element, flat."""
+
+    name: str
+    type: str
+    shape: tuple[int, ...]
+    exact: Array
+    working: Array
+    status: Array
+
+    def codes(self, form: str) -> list[int]:
+        """Codes as a type's own bits or values; 0 where nothing is specified."""
+        kind, codes = ELEMENT_TYPES[self.type], self.exact if form == "exact" else self.working
+        mask = (1 << kind.bits) - 1 if isinstance(kind, FloatType) else -1
+        return [int(code) & mask if status else 0 for code, status in zip(codes, self.status, strict=True)]
+
+    def array(self, form: str) -> Array:
+        return Tensor(self.type, self.shape, self.codes(form)).array()
+
+    def text(self, form: str) -> str:
+        """As in the vector files: `?` where nothing is specified, a lone 0 where either zero will do."""
+        kind = ELEMENT_TYPES[self.type]
+        width = max(2, kind.bits // 4)
+        tokens = []
+        for code, status in zip(self.codes(form), self.status, strict=True):
+            text = f"{code:0{width}x}" if isinstance(kind, FloatType) else str(code)
+            tokens.append("?" if status == OPEN else "0" if status == EITHER_ZERO and code == 0 else text)
+        return " ".join(tokens)
+
+
+@dataclass(frozen=True)
+class Exported:
+    case: Case
+    outputs: tuple[Output, ...]
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether every element is specified and both truths are the same: one array says it all."""
+        return all(np.all(o.status != OPEN) and np.array_equal(o.exact, o.working) for o in self.outputs)
+
+
+def exported(case: Case, truths: Truths) -> Exported:
+    truth, outputs, start = truths.own, [], 0
+    zero = np.broadcast_to(truth.zero, truth.exact.shape)
+    status = np.where(truth.specified, np.where(zero, EITHER_ZERO, SPECIFIED), OPEN).astype(np.uint8)
+    for tensor, problem in zip(case.node.outputs, truths.problems, strict=True):
+        part = slice(start, start + math.prod(problem.shape))
+        forms = (truth.exact[part], truth.working[part])
+        outputs.append(Output(tensor.name, str(tensor.dtype.name), problem.shape, *forms, status[part]))
+        start = part.stop
+    return Exported(case, tuple(outputs))

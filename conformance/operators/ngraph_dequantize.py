@@ -1,0 +1,125 @@
+"""Generated `ngraph.Dequantize`: any types, any set of axes; and the mistakes that are usual."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+from tiebreak.conformance.operators.model import Cause, Suite, Wanted
+from tiebreak.golden.elements import ELEMENT_TYPES, FLOAT_TYPES, INTEGER_TYPES, FloatType
+from tiebreak.golden.nodes import Node
+from tiebreak.golden.operators.model import ALL_QUANTIZED_TYPES, ALL_REAL_TYPES
+from tiebreak.golden.problem import Array, along
+from tiebreak.golden.samples.model import Tensor, bits
+
+
+def draw(draw: st.DrawFn, wanted: Wanted) -> tuple[dict[str, Any], tuple[Tensor, ...]]:
+    real = wanted.real or draw(st.sampled_from(ALL_REAL_TYPES))
+    quantized = wanted.quantized or draw(st.sampled_from(ALL_QUANTIZED_TYPES))
+    shape = draw(shapes(wanted.rank))
+    axes = sorted(draw(st.sets(st.integers(0, len(shape) - 1)))) if shape else []
+    node = {"real": real, "quantized": quantized, "attributes": {"axes": axes}, "form": draw(st.integers(0, 1))}
+    projected = tuple(shape[axis] for axis in axes)
+    tensors = (
+        integer_tensor(draw, quantized, shape),
+        bits(real, repeat(draw(scale_lists(FLOAT_TYPES[real], wanted.specials)), math.prod(projected)), projected),
+        integer_tensor(draw, quantized, projected),
+    )
+    return node, tensors
+
+
+def shapes(rank: int | None) -> st.SearchStrategy[tuple[int, ...]]:
+    """Of the given rank or of 0 to 4, at most a few dozen elements, empty ones too."""
+    low, high = (0, 4) if rank is None else (rank, rank)
+    return st.lists(st.integers(0, 4), min_size=low, max_size=high).map(tuple)
+
+
+def integer_tensor(draw: st.DrawFn, quantized: str, shape: tuple[int, ...]) -> Tensor:
+    kind = INTEGER_TYPES[quantized]
+    ends = st.sampled_from([kind.lowest, kind.highest, max(0, kind.lowest)])
+    values = draw(st.lists(st.one_of(ends, st.integers(kind.lowest, kind.highest)), min_size=1, max_size=12))
+    return bits(quantized, repeat(values, math.prod(shape)), shape)
+
+
+def scale_lists(real: FloatType, specials: bool) -> st.SearchStrategy[list[int]]:
+    """Bits of scales: of moderate size, or any."""
+    top = 1 << (real.precision - 1)
+    moderate = st.tuples(st.integers(-8, 8), st.integers(0, top - 1)).map(lambda p: (p[0] + real.bias) * top + p[1])
+    anything = st.integers(0, (1 << real.bits) - 1)
+    if not specials:
+        anything = anything.filter(lambda b: b & ~(1 << (real.bits - 1)) < real.infinity_bits)
+    return st.lists(st.one_of(moderate, anything), min_size=1, max_size=5)
+
+
+def repeat(values: list[int], count: int) -> list[int]:
+    return [values[i % len(values)] for i in range(count)]
+
+
+# The arithmetic of usual mistakes. Each takes the node and its inputs; operands are spread over the input's shape.
+
+
+def operands(node: Node, x: Array, scale: Array, zero_point: Array) -> tuple[Array, Array, Array]:
+    """x and zero_point as int64, scale in its own type, all of x's shape."""
+    axes = tuple(node.attributes.get("axes", ()))
+    spread = (np.broadcast_to(along(p, axes, x.shape), x.shape) for p in (scale, zero_point))
+    factor, zero = spread
+    return x.astype(np.int64), factor, zero.astype(np.int64)
+
+
+def mistake(arithmetic: Callable[..., Array]) -> Callable[..., tuple[Array, ...]]:
+    def run(node: Node, *inputs: Array) -> tuple[Array, ...]:
+        return (np.asarray(arithmetic(node, *operands(node, *inputs))).astype(node.outputs[0].dtype),)
+
+    return run
+
+
+def in_float32(node: Node, x: Array, scale: Array, zero: Array) -> Array:
+    return np.asarray((x - zero).astype(np.float32) * scale.astype(np.float32))
+
+
+def separate_products(node: Node, x: Array, scale: Array, zero: Array) -> Array:
+    kind = scale.dtype
+    return np.asarray(x.astype(kind) * scale - zero.astype(kind) * scale)
+
+
+def converted_first(node: Node, x: Array, scale: Array, zero: Array) -> Array:
+    return np.asarray((x.astype(scale.dtype) - zero.astype(scale.dtype)) * scale)
+
+
+def wrapped(node: Node, x: Array, scale: Array, zero: Array) -> Array:
+    kind = INTEGER_TYPES[node.inputs[0].dtype.name]
+    difference = np.mod(x - zero - kind.lowest, 1 << kind.bits) + kind.lowest
+    return np.asarray(difference.astype(scale.dtype) * scale)
+
+
+def saturated(node: Node, x: Array, scale: Array, zero: Array) -> Array:
+    kind = INTEGER_TYPES[node.inputs[0].dtype.name]
+    return np.asarray(np.clip(x - zero, kind.lowest, kind.highest).astype(scale.dtype) * scale)
+
+
+def flushed(node: Node, x: Array, scale: Array, zero: Array) -> Array:
+    kind = ELEMENT_TYPES[scale.dtype.name]
+    assert isinstance(kind, FloatType)
+    tiny = 2.0**kind.emin
+    small = np.where(np.abs(scale.astype(np.float64)) < tiny, 0, 1).astype(scale.dtype)
+    product = np.asarray((x - zero).astype(scale.dtype) * (scale * small))
+    return np.where(np.abs(product.astype(np.float64)) < tiny, np.zeros_like(product), product)
+
+
+MISTAKES = (
+    (Cause("multiplies in float32", "product"), in_float32),
+    (Cause("input and zero point converted before they are subtracted", "difference"), converted_first),
+    (Cause("the difference wraps around in the input's type", "difference"), wrapped),
+    (Cause("the difference saturates in the input's type", "difference"), saturated),
+    (Cause("input * scale - zero_point * scale", "product"), separate_products),
+    (Cause("flushes subnormals to zero", "product"), flushed),
+    (Cause("ignores the zero point", "difference"), lambda node, x, s, z: x.astype(s.dtype) * s),
+    (Cause("adds the zero point", "difference"), lambda node, x, s, z: (x + z).astype(s.dtype) * s),
+    (Cause("divides by scale", "product"), lambda node, x, s, z: (x - z).astype(s.dtype) / s),
+    (Cause("one scale for all", "projection"), lambda node, x, s, z: (x - z).astype(s.dtype) * s.reshape(-1)[:1]),
+)
+SUITE = Suite(draw, tuple((cause, mistake(arithmetic)) for cause, arithmetic in MISTAKES))

@@ -1,0 +1,179 @@
+"""Generated `onnx.DequantizeLinear`: any types, per tensor, axis or block; and the mistakes that are usual."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+from hypothesis import strategies as st
+
+from tiebreak.conformance.operators import onnx_linear as linear
+from tiebreak.conformance.operators.model import Cause, Suite, Wanted
+from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, SMALL_FLOAT_TYPES
+from tiebreak.golden.nodes import Node
+from tiebreak.golden.onnx_types import REALS
+from tiebreak.golden.operators.onnx_dequantize_linear import INPUTS, VERSIONS
+from tiebreak.golden.problem import Array
+from tiebreak.golden.samples.model import Tensor, bits
+
+
+def draw(draw: st.DrawFn, wanted: Wanted) -> tuple[dict[str, Any], tuple[Tensor, ...]]:
+    shape, scale_shape, given = draw(linear.layouts(wanted.rank))
+    real = wanted.real or draw(st.sampled_from(REALS))
+    quantized = wanted.quantized or draw(st.sampled_from(INPUTS))
+    scale_type = draw(st.sampled_from((real, real, *REALS, "float8_e8m0fnu")))
+    if scale_type != real or draw(st.integers(0, 4)) == 0:
+        given["output_dtype"] = real
+    opsets = linear.usable_opsets(VERSIONS, (real, scale_type, quantized), given, scale_shape)
+    zero_point = draw(st.booleans())
+    node: dict[str, Any] = {"real": real, "quantized": quantized, "scale": scale_type, "attributes": given}
+    node |= {"opset": draw(linear.opset_of(opsets)), "zero_point": zero_point}
+    scale = linear.parameter(draw, scale_type, linear.scale_codes(scale_type, specials=wanted.specials), scale_shape)
+    zero = linear.parameter(draw, quantized, zero_codes(quantized, wanted.specials), scale_shape)
+    codes = draw(st.lists(linear.any_code(quantized, specials=wanted.specials), min_size=1, max_size=12))
+    x = bits(quantized, [codes[i % len(codes)] for i in range(math.prod(shape))], shape)
+    return node, (x, scale, zero) if zero_point else (x, scale)
+
+
+def zero_codes(quantized: str, specials: bool) -> st.SearchStrategy[int]:
+    """Any zero point, of int32 and of float types mostly 0."""
+    every = linear.any_code(quantized, specials=specials)
+    return every if quantized != "int32" and quantized in INTEGER_TYPES else st.one_of(st.just(0), st.just(0), every)
+
+
+# The arithmetic of usual mistakes. Integers come as int64, small floats as float64, scales in their own type.
+
+Arithmetic = Callable[[Node, Array, Array, Array], Array]
+
+
+def mistake(arithmetic: Arithmetic, how: str = "", read: Callable[[Node, Array], Array] | None = None) -> Any:
+    def run(node: Node, x: Array, scale: Array, *rest: Array) -> tuple[Array, ...]:
+        zero = rest[0].reshape(scale.shape) if rest else np.zeros(scale.shape, x.dtype)
+        scales, zeros = (linear.spread(node, p, x.shape, how) for p in (scale, zero))
+        values, zero_values = (read(node, a) if read else numbers(a) for a in (x, zeros))
+        found = np.asarray(arithmetic(node, values, scales, zero_values))
+        return (np.asarray(found.astype(node.outputs[0].dtype)),)
+
+    return run
+
+
+def numbers(array: Array) -> Array:
+    return array.astype(np.int64 if array.dtype.name in INTEGER_TYPES else np.float64)
+
+
+def right(node: Node, x: Array, scale: Array, zero: Array) -> Array:
+    dtype = node.outputs[0].dtype
+    return np.asarray((x - zero).astype(dtype) * scale.astype(dtype))
+
+
+def in_float32(node: Node, x: Array, scale: Array, zero: Array) -> Array:
+    return np.asarray((x - zero).astype(np.float32) * scale.astype(np.float32))
+
+
+def in_scale_type(node: Node, x: Array, scale: Array, zero: Array) -> Array:
+    return np.asarray((x - zero).astype(scale.dtype) * scale)
+
+
+def converted_first(node: Node, x: Array, scale: Array, zero: Array) -> Array:
+    dtype = node.outputs[0].dtype
+    return np.asarray((x.astype(dtype) - zero.astype(dtype)) * scale.astype(dtype))
+
+
+def truncated_first(node: Node, x: Array, scale: Array, zero: Array) -> Array:
+    """The conversion drops the bits that the type has no room for, before the difference is taken."""
+    ends(node)
+    precision = FLOAT_TYPES[node.output_type].precision
+    high, low = (cut(a.astype(np.float64), precision) for a in (x, zero))
+    return converted_first(node, high, scale, low)
+
+
+def cut(values: Array, precision: int) -> Array:
+    significand, exponent = np.frexp(values)
+    return np.asarray(np.ldexp(np.trunc(np.ldexp(significand, precision)), exponent - precision))
+
+
+def separate_products(node: Node, x: Array, scale: Array, zero: Array) -> Array:
+    dtype = node.outputs[0].dtype
+    factor = scale.astype(dtype)
+    return np.asarray(x.astype(dtype) * factor - zero.astype(dtype) * factor)
+
+
+def ends(node: Node) -> tuple[int, int, int]:
+    kind = INTEGER_TYPES.get(node.input_type)
+    if kind is None:
+        raise NotImplementedError
+    return kind.lowest, kind.highest, kind.bits
+
+
+def wrapped(node: Node, x: Array, scale: Array, zero: Array) -> Array:
+    lowest, _, size = ends(node)
+    return right(node, np.mod(x - zero - lowest, 1 << size) + lowest, scale, np.zeros_like(zero))
+
+
+def saturated(node: Node, x: Array, scale: Array, zero: Array) -> Array:
+    lowest, highest, _ = ends(node)
+    return right(node, np.clip(x - zero, lowest, highest), scale, np.zeros_like(zero))
+
+
+def flushed(node: Node, x: Array, scale: Array, zero: Array) -> Array:
+    dtype = node.outputs[0].dtype
+    tiny = 2.0 ** FLOAT_TYPES[dtype.name].emin
+    factor = scale.astype(dtype)
+    small = np.where(np.abs(factor.astype(np.float64)) < tiny, 0, 1).astype(dtype)
+    product = np.asarray((x - zero).astype(dtype) * (factor * small))
+    return np.where(np.abs(product.astype(np.float64)) < tiny, product * np.zeros_like(product), product)
+
+
+def unsigned(node: Node, array: Array) -> Array:
+    """Signed integers of few bits read without their sign."""
+    lowest, _, size = ends(node)
+    if not lowest or size > 8:
+        raise NotImplementedError
+    return np.mod(array.astype(np.int64), 1 << size)
+
+
+def sibling(node: Node, array: Array) -> Array:
+    """Bits of a float 8 type read as those of its sibling."""
+    pairs = {"float8_e4m3fnuz": "float8_e4m3fn", "float8_e5m2fnuz": "float8_e5m2"}
+    other = (pairs | {b: a for a, b in pairs.items()}).get(node.input_type)
+    if other is None:
+        raise NotImplementedError
+    return np.asarray(
+        np.ascontiguousarray(array).view(getattr(ml_dtypes, other)).reshape(array.shape).astype(np.float64)
+    )
+
+
+def as_integers(node: Node, array: Array) -> Array:
+    if node.input_type not in SMALL_FLOAT_TYPES:
+        raise NotImplementedError
+    return np.ascontiguousarray(array).view(np.uint8).reshape(array.shape).astype(np.int64)
+
+
+def nan_as_zero(node: Node, x: Array, scale: Array, zero: Array) -> Array:
+    return right(node, np.where(np.isnan(x), 0, x), scale, zero)
+
+
+MISTAKES = (
+    (Cause("multiplies in float32 and rounds again", "output-dtype"), mistake(in_float32)),
+    (Cause("multiplies in x_scale's type and rounds again", "output-dtype"), mistake(in_scale_type)),
+    (Cause("x and zero point converted before they are subtracted", "difference"), mistake(converted_first)),
+    (Cause("x and zero point truncated to the output's type", "difference"), mistake(truncated_first)),
+    (Cause("the difference wraps around in x's type", "difference"), mistake(wrapped)),
+    (Cause("the difference saturates in x's type", "difference"), mistake(saturated)),
+    (Cause("x * x_scale - x_zero_point * x_scale", "product"), mistake(separate_products)),
+    (Cause("flushes subnormals to zero", "product"), mistake(flushed)),
+    (Cause("ignores the zero point", "difference"), mistake(lambda n, x, s, z: right(n, x, s, 0 * z))),
+    (Cause("adds the zero point", "difference"), mistake(lambda n, x, s, z: right(n, x, s, -z))),
+    (Cause("divides by x_scale", "product"), mistake(lambda n, x, s, z: (x - z) / s.astype(np.float64))),
+    (Cause("signed integers read as unsigned", "few-bits"), mistake(right, read=unsigned)),
+    (Cause("float 8 bits read as the sibling type's", "small-float"), mistake(right, read=sibling)),
+    (Cause("float bits read as integers", "small-float"), mistake(right, read=as_integers)),
+    (Cause("NaN becomes zero", "special-input"), mistake(nan_as_zero)),
+    (Cause("blocks laid in turn instead of repeated", "blocks"), mistake(right, how="tiled")),
+    (Cause("one scale for all", "projection"), mistake(right, how="first")),
+    (Cause("scale on another axis", "axis"), mistake(right, how="axis")),
+)
+SUITE = Suite(draw, MISTAKES)

@@ -1,0 +1,341 @@
+"""Generated `onnx.QuantizeLinear`: plain nodes per tensor or axis (the layout), all others (the suite); mistakes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+from hypothesis import strategies as st
+
+from tiebreak.conformance.operators import onnx_linear as linear
+from tiebreak.conformance.operators.model import Cause, Layout, Suite, Wanted
+from tiebreak.golden.elements import (
+    ELEMENT_TYPES,
+    FLOAT_TYPES,
+    INTEGER_TYPES,
+    SMALL_FLOAT_TYPES,
+    FloatType,
+    IntegerType,
+    decode,
+    encode,
+    neighbour,
+    numpy_dtype,
+)
+from tiebreak.golden.nodes import Node
+from tiebreak.golden.onnx_types import CLASSIC_OUTPUTS, CLASSIC_REALS
+from tiebreak.golden.operators.onnx_linear import DEFAULT_AXIS
+from tiebreak.golden.operators.onnx_quantize_linear import OUTPUTS, VERSIONS, WIDE
+from tiebreak.golden.problem import Array
+from tiebreak.golden.samples.model import Tensor, bits
+
+
+def attributes(draw: st.DrawFn, rank: int, round_mode: str | None) -> dict[str, Any]:
+    return {"axis": draw(st.integers(-rank, rank - 1))} if rank and draw(st.booleans()) else {}
+
+
+def varying_axes(draw: st.DrawFn, given: Mapping[str, Any], shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Below rank 2 per tensor, as the document has it; without an axis attribute sometimes so too."""
+    if len(shape) < 2 or ("axis" not in given and not draw(st.booleans())):
+        return ()
+    return (int(given.get("axis", DEFAULT_AXIS)) % len(shape),)
+
+
+LAYOUT = Layout(attributes, varying_axes, CLASSIC_REALS, CLASSIC_OUTPUTS)
+
+
+def draw(draw: st.DrawFn, wanted: Wanted) -> tuple[dict[str, Any], tuple[Tensor, ...]]:
+    shape, scale_shape, given = draw(linear.layouts(wanted.rank))
+    early = draw(st.integers(0, 2)) == 0  # a node that the first versions have too, as far as what is wanted allows
+    real = wanted.real or draw(st.sampled_from(("float32", "int32") if early else WIDE))
+    quantized = wanted.quantized or draw(st.sampled_from(("int8", "uint8") if early else OUTPUTS))
+    scale_types = (real if real != "int32" else "float32", *WIDE, "float8_e8m0fnu")
+    scale_type = "float32" if early else draw(st.sampled_from(scale_types))
+    given |= {} if early else draw(options(quantized))
+    opsets = linear.usable_opsets(VERSIONS, (real, scale_type, quantized), given, scale_shape)
+    zero_point = "output_dtype" not in given or draw(st.booleans())
+    node: dict[str, Any] = {"real": real, "quantized": quantized, "scale": scale_type, "attributes": given}
+    node |= {"opset": draw(linear.opset_of(opsets)), "zero_point": zero_point}
+    scale = linear.parameter(draw, scale_type, linear.scale_codes(scale_type, specials=wanted.specials), scale_shape)
+    zero = linear.parameter(draw, quantized, zero_codes(quantized), scale_shape)
+    x = aimed(draw, real, quantized, shape, scale, zero, specials=wanted.specials)
+    return node, (x, scale, zero) if zero_point else (x, scale)
+
+
+@st.composite
+def options(draw: st.DrawFn, quantized: str) -> dict[str, Any]:
+    """Attributes besides axis and block_size, mostly none."""
+    found: dict[str, Any] = {}
+    if draw(st.integers(0, 3)) == 0:
+        found["precision"] = draw(st.sampled_from(("float16", "bfloat16", "float32")))
+    if draw(st.integers(0, 3)) == 0:
+        found["output_dtype"] = quantized
+    if quantized in SMALL_FLOAT_TYPES and draw(st.booleans()):
+        found["saturate"] = draw(st.booleans())
+    return found
+
+
+def zero_codes(quantized: str) -> st.SearchStrategy[int]:
+    """Any zero point of an integer type; 0 of a float type, rarely another."""
+    if quantized in INTEGER_TYPES:
+        return linear.any_code(quantized, specials=True)
+    return st.sampled_from((0, 0, 0, 0, 0, 0, 0, 1))
+
+
+def aimed(
+    draw: st.DrawFn,
+    real: str,
+    quantized: str,
+    shape: tuple[int, ...],
+    scale: Tensor,
+    zero: Tensor,
+    *,
+    specials: bool,
+) -> Tensor:
+    """Inputs whose quotients by one of the scales lie on and beside ties, midpoints and ends of the range."""
+    count = math.prod(shape)
+    divisors = [Fraction(v) for v in map(value_of(scale.type), scale.codes) if math.isfinite(v)] or [Fraction(1)]
+    targets = draw(st.lists(quotients(quantized), min_size=1, max_size=8))
+    steps = draw(st.lists(st.integers(-2, 2), min_size=1, max_size=5))
+    codes = [
+        moved(targets[i % len(targets)] * divisors[i % len(divisors)], steps[i % len(steps)], real)
+        for i in range(count)
+    ]
+    if count and draw(st.integers(0, 3)) == 0:
+        codes[0] = draw(linear.any_code(real, specials=specials))
+    if not specials and real in FLOAT_TYPES:
+        codes = [code if linear.is_finite(code, FLOAT_TYPES[real]) else 0 for code in codes]
+    return bits(real, codes, shape)
+
+
+def value_of(name: str) -> Callable[[int], Fraction | float]:
+    kind = ELEMENT_TYPES[name]
+    return (lambda code: decode(code, kind)) if isinstance(kind, FloatType) else lambda code: Fraction(code)
+
+
+def moved(value: Fraction, steps: int, real: str) -> int:
+    """The code nearest to a value, some units further."""
+    if real == "int32":
+        return max(-(2**31), min(2**31 - 1, round(value) + steps))
+    return neighbour(encode(value, FLOAT_TYPES[real]), FLOAT_TYPES[real], steps)
+
+
+def quotients(quantized: str) -> st.SearchStrategy[Fraction]:
+    """Multiples of a half; values and midpoints of a small float type, and what is beyond it."""
+    if quantized in INTEGER_TYPES:
+        kind = INTEGER_TYPES[quantized]
+        span = kind.highest - kind.lowest
+        return st.one_of(st.integers(-9, 9), st.integers(-2 * span - 4, 2 * span + 4)).map(lambda n: Fraction(n, 2))
+    small = SMALL_FLOAT_TYPES[quantized]
+    values = [Fraction(decode(code, small)) for code in range(small.largest_bits + 1)]
+    points = [*values, *((a + b) / 2 for a, b in pairwise(values))]
+    largest = values[-1]
+    points += [largest * Fraction(n, 32) for n in (33, 34, 35, 36, 40, 64, 640)]
+    return st.tuples(st.sampled_from(points), st.sampled_from((1, -1))).map(lambda p: p[0] * p[1])
+
+
+# The arithmetic of usual mistakes: how x is divided, and how the quotient becomes the output.
+
+
+def own_precision(node: Node, x: Array, scale: Array) -> str:
+    named = node.attributes.get("precision") or scale.dtype.name
+    return named if named in FLOAT_TYPES else "float64"
+
+
+def divided(x: Array, scale: Array, precision: str) -> Array:
+    dtype = numpy_dtype(precision)
+    return np.asarray(x.astype(dtype) / scale.astype(dtype)).astype(np.float64)
+
+
+def by_reciprocal(node: Node, x: Array, scale: Array) -> Array:
+    dtype = numpy_dtype(own_precision(node, x, scale))
+    return np.asarray(x.astype(dtype) * (dtype.type(1) / scale.astype(dtype))).astype(np.float64)
+
+
+def right_quotient(node: Node, x: Array, scale: Array) -> Array:
+    return divided(x, scale, own_precision(node, x, scale))
+
+
+def whole_kind(node: Node) -> IntegerType:
+    if node.output_type not in INTEGER_TYPES:
+        raise NotImplementedError
+    return INTEGER_TYPES[node.output_type]
+
+
+def small_limits(node: Node) -> Any:
+    if node.output_type in INTEGER_TYPES:
+        raise NotImplementedError
+    limits: Callable[[Any], Any] = ml_dtypes.finfo
+    return limits(node.outputs[0].dtype)
+
+
+def to_whole(node: Node, q: Array, zero: Array) -> Array:
+    kind = whole_kind(node)
+    return np.asarray(np.clip(np.rint(q) + zero, kind.lowest, kind.highest))
+
+
+def added_first(node: Node, q: Array, zero: Array) -> Array:
+    kind = whole_kind(node)
+    return np.asarray(np.clip(np.rint(q + zero), kind.lowest, kind.highest))
+
+
+def wrapped(node: Node, q: Array, zero: Array) -> Array:
+    kind = whole_kind(node)
+    whole = np.clip(np.rint(q), -(2.0**62), 2.0**62).astype(np.int64) + zero.astype(np.int64)
+    return np.asarray(np.mod(whole - kind.lowest, 1 << kind.bits) + kind.lowest)
+
+
+def through_int32(node: Node, q: Array, zero: Array) -> Array:
+    """A conversion as x86 does it: what is too large becomes the lowest."""
+    kind = whole_kind(node)
+    rounded = np.rint(q)
+    held = np.where(np.abs(rounded) < 2.0**31, rounded, -(2.0**31)).astype(np.int64) + zero.astype(np.int64)
+    held = np.mod(held + 2**31, 2**32) - 2**31
+    return np.clip(held, kind.lowest, kind.highest)
+
+
+def four_bits(node: Node, q: Array, zero: Array) -> Array:
+    """Ends of a range of 4 bits, of which the low 2 bits are kept."""
+    kind = whole_kind(node)
+    if kind.bits != 2:
+        raise NotImplementedError
+    low = -8 if kind.signed else 0
+    held = np.clip(np.rint(q) + zero, low, low + 15).astype(np.int64)
+    return np.asarray(np.mod(held - kind.lowest, 4) + kind.lowest)
+
+
+def saturates(node: Node) -> bool:
+    return bool(node.attributes.get("saturate", True)) or node.output_type == "float4_e2m1fn"
+
+
+def to_small(node: Node, q: Array, *, saturate: bool | None = None) -> Array:
+    """A float 8 or float 4 output by ml_dtypes, after clipping if it saturates."""
+    dtype, largest = node.outputs[0].dtype, float(small_limits(node).max)
+    bounded = np.clip(q, -largest, largest) if (saturates(node) if saturate is None else saturate) else q
+    return np.asarray(bounded.astype(np.float64).astype(dtype))
+
+
+def through_float16(node: Node, q: Array, zero: Array) -> Array:
+    return to_small(node, q.astype(np.float16).astype(np.float64))
+
+
+def largest_is_the_end(node: Node, q: Array, zero: Array) -> Array:
+    """Without saturation, whatever is beyond the largest value is no number, even what rounds to it."""
+    if saturates(node):
+        raise NotImplementedError
+    largest = float(small_limits(node).max)
+    return to_small(node, np.where(np.abs(q) > largest, np.copysign(np.inf, q), q))
+
+
+def step_beyond(node: Node, q: Array, zero: Array) -> Array:
+    """float8_e4m3fn without saturation: 480, which would have NaN's pattern, and what rounds down to it gives 448."""
+    if saturates(node) or node.output_type != "float8_e4m3fn":
+        raise NotImplementedError
+    return to_small(node, np.where((np.abs(q) >= 480) & (np.abs(q) < 496), np.copysign(448.0, q), q))
+
+
+def no_infinity(node: Node, q: Array, zero: Array) -> Array:
+    """float8_e5m2 without saturation: what rounds up to 65536, the first value beyond the type, gives NaN."""
+    if saturates(node) or node.output_type != "float8_e5m2":
+        raise NotImplementedError
+    found = to_small(node, q).astype(np.float64)
+    return np.where(np.isinf(found) & (np.abs(q) < 65536), np.nan, found).astype(node.outputs[0].dtype)
+
+
+def nan_is_lowest(node: Node, q: Array, zero: Array) -> Array:
+    return to_small(node, np.where(np.isnan(q), -np.inf, q))
+
+
+def without_subnormals(node: Node, q: Array, zero: Array) -> Array:
+    smallest = float(small_limits(node).smallest_normal)
+    found = to_small(node, q)
+    return np.where(np.abs(found.astype(np.float64)) < smallest, np.zeros_like(found), found)
+
+
+def to_output(node: Node, q: Array, zero: Array) -> Array:
+    return to_whole(node, q, zero) if node.output_type in INTEGER_TYPES else to_small(node, q)
+
+
+def mistake(
+    divide: Callable[[Node, Array, Array], Array] = right_quotient,
+    finish: Callable[[Node, Array, Array], Array] = to_output,
+    how: str = "",
+) -> Callable[..., tuple[Array, ...]]:
+    def run(node: Node, x: Array, scale: Array, *rest: Array) -> tuple[Array, ...]:
+        zero = rest[0].reshape(scale.shape) if rest else np.zeros(scale.shape, np.int64)
+        scales, zeros = (linear.spread(node, p, x.shape, how) for p in (scale, zero))
+        found = np.asarray(finish(node, divide(node, x, scales), zeros.astype(np.float64)))
+        dtype = node.outputs[0].dtype
+        whole = np.nan_to_num(found).astype(np.int64) if dtype.name in INTEGER_TYPES else found
+        return (np.asarray(whole).astype(dtype),)
+
+    return run
+
+
+def by_range(node: Node, x: Array, scale: Array, *rest: Array) -> tuple[Array, ...]:
+    """As a FakeQuantize of the range's ends: x * factor + shift in float32, rounded; ties are those of the sum."""
+    kind, single = whole_kind(node), np.float32
+    zero = rest[0].reshape(scale.shape) if rest else np.zeros(scale.shape, np.int64)
+    scales, zeros = (linear.spread(node, p, x.shape).astype(single) for p in (scale, zero))
+    low, high = ((single(end) - zeros) * scales for end in (kind.lowest, kind.highest))
+    factor = single(kind.highest - kind.lowest) / (high - low)
+    held = np.clip(x.astype(single), np.minimum(low, high), np.maximum(low, high))
+    level = (held.astype(np.float64) * factor - (low * factor).astype(np.float64)).astype(single)
+    found = np.clip(np.nan_to_num(np.rint(level)) + kind.lowest, kind.lowest, kind.highest)
+    return (np.asarray(found.astype(np.int64).astype(node.outputs[0].dtype)),)
+
+
+def by_divided_range(node: Node, x: Array, scale: Array, *rest: Array) -> tuple[Array, ...]:
+    """As a FakeQuantize of the range's ends: (x - low) / (high - low) * steps in float32; ties are those of that."""
+    kind, single = whole_kind(node), np.float32
+    zero = rest[0].reshape(scale.shape) if rest else np.zeros(scale.shape, np.int64)
+    scales, zeros = (linear.spread(node, p, x.shape).astype(single) for p in (scale, zero))
+    low, high = ((single(end) - zeros) * scales for end in (kind.lowest, kind.highest))
+    held = np.clip(x.astype(single), np.minimum(low, high), np.maximum(low, high))
+    level = (held - low) / (high - low) * single(kind.highest - kind.lowest)
+    found = np.clip(np.nan_to_num(np.rint(level)) + kind.lowest, kind.lowest, kind.highest)
+    return (np.asarray(found.astype(np.int64).astype(node.outputs[0].dtype)),)
+
+
+def negated(node: Node, q: Array, zero: Array) -> Array:
+    return to_output(node, q, -zero)
+
+
+def in_scale_type(node: Node, x: Array, scale: Array) -> Array:
+    return divided(x, scale, scale.dtype.name)
+
+
+def always_saturated(node: Node, q: Array, zero: Array) -> Array:
+    return to_small(node, q, saturate=True)
+
+
+MISTAKES = (
+    (Cause("ignores precision: divides in y_scale's type", "precision"), mistake(in_scale_type)),
+    (Cause("divides in float32", "scale-precision"), mistake(lambda n, x, s: divided(x, s, "float32"))),
+    (Cause("divides in x's type", "scale-precision"), mistake(lambda n, x, s: divided(x, s, x.dtype.name))),
+    (Cause("multiplies by the reciprocal of y_scale", "quotient"), mistake(by_reciprocal)),
+    (Cause("(x - low) / (high - low) * steps in float32, of the range's ends", "quotient"), by_divided_range),
+    (Cause("x * factor + shift in float32, of the range's ends", "quotient"), by_range),
+    (Cause("adds the zero point before rounding", "round-first"), mistake(finish=added_first)),
+    (Cause("quotient cast to int32 before it is clamped", "range"), mistake(finish=through_int32)),
+    (Cause("wraps around instead of saturating", "range"), mistake(finish=wrapped)),
+    (Cause("saturates to 4 bits and keeps 2", "two-bits"), mistake(finish=four_bits)),
+    (Cause("quotient rounded to float16 before float 8", "float8"), mistake(finish=through_float16)),
+    (Cause("saturates although told not to", "no-saturate"), mistake(finish=always_saturated)),
+    (Cause("does not saturate", "saturate"), mistake(finish=lambda n, q, z: to_small(n, q, saturate=False))),
+    (Cause("no number beyond the largest value, rounded or not", "no-saturate"), mistake(finish=largest_is_the_end)),
+    (Cause("480 and a little more become 448", "no-saturate"), mistake(finish=step_beyond)),
+    (Cause("NaN between the largest value and infinity", "no-saturate"), mistake(finish=no_infinity)),
+    (Cause("NaN becomes the lowest value", "float8-nan"), mistake(finish=nan_is_lowest)),
+    (Cause("flushes subnormal outputs to zero", "float8"), mistake(finish=without_subnormals)),
+    (Cause("ignores the zero point", "add"), mistake(finish=lambda n, q, z: to_output(n, q, 0 * z))),
+    (Cause("subtracts the zero point", "add"), mistake(finish=negated)),
+    (Cause("blocks laid in turn instead of repeated", "blocks"), mistake(how="tiled")),
+    (Cause("one scale for all", "projection"), mistake(how="first")),
+    (Cause("scale on another axis", "axis"), mistake(how="axis")),
+)  # fmt: skip
+SUITE = Suite(draw, MISTAKES)

@@ -1,0 +1,330 @@
+"""Generated `openvino.FakeQuantize`: any type, levels, ranges and shapes of limits; and the mistakes that are usual."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+from hypothesis import strategies as st
+
+from tiebreak.conformance.operators.model import Cause, Mistake, Suite, Wanted
+from tiebreak.golden.elements import FLOAT_TYPES, FloatType, decode, encode, neighbour
+from tiebreak.golden.nodes import Node
+from tiebreak.golden.operators.model import ALL_REAL_TYPES
+from tiebreak.golden.problem import Array
+from tiebreak.golden.samples.model import Tensor, bits
+
+Aim = tuple[int, int, int]  # twice the argument of round, units in the last place away from it, any bits
+EXACT_LEVELS = (2, 3, 5, 9, 17, 65)  # steps of a range of 1, 2, 4 or 8 are exact, so ties are
+FEW_LEVELS = (4, 15, 16, 100, 255, 256)
+MANY_LEVELS = (257, 1000, 2049, 4096, 65536, (1 << 24) + 2, (1 << 40) + 5)
+
+
+def draw(draw: st.DrawFn, wanted: Wanted) -> tuple[dict[str, Any], tuple[Tensor, ...]]:
+    real = wanted.real or draw(st.sampled_from(ALL_REAL_TYPES))
+    kind = FLOAT_TYPES[real]
+    shape = draw(shapes(wanted.rank))
+    rule = draw(st.sampled_from(["numpy", "numpy", "numpy", "none"]))
+    levels = draw(
+        st.one_of(
+            st.sampled_from(EXACT_LEVELS),
+            st.sampled_from(FEW_LEVELS),
+            st.integers(2, 300),
+            st.sampled_from(MANY_LEVELS),
+        )
+    )
+    ranges = [limits for _ in range(2) for limits in draw_ranges(draw, kind, wanted.specials)]
+    tensors = []
+    for values in ranges:
+        kept = shape if rule == "none" else draw_projection(draw, shape)
+        tensors.append(bits(real, repeat(values, math.prod(kept)), kept))
+    x = aimed(kind, shape, levels, tensors, draw(st.lists(aims(kind, wanted.specials), min_size=1, max_size=12)))
+    node = {"real": real, "attributes": {"levels": levels, "auto_broadcast": rule}}
+    return node, (bits(real, x, shape), *tensors)
+
+
+def shapes(rank: int | None) -> st.SearchStrategy[tuple[int, ...]]:
+    """Of the given rank or of 0 to 4, at most a few dozen elements, empty ones too."""
+    low, high = (0, 4) if rank is None else (rank, rank)
+    sizes = st.one_of(st.integers(1, 4), st.integers(1, 4), st.integers(0, 4))
+    return st.lists(sizes, min_size=low, max_size=high).map(tuple)
+
+
+def draw_projection(draw: st.DrawFn, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """A shape that is broadcastable to `shape`: of a lower rank, with ones."""
+    kept = shape[draw(st.integers(0, len(shape))) :]
+    return tuple(size if draw(st.booleans()) else 1 for size in kept)
+
+
+def draw_ranges(draw: st.DrawFn, kind: FloatType, specials: bool) -> tuple[list[int], list[int]]:
+    """Bits of lower and upper limits: mostly a width away from each other, of either sign or none."""
+    pairs = draw(st.lists(st.tuples(limit(kind, specials), widths(), limit(kind, specials)), min_size=1, max_size=4))
+    low = [first for first, _, _ in pairs]
+    return low, [upper(kind, first, width, other) for first, width, other in pairs]
+
+
+def widths() -> st.SearchStrategy[Fraction | None]:
+    """How far the upper limit lies from the lower one; None is anywhere."""
+    whole = st.integers(-8, 300).map(Fraction)
+    exact = st.sampled_from([1, 2, 4, 8]).map(Fraction)
+    return st.one_of(exact, exact, whole, st.fractions(-2, 8, max_denominator=100), st.none())
+
+
+def upper(kind: FloatType, low: int, width: Fraction | None, other: int) -> int:
+    start = decode(low, kind)
+    return other if width is None or not isinstance(start, Fraction) else encode(start + width, kind)
+
+
+def limit(kind: FloatType, specials: bool) -> st.SearchStrategy[int]:
+    """Bits of a limit: 0, a few eighths, of moderate size, or any."""
+    eighths = st.integers(-40, 40).map(lambda n: encode(Fraction(n, 8), kind))
+    decimals = st.integers(-300, 300).map(lambda n: encode(Fraction(n, 100), kind))
+    return st.one_of(st.just(0), eighths, eighths, decimals, anything(kind, specials))
+
+
+def anything(kind: FloatType, specials: bool) -> st.SearchStrategy[int]:
+    codes = st.integers(0, (1 << kind.bits) - 1)
+    return codes if specials else codes.filter(lambda b: b & ~(1 << (kind.bits - 1)) < kind.infinity_bits)
+
+
+def aims(kind: FloatType, specials: bool) -> st.SearchStrategy[Aim]:
+    """Ties and levels with what lies beside them, the ends of the range, any bits (where the second is beyond 2)."""
+    near = st.tuples(st.one_of(st.integers(-2, 12), st.integers(-9, 600)), st.integers(-2, 2), st.just(0))
+    return st.one_of(near, st.tuples(st.just(0), st.just(3), anything(kind, specials)))
+
+
+def aimed(kind: FloatType, shape: tuple[int, ...], levels: int, limits: list[Tensor], aims: list[Aim]) -> list[int]:
+    """The bits of x: each element takes an aim in turn against its own input limits, one level further each turn."""
+    spread = [np.broadcast_to(np.array(t.codes, object).reshape(t.shape), shape).reshape(-1) for t in limits[:2]]
+    found = []
+    for i, (low, high) in enumerate(zip(*(s.tolist() for s in spread), strict=True)):
+        (twice, steps, code), turn = aims[i % len(aims)], i // len(aims)
+        start, end = decode(low, kind), decode(high, kind)
+        if steps <= 2 and isinstance(start, Fraction) and isinstance(end, Fraction):
+            at = (twice + 2 * turn) % (2 * levels)
+            code = neighbour(encode(start + (end - start) * at / (2 * (levels - 1)), kind), kind, steps)
+        found.append(code)
+    return found
+
+
+def repeat(values: list[int], count: int) -> list[int]:
+    return [values[i % len(values)] for i in range(count)]
+
+
+# The arithmetic of usual mistakes. Each takes the node, x and the four limits, broadcast to x and of its own type.
+
+Arithmetic = Callable[..., Array]
+
+
+def mistake(arithmetic: Arithmetic) -> Mistake:
+    def run(node: Node, x: Array, *limits: Array) -> tuple[Array, ...]:
+        spread = (np.broadcast_to(p, x.shape) for p in limits)
+        return (np.asarray(arithmetic(node.attributes["levels"], x, *spread)).astype(x.dtype).reshape(x.shape),)
+
+    return run
+
+
+def clipped(result: Array, x: Array, low: Array, high: Array, first: Array, last: Array) -> Array:
+    """The document's branches around a result for between."""
+    above = np.where(x > np.maximum(low, high), last, np.asarray(result).astype(x.dtype))
+    return np.where(x <= np.minimum(low, high), first, above)
+
+
+def stepwise(levels: int, x: Array, low: Array, high: Array, first: Array, last: Array) -> Array:
+    """The formula in its own order, in x's type."""
+    n = held(levels - 1, x)
+    level = np.rint((x - low) / (high - low) * n)
+    return clipped(level / n * (last - first) + first, x, low, high, first, last)
+
+
+def held(count: int, x: Array) -> Any:
+    return np.asarray(float(count)).astype(x.dtype)[()]
+
+
+def folded(levels: int, x: Array, low: Array, high: Array, first: Array, last: Array, *, fused: bool) -> Array:
+    """x * scale - low * scale; then level * step + output_low, in one rounding if fused."""
+    n = held(levels - 1, x)
+    scale, step = n / (high - low), (last - first) / n
+    level = np.rint(np.minimum(np.maximum(x, low), high) * scale - low * scale)
+    if fused:
+        return np.asarray(
+            (level.astype(np.float64) * step.astype(np.float64) + first.astype(np.float64)).astype(x.dtype)
+        )
+    return np.asarray(level * step + first)
+
+
+def rebuilt(levels: int, first: Array, last: Array) -> tuple[Array, Array]:
+    """The output's limits after they were a zero point and a scale of 4 or 8 bits, and were put together again.
+
+    Symmetric limits of 255 levels need no zero point, and come back as they were; equal ones have the scale 0, and
+    come back as 0.
+    """
+    steps, zero = held({15: 255, 16: 15, 255: 255, 256: 255}.get(levels, levels - 1), first), held(0, first)
+    width = last - first
+    scale, point = width / steps, np.where(width == 0, zero, (zero * last - steps * first) / width)
+    kept = np.logical_or(levels not in (15, 16, 255, 256), (levels == 255) & (first == -last))
+    return np.where(kept, first, (zero - point) * scale), np.where(kept, last, (steps - point) * scale)
+
+
+def folded_rebuilt(levels: int, x: Array, low: Array, high: Array, first: Array, last: Array, *, fused: bool) -> Array:
+    return folded(levels, x, low, high, *rebuilt(levels, first, last), fused=fused)
+
+
+def folded_wide(levels: int, x: Array, low: Array, high: Array, first: Array, last: Array) -> Array:
+    """Scale, shift and step rounded to x's type, used in float32."""
+    n = held(levels - 1, x)
+    scale, step = n / (high - low), (last - first) / n
+    wide = [v.astype(np.float32) for v in (np.minimum(np.maximum(x, low), high), scale, low * scale, step, first)]
+    return np.asarray(np.rint(wide[0] * wide[1] - wide[2]) * wide[3] + wide[4])
+
+
+def unrounded(levels: int, x: Array, low: Array, high: Array, first: Array, last: Array) -> Array:
+    """Scaled and shifted, never rounded to a level."""
+    n = held(levels - 1, x)
+    scale, step = n / (high - low), (last - first) / n
+    wide = [v.astype(np.float32) for v in (np.minimum(np.maximum(x, low), high), scale, low * scale, step, first)]
+    return np.asarray((wide[0] * wide[1] - wide[2]) * wide[3] + wide[4])
+
+
+def output_step(levels: int, x: Array, low: Array, high: Array, first: Array, last: Array) -> Array:
+    n = held(levels - 1, x)
+    level = np.rint((x - low) / (high - low) * n)
+    return clipped(level * ((last - first) / n) + first, x, low, high, first, last)
+
+
+def input_scale(levels: int, x: Array, low: Array, high: Array, first: Array, last: Array) -> Array:
+    n = held(levels - 1, x)
+    level = np.rint((x - low) * (n / (high - low)))
+    return clipped(level / n * (last - first) + first, x, low, high, first, last)
+
+
+def scales(levels: int, x: Array, low: Array, high: Array, first: Array, last: Array) -> Array:
+    n = held(levels - 1, x)
+    level = np.rint((x - low) * (n / (high - low)))
+    return clipped(level * ((last - first) / n) + first, x, low, high, first, last)
+
+
+def through(kind: Any, arithmetic: Arithmetic) -> Arithmetic:
+    """Computed in another type and rounded to x's at the end."""
+    return lambda levels, x, *limits: arithmetic(levels, x.astype(kind), *(p.astype(kind) for p in limits))
+
+
+def unclipped(levels: int, x: Array, low: Array, high: Array, first: Array, last: Array) -> Array:
+    n = held(levels - 1, x)
+    return np.asarray(np.rint((x - low) / (high - low) * n) / n * (last - first) + first)
+
+
+def always_divided(levels: int, x: Array, low: Array, high: Array, first: Array, last: Array) -> Array:
+    """x clipped first, then the expression for all: nothing special where the limits are equal."""
+    return unclipped(levels, np.clip(x, np.minimum(low, high), np.maximum(low, high)), low, high, first, last)
+
+
+def one_sided(levels: int, x: Array, low: Array, high: Array, first: Array, last: Array) -> Array:
+    """Branches that take input_low for the lower limit and input_high for the upper one, whichever is greater."""
+    return np.where(x <= low, first, np.where(x > high, last, unclipped(levels, x, low, high, first, last)))
+
+
+def low_wins(levels: int, x: Array, low: Array, high: Array, first: Array, last: Array) -> Array:
+    """max(min(x, input_high), input_low), then the expression: output_low everywhere if input_low is greater."""
+    return unclipped(levels, np.maximum(np.minimum(x, high), low), low, high, first, last)
+
+
+def high_wins(levels: int, x: Array, low: Array, high: Array, first: Array, last: Array) -> Array:
+    return unclipped(levels, np.minimum(np.maximum(x, low), high), low, high, first, last)
+
+
+def sorted_limits(levels: int, x: Array, low: Array, high: Array, first: Array, last: Array) -> Array:
+    return stepwise(levels, x, np.minimum(low, high), np.maximum(low, high), first, last)
+
+
+def sorted_outputs(levels: int, x: Array, low: Array, high: Array, first: Array, last: Array) -> Array:
+    return stepwise(levels, x, low, high, np.minimum(first, last), np.maximum(first, last))
+
+
+def add_half(levels: int, x: Array, low: Array, high: Array, first: Array, last: Array) -> Array:
+    """floor(q + 0.5), the sum rounded to the type."""
+    n, half = held(levels - 1, x), np.asarray(0.5).astype(x.dtype)[()]
+    level = np.floor((x - low) / (high - low) * n + half)
+    return clipped(level / n * (last - first) + first, x, low, high, first, last)
+
+
+def zero_point(levels: int, x: Array, low: Array, high: Array, first: Array, last: Array) -> Array:
+    """A whole zero point: round(x / step) + round(-low / step)."""
+    n = held(levels - 1, x)
+    step, out_step = (high - low) / n, (last - first) / n
+    level = np.rint(np.clip(x, np.minimum(low, high), np.maximum(low, high)) / step) - np.rint(low / step)
+    return clipped(level * out_step + first, x, low, high, first, last)
+
+
+def dequantized(levels: int, x: Array, low: Array, high: Array, first: Array, last: Array) -> Array:
+    """As a quantize and a dequantize: (level - zero_point) * step, zero_point = -output_low / step."""
+    n = held(levels - 1, x)
+    scale, step = n / (high - low), (last - first) / n
+    level = np.rint(np.minimum(np.maximum(x, low), high) * scale - low * scale)
+    return np.asarray((level - -first / step) * step)
+
+
+def unshifted(levels: int, x: Array, low: Array, high: Array, first: Array, last: Array) -> Array:
+    """As a quantize and a dequantize without a zero point: round(x * s) * step."""
+    n = held(levels - 1, x)
+    scale, step = n / (high - low), (last - first) / n
+    return np.asarray(np.rint(np.minimum(np.maximum(x, low), high) * scale) * step)
+
+
+def flushed(levels: int, x: Array, *limits: Array) -> Array:
+    def flush(values: Array) -> Array:
+        tiny = 2.0 ** FLOAT_TYPES[values.dtype.name].emin
+        return np.where(np.abs(values.astype(np.float64)) < tiny, np.zeros_like(values), values)
+
+    return flush(stepwise(levels, flush(x), *map(flush, limits)))
+
+
+def first_of(parameter: Array) -> Array:
+    return np.broadcast_to(parameter.reshape(-1)[:1].reshape(()), parameter.shape) if parameter.size else parameter
+
+
+def per_tensor(levels: int, x: Array, *limits: Array) -> Array:
+    return stepwise(levels, x, *map(first_of, limits))
+
+
+MISTAKES: tuple[tuple[Cause, Arithmetic], ...] = (
+    (Cause("scale and shift computed beforehand: x * s - low * s, then level * t + output_low", "quotient"),
+     lambda *a: folded(*a, fused=False)),
+    (Cause("scale and shift computed beforehand, the last product and sum fused", "quotient"),
+     lambda *a: folded(*a, fused=True)),
+    (Cause("scale and shift computed beforehand, in float32", "quotient"),
+     through(np.float32, lambda *a: folded(*a, fused=True))),
+    (Cause("scale and shift computed beforehand and rounded to the type, used in float32", "quotient"), folded_wide),
+    (Cause("scale and shift computed beforehand, output limits rebuilt from a zero point and a scale", "quotient"),
+     through(np.float32, lambda *a: folded_rebuilt(*a, fused=True))),
+    (Cause("scale and shift computed beforehand, output limits rebuilt from a zero point and a scale, in float32,"
+           " last step unfused", "quotient"),
+     through(np.float32, lambda *a: folded_rebuilt(*a, fused=False))),
+    (Cause("does not round to a level", "nearest"), unrounded),
+    (Cause("a quantize and a dequantize: (level - zero_point) * step", "sum"), dequantized),
+    (Cause("a quantize and a dequantize without a zero point: round(x * s) * step", "sum"), unshifted),
+    (Cause("multiplies by an output step computed beforehand", "fraction"), output_step),
+    (Cause("multiplies by an input scale computed beforehand", "quotient"), input_scale),
+    (Cause("multiplies by an input scale and an output step computed beforehand", "quotient"), scales),
+    (Cause("a quantize and a dequantize, in float32", "sum"), through(np.float32, dequantized)),
+    (Cause("computes in float32", "quotient"), through(np.float32, stepwise)),
+    (Cause("computes in bfloat16", "quotient"), through(ml_dtypes.bfloat16, stepwise)),
+    (Cause("computes in float16", "quotient"), through(np.float16, stepwise)),
+    (Cause("flushes subnormals to zero", "quotient"), flushed),
+    (Cause("divides by zero where the input limits are equal", "equal-limits"), always_divided),
+    (Cause("clips to max(min(x, input_high), input_low)", "reversed"), low_wins),
+    (Cause("clips to min(max(x, input_low), input_high)", "reversed"), high_wins),
+    (Cause("clips without min and max of the input limits", "reversed"), one_sided),
+    (Cause("sorts the input limits", "reversed"), sorted_limits),
+    (Cause("sorts the output limits", "falling"), sorted_outputs),
+    (Cause("one limit for all", "projection"), per_tensor),
+    (Cause("levels for levels - 1", "position"), lambda levels, *a: stepwise(levels + 1, *a)),
+    (Cause("does not clip", "above"), unclipped),
+    (Cause("floor(q + 0.5) computed in the type", "nearest"), add_half),
+    (Cause("rounds the zero point to an integer", "quotient"), zero_point),
+)  # fmt: skip
+SUITE = Suite(draw, tuple((cause, mistake(arithmetic)) for cause, arithmetic in MISTAKES))

@@ -1,0 +1,229 @@
+"""Generated `tensorflow.Dequantize`: any mode, types, axis and range; and the mistakes that are usual."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+from hypothesis import strategies as st
+
+from tiebreak.conformance.operators.model import Cause, Mistake, Suite, Wanted
+from tiebreak.conformance.operators.ngraph_dequantize import integer_tensor
+from tiebreak.conformance.operators.tensorflow_ranges import (
+    draw_ranges,
+    end_tensors,
+    flushed,
+    laid_over,
+    one_for_all,
+    shapes,
+)
+from tiebreak.golden.elements import INTEGER_TYPES, IntegerType
+from tiebreak.golden.nodes import Node
+from tiebreak.golden.operators.tensorflow_dequantize import REAL_TYPES
+from tiebreak.golden.operators.tensorflow_ranges import QUANTIZED_TYPES, RANGE_MODES
+from tiebreak.golden.problem import Array
+from tiebreak.golden.samples.model import Tensor
+
+
+def draw(draw: st.DrawFn, wanted: Wanted) -> tuple[dict[str, Any], tuple[Tensor, ...]]:
+    quantized = wanted.quantized or draw(st.sampled_from(QUANTIZED_TYPES))
+    real = wanted.real or draw(st.sampled_from(REAL_TYPES))
+    shape = draw(shapes(wanted.rank))
+    attributes = draw_attributes(draw, real, len(shape))
+    axis = attributes.get("axis", -1)
+    ends = end_tensors(draw_ranges(draw, wanted, shape, axis), axis)
+    node = {"real": real, "quantized": quantized, "attributes": attributes}
+    return node, (integer_tensor(draw, quantized, shape), *ends)
+
+
+def draw_attributes(draw: st.DrawFn, real: str, rank: int) -> dict[str, Any]:
+    mode = "MIN_COMBINED" if real == "bfloat16" else draw(st.sampled_from(RANGE_MODES))
+    found: dict[str, Any] = {"mode": mode} if mode != "MIN_COMBINED" or draw(st.booleans()) else {}
+    if real == "bfloat16":
+        found["dtype"] = real
+    if draw(st.booleans()):
+        found["narrow_range"] = draw(st.booleans())
+    if rank and draw(st.booleans()):
+        found["axis"] = draw(st.integers(0, rank - 1))
+    return found
+
+
+# The arithmetic of usual mistakes, in float32 unless it says otherwise.
+
+
+@dataclass(frozen=True)
+class Own:
+    """A case's operands: x as int64, the ends of its range as float32, of one shape; and what the attributes say."""
+
+    x: Array
+    low: Array
+    high: Array
+    kind: IntegerType
+    mode: str
+    narrow: bool
+
+    @property
+    def range_t(self) -> int:
+        return self.kind.highest - self.kind.lowest
+
+    @property
+    def offset_input(self) -> Array:
+        """input - lowest, from 0 up."""
+        return np.asarray((self.x - self.kind.lowest).astype(np.float64))
+
+
+Formula = Callable[[Own], Array]
+
+
+def combined(o: Own) -> Array:
+    product = o.offset_input.astype(np.float32) * (o.high - o.low)
+    return np.asarray(o.low + product / np.float32(o.range_t))
+
+
+def first_scale(o: Own) -> Array:
+    count = 2.0**o.kind.bits
+    return np.asarray((o.high - o.low) * np.float32(count / (count - 1)) / np.float32(count))
+
+
+def first(o: Own) -> Array:
+    return np.asarray(o.low.astype(np.float64) + o.offset_input * first_scale(o).astype(np.float64))
+
+
+def factors(o: Own) -> tuple[Array, Array]:
+    """Of the two sides; the first counts only for signed types."""
+    lowest = np.float32(o.kind.lowest + o.narrow)
+    return o.low / lowest, o.high / np.float32(o.kind.highest)
+
+
+def scaled_by(o: Own, factor: Array) -> Array:
+    return np.asarray(o.x.astype(np.float32) * factor)
+
+
+def factor(o: Own) -> Array:
+    from_min, from_max = factors(o)
+    return np.maximum(from_min, from_max) if o.kind.signed else from_max
+
+
+def scaled(o: Own) -> Array:
+    return scaled_by(o, factor(o))
+
+
+RIGHT: dict[str, Formula] = {"MIN_COMBINED": combined, "MIN_FIRST": first, "SCALED": scaled}
+
+
+def mistake(
+    formulas: dict[str, Formula] | None = None,
+    change: Callable[[Own], Own] = lambda own: own,
+    finish: Callable[[Array], Array] = lambda values: values,
+    one_range: bool = False,
+) -> Mistake:
+    """A backend whose formulas, operands (`change`) or last step (`finish`) are wrong; the rest is right."""
+
+    def run(node: Node, x: Array, low: Array, high: Array) -> tuple[Array, ...]:
+        attributes, kind = node.attributes, INTEGER_TYPES[node.input_type]
+        low, high = one_for_all(low, high) if one_range else (low, high)
+        mode, narrow = attributes.get("mode", "MIN_COMBINED"), attributes.get("narrow_range", False)
+        with np.errstate(all="ignore"):
+            own = change(Own(x.astype(np.int64), *laid_over(attributes, x, low, high), kind, mode, narrow))
+            values = (RIGHT | (formulas or {}))[mode](own).astype(np.float32)
+            return (np.asarray(finish(values)).astype(node.outputs[0].dtype),)
+
+    return run
+
+
+def ratio_first(o: Own) -> Array:
+    """As TensorFlow's kernel."""
+    return np.asarray(o.offset_input.astype(np.float32) * ((o.high - o.low) / np.float32(o.range_t)) + o.low)
+
+
+def ratio_flushed(o: Own) -> Array:
+    ratio = flushed((o.high - o.low) / np.float32(o.range_t))
+    return np.asarray(flushed(o.offset_input.astype(np.float32) * ratio) + o.low)
+
+
+def rounded_minimum(o: Own) -> Array:
+    """As TensorFlow's kernel: min_range goes to the nearest multiple of the scale; all of it in float32."""
+    scale = ((o.high - o.low).astype(np.float64) / o.range_t).astype(np.float32)
+    multiple = (o.low / scale).astype(np.float64)
+    whole = np.trunc(multiple) + np.copysign(np.abs(multiple - np.trunc(multiple)) >= 0.5, multiple)
+    start = np.where(o.low == o.high, o.low, whole.astype(np.float32) * scale)
+    return np.asarray(o.x.astype(np.float32) * scale + (start - np.float32(o.kind.lowest) * scale))
+
+
+def in_float32(o: Own) -> Array:
+    return np.asarray(o.low + o.offset_input.astype(np.float32) * first_scale(o))
+
+
+def top_overflows(o: Own) -> Array:
+    """int32 values that float32 rounds up to 2^31 come back as the lowest one, as an x86 cast gives them."""
+    wide = o.x.astype(np.float32).astype(np.float64)
+    return np.asarray(np.where(wide > o.kind.highest, o.kind.lowest, wide).astype(np.float32) * factor(o))
+
+
+def no_offset(o: Own) -> Array:
+    product = o.x.astype(np.float32) * (o.high - o.low)
+    return np.asarray(o.low + product / np.float32(o.range_t))
+
+
+def counted_values(o: Own) -> Array:
+    product = o.offset_input.astype(np.float32) * (o.high - o.low)
+    return np.asarray(o.low + product / np.float32(o.range_t + 1))
+
+
+def unadjusted(o: Own) -> Array:
+    scale = (o.high - o.low) / np.float32(o.range_t + 1)
+    return np.asarray(o.low.astype(np.float64) + o.offset_input * scale.astype(np.float64))
+
+
+def narrow_unsigned(o: Own) -> Array:
+    count = np.float32(o.kind.highest - o.narrow)
+    return scaled(o) if o.kind.signed else scaled_by(o, o.high / count)
+
+
+def truncated(values: Array) -> Array:
+    """To the 16 bits of a bfloat16 by leaving the rest off."""
+    return (np.asarray(values, np.float32).view(np.uint32) & np.uint32(0xFFFF0000)).view(np.float32)
+
+
+def narrow_range(values: Array) -> Array:
+    return np.asarray(values.astype(ml_dtypes.bfloat16).astype(np.float32))
+
+
+MISTAKES: tuple[tuple[Cause, Mistake], ...] = (
+    (Cause("multiplies by a range ratio rounded first", "combined"), mistake({"MIN_COMBINED": ratio_first})),
+    (Cause("moves min_range to a multiple of the scale", "min-first"), mistake({"MIN_FIRST": rounded_minimum})),
+    (Cause("all of MIN_FIRST in float32", "double-steps"), mistake({"MIN_FIRST": in_float32})),
+    (Cause("the highest values overflow in a cast", "scaled"), mistake({"SCALED": top_overflows})),
+    (
+        Cause("flushes subnormals to zero", "scaled"),
+        mistake(change=lambda o: replace(o, low=flushed(o.low), high=flushed(o.high)), finish=flushed),
+    ),
+    (
+        Cause("multiplies by a range ratio rounded first, flushes subnormals to zero", "combined"),
+        mistake(
+            {"MIN_COMBINED": ratio_flushed},
+            change=lambda o: replace(o, low=flushed(o.low), high=flushed(o.high)),
+            finish=flushed,
+        ),
+    ),
+    (Cause("ignores narrow_range", "narrow"), mistake(change=lambda o: replace(o, narrow=False))),
+    (Cause("narrow_range for unsigned types, too", "unsigned-factor"), mistake({"SCALED": narrow_unsigned})),
+    (Cause("adds no offset for int8", "offset"), mistake({"MIN_COMBINED": no_offset})),
+    (Cause("range(T) counts the values of T", "range-of-T"), mistake({"MIN_COMBINED": counted_values})),
+    (Cause("no range_adjust", "range-scale"), mistake({"MIN_FIRST": unadjusted})),
+    (Cause("max_range's side alone", "signed-factor"), mistake({"SCALED": lambda o: scaled_by(o, factors(o)[1])})),
+    (
+        Cause("the smaller factor", "signed-factor"),
+        mistake({"SCALED": lambda o: scaled_by(o, np.minimum(*factors(o)) if o.kind.signed else factors(o)[1])}),
+    ),
+    (Cause("one range for all slices", "axis"), mistake(one_range=True)),
+    (
+        Cause("the range rounded to bfloat16 first", "range-type"),
+        mistake(change=lambda o: replace(o, low=narrow_range(o.low), high=narrow_range(o.high))),
+    ),
+    (Cause("truncates to bfloat16", "output-type"), mistake(finish=truncated)),
+)
+SUITE = Suite(draw, MISTAKES)

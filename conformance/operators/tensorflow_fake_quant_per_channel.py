@@ -1,0 +1,68 @@
+"""Generated `tensorflow.FakeQuantWithMinMaxVarsPerChannel`: a range for each position of the last axis."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+from tiebreak.conformance.operators import tensorflow_fake_quant as per_tensor
+from tiebreak.conformance.operators.model import Cause, Mistake, Suite, Wanted
+from tiebreak.golden.nodes import Node
+from tiebreak.golden.problem import Array
+from tiebreak.golden.samples.model import Tensor, bits
+
+RANKS = (1, 2, 4)
+
+
+def draw(draw: st.DrawFn, wanted: Wanted) -> tuple[dict[str, Any], tuple[Tensor, ...]]:
+    rank = wanted.rank if wanted.rank in RANKS else draw(st.sampled_from(RANKS))
+    shape = tuple(draw(st.lists(st.integers(0, 4), min_size=rank, max_size=rank)))
+    depth, node = shape[-1], draw(per_tensor.nodes())
+    limits = [draw(per_tensor.ranges()) for _ in range(depth)]
+    columns = [
+        draw(st.lists(per_tensor.values_in(node, low, high, wanted.specials), min_size=1, max_size=6))
+        for low, high in limits
+    ]
+    values = [columns[i % depth][i // depth % len(columns[i % depth])] for i in range(math.prod(shape))]
+    ends = (bits("float32", [pair[end] for pair in limits], (depth,)) for end in (0, 1))
+    return node, (bits("float32", values, shape), *ends)
+
+
+def first_for_all(node: Node, x: Array, low: Array, high: Array) -> tuple[Array, ...]:
+    return PLAIN(node, x, low[:1], high[:1]) if x.size else (x,)
+
+
+def widest_for_all(node: Node, x: Array, low: Array, high: Array) -> tuple[Array, ...]:
+    with np.errstate(invalid="ignore"):
+        return PLAIN(node, x, low.min(keepdims=True), high.max(keepdims=True)) if x.size else (x,)
+
+
+def first_axis(node: Node, x: Array, low: Array, high: Array) -> tuple[Array, ...]:
+    """Ranges laid along axis 0 where that fits, else along the last."""
+    if x.ndim < 2 or x.shape[0] != x.shape[-1]:
+        return PLAIN(node, x, low, high)
+    shape = (-1, *(1,) * (x.ndim - 1))
+    return PLAIN(node, x, low.reshape(shape), high.reshape(shape))
+
+
+def channels_first(node: Node, x: Array, low: Array, high: Array) -> tuple[Array, ...]:
+    """Ranges laid along axis 1, as for NCHW, where that fits."""
+    if x.ndim < 4 or x.shape[1] != x.shape[-1]:
+        return PLAIN(node, x, low, high)
+    return PLAIN(node, x, low.reshape(-1, 1, 1), high.reshape(-1, 1, 1))
+
+
+PLAIN: Mistake = per_tensor.mistake(per_tensor.PLAIN)
+SUITE = Suite(
+    draw,
+    (
+        *per_tensor.MISTAKES,
+        (Cause("one range for all", "range", 5), first_for_all),
+        (Cause("the widest range for all", "range", 5), widest_for_all),
+        (Cause("ranges along the first axis", "range", 5), first_axis),
+        (Cause("ranges along axis 1", "range", 5), channels_first),
+    ),
+)

@@ -1,0 +1,240 @@
+"""Generated `tensorflow.QuantizeAndDequantizeV4`: values beside ties of any scale_factor; and the usual mistakes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+from tiebreak.conformance.operators.model import Cause, Mistake, Suite, Wanted
+from tiebreak.golden.elements import FLOAT_TYPES, FloatType, decode, encode, neighbour
+from tiebreak.golden.nodes import Node
+from tiebreak.golden.operators.model import ALL_REAL_TYPES
+from tiebreak.golden.problem import Array, along
+from tiebreak.golden.samples.model import Tensor, bits
+
+ROUND_MODES = {"ROUND_NEAREST_TOWARD_EVEN": "HALF_TO_EVEN", "ROUND_NEAREST_UPWARD": "HALF_UP"}
+
+
+def draw(draw: st.DrawFn, wanted: Wanted) -> tuple[dict[str, Any], tuple[Tensor, ...]]:
+    real = FLOAT_TYPES[wanted.real or draw(st.sampled_from(ALL_REAL_TYPES))]
+    rank = draw(st.integers(0, 4)) if wanted.rank is None else wanted.rank
+    shape = tuple(draw(st.lists(st.integers(0, 4), min_size=rank, max_size=rank)))
+    mode = ROUND_MODES.get(wanted.round_mode) or draw(st.sampled_from(tuple(ROUND_MODES.values())))
+    attributes: dict[str, Any] = {
+        "signed_input": draw(st.booleans()),
+        "num_bits": draw(st.one_of(st.integers(1, 12), st.integers(1, 62))),
+        "range_given": draw(st.booleans()),
+        "round_mode": mode,
+        "narrow_range": draw(st.booleans()),
+        "axis": draw(st.integers(-1, rank - 1)),
+    }
+    axis = attributes["axis"]
+    limit_shape = () if axis < 0 else (shape[axis],)
+    limits = [draw(ranges(real)) for _ in range(math.prod(limit_shape))] or [(0, 0)]
+    values = draw(st.lists(values_in(real, attributes, limits[0], wanted.specials), min_size=1, max_size=16))
+    count = math.prod(shape)
+    x = bits(real.name, [values[i % len(values)] for i in range(count)], shape)
+    ends = (bits(real.name, [pair[end] for pair in limits][: math.prod(limit_shape)], limit_shape) for end in (0, 1))
+    return {"real": real.name, "attributes": attributes}, (x, *ends)
+
+
+def ranges(real: FloatType) -> st.SearchStrategy[tuple[int, int]]:
+    """Bits of input_min and input_max: on both sides of 0, on one, whole numbers, or no range."""
+    size = st.one_of(st.integers(1, 64).map(lambda n: Fraction(n, 8)), moderate(real))
+    inside = st.tuples(size, size).map(lambda pair: (-pair[0], pair[1]))
+    above = st.tuples(size, size).map(lambda pair: (pair[0], pair[0] + pair[1]))
+    below = above.map(lambda pair: (-pair[1], -pair[0]))
+    whole = st.integers(1, 8).map(lambda n: (Fraction(-(1 << n)), Fraction((1 << n) - 1)))
+    none = st.sampled_from([(Fraction(0), Fraction(0)), (Fraction(1), Fraction(-1))])
+    ends = st.one_of(whole, inside, above, below, st.just((Fraction(-1), Fraction(1))), none)
+    return ends.map(lambda pair: (encode(pair[0], real), encode(pair[1], real)))
+
+
+def moderate(real: FloatType) -> st.SearchStrategy[Fraction]:
+    top = real.precision - 1
+    codes = st.tuples(st.integers(-8, 8), st.integers(0, (1 << top) - 1)).map(
+        lambda p: (p[0] + real.bias << top) | p[1]
+    )
+    return codes.map(lambda code: Fraction(decode(code, real)))
+
+
+def values_in(
+    real: FloatType, attributes: dict[str, Any], limits: tuple[int, int], specials: bool
+) -> st.SearchStrategy[int]:
+    """Bits of inputs: on or beside integers and the values between them, divided by scale_factor; or anything."""
+    low, high = (Fraction(decode(end, real)) for end in limits)
+    lowest, highest = integers_of(attributes)
+    sides = [highest / high] if high > 0 else []
+    sides += [lowest / low] if low < 0 and lowest else []
+    factor = min(sides, default=Fraction(1)) or Fraction(1)
+    bound = min(highest, 300)
+    doubled = st.one_of(st.integers(-2 * bound - 4, 2 * bound + 4), st.integers(2 * lowest - 2, 2 * highest + 2))
+    near = doubled.map(lambda twice: encode(twice / factor / 2, real))
+    finite_near = near.filter(lambda code: code & ~(1 << (real.bits - 1)) <= real.largest_bits)
+    beside = st.tuples(finite_near, st.integers(-2, 2)).map(lambda pair: neighbour(pair[0], real, pair[1]))
+    anything = st.integers(0, (1 << real.bits) - 1)
+    kept = anything if specials else anything.filter(lambda b: b & ~(1 << (real.bits - 1)) < real.infinity_bits)
+    return st.one_of(beside, st.sampled_from(limits), kept)
+
+
+def integers_of(attributes: Any) -> tuple[int, int]:
+    width, signed = attributes.get("num_bits", 8), attributes.get("signed_input", True)
+    highest = (1 << (width - bool(signed))) - 1
+    return (-highest - (not attributes.get("narrow_range", False)) if signed else 0), highest
+
+
+# The arithmetic of usual mistakes: arrays of one real type, the range spread over the input's shape.
+
+
+@dataclass(frozen=True)
+class Fake:
+    """What a backend does. The plain one does what the document says, in working precision."""
+
+    integers: Callable[[Any], tuple[int, int]] = integers_of
+    rounded: Callable[[Array, str], Array] = lambda q, mode: rounded(q, mode)
+    dtype: Any = None
+    inverse: bool = False  # multiplies by side / integer instead of dividing
+    reciprocal: bool = False  # multiplies by 1 / scale_factor
+    clamps: str = "updated"  # or "given", "never", "if given"
+    side: str = "smaller"  # or "min", "max", "largest", "greater"
+
+
+def rounded(q: Array, mode: str) -> Array:
+    wide = q.astype(np.float64)
+    whole = np.rint(wide) if mode == "HALF_TO_EVEN" else np.floor(wide) + (wide - np.floor(wide) >= 0.5)
+    return np.asarray(whole, q.dtype)
+
+
+def half_up_in_type(q: Array, mode: str) -> Array:
+    if mode == "HALF_TO_EVEN":
+        return rounded(q, mode)
+    return np.asarray(np.floor((q + np.asarray(0.5, q.dtype)).astype(q.dtype)), q.dtype)
+
+
+def away(q: Array, mode: str) -> Array:
+    wide = q.astype(np.float64)
+    return np.asarray(np.copysign(np.floor(np.abs(wide) + 0.5), wide), q.dtype)
+
+
+def truncated(q: Array, mode: str) -> Array:
+    return np.asarray(np.trunc(q.astype(np.float64)), q.dtype)
+
+
+def always(mode: str) -> Callable[[Array, str], Array]:
+    return lambda q, asked: rounded(q, mode)
+
+
+def run_fake(fake: Fake, node: Node, x: Array, low: Array, high: Array) -> Array:
+    kind = np.dtype(fake.dtype or x.dtype)
+    x, low, high = (np.asarray(a, kind) for a in (x, low, high))
+    lowest, highest = (np.asarray(end, kind) for end in fake.integers(node.attributes))
+    if not node.attributes.get("signed_input", True):
+        low = np.zeros_like(low)
+    factor, inverse, low_end, high_end = scaled(fake, low, high, lowest, highest)
+    if fake.clamps == "updated" or (fake.clamps == "if given" and node.attributes.get("range_given", False)):
+        x = np.minimum(np.maximum(x, low_end), high_end)
+    elif fake.clamps == "given":
+        x = np.minimum(np.maximum(x, low), high)
+    steps = fake.rounded(np.asarray(x * factor, kind), str(node.attributes.get("round_mode", "HALF_TO_EVEN")))
+    if fake.inverse:
+        return np.asarray(steps * inverse, kind)
+    return np.asarray(steps * (np.asarray(1, kind) / factor) if fake.reciprocal else steps / factor, kind)
+
+
+def scaled(fake: Fake, low: Array, high: Array, lowest: Array, highest: Array) -> tuple[Array, Array, Array, Array]:
+    """scale_factor, its inverse taken from the range, and the updated ends."""
+    none = np.asarray(np.inf, low.dtype)
+    from_min = np.where(low < 0, lowest / low, none).astype(low.dtype)
+    from_max = np.where(high > 0, highest / high, none).astype(low.dtype)
+    if fake.side == "largest":  # one size for both sides
+        size = np.maximum(np.abs(low), np.abs(high))
+        return highest / size, size / highest, -size, size
+    by_min = {
+        "smaller": from_min < from_max,
+        "greater": (from_min > from_max) & (low < 0) & (high > 0),
+        "min": low < 0,
+        "max": ~(high > 0),
+    }[fake.side]
+    factor = np.where(by_min, from_min, from_max).astype(low.dtype)
+    inverse = np.where(by_min, low / lowest, high / highest).astype(low.dtype)
+    if fake.inverse:
+        return factor, inverse, np.where(by_min, low, lowest * inverse), np.where(by_min, highest * inverse, high)
+    return factor, inverse, np.where(by_min, low, lowest / factor), np.where(by_min, highest / factor, high)
+
+
+def mistake(fake: Fake) -> Mistake:
+    def run(node: Node, x: Array, low: Array, high: Array) -> tuple[Array, ...]:
+        if not x.size:
+            return (x,)
+        axis = node.attributes.get("axis", -1)
+        axes = () if axis < 0 else (axis,)
+        with np.errstate(all="ignore"):
+            if not node.attributes.get("range_given", False):
+                others = tuple(a for a in range(x.ndim) if a not in axes)
+                low, high = (np.asarray(extreme(x, axis=others), x.dtype) for extreme in (np.min, np.max))
+            low, high = (along(np.asarray(end), axes, x.shape) for end in (low, high))
+            return (np.broadcast_to(run_fake(fake, node, x, low, high), x.shape).astype(node.outputs[0].dtype),)
+
+    return run
+
+
+def with_attributes(run: Mistake, **changed: Any) -> Mistake:
+    def changed_run(node: Node, *inputs: Array) -> tuple[Array, ...]:
+        return run(replace(node, attributes={**node.attributes, **changed}), *inputs)
+
+    return changed_run
+
+
+def one_range(node: Node, x: Array, low: Array, high: Array) -> tuple[Array, ...]:
+    """The widest range for every slice."""
+    if low.ndim and low.size:
+        low, high = np.asarray(low.min(), low.dtype), np.asarray(high.max(), high.dtype)
+    return with_attributes(PLAIN, axis=-1)(node, x, low, high)
+
+
+def measured(node: Node, *inputs: Array) -> tuple[Array, ...]:
+    return with_attributes(PLAIN, range_given=False)(node, *inputs)
+
+
+def levels_off_by_one(attributes: Any) -> tuple[int, int]:
+    lowest, highest = integers_of(attributes)
+    return lowest, highest + 1
+
+
+PLAIN = mistake(Fake())
+MISTAKES: tuple[tuple[Cause, Mistake], ...] = (
+    (
+        Cause("multiplies by the range's side / integer; does not clamp to a measured range", "quotient"),
+        mistake(Fake(inverse=True, clamps="if given", rounded=half_up_in_type)),
+    ),
+    (Cause("multiplies by the range's side / integer instead of dividing", "quotient", 1), mistake(Fake(inverse=True))),
+    (Cause("multiplies by 1 / scale_factor instead of dividing", "quotient", 1), mistake(Fake(reciprocal=True))),
+    (Cause("ties away from zero", "product", 1), mistake(Fake(rounded=away))),
+    (Cause("ties upward whatever round_mode says", "half-to-even", 1), mistake(Fake(rounded=always("HALF_UP")))),
+    (Cause("ties to even whatever round_mode says", "half-up", 1), mistake(Fake(rounded=always("HALF_TO_EVEN")))),
+    (Cause("floor(q + 0.5) with the sum rounded", "half-up", 1), mistake(Fake(rounded=half_up_in_type))),
+    (Cause("truncates", "product", 1), mistake(Fake(rounded=truncated))),
+    (Cause("clamps to the range before it is updated", "clamp", 1), mistake(Fake(clamps="given"))),
+    (Cause("clamps only to a given range", "clamp", 1), mistake(Fake(clamps="if given"))),
+    (Cause("does not clamp", "clamp", 1), mistake(Fake(clamps="never"))),
+    (Cause("ignores narrow_range", "narrow", 1), with_attributes(PLAIN, narrow_range=False)),
+    (Cause("always a narrow range", "narrow", 1), with_attributes(PLAIN, narrow_range=True)),
+    (Cause("the greater of the two factors", "scale", 1), mistake(Fake(side="greater"))),
+    (Cause("input_max alone determines scale_factor", "side", 1), mistake(Fake(side="max"))),
+    (Cause("input_min alone determines scale_factor", "side", 1), mistake(Fake(side="min"))),
+    (Cause("one size for both sides of 0", "side", 1), mistake(Fake(side="largest"))),
+    (Cause("ignores signed_input", "signed", 1), with_attributes(PLAIN, signed_input=True)),
+    (Cause("ignores num_bits", "width", 1), with_attributes(PLAIN, num_bits=8)),
+    (Cause("one integer more", "signed", 1), mistake(Fake(integers=levels_off_by_one))),
+    (Cause("measures the range though one is given", "range-given", 1), measured),
+    (Cause("takes the range inputs though not given", "measured", 1), with_attributes(PLAIN, range_given=True)),
+    (Cause("one range for all slices", "axis", 1), one_range),
+    (Cause("computes in float32", "type", 1), mistake(Fake(dtype=np.float32))),
+)  # fmt: skip
+SUITE = Suite(draw, MISTAKES)

@@ -1,0 +1,93 @@
+"""Generated `tensorflow.QuantizeV2`: any mode, type, axis and range."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+from tiebreak.conformance.operators.model import Suite, Wanted
+from tiebreak.conformance.operators.tensorflow_quantize_v2_mistakes import MISTAKES
+from tiebreak.conformance.operators.tensorflow_ranges import F32, draw_ranges, end_tensors, shapes
+from tiebreak.golden.elements import INTEGER_TYPES, IntegerType, decode, encode, neighbour
+from tiebreak.golden.operators.tensorflow_ranges import QUANTIZED_TYPES, RANGE_MODES
+from tiebreak.golden.samples.model import Tensor, bits
+from tiebreak.golden.samples.tensorflow_quantize_v2 import place, span
+
+EVEN = "ROUND_NEAREST_TOWARD_EVEN"
+
+
+def draw(draw: st.DrawFn, wanted: Wanted) -> tuple[dict[str, Any], tuple[Tensor, ...]]:
+    quantized = wanted.quantized or draw(st.sampled_from(QUANTIZED_TYPES))
+    shape = draw(shapes(wanted.rank))
+    attributes = draw_attributes(draw, quantized, wanted.round_mode, len(shape))
+    axis = attributes.get("axis", -1)
+    ranges = draw_ranges(draw, wanted, shape, axis)
+    x = aimed(draw, INTEGER_TYPES[quantized], attributes.get("mode", "MIN_COMBINED"), shape, axis, ranges, wanted)
+    tensors = bits("float32", x, shape), *end_tensors(ranges, axis)
+    return {"quantized": quantized, "attributes": attributes}, tensors
+
+
+def draw_attributes(draw: st.DrawFn, quantized: str, round_mode: str, rank: int) -> dict[str, Any]:
+    """For a node of an input's rank; MIN_COMBINED is rarer where the document leaves it open."""
+    even = round_mode == EVEN or (not round_mode and draw(st.booleans()))
+    telling = RANGE_MODES[1:] * 2 if quantized in ("int16", "int32") else ()
+    mode = "SCALED" if even else draw(st.sampled_from(RANGE_MODES + telling))
+    found: dict[str, Any] = {"mode": mode} if mode != "MIN_COMBINED" or draw(st.booleans()) else {}
+    if even:
+        found["round_mode"] = "HALF_TO_EVEN"
+    if draw(st.booleans()):
+        found["narrow_range"] = draw(st.booleans())
+    if draw(st.integers(0, 5)):
+        found["ensure_minimum_range"] = draw(st.sampled_from([0.0, 0.0, 0.0, 0.0, 0.01, 0.5, 2.0]))
+    if rank and draw(st.booleans()):
+        found["axis"] = draw(st.integers(0, rank - 1))
+    return found
+
+
+def aimed(
+    draw: st.DrawFn,
+    kind: IntegerType,
+    mode: str,
+    shape: tuple[int, ...],
+    axis: int,
+    ranges: list[tuple[int, int]],
+    wanted: Wanted,
+) -> list[int]:
+    """Bits of inputs on ties and integers of their own range, a few units beside them, at its ends, and any at all."""
+    anything = st.integers(0, (1 << 32) - 1)
+    if not wanted.specials:
+        anything = anything.filter(lambda b: b & 0x7FFFFFFF < F32.infinity_bits)
+    aims = draw(
+        st.lists(
+            st.one_of(
+                st.tuples(st.integers(0, 1 << 12), st.sampled_from([0, 1]), st.integers(-2, 2)),
+                st.tuples(st.just(-1), st.sampled_from([0, 1]), st.integers(-2, 2)),
+                st.tuples(st.just(-2), anything, st.just(0)),
+            ),
+            min_size=1,
+            max_size=10,
+        )
+    )
+    kept = [size if place_ == axis else 1 for place_, size in enumerate(shape)]
+    owners = np.broadcast_to(np.arange(len(ranges)).reshape(kept if axis >= 0 else [1] * len(shape)), shape)
+    return [
+        aim_at(kind, mode, ranges[owner], *aims[i % len(aims)]) for i, owner in enumerate(owners.reshape(-1).tolist())
+    ]
+
+
+def aim_at(kind: IntegerType, mode: str, ends: tuple[int, int], which: int, half: int, steps: int) -> int:
+    """Bits of the input that lies `which` integers into the range, plus a half; -1: at an end; -2: `half` itself."""
+    low, high = (decode(end, F32) for end in ends)
+    if which == -2 or not isinstance(low, Fraction) or not isinstance(high, Fraction) or low >= high:
+        return half if which == -2 else neighbour(ends[half], F32, steps)
+    if which == -1:
+        return neighbour(ends[half], F32, steps)
+    first, last = span(kind, mode, low, high)
+    q = first - 2 + which % (last - first + 4) + Fraction(half, 2)
+    return neighbour(encode(place(kind, mode, low, high, q), F32), F32, steps)
+
+
+SUITE = Suite(draw, MISTAKES)

@@ -1,0 +1,72 @@
+"""What the suites of QuantizeV2 and Dequantize share: inputs with ranges of their own for slices."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+from tiebreak.conformance.operators.model import Wanted
+from tiebreak.conformance.operators.ngraph_dequantize import repeat
+from tiebreak.golden.elements import FLOAT_TYPES, encode
+from tiebreak.golden.problem import Array, along
+from tiebreak.golden.samples.model import Tensor, bits
+
+F32 = FLOAT_TYPES["float32"]
+Range = tuple[int, int]  # bits of both ends
+
+
+def shapes(rank: int | None) -> st.SearchStrategy[tuple[int, ...]]:
+    """Of the given rank or of 0 to 4, at most a few dozen elements, empty ones too."""
+    low, high = (0, 4) if rank is None else (rank, rank)
+    return st.lists(st.integers(0, 4), min_size=low, max_size=high).map(tuple)
+
+
+def draw_ranges(draw: st.DrawFn, wanted: Wanted, shape: tuple[int, ...], axis: int) -> list[Range]:
+    """One range, or one for each slice along the axis."""
+    pairs = draw(st.lists(range_bits(wanted.specials), min_size=1, max_size=3))
+    count = 1 if axis < 0 else shape[axis]
+    lows, highs = (repeat([pair[end] for pair in pairs], count) for end in (0, 1))
+    return list(zip(lows, highs, strict=True))
+
+
+def end_tensors(ranges: list[Range], axis: int) -> tuple[Tensor, ...]:
+    """min_range and max_range."""
+    shape = () if axis < 0 else (len(ranges),)
+    return tuple(bits("float32", [pair[end] for pair in ranges], shape) for end in (0, 1))
+
+
+def range_bits(specials: bool) -> st.SearchStrategy[Range]:
+    """Bits of ranges: with zero in them, of one side, of any two ends, or any bits."""
+    ends = st.sampled_from([Fraction(n, d) for n, d in ((1, 1), (6, 1), (10, 1), (255, 1), (127, 1), (1, 10), (7, 3))])
+    powers = st.one_of(st.integers(-6, 40), st.integers(-130, 100)).map(lambda e: Fraction(2) ** e)
+    moderate = st.integers(1, 1 << 20).map(lambda n: Fraction(n, 4096))
+    significands = st.integers(1 << 23, (1 << 24) - 1)  # the width of such a range is seldom a float
+    every_bit = st.tuples(significands, st.integers(-27, -20)).map(lambda p: p[0] * Fraction(2) ** p[1])
+    positive = st.one_of(ends, moderate, powers, every_bit).map(lambda v: encode(v, F32))
+    around = st.tuples(positive.map(lambda code: code | 1 << 31), positive)
+    above, below = positive.map(lambda code: (0, code)), positive.map(lambda code: (code | 1 << 31, 0))
+    any_two = st.tuples(positive, positive).map(lambda pair: (min(pair), max(pair)))
+    anything = st.tuples(*[st.integers(0, (1 << 32) - 1)] * 2)
+    if not specials:
+        anything = anything.filter(lambda p: all(b & 0x7FFFFFFF < F32.infinity_bits for b in p))
+    return st.one_of(around, around, around, above, above, below, any_two, anything)
+
+
+def one_for_all(low: Array, high: Array) -> tuple[Array, Array]:
+    """The first slice's range for every slice."""
+    return (np.full_like(low, low.reshape(-1)[0]), np.full_like(high, high.reshape(-1)[0])) if low.size else (low, high)
+
+
+def laid_over(attributes: Mapping[str, Any], x: Array, low: Array, high: Array) -> tuple[Array, Array]:
+    """The ends of the range in the input's shape."""
+    axes = () if attributes.get("axis", -1) < 0 else (attributes["axis"],)
+    from_low, to_high = (np.broadcast_to(along(end, axes, x.shape), x.shape) for end in (low, high))
+    return from_low, to_high
+
+
+def flushed(values: Array) -> Array:
+    return np.where(np.abs(values) < np.finfo(np.float32).tiny, np.float32(0), values)

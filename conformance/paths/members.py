@@ -1,0 +1,128 @@
+"""The elements that have the same operands in nodes that differ in nothing but their layout, and their answers."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tiebreak.golden.nodes import Case, Node
+from tiebreak.golden.operators import get_operator
+from tiebreak.golden.problem import Array, Problem, Quantization, along
+from tiebreak.golden.problems import problems_of
+
+LAYOUT_ATTRIBUTES = ("axes", "axis", "block_size", "auto_broadcast")
+
+
+@dataclass(frozen=True)
+class Part:
+    """One output of a case: the problem that it poses, and where it begins among all outputs.
+
+    `unasked`: the backend builds all parameters of a node without constants in.
+    """
+
+    case: Case
+    problem: Problem
+    start: int
+    unasked: bool = False
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.problem.shape)
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        return tuple(tensor.name for tensor in self.case.node.inputs[1:])
+
+    @property
+    def constants(self) -> tuple[str, ...]:
+        """The parameters that the backend was given as constants, or makes constants itself."""
+        return self.parameters if self.unasked and not self.case.node.baked else tuple(self.case.node.constants)
+
+
+@dataclass(frozen=True)
+class Members:
+    """The elements of some parts that have the same operands: each one's part, index, and which answer it is."""
+
+    parts: Sequence[Part]
+    part: Array
+    index: Array
+    answer: Array
+    codes: tuple[int, ...]  # by answer
+
+    def by_part(self, of: Any) -> Array:
+        """A number for each element, by a function of its part."""
+        numbers = np.array([of(part) for part in self.parts])
+        return np.asarray(numbers[self.part])
+
+
+def by_node(cases: Sequence[Case], always_constant: frozenset[str]) -> dict[str, list[Part]]:
+    """The outputs of the cases, those of nodes that differ in nothing but their layout together."""
+    parts: dict[str, list[Part]] = {}
+    for case in cases:
+        start = 0
+        for problem in problems_of(case):
+            part = Part(case, problem, start, case.node.operator in always_constant)
+            parts.setdefault(node_key(case.node, problem.output), []).append(part)
+            start += part.size
+    return parts
+
+
+def node_key(node: Node, output: str) -> str:
+    """What an answer may depend on besides its operands: the node without its layout."""
+    spec = get_operator(node.operator)
+    attributes = {
+        name: value
+        for name, value in node.attributes.items()
+        if name not in LAYOUT_ATTRIBUTES and value != spec.attribute(name).default
+    }
+    types = [tensor.dtype.name for tensor in (*node.inputs, *node.outputs)]
+    return json.dumps([node.operator, node.opset, attributes, types, output], sort_keys=True)
+
+
+def differing(parts: Sequence[Part], outputs: Mapping[str, Array]) -> Iterator[Members]:
+    """The elements of each operands that have more than one answer."""
+    operands = [np.concatenate(column) for column in zip(*map(columns, parts), strict=True)]
+    codes = np.concatenate([outputs[p.case.id][p.start : p.start + p.size] for p in parts])
+    part = np.repeat(np.arange(len(parts)), [p.size for p in parts])
+    index = np.concatenate([np.arange(p.size) for p in parts])
+    group = numbered(operands)
+    order = np.lexsort((codes, group))
+    same = group[order][1:] == group[order][:-1]
+    for number in np.unique(group[order][1:][same & (codes[order][1:] != codes[order][:-1])]):
+        chosen = np.flatnonzero(group == number)
+        found, answer, count = np.unique(codes[chosen], return_inverse=True, return_counts=True)
+        most = np.argsort(-count, kind="stable")
+        answer = np.argsort(most)[answer.reshape(-1)]
+        yield Members(parts, part[chosen], index[chosen], answer, tuple(found[most].tolist()))
+
+
+def columns(part: Part) -> tuple[Array, ...]:
+    """A part's operands, each as one code (int64) for every element."""
+    problem = part.problem
+    if not isinstance(problem, Quantization):
+        return tuple(operand.astype(np.int64) for operand in problem.operands)
+    spread = [
+        np.broadcast_to(along(p, problem.axes, problem.shape), problem.shape)
+        for p in (problem.scale, problem.zero_point)
+    ]
+    return tuple(operand.reshape(-1).astype(np.int64) for operand in (problem.x, *spread))
+
+
+def numbered(operands: Sequence[Array]) -> Array:
+    """Equal numbers for equal operands."""
+    number = np.zeros(operands[0].shape, np.int64)
+    for operand in operands:
+        _, own = np.unique(operand, return_inverse=True)
+        _, number = np.unique(number * (int(own.max(initial=0)) + 1) + own.reshape(-1), return_inverse=True)
+    return number.reshape(-1)
+
+
+def granularity(part: Part) -> str:
+    if part.case.node.attributes.get("block_size"):
+        return "in blocks"
+    return "per axis" if any(array.size > 1 for array in part.case.inputs[1:]) else "per tensor"

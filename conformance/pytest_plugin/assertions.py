@@ -1,0 +1,189 @@
+"""Conformance as an assertion, for tests of your own, and the text of a failure.
+
+from hypothesis import given
+from tiebreak import assert_conforms, cases
+
+@given(cases(operator="onnx.QuantizeLinear", real="float32"))
+def test_mine(case):
+    assert_conforms(backend, case.node, case)
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from tiebreak.adapters.answering import Answerer, WrongOutput, run_twice, text_of
+from tiebreak.adapters.outcome import Outcome
+from tiebreak.adapters.protocol import Backend
+from tiebreak.conformance.cases.generators import case_id
+from tiebreak.conformance.judging.judge import GRADES, judge_outputs
+from tiebreak.conformance.judging.truths import TruthCache
+from tiebreak.conformance.running.explaining import named_rows
+from tiebreak.conformance.running.outcomes import with_right_outputs
+from tiebreak.conformance.running.recording import BackendRecords, record
+from tiebreak.golden.elements import ELEMENT_TYPES, IntegerType, decimal
+from tiebreak.golden.errors import InvalidInput
+from tiebreak.golden.nodes import Case, Node
+from tiebreak.golden.operators import get_operator
+from tiebreak.golden.problem import Array
+from tiebreak.golden.problems import problems_of
+from tiebreak.golden.rounding import short_mode
+from tiebreak.golden.untrusted_text import plural, printable
+
+Row = Mapping[str, Any]  # of a discrepancy, with cause and clause
+
+MOST_CAUSES = 6  # that a text names
+MOST_SAMPLES = 2  # of each
+LONGEST_MESSAGE = 400
+
+
+def assert_conforms(backend: Backend, node: Node, case: Case | Sequence[Array]) -> str:
+    """Run a case on a backend in this process and judge every element, without any tolerance.
+
+    `case` is a Case of the node (as the strategy `cases` draws) or its input tensors in the document's order. Returns
+    the verdict: exact, working-precision or unspecified. AssertionError says what deviates and why, or that the outputs
+    have the wrong type or shape or change between two calls. Unsupported, and whatever else the backend raises, goes
+    through; InvalidInput is for inputs that do not fit the node.
+    """
+    case = as_case(node, case)
+    outcome = outcome_of(backend, case)
+    facts = {"name": text_of(getattr(backend, "name", "backend"), 200), "version": "", "spec": ""}
+    records = BackendRecords(facts)
+    cache = TruthCache()
+    record(records, case, outcome, cache)
+    if records.discrepancies:
+        raise AssertionError(failure_text(facts["name"], named_rows(records, [case], {}, cache)))
+    return str(records.results[0]["verdict"])
+
+
+def verdicts(backend: Backend, node: Node, case: Case | Sequence[Array]) -> tuple[Array, ...]:
+    """The verdict of each element, as text: an array for each output, of its shape; also where elements deviate.
+
+    It raises what `assert_conforms` raises, but for discrepancies.
+    """
+    case = as_case(node, case)
+    outcome = outcome_of(backend, case)
+    grades, start, found = judge_outputs(outcome.outputs, TruthCache().of(case)).grades, 0, []
+    for output in outcome.outputs:
+        found.append(np.array(GRADES)[grades[start : start + output.size]].reshape(output.shape))
+        start += output.size
+    return tuple(found)
+
+
+def as_case(node: Node, case: Case | Sequence[Array]) -> Case:
+    """The case, or one of the input tensors. InvalidInput if it is not the node's."""
+    if isinstance(case, Case):
+        if case.node.key != node.key:
+            raise InvalidInput(f"{case.id} is a case of another node: {case.node.key}")
+        return case
+    inputs = tuple(np.asarray(array) for array in case)
+    types, wanted = [array.dtype.name for array in inputs], [tensor.dtype.name for tensor in node.inputs]
+    if types != wanted:
+        raise InvalidInput(f"{node.operator}: inputs of types {', '.join(types)}; the node has {', '.join(wanted)}")
+    made = Case(case_id(node, inputs).replace("generated", "typed", 1), node, inputs, "typed")
+    problems_of(made)
+    return made
+
+
+def outcome_of(backend: Backend, case: Case) -> Outcome:
+    """The backend's outputs, of the right types and shapes and the same twice; else AssertionError."""
+    try:
+        outcome = run_twice(Answerer(backend).compile(case.node), case.inputs)
+    except WrongOutput as error:
+        raise AssertionError(f"{case.node.operator}: {error}") from None
+    outcome = with_right_outputs(case, outcome)
+    if outcome.status != "ok":
+        raise AssertionError(f"{case.node.operator}: {outcome.message}")
+    return outcome
+
+
+def failure_text(backend: str, rows: Sequence[Row], replay: Callable[[Row], str] = lambda row: "") -> str:
+    """What deviates, for people: by cause, the commonest first, with a few elements of each in bits and decimals.
+
+    `rows` are those of one operator; `replay` gives the command that runs a row's case again.
+    """
+    first, by_cause = rows[0], defaultdict(list)
+    for row in rows:
+        by_cause[row["cause"], row["clause"]].append(row)
+    causes = sorted(by_cause.items(), key=lambda item: -len(item[1]))
+    lines = [f"{shown(backend)} deviates from {first['operator']}{kind_text(rows)} in {amount(rows)}"]
+    for (cause, clause), members in causes[:MOST_CAUSES]:
+        says = get_operator(first["operator"]).clause(clause).text
+        lines += ["", f"{cause}: {amount(members)}", f"  breaks {clause}: {says}"]
+        lines += [line for row in telling(members) for line in sample_lines(row, replay(row))]
+    if len(causes) > MOST_CAUSES:
+        lines += ["", f"and {sum(len(rest) for _, rest in causes[MOST_CAUSES:])} elements of other causes"]
+    return "\n".join(lines)
+
+
+def kind_text(rows: Sequence[Row]) -> str:
+    """The types and the rounding mode that all rows have."""
+    kinds = {(row["input_type"], row["output_type"], row["round_mode"]) for row in rows}
+    if len(kinds) > 1:
+        return ""
+    ((one, other, mode),) = kinds
+    return f" ({one} to {other}{', ' + short_mode(mode) if mode else ''})"
+
+
+def amount(rows: Sequence[Row]) -> str:
+    cases = len({row["case"] for row in rows})
+    return f"{plural(len(rows), 'element')} of {plural(cases, 'case')}"
+
+
+def telling(rows: Sequence[Row]) -> list[Row]:
+    """A few rows to show: of different cases where there are, nearest to a decision boundary, stored vectors first."""
+    ordered = sorted(rows, key=lambda row: (not is_stored(row), nearness(row), row["index"]))
+    firsts = {row["case"]: place for place, row in reversed(list(enumerate(ordered)))}
+    places = sorted(range(len(ordered)), key=lambda place: firsts[ordered[place]["case"]] != place)
+    return [ordered[place] for place in places[:MOST_SAMPLES]]
+
+
+def is_stored(row: Row) -> bool:
+    """Whether the case is a golden vector, which is known everywhere by its id."""
+    return str(row["case"]).startswith(f"{row['operator']}/")
+
+
+def nearness(row: Row) -> float:
+    return math.inf if math.isnan(row["boundary_ulp"]) else float(row["boundary_ulp"])
+
+
+def sample_lines(row: Row, replay: str) -> list[str]:
+    """One element: its operands, what both truths say, what came, and how to see it again."""
+    shown = [(name, bits, "" if text == bits else text) for name, bits, text in json.loads(row["operands"])]
+    exact, working = result(row, "expected"), result(row, "expected_working")
+    shown += [("expected", *exact)] if exact == working else [("exact", *exact), ("working", *working)]
+    shown.append(("got", *result(row, "got")))
+    width = max(len(name) for name, _, _ in shown)
+    digits = max(len(bits) for _, bits, _ in shown)
+    lines = [f"  {row['case']}: {row['output']}[{row['index']}]"]
+    lines += [f"    {name:{width}}  {bits:{digits}}  {text}".rstrip() for name, bits, text in shown]
+    lines.append(f"    {'off by':{width}}  {distance(row)}")
+    return [*lines, f"    {'replay':{width}}  {replay}"] if replay else lines
+
+
+BITS = {"expected": "expected_bits", "expected_working": "working_bits", "got": "got_bits"}
+
+
+def result(row: Row, which: str) -> tuple[str, str]:
+    """Bits and decimal of a result."""
+    kind, bits = ELEMENT_TYPES[row["result_type"]], int(row[BITS[which]])
+    text = str(int(row[which])) if isinstance(kind, IntegerType) else decimal(bits, kind)
+    return f"0x{bits:0{max(2, kind.bits // 4)}x}", text
+
+
+def distance(row: Row) -> str:
+    unit = "" if isinstance(ELEMENT_TYPES[row["result_type"]], IntegerType) else " ulp"
+    near = nearness(row)
+    where = f", {near:g} ulp from a decision boundary" if math.isfinite(near) else ""
+    return f"{row['distance']:+d}{unit}{', on a decision boundary' if near == 0 else where}"
+
+
+def shown(text: str) -> str:
+    """A backend's text without what a terminal would interpret."""
+    return printable(text, LONGEST_MESSAGE)

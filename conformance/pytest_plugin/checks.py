@@ -1,0 +1,243 @@
+"""What the pytest suite does: its tests by the stored vectors, each kind of node run once, its rows test by test.
+
+The tests' names come from the stored vectors and the documents' clauses alone, so that every worker of pytest-xdist
+has the same; generated cases are made in each when they are first needed.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cache, lru_cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tiebreak.adapters.isolation import IsolatedBackend
+from tiebreak.adapters.registry import check_spec
+from tiebreak.conformance.cases.plan import Selection, generated, stored_cases
+from tiebreak.conformance.cases.relations import related_cases
+from tiebreak.conformance.gate.waivers import Waiver, entries_of, read_waivers, waiver_of
+from tiebreak.conformance.judging.rows import Kind
+from tiebreak.conformance.judging.truths import TruthCache
+from tiebreak.conformance.paths.dependence import path_cases
+from tiebreak.conformance.pytest_plugin.assertions import is_stored, shown
+from tiebreak.conformance.pytest_plugin.findings import Finding, Shown, finding, is_valid, replay_command, with_waivers
+from tiebreak.conformance.running.assembling import assemble
+from tiebreak.conformance.running.backends import run_backend
+from tiebreak.golden.builder import all_files, file_name
+from tiebreak.golden.errors import InvalidInput
+from tiebreak.golden.nodes import Case
+from tiebreak.golden.operators import OPERATORS, get_operator
+from tiebreak.golden.places import check_writable
+from tiebreak.golden.rounding import short_mode
+from tiebreak.golden.vectorfile import VECTORS
+from tiebreak.reports.records import RunRecords, as_run, write_run
+
+if TYPE_CHECKING:
+    import pytest
+
+REST = "other-types"  # the test of generated cases of types for which no vector is stored
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The suite's options, checked."""
+
+    backends: tuple[str, ...]
+    operators: tuple[str, ...]
+    level: str  # empty: no generated cases
+    waivers: tuple[Waiver, ...]
+    time_limit: float
+
+
+@dataclass(frozen=True)
+class Test:
+    """One test: of a kind of node the cases that show a clause; the kind has no types in the test of the rest."""
+
+    __test__ = False  # pytest takes classes of this name for its own
+
+    kind: Kind
+    clause: str
+
+    @property
+    def name(self) -> str:
+        operator, mode, *types = self.kind
+        return "-".join(part for part in (operator, short_mode(mode) if mode else "", *types, self.clause) if part)
+
+
+def asked_of(config: pytest.Config) -> Asked:
+    """The options. InvalidInput for a backend that can't be looked for, an unknown operator or a wrong file."""
+    named = [get_operator(name).id for name in config.getoption("tiebreak_operator")]
+    path, seconds = config.getoption("tiebreak_waivers"), config.getoption("tiebreak_timeout")
+    if not 0 < seconds < math.inf:
+        raise InvalidInput(f"--tiebreak-timeout {seconds}: a positive number of seconds is wanted")
+    return Asked(
+        tuple(check_spec(spec) for spec in dict.fromkeys(config.getoption("tiebreak_backend"))),
+        tuple(dict.fromkeys(named)) or tuple(OPERATORS),
+        config.getoption("tiebreak_level").replace("vectors", ""),
+        tuple(waivers_in(Path(path))) if path else (),
+        seconds,
+    )
+
+
+def waivers_in(path: Path) -> list[Waiver]:
+    """The file's waivers, whatever backends they are about: one file may serve sessions of several."""
+    entries = enumerate(entries_of(path), start=1)
+    return read_waivers(path, [waiver_of(path, number, entry).backend for number, entry in entries])
+
+
+def planned(operators: Sequence[str], level: str) -> list[Test]:
+    """Every test of the operators, kind by kind."""
+    kinds: list[Kind] = []
+    for operator in operators:
+        kinds += [*stored_kinds(operator), *([(operator, "", "", "")] if level else [])]
+    return [test for kind in kinds for test in tests_of(kind)]
+
+
+def tests_of(kind: Kind) -> list[Test]:
+    """One for each clause that a case of the kind may show."""
+    return [Test(kind, clause) for clause in (clauses_of(kind) if kind[2] else [REST])]
+
+
+@cache
+def stored_kinds(operator: str) -> tuple[Kind, ...]:
+    """The kinds of node of an operator that have stored vectors, from the files' own text: no tensor is read."""
+    files = [(path, a, b.partition("-")[0]) for path, a, b in files_of(operator)]
+    modes_of = get_operator(operator).modes_of
+    found = set()
+    for path, input_type, output_type in files:
+        for group in json.loads(path.read_text(encoding="utf-8"))["groups"]:
+            modes = [modes_of({**group["attributes"], **vector["attributes"]}) for vector in group["vectors"]]
+            found |= {(input_type, output_type, only[0] if len(only) == 1 else "") for only in modes}
+    return tuple((operator, mode, a, b) for a, b, mode in sorted(found))
+
+
+def files_of(operator: str) -> list[tuple[Path, str, str]]:
+    return [(VECTORS / file_name(*file), *file[1:]) for file in all_files() if file[0] == operator]
+
+
+def clauses_of(kind: Kind) -> list[str]:
+    """The operator's clauses without those on rounding modes that are not the kind's."""
+    operator, mode, _, _ = kind
+    spec = get_operator(operator)
+    of_modes = {spec.mode_clause(name) for name in spec.modes} if mode else set()
+    return [clause.id for clause in spec.clauses if clause.id not in of_modes - {spec.mode_clause(mode)}]
+
+
+@dataclass
+class Checks:
+    """The backends of a session, each in a process of its own from its first test on, and what its tests found."""
+
+    asked: Asked
+    folder: Path | None  # where runs of kinds with failing generated cases are kept, for replaying these
+    backends: dict[str, IsolatedBackend] = field(default_factory=dict)
+    found: dict[tuple[str, Test], Finding] = field(default_factory=dict)
+    matched: set[tuple[str, Waiver]] = field(default_factory=set)  # those that excused something of a backend
+    truths: TruthCache = field(default_factory=TruthCache)
+
+    def backend(self, spec: str) -> IsolatedBackend:
+        """The started backend. InvalidInput or MachineryFailed if it can't be had."""
+        if spec not in self.backends:
+            backend = IsolatedBackend(spec, self.asked.time_limit)
+            backend.start()
+            self.backends[spec] = backend
+        return self.backends[spec]
+
+    def finding(self, spec: str, test: Test) -> Finding:
+        """What a test found. All of its kind's cases run at once, since causes are weighed over all of them."""
+        if (spec, test) not in self.found:
+            operators = self.backend(spec).operators
+            if operators is not None and test.kind[0] not in operators:
+                return Finding("skip", f"{shown(self.backends[spec].name)} does not claim {test.kind[0]}")
+            self.run(spec, test.kind)
+        return self.found[spec, test]
+
+    def run(self, spec: str, kind: Kind) -> None:
+        """Run a kind of node on a backend: what each of its tests found, and which waivers were needed."""
+        backend, cases = self.backend(spec), cases_of(kind, self.asked.level)
+        records = run_backend(backend, cases, lambda name, done, planned: None, self.truths)
+        made = assemble([records], cases, {"level": self.asked.level or "vectors", "seed": 0})
+        known = with_waivers(made.discrepancies, backend.version, self.asked.waivers)
+        whole = Shown(backend.name, made.results, known)
+        self.matched |= {(spec, waiver) for _, waiver in known if waiver is not None}
+        replay = partial(replay_command, spec, self.kept(spec, kind, made, whole))
+        for test in tests_of(kind):
+            part = whole if test.clause == REST else whole.of(test.clause)
+            self.found[spec, test] = finding(part, replay)
+
+    def kept(self, spec: str, kind: Kind, made: RunRecords, whole: Shown) -> Path | None:
+        """The folder with the run of a kind, written if a generated case failed: vectors are known by their ids."""
+        wrong = [*whole.failed(), *(row for row, _ in whole.discrepancies)]
+        if self.folder is None or all(map(is_stored, wrong)):
+            return None
+        folder = self.folder / re.sub(r"[^A-Za-z0-9.-]+", "_", f"{short_name(spec)}-{Test(kind, '').name}")
+        check_writable(folder)
+        write_run(folder, as_run(made), made.generated)
+        return folder
+
+    def needed(self, spec: str, waiver: Waiver) -> Finding:
+        """The strict half of a waiver: with nothing left to excuse it fails. Kinds run until one needs it."""
+        backend = self.backend(spec)
+        idle = why_idle(waiver, backend.name, backend.version, self.asked.operators)
+        if idle:
+            return Finding("skip", f"{waiver}: {idle}")
+        for test in planned([waiver.operator], self.asked.level):
+            if (spec, waiver) in self.matched:
+                return Finding("pass")
+            self.finding(spec, test)
+        if (spec, waiver) in self.matched:
+            return Finding("pass")
+        level = self.asked.level or "vectors"
+        return Finding(
+            "fail", f"{waiver}: at level {level} nothing deviates so any more: {waiver.reason}, {waiver.link}"
+        )
+
+    def close(self) -> None:
+        for backend in self.backends.values():
+            backend.close()
+
+
+def short_name(spec: str) -> str:
+    """A backend's name in a test's: a file without its folders."""
+    return spec.rsplit("/", 1)[-1]
+
+
+def why_idle(waiver: Waiver, backend: str, version: str, operators: Sequence[str]) -> str:
+    """Why nothing is asked of a waiver here; empty if something is."""
+    if waiver.operator not in operators:
+        return f"{waiver.operator} is not tested"
+    if not waiver.is_for(backend, version):
+        return f"not about {backend} {version}"
+    return "" if is_valid(waiver) else f"expired after {waiver.expires}"
+
+
+def cases_of(kind: Kind, level: str) -> list[Case]:
+    """The cases of a kind; of no types, the generated ones of kinds without stored vectors."""
+    operator, _, input_type, output_type = kind
+    made = generated_cases(operator, level)
+    if not input_type:
+        stored = set(stored_kinds(operator))
+        return [case for case in made if kind_of_case(case) not in stored]
+    return [case for case in (*vectors_of(operator, input_type, output_type), *made) if kind_of_case(case) == kind]
+
+
+@lru_cache(maxsize=2)  # kinds of the same types follow one another
+def vectors_of(operator: str, input_type: str, output_type: str) -> list[Case]:
+    return stored_cases(Selection(input_type=input_type, output_type=output_type), [operator])
+
+
+def kind_of_case(case: Case) -> Kind:
+    node = case.node
+    return node.operator, node.round_mode, node.input_type, node.output_type
+
+
+@cache
+def generated_cases(operator: str, level: str) -> list[Case]:
+    """All but the stored vectors of an operator that `tiebreak run` would run at a level."""
+    if not level:
+        return []
+    selection = Selection(level=level)
+    return [*generated(operator, selection), *related_cases([operator]), *path_cases([operator], level)]

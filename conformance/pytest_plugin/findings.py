@@ -1,0 +1,129 @@
+"""From the rows of a test's cases to what the test says: it passes, is skipped, fails, or fails as waivers say."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from tiebreak.conformance.gate.waivers import Waiver
+from tiebreak.conformance.judging.judge import FAILURES
+from tiebreak.conformance.pytest_plugin.assertions import Row, failure_text, is_stored
+from tiebreak.conformance.pytest_plugin.assertions import shown as shown_text
+from tiebreak.golden.untrusted_text import plural
+from tiebreak.reports.report_data import root_of
+
+MOST_FAILURES = 3  # cases that did not run, which a text names
+Replay = Callable[[Row], str]  # the command that runs a row's case again
+
+
+@dataclass(frozen=True)
+class Finding:
+    """`outcome` is pass, skip, fail or waived; `note` says how many cases of a test that ran are unsupported."""
+
+    outcome: str
+    text: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What cases did on a backend: rows of the cases, and rows of the discrepancies with their waiver."""
+
+    backend: str
+    results: Sequence[Mapping[str, Any]]
+    discrepancies: Sequence[tuple[Row, Waiver | None]]
+
+    def of(self, clause: str) -> Shown:
+        """The cases that show a clause; all where it is none of the operator's."""
+        results = [row for row in self.results if clause in row["clauses"].split()]
+        cases = {row["case"] for row in results}
+        return replace(
+            self, results=results, discrepancies=[pair for pair in self.discrepancies if pair[0]["case"] in cases]
+        )
+
+    def failed(self) -> list[Mapping[str, Any]]:
+        """The cases that gave no outputs to judge."""
+        return [row for row in self.results if row["verdict"] in FAILURES]
+
+    def unsupported(self) -> list[Mapping[str, Any]]:
+        return [row for row in self.results if row["verdict"] == "unsupported"]
+
+
+def with_waivers(
+    rows: Sequence[Mapping[str, Any]], version: str, waivers: Sequence[Waiver]
+) -> list[tuple[Row, Waiver | None]]:
+    """Each discrepancy with the first waiver that it falls under."""
+    valid = [waiver for waiver in waivers if is_valid(waiver)]
+    rooted = [{**row, "root": root_of(row["cause"])} for row in rows]
+    return [
+        (row, next((waiver for waiver in valid if waiver.names(row, version) and waiver.tolerates(row)), None))
+        for row in rooted
+    ]
+
+
+def is_valid(waiver: Waiver) -> bool:
+    return waiver.expires >= date.today()
+
+
+def finding(shown: Shown, replay: Replay) -> Finding:
+    """What a test says of its cases. A case that did not run is a failure that no waiver covers."""
+    idle, failed = shown.unsupported(), shown.failed()
+    new = [row for row, waiver in shown.discrepancies if waiver is None]
+    if not shown.results:
+        return Finding("skip", "no case of these types at this level shows the clause")
+    if len(idle) == len(shown.results):
+        return Finding("skip", f"unsupported: {reasons(idle)}")
+    note = f"{len(idle)} of {plural(len(shown.results), 'case')} unsupported: {reasons(idle)}" if idle else ""
+    if failed or new:
+        texts = [failure_text(shown.backend, new, replay)] if new else []
+        texts += [not_run_text(shown, replay)] if failed else []
+        waived = len(shown.discrepancies) - len(new)
+        texts += [f"{plural(waived, 'element')} more are waived"] if waived else []
+        return Finding("fail", "\n\n".join([*texts, note] if note else texts), note)
+    if shown.discrepancies:
+        return Finding("waived", waived_text(shown), note)
+    return Finding("pass", note=note)
+
+
+def reasons(rows: Sequence[Mapping[str, Any]]) -> str:
+    """The commonest message, and how many others there are."""
+    (first, _), *others = Counter(row["message"] for row in rows).most_common()
+    return shown_text(first) + (f" (and {plural(len(others), 'other reason')})" if others else "")
+
+
+def not_run_text(shown: Shown, replay: Replay) -> str:
+    """What happened to cases that crashed, hung or failed."""
+    failed = shown.failed()
+    kinds = Counter((row["verdict"], row["fault"]) for row in failed)
+    what = ", ".join(
+        f"{verdict} ({fault}) {n}" if fault != verdict else f"{verdict} {n}" for (verdict, fault), n in kinds.items()
+    )
+    lines = [f"{shown_text(shown.backend)} did not run {len(failed)} of {plural(len(shown.results), 'case')}: {what}"]
+    for row in failed[:MOST_FAILURES]:
+        lines += [
+            f"  {row['case']}",
+            f"    {row['verdict']}: {shown_text(row['message'])}",
+            f"    replay: {replay(row)}",
+        ]
+    return "\n".join(lines)
+
+
+def waived_text(shown: Shown) -> str:
+    """The waivers, each with its reason and link."""
+    counts = Counter(waiver for _, waiver in shown.discrepancies if waiver is not None)
+    return "; ".join(
+        f"{plural(count, 'element')} by {waiver}: {waiver.reason}, {waiver.link}, until {waiver.expires}"
+        for waiver, count in counts.items()
+    )
+
+
+def replay_command(spec: str, folder: Path | None, row: Row) -> str:
+    """A command line that runs a case again: from a kept run, unless it is a golden vector."""
+    words = ["tiebreak", "run", "-b", spec, "--case", row["case"]]
+    kept = [] if is_stored(row) or folder is None else ["--from", str(folder)]
+    return shlex.join([*words, *kept, "-o", "replay"])

@@ -1,0 +1,1 @@
+"""Cases through backends: recorded, judged and explained."""

@@ -1,0 +1,182 @@
+"""A run's records: first what the backends gave, judged; then, as far as it can be had, what explains it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import partial
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from tiebreak.adapters.outcome import NOT_JUDGED
+from tiebreak.adapters.platform_facts import instruction_sets, machine
+from tiebreak.conformance.cases.relations import relation_rows
+from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
+from tiebreak.conformance.causes.root_causes import cluster_rows
+from tiebreak.conformance.causes.settling import Element
+from tiebreak.conformance.judging.judge import FAILURES
+from tiebreak.conformance.judging.rows import element_operands, text_of
+from tiebreak.conformance.judging.truths import TruthCache
+from tiebreak.conformance.paths.dependence import STAGE, causes_by_path, path_rows
+from tiebreak.conformance.running.explaining import named_rows
+from tiebreak.conformance.running.failures import failure_rows
+from tiebreak.conformance.running.recording import BackendRecords, Row
+from tiebreak.golden.elements import FloatType, IntegerType
+from tiebreak.golden.errors import EXIT_CONFORMS, EXIT_DISCREPANCIES, EXIT_FAILED, EXIT_NOTHING_RAN
+from tiebreak.golden.nodes import Case
+from tiebreak.golden.problem import Array
+from tiebreak.reports.records import RunRecords
+
+
+def assemble(done: Sequence[BackendRecords], cases: Sequence[Case], facts: dict[str, Any]) -> RunRecords:
+    """The records of the whole run, with what explains them."""
+    return explained(recorded(done, cases, facts), done, cases)
+
+
+def recorded(done: Sequence[BackendRecords], cases: Sequence[Case], facts: dict[str, Any]) -> RunRecords:
+    """The records of the whole run, whole but for what explains them: every cause is "unexplained"."""
+    results = [row for records in done for row in records.results]
+    discrepancies = [
+        row | {"id": f"D{number:06d}"}
+        for number, row in enumerate((row for records in done for row in records.discrepancies), start=1)
+    ]
+    info = {
+        "format": "tiebreak-run",
+        "version": 1,
+        **facts,
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "machine": machine(),
+        "instruction_sets": instruction_sets(),
+        "backends": [records.facts | {"judged": records.judged} for records in done],
+        "exit": exit_code([row["verdict"] for row in results], {row["fault"] for row in results}),
+        "observed": [],
+        "explained": False,
+    }
+    return RunRecords(info, results, discrepancies, [case for case in cases if case.origin != "vector"])
+
+
+def explained(
+    run: RunRecords, done: Sequence[BackendRecords], cases: Sequence[Case], errors: ExplanationErrors | None = None
+) -> RunRecords:
+    """The records with what explains them. What raises is left out; run.json has it under "explanation_errors"."""
+    errors = errors or ExplanationErrors()
+    found = errors.attempt("explaining", "", lambda: with_explanations(run, done, cases, errors), run)
+    rows = [row for own in (*(records.errors for records in done), errors) for row in own.rows()]
+    return replace(found, info=found.info | {"explained": True, "explanation_errors": rows})
+
+
+def with_explanations(
+    run: RunRecords, done: Sequence[BackendRecords], cases: Sequence[Case], errors: ExplanationErrors
+) -> RunRecords:
+    """The records with causes settled for each backend and operator, and what else people want to know."""
+    cache, paths = TruthCache(), [paths_of(records, cases) for records in done]
+    pairs = zip(done, paths, strict=True)
+    named = [row for records, rows in pairs for row in causes_of(records, cases, rows, cache)]
+    discrepancies = [own | row for own, row in zip(run.discrepancies, named, strict=True)]
+    versions = {records.name: str(records.facts["version"]) for records in done}
+    info = run.info | {
+        "typed": errors.attempt("typed cases", "", lambda: typed_rows(cases, done), list[Row]()),
+        "observed": errors.attempt("observations", "", lambda: observed_rows(done), list[Row]()),
+        "paths": [row for rows in paths for row in rows],
+        "relations": [row for records in done for row in relations_of(records)],
+        "pairs": list(all_pairs(done, cases, errors)),
+        "clusters": cluster_rows(discrepancies, run.results, versions, errors),
+        "failures": errors.attempt("failures", "", lambda: failure_rows(run.results, versions), list[Row]()),
+    }
+    return replace(run, info=info, discrepancies=discrepancies)
+
+
+def paths_of(records: BackendRecords, cases: Sequence[Case]) -> list[Row]:
+    constant = frozenset(records.facts.get("always_constant", ()))
+    rows = partial(path_rows, records.name, records.outputs, cases, always_constant=constant, errors=records.errors)
+    return records.errors.attempt(STAGE, records.name, rows, list[Row]())
+
+
+def causes_of(records: BackendRecords, cases: Sequence[Case], paths: Sequence[Row], cache: TruthCache) -> list[Row]:
+    """The backend's discrepancy rows with their causes; as they are if none can be had."""
+    errors = records.errors
+    by_path = errors.attempt(
+        STAGE, records.name, lambda: causes_by_path(paths, cases, records.discrepancies), dict[Element, str]()
+    )
+    named = errors.attempt("causes", records.name, lambda: named_rows(records, cases, by_path, cache), list[Row]())
+    return named if len(named) == len(records.discrepancies) else records.discrepancies
+
+
+def relations_of(records: BackendRecords) -> list[Row]:
+    rows = partial(relation_rows, records.name, records.outputs)
+    return records.errors.attempt("relations", records.name, rows, list[Row]())
+
+
+def all_pairs(done: Sequence[BackendRecords], cases: Sequence[Case], errors: ExplanationErrors) -> Iterator[Row]:
+    for a, b in combinations(done, 2):
+        yield from errors.attempt(
+            "pairs of backends", f"{a.name}, {b.name}", partial(pair_rows, a, b, cases), list[Row]()
+        )
+
+
+def pair_rows(a: BackendRecords, b: BackendRecords, cases: Sequence[Case]) -> list[Row]:
+    """For each operator, on how many elements of the cases that both ran the two outputs differ."""
+    rows: dict[str, Row] = {}
+    for case in cases:
+        if case.id in a.outputs and case.id in b.outputs:
+            operator = case.node.operator
+            start = {"a": a.name, "b": b.name, "operator": operator}
+            row = rows.setdefault(operator, start | {"cases": 0, "elements": 0, "differ": 0})
+            row["cases"] += 1
+            row["elements"] += case.size
+            row["differ"] += int(np.count_nonzero(a.outputs[case.id] != b.outputs[case.id]))
+    return list(rows.values())
+
+
+def typed_rows(cases: Sequence[Case], done: Sequence[BackendRecords]) -> list[Row]:
+    return [row for case in cases if case.origin == "typed" for row in rows_of_typed(case, done)]
+
+
+def rows_of_typed(case: Case, done: Sequence[BackendRecords]) -> list[Row]:
+    """A typed case element by element, as text: operands, what is expected, what each backend gave."""
+    truths = TruthCache().of(case)
+    truth, tied, rows, at = truths.own, truths.open_between_modes, [], 0
+    for problem in truths.problems:
+        for i in range(math.prod(problem.shape)):
+            found = element_operands(problem, case.node, i)
+            (bits, text), kind = text_of(*found[0][1:]), problem.result
+            either = dict.fromkeys(text_of(int(codes[at]), kind)[1] for codes in (truth.exact, truth.working))
+            got = {r.name: shown(r.outputs.get(case.id), at, kind) for r in done}
+            if tied[at]:
+                either = dict.fromkeys(text_of(code, kind)[1] for code in truths.allowed_codes(at))
+            expected = " or ".join(either) if truth.specified[at] or tied[at] else "unspecified"
+            name = "" if len(truths.problems) == 1 else problem.output
+            rows.append({"output": name, "input": text, "bits": bits, "expected": expected, "got": got})
+            at += 1
+    return rows
+
+
+def shown(codes: Array | None, at: int, kind: FloatType | IntegerType) -> str:
+    return "–" if codes is None else text_of(int(codes[at]), kind)[1]
+
+
+def observed_rows(done: Sequence[BackendRecords]) -> list[Row]:
+    """What each backend gave where its spec is silent: counts of elements, the most first."""
+    return [
+        {"backend": records.name, "operator": operator, "situation": situation, "gives": gives, "elements": n}
+        for records in done
+        for (operator, situation, gives), n in records.observed.most_common()
+    ]
+
+
+def exit_code(verdicts: Collection[str], faults: Collection[str] = ()) -> int:
+    """By the contract's table. A discrepancy is proven whatever backend failed, so it outranks a failure.
+
+    Where Tiebreak itself could not judge a case, nothing is proven.
+    """
+    if NOT_JUDGED in faults:
+        return EXIT_FAILED
+    if "deviates" in verdicts:
+        return EXIT_DISCREPANCIES
+    if any(verdict in FAILURES for verdict in verdicts):
+        return EXIT_FAILED
+    return EXIT_CONFORMS if any(verdict != "unsupported" for verdict in verdicts) else EXIT_NOTHING_RAN

@@ -1,0 +1,147 @@
+"""Every case on every backend side by side, judged and recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from tiebreak.adapters.in_process import InProcessBackend
+from tiebreak.adapters.isolation import MEMORY_LIMIT, IsolatedBackend
+from tiebreak.conformance.judging.truths import TruthCache
+from tiebreak.conformance.running.assembling import assemble
+from tiebreak.conformance.running.journal import Journal
+from tiebreak.conformance.running.outcomes import Runner, outcomes_of
+from tiebreak.conformance.running.recording import BackendRecords, record
+from tiebreak.golden.errors import TiebreakError
+from tiebreak.golden.nodes import Case
+from tiebreak.reports.records import RunRecords
+
+STARTED_AT_ONCE = 4
+Progress = Callable[[str, int, int], None]  # backend, cases done, cases planned
+
+
+def run_cases(
+    specs: Sequence[str],
+    cases: Sequence[Case],
+    *,
+    time_limit: float,
+    facts: dict[str, Any],
+    memory_limit: int = MEMORY_LIMIT,
+    in_process: bool = False,
+) -> RunRecords:
+    """Run the cases on the backends side by side. `facts` is what the run record says of how it was started.
+
+    `time_limit` is in seconds for a case, `memory_limit` in MiB for a worker. Raises InvalidInput or MachineryFailed if
+    a backend can't be had at all, before any case runs.
+    """
+    with started(specs, time_limit=time_limit, memory_limit=memory_limit, in_process=in_process) as backends:
+        return assemble(run_all(backends, cases), cases, facts)
+
+
+@contextmanager
+def started(
+    specs: Sequence[str],
+    *,
+    time_limit: float,
+    memory_limit: int,
+    in_process: bool,
+    only_installed: bool = False,
+    elsewhere: Sequence[Runner] = (),
+) -> Iterator[list[Runner]]:
+    """The backends, started; of those that don't load none with `only_installed`, else their error is raised.
+
+    They are those `elsewhere`, if any, or each in a process of its own, or `in_process`.
+    """
+    backends: list[Runner] = list(elsewhere) or [
+        InProcessBackend(spec) if in_process else IsolatedBackend(spec, time_limit, memory_limit) for spec in specs
+    ]
+    try:
+        problems = start_all(backends)
+        for problem in problems:
+            if problem is not None and not only_installed:
+                raise problem
+        yield [backend for backend, problem in zip(backends, problems, strict=True) if problem is None]
+    finally:
+        for backend in backends:
+            backend.close()
+
+
+def start_all(backends: Sequence[Runner]) -> list[TiebreakError | None]:
+    """Start every worker, a few at a time since libraries load slowly, and give equal names a number; what failed."""
+    with ThreadPoolExecutor(STARTED_AT_ONCE) as pool:
+        try:
+            problems = list(pool.map(problem_of_start, backends))
+        except BaseException:  # an interrupt: nobody need wait for a library to load
+            abandon_all(backends)
+            raise
+    taken: set[str] = set()
+    for backend in backends:
+        name, number = backend.name, 1
+        while backend.name in taken:
+            number += 1
+            backend.name = f"{name} ({number})"
+        taken.add(backend.name)
+    return problems
+
+
+def abandon_all(backends: Sequence[Runner]) -> None:
+    for backend in backends:
+        backend.abandon()
+
+
+def problem_of_start(backend: Runner) -> TiebreakError | None:
+    try:
+        backend.start()
+    except TiebreakError as error:
+        return error
+    return None
+
+
+def run_all(
+    backends: Sequence[Runner],
+    cases: Sequence[Case],
+    journals: Path | None = None,
+    progress: Progress = lambda name, done, planned: None,
+) -> list[BackendRecords]:
+    """Each backend in a thread of its own; what interrupts us ends all of them at once.
+
+    Outcomes that `journals` (a folder) holds are taken from there, new ones are kept in it.
+    """
+    truths = TruthCache()
+    with ThreadPoolExecutor(max(1, len(backends))) as pool:
+        try:
+            kept = [Journal(journals / f"{number}.frames") if journals else None for number in range(len(backends))]
+            futures = [
+                pool.submit(run_backend, backend, cases, progress, truths, journal)
+                for backend, journal in zip(backends, kept, strict=True)
+            ]
+            wait(futures, return_when=FIRST_EXCEPTION)
+            return [future.result() for future in futures]
+        except BaseException:
+            abandon_all(backends)
+            raise
+
+
+def run_backend(
+    backend: Runner, cases: Sequence[Case], progress: Progress, truths: TruthCache, journal: Journal | None = None
+) -> BackendRecords:
+    claimed = [case for case in cases if backend.operators is None or case.node.operator in backend.operators]
+    facts: dict[str, Any] = {"name": backend.name, "version": backend.version, "spec": backend.spec}
+    facts["always_constant"] = sorted(backend.always_constant)
+    records = BackendRecords(facts | {"operators": sorted({case.node.operator for case in claimed})})
+    if journal is not None:
+        journal.begin(records.facts)
+    nodes: dict[str, None] = {}
+    for done, (case, outcome) in enumerate(outcomes_of(backend, claimed, journal), start=1):
+        record(records, case, outcome, truths)
+        if outcome.status == "ok":
+            nodes.setdefault(case.node.key)
+        progress(backend.name, done, len(claimed))
+    none = {"attestation failed": "it raised here: see explanation_errors"}
+    attest = partial(backend.attestation, list(nodes))
+    records.facts["attestation"] = records.errors.attempt("attestation", backend.name, attest, none)
+    return records

@@ -1,0 +1,254 @@
+"""What an unfinished run has found out so far, so that a killed one can go on where it stopped.
+
+In the run folder, `unfinished/` holds plan.json, which says what is run, and for each backend a file of frames: first
+what the backend is, then one frame for each case with its outcome, each after a line with its checksum and length. What
+follows the last good one is dropped.
+While a run lives it holds a lock there, which the system releases however the run ends: no second one comes between.
+The folder goes away when the run's records are written.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import fcntl
+import hashlib
+import io
+import json
+import os
+import shlex
+import shutil
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from tiebreak import __version__
+from tiebreak.adapters import frames
+from tiebreak.adapters.answering import as_header
+from tiebreak.adapters.outcome import Outcome
+from tiebreak.conformance.cases.plan import Selection
+from tiebreak.golden.errors import EXIT_FAILED, DamagedFile, InvalidInput, TiebreakError
+from tiebreak.golden.files import bounded_text
+from tiebreak.golden.nodes import Case
+from tiebreak.golden.places import UNFINISHED
+from tiebreak.reports.records import replace_file
+
+FOLDER = UNFINISHED
+LOCK = "lock"
+LARGEST_PLAN = 1 << 24  # bytes of plan.json
+HOW = {"time_limit": float, "memory_limit": int, "in_process": bool}
+FORMAT = {"format": "tiebreak-unfinished", "version": 1}
+
+
+class JournalFailed(TiebreakError):  # noqa: N818 - says what happened
+    """The run's own folder can't be written to: no backend's fault."""
+
+    exit_code = EXIT_FAILED
+
+
+class Journal:
+    """One backend's file: `outcomes` by case id as read, and `add` for more."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.backend: dict[str, Any] = {}
+        self.outcomes: dict[str, Outcome] = {}
+        self.told: list[tuple[str, Outcome]] = []  # all that were added, in order: a case may be blamed later
+        if path.exists():
+            self.read()
+
+    def read(self) -> None:
+        """Everything whole; what follows the last whole frame is cut off."""
+        data = io.BytesIO(self.path.read_bytes())
+        whole = 0
+        while (body := next_body(data)) is not None:
+            stream = io.BytesIO(body)
+            header, outputs = frames.decode(stream.readline, stream.read)
+            whole = data.tell()
+            if not self.backend:
+                self.backend = header
+                continue
+            try:
+                case_id = str(header.pop("case"))
+                self.told.append((case_id, Outcome(outputs=tuple(outputs), **header)))
+            except (KeyError, TypeError) as error:
+                raise DamagedFile(f"{self.path}: damaged: not an outcome: {error}") from None
+        self.outcomes = dict(self.told)
+        with self.path.open("r+b") as file:
+            file.truncate(whole)
+
+    def begin(self, backend: Mapping[str, Any]) -> None:
+        """Say which backend this is; InvalidInput if it was another when the run began."""
+        if not self.backend:
+            self.backend = dict(backend)
+            self.write(frames.encode(backend))
+        for name, now in backend.items():
+            if self.backend.get(name) != now:
+                raise InvalidInput(
+                    f"{backend['spec']}: its {name} was {self.backend.get(name)!r} when the run began and is {now!r} "
+                    "now: start a new run"
+                )
+
+    def add(self, case: Case, outcome: Outcome) -> None:
+        """Keep what came of the case; of two outcomes of one case the later holds."""
+        self.write(frames.encode({"case": case.id, **as_header(outcome)}, outcome.outputs))
+
+    def write(self, body: bytes) -> None:
+        try:
+            with self.path.open("ab") as file:
+                file.write(b"%08x %d\n" % (zlib.crc32(body), len(body)) + body)
+        except OSError as error:
+            raise JournalFailed(f"{self.path}: can't write: {error.strerror or error}") from None
+
+
+def next_body(data: BinaryIO) -> bytes | None:
+    """The next frame's bytes; None at the end, or if what follows is damaged or was cut off."""
+    try:
+        checksum, length = data.readline(40).split()
+        body = data.read(int(length))
+        return body if zlib.crc32(body) == int(checksum, 16) and len(body) == int(length) else None
+    except ValueError:
+        return None
+
+
+@contextmanager
+def held(folder: Path) -> Iterator[None]:
+    """Hold the run folder's lock. InvalidInput if a living run has it, or it can't be made."""
+    unfinished = folder / FOLDER
+    try:
+        fresh = not (unfinished / LOCK).exists()
+        descriptor = locked(unfinished / LOCK)
+    except OSError as error:
+        with suppress(OSError):
+            unfinished.rmdir()
+        raise InvalidInput(f"{unfinished}: can't write there: {error.strerror or error}") from None
+    try:
+        yield
+    finally:
+        with suppress(OSError):  # a folder with more in it stays
+            if is_at(descriptor, unfinished / LOCK):
+                if fresh or [path.name for path in unfinished.iterdir()] == [LOCK]:
+                    (unfinished / LOCK).unlink()
+                unfinished.rmdir()
+        os.close(descriptor)
+
+
+def locked(path: Path) -> int:
+    """The descriptor of the lock file at a path, ours alone."""
+    while True:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        if not take(descriptor):
+            os.close(descriptor)
+            folder = path.parent.parent
+            raise InvalidInput(f"{folder}: another run is going on there: wait for its end, or name another folder")
+        if is_at(descriptor, path):
+            return descriptor
+        os.close(descriptor)  # the run that had it ended meanwhile, and took the file along
+
+
+def take(descriptor: int) -> bool:
+    """Lock the file, if nobody else has; where the file system has no locks, that is as if nobody had."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        pass
+    return True
+
+
+def is_at(descriptor: int, path: Path) -> bool:
+    """Whether the open file is still the one at the path."""
+    try:
+        return os.path.samestat(os.fstat(descriptor), path.stat())
+    except FileNotFoundError:
+        return False
+
+
+def check_not_held(folder: Path) -> None:
+    """InvalidInput if a living run has the folder."""
+    if (folder / FOLDER / LOCK).exists():
+        with held(folder):
+            pass
+
+
+def check_discardable(folder: Path) -> None:
+    """InvalidInput if an unfinished run in the folder has outcomes, which the next run there would lose."""
+    if has_outcomes(folder):
+        command = f"tiebreak run --resume {shlex.quote(str(folder))}"
+        raise InvalidInput(f"{folder}: has an unfinished run; to go on with it: {command}; to begin anew add --discard")
+
+
+def has_outcomes(folder: Path) -> bool:
+    """Whether an unfinished run there has found out anything: more than what its backends are."""
+    for path in (folder / FOLDER).glob("*.frames"):
+        with suppress(OSError), path.open("rb") as file:
+            if next_body(file) is not None and next_body(file) is not None:
+                return True
+    return False
+
+
+def digest_of(cases: Sequence[Case]) -> str:
+    """Equal for equal cases in the same order."""
+    digest = hashlib.sha256()
+    for case in cases:
+        digest.update(f"{case.id}\0{case.node.key}\0".encode())
+        for array in case.inputs:
+            digest.update(array.tobytes())
+    return digest.hexdigest()
+
+
+def begin_run(folder: Path, selection: Selection, specs: Sequence[str], facts: Mapping[str, Any], digest: str) -> Path:
+    """Make the journal of a new run in a folder that is held, whatever an earlier one left; where the files go."""
+    unfinished = folder / FOLDER
+    try:
+        unfinished.mkdir(parents=True, exist_ok=True)
+        for path in unfinished.iterdir():
+            if path.name != LOCK:
+                path.unlink()
+    except OSError as error:
+        raise InvalidInput(f"{unfinished}: can't empty that folder: {error.strerror or error}") from None
+    chosen = {
+        name: str(value.absolute()) if isinstance(value, Path) else dict(value) if isinstance(value, Mapping) else value
+        for name, value in ((field.name, getattr(selection, field.name)) for field in dataclasses.fields(selection))
+    }
+    plan = {**FORMAT, "tiebreak": __version__, "selection": chosen, "backends": list(specs)}
+    text = json.dumps(plan | {"facts": dict(facts), "cases": digest}, indent=1)
+    replace_file(unfinished / "plan.json", lambda path: path.write_text(text, encoding="utf-8"))
+    return unfinished
+
+
+def read_plan(folder: Path) -> tuple[Selection, list[str], dict[str, Any], str]:
+    """Selection, backends, facts and digest of an unfinished run. InvalidInput if there is none."""
+    path = folder / FOLDER / "plan.json"
+    try:
+        plan = json.loads(bounded_text(path, LARGEST_PLAN, "a run's plan"))
+    except DamagedFile:
+        raise
+    except InvalidInput:
+        finished = "the run there is finished" if (folder / "run.json").exists() else "no run there"
+        raise InvalidInput(f"--resume {folder}: nothing to go on with: {finished}") from None
+    except (ValueError, RecursionError) as error:
+        raise DamagedFile(f"{path}: damaged: not JSON ({error})") from None
+    try:
+        if {name: plan[name] for name in FORMAT} != FORMAT or plan["tiebreak"] != __version__:
+            raise InvalidInput(f"--resume {folder}: another version of Tiebreak began it: start a new run")
+        facts = {name: kind(plan["facts"][name]) for name, kind in HOW.items()}
+        chosen = parse_selection(plan["selection"]), list(plan["backends"]), {**plan["facts"], **facts}
+        return *chosen, str(plan["cases"])
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise DamagedFile(f"{path}: damaged: {error}") from None
+
+
+def parse_selection(data: Mapping[str, Any]) -> Selection:
+    """A selection from JSON, whose lists were tuples and whose paths were text."""
+    as_is: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in data.items()}
+    for name in ("vectors", "earlier_run"):
+        as_is[name] = Path(as_is[name]) if as_is[name] else None
+    return Selection(**as_is)
+
+
+def end_run(folder: Path) -> None:
+    shutil.rmtree(folder / FOLDER, ignore_errors=True)

@@ -1,0 +1,80 @@
+"""What a backend makes of the cases, in their order: from the journal of a stopped run, else by running them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Protocol, runtime_checkable
+
+from tiebreak.adapters.faults import Faults
+from tiebreak.adapters.isolation import Keep, batches
+from tiebreak.adapters.outcome import WRONG_OUTPUT, Outcome
+from tiebreak.conformance.judging.judge import output_problem
+from tiebreak.conformance.running.journal import Journal
+from tiebreak.golden.nodes import Case
+
+SAMPLE = 16  # cases from all over the plan that run first
+
+
+class Runner(Protocol):
+    """A backend as a run needs it: isolated or in our own process."""
+
+    spec: str
+    name: str
+    version: str
+    operators: frozenset[str] | None
+    always_constant: frozenset[str]
+    faults: Faults
+
+    def start(self) -> None: ...
+    def run_batch(self, cases: Sequence[Case], keep: Keep) -> list[Outcome]: ...
+    def recall(self, node: str, outcome: Outcome) -> None: ...
+    def attestation(self, nodes: Sequence[str]) -> dict[str, str]: ...
+    def abandon(self) -> None: ...
+    def close(self) -> None: ...
+
+
+@runtime_checkable
+class WorksAhead(Protocol):
+    """A runner that can begin with batches before it is asked for them."""
+
+    def expect(self, batches: Iterable[Sequence[Case]]) -> None: ...
+
+
+def outcomes_of(backend: Runner, cases: Sequence[Case], journal: Journal | None) -> Iterator[tuple[Case, Outcome]]:
+    """Every case with its outcome, in order: as the journal has it, else from the backend.
+
+    A sample of all cases runs first, so that a backend is not given up for what the first of them have in common.
+    """
+    known = dict(journal.outcomes) if journal is not None else {}
+    nodes = {case.id: case.node.key for case in cases} if known else {}
+    for case_id, outcome in journal.told if journal is not None else ():
+        backend.recall(nodes.get(case_id, ""), outcome)
+    found: dict[str, Outcome] = {}
+
+    def keep(case: Case, outcome: Outcome) -> None:
+        found[case.id] = with_right_outputs(case, outcome)
+        if journal is not None:
+            journal.add(case, found[case.id])
+
+    first = [case for case in sample_of(cases) if case.id not in known]
+    taken = {*known, *(case.id for case in first)}
+    parts = [(batch, [case for case in batch if case.id not in taken]) for batch in batches(cases)]
+    if isinstance(backend, WorksAhead):
+        backend.expect([first, *(left for _, left in parts)])
+    backend.run_batch(first, keep)
+    known |= found
+    for batch, left in parts:
+        found.clear()
+        backend.run_batch(left, keep)
+        yield from ((case, found[case.id] if case.id in found else known[case.id]) for case in batch)
+
+
+def sample_of(cases: Sequence[Case]) -> list[Case]:
+    """A few of the cases, from the first to the last."""
+    return [cases[i * (len(cases) - 1) // (SAMPLE - 1)] for i in range(SAMPLE)] if len(cases) > SAMPLE else list(cases)
+
+
+def with_right_outputs(case: Case, outcome: Outcome) -> Outcome:
+    """The outcome; an error without outputs if their number, types or shapes are not the node's."""
+    problem = output_problem(case, outcome.outputs) if outcome.status == "ok" else ""
+    return Outcome("error", message=problem, seconds=outcome.seconds, fault=WRONG_OUTPUT) if problem else outcome

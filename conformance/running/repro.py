@@ -1,0 +1,208 @@
+"""From a recorded discrepancy to a standalone script in the backend's own API."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tiebreak.adapters.failure_reproducer import Failure, failure_script
+from tiebreak.adapters.isolation import MEMORY_LIMIT, IsolatedBackend
+from tiebreak.adapters.outcome import NOT_JUDGED
+from tiebreak.adapters.registry import spec_from_file
+from tiebreak.adapters.reproducer import Wanted, script
+from tiebreak.conformance.cases.plan import Selection, plan
+from tiebreak.conformance.judging.judge import FAILURES
+from tiebreak.conformance.judging.rows import element_row, text_of
+from tiebreak.conformance.judging.truths import TruthCache, Truths
+from tiebreak.conformance.running.failures import failure_rows, was_not_run
+from tiebreak.conformance.running.shrink import Shown, shrunk
+from tiebreak.golden.elements import FloatType, IntegerType
+from tiebreak.golden.errors import InvalidInput, Unsupported
+from tiebreak.golden.nodes import Case
+from tiebreak.golden.problems import problems_of
+from tiebreak.reports.records import Run, read_run
+
+TIME_LIMIT = 10.0  # seconds for a case, of runs that do not say
+
+
+def reproducer(folder: Path, name: str, named: str = "") -> str:
+    """The script for one finding of a run, of the backend `named` if it is not one of Tiebreak's own.
+
+    `name` is a discrepancy's id, a cluster's (for its smallest witness), a failure's, or the id of a case that crashed,
+    hung, raised or gave outputs of a wrong form. InvalidInput for an id that is not there.
+    """
+    run = read_run(folder)
+    failure = failure_of(run, name, folder)
+    if failure is not None:
+        return of_failure(run, failure, name, folder, named)
+    return of_discrepancy(run, name, folder, named)
+
+
+def of_discrepancy(run: Run, name: str, folder: Path, named: str) -> str:
+    """The case is cut down to the fewest elements that still show it."""
+    row = row_of(run, witness_of(run, name, folder), folder)
+    with backend_of(run, row, folder, named) as backend:
+        case = case_of(row, folder)
+        with replay_told(run, row, folder):
+            case, row = smallest(backend, case, row)
+            lines = backend.reproducer(case.node.key, case.inputs)
+    title = f"{row['backend']}, {row['operator']}: {row['cause']} ({name})"
+    return script(title, case.node, case.inputs, wanted(case, row), lines)
+
+
+def of_failure(run: Run, row: dict[str, Any], name: str, folder: Path, named: str) -> str:
+    """The case as it is: what fails is not run here, only written down."""
+    if row["fault"] == NOT_JUDGED or was_not_run(row):
+        raise InvalidInput(f"{name}: there is no call to show: {row['message']}")
+    with backend_of(run, row, folder, named) as backend:
+        case = case_of(row, folder)
+        with replay_told(run, row, folder):
+            lines = backend.reproducer(case.node.key, case.inputs)
+    failure = Failure(
+        str(row["verdict"]),
+        str(row["fault"]),
+        str(row["message"]),
+        [problem.shape for problem in problems_of(case)],
+        float(run.info.get("time_limit", TIME_LIMIT)),
+        int(run.info.get("memory_limit", MEMORY_LIMIT)),
+    )
+    title = f"{row['backend']}, {row['operator']}: {row['verdict']} ({name})"
+    return failure_script(title, case.node, case.inputs, failure, lines)
+
+
+def failure_of(run: Run, name: str, folder: Path) -> dict[str, Any] | None:
+    """The result of the case that a failure's id, or the case's own, is for; None for an id of another kind."""
+    results = run.results
+    failed = results[results["verdict"].isin(FAILURES)]
+    if re.fullmatch(r"F\d+", name):
+        versions = {str(backend["name"]): str(backend["version"]) for backend in run.info["backends"]}
+        rows = run.info.get("failures") or failure_rows(failed.to_dict("records"), versions)
+        known = {str(row["id"]): row for row in rows}
+        if name not in known:
+            raise InvalidInput(f"{folder}: no failure {name!r}; it has {', '.join(list(known)[:40]) or 'none'}")
+        kind, case = known[name], str(known[name]["witness"]["case"])
+        failed = failed[(failed["backend"] == kind["backend"]) & (failed["verdict"] == kind["verdict"])]
+    elif name in set(results["case"]):
+        case = name
+        if case not in set(failed["case"]):
+            raise InvalidInput(f"{name}: it neither crashed nor failed; discrepancies have ids as D000001 and C001")
+    else:
+        return None
+    found = failed[failed["case"] == case].to_dict("records")
+    if len(found) != 1:
+        who = ", ".join(str(row["backend"]) for row in found) or "no backend"
+        raise InvalidInput(f"{name}: {who} failed there: name one failure's id, as F001 in the run's summary")
+    return {str(column): value for column, value in found[0].items()}
+
+
+@contextmanager
+def backend_of(run: Run, row: dict[str, Any], folder: Path, named: str) -> Iterator[IsolatedBackend]:
+    """The backend of a row, to be asked; it is ended afterwards."""
+    backend = IsolatedBackend(spec_from_file(spec_of(run, row), named, f"{folder} (add -b BACKEND)"))
+    try:
+        if named:
+            check_same(backend, row, run, named)
+        yield backend
+    finally:
+        backend.close()
+
+
+@contextmanager
+def replay_told(run: Run, row: dict[str, Any], folder: Path) -> Iterator[None]:
+    """A backend that writes no scripts can be asked again by Tiebreak: InvalidInput says how."""
+    try:
+        yield
+    except Unsupported as reason:
+        case = str(row["case"])
+        replay = shlex.join(["tiebreak", "run", "-b", spec_of(run, row), "--case", case, "--from", str(folder)])
+        raise InvalidInput(f"{row['backend']}: {reason}; to replay the case: {replay}") from None
+
+
+def spec_of(run: Run, row: dict[str, Any]) -> str:
+    return str(next(backend["spec"] for backend in run.info["backends"] if backend["name"] == row["backend"]))
+
+
+def case_of(row: dict[str, Any], folder: Path) -> Case:
+    selection = Selection(operators=(str(row["operator"]),), case_ids=(str(row["case"]),), earlier_run=folder)
+    (case,) = plan(selection)
+    return case
+
+
+def check_same(backend: IsolatedBackend, row: dict[str, Any], run: Run, named: str) -> None:
+    """InvalidInput if the backend that was `named` is not the one that the discrepancy is of."""
+    backend.start()
+    recorded = next(one for one in run.info["backends"] if one["name"] == row["backend"])
+    plain = re.sub(r" \(\d+\)$", "", str(row["backend"]))  # the number that equal names of a run get
+    if backend.name not in (plain, row["backend"]):
+        is_of = f"{row['backend']} {recorded['version']}, run as {recorded.get('spec', '')}"
+        raise InvalidInput(f"-b {named} is the backend {backend.name} {backend.version}; the discrepancy is of {is_of}")
+
+
+def witness_of(run: Run, name: str, folder: Path) -> str:
+    """The id of a discrepancy: a cluster's smallest witness, or the one that was named."""
+    clusters = {str(cluster["id"]): cluster for cluster in run.info.get("clusters", [])}
+    if not name.startswith("C"):
+        return name
+    if name not in clusters:
+        raise InvalidInput(f"{folder}: no cluster {name!r}; it has {', '.join(list(clusters)[:40]) or 'none'}")
+    return str(clusters[name]["witness"]["id"])
+
+
+def smallest(backend: IsolatedBackend, case: Case, row: dict[str, Any]) -> tuple[Case, dict[str, Any]]:
+    """The case cut down, and the row with the element's place in it."""
+    problem = TruthCache().of(case).problems[0]
+    if row["output"] != problem.output or problem.shape != case.inputs[0].shape or case.size < 2:
+        return case, row
+    wrong = Shown(case, int(row["index"]), code_in(problem.result, int(row["got_bits"])))
+    found = shrunk(backend.run, wrong)
+    place = element_row(TruthCache().of(found.case).problems[0], found.case.node, found.place)
+    return found.case, row | place
+
+
+def row_of(run: Run, discrepancy: str, folder: Path) -> dict[str, Any]:
+    found = run.discrepancies[run.discrepancies["id"] == discrepancy]
+    if found.empty:
+        known = run.discrepancies["id"]
+        range_ = f"{known.iloc[0]} to {known.iloc[-1]}" if len(known) else "none"
+        raise InvalidInput(f"{folder}: no discrepancy {discrepancy!r}; it has {range_}")
+    row: dict[str, Any] = found.iloc[0].to_dict()
+    return row
+
+
+def wanted(case: Case, row: dict[str, Any]) -> Wanted:
+    """The element, with every result that is right for it."""
+    truths = TruthCache().of(case)
+    output = next(i for i, problem in enumerate(truths.problems) if problem.output == row["output"])
+    at = sum(math.prod(problem.shape) for problem in truths.problems[:output]) + int(row["index"])
+    kind = truths.problems[output].result
+    codes = [code & ((1 << kind.bits) - 1) for code in truths.allowed_codes(at)]
+    zeros = [0, 1 << (kind.bits - 1)] if is_zero(truths, at) and isinstance(kind, FloatType) else []
+    return Wanted(
+        output,
+        int(row["index"]),
+        {code: text_of(code_in(kind, code), kind)[1] for code in (*codes, *zeros)},
+        int(row["got_bits"]),
+        json.loads(row["operands"]),
+        any_nan=math.isnan(row["expected"]) or math.isnan(row["expected_working"]),
+        recorded_nan=math.isnan(row["got"]),
+    )
+
+
+def code_in(kind: FloatType | IntegerType, bits: int) -> int:
+    """An integer's value, a real's bits."""
+    signed = isinstance(kind, IntegerType) and kind.signed and bits >> (kind.bits - 1)
+    return bits - (1 << kind.bits) if signed else bits
+
+
+def is_zero(truths: Truths, at: int) -> bool:
+    """Whether either zero will do."""
+    zero = np.broadcast_to(truths.own.zero, truths.own.exact.shape)
+    return bool(zero[at])

@@ -1,0 +1,100 @@
+"""The fewest elements of a case that still show a discrepancy, by asking the backend again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from tiebreak.adapters.outcome import Outcome
+from tiebreak.conformance.judging.judge import codes_of_outputs, output_problem
+from tiebreak.conformance.judging.truths import TruthCache
+from tiebreak.golden.errors import InvalidInput
+from tiebreak.golden.nodes import Case
+from tiebreak.golden.problem import Array
+from tiebreak.golden.problems import problems_of
+
+MOST_CALLS = 60
+
+
+class Shown(NamedTuple):
+    """A case, the element of its first output that is wrong (a flat index), and that output's code."""
+
+    case: Case
+    place: int
+    got: int
+
+
+def shrunk(run: Callable[[Case], Outcome], start: Shown) -> Shown:
+    """The smallest case found, axis by axis: one index of an axis, or the half of it that holds the element.
+
+    Parameters that vary along an axis are cut with it. What is kept gives the same code for the same operands, which
+    is not what is right.
+    """
+    best, calls = start, 0
+    smaller = True
+    while smaller and calls < MOST_CALLS:
+        smaller = False
+        for candidate in cuts(best):
+            calls += 1
+            if calls > MOST_CALLS:
+                break
+            if same_result(run, candidate):
+                best, smaller = candidate, True
+                break
+    return best
+
+
+def cuts(shown: Shown) -> Iterator[Shown]:
+    """Smaller cases with the element: first those that keep one index of an axis, then those that keep a half."""
+    shape = shown.case.inputs[0].shape
+    place = np.unravel_index(shown.place, shape) if shape else ()
+    for whole in (True, False):
+        for axis, size in enumerate(shape):
+            if size > 1 and (whole or size > 3):
+                at = int(place[axis])
+                first, last = (at, at + 1) if whole else halves(at, size)
+                yield from cut(shown, axis, first, last, tuple(map(int, place)))
+
+
+def halves(at: int, size: int) -> tuple[int, int]:
+    return (0, (size + 1) // 2) if at < (size + 1) // 2 else (size // 2, size)
+
+
+def cut(shown: Shown, axis: int, first: int, last: int, place: tuple[int, ...]) -> Iterator[Shown]:
+    """The case without the other indices of an axis; with parameters left whole, or cut along the axis of that size."""
+    case, size = shown.case, shown.case.inputs[0].shape[axis]
+    x = np.ascontiguousarray(np.take(case.inputs[0], range(first, last), axis))
+    moved = tuple(p - first if i == axis else p for i, p in enumerate(place))
+    index = int(np.ravel_multi_index(moved, x.shape))
+    rest = case.inputs[1:]
+    ways = [rest] if case.node.baked else [rest, tuple(cut_along(array, size, first, last) for array in rest)]
+    for others in ways:
+        candidate = replace(case, id=f"{case.id}/shrunk", inputs=(x, *others), expected=None)
+        try:
+            same = [problem.shape for problem in problems_of(candidate)][:1] == [x.shape]
+        except (InvalidInput, ValueError, IndexError):
+            continue
+        if same:
+            yield Shown(candidate, index, shown.got)
+
+
+def cut_along(array: Array, size: int, first: int, last: int) -> Array:
+    """An array without the other indices of its first axis of a size; as it is if it has none."""
+    axis = next((i for i, length in enumerate(array.shape) if length == size), None)
+    return array if axis is None else np.ascontiguousarray(np.take(array, range(first, last), axis))
+
+
+def same_result(run: Callable[[Case], Outcome], shown: Shown) -> bool:
+    """Whether the element still has the same wrong code."""
+    outcome = run(shown.case)
+    if outcome.status != "ok":
+        return False
+    truths = TruthCache().of(shown.case)
+    if output_problem(shown.case, outcome.outputs, truths.problems):
+        return False
+    values = codes_of_outputs(truths.problems, outcome.outputs, truths.own)
+    right = truths.allowed_codes(shown.place)
+    return int(values[shown.place]) == shown.got and shown.got not in right

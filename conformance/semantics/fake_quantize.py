@@ -1,0 +1,290 @@
+"""FakeQuantize as black boxes do it: the facets, and what each combination of them gives.
+
+With low, high, first and last the limits of the input and of the output, and n one less than the levels, the document
+says round((x - low) / (high - low) * n) / n * (last - first) + first; it has no word on ties.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from tiebreak.conformance.semantics import fake_quantize_probes
+from tiebreak.conformance.semantics.model import ANYTHING, OTHER, Facet, Probe, Semantics, codes, setting
+from tiebreak.conformance.semantics.places import FLOOR, NEVER_NEGATIVE, WORDS, flushed, fused, place_of, rounded
+from tiebreak.golden import kernel
+from tiebreak.golden.elements import FLOAT_TYPES, FloatType, numpy_dtype
+from tiebreak.golden.nodes import Node
+from tiebreak.golden.problem import Array
+from tiebreak.golden.problems import problems_of
+
+SPEC, FLUSHED, NUDGED = "divide, multiply", "flushed", "nudged"
+LEVELS = np.finfo(np.float64).min, np.finfo(np.float64).max
+STEPS = {"of 8 bits": 255, "of 4 bits": 15}
+FACETS = (
+    Facet(
+        "precision",
+        {
+            "exact": "nothing is rounded but the level and the result",
+            "float64": "every step is rounded to float64",
+            "float32": "every step is rounded to float32",
+            "float16": "every step is rounded to float16",
+            "bfloat16": "every step is rounded to bfloat16",
+        },
+    ),
+    Facet(
+        "range",
+        {
+            "as given": "the limits are taken as they are",
+            NUDGED: "the input's limits are shifted so that 0 is a level, as TensorFlow's FakeQuant does",
+            "nudged, ties to even": "the same, but 0's place amid two levels goes to the even one, not up",
+        },
+    ),
+    Facet(
+        "ends",
+        {
+            "selected": "x up to low gives first, x above high last, without arithmetic",
+            "clamped": "x is clamped to the limits and goes through the arithmetic",
+        },
+    ),
+    Facet(
+        "position",
+        {
+            SPEC: "(x - low) / (high - low) * n",
+            "multiply, divide": "(x - low) * n / (high - low)",
+            "step": "(x - low) / ((high - low) / n)",
+            "factor": "(x - low) * (n / (high - low))",
+            "reciprocal of step": "(x - low) * (1 / ((high - low) / n))",
+            "factor and shift": "x * f - low * f, with f = n / (high - low)",
+            "fused": "the same, the product and the sum rounded once (fma)",
+        },
+    ),
+    Facet("round_mode", {mode: WORDS[mode] for mode in NEVER_NEGATIVE}),
+    Facet("subnormals", {"kept": "subnormal numbers are numbers", FLUSHED: "subnormal inputs and results count as 0"}),
+    Facet(
+        "output_limits",
+        {
+            "as given": "first and last are taken as they are",
+            "of 8 bits": "first and last become -z * s and (255 - z) * s, each step rounded, with "
+            "s = (last - first) / 255 and z = -255 * first / (last - first)",
+            "of 4 bits": "the same with 15 for 255",
+        },
+    ),
+    Facet(
+        "result",
+        {
+            SPEC: "level / n * (last - first) + first",
+            "multiply, divide": "level * (last - first) / n + first",
+            "step": "level * ((last - first) / n) + first",
+            "fused": "the same, the product and the sum rounded once (fma)",
+        },
+    ),
+)
+ENDS = {
+    "output_low": "output_low",
+    "output_high": "output_high",
+    "nan": "NaN",
+    "zero": "0",
+    "as large numbers": "what the largest finite number of that sign gives",
+}
+LARGE, LOWEST = "as large numbers", "as the lowest number"
+SPECIALS = (
+    Facet("nan", ENDS | {LOWEST: "what the most negative finite number gives"}),
+    Facet("positive_infinity", ENDS),
+    Facet("negative_infinity", ENDS),
+)
+
+
+@dataclass
+class FakeQuantizeArithmetic:
+    """Of a node with scalar limits, each input limit below the other."""
+
+    node: Node
+    facets: tuple[Facet, ...] = FACETS
+    specials: tuple[Facet, ...] = SPECIALS
+    seen: dict[str, list[str]] = field(default_factory=dict)
+    large: dict[tuple[bytes, ...], int] = field(default_factory=dict)  # what they gave, by sign and limits
+
+    @property
+    def plain(self) -> Semantics:
+        return self.node.input_type, "as given", "selected", SPEC, self.node.modes[0], "kept", "as given", SPEC
+
+    def completed(self, semantics: Semantics) -> Semantics:
+        return semantics
+
+    @cached_property
+    def n(self) -> int:
+        return int(self.node.attributes["levels"]) - 1
+
+    def valid(self, semantics: Semantics) -> bool:
+        precision, range_, ends, position, mode, subnormals, output_limits, result = semantics
+        if subnormals == FLUSHED and (precision == "exact" or range_ != "as given"):
+            return False
+        if subnormals == FLUSHED and least_exponent(FLOAT_TYPES[precision]) > self.tiny:
+            return False  # what such a type holds is 0 or no subnormal number of the input's
+        if output_limits in STEPS and not (
+            (range_, ends, subnormals) == ("as given", "clamped", "kept")
+            and position in ("factor and shift", "fused")
+            and result in ("step", "fused")
+        ):
+            return False  # compilers that do so compute all factors beforehand
+        if precision == "exact":
+            return (range_, ends, position, result) == ("as given", "selected", SPEC, SPEC) and mode != FLOOR
+        return not (precision == "float64" and "fused" in (position, result))
+
+    def first_probes(self) -> Iterator[Probe]:
+        return fake_quantize_probes.first(self.node)
+
+    def further_probe(self, random: np.random.Generator) -> Probe:
+        return fake_quantize_probes.further(self.node, random)
+
+    def special_probes(self) -> Iterator[Probe]:
+        return fake_quantize_probes.special(self.node)
+
+    def special_of(self, probe: Probe) -> str:
+        value = float(probe.x[0])
+        if np.isfinite(value):
+            return ""  # to compare infinities with
+        return "nan" if value != value else "positive_infinity" if value > 0 else "negative_infinity"
+
+    def special_code(self, value: str, probe: Probe) -> int:
+        if value in (LARGE, LOWEST):
+            sign, *limits = setting(probe)
+            return self.large.get((b"-" if value == LOWEST else sign, *limits), ANYTHING)
+        found = {"output_low": probe.others[2], "output_high": probe.others[3], "nan": np.nan, "zero": 0.0}[value]
+        return int(codes(np.asarray(found).astype(self.node.outputs[0].dtype))[0])
+
+    def assume(self) -> None:
+        """Nothing here depends on them."""
+
+    def ignore_specials(self) -> None:
+        """Nothing here depends on them."""
+
+    def observe(self, seen: Sequence[tuple[Probe, int]]) -> dict[str, list[str]]:
+        self.large = {setting(probe): code for probe, code in seen if not self.special_of(probe)}
+        for facet in self.specials:
+            own = [(probe, code) for probe, code in seen if self.special_of(probe) == facet.name]
+            fits = [v for v in facet.values if all(code == self.special_code(v, probe) for probe, code in own)]
+            own_values = [v for v in fits if v not in (LARGE, LOWEST)]  # which say more
+            self.seen[facet.name] = own_values or fits
+        return self.seen
+
+    def region(self, wrong: Sequence[tuple[Probe, int, int]]) -> str:
+        """Only what all have in common: a range whose steps are subnormal, or x beyond the limits."""
+        if all(self.step(probe) < 2.0**self.tiny for probe, _, _ in wrong):
+            return "subnormals"
+        beyond = all(not float(p.others[0]) < float(p.x[0]) <= float(p.others[1]) for p, _, _ in wrong)
+        return "ends" if beyond else OTHER
+
+    def step(self, probe: Probe) -> float:
+        """The smaller of the input's and of the output's."""
+        low, high, first, last = (float(limit) for limit in probe.others)
+        return min(abs(high - low), abs(last - first)) / self.n
+
+    def predict(self, probe: Probe, semantics: Sequence[Semantics]) -> Iterator[Array]:
+        return (given for given, _ in self.staged(probe, semantics))
+
+    def staged(self, probe: Probe, semantics: Sequence[Semantics]) -> Iterator[tuple[Array, Array]]:
+        """The level rises with x between the limits, and beyond either nothing changes."""
+        at: tuple[str, ...] = ()
+        levels_for: tuple[str, ...] = ()
+        for one in semantics:
+            precision, range_, ends, position, mode, subnormals, output_limits, result = one
+            flushes = subnormals == FLUSHED
+            if precision == "exact":
+                yield self.exactly(probe, mode)
+                continue
+            with np.errstate(all="ignore"):
+                if (*one[:4], subnormals) != at:
+                    at = (*one[:4], subnormals)
+                    kind = numpy_dtype(precision)
+                    operands = [flushed(a, self.tiny) if flushes else a for a in (probe.x, *probe.others)]
+                    x, low, high, first, last = (np.asarray(a).astype(kind) for a in operands)
+                    n = np.asarray(self.n).astype(kind)
+                    if range_ != "as given":
+                        low, high = nudged(low, high, n, range_ == NUDGED, kind)
+                    inside = np.where(x < low, low, np.where(x > high, high, x)).astype(kind)
+                    place = place_of(positions(inside, low, high, n, position, kind).astype(np.float64))
+                if one[:6] != levels_for:
+                    levels_for = one[:6]
+                    level = rounded(place, mode, precision).astype(kind)
+                lowest, highest = first, last
+                if output_limits in STEPS:
+                    lowest, highest = rebuilt(first, last, STEPS[output_limits], kind)
+                found = results(level, lowest, highest, n, result, kind)
+                if ends == "selected":
+                    found = np.where(x <= low, first, np.where(x > high, last, found)).astype(kind)
+                stored = found.astype(self.node.outputs[0].dtype)
+                given = codes(flushed(stored, self.tiny) if flushes else stored)
+                inner = np.clip(level.astype(np.float64), *LEVELS)  # an infinite one is a level still
+                stage = np.where(x <= low, -np.inf, np.where(x > high, np.inf, inner))
+            yield given, stage
+
+    @property
+    def tiny(self) -> int:
+        return self.node.real.emin
+
+    def exactly(self, probe: Probe, mode: str) -> tuple[Array, Array]:
+        """As the reference kernel has it; it goes from first to last."""
+        (problem,) = problems_of(probe.case(self.node, 0))
+        found, _ = kernel.solve(problem, working=False, mode=mode)
+        stored = found.astype(np.uint64).astype(f"uint{self.node.real.bits}").view(self.node.outputs[0].dtype)
+        first, last = (limit.astype(np.float64) for limit in probe.others[2:])
+        return codes(stored), stored.astype(np.float64) * np.sign(last - first)
+
+
+def least_exponent(kind: FloatType) -> int:
+    """Of its least positive number."""
+    return kind.emin + 1 - kind.precision
+
+
+def nudged(low: Array, high: Array, n: Array, up: bool, kind: np.dtype[np.floating]) -> tuple[Array, Array]:
+    """`up`: 0's place is rounded up if it is amid two levels, else to the even one."""
+    step = ((high - low).astype(kind) / n).astype(kind)
+    place = (-low / step).astype(np.float64)
+    zero = np.clip(np.floor(place + 0.5) if up else np.rint(place), 0, float(n)).astype(kind)
+    return (-zero * step).astype(kind), ((n - zero).astype(kind) * step).astype(kind)
+
+
+def rebuilt(first: Array, last: Array, steps: int, kind: np.dtype[np.floating]) -> tuple[Array, Array]:
+    width, whole = (last - first).astype(kind), np.asarray(steps).astype(kind)
+    step = (width / whole).astype(kind)
+    zero = ((-whole * first).astype(kind) / width).astype(kind)
+    return (-zero * step).astype(kind), ((whole - zero).astype(kind) * step).astype(kind)
+
+
+def positions(x: Array, low: Array, high: Array, n: Array, how: str, kind: np.dtype[np.floating]) -> Array:
+    width = (high - low).astype(kind)
+    offset = (x - low).astype(kind)
+    if how == SPEC:
+        return ((offset / width).astype(kind) * n).astype(kind)
+    if how == "multiply, divide":
+        return ((offset * n).astype(kind) / width).astype(kind)
+    if how == "step":
+        return (offset / (width / n).astype(kind)).astype(kind)
+    if how == "reciprocal of step":
+        return (offset * (np.ones((), kind) / (width / n).astype(kind)).astype(kind)).astype(kind)
+    factor = (n / width).astype(kind)
+    if how == "factor":
+        return (offset * factor).astype(kind)
+    shift = (-low * factor).astype(kind)
+    if how == "fused":
+        return fused(x, factor, shift.astype(np.float64), kind)
+    return ((x * factor).astype(kind) + shift).astype(kind)
+
+
+def results(level: Array, first: Array, last: Array, n: Array, how: str, kind: np.dtype[np.floating]) -> Array:
+    span = (last - first).astype(kind)
+    if how == SPEC:
+        product = ((level / n).astype(kind) * span).astype(kind)
+    elif how == "multiply, divide":
+        product = ((level * span).astype(kind) / n).astype(kind)
+    else:
+        step = (span / n).astype(kind)
+        if how == "fused":
+            return fused(level, step, first.astype(np.float64), kind)
+        product = (level * step).astype(kind)
+    return (product + first).astype(kind)

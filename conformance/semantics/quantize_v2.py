@@ -1,0 +1,319 @@
+"""TensorFlow's QuantizeV2 as black boxes do it: the facets, and what each combination of them gives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from tiebreak.conformance.semantics.model import ANYTHING, OTHER, Facet, Probe, Semantics, setting
+from tiebreak.conformance.semantics.places import AWAY, FLOOR, NEVER_NEGATIVE, TRUNCATE, WORDS, place_of, rounded
+from tiebreak.conformance.semantics.quantize_probes import neighbours
+from tiebreak.golden import kernel
+from tiebreak.golden.elements import IntegerType, numpy_dtype
+from tiebreak.golden.nodes import Node
+from tiebreak.golden.operators import get_operator
+from tiebreak.golden.problem import UNDEFINED, Array
+from tiebreak.golden.problems import problems_of
+from tiebreak.golden.rounding import ROUND_MODES
+
+DOCUMENTED, MAGNITUDE = "as documented", "SCALED by magnitude"
+RECIPROCAL, INVERSE = "reciprocal of step", "one over the factor"
+FACETS = (
+    Facet(
+        "precision",
+        {
+            "exact": "nothing is rounded but the result",
+            "float64": "every step is rounded to float64",
+            "float32": "every step is rounded to float32",
+        },
+    ),
+    Facet(
+        "formula",
+        {
+            "MIN_COMBINED": "(x - min) * R / (max - min), R being the highest value less the lowest",
+            "MIN_FIRST": "round(x * s) - round(min * s) + lowest",
+            "SCALED": "round(x * s), s the smaller of the type's ends over the range's, of each side that has both",
+            MAGNITUDE: "round(x * s), s the type's highest value over the greater magnitude of the range's ends",
+        },
+    ),
+    Facet(
+        "scaling",
+        {
+            DOCUMENTED: "in the document's order",
+            "factor": "times R / (max - min), computed first; of MIN_FIRST without its range_adjust",
+            "step": "divided by (max - min) / R, of SCALED by the side's end / the type's",
+            RECIPROCAL: "times 1 / the step, which is rounded",
+            INVERSE: "of SCALED divided by 1 / the factor, which is rounded",
+        },
+    ),
+    Facet(
+        "ends",
+        {
+            "range clamped": "x is clamped to the range first",
+            "result clamped": "only the result is clamped, to the type",
+        },
+    ),
+    Facet(
+        "offset",
+        {
+            DOCUMENTED: "MIN_COMBINED takes 128 of an int8 before rounding; MIN_FIRST rounds min apart",
+            "on the other side": "MIN_COMBINED takes it after rounding; MIN_FIRST takes min from x first",
+        },
+    ),
+    Facet("round_mode", {mode: WORDS[mode] for mode in (*ROUND_MODES, FLOOR, TRUNCATE, AWAY)}),
+)
+LARGE = "as large numbers"
+ENDS = {
+    "lowest": "the type's lowest value",
+    "highest": "the type's highest value",
+    "zero": "0",
+    LARGE: "what the largest finite number of that sign gives",
+}
+SPECIALS = ("nan", "positive_infinity", "negative_infinity")
+RANGES = ((-1.0, 1.0), (0.0, 255.0), (-12.8, 12.7), (-1.1, 2.3), (0.0, 0.7), (-3.3, 0.0), (-100.0, 77.7), (-0.5, 7.9))
+ANY, FURTHER = 40, 384
+
+
+@dataclass
+class QuantizeV2Arithmetic:
+    """Of a node with one range."""
+
+    node: Node
+    facets: tuple[Facet, ...] = FACETS
+    seen: dict[str, list[str]] = field(default_factory=dict)
+    large: dict[tuple[bytes, ...], int] = field(default_factory=dict)  # what they gave, by sign and range
+
+    @cached_property
+    def kind(self) -> IntegerType:
+        return self.node.quantized
+
+    @cached_property
+    def plain(self) -> Semantics:
+        mode = self.node.round_mode or "ROUND_NEAREST_TOWARD_INFINITY"
+        default = get_operator(self.node.operator).attribute("mode").default
+        return "float32", str(self.node.attributes.get("mode", default)), DOCUMENTED, "range clamped", DOCUMENTED, mode
+
+    @cached_property
+    def specials(self) -> tuple[Facet, ...]:
+        """Of a range that begins with 0, that is called "lowest"."""
+        values = {v: text for v, text in ENDS.items() if self.kind.lowest or v != "zero"}
+        return tuple(Facet(name, values) for name in SPECIALS)
+
+    def valid(self, semantics: Semantics) -> bool:
+        precision, formula, scaling, _, offset, mode = semantics
+        if precision == "exact" and (semantics[1:5] != self.plain[1:5] or mode not in ROUND_MODES):
+            return False
+        if formula in ("SCALED", MAGNITUDE):
+            return offset == DOCUMENTED and scaling != "factor"
+        if scaling == INVERSE:
+            return False
+        if formula == "MIN_FIRST" and offset != DOCUMENTED and scaling != DOCUMENTED:
+            return False  # which is MIN_COMBINED
+        if formula == "MIN_COMBINED" and offset != DOCUMENTED and not self.kind.lowest:
+            return False
+        counts = offset != DOCUMENTED or (formula == "MIN_COMBINED" and not self.kind.lowest)
+        return not (counts and precision != "exact") or mode in NEVER_NEGATIVE
+
+    def completed(self, semantics: Semantics) -> Semantics:
+        return semantics
+
+    def first_probes(self) -> Iterator[Probe]:
+        random = np.random.default_rng(7)
+        steps = float(self.kind.highest - self.kind.lowest)
+        lowest, highest = float(self.kind.lowest), float(self.kind.highest)
+        exact = [(0.0, steps), (lowest, highest), (0.0, steps / 8)]  # with ties
+        exact += [(lowest * step, highest * step) for step in (3.0, 7.0, 49.0)]  # whose factors are not exact
+        exact += [(-highest * step, highest * step) for step in (3.0, 7.0)]
+        exact += [(0.0, 33.0), (0.0, 35.0)]  # with a tie of x * R / (max - min) that x / step is none of
+        for low, high in (*RANGES, *exact):
+            for _ in range(2):
+                yield self.probe(low, high, random)
+
+    def further_probe(self, random: np.random.Generator) -> Probe:
+        low, high = -np.abs(random.normal()), np.abs(random.normal()) + 0.02
+        scale = 2.0 ** random.integers(-2, 7)
+        if random.random() < 0.4:  # steps that are exact
+            low, high = sorted((0.0, float(self.kind.highest - self.kind.lowest)))
+            below = float(random.integers(0, int(high)))
+            low, high = low - below, high - below
+        return self.probe(float(low * scale), float(high * scale), random, FURTHER)
+
+    def special_probes(self) -> Iterator[Probe]:
+        """NaN, the infinities, and the largest numbers to compare them with."""
+        largest = float(np.finfo(np.float32).max)
+        for value in (np.nan, np.inf, -np.inf, largest, -largest):
+            for low, high in RANGES[3:6]:
+                yield with_range(np.array([value], np.float32), low, high)
+
+    def probe(self, low: float, high: float, random: np.random.Generator, most: int = 0) -> Probe:
+        """Numbers about ties and whole results of each formula, about the ends of the range, beyond it, and any."""
+        low, high = float(np.float32(low)), float(np.float32(high))
+        steps = self.kind.highest - self.kind.lowest
+        step = (high - low) / steps
+        halves = np.concatenate([np.arange(12) / 2, steps - np.arange(12) / 2, random.integers(0, 2 * steps, ANY) / 2])
+        first = round(low / step)
+        sides = [abs(low / self.kind.lowest) if self.kind.lowest else 0.0, high / self.kind.highest]
+        targets = np.concatenate([low + halves * step, (halves + first) * step, (halves + first - 1) * max(sides)])
+        near = neighbours(targets.astype(np.float32), (-2, -1, 0, 1, 2))
+        ends = neighbours(np.array([low, high, 0.0], np.float32), (-2, -1, 0, 1, 2))
+        far = np.array([-3e38, -1e4, 1e4, 3e38, low - step, high + step, low * 1.5, high * 1.5], np.float32)
+        any_ = random.uniform(low - step, high + step, ANY).astype(np.float32)
+        x = np.concatenate([near, ends, far, any_])
+        if most and x.size > most:
+            x = x[random.choice(x.size, most, replace=False)]
+        return with_range(x[np.isfinite(x)], low, high)
+
+    def special_of(self, probe: Probe) -> str:
+        value = float(probe.x[0])
+        if np.isfinite(value):
+            return ""
+        return "nan" if value != value else "positive_infinity" if value > 0 else "negative_infinity"
+
+    def special_code(self, value: str, probe: Probe) -> int:
+        if value == LARGE:
+            return self.large.get(setting(probe), ANYTHING)
+        return {"lowest": self.kind.lowest, "highest": self.kind.highest, "zero": 0}[value]
+
+    def assume(self) -> None:
+        """Nothing here depends on them."""
+
+    def ignore_specials(self) -> None:
+        """Nothing here depends on them."""
+
+    def observe(self, seen: Sequence[tuple[Probe, int]]) -> dict[str, list[str]]:
+        self.large = {setting(probe): code for probe, code in seen if not self.special_of(probe)}
+        for facet in self.specials:
+            own = [(probe, code) for probe, code in seen if self.special_of(probe) == facet.name]
+            fits = [v for v in facet.values if all(code == self.special_code(v, probe) for probe, code in own)]
+            self.seen[facet.name] = [v for v in fits if v != LARGE] or fits  # a value of its own says more
+        return self.seen
+
+    def region(self, wrong: Sequence[tuple[Probe, int, int]]) -> str:
+        beyond = all(not float(p.others[0]) <= float(p.x[0]) <= float(p.others[1]) for p, _, _ in wrong)
+        return "ends" if beyond else OTHER
+
+    def predict(self, probe: Probe, semantics: Sequence[Semantics]) -> Iterator[Array]:
+        return (codes for codes, _ in self.staged(probe, semantics))
+
+    def staged(self, probe: Probe, semantics: Sequence[Semantics]) -> Iterator[tuple[Array, Array]]:
+        """A clamp keeps codes rising, whatever the formula."""
+        for one in semantics:
+            if one[0] == "exact":
+                codes = self.exactly(probe, one[5])
+                yield codes, np.where(codes == ANYTHING, np.nan, codes)
+                continue
+            with np.errstate(all="ignore"):
+                inside = np.clip(self.stepwise(probe, one), self.kind.lowest, self.kind.highest)
+                yield np.asarray(np.nan_to_num(inside), np.int64), inside
+
+    def exactly(self, probe: Probe, mode: str) -> Array:
+        """As the reference kernel has it; anything where the document leaves it open."""
+        low, high = (np.broadcast_to(end, probe.x.shape) for end in probe.others)
+        found = np.full(probe.x.size, ANYTHING)
+        for ends in {(float(a), float(b)) for a, b in zip(low, high, strict=True)}:
+            where = np.flatnonzero((low == ends[0]) & (high == ends[1]))
+            problem = problems_of(with_range(probe.x[where], *ends).case(self.node, 0))[0]
+            codes, states = kernel.solve(problem, working=False, mode=mode)
+            found[where] = np.where(states == UNDEFINED, ANYTHING, codes)
+        return found
+
+    def stepwise(self, probe: Probe, semantics: Semantics) -> Array:
+        """Whole numbers, some beyond the type's range."""
+        precision, formula, scaling, ends, offset, mode = semantics
+        kind = numpy_dtype(precision)
+        x, low, high = (np.asarray(a).astype(kind) for a in (probe.x, *probe.others))
+        if ends == "range clamped" and not formula.startswith("SCALED"):
+            x = np.where(x < low, low, np.where(x > high, high, x)).astype(kind)
+
+        def to_whole(value: Array) -> Array:
+            return rounded(place_of(np.asarray(value, np.float64)), mode, precision)
+
+        if formula.startswith("SCALED"):
+            total = to_whole(self.scaled(x, low, high, semantics, kind))
+        elif formula == "MIN_COMBINED":
+            total = self.combined(self.counted(x, low, high, scaling, kind), to_whole, offset, kind)
+        else:
+            total = self.first(x, low, high, scaling, to_whole, offset, kind)
+        return np.asarray(total, np.float64)
+
+    def counted(self, x: Array, low: Array, high: Array, scaling: str, kind: np.dtype[Any]) -> Array:
+        """Steps from the lower end of the range."""
+        steps = np.asarray(self.kind.highest - self.kind.lowest).astype(kind)
+        offset, width = (x - low).astype(kind), (high - low).astype(kind)
+        if scaling == DOCUMENTED:
+            return np.asarray(((offset * steps).astype(kind) / width).astype(kind))
+        if scaling == "factor":
+            return np.asarray((offset * (steps / width).astype(kind)).astype(kind))
+        return by_step(offset, (width / steps).astype(kind), scaling, kind)
+
+    def combined(self, counted: Array, to_whole: Any, offset: str, kind: np.dtype[Any]) -> Array:
+        if not self.kind.lowest:
+            return np.asarray(to_whole(counted))
+        middle = np.asarray(-self.kind.lowest).astype(kind)
+        if offset == DOCUMENTED:
+            return np.asarray(to_whole((counted - middle).astype(kind)))
+        return np.asarray(to_whole(counted) + self.kind.lowest)
+
+    def first(
+        self, x: Array, low: Array, high: Array, scaling: str, to_whole: Any, offset: str, kind: np.dtype[Any]
+    ) -> Array:
+        count = 2.0**self.kind.bits
+        width = (high - low).astype(kind)
+        adjust = np.asarray(count / (count - 1)).astype(kind)
+        factor = (np.asarray(count).astype(kind) / (width * adjust).astype(kind)).astype(kind)
+        steps = np.asarray(count - 1).astype(kind)
+        if scaling == "factor":
+            factor = (steps / width).astype(kind)
+        step = (width / steps).astype(kind)
+
+        def times(value: Array) -> Array:
+            if scaling in ("step", RECIPROCAL):
+                return by_step(value, step, scaling, kind)
+            return np.asarray((value * factor).astype(kind))
+
+        if offset == DOCUMENTED:
+            return np.asarray(to_whole(times(x)) - to_whole(times(low)) + self.kind.lowest)
+        return np.asarray(to_whole(times((x - low).astype(kind))) + self.kind.lowest)
+
+    def scaled(self, x: Array, low: Array, high: Array, semantics: Semantics, kind: np.dtype[Any]) -> Array:
+        _, formula, scaling, ends, *_ = semantics
+        least, greatest = (np.asarray(end).astype(kind) for end in (self.lowest, self.kind.highest))
+        sides = [np.where(end * side > 0, end / side, np.inf) for end, side in ((least, low), (greatest, high))]
+        factor = np.minimum(*sides).astype(kind)
+        if formula == MAGNITUDE:
+            factor = (greatest / np.maximum(np.abs(low), np.abs(high))).astype(kind)
+        factor = np.where(np.isinf(factor), kind.type(np.nan), factor)  # no side counts
+        steps = [np.where(end * side > 0, side / end, -np.inf) for end, side in ((least, low), (greatest, high))]
+        step = np.maximum(*steps).astype(kind)
+        if formula == MAGNITUDE:
+            step = (np.maximum(np.abs(low), np.abs(high)) / greatest).astype(kind)
+        step = np.where(np.isinf(step), kind.type(np.nan), step)
+        stepped = scaling in ("step", RECIPROCAL)
+        if ends == "range clamped":
+            bottom, top = ((end * step if stepped else end / factor).astype(kind) for end in (least, greatest))
+            x = np.where(x < bottom, bottom, np.where(x > top, top, x)).astype(kind)
+        if stepped:
+            return by_step(x, step, scaling, kind)
+        if scaling == INVERSE:
+            return by_step(x, (np.asarray(1).astype(kind) / factor).astype(kind), "step", kind)
+        return np.asarray((x * factor).astype(kind))
+
+    @property
+    def lowest(self) -> int:
+        """One more with narrow_range."""
+        return self.kind.lowest + bool(self.node.attributes.get("narrow_range", False))
+
+
+def by_step(x: Array, step: Array, scaling: str, kind: np.dtype[Any]) -> Array:
+    """Divided by the step, or times its rounded reciprocal."""
+    if scaling == RECIPROCAL:
+        return np.asarray((x * (np.asarray(1).astype(kind) / step).astype(kind)).astype(kind))
+    return np.asarray((x / step).astype(kind))
+
+
+def with_range(x: Array, low: float, high: float) -> Probe:
+    return Probe(np.ascontiguousarray(x), (np.array(low, np.float32), np.array(high, np.float32)))

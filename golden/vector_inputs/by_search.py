@@ -1,0 +1,175 @@
+"""Themes found by search: inputs on which a usual short cut gives neither the exact nor the working-precision result.
+
+Each short cut is written down in rational arithmetic beside the oracle; a pool of inputs around ties and integers is
+searched for those that tell it apart, scale by scale.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from fractions import Fraction
+from functools import lru_cache
+
+from tiebreak.golden.elements import FLOAT_TYPES, FloatType, Real, decode, encode
+from tiebreak.golden.formulas.quantize import quantize_quotient, quotient
+from tiebreak.golden.problem import IN_RANGE
+from tiebreak.golden.vector_inputs.by_theme import (
+    HALF,
+    Setting,
+    Sketch,
+    per_tensor,
+    rounded_pool,
+    scale_name,
+    spaced,
+    tie_floors,
+)
+
+ShortCut = Callable[[Fraction, Fraction, FloatType], Real]
+SCALES = tuple(Fraction(n, d) for n, d in ((1, 10), (1, 3), (7, 1000), (123, 10), (3, 1), (7, 11), (41, 1), (49, 1)))
+ODD_SCALES = tuple(Fraction(n) for n in range(3, 128, 2))  # multiples of these are exact, reciprocals never are
+MOST, ENOUGH = 24, 4
+divide = lru_cache(maxsize=1 << 16)(quotient)
+
+
+def rounded(value: Fraction, real: FloatType) -> Real:
+    return decode(encode(value, real), real)
+
+
+def reciprocal_in(type_name: str | None) -> ShortCut:
+    """x * fl(1 / scale), each step rounded in the named type (None: the inputs' own)."""
+
+    def product(x: Fraction, scale: Fraction, real: FloatType) -> Real:
+        kind = FLOAT_TYPES[type_name] if type_name else real
+        inverse = rounded(1 / scale, kind)
+        return rounded(x * inverse, kind) if isinstance(inverse, Fraction) else inverse
+
+    return product
+
+
+def float32_quotient(x: Fraction, scale: Fraction, real: FloatType) -> Real:
+    """Both operands and the quotient through float32."""
+    single = FLOAT_TYPES["float32"]
+    a, b = rounded(x, single), rounded(scale, single)
+    return rounded(a / b, single) if isinstance(a, Fraction) and isinstance(b, Fraction) and b else float("inf")
+
+
+SHORT_CUTS: dict[str, tuple[ShortCut, tuple[str, ...], tuple[str, ...]]] = {
+    "reciprocal": (
+        reciprocal_in(None),
+        ("Reciprocal", "ScaleNotPowerOfTwo"),
+        ("float16", "bfloat16", "float32", "float64"),
+    ),
+    "reciprocal-float32": (reciprocal_in("float32"), ("Reciprocal", "ScaleNotPowerOfTwo"), ("float16", "bfloat16")),
+    "reciprocal-float64": (
+        reciprocal_in("float64"),
+        ("Reciprocal", "ScaleNotPowerOfTwo"),
+        ("float16", "bfloat16", "float32"),
+    ),
+    "float32-quotient": (float32_quotient, ("PrecisionSensitive", "NearTie"), ("float64",)),
+}
+
+
+def truths(bits: int, scale: int, zero_point: int, s: Setting) -> tuple[tuple[int, int], tuple[int, int]]:
+    """The exact and the working-precision (value, state) of one element."""
+    forms = (divide(bits, scale, s.real, working=working) for working in (False, True))
+    exact, working = (quantize_quotient(q, zero_point, s.mode, s.quantized) for q in forms)
+    return exact, working
+
+
+def is_trapped(bits: int, pool: Sketch, s: Setting, cut: ShortCut) -> bool:
+    """Whether the short cut's result for this input is neither truth, both being in range."""
+    assert pool.zero_point is not None
+    scale, zero_point = pool.scale[0], pool.zero_point[0]
+    exact, working = truths(bits, scale, zero_point, s)
+    q = apply(cut, bits, scale, s.real)
+    got = quantize_quotient(q, zero_point, s.mode, s.quantized)
+    return exact[1] == working[1] == IN_RANGE and got not in (exact, working)
+
+
+@lru_cache(maxsize=1 << 16)
+def apply(cut: ShortCut, bits: int, scale: int, real: FloatType) -> Real:
+    return cut(Fraction(decode(bits, real)), Fraction(decode(scale, real)), real)
+
+
+def is_sensitive(bits: int, pool: Sketch, s: Setting) -> bool:
+    """Whether the exact and the working-precision results differ, both being in range."""
+    assert pool.zero_point is not None
+    exact, working = truths(bits, pool.scale[0], pool.zero_point[0], s)
+    return exact != working and exact[1] == working[1] == IN_RANGE
+
+
+def best(name: str, s: Setting, select: Callable[[int, Sketch], bool]) -> Iterator[Sketch]:
+    """The scale whose pool has the most selected inputs, if any has one; the odd integers only for want of others."""
+    found: Sketch | None = None
+    for scale in (*SCALES, *ODD_SCALES):
+        if found and len(found.x) >= (MOST if scale in SCALES else ENOUGH):
+            break
+        pool = rounded_pool(s, scale) if scale in SCALES else exact_pool(s, scale)
+        pool = replace(pool, x=spaced(pool.x, 240), theme=f"{name}-{scale_name(scale)}")
+        hits = replace(pool, x=[bits for bits in pool.x if select(bits, pool)][:MOST])
+        if len(hits.x) > (len(found.x) if found else 0):
+            found = hits
+    if found:
+        yield found
+
+
+def exact_pool(s: Setting, scale: Fraction) -> Sketch:
+    """Inputs whose quotients are small integers and ties exactly."""
+    zero_point = s.zero_points[0]
+    quotients = [
+        k + d for k in tie_floors(s, zero_point) if abs(k) < 60 for d in (Fraction(0), HALF) if s.holds((k + d) * scale)
+    ]
+    return per_tensor("", s, quotients, scale, zero_point)
+
+
+def short_cuts(s: Setting) -> Iterator[Sketch]:
+    for name, (cut, flags, types) in SHORT_CUTS.items():
+        if s.real.name in types:
+            for sketch in best(name, s, lambda bits, pool, cut=cut: is_trapped(bits, pool, s, cut)):  # type: ignore[misc]
+                yield replace(sketch, flags=flags, roles=("quotient",))
+
+
+def precision(s: Setting) -> Iterator[Sketch]:
+    """Quotients that land on a tie or an integer only after rounding to the input's type."""
+    for sketch in best("precision", s, lambda bits, pool: is_sensitive(bits, pool, s)):
+        yield replace(sketch, flags=("PrecisionSensitive", "NearTie"), roles=("quotient",))
+
+
+def double_quotients(s: Setting) -> Iterator[Sketch]:
+    """float32 operands whose quotient is so near a 30-bit tie or integer that a double division rounds onto it.
+
+    For an odd 24-bit scale d, let m = ±1/d modulo 2^31: then (m*d ∓ 1) / 2^31 is an integer of at most 24 bits and
+    x = that * 2^30 gives x/d = m/2 ∓ 1/(2d). Halving m's power gives the same next to an integer. Divisors of both
+    residues modulo 4 make the even neighbour of the tie now the right one, now the wrong one.
+    """
+    if s.real.name != "float32" or s.quantized.bits != 32:
+        return
+    for divisor in (8388619, 12345679, 16777213):
+        x = []
+        for shift in (30, 31):
+            for sign in (1, -1):
+                m = sign * pow(divisor, -1, 1 << 31) % (1 << 31)
+                value = Fraction((m * divisor - sign) >> 31 << shift)
+                x += [s.bits(value), s.bits(-value)] if s.quantized.signed else [s.bits(value)]
+        yield Sketch(
+            f"double-quotient-{divisor}",
+            x,
+            [s.bits(Fraction(divisor))],
+            [0],
+            ("PrecisionSensitive", "NearTie", "ScaleNotPowerOfTwo"),
+            ("quotient",),
+        )
+
+
+def underflow(s: Setting) -> Iterator[Sketch]:
+    """Quotients that are zero in the input's type but not in truth."""
+    huge = Fraction(2) ** (s.real.emax - 1)
+    sketch = per_tensor("", s, [], huge, s.zero_points[0])
+    x = [bits | sign for bits in (1, 2, 3) for sign in (0, 1 << (s.real.bits - 1))]
+    yield replace(
+        sketch, theme="underflow", x=x, flags=("Tiny", "PrecisionSensitive", "Subnormal"), roles=("quotient",)
+    )
+
+
+TRAPS = (short_cuts, precision, double_quotients, underflow)
