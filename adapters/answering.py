@@ -25,7 +25,8 @@ from tiebreak.adapters.outcome import (
 from tiebreak.adapters.protocol import Backend, Run
 from tiebreak.golden.elements import ELEMENT_TYPES, FloatType
 from tiebreak.golden.errors import InvalidInput, Unsupported
-from tiebreak.golden.nodes import Node, node_from_key
+from tiebreak.golden.make_node import node_from_key
+from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators import OPERATORS
 from tiebreak.golden.problem import Array
 

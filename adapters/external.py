@@ -15,8 +15,8 @@ from typing import Any
 
 from tiebreak.adapters.external_process import Program, ProgramError
 from tiebreak.adapters.program import PROTOCOL, described, raw
+from tiebreak.adapters.program_words import program_words
 from tiebreak.adapters.protocol import Run
-from tiebreak.adapters.registry import program_words
 from tiebreak.golden.errors import InvalidInput, Unsupported
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array

@@ -12,7 +12,8 @@ from tiebreak.adapters.litert_model import CARRIERS, OPERATIONS, model_of, opera
 from tiebreak.adapters.platform_facts import instruction_sets
 from tiebreak.adapters.protocol import Run
 from tiebreak.golden.errors import Unsupported
-from tiebreak.golden.nodes import Node, make_node
+from tiebreak.golden.make_node import make_node
+from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 
 AS_SHIPPED, NO_DELEGATE = "AUTO", "BUILTIN_WITHOUT_DEFAULT_DELEGATES"

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-import os
-import shlex
-import shutil
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tiebreak.adapters.program_words import EXEC, program_words
 from tiebreak.adapters.protocol import Backend
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.untrusted_text import printable
@@ -19,7 +17,6 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 GROUP = "tiebreak.backends"
-EXEC = "exec:"
 # The extra of a built-in backend, where it is not the backend's own name.
 EXTRAS = {
     "onnx-reference": "onnx",
@@ -100,29 +97,6 @@ def install_command(name: str) -> str:
     if name == "ngraph":
         return "tiebreak backends install ngraph"
     return f"pip install 'tiebreak[{EXTRAS.get(name, name)}]'"
-
-
-def program_words(command: str) -> list[str]:
-    """The words of a command line, split as a POSIX shell does; InvalidInput if the first is no program to start."""
-    try:
-        words = shlex.split(command)
-    except ValueError as error:
-        raise InvalidInput(f"backend '{EXEC}{command}': {error}") from None
-    if not words:
-        raise InvalidInput(f"backend '{EXEC}{command}': name the program to start, as in exec:./my_program")
-    if shutil.which(words[0]) is None:
-        raise InvalidInput(f"backend '{EXEC}{command}': {why_not_startable(words[0])}")
-    return words
-
-
-def why_not_startable(program: str) -> str:
-    if not Path(program).exists():
-        return f"no program {program!r}" + ("" if os.sep in program else " on the PATH")
-    if Path(program).is_dir():
-        return f"{program} is a folder"
-    if os.sep not in program:
-        return f"no program {program!r} on the PATH; the file of that name here is ./{program}"
-    return f"{program} is not executable (chmod +x {program})"
 
 
 def load_attribute(place: str, attribute: str) -> Any:

@@ -9,6 +9,7 @@ from typing import Any
 from tiebreak.adapters import tensorflow_fake, tensorflow_ngraph, tensorflow_quantize
 from tiebreak.adapters.platform_facts import instruction_sets
 from tiebreak.adapters.protocol import Run
+from tiebreak.adapters.tensorflow_raw import RawOperators
 from tiebreak.adapters.tensorflow_source import ONEDNN, reproducer_source
 from tiebreak.golden.errors import MachineryFailed, Unsupported
 from tiebreak.golden.nodes import Node
@@ -17,7 +18,7 @@ from tiebreak.golden.problem import Array
 DEVICE = "/CPU:0"
 
 # By operator id: (the backend, a node) to a callable for that node.
-COMPILERS: dict[str, Callable[[TensorFlow, Node], Run]] = {
+COMPILERS: dict[str, Callable[[RawOperators, Node], Run]] = {
     **tensorflow_ngraph.COMPILERS,
     **tensorflow_quantize.COMPILERS,
     **tensorflow_fake.COMPILERS,

@@ -7,20 +7,17 @@ message.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from tiebreak.adapters.protocol import Run
+from tiebreak.adapters.tensorflow_raw import RawOperators
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 
-if TYPE_CHECKING:
-    from tiebreak.adapters.tensorflow import TensorFlow
 
-
-def compiled(name: str) -> Callable[[TensorFlow, Node], Run]:
+def compiled(name: str) -> Callable[[RawOperators, Node], Run]:
     """A compiler of nodes into calls of one raw operator."""
 
-    def compile_node(backend: TensorFlow, node: Node) -> Run:
+    def compile_node(backend: RawOperators, node: Node) -> Run:
         names = [tensor.name for tensor in node.inputs]
 
         def run(*inputs: Array) -> tuple[Array, ...]:
@@ -33,7 +30,7 @@ def compiled(name: str) -> Callable[[TensorFlow, Node], Run]:
     return compile_node
 
 
-COMPILERS: dict[str, Callable[[TensorFlow, Node], Run]] = {
+COMPILERS: dict[str, Callable[[RawOperators, Node], Run]] = {
     f"tensorflow.{name}": compiled(name)
     for name in ("FakeQuantWithMinMaxVars", "FakeQuantWithMinMaxVarsPerChannel", "QuantizeAndDequantizeV4")
 }

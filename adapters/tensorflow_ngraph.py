@@ -8,18 +8,15 @@ highest * s it is 1 / s; for s a power of two the product is x / s exactly. Ther
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tiebreak.adapters.protocol import Run
+from tiebreak.adapters.tensorflow_raw import RawOperators
 from tiebreak.golden.elements import INTEGER_TYPES
 from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
-
-if TYPE_CHECKING:
-    from tiebreak.adapters.tensorflow import TensorFlow
 
 ROUND_MODES = {
     "ROUND_NEAREST_TOWARD_EVEN": "HALF_TO_EVEN",
@@ -28,7 +25,7 @@ ROUND_MODES = {
 TYPES = ("int8", "uint8", "int16", "uint16")
 
 
-def quantize(backend: TensorFlow, node: Node) -> Run:
+def quantize(backend: RawOperators, node: Node) -> Run:
     quantized, library = node.outputs[0].dtype.name, backend.library
     refuse(node, quantized)
     axes = node.attributes.get("axes", ())
@@ -80,4 +77,4 @@ def ranges(scale: Array, zero_point: Array, quantized: str) -> tuple[Array, Arra
     return np.asarray(low, np.float32), np.asarray(high, np.float32)
 
 
-COMPILERS: dict[str, Callable[[TensorFlow, Node], Run]] = {"ngraph.Quantize": quantize}
+COMPILERS: dict[str, Callable[[RawOperators, Node], Run]] = {"ngraph.Quantize": quantize}

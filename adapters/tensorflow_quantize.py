@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from tiebreak.adapters.protocol import Run
+from tiebreak.adapters.tensorflow_raw import RawOperators
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 
-if TYPE_CHECKING:
-    from tiebreak.adapters.tensorflow import TensorFlow
 
-
-def quantize_v2(backend: TensorFlow, node: Node) -> Run:
+def quantize_v2(backend: RawOperators, node: Node) -> Run:
     library, attributes = backend.library, dict(node.attributes)
     plain = getattr(library, attributes["T"])
     attributes["T"] = getattr(library, f"q{attributes['T']}")
@@ -27,7 +25,7 @@ def quantize_v2(backend: TensorFlow, node: Node) -> Run:
     return run
 
 
-def dequantize(backend: TensorFlow, node: Node) -> Run:
+def dequantize(backend: RawOperators, node: Node) -> Run:
     library, attributes = backend.library, dict(node.attributes)
     attributes["dtype"] = getattr(library, node.output_type)
     stored = getattr(library, f"q{node.input_type}")
@@ -44,7 +42,7 @@ def as_array(tensor: Any) -> Array:
     return np.asarray(tensor.numpy())
 
 
-COMPILERS: dict[str, Callable[[TensorFlow, Node], Run]] = {
+COMPILERS: dict[str, Callable[[RawOperators, Node], Run]] = {
     "tensorflow.QuantizeV2": quantize_v2,
     "tensorflow.Dequantize": dequantize,
 }

@@ -13,7 +13,7 @@ from timing import Repeat
 
 from tiebreak.adapters.numpy_naive import NumpyNaive
 from tiebreak.golden import _kernel, kernel
-from tiebreak.golden.nodes import make_node
+from tiebreak.golden.make_node import make_node
 
 FLOAT32 = kernel.KINDS["float32"]
 

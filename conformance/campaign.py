@@ -15,7 +15,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tiebreak import __version__
 from tiebreak.adapters.registry import check_spec
 from tiebreak.conformance.dask.scheduler import Cluster
 from tiebreak.conformance.running.journal import JournalFailed
@@ -36,6 +35,7 @@ from tiebreak.golden.messages import gist
 from tiebreak.golden.places import check_writable
 from tiebreak.reports.campaign import markdown
 from tiebreak.reports.records import write_aside
+from tiebreak.version import __version__
 
 FORMAT = {"format": "tiebreak-campaign", "version": 1}
 Row = dict[str, Any]

@@ -10,7 +10,8 @@ import numpy as np
 from tiebreak.golden import oracle
 from tiebreak.golden.elements import FloatType, decimal
 from tiebreak.golden.flags import FLAGS
-from tiebreak.golden.nodes import Case, make_node
+from tiebreak.golden.make_node import make_node
+from tiebreak.golden.nodes import Case
 from tiebreak.golden.operators.model import Operator
 from tiebreak.golden.problem import IN_RANGE, OUT_OF_RANGE, UNDEFINED, ZERO, Array, Problem, codes_of, kind_of
 from tiebreak.golden.problems import problems_of

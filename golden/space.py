@@ -16,7 +16,8 @@ import numpy as np
 from tiebreak.golden import _kernel
 from tiebreak.golden.elements import ELEMENT_TYPES, FloatType, IntegerType, numpy_dtype
 from tiebreak.golden.errors import InvalidInput
-from tiebreak.golden.nodes import Constant, Node, node_from_key
+from tiebreak.golden.make_node import node_from_key
+from tiebreak.golden.nodes import Constant, Node
 from tiebreak.golden.problem import Array, codes_of, kind_of
 
 PIECE = 1 << 18  # patterns: with their results they stay in a core's own cache

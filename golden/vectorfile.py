@@ -20,7 +20,8 @@ import numpy as np
 from tiebreak.golden.elements import ELEMENT_TYPES, FloatType, IntegerType, numpy_dtype
 from tiebreak.golden.errors import DamagedFile, InvalidInput
 from tiebreak.golden.files import bounded_text
-from tiebreak.golden.nodes import Case, Expected, make_node
+from tiebreak.golden.make_node import make_node
+from tiebreak.golden.nodes import Case, Expected
 from tiebreak.golden.operators import OPERATORS
 from tiebreak.golden.places import beside, check_output
 from tiebreak.golden.problem import IN_RANGE, UNDEFINED, ZERO, Array, Problem

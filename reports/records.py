@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 from tiebreak.golden.elements import ELEMENT_TYPES, FloatType
 from tiebreak.golden.errors import DamagedFile, InvalidInput
 from tiebreak.golden.files import bounded_text, check_plain
-from tiebreak.golden.nodes import Case, node_from_key
+from tiebreak.golden.make_node import node_from_key
+from tiebreak.golden.nodes import Case
 from tiebreak.golden.places import RECORDS, UNFINISHED, beside, check_output
 from tiebreak.golden.problem import Array, codes_of
 from tiebreak.golden.problems import problems_of

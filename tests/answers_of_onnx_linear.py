@@ -9,7 +9,8 @@ import numpy as np
 
 from tiebreak.golden import kernel, oracle
 from tiebreak.golden.elements import FloatType, decode
-from tiebreak.golden.nodes import Case, make_node
+from tiebreak.golden.make_node import make_node
+from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import UNDEFINED, Problem
 from tiebreak.golden.problems import problems_of
 

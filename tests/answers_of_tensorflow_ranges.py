@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from tiebreak.golden import kernel, oracle
-from tiebreak.golden.nodes import Case, make_node
+from tiebreak.golden.make_node import make_node
+from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import UNDEFINED, Elementwise, Problem
 from tiebreak.golden.problems import problems_of
 

@@ -11,7 +11,8 @@ from tiebreak.conformance.audit.inference import Inference
 from tiebreak.conformance.audit.operators import arithmetic_of
 from tiebreak.conformance.audit.proof import settle
 from tiebreak.conformance.semantics.model import Probe, codes
-from tiebreak.golden.nodes import Node, make_node
+from tiebreak.golden.make_node import make_node
+from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 
 INT8 = make_node("onnx.QuantizeLinear", quantized="int8")

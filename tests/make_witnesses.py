@@ -1,4 +1,4 @@
-"""Writes golden/witnesses.json from the separation matrices: `python tests/make_witnesses.py`, then
+"""Writes golden/vector_inputs/witnesses.json from the separation matrices: `python tests/make_witnesses.py`, then
 `tiebreak vectors build golden/vectors`."""
 
 from __future__ import annotations

@@ -9,7 +9,8 @@ import pytest
 
 from tiebreak.adapters.isolation import IsolatedBackend, Outcome
 from tiebreak.golden.elements import numpy_dtype
-from tiebreak.golden.nodes import Case, make_node, with_constants
+from tiebreak.golden.make_node import make_node
+from tiebreak.golden.nodes import Case, with_constants
 
 EVEN = "ROUND_NEAREST_TOWARD_EVEN"
 TIES = [-2.5, -1.5, -0.5, 0.5, 1.5, 2.5, 3.4999998]

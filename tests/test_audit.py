@@ -26,7 +26,8 @@ from tiebreak.conformance.semantics.model import ANYTHING, Candidates, Probe, co
 from tiebreak.conformance.semantics.places import place_of, rounded
 from tiebreak.golden import oracle
 from tiebreak.golden.errors import InvalidInput
-from tiebreak.golden.nodes import Case, make_node
+from tiebreak.golden.make_node import make_node
+from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array
 from tiebreak.golden.problems import problems_of
 from tiebreak.golden.rounding import ROUND_MODES

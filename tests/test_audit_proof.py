@@ -22,7 +22,8 @@ from tiebreak.conformance.audit.proof import (
     settle,
 )
 from tiebreak.conformance.semantics.model import Arithmetic, Candidates, Probe, Semantics
-from tiebreak.golden.nodes import Node, make_node
+from tiebreak.golden.make_node import make_node
+from tiebreak.golden.nodes import Node
 
 EVEN = {"axes": (), "round_mode": "ROUND_NEAREST_TOWARD_EVEN"}
 SMALL = [  # whose inputs can all be gone through

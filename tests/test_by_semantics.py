@@ -18,7 +18,8 @@ from tiebreak.conformance.judging.rows import UNEXPLAINED
 from tiebreak.conformance.judging.truths import TruthCache
 from tiebreak.conformance.running.explaining import evidence_of
 from tiebreak.conformance.running.recording import BackendRecords, record
-from tiebreak.golden.nodes import Case, make_node
+from tiebreak.golden.make_node import make_node
+from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array
 from tiebreak.golden.problems import quantization_of
 

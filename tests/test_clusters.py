@@ -18,7 +18,8 @@ from tiebreak.cli import main
 from tiebreak.conformance.causes.root_causes import cluster_rows
 from tiebreak.conformance.judging.truths import TruthCache
 from tiebreak.conformance.running.shrink import Shown, shrunk
-from tiebreak.golden.nodes import Case, make_node
+from tiebreak.golden.make_node import make_node
+from tiebreak.golden.nodes import Case
 from tiebreak.reports.findings import findings, md, severity, shared
 from tiebreak.reports.records import read_run
 from tiebreak.reports.report_data import root_of

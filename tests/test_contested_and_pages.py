@@ -8,11 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tiebreak.conformance.coverage import SITUATIONS
+from tiebreak.conformance.cases.situations import SITUATIONS
 from tiebreak.golden import oracle
 from tiebreak.golden.elements import ELEMENT_TYPES, FloatType, decode
 from tiebreak.golden.errors import InvalidInput
-from tiebreak.golden.nodes import Case, make_node
+from tiebreak.golden.make_node import make_node
+from tiebreak.golden.nodes import Case
 from tiebreak.golden.operators import OPERATORS
 from tiebreak.golden.operators.model import Contest, Operator
 from tiebreak.golden.problem import OUT_OF_RANGE, UNDEFINED, Array

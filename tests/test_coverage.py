@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from tiebreak.conformance.coverage import SITUATIONS, Shown
+from tiebreak.conformance.cases.situations import SITUATIONS, Shown
 from tiebreak.golden import kernel
 from tiebreak.golden.builder import all_files, file_name
 from tiebreak.golden.operators import OPERATORS

@@ -24,7 +24,8 @@ from tiebreak.adapters.program import array_of, dtype_named, raw
 from tiebreak.adapters.registry import check_spec
 from tiebreak.conformance.judging.judge import output_problem
 from tiebreak.golden.errors import InvalidInput, MachineryFailed, Unsupported
-from tiebreak.golden.nodes import Case, Node, TensorType, make_node
+from tiebreak.golden.make_node import make_node
+from tiebreak.golden.nodes import Case, Node, TensorType
 
 FAULTY = Path(__file__).parent / "faulty_program.py"
 PAGE = (Path(__file__).parent.parent / "docs" / "external-programs.md").read_text(encoding="utf-8")

@@ -14,7 +14,7 @@ import pytest
 from tiebreak.adapters import failure_reproducer, outcome
 from tiebreak.adapters.failure_reproducer import Failure, failure_script
 from tiebreak.conformance.running.failures import failure_rows
-from tiebreak.golden.nodes import make_node
+from tiebreak.golden.make_node import make_node
 
 RIGHT = "outputs = (np.zeros(x.shape, np.uint8),)"
 # (what fails, verdict, fault, lines of the library, what the script prints)

@@ -23,7 +23,8 @@ from tiebreak.adapters.process_state import ProcessState
 from tiebreak.conformance.running import backends
 from tiebreak.conformance.running.backends import run_cases
 from tiebreak.conformance.running.outcomes import SAMPLE, sample_of
-from tiebreak.golden.nodes import Case, make_node
+from tiebreak.golden.make_node import make_node
+from tiebreak.golden.nodes import Case
 
 HERE = Path(__file__).parent
 FAULTS, SPOILERS, SOUND = "sample_faults.py", "sample_spoilers.py", "sample_backends.py"

@@ -24,7 +24,8 @@ from tiebreak.adapters.registry import check_spec, registered
 from tiebreak.conformance.judging.judge import VERDICTS, output_problem
 from tiebreak.conformance.running.backends import run_cases
 from tiebreak.golden.errors import InvalidInput, MachineryFailed
-from tiebreak.golden.nodes import Case, make_node
+from tiebreak.golden.make_node import make_node
+from tiebreak.golden.nodes import Case
 
 SAMPLES = Path(__file__).parent / "sample_backends.py"
 

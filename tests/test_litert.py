@@ -16,7 +16,8 @@ from tiebreak.adapters.litert import LiteRt, without_xnnpack
 from tiebreak.adapters.litert_model import model_of
 from tiebreak.golden.elements import numpy_dtype
 from tiebreak.golden.errors import Unsupported
-from tiebreak.golden.nodes import Node, make_node, with_constants
+from tiebreak.golden.make_node import make_node
+from tiebreak.golden.nodes import Node, with_constants
 from tiebreak.golden.problem import Array
 
 EVEN = {"round_mode": "ROUND_NEAREST_TOWARD_EVEN"}

@@ -20,7 +20,8 @@ from tiebreak.conformance.judging.judge import judge_outputs, output_problem
 from tiebreak.conformance.judging.truths import TruthCache
 from tiebreak.conformance.offline.export import export
 from tiebreak.golden.errors import InvalidInput
-from tiebreak.golden.nodes import Case, make_node
+from tiebreak.golden.make_node import make_node
+from tiebreak.golden.nodes import Case
 from tiebreak.new_backend import WAYS, commands, new_backend
 
 PAGE = Path(__file__).parent.parent / "docs" / "external-programs.md"

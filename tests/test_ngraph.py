@@ -17,7 +17,8 @@ from tiebreak.adapters.ngraph import QUANTIZED, REALS, NGraph
 from tiebreak.conformance.judging.judge import DEVIATES, judge_outputs
 from tiebreak.conformance.judging.truths import TruthCache
 from tiebreak.golden.errors import MachineryFailed, Unsupported
-from tiebreak.golden.nodes import Node, make_node
+from tiebreak.golden.make_node import make_node
+from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 from tiebreak.golden.rounding import ROUND_MODES
 from tiebreak.golden.vectorfile import read_cases, vector_paths

@@ -10,7 +10,8 @@ import pytest
 from tiebreak.conformance.judging.judge import judge_outputs
 from tiebreak.conformance.judging.truths import TruthCache
 from tiebreak.golden.errors import InvalidInput
-from tiebreak.golden.nodes import Case, make_node, node_from_key
+from tiebreak.golden.make_node import make_node, node_from_key
+from tiebreak.golden.nodes import Case
 from tiebreak.golden.operators import OPERATORS
 
 UP = {"round_mode": "ROUND_UP"}

@@ -19,7 +19,8 @@ from tiebreak.conformance.operators import SUITES
 from tiebreak.golden import kernel, oracle
 from tiebreak.golden.builder import build_file
 from tiebreak.golden.errors import InvalidInput
-from tiebreak.golden.nodes import Case, make_node
+from tiebreak.golden.make_node import make_node
+from tiebreak.golden.nodes import Case
 from tiebreak.golden.operators import OPERATORS
 from tiebreak.golden.problem import Array, codes_of
 from tiebreak.golden.problems import problems_of

@@ -15,7 +15,8 @@ from tiebreak.adapters.isolation import IsolatedBackend
 from tiebreak.adapters.onnx_models import linear_model, linear_node
 from tiebreak.adapters.registry import load
 from tiebreak.golden.errors import InvalidInput
-from tiebreak.golden.nodes import Case, make_node
+from tiebreak.golden.make_node import make_node
+from tiebreak.golden.nodes import Case
 from tiebreak.golden.operators import OPERATORS
 from tiebreak.golden.operators import onnx_rank_one_contested as rank_one
 from tiebreak.golden.operators.model import Answer, Contest

@@ -12,7 +12,8 @@ import pytest
 from tiebreak.adapters.protocol import Run
 from tiebreak.golden.elements import numpy_dtype
 from tiebreak.golden.errors import Unsupported
-from tiebreak.golden.nodes import Node, make_node, with_constants
+from tiebreak.golden.make_node import make_node
+from tiebreak.golden.nodes import Node, with_constants
 from tiebreak.golden.problem import Array
 
 pytest.importorskip("onnx")

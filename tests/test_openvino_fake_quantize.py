@@ -14,7 +14,8 @@ from tiebreak.conformance.cases.generators import cases
 from tiebreak.golden import kernel, oracle
 from tiebreak.golden.elements import FloatType, decode, numpy_dtype
 from tiebreak.golden.errors import InvalidInput
-from tiebreak.golden.nodes import Case, make_node
+from tiebreak.golden.make_node import make_node
+from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import IN_RANGE, UNDEFINED, ZERO, Array
 from tiebreak.golden.problems import problems_of
 from tiebreak.golden.rounding import ROUND_MODES

@@ -17,7 +17,8 @@ from test_tensorflow_fake import PER_CHANNEL, PER_TENSOR, SCALED, answers, array
 from tiebreak.conformance.judging.judge import DEVIATES, EXACT, UNSPECIFIED, WORKING, judge_outputs
 from tiebreak.conformance.judging.truths import TruthCache
 from tiebreak.golden import oracle
-from tiebreak.golden.nodes import Case, make_node
+from tiebreak.golden.make_node import make_node
+from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import IN_RANGE, OUT_OF_RANGE
 from tiebreak.golden.problems import problems_of
 

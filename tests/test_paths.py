@@ -13,10 +13,19 @@ import pytest
 import sample_path_backends
 from rich.console import Console
 
-from tiebreak.conformance.cases.path_probes import AXIS_ATTRIBUTES, LARGE, PER_CHANNEL, PROBES, Probe, case_of, layouts
+from tiebreak.conformance.cases.path_probes import (
+    AXIS_ATTRIBUTES,
+    LARGE,
+    PER_CHANNEL,
+    PROBES,
+    Probe,
+    case_of,
+    layouts,
+    path_cases,
+)
 from tiebreak.conformance.cases.plan import Selection, plan
 from tiebreak.conformance.judging.truths import TruthCache
-from tiebreak.conformance.paths.dependence import causes_by_path, path_cases, path_rows
+from tiebreak.conformance.paths.dependence import causes_by_path, path_rows
 from tiebreak.conformance.paths.members import node_key
 from tiebreak.conformance.running.backends import run_cases
 from tiebreak.golden.nodes import Case

@@ -22,7 +22,8 @@ from tiebreak.conformance.pytest_plugin.assertions import assert_conforms, verdi
 from tiebreak.conformance.pytest_plugin.checks import Asked, Checks, Test, kind_of_case, planned
 from tiebreak.conformance.pytest_plugin.findings import Shown, finding, replay_command
 from tiebreak.golden.errors import InvalidInput, Unsupported
-from tiebreak.golden.nodes import Node, make_node
+from tiebreak.golden.make_node import make_node
+from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators import OPERATORS
 from tiebreak.reports.records import read_run
 

@@ -17,7 +17,8 @@ import pytest
 from tiebreak.adapters import registry
 from tiebreak.adapters.reproducer import Wanted, script
 from tiebreak.adapters.tensorflow_source import reproducer_source
-from tiebreak.golden.nodes import Case, make_node, with_constants
+from tiebreak.golden.make_node import make_node
+from tiebreak.golden.nodes import Case, with_constants
 from tiebreak.golden.problem import Array
 
 EVEN = {"round_mode": "ROUND_NEAREST_TOWARD_EVEN"}

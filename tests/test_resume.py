@@ -19,7 +19,8 @@ from tiebreak.adapters.outcome import Outcome
 from tiebreak.conformance.cases.plan import Selection, plan
 from tiebreak.conformance.running.journal import FOLDER, Journal
 from tiebreak.golden.errors import DamagedFile, InvalidInput
-from tiebreak.golden.nodes import Case, make_node
+from tiebreak.golden.make_node import make_node
+from tiebreak.golden.nodes import Case
 from tiebreak.golden.samples.model import reals, scalar
 
 SAMPLES = Path(__file__).parent / "sample_backends.py"

@@ -13,9 +13,11 @@ from sweep_support import half_space
 from tiebreak.conformance.cases.plan import Selection
 from tiebreak.conformance.judging.truths import kernel_truth
 from tiebreak.conformance.sweep.blocks import judged
+from tiebreak.conformance.sweep.choosing import judge_for
 from tiebreak.conformance.sweep.intervals import MOST_KEPT, Folded, fold, joined
 from tiebreak.conformance.sweep.job import space_of
-from tiebreak.conformance.sweep.judging import Look, SolvingJudge, judge_for
+from tiebreak.conformance.sweep.look import Look
+from tiebreak.conformance.sweep.solving import SolvingJudge
 from tiebreak.golden.elements import numpy_dtype
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.space import space_from

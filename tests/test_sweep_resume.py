@@ -18,8 +18,8 @@ import pytest
 from sweep_support import FIXED, cli, half_space, sample
 
 from tiebreak.conformance.sweep.blocks import judged
+from tiebreak.conformance.sweep.choosing import judge_for
 from tiebreak.conformance.sweep.job import How, sweep_job
-from tiebreak.conformance.sweep.judging import judge_for
 from tiebreak.conformance.sweep.log import part_of
 from tiebreak.conformance.sweep.sweeper import Sweeper
 from tiebreak.golden.errors import MachineryFailed

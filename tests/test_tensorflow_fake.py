@@ -18,7 +18,8 @@ from tiebreak.conformance.operators.model import Wanted
 from tiebreak.golden import kernel, oracle
 from tiebreak.golden.elements import FLOAT_TYPES, decode, numpy_dtype
 from tiebreak.golden.errors import InvalidInput, Unsupported
-from tiebreak.golden.nodes import Case, make_node
+from tiebreak.golden.make_node import make_node
+from tiebreak.golden.nodes import Case
 from tiebreak.golden.operators import get_operator
 from tiebreak.golden.problem import UNDEFINED, Elementwise, Problem
 from tiebreak.golden.problems import problems_of

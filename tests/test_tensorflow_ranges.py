@@ -11,7 +11,7 @@ from answers_of_tensorflow_ranges import SCALED, WIDTHLESS, D, Q, case, outputs
 
 from tiebreak.adapters.isolation import IsolatedBackend
 from tiebreak.golden.errors import InvalidInput
-from tiebreak.golden.nodes import make_node
+from tiebreak.golden.make_node import make_node
 from tiebreak.golden.operators import get_operator
 from tiebreak.golden.problems import problems_of
 

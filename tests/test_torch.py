@@ -17,7 +17,8 @@ from tiebreak.adapters.isolation import IsolatedBackend
 from tiebreak.adapters.reproducer import Wanted, script
 from tiebreak.golden.elements import numpy_dtype
 from tiebreak.golden.errors import Unsupported
-from tiebreak.golden.nodes import Case, Node, make_node, with_constants
+from tiebreak.golden.make_node import make_node
+from tiebreak.golden.nodes import Case, Node, with_constants
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")

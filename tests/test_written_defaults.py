@@ -20,7 +20,8 @@ from tiebreak.conformance.paths.dependence import axis_of
 from tiebreak.conformance.paths.members import Part
 from tiebreak.conformance.running.forbidden import FORBIDDEN
 from tiebreak.golden.errors import InvalidInput, Unsupported
-from tiebreak.golden.nodes import Case, Node, make_node, node_from_key
+from tiebreak.golden.make_node import make_node, node_from_key
+from tiebreak.golden.nodes import Case, Node
 from tiebreak.golden.operators import OPERATORS
 from tiebreak.golden.operators.model import Attribute, Operator
 from tiebreak.golden.problems import problems_of

@@ -11,7 +11,8 @@ from tiebreak.conformance.semantics.quantize import QuantizeArithmetic
 from tiebreak.conformance.semantics.quantize_v2 import QuantizeV2Arithmetic
 from tiebreak.golden.elements import ELEMENT_TYPES, FloatType, IntegerType
 from tiebreak.golden.errors import InvalidInput
-from tiebreak.golden.nodes import Node, make_node
+from tiebreak.golden.make_node import make_node
+from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators import get_operator
 
 ARITHMETICS: dict[str, Callable[[Node], Arithmetic]] = {

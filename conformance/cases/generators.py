@@ -28,11 +28,12 @@ from hypothesis import seed as use_seed
 from hypothesis import strategies as st
 from hypothesis.internal.conjecture import providers
 
-from tiebreak.conformance.coverage import exercised
+from tiebreak.conformance.cases.situations import exercised
 from tiebreak.conformance.operators import LAYOUTS, SUITES
 from tiebreak.conformance.operators.model import Wanted
 from tiebreak.golden.elements import FloatType, IntegerType, decode, encode, neighbour, numpy_dtype
-from tiebreak.golden.nodes import Case, Node, make_node
+from tiebreak.golden.make_node import make_node
+from tiebreak.golden.nodes import Case, Node
 from tiebreak.golden.operators import OPERATORS, get_operator
 from tiebreak.golden.problem import Array
 

@@ -14,9 +14,10 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from tiebreak.conformance.coverage import exercised
+from tiebreak.conformance.cases.situations import exercised
 from tiebreak.golden.elements import ELEMENT_TYPES, FloatType
-from tiebreak.golden.nodes import Case, Node, make_node, with_constants
+from tiebreak.golden.make_node import make_node
+from tiebreak.golden.nodes import Case, Node, with_constants
 from tiebreak.golden.problem import Array
 from tiebreak.golden.samples.model import Tensor, real_code
 

@@ -13,12 +13,13 @@ import numpy as np
 
 from tiebreak.conformance.cases.choice import why_none
 from tiebreak.conformance.cases.generators import case_id, generate_cases
+from tiebreak.conformance.cases.path_probes import path_cases
 from tiebreak.conformance.cases.relations import related_cases
-from tiebreak.conformance.paths.dependence import path_cases
 from tiebreak.golden.builder import all_files, file_name
 from tiebreak.golden.elements import ELEMENT_TYPES, FloatType, IntegerType, parse_real
 from tiebreak.golden.errors import InvalidInput
-from tiebreak.golden.nodes import Case, Node, TensorType, make_node
+from tiebreak.golden.make_node import make_node
+from tiebreak.golden.nodes import Case, Node, TensorType
 from tiebreak.golden.operators import OPERATORS, get_operator
 from tiebreak.golden.operators.model import Operator
 from tiebreak.golden.problem import Array

@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from tiebreak.conformance.coverage import exercised
+from tiebreak.conformance.cases.situations import exercised
 from tiebreak.conformance.judging.truths import TruthCache
 from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES
-from tiebreak.golden.nodes import Case, make_node
+from tiebreak.golden.make_node import make_node
+from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array
 from tiebreak.golden.samples.model import Tensor, beside, bits, real_code, scalar
 

@@ -14,8 +14,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from tiebreak import __version__
 from tiebreak.golden.errors import InvalidInput, MachineryFailed, Unsupported
+from tiebreak.version import __version__
 
 LOCAL = "local"
 CONNECT_LIMIT = 30.0  # seconds to reach the scheduler, and then for its first worker

@@ -17,7 +17,6 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
-from tiebreak import __version__
 from tiebreak.adapters import frames
 from tiebreak.adapters.answering import as_header
 from tiebreak.adapters.faults import Faults
@@ -30,9 +29,11 @@ from tiebreak.conformance.sweep.explaining import causes_of
 from tiebreak.conformance.sweep.intervals import interval_from
 from tiebreak.conformance.sweep.sweeper import Sweeper
 from tiebreak.golden.errors import InvalidInput, TiebreakError, Unsupported
-from tiebreak.golden.nodes import Case, node_from_key
+from tiebreak.golden.make_node import node_from_key
+from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array
 from tiebreak.golden.space import space_from
+from tiebreak.version import __version__
 
 MOST_WARM = 2  # backends kept by a worker process
 

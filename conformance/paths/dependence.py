@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from tiebreak.conformance.cases.path_probes import PREFIX, path_cases
+from tiebreak.conformance.cases.path_probes import PREFIX
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
 from tiebreak.conformance.causes.settling import Element
 from tiebreak.conformance.judging.judge import DEVIATES, judge
@@ -27,7 +27,7 @@ from tiebreak.golden.nodes import Case
 from tiebreak.golden.operators import get_operator
 from tiebreak.golden.problem import Array
 
-__all__ = ["causes_by_path", "path_cases", "path_rows"]
+__all__ = ["causes_by_path", "path_rows"]
 
 STAGE = "paths"
 MOST_RUNS = 4

@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING
 
 from tiebreak.adapters.isolation import IsolatedBackend
 from tiebreak.adapters.registry import check_spec
+from tiebreak.conformance.cases.path_probes import path_cases
 from tiebreak.conformance.cases.plan import Selection, generated, stored_cases
 from tiebreak.conformance.cases.relations import related_cases
 from tiebreak.conformance.gate.waivers import Waiver, entries_of, read_waivers, waiver_of
 from tiebreak.conformance.judging.rows import Kind
 from tiebreak.conformance.judging.truths import TruthCache
-from tiebreak.conformance.paths.dependence import path_cases
 from tiebreak.conformance.pytest_plugin.assertions import is_stored, shown
 from tiebreak.conformance.pytest_plugin.findings import Finding, Shown, finding, is_valid, replay_command, with_waivers
 from tiebreak.conformance.running.assembling import assemble

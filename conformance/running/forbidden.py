@@ -11,7 +11,8 @@ import numpy as np
 
 from tiebreak.adapters.isolation import Keep
 from tiebreak.adapters.outcome import Outcome
-from tiebreak.golden.nodes import Case, make_node
+from tiebreak.golden.make_node import make_node
+from tiebreak.golden.nodes import Case
 
 MOST_SHOWN = 4  # results of an accepted call
 

@@ -23,7 +23,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from tiebreak import __version__
 from tiebreak.adapters import frames
 from tiebreak.adapters.answering import as_header
 from tiebreak.adapters.outcome import Outcome
@@ -33,6 +32,7 @@ from tiebreak.golden.files import bounded_text
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.places import UNFINISHED
 from tiebreak.reports.records import replace_file
+from tiebreak.version import __version__
 
 FOLDER = UNFINISHED
 LOCK = "lock"

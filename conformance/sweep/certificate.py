@@ -13,7 +13,6 @@ from typing import Any
 
 import jsonschema
 
-from tiebreak import __version__
 from tiebreak.adapters.platform_facts import instruction_sets, machine
 from tiebreak.conformance.judging.judge import GRADES
 from tiebreak.conformance.judging.rows import text_of
@@ -26,6 +25,7 @@ from tiebreak.golden.files import bounded_text
 from tiebreak.golden.rounding import ROUND_MODES
 from tiebreak.golden.space import Space, space_from
 from tiebreak.reports.records import write_aside
+from tiebreak.version import __version__
 
 FORMAT = {"format": "tiebreak-certificate", "version": 1}
 LARGEST = 64 << 20  # bytes

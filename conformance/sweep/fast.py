@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tiebreak.conformance.judging.judge import DEVIATES, EXACT, GRADES, UNSPECIFIED, WORKING
-from tiebreak.conformance.sweep.judging import Look
+from tiebreak.conformance.sweep.look import Look
 from tiebreak.golden import _kernel, kernel
 from tiebreak.golden.elements import IntegerType
 from tiebreak.golden.kernels import tensors

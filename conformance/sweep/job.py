@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from tiebreak import __version__
 from tiebreak.adapters.isolation import MEMORY_LIMIT
 from tiebreak.adapters.registry import check_spec, spec_from_file
 from tiebreak.conformance.cases.plan import Selection, chosen_operators, flatten, typed_case
@@ -35,6 +34,7 @@ from tiebreak.golden.operators import get_operator
 from tiebreak.golden.places import check_output
 from tiebreak.golden.problems import problems_of
 from tiebreak.golden.space import Space, check
+from tiebreak.version import __version__
 
 Progress = Callable[[int, int], None]  # inputs done, and of how many
 

@@ -16,7 +16,8 @@ from tiebreak.adapters.process import MIB, TooMuchMemory, WorkerProcess
 from tiebreak.adapters.replies import START_LIMIT, hello_of
 from tiebreak.adapters.sweeping import Answer, answers
 from tiebreak.conformance.sweep.blocks import Block, Digests, judged
-from tiebreak.conformance.sweep.judging import Judge, judge_for
+from tiebreak.conformance.sweep.choosing import judge_for
+from tiebreak.conformance.sweep.look import Judge
 from tiebreak.golden import kernel
 from tiebreak.golden.errors import MachineryFailed, Unsupported
 from tiebreak.golden.space import Space

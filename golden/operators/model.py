@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES
 from tiebreak.golden.errors import InvalidInput
+from tiebreak.golden.nodes import Node
+from tiebreak.golden.problem import Array, Problem
+from tiebreak.golden.samples.model import Sample
 from tiebreak.golden.vector_inputs.by_theme import Theme
-
-if TYPE_CHECKING:
-    from tiebreak.golden.nodes import Node
-    from tiebreak.golden.problem import Array, Problem
-    from tiebreak.golden.samples.model import Sample
 
 
 @dataclass(frozen=True)
@@ -22,7 +20,7 @@ class Clause:
     """One normative statement (or, if `unspecified`, one thing that the document leaves open).
 
     `when` and `situation` say which cases can show it, for counting generated checks: attribute values, and a key of
-    conformance.coverage.SITUATIONS; without them every case of the operator does.
+    conformance.cases.situations.SITUATIONS; without them every case of the operator does.
     """
 
     id: str
@@ -159,6 +157,14 @@ class Operator:
                 return attribute
         known = ", ".join(attribute.name for attribute in self.attributes)
         raise InvalidInput(f"{self.id} has no attribute {name!r}; it has: {known}")
+
+    def default(self, attribute: str) -> Any:
+        """What an absent attribute means; None if it must be there. InvalidInput if there is none of this name."""
+        return self.attribute(attribute).default
+
+    def allowed_modes(self, attributes: Mapping[str, Any]) -> tuple[str, ...]:
+        """The rounding modes that the document allows with these attributes; see `modes_of`."""
+        return self.modes_of(attributes)
 
     def parse_attributes(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Validated attributes in the node's form, required ones present, absent optional ones left off."""

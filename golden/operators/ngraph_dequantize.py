@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from tiebreak.golden.errors import InvalidInput
+from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators.model import (
     ALL_QUANTIZED_TYPES,
     ALL_REAL_TYPES,
@@ -18,9 +18,6 @@ from tiebreak.golden.operators.model import (
 )
 from tiebreak.golden.problem import Array, Elementwise, along, flat, kind_of
 from tiebreak.golden.samples import ngraph_dequantize as samples
-
-if TYPE_CHECKING:
-    from tiebreak.golden.nodes import Node
 
 DOCUMENT = "nGraph documentation, ops/dequantize.rst"
 OLDER = "nGraph documentation, older form of the pair (third input named offset)"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators.model import (
     ALL_QUANTIZED_TYPES,
     ALL_REAL_TYPES,
@@ -24,9 +24,6 @@ from tiebreak.golden.operators.ngraph_dequantize import check_projection
 from tiebreak.golden.problem import Array, Quantization, bits_of
 from tiebreak.golden.rounding import DEFINITIONS, ROUND_MODES
 from tiebreak.golden.vector_inputs.by_theme import HALF, Setting, Sketch, per_tensor, small_floors, spread_over
-
-if TYPE_CHECKING:
-    from tiebreak.golden.nodes import Node
 
 DOCUMENT = "nGraph documentation, ops/quantize.rst"
 OLDER = "nGraph documentation, older ops/quantize.rst (third input named offset)"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from tiebreak.golden.elements import FLOAT_TYPES
 from tiebreak.golden.errors import InvalidInput
+from tiebreak.golden.nodes import Node
 from tiebreak.golden.onnx_types import BYTES, E8M0, FLOAT4, FLOAT8, INT2, OPSETS, REALS, WORDS
 from tiebreak.golden.operators import onnx_linear as linear
 from tiebreak.golden.operators.model import Answer, Attribute, Clause, Contest, Operator, Types, parse_integer
@@ -16,9 +17,6 @@ from tiebreak.golden.operators.onnx_linear import DEFAULT_AXIS, Version
 from tiebreak.golden.operators.onnx_rank_one_contested import DEQUANTIZE, rank_one
 from tiebreak.golden.problem import Array, Elementwise, codes_of, kind_of
 from tiebreak.golden.samples import onnx_dequantize_linear as samples
-
-if TYPE_CHECKING:
-    from tiebreak.golden.nodes import Node
 
 ID = "onnx.DequantizeLinear"
 DOCUMENT = "ONNX operator schema, DequantizeLinear-21"

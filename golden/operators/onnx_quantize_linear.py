@@ -7,12 +7,13 @@ pose a Quantization; all others an Elementwise.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from tiebreak.golden.elements import FLOAT_TYPES
 from tiebreak.golden.errors import InvalidInput
+from tiebreak.golden.nodes import Node
 from tiebreak.golden.onnx_types import (
     BYTES,
     CLASSIC_OUTPUTS,
@@ -39,9 +40,6 @@ from tiebreak.golden.operators.onnx_quantize_linear_contested import (
 from tiebreak.golden.operators.onnx_quantize_linear_themes import axes_theme, no_zero_point_theme
 from tiebreak.golden.problem import Array, Elementwise, Problem, Quantization, bits_of, codes_of, kind_of
 from tiebreak.golden.samples import onnx_quantize_linear as samples
-
-if TYPE_CHECKING:
-    from tiebreak.golden.nodes import Node
 
 ID = "onnx.QuantizeLinear"
 OLDER = "ONNX operator schema, QuantizeLinear-10, -13 and -19"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from tiebreak.golden.errors import InvalidInput
+from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators.model import (
     ALL_REAL_TYPES,
     Answer,
@@ -21,9 +22,6 @@ from tiebreak.golden.operators.model import (
 )
 from tiebreak.golden.problem import Array, Elementwise, flat, kind_of
 from tiebreak.golden.samples import openvino_fake_quantize as samples
-
-if TYPE_CHECKING:
-    from tiebreak.golden.nodes import Node
 
 DOCUMENT = "OpenVINO documentation, FakeQuantize-1"
 BROADCAST = "OpenVINO documentation, Broadcast Rules For Elementwise Operations"

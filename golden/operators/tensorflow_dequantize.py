@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES
 from tiebreak.golden.errors import InvalidInput
+from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators.model import Answer, Attribute, Clause, Operator, Types, parse_boolean, parse_choice
 from tiebreak.golden.operators.tensorflow_ranges import (
     KERNEL,
@@ -19,9 +20,6 @@ from tiebreak.golden.operators.tensorflow_ranges import (
 )
 from tiebreak.golden.problem import Array, Elementwise, kind_of
 from tiebreak.golden.samples import tensorflow_dequantize as samples
-
-if TYPE_CHECKING:
-    from tiebreak.golden.nodes import Node
 
 API = "TensorFlow API documentation, Dequantize"
 TESTS = "TensorFlow, dequantize_op_test.cc"

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tiebreak.golden.errors import InvalidInput
+from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators.model import Answer, Attribute, Clause, Contest, Operator, Types, parse_boolean
 from tiebreak.golden.problem import Array, Elementwise, flat, kind_of
 from tiebreak.golden.rounding import ROUND_MODES, is_nearest
 from tiebreak.golden.samples import tensorflow_fake_quant as samples
-
-if TYPE_CHECKING:
-    from tiebreak.golden.nodes import Node
 
 DOCUMENT = "TensorFlow API documentation, FakeQuantWithMinMaxVars"
 KERNEL = "TensorFlow 2.21, CPU kernel"

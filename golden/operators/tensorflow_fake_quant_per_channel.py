@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from tiebreak.golden.errors import InvalidInput
+from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators import tensorflow_fake_quant as per_tensor
 from tiebreak.golden.operators.model import Clause, Operator
 from tiebreak.golden.samples import tensorflow_fake_quant_per_channel as samples
-
-if TYPE_CHECKING:
-    from tiebreak.golden.nodes import Node
 
 DOCUMENT = "TensorFlow API documentation, FakeQuantWithMinMaxVarsPerChannel"
 RANKS = (1, 2, 4)

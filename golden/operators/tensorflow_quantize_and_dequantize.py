@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from tiebreak.golden.errors import InvalidInput
+from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators.model import (
     ALL_REAL_TYPES,
     Answer,
@@ -22,9 +23,6 @@ from tiebreak.golden.operators.model import (
 )
 from tiebreak.golden.problem import Array, Elementwise, along, flat, kind_of
 from tiebreak.golden.samples import tensorflow_quantize_and_dequantize as samples
-
-if TYPE_CHECKING:
-    from tiebreak.golden.nodes import Node
 
 ID = "tensorflow.QuantizeAndDequantizeV4"
 DOCUMENT = "TensorFlow API documentation, QuantizeAndDequantizeV4"

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES
 from tiebreak.golden.errors import InvalidInput
+from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators.model import Attribute, Clause, Operator, Types, parse_boolean, parse_choice
 from tiebreak.golden.operators.tensorflow_quantize_v2_contested import CONTESTED, JAVA
 from tiebreak.golden.operators.tensorflow_ranges import (
@@ -22,9 +23,6 @@ from tiebreak.golden.operators.tensorflow_ranges import (
 )
 from tiebreak.golden.problem import Array, Elementwise, flat, kind_of
 from tiebreak.golden.samples import tensorflow_quantize_v2 as samples
-
-if TYPE_CHECKING:
-    from tiebreak.golden.nodes import Node
 
 ROUND_MODES = {
     "HALF_AWAY_FROM_ZERO": "ROUND_NEAREST_TOWARD_INFINITY",

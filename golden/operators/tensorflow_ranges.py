@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tiebreak.golden.errors import InvalidInput
+from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators.model import Answer, Contest
 from tiebreak.golden.problem import Array, along, flat
-
-if TYPE_CHECKING:
-    from tiebreak.golden.nodes import Node
 
 QUANTIZE_API = "TensorFlow API documentation, QuantizeV2"
 KERNEL = "TensorFlow 2.21, CPU kernel"

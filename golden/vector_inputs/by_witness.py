@@ -1,6 +1,6 @@
 """The theme whose inputs tell two arithmetics apart: the witnesses of `tiebreak audit --matrix`, kept as bits.
 
-golden/witnesses.json is written by tests/make_witnesses.py; what the inputs must give is the oracle's, as everywhere.
+witnesses.json is written by tests/make_witnesses.py; what the inputs must give is the oracle's, as everywhere.
 An audit asks them first.
 """
 

@@ -7,17 +7,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tiebreak.version import __version__
+
 if TYPE_CHECKING:
     from tiebreak.adapters.program import serve
     from tiebreak.adapters.protocol import Backend
     from tiebreak.conformance.cases.generators import cases, nodes
     from tiebreak.conformance.pytest_plugin.assertions import assert_conforms, verdicts
     from tiebreak.golden.errors import DamagedFile, InvalidInput, MachineryFailed, TiebreakError, Unsupported
-    from tiebreak.golden.nodes import Case, Node, TensorType, make_node
+    from tiebreak.golden.make_node import make_node
+    from tiebreak.golden.nodes import Case, Node, TensorType
     from tiebreak.golden.operators import OPERATORS, get_operator
     from tiebreak.reports.tables import load
-
-__version__ = "0.1.0"
 
 PUBLIC = {
     "Backend": "tiebreak.adapters.protocol",
@@ -34,7 +35,7 @@ PUBLIC = {
     "cases": "tiebreak.conformance.cases.generators",
     "get_operator": "tiebreak.golden.operators",
     "load": "tiebreak.reports.tables",
-    "make_node": "tiebreak.golden.nodes",
+    "make_node": "tiebreak.golden.make_node",
     "nodes": "tiebreak.conformance.cases.generators",
     "serve": "tiebreak.adapters.program",
     "verdicts": "tiebreak.conformance.pytest_plugin.assertions",

@@ -9,10 +9,10 @@ from typing import Any, NoReturn
 
 import click
 
-from tiebreak import __version__
 from tiebreak.cli import auditing, backends, gating, reading, running, streams, sweeping, tables, vectors
 from tiebreak.golden.errors import EXIT_FAILED, EXIT_USAGE, InvalidInput, TiebreakError
 from tiebreak.golden.untrusted_text import one_line
+from tiebreak.version import __version__
 
 EXIT_CODES = """\b
 Exit codes, the same in every command:

@@ -1,0 +1,58 @@
+"""Which judge a sweep gets: the kernel's fast loops where the node is a plain quantization, else the one that solves.
+
+Both judge as `run` does; a sweep starts by comparing them with each other.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tiebreak.conformance.judging.truths import kernel_truth
+from tiebreak.conformance.sweep.fast import FastJudge
+from tiebreak.conformance.sweep.look import Judge, Look
+from tiebreak.conformance.sweep.solving import SolvingJudge
+from tiebreak.golden.elements import IntegerType
+from tiebreak.golden.errors import MachineryFailed
+from tiebreak.golden.problem import Elementwise, Problem, Quantization
+from tiebreak.golden.space import Space
+
+
+def plain_quantization(problem: Problem) -> bool:
+    """Whether a problem is round(x / scale) + zero_point with one type for x, scale and division, and one scale."""
+    if isinstance(problem, Quantization):
+        return problem.scale.size == 1 and problem.zero_point.size == 1 and problem.real.bits <= 32
+    return (
+        isinstance(problem, Elementwise)
+        and problem.formula == "onnx.QuantizeLinear"
+        and isinstance(problem.result, IntegerType)
+        and problem.constants["division"]
+        and problem.kinds[0] == problem.kinds[1] == problem.working
+        and problem.working.bits <= 32
+        and problem.operands[1].min() == problem.operands[1].max()
+        and problem.operands[2].min() == problem.operands[2].max()
+    )
+
+
+def judge_for(space: Space) -> Judge:
+    """The fastest judge there is for the space, which has agreed with the other one on a sample."""
+    solving = SolvingJudge(space)
+    _, problem = solving.posed(0, min(space.piece, 16))
+    if not plain_quantization(problem):
+        return solving
+    fast = FastJudge(space)
+    for at in np.linspace(0, space.inputs - space.piece, 5).astype(int) // space.piece * space.piece:
+        compare(fast, solving, int(at), space)
+    return fast
+
+
+def compare(fast: Judge, solving: SolvingJudge, at: int, space: Space) -> None:
+    """MachineryFailed if the two judges differ on results that are right, and on others."""
+    size = min(space.piece, 4096)
+    case, problem = solving.posed(at, size)
+    right = kernel_truth(case, [problem], case.node.modes[0]).exact.astype(space.node.outputs[0].dtype)
+    for output in (right, right[::-1].copy()):
+        one, other = Look(), Look()
+        fast.look(at, output, one)
+        solving.look_at_piece(at, output, other)
+        if not np.array_equal(one.counts, other.counts):
+            raise MachineryFailed(f"{space.node.operator}: two ways to judge a sweep disagree; one of them is wrong")

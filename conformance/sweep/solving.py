@@ -1,0 +1,56 @@
+"""The slow judge of a sweep: each piece is solved as a case. It works for any node."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tiebreak.conformance.judging.judge import DEVIATES, GRADES, judge_outputs
+from tiebreak.conformance.judging.truths import Truths, kernel_truth
+from tiebreak.conformance.sweep.look import Look
+from tiebreak.golden import kernel
+from tiebreak.golden.nodes import Case
+from tiebreak.golden.problem import Array, Problem
+from tiebreak.golden.problems import problems_of
+from tiebreak.golden.space import Space
+
+
+@dataclass(frozen=True)
+class SolvingJudge:
+    """For any node: each piece is a case."""
+
+    space: Space
+
+    def look(self, at: int, output: Array, found: Look) -> None:
+        size = self.space.piece
+        for start in range(0, output.size, size):
+            self.look_at_piece(at + start, output[start : start + size], found)
+
+    def look_at_piece(self, at: int, output: Array, found: Look) -> None:
+        case, problem = self.posed(at, output.size)
+        modes = case.node.modes or ("",)
+        truths = Truths({mode: kernel_truth(case, [problem], mode) for mode in modes}, modes, (problem,))
+        judgement = judge_outputs([output.reshape(problem.shape)], truths)
+        found.counts += np.bincount(judgement.grades, minlength=len(GRADES))
+        where = np.flatnonzero(judgement.grades == DEVIATES)
+        if where.size:
+            found.wrong.append((at + where, judgement.values[where], truths.own.exact[where]))
+
+    def look_at_modes(self, at: int, output: Array, found: Look) -> None:
+        size = self.space.piece
+        for start in range(0, output.size, size):
+            part = output[start : start + size]
+            case, problem = self.posed(at + start, part.size)
+            if not case.node.modes:
+                return
+            for number, mode in enumerate(kernel.MODES):
+                truths = Truths({mode: kernel_truth(case, [problem], mode)}, (mode,), (problem,))
+                grades = judge_outputs([part.reshape(problem.shape)], truths).grades
+                found.differ[number] += np.count_nonzero(grades == DEVIATES)
+
+    def posed(self, at: int, size: int) -> tuple[Case, Problem]:
+        """The case, and the problem of its first output."""
+        inputs = self.space.first_input(at, size), *self.space.other_inputs(at)
+        case = Case("sweep", self.space.node, inputs)
+        return case, problems_of(case)[0]

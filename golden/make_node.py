@@ -1,0 +1,126 @@
+"""Nodes of the operators that are ours: from what a person asks for, validated, and from the text of a node's key."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from tiebreak.golden.elements import numpy_dtype
+from tiebreak.golden.errors import InvalidInput
+from tiebreak.golden.nodes import Constant, Node, TensorType
+from tiebreak.golden.operators import OPERATORS, get_operator
+from tiebreak.golden.operators.model import Operator, Types
+
+TYPE_ATTRIBUTES = ("type", "T", "dtype", "output_dtype")
+
+
+def make_node(
+    operator: str,
+    *,
+    real: str = "",
+    quantized: str = "",
+    scale: str = "",
+    attributes: Mapping[str, Any] | None = None,
+    form: int = 0,
+    zero_point: bool = True,
+    opset: int = 0,
+) -> Node:
+    """A validated node.
+
+    `real` and `quantized` are its real and its quantized element type, whichever goes in; float32 and uint8 unless an
+    attribute (`type`, `T`, `dtype`, `output_dtype`) names the output's, which they must not contradict. `scale` is the
+    scale's type, where it may be another. `form` picks the document's input names; `zero_point=False` leaves the
+    optional input off; `opset` 0 means the first from 21 on that has such a node, for an ONNX operator.
+
+    Raises InvalidInput for an unknown operator, type, attribute or attribute value.
+    """
+    spec = get_operator(operator)
+    given = dict(attributes or {})
+    check_request(spec, form, scale, zero_point, opset)
+    real, quantized = asked_types(spec, real, quantized, given)
+    types = Types(real, quantized, scale, zero_point, opset)
+    written = spec.parse_attributes(with_type(spec, types, given))
+    said = spec.normalised(written)
+    if spec.opsets:
+        types = replace(types, opset=version_of(spec, opset) if opset else spec.first_opset(types, said))
+    # A version that was asked for must have what is written out; one that was found need not.
+    inputs, outputs = spec.signature(types, written if opset else said)
+    named = tensor_types(spec.forms[form][: len(inputs)], inputs), tensor_types(spec.outputs, outputs)
+    return Node(operator, said, *named, types.opset, document=spec)
+
+
+def check_request(spec: Operator, form: int, scale: str, zero_point: bool, opset: int) -> None:
+    """InvalidInput for what the operator has not, whatever its types."""
+    if isinstance(form, bool) or not isinstance(form, int) or not 0 <= form < len(spec.forms):
+        raise InvalidInput(f"{spec.id}: form {form!r} is not one of 0 to {len(spec.forms) - 1}")
+    if scale and not spec.opsets:
+        raise InvalidInput(f"{spec.id}: its scale has no type of its own")
+    if not zero_point and not spec.optional_inputs:
+        raise InvalidInput(f"{spec.id}: {spec.forms[form][-1]} can't be left off")
+    if opset and not spec.opsets:
+        raise InvalidInput(f"{spec.id}: opset {opset}: only ONNX operators have one")
+
+
+def version_of(spec: Operator, opset: int) -> int:
+    """The version of the operator that an operator set means: the last one up to it."""
+    earlier = [version for version in spec.opsets if version <= opset]
+    if not earlier or opset > spec.opsets[-1]:
+        raise InvalidInput(f"{spec.id}: opset {opset} is not one of {spec.opsets[0]} to {spec.opsets[-1]}")
+    return earlier[-1]
+
+
+def asked_types(spec: Operator, real: str, quantized: str, attributes: Mapping[str, Any]) -> tuple[str, str]:
+    """The real and the quantized type, from what was asked and from the attribute that names the output's type.
+
+    InvalidInput if the two differ, or for a type that the operator has not.
+    """
+    attribute = next((a for a in spec.attributes if a.name in TYPE_ATTRIBUTES and attributes.get(a.name)), None)
+    if attribute is not None:
+        named = str(spec.parse_attributes_given({attribute.name: attributes[attribute.name]})[attribute.name])
+        asked = real if spec.family == "dequantize" else quantized
+        if asked and asked != named and not (spec.opsets and spec.family == "dequantize"):
+            raise InvalidInput(f"{spec.id}: {attribute.name} is {named}, but the output's type {asked} is asked for")
+        if spec.family == "dequantize":
+            real = real or named
+        else:
+            quantized = named
+    real = real or "float32"
+    check_choice(spec.id, "real type", real, spec.real_types)
+    if spec.quantized_types:
+        quantized = quantized or ("uint8" if "uint8" in spec.quantized_types else spec.quantized_types[0])
+        check_choice(spec.id, "quantized type", quantized, spec.quantized_types)
+    return real, quantized
+
+
+def with_type(spec: Operator, types: Types, attributes: dict[str, Any]) -> dict[str, Any]:
+    """The attributes with the required one that names the output's type, if it is absent."""
+    named = types.real if spec.family == "dequantize" else types.quantized
+    for attribute in spec.attributes:
+        if attribute.required and attribute.name in ("type", "T"):
+            attributes.setdefault(attribute.name, named)
+    return attributes
+
+
+def tensor_types(names: Sequence[str], kinds: Sequence[str]) -> tuple[TensorType, ...]:
+    return tuple(TensorType(name, numpy_dtype(kind)) for name, kind in zip(names, kinds, strict=True))
+
+
+def check_choice(operator: str, what: str, name: str, allowed: Sequence[str]) -> None:
+    if name not in allowed:
+        raise InvalidInput(f"{operator}: {what} {name!r} is not one of {', '.join(allowed)}")
+
+
+def node_from_key(key: str) -> Node:
+    """The node that `Node.key` wrote."""
+    data = json.loads(key)
+    attributes = {k: tuple(v) if isinstance(v, list) else v for k, v in data["attributes"].items()}
+    inputs, outputs = (
+        tuple(TensorType(name, numpy_dtype(dtype)) for name, dtype in data[side]) for side in ("inputs", "outputs")
+    )
+    baked = tuple(
+        Constant(name, dtype, tuple(shape), tuple(codes)) for name, dtype, shape, codes in data.get("constants", ())
+    )
+    document = OPERATORS.get(data["operator"])
+    return Node(data["operator"], attributes, inputs, outputs, int(data.get("opset", 0)), baked, document)
