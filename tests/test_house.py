@@ -21,8 +21,9 @@ def circles(arrows: dict[str, set[str]]) -> list[list[str]]:
 
 
 def test_no_module_needs_itself() -> None:
+    """But for a package that imports compiled modules of its own, which grimp takes for itself."""
     graph = grimp.build_graph("tiebreak", exclude_type_checking_imports=False, cache_dir=None)
-    arrows = {name: set(graph.find_modules_directly_imported_by(name)) for name in graph.modules}
+    arrows = {name: set(graph.find_modules_directly_imported_by(name)) - {name} for name in graph.modules}
     assert len(arrows) > 250
     assert circles(arrows) == []
 
