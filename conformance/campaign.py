@@ -22,15 +22,8 @@ from tiebreak.conformance.sweep.certificate import read_certificate
 from tiebreak.conformance.sweep.job import How, Progress, sweep_job
 from tiebreak.conformance.sweep.log import part_of
 from tiebreak.conformance.sweep.plan_file import Sweep, specs_of
-from tiebreak.golden.errors import (
-    EXIT_CONFORMS,
-    EXIT_DISCREPANCIES,
-    EXIT_FAILED,
-    EXIT_NOTHING_RAN,
-    MachineryFailed,
-    TiebreakError,
-    Unsupported,
-)
+from tiebreak.golden.errors import MachineryFailed, TiebreakError, Unsupported
+from tiebreak.golden.exit_codes import exit_code
 from tiebreak.golden.messages import gist
 from tiebreak.golden.places import check_writable
 from tiebreak.reports.campaign import markdown
@@ -114,7 +107,7 @@ class Campaign:
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
             "plan": str(self.plan),
             "sweeps": rows,
-            "exit": exit_code(rows),
+            "exit": exit_code_of_campaign(rows),
         }
 
     def write(self) -> None:
@@ -193,10 +186,10 @@ def result_of(data: Mapping[str, Any]) -> Row:
     }
 
 
-def exit_code(rows: Sequence[Row]) -> int:
-    """By the contract's table: a proven mismatch outranks a failure."""
-    if any(row.get("mismatches") for row in rows):
-        return EXIT_DISCREPANCIES
-    if any(row["status"] in ("failed", "waiting") or row.get("faults") for row in rows):
-        return EXIT_FAILED
-    return EXIT_CONFORMS if any(row["status"] in ("done", "kept") for row in rows) else EXIT_NOTHING_RAN
+def exit_code_of_campaign(rows: Sequence[Row]) -> int:
+    """The exit code of all sweeps of a plan together."""
+    return exit_code(
+        discrepancies=any(row.get("mismatches") for row in rows),
+        failures=any(row["status"] in ("failed", "waiting") or row.get("faults") for row in rows),
+        ran=any(row["status"] in ("done", "kept") for row in rows),
+    )

@@ -10,7 +10,7 @@ from typing import Any
 
 from tiebreak.conformance.cases.generators import generate_cases
 from tiebreak.golden.builder import all_files, file_name
-from tiebreak.golden.errors import EXIT_CONFORMS, EXIT_DISCREPANCIES
+from tiebreak.golden.exit_codes import EXIT_CONFORMS, EXIT_DISCREPANCIES
 from tiebreak.golden.operators import OPERATORS
 from tiebreak.golden.vectorfile import VECTORS, read_document
 
@@ -33,13 +33,13 @@ def generated_by_clause(count: int, seed: int = 0) -> Counter[str]:
 
 def backends_by_clause(folders: Iterable[Path]) -> dict[str, set[str]]:
     """The backends that ran a case of each clause, in the given runs."""
+    from tiebreak.golden.verdicts import RAN
     from tiebreak.reports.records import read_run
-    from tiebreak.reports.summary import VERDICTS
 
     found: dict[str, set[str]] = defaultdict(set)
     for folder in folders:
         results = read_run(folder).results
-        ran = results[results["verdict"].isin(VERDICTS[:4])]
+        ran = results[results["verdict"].isin(RAN)]
         for backend, clauses in ran[["backend", "clauses"]].drop_duplicates().itertuples(index=False):
             for clause in str(clauses).split():
                 found[clause].add(str(backend))

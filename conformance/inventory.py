@@ -19,7 +19,8 @@ from tiebreak.adapters.isolation import IsolatedBackend
 from tiebreak.adapters.registry import check_spec, install_command, registered
 from tiebreak.conformance.running.backends import problem_of_start
 from tiebreak.golden.builder import all_files, file_name
-from tiebreak.golden.errors import EXIT_CONFORMS, EXIT_FAILED, TiebreakError
+from tiebreak.golden.errors import TiebreakError
+from tiebreak.golden.exit_codes import EXIT_CONFORMS, EXIT_FAILED
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.vectorfile import VECTORS, plainest_cases
 from tiebreak.reports.console import plain

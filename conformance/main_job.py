@@ -37,7 +37,8 @@ from tiebreak.conformance.running.journal import (
 )
 from tiebreak.conformance.running.outcomes import Runner
 from tiebreak.conformance.running.recording import BackendRecords
-from tiebreak.golden.errors import EXIT_NOTHING_RAN, DamagedFile, InvalidInput, MachineryFailed, TiebreakError
+from tiebreak.golden.errors import DamagedFile, InvalidInput, MachineryFailed, TiebreakError
+from tiebreak.golden.exit_codes import EXIT_NOTHING_RAN
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.places import check_writable
 from tiebreak.reports.console import plain

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-EXIT_CONFORMS = 0
-EXIT_DISCREPANCIES = 1
-EXIT_USAGE = 2
-EXIT_FAILED = 3
-EXIT_NOTHING_RAN = 4
+from tiebreak.golden.exit_codes import EXIT_FAILED, EXIT_USAGE
 
 
 class TiebreakError(Exception):

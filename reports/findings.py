@@ -10,8 +10,8 @@ from typing import Any
 
 from tiebreak.golden.messages import without_numbers
 from tiebreak.golden.untrusted_text import one_line
+from tiebreak.golden.verdicts import FAILED
 from tiebreak.reports.records import Run
-from tiebreak.reports.summary import FAILED
 
 TIES, NEAR, WRONG = "wrong by one at ties", "wrong by one next to a decision boundary", "wrong value"
 ACCEPTED, REFUSED = "invalid argument accepted", "valid one rejected"

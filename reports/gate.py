@@ -16,7 +16,8 @@ from xml.etree import ElementTree
 
 from rich.console import Console
 
-from tiebreak.golden.errors import EXIT_CONFORMS, EXIT_DISCREPANCIES, EXIT_FAILED, EXIT_NOTHING_RAN, InvalidInput
+from tiebreak.golden.errors import InvalidInput
+from tiebreak.golden.exit_codes import EXIT_CONFORMS, EXIT_DISCREPANCIES, EXIT_FAILED, EXIT_NOTHING_RAN
 from tiebreak.golden.messages import gist
 from tiebreak.golden.untrusted_text import printable
 from tiebreak.reports.junit import clean

@@ -21,10 +21,11 @@ from markupsafe import Markup
 from tiebreak.golden.errors import DamagedFile
 from tiebreak.golden.messages import gist
 from tiebreak.golden.rounding import ROUND_MODES, short_mode
+from tiebreak.golden.verdicts import FAILED, RAN, VERDICTS
 from tiebreak.reports.plots import distance_plot, exponent_plot
 from tiebreak.reports.records import Run, write_aside
 from tiebreak.reports.report_data import Names, cause_rows, cube, judged_exponents, names_of, numbers_text
-from tiebreak.reports.summary import FAILED, RAN, VERDICTS, mode_matrix, verdict_counts
+from tiebreak.reports.summary import mode_matrix, verdict_counts
 
 LARGEST = 1_950_000  # bytes; what does not fit stays in the Parquet files
 LONGEST_TEXT = 700
@@ -261,7 +262,7 @@ def plots(run: Run) -> list[tuple[str, list[Markup]]]:
 
 def reasons(run: Run) -> list[dict[str, Any]]:
     """Why cases did not run: verdict, kind of fault and message by backend and operator; failures first."""
-    idle = run.results[run.results["verdict"].isin(VERDICTS[4:])]
+    idle = run.results[~run.results["verdict"].isin(RAN)]
     keys = ["backend", "operator", "verdict", "fault", "message"]
     groups = idle.groupby(keys, sort=False)["case"].agg(["size", "first"])
     counted = groups.sort_values("size", ascending=False, kind="stable")

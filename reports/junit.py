@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
 from tiebreak.golden.untrusted_text import one_line, plural
+from tiebreak.golden.verdicts import FAILED, RAN, VERDICTS
 from tiebreak.reports.records import Run, write_aside
 from tiebreak.reports.repro_command import repro_words
-from tiebreak.reports.summary import FAILED, RAN, VERDICTS
 from tiebreak.reports.tables import Tables, as_tables
 
 if TYPE_CHECKING:

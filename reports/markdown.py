@@ -17,9 +17,10 @@ from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.messages import gist
 from tiebreak.golden.places import check_outside_runs
 from tiebreak.golden.untrusted_text import one_line, plural
+from tiebreak.golden.verdicts import FAILED, RAN
 from tiebreak.reports.records import Run
 from tiebreak.reports.repro_command import repro_words
-from tiebreak.reports.summary import FAILED, RAN, verdict_counts
+from tiebreak.reports.summary import verdict_counts
 from tiebreak.reports.tables import Tables, as_tables
 
 if TYPE_CHECKING:

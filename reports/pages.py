@@ -9,8 +9,9 @@ from typing import Any
 from tiebreak.golden.operators import OPERATORS
 from tiebreak.golden.operators.model import Attribute, Clause, Contest, Operator
 from tiebreak.golden.places import check_writable
+from tiebreak.golden.verdicts import VERDICTS
 from tiebreak.reports.records import Run, write_aside
-from tiebreak.reports.summary import VERDICTS, cause_groups, verdict_counts
+from tiebreak.reports.summary import cause_groups, verdict_counts
 
 BACKENDS = "## What real backends do"
 MOST_CAUSES = 12

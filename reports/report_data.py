@@ -17,14 +17,14 @@ from markupsafe import Markup
 from tiebreak.golden.elements import ELEMENT_TYPES, FloatType, IntegerType, decimal
 from tiebreak.golden.operators import OPERATORS
 from tiebreak.golden.operators.model import Contest, Operator
+from tiebreak.golden.verdicts import VERDICTS
 from tiebreak.reports.plots import distance_plot, exponent_plot
 from tiebreak.reports.records import Run
 from tiebreak.reports.repro_command import repro_words
+from tiebreak.reports.root_cause import root_of
 from tiebreak.reports.staircase import staircase
-from tiebreak.reports.summary import VERDICTS, grade
+from tiebreak.reports.summary import grade
 
-BY_PATH = "path-dependent: "
-ANSWER = re.compile(r"(?:^|(?<=; ))\S+ (?=per |in |with |alone|as |at )")  # one operand's answers, before each path
 LONGEST_COMMAND = 600
 MOST_SORTS = 15_000  # rows of all the causes' tables for the filters
 MOST_CUBE = 12_000
@@ -80,14 +80,6 @@ def names_of(run: Run) -> Names:
         flag=tuple(sorted({flag for flags in found["flags"].unique() for flag in flags.split()})),
         clause=tuple(sorted(clauses)),
     )
-
-
-def root_of(cause: str) -> str:
-    """The cause without the answers of one operand, which differ from witness to witness."""
-    if not cause.startswith(BY_PATH):
-        return cause
-    paths = ANSWER.sub("", cause.removeprefix(BY_PATH)).split("; ")
-    return BY_PATH + "; ".join(sorted(paths))
 
 
 def cause_rows(run: Run, folder: str, names: Names, *, most: int, samples: int) -> tuple[list[Row], int]:

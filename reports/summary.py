@@ -15,6 +15,7 @@ from rich.table import Table
 from tiebreak.golden.messages import gist
 from tiebreak.golden.rounding import ROUND_MODES, short_mode
 from tiebreak.golden.untrusted_text import one_line, plural, printable
+from tiebreak.golden.verdicts import RAN, VERDICTS
 from tiebreak.reports.records import Run
 
 MOST_ERRORS = 5
@@ -23,8 +24,6 @@ MOST_TYPED_ROWS = 50
 MOST_PATH_ROWS = 12
 MOST_COLUMNS = 2  # backends side by side; more are grouped by what they gave
 NARROW = {"working-precision": "working-\nprecision", "unspecified": "unspec-\nified", "unsupported": "unsup-\nported"}
-VERDICTS = ("exact", "working-precision", "unspecified", "deviates", "unsupported", "error", "crash", "timeout")
-RAN, FAILED = VERDICTS[:4], VERDICTS[5:]
 
 
 def verdict_counts(results: pd.DataFrame) -> dict[tuple[str, str], dict[str, int]]:
@@ -53,7 +52,7 @@ def mode_matrix(results: pd.DataFrame) -> pd.DataFrame:
 
     Columns compared_… and differs_… for the nine modes; only rows of cases that ran.
     """
-    ran = results[results["verdict"].isin(VERDICTS[:4])]
+    ran = results[results["verdict"].isin(RAN)]
     columns = [f"{what}_{short_mode(mode)}" for mode in ROUND_MODES for what in ("compared", "differs")]
     return ran.groupby(["backend", "operator", "round_mode"], sort=False)[columns].sum().reset_index()
 

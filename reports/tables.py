@@ -17,6 +17,7 @@ from packaging.version import Version
 
 from tiebreak.golden.errors import DamagedFile, InvalidInput
 from tiebreak.golden.places import check_writable
+from tiebreak.golden.verdicts import VERDICTS
 from tiebreak.reports.records import (
     DISCREPANCY_DTYPES,
     RESULT_DTYPES,
@@ -25,7 +26,6 @@ from tiebreak.reports.records import (
     table,
     write_aside,
 )
-from tiebreak.reports.summary import VERDICTS
 
 if TYPE_CHECKING:
     import pandas as pd

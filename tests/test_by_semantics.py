@@ -14,7 +14,6 @@ from tiebreak.conformance.audit.recorded_causes import Engine
 from tiebreak.conformance.audit.sentences import cause_of
 from tiebreak.conformance.causes.settling import with_causes
 from tiebreak.conformance.judging.operands import Operands, operands, round_array
-from tiebreak.conformance.judging.rows import UNEXPLAINED
 from tiebreak.conformance.judging.truths import TruthCache
 from tiebreak.conformance.running.explaining import evidence_of
 from tiebreak.conformance.running.recording import BackendRecords, record
@@ -22,6 +21,7 @@ from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array
 from tiebreak.golden.problems import quantization_of
+from tiebreak.golden.verdicts import UNEXPLAINED
 
 AWAY = "ROUND_NEAREST_TOWARD_INFINITY"
 

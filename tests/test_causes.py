@@ -15,13 +15,13 @@ from tiebreak.conformance.causes.explanations import Explanation, settle
 from tiebreak.conformance.causes.settling import with_causes
 from tiebreak.conformance.judging.boundary import distance_in_ulp
 from tiebreak.conformance.judging.operands import round_array
-from tiebreak.conformance.judging.rows import UNEXPLAINED
 from tiebreak.conformance.judging.truths import TruthCache
 from tiebreak.conformance.operators.model import Cause
 from tiebreak.conformance.running.explaining import evidence_of
 from tiebreak.conformance.running.recording import BackendRecords, record
 from tiebreak.golden.elements import FLOAT_TYPES, parse_real
 from tiebreak.golden.rounding import ROUND_MODES
+from tiebreak.golden.verdicts import UNEXPLAINED
 
 
 def named(

@@ -22,7 +22,7 @@ from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Case
 from tiebreak.reports.findings import findings, md, severity, shared
 from tiebreak.reports.records import read_run
-from tiebreak.reports.report_data import root_of
+from tiebreak.reports.root_cause import root_of
 
 
 @pytest.fixture(scope="module")

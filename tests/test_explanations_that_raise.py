@@ -22,7 +22,6 @@ from tiebreak.conformance.cases.plan import Selection, plan
 from tiebreak.conformance.causes import explanations, settling
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
 from tiebreak.conformance.gate.compare import checked_run
-from tiebreak.conformance.judging.rows import UNEXPLAINED
 from tiebreak.conformance.judging.truths import TruthCache
 from tiebreak.conformance.operators import quantize_mistakes
 from tiebreak.conformance.running import assembling, explaining, recording
@@ -31,6 +30,7 @@ from tiebreak.conformance.running.outcomes import with_right_outputs
 from tiebreak.conformance.running.recording import BackendRecords, record
 from tiebreak.golden.errors import InvalidInput, MachineryFailed
 from tiebreak.golden.nodes import Case
+from tiebreak.golden.verdicts import UNEXPLAINED
 from tiebreak.reports import html, records
 from tiebreak.reports.records import RunRecords
 

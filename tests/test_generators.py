@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, Phase, find, given, settings
 
 from tiebreak import cases as public_cases
 from tiebreak.conformance.cases.generators import cases, generate_cases, nodes
-from tiebreak.conformance.judging.judge import DEVIATES, judge
+from tiebreak.conformance.judging.judge import judge
 from tiebreak.conformance.judging.truths import kernel_truth
 from tiebreak.golden import kernel
 from tiebreak.golden.elements import ulp
@@ -23,6 +23,7 @@ from tiebreak.golden.operators import OPERATORS, get_operator
 from tiebreak.golden.problem import Quantization
 from tiebreak.golden.problems import problems_of, quantization_of
 from tiebreak.golden.rounding import ROUND_MODES
+from tiebreak.golden.verdicts import DEVIATES
 
 
 @settings(max_examples=300, deadline=None)

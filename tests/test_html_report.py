@@ -23,7 +23,7 @@ from tiebreak.golden.errors import DamagedFile
 from tiebreak.reports.html import cell, render, visible
 from tiebreak.reports.plots import distance_plot, exponent_plot, place
 from tiebreak.reports.records import Run, as_run
-from tiebreak.reports.report_data import root_of
+from tiebreak.reports.root_cause import root_of
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 SAMPLES = Path(__file__).parent / "sample_backends.py"

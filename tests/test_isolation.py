@@ -21,11 +21,12 @@ from tiebreak.adapters.faults import CRASHES_IN_A_ROW, HANG_SECONDS, MOST_CRASHE
 from tiebreak.adapters.in_process import InProcessBackend
 from tiebreak.adapters.isolation import IsolatedBackend, batches
 from tiebreak.adapters.registry import check_spec, registered
-from tiebreak.conformance.judging.judge import VERDICTS, output_problem
+from tiebreak.conformance.judging.judge import output_problem
 from tiebreak.conformance.running.backends import run_cases
 from tiebreak.golden.errors import InvalidInput, MachineryFailed
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Case
+from tiebreak.golden.verdicts import VERDICTS
 
 SAMPLES = Path(__file__).parent / "sample_backends.py"
 

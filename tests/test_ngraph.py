@@ -14,7 +14,7 @@ import pytest
 
 from tiebreak.adapters import ngraph_install
 from tiebreak.adapters.ngraph import QUANTIZED, REALS, NGraph
-from tiebreak.conformance.judging.judge import DEVIATES, judge_outputs
+from tiebreak.conformance.judging.judge import judge_outputs
 from tiebreak.conformance.judging.truths import TruthCache
 from tiebreak.golden.errors import MachineryFailed, Unsupported
 from tiebreak.golden.make_node import make_node
@@ -22,6 +22,7 @@ from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 from tiebreak.golden.rounding import ROUND_MODES
 from tiebreak.golden.vectorfile import read_cases, vector_paths
+from tiebreak.golden.verdicts import DEVIATES
 
 pytest.importorskip("platformdirs")
 PLATFORM = ("Linux", "x86_64", ("glibc", "2.36"))

@@ -14,13 +14,14 @@ from answers_of_tensorflow_ranges import D as DEQUANTIZE
 from answers_of_tensorflow_ranges import Q as QUANTIZE
 from test_tensorflow_fake import PER_CHANNEL, PER_TENSOR, SCALED, answers, array, posed
 
-from tiebreak.conformance.judging.judge import DEVIATES, EXACT, UNSPECIFIED, WORKING, judge_outputs
+from tiebreak.conformance.judging.judge import judge_outputs
 from tiebreak.conformance.judging.truths import TruthCache
 from tiebreak.golden import oracle
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import IN_RANGE, OUT_OF_RANGE
 from tiebreak.golden.problems import problems_of
+from tiebreak.golden.verdicts import DEVIATES, EXACT, UNSPECIFIED, WORKING
 
 
 def test_what_every_reading_of_a_division_by_int32_gives_is_required() -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from tiebreak.conformance.cases.generators import generate_cases
 from tiebreak.conformance.cases.plan import Selection, plan
-from tiebreak.conformance.running.assembling import exit_code
+from tiebreak.conformance.running.assembling import exit_code_of_run
 from tiebreak.conformance.running.backends import run_cases
 from tiebreak.golden.elements import exponent_of
 from tiebreak.golden.errors import DamagedFile, InvalidInput
@@ -156,11 +156,11 @@ def test_two_backends_of_one_name_are_kept_apart(cases: list[Case]) -> None:
 
 
 def test_exit_codes() -> None:
-    assert exit_code(["exact", "unspecified", "working-precision", "unsupported"]) == 0
-    assert exit_code(["exact", "deviates", "crash"]) == 1
-    assert exit_code(["exact", "timeout"]) == 3
-    assert exit_code(["exact", "deviates", "error"], {"", "not judged"}) == 3
-    assert exit_code(["unsupported"]) == exit_code([]) == 4
+    assert exit_code_of_run(["exact", "unspecified", "working-precision", "unsupported"]) == 0
+    assert exit_code_of_run(["exact", "deviates", "crash"]) == 1
+    assert exit_code_of_run(["exact", "timeout"]) == 3
+    assert exit_code_of_run(["exact", "deviates", "error"], {"", "not judged"}) == 3
+    assert exit_code_of_run(["unsupported"]) == exit_code([]) == 4
 
 
 def test_shares_never_round_to_nothing_or_all() -> None:

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tiebreak.adapters.tensorflow import TensorFlow
-from tiebreak.conformance.judging.judge import EXACT, WORKING, judge_outputs
+from tiebreak.conformance.judging.judge import judge_outputs
 from tiebreak.conformance.judging.truths import TruthCache
 from tiebreak.conformance.operators import SUITES
 from tiebreak.conformance.operators.model import Wanted
@@ -25,6 +25,7 @@ from tiebreak.golden.problem import UNDEFINED, Elementwise, Problem
 from tiebreak.golden.problems import problems_of
 from tiebreak.golden.rounding import ROUND_MODES
 from tiebreak.golden.samples.model import real_code
+from tiebreak.golden.verdicts import EXACT, WORKING
 
 PER_TENSOR = "tensorflow.FakeQuantWithMinMaxVars"
 PER_CHANNEL = "tensorflow.FakeQuantWithMinMaxVarsPerChannel"

@@ -10,13 +10,14 @@ import pytest
 
 import arithmetic_of_mistakes as am
 import wrong_backends as wb
-from tiebreak.conformance.judging.judge import DEVIATES, EXACT, UNSPECIFIED, Judgement, judge
+from tiebreak.conformance.judging.judge import Judgement, judge
 from tiebreak.conformance.judging.truths import Truth
 from tiebreak.golden.builder import file_name
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import IN_RANGE
 from tiebreak.golden.problems import quantization_of
 from tiebreak.golden.vectorfile import VECTORS, read_cases
+from tiebreak.golden.verdicts import DEVIATES, EXACT, UNSPECIFIED
 
 
 @cache

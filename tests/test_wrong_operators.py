@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import wrong_backends
-from tiebreak.conformance.judging.judge import DEVIATES, judge_outputs, output_problem
+from tiebreak.conformance.judging.judge import judge_outputs, output_problem
 from tiebreak.conformance.judging.truths import Truth, Truths
 from tiebreak.golden.builder import file_name
 from tiebreak.golden.nodes import Case
@@ -18,6 +18,7 @@ from tiebreak.golden.operators import OPERATORS
 from tiebreak.golden.problem import UNDEFINED, ZERO
 from tiebreak.golden.problems import problems_of
 from tiebreak.golden.vectorfile import VECTORS, read_cases
+from tiebreak.golden.verdicts import DEVIATES
 from wrong_model import WrongBackend
 
 MODULES = [

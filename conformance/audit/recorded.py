@@ -19,8 +19,8 @@ from tiebreak.golden.elements import ELEMENT_TYPES, FloatType
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Case, Node
 from tiebreak.golden.problem import Array
+from tiebreak.golden.verdicts import RAN
 from tiebreak.reports.records import Run, read_run
-from tiebreak.reports.summary import RAN
 
 
 def versus(folder: Path, name: str, now: Inference) -> dict[str, Any]:

@@ -26,12 +26,13 @@ from tiebreak.conformance.audit.recorded_elements import (
 )
 from tiebreak.conformance.audit.sentences import cause_of
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
-from tiebreak.conformance.judging.rows import UNEXPLAINED, Kind
+from tiebreak.conformance.judging.rows import Kind
 from tiebreak.conformance.operators.model import Cause
 from tiebreak.conformance.semantics.model import ANYTHING, Arithmetic, Candidates, Semantics
 from tiebreak.golden.elements import ELEMENT_TYPES, IntegerType
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array
+from tiebreak.golden.verdicts import UNEXPLAINED
 
 STAGE = "the audit's engine"
 MOST_SAMPLED = 800  # deviating elements of a kind of node that are compared with every semantics

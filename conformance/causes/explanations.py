@@ -14,9 +14,8 @@ from functools import partial
 import numpy as np
 
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
-from tiebreak.conformance.judging.judge import DEVIATES, UNSPECIFIED, Judgement, codes_of_outputs, output_problem
+from tiebreak.conformance.judging.judge import Judgement, codes_of_outputs, output_problem
 from tiebreak.conformance.judging.operands import Operands, operands, wrong_parameters
-from tiebreak.conformance.judging.rows import UNEXPLAINED
 from tiebreak.conformance.judging.truths import Truths
 from tiebreak.conformance.operators import SUITES
 from tiebreak.conformance.operators.model import Cause, Mistake
@@ -24,6 +23,7 @@ from tiebreak.conformance.operators.quantize_mistakes import HYPOTHESES
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array, Quantization
 from tiebreak.golden.rounding import ROUND_MODES, is_nearest, short_mode
+from tiebreak.golden.verdicts import DEVIATES, UNEXPLAINED, UNSPECIFIED
 
 STAGE = "known mistakes"
 FEWEST_BY_POSITION = 30  # elements; a few fit some pattern of positions by chance

@@ -11,7 +11,7 @@ from typing import Any
 
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
 from tiebreak.golden.operators import get_operator
-from tiebreak.reports.report_data import root_of
+from tiebreak.reports.root_cause import root_of
 
 Key = tuple[str, str, str]  # backend, operator, root cause
 

@@ -11,11 +11,12 @@ from typing import Any
 
 from tiebreak.conformance.causes import explanations
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
-from tiebreak.conformance.judging.rows import UNEXPLAINED, Kind, kind_of
+from tiebreak.conformance.judging.rows import Kind, kind_of
 from tiebreak.conformance.operators.model import Cause
 from tiebreak.golden.elements import INTEGER_TYPES
 from tiebreak.golden.operators import get_operator
 from tiebreak.golden.rounding import short_mode
+from tiebreak.golden.verdicts import UNEXPLAINED
 
 NEARLY = 4  # units in the last place
 GRANULARITIES = ("scalar parameters", "parameters that vary", "one axis", "a block size")  # situations of clauses

@@ -11,17 +11,11 @@ from typing import Any
 
 import pandas as pd
 
-from tiebreak.golden.errors import (
-    EXIT_CONFORMS,
-    EXIT_DISCREPANCIES,
-    EXIT_FAILED,
-    EXIT_NOTHING_RAN,
-    DamagedFile,
-    InvalidInput,
-)
+from tiebreak.golden.errors import DamagedFile, InvalidInput
+from tiebreak.golden.exit_codes import exit_code
+from tiebreak.golden.verdicts import FAILED, RAN
 from tiebreak.reports.records import Run, read_run
-from tiebreak.reports.report_data import root_of
-from tiebreak.reports.summary import FAILED, RAN
+from tiebreak.reports.root_cause import root_of
 
 CASE = ["backend", "operator", "case"]
 ELEMENT = [*CASE, "output", "index", "got_bits"]
@@ -109,16 +103,16 @@ def compare(run_a: Run, run_b: Run) -> dict[str, Any]:
         "verdicts": verdict_changes(a, b),
     }
     found["counts"] = {status: sum(row["status"] == status for row in found["causes"]) for status in STATUSES}
-    return found | {"exit": exit_code(found)}
+    return found | {"exit": exit_code_of_comparison(found)}
 
 
-def exit_code(found: dict[str, Any]) -> int:
-    """By the contract's table: what is new outranks what failed."""
-    if any(row["status"] == "new" or row["appeared"] for row in found["causes"]):
-        return EXIT_DISCREPANCIES
-    if any(row["kind"] == "newly failing" for row in found["verdicts"]):
-        return EXIT_FAILED
-    return EXIT_CONFORMS if any(row["ran_in_both"] for row in found["operators"]) else EXIT_NOTHING_RAN
+def exit_code_of_comparison(found: dict[str, Any]) -> int:
+    """The exit code of what has changed from the one run to the other."""
+    return exit_code(
+        discrepancies=any(row["status"] == "new" or row["appeared"] for row in found["causes"]),
+        failures=any(row["kind"] == "newly failing" for row in found["verdicts"]),
+        ran=any(row["ran_in_both"] for row in found["operators"]),
+    )
 
 
 def backends_of(a: Side, b: Side) -> list[dict[str, Any]]:

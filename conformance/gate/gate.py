@@ -15,16 +15,10 @@ from tiebreak.adapters.registry import registered
 from tiebreak.conformance.gate.compare import CASE, CAUSE, ELEMENT, Side, is_among, side_of
 from tiebreak.conformance.gate.waivers import Waiver
 from tiebreak.conformance.running.journal import check_not_held
-from tiebreak.golden.errors import (
-    EXIT_CONFORMS,
-    EXIT_DISCREPANCIES,
-    EXIT_FAILED,
-    EXIT_NOTHING_RAN,
-    DamagedFile,
-    InvalidInput,
-)
+from tiebreak.golden.errors import DamagedFile, InvalidInput
+from tiebreak.golden.exit_codes import exit_code
+from tiebreak.golden.verdicts import FAILED, RAN
 from tiebreak.reports.records import DISCREPANCY_DTYPES, RESULT_DTYPES, Run, read_info, table
-from tiebreak.reports.summary import FAILED, RAN
 
 RUN_FILES = ("run.json", "results.parquet", "discrepancies.parquet", "cases.parquet", "report.html")
 NAMED = [*CAUSE, "clause"]  # what a waiver names, besides the version
@@ -51,16 +45,16 @@ def gate(run: Run, baseline: Run | None, waivers: Sequence[Waiver], today: date)
         "not_run": not_run(side, base),
         "counts": counts_of(judged, side, base),
     }
-    return found | {"exit": exit_code(found)}
+    return found | {"exit": exit_code_of_gate(found)}
 
 
-def exit_code(found: Mapping[str, Any]) -> int:
-    """By the contract's table: new discrepancies and waivers that no longer match outrank failures."""
-    if found["new"] or any(row["status"] == STALE for row in found["waivers"]):
-        return EXIT_DISCREPANCIES
-    if found["failures"]:
-        return EXIT_FAILED
-    return EXIT_CONFORMS if found["counts"]["ran"] else EXIT_NOTHING_RAN
+def exit_code_of_gate(found: Mapping[str, Any]) -> int:
+    """The exit code of what is neither in the baseline nor waived; a waiver that no longer matches counts as new."""
+    return exit_code(
+        discrepancies=bool(found["new"]) or any(row["status"] == STALE for row in found["waivers"]),
+        failures=bool(found["failures"]),
+        ran=bool(found["counts"]["ran"]),
+    )
 
 
 def judged_elements(side: Side, base: Side, waivers: Sequence[Waiver], today: date) -> pd.DataFrame:

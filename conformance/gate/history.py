@@ -11,7 +11,7 @@ from typing import Any
 
 from tiebreak.golden.errors import DamagedFile, InvalidInput, MachineryFailed
 from tiebreak.reports.records import read_info
-from tiebreak.reports.report_data import root_of
+from tiebreak.reports.root_cause import root_of
 
 FILES = ("run.json", "results.parquet", "discrepancies.parquet", "unfinished")
 OFFLINE = {"autoinstall_known_extensions": False, "autoload_known_extensions": False}

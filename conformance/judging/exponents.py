@@ -6,10 +6,11 @@ from collections import Counter
 
 import numpy as np
 
-from tiebreak.conformance.judging.judge import UNSPECIFIED, Judgement
+from tiebreak.conformance.judging.judge import Judgement
 from tiebreak.conformance.judging.truths import Truths
 from tiebreak.golden.elements import FloatType, IntegerType, numpy_dtype
 from tiebreak.golden.problem import Array, Problem, Quantization
+from tiebreak.golden.verdicts import UNSPECIFIED
 
 NONE = 1 << 20  # of zeros, infinities and NaN
 

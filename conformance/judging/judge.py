@@ -13,12 +13,7 @@ from tiebreak.golden.elements import FloatType
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array, Problem, codes_of
 from tiebreak.golden.problems import problems_of
-
-# Elements are graded by these numbers; a case takes the greatest of its elements, the order being the contract's.
-EXACT, WORKING, UNSPECIFIED, DEVIATES = 0, 1, 2, 3
-GRADES = ("exact", "working-precision", "unspecified", "deviates")
-VERDICTS = (*GRADES, "unsupported", "error", "crash", "timeout")
-FAILURES = ("error", "crash", "timeout")
+from tiebreak.golden.verdicts import DEVIATES, EXACT, GRADES, UNSPECIFIED, WORKING
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tiebreak.conformance.judging.judge import UNSPECIFIED, Judgement
+from tiebreak.conformance.judging.judge import Judgement
 from tiebreak.conformance.judging.operands import Operands, operands, round_array
 from tiebreak.conformance.judging.truths import Truths, is_nan
 from tiebreak.golden.elements import FloatType
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array, Elementwise, Problem, Quantization
 from tiebreak.golden.rounding import short_mode
+from tiebreak.golden.verdicts import UNSPECIFIED
 
 Observation = tuple[str, str, str]  # operator, situation, what the backend gives
 

@@ -11,15 +11,14 @@ import numpy as np
 
 from tiebreak.adapters.outcome import Outcome
 from tiebreak.conformance.judging.boundary import distance_in_ulp
-from tiebreak.conformance.judging.judge import DEVIATES, EXACT, UNSPECIFIED, WORKING, Judgement
+from tiebreak.conformance.judging.judge import Judgement
 from tiebreak.conformance.judging.truths import Truths
 from tiebreak.golden.elements import FloatType, IntegerType, decimal, decode
 from tiebreak.golden.nodes import Case, Node
 from tiebreak.golden.operators import get_operator
 from tiebreak.golden.problem import Problem, Quantization
 from tiebreak.golden.rounding import short_mode
-
-UNEXPLAINED = "unexplained"  # the cause of every element until one is found
+from tiebreak.golden.verdicts import DEVIATES, EXACT, UNEXPLAINED, UNSPECIFIED, WORKING
 
 Kind = tuple[str, str, str, str]  # operator, rounding mode, input type, output type: what a cause is weighed within
 

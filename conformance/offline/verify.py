@@ -25,7 +25,8 @@ from tiebreak.conformance.running.journal import check_discardable, held
 from tiebreak.conformance.running.outcomes import with_right_outputs
 from tiebreak.conformance.running.recording import BackendRecords, record
 from tiebreak.golden.elements import ELEMENT_TYPES, FloatType, numpy_dtype
-from tiebreak.golden.errors import EXIT_NOTHING_RAN, DamagedFile, InvalidInput
+from tiebreak.golden.errors import DamagedFile, InvalidInput
+from tiebreak.golden.exit_codes import EXIT_NOTHING_RAN
 from tiebreak.golden.files import bounded_text
 from tiebreak.golden.nodes import Case, TensorType
 from tiebreak.golden.problem import Array

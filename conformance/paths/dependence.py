@@ -17,7 +17,7 @@ import numpy as np
 from tiebreak.conformance.cases.path_probes import PREFIX
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
 from tiebreak.conformance.causes.settling import Element
-from tiebreak.conformance.judging.judge import DEVIATES, judge
+from tiebreak.conformance.judging.judge import judge
 from tiebreak.conformance.judging.rows import element_operands, text_of
 from tiebreak.conformance.judging.truths import TruthCache
 from tiebreak.conformance.paths.features import tellings
@@ -26,6 +26,8 @@ from tiebreak.golden.elements import ELEMENT_TYPES, FloatType
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.operators import get_operator
 from tiebreak.golden.problem import Array
+from tiebreak.golden.verdicts import DEVIATES
+from tiebreak.reports.root_cause import BY_PATH
 
 __all__ = ["causes_by_path", "path_rows"]
 
@@ -89,7 +91,7 @@ def cause_text(row: dict[str, Any]) -> str:
     answers = row["answers"][:MOST_ANSWERS]
     told = "; ".join(f"{answer['value']} {answer['paths'][0]}" for answer in answers)
     more = len(row["answers"]) - len(answers)
-    return f"path-dependent: {told}" + (f"; {more} more answers" if more else "")
+    return f"{BY_PATH}{told}" + (f"; {more} more answers" if more else "")
 
 
 def operand_bits(operands: Sequence[Sequence[str]]) -> tuple[str, ...]:

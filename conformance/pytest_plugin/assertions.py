@@ -22,7 +22,7 @@ from tiebreak.adapters.answering import Answerer, WrongOutput, run_twice, text_o
 from tiebreak.adapters.outcome import Outcome
 from tiebreak.adapters.protocol import Backend
 from tiebreak.conformance.cases.generators import case_id
-from tiebreak.conformance.judging.judge import GRADES, judge_outputs
+from tiebreak.conformance.judging.judge import judge_outputs
 from tiebreak.conformance.judging.truths import TruthCache
 from tiebreak.conformance.running.explaining import named_rows
 from tiebreak.conformance.running.outcomes import with_right_outputs
@@ -35,6 +35,7 @@ from tiebreak.golden.problem import Array
 from tiebreak.golden.problems import problems_of
 from tiebreak.golden.rounding import short_mode
 from tiebreak.golden.untrusted_text import plural, printable
+from tiebreak.golden.verdicts import GRADES
 
 Row = Mapping[str, Any]  # of a discrepancy, with cause and clause
 

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from tiebreak.conformance.gate.waivers import Waiver
-from tiebreak.conformance.judging.judge import FAILURES
 from tiebreak.conformance.pytest_plugin.assertions import Row, failure_text, is_stored
 from tiebreak.conformance.pytest_plugin.assertions import shown as shown_text
 from tiebreak.golden.untrusted_text import plural
-from tiebreak.reports.report_data import root_of
+from tiebreak.golden.verdicts import FAILED
+from tiebreak.reports.root_cause import root_of
 
 MOST_FAILURES = 3  # cases that did not run, which a text names
 Replay = Callable[[Row], str]  # the command that runs a row's case again
@@ -48,7 +48,7 @@ class Shown:
 
     def failed(self) -> list[Mapping[str, Any]]:
         """The cases that gave no outputs to judge."""
-        return [row for row in self.results if row["verdict"] in FAILURES]
+        return [row for row in self.results if row["verdict"] in FAILED]
 
     def unsupported(self) -> list[Mapping[str, Any]]:
         return [row for row in self.results if row["verdict"] == "unsupported"]

@@ -18,7 +18,6 @@ from tiebreak.conformance.cases.relations import relation_rows
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
 from tiebreak.conformance.causes.root_causes import cluster_rows
 from tiebreak.conformance.causes.settling import Element
-from tiebreak.conformance.judging.judge import FAILURES
 from tiebreak.conformance.judging.rows import element_operands, text_of
 from tiebreak.conformance.judging.truths import TruthCache
 from tiebreak.conformance.paths.dependence import STAGE, causes_by_path, path_rows
@@ -26,9 +25,10 @@ from tiebreak.conformance.running.explaining import named_rows
 from tiebreak.conformance.running.failures import failure_rows
 from tiebreak.conformance.running.recording import BackendRecords, Row
 from tiebreak.golden.elements import FloatType, IntegerType
-from tiebreak.golden.errors import EXIT_CONFORMS, EXIT_DISCREPANCIES, EXIT_FAILED, EXIT_NOTHING_RAN
+from tiebreak.golden.exit_codes import exit_code
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array
+from tiebreak.golden.verdicts import FAILED
 from tiebreak.reports.records import RunRecords
 
 
@@ -52,7 +52,7 @@ def recorded(done: Sequence[BackendRecords], cases: Sequence[Case], facts: dict[
         "machine": machine(),
         "instruction_sets": instruction_sets(),
         "backends": [records.facts | {"judged": records.judged} for records in done],
-        "exit": exit_code([row["verdict"] for row in results], {row["fault"] for row in results}),
+        "exit": exit_code_of_run([row["verdict"] for row in results], {row["fault"] for row in results}),
         "observed": [],
         "explained": False,
     }
@@ -168,15 +168,10 @@ def observed_rows(done: Sequence[BackendRecords]) -> list[Row]:
     ]
 
 
-def exit_code(verdicts: Collection[str], faults: Collection[str] = ()) -> int:
-    """By the contract's table. A discrepancy is proven whatever backend failed, so it outranks a failure.
-
-    Where Tiebreak itself could not judge a case, nothing is proven.
-    """
-    if NOT_JUDGED in faults:
-        return EXIT_FAILED
-    if "deviates" in verdicts:
-        return EXIT_DISCREPANCIES
-    if any(verdict in FAILURES for verdict in verdicts):
-        return EXIT_FAILED
-    return EXIT_CONFORMS if any(verdict != "unsupported" for verdict in verdicts) else EXIT_NOTHING_RAN
+def exit_code_of_run(verdicts: Collection[str], faults: Collection[str] = ()) -> int:
+    """The exit code of a run. Where Tiebreak itself could not judge a case, nothing is proven."""
+    return exit_code(
+        discrepancies="deviates" in verdicts and NOT_JUDGED not in faults,
+        failures=NOT_JUDGED in faults or any(verdict in FAILED for verdict in verdicts),
+        ran=any(verdict != "unsupported" for verdict in verdicts),
+    )

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tiebreak.adapters.outcome import GIVEN_UP
-from tiebreak.conformance.judging.judge import FAILURES
 from tiebreak.golden.messages import without_numbers
+from tiebreak.golden.verdicts import FAILED
 
 MOST_MESSAGES = 50  # of one kind that are told apart
 LONGEST_KEY = 200
@@ -21,7 +21,7 @@ def failure_rows(results: Iterable[Row], versions: Mapping[str, str]) -> list[di
     """One row for each kind of failure of all cases' rows: the most frequent first, what was not run last."""
     groups: dict[Key, dict[str, list[Row]]] = defaultdict(lambda: defaultdict(list))
     for row in results:
-        if row["verdict"] in FAILURES:
+        if row["verdict"] in FAILED:
             key = str(row["backend"]), str(row["operator"]), str(row["verdict"]), str(row["fault"])
             message = without_numbers(str(row["message"]))[:LONGEST_KEY]
             groups[key][message if message in groups[key] or len(groups[key]) < MOST_MESSAGES else ""].append(row)

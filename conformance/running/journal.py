@@ -27,7 +27,8 @@ from tiebreak.adapters import frames
 from tiebreak.adapters.answering import as_header
 from tiebreak.adapters.outcome import Outcome
 from tiebreak.conformance.cases.plan import Selection
-from tiebreak.golden.errors import EXIT_FAILED, DamagedFile, InvalidInput, TiebreakError
+from tiebreak.golden.errors import DamagedFile, InvalidInput, TiebreakError
+from tiebreak.golden.exit_codes import EXIT_FAILED
 from tiebreak.golden.files import bounded_text
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.places import UNFINISHED

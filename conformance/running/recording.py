@@ -13,7 +13,7 @@ from tiebreak.adapters.answering import message_of
 from tiebreak.adapters.outcome import NOT_JUDGED, Outcome
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
 from tiebreak.conformance.judging.exponents import judged_by_exponent
-from tiebreak.conformance.judging.judge import DEVIATES, UNSPECIFIED, Judgement, judge_outputs
+from tiebreak.conformance.judging.judge import Judgement, judge_outputs
 from tiebreak.conformance.judging.observations import observations
 from tiebreak.conformance.judging.rows import (
     Kind,
@@ -31,6 +31,7 @@ from tiebreak.golden.errors import MachineryFailed
 from tiebreak.golden.kernel import spread
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array, Elementwise, Problem
+from tiebreak.golden.verdicts import DEVIATES, UNSPECIFIED
 
 Row = dict[str, Any]
 

@@ -19,7 +19,6 @@ from tiebreak.adapters.outcome import NOT_JUDGED
 from tiebreak.adapters.registry import spec_from_file
 from tiebreak.adapters.reproducer import Wanted, script
 from tiebreak.conformance.cases.plan import Selection, plan
-from tiebreak.conformance.judging.judge import FAILURES
 from tiebreak.conformance.judging.rows import element_row, text_of
 from tiebreak.conformance.judging.truths import TruthCache, Truths
 from tiebreak.conformance.running.failures import failure_rows, was_not_run
@@ -28,6 +27,7 @@ from tiebreak.golden.elements import FloatType, IntegerType
 from tiebreak.golden.errors import InvalidInput, Unsupported
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problems import problems_of
+from tiebreak.golden.verdicts import FAILED
 from tiebreak.reports.records import Run, read_run
 
 TIME_LIMIT = 10.0  # seconds for a case, of runs that do not say
@@ -81,7 +81,7 @@ def of_failure(run: Run, row: dict[str, Any], name: str, folder: Path, named: st
 def failure_of(run: Run, name: str, folder: Path) -> dict[str, Any] | None:
     """The result of the case that a failure's id, or the case's own, is for; None for an id of another kind."""
     results = run.results
-    failed = results[results["verdict"].isin(FAILURES)]
+    failed = results[results["verdict"].isin(FAILED)]
     if re.fullmatch(r"F\d+", name):
         versions = {str(backend["name"]): str(backend["version"]) for backend in run.info["backends"]}
         rows = run.info.get("failures") or failure_rows(failed.to_dict("records"), versions)

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tiebreak.adapters.sweeping import Answer
-from tiebreak.conformance.judging.judge import GRADES
 from tiebreak.conformance.sweep.intervals import Folded, fold, folded_from
 from tiebreak.conformance.sweep.look import Judge, Look
 from tiebreak.golden.problem import Array
 from tiebreak.golden.rounding import ROUND_MODES
 from tiebreak.golden.space import Space
+from tiebreak.golden.verdicts import GRADES
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,6 @@ from typing import Any
 import jsonschema
 
 from tiebreak.adapters.platform_facts import instruction_sets, machine
-from tiebreak.conformance.judging.judge import GRADES
 from tiebreak.conformance.judging.rows import text_of
 from tiebreak.conformance.sweep.blocks import Block
 from tiebreak.conformance.sweep.intervals import Folded, Interval, joined
@@ -24,6 +23,7 @@ from tiebreak.golden.errors import DamagedFile
 from tiebreak.golden.files import bounded_text
 from tiebreak.golden.rounding import ROUND_MODES
 from tiebreak.golden.space import Space, space_from
+from tiebreak.golden.verdicts import GRADES
 from tiebreak.reports.records import write_aside
 from tiebreak.version import __version__
 

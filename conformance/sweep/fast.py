@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tiebreak.conformance.judging.judge import DEVIATES, EXACT, GRADES, UNSPECIFIED, WORKING
 from tiebreak.conformance.sweep.look import Look
 from tiebreak.golden import _kernel, kernel
 from tiebreak.golden.elements import IntegerType
@@ -17,6 +16,7 @@ from tiebreak.golden.kernels import tensors
 from tiebreak.golden.operators import get_operator
 from tiebreak.golden.problem import Array, codes_of
 from tiebreak.golden.space import Space
+from tiebreak.golden.verdicts import DEVIATES, EXACT, GRADES, UNSPECIFIED, WORKING
 
 ONE_ROW = np.zeros(1, np.int64)
 

@@ -20,15 +20,8 @@ from tiebreak.conformance.sweep.explaining import causes_of
 from tiebreak.conformance.sweep.intervals import Interval
 from tiebreak.conformance.sweep.log import Log, part_of
 from tiebreak.conformance.sweep.sweeper import BLOCK_LIMIT, Sweeper
-from tiebreak.golden.errors import (
-    EXIT_CONFORMS,
-    EXIT_DISCREPANCIES,
-    EXIT_FAILED,
-    EXIT_NOTHING_RAN,
-    DamagedFile,
-    InvalidInput,
-    Unsupported,
-)
+from tiebreak.golden.errors import DamagedFile, InvalidInput, Unsupported
+from tiebreak.golden.exit_codes import exit_code
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.operators import get_operator
 from tiebreak.golden.places import check_output
@@ -271,13 +264,13 @@ def machines_of(log: Log) -> list[dict[str, Any]]:
     return [{**json.loads(text), "blocks": count} for text, count in sorted(found.items())]
 
 
-def exit_code(data: Mapping[str, Any]) -> int:
-    """By the contract's table: a proven mismatch outranks a failure."""
-    if data["counts"]["deviates"]:
-        return EXIT_DISCREPANCIES
-    if data["faults"]:
-        return EXIT_FAILED
-    return EXIT_CONFORMS if data["counts"]["unspecified"] < data["inputs"] else EXIT_NOTHING_RAN
+def exit_code_of_sweep(data: Mapping[str, Any]) -> int:
+    """The exit code of a certificate."""
+    return exit_code(
+        discrepancies=bool(data["counts"]["deviates"]),
+        failures=bool(data["faults"]),
+        ran=data["counts"]["unspecified"] < data["inputs"],
+    )
 
 
 def check_job(

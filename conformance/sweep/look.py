@@ -7,9 +7,9 @@ from typing import Protocol
 
 import numpy as np
 
-from tiebreak.conformance.judging.judge import GRADES
 from tiebreak.golden.problem import Array
 from tiebreak.golden.rounding import ROUND_MODES
+from tiebreak.golden.verdicts import GRADES
 
 
 @dataclass

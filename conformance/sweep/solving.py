@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tiebreak.conformance.judging.judge import DEVIATES, GRADES, judge_outputs
+from tiebreak.conformance.judging.judge import judge_outputs
 from tiebreak.conformance.judging.truths import Truths, kernel_truth
 from tiebreak.conformance.sweep.look import Look
 from tiebreak.golden import kernel
@@ -14,6 +14,7 @@ from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array, Problem
 from tiebreak.golden.problems import problems_of
 from tiebreak.golden.space import Space
+from tiebreak.golden.verdicts import DEVIATES, GRADES
 
 
 @dataclass(frozen=True)

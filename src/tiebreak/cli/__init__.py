@@ -10,7 +10,8 @@ from typing import Any, NoReturn
 import click
 
 from tiebreak.cli import auditing, backends, gating, reading, running, streams, sweeping, tables, vectors
-from tiebreak.golden.errors import EXIT_FAILED, EXIT_USAGE, InvalidInput, TiebreakError
+from tiebreak.golden.errors import InvalidInput, TiebreakError
+from tiebreak.golden.exit_codes import EXIT_FAILED, EXIT_USAGE
 from tiebreak.golden.untrusted_text import one_line
 from tiebreak.version import __version__
 

@@ -11,7 +11,8 @@ import click
 
 from tiebreak.cli.kinds import NAME, OUTPUT, WORDS
 from tiebreak.cli.options import JSON, attributes_option, json_or_text, limits, node_types, run_folder
-from tiebreak.golden.errors import EXIT_DISCREPANCIES, EXIT_NOTHING_RAN, InvalidInput, Unsupported
+from tiebreak.golden.errors import InvalidInput, Unsupported
+from tiebreak.golden.exit_codes import EXIT_DISCREPANCIES, EXIT_NOTHING_RAN
 from tiebreak.golden.messages import gist
 
 if TYPE_CHECKING:

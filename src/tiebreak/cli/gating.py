@@ -11,7 +11,8 @@ import click
 
 from tiebreak.cli.kinds import OUTPUT, PATH
 from tiebreak.cli.options import JSON, check_apart, run_folder
-from tiebreak.golden.errors import EXIT_CONFORMS, InvalidInput
+from tiebreak.golden.errors import InvalidInput
+from tiebreak.golden.exit_codes import EXIT_CONFORMS
 
 if TYPE_CHECKING:
     from tiebreak.reports.records import Run

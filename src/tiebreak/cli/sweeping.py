@@ -24,14 +24,8 @@ from tiebreak.cli.options import (
     typed,
 )
 from tiebreak.cli.scheduling import SCHEDULING, cluster_if, scheduling
-from tiebreak.golden.errors import (
-    EXIT_DISCREPANCIES,
-    EXIT_FAILED,
-    EXIT_NOTHING_RAN,
-    InvalidInput,
-    MachineryFailed,
-    Unsupported,
-)
+from tiebreak.golden.errors import InvalidInput, MachineryFailed, Unsupported
+from tiebreak.golden.exit_codes import EXIT_DISCREPANCIES, EXIT_FAILED, EXIT_NOTHING_RAN
 from tiebreak.golden.messages import gist
 from tiebreak.golden.places import check_output_folder
 
@@ -108,7 +102,7 @@ def sweep(
     These are all 4,294,967,296 float32 bit patterns, or for 16-bit types every input with every scale.
     """
     from tiebreak.conformance.cases.plan import Selection
-    from tiebreak.conformance.sweep.job import How, exit_code, space_of
+    from tiebreak.conformance.sweep.job import How, exit_code_of_sweep, space_of
     from tiebreak.reports.sweep import json_sweep, print_sweep
 
     how = How(time_limit, memory_limit, modes == "all")
@@ -136,7 +130,7 @@ def sweep(
         click.echo(json.dumps(json_sweep(data, str(certificate))))
     else:
         print_sweep(data, str(certificate))
-    code = exit_code(data)
+    code = exit_code_of_sweep(data)
     if code == EXIT_NOTHING_RAN:
         click.echo("tiebreak: nothing was judged: the document leaves all of these inputs open", err=True)
     sys.exit(code)

@@ -10,7 +10,7 @@ import click
 
 from tiebreak.cli.kinds import OUTPUT_FOLDER, PATH
 from tiebreak.cli.options import selected, selecting
-from tiebreak.golden.errors import EXIT_CONFORMS, EXIT_USAGE
+from tiebreak.golden.exit_codes import EXIT_CONFORMS, EXIT_USAGE
 
 
 @click.group()
