@@ -160,7 +160,7 @@ def test_exit_codes() -> None:
     assert exit_code_of_run(["exact", "deviates", "crash"]) == 1
     assert exit_code_of_run(["exact", "timeout"]) == 3
     assert exit_code_of_run(["exact", "deviates", "error"], {"", "not judged"}) == 3
-    assert exit_code_of_run(["unsupported"]) == exit_code([]) == 4
+    assert exit_code_of_run(["unsupported"]) == exit_code_of_run([]) == 4
 
 
 def test_shares_never_round_to_nothing_or_all() -> None:
