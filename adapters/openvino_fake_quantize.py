@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from typing import Any
 
 import ml_dtypes
@@ -73,7 +74,8 @@ def operator_modules() -> tuple[Any, Any]:
     try:
         from openvino import op, opset1
     except ImportError:
-        from openvino.runtime import op, opset1
+        older = import_module("openvino.runtime")
+        op, opset1 = older.op, older.opset1
     return op, opset1
 
 

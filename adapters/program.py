@@ -14,10 +14,10 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 
 try:
-    from tiebreak.golden.errors import Unsupported
+    from tiebreak.golden.errors import Unsupported  # pyright: ignore[reportAssignmentType] - of another class below
 except ImportError:  # this file alone, without Tiebreak
 
-    class Unsupported(Exception):  # type: ignore[no-redef] # noqa: N818 - the name in the backend protocol
+    class Unsupported(Exception):  # type: ignore # noqa: N818 - the name in the backend protocol
         """Raised by a backend's compile() or run() for what it cannot do; its text is shown as the reason."""
 
 

@@ -59,7 +59,7 @@ class Torch:
         return {
             "library": str(torch.__file__),
             "torch": self.version,
-            "kernels": ", ".join(map(str, Path(torch.__file__).parent.glob("lib/*torch_cpu.*"))) or "unknown",
+            "kernels": ", ".join(map(str, Path(str(torch.__file__)).parent.glob("lib/*torch_cpu.*"))) or "unknown",
             "commit": str(torch.version.git_version),
             "build": essentials(torch.__config__.show()),
             "CPU capability": str(torch.backends.cpu.get_cpu_capability()),

@@ -12,6 +12,7 @@ from tiebreak.golden.messages import without_numbers
 from tiebreak.golden.untrusted_text import one_line
 from tiebreak.golden.verdicts import FAILED
 from tiebreak.reports.records import Run
+from tiebreak.reports.rows import result_rows, values_by_key
 
 TIES, NEAR, WRONG = "wrong by one at ties", "wrong by one next to a decision boundary", "wrong value"
 ACCEPTED, REFUSED = "invalid argument accepted", "valid one rejected"
@@ -145,7 +146,7 @@ def failures(run: Run) -> Iterator[str]:
     yield "| --- | --- | --- | --- | --- | --- |"
     counts: Counter[tuple[str, ...]] = Counter()
     first: dict[tuple[str, ...], str] = {}
-    for row in failed.to_dict("records"):
+    for row in result_rows(failed):
         key = tuple(str(row[name]) for name in ("backend", "version", "operator", "verdict"))
         key = (*key, without_numbers(str(row["message"]))[:LONGEST_MESSAGE])
         counts[key] += 1
@@ -177,7 +178,7 @@ def refused(run: Run) -> Iterator[str]:
     rows = run.results[run.results["verdict"] == "unsupported"]
     counts: Counter[tuple[str, ...]] = Counter()
     types: dict[tuple[str, ...], set[str]] = defaultdict(set)
-    for row in rows.to_dict("records"):
+    for row in result_rows(rows):
         key = (
             f"{row['backend']} {row['version']}",
             str(row["operator"]),
@@ -199,7 +200,7 @@ def refused(run: Run) -> Iterator[str]:
 def open_points(run: Run) -> Iterator[str]:
     """What documents leave open, and what backends were seen to do."""
     counts = run.results.groupby(["operator", "backend"])["unspecified"].sum()
-    rows = [(str(a), str(b), int(n)) for (a, b), n in counts.items() if n]
+    rows = [(str(a), str(b), int(n)) for (a, b), n in values_by_key(counts) if n]
     if not rows:
         return
     yield from ("", "## Unspecified", "", "Elements on which the document says nothing; never a failure.", "")

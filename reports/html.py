@@ -25,6 +25,7 @@ from tiebreak.golden.verdicts import FAILED, RAN, VERDICTS
 from tiebreak.reports.plots import distance_plot, exponent_plot
 from tiebreak.reports.records import Run, write_aside
 from tiebreak.reports.report_data import Names, cause_rows, cube, judged_exponents, names_of, numbers_text
+from tiebreak.reports.rows import rows_by_key, rows_of, values_by_key
 from tiebreak.reports.summary import mode_matrix, verdict_counts
 
 LARGEST = 1_950_000  # bytes; what does not fit stays in the Parquet files
@@ -175,10 +176,10 @@ def overview(run: Run, names: Names) -> list[dict[str, Any]]:
     elements = run.results.groupby(keys)[counts].sum()
     cases = run.results.groupby(keys)["verdict"].value_counts()
     found: dict[Any, dict[str, int]] = {}
-    for (*key, verdict), count in cases.items():
+    for (*key, verdict), count in values_by_key(cases):
         found.setdefault(tuple(key), {})[str(verdict)] = int(count)
     cells: dict[tuple[str, str], dict[str, Any]] = {}
-    for (operator, mode, backend), sums in zip(elements.index, elements.to_dict("records"), strict=True):
+    for (operator, mode, backend), sums in zip(elements.index, rows_of(elements), strict=True):
         cells.setdefault((operator, mode), {})[backend] = cell(sums, found[(operator, mode, backend)])
     return [
         {"operator": operator, "mode": mode, "cells": [(name, row.get(name)) for name in names.backend]}
@@ -210,9 +211,10 @@ def verdict_rows(run: Run) -> list[dict[str, Any]]:
     elements = run.results.groupby(["backend", "operator"])[
         ["elements", "exact", "working_precision", "unspecified", "deviates"]
     ].sum()
+    totals = {key: {name: int(value) for name, value in row.items()} for key, row in rows_by_key(elements).items()}
     rows = []
     for (backend, operator), verdicts in verdict_counts(run.results).items():
-        sums = {str(key): int(value) for key, value in elements.loc[(backend, operator)].items()}
+        sums = totals[backend, operator]
         judged = sums["exact"] + sums["working_precision"] + sums["deviates"]
         ran = sum(verdicts.get(verdict, 0) for verdict in RAN)
         planned = sum(verdicts.values())
@@ -235,7 +237,7 @@ def percent(part: int, whole: int) -> str:
 def matrix_rows(run: Run) -> list[dict[str, Any]]:
     """A row for each backend, operator and requested mode; a cell for each of the nine modes."""
     rows = []
-    for row in mode_matrix(run.results).to_dict("records"):
+    for row in rows_of(mode_matrix(run.results)):
         if not any(row[f"compared_{short_mode(mode)}"] for mode in ROUND_MODES):
             continue  # nothing is rounded to an integer
         cells = []

@@ -19,6 +19,7 @@ from tiebreak.golden.untrusted_text import one_line, plural
 from tiebreak.golden.verdicts import FAILED, RAN, VERDICTS
 from tiebreak.reports.records import Run, write_aside
 from tiebreak.reports.repro_command import repro_words
+from tiebreak.reports.rows import discrepancy_rows, rows_of, values_by_key
 from tiebreak.reports.tables import Tables, as_tables
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def document(tables: Tables, folder: str) -> ET.Element:
     for key, cases in grouped(tables.results).items():
         tests[key[0]].append(test_of(key, cases, witnesses.get(key, "")))
     stamp = CREATED.match(str(tables.info.get("created", "")))
-    for number, backend in enumerate(tables.backends.to_dict("records")):
+    for number, backend in enumerate(rows_of(tables.backends)):
         own = sorted(tests[backend["name"]], key=lambda test: OUTCOMES.index(test.outcome))
         add_suite(root, number, backend, own, stamp[0] if stamp else UNKNOWN_TIME)
     return root
@@ -143,10 +144,11 @@ def witness_text(rows: pd.DataFrame, folder: str, spec: str) -> str:
     causes = rows.groupby(["cause", "clause"], sort=False).size().sort_values(ascending=False, kind="stable")
     lines = [f"{plural(len(rows), 'element')} of {plural(rows['case'].nunique(), 'case')} deviate:"]
     lines += [
-        f"  {count:,}: {clean(cause)} ({clean(clause)})" for (cause, clause), count in causes[:MOST_CAUSES].items()
+        f"  {count:,}: {clean(cause)} ({clean(clause)})"
+        for (cause, clause), count in values_by_key(causes[:MOST_CAUSES])
     ]
     lines += [f"  and {plural(len(causes) - MOST_CAUSES, 'other cause')}"] if len(causes) > MOST_CAUSES else []
-    one: Mapping[str, Any] = rows.iloc[0].to_dict()
+    one, *_ = discrepancy_rows(rows.head(1))
     bits = f"bits {one['expected_bits']:#x}, got {one['got_bits']:#x}"
     lines.append(f"smallest witness: {clean(one['id'])} in {clean(one['case'])}, element {one['index']}")
     lines.append(f"  operands (name, bits, value) {clean(one['operands'])}")

@@ -20,6 +20,7 @@ from tiebreak.golden.untrusted_text import one_line, plural
 from tiebreak.golden.verdicts import FAILED, RAN
 from tiebreak.reports.records import Run
 from tiebreak.reports.repro_command import repro_words
+from tiebreak.reports.rows import rows_of
 from tiebreak.reports.summary import verdict_counts
 from tiebreak.reports.tables import Tables, as_tables
 
@@ -129,7 +130,7 @@ def causes(tables: Tables, folder: str) -> Iterator[str]:
     )
     yield from header(*CAUSE_COLUMNS)
     specs = dict(zip(tables.backends["name"], tables.backends["spec"], strict=True))
-    for row in clusters.sort_values("elements", ascending=False, kind="stable").head(MOST_CAUSES).to_dict("records"):
+    for row in rows_of(clusters.sort_values("elements", ascending=False, kind="stable").head(MOST_CAUSES)):
         count = f"{row['elements']:,} in {plural(row['cases'], 'case')}"
         where = (f"{row['backend']} {row['version']}", row["operator"], row["cause"], row["clause"], count)
         results = (row["witness_expected"], row["witness_got"])

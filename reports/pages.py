@@ -11,6 +11,7 @@ from tiebreak.golden.operators.model import Attribute, Clause, Contest, Operator
 from tiebreak.golden.places import check_writable
 from tiebreak.golden.verdicts import VERDICTS
 from tiebreak.reports.records import Run, write_aside
+from tiebreak.reports.rows import rows_of
 from tiebreak.reports.summary import cause_groups, verdict_counts
 
 BACKENDS = "## What real backends do"
@@ -147,7 +148,7 @@ def causes_part(spec: Operator, run: Run) -> str:
         return ""
     rows = [
         (cell(row["backend"]), cell(row["cause"]), cell(row["clause"]), f"{row['elements']} in {row['cases']} cases")
-        for row in cause_groups(mine).groupby("backend", sort=False).head(MOST_CAUSES).to_dict("records")
+        for row in rows_of(cause_groups(mine).groupby("backend", sort=False).head(MOST_CAUSES))
     ]
     return table(("backend", "differs because", "clause", "elements"), rows)
 

@@ -6,7 +6,7 @@ Files are written aside and renamed; reading validates what it reads, since a ru
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +22,7 @@ from tiebreak.golden.problem import Array, codes_of
 from tiebreak.golden.problems import problems_of
 from tiebreak.golden.rounding import ROUND_MODES, short_mode
 from tiebreak.golden.samples.model import Tensor
+from tiebreak.reports.rows import DiscrepancyRow, ResultRow, rows_of
 from tiebreak.reports.run_info import check_info
 
 if TYPE_CHECKING:
@@ -62,8 +63,8 @@ class RunRecords:
     """A run in memory: `info` is run.json; `results` and `discrepancies` are rows; `generated` the unstored cases."""
 
     info: dict[str, Any]
-    results: Sequence[dict[str, Any]]
-    discrepancies: Sequence[dict[str, Any]]
+    results: Sequence[ResultRow]
+    discrepancies: Sequence[DiscrepancyRow]
     generated: Sequence[Case]
 
 
@@ -76,7 +77,7 @@ class Run:
     discrepancies: pd.DataFrame
 
 
-def table(rows: Sequence[dict[str, Any]], dtypes: dict[str, str]) -> pd.DataFrame:
+def table(rows: Sequence[Mapping[str, Any]], dtypes: dict[str, str]) -> pd.DataFrame:
     """Rows as a DataFrame with exactly these columns and dtypes; absent counts are 0, absent text is empty."""
     import pandas as pd
 
@@ -217,7 +218,7 @@ def read_generated(folder: Path) -> list[Case]:
     path = folder / CASES
     frame = read_table(path, dict.fromkeys(("id", "origin", "node", "inputs"), "string"))
     try:
-        return [parse_case(row) for row in frame.to_dict("records")]
+        return [parse_case(row) for row in rows_of(frame)]
     except (ValueError, TypeError, KeyError, InvalidInput) as error:
         raise DamagedFile(f"{path}: damaged run file: {error}") from None
 

@@ -22,6 +22,7 @@ from tiebreak.reports.plots import distance_plot, exponent_plot
 from tiebreak.reports.records import Run
 from tiebreak.reports.repro_command import repro_words
 from tiebreak.reports.root_cause import root_of
+from tiebreak.reports.rows import rows_of, values_by_key
 from tiebreak.reports.staircase import staircase
 from tiebreak.reports.summary import grade
 
@@ -88,7 +89,7 @@ def cause_rows(run: Run, folder: str, names: Names, *, most: int, samples: int) 
     named = {(c["backend"], c["operator"], c["cause"]): c for c in run.info.get("clusters", [])}
     labels = {key: telling(members, samples, named.get(key, {})) for key, members in groups[:most]}
     every = [label for some in labels.values() for label in some]
-    chosen = dict(zip(every, run.discrepancies.loc[every].to_dict("records"), strict=True))
+    chosen = dict(zip(every, rows_of(run.discrepancies.loc[every]), strict=True))
     judged = judged_elements(run)
     tried = judged_exponents(run)
     specs = {str(backend["name"]): str(backend["spec"]) for backend in run.info["backends"]}
@@ -112,7 +113,7 @@ def grouped(discrepancies: pd.DataFrame) -> tuple[list[tuple[Any, pd.DataFrame]]
     slim = slim.assign(root=slim["cause"].map(roots).astype("category"))
     groups = [(key, group) for key, group in slim.groupby([*CAUSE], observed=True)]
     kinds: dict[Any, Counter[Sort]] = {key: Counter() for key, _ in groups}
-    for labels, count in slim.groupby([*CAUSE, *SORT], observed=True).size().items():
+    for labels, count in values_by_key(slim.groupby([*CAUSE, *SORT], observed=True).size()):
         mode, one, other, clause, flags = map(str, labels[3:])
         kinds[labels[:3]][mode, one, other, clause, flags] = int(count)
     return sorted(groups, key=lambda item: -len(item[1])), kinds
@@ -121,7 +122,7 @@ def grouped(discrepancies: pd.DataFrame) -> tuple[list[tuple[Any, pd.DataFrame]]
 def judged_elements(run: Run) -> dict[tuple[str, str], int]:
     """(backend, operator) to the number of elements that the spec decides and that ran."""
     sums = run.results.groupby(["backend", "operator"])[["exact", "working_precision", "deviates"]].sum().sum(axis=1)
-    return {(str(backend), str(operator)): int(count) for (backend, operator), count in sums.items()}
+    return {(str(backend), str(operator)): int(count) for (backend, operator), count in values_by_key(sums)}
 
 
 def judged_exponents(run: Run) -> dict[tuple[str, str], dict[int, int]]:
@@ -272,6 +273,6 @@ def cube(run: Run, names: Names) -> tuple[list[list[int]], bool]:
     kinds = ("backend", "operator", "mode", "type", "type", "verdict")
     rows = [
         [*(names.at(kind, value) for kind, value in zip(kinds, key, strict=True)), int(count)]
-        for key, count in counts.items()
+        for key, count in values_by_key(counts)
     ]
     return rows, typed

@@ -17,6 +17,7 @@ from tiebreak.golden.rounding import ROUND_MODES, short_mode
 from tiebreak.golden.untrusted_text import one_line, plural, printable
 from tiebreak.golden.verdicts import RAN, VERDICTS
 from tiebreak.reports.records import Run
+from tiebreak.reports.rows import rows_of, values_by_key
 
 MOST_ERRORS = 5
 MOST_FAILURES = 30  # lines
@@ -30,7 +31,7 @@ def verdict_counts(results: pd.DataFrame) -> dict[tuple[str, str], dict[str, int
     """(backend, operator) to the number of cases of each verdict that occurs, in the contract's order."""
     counts: dict[tuple[str, str], dict[str, int]] = {}
     sizes = results.groupby(["backend", "operator", "verdict"], sort=False).size()
-    for (backend, operator, verdict), count in sizes.items():
+    for (backend, operator, verdict), count in values_by_key(sizes):
         counts.setdefault((str(backend), str(operator)), {})[str(verdict)] = int(count)
     return {key: {v: found[v] for v in VERDICTS if v in found} for key, found in counts.items()}
 
@@ -119,7 +120,7 @@ def cause_table(run: Run) -> Table:
     for name in ("", "backend", "cause", "clause"):
         table.add_column(name, overflow="fold")
     table.add_column("elements", justify="right")
-    for row in cause_groups(with_paths_as_one(run)).to_dict("records"):
+    for row in rows_of(cause_groups(with_paths_as_one(run))):
         where = grade(row["boundary_ulp"])
         cause = shown(row["cause"], 90) + (f" ({where})" if where else "")
         cluster = str(ids.get((row["backend"], row["operator"], row["cause"]), ""))

@@ -260,7 +260,7 @@ def read_csv(path: Path) -> pd.DataFrame:
     how: dict[str, Any] = {"keep_default_na": False, "na_values": numbers}
     if Version(pd.__version__) < Version("3.1"):  # from then on every float64 comes back as it was, and it warns
         how["float_precision"] = "round_trip"
-    frame = pd.read_csv(path, dtype=dtypes, **how)
+    frame: pd.DataFrame = pd.read_csv(path, dtype=dtypes, **how)
     texts = {name: frame[name].str.replace(r"\A'", "", regex=True) for name in text_columns(frame)}
     return frame.assign(**texts)
 

@@ -21,6 +21,7 @@ from tiebreak.golden.nodes import Case, Node
 from tiebreak.golden.problem import Array
 from tiebreak.golden.verdicts import RAN
 from tiebreak.reports.records import Run, read_run
+from tiebreak.reports.rows import DiscrepancyRow, ResultRow, discrepancy_rows, result_rows
 
 
 def versus(folder: Path, name: str, now: Inference) -> dict[str, Any]:
@@ -52,9 +53,9 @@ def version_of(run: Run, name: str, folder: Path) -> str:
 def answers(run: Run, folder: Path, name: str, node: Node) -> Iterator[tuple[Probe, Array]]:
     """Cases of the node with one value of each further input, and what came; ANYTHING where that is unknown."""
     results = run.results[(run.results["backend"] == name) & run.results["verdict"].isin(RAN)]
-    verdicts = {str(row["case"]): row for row in results.to_dict("records")}
-    wrong: dict[str, list[dict[str, Any]]] = {}
-    for row in run.discrepancies[run.discrepancies["backend"] == name].to_dict("records"):
+    verdicts = {str(row["case"]): row for row in result_rows(results)}
+    wrong: dict[str, list[DiscrepancyRow]] = {}
+    for row in discrepancy_rows(run.discrepancies[run.discrepancies["backend"] == name]):
         wrong.setdefault(str(row["case"]), []).append(row)
     level = run.info["level"] if run.info["level"] in ("quick", "full", "deep") else ""
     selection = Selection(operators=(node.operator,), level=level, seed=int(run.info["seed"]), earlier_run=folder)
@@ -75,13 +76,13 @@ def fits(case: Case, node: Node) -> bool:
     return plain and case.size > 0 and all(array.size == 1 for array in case.inputs[1:])
 
 
-def codes_of_record(verdict: dict[str, Any], wrong: list[dict[str, Any]], truths: Truths, size: int) -> Array:
+def codes_of_record(verdict: ResultRow, wrong: list[DiscrepancyRow], truths: Truths, size: int) -> Array:
     """What came of a case's first output: what deviates is recorded, the rest is one of the two truths."""
     truth = truths.own
     exact, working = (np.broadcast_to(a, (truth.exact.size,))[:size] for a in (truth.exact, truth.working))
     specified = np.broadcast_to(truth.specified, (truth.exact.size,))[:size]
     codes = np.where(exact == working, exact, ANYTHING)
-    if not verdict["working_precision"]:
+    if not verdict.get("working_precision"):
         codes = exact
     codes = np.where(specified, codes, ANYTHING)
     kind = truths.problems[0].result

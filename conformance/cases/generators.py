@@ -261,7 +261,7 @@ def generate_cases(operator: str, count: int, seed: int) -> list[Case]:
         database=None,
         deadline=None,
         verbosity=Verbosity.quiet,
-        suppress_health_check=list(HealthCheck),
+        suppress_health_check=tuple(HealthCheck),  # pyright: ignore[reportArgumentType] - its metaclass iterates
     )
     @given(cases(operator=operator))
     def collect(case: Case) -> None:

@@ -7,11 +7,11 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any
 
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
 from tiebreak.golden.operators import get_operator
 from tiebreak.reports.root_cause import root_of
+from tiebreak.reports.rows import DiscrepancyRow, ResultRow, RootCauseRow
 
 Key = tuple[str, str, str]  # backend, operator, root cause
 
@@ -19,11 +19,11 @@ MOST_TYPES = 8
 
 
 def cluster_rows(
-    discrepancies: Iterable[Mapping[str, Any]],
-    results: Iterable[Mapping[str, Any]],
+    discrepancies: Iterable[DiscrepancyRow],
+    results: Iterable[ResultRow],
     versions: Mapping[str, str],
     errors: ExplanationErrors | None = None,
-) -> list[dict[str, Any]]:
+) -> list[RootCauseRow]:
     """One row for each root cause, the most frequent first; `results` say how many elements a case has."""
     errors = errors or ExplanationErrors()
     groups = errors.attempt("root causes", "", lambda: groups_of(discrepancies), [])
@@ -35,9 +35,9 @@ def cluster_rows(
     return [row for row in made if row is not None]
 
 
-def groups_of(discrepancies: Iterable[Mapping[str, Any]]) -> list[tuple[Key, list[Mapping[str, Any]]]]:
+def groups_of(discrepancies: Iterable[DiscrepancyRow]) -> list[tuple[Key, list[DiscrepancyRow]]]:
     """The rows of each root cause, the most frequent first."""
-    groups: dict[Key, list[Mapping[str, Any]]] = defaultdict(list)
+    groups: dict[Key, list[DiscrepancyRow]] = defaultdict(list)
     for row in discrepancies:
         groups[str(row["backend"]), str(row["operator"]), root_of(str(row["cause"]))].append(row)
     return sorted(groups.items(), key=lambda item: (-len(item[1]), item[0]))
@@ -46,15 +46,15 @@ def groups_of(discrepancies: Iterable[Mapping[str, Any]]) -> list[tuple[Key, lis
 def cluster_row(
     name: str,
     key: Key,
-    rows: Sequence[Mapping[str, Any]],
+    rows: Sequence[DiscrepancyRow],
     sizes: Mapping[str, int],
     versions: Mapping[str, str],
-) -> dict[str, Any]:
+) -> RootCauseRow:
     backend, operator, cause = key
     witness = min(rows, key=lambda row: plainness(row, sizes))
     clause = Counter(str(row["clause"]) for row in rows).most_common(1)[0][0]
     types = Counter((str(row["input_type"]), str(row["output_type"])) for row in rows).most_common()
-    found = {
+    found: RootCauseRow = {
         "id": name,
         "backend": backend,
         "version": versions.get(backend, ""),
@@ -71,33 +71,32 @@ def cluster_row(
             "case": str(witness["case"]),
             "elements": sizes.get(str(witness["case"]), 0),
             "operands": json.loads(str(witness["operands"])),
-            "expected": shown(witness, "expected"),
-            "got": shown(witness, "got"),
+            "expected": shown(witness, witness["expected"]),
+            "got": shown(witness, witness["got"]),
         },
     }
-    return found | {"sentence": sentence(found)}
+    return {**found, "sentence": sentence(found)}
 
 
-def farthest_from_boundary(rows: Sequence[Mapping[str, Any]]) -> float | None:
+def farthest_from_boundary(rows: Sequence[DiscrepancyRow]) -> float | None:
     """The greatest distance from a decision boundary in units in the last place; None if one is unknown or infinite."""
     found = [float(row["boundary_ulp"]) for row in rows]
     return max(found) if all(map(math.isfinite, found)) else None
 
 
-def plainness(row: Mapping[str, Any], sizes: Mapping[str, int]) -> tuple[int, int, str]:
+def plainness(row: DiscrepancyRow, sizes: Mapping[str, int]) -> tuple[int, int, str]:
     """Few elements first, then operands with few characters."""
     text = str(row["operands"])
     digits = sum(len(part[2]) for part in json.loads(text))
     return sizes.get(str(row["case"]), 1 << 30), digits, str(row["id"])
 
 
-def shown(row: Mapping[str, Any], name: str) -> str:
-    value = float(row[name])
+def shown(row: DiscrepancyRow, value: float) -> str:
     whole = str(row["result_type"]).startswith(("int", "uint"))
     return str(int(value)) if whole and value == value else repr(value)
 
 
-def sentence(cluster: Mapping[str, Any]) -> str:
+def sentence(cluster: RootCauseRow) -> str:
     """What happens, where, and one example, for people."""
     witness = cluster["witness"]
     operands = ", ".join(f"{name} {value}" for name, _, value in witness["operands"])

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
-from typing import Any
 
 from tiebreak.conformance.causes import explanations
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
@@ -15,8 +14,8 @@ from tiebreak.conformance.judging.rows import Kind, kind_of
 from tiebreak.conformance.operators.model import Cause
 from tiebreak.golden.elements import INTEGER_TYPES
 from tiebreak.golden.operators import get_operator
-from tiebreak.golden.rounding import short_mode
 from tiebreak.golden.verdicts import UNEXPLAINED
+from tiebreak.reports.rows import DiscrepancyRow, ResultRow, differing_from
 
 NEARLY = 4  # units in the last place
 GRANULARITIES = ("scalar parameters", "parameters that vary", "one axis", "a block size")  # situations of clauses
@@ -29,15 +28,15 @@ Group = tuple[Kind, str]  # a kind of node, and the granularity
 class Evidence:
     """A backend's rows, the candidates of each deviating element, and what speaks against each cause."""
 
-    results: Sequence[dict[str, Any]]
-    discrepancies: Sequence[dict[str, Any]]
+    results: Sequence[ResultRow]
+    discrepancies: Sequence[DiscrepancyRow]
     candidates: Sequence[explanations.Explanation]
     against: Mapping[Kind, Counter[Cause]]
     against_modes: Mapping[Kind, Counter[str]]
     about: str = ""  # the backend
 
 
-Rows = Mapping[Kind, Sequence[Mapping[str, Any]]]
+Rows = Mapping[Kind, Sequence[DiscrepancyRow]]
 # Gives the rows of each kind of node, for the causes that were settled, others or the same.
 Rename = Callable[[Rows, Sequence[Sequence[Cause]]], Sequence[Sequence[Cause]]]
 NO_CAUSE = Cause(UNEXPLAINED, "mode")
@@ -48,7 +47,7 @@ def with_causes(
     by_path: Mapping[Element, str] = MappingProxyType({}),
     rename: Rename = lambda rows, named: named,
     errors: ExplanationErrors | None = None,
-) -> list[dict[str, Any]]:
+) -> list[DiscrepancyRow]:
     """The discrepancy rows with cause and clause, settled kind of node by kind of node.
 
     `by_path` are the causes of elements whose operands have another answer elsewhere, by case id, output and index.
@@ -64,7 +63,7 @@ def with_causes(
     settled: dict[int, Cause] = {}
     for group, found in zip(places.values(), renamed, strict=True):
         settled |= dict(zip(group, found, strict=True))
-    named = [row | named_as(row, settled[i], errors) for i, row in enumerate(evidence.discrepancies)]
+    named = [named_as(row, settled[i], errors) for i, row in enumerate(evidence.discrepancies)]
     return errors.attempt("causes by path", evidence.about, lambda: with_path_causes(named, by_path), named)
 
 
@@ -93,16 +92,16 @@ def weighed(evidence: Evidence, places: Mapping[Kind, Sequence[int]]) -> list[li
     return explanations.settle([[candidates[i] for i in group] for group in places.values()])
 
 
-def named_as(row: dict[str, Any], cause: Cause, errors: ExplanationErrors) -> dict[str, str]:
-    """The columns of a cause."""
+def named_as(row: DiscrepancyRow, cause: Cause, errors: ExplanationErrors) -> DiscrepancyRow:
+    """The row with the columns of a cause."""
     try:
-        return {"cause": text_of(row, cause), "clause": clause_of(row, cause)}
+        return {**row, "cause": text_of(row, cause), "clause": clause_of(row, cause)}
     except Exception as error:
         errors.note("clauses of causes", row["operator"], error)
-        return {}
+        return row
 
 
-def with_path_causes(rows: Sequence[dict[str, Any]], by_path: Mapping[Element, str]) -> list[dict[str, Any]]:
+def with_path_causes(rows: Sequence[DiscrepancyRow], by_path: Mapping[Element, str]) -> list[DiscrepancyRow]:
     """Those causes instead, each with the clause that was found for most of its elements."""
     if not by_path:
         return list(rows)
@@ -111,9 +110,13 @@ def with_path_causes(rows: Sequence[dict[str, Any]], by_path: Mapping[Element, s
     for row, text in zip(rows, texts, strict=True):
         clauses[row["operator"], text][row["clause"]] += 1
     return [
-        row | {"cause": text, "clause": clauses[row["operator"], text].most_common(1)[0][0]} if text else row
+        with_cause(row, text, clauses[row["operator"], text].most_common(1)[0][0]) if text else row
         for row, text in zip(rows, texts, strict=True)
     ]
+
+
+def with_cause(row: DiscrepancyRow, cause: str, clause: str) -> DiscrepancyRow:
+    return {**row, "cause": cause, "clause": clause}
 
 
 def plausible(evidence: Evidence) -> list[explanations.Explanation]:
@@ -145,7 +148,7 @@ def plausible(evidence: Evidence) -> list[explanations.Explanation]:
     return [explanations.without(c, refuted[group[0]] - kept[group] | idle[group]) for group, c in pairs]
 
 
-def granularity_of(row: dict[str, Any]) -> str:
+def granularity_of(row: ResultRow) -> str:
     """The clauses on granularity that a case shows; empty where its operator has none."""
     shown = row["clauses"].split()
     clauses = get_operator(row["operator"]).clauses
@@ -162,11 +165,11 @@ def modes_of_groups(evidence: Evidence, groups: Sequence[Group]) -> Mapping[Grou
         explains[group].update(given)
         missed[row["case"]].update(modes - {cause.mode for cause in given})
     against: dict[Group, Counter[str]] = defaultdict(Counter)
-    for row in evidence.results:
-        group = kind_of(row), granularity_of(row)
+    for result in evidence.results:
+        group = kind_of(result), granularity_of(result)
         for mode in modes if group in explains else ():
-            differs = row.get(f"differs_{short_mode(mode)}", 0)
-            against[group][mode] += max(differs - missed[row["case"]][mode], 0)
+            differs = differing_from(result, mode)
+            against[group][mode] += max(differs - missed[result["case"]][mode], 0)
     found = {
         group: frozenset(
             cause
@@ -206,7 +209,7 @@ def idle_positions(evidence: Evidence, groups: Sequence[Group]) -> Mapping[Group
     return defaultdict(frozenset[Cause], idle)
 
 
-def text_of(row: dict[str, Any], cause: Cause) -> str:
+def text_of(row: DiscrepancyRow, cause: Cause) -> str:
     """The cause's text; for a real result that is nearly right and that nothing explains, that it is nearly right."""
     nearly = row["result_type"] not in INTEGER_TYPES and abs(row["distance"]) <= NEARLY
     if cause.text == UNEXPLAINED and nearly:
@@ -214,7 +217,7 @@ def text_of(row: dict[str, Any], cause: Cause) -> str:
     return cause.text
 
 
-def clause_of(row: dict[str, Any], cause: Cause) -> str:
+def clause_of(row: DiscrepancyRow, cause: Cause) -> str:
     """The clause that a cause breaks; the formula's first where it is not known."""
     spec = get_operator(row["operator"])
     broken = spec.mode_clause(row["round_mode"]) if cause.role == "mode" else spec.roles.get(cause.role, "")

@@ -16,6 +16,7 @@ from tiebreak.golden.exit_codes import exit_code
 from tiebreak.golden.verdicts import FAILED, RAN
 from tiebreak.reports.records import Run, read_run
 from tiebreak.reports.root_cause import root_of
+from tiebreak.reports.rows import rows_by_key
 
 CASE = ["backend", "operator", "case"]
 ELEMENT = [*CASE, "output", "index", "got_bits"]
@@ -146,7 +147,7 @@ def sums_of(cases: pd.DataFrame) -> dict[tuple[str, str], dict[str, int]]:
     judged = cases["exact"] + cases["working_precision"] + cases["deviates"]
     counted = cases.assign(planned=1, ran=cases["verdict"].isin(RAN).astype(int), judged=judged)
     grouped = counted.groupby(["backend", "operator"], sort=False)[["planned", "ran", "judged", "deviates"]].sum()
-    rows = grouped.rename(columns={"deviates": "deviating"}).to_dict("index")
+    rows = rows_by_key(grouped.rename(columns={"deviates": "deviating"}))
     return {(str(b), str(o)): {str(name): int(n) for name, n in row.items()} for (b, o), row in rows.items()}
 
 
@@ -182,7 +183,7 @@ def counts_by_cause(elements: pd.DataFrame) -> dict[Key, dict[str, Any]]:
         clause=("clause", lambda found: found.mode().iloc[0]),
         witness=("id", "first"),
     )
-    return {(str(b), str(o), str(c)): row for (b, o, c), row in counts.to_dict("index").items()}
+    return {(str(b), str(o), str(c)): row for (b, o, c), row in rows_by_key(counts).items()}
 
 
 def cause_row(key: Key, counts: list[dict[Key, dict[str, Any]]], a: Side, b: Side) -> dict[str, Any]:
@@ -219,7 +220,7 @@ def verdict_changes(a: Side, b: Side) -> list[dict[str, Any]]:
     rows = [
         {"kind": kind_of(one, two), "backend": backend, "operator": operator, "from": one, "to": two}
         | {"cases": int(row["cases"]), "first": str(row["first"]), "message": str(row["message"])}
-        for (backend, operator, one, two), row in counts.to_dict("index").items()
+        for (backend, operator, one, two), row in rows_by_key(counts).items()
     ]
     return sorted(rows, key=lambda row: (KINDS.index(row["kind"]), -row["cases"]))
 

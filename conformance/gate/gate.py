@@ -19,6 +19,7 @@ from tiebreak.golden.errors import DamagedFile, InvalidInput
 from tiebreak.golden.exit_codes import exit_code
 from tiebreak.golden.verdicts import FAILED, RAN
 from tiebreak.reports.records import DISCREPANCY_DTYPES, RESULT_DTYPES, Run, read_info, table
+from tiebreak.reports.rows import rows_by_key, rows_of, values_by_key
 
 RUN_FILES = ("run.json", "results.parquet", "discrepancies.parquet", "cases.parquet", "report.html")
 NAMED = [*CAUSE, "clause"]  # what a waiver names, besides the version
@@ -81,16 +82,15 @@ def judged_elements(side: Side, base: Side, waivers: Sequence[Waiver], today: da
 def named_by(waiver: Waiver, elements: pd.DataFrame, side: Side) -> pd.Series[bool]:
     """Which elements a waiver is about; decided once for each cause."""
     causes = elements[NAMED].drop_duplicates()
-    named = [waiver.names(row, side.versions.get(row["backend"], "")) for row in causes.to_dict("records")]
+    named = [waiver.names(row, side.versions.get(row["backend"], "")) for row in rows_of(causes)]
     return is_among(elements, causes[pd.Series(named, index=causes.index, dtype=bool)], NAMED)
 
 
 def tolerated(waiver: Waiver, elements: pd.DataFrame, named: pd.Series[bool]) -> pd.Series[bool]:
     if waiver.kind == "any" or not named.any():
         return named
-    within = named.copy()
-    within[named] = [waiver.tolerates(row) for row in elements[named].to_dict("records")]
-    return within
+    within = pd.Series([waiver.tolerates(row) for row in rows_of(elements[named])], elements[named].index, dtype=bool)
+    return within.reindex(named.index, fill_value=False)
 
 
 def new_causes(judged: pd.DataFrame, side: Side, base: Side, run: Run) -> list[dict[str, Any]]:
@@ -136,7 +136,7 @@ def new_failures(side: Side, base: Side) -> list[dict[str, Any]]:
     return [
         {"backend": backend, "operator": operator, "verdict": verdict, "fault": fault}
         | {"cases": int(row["cases"]), "first": str(row["first"]), "message": str(row["message"])}
-        for (backend, operator, verdict, fault), row in counts.to_dict("index").items()
+        for (backend, operator, verdict, fault), row in rows_by_key(counts).items()
     ]
 
 
@@ -195,8 +195,8 @@ def not_run(side: Side, base: Side) -> list[dict[str, Any]]:
     before = base.cases[base.cases["verdict"].isin(RAN)]
     now = side.cases[side.cases["verdict"].isin(RAN)]
     missing = before[~is_among(before, now, CASE)]
-    totals = before.groupby(["backend", "operator"]).size().to_dict()
-    counts = missing.groupby(["backend", "operator"], sort=False).size().to_dict()
+    totals = dict(values_by_key(before.groupby(["backend", "operator"]).size()))
+    counts = dict(values_by_key(missing.groupby(["backend", "operator"], sort=False).size()))
     return [
         {"backend": str(key[0]), "operator": str(key[1]), "cases": int(count), "of": int(totals[key])}
         for key, count in counts.items()

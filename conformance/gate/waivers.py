@@ -200,18 +200,21 @@ def place_of(error: jsonschema.ValidationError) -> list[str]:
 
 def problem_of(error: jsonschema.ValidationError) -> str:
     """A schema's complaint in words for the person who wrote the file."""
+    wanted: Any = error.validator_value
+    given: Any = error.instance
+    schema: Any = error.schema
     place = ".".join(map(str, error.absolute_path))
     start = f"{place}: " if place else ""
     if error.validator == "additionalProperties":
-        allowed = error.schema["properties"]
-        unknown = next(name for name in error.instance if name not in allowed)
+        allowed = schema["properties"]
+        unknown = next(name for name in given if name not in allowed)
         return f"{start}unknown key {unknown!r:.80}; allowed: {', '.join(allowed)}"
     if error.validator == "required":
-        return f"{start}no {next(name for name in error.validator_value if name not in error.instance)!r}"
+        return f"{start}no {next(name for name in wanted if name not in given)!r}"
     if error.validator == "enum":
-        return f"{start}{error.instance!r:.80} is none of {', '.join(map(repr, error.validator_value))}"
+        return f"{start}{given!r:.80} is none of {', '.join(map(repr, wanted))}"
     if error.validator == "pattern":
-        return f"{start}{error.instance!r:.80} is {'no http(s) address' if place == 'link' else 'blank'}"
+        return f"{start}{given!r:.80} is {'no http(s) address' if place == 'link' else 'blank'}"
     if place == "tolerance" and error.validator == "type":
         return f'{start}write it as tolerance = {{ kind = "ties only" }}'
     return f"{start}{error.message[:200]}"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
 
 import numpy as np
 
@@ -19,11 +19,20 @@ from tiebreak.golden.operators import get_operator
 from tiebreak.golden.problem import Problem, Quantization
 from tiebreak.golden.rounding import short_mode
 from tiebreak.golden.verdicts import DEVIATES, EXACT, UNEXPLAINED, UNSPECIFIED, WORKING
+from tiebreak.reports.rows import (
+    CaseRow,
+    Counts,
+    DiscrepancyRow,
+    ModeCounts,
+    OperandColumns,
+    ResultColumns,
+    SharedColumns,
+)
 
 Kind = tuple[str, str, str, str]  # operator, rounding mode, input type, output type: what a cause is weighed within
 
 
-def case_row(facts: dict[str, Any], case: Case, outcome: Outcome) -> dict[str, Any]:
+def case_row(facts: Mapping[str, Any], case: Case, outcome: Outcome) -> CaseRow:
     node = case.node
     return {
         "backend": facts["name"],
@@ -43,7 +52,7 @@ def case_row(facts: dict[str, Any], case: Case, outcome: Outcome) -> dict[str, A
     }
 
 
-def counts(judgement: Judgement) -> dict[str, int]:
+def counts(judgement: Judgement) -> Counts:
     return {
         "exact": judgement.count(EXACT),
         "working_precision": judgement.count(WORKING),
@@ -52,14 +61,14 @@ def counts(judgement: Judgement) -> dict[str, int]:
     }
 
 
-def mode_counts(judgement: Judgement, truths: Truths) -> dict[str, int]:
+def mode_counts(judgement: Judgement, truths: Truths) -> ModeCounts:
     """For each rounding mode, how many elements were compared with it and how many differ from both its truths."""
-    row = {}
+    row: dict[str, int] = {}
     for mode, truth in truths.compared.items():
         compared = truth.specified
         row[f"compared_{short_mode(mode)}"] = int(np.count_nonzero(compared))
         row[f"differs_{short_mode(mode)}"] = int(np.count_nonzero(compared & ~truth.agrees(judgement.values)))
-    return row
+    return cast("ModeCounts", row)
 
 
 def contradictions(judgement: Judgement, truths: Truths) -> dict[str, int]:
@@ -69,10 +78,11 @@ def contradictions(judgement: Judgement, truths: Truths) -> dict[str, int]:
     return {mode: int(np.count_nonzero(right & ~truth.agrees(judgement.values))) for mode, truth in compared}
 
 
-def discrepancy_rows(backend: str, case: Case, judgement: Judgement, truths: Truths) -> list[dict[str, Any]]:
+def discrepancy_rows(backend: str, case: Case, judgement: Judgement, truths: Truths) -> list[DiscrepancyRow]:
     """A row for each deviating element, of whichever output."""
     node, truth = case.node, truths.own
-    shared = {
+    shared: SharedColumns = {
+        "id": "",
         "backend": backend,
         "operator": node.operator,
         "case": case.id,
@@ -83,18 +93,19 @@ def discrepancy_rows(backend: str, case: Case, judgement: Judgement, truths: Tru
         "cause": UNEXPLAINED,
         "clause": get_operator(node.operator).mode_clause(node.round_mode) or get_operator(node.operator).clauses[0].id,
     }
-    rows, start = [], 0
+    rows: list[DiscrepancyRow] = []
+    start = 0
     for problem in truths.problems:
         size = math.prod(problem.shape)
         for i in np.flatnonzero(judgement.grades[start : start + size] == DEVIATES):
             at = start + int(i)
             codes = int(truth.exact[at]), int(truth.working[at]), int(judgement.values[at])
-            rows.append(shared | element_row(problem, node, int(i)) | result_row(problem, *codes))
+            rows.append({**shared, **element_row(problem, node, int(i)), **result_row(problem, *codes)})
         start += size
     return rows
 
 
-def element_row(problem: Problem, node: Node, i: int) -> dict[str, Any]:
+def element_row(problem: Problem, node: Node, i: int) -> OperandColumns:
     """Where the element is and its operands: bits and value of the first, all of them as JSON text."""
     found = element_operands(problem, node, i)
     by_name = {name: (code, kind) for name, code, kind in found}
@@ -129,7 +140,7 @@ def element_operands(problem: Problem, node: Node, i: int) -> list[tuple[str, in
     return list(zip(names, codes, problem.kinds, strict=True))
 
 
-def result_row(problem: Problem, exact: int, working: int, got: int) -> dict[str, Any]:
+def result_row(problem: Problem, exact: int, working: int, got: int) -> ResultColumns:
     """Expected and got as values and as codes; the distance in integers, or in units in the last place."""
     kind = problem.result
     distance = got - exact if isinstance(kind, IntegerType) else steps_between(exact, got, kind)
@@ -178,7 +189,7 @@ def ordinal(bits: int, kind: FloatType) -> int:
     return -(bits - sign) if bits & sign else bits
 
 
-def add_boundaries(rows: Sequence[dict[str, Any]], truths: Truths) -> None:
+def add_boundaries(rows: Sequence[DiscrepancyRow], truths: Truths) -> None:
     """Put in how far each element of one case is from a decision boundary, in units in the last place."""
     problems = {problem.output: problem for problem in truths.problems}
     for row in rows:
@@ -193,5 +204,5 @@ def boundary(problem: Problem, i: int) -> float:
     return distance_in_ulp(int(problem.x.reshape(-1)[i]), int(problem.scale[j]), problem.real, problem.mode)
 
 
-def kind_of(row: dict[str, Any]) -> Kind:
+def kind_of(row: CaseRow | DiscrepancyRow) -> Kind:
     return row["operator"], row["round_mode"], row["input_type"], row["output_type"]

@@ -10,7 +10,6 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -28,6 +27,7 @@ from tiebreak.golden.operators import get_operator
 from tiebreak.golden.problem import Array
 from tiebreak.golden.verdicts import DEVIATES
 from tiebreak.reports.root_cause import BY_PATH
+from tiebreak.reports.rows import DiscrepancyRow, PathAnswer, PathRow
 
 __all__ = ["causes_by_path", "path_rows"]
 
@@ -43,7 +43,7 @@ def path_rows(
     *,
     always_constant: frozenset[str] = frozenset(),
     errors: ExplanationErrors | None = None,
-) -> list[dict[str, Any]]:
+) -> list[PathRow]:
     """A row for each operands with more than one answer. `outputs`: case id to the flat codes of all its outputs.
 
     `always_constant` are the operators whose parameters the backend builds in where the node has no constants.
@@ -55,7 +55,7 @@ def path_rows(
     told = agreed([errors.attempt(STAGE, backend, partial(tellings, members), {}) for members in found])
     pairs = zip(found, told, strict=True)
     rows = [errors.attempt(STAGE, backend, partial(row_of, members, texts, outputs), None) for members, texts in pairs]
-    return [{"backend": backend} | row for row in rows if row is not None]
+    return [{**row, "backend": backend} for row in rows if row is not None]
 
 
 def agreed(tellings: Sequence[Mapping[tuple[str, ...], list[str]]]) -> list[list[str]]:
@@ -65,7 +65,7 @@ def agreed(tellings: Sequence[Mapping[tuple[str, ...], list[str]]]) -> list[list
 
 
 def causes_by_path(
-    rows: Sequence[dict[str, Any]], cases: Sequence[Case], discrepancies: Sequence[dict[str, Any]]
+    rows: Sequence[PathRow], cases: Sequence[Case], discrepancies: Sequence[DiscrepancyRow]
 ) -> dict[Element, str]:
     """The cause of every discrepancy whose operands and answer one of the backend's rows has, in whatever case."""
     told = {
@@ -86,7 +86,7 @@ def causes_by_path(
     return found
 
 
-def cause_text(row: dict[str, Any]) -> str:
+def cause_text(row: PathRow) -> str:
     """Both answers, each with where it is given."""
     answers = row["answers"][:MOST_ANSWERS]
     told = "; ".join(f"{answer['value']} {answer['paths'][0]}" for answer in answers)
@@ -98,13 +98,13 @@ def operand_bits(operands: Sequence[Sequence[str]]) -> tuple[str, ...]:
     return tuple(bits for _, bits, _ in operands)
 
 
-def got_bits(discrepancy: Mapping[str, Any]) -> str:
+def got_bits(discrepancy: DiscrepancyRow) -> str:
     kind = ELEMENT_TYPES[discrepancy["result_type"]]
     code = int(discrepancy["got_bits"] if isinstance(kind, FloatType) else discrepancy["got"])
     return text_of(code, kind)[0]
 
 
-def row_of(members: Members, texts: Sequence[str], outputs: Mapping[str, Array]) -> dict[str, Any]:
+def row_of(members: Members, texts: Sequence[str], outputs: Mapping[str, Array]) -> PathRow:
     """`texts` say for each answer where it is given; empty if that takes more than a few words."""
     part = members.parts[members.part[0]]
     node = part.case.node
@@ -124,11 +124,11 @@ def row_of(members: Members, texts: Sequence[str], outputs: Mapping[str, Array])
     }
 
 
-def answer_of(members: Members, number: int, outputs: Mapping[str, Array]) -> dict[str, Any]:
+def answer_of(members: Members, number: int, outputs: Mapping[str, Array]) -> PathAnswer:
     """One answer with an example, in the smallest case that has one."""
     own = np.flatnonzero(members.answer == number)
     example = own[np.argmin(members.by_part(lambda part: part.case.size)[own])]
-    part, index = members.parts[members.part[example]], int(members.index[example])
+    part, index = members.parts[int(members.part[example])], int(members.index[example])
     truths = TruthCache().of(part.case)
     grades = judge(outputs[part.case.id], truths.own, truths).grades
     bits, value = text_of(members.codes[number], part.problem.result)
@@ -153,7 +153,7 @@ def place(members: Members, number: int) -> str:
     for which in np.unique(label[members.answer == number]):
         here = label == which
         runs = runs_of(members.index[here & (members.answer == number)])
-        part = members.parts[members.part[np.flatnonzero(here)[0]]]
+        part = members.parts[int(members.part[np.flatnonzero(here)[0]])]
         rank = (bool((members.answer[here] == number).all()), len(runs), part.size)
         if best is None or rank < best:
             best, told = rank, f"{positions_text(runs, part)} {names[which]}"

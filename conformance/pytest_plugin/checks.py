@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tiebreak.adapters.isolation import IsolatedBackend
 from tiebreak.adapters.registry import check_spec
@@ -70,14 +70,18 @@ class Test:
 
 def asked_of(config: pytest.Config) -> Asked:
     """The options. InvalidInput for a backend that can't be looked for, an unknown operator or a wrong file."""
-    named = [get_operator(name).id for name in config.getoption("tiebreak_operator")]
-    path, seconds = config.getoption("tiebreak_waivers"), config.getoption("tiebreak_timeout")
+
+    def option(name: str) -> Any:
+        return config.getoption(name)
+
+    named = [get_operator(name).id for name in option("tiebreak_operator")]
+    path, seconds = option("tiebreak_waivers"), option("tiebreak_timeout")
     if not 0 < seconds < math.inf:
         raise InvalidInput(f"--tiebreak-timeout {seconds}: a positive number of seconds is wanted")
     return Asked(
-        tuple(check_spec(spec) for spec in dict.fromkeys(config.getoption("tiebreak_backend"))),
+        tuple(check_spec(spec) for spec in dict.fromkeys(option("tiebreak_backend"))),
         tuple(dict.fromkeys(named)) or tuple(OPERATORS),
-        config.getoption("tiebreak_level").replace("vectors", ""),
+        option("tiebreak_level").replace("vectors", ""),
         tuple(waivers_in(Path(path))) if path else (),
         seconds,
     )

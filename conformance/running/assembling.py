@@ -23,13 +23,16 @@ from tiebreak.conformance.judging.truths import TruthCache
 from tiebreak.conformance.paths.dependence import STAGE, causes_by_path, path_rows
 from tiebreak.conformance.running.explaining import named_rows
 from tiebreak.conformance.running.failures import failure_rows
-from tiebreak.conformance.running.recording import BackendRecords, Row
+from tiebreak.conformance.running.recording import BackendRecords
 from tiebreak.golden.elements import FloatType, IntegerType
 from tiebreak.golden.exit_codes import exit_code
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array
 from tiebreak.golden.verdicts import FAILED
 from tiebreak.reports.records import RunRecords
+from tiebreak.reports.rows import DiscrepancyRow, FailureRow, PathRow
+
+Row = dict[str, Any]  # of run.json
 
 
 def assemble(done: Sequence[BackendRecords], cases: Sequence[Case], facts: dict[str, Any]) -> RunRecords:
@@ -40,11 +43,11 @@ def assemble(done: Sequence[BackendRecords], cases: Sequence[Case], facts: dict[
 def recorded(done: Sequence[BackendRecords], cases: Sequence[Case], facts: dict[str, Any]) -> RunRecords:
     """The records of the whole run, whole but for what explains them: every cause is "unexplained"."""
     results = [row for records in done for row in records.results]
-    discrepancies = [
-        row | {"id": f"D{number:06d}"}
+    discrepancies: list[DiscrepancyRow] = [
+        {**row, "id": f"D{number:06d}"}
         for number, row in enumerate((row for records in done for row in records.discrepancies), start=1)
     ]
-    info = {
+    info: dict[str, Any] = {
         "format": "tiebreak-run",
         "version": 1,
         **facts,
@@ -76,7 +79,9 @@ def with_explanations(
     cache, paths = TruthCache(), [paths_of(records, cases) for records in done]
     pairs = zip(done, paths, strict=True)
     named = [row for records, rows in pairs for row in causes_of(records, cases, rows, cache)]
-    discrepancies = [own | row for own, row in zip(run.discrepancies, named, strict=True)]
+    discrepancies: list[DiscrepancyRow] = [
+        {**row, "id": own["id"]} for own, row in zip(run.discrepancies, named, strict=True)
+    ]
     versions = {records.name: str(records.facts["version"]) for records in done}
     info = run.info | {
         "typed": errors.attempt("typed cases", "", lambda: typed_rows(cases, done), list[Row]()),
@@ -85,24 +90,28 @@ def with_explanations(
         "relations": [row for records in done for row in relations_of(records)],
         "pairs": list(all_pairs(done, cases, errors)),
         "clusters": cluster_rows(discrepancies, run.results, versions, errors),
-        "failures": errors.attempt("failures", "", lambda: failure_rows(run.results, versions), list[Row]()),
+        "failures": errors.attempt("failures", "", lambda: failure_rows(run.results, versions), list[FailureRow]()),
     }
     return replace(run, info=info, discrepancies=discrepancies)
 
 
-def paths_of(records: BackendRecords, cases: Sequence[Case]) -> list[Row]:
+def paths_of(records: BackendRecords, cases: Sequence[Case]) -> list[PathRow]:
     constant = frozenset(records.facts.get("always_constant", ()))
     rows = partial(path_rows, records.name, records.outputs, cases, always_constant=constant, errors=records.errors)
-    return records.errors.attempt(STAGE, records.name, rows, list[Row]())
+    return records.errors.attempt(STAGE, records.name, rows, list[PathRow]())
 
 
-def causes_of(records: BackendRecords, cases: Sequence[Case], paths: Sequence[Row], cache: TruthCache) -> list[Row]:
+def causes_of(
+    records: BackendRecords, cases: Sequence[Case], paths: Sequence[PathRow], cache: TruthCache
+) -> list[DiscrepancyRow]:
     """The backend's discrepancy rows with their causes; as they are if none can be had."""
     errors = records.errors
     by_path = errors.attempt(
         STAGE, records.name, lambda: causes_by_path(paths, cases, records.discrepancies), dict[Element, str]()
     )
-    named = errors.attempt("causes", records.name, lambda: named_rows(records, cases, by_path, cache), list[Row]())
+    named = errors.attempt(
+        "causes", records.name, lambda: named_rows(records, cases, by_path, cache), list[DiscrepancyRow]()
+    )
     return named if len(named) == len(records.discrepancies) else records.discrepancies
 
 

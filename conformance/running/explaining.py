@@ -18,15 +18,16 @@ from tiebreak.conformance.judging.judge import judge
 from tiebreak.conformance.judging.rows import Kind, kind_of
 from tiebreak.conformance.judging.truths import TruthCache
 from tiebreak.conformance.operators.model import Cause
-from tiebreak.conformance.running.recording import BackendRecords, Row
+from tiebreak.conformance.running.recording import BackendRecords
 from tiebreak.golden.nodes import Case
+from tiebreak.reports.rows import DiscrepancyRow
 
 Explained = tuple[list[Explanation], Counter[Cause]]
 
 
 def named_rows(
     records: BackendRecords, cases: Sequence[Case], by_path: Mapping[Element, str], cache: TruthCache
-) -> list[Row]:
+) -> list[DiscrepancyRow]:
     """The backend's discrepancy rows with cause and clause; as they are where nothing could be found."""
     own = {case.id: case for case in cases if case.id in records.outputs}
     engine = Engine(own, records.outputs, records.errors, records.name)

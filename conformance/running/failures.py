@@ -4,33 +4,32 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from tiebreak.adapters.outcome import GIVEN_UP
 from tiebreak.golden.messages import without_numbers
 from tiebreak.golden.verdicts import FAILED
+from tiebreak.reports.rows import FailureRow, ResultRow
 
 MOST_MESSAGES = 50  # of one kind that are told apart
 LONGEST_KEY = 200
 
-Row = Mapping[str, Any]
 Key = tuple[str, str, str, str]  # backend, operator, verdict, fault
 
 
-def failure_rows(results: Iterable[Row], versions: Mapping[str, str]) -> list[dict[str, Any]]:
+def failure_rows(results: Iterable[ResultRow], versions: Mapping[str, str]) -> list[FailureRow]:
     """One row for each kind of failure of all cases' rows: the most frequent first, what was not run last."""
-    groups: dict[Key, dict[str, list[Row]]] = defaultdict(lambda: defaultdict(list))
+    groups: dict[Key, dict[str, list[ResultRow]]] = defaultdict(lambda: defaultdict(list))
     for row in results:
         if row["verdict"] in FAILED:
             key = str(row["backend"]), str(row["operator"]), str(row["verdict"]), str(row["fault"])
             message = without_numbers(str(row["message"]))[:LONGEST_KEY]
             groups[key][message if message in groups[key] or len(groups[key]) < MOST_MESSAGES else ""].append(row)
     kinds = [(key, rows) for key, messages in groups.items() for rows in messages.values()]
-    kinds.sort(key=lambda kind: (was_not_run(kind[1][0]), -len(kind[1])))
+    kinds.sort(key=lambda kind: (was_not_run(kind[1][0]["fault"], kind[1][0]["message"]), -len(kind[1])))
     return [failure_row(f"F{n:03d}", key, rows, versions) for n, (key, rows) in enumerate(kinds, start=1)]
 
 
-def failure_row(name: str, key: Key, rows: list[Row], versions: Mapping[str, str]) -> dict[str, Any]:
+def failure_row(name: str, key: Key, rows: list[ResultRow], versions: Mapping[str, str]) -> FailureRow:
     backend, operator, verdict, fault = key
     witness = min(rows, key=lambda row: (int(row["elements"]), str(row["case"])))
     return {
@@ -46,6 +45,6 @@ def failure_row(name: str, key: Key, rows: list[Row], versions: Mapping[str, str
     }
 
 
-def was_not_run(row: Row) -> bool:
+def was_not_run(fault: str, message: str) -> bool:
     """Whether the case was left out for what others did, so that there is no call to show."""
-    return str(row["fault"]) == GIVEN_UP or str(row["message"]).startswith("not run")
+    return fault == GIVEN_UP or message.startswith("not run")

@@ -32,8 +32,7 @@ from tiebreak.golden.kernel import spread
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array, Elementwise, Problem
 from tiebreak.golden.verdicts import DEVIATES, UNSPECIFIED
-
-Row = dict[str, Any]
+from tiebreak.reports.rows import DiscrepancyRow, ResultRow, judged_row
 
 
 @dataclass
@@ -44,8 +43,8 @@ class BackendRecords:
     """
 
     facts: dict[str, Any]
-    results: list[Row] = field(default_factory=list)
-    discrepancies: list[Row] = field(default_factory=list)
+    results: list[ResultRow] = field(default_factory=list)
+    discrepancies: list[DiscrepancyRow] = field(default_factory=list)
     outputs: dict[str, Array] = field(default_factory=dict)
     against_modes: dict[Kind, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     observed: Counter[tuple[str, str, str]] = field(default_factory=Counter)
@@ -61,19 +60,18 @@ def record(records: BackendRecords, case: Case, outcome: Outcome, cache: TruthCa
     """Add one case's rows. What can't be judged is an error of ours and says so; it costs this case only."""
     row = case_row(records.facts, case, outcome)
     if outcome.status != "ok":
-        records.results.append(row | {"verdict": outcome.status})
+        records.results.append(judged_row(row, outcome.status))
         return
     try:
         truths = cache.of(case)
         judgement = judge_outputs(outcome.outputs, truths)
-        judged = {"verdict": judgement.verdict, "elements": judgement.grades.size}
-        judged |= counts(judgement) | mode_counts(judgement, truths)
+        columns = {**counts(judgement), **mode_counts(judgement, truths), "elements": judgement.grades.size}
         wrong = deviating(records.name, case, truths, judgement)
     except Exception as error:
         message = f"Tiebreak could not judge this: {message_of(error)}"
-        records.results.append(row | {"verdict": "error", "fault": NOT_JUDGED, "message": message})
+        records.results.append(judged_row(row, "error", fault=NOT_JUDGED, message=message))
         return
-    records.results.append(row | judged)
+    records.results.append(judged_row(row, judgement.verdict, **columns))
     records.discrepancies += wrong
     records.outputs[case.id] = judgement.values
     for stage, add in (
@@ -83,7 +81,7 @@ def record(records: BackendRecords, case: Case, outcome: Outcome, cache: TruthCa
         records.errors.attempt(stage, f"{records.name}, {case.node.operator}", add, None)
 
 
-def deviating(backend: str, case: Case, truths: Truths, judgement: Judgement) -> list[Row]:
+def deviating(backend: str, case: Case, truths: Truths, judgement: Judgement) -> list[DiscrepancyRow]:
     """The rows of the elements that deviate, if any, once the oracle has been asked too."""
     if judgement.verdict != "deviates":
         return []

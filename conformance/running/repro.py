@@ -29,6 +29,7 @@ from tiebreak.golden.nodes import Case
 from tiebreak.golden.problems import problems_of
 from tiebreak.golden.verdicts import FAILED
 from tiebreak.reports.records import Run, read_run
+from tiebreak.reports.rows import result_rows, rows_of
 
 TIME_LIMIT = 10.0  # seconds for a case, of runs that do not say
 
@@ -60,7 +61,7 @@ def of_discrepancy(run: Run, name: str, folder: Path, named: str) -> str:
 
 def of_failure(run: Run, row: dict[str, Any], name: str, folder: Path, named: str) -> str:
     """The case as it is: what fails is not run here, only written down."""
-    if row["fault"] == NOT_JUDGED or was_not_run(row):
+    if row["fault"] == NOT_JUDGED or was_not_run(row["fault"], row["message"]):
         raise InvalidInput(f"{name}: there is no call to show: {row['message']}")
     with backend_of(run, row, folder, named) as backend:
         case = case_of(row, folder)
@@ -84,7 +85,7 @@ def failure_of(run: Run, name: str, folder: Path) -> dict[str, Any] | None:
     failed = results[results["verdict"].isin(FAILED)]
     if re.fullmatch(r"F\d+", name):
         versions = {str(backend["name"]): str(backend["version"]) for backend in run.info["backends"]}
-        rows = run.info.get("failures") or failure_rows(failed.to_dict("records"), versions)
+        rows = run.info.get("failures") or failure_rows(result_rows(failed), versions)
         known = {str(row["id"]): row for row in rows}
         if name not in known:
             raise InvalidInput(f"{folder}: no failure {name!r}; it has {', '.join(list(known)[:40]) or 'none'}")
@@ -96,7 +97,7 @@ def failure_of(run: Run, name: str, folder: Path) -> dict[str, Any] | None:
             raise InvalidInput(f"{name}: it neither crashed nor failed; discrepancies have ids as D000001 and C001")
     else:
         return None
-    found = failed[failed["case"] == case].to_dict("records")
+    found = result_rows(failed[failed["case"] == case])
     if len(found) != 1:
         who = ", ".join(str(row["backend"]) for row in found) or "no backend"
         raise InvalidInput(f"{name}: {who} failed there: name one failure's id, as F001 in the run's summary")
@@ -173,7 +174,7 @@ def row_of(run: Run, discrepancy: str, folder: Path) -> dict[str, Any]:
         known = run.discrepancies["id"]
         range_ = f"{known.iloc[0]} to {known.iloc[-1]}" if len(known) else "none"
         raise InvalidInput(f"{folder}: no discrepancy {discrepancy!r}; it has {range_}")
-    row: dict[str, Any] = found.iloc[0].to_dict()
+    row, *_ = rows_of(found.head(1))
     return row
 
 

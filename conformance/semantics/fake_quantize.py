@@ -191,6 +191,8 @@ class FakeQuantizeArithmetic:
         """The level rises with x between the limits, and beyond either nothing changes."""
         at: tuple[str, ...] = ()
         levels_for: tuple[str, ...] = ()
+        x = low = high = first = last = n = level = np.zeros(0)  # each is set before its first use
+        place = place_of(x)
         for one in semantics:
             precision, range_, ends, position, mode, subnormals, output_limits, result = one
             flushes = subnormals == FLUSHED

@@ -59,51 +59,65 @@ class Arithmetic(Protocol):
     @property
     def plain(self) -> Semantics:
         """The document's own, each step rounded to the input's type."""
+        ...
 
     @property
     def specials(self) -> tuple[Facet, ...]: ...
 
     def region(self, wrong: Sequence[tuple[Probe, int, int]]) -> str:
         """The facet with which elements (what was predicted, what came) have to do, on which the closest is wrong."""
+        ...
 
     def valid(self, semantics: Semantics) -> bool:
         """Whether a combination makes sense and is not another one by construction."""
+        ...
 
     def completed(self, semantics: Semantics) -> Semantics:
         """The valid combination that is meant by one with a single value that asks for others."""
+        ...
 
     def first_probes(self) -> Iterator[Probe]:
         """Inputs that tell most combinations apart."""
+        ...
 
     def further_probe(self, random: np.random.Generator) -> Probe:
         """Other inputs of the kind, for a search."""
+        ...
 
     def predict(self, probe: Probe, semantics: Sequence[Semantics]) -> Iterator[Array]:
         """Codes (int64) that each gives for the probe's elements; neighbours that share facets are cheap."""
+        ...
 
     def staged(self, probe: Probe, semantics: Sequence[Semantics]) -> Iterator[tuple[Array, Array]]:
         """What `predict` gives, and for each element its stage (float64), which never falls as a finite x grows.
 
         Where it is the same for two x, each x between them has the same code; NaN if nothing is known of that.
         """
+        ...
 
     def special_probes(self) -> Iterator[Probe]:
         """Calls whose one element is NaN or an infinity."""
+        ...
 
     def special_of(self, probe: Probe) -> str:
         """The special facet that such a call shows."""
+        ...
 
     def special_code(self, value: str, probe: Probe) -> int:
         """The code that a value of it stands for."""
+        ...
 
     def assume(self) -> None:
         """Take it that NaN and infinities give what they usually do, where no backend is asked."""
+        ...
 
     def ignore_specials(self) -> None:
         """Predict nothing of quotients that are no numbers: what they give is not known."""
+        ...
 
     def observe(self, seen: Sequence[tuple[Probe, int]]) -> dict[str, list[str]]:
         """For each special facet the values that fit what came; predictions know them from then on."""
+        ...
 
 
 @dataclass(frozen=True)

@@ -104,13 +104,13 @@ class FastJudge:
             found.wrong.append((at + where, got[where], exact[where].astype(np.int64)))
 
     def look_at_modes(self, at: int, output: Array, found: Look) -> None:
-        ends = self.result.lowest, self.result.highest
+        ends, infinity = (self.result.lowest, self.result.highest), self.space.node.real.infinity_bits
         for stretch in self.by_scale(at, output):
             if not self.set_scale(stretch.at):
                 continue
             exact, working = (self.parameters("ROUND_DOWN", form, 2) for form in (False, True))
             wide = exact.wide
-            for begin, part in self.below(stretch, (self.space.node.real.infinity_bits,) * 2):
+            for begin, part in self.below(stretch, (infinity, infinity)):
                 for start in range(0, part.size, self.space.piece):
                     got = part[start : start + self.space.piece].astype(np.int64 if wide else np.int32)
                     x = codes_of(self.space.first_input(begin + start, got.size)).reshape(-1)

@@ -121,15 +121,17 @@ def listed(value: Any) -> Any:
 
 def problem_of(error: jsonschema.ValidationError) -> str:
     """A schema's complaint in words for the person who wrote the plan."""
+    wanted: Any = error.validator_value
+    given: Any = error.instance
     place = ".".join(str(part) for part in error.absolute_path if not isinstance(part, int))
     if error.validator == "additionalProperties":
-        unknown = next(name for name in error.instance if name not in SCHEMA["properties"])
+        unknown = next(name for name in given if name not in SCHEMA["properties"])
         return f"unknown key {unknown!r}; allowed: {', '.join(SCHEMA['properties'])}"
     if error.validator == "required":
-        missing = next(name for name in error.validator_value if name not in error.instance)
+        missing = next(name for name in wanted if name not in given)
         return f"no {missing!r}; each sweep needs {' and '.join(SCHEMA['required'])}"
     if error.validator == "enum":
-        return f"{place}: {error.instance!r:.80} is none of {', '.join(error.validator_value)}"
+        return f"{place}: {given!r:.80} is none of {', '.join(wanted)}"
     return f"{place + ': ' if place else ''}{error.message[:200]}"
 
 

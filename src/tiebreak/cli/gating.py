@@ -34,7 +34,7 @@ def compare(run_a: Path, run_b: Path, html: Path | None, as_json: bool) -> None:
 
     runs = [checked_run(folder) for folder in (run_a, run_b)]
     folders, created = [str(run_a), str(run_b)], [str(run.info.get("created", "")) for run in runs]
-    found = {"folders": folders, "created": created} | compared(*runs)
+    found: dict[str, Any] = {"folders": folders, "created": created} | compared(*runs)
     if html is not None:
         write_page(html, found)
     if as_json:

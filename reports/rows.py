@@ -1,0 +1,225 @@
+"""The rows that a run records, with the types of their columns. Bits are unsigned, of the element type's width."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, NotRequired, TypedDict, cast
+
+from tiebreak.golden.rounding import short_mode
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class CaseRow(TypedDict):
+    """What is known of a case on a backend before its outputs are judged."""
+
+    backend: str
+    version: str
+    operator: str
+    case: str
+    origin: str  # vector, generated or typed
+    round_mode: str  # empty where the document names none, or several
+    input_type: str
+    output_type: str
+    flags: str  # of a vector, with blanks between
+    clauses: str  # those that the case shows, with blanks between
+    message: str
+    fault: str
+    seconds: float
+    elements: int
+
+
+class Counts(TypedDict, total=False):
+    """How many elements of a case have each grade; absent where it did not run."""
+
+    exact: int
+    working_precision: int
+    unspecified: int
+    deviates: int
+
+
+class ModeCounts(TypedDict, total=False):
+    """For each rounding mode: elements that were compared with it, and those that differ from both its truths."""
+
+    compared_NEAREST_TOWARD_INFINITY: int
+    differs_NEAREST_TOWARD_INFINITY: int
+    compared_NEAREST_TOWARD_ZERO: int
+    differs_NEAREST_TOWARD_ZERO: int
+    compared_NEAREST_UPWARD: int
+    differs_NEAREST_UPWARD: int
+    compared_NEAREST_DOWNWARD: int
+    differs_NEAREST_DOWNWARD: int
+    compared_NEAREST_TOWARD_EVEN: int
+    differs_NEAREST_TOWARD_EVEN: int
+    compared_TOWARD_INFINITY: int
+    differs_TOWARD_INFINITY: int
+    compared_TOWARD_ZERO: int
+    differs_TOWARD_ZERO: int
+    compared_UP: int
+    differs_UP: int
+    compared_DOWN: int
+    differs_DOWN: int
+
+
+class ResultRow(CaseRow, Counts, ModeCounts):
+    """One case on one backend."""
+
+    verdict: str
+
+
+class OperandColumns(TypedDict):
+    """Where a deviating element is, and its operands."""
+
+    output: str
+    index: int  # in row-major order
+    input_bits: int
+    input: float
+    scale_bits: int  # 0 where there is no scale
+    scale: float  # NaN where there is no scale
+    zero_point: int
+    operands: str  # JSON: [name, bits, decimal] of each
+    boundary_ulp: float  # NaN where the result is not a rounded quotient
+
+
+class ResultColumns(TypedDict):
+    """What a deviating element should be and what it is."""
+
+    expected: float
+    expected_working: float
+    got: float
+    expected_bits: int
+    working_bits: int
+    got_bits: int
+    distance: int  # in integers, or in units in the last place
+    result_type: str
+
+
+class SharedColumns(TypedDict):
+    """What all deviating elements of a case have in common until causes are found."""
+
+    id: str  # D000001, …; empty until the run is whole
+    backend: str
+    operator: str
+    case: str
+    round_mode: str
+    input_type: str
+    output_type: str
+    flags: str
+    cause: str
+    clause: str
+
+
+class DiscrepancyRow(SharedColumns, OperandColumns, ResultColumns):
+    """One element where a backend differs."""
+
+
+class Witness(TypedDict):
+    """The plainest discrepancy of a root cause; `operands` are [name, bits, decimal]."""
+
+    id: str
+    case: str
+    elements: int
+    operands: list[list[str]]
+    expected: str
+    got: str
+
+
+class RootCauseRow(TypedDict):
+    """One root cause: a backend's operator and the cause of its discrepancies."""
+
+    id: str  # C001, …: the most frequent first
+    backend: str
+    version: str
+    operator: str
+    cause: str
+    clause: str
+    elements: int
+    cases: int
+    types: list[str]
+    farthest: int  # the greatest distance, in integers or units in the last place
+    boundary_ulp: float | None
+    witness: Witness
+    sentence: NotRequired[str]
+
+
+class PathAnswer(TypedDict):
+    """One of several answers to the same operands, with an example; `paths` say where it is given."""
+
+    bits: str
+    value: str
+    elements: int
+    paths: list[str]
+    case: str
+    index: int
+    deviates: bool
+
+
+class PathRow(TypedDict):
+    """Operands with more than one answer in the same node, laid out otherwise."""
+
+    backend: NotRequired[str]
+    operator: str
+    input_type: str
+    output_type: str
+    node: str
+    output: str
+    operands: list[list[str]]
+    answers: list[PathAnswer]
+    deviates: bool
+
+
+class FailedCase(TypedDict):
+    """The smallest case of a kind of failure."""
+
+    case: str
+    message: str
+
+
+class FailureRow(TypedDict):
+    """One kind of crash, timeout or error of a backend's operator."""
+
+    id: str  # F001, …
+    backend: str
+    version: str
+    operator: str
+    verdict: str
+    fault: str
+    cases: int
+    message: str
+    witness: FailedCase
+
+
+def judged_row(row: CaseRow, verdict: str, **columns: Any) -> ResultRow:
+    """The row of a case whose verdict is known, with the counts that go with it."""
+    return cast("ResultRow", {**row, "verdict": verdict, **columns})
+
+
+def differing_from(row: ResultRow, mode: str) -> int:
+    """How many elements of a case differ from both truths of a rounding mode."""
+    return cast("dict[str, int]", row).get(f"differs_{short_mode(mode)}", 0)
+
+
+def rows_of(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """A table's rows, column names to values."""
+    return cast("list[dict[str, Any]]", frame.to_dict("records"))
+
+
+def values_by_key(values: pd.Series[Any]) -> Iterable[tuple[tuple[Any, ...], Any]]:
+    """Sums or counts of groups, each with the group's key."""
+    return cast("Iterable[tuple[tuple[Any, ...], Any]]", values.items())
+
+
+def rows_by_key(frame: pd.DataFrame) -> dict[tuple[Any, ...], dict[str, Any]]:
+    """The rows of a table of groups by the group's key."""
+    return cast("dict[tuple[Any, ...], dict[str, Any]]", frame.to_dict("index"))
+
+
+def result_rows(results: pd.DataFrame) -> list[ResultRow]:
+    """The rows of a run's results."""
+    return cast("list[ResultRow]", results.to_dict("records"))
+
+
+def discrepancy_rows(discrepancies: pd.DataFrame) -> list[DiscrepancyRow]:
+    """The rows of a run's discrepancies."""
+    return cast("list[DiscrepancyRow]", discrepancies.to_dict("records"))
