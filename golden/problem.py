@@ -1,12 +1,16 @@
 """What a case asks, as numbers: the problems that the oracle and the kernel each solve in their own way.
 
+Both kinds of problem answer the same questions: `operands` and their types `kinds`, the type of the `result`, the type
+of `working` precision, `some` of the elements, the operands' `names`.
+
 A result has a code and a state. The code is the value itself of an integer type and the bit pattern of a real type.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -45,6 +49,29 @@ class Quantization:
     def result(self) -> IntegerType:
         return self.quantized
 
+    @property
+    def working(self) -> FloatType:
+        return self.real
+
+    @property
+    def kinds(self) -> tuple[FloatType | IntegerType, ...]:
+        return self.real, self.real, self.quantized
+
+    @cached_property
+    def operands(self) -> tuple[Array, ...]:
+        """x, scale and zero point, flat, one of each for every element."""
+        parameters = (along(array, self.axes, self.shape) for array in (self.scale, self.zero_point))
+        return self.x.reshape(-1), *(np.broadcast_to(array, self.shape).reshape(-1) for array in parameters)
+
+    def some(self, at: Array) -> Quantization:
+        """The problem of some elements only (flat indices), each with its own parameters."""
+        x, scale, zero_point = (operand[at] for operand in self.operands)
+        return replace(self, axes=(0,), x=x, scale=scale, zero_point=zero_point)
+
+    def names(self, inputs: Sequence[str], form: Sequence[str]) -> Sequence[str]:
+        """The names of those operands that the node has inputs for; `form` are all that the document names."""
+        return inputs
+
 
 @dataclass(frozen=True)
 class Elementwise:
@@ -65,6 +92,14 @@ class Elementwise:
     kinds: tuple[FloatType | IntegerType, ...]
     operands: tuple[Array, ...]
     constants: Mapping[str, Any] = field(default_factory=dict)
+
+    def some(self, at: Array) -> Elementwise:
+        """The problem of some elements only (flat indices)."""
+        return replace(self, shape=(at.size,), operands=tuple(operand[at] for operand in self.operands))
+
+    def names(self, inputs: Sequence[str], form: Sequence[str]) -> Sequence[str]:
+        """The names of the operands; those of the document's `form` where an optional input poses as its default."""
+        return inputs[-len(self.operands) :] if len(inputs) >= len(self.operands) else form[: len(self.operands)]
 
 
 Problem = Quantization | Elementwise

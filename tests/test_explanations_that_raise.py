@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 import sample_explained_backends as samples
 
+from tiebreak import conformance
 from tiebreak.adapters.answering import Answerer
 from tiebreak.adapters.outcome import Outcome
 from tiebreak.conformance import main_job
@@ -24,7 +25,7 @@ from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
 from tiebreak.conformance.gate.compare import checked_run
 from tiebreak.conformance.judging.truths import TruthCache
 from tiebreak.conformance.operators import quantize_mistakes
-from tiebreak.conformance.running import assembling, explaining, recording
+from tiebreak.conformance.running import assembling, recording
 from tiebreak.conformance.running.assembling import explained, recorded
 from tiebreak.conformance.running.outcomes import with_right_outputs
 from tiebreak.conformance.running.recording import BackendRecords, record
@@ -96,7 +97,7 @@ def facts_of(found: RunRecords) -> list[Any]:
     return [found.results, rows, [case.id for case in found.generated], found.info["exit"]]
 
 
-FOLDERS = tuple(str(Path(module.__file__ or "").resolve().parent) for module in (explaining, html))
+FOLDERS = tuple(str(Path(module.__file__ or "").resolve().parent) for module in (conformance, html))
 
 
 @cache

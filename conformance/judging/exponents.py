@@ -8,8 +8,8 @@ import numpy as np
 
 from tiebreak.conformance.judging.judge import Judgement
 from tiebreak.conformance.judging.truths import Truths
-from tiebreak.golden.elements import FloatType, IntegerType, numpy_dtype
-from tiebreak.golden.problem import Array, Problem, Quantization
+from tiebreak.golden.elements import FloatType, numpy_dtype
+from tiebreak.golden.problem import Array, Problem
 from tiebreak.golden.verdicts import UNSPECIFIED
 
 NONE = 1 << 20  # of zeros, infinities and NaN
@@ -23,12 +23,8 @@ def judged_by_exponent(truths: Truths, judgement: Judgement) -> Counter[int]:
 
 
 def exponents(problem: Problem) -> Array:
-    """Of the first operand of each element, int64, flat."""
-    kind: FloatType | IntegerType
-    if isinstance(problem, Quantization):
-        codes, kind = problem.x.reshape(-1), problem.real
-    else:
-        codes, kind = problem.operands[0], problem.kinds[0]
+    """The exponent (int64, flat) of each element's first operand."""
+    codes, kind = problem.operands[0], problem.kinds[0]
     values = codes.astype(np.float64)
     if isinstance(kind, FloatType):
         with np.errstate(invalid="ignore"):  # signalling NaNs

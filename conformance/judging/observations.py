@@ -13,7 +13,7 @@ from tiebreak.conformance.judging.operands import Operands, operands, round_arra
 from tiebreak.conformance.judging.truths import Truths, is_nan
 from tiebreak.golden.elements import FloatType
 from tiebreak.golden.nodes import Case
-from tiebreak.golden.problem import Array, Elementwise, Problem, Quantization
+from tiebreak.golden.problem import Array, Problem, Quantization
 from tiebreak.golden.rounding import short_mode
 from tiebreak.golden.verdicts import UNSPECIFIED
 
@@ -45,7 +45,6 @@ def elementwise(problems: Sequence[Problem], values: Array, tied: Array) -> tupl
 
 
 def situation_by_operands(problem: Problem) -> Array:
-    assert isinstance(problem, Elementwise)
     situation = np.full(math.prod(problem.shape), "another", "U48")
     for operand, kind in zip(problem.operands, problem.kinds, strict=True):
         if isinstance(kind, FloatType):

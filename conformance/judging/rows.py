@@ -127,17 +127,9 @@ def element_row(problem: Problem, node: Node, i: int) -> OperandColumns:
 
 def element_operands(problem: Problem, node: Node, i: int) -> list[tuple[str, int, FloatType | IntegerType]]:
     """(name, code, type) of every operand of one element."""
-    if isinstance(problem, Quantization):
-        j = tuple(np.unravel_index(i, problem.shape)[axis] for axis in problem.axes) if problem.shape else ()
-        names = [tensor.name for tensor in node.inputs]
-        codes = [int(problem.x.reshape(-1)[i]), int(problem.scale[j]), int(problem.zero_point[j])]
-        kinds: list[FloatType | IntegerType] = [problem.real, problem.real, problem.quantized]
-        return list(zip(names, codes, kinds, strict=False))
-    names = [tensor.name for tensor in node.inputs][-len(problem.operands) :]
-    if len(names) < len(problem.operands):  # an optional input that is absent poses as its default
-        names = list(get_operator(node.operator).forms[0][: len(problem.operands)])
+    names = problem.names([tensor.name for tensor in node.inputs], get_operator(node.operator).forms[0])
     codes = [int(operand[i]) for operand in problem.operands]
-    return list(zip(names, codes, problem.kinds, strict=True))
+    return list(zip(names, codes, problem.kinds, strict=False))
 
 
 def result_row(problem: Problem, exact: int, working: int, got: int) -> ResultColumns:
@@ -200,8 +192,8 @@ def boundary(problem: Problem, i: int) -> float:
     """The distance from a decision boundary; NaN where the result is not a rounded quotient."""
     if not isinstance(problem, Quantization):
         return math.nan
-    j = tuple(np.unravel_index(i, problem.shape)[axis] for axis in problem.axes) if problem.shape else ()
-    return distance_in_ulp(int(problem.x.reshape(-1)[i]), int(problem.scale[j]), problem.real, problem.mode)
+    x, scale, _ = (int(operand[i]) for operand in problem.operands)
+    return distance_in_ulp(x, scale, problem.real, problem.mode)
 
 
 def kind_of(row: CaseRow | DiscrepancyRow) -> Kind:

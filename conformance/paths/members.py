@@ -12,7 +12,7 @@ import numpy as np
 
 from tiebreak.golden.nodes import Case, Node
 from tiebreak.golden.operators import get_operator
-from tiebreak.golden.problem import Array, Problem, Quantization, along
+from tiebreak.golden.problem import Array, Problem
 from tiebreak.golden.problems import problems_of
 
 LAYOUT_ATTRIBUTES = ("axes", "axis", "block_size", "auto_broadcast")
@@ -103,14 +103,7 @@ def differing(parts: Sequence[Part], outputs: Mapping[str, Array]) -> Iterator[M
 
 def columns(part: Part) -> tuple[Array, ...]:
     """A part's operands, each as one code (int64) for every element."""
-    problem = part.problem
-    if not isinstance(problem, Quantization):
-        return tuple(operand.astype(np.int64) for operand in problem.operands)
-    spread = [
-        np.broadcast_to(along(p, problem.axes, problem.shape), problem.shape)
-        for p in (problem.scale, problem.zero_point)
-    ]
-    return tuple(operand.reshape(-1).astype(np.int64) for operand in (problem.x, *spread))
+    return tuple(operand.astype(np.int64) for operand in part.problem.operands)
 
 
 def numbered(operands: Sequence[Array]) -> Array:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -28,9 +28,8 @@ from tiebreak.conformance.judging.rows import (
 from tiebreak.conformance.judging.truths import TruthCache, Truths
 from tiebreak.golden import oracle
 from tiebreak.golden.errors import MachineryFailed
-from tiebreak.golden.kernel import spread
 from tiebreak.golden.nodes import Case
-from tiebreak.golden.problem import Array, Elementwise, Problem
+from tiebreak.golden.problem import Array
 from tiebreak.golden.verdicts import DEVIATES, UNSPECIFIED
 from tiebreak.reports.rows import DiscrepancyRow, ResultRow, judged_row
 
@@ -108,17 +107,8 @@ def confirm(case: Case, truths: Truths, judgement: Judgement) -> None:
     for problem in truths.problems:
         size = math.prod(problem.shape)
         at = np.flatnonzero(judgement.grades[start : start + size] == DEVIATES)
-        part = some_of(problem, at)
+        part = problem.some(at)
         for working, codes in ((False, truth.exact), (True, truth.working)):
             if not np.array_equal(oracle.solve(part, working=working, mode=mode)[0], codes[start + at]):
                 raise MachineryFailed(f"{case.id}: the kernel and the oracle disagree; one of them is wrong")
         start += size
-
-
-def some_of(problem: Problem, at: Array) -> Problem:
-    """The problem of some elements only (flat indices), each with its own parameters."""
-    if isinstance(problem, Elementwise):
-        return replace(problem, shape=(at.size,), operands=tuple(operand[at] for operand in problem.operands))
-    parameters = (spread(array, problem.axes, problem.shape) for array in (problem.scale, problem.zero_point))
-    scale, zero_point = (np.broadcast_to(array, problem.x.size)[at] for array in parameters)
-    return replace(problem, axes=(0,), x=problem.x.reshape(-1)[at], scale=scale, zero_point=zero_point)
