@@ -235,8 +235,9 @@ def test_a_daemon_ends_with_the_worker(tmp_path: Path) -> None:
     own = str(tmp_path / SPOILERS)
     rows_of(own, ["forks_a_daemon"], CASES, 30.0)
     spec = f"{own}:forks_a_daemon"
-    running = [found for found in psutil.process_iter(["cmdline", "status"]) if spec in (found.info["cmdline"] or ())]
-    assert [found for found in running if found.info["status"] != psutil.STATUS_ZOMBIE] == []
+    started = [found for found in psutil.process_iter(["cmdline"]) if spec in (found.info["cmdline"] or ())]
+    _, left = psutil.wait_procs(started, timeout=10)  # what was killed takes a moment to be gone
+    assert [found for found in left if found.status() != psutil.STATUS_ZOMBIE] == []
 
 
 def test_there_are_many_kinds() -> None:

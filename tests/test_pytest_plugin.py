@@ -101,13 +101,13 @@ def line_of(output: str, start: str, name: str) -> str:
 def test_loading_the_plugin_imports_nothing_of_tiebreak() -> None:
     program = f"import sys, {PLUGIN}; print(*sorted(n for n in sys.modules if n.startswith(('tiebreak', 'numpy'))))"
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert ran.stdout.split() == ["tiebreak", "tiebreak.conformance", PLUGIN]
+    assert ran.stdout.split() == ["tiebreak", "tiebreak.conformance", PLUGIN, "tiebreak.version"]
 
 
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({}, "tiebreak.conformance.operators: name what to test with --tiebreak-backend BACKEND"),
+        ({}, "tiebreak.conformance.suite: name what to test with --tiebreak-backend BACKEND"),
         ({"backend": ["nope"]}, "tiebreak: unknown backend 'nope'; known: "),
         ({"backend": ["boxes:right"], "operator": ["Foo"]}, "tiebreak: unknown operator 'Foo'"),
         ({"backend": ["boxes:right"], "waivers": "none.toml"}, "none.toml"),
@@ -117,7 +117,7 @@ def test_loading_the_plugin_imports_nothing_of_tiebreak() -> None:
 def test_wrong_options_are_a_usage_error_of_one_line(options: dict[str, Any], says: str) -> None:
     given = {"backend": [], "operator": [], "waivers": None, "level": "quick", "timeout": 10.0} | options
     config = SimpleNamespace(
-        args=["tiebreak.conformance.operators"], getoption=lambda name: given[name.removeprefix("tiebreak_")]
+        args=["tiebreak.conformance.suite"], getoption=lambda name: given[name.removeprefix("tiebreak_")]
     )
     with pytest.raises(pytest.UsageError) as found:
         pytest_configure(config)  # type: ignore[arg-type]
@@ -128,7 +128,7 @@ def test_without_a_backend_pytest_ends_with_a_usage_error(folder: Path) -> None:
     code, output = suite(folder)
     assert code == 4
     assert [line for line in output.splitlines() if line.strip()] == [
-        "ERROR: tiebreak.conformance.operators: name what to test with --tiebreak-backend BACKEND"
+        "ERROR: tiebreak.conformance.suite: name what to test with --tiebreak-backend BACKEND"
     ]
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import pytest
 
-SUITE = "tiebreak.conformance.operators"
+SUITE = "tiebreak.conformance.suite"
 LEVELS = ("vectors", "quick", "full", "deep")
 
 
