@@ -18,7 +18,7 @@ SIZE = 64  # bytes, more than any fenv_t has
 
 
 @dataclass(frozen=True)
-class Layout:
+class EnvironmentBits:
     """Which bits of the saved environment, read as 32-bit words, say what: word and mask of each."""
 
     rounding: tuple[tuple[int, int], ...]
@@ -35,8 +35,8 @@ class Layout:
 
 LAYOUTS = {
     # Word 0 is the x87's control word, word 7 MXCSR; what only tells that something happened is left out.
-    "x86_64": Layout(((0, 0xC00), (7, 0x6000)), ((7, 0x8040),), ((0, 0x33F), (7, 0x1F80))),
-    "aarch64": Layout(((0, 3 << 22),), ((0, 1 << 24 | 1 << 19),), ((0, 0x9F00),)),
+    "x86_64": EnvironmentBits(((0, 0xC00), (7, 0x6000)), ((7, 0x8040),), ((0, 0x33F), (7, 0x1F80))),
+    "aarch64": EnvironmentBits(((0, 3 << 22),), ((0, 1 << 24 | 1 << 19),), ((0, 0x9F00),)),
 }
 LAYOUTS["AMD64"], LAYOUTS["arm64"] = LAYOUTS["x86_64"], LAYOUTS["aarch64"]
 LAYOUT = LAYOUTS.get(platform.machine()) if sys.platform.startswith("linux") else None

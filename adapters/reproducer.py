@@ -33,7 +33,7 @@ def filled(size, common, word, places):
 
 
 @dataclass(frozen=True)
-class Wanted:
+class WantedElement:
     """One element of one output and the bits that would be right, with decimals; `any_nan` lets every NaN pass.
 
     `operands` are (name, bits, decimal) of what goes into the element, as the record has them.
@@ -48,7 +48,7 @@ class Wanted:
     recorded_nan: bool = False
 
 
-def script(title: str, node: Node, inputs: Sequence[Array], wanted: Wanted, lines: str) -> str:
+def script(title: str, node: Node, inputs: Sequence[Array], wanted: WantedElement, lines: str) -> str:
     """The whole script: exit status 1 while the element is wrong, 0 once it is right, 2 if it can't be run."""
     parts = [
         f'"""{one_line(title)}\n\n'
@@ -115,7 +115,7 @@ def dtype_source(name: str) -> str:
     return f"ml_dtypes.{name}" if name in EXTENSION_TYPES else f'"{name}"'
 
 
-def verdict_source(node: Node, wanted: Wanted) -> str:
+def verdict_source(node: Node, wanted: WantedElement) -> str:
     output = node.outputs[wanted.output]
     word, digits = f"uint{8 * output.dtype.itemsize}", 2 + 2 * output.dtype.itemsize
     mask = (1 << min(ELEMENT_TYPES[output.dtype.name].bits, 64)) - 1

@@ -32,7 +32,7 @@ STATUSES = ("ok", "unsupported", "error")
 
 
 @dataclass(frozen=True)
-class Answer:
+class BlockAnswer:
     """What came of a block: its results (the node's first output, flat; in memory that is used again), or a message.
 
     `seconds` is the time within the backend's own calls; `element` the bytes of the one result that all are, as
@@ -122,7 +122,7 @@ def slot_size(space: Space) -> int:
     return min(space.block, space.inputs) * numpy_dtype(space.node.output_type).itemsize
 
 
-def answers(worker: WorkerProcess, space: Space, blocks: Iterable[int], time_limit: float) -> Iterator[Answer]:
+def answers(worker: WorkerProcess, space: Space, blocks: Iterable[int], time_limit: float) -> Iterator[BlockAnswer]:
     """Answers to the blocks in order, while the worker works ahead; `time_limit` is in seconds for a block.
 
     Raises TimeoutError, EOFError, TooMuchMemory or BrokenFrame for the first block that has none.
@@ -155,7 +155,7 @@ def answers(worker: WorkerProcess, space: Space, blocks: Iterable[int], time_lim
 
 def parse_answer(
     reply: Mapping[str, Any], arena: Arena, space: Space, block: int, at: int, filled: dict[int, str]
-) -> Answer:
+) -> BlockAnswer:
     """The answer that a reply tells, checked; BrokenFrame for anything else. `at` is where its slot begins."""
     try:
         if reply["block"] != block or reply["status"] not in STATUSES:
@@ -174,4 +174,4 @@ def parse_answer(
             filled[at] = whole[0]
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise BrokenFrame(f"not a reply: {error}") from None
-    return Answer(block, reply["status"], slot.view(dtype), seconds, message, whole[0] if whole else "")
+    return BlockAnswer(block, reply["status"], slot.view(dtype), seconds, message, whole[0] if whole else "")

@@ -9,14 +9,14 @@ from __future__ import annotations
 from typing import Any
 
 from tiebreak.adapters.torch_calls import Call, linear_planners, number, type_argument
-from tiebreak.adapters.torch_linear import Operands, planner
+from tiebreak.adapters.torch_linear import LinearArguments, planner
 from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.nodes import Node
 
 QUANTIZED = {"int8": "qint8", "uint8": "quint8", "int32": "qint32"}
 
 
-def quantize(library: Any, node: Node, of: Operands) -> Call:
+def quantize(library: Any, node: Node, of: LinearArguments) -> Call:
     kind, given = type_argument(library, QUANTIZED[node.output_type]), (of.x, of.scale, of.zero)
     if of.axis is None:
         return Call("quantize_per_tensor", (*given, kind), then="int_repr")
@@ -32,7 +32,7 @@ def check_quantized(kind: str) -> None:
         raise Unsupported(f"torch's quantized dtypes are {', '.join(QUANTIZED.values())}, not {kind}")
 
 
-def dequantize(library: Any, node: Node, of: Operands) -> Call:
+def dequantize(library: Any, node: Node, of: LinearArguments) -> Call:
     given = (of.x, of.scale, of.zero)
     if of.axis is None:
         return Call("_make_per_tensor_quantized_tensor", given, then="dequantize")

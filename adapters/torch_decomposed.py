@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from tiebreak.adapters.torch_calls import Argument, Call, linear_planners, number, type_argument
-from tiebreak.adapters.torch_linear import Operands, planner
+from tiebreak.adapters.torch_linear import LinearArguments, planner
 from tiebreak.golden.elements import SMALL_FLOAT_TYPES
 from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.nodes import Node
@@ -17,14 +17,14 @@ MODULE = "torch.ao.quantization.fx._decomposed"
 DECOMPOSED = "ops.quantized_decomposed"
 
 
-def quantize(library: Any, node: Node, of: Operands) -> Call:
+def quantize(library: Any, node: Node, of: LinearArguments) -> Call:
     given, limits = (of.x, of.scale, of.zero), limits_of(library, node.output_type)
     if of.axis is None:
         return Call(f"{DECOMPOSED}.quantize_per_tensor.{overload(of)}", (*given, *limits))
     return Call(f"{DECOMPOSED}.quantize_per_channel", (*given, number(of.axis), *limits))
 
 
-def dequantize(library: Any, node: Node, of: Operands) -> Call:
+def dequantize(library: Any, node: Node, of: LinearArguments) -> Call:
     limits, out = limits_of(library, node.input_type), {"out_dtype": type_argument(library, node.output_type)}
     if of.axis is None:
         given = (of.x, of.scale, of.zero, *limits)
@@ -33,7 +33,7 @@ def dequantize(library: Any, node: Node, of: Operands) -> Call:
     return Call(f"{DECOMPOSED}.dequantize_per_channel", given, out)
 
 
-def overload(of: Operands) -> str:
+def overload(of: LinearArguments) -> str:
     return "default" if of.as_numbers else "tensor"
 
 

@@ -21,7 +21,7 @@ from tiebreak.golden.problem import Array
 
 
 @dataclass(frozen=True)
-class Operands:
+class LinearArguments:
     """The inputs of one node as arguments. `axis` is None for one scale for all; only then `as_numbers` may hold."""
 
     x: Argument
@@ -32,7 +32,7 @@ class Operands:
     as_numbers: bool
 
 
-Build = Callable[[Any, Node, Operands], Call]
+Build = Callable[[Any, Node, LinearArguments], Call]
 
 
 def planner(build: Build, refuse: Callable[[Node], None], ways: str, *, numbers: bool) -> Callable[[Any, Node], Plan]:
@@ -78,7 +78,7 @@ def kinds_of(node: Node) -> list[str]:
 
 def operands_of(
     library: Any, node: Node, inputs: tuple[Array, ...], fixed: Mapping[str, Argument], as_numbers: bool
-) -> Operands:
+) -> LinearArguments:
     """`fixed` has the tensors that were made when the node was compiled."""
     given = dict(zip((tensor.name for tensor in node.inputs), inputs, strict=False))
     x, scale, *zero_point = given
@@ -94,7 +94,7 @@ def operands_of(
         made |= {name: Argument(int(given[name].item()), f"int({name}.item())") for name in zero_point}
     absent = number(0) if as_numbers else zeros(library, given[scale].shape)
     zero, zero_or_none = (made[name] for name in zero_point * 2) if zero_point else (absent, number(None))
-    return Operands(made[x], made[scale], zero, zero_or_none, axis, as_numbers)
+    return LinearArguments(made[x], made[scale], zero, zero_or_none, axis, as_numbers)
 
 
 def zeros(library: Any, shape: tuple[int, ...]) -> Argument:

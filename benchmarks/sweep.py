@@ -16,7 +16,7 @@ from alone import alone, alone_on_made_inputs
 from fresh import Failed, in_fresh_process
 
 from tiebreak.conformance.cases.plan import Selection
-from tiebreak.conformance.sweep.job import How, space_of, sweep_job
+from tiebreak.conformance.sweep.job import SweepLimits, space_of, sweep_job
 from tiebreak.conformance.sweep.sweeper import Sweeper, cores
 from tiebreak.golden.space import space_from
 
@@ -68,7 +68,7 @@ def swept(
     space, started = space_from(described), time.perf_counter()
     if numbers is None:
         with tempfile.TemporaryDirectory() as folder:
-            data = sweep_job(spec, space, Path(folder) / "certificate.json", How(all_modes=all_modes))
+            data = sweep_job(spec, space, Path(folder) / "certificate.json", SweepLimits(all_modes=all_modes))
         whole = time.perf_counter() - started
         return {"seconds": data["seconds"], "backend_seconds": data["backend_seconds"], "whole_seconds": whole}
     sweeper = Sweeper(spec, space, all_modes=all_modes)

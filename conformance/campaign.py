@@ -19,7 +19,7 @@ from tiebreak.adapters.registry import check_spec
 from tiebreak.conformance.dask.scheduler import Cluster
 from tiebreak.conformance.running.journal import JournalFailed
 from tiebreak.conformance.sweep.certificate import read_certificate
-from tiebreak.conformance.sweep.job import How, Progress, sweep_job
+from tiebreak.conformance.sweep.job import Progress, SweepLimits, sweep_job
 from tiebreak.conformance.sweep.log import part_of
 from tiebreak.conformance.sweep.plan_file import Sweep, specs_of
 from tiebreak.golden.errors import MachineryFailed, TiebreakError, Unsupported
@@ -40,7 +40,7 @@ class Campaign:
 
     plan: Path
     folder: Path
-    how: How
+    how: SweepLimits
     sweeps: Sequence[Sweep]
     resume: bool
     cluster: Cluster | None
@@ -124,7 +124,7 @@ def campaign_job(
     plan: Path,
     sweeps: Sequence[Sweep],
     folder: Path,
-    how: How,
+    how: SweepLimits,
     *,
     resume: bool = False,
     cluster: Cluster | None = None,

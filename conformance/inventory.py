@@ -123,7 +123,7 @@ def grouped(types: Sequence[str]) -> str:
 
 
 @dataclass(frozen=True)
-class Finding:
+class Checkup:
     """One thing that the doctor looked at: `state` is ok, missing, changed or broken; `advice` what to type."""
 
     what: str
@@ -146,14 +146,14 @@ def diagnose(*, as_json: bool) -> int:
     return EXIT_FAILED if any(finding.state == "broken" for finding in findings) else EXIT_CONFORMS
 
 
-def findings_here() -> Iterator[Finding]:
+def findings_here() -> Iterator[Checkup]:
     version = ".".join(map(str, sys.version_info[:3]))
-    yield Finding(f"Python {version}", "ok" if sys.version_info >= (3, 11) else "broken", "")
+    yield Checkup(f"Python {version}", "ok" if sys.version_info >= (3, 11) else "broken", "")
     yield kernel_finding()
     yield from backend_findings()
     yield from setting_findings()
     compiler = shutil.which("cc")
-    yield Finding(
+    yield Checkup(
         "C compiler (for exec: programs in C)", "ok" if compiler else "missing", "" if compiler else INSTALL_CC
     )
 
@@ -164,7 +164,7 @@ KERNEL = "reference kernel and golden vectors"
 SETTINGS = ("TF_ENABLE_ONEDNN_OPTS", "ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA", "OMP_NUM_THREADS", "MKL_CBWR")
 
 
-def kernel_finding() -> Finding:
+def kernel_finding() -> Checkup:
     """Whether the compiled kernel gives what a stored golden vector says."""
     from tiebreak.conformance.judging.truths import TruthCache
 
@@ -172,27 +172,27 @@ def kernel_finding() -> Finding:
         case = plainest_cases(VECTORS / file_name("onnx.QuantizeLinear", "float32", "uint8"), 1)[0]
         TruthCache().of(case)
     except (TiebreakError, ImportError, OSError) as error:
-        return Finding(
+        return Checkup(
             f"reference kernel and golden vectors: {error}", "broken", "pip install --force-reinstall tiebreak"
         )
-    return Finding("reference kernel and golden vectors", "ok")
+    return Checkup("reference kernel and golden vectors", "ok")
 
 
-def backend_findings() -> Iterator[Finding]:
+def backend_findings() -> Iterator[Checkup]:
     specs = list(registered())
     with ThreadPoolExecutor(ASKED_AT_ONCE) as pool:
         for found in pool.map(lambda spec: ask(spec, {}), specs):
             if not found.problem:
-                yield Finding(f"{found.spec} {found.version}", "ok")
+                yield Checkup(f"{found.spec} {found.version}", "ok")
             elif found.command:
-                yield Finding(found.spec, "missing", found.command)
+                yield Checkup(found.spec, "missing", found.command)
             else:
-                yield Finding(f"{found.spec}: {found.problem}", "broken", f"pip install --force-reinstall {found.spec}")
+                yield Checkup(f"{found.spec}: {found.problem}", "broken", f"pip install --force-reinstall {found.spec}")
 
 
-def setting_findings() -> Iterator[Finding]:
+def setting_findings() -> Iterator[Checkup]:
     for name in SETTINGS:
         if name in os.environ:
-            yield Finding(f"{name}={os.environ[name]} may change what runtimes do", "changed", f"unset {name}")
+            yield Checkup(f"{name}={os.environ[name]} may change what runtimes do", "changed", f"unset {name}")
     if os.environ.get("PYTHONPATH"):
-        yield Finding("PYTHONPATH is set: workers import from there too", "changed", "unset PYTHONPATH")
+        yield Checkup("PYTHONPATH is set: workers import from there too", "changed", "unset PYTHONPATH")

@@ -56,7 +56,7 @@ from tiebreak.reports.summary import explanation_failures, json_summary, print_s
 
 
 @dataclass(frozen=True)
-class How:
+class RunLimits:
     """`time_limit` in seconds for one case, `memory_limit` in MiB for a worker; in our own process without either."""
 
     time_limit: float = 10.0
@@ -69,7 +69,7 @@ def main_job(
     specs: Sequence[str],
     selection: Selection,
     folder: Path,
-    how: How,
+    how: RunLimits,
     *,
     as_json: bool,
     cluster: Cluster | None = None,
@@ -102,7 +102,13 @@ def made(folder: Path) -> Iterator[None]:
 
 
 def begin(
-    checked: Sequence[str], selection: Selection, folder: Path, how: How, *, as_json: bool, cluster: Cluster | None
+    checked: Sequence[str],
+    selection: Selection,
+    folder: Path,
+    how: RunLimits,
+    *,
+    as_json: bool,
+    cluster: Cluster | None,
 ) -> int:
     """Run in a folder that is held."""
     try:
@@ -130,7 +136,7 @@ def begin(
         raise
 
 
-def on_cluster(cluster: Cluster | None, specs: Sequence[str], how: How) -> list[Runner]:
+def on_cluster(cluster: Cluster | None, specs: Sequence[str], how: RunLimits) -> list[Runner]:
     """The backends on a cluster's workers, the first named served first; none without a cluster."""
     if cluster is None:
         return []
@@ -154,7 +160,7 @@ def go_on(folder: Path, *, as_json: bool, cluster: Cluster | None) -> int:
     cases = plan(selection)
     if digest_of(cases) != digest:
         raise InvalidInput(f"--resume {folder}: the cases are not those with which it was begun: start a new run")
-    how = How(**{field.name: facts[field.name] for field in fields(How)})
+    how = RunLimits(**{field.name: facts[field.name] for field in fields(RunLimits)})
     with started(chosen, **asdict(how), elsewhere=on_cluster(cluster, chosen, how)) as backends:
         return run_and_report(backends, cases, folder, facts, tried_operators(selection), as_json=as_json)
 

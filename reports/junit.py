@@ -47,7 +47,7 @@ class Cases:
 
 
 @dataclass(frozen=True)
-class Test:
+class JUnitTest:
     """The cases of one backend, operator, mode and pair of types. `outcome` is failure, error, skipped or nothing."""
 
     __test__ = False  # no test of pytest's
@@ -74,7 +74,7 @@ def document(tables: Tables, folder: str) -> ET.Element:
     root = ET.Element("testsuites")
     told = folder if clean(folder, LONGEST_FOLDER) == folder else "RUN_DIR"
     witnesses = witness_texts(tables, told)
-    tests: dict[str, list[Test]] = defaultdict(list)
+    tests: dict[str, list[JUnitTest]] = defaultdict(list)
     for key, cases in grouped(tables.results).items():
         tests[key[0]].append(test_of(key, cases, witnesses.get(key, "")))
     stamp = CREATED.match(str(tables.info.get("created", "")))
@@ -98,7 +98,7 @@ def grouped(results: pd.DataFrame) -> dict[tuple[str, ...], Cases]:
     return dict(sorted(found.items()))
 
 
-def test_of(key: tuple[str, ...], cases: Cases, witness: str) -> Test:
+def test_of(key: tuple[str, ...], cases: Cases, witness: str) -> JUnitTest:
     backend, operator, mode, input_type, output_type = map(clean, key)
     counts, total = cases.counts, cases.counts.total()
     failed, ran = (sum(counts[name] for name in some) for some in (FAILED, RAN))
@@ -107,12 +107,14 @@ def test_of(key: tuple[str, ...], cases: Cases, witness: str) -> Test:
     told = f"{told}; of {total:,} cases {ran:,} ran"
     if failed:
         kind = next(name for name in ("crash", "timeout", "error") if counts[name])
-        return Test(*shared, "error", kind, told, "\n".join(filter(None, (told, said(cases, True), witness))), counts)
+        return JUnitTest(
+            *shared, "error", kind, told, "\n".join(filter(None, (told, said(cases, True), witness))), counts
+        )
     if counts["deviates"]:
-        return Test(*shared, "failure", "deviates", told, f"{told}\n{witness}", counts)
+        return JUnitTest(*shared, "failure", "deviates", told, f"{told}\n{witness}", counts)
     if not ran:
-        return Test(*shared, "skipped", "unsupported", said(cases, False), "", counts)
-    return Test(*shared, "", "", told, "", counts)
+        return JUnitTest(*shared, "skipped", "unsupported", said(cases, False), "", counts)
+    return JUnitTest(*shared, "", "", told, "", counts)
 
 
 def said(cases: Cases, failed: bool) -> str:
@@ -157,7 +159,7 @@ def witness_text(rows: pd.DataFrame, folder: str, spec: str) -> str:
     return "\n".join([*lines, f"show it: {' '.join(words)}"])
 
 
-def add_suite(root: ET.Element, number: int, backend: Mapping[str, Any], tests: list[Test], stamp: str) -> None:
+def add_suite(root: ET.Element, number: int, backend: Mapping[str, Any], tests: list[JUnitTest], stamp: str) -> None:
     kept = tests[:MOST_TESTS]
     outcomes = Counter(test.outcome for test in kept)
     name = clean(f"{backend['name']} {backend['version']}") or "?"
@@ -174,7 +176,7 @@ def add_suite(root: ET.Element, number: int, backend: Mapping[str, Any], tests: 
     ET.SubElement(suite, "system-err")
 
 
-def add_properties(suite: ET.Element, backend: Mapping[str, Any], tests: list[Test]) -> None:
+def add_properties(suite: ET.Element, backend: Mapping[str, Any], tests: list[JUnitTest]) -> None:
     """What ran, and how many cases got each verdict."""
     properties = ET.SubElement(suite, "properties")
     totals = sum((test.counts for test in tests), Counter[str]())
@@ -183,7 +185,7 @@ def add_properties(suite: ET.Element, backend: Mapping[str, Any], tests: list[Te
         ET.SubElement(properties, "property", name=name, value=clean(value))
 
 
-def add_test(suite: ET.Element, test: Test) -> None:
+def add_test(suite: ET.Element, test: JUnitTest) -> None:
     names = {"classname": test.classname, "name": test.name, "time": f"{test.seconds:.3f}"}
     case = ET.SubElement(suite, "testcase", names)
     if test.outcome == "skipped":
@@ -192,7 +194,7 @@ def add_test(suite: ET.Element, test: Test) -> None:
         ET.SubElement(case, test.outcome, type=test.kind, message=test.message).text = test.text
 
 
-def notes(tests: list[Test]) -> Iterator[str]:
+def notes(tests: list[JUnitTest]) -> Iterator[str]:
     """What the outcomes do not say: cases that were not run or not specified, in tests that count as passed or not."""
     yield "unspecified: the spec is silent on elements of these cases; observed and reported, never a failure."
     yield "unsupported: the backend did not run these cases; a test in which none ran is skipped."

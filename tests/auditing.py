@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tiebreak.conformance.audit.answer import Answer
+from tiebreak.conformance.audit.answer import AuditAnswer
 from tiebreak.conformance.audit.inference import Inference
 from tiebreak.conformance.audit.operators import arithmetic_of
 from tiebreak.conformance.audit.proof import settle
@@ -18,11 +18,11 @@ from tiebreak.golden.problem import Array
 INT8 = make_node("onnx.QuantizeLinear", quantized="int8")
 
 
-def audited(box: Any, node: Node = INT8) -> Answer:
+def audited(box: Any, node: Node = INT8) -> AuditAnswer:
     def ask(probes: list[Probe]) -> list[Array | None]:
         with np.errstate(all="ignore"):
             return [codes(box(probe.x, *probe.others)) for probe in probes]
 
     inference = Inference(arithmetic_of(node), ask)  # type: ignore[arg-type]
     inference.run()
-    return Answer(node, inference, None, False, settle(inference), [])
+    return AuditAnswer(node, inference, None, False, settle(inference), [])

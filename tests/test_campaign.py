@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tiebreak.conformance.campaign import campaign_job
-from tiebreak.conformance.sweep.job import How
+from tiebreak.conformance.sweep.job import SweepLimits
 from tiebreak.conformance.sweep.plan_file import MOST_SWEEPS, read_plan
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.reports.campaign import cell
@@ -109,10 +109,10 @@ inputs = {scale = 0.5, zero_point = 3}
 def test_another_certificate_in_the_place_of_one_is_left_alone(tmp_path: Path) -> None:
     plan = planned(tmp_path, ONE.replace("0.5", "[0.5, 0.25]"))
     first, second = sweeps = read_plan(plan)
-    assert campaign_job(plan, sweeps, tmp_path / "out", How())["exit"] == 0
+    assert campaign_job(plan, sweeps, tmp_path / "out", SweepLimits())["exit"] == 0
     other = (tmp_path / "out" / second.file).read_text()
     (tmp_path / "out" / first.file).write_text(other)
-    data = campaign_job(plan, sweeps, tmp_path / "out", How())
+    data = campaign_job(plan, sweeps, tmp_path / "out", SweepLimits())
     failed, kept = data["sweeps"]
     assert (failed["status"], kept["status"], data["exit"]) == ("failed", "kept", 3)
     assert "another sweep" in failed["message"] and (tmp_path / "out" / first.file).read_text() == other
@@ -128,17 +128,19 @@ def test_an_unfinished_sweep_goes_on_from_its_log(tmp_path: Path) -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        campaign_job(plan, sweeps, tmp_path / "out", How(), progress=interrupt)
+        campaign_job(plan, sweeps, tmp_path / "out", SweepLimits(), progress=interrupt)
     assert part.exists() and json.loads((tmp_path / "out" / "campaign.json").read_text())["exit"] == 3
-    data = campaign_job(plan, sweeps, tmp_path / "out", How(), resume=True, progress=lambda done, of: seen.append(done))
+    data = campaign_job(
+        plan, sweeps, tmp_path / "out", SweepLimits(), resume=True, progress=lambda done, of: seen.append(done)
+    )
     assert data["exit"] == 0 and not part.exists()
     assert set(seen) == {1 << 16}  # the only block was in the log: nothing was left to do
 
     part.write_text("garbage\n")
     (tmp_path / "out" / sweeps[0].file).unlink()
-    (row,) = campaign_job(plan, sweeps, tmp_path / "out", How(), resume=True)["sweeps"]
+    (row,) = campaign_job(plan, sweeps, tmp_path / "out", SweepLimits(), resume=True)["sweeps"]
     assert row["status"] == "failed" and "damaged" in row["message"]
-    (row,) = campaign_job(plan, sweeps, tmp_path / "out", How())["sweeps"]  # anew
+    (row,) = campaign_job(plan, sweeps, tmp_path / "out", SweepLimits())["sweeps"]  # anew
     assert row["status"] == "done" and not part.exists()
 
 

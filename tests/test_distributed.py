@@ -19,9 +19,8 @@ from tiebreak.conformance.campaign import campaign_job
 from tiebreak.conformance.cases.plan import Selection
 from tiebreak.conformance.dask.scheduler import Cluster, cluster_at
 from tiebreak.conformance.dask.sweeps import Crew, sweep_on
-from tiebreak.conformance.main_job import How as RunHow
-from tiebreak.conformance.main_job import main_job
-from tiebreak.conformance.sweep.job import How, space_of, sweep_job
+from tiebreak.conformance.main_job import RunLimits, main_job
+from tiebreak.conformance.sweep.job import SweepLimits, space_of, sweep_job
 from tiebreak.conformance.sweep.log import Log, part_of
 from tiebreak.conformance.sweep.plan_file import read_plan
 from tiebreak.golden.errors import InvalidInput, MachineryFailed, Unsupported
@@ -97,14 +96,14 @@ def comparable(certificate: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]
 
 
 def test_a_dead_worker_changes_nothing(cluster: Cluster, tmp_path: Path, mine: str) -> None:
-    sweep_job(f"{mine}:quick", space(), tmp_path / "here.json", How(all_modes=True))
+    sweep_job(f"{mine}:quick", space(), tmp_path / "here.json", SweepLimits(all_modes=True))
     before = cluster.client.run(os.getpid)
 
     def kill_one(done: int, of: int) -> None:
         if done == of // 8 and before:
             os.kill(before.popitem()[1], signal.SIGKILL)
 
-    sweep_on(cluster, f"{mine}:Slow", space(), tmp_path / "there.json", How(all_modes=True), progress=kill_one)
+    sweep_on(cluster, f"{mine}:Slow", space(), tmp_path / "there.json", SweepLimits(all_modes=True), progress=kill_one)
     assert len(before) == 1
     here, none = comparable(tmp_path / "here.json")
     there, machines = comparable(tmp_path / "there.json")
@@ -123,17 +122,19 @@ def test_what_came_back_is_kept_and_an_interrupted_sweep_goes_on(cluster: Cluste
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        sweep_on(cluster, spec, space(), certificate, How(), progress=interrupt)
+        sweep_on(cluster, spec, space(), certificate, SweepLimits(), progress=interrupt)
     log = Log(part_of(certificate))
     log.read()
     log.close()
     assert BLOCKS // 4 <= len(log.blocks) < BLOCKS
 
     done: list[int] = []
-    data = sweep_on(cluster, spec, space(), certificate, How(), resume=True, progress=lambda n, of: done.append(n))
+    data = sweep_on(
+        cluster, spec, space(), certificate, SweepLimits(), resume=True, progress=lambda n, of: done.append(n)
+    )
     assert done[0] == len(log.blocks) << 16 and done[-1] == BLOCKS << 16
     assert sum(machine["blocks"] for machine in data["backend"]["machines"]) == BLOCKS
-    sweep_job(spec, space(), tmp_path / "here.json", How())
+    sweep_job(spec, space(), tmp_path / "here.json", SweepLimits())
     assert comparable(certificate)[0] == comparable(tmp_path / "here.json")[0]
 
 
@@ -142,14 +143,14 @@ def test_a_real_backend_gives_the_same_certificate(
     cluster: Cluster, tmp_path: Path, backend: str, package: str
 ) -> None:
     pytest.importorskip(package)
-    sweep_job(backend, space(), tmp_path / "here.json", How())
-    sweep_on(cluster, backend, space(), tmp_path / "there.json", How())
+    sweep_job(backend, space(), tmp_path / "here.json", SweepLimits())
+    sweep_on(cluster, backend, space(), tmp_path / "there.json", SweepLimits())
     assert comparable(tmp_path / "here.json")[0] == comparable(tmp_path / "there.json")[0]
 
 
 def test_workers_with_different_backends_make_no_certificate(cluster: Cluster, tmp_path: Path, mine: str) -> None:
     with pytest.raises(MachineryFailed, match=r"its version is \d+, elsewhere it is \d+: all workers need the same"):
-        sweep_on(cluster, f"{mine}:Changing", space(), tmp_path / "c.json", How())
+        sweep_on(cluster, f"{mine}:Changing", space(), tmp_path / "c.json", SweepLimits())
     assert not (tmp_path / "c.json").exists()
 
 
@@ -165,12 +166,12 @@ def test_what_a_worker_refuses_is_said_here(
     cluster: Cluster, tmp_path: Path, mine: str, spec: str, output_type: str, error: type[Exception], said: str
 ) -> None:
     with pytest.raises(error, match=said):
-        sweep_on(cluster, spec.format(mine=mine), space(output_type), tmp_path / "c.json", How())
+        sweep_on(cluster, spec.format(mine=mine), space(output_type), tmp_path / "c.json", SweepLimits())
     assert not list(tmp_path.glob("c.json*"))
 
 
 def test_groups_grow_to_about_a_second_and_leave_work_for_every_worker(cluster: Cluster) -> None:
-    crew = Crew(cluster, "x", space(), How())
+    crew = Crew(cluster, "x", space(), SweepLimits())
     for blocks, seconds, size in ((1, 0.001, 4), (4, 0.02, 16), (16, 4.0, 4), (4, 40.0, 1)):
         crew.adapt(blocks, seconds)
         assert crew.size == size
@@ -182,8 +183,8 @@ def test_a_campaign_on_a_cluster_is_the_one_here(cluster: Cluster, tmp_path: Pat
     plan = tmp_path / "plan.toml"
     plan.write_text(text + 'attributes = {round_mode = "ROUND_UP"}\n')
     sweeps = read_plan(plan)
-    there = campaign_job(plan, sweeps, tmp_path / "there", How(), cluster=cluster)
-    here = campaign_job(plan, [s for s in sweeps if "nowhere" not in s.spec], tmp_path / "here", How())
+    there = campaign_job(plan, sweeps, tmp_path / "there", SweepLimits(), cluster=cluster)
+    here = campaign_job(plan, [s for s in sweeps if "nowhere" not in s.spec], tmp_path / "here", SweepLimits())
     assert [row["status"] for row in there["sweeps"]] == ["done", "done", "done", "unsupported", "failed", "failed"]
     for a, b in zip(there["sweeps"], here["sweeps"], strict=False):
         assert {**a, "seconds": 0} == {**b, "seconds": 0}
@@ -203,7 +204,7 @@ def test_a_run_has_the_same_records(cluster: Cluster, tmp_path: Path, names: tup
     specs = [f"{SAMPLES}:{name}" for name in names]
     chosen = Selection(("onnx.QuantizeLinear",), {}, "float32", "uint8", 21, level="")
     codes = [
-        main_job(specs, chosen, tmp_path / folder, RunHow(), as_json=True, cluster=there)
+        main_job(specs, chosen, tmp_path / folder, RunLimits(), as_json=True, cluster=there)
         for folder, there in (("here", None), ("there", cluster))
     ]
     assert codes[0] == codes[1] in (1, 3)

@@ -242,7 +242,7 @@ CHOICE = Selection(operators=("onnx.QuantizeLinear",), input_type="float32", out
 
 
 def job(folder: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
-    code = main_job.main_job([SOUND], CHOICE, folder, main_job.How(in_process=True), as_json=False)
+    code = main_job.main_job([SOUND], CHOICE, folder, main_job.RunLimits(in_process=True), as_json=False)
     return code, capsys.readouterr().err
 
 

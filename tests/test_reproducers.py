@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from tiebreak.adapters import registry
-from tiebreak.adapters.reproducer import Wanted, script
+from tiebreak.adapters.reproducer import WantedElement, script
 from tiebreak.adapters.tensorflow_source import reproducer_source
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Case, with_constants
@@ -61,7 +61,7 @@ def write(folder: Path, case: Case, lines: str, *, right: int, got: int) -> Path
     """The script for the first element of the first output."""
     operands = [("a", "0x0", "0")]
     path = folder / f"expects_{right:x}.py"
-    wanted = Wanted(0, 0, {right: "right"}, got, operands)
+    wanted = WantedElement(0, 0, {right: "right"}, got, operands)
     path.write_text(script("A title", case.node, case.inputs, wanted, lines), encoding="utf-8")
     return path
 

@@ -19,7 +19,7 @@ from sweep_support import FIXED, cli, half_space, sample
 
 from tiebreak.conformance.sweep.blocks import judged
 from tiebreak.conformance.sweep.choosing import judge_for
-from tiebreak.conformance.sweep.job import How, sweep_job
+from tiebreak.conformance.sweep.job import SweepLimits, sweep_job
 from tiebreak.conformance.sweep.log import part_of
 from tiebreak.conformance.sweep.sweeper import Sweeper
 from tiebreak.golden.errors import MachineryFailed
@@ -41,7 +41,7 @@ def test_a_crash_costs_its_block_and_is_named(tmp_path: Path) -> None:
 def test_a_backend_that_always_fails_is_given_up(tmp_path: Path) -> None:
     space = replace(half_space(y_zero_point="128"), block=1 << 16)
     with pytest.raises(MachineryFailed, match=r"given up after 8 blocks: output is uint8\[65535\]"):
-        sweep_job(sample("wrong_shape"), space, tmp_path / "c.json", How())
+        sweep_job(sample("wrong_shape"), space, tmp_path / "c.json", SweepLimits())
     assert not (tmp_path / "c.json").exists()
 
 
@@ -55,12 +55,12 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 from tiebreak.conformance.cases.plan import Selection
-from tiebreak.conformance.sweep.job import How, space_of, sweep_job
+from tiebreak.conformance.sweep.job import SweepLimits, space_of, sweep_job
 from tiebreak.conformance.sweep.sweeper import Sweeper
 space = space_of(Selection(("onnx.QuantizeLinear",), {}, "float16", "uint8", inputs={"y_zero_point": "128"}))
 space = replace(space, block=1 << 16)
 type(space).scales = 60  # of 31743
-sweep_job(sys.argv[1], space, Path(sys.argv[2]), How(all_modes=True), resume=sys.argv[3] == "resume")
+sweep_job(sys.argv[1], space, Path(sys.argv[2]), SweepLimits(all_modes=True), resume=sys.argv[3] == "resume")
 """
 
 
@@ -137,7 +137,7 @@ def test_a_sweep_that_was_broken_off_is_discarded_only_if_asked(tmp_path: Path) 
     [{"block": 5}, {"block": -1}, {"counts": [0, 0, 0, -7]}, {"counts": [65536, 0, 0, 1]}, {"seconds": float("nan")}],
 )
 def test_a_log_of_other_blocks_makes_no_certificate(tmp_path: Path, change: dict[str, Any]) -> None:
-    from tiebreak.adapters.sweeping import Answer
+    from tiebreak.adapters.sweeping import BlockAnswer
     from tiebreak.conformance.sweep.blocks import Digests
     from tiebreak.conformance.sweep.job import check_whole
     from tiebreak.conformance.sweep.log import Log
@@ -145,7 +145,7 @@ def test_a_log_of_other_blocks_makes_no_certificate(tmp_path: Path, change: dict
 
     space, log = half_space(y_scale="0.1", y_zero_point="0"), Log(tmp_path / "c.json.part")
     output = np.zeros(1 << 16, np.uint8)
-    block = judged(space, judge_for(space), Answer(0, "ok", output, 0.5), Digests(), all_modes=False)
+    block = judged(space, judge_for(space), BlockAnswer(0, "ok", output, 0.5), Digests(), all_modes=False)
     log.begin({"anything": 1})
     log.add(block, {})
     check_whole(space, log)

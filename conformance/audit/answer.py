@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tiebreak.conformance.audit.asking import PathDependence
-from tiebreak.conformance.audit.inference import Inference, Witness
+from tiebreak.conformance.audit.inference import Inference, Refutation
 from tiebreak.conformance.judging.rows import text_of
 from tiebreak.conformance.semantics.model import Candidates, Probe, Semantics
 from tiebreak.golden.elements import ELEMENT_TYPES
@@ -22,7 +22,7 @@ BY_PATH = "path-dependent"
 
 
 @dataclass(frozen=True)
-class Answer:
+class AuditAnswer:
     node: Node
     inference: Inference
     path: PathDependence | None
@@ -68,12 +68,12 @@ class Answer:
         for value in values:
             for probe, code in self.inference.special_answers:
                 if arithmetic.special_of(probe) == facet and arithmetic.special_code(value, probe) != code:
-                    witness = Witness(probe, arithmetic.special_code(value, probe), code)
+                    witness = Refutation(probe, arithmetic.special_code(value, probe), code)
                     rows.append({"semantics": {facet: value}, **self.shown(witness)})
                     break
         return rows
 
-    def shown(self, witness: Witness) -> dict[str, Any]:
+    def shown(self, witness: Refutation) -> dict[str, Any]:
         return {
             "witness": self.operands(witness.probe),
             "expected": self.text(witness.expected),

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 from tiebreak.adapters.isolation import IsolatedBackend
-from tiebreak.conformance.audit.inference import Witness
+from tiebreak.conformance.audit.inference import Refutation
 from tiebreak.conformance.judging.judge import output_problem
 from tiebreak.conformance.semantics.model import Probe, codes
 from tiebreak.golden.errors import MachineryFailed, Unsupported
@@ -89,7 +89,7 @@ def path_dependence(ask: Any, probes: Sequence[Probe]) -> tuple[PathDependence |
     return None, len(every) * (REPEATED + 1)
 
 
-def path_of_witnesses(ask: Any, witnesses: Iterable[Witness]) -> tuple[PathDependence | None, int]:
+def path_of_witnesses(ask: Any, witnesses: Iterable[Refutation]) -> tuple[PathDependence | None, int]:
     """The first witness that gives something else alone, or among its like, than it gave in its probe."""
     distinct = {(w.probe.x.tobytes(), *(a.tobytes() for a in w.probe.others)): w for w in witnesses}
     chosen = list(distinct.values())[:MOST_WITNESSES]

@@ -26,7 +26,7 @@ FEW = 8  # answers on which all semantics are compared to find the closest
 
 
 @dataclass(frozen=True)
-class Witness:
+class Refutation:
     """The element that rules a semantics out: a probe of one element, the code it predicts and the one that came."""
 
     probe: Probe
@@ -41,7 +41,7 @@ class Inference:
     arithmetic: Arithmetic
     ask: Ask
     alive: list[Semantics] = field(default_factory=list)
-    refuted: dict[Semantics, Witness] = field(default_factory=dict)
+    refuted: dict[Semantics, Refutation] = field(default_factory=dict)
     answered: list[tuple[Probe, Array]] = field(default_factory=list)
     specials: dict[str, list[str]] = field(default_factory=dict)
     special_answers: list[tuple[Probe, int]] = field(default_factory=list)
@@ -86,7 +86,7 @@ class Inference:
             differ = (predicted != codes) & (predicted != ANYTHING) & (codes != ANYTHING)
             if differ.any():
                 where = plainest(probe, differ)
-                self.refuted[semantics] = Witness(probe.only(where), int(predicted[where[0]]), int(codes[where[0]]))
+                self.refuted[semantics] = Refutation(probe.only(where), int(predicted[where[0]]), int(codes[where[0]]))
             else:
                 left.append(semantics)
         self.alive = left

@@ -10,7 +10,7 @@ from typing import Any
 
 from tiebreak.adapters.isolation import IsolatedBackend
 from tiebreak.adapters.registry import check_spec
-from tiebreak.conformance.audit.answer import BY_PATH, Answer
+from tiebreak.conformance.audit.answer import BY_PATH, AuditAnswer
 from tiebreak.conformance.audit.asking import Asker, path_dependence, path_of_witnesses
 from tiebreak.conformance.audit.inference import Inference
 from tiebreak.conformance.audit.operators import arithmetic_of
@@ -32,7 +32,7 @@ def audit_job(
     earlier_run: Path | None = None,
     exhaustive: Callable[[int, int], None] | None = None,
 ) -> dict[str, Any]:
-    """What the node's arithmetic is on a backend, see Answer.described; and what it was in an earlier run.
+    """What the node's arithmetic is on a backend, see AuditAnswer.described; and what it was in an earlier run.
 
     `exhaustive`: see proof.settle.
 
@@ -58,7 +58,7 @@ def audit_job(
             inference.specials[arithmetic.special_of(special_path.probe)] = [BY_PATH]
         if not inference.answered:
             ask.give_up()
-        answer = Answer(node, inference, path or special_path, path is not None, equal, ask.failed)
+        answer = AuditAnswer(node, inference, path or special_path, path is not None, equal, ask.failed)
         facts = {"backend": backend.name, "version": backend.version}
         found = answer.described(facts) | {"seconds": round(time.monotonic() - begun, 3)}
         if earlier_run is not None:

@@ -12,7 +12,7 @@ from tiebreak.conformance.dask import tasks
 from tiebreak.conformance.dask.scheduler import Cluster, dask, raise_problem
 from tiebreak.conformance.sweep.blocks import Block, block_from
 from tiebreak.conformance.sweep.intervals import Interval, as_list
-from tiebreak.conformance.sweep.job import How, Progress, carry_out
+from tiebreak.conformance.sweep.job import Progress, SweepLimits, carry_out
 from tiebreak.conformance.sweep.sweeper import MOST_FAULTS
 from tiebreak.golden.errors import MachineryFailed
 from tiebreak.golden.space import Space
@@ -27,7 +27,7 @@ def sweep_on(
     spec: str,
     space: Space,
     certificate: Path,
-    how: How,
+    how: SweepLimits,
     *,
     resume: bool = False,
     progress: Progress = lambda done, of: None,
@@ -43,7 +43,7 @@ class Crew:
     cluster: Cluster
     spec: str
     space: Space
-    how: How
+    how: SweepLimits
     todo: deque[int] = field(default_factory=deque)
     running: list[Any] = field(default_factory=list)  # tasks
     arrived: list[dict[str, Any]] = field(default_factory=list)  # results that came before anybody asked

@@ -40,7 +40,7 @@ LONGEST_REASON = 2000
 
 
 @dataclass(frozen=True)
-class Wanted:
+class ExportedCase:
     """A case with the number under which its outputs come back, and their shapes."""
 
     number: int
@@ -69,7 +69,7 @@ def judged(folder: Path, name: str, version: str) -> tuple[BackendRecords, list[
     return records, [one.case for one in wanted]
 
 
-def read_manifest(folder: Path) -> list[Wanted]:
+def read_manifest(folder: Path) -> list[ExportedCase]:
     path = folder / MANIFEST
     if not path.exists():
         raise InvalidInput(f"{folder}: no exported cases here (no readable {MANIFEST})")
@@ -85,13 +85,13 @@ def read_manifest(folder: Path) -> list[Wanted]:
         raise DamagedFile(f"{path}: damaged manifest: {error}") from None
 
 
-def wanted_of(row: dict[str, Any]) -> Wanted:
+def wanted_of(row: dict[str, Any]) -> ExportedCase:
     case = parse_case(row)
     case = replace(case, flags=tuple(map(str, row["flags"])), clauses=tuple(map(str, row["clauses"])))
-    return Wanted(int(row["number"]), case, tuple(problem.shape for problem in problems_of(case)))
+    return ExportedCase(int(row["number"]), case, tuple(problem.shape for problem in problems_of(case)))
 
 
-def outcome(outputs: Path, one: Wanted) -> Outcome:
+def outcome(outputs: Path, one: ExportedCase) -> Outcome:
     """What came back for a case, in whichever form."""
     stem = outputs / f"{one.number:06d}"
     forms = {".npz": from_npz, ".json": from_json, ".bin": from_bin, "": from_onnx}
@@ -114,11 +114,11 @@ def one_line(text: str) -> str:
     return " ".join(text.split())[:LONGEST_REASON] or "no reason given"
 
 
-def tensors(one: Wanted) -> Iterator[tuple[TensorType, tuple[int, ...]]]:
+def tensors(one: ExportedCase) -> Iterator[tuple[TensorType, tuple[int, ...]]]:
     return zip(one.case.node.outputs, one.shapes, strict=True)
 
 
-def from_npz(path: Path, one: Wanted) -> Iterator[Array]:
+def from_npz(path: Path, one: ExportedCase) -> Iterator[Array]:
     """Arrays by the outputs' names, or output_0, output_1 …; in the output's type or, if NumPy lacks it, bits."""
     largest = sum(math.prod(shape) * 8 + 4096 for shape in one.shapes)
     with zipfile.ZipFile(path) as archive:
@@ -146,7 +146,7 @@ def typed(array: Array, tensor: TensorType) -> Array:
     return array  # of another type: the judge says so
 
 
-def from_json(path: Path, one: Wanted) -> Iterator[Array]:
+def from_json(path: Path, one: ExportedCase) -> Iterator[Array]:
     """{"outputs": [{"bits": "…"} or {"values": "…"}, …]} in the node's order; "shape" may be given."""
     if path.stat().st_size > 64 * sum(math.prod(shape) + 64 for shape in one.shapes):
         raise ValueError("larger than the outputs of this case can be")
@@ -168,7 +168,7 @@ def checked(codes: Sequence[int], tensor: TensorType, shape: tuple[int, ...]) ->
     return Tensor(kind.name, shape, codes).array()
 
 
-def from_bin(path: Path, one: Wanted) -> Iterator[Array]:
+def from_bin(path: Path, one: ExportedCase) -> Iterator[Array]:
     """The raw little-endian outputs one after the other; types of fewer than 8 bits take a byte each."""
     sizes = [byte_size(tensor, shape) for tensor, shape in tensors(one)]
     if path.stat().st_size != sum(sizes):
@@ -180,7 +180,7 @@ def byte_size(tensor: TensorType, shape: tuple[int, ...]) -> int:
     return math.prod(shape) * max(8, ELEMENT_TYPES[tensor.dtype.name].bits) // 8
 
 
-def split(data: bytes, one: Wanted) -> Iterator[Array]:
+def split(data: bytes, one: ExportedCase) -> Iterator[Array]:
     start = 0
     for tensor, shape in tensors(one):
         end = start + byte_size(tensor, shape)
@@ -204,7 +204,7 @@ def from_words(words: Array, tensor: TensorType, shape: tuple[int, ...]) -> Arra
     return checked(values.tolist(), tensor, shape)
 
 
-def from_onnx(path: Path, one: Wanted) -> Iterator[Array]:
+def from_onnx(path: Path, one: ExportedCase) -> Iterator[Array]:
     """output_0.pb … in a folder NNNNNN: onnx.TensorProto, as ONNX backend tests have them."""
     from onnx import TensorProto, numpy_helper
 
@@ -220,7 +220,7 @@ def from_onnx(path: Path, one: Wanted) -> Iterator[Array]:
         yield typed(numpy_helper.to_array(message), tensor)
 
 
-def stream(path: Path, wanted: Sequence[Wanted]) -> dict[int, Outcome]:
+def stream(path: Path, wanted: Sequence[ExportedCase]) -> dict[int, Outcome]:
     """Every case's outputs from one file, in the manifest's order: what a device without a file system can send."""
     if not path.is_file():
         return {}
@@ -234,7 +234,7 @@ def stream(path: Path, wanted: Sequence[Wanted]) -> dict[int, Outcome]:
     return found
 
 
-def streamed(data: bytes, one: Wanted) -> Outcome:
+def streamed(data: bytes, one: ExportedCase) -> Outcome:
     try:
         return Outcome("ok", tuple(split(data, one)))
     except ValueError as error:

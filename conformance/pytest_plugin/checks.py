@@ -24,7 +24,14 @@ from tiebreak.conformance.gate.waivers import Waiver, entries_of, read_waivers, 
 from tiebreak.conformance.judging.rows import Kind
 from tiebreak.conformance.judging.truths import TruthCache
 from tiebreak.conformance.pytest_plugin.assertions import is_stored, shown
-from tiebreak.conformance.pytest_plugin.findings import Finding, Shown, finding, is_valid, replay_command, with_waivers
+from tiebreak.conformance.pytest_plugin.findings import (
+    CaseRows,
+    SuiteOutcome,
+    finding,
+    is_valid,
+    replay_command,
+    with_waivers,
+)
 from tiebreak.conformance.running.assembling import assemble
 from tiebreak.conformance.running.backends import run_backend
 from tiebreak.golden.builder import all_files, file_name
@@ -43,7 +50,7 @@ REST = "other-types"  # the test of generated cases of types for which no vector
 
 
 @dataclass(frozen=True)
-class Asked:
+class SuiteOptions:
     """The suite's options, checked."""
 
     backends: tuple[str, ...]
@@ -54,7 +61,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Test:
+class SuiteTest:
     """One test: of a kind of node the cases that show a clause; the kind has no types in the test of the rest."""
 
     __test__ = False  # pytest takes classes of this name for its own
@@ -68,7 +75,7 @@ class Test:
         return "-".join(part for part in (operator, short_mode(mode) if mode else "", *types, self.clause) if part)
 
 
-def asked_of(config: pytest.Config) -> Asked:
+def asked_of(config: pytest.Config) -> SuiteOptions:
     """The options. InvalidInput for a backend that can't be looked for, an unknown operator or a wrong file."""
 
     def option(name: str) -> Any:
@@ -78,7 +85,7 @@ def asked_of(config: pytest.Config) -> Asked:
     path, seconds = option("tiebreak_waivers"), option("tiebreak_timeout")
     if not 0 < seconds < math.inf:
         raise InvalidInput(f"--tiebreak-timeout {seconds}: a positive number of seconds is wanted")
-    return Asked(
+    return SuiteOptions(
         tuple(check_spec(spec) for spec in dict.fromkeys(option("tiebreak_backend"))),
         tuple(dict.fromkeys(named)) or tuple(OPERATORS),
         option("tiebreak_level").replace("vectors", ""),
@@ -93,7 +100,7 @@ def waivers_in(path: Path) -> list[Waiver]:
     return read_waivers(path, [waiver_of(path, number, entry).backend for number, entry in entries])
 
 
-def planned(operators: Sequence[str], level: str) -> list[Test]:
+def planned(operators: Sequence[str], level: str) -> list[SuiteTest]:
     """Every test of the operators, kind by kind."""
     kinds: list[Kind] = []
     for operator in operators:
@@ -101,9 +108,9 @@ def planned(operators: Sequence[str], level: str) -> list[Test]:
     return [test for kind in kinds for test in tests_of(kind)]
 
 
-def tests_of(kind: Kind) -> list[Test]:
+def tests_of(kind: Kind) -> list[SuiteTest]:
     """One for each clause that a case of the kind may show."""
-    return [Test(kind, clause) for clause in (clauses_of(kind) if kind[2] else [REST])]
+    return [SuiteTest(kind, clause) for clause in (clauses_of(kind) if kind[2] else [REST])]
 
 
 @cache
@@ -135,10 +142,10 @@ def clauses_of(kind: Kind) -> list[str]:
 class Checks:
     """The backends of a session, each in a process of its own from its first test on, and what its tests found."""
 
-    asked: Asked
+    asked: SuiteOptions
     folder: Path | None  # where runs of kinds with failing generated cases are kept, for replaying these
     backends: dict[str, IsolatedBackend] = field(default_factory=dict)
-    found: dict[tuple[str, Test], Finding] = field(default_factory=dict)
+    found: dict[tuple[str, SuiteTest], SuiteOutcome] = field(default_factory=dict)
     matched: set[tuple[str, Waiver]] = field(default_factory=set)  # those that excused something of a backend
     truths: TruthCache = field(default_factory=TruthCache)
 
@@ -150,12 +157,12 @@ class Checks:
             self.backends[spec] = backend
         return self.backends[spec]
 
-    def finding(self, spec: str, test: Test) -> Finding:
+    def finding(self, spec: str, test: SuiteTest) -> SuiteOutcome:
         """What a test found. All of its kind's cases run at once, since causes are weighed over all of them."""
         if (spec, test) not in self.found:
             operators = self.backend(spec).operators
             if operators is not None and test.kind[0] not in operators:
-                return Finding("skip", f"{shown(self.backends[spec].name)} does not claim {test.kind[0]}")
+                return SuiteOutcome("skip", f"{shown(self.backends[spec].name)} does not claim {test.kind[0]}")
             self.run(spec, test.kind)
         return self.found[spec, test]
 
@@ -165,37 +172,37 @@ class Checks:
         records = run_backend(backend, cases, lambda name, done, planned: None, self.truths)
         made = assemble([records], cases, {"level": self.asked.level or "vectors", "seed": 0})
         known = with_waivers(made.discrepancies, backend.version, self.asked.waivers)
-        whole = Shown(backend.name, made.results, known)
+        whole = CaseRows(backend.name, made.results, known)
         self.matched |= {(spec, waiver) for _, waiver in known if waiver is not None}
         replay = partial(replay_command, spec, self.kept(spec, kind, made, whole))
         for test in tests_of(kind):
             part = whole if test.clause == REST else whole.of(test.clause)
             self.found[spec, test] = finding(part, replay)
 
-    def kept(self, spec: str, kind: Kind, made: RunRecords, whole: Shown) -> Path | None:
+    def kept(self, spec: str, kind: Kind, made: RunRecords, whole: CaseRows) -> Path | None:
         """The folder with the run of a kind, written if a generated case failed: vectors are known by their ids."""
         wrong = [*whole.failed(), *(row for row, _ in whole.discrepancies)]
         if self.folder is None or all(map(is_stored, wrong)):
             return None
-        folder = self.folder / re.sub(r"[^A-Za-z0-9.-]+", "_", f"{short_name(spec)}-{Test(kind, '').name}")
+        folder = self.folder / re.sub(r"[^A-Za-z0-9.-]+", "_", f"{short_name(spec)}-{SuiteTest(kind, '').name}")
         check_writable(folder)
         write_run(folder, as_run(made), made.generated)
         return folder
 
-    def needed(self, spec: str, waiver: Waiver) -> Finding:
+    def needed(self, spec: str, waiver: Waiver) -> SuiteOutcome:
         """The strict half of a waiver: with nothing left to excuse it fails. Kinds run until one needs it."""
         backend = self.backend(spec)
         idle = why_idle(waiver, backend.name, backend.version, self.asked.operators)
         if idle:
-            return Finding("skip", f"{waiver}: {idle}")
+            return SuiteOutcome("skip", f"{waiver}: {idle}")
         for test in planned([waiver.operator], self.asked.level):
             if (spec, waiver) in self.matched:
-                return Finding("pass")
+                return SuiteOutcome("pass")
             self.finding(spec, test)
         if (spec, waiver) in self.matched:
-            return Finding("pass")
+            return SuiteOutcome("pass")
         level = self.asked.level or "vectors"
-        return Finding(
+        return SuiteOutcome(
             "fail", f"{waiver}: at level {level} nothing deviates so any more: {waiver.reason}, {waiver.link}"
         )
 

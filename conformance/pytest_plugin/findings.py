@@ -22,7 +22,7 @@ Replay = Callable[[Row], str]  # the command that runs a row's case again
 
 
 @dataclass(frozen=True)
-class Finding:
+class SuiteOutcome:
     """`outcome` is pass, skip, fail or waived; `note` says how many cases of a test that ran are unsupported."""
 
     outcome: str
@@ -31,14 +31,14 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Shown:
+class CaseRows:
     """What cases did on a backend: rows of the cases, and rows of the discrepancies with their waiver."""
 
     backend: str
     results: Sequence[Mapping[str, Any]]
     discrepancies: Sequence[tuple[Row, Waiver | None]]
 
-    def of(self, clause: str) -> Shown:
+    def of(self, clause: str) -> CaseRows:
         """The cases that show a clause; all where it is none of the operator's."""
         results = [row for row in self.results if clause in row["clauses"].split()]
         cases = {row["case"] for row in results}
@@ -70,24 +70,24 @@ def is_valid(waiver: Waiver) -> bool:
     return waiver.expires >= date.today()
 
 
-def finding(shown: Shown, replay: Replay) -> Finding:
+def finding(shown: CaseRows, replay: Replay) -> SuiteOutcome:
     """What a test says of its cases. A case that did not run is a failure that no waiver covers."""
     idle, failed = shown.unsupported(), shown.failed()
     new = [row for row, waiver in shown.discrepancies if waiver is None]
     if not shown.results:
-        return Finding("skip", "no case of these types at this level shows the clause")
+        return SuiteOutcome("skip", "no case of these types at this level shows the clause")
     if len(idle) == len(shown.results):
-        return Finding("skip", f"unsupported: {reasons(idle)}")
+        return SuiteOutcome("skip", f"unsupported: {reasons(idle)}")
     note = f"{len(idle)} of {plural(len(shown.results), 'case')} unsupported: {reasons(idle)}" if idle else ""
     if failed or new:
         texts = [failure_text(shown.backend, new, replay)] if new else []
         texts += [not_run_text(shown, replay)] if failed else []
         waived = len(shown.discrepancies) - len(new)
         texts += [f"{plural(waived, 'element')} more are waived"] if waived else []
-        return Finding("fail", "\n\n".join([*texts, note] if note else texts), note)
+        return SuiteOutcome("fail", "\n\n".join([*texts, note] if note else texts), note)
     if shown.discrepancies:
-        return Finding("waived", waived_text(shown), note)
-    return Finding("pass", note=note)
+        return SuiteOutcome("waived", waived_text(shown), note)
+    return SuiteOutcome("pass", note=note)
 
 
 def reasons(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -96,7 +96,7 @@ def reasons(rows: Sequence[Mapping[str, Any]]) -> str:
     return shown_text(first) + (f" (and {plural(len(others), 'other reason')})" if others else "")
 
 
-def not_run_text(shown: Shown, replay: Replay) -> str:
+def not_run_text(shown: CaseRows, replay: Replay) -> str:
     """What happened to cases that crashed, hung or failed."""
     failed = shown.failed()
     kinds = Counter((row["verdict"], row["fault"]) for row in failed)
@@ -113,7 +113,7 @@ def not_run_text(shown: Shown, replay: Replay) -> str:
     return "\n".join(lines)
 
 
-def waived_text(shown: Shown) -> str:
+def waived_text(shown: CaseRows) -> str:
     """The waivers, each with its reason and link."""
     counts = Counter(waiver for _, waiver in shown.discrepancies if waiver is not None)
     return "; ".join(

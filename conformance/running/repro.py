@@ -17,12 +17,12 @@ from tiebreak.adapters.failure_reproducer import Failure, failure_script
 from tiebreak.adapters.isolation import MEMORY_LIMIT, IsolatedBackend
 from tiebreak.adapters.outcome import NOT_JUDGED
 from tiebreak.adapters.registry import spec_from_file
-from tiebreak.adapters.reproducer import Wanted, script
+from tiebreak.adapters.reproducer import WantedElement, script
 from tiebreak.conformance.cases.plan import Selection, plan
 from tiebreak.conformance.judging.rows import element_row, text_of
 from tiebreak.conformance.judging.truths import TruthCache, Truths
 from tiebreak.conformance.running.failures import failure_rows, was_not_run
-from tiebreak.conformance.running.shrink import Shown, shrunk
+from tiebreak.conformance.running.shrink import ShrunkCase, shrunk
 from tiebreak.golden.elements import FloatType, IntegerType
 from tiebreak.golden.errors import InvalidInput, Unsupported
 from tiebreak.golden.nodes import Case
@@ -162,7 +162,7 @@ def smallest(backend: IsolatedBackend, case: Case, row: dict[str, Any]) -> tuple
     problem = TruthCache().of(case).problems[0]
     if row["output"] != problem.output or problem.shape != case.inputs[0].shape or case.size < 2:
         return case, row
-    wrong = Shown(case, int(row["index"]), code_in(problem.result, int(row["got_bits"])))
+    wrong = ShrunkCase(case, int(row["index"]), code_in(problem.result, int(row["got_bits"])))
     found = shrunk(backend.run, wrong)
     place = element_row(TruthCache().of(found.case).problems[0], found.case.node, found.place)
     return found.case, row | place
@@ -178,7 +178,7 @@ def row_of(run: Run, discrepancy: str, folder: Path) -> dict[str, Any]:
     return row
 
 
-def wanted(case: Case, row: dict[str, Any]) -> Wanted:
+def wanted(case: Case, row: dict[str, Any]) -> WantedElement:
     """The element, with every result that is right for it."""
     truths = TruthCache().of(case)
     output = next(i for i, problem in enumerate(truths.problems) if problem.output == row["output"])
@@ -186,7 +186,7 @@ def wanted(case: Case, row: dict[str, Any]) -> Wanted:
     kind = truths.problems[output].result
     codes = [code & ((1 << kind.bits) - 1) for code in truths.allowed_codes(at)]
     zeros = [0, 1 << (kind.bits - 1)] if is_zero(truths, at) and isinstance(kind, FloatType) else []
-    return Wanted(
+    return WantedElement(
         output,
         int(row["index"]),
         {code: text_of(code_in(kind, code), kind)[1] for code in (*codes, *zeros)},

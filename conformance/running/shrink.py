@@ -19,7 +19,7 @@ from tiebreak.golden.problems import problems_of
 MOST_CALLS = 60
 
 
-class Shown(NamedTuple):
+class ShrunkCase(NamedTuple):
     """A case, the element of its first output that is wrong (a flat index), and that output's code."""
 
     case: Case
@@ -27,7 +27,7 @@ class Shown(NamedTuple):
     got: int
 
 
-def shrunk(run: Callable[[Case], Outcome], start: Shown) -> Shown:
+def shrunk(run: Callable[[Case], Outcome], start: ShrunkCase) -> ShrunkCase:
     """The smallest case found, axis by axis: one index of an axis, or the half of it that holds the element.
 
     Parameters that vary along an axis are cut with it. What is kept gives the same code for the same operands, which
@@ -47,7 +47,7 @@ def shrunk(run: Callable[[Case], Outcome], start: Shown) -> Shown:
     return best
 
 
-def cuts(shown: Shown) -> Iterator[Shown]:
+def cuts(shown: ShrunkCase) -> Iterator[ShrunkCase]:
     """Smaller cases with the element: first those that keep one index of an axis, then those that keep a half."""
     shape = shown.case.inputs[0].shape
     place = np.unravel_index(shown.place, shape) if shape else ()
@@ -63,7 +63,7 @@ def halves(at: int, size: int) -> tuple[int, int]:
     return (0, (size + 1) // 2) if at < (size + 1) // 2 else (size // 2, size)
 
 
-def cut(shown: Shown, axis: int, first: int, last: int, place: tuple[int, ...]) -> Iterator[Shown]:
+def cut(shown: ShrunkCase, axis: int, first: int, last: int, place: tuple[int, ...]) -> Iterator[ShrunkCase]:
     """The case without the other indices of an axis; with parameters left whole, or cut along the axis of that size."""
     case, size = shown.case, shown.case.inputs[0].shape[axis]
     x = np.ascontiguousarray(np.take(case.inputs[0], range(first, last), axis))
@@ -78,7 +78,7 @@ def cut(shown: Shown, axis: int, first: int, last: int, place: tuple[int, ...]) 
         except (InvalidInput, ValueError, IndexError):
             continue
         if same:
-            yield Shown(candidate, index, shown.got)
+            yield ShrunkCase(candidate, index, shown.got)
 
 
 def cut_along(array: Array, size: int, first: int, last: int) -> Array:
@@ -87,7 +87,7 @@ def cut_along(array: Array, size: int, first: int, last: int) -> Array:
     return array if axis is None else np.ascontiguousarray(np.take(array, range(first, last), axis))
 
 
-def same_result(run: Callable[[Case], Outcome], shown: Shown) -> bool:
+def same_result(run: Callable[[Case], Outcome], shown: ShrunkCase) -> bool:
     """Whether the element still has the same wrong code."""
     outcome = run(shown.case)
     if outcome.status != "ok":

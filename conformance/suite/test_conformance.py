@@ -10,8 +10,8 @@ from typing import NoReturn
 import pytest
 
 from tiebreak.conformance.gate.waivers import Waiver
-from tiebreak.conformance.pytest_plugin.checks import Checks, Test, asked_of, planned, short_name
-from tiebreak.conformance.pytest_plugin.findings import Finding
+from tiebreak.conformance.pytest_plugin.checks import Checks, SuiteTest, asked_of, planned, short_name
+from tiebreak.conformance.pytest_plugin.findings import SuiteOutcome
 from tiebreak.golden.errors import InvalidInput, TiebreakError
 
 
@@ -19,7 +19,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     asked = asked_of(metafunc.config)
     if not asked.backends:  # the suite's folder was named by its path
         raise pytest.Collector.CollectError("name what to test with --tiebreak-backend BACKEND")
-    tests: list[Test | Waiver] = [*planned(asked.operators, asked.level), *asked.waivers]
+    tests: list[SuiteTest | Waiver] = [*planned(asked.operators, asked.level), *asked.waivers]
     several = len(asked.backends) > 1
     made = [
         pytest.param(spec, test, id=f"{short_name(spec)}-{name_of(test)}" if several else name_of(test))
@@ -29,8 +29,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     metafunc.parametrize(("spec", "test"), made)
 
 
-def name_of(test: Test | Waiver) -> str:
-    return test.name if isinstance(test, Test) else f"waiver-{test.number}-{test.operator}"
+def name_of(test: SuiteTest | Waiver) -> str:
+    return test.name if isinstance(test, SuiteTest) else f"waiver-{test.number}-{test.operator}"
 
 
 @pytest.fixture(scope="session")
@@ -69,7 +69,7 @@ def end_session(request: pytest.FixtureRequest, error: TiebreakError) -> NoRetur
     pytest.exit(f"tiebreak: {error}", returncode=code)
 
 
-def test_conforms(started: Checks, spec: str, test: Test | Waiver, request: pytest.FixtureRequest) -> None:
+def test_conforms(started: Checks, spec: str, test: SuiteTest | Waiver, request: pytest.FixtureRequest) -> None:
     """A waiver's own test is the strict half of it: it fails when nothing is left for it to excuse."""
     found = found_by(started, spec, test)
     if found.note:
@@ -84,8 +84,8 @@ def test_conforms(started: Checks, spec: str, test: Test | Waiver, request: pyte
         request.node.add_report_section("call", "tiebreak", found.note)
 
 
-def found_by(checks: Checks, spec: str, test: Test | Waiver) -> Finding:
+def found_by(checks: Checks, spec: str, test: SuiteTest | Waiver) -> SuiteOutcome:
     try:
-        return checks.finding(spec, test) if isinstance(test, Test) else checks.needed(spec, test)
+        return checks.finding(spec, test) if isinstance(test, SuiteTest) else checks.needed(spec, test)
     except TiebreakError as error:  # the machinery's, such as a folder that can't be written
-        return Finding("fail", f"tiebreak: {error}")
+        return SuiteOutcome("fail", f"tiebreak: {error}")

@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import dataclass, field
 from typing import Any
 
-from tiebreak.adapters.sweeping import Answer
+from tiebreak.adapters.sweeping import BlockAnswer
 from tiebreak.conformance.sweep.intervals import Folded, fold, folded_from
 from tiebreak.conformance.sweep.look import Judge, Look
 from tiebreak.golden.problem import Array
@@ -68,7 +68,7 @@ class Digests:
         return self.known[key]
 
 
-def judged(space: Space, judge: Judge, answer: Answer, digests: Digests, *, all_modes: bool) -> Block:
+def judged(space: Space, judge: Judge, answer: BlockAnswer, digests: Digests, *, all_modes: bool) -> Block:
     """What a block's results show."""
     look, at = Look(), space.pieces(answer.block)[0]
     judge.look(at, answer.output, look)

@@ -33,7 +33,7 @@ Progress = Callable[[int, int], None]  # inputs done, and of how many
 
 
 @dataclass(frozen=True)
-class How:
+class SweepLimits:
     """`time_limit` in seconds for a block, `memory_limit` in MiB for the worker; `all_modes`: count for each."""
 
     time_limit: float = BLOCK_LIMIT
@@ -153,7 +153,7 @@ def sweep_job(
     spec: str,
     space: Space,
     certificate: Path,
-    how: How,
+    how: SweepLimits,
     *,
     resume: bool = False,
     progress: Progress = lambda done, of: None,
@@ -167,7 +167,7 @@ def sweep_job(
 
 
 def carry_out(
-    hands: Hands, space: Space, certificate: Path, how: How, *, resume: bool, progress: Progress
+    hands: Hands, space: Space, certificate: Path, how: SweepLimits, *, resume: bool, progress: Progress
 ) -> dict[str, Any]:
     """What `sweep_job` does, whoever does the blocks."""
     log = Log(part_of(certificate))
@@ -232,7 +232,7 @@ def check_same(log: Log, header: Mapping[str, Any]) -> None:
 
 
 def finish(
-    hands: Hands, space: Space, facts: Mapping[str, Any], log: Log, how: How, certificate: Path
+    hands: Hands, space: Space, facts: Mapping[str, Any], log: Log, how: SweepLimits, certificate: Path
 ) -> dict[str, Any]:
     """Explain the mismatches and write the certificate; the log goes."""
     check_whole(space, log)
@@ -276,7 +276,7 @@ def exit_code_of_sweep(data: Mapping[str, Any]) -> int:
 
 
 def check_job(
-    certificate: Path, how: How, named: str = "", progress: Progress = lambda done, of: None
+    certificate: Path, how: SweepLimits, named: str = "", progress: Progress = lambda done, of: None
 ) -> dict[str, Any]:
     """Sweep again what a certificate is about and compare: the blocks whose results have changed, and what else has.
 

@@ -14,7 +14,7 @@ from tiebreak.adapters.isolation import MEMORY_LIMIT
 from tiebreak.adapters.libraries import libraries_of
 from tiebreak.adapters.process import MIB, TooMuchMemory, WorkerProcess
 from tiebreak.adapters.replies import START_LIMIT, hello_of
-from tiebreak.adapters.sweeping import Answer, answers
+from tiebreak.adapters.sweeping import BlockAnswer, answers
 from tiebreak.conformance.sweep.blocks import Block, Digests, judged
 from tiebreak.conformance.sweep.choosing import judge_for
 from tiebreak.conformance.sweep.look import Judge
@@ -79,7 +79,7 @@ class Sweeper:
                     raise MachineryFailed(f"backend {self.spec!r}: given up after {faults} blocks: {fault}") from None
                 yield Block(todo.pop(0), fault=fault)
 
-    def judged(self, answer: Answer) -> Block:
+    def judged(self, answer: BlockAnswer) -> Block:
         assert self.judge is not None and self.worker is not None
         if answer.status == "unsupported" and not self.taken:
             raise Unsupported(answer.message)

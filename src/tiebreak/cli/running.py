@@ -83,7 +83,7 @@ def run(
 ) -> None:
     """Run vectors and generated cases on backends, judge every element, and write a report."""
     from tiebreak.conformance.cases.plan import Selection
-    from tiebreak.conformance.main_job import How, main_job, resume_job
+    from tiebreak.conformance.main_job import RunLimits, main_job, resume_job
 
     if resume is not None:
         refuse_others(context)
@@ -95,7 +95,7 @@ def run(
         refuse_beside(context, "inputs", ("case_ids", "earlier_run", "vectors", "level", "seed"))
     sources: dict[str, Any] = {"inputs": inputs, "vectors": vectors, "earlier_run": earlier_run, "level": level}
     folder = output or Path("tiebreak-case" if inputs or chosen["case_ids"] else "tiebreak-run")
-    how = How(time_limit=time_limit, memory_limit=memory_limit, in_process=in_process)
+    how = RunLimits(time_limit=time_limit, memory_limit=memory_limit, in_process=in_process)
     with cluster_if(scheduler, scheduler_workers) as cluster:
         selection = Selection(**sources, **selected(chosen))
         sys.exit(main_job(backends, selection, folder, how, as_json=as_json, cluster=cluster, discard=discard))

@@ -30,7 +30,7 @@ from tiebreak.golden.messages import gist
 from tiebreak.golden.places import check_output_folder
 
 if TYPE_CHECKING:
-    from tiebreak.conformance.sweep.job import How
+    from tiebreak.conformance.sweep.job import SweepLimits
     from tiebreak.golden.space import Space
 
 BESIDE_CHECK = ("backend", "check", "time_limit", "memory_limit", "as_json")
@@ -102,14 +102,14 @@ def sweep(
     These are all 4,294,967,296 float32 bit patterns, or for 16-bit types every input with every scale.
     """
     from tiebreak.conformance.cases.plan import Selection
-    from tiebreak.conformance.sweep.job import How, exit_code_of_sweep, space_of
+    from tiebreak.conformance.sweep.job import SweepLimits, exit_code_of_sweep, space_of
     from tiebreak.reports.sweep import json_sweep, print_sweep
 
-    how = How(time_limit, memory_limit, modes == "all")
+    how = SweepLimits(time_limit, memory_limit, modes == "all")
     if check is not None:
         refuse_beside(context, BESIDE_CHECK, "--check sweeps what the certificate is about: it takes no other choice")
         sys.exit(run_check(check, how, backend or "", as_json=as_json))
-    asked = Asked(how, resume, discard, scheduler, scheduler_workers)
+    asked = SweepOptions(how, resume, discard, scheduler, scheduler_workers)
     if plan is not None:
         refuse_beside(context, BESIDE_PLAN, "--plan says what is swept: it takes no backend, --operator, --modes …")
         sys.exit(run_plan(plan, output or Path("tiebreak-sweeps"), asked, as_json=as_json))
@@ -137,17 +137,17 @@ def sweep(
 
 
 @dataclass(frozen=True)
-class Asked:
+class SweepOptions:
     """How a person wants it done, whatever is swept."""
 
-    how: How
+    how: SweepLimits
     resume: bool
     discard: bool
     scheduler: str | None
     workers: int | None
 
 
-def run_sweep(backend: str, space: Space, certificate: Path, asked: Asked) -> dict[str, Any]:
+def run_sweep(backend: str, space: Space, certificate: Path, asked: SweepOptions) -> dict[str, Any]:
     """One sweep, here or on a cluster; what the certificate says."""
     from tiebreak.conformance.sweep.job import check_place, sweep_job
 
@@ -162,7 +162,7 @@ def run_sweep(backend: str, space: Space, certificate: Path, asked: Asked) -> di
         return sweep_on(cluster, backend, space, certificate, asked.how, **options)
 
 
-def run_plan(plan: Path, folder: Path, asked: Asked, *, as_json: bool) -> int:
+def run_plan(plan: Path, folder: Path, asked: SweepOptions, *, as_json: bool) -> int:
     from tiebreak.conformance.campaign import campaign_job
     from tiebreak.conformance.sweep.plan_file import read_plan
     from tiebreak.reports.campaign import print_campaign
@@ -180,7 +180,7 @@ def run_plan(plan: Path, folder: Path, asked: Asked, *, as_json: bool) -> int:
     return int(data["exit"])
 
 
-def check_begun(certificates: Sequence[Path], asked: Asked) -> None:
+def check_begun(certificates: Sequence[Path], asked: SweepOptions) -> None:
     """InvalidInput if what was found out before would be lost, and nobody said so."""
     from tiebreak.conformance.sweep.log import check_discardable
 
