@@ -127,7 +127,7 @@ def round_quotients(x, int kind, Parameters parameters, out, const int64_t[::1] 
 
     `x` (bit patterns of the kind: 0 float16, 1 bfloat16, 2 float32, 3 float64) and `out` are contiguous and of equal
     size: len(starts) rows. Row i uses the parameters from starts[i] on: one for each element if `columns`, else one
-    for all. What x is not finite for, or the scale neither finite nor 0, gives some integer of the range.
+    for all. Elements whose x is not finite, or whose scale is 0 or not finite, give an arbitrary integer of the range.
     """
     cdef Py_ssize_t rows = starts.shape[0], i, row
     cdef const uint8_t[::1] source = x.view(np.uint8)
@@ -201,10 +201,10 @@ def settle(const integer_t[::1] codes, const bits_t[::1] x, uint64_t infinity, c
             for j in range(row):
                 code = codes[at]
                 if (x[at] & magnitude) >= infinity or not defined[starts[i] + (j if columns else 0)]:
-                    values[at], state[at] = 0, UNDEFINED
+                    values[at], state[at] = 0, UNDEFINED  # NGQ-U2, NGQ-U3, NGQ-U4, ONQ-U1, ONQ-U2, ONQ-U3
                 else:
                     state[at] = IN_RANGE if lowest <= code <= highest else OUT_OF_RANGE
-                    values[at] = min(max(code, lowest), highest)
+                    values[at] = min(max(code, lowest), highest)  # NGQ-U1, ONQ-C1
                 at += 1
 
 

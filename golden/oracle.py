@@ -12,7 +12,7 @@ import numpy as np
 
 from tiebreak.golden.elements import FloatType, Real, decode
 from tiebreak.golden.formulas import FORMULAS
-from tiebreak.golden.formulas.quantize import quantize, quantize_quotient, quotient
+from tiebreak.golden.formulas.ngraph_quantize import quantize, quantize_quotient, quotient
 from tiebreak.golden.formulas.steps import Result, Steps, UndefinedResult
 from tiebreak.golden.problem import UNDEFINED, Array, Elementwise, Problem, Quantization
 

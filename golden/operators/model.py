@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from numbers import Integral
-from typing import Any
+from typing import Any, Literal
 
 from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES
 from tiebreak.golden.errors import InvalidInput
@@ -14,10 +14,18 @@ from tiebreak.golden.problem import Array, Problem
 from tiebreak.golden.samples.model import Sample
 from tiebreak.golden.vector_inputs.by_theme import Theme
 
+# What a clause is about. Formulas and kernels show each clause of the kinds in ARITHMETIC at the step that follows it.
+# A "placement" clause says which element of a parameter belongs to which of the input, a "signature" clause which
+# types, shapes, attributes and versions a node has: a formula, which has one element of each operand, shows neither.
+Kind = Literal["formula", "rounding", "saturation", "placement", "signature", "unspecified"]
+ARITHMETIC: tuple[Kind, ...] = ("formula", "rounding", "saturation")
+
 
 @dataclass(frozen=True)
 class Clause:
     """One normative statement (or, if `unspecified`, one thing that the document leaves open).
+
+    `id` is the operator's prefix, a letter and a number: NGQ-R5. Operator.letters gives the letter's kind.
 
     `when` and `situation` say which cases can show it, for counting generated checks: attribute values, and a key of
     conformance.cases.situations.SITUATIONS; without them every case of the operator does.
@@ -109,6 +117,7 @@ class Operator:
     each output; InvalidInput for shapes that do not fit. `saturates` says whether the document defines results beyond
     the output type's range. `modes_of` gives the rounding modes that the document allows a node's attributes: one if it
     says which, several if it leaves that open, none if nothing is rounded to an integer.
+    `letters` are the letters in the ids of the clauses of each kind, such as R in NGQ-R5; U is always unspecified.
     `roles` names the clause for each thing that a vector's theme or a cause may be about.
     `themes` are the quantize family's own golden vectors, for the pairs of `themed` (all pairs of types, if neither
     that nor `samples` is given); `samples` are those of every other node, for one pair of types of `files`. The second
@@ -130,6 +139,7 @@ class Operator:
     pose: Callable[[Node, tuple[Array, ...]], tuple[Problem, ...]]
     modes_of: Callable[[Mapping[str, Any]], tuple[str, ...]]
     roles: Mapping[str, str]
+    letters: Mapping[Kind, str]
     steps: tuple[str, ...]
     mode_clause: Callable[[str], str] = lambda mode: ""
     saturates: bool = False
@@ -149,6 +159,11 @@ class Operator:
 
     def clause(self, id: str) -> Clause:
         return next(clause for clause in self.clauses if clause.id == id)
+
+    def kind(self, clause: Clause) -> Kind:
+        """What a clause is about, by the letter in its id."""
+        letter = clause.id.removeprefix(f"{self.prefix}-")[0]
+        return next((kind for kind, letters in self.letters.items() if letter in letters), "unspecified")
 
     def attribute(self, name: str) -> Attribute:
         """The attribute of this name; InvalidInput lists the ones there are."""

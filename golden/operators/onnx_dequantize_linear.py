@@ -255,6 +255,7 @@ OPERATOR = Operator(
     optional_inputs=1,
     opsets=OPSETS,
     first_opset=first_opset,
+    letters={"formula": "FE", "placement": "GBA", "signature": "TOIXSV"},
     roles={
         "difference": "OND-F1",
         "product": "OND-F2",

@@ -351,6 +351,7 @@ OPERATOR = Operator(
     opsets=OPSETS,
     first_opset=first_opset,
     mode_clause=lambda mode: "ONQ-R1",
+    letters={"formula": "FP", "rounding": "R", "saturation": "CE", "placement": "GBA", "signature": "TOIXSV"},
     roles={
         "quotient": "ONQ-F1",
         "round-first": "ONQ-F2",

@@ -337,6 +337,7 @@ OPERATOR = Operator(
         "product = fraction * (output_high - output_low), both rounded to the type",
         "output = product + output_low, rounded to the type",
     ),
+    letters={"formula": "F", "saturation": "I", "signature": "LST", "placement": "A"},
     roles={
         "below": "OVF-F1",
         "above": "OVF-F2",

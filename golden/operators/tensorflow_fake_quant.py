@@ -8,7 +8,7 @@ from typing import Any
 
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Node
-from tiebreak.golden.operators.model import Answer, Attribute, Clause, Contest, Operator, Types, parse_boolean
+from tiebreak.golden.operators.model import Answer, Attribute, Clause, Contest, Kind, Operator, Types, parse_boolean
 from tiebreak.golden.problem import Array, Elementwise, flat, kind_of
 from tiebreak.golden.rounding import ROUND_MODES, is_nearest
 from tiebreak.golden.samples import tensorflow_fake_quant as samples
@@ -76,6 +76,9 @@ def clauses(prefix: str, document: str) -> tuple[Clause, ...]:
             True,
         ),
     )
+
+
+LETTERS: Mapping[Kind, str] = {"formula": "FA", "placement": "G", "signature": "NST"}
 
 
 def shared_roles(prefix: str) -> dict[str, str]:
@@ -286,6 +289,7 @@ OPERATOR = Operator(
     signature=signature,
     pose=posed_as(lambda node, shape: ()),
     modes_of=modes_of,
+    letters=LETTERS,
     roles=shared_roles("TFF") | {"range": "TFF-G1"},
     steps=STEPS,
     files=(("float32", "float32"),),

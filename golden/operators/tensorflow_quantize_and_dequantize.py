@@ -354,6 +354,7 @@ OPERATOR = Operator(
         "output = that integer / scale_factor",
         "everything is rounded to the input's type; the least and greatest value of an input are exact",
     ),
+    letters={"formula": "EQSFR", "rounding": "M", "placement": "X", "signature": "TH"},
     roles={
         "version": "TQD-E1",
         "signed": "TQD-Q1",

@@ -296,6 +296,7 @@ OPERATOR = Operator(
         "SCALED: scale_factor, the smaller; min_T / scale_factor and max_T / scale_factor, each rounded to float32",
         "SCALED: clipped input * scale_factor, rounded to float32; output = round(that), clamped to [min_T, max_T]",
     ),
+    letters={"formula": "CMSNEO", "saturation": "K", "rounding": "R", "placement": "A", "signature": "TG"},
     roles={
         "combined": "TFQ-C1",
         "range-of-T": "TFQ-C2",
