@@ -65,7 +65,7 @@ def subnormals_flushed():
 
 
 cdef class Parameters:
-    """What the loops need of each scale and zero point; see round_quotients."""
+    """What the loops need for each scale and zero point; see round_quotients."""
 
     cdef single_plan *single
     cdef double_plan *twice
@@ -227,7 +227,7 @@ PIECE = PIECE_
 
 
 def differing_pieces(uint64_t first, const uint8_t[::1] got, int width, int kind, Parameters parameters):
-    """Numbers of the pieces (of PIECE consecutive patterns from `first` on) in which `got` is not what x gives.
+    """Numbers of the pieces (of PIECE consecutive patterns from `first` on) in which `got` differs from the result.
 
     `got` holds integers of `width` bytes; kind is 0, 1 or 2, see round_quotients; one scale and zero point for all.
     """
@@ -271,11 +271,11 @@ def uniform(const uint8_t[::1] values, Py_ssize_t width):
 
 def count_modes(x, int kind, Parameters exact, Parameters working, got, int64_t zero_point, int64_t lowest,
                 int64_t highest, bint leaves, int64_t[::1] differ):
-    """Add to `differ`, for each of the nine modes, on how many elements `got` is neither of the mode's two results.
+    """Add to `differ`, for each of the nine modes, the number of elements whose `got` is neither of its two results.
 
-    One scale for all; the parameters are those of the two forms, with bounds beyond [lowest, highest] by two. `got` is
-    int64 if they are wide, else int32. `leaves`: results outside the range are unspecified, and so don't count. Every x
-    is finite.
+    There is one scale. The parameters are those of the exact and the working form, with bounds two beyond [lowest,
+    highest]. `got` is int64 if they are wide, else int32. With `leaves`, results outside the range are unspecified and
+    do not count. Every x is finite.
     """
     cdef const uint8_t[::1] source = x.view(np.uint8), came = got.view(np.uint8)
     cdef request_t e, w

@@ -18,7 +18,7 @@ from libc.stdint cimport int64_t, uint8_t
 
 from tiebreak.golden.kernels.arithmetic cimport Format, format_of, narrow, to_odd
 
-# What rounding does on a tie, or in general: away from zero, toward it, up, down, to even.
+# Which way a mode goes, on a tie if it is a nearest one, else always: away from zero, toward zero, up, down, to even.
 AWAY, TRUNCATE, UP, DOWN, EVEN = range(5)
 KINDS = {
     "ROUND_NEAREST_TOWARD_INFINITY": AWAY,
@@ -42,7 +42,7 @@ LARGEST = {
 
 cdef struct Quotient:
     double value  # the nearest double
-    double rest  # of the sign of the true quotient minus value; 0 if that is exact
+    double rest  # has the sign of the true quotient minus value; 0 if value is exact
     bint defined
 
 
@@ -68,7 +68,7 @@ def quantized(problem, mode, x, scale, zero_point, working, work):
 
 
 def agreed(problem, mode, x, scale, zero_point, work):
-    """Where the division has no type: the exact result, if every way to divide gives its code."""
+    """Where the document names no type for the division: the exact result, if every way to divide gives its code."""
     own = tensors.format_of(problem.kinds[0]) if isinstance(problem.kinds[0], FloatType) else work
     operands = problem, mode, x, scale, zero_point
     codes, states = quantized(*operands, False, work)
@@ -85,7 +85,7 @@ def agreed(problem, mode, x, scale, zero_point, work):
 
 
 def whole_quotients(const double[::1] x, const double[::1] scale, int kind):
-    """x / y_scale as integers, rounded one way; 0 where that is no number."""
+    """x / y_scale as integers, rounded one way; 0 where the quotient is undefined or infinite."""
     cdef Py_ssize_t i
     cdef Quotient q
     cdef Format unused = format_of((53, -1022, INFINITY))
@@ -97,7 +97,7 @@ def whole_quotients(const double[::1] x, const double[::1] scale, int kind):
 
 
 cdef inline Quotient divided(double x, double scale, bint working, Format w) noexcept nogil:
-    """x / scale of finite operands or an infinite or NaN x; in working precision from operands of that type."""
+    """x / scale, undefined unless the scale is finite and not 0. Working precision narrows operands and quotient."""
     cdef Quotient q
     q.defined = isfinite(scale)
     if working:

@@ -25,7 +25,7 @@ RANGES = {"MIN_COMBINED": COMBINED, "MIN_FIRST": FIRST, "SCALED": SCALED}
 
 cdef struct Node:
     int mode
-    bint combines  # whether MIN_COMBINED says what it adds
+    bint combines  # whether the document says what MIN_COMBINED adds
     double count  # 2^bits
     double lowest, highest  # of the type
     double least_t  # min_expected_T: one more with narrow_range
@@ -54,7 +54,7 @@ def dequantize(problem, working, mode):
 
 cdef list loop(problem, bint working, const double[::1] x, const double[::1] low, const double[::1] high,
                double[::1] values, uint8_t[::1] states):
-    """Fills in what doubles can decide; the places of all else."""
+    """Fills in the results that doubles can decide; returns the indices of the others."""
     cdef Py_ssize_t i
     cdef Node n = node_of(problem)
     cdef bint doubtful
@@ -96,7 +96,7 @@ cdef double stepwise(Node *n, double x, double low, double high) noexcept nogil:
 
 
 cdef double closed(Node *n, double x, double low, double high, bint *doubtful) noexcept nogil:
-    """Real arithmetic up to the last rounding, or an answer in doubt."""
+    """Real arithmetic up to the last rounding; `doubtful` is set if doubles can't decide."""
     cdef double bound = 2.0**-50, v, error, other
     if n.mode == SCALED:
         v = x * high / n.highest  # TFD-S1, TFD-S3

@@ -54,7 +54,7 @@ cdef loop(const double[::1] x, const double[::1] low, const double[::1] high, in
 
 
 cdef bint stepwise(double x, double low, double high, int n, int mode, Format f, double* value) noexcept:
-    """Every step rounded, what overflows going on as infinity or NaN; False if scale is 0, a divisor."""
+    """Every step rounded; what overflows goes on as infinity or NaN. False if scale, a divisor, is 0."""
     cdef double scale = narrow(narrow(high - low, f) / n, f)  # TFF-A3, TFC-A3, TFF-U3, TFC-U3
     cdef double least, greatest, clamped, ratio, first, integer
     if scale == 0.0:

@@ -56,7 +56,7 @@ cdef loop(const double[::1] x, const double[::1] low, const double[::1] high, lo
 
 cdef bint stepwise(double x, double low, double high, double lowest, double highest, int mode, Format f,
                    double* value) noexcept:
-    """Every step rounded, what overflows going on as infinity or NaN; False if no factor, or 0, is found."""
+    """Every step rounded; what overflows goes on as infinity or NaN. False if there is no factor, or it is 0."""
     cdef double from_min = 0.0, from_max = 0.0, scale, clamped, integer
     if low >= 0.0 and high <= 0.0:
         return False
@@ -126,7 +126,7 @@ cdef rounded(double x, double side, end, lowest, highest, int number, str mode):
 
 
 cdef double taken_back(k, double side, end, Format f, tuple described):
-    """k * side / end, rounded once: in double where the product is one, by rounding to odd and then to the type."""
+    """k * side / end, rounded once: to odd in double and then to the type where k * side is exact, else by integers."""
     cdef double edge = end, factor = k, product, quotient, rest
     if fabs(edge) <= WIDEST:
         product = factor * side

@@ -34,7 +34,7 @@ RANGES = {"MIN_COMBINED": COMBINED, "MIN_FIRST": FIRST, "SCALED": SCALED}
 cdef struct Node:
     int mode
     int rounding
-    bint combines  # whether MIN_COMBINED says what it subtracts
+    bint combines  # whether the document says what MIN_COMBINED subtracts
     double count  # 2^bits
     double offset  # what MIN_COMBINED subtracts
     double lowest, highest  # of the type
@@ -57,7 +57,7 @@ cdef Node node_of(problem, str mode):
 
 
 cdef inline bint is_open(Node *n, double low, double high) noexcept nogil:
-    """Whether the document leaves open which range is meant. The width is a double and what it lacks, by two-sum."""
+    """Whether the document leaves open which range is meant. Two-sum gives the width as a double and its error."""
     cdef double width, part, rest
     if not isfinite(low) or not isfinite(high) or high < low:  # TFQ-U3, TFQ-U6
         return True
@@ -105,7 +105,7 @@ cdef double stepwise(Node *n, double x, double low, double high) noexcept nogil:
 
 
 cdef inline double settled(double v, double error, int rounding, bint *doubtful) noexcept nogil:
-    """What v, known to within `error`, rounds to; doubtful if that is not one integer, FAR or more as it is."""
+    """The integer that v, known to within `error`, rounds to; doubtful if there are two. From FAR on v decides."""
     cdef double below = integral(v - error, rounding)
     if error == 0.0 or fabs(v) >= FAR:
         return integral(v, rounding)
@@ -115,7 +115,7 @@ cdef inline double settled(double v, double error, int rounding, bint *doubtful)
 
 
 cdef double closed(Node *n, double x, double low, double high, bint *doubtful) noexcept nogil:
-    """Real arithmetic, or an answer in doubt; NaN where the document is silent or it divides by zero."""
+    """Real arithmetic; NaN where the document is silent or divides by 0. `doubtful` is set if doubles can't decide."""
     cdef double bound = 2.0**-50, v, other, from_min, from_max
     if n.mode == COMBINED:
         if not n.combines or high == low:
@@ -150,7 +150,7 @@ def output(problem, working, mode):
 
 cdef list loop(problem, bint working, str mode, const double[::1] x, const double[::1] low, const double[::1] high,
                int64_t[::1] codes, uint8_t[::1] states):
-    """Fills in what doubles can decide; the places of all else."""
+    """Fills in the results that doubles can decide; returns the indices of the others."""
     cdef Py_ssize_t i
     cdef Node n = node_of(problem, mode)
     cdef bint doubtful
@@ -170,7 +170,7 @@ cdef list loop(problem, bint working, str mode, const double[::1] x, const doubl
         if doubtful:
             doubts.append(i)
             continue
-        # least_t is the lowest of the type where narrow_range has no part
+        # least_t is the type's lowest value unless narrow_range raises it
         codes[i] = <int64_t> fmin(fmax(value, n.least_t), n.highest)  # TFQ-M4
         states[i] = in_range if n.mode == FIRST or codes[i] == value else out_of_range
     return doubts
@@ -200,7 +200,7 @@ def by_integers(problem, mode, x, low, high):
 
 
 def factor_ratio(constants, low, high):
-    """scale_factor for a range in units of 2^-149, in their reciprocal, as numerator and positive denominator."""
+    """scale_factor as numerator and positive denominator, in units of 2^149 for a range in units of 2^-149."""
     largest = integers.units(MAX_FLOAT), 1 << 2 * integers.UNIT
     first, second = (
         (abs(bound), abs(end)) if end * bound > 0 else largest

@@ -134,7 +134,7 @@ def signature(types: Types, attributes: Mapping[str, Any]) -> tuple[tuple[str, .
 
 
 def pose(node: Node, inputs: tuple[Array, ...]) -> tuple[Elementwise, ...]:
-    """Each limit on its own against the shape of X. InvalidInput if one does not fit."""
+    """Broadcasts each limit on its own to the shape of X. InvalidInput if one does not fit."""
     shape, rule = inputs[0].shape, node.attributes.get("auto_broadcast", "numpy")
     for name, limit in zip(LIMITS, inputs[1:], strict=True):
         check_shape(name, limit.shape, shape, rule)

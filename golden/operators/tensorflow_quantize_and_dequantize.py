@@ -196,7 +196,7 @@ def check_range_shapes(node: Node, given: list[Array], wanted: tuple[int, ...]) 
 
 
 def measured(x: Array, axes: tuple[int, ...]) -> list[Array]:
-    """The least and the greatest value of all, or of each slice; NaN if there is one. Nothing for an empty slice."""
+    """The least and the greatest value of the input, or of each slice; NaN where there is one, 0 for an empty input."""
     others = tuple(axis for axis in range(x.ndim) if axis not in axes)
     if not x.size:
         return [np.zeros([x.shape[axis] for axis in axes], x.dtype)] * 2

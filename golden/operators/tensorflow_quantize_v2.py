@@ -245,7 +245,7 @@ def constants_of(node: Node) -> dict[str, Any]:
 
 
 def parse_least(value: Any) -> float:
-    """A number of the attribute's type, float32; whatever that holds as it holds 0.01 is 0.01."""
+    """A finite number within float32, the attribute's type; a number that float32 holds as it holds 0.01 is 0.01."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise ValueError(f"{value!r} is not a finite number")
     number = int(value) if isinstance(value, Integral) else float(value)
