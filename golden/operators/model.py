@@ -165,7 +165,10 @@ class Operator:
     def kind(self, clause: Clause) -> Kind:
         """What a clause is about, by the letter in its id."""
         letter = clause.id.removeprefix(f"{self.prefix}-")[0]
-        return next((kind for kind, letters in self.letters.items() if letter in letters), "unspecified")
+        for kind, letters in self.letters.items():
+            if letter in letters:
+                return kind
+        return "unspecified"
 
     def attribute(self, name: str) -> Attribute:
         """The attribute of this name; InvalidInput lists the ones there are."""
