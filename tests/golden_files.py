@@ -1,17 +1,17 @@
-"""Which files of golden/ compute an operator, as the registries have it."""
+"""Which files of golden/ compute an operator; test_registries.py holds this against where the functions really are."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from typing import get_args, get_type_hints
 
-from tiebreak.golden import kernel, oracle, rounding
-from tiebreak.golden.formulas import FORMULAS
-from tiebreak.golden.kernels import LOOPS
+from tiebreak.golden import oracle
 from tiebreak.golden.operators.model import Operator
 from tiebreak.golden.problem import Elementwise, Quantization
 
 GOLDEN = Path(__file__).parent.parent / "golden"
+MODES = GOLDEN / "rounding.py"
+PLAIN_KERNEL = [GOLDEN / "kernel.py", GOLDEN / "_kernel.pyx", *sorted(GOLDEN.glob("kernels/*.h"))]
 
 
 def problems(spec: Operator) -> set[type]:
@@ -38,15 +38,15 @@ def source(module: str, suffix: str = ".py") -> Path:
 
 
 def formula_files(spec: Operator) -> list[Path]:
-    """Where the oracle computes an operator; the rounding modes are part of every formula."""
-    functions: list[Any] = [FORMULAS[key] for key in keys(spec)]
-    functions += [oracle.quantize] if Quantization in problems(spec) else []
-    return sorted({source(function.__module__) for function in functions} | {source(rounding.__name__)})
+    """Where the oracle computes any node of an operator; the rounding modes are part of every formula."""
+    return [GOLDEN / "formulas" / f"{file_name(spec)}.py", MODES]
 
 
 def kernel_files(spec: Operator) -> list[Path]:
-    """Where the kernel computes an operator; plain quantizations are kernel.py's, _kernel.pyx's and its headers'."""
-    files = {source(LOOPS[key].__module__, ".pyx") for key in keys(spec)}
-    if Quantization in problems(spec):
-        files |= {source(kernel.__name__), GOLDEN / "_kernel.pyx", *GOLDEN.glob("kernels/*.h")}
-    return sorted(files)
+    """Where the kernel computes any node of an operator: its own file, or those for plain quantizations."""
+    return [GOLDEN / "kernels" / f"{file_name(spec)}.pyx"] if keys(spec) else PLAIN_KERNEL
+
+
+def further_files(spec: Operator) -> set[Path]:
+    """Where both compute its plain quantizations, if an operator has these among other nodes."""
+    return {source(oracle.quantize.__module__), *PLAIN_KERNEL} if Quantization in problems(spec) else set()

@@ -17,8 +17,9 @@ differ on ties alone, which is why tests without ties cannot tell them apart.
 
 Working precision: documents write formulas with real numbers, but implementations compute in floating point, where
 every step rounds. So each formula is evaluated twice: exactly, with one rounding at the end, and in working precision,
-with every step rounded to the operator's own type. The two differ near a tie. In float32, 0.35 / 0.1 lies just below
-3.5 and rounds to 3; the division rounds it to 3.5, a tie, which goes to the even 4. Both results conform.
+with every step rounded to the operator's own type. The two can differ near a tie, or near an integer if the mode is
+directed. In float32, 0.35 / 0.1 lies just below 3.5 and rounds to 3; the division rounds it to 3.5, a tie, which goes
+to the even 4. Both results conform.
 
 Saturation: a result outside the range of the output's type becomes the nearer end of that range, if the document says
 so. A formula always returns that end, with the state OUT_OF_RANGE. Where the document is silent, any result is
