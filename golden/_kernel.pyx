@@ -65,7 +65,7 @@ def subnormals_flushed():
 
 
 cdef class Parameters:
-    """What the loops need of each scale and zero point; see round_quotients."""
+    """What the loops need for each scale and zero point; see round_quotients."""
 
     cdef single_plan *single
     cdef double_plan *twice
@@ -127,7 +127,7 @@ def round_quotients(x, int kind, Parameters parameters, out, const int64_t[::1] 
 
     `x` (bit patterns of the kind: 0 float16, 1 bfloat16, 2 float32, 3 float64) and `out` are contiguous and of equal
     size: len(starts) rows. Row i uses the parameters from starts[i] on: one for each element if `columns`, else one
-    for all. What x is not finite for, or the scale neither finite nor 0, gives some integer of the range.
+    for all. Elements whose x is not finite, or whose scale is 0 or not finite, give an arbitrary integer of the range.
     """
     cdef Py_ssize_t rows = starts.shape[0], i, row
     cdef const uint8_t[::1] source = x.view(np.uint8)
@@ -201,10 +201,10 @@ def settle(const integer_t[::1] codes, const bits_t[::1] x, uint64_t infinity, c
             for j in range(row):
                 code = codes[at]
                 if (x[at] & magnitude) >= infinity or not defined[starts[i] + (j if columns else 0)]:
-                    values[at], state[at] = 0, UNDEFINED
+                    values[at], state[at] = 0, UNDEFINED  # NGQ-U2, NGQ-U3, NGQ-U4, ONQ-U1, ONQ-U2, ONQ-U3
                 else:
                     state[at] = IN_RANGE if lowest <= code <= highest else OUT_OF_RANGE
-                    values[at] = min(max(code, lowest), highest)
+                    values[at] = min(max(code, lowest), highest)  # NGQ-U1, ONQ-C1
                 at += 1
 
 
@@ -227,7 +227,7 @@ PIECE = PIECE_
 
 
 def differing_pieces(uint64_t first, const uint8_t[::1] got, int width, int kind, Parameters parameters):
-    """Numbers of the pieces (of PIECE consecutive patterns from `first` on) in which `got` is not what x gives.
+    """Numbers of the pieces (of PIECE consecutive patterns from `first` on) in which `got` differs from the result.
 
     `got` holds integers of `width` bytes; kind is 0, 1 or 2, see round_quotients; one scale and zero point for all.
     """
@@ -271,11 +271,11 @@ def uniform(const uint8_t[::1] values, Py_ssize_t width):
 
 def count_modes(x, int kind, Parameters exact, Parameters working, got, int64_t zero_point, int64_t lowest,
                 int64_t highest, bint leaves, int64_t[::1] differ):
-    """Add to `differ`, for each of the nine modes, on how many elements `got` is neither of the mode's two results.
+    """Add to `differ`, for each of the nine modes, the number of elements whose `got` is neither of its two results.
 
-    One scale for all; the parameters are those of the two forms, with bounds beyond [lowest, highest] by two. `got` is
-    int64 if they are wide, else int32. `leaves`: results outside the range are unspecified, and so don't count. Every x
-    is finite.
+    There is one scale. The parameters are those of the exact and the working form, with bounds two beyond [lowest,
+    highest]. `got` is int64 if they are wide, else int32. With `leaves`, results outside the range are unspecified and
+    do not count. Every x is finite.
     """
     cdef const uint8_t[::1] source = x.view(np.uint8), came = got.view(np.uint8)
     cdef request_t e, w

@@ -14,7 +14,7 @@ from typing import Any
 
 from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, FloatType, Real, decimal, decode, ulp
 from tiebreak.golden.flags import FLAGS
-from tiebreak.golden.formulas.quantize import quantize_quotient, quotient
+from tiebreak.golden.formulas.ngraph_quantize import quantize_quotient, quotient
 from tiebreak.golden.operators import OPERATORS, get_operator
 from tiebreak.golden.operators.model import Operator
 from tiebreak.golden.places import check_writable

@@ -56,7 +56,7 @@ class FloatType:
 
     @property
     def infinity_bits(self) -> int:
-        """The magnitude from which on patterns are no finite values: infinity where the format has one."""
+        """The first magnitude that is not a finite value: infinity where the format has one."""
         if self.specials == "ieee":
             return ((1 << self.exponent_bits) - 1) << (self.precision - 1)
         return (1 << (self.bits - (self.specials != "e8m0"))) - (self.specials in ("fn", "e8m0"))
@@ -67,7 +67,7 @@ class FloatType:
 
     @property
     def nan_bits(self) -> int | None:
-        """The pattern that stands for NaN where one is asked for; None if the format has none."""
+        """The pattern that Tiebreak writes for NaN; None if the format has none."""
         if self.specials == "ieee":
             return self.infinity_bits | 1 << (self.precision - 2)
         return {"fn": self.infinity_bits, "fnuz": 1 << (self.bits - 1), "e8m0": 255}.get(self.specials)
@@ -160,7 +160,7 @@ def exponent_of(value: Fraction) -> int:
 
 
 def magnitude_of(value: Fraction, real: FloatType) -> int:
-    """The pattern of |value| rounded to nearest, ties to even, subnormals kept, as if the exponent had no end."""
+    """The pattern of |value| rounded to nearest, ties to even, subnormals kept; the exponent has no upper limit."""
     if not value:
         return 0
     power = max(exponent_of(value), real.emin) - (real.precision - 1)
@@ -185,7 +185,7 @@ def encode(value: Fraction, real: FloatType) -> int:
 
 
 def encode_saturated(value: Fraction, real: FloatType) -> int:
-    """Like `encode`, but what rounds beyond the largest finite value becomes it."""
+    """Like `encode`, but a value that rounds beyond the largest finite value becomes that value."""
     magnitude = min(magnitude_of(value, real), real.largest_bits)
     return magnitude | (signed_bit(value, real) if magnitude or real.specials != "fnuz" else 0)
 
@@ -201,7 +201,7 @@ def ulp(value: Fraction, real: FloatType) -> Fraction:
 
 
 def neighbour(bits: int, real: FloatType, steps: int) -> int:
-    """The bit pattern `steps` values further up (down if negative), both zeros being one; infinities are the end."""
+    """The bit pattern `steps` values up (down if negative). Both zeros are one value; infinities are the last ones."""
     sign = 1 << (real.bits - 1)
     ordinal = -(bits - sign) if bits & sign else bits
     ordinal = max(-real.infinity_bits, min(real.infinity_bits, ordinal + steps))
@@ -227,7 +227,7 @@ def decimal(bits: int, real: FloatType) -> str:
 def parse_real(text: str, real: FloatType) -> int:
     """Bits of a real number typed by a person: 0x… is a bit pattern, anything else a decimal rounded once.
 
-    Raises ValueError with one line for anything else.
+    Raises ValueError with a message of one line for a text that is no number.
     """
     cleaned = text.strip().lower()
     sign = 1 << (real.bits - 1) if cleaned.startswith("-") else 0

@@ -59,7 +59,7 @@ def quantize(problem: Quantization, *, working: bool, mode: str | None = None) -
     scale = tensors.doubles(np.broadcast_to(problem.scale.reshape(-1), count), problem.real)
     zero_point = np.ascontiguousarray(np.broadcast_to(problem.zero_point.reshape(-1), count), np.int64)
     kind, mode_number = KINDS[problem.real.name], MODES.index(mode or problem.mode)
-    beyond = lowest - 1, highest + 1  # so that what left the range is seen
+    beyond = lowest - 1, highest + 1  # one beyond each end: settle sees which results left the range
     parameters = _kernel.Parameters(scale, zero_point, kind == DOUBLE, mode_number, working, *beyond)
     codes = np.empty(x.size, np.int64 if parameters.wide else np.int32)
     _kernel.round_quotients(x, kind, parameters, codes, rows.starts, rows.columns)
@@ -71,20 +71,20 @@ def quantize(problem: Quantization, *, working: bool, mode: str | None = None) -
 
 
 class Rows(NamedTuple):
-    """A tensor as equal rows: where the parameters of each start, and whether each element of a row has its own."""
+    """A tensor as rows of equal length: where each row's parameters start, and whether each element has its own."""
 
     starts: Array
     columns: bool
 
 
 def rows_of(axes: tuple[int, ...], shape: tuple[int, ...]) -> Rows:
-    """How parameters that vary on `axes` (a flat array of them in row-major order) belong to a tensor's elements."""
+    """The rows of a tensor of this shape, for parameters that vary on `axes`, flat in row-major order."""
     if 0 in shape:
         return Rows(np.zeros(0, np.int64), False)
     sizes = [size if axis in axes else 1 for axis, size in enumerate(shape)]
     numbers = np.arange(math.prod(sizes)).reshape(sizes)
     columns = math.prod(sizes) > 1 and sizes[-1] == shape[-1] and shape[-1] > 1
-    inner = len(shape)  # the first of the last axes, which together are a row
+    inner = len(shape)  # the axes from this one on form a row
     while inner and (sizes[inner - 1] == shape[inner - 1] if columns else sizes[inner - 1] == 1):
         inner -= 1
     firsts = numbers.reshape(*sizes[:inner], math.prod(sizes[inner:]))[..., 0]

@@ -1,6 +1,7 @@
 """The exact oracle: rational arithmetic, slow, and short enough to hold beside the documents.
 
-The formulas stand in golden/formulas/, one file an operator. This module feeds them with decoded operands.
+The formulas are in golden/formulas/, one file an operator. This module decodes the operands of each element and hands
+them to the operator's formula.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import numpy as np
 
 from tiebreak.golden.elements import FloatType, Real, decode
 from tiebreak.golden.formulas import FORMULAS
-from tiebreak.golden.formulas.quantize import quantize, quantize_quotient, quotient
+from tiebreak.golden.formulas.ngraph_quantize import quantize, quantize_quotient, quotient
 from tiebreak.golden.formulas.steps import Result, Steps, UndefinedResult
 from tiebreak.golden.problem import UNDEFINED, Array, Elementwise, Problem, Quantization
 
@@ -20,7 +21,7 @@ __all__ = ["quantize", "quantize_quotient", "quotient", "solve"]
 
 
 def solve(problem: Problem, *, working: bool, mode: str | None = None) -> tuple[Array, Array]:
-    """(codes int64, states uint8), flat; `mode` replaces the problem's own."""
+    """(codes int64, states uint8), flat, exactly or in working precision; `mode` replaces the problem's own."""
     if isinstance(problem, Quantization):
         values, states = quantize(problem, working=working, mode=mode)
         return values.reshape(-1), states.reshape(-1)

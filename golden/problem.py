@@ -19,9 +19,10 @@ from tiebreak.golden.elements import ELEMENT_TYPES, INTEGER_TYPES, FloatType, In
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-# IN_RANGE: the code is the result. OUT_OF_RANGE: an integer result beyond its type, the code is the nearer end of it.
-# UNDEFINED: the document says nothing of such operands; the code is 0. ZERO: a real result that is zero in real
-# arithmetic, which knows no sign: either zero will do; the code is the positive one.
+# IN_RANGE: the code is the result.
+# OUT_OF_RANGE: an integer result is beyond its type's range; the code is the nearer end of that range.
+# UNDEFINED: the document defines no result for these operands; the code is 0.
+# ZERO: a real result is zero in real arithmetic, which knows no sign; either zero is right, the code is the positive.
 IN_RANGE, OUT_OF_RANGE, UNDEFINED, ZERO = 0, 1, 2, 3
 
 

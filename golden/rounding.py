@@ -1,5 +1,8 @@
 """The nine rounding modes of nGraph's Quantize, as functions on exact rational numbers.
 
+Five modes round to the nearest integer and differ only on a tie, an argument halfway between two integers. The other
+four are directed: they always go the same way, however near the other integer is.
+
 Source: nGraph documentation, ops/quantize.rst, section Attributes, `round_mode`. Each function takes the exact real
 argument of round and returns an integer.
 """
@@ -13,35 +16,40 @@ from fractions import Fraction
 HALF = Fraction(1, 2)
 
 
-def toward_infinity(q: Fraction) -> int:
-    """Away from zero."""
-    return math.ceil(q) if q > 0 else math.floor(q)
-
-
-def toward_zero(q: Fraction) -> int:
-    return math.floor(q) if q > 0 else math.ceil(q)
-
-
 def nearest_toward_infinity(q: Fraction) -> int:
-    """Nearest; the one further from zero where two are equally near."""
-    return math.floor(q + HALF) if q > 0 else math.ceil(q - HALF)
+    """To nearest, ties away from zero."""
+    return math.floor(q + HALF) if q > 0 else math.ceil(q - HALF)  # NGQ-R1
 
 
 def nearest_toward_zero(q: Fraction) -> int:
-    return math.ceil(q - HALF) if q > 0 else math.floor(q + HALF)
+    """To nearest, ties toward zero."""
+    return math.ceil(q - HALF) if q > 0 else math.floor(q + HALF)  # NGQ-R2
 
 
 def nearest_upward(q: Fraction) -> int:
-    return math.floor(q + HALF)
+    """To nearest, ties to the greater integer."""
+    return math.floor(q + HALF)  # NGQ-R3
 
 
 def nearest_downward(q: Fraction) -> int:
-    return math.ceil(q - HALF)
+    """To nearest, ties to the smaller integer."""
+    return math.ceil(q - HALF)  # NGQ-R4
 
 
 def nearest_toward_even(q: Fraction) -> int:
+    """To nearest, ties to the even integer. The two candidates differ on a tie only."""
     below, above = math.ceil(q - HALF), math.floor(q + HALF)
-    return below if below % 2 == 0 else above
+    return below if below % 2 == 0 else above  # NGQ-R5
+
+
+def toward_infinity(q: Fraction) -> int:
+    """Away from zero."""
+    return math.ceil(q) if q > 0 else math.floor(q)  # NGQ-R6
+
+
+def toward_zero(q: Fraction) -> int:
+    """Truncation."""
+    return math.floor(q) if q > 0 else math.ceil(q)  # NGQ-R7
 
 
 ROUND_MODES: dict[str, Callable[[Fraction], int]] = {
@@ -52,8 +60,8 @@ ROUND_MODES: dict[str, Callable[[Fraction], int]] = {
     "ROUND_NEAREST_TOWARD_EVEN": nearest_toward_even,
     "ROUND_TOWARD_INFINITY": toward_infinity,
     "ROUND_TOWARD_ZERO": toward_zero,
-    "ROUND_UP": math.ceil,
-    "ROUND_DOWN": math.floor,
+    "ROUND_UP": math.ceil,  # NGQ-R8
+    "ROUND_DOWN": math.floor,  # NGQ-R9
 }
 
 DEFINITIONS = {
@@ -70,7 +78,7 @@ DEFINITIONS = {
 
 
 def short_mode(mode: str) -> str:
-    """`ROUND_NEAREST_TOWARD_EVEN` as `NEAREST_TOWARD_EVEN`: what fits a column."""
+    """The name without `ROUND_`, short enough for a column: `NEAREST_TOWARD_EVEN`."""
     return mode.removeprefix("ROUND_")
 
 

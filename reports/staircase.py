@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from tiebreak.golden.elements import FLOAT_TYPES
-from tiebreak.golden.formulas.quantize import quotient
+from tiebreak.golden.formulas.ngraph_quantize import quotient
 from tiebreak.golden.rounding import HALF, ROUND_MODES, is_nearest
 
 WIDTH, HEIGHT, MARGIN = 420, 220, 36

@@ -17,7 +17,7 @@ from tiebreak.conformance.judging.judge import judge
 from tiebreak.conformance.judging.truths import kernel_truth
 from tiebreak.golden import kernel
 from tiebreak.golden.elements import ulp
-from tiebreak.golden.formulas.quantize import quotient
+from tiebreak.golden.formulas.ngraph_quantize import quotient
 from tiebreak.golden.nodes import Case, Node
 from tiebreak.golden.operators import OPERATORS, get_operator
 from tiebreak.golden.problem import Quantization

@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from tiebreak.golden.elements import FloatType, ulp
-from tiebreak.golden.formulas.quantize import quotient
+from tiebreak.golden.formulas.ngraph_quantize import quotient
 from tiebreak.golden.rounding import is_nearest
 
 

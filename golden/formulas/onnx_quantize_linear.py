@@ -1,7 +1,10 @@
-"""onnx.QuantizeLinear: y = saturate(round_half_to_even(x / y_scale) + y_zero_point), and its float 8 and float 4 forms.
+"""onnx.QuantizeLinear: the nodes that ngraph_quantize.py does not cover, such as blocks, int32 x and small floats.
 
-Working precision: x and y_scale are converted to the division's type and the quotient is rounded to it. Sources: ONNX
-QuantizeLinear-10 to -25; for float 8 and float 4 outputs the tables of Cast and of technical/float4.
+    y = saturate(round_half_to_even(x / y_scale) + y_zero_point)     to an integer
+    y = the quotient x / y_scale rounded to y's type                 to a float 8 or float 4
+
+Working precision converts x and y_scale to the division's type and rounds the quotient to it; what follows is exact.
+Sources: ONNX QuantizeLinear-10 to -25; for float 8 and float 4 outputs the tables of Cast and of technical/float4.
 """
 
 from __future__ import annotations
@@ -15,62 +18,68 @@ from tiebreak.golden.formulas.steps import Result, Steps, UndefinedResult, divid
 from tiebreak.golden.problem import IN_RANGE, ZERO, Elementwise
 
 
-def quantize_linear(s: Steps, p: Elementwise, x: Real, scale: Real, zero_point: Real) -> Result:
+def quantize_linear(s: Steps, p: Elementwise, x: Real, y_scale: Real, y_zero_point: Real) -> Result:
     if s.kind is None or p.constants["division"]:
-        return quantized(s, p, x, quotient(s, x, scale), zero_point)
-    numbers, *others = (quantized(s, p, x, q, zero_point) for q in readings(s, p, x, scale))
+        return quantized(s, p, x, quotient(s, x, y_scale), y_zero_point)
+    numbers, *others = (quantized(s, p, x, q, y_zero_point) for q in readings(s, p, x, y_scale))
     if any(code != numbers[0] for code, _ in others):
-        raise UndefinedResult
+        raise UndefinedResult  # ONQ-U5
     return numbers
 
 
-def quotient(s: Steps, x: Real, scale: Real) -> Real:
-    """x / scale; of a NaN or infinite x what IEEE 754 says, of such a scale nothing."""
-    return s(divide(s(x), s(*finite(scale))))
+def quotient(s: Steps, x: Real, y_scale: Real) -> Real:
+    """x / y_scale; a NaN or infinite x follows IEEE 754, a NaN or infinite y_scale is undefined."""
+    (scale,) = finite(y_scale)  # ONQ-U1, ONQ-U2, ONQ-U8
+    numerator, denominator = s(x), s(scale)  # ONQ-P1, ONQ-P2
+    return s(divide(numerator, denominator))  # ONQ-F1, ONQ-U3
 
 
-def quantized(s: Steps, p: Elementwise, x: Real, q: Real, zero_point: Real) -> Result:
+def quantized(s: Steps, p: Elementwise, x: Real, q: Real, y_zero_point: Real) -> Result:
     """The result of x for its quotient q."""
     if isinstance(p.result, FloatType):
-        if zero_point != 0:
-            raise UndefinedResult
+        if y_zero_point != 0:
+            raise UndefinedResult  # ONQ-U4
         return to_small_float(q, p.result, saturate=p.constants["saturate"])
-    (offset,) = finite(zero_point)
-    finite(x)
-    return to_integer(s.round(q) + offset, p.result)
+    (zero_point,) = finite(y_zero_point)
+    finite(x)  # ONQ-U1, ONQ-U2
+    rounded = s.round(q)  # ONQ-F2, ONQ-R1
+    return to_integer(rounded + zero_point, p.result)  # ONQ-F2, ONQ-C1, ONQ-C2
 
 
-def readings(s: Steps, p: Elementwise, x: Real, scale: Real) -> Iterator[Real]:
-    """What x / y_scale may mean where its type is int32 or float8_e8m0fnu; a result on which all agree is the result.
+def readings(s: Steps, p: Elementwise, x: Real, y_scale: Real) -> Iterator[Real]:
+    """The possible meanings of x / y_scale where its type is int32 or float8_e8m0fnu; a result needs all to agree.
 
     The quotient of the numbers, in float32 (which `s` rounds to), in x's own type, and a division of integers.
     """
     own = p.kinds[0] if isinstance(p.kinds[0], FloatType) else p.working
     for steps in (Steps(None, s.mode), s, Steps(own, s.mode)):
-        yield quotient(steps, x, scale)
+        yield quotient(steps, x, y_scale)
     if isinstance(p.kinds[1], IntegerType):
-        yield from of_integers(*finite(x, scale))
+        yield from of_integers(*finite(x, y_scale))
 
 
-def of_integers(x: Fraction, scale: Fraction) -> Iterator[Fraction]:
+def of_integers(x: Fraction, y_scale: Fraction) -> Iterator[Fraction]:
     """The quotient truncated, as in C, and floored, as in Python; UndefinedResult beyond int32."""
-    q, kind = divide(x, scale), INTEGER_TYPES["int32"]
+    q, kind = divide(x, y_scale), INTEGER_TYPES["int32"]
     if not all(kind.lowest <= value <= kind.highest for value in (x, q)):
         raise UndefinedResult
     yield from (Fraction(math.trunc(q)), Fraction(math.floor(q)))
 
 
-def to_small_float(value: Real, kind: FloatType, *, saturate: bool) -> Result:
-    """By Cast's tables: ends at the largest value, or beyond it becomes NaN (infinite, if the type can be)."""
-    if isinstance(value, Fraction):
-        bits = encode_saturated(value, kind) if saturate else encode(value, kind)
-        return (bits, IN_RANGE) if value else (0, ZERO)
-    sign = 0 if math.isnan(value) or value > 0 else 1 << (kind.bits - 1)
-    if kind.specials == "none" or (saturate and math.isinf(value)):
-        if math.isnan(value):
-            raise UndefinedResult
-        return kind.largest_bits | sign, IN_RANGE
-    if kind.specials == "ieee" and math.isinf(value):
-        return kind.infinity_bits | sign, IN_RANGE
+def to_small_float(q: Real, kind: FloatType, *, saturate: bool) -> Result:
+    """Cast's tables: beyond the largest value q becomes that value if `saturate`, else NaN or an infinity."""
+    if isinstance(q, Fraction):
+        rounded = encode_saturated if saturate else encode  # ONQ-E2, ONQ-E3
+        return (rounded(q, kind), IN_RANGE) if q else (0, ZERO)  # ONQ-E1, ONQ-E6, ONQ-U6
+    sign = 0 if math.isnan(q) or q > 0 else 1 << (kind.bits - 1)
+    if kind.specials == "none" or (saturate and math.isinf(q)):
+        if math.isnan(q):
+            raise UndefinedResult  # ONQ-U7
+        return kind.largest_bits | sign, IN_RANGE  # ONQ-E2, ONQ-E5, ONQ-E6
+    if kind.specials == "ieee" and math.isinf(q):
+        return kind.infinity_bits | sign, IN_RANGE  # ONQ-E3, ONQ-E5
     assert kind.nan_bits is not None
-    return kind.nan_bits, IN_RANGE
+    return kind.nan_bits, IN_RANGE  # ONQ-E3, ONQ-E4, ONQ-E5
+
+
+FORMULAS = {"onnx.QuantizeLinear": quantize_linear}

@@ -1,11 +1,11 @@
-"""Arithmetic for the formulas: in real numbers, or in working precision with every step rounded.
+"""The steps of a formula: in real arithmetic they are exact, in working precision each of them rounds.
 
 A formula is written once, in its document's own order, with s(…) around each step:
 
     s(s(x - low) / s(high - low))
 
-Exactly, s changes nothing. In working precision it rounds to the operator's own type (IEEE 754, ties to even); a step
-that overflows gives an infinity there, and what comes of it is carried on as IEEE 754 has it, as a float inf or NaN.
+Exactly, s changes nothing. In working precision s rounds to the operator's own type (IEEE 754, ties to even). A step
+that overflows gives an infinity, and later steps do with it what IEEE 754 does. Infinities and NaN are Python floats.
 """
 
 from __future__ import annotations
@@ -17,32 +17,33 @@ from tiebreak.golden.elements import FloatType, IntegerType, Real, decode, encod
 from tiebreak.golden.problem import IN_RANGE, OUT_OF_RANGE, ZERO
 from tiebreak.golden.rounding import ROUND_MODES
 
-Result = tuple[int, int]  # code and state
+Result = tuple[int, int]  # code and state, see golden/problem.py
 
 
 class UndefinedResult(Exception):  # noqa: N818 - a result, not an error
-    """The document says nothing of these operands, or of what they lead to: a zero divisor, NaN for an integer."""
+    """The document defines no result for these operands: a zero divisor, for instance, or NaN for an integer."""
 
 
 class Steps:
-    """`kind` is the type that each step is rounded to; None for real arithmetic. `mode` is what round() does."""
+    """`kind` is the type that each step is rounded to, None for real arithmetic. `mode` is the mode of round()."""
 
     def __init__(self, kind: FloatType | None, mode: str) -> None:
         self.kind, self.mode = kind, mode
 
     def __call__(self, value: Real) -> Real:
+        """The value after a step: unchanged in real arithmetic, else rounded to the operator's type."""
         return value if self.kind is None else self.in_type(value, self.kind)
 
     def in_type(self, value: Real, kind: FloatType) -> Real:
-        """A step that is rounded to a type of its own; still not in real arithmetic."""
+        """The value after a step that rounds to another type, `kind`; unchanged in real arithmetic."""
         if self.kind is None:
             return value
-        if isinstance(value, float):  # of an infinity or NaN: the same, or 0 for a quotient by an infinity
+        if isinstance(value, float):  # an infinity or NaN stays; a finite float is 0, a number divided by an infinity
             return value if not math.isfinite(value) else Fraction(value)
         return decode(encode(value, kind), kind)
 
     def round(self, value: Real) -> Real:
-        """To an integer, by the node's mode; an infinity or NaN stays what it is."""
+        """The value rounded to an integer by the node's mode; an infinity or NaN stays what it is."""
         return value if isinstance(value, float) else Fraction(ROUND_MODES[self.mode](value))
 
 
@@ -54,21 +55,21 @@ def finite(*values: Real) -> tuple[Fraction, ...]:
 
 
 def divide(numerator: Real, denominator: Real) -> Real:
-    """The quotient; UndefinedResult for a zero divisor, even one that a step rounded to zero: it has lost its sign."""
+    """The quotient; UndefinedResult for a zero divisor, even if a step rounded it to zero: its sign is lost."""
     if not denominator:
         raise UndefinedResult
     return numerator / denominator
 
 
 def to_integer(value: Real, kind: IntegerType, *, lowest: int | None = None) -> Result:
-    """An integer result; the nearer end of the range if it is outside, and so for an infinity; not of NaN."""
+    """An integer result; outside the type's range, or infinite, it saturates. UndefinedResult for NaN."""
     low = kind.lowest if lowest is None else lowest
     clamped = clamp(value, Fraction(low), Fraction(kind.highest))
     return int(clamped), IN_RANGE if clamped == value else OUT_OF_RANGE
 
 
 def clamp(value: Real, low: Real, high: Real) -> Real:
-    """`value` limited to low … high; UndefinedResult for NaN, whose place among numbers no document tells."""
+    """`value` limited to low … high; UndefinedResult for NaN, which no document orders among numbers."""
     if value != value:
         raise UndefinedResult
     return min(max(value, low), high)
@@ -83,7 +84,7 @@ def to_real(value: Real, kind: FloatType) -> Result:
 
 
 def special(value: float, kind: FloatType) -> int:
-    """The bits of a NaN (the one that stands for all) or of an infinity."""
+    """The bits of an infinity, or of NaN: always the same pattern, which stands for every NaN."""
     assert kind.nan_bits is not None
     if math.isnan(value):
         return kind.nan_bits

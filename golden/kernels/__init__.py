@@ -1,32 +1,15 @@
-"""The kernels' loops, one file an operator. They share nothing with the formulas but the statement of the problem."""
+"""The kernels' loops, one file an operator. They share nothing with the formulas but the statement of the problem.
+
+A comment such as `# ONQ-F1` names the clause of the operator's document that its line follows.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from tiebreak.golden.kernels import (
-    dequantize,
-    onnx_dequantize_linear,
-    onnx_quantize_linear,
-    openvino_fake_quantize,
-    tensorflow_dequantize,
-    tensorflow_fake_quant,
-    tensorflow_quantize_and_dequantize,
-    tensorflow_quantize_v2,
-)
+from tiebreak.golden.discovery import declared
 from tiebreak.golden.problem import Array, Elementwise
 
-# By what Elementwise.formula says: (problem, working, mode) to (codes int64, states uint8), flat.
-LOOPS: dict[str, Callable[[Elementwise, bool, str], tuple[Array, Array]]] = {
-    "ngraph.Dequantize": dequantize.dequantize,
-    "onnx.QuantizeLinear": onnx_quantize_linear.quantize_linear,
-    "onnx.DequantizeLinear": onnx_dequantize_linear.dequantize_linear,
-    "openvino.FakeQuantize": openvino_fake_quantize.fake_quantize,
-    "tensorflow.QuantizeV2": tensorflow_quantize_v2.output,
-    "tensorflow.QuantizeV2:output_min": tensorflow_quantize_v2.output_min,
-    "tensorflow.QuantizeV2:output_max": tensorflow_quantize_v2.output_max,
-    "tensorflow.Dequantize": tensorflow_dequantize.dequantize,
-    "tensorflow.FakeQuantWithMinMaxVars": tensorflow_fake_quant.fake_quant,
-    "tensorflow.FakeQuantWithMinMaxVarsPerChannel": tensorflow_fake_quant.fake_quant,
-    "tensorflow.QuantizeAndDequantizeV4": tensorflow_quantize_and_dequantize.quantize_and_dequantize,
-}
+# By what Elementwise.formula says: (problem, working, mode) to (codes int64, states uint8), flat. A module of this
+# package declares its own LOOPS.
+LOOPS: dict[str, Callable[[Elementwise, bool, str], tuple[Array, Array]]] = declared(__name__, __path__, "LOOPS")

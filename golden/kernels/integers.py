@@ -1,4 +1,4 @@
-"""The kernels' last resort: quotients of big integers, rounded exactly. For elements where doubles can't decide.
+"""The kernels' last resort, for elements that doubles can't decide: quotients of big integers, rounded exactly.
 
 Independent of the oracle: no Fraction, no table of rounding modes.
 """

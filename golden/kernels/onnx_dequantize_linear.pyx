@@ -33,13 +33,18 @@ cdef loop(const double[::1] x, const double[::1] scale, const double[::1] zero_p
     cdef double difference, factor
     cdef uint8_t in_range = IN_RANGE, zero = ZERO
     for i in range(x.shape[0]):
-        if not isfinite(scale[i]) or not isfinite(zero_point[i]) or (plain and zero_point[i] != 0.0):
+        if not isfinite(scale[i]) or not isfinite(zero_point[i]):  # OND-U1, OND-U5
             continue
-        if isinf(x[i]) and scale[i] == 0.0:
+        if plain and zero_point[i] != 0.0:  # OND-U4
             continue
-        difference, factor = x[i] - zero_point[i], scale[i]
+        if isinf(x[i]) and scale[i] == 0.0:  # OND-U5
+            continue
+        difference, factor = x[i] - zero_point[i], scale[i]  # OND-F1, OND-E1
         if working:
             difference, factor = narrow(difference, f), narrow(factor, f)
         states[i] = zero if difference * factor == 0.0 else in_range
         if states[i] != zero:
-            values[i] = product_narrowed(difference, factor, f)
+            values[i] = product_narrowed(difference, factor, f)  # OND-F2, OND-E2, OND-O1
+
+
+LOOPS = {"onnx.DequantizeLinear": dequantize_linear}

@@ -18,7 +18,7 @@ from libc.stdint cimport int64_t, uint8_t
 
 from tiebreak.golden.kernels.arithmetic cimport Format, format_of, narrow, to_odd
 
-# What rounding does on a tie, or in general: away from zero, toward it, up, down, to even.
+# Which way a mode goes, on a tie if it is a nearest one, else always: away from zero, toward zero, up, down, to even.
 AWAY, TRUNCATE, UP, DOWN, EVEN = range(5)
 KINDS = {
     "ROUND_NEAREST_TOWARD_INFINITY": AWAY,
@@ -42,7 +42,7 @@ LARGEST = {
 
 cdef struct Quotient:
     double value  # the nearest double
-    double rest  # of the sign of the true quotient minus value; 0 if that is exact
+    double rest  # has the sign of the true quotient minus value; 0 if value is exact
     bint defined
 
 
@@ -68,7 +68,7 @@ def quantized(problem, mode, x, scale, zero_point, working, work):
 
 
 def agreed(problem, mode, x, scale, zero_point, work):
-    """Where the division has no type: the exact result, if every way to divide gives its code."""
+    """Where the document names no type for the division: the exact result, if every way to divide gives its code."""
     own = tensors.format_of(problem.kinds[0]) if isinstance(problem.kinds[0], FloatType) else work
     operands = problem, mode, x, scale, zero_point
     codes, states = quantized(*operands, False, work)
@@ -85,7 +85,7 @@ def agreed(problem, mode, x, scale, zero_point, work):
 
 
 def whole_quotients(const double[::1] x, const double[::1] scale, int kind):
-    """x / y_scale as integers, rounded one way; 0 where that is no number."""
+    """x / y_scale as integers, rounded one way; 0 where the quotient is undefined or infinite."""
     cdef Py_ssize_t i
     cdef Quotient q
     cdef Format unused = format_of((53, -1022, INFINITY))
@@ -97,16 +97,16 @@ def whole_quotients(const double[::1] x, const double[::1] scale, int kind):
 
 
 cdef inline Quotient divided(double x, double scale, bint working, Format w) noexcept nogil:
-    """x / scale of finite operands or an infinite or NaN x; in working precision from operands of that type."""
+    """x / scale, undefined unless the scale is finite and not 0. Working precision narrows operands and quotient."""
     cdef Quotient q
     q.defined = isfinite(scale)
     if working:
-        x, scale = narrow(x, w), narrow(scale, w)
-    q.defined = q.defined and scale != 0.0
-    q.value = x / scale if q.defined else 0.0
+        x, scale = narrow(x, w), narrow(scale, w)  # ONQ-P1, ONQ-P2
+    q.defined = q.defined and scale != 0.0  # ONQ-U3
+    q.value = x / scale if q.defined else 0.0  # ONQ-F1
     q.rest = 0.0
     if working:
-        q.value = narrow(q.value, w)
+        q.value = narrow(q.value, w)  # ONQ-P1, ONQ-P2
     elif q.defined and isfinite(q.value):
         q.rest = fma(-q.value, scale, x)
         q.rest = q.rest if scale > 0.0 else -q.rest
@@ -127,9 +127,9 @@ cdef inline double rounded(Quotient q, bint nearest, int kind) noexcept nogil:
     if part == 0.0 and beyond == 0.0:
         return q.value
     if nearest and (part != 0.5 or beyond != 0.0):
-        further = part > 0.5 or (part == 0.5 and beyond > 0.0)
+        further = part > 0.5 or (part == 0.5 and beyond > 0.0)  # ONQ-R1
     elif kind == 4:
-        further = whole != 2.0 * floor(whole / 2.0)
+        further = whole != 2.0 * floor(whole / 2.0)  # ONQ-R1
     elif kind < 2:
         further = kind == 0
     else:
@@ -146,14 +146,14 @@ cdef to_integers(const double[::1] x, const double[::1] scale, const double[::1]
     cdef double sum, lowest = ends[0], highest = ends[1]
     cdef uint8_t in_range = IN_RANGE, out_of_range = OUT_OF_RANGE
     for i in range(x.shape[0]):
-        if not isfinite(x[i]):
+        if not isfinite(x[i]):  # ONQ-U1, ONQ-U2
             continue
         q = divided(x[i], scale[i], working, w)
         if not q.defined or isnan(q.value):
             continue
-        sum = rounded(q, nearest, kind) + zero_point[i]
+        sum = rounded(q, nearest, kind) + zero_point[i]  # ONQ-F2, ONQ-R1
         states[i] = in_range if lowest <= sum <= highest else out_of_range
-        codes[i] = <int64_t>min(max(sum, lowest), highest)
+        codes[i] = <int64_t>min(max(sum, lowest), highest)  # ONQ-C1, ONQ-C2
 
 
 cdef to_floats(const double[::1] x, const double[::1] scale, const double[::1] zero_point, bint working, tuple work,
@@ -176,14 +176,14 @@ cdef to_floats(const double[::1] x, const double[::1] scale, const double[::1] z
         if q.value == 0.0:
             continue
         if isnan(q.value):
-            codes[i] = nan
+            codes[i] = nan  # ONQ-E4
             continue
-        magnitude = fabs(narrow(to_odd(q.value, q.rest), f))
+        magnitude = fabs(narrow(to_odd(q.value, q.rest), f))  # ONQ-E1, ONQ-E6
         if magnitude <= largest:
             codes[i] = pattern(magnitude, f)
             signed_too = codes[i] != 0 or not one_zero
         else:
-            codes[i] = top if saturate or bounded else beyond
+            codes[i] = top if saturate or bounded else beyond  # ONQ-E2, ONQ-E3, ONQ-E5, ONQ-E6
             signed_too = saturate or bounded or signed
         if signbit(q.value) and signed_too:
             codes[i] |= sign
@@ -199,3 +199,6 @@ cdef inline int64_t pattern(double magnitude, Format f) noexcept nogil:
     exponent = max(exponent - 1, f.emin)
     significand = <int64_t>ldexp(magnitude, f.precision - 1 - exponent)
     return ((<int64_t>(exponent - f.emin)) << (f.precision - 1)) + significand
+
+
+LOOPS = {"onnx.QuantizeLinear": quantize_linear}

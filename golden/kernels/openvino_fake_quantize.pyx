@@ -17,11 +17,14 @@ cdef double MARGIN = 2.0**-49, LEAST = 2.0**-1000
 
 cdef inline double stepwise(double x, double low, double high, double first, double last, double n, int rule,
                             Format w) noexcept nogil:
-    """The expression with every step rounded to the type; see arithmetic.pxi for why narrowing a double does that."""
+    """The expression with every step rounded to the type; see arithmetic.pxd for why narrowing a double does that."""
     cdef double offset = narrow(x - low, w), width = narrow(high - low, w), span = narrow(last - first, w)
-    cdef double position = narrow(narrow(offset / width, w) * n, w)
-    cdef double product = narrow(narrow(integral(position, rule) / n, w) * span, w)
-    return narrow(product + first, w)  # what overflows goes on as infinity or NaN
+    cdef double quotient = narrow(offset / width, w)  # OVF-F3, OVF-F10
+    cdef double position = narrow(quotient * n, w)  # OVF-F4
+    cdef double level = integral(position, rule)  # OVF-F5, OVF-U1
+    cdef double fraction = narrow(level / n, w)  # OVF-F6
+    cdef double product = narrow(fraction * span, w)  # OVF-F7, OVF-F11
+    return narrow(product + first, w)  # OVF-F8, OVF-U5: what overflows goes on as infinity or NaN
 
 
 cdef inline double level_if_clear(double x, double low, double high, double n, int rule) noexcept nogil:
@@ -30,10 +33,10 @@ cdef inline double level_if_clear(double x, double low, double high, double n, i
     Two differences, a quotient and a product are each off by a factor of at most 1 + u, u = 2^-53; n is exact. So q is
     off by less than 5u of itself, of which 16u is a wide margin, and by 2^-1000 where the quotient is subnormal.
     """
-    cdef double q = (x - low) / (high - low) * n
+    cdef double q = (x - low) / (high - low) * n  # OVF-F3, OVF-F4
     if not isfinite(x - low) or not isfinite(high - low) or not q < 1.7592186044416e13:
         return -1.0
-    return -1.0 if undecided(q, q * MARGIN + LEAST, rule) else integral(q, rule)
+    return -1.0 if undecided(q, q * MARGIN + LEAST, rule) else integral(q, rule)  # OVF-F5
 
 
 cdef inline double output_if_clear(double level, double n, double first, double last, Format f) noexcept nogil:
@@ -46,7 +49,7 @@ cdef inline double output_if_clear(double level, double n, double first, double 
     cdef double value, error, below, above
     if level == 0.0 or level == n:
         return first if level == 0.0 else last
-    value = (level * last + (n - level) * first) / n
+    value = (level * last + (n - level) * first) / n  # OVF-F6, OVF-F7, OVF-F8
     error = max(fabs(first), fabs(last)) * MARGIN + LEAST
     below, above = narrow(value - error, f), narrow(value + error, f)
     return below if f.precision < 53 and below == above and below != 0.0 else NAN
@@ -59,8 +62,8 @@ cdef double from_integers(double x, double low, double high, double first, doubl
     values = [integers.ratio(v) for v in (x, low, high, first, last)]
     scale = max(denominator for _, denominator in values)  # powers of two
     a, b, c, d, e = (numerator * (scale // denominator) for numerator, denominator in values)
-    count = integers.round_ratio((a - b) * n, c - b, mode) if level < 0.0 else int(level)
-    top, bottom = count * e + (n - count) * d, n * scale
+    count = integers.round_ratio((a - b) * n, c - b, mode) if level < 0.0 else int(level)  # OVF-F3, OVF-F4, OVF-F5
+    top, bottom = count * e + (n - count) * d, n * scale  # OVF-F6, OVF-F7, OVF-F8, OVF-F11
     zero[0] = top == 0
     return integers.ratio_to_real(top, bottom, described)
 
@@ -73,7 +76,7 @@ def fake_quantize(problem, working, mode):
     described = tensors.format_of(problem.working if working else problem.result)
     n = problem.constants["levels"] - 1
     if working:
-        held = integers.ratio_to_real(n, 1, described)
+        held = integers.ratio_to_real(n, 1, described)  # OVF-U6
         in_steps(x, low, high, first, last, held, mode, described, values, states)
     else:
         exactly(x, low, high, first, last, n, mode, described, values, states)
@@ -99,10 +102,10 @@ cdef in_steps(const double[::1] x, const double[::1] low, const double[::1] high
         defined = comparable(x[i], low[i], high[i])
         if not defined:
             pass
-        elif x[i] <= min(low[i], high[i]):
-            values[i] = first[i]
-        elif x[i] > max(low[i], high[i]):
-            values[i] = last[i]
+        elif x[i] <= min(low[i], high[i]):  # OVF-F9, OVF-F10, OVF-I1
+            values[i] = first[i]  # OVF-F1
+        elif x[i] > max(low[i], high[i]):  # OVF-F9, OVF-F10, OVF-I1
+            values[i] = last[i]  # OVF-F2
         elif finite(low[i], high[i], first[i], last[i]):
             values[i] = stepwise(x[i], low[i], high[i], first[i], last[i], n, rule, w)
         else:
@@ -123,8 +126,8 @@ cdef exactly(const double[::1] x, const double[::1] low, const double[::1] high,
         if not comparable(x[i], low[i], high[i]):
             states[i] = undefined
             continue
-        if x[i] <= min(low[i], high[i]) or x[i] > max(low[i], high[i]):
-            values[i] = first[i] if x[i] <= min(low[i], high[i]) else last[i]
+        if x[i] <= min(low[i], high[i]) or x[i] > max(low[i], high[i]):  # OVF-F9, OVF-F10, OVF-I1
+            values[i] = first[i] if x[i] <= min(low[i], high[i]) else last[i]  # OVF-F1, OVF-F2
             states[i] = zero if values[i] == 0.0 else in_range
             continue
         if not finite(low[i], high[i], first[i], last[i]):
@@ -137,3 +140,6 @@ cdef exactly(const double[::1] x, const double[::1] low, const double[::1] high,
             values[i] = from_integers(x[i], low[i], high[i], first[i], last[i], levels, mode, level, described,
                                       &is_zero)
         states[i] = zero if is_zero else in_range
+
+
+LOOPS = {"openvino.FakeQuantize": fake_quantize}

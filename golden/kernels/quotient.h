@@ -1,7 +1,7 @@
 /* round(x / scale) + zero_point in binary floating point, exactly, without a division and without a tolerance.
  *
  * Let t be an integer next to the real quotient Q = x / scale: the nearest one, or where Q lies close to the middle of
- * two either of them. rounding x * (1 / scale) finds one, since the two roundings move Q by less than 1/4 for all |Q|
+ * two either of them. Rounding x * (1 / scale) finds one, since the two roundings move Q by less than 1/4 for all |Q|
  * that occur here. Then the rest r = x - t * scale, rounded once by fma, is exact:
  *   - r is a whole multiple of u, the smaller of the units in the last place of x and scale, and |r| <= scale;
  *   - if |x| >= scale, u is scale's unit at the smallest, so that r has no more digits than scale;
@@ -11,7 +11,8 @@
  * So the sign of r says on which side of t the quotient lies, and |2 r| against scale whether t is nearest or Q a tie:
  * all that any of the nine modes asks. Gradual underflow is needed; kernel.py refuses to work without it.
  *
- * Values beyond the result's type are drawn in first, to the last x that gives its end; so nothing overflows.
+ * An x whose result is beyond the result's type is first clamped to the last x that gives its end, so that nothing
+ * overflows.
  *
  * The loops below are compiled once for each instruction set and picked at run time. They give the same bits, since
  * every step that is rounded feeds only the choice of t, and both choices end in the same result.
@@ -32,7 +33,7 @@
 #define INLINE static __inline
 #endif
 
-#define BLOCK 512 /* elements between two looks whether one of them is a tie */
+#define BLOCK 512 /* elements between two checks for ties */
 
 enum { HALF_KIND = 0, BRAIN_KIND = 1, SINGLE_KIND = 2, DOUBLE_KIND = 3 };
 
@@ -49,8 +50,15 @@ enum {
     MODES = 9
 };
 
-/* Whether a tie goes up: if the lower one is odd, if it is not negative, if it is negative, always; by nearest mode. */
-static volatile int TIES[5][4] = {{0, 1, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 1}, {0, 0, 0, 0}, {1, 0, 0, 0}};
+/* When a tie goes up, for each nearest mode: if the lower integer is odd, if it is not negative, if it is negative,
+ * always. */
+static volatile int TIES[5][4] = {
+    {0, 1, 0, 0}, /* NGQ-R1 */
+    {0, 0, 1, 0}, /* NGQ-R2 */
+    {0, 0, 0, 1}, /* NGQ-R3 */
+    {0, 0, 0, 0}, /* NGQ-R4 */
+    {1, 0, 0, 0}, /* NGQ-R5, ONQ-R1 */
+};
 
 /* What one scale and zero point make of a node, in float and in double. */
 typedef struct {
@@ -115,23 +123,23 @@ INLINE float to_brain(float value) {
 
 /* The quotient's integer for one x, in double; |x / scale| < 2^50, scale at least 2^-900. */
 static double rounded_one(double x, double scale, int mode) {
-    double t = rint(x / scale), rest = fma(-t, scale, x), below;
+    double t = rint(x / scale), rest = fma(-t, scale, x), below; /* NGQ-F1, ONQ-F1 */
     if (rest == 0.0) return t;
     below = rest < 0.0 ? t - 1.0 : t;
     switch (mode) {
-        case AWAY: return below + (x > 0.0);
-        case TO_ZERO: return below + (x < 0.0);
-        case UPWARD: return below + 1.0;
-        case DOWNWARD: return below;
+        case AWAY: return below + (x > 0.0); /* NGQ-R6 */
+        case TO_ZERO: return below + (x < 0.0); /* NGQ-R7 */
+        case UPWARD: return below + 1.0; /* NGQ-R8 */
+        case DOWNWARD: return below; /* NGQ-R9 */
     }
     if (2.0 * fabs(rest) != scale) return 2.0 * rest > scale ? t + 1.0 : 2.0 * rest < -scale ? t - 1.0 : t;
     switch (mode) {
-        case NEAREST_AWAY: return below + (below >= 0.0);
-        case NEAREST_ZERO: return below + (below < 0.0);
-        case NEAREST_UP: return below + 1.0;
-        case NEAREST_DOWN: return below;
+        case NEAREST_AWAY: return below + (below >= 0.0); /* NGQ-R1 */
+        case NEAREST_ZERO: return below + (below < 0.0); /* NGQ-R2 */
+        case NEAREST_UP: return below + 1.0; /* NGQ-R3 */
+        case NEAREST_DOWN: return below; /* NGQ-R4 */
     }
-    return below + (fmod(below, 2.0) != 0.0);
+    return below + (fmod(below, 2.0) != 0.0); /* NGQ-R5, ONQ-R1 */
 }
 
 /* The x whose integer is `end`, close to end * scale; infinite ones become the largest finite. */
@@ -168,7 +176,7 @@ static void prepare_single(single_plan *p, float scale, int64_t zero_point, int6
     p->scale = scale, p->inverse = 1.0f / scale, p->half = scale * 0.5f;
     p->low = single_end((double)(lowest - zero_point), scale, mode);
     p->high = single_end((double)(highest - zero_point), scale, mode);
-    p->add = (int32_t)zero_point - 0x4b400000; /* the bits of 1.5 * 2^23 */
+    p->add = (int32_t)zero_point - 0x4b400000; /* NGQ-F3, ONQ-F2: less the bits of 1.5 * 2^23 */
     p->slack = (float)(reach(lowest, highest, zero_point) * 0x1p-22);
     if (p->slack > 1.0f / BLOCK) p->slack = 0.0f;
     p->enlarged = p->inverse * (1.0f + 0x1p-21f);
@@ -178,7 +186,7 @@ static void prepare_double(double_plan *p, double scale, int64_t zero_point, int
     p->scale = scale, p->inverse = 1.0 / scale, p->half = scale * 0.5;
     p->low = double_end((double)(lowest - zero_point), scale, mode);
     p->high = double_end((double)(highest - zero_point), scale, mode);
-    p->add = zero_point - 0x4338000000000000; /* the bits of 1.5 * 2^52 */
+    p->add = zero_point - 0x4338000000000000; /* NGQ-F3, ONQ-F2: less the bits of 1.5 * 2^52 */
     p->slack = reach(lowest, highest, zero_point) * 0x1p-51;
     p->enlarged = p->inverse * (1.0 + 0x1p-50);
 }

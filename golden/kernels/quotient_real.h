@@ -1,16 +1,16 @@
 /* The loops for one instruction set (TARGET, NAMED) and one real type; see quotient.h. No include guard. */
 
-/* x of one element drawn in, an integer t near its quotient, also as a code, and the rest. */
+/* x of one element clamped, an integer t near its quotient, also as a code, and the rest. */
 #define ELEMENT(i) ELEMENT_OF(x[i], i)
 #define ELEMENT_OF(value, i)                                   \
     const PLAN *q = columns ? p + (i) : &one;                  \
     REAL v = value;                                            \
     v = v > q->low ? v : q->low; /* a NaN becomes low */       \
-    v = v < q->high ? v : q->high;                             \
-    REAL shifted = FMA(v, q->inverse, MAGIC);                  \
+    v = v < q->high ? v : q->high; /* ONQ-C1 */                \
+    REAL shifted = FMA(v, q->inverse, MAGIC); /* NGQ-F1, ONQ-F1 */ \
     REAL t = shifted - MAGIC;                                  \
     REAL rest = FMA_EXACT(-t, q->scale, v);                    \
-    INT code = BITS(shifted) + q->add;
+    INT code = BITS(shifted) + q->add; /* NGQ-F2, NGQ-F3, ONQ-F2 */
 
 INLINE void NAMED(store)(void *out, size_t i, int64_t code, int width) {
     if (width == 1) ((int8_t *)out)[i] = (int8_t)code;
@@ -19,9 +19,10 @@ INLINE void NAMED(store)(void *out, size_t i, int64_t code, int width) {
     else ((int64_t *)out)[i] = code;
 }
 
-/* The integer below, above or toward zero of each quotient, found at once: nearest to the product shifted by a little
- * less than a half, or the product truncated; whether one is on the wrong side, where Q is within `slack` of an integer. The rest's sign tells; it is written so that no zero gets a wrong sign: a - b rounded
- * to nearest is +0 where a equals b. One scale for all. */
+/* The integer below, above or toward zero of each quotient, found in one step: the nearest to the product shifted by a
+ * little less than a half, or the product truncated. Returns whether one is on the wrong side, as it can be where Q is
+ * within `slack` of an integer. The rest's sign tells. It is written so that no zero gets a wrong sign: a - b, rounded
+ * to nearest, is +0 where a equals b. One scale for all. */
 INLINE int NAMED(sided)(const REAL *x, const PLAN *p, int mode, void *out, int width, size_t n) {
     const REAL low = p->low, high = p->high, inverse = p->inverse, scale = p->scale, enlarged = p->enlarged;
     const REAL slack = p->slack, shift = mode == UPWARD ? (REAL)0.5 - slack : slack - (REAL)0.5;
@@ -52,22 +53,22 @@ INLINE void NAMED(directed)(const REAL *x, const PLAN *p, int columns, int mode,
     const PLAN one = *p; /* which no store can change */
     for (size_t i = 0; i < n; i++) {
         ELEMENT(i)
-        if (mode == DOWNWARD) code -= rest < 0;
-        else if (mode == UPWARD) code += rest > 0;
+        if (mode == DOWNWARD) code -= rest < 0; /* NGQ-R9 */
+        else if (mode == UPWARD) code += rest > 0; /* NGQ-R8 */
         else { /* the rest seen from zero; a step away from it is +1 or -1 */
             INT sign = BITS(v) & ~MAGNITUDE;
             REAL outward = FROM_BITS(BITS(rest) ^ sign);
             REAL step = FROM_BITS(BITS((REAL)1) | sign);
-            if (mode == TO_ZERO) outward = -outward, step = -step;
-            shifted += outward > 0 ? step : 0;
+            if (mode == TO_ZERO) outward = -outward, step = -step; /* NGQ-R7 */
+            shifted += outward > 0 ? step : 0; /* NGQ-R6 */
             code = BITS(shifted) + q->add;
         }
         NAMED(store)(out, i, code, width);
     }
 }
 
-/* Nearest integers; whether one of them may be a tie or next to one. Without `x`, of the bit patterns from `first` on,
- * which so need not go through memory. */
+/* Nearest integers. Returns whether one of them may be a tie or next to one. Without `x` the inputs are the bit
+ * patterns from `first` on, which need not go through memory then. */
 INLINE int NAMED(nearest)(const REAL *x, uint32_t first, const PLAN *p, int columns, void *out, int width, size_t n) {
     const PLAN one = *p; /* which no store can change */
     INT worst = 0;
@@ -84,7 +85,7 @@ INLINE int NAMED(nearest)(const REAL *x, uint32_t first, const PLAN *p, int colu
     return columns ? ties : worst >= BITS(p->half);
 }
 
-/* The same with the right choice on a tie, and where t is the second nearest; whether there was one such. */
+/* The same with the right choice on a tie, and where t is the second nearest. Returns whether any was needed. */
 INLINE int NAMED(careful)(const REAL *x, const PLAN *p, int columns, int mode, void *out, int width, size_t n) {
     const PLAN one = *p; /* which no store can change */
     /* From memory: as constants of 0 and 1 they would become branches, and the loop stay scalar. */
@@ -95,15 +96,16 @@ INLINE int NAMED(careful)(const REAL *x, const PLAN *p, int columns, int mode, v
         INT above = rest > q->half, below = rest < -q->half;
         INT tie_above = rest == q->half, tie_below = rest == -q->half;
         INT lower = BITS(shifted) - BITS(MAGIC) + above - below - tie_below; /* of two as near; else the nearest */
-        INT negative = lower < 0, choice = (even & lower) | up | (away & ~negative) | (zero & negative);
-        code += above - below - tie_below + ((tie_above | tie_below) & choice);
+        INT negative = lower < 0;
+        INT choice = (even & lower) | up | (away & ~negative) | (zero & negative); /* NGQ-R1, NGQ-R2, NGQ-R3, NGQ-R5 */
+        code += above - below - tie_below + ((tie_above | tie_below) & choice); /* NGQ-F2, NGQ-R4 */
         found |= above | below | tie_above | tie_below;
         NAMED(store)(out, i, code, width);
     }
     return found != 0;
 }
 
-/* `ties`: whether the block before had some, as this one then probably has too; the same of this one. */
+/* `ties`: whether the block before had ties; then this one probably has some too. Returns whether it has. */
 INLINE int NAMED(block)(const REAL *x, const PLAN *p, int columns, int mode, void *out, int width, size_t n, int ties) {
     if (mode < AWAY) {
         if (!ties) ties = NAMED(nearest)(x, 0, p, columns, out, width, n);
@@ -114,7 +116,7 @@ INLINE int NAMED(block)(const REAL *x, const PLAN *p, int columns, int mode, voi
     return 0;
 }
 
-/* Where an argument of round lies: the integer below (or at) it, and 0 or 1 for: not an integer, a tie, above a tie. */
+/* Where an argument of round lies: the integer below (or at) it, and 0 or 1 for: inexact, a tie, above a tie. */
 #define PLACE(v0, p, below, inexact, tie, above)                                        \
     INT below, inexact, tie, above;                                                      \
     {                                                                                    \
@@ -165,15 +167,15 @@ INLINE void NAMED(count)(const REAL *x, const REAL *quotients, const PLAN *exact
         INT g = got[i] - zero_point, negative = below < 0, negative_w = below_w < 0;
         MATCH(below, is_lower, is_upper, out_lower, out_upper)
         MATCH(below_w, is_lower_w, is_upper_w, out_lower_w, out_upper_w)
-        DIFFERS(0, above | (tie & ~negative), above_w | (tie_w & ~negative_w))
-        DIFFERS(1, above | (tie & negative), above_w | (tie_w & negative_w))
-        DIFFERS(2, above | tie, above_w | tie_w)
-        DIFFERS(3, above, above_w)
-        DIFFERS(4, above | (tie & below), above_w | (tie_w & below_w))
-        DIFFERS(5, inexact & ~negative, inexact_w & ~negative_w)
-        DIFFERS(6, inexact & negative, inexact_w & negative_w)
-        DIFFERS(7, inexact, inexact_w)
-        DIFFERS(8, 0, 0)
+        DIFFERS(0, above | (tie & ~negative), above_w | (tie_w & ~negative_w)) /* NGQ-R1 */
+        DIFFERS(1, above | (tie & negative), above_w | (tie_w & negative_w)) /* NGQ-R2 */
+        DIFFERS(2, above | tie, above_w | tie_w) /* NGQ-R3 */
+        DIFFERS(3, above, above_w) /* NGQ-R4 */
+        DIFFERS(4, above | (tie & below), above_w | (tie_w & below_w)) /* NGQ-R5, ONQ-R1 */
+        DIFFERS(5, inexact & ~negative, inexact_w & ~negative_w) /* NGQ-R6 */
+        DIFFERS(6, inexact & negative, inexact_w & negative_w) /* NGQ-R7 */
+        DIFFERS(7, inexact, inexact_w) /* NGQ-R8 */
+        DIFFERS(8, 0, 0) /* NGQ-R9 */
     }
     differ[0] += differ0, differ[1] += differ1, differ[2] += differ2, differ[3] += differ3, differ[4] += differ4;
     differ[5] += differ5, differ[6] += differ6, differ[7] += differ7, differ[8] += differ8;

@@ -66,7 +66,7 @@ TARGET static void NAMED(stage_single)(const request_t *r, size_t at, size_t n, 
     }                                                                                      \
     return;
 #define KINDS(load, narrow)                                                                \
-    if (r->working && step) { EACH(load, narrow(v / s)) }                                  \
+    if (r->working && step) { EACH(load, narrow(v / s)) } /* NGQ-F1, ONQ-F1, ONQ-P1 */     \
     if (r->working) {                                                                      \
         const float s0 = (float)by[0];                                                     \
         for (i = 0; i < n; i++) { const float v = load; to[i] = narrow(v / s0); }          \
@@ -95,7 +95,7 @@ TARGET static void NAMED(stage_double)(const request_t *r, size_t at, size_t n, 
         for (i = 0; i < n; i++) to[i] = float_of((uint32_t)((const uint16_t *)r->x)[at + i] << 16);
     else if (r->kind == SINGLE_KIND) for (i = 0; i < n; i++) to[i] = ((const float *)r->x)[at + i];
     else memcpy(to, (const double *)r->x + at, n * sizeof(double));
-    if (r->working) for (i = 0; i < n; i++) to[i] /= by[step * i];
+    if (r->working) for (i = 0; i < n; i++) to[i] /= by[step * i]; /* NGQ-F1 */
     else for (i = 0; i < n; i++) to[i] *= by[step * i];
 }
 

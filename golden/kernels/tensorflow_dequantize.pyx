@@ -25,7 +25,7 @@ RANGES = {"MIN_COMBINED": COMBINED, "MIN_FIRST": FIRST, "SCALED": SCALED}
 
 cdef struct Node:
     int mode
-    bint combines  # whether MIN_COMBINED says what it adds
+    bint combines  # whether the document says what MIN_COMBINED adds
     double count  # 2^bits
     double lowest, highest  # of the type
     double least_t  # min_expected_T: one more with narrow_range
@@ -54,7 +54,7 @@ def dequantize(problem, working, mode):
 
 cdef list loop(problem, bint working, const double[::1] x, const double[::1] low, const double[::1] high,
                double[::1] values, uint8_t[::1] states):
-    """Fills in what doubles can decide; the places of all else."""
+    """Fills in the results that doubles can decide; returns the indices of the others."""
     cdef Py_ssize_t i
     cdef Node n = node_of(problem)
     cdef bint doubtful
@@ -82,31 +82,31 @@ cdef double stepwise(Node *n, double x, double low, double high) noexcept nogil:
     cdef Format w = n.work
     cdef double a, b
     if n.mode == COMBINED:
-        a = narrow((x - n.lowest) * narrow(high - low, w), w)
-        return narrow(low + narrow(a / (n.count - 1.0), w), w)
+        a = narrow((x - n.lowest) * narrow(high - low, w), w)  # TFD-C1, TFD-C3
+        return narrow(low + narrow(a / (n.count - 1.0), w), w)  # TFD-C1, TFD-C2
     if n.mode == FIRST:
-        a = narrow(narrow(high - low, w) * narrow(n.count / (n.count - 1.0), w), w)
-        a = narrow(a / n.count, w)
-        return low + (x - n.lowest) * a
-    a = narrow(high / narrow(n.highest, w), w)
+        a = narrow(narrow(high - low, w) * narrow(n.count / (n.count - 1.0), w), w)  # TFD-M1
+        a = narrow(a / n.count, w)  # TFD-M1
+        return low + (x - n.lowest) * a  # TFD-M2, TFD-M3
+    a = narrow(high / narrow(n.highest, w), w)  # TFD-S3
     if n.lowest != 0.0:
-        b = narrow(low / narrow(n.least_t, w), w)
-        a = fmax(a, b)
-    return narrow(x, w) * a
+        b = narrow(low / narrow(n.least_t, w), w)  # TFD-N1
+        a = fmax(a, b)  # TFD-S2
+    return narrow(x, w) * a  # TFD-S1
 
 
 cdef double closed(Node *n, double x, double low, double high, bint *doubtful) noexcept nogil:
-    """Real arithmetic up to the last rounding, or an answer in doubt."""
+    """Real arithmetic up to the last rounding; `doubtful` is set if doubles can't decide."""
     cdef double bound = 2.0**-50, v, error, other
     if n.mode == SCALED:
-        v = x * high / n.highest
+        v = x * high / n.highest  # TFD-S1, TFD-S3
         if n.lowest != 0.0:
-            other = x * low / n.least_t
-            v = fmax(v, other) if x > 0.0 else fmin(v, other)
+            other = x * low / n.least_t  # TFD-N1
+            v = fmax(v, other) if x > 0.0 else fmin(v, other)  # TFD-S2
         error = bound * fabs(v)
     else:
-        other = (x - n.lowest) * (high - low) / (n.count - 1.0)
-        v = low + other
+        other = (x - n.lowest) * (high - low) / (n.count - 1.0)  # TFD-C1, TFD-C2, TFD-C3, TFD-M1
+        v = low + other  # TFD-C1, TFD-M2
         error = bound * (fabs(other) + fabs(v)) if other != 0.0 else 0.0
     if error != 0.0:
         doubtful[0] = (
@@ -122,7 +122,7 @@ def by_integers(problem, x, low, high):
     if problem.constants["mode"] == "SCALED":
         numerator, denominator = scaled_ratio(x, low, high, kind, problem.constants["lowest"])
     else:
-        numerator, denominator = low * steps + (x - kind.lowest) * (high - low), steps
+        numerator, denominator = low * steps + (x - kind.lowest) * (high - low), steps  # TFD-C1, TFD-C3, TFD-M2
     value = integers.ratio_to_real(numerator, denominator << integers.UNIT, tensors.format_of(problem.result))
     return value, IN_RANGE if numerator else ZERO
 
@@ -130,5 +130,8 @@ def by_integers(problem, x, low, high):
 def scaled_ratio(x, low, high, kind, least):
     """x * max(low / least, high / highest), as numerator and positive denominator."""
     if kind.signed and low * kind.highest < high * least:  # low / least > high / highest, both multiplied by them
-        return -x * low, -least
-    return x * high, kind.highest
+        return -x * low, -least  # TFD-S2
+    return x * high, kind.highest  # TFD-S2, TFD-S3
+
+
+LOOPS = {"tensorflow.Dequantize": dequantize}

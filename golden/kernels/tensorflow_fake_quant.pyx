@@ -41,7 +41,7 @@ cdef loop(const double[::1] x, const double[::1] low, const double[::1] high, in
     cdef double value
     for i in range(x.shape[0]):
         if not (isfinite(x[i]) and isfinite(low[i]) and isfinite(high[i]) and low[i] < high[i]):
-            states[i] = undefined
+            states[i] = undefined  # TFF-U4, TFC-U4, TFF-U5, TFC-U5
             continue
         if working:
             if not stepwise(x[i], low[i], high[i], n, number, f, &value):
@@ -54,33 +54,36 @@ cdef loop(const double[::1] x, const double[::1] low, const double[::1] high, in
 
 
 cdef bint stepwise(double x, double low, double high, int n, int mode, Format f, double* value) noexcept:
-    """Every step rounded, what overflows going on as infinity or NaN; False if scale is 0, a divisor."""
-    cdef double scale = narrow(narrow(high - low, f) / n, f)
-    cdef double least, greatest, ratio, first
+    """Every step rounded; what overflows goes on as infinity or NaN. False if scale, a divisor, is 0."""
+    cdef double scale = narrow(narrow(high - low, f) / n, f)  # TFF-A3, TFC-A3, TFF-U3, TFC-U3
+    cdef double least, greatest, clamped, ratio, first, integer
     if scale == 0.0:
         return False
     if low > 0.0:
-        first, least, greatest = 0.0, 0.0, narrow(high - low, f)
+        first, least, greatest = 0.0, 0.0, narrow(high - low, f)  # TFF-A1, TFC-A1
     elif high < 0.0:
-        first, least, greatest = -n, narrow(low - high, f), 0.0
+        first, least, greatest = -n, narrow(low - high, f), 0.0  # TFF-A2, TFC-A2
     else:
-        first = integral(narrow(low / scale, f), mode)
-        least = narrow(scale * first, f)
-        greatest = narrow(narrow(high + least, f) - low, f)
-    ratio = narrow(narrow(min(max(x, least), greatest) - least, f) / scale, f)
-    # Both integers have less than 19 bits and scale has 24: sum and product are exact in double.
-    value[0] = narrow((integral(ratio, mode) + first) * scale, f)
+        first = integral(narrow(low / scale, f), mode)  # TFF-A4, TFC-A4, TFF-U1, TFC-U1
+        least = narrow(scale * first, f)  # TFF-A4, TFC-A4
+        greatest = narrow(narrow(high + least, f) - low, f)  # TFF-A5, TFC-A5
+    clamped = min(max(x, least), greatest)  # TFF-F1, TFC-F1
+    ratio = narrow(narrow(clamped - least, f) / scale, f)  # TFF-F2, TFC-F2
+    integer = integral(ratio, mode)  # TFF-F2, TFC-F2, TFF-F3, TFC-F3, TFF-U1, TFC-U1
+    # The lowest quantized value, added to this and then subtracted again, is left out. Both integers have less than 19
+    # bits and scale has 24: sum and product are exact in double.
+    value[0] = narrow((integer + first) * scale, f)  # TFF-F4, TFC-F4, TFF-U2, TFC-U2
     return True
 
 
 cdef double exactly(double x, double low, double high, int n, int number, str mode, Format f, tuple described):
     cdef double size = high - low, r = 0.0, k, t, v
     if high < 0.0:
-        r = -n
+        r = -n  # TFF-A2, TFC-A2
     elif low <= 0.0:
-        r = low / size * n
+        r = low / size * n  # TFF-A3, TFC-A3, TFF-A4, TFC-A4
         r = exact_ratio(low, low, high, n, 0, mode) if undecided(r, fabs(r) * RELATIVE, number) else integral(r, number)
-    t = x / size * n
+    t = x / size * n  # TFF-F2, TFC-F2
     if t - r > n + 1.0:
         k = n
     elif t - r < -1.0:
@@ -89,10 +92,10 @@ cdef double exactly(double x, double low, double high, int n, int number, str mo
         k = exact_ratio(x, low, high, n, r, mode)
     else:
         k = integral(t - r, number)
-    k = min(max(k, 0.0), <double>n) + r
+    k = min(max(k, 0.0), <double>n) + r  # TFF-F1, TFC-F1, TFF-F4, TFC-F4
     if k == 0.0:
         return 0.0
-    v = k * size / n
+    v = k * size / n  # TFF-F4, TFC-F4
     t = narrow(v * (1.0 + RELATIVE), f)
     v = narrow(v * (1.0 - RELATIVE), f)
     return v if v == t else exact_product(k, low, high, n, described)
@@ -116,3 +119,9 @@ cdef tuple size_of(double low, double high):
     a, b = integers.ratio(high)
     c, d = integers.ratio(low)
     return a * d - c * b, b * d
+
+
+LOOPS = {
+    "tensorflow.FakeQuantWithMinMaxVars": fake_quant,
+    "tensorflow.FakeQuantWithMinMaxVarsPerChannel": fake_quant,
+}

@@ -22,15 +22,15 @@ cdef double RELATIVE = ldexp(1.0, -50)
 cdef double WIDEST = ldexp(1.0, 32)
 
 
-def quantize_and_dequantize(problem, working, mode):
+def quantize_and_dequantize(problem, working, mode):  # TQD-E1
     """See LOOPS."""
-    x, low, high = (tensors.doubles(o, kind) for o, kind in zip(problem.operands, problem.kinds))
+    x, low, high = (tensors.doubles(o, kind) for o, kind in zip(problem.operands, problem.kinds))  # TQD-R1, TQD-R2
     values = np.zeros(len(x))
     states = np.empty(len(x), np.uint8)
     described = tensors.format_of(problem.result)
     if not problem.constants["signed"]:
-        low = np.where(np.isfinite(low) & (low <= high), 0.0, np.nan)
-    lowest, highest = problem.constants["lowest"], problem.constants["highest"]
+        low = np.where(np.isfinite(low) & (low <= high), 0.0, np.nan)  # TQD-S3
+    lowest, highest = problem.constants["lowest"], problem.constants["highest"]  # TQD-Q1, TQD-Q2, TQD-Q3
     loop(x, low, high, lowest, highest, mode, working, described, values, states)
     defined = states != UNDEFINED
     return np.where(defined, tensors.real_codes(values, problem.result), 0), states
@@ -56,24 +56,25 @@ cdef loop(const double[::1] x, const double[::1] low, const double[::1] high, lo
 
 cdef bint stepwise(double x, double low, double high, double lowest, double highest, int mode, Format f,
                    double* value) noexcept:
-    """Every step rounded, what overflows going on as infinity or NaN; False if no factor, or 0, is found."""
-    cdef double from_min = 0.0, from_max = 0.0, scale, product
+    """Every step rounded; what overflows goes on as infinity or NaN. False if there is no factor, or it is 0."""
+    cdef double from_min = 0.0, from_max = 0.0, scale, clamped, integer
     if low >= 0.0 and high <= 0.0:
         return False
     if low < 0.0:
-        from_min = narrow(lowest / low, f)
+        from_min = narrow(lowest / low, f)  # TQD-S1
     if high > 0.0:
-        from_max = narrow(highest / high, f)
+        from_max = narrow(highest / high, f)  # TQD-S1
     if low < 0.0 and (high <= 0.0 or from_min < from_max):
         scale = from_min
-        high = narrow(highest / scale, f)
+        high = narrow(highest / scale, f)  # TQD-S2
     else:
         scale = from_max
-        low = narrow(lowest / scale, f)
+        low = narrow(lowest / scale, f)  # TQD-S2
     if scale == 0.0:
         return False
-    product = narrow(min(max(x, low), high) * scale, f)
-    value[0] = narrow(integral(product, mode) / scale, f)
+    clamped = min(max(x, low), high)  # TQD-F1
+    integer = integral(narrow(clamped * scale, f), mode)  # TQD-F2, TQD-M1, TQD-M2
+    value[0] = narrow(integer / scale, f)  # TQD-F3
     return True
 
 
@@ -82,16 +83,16 @@ cdef bint exactly(double x, double low, double high, lowest, highest, int number
     """False if nothing bounds the factor, or it is 0."""
     if low >= 0.0 and high <= 0.0:
         return False
-    cdef bint by_min = low < 0.0 and (high <= 0.0 or min_decides(low, high, lowest, highest))
+    cdef bint by_min = low < 0.0 and (high <= 0.0 or min_decides(low, high, lowest, highest))  # TQD-S1
     cdef double side = low if by_min else high
     end = lowest if by_min else highest
     if end == 0:
         return False
-    k_exact = rounded(x, side, end, lowest, highest, number, mode)
+    k_exact = rounded(x, side, end, lowest, highest, number, mode)  # TQD-S2, TQD-F1, TQD-F2, TQD-M1, TQD-M2
     if k_exact == 0:
         value[0] = 0.0
         return True
-    value[0] = taken_back(k_exact, side, end, f, described)
+    value[0] = taken_back(k_exact, side, end, f, described)  # TQD-F3
     return True
 
 
@@ -125,7 +126,7 @@ cdef rounded(double x, double side, end, lowest, highest, int number, str mode):
 
 
 cdef double taken_back(k, double side, end, Format f, tuple described):
-    """k * side / end, rounded once: in double where the product is one, by rounding to odd and then to the type."""
+    """k * side / end, rounded once: to odd in double and then to the type where k * side is exact, else by integers."""
     cdef double edge = end, factor = k, product, quotient, rest
     if fabs(edge) <= WIDEST:
         product = factor * side
@@ -137,3 +138,6 @@ cdef double taken_back(k, double side, end, Format f, tuple described):
             return narrow(to_odd(quotient, rest if edge > 0.0 else -rest), f)
     top, bottom = integers.ratio(side)
     return integers.ratio_to_real(k * top, bottom * end, described)
+
+
+LOOPS = {"tensorflow.QuantizeAndDequantizeV4": quantize_and_dequantize}

@@ -1,5 +1,9 @@
+from collections.abc import Callable
+
 from tiebreak.golden.problem import Array, Elementwise
 
 def output(problem: Elementwise, working: bool, mode: str) -> tuple[Array, Array]: ...
 def output_min(problem: Elementwise, working: bool, mode: str) -> tuple[Array, Array]: ...
 def output_max(problem: Elementwise, working: bool, mode: str) -> tuple[Array, Array]: ...
+
+LOOPS: dict[str, Callable[[Elementwise, bool, str], tuple[Array, Array]]]

@@ -34,7 +34,7 @@ RANGES = {"MIN_COMBINED": COMBINED, "MIN_FIRST": FIRST, "SCALED": SCALED}
 cdef struct Node:
     int mode
     int rounding
-    bint combines  # whether MIN_COMBINED says what it subtracts
+    bint combines  # whether the document says what MIN_COMBINED subtracts
     double count  # 2^bits
     double offset  # what MIN_COMBINED subtracts
     double lowest, highest  # of the type
@@ -57,26 +57,26 @@ cdef Node node_of(problem, str mode):
 
 
 cdef inline bint is_open(Node *n, double low, double high) noexcept nogil:
-    """Whether the document leaves open which range is meant. The width is a double and what it lacks, by two-sum."""
+    """Whether the document leaves open which range is meant. Two-sum gives the width as a double and its error."""
     cdef double width, part, rest
-    if not isfinite(low) or not isfinite(high) or high < low:
+    if not isfinite(low) or not isfinite(high) or high < low:  # TFQ-U3, TFQ-U6
         return True
     width = high - low
     part = width - high
     rest = (high - (width - part)) + (-low - part)
-    if width < n.least or (width == n.least and rest < 0.0):
+    if width < n.least or (width == n.least and rest < 0.0):  # TFQ-E1, TFQ-U2
         return True
-    return (n.mode != SCALED or n.least_t > 0.0) and (low > 0.0 or high < 0.0)
+    return (n.mode != SCALED or n.least_t > 0.0) and (low > 0.0 or high < 0.0)  # TFQ-U1
 
 
 cdef inline double factor_of(Node *n, double low, double high) noexcept nogil:
     """scale_factor in working precision."""
     cdef double from_min = MAX_FLOAT, from_max = MAX_FLOAT
     if n.least_t * low > 0.0:
-        from_min = narrow(narrow(n.least_t, n.work) / low, n.work)
+        from_min = narrow(narrow(n.least_t, n.work) / low, n.work)  # TFQ-S2, TFQ-N1
     if n.highest * high > 0.0:
-        from_max = narrow(narrow(n.highest, n.work) / high, n.work)
-    return fmin(from_min, from_max)
+        from_max = narrow(narrow(n.highest, n.work) / high, n.work)  # TFQ-S2
+    return fmin(from_min, from_max)  # TFQ-S1
 
 
 cdef double stepwise(Node *n, double x, double low, double high) noexcept nogil:
@@ -85,24 +85,27 @@ cdef double stepwise(Node *n, double x, double low, double high) noexcept nogil:
     A step that overflows goes on as infinity or NaN. A range without width leads to 0 / 0.
     """
     cdef Format w = n.work
-    cdef double a, b, factor
+    cdef double clipped, a, b, factor
     if n.mode == COMBINED:
         if not n.combines:
             return NAN
-        a = narrow(narrow(fmin(fmax(x, low), high) - low, w) * (n.count - 1.0), w)
-        a = narrow(a / narrow(high - low, w), w)
-        return integral(narrow(a - n.offset, w), n.rounding)
+        clipped = fmin(fmax(x, low), high)  # TFQ-K1
+        a = narrow(narrow(clipped - low, w) * (n.count - 1.0), w)  # TFQ-C1, TFQ-C2, TFQ-N2
+        a = narrow(a / narrow(high - low, w), w)  # TFQ-C1
+        return integral(narrow(a - n.offset, w), n.rounding)  # TFQ-C3, TFQ-R1
     if n.mode == FIRST:
-        factor = narrow(n.count / narrow(narrow(high - low, w) * narrow(n.count / (n.count - 1.0), w), w), w)
-        a, b = narrow(fmin(fmax(x, low), high) * factor, w), narrow(low * factor, w)
-        return integral(a, n.rounding) - integral(b, n.rounding) + n.lowest
+        factor = narrow(n.count / narrow(narrow(high - low, w) * narrow(n.count / (n.count - 1.0), w), w), w)  # TFQ-M1
+        clipped = fmin(fmax(x, low), high)  # TFQ-K1
+        a, b = narrow(clipped * factor, w), narrow(low * factor, w)  # TFQ-M2
+        return integral(a, n.rounding) - integral(b, n.rounding) + n.lowest  # TFQ-M2, TFQ-M3, TFQ-N2, TFQ-R1
     factor = factor_of(n, low, high)
-    a, b = narrow(narrow(n.least_t, w) / factor, w), narrow(narrow(n.highest, w) / factor, w)
-    return integral(narrow(fmin(b, fmax(a, x)) * factor, w), n.rounding)
+    a, b = narrow(narrow(n.least_t, w) / factor, w), narrow(narrow(n.highest, w) / factor, w)  # TFQ-S3
+    clipped = fmin(b, fmax(a, x))  # TFQ-S4, TFQ-K1
+    return integral(narrow(clipped * factor, w), n.rounding)  # TFQ-S4, TFQ-R1, TFQ-R2, TFQ-R3
 
 
 cdef inline double settled(double v, double error, int rounding, bint *doubtful) noexcept nogil:
-    """What v, known to within `error`, rounds to; doubtful if that is not one integer, FAR or more as it is."""
+    """The integer that v, known to within `error`, rounds to; doubtful if there are two. From FAR on v decides."""
     cdef double below = integral(v - error, rounding)
     if error == 0.0 or fabs(v) >= FAR:
         return integral(v, rounding)
@@ -112,26 +115,26 @@ cdef inline double settled(double v, double error, int rounding, bint *doubtful)
 
 
 cdef double closed(Node *n, double x, double low, double high, bint *doubtful) noexcept nogil:
-    """Real arithmetic, or an answer in doubt; NaN where the document is silent or it divides by zero."""
+    """Real arithmetic; NaN where the document is silent or divides by 0. `doubtful` is set if doubles can't decide."""
     cdef double bound = 2.0**-50, v, other, from_min, from_max
     if n.mode == COMBINED:
         if not n.combines or high == low:
             return NAN
-        v = (fmin(fmax(x, low), high) - low) * (n.count - 1.0) / (high - low)
-        return settled(v - n.offset, bound * (v + n.offset), n.rounding, doubtful)
+        v = (fmin(fmax(x, low), high) - low) * (n.count - 1.0) / (high - low)  # TFQ-K1, TFQ-C1, TFQ-C2, TFQ-N2
+        return settled(v - n.offset, bound * (v + n.offset), n.rounding, doubtful)  # TFQ-C3, TFQ-R1
     if n.mode == FIRST:
         if high == low:
             return NAN
-        v = fmin(fmax(x, low), high) * (n.count - 1.0) / (high - low)
+        v = fmin(fmax(x, low), high) * (n.count - 1.0) / (high - low)  # TFQ-K1, TFQ-M1
         other = low * (n.count - 1.0) / (high - low)
-        v = settled(v, bound * fabs(v), n.rounding, doubtful)
-        return v + n.lowest - settled(other, bound * fabs(other), n.rounding, doubtful)
+        v = settled(v, bound * fabs(v), n.rounding, doubtful)  # TFQ-M2, TFQ-R1
+        return v + n.lowest - settled(other, bound * fabs(other), n.rounding, doubtful)  # TFQ-M2, TFQ-M3, TFQ-N2
     v = x * MAX_FLOAT
-    from_min = x * n.least_t / low if n.least_t * low > 0.0 else v
-    from_max = x * n.highest / high if n.highest * high > 0.0 else v
-    v = fmin(from_min, from_max) if x > 0.0 else fmax(from_min, from_max)
-    v = settled(v, bound * fabs(v), n.rounding, doubtful)
-    return fmin(fmax(v, n.least_t), n.highest)
+    from_min = x * n.least_t / low if n.least_t * low > 0.0 else v  # TFQ-S2, TFQ-N1
+    from_max = x * n.highest / high if n.highest * high > 0.0 else v  # TFQ-S2
+    v = fmin(from_min, from_max) if x > 0.0 else fmax(from_min, from_max)  # TFQ-S1
+    v = settled(v, bound * fabs(v), n.rounding, doubtful)  # TFQ-S4, TFQ-R1, TFQ-R2, TFQ-R3
+    return fmin(fmax(v, n.least_t), n.highest)  # TFQ-S3, TFQ-S4, TFQ-K1
 
 
 def output(problem, working, mode):
@@ -147,7 +150,7 @@ def output(problem, working, mode):
 
 cdef list loop(problem, bint working, str mode, const double[::1] x, const double[::1] low, const double[::1] high,
                int64_t[::1] codes, uint8_t[::1] states):
-    """Fills in what doubles can decide; the places of all else."""
+    """Fills in the results that doubles can decide; returns the indices of the others."""
     cdef Py_ssize_t i
     cdef Node n = node_of(problem, mode)
     cdef bint doubtful
@@ -167,8 +170,8 @@ cdef list loop(problem, bint working, str mode, const double[::1] x, const doubl
         if doubtful:
             doubts.append(i)
             continue
-        # least_t is the lowest of the type where narrow_range has no part
-        codes[i] = <int64_t> fmin(fmax(value, n.least_t), n.highest)
+        # least_t is the type's lowest value unless narrow_range raises it
+        codes[i] = <int64_t> fmin(fmax(value, n.least_t), n.highest)  # TFQ-M4
         states[i] = in_range if n.mode == FIRST or codes[i] == value else out_of_range
     return doubts
 
@@ -185,24 +188,25 @@ def by_integers(problem, mode, x, low, high):
     steps = (1 << kind.bits) - 1
     if constants["mode"] == "SCALED":
         numerator, denominator = factor_ratio(constants, low, high)
-        value = integers.round_ratio(x * numerator, denominator, mode)
-        return min(max(value, constants["lowest"]), constants["highest"])
+        value = integers.round_ratio(x * numerator, denominator, mode)  # TFQ-S4, TFQ-R1, TFQ-R2
+        return min(max(value, constants["lowest"]), constants["highest"])  # TFQ-S3, TFQ-S4
+    clipped = min(max(x, low), high)  # TFQ-K1
     if constants["mode"] == "MIN_COMBINED":
-        shifted = (min(max(x, low), high) - low) * steps - (128 if kind.signed else 0) * (high - low)
-        return integers.round_ratio(shifted, high - low, mode)
-    clipped = min(max(x, low), high)
-    quotients = [integers.round_ratio(value * steps, high - low, mode) for value in (clipped, low)]
-    return min(max(quotients[0] - quotients[1] + kind.lowest, kind.lowest), kind.highest)
+        offset = 128 if kind.signed else 0  # TFQ-C3
+        shifted = (clipped - low) * steps - offset * (high - low)  # TFQ-C1, TFQ-C2
+        return integers.round_ratio(shifted, high - low, mode)  # TFQ-C1, TFQ-R1
+    quotients = [integers.round_ratio(value * steps, high - low, mode) for value in (clipped, low)]  # TFQ-M1, TFQ-M2
+    return min(max(quotients[0] - quotients[1] + kind.lowest, kind.lowest), kind.highest)  # TFQ-M3, TFQ-M4
 
 
 def factor_ratio(constants, low, high):
-    """scale_factor for a range in units of 2^-149, in their reciprocal, as numerator and positive denominator."""
+    """scale_factor as numerator and positive denominator, in units of 2^149 for a range in units of 2^-149."""
     largest = integers.units(MAX_FLOAT), 1 << 2 * integers.UNIT
     first, second = (
         (abs(bound), abs(end)) if end * bound > 0 else largest
         for end, bound in ((low, constants["lowest"]), (high, constants["highest"]))
     )
-    return first if first[0] * second[1] < second[0] * first[1] else second
+    return first if first[0] * second[1] < second[0] * first[1] else second  # TFQ-S1
 
 
 def output_min(problem, working, mode):
@@ -217,7 +221,7 @@ def output_max(problem, working, mode):
 
 def range_end(problem, working, mode, which):
     ends = [tensors.doubles(o, kind) for o, kind in zip(problem.operands, problem.kinds)]
-    values, states = np.zeros(len(ends[0])), np.full(len(ends[0]), IN_RANGE, np.uint8)
+    values, states = np.zeros(len(ends[0])), np.full(len(ends[0]), IN_RANGE, np.uint8)  # TFQ-O2
     for i, (low, high) in enumerate(zip(*ends)):
         values[i], states[i] = one_end(problem, working, mode, float(low), float(high), which)
     return np.where(states == IN_RANGE, tensors.real_codes(values, problem.result), 0), states
@@ -230,12 +234,19 @@ def one_end(problem, bint working, str mode, double low, double high, int which)
     if is_open(&n, low, high):
         return 0.0, UNDEFINED
     if n.mode != SCALED:
-        value = high if which else low
+        value = high if which else low  # TFQ-O1
     elif working:
-        value = narrow(narrow(bound, n.work) / factor_of(&n, low, high), n.work)
+        value = narrow(narrow(bound, n.work) / factor_of(&n, low, high), n.work)  # TFQ-O1, TFQ-S3
     else:
         numerator, denominator = factor_ratio(problem.constants, integers.units(low), integers.units(high))
         value = integers.ratio_to_real(
             int(bound) * denominator, numerator << integers.UNIT, tensors.format_of(problem.result)
         )
     return value, ZERO if value == 0.0 else IN_RANGE
+
+
+LOOPS = {
+    "tensorflow.QuantizeV2": output,
+    "tensorflow.QuantizeV2:output_min": output_min,
+    "tensorflow.QuantizeV2:output_max": output_max,
+}

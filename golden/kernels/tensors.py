@@ -1,4 +1,4 @@
-"""Between codes and doubles, for the kernels: NumPy's and ml_dtypes' own conversions, all of them exact."""
+"""Conversions between codes and doubles, for the kernels: NumPy's and ml_dtypes' own, all of them exact."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import numpy as np
 from tiebreak.golden.elements import FloatType, IntegerType, numpy_dtype
 from tiebreak.golden.problem import Array
 
-MODE_NUMBERS = {  # of integral.pxd
+MODE_NUMBERS = {  # the numbers that integral.pxd gives the modes
     "ROUND_NEAREST_TOWARD_EVEN": 0,
     "ROUND_NEAREST_TOWARD_INFINITY": 1,
     "ROUND_NEAREST_TOWARD_ZERO": 2,
@@ -36,7 +36,7 @@ def format_of(kind: FloatType) -> tuple[int, int, float]:
 
 
 def real_codes(values: Array, kind: FloatType) -> Array:
-    """The codes (int64) of doubles that `kind` holds exactly, of infinities, and the one that stands for NaN."""
+    """The codes (int64) of doubles that `kind` holds exactly, of infinities and of NaN (one pattern for all)."""
     assert kind.nan_bits is not None
     narrow = np.ascontiguousarray(values.astype(numpy_dtype(kind.name)))
     codes = narrow.view(f"uint{kind.bits}").astype(np.uint64).view(np.int64)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from numbers import Integral
-from typing import Any
+from typing import Any, Literal
 
 from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES
 from tiebreak.golden.errors import InvalidInput
@@ -14,13 +14,21 @@ from tiebreak.golden.problem import Array, Problem
 from tiebreak.golden.samples.model import Sample
 from tiebreak.golden.vector_inputs.by_theme import Theme
 
+# What a clause is about. Formulas and kernels show each clause of the kinds in ARITHMETIC at the step that follows it.
+# A "placement" clause says which element of a parameter belongs to which of the input, a "signature" clause which
+# types, shapes, attributes and versions a node has: a formula, which has one element of each operand, shows neither.
+Kind = Literal["formula", "rounding", "saturation", "placement", "signature", "unspecified"]
+ARITHMETIC: tuple[Kind, ...] = ("formula", "rounding", "saturation")
+
 
 @dataclass(frozen=True)
 class Clause:
     """One normative statement (or, if `unspecified`, one thing that the document leaves open).
 
-    `when` and `situation` say which cases can show it, for counting generated checks: attribute values, and a key of
-    conformance.cases.situations.SITUATIONS; without them every case of the operator does.
+    `id` is the operator's prefix, a letter and a number: NGQ-R5. Operator.letters gives the letter's kind.
+
+    `when` (attribute values) and `situation` (a key of conformance.cases.situations.SITUATIONS) say which cases can
+    show it, so that generated checks can be counted. Without them every case of the operator can.
     """
 
     id: str
@@ -33,7 +41,7 @@ class Clause:
 
 @dataclass(frozen=True)
 class Answer:
-    """What one authority says to a contested question, and what follows for the contest's witness.
+    """One authority's answer to a contested question, and what follows for the contest's witness.
 
     `gives` are the first output's values in row-major order, or a text (an error, for instance). `judged` marks the
     answer that Tiebreak's truths follow.
@@ -83,7 +91,7 @@ class Attribute:
             return value
 
     def is_default(self, value: Any) -> bool:
-        """Whether a value in the node's form says what an absent attribute means."""
+        """Whether a value in the node's form is the default of an optional attribute."""
         return not self.required and type(value) is type(self.default) and bool(value == self.default)
 
 
@@ -103,16 +111,19 @@ class Operator:
     """One specified operator.
 
     `family` is "quantize" (real to quantized), "dequantize" (quantized to real) or "fake" (real to real).
-    `forms` are the names of its inputs, one tuple for each document that names them differently; `outputs` the names
-    of its outputs. `signature` gives the element types of a node's inputs and outputs from the types asked for and its
-    attributes; InvalidInput if the document allows no such node. `pose` turns a node with inputs into one problem for
-    each output; InvalidInput for shapes that do not fit. `saturates` says whether the document defines results beyond
-    the output type's range. `modes_of` gives the rounding modes that the document allows a node's attributes: one if it
-    says which, several if it leaves that open, none if nothing is rounded to an integer.
+    `forms` are the names of its inputs, one tuple for each document that names them differently; `outputs` are the
+    names of its outputs.
+    `signature` gives the element types of a node's inputs and outputs, from the types asked for and its attributes. It
+    raises InvalidInput if the document allows no such node.
+    `pose` turns a node with inputs into one problem for each output. It raises InvalidInput for shapes that do not fit.
+    `saturates` says whether the document defines results beyond the output type's range.
+    `modes_of` gives the rounding modes that the document allows for a node's attributes: one if it says which, several
+    if it leaves that open, none if nothing is rounded to an integer.
+    `letters` are the letters in the ids of the clauses of each kind, such as R in NGQ-R5; U is always unspecified.
     `roles` names the clause for each thing that a vector's theme or a cause may be about.
-    `themes` are the quantize family's own golden vectors, for the pairs of `themed` (all pairs of types, if neither
-    that nor `samples` is given); `samples` are those of every other node, for one pair of types of `files`. The second
-    type of such a pair may have a suffix, "int8-further", where the plain pair is a themed one.
+    `themes` are the golden vectors of the quantize family alone, for the pairs of `themed`: all pairs of types, if
+    neither that nor `samples` is given. `samples` are those of every other node, for one pair of types of `files`. The
+    second type of such a pair may have a suffix, "int8-further", where the plain pair is a themed one.
     """
 
     id: str
@@ -130,6 +141,7 @@ class Operator:
     pose: Callable[[Node, tuple[Array, ...]], tuple[Problem, ...]]
     modes_of: Callable[[Mapping[str, Any]], tuple[str, ...]]
     roles: Mapping[str, str]
+    letters: Mapping[Kind, str]
     steps: tuple[str, ...]
     mode_clause: Callable[[str], str] = lambda mode: ""
     saturates: bool = False
@@ -150,6 +162,14 @@ class Operator:
     def clause(self, id: str) -> Clause:
         return next(clause for clause in self.clauses if clause.id == id)
 
+    def kind(self, clause: Clause) -> Kind:
+        """What a clause is about, by the letter in its id."""
+        letter = clause.id.removeprefix(f"{self.prefix}-")[0]
+        for kind, letters in self.letters.items():
+            if letter in letters:
+                return kind
+        return "unspecified"
+
     def attribute(self, name: str) -> Attribute:
         """The attribute of this name; InvalidInput lists the ones there are."""
         for attribute in self.attributes:
@@ -159,7 +179,7 @@ class Operator:
         raise InvalidInput(f"{self.id} has no attribute {name!r}; it has: {known}")
 
     def default(self, attribute: str) -> Any:
-        """What an absent attribute means; None if it must be there. InvalidInput if there is none of this name."""
+        """The value that an absent attribute means; None if it is required. InvalidInput for an unknown name."""
         return self.attribute(attribute).default
 
     def allowed_modes(self, attributes: Mapping[str, Any]) -> tuple[str, ...]:
@@ -167,7 +187,7 @@ class Operator:
         return self.modes_of(attributes)
 
     def parse_attributes(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Validated attributes in the node's form, required ones present, absent optional ones left off."""
+        """Validated attributes in the node's form. Required ones must be present; optional ones may be absent."""
         parsed = self.parse_attributes_given(given)
         for attribute in self.attributes:
             if attribute.required and attribute.name not in parsed:
@@ -178,13 +198,13 @@ class Operator:
         return any(attribute.name == name for attribute in self.attributes)
 
     def parse_attributes_given(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Like parse_attributes, for a choice among nodes: required attributes may be absent."""
+        """Like parse_attributes, but required attributes may be absent: for filters over many nodes."""
         return {name: self._parse(self.attribute(name), value) for name, value in given.items()}
 
     def normalised(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Attributes in the node's form, those left off that say what their absence means.
+        """Attributes in the node's form, without those that only repeat their default.
 
-        What the operator has not, or does not allow, stays: a forbidden call is a node too.
+        Unknown attributes and forbidden values stay: a forbidden call is a node too.
         """
         known = {attribute.name: attribute for attribute in self.attributes}
         meant = {name: known[name].meaning(value) if name in known else value for name, value in given.items()}

@@ -110,6 +110,7 @@ OPERATOR = Operator(
         "difference = input - zero_point, of integers, exact, then rounded to the output's type",
         "output = difference * scale, rounded to the output's type",
     ),
+    letters={"formula": "F", "placement": "A", "signature": "STO"},
     roles={
         "difference": "NGD-F1",
         "product": "NGD-F2",

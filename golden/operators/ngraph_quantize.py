@@ -201,6 +201,7 @@ OPERATOR = Operator(
         "output = rounded + zero_point, an integer sum, exact",
     ),
     mode_clause=MODE_CLAUSES.__getitem__,
+    letters={"formula": "F", "rounding": "R", "placement": "A", "signature": "STO"},
     roles={
         "quotient": "NGQ-F1",
         "round-first": "NGQ-F2",

@@ -137,7 +137,7 @@ INPUTS = VERSIONS[25].narrow
 
 
 def asked(types: Types, attributes: Mapping[str, Any]) -> tuple[str, str, str, Mapping[str, Any]]:
-    """What a version must allow: types of y, x_scale and x; attributes."""
+    """What a version must allow: the types of y, x_scale and x, and the attributes."""
     return types.real, types.scale or types.real, types.quantized, attributes
 
 
@@ -255,6 +255,7 @@ OPERATOR = Operator(
     optional_inputs=1,
     opsets=OPSETS,
     first_opset=first_opset,
+    letters={"formula": "FE", "placement": "GBA", "signature": "TOIXSV"},
     roles={
         "difference": "OND-F1",
         "product": "OND-F2",

@@ -128,7 +128,10 @@ def spread(operator: str, attributes: Mapping[str, Any], x: tuple[int, ...], sca
 
 
 def check_zero_point(operator: str, scale: tuple[int, ...], zero_point: tuple[int, ...] | None) -> None:
-    """One element in one dimension passes for a scalar: ONNX's own node tests have such zero points."""
+    """InvalidInput unless the zero point has the scale's shape.
+
+    Beside a scalar scale, a zero point of shape [1] passes: ONNX's own node tests have such zero points.
+    """
     if zero_point is not None and zero_point != scale and not (scale == () and zero_point == (1,)):
         raise InvalidInput(f"{operator}: zero point of shape {list(zero_point)}, scale {list(scale)}")
 
@@ -137,7 +140,7 @@ def is_one_for_all(attributes: Mapping[str, Any], x: tuple[int, ...], scale: tup
     """Whether a scale of this shape serves the whole input: a scalar, or one element beside a 1-D input.
 
     With rank 1 per-tensor quantization is applied (axis attribute's text); ONNX Runtime's own tests have such scales.
-    Not where a node names an axis, or blocks (contested). Its attributes have no defaults in them.
+    A node that names an axis, or blocks, is excluded (contested). `attributes` must hold no default values.
     """
     return scale == () or (scale == (1,) and len(x) == 1 and not {"axis", "block_size"} & set(attributes))
 
@@ -145,7 +148,7 @@ def is_one_for_all(attributes: Mapping[str, Any], x: tuple[int, ...], scale: tup
 def placed(
     operator: str, attributes: Mapping[str, Any], x: tuple[int, ...], scale: tuple[int, ...], opset: int
 ) -> Callable[[Array], Array]:
-    """How a parameter of shape `scale` is laid over an input of shape `x`."""
+    """The function that lays a parameter of shape `scale` over an input of shape `x`, flat."""
     block, axis = attributes.get("block_size", 0), attributes.get("axis", DEFAULT_AXIS)
     if is_one_for_all(attributes, x, scale):
         return lambda parameter: np.ascontiguousarray(np.broadcast_to(parameter.reshape(()), x)).reshape(-1)
@@ -168,7 +171,7 @@ def placed(
 def in_blocks(
     operator: str, block: int, axis: int, x: tuple[int, ...], scale: tuple[int, ...]
 ) -> Callable[[Array], Array]:
-    """Every scale stands for `block` neighbours along the axis, the last one for what is left."""
+    """Like `placed`, where each scale serves `block` neighbours along the axis, and the last one what is left."""
     wanted = tuple(-(-size // block) if i == axis else size for i, size in enumerate(x))
     if scale != wanted:
         raise InvalidInput(

@@ -1,7 +1,7 @@
 """`onnx.QuantizeLinear` of every operator set from 10 to 25.
 
-Nodes whose x and y_scale are of one real type, with an integer output of 4 to 16 bits and a scalar scale or one axis,
-pose a Quantization; all others an Elementwise.
+Nodes whose x and y_scale have one real type, with an integer output of 4 to 16 bits and a scalar scale or one axis, are
+solved as a Quantization; all others are solved element by element (Elementwise).
 """
 
 from __future__ import annotations
@@ -248,7 +248,7 @@ def scale_axes(attributes: Mapping[str, Any], shape: tuple[int, ...], scale_shap
 
 
 def asked(types: Types, attributes: Mapping[str, Any]) -> tuple[str, str, str, Mapping[str, Any]]:
-    """What a version must allow: types of x, y_scale and y; attributes."""
+    """What a version must allow: the types of x, y_scale and y, and the attributes."""
     return types.real, scale_type(types), types.quantized, attributes
 
 
@@ -273,7 +273,7 @@ def signature(types: Types, attributes: Mapping[str, Any]) -> tuple[tuple[str, .
 
 
 def is_classic(node: Node) -> bool:
-    """Whether a node is a plain quantization; all versions' texts are the same for these."""
+    """Whether a node is a plain quantization, of which every version of the document says the same."""
     plain = not set(node.attributes) - {"axis"} and node.inputs[1].dtype == node.inputs[0].dtype
     return plain and node.input_type in CLASSIC_REALS and node.output_type in CLASSIC_OUTPUTS
 
@@ -298,7 +298,7 @@ def pose_classic(node: Node, inputs: tuple[Array, ...]) -> Quantization:
 
 
 def pose_other(node: Node, inputs: tuple[Array, ...]) -> Elementwise:
-    """Every element with its own scale and zero point; `division` says whether the document says in which type."""
+    """The problem element by element; `division` tells whether the document names the type of the division."""
     x, scale, *rest = inputs
     zero_point = rest[0] if rest else None
     scales, zeros = linear.spread(ID, node.attributes, x.shape, scale, zero_point, node.opset)
@@ -351,6 +351,7 @@ OPERATOR = Operator(
     opsets=OPSETS,
     first_opset=first_opset,
     mode_clause=lambda mode: "ONQ-R1",
+    letters={"formula": "FP", "rounding": "R", "saturation": "CE", "placement": "GBA", "signature": "TOIXSV"},
     roles={
         "quotient": "ONQ-F1",
         "round-first": "ONQ-F2",

@@ -1,4 +1,4 @@
-"""Themes of onnx.QuantizeLinear's own: axes, ranks, and no zero point."""
+"""Themes of vectors for onnx.QuantizeLinear alone: axes, ranks, and no zero point."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ SHAPES: tuple[tuple[tuple[int, ...], int | None], ...] = (
 
 
 def axes_theme(s: Setting) -> Iterator[Sketch]:
-    """Per-axis scales on every axis, counted from the front and the back, and by default; and per-tensor ranks."""
+    """Per-axis scales on every axis, counted from the front, from the back and by default; then per-tensor scales."""
     for shape, axis in SHAPES:
         name = f"axis-{'x'.join(map(str, shape))}-{'default' if axis is None else axis}"
         attributes = {} if axis is None else {"axis": axis}

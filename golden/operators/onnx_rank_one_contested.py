@@ -19,7 +19,7 @@ X = (4, 8, 12)
 
 @dataclass(frozen=True)
 class Told:
-    """Where an operator's documents say what: `own` in its description, `rank` the sentence about inputs of rank 1."""
+    """Which document of an operator says what: `own` its description, `rank` the sentence about inputs of rank 1."""
 
     prefix: str
     letters: str
@@ -39,7 +39,7 @@ class Told:
         return Contest(self.prefix + name, question, touched, node | {"attributes": given}, inputs, answers)
 
     def gives(self, *scales: float) -> tuple[float, ...]:
-        """X, or as much of it as there are scales, by these scales and the zero point 0."""
+        """The results of X, or of as many of its elements as there are scales, with these scales and zero point 0."""
         pairs = zip(X, scales, strict=False)
         return tuple(float(x / scale if self.quantizes else x * scale) for x, scale in pairs)
 

@@ -134,7 +134,7 @@ def signature(types: Types, attributes: Mapping[str, Any]) -> tuple[tuple[str, .
 
 
 def pose(node: Node, inputs: tuple[Array, ...]) -> tuple[Elementwise, ...]:
-    """Each limit on its own against the shape of X. InvalidInput if one does not fit."""
+    """Broadcasts each limit on its own to the shape of X. InvalidInput if one does not fit."""
     shape, rule = inputs[0].shape, node.attributes.get("auto_broadcast", "numpy")
     for name, limit in zip(LIMITS, inputs[1:], strict=True):
         check_shape(name, limit.shape, shape, rule)
@@ -337,6 +337,7 @@ OPERATOR = Operator(
         "product = fraction * (output_high - output_low), both rounded to the type",
         "output = product + output_low, rounded to the type",
     ),
+    letters={"formula": "F", "saturation": "I", "signature": "LST", "placement": "A"},
     roles={
         "below": "OVF-F1",
         "above": "OVF-F2",

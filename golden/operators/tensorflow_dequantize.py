@@ -301,6 +301,7 @@ OPERATOR = Operator(
         "SCALED: min_expected_T, max_expected_T and the input as float32; each quotient rounded to float32",
         "SCALED: output = input * factor, rounded to float32",
     ),
+    letters={"formula": "CMSN", "placement": "A", "signature": "TG"},
     roles={
         "combined": "TFD-C1",
         "range-of-T": "TFD-C2",

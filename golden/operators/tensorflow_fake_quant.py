@@ -8,14 +8,14 @@ from typing import Any
 
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Node
-from tiebreak.golden.operators.model import Answer, Attribute, Clause, Contest, Operator, Types, parse_boolean
+from tiebreak.golden.operators.model import Answer, Attribute, Clause, Contest, Kind, Operator, Types, parse_boolean
 from tiebreak.golden.problem import Array, Elementwise, flat, kind_of
 from tiebreak.golden.rounding import ROUND_MODES, is_nearest
 from tiebreak.golden.samples import tensorflow_fake_quant as samples
 
 DOCUMENT = "TensorFlow API documentation, FakeQuantWithMinMaxVars"
 KERNEL = "TensorFlow 2.21, CPU kernel"
-MODE = "ROUND_NEAREST_TOWARD_EVEN"  # where one is needed; modes_of has all that are allowed
+MODE = "ROUND_NEAREST_TOWARD_EVEN"  # the problem's own; modes_of gives all that are allowed
 FORMULA = (
     "q = round((clamp(inputs, min_adj, max_adj) - min_adj) / scale) + lowest; "
     "outputs = (q - lowest + round(min / scale)) * scale"
@@ -78,6 +78,9 @@ def clauses(prefix: str, document: str) -> tuple[Clause, ...]:
     )
 
 
+LETTERS: Mapping[Kind, str] = {"formula": "FA", "placement": "G", "signature": "NST"}
+
+
 def shared_roles(prefix: str) -> dict[str, str]:
     names = {
         "clamp": "F1",
@@ -132,14 +135,14 @@ def signature(types: Types, attributes: Mapping[str, Any]) -> tuple[tuple[str, .
 
 
 def modes_of(attributes: Mapping[str, Any]) -> tuple[str, ...]:
-    """The document says "round" and no more."""
+    """All nearest modes: the document says "round" and no more."""
     return tuple(mode for mode in ROUND_MODES if is_nearest(mode))
 
 
 def posed_as(
     shape_of_range: Callable[[Node, tuple[int, ...]], tuple[int, ...]],
 ) -> Callable[[Node, tuple[Array, ...]], tuple[Elementwise, ...]]:
-    """A pose that wants min and max of a shape that the inputs' shape gives; they broadcast on the last axis."""
+    """A pose function; `shape_of_range` gives the shape that min and max must have. They broadcast on the last axis."""
 
     def pose(node: Node, inputs: tuple[Array, ...]) -> tuple[Elementwise, ...]:
         x, low, high = inputs
@@ -286,6 +289,7 @@ OPERATOR = Operator(
     signature=signature,
     pose=posed_as(lambda node, shape: ()),
     modes_of=modes_of,
+    letters=LETTERS,
     roles=shared_roles("TFF") | {"range": "TFF-G1"},
     steps=STEPS,
     files=(("float32", "float32"),),

@@ -39,6 +39,7 @@ OPERATOR = Operator(
     signature=per_tensor.signature,
     pose=per_tensor.posed_as(channels),
     modes_of=per_tensor.modes_of,
+    letters=per_tensor.LETTERS,
     roles=per_tensor.shared_roles("TFC") | {"range": "TFC-G1", "rank": "TFC-G2"},
     steps=per_tensor.STEPS,
     files=(("float32", "float32"),),

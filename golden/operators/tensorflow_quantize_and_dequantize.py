@@ -196,7 +196,7 @@ def check_range_shapes(node: Node, given: list[Array], wanted: tuple[int, ...]) 
 
 
 def measured(x: Array, axes: tuple[int, ...]) -> list[Array]:
-    """The least and the greatest value of all, or of each slice; NaN if there is one. Nothing for an empty slice."""
+    """The least and the greatest value of the input, or of each slice; NaN where there is one, 0 for an empty input."""
     others = tuple(axis for axis in range(x.ndim) if axis not in axes)
     if not x.size:
         return [np.zeros([x.shape[axis] for axis in axes], x.dtype)] * 2
@@ -354,6 +354,7 @@ OPERATOR = Operator(
         "output = that integer / scale_factor",
         "everything is rounded to the input's type; the least and greatest value of an input are exact",
     ),
+    letters={"formula": "EQSFR", "rounding": "M", "placement": "X", "signature": "TH"},
     roles={
         "version": "TQD-E1",
         "signed": "TQD-Q1",

@@ -245,7 +245,7 @@ def constants_of(node: Node) -> dict[str, Any]:
 
 
 def parse_least(value: Any) -> float:
-    """A number of the attribute's type, float32; whatever that holds as it holds 0.01 is 0.01."""
+    """A finite number within float32, the attribute's type; a number that float32 holds as it holds 0.01 is 0.01."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise ValueError(f"{value!r} is not a finite number")
     number = int(value) if isinstance(value, Integral) else float(value)
@@ -296,6 +296,7 @@ OPERATOR = Operator(
         "SCALED: scale_factor, the smaller; min_T / scale_factor and max_T / scale_factor, each rounded to float32",
         "SCALED: clipped input * scale_factor, rounded to float32; output = round(that), clamped to [min_T, max_T]",
     ),
+    letters={"formula": "CMSNEO", "saturation": "K", "rounding": "R", "placement": "A", "signature": "TG"},
     roles={
         "combined": "TFQ-C1",
         "range-of-T": "TFQ-C2",

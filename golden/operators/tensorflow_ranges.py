@@ -1,4 +1,4 @@
-"""What QuantizeV2 and Dequantize share: documents, types, modes, and ranges of their own for slices."""
+"""What QuantizeV2 and Dequantize share: documents, types, modes, and the ranges of a tensor's slices."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from tiebreak.golden.elements import FLOAT_TYPES, FloatType, Real, decode, encode
-from tiebreak.golden.formulas.quantize import quantize_quotient, quotient
+from tiebreak.golden.formulas.ngraph_quantize import quantize_quotient, quotient
 from tiebreak.golden.problem import IN_RANGE
 from tiebreak.golden.vector_inputs.by_theme import (
     HALF,

@@ -34,14 +34,17 @@ cdef loop(const double[::1] x, const double[::1] scale, const double[::1] zero_p
     cdef double difference
     cdef uint8_t in_range = IN_RANGE, undefined = UNDEFINED, zero = ZERO
     for i in range(x.shape[0]):
-        difference = x[i] - zero_point[i]
+        difference = x[i] - zero_point[i]  # NGD-F1
         if working:
             difference = narrow(difference, w)
         values[i] = 0.0
-        if not isfinite(scale[i]):
+        if not isfinite(scale[i]):  # NGD-U1
             states[i] = undefined
         elif isfinite(difference) and (difference == 0.0 or scale[i] == 0.0):
-            states[i] = zero
+            states[i] = zero  # NGD-U2
         else:
             states[i] = in_range
-            values[i] = product_narrowed(difference, scale[i], f)
+            values[i] = product_narrowed(difference, scale[i], f)  # NGD-F2
+
+
+LOOPS = {"ngraph.Dequantize": dequantize}

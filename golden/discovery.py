@@ -1,0 +1,30 @@
+"""Registries by discovery: each module of a package declares its own entries, and no central list names them.
+
+Works for Python modules and for compiled ones, in a checkout and in an installed wheel.
+"""
+
+from __future__ import annotations
+
+import pkgutil
+from collections.abc import Iterable
+from importlib import import_module
+from typing import Any
+
+from tiebreak.golden.errors import MachineryFailed
+
+
+def declared(package: str, path: Iterable[str], table: str) -> dict[str, Any]:
+    """All entries of the dictionaries named `table` in a package's modules; a module without one adds none.
+
+    Raises MachineryFailed if two modules declare the same key: one of them may be what an older build left behind.
+    """
+    found: dict[str, Any] = {}
+    origin: dict[str, str] = {}
+    for name in sorted(module.name for module in pkgutil.iter_modules(path)):
+        entries = getattr(import_module(f"{package}.{name}"), table, {})
+        for key in entries:
+            if key in origin:
+                raise MachineryFailed(f"{package}: both {origin[key]} and {name} declare {table}[{key!r}]")
+            origin[key] = name
+        found |= entries
+    return found

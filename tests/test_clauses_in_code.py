@@ -1,0 +1,82 @@
+"""Each clause of arithmetic stands as a comment on the step that follows it, in the formula and in the kernel."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from golden_files import GOLDEN, formula_files, further_files, kernel_files
+
+from tiebreak.golden.elements import FLOAT_TYPES, encode
+from tiebreak.golden.formulas.ngraph_quantize import quotient
+from tiebreak.golden.operators import OPERATORS
+from tiebreak.golden.operators.model import ARITHMETIC, Operator
+from tiebreak.golden.rounding import nearest_toward_even
+
+ID = r"[A-Z]{3}-[A-Z]\d+"
+STEP = re.compile(rf"^\s*[^\s#/].*(?:#|/\*) ({ID}(?:, {ID})*)(?:$|:| \*/)")  # code, then a comment that begins with ids
+SIDES = {"formula": formula_files, "kernel": kernel_files}
+SOURCES = sorted({path for spec in OPERATORS.values() for side in SIDES.values() for path in side(spec)})
+
+
+def on_steps(text: str) -> list[str]:
+    """The ids in comments behind code, in order."""
+    found = (STEP.match(line) for line in text.splitlines())
+    return [name for match in found if match for name in match[1].split(", ")]
+
+
+def missing(spec: Operator, texts: list[str]) -> list[str]:
+    """The clauses of arithmetic that stand on no step of the texts."""
+    named = {name for text in texts for name in on_steps(text)}
+    return [c.id for c in spec.clauses if spec.kind(c) in ARITHMETIC and c.id not in named]
+
+
+def read(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("side", SIDES)
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_each_clause_of_arithmetic_stands_on_a_step(operator: str, side: str) -> None:
+    files = SIDES[side](OPERATORS[operator])
+    names = ", ".join(str(path.relative_to(GOLDEN.parent)) for path in files)
+    assert missing(OPERATORS[operator], [read(path) for path in files]) == [], f"no step with their ids in {names}"
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.name)
+def test_each_id_is_on_a_step_and_of_an_operator_that_the_file_computes(path: Path) -> None:
+    computed = [
+        spec for spec in OPERATORS.values() if path in {*formula_files(spec), *kernel_files(spec), *further_files(spec)}
+    ]
+    known = {clause.id for spec in computed for clause in spec.clauses}
+    assert sorted(set(re.findall(rf"\b{ID}\b", read(path))) - known) == []
+    assert sorted(on_steps(read(path))) == sorted(re.findall(rf"\b{ID}\b", read(path))), "an id away from its step"
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_each_letter_has_one_kind_and_only_unspecified_clauses_have_none(operator: str) -> None:
+    spec = OPERATORS[operator]
+    letters = "".join(spec.letters.values())
+    assert set(letters) == {clause.id[4] for clause in spec.clauses if not clause.unspecified}
+    assert len(letters) == len(set(letters))
+    assert all((spec.kind(clause) == "unspecified") == clause.unspecified for clause in spec.clauses)
+    assert "formula" in spec.letters
+
+
+def test_a_missing_id_and_one_beside_no_step_are_seen() -> None:
+    spec = OPERATORS["ngraph.Dequantize"]
+    assert missing(spec, ["difference = s(x - zero_point)  # NGD-F1", "y = 2 * x /* NGD-F2: a product */ \\"]) == []
+    assert missing(spec, ["difference = s(x - zero_point)  # NGD-F1", "# NGD-F2: a table"]) == ["NGD-F2"]
+    assert missing(spec, ['"""NGD-F1, NGD-F2"""', "/* NGD-F1 */"]) == ["NGD-F1", "NGD-F2"]
+
+
+def test_the_example_of_working_precision_in_the_formulas_docstring() -> None:
+    """0.35 / 0.1 in float32: 3 exactly, 4 in working precision."""
+    real = FLOAT_TYPES["float32"]
+    x, scale = encode(Fraction("0.35"), real), encode(Fraction("0.1"), real)
+    exact, working = (quotient(x, scale, real, working=form) for form in (False, True))
+    assert isinstance(exact, Fraction) and isinstance(working, Fraction)
+    assert exact < working == Fraction("3.5")
+    assert (nearest_toward_even(exact), nearest_toward_even(working)) == (3, 4)

@@ -1,0 +1,65 @@
+"""Formulas and kernels are found where their modules declare them; they agree with the operators."""
+
+from __future__ import annotations
+
+import importlib.machinery
+import sys
+from pathlib import Path
+
+import pytest
+from golden_files import GOLDEN, file_name, keys, problems, source
+
+from tiebreak.golden import kernels, oracle
+from tiebreak.golden.discovery import declared
+from tiebreak.golden.errors import MachineryFailed
+from tiebreak.golden.formulas import FORMULAS
+from tiebreak.golden.kernels import LOOPS
+from tiebreak.golden.operators import OPERATORS
+from tiebreak.golden.problem import Quantization
+
+REGISTRIES = {"FORMULAS": ("formulas", ".py", FORMULAS), "LOOPS": ("kernels", ".pyx", LOOPS)}
+
+
+@pytest.mark.parametrize("table", REGISTRIES)
+def test_operators_formulas_and_kernels_agree(table: str) -> None:
+    folder, suffix, found = REGISTRIES[table]
+    wanted = {key: f"golden/{folder}/{file_name(spec)}{suffix}" for spec in OPERATORS.values() for key in keys(spec)}
+    lacking = [f"{file} has no {table}[{key!r}]" for key, file in wanted.items() if key not in found]
+    assert lacking == []
+    declaring = {key: source(function.__module__, suffix) for key, function in found.items()}  # type: ignore[attr-defined]
+    assert {key: f"golden/{path.relative_to(GOLDEN)}" for key, path in declaring.items()} == wanted
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_each_operator_has_its_three_files(operator: str) -> None:
+    spec = OPERATORS[operator]
+    name = file_name(spec)
+    parts = [f"operators/{name}.py", f"formulas/{name}.py"]
+    parts += ["_kernel.pyx"] if problems(spec) == {Quantization} else [f"kernels/{name}.pyx", f"kernels/{name}.pyi"]
+    assert [f"golden/{part}" for part in parts if not (GOLDEN / part).is_file()] == []
+
+
+def test_each_formula_file_is_used() -> None:
+    used = {source(formula.__module__) for formula in FORMULAS.values()} | {source(oracle.quantize.__module__)}
+    helpers = {GOLDEN / "formulas" / name for name in ("__init__.py", "steps.py")}
+    assert sorted(set(GOLDEN.glob("formulas/*.py")) - helpers - used) == []
+
+
+def test_compiled_modules_are_discovered() -> None:
+    suffixes = tuple(importlib.machinery.EXTENSION_SUFFIXES)
+    files = {str(sys.modules[loop.__module__].__file__) for loop in LOOPS.values()}
+    assert len(files) == len(list(GOLDEN.glob("kernels/*.pyx")))
+    assert all(file.endswith(suffixes) for file in files), files
+    assert declared(kernels.__name__, kernels.__path__, "LOOPS") == LOOPS
+
+
+def test_a_key_that_two_modules_declare_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "declaring_twice"
+    folder.mkdir()
+    for name, text in (("__init__", ""), ("first", "T = {'a': 1}"), ("helper", ""), ("second", "T = {'b': 2}")):
+        (folder / f"{name}.py").write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+    assert declared("declaring_twice", [str(folder)], "T") == {"a": 1, "b": 2}
+    (folder / "third.py").write_text("T = {'a': 3}")
+    with pytest.raises(MachineryFailed, match=r"both first and third declare T\['a'\]"):
+        declared("declaring_twice", [str(folder)], "T")
