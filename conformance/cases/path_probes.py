@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from tiebreak.conformance.cases.situations import exercised
 from tiebreak.conformance.operators import TESTED
-from tiebreak.conformance.operators.model import Axis, Tested
+from tiebreak.conformance.operators.model import Axis, OperatorUnderTest
 from tiebreak.conformance.operators.path_probe import PathProbe, Value
 from tiebreak.golden.elements import ELEMENT_TYPES, FloatType
 from tiebreak.golden.make_node import make_node
@@ -57,22 +57,22 @@ def path_cases(operators: Sequence[str], level: str) -> list[Case]:
     ]
 
 
-def probes() -> list[tuple[Tested, PathProbe]]:
+def probes() -> list[tuple[OperatorUnderTest, PathProbe]]:
     """Every operator's, in the order in which runs number their cases: by family, ONNX's before the others."""
 
-    def place(record: Tested) -> tuple[int, bool]:
+    def place(record: OperatorUnderTest) -> tuple[int, bool]:
         spec = OPERATORS[record.id]
         return FAMILIES.index(spec.family), not spec.opsets
 
     return [(record, probe) for record in sorted(TESTED.values(), key=place) for probe in record.path_probes or ()]
 
 
-def axis_of(record: Tested) -> Axis:
+def axis_of(record: OperatorUnderTest) -> Axis:
     """One that says nothing if the operator has one value of each parameter for all."""
     return record.axis or Axis()
 
 
-def arrangements(record: Tested, probe: PathProbe, level: str) -> Iterator[Arrangement]:
+def arrangements(record: OperatorUnderTest, probe: PathProbe, level: str) -> Iterator[Arrangement]:
     """At quick fewer lengths for an operator's first probe, and for its others a few arrangements only."""
     if level != "quick":
         yield from scan(range(1, LONGEST + 1), probe.scanned)
@@ -95,7 +95,7 @@ def scan(lengths: Sequence[int], values: int) -> Iterator[Arrangement]:
             yield Arrangement((length,), turn, values)
 
 
-def few_arrangements(record: Tested) -> Iterator[Arrangement]:
+def few_arrangements(record: OperatorUnderTest) -> Iterator[Arrangement]:
     """Every value also per tensor with inputs, both in a row and in the shape of the one arrangement per axis."""
     yield from scan((67,), 2)
     for shape in ((3,), (67,), (3, 67)):
@@ -104,7 +104,7 @@ def few_arrangements(record: Tested) -> Iterator[Arrangement]:
     yield Arrangement((67,), constants=(-1,))
 
 
-def shapes(record: Tested, probe: PathProbe) -> Iterator[Arrangement]:
+def shapes(record: OperatorUnderTest, probe: PathProbe) -> Iterator[Arrangement]:
     axis = axis_of(record)
     if not axis.always_last:
         yield from scan_scalars(probe)
@@ -120,7 +120,7 @@ def scan_scalars(probe: PathProbe) -> Iterator[Arrangement]:
         yield Arrangement((), turn)
 
 
-def per_axis(record: Tested) -> Iterator[Arrangement]:
+def per_axis(record: OperatorUnderTest) -> Iterator[Arrangement]:
     """A last axis, a first one, one between, and blocks; every slice has the same parameters."""
     axis = axis_of(record)
     if axis.attribute or axis.broadcast:
@@ -131,7 +131,7 @@ def per_axis(record: Tested) -> Iterator[Arrangement]:
         yield Arrangement((2, 64), axis=1, block=16)
 
 
-def constants(record: Tested, probe: PathProbe) -> Iterator[Arrangement]:
+def constants(record: OperatorUnderTest, probe: PathProbe) -> Iterator[Arrangement]:
     """All parameters built in, in several arrangements; and each of them alone."""
     for shape in ((67,), (3,), (3, 23)):
         yield Arrangement(shape, constants=(-1,))
@@ -143,7 +143,7 @@ def constants(record: Tested, probe: PathProbe) -> Iterator[Arrangement]:
         yield Arrangement((67,), constants=(which,))
 
 
-def case_of(record: Tested, probe: PathProbe, arrangement: Arrangement) -> Case:
+def case_of(record: OperatorUnderTest, probe: PathProbe, arrangement: Arrangement) -> Case:
     node = node_of(record, probe, arrangement)
     first, *others = (tensor.dtype.name for tensor in node.inputs)
     values = probe.values[: arrangement.values or None]
@@ -160,7 +160,7 @@ def case_of(record: Tested, probe: PathProbe, arrangement: Arrangement) -> Case:
     return replace(case, clauses=exercised(case))
 
 
-def node_of(record: Tested, probe: PathProbe, arrangement: Arrangement) -> Node:
+def node_of(record: OperatorUnderTest, probe: PathProbe, arrangement: Arrangement) -> Node:
     """The probe's node with the attributes that the arrangement needs."""
     keywords, axis = dict(probe.node), axis_of(record)
     attributes = dict(keywords.pop("attributes", {}))

@@ -5,15 +5,15 @@ The files without a `TESTED` hold what several operators share: `model` says wha
 
 from __future__ import annotations
 
-from tiebreak.conformance.operators.model import Tested
+from tiebreak.conformance.operators.model import OperatorUnderTest
 from tiebreak.golden.discovery import records
 from tiebreak.golden.operators import OPERATORS
 
 
-def discovered() -> dict[str, Tested]:
+def discovered() -> dict[str, OperatorUnderTest]:
     """By id, in the order of golden's OPERATORS."""
     found = {record.id: record for record in records(__name__, __path__, "TESTED").values()}
     return {operator: found[operator] for operator in OPERATORS if operator in found}
 
 
-TESTED: dict[str, Tested] = discovered()
+TESTED: dict[str, OperatorUnderTest] = discovered()

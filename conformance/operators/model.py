@@ -104,7 +104,7 @@ class AuditedSemantics:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Tested:
+class OperatorUnderTest:
     """All that testing knows of one operator. What its document says is in golden/operators, under the same file name.
 
     Every field is filled, or Absent with a reason.

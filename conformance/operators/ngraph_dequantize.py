@@ -11,7 +11,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from tiebreak.conformance.operators.drawn_tensors import integer_tensor, repeat, shapes
-from tiebreak.conformance.operators.model import Absent, Axis, Cause, Tested, Wanted
+from tiebreak.conformance.operators.model import Absent, Axis, Cause, OperatorUnderTest, Wanted
 from tiebreak.conformance.operators.ngraph_forbidden import forbidden_axes
 from tiebreak.conformance.operators.path_probe import PathProbe
 from tiebreak.golden.elements import ELEMENT_TYPES, FLOAT_TYPES, INTEGER_TYPES, FloatType
@@ -112,7 +112,7 @@ MISTAKES = (
 # Products that other orders of the steps give another result for, both ends, others, and last what gives zero.
 VALUES = (-127, -122, -128, 127, 0, 70, -99)
 
-TESTED = Tested(
+TESTED = OperatorUnderTest(
     id="ngraph.Dequantize",
     plain_nodes=Absent("it does not quantize"),
     draw=draw,

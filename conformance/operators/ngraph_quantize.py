@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from tiebreak.conformance.operators.elementwise import quotient_operands
-from tiebreak.conformance.operators.model import Absent, AuditedSemantics, Axis, PlainNodes, Tested
+from tiebreak.conformance.operators.model import Absent, AuditedSemantics, Axis, OperatorUnderTest, PlainNodes
 from tiebreak.conformance.operators.ngraph_forbidden import forbidden_axes
 from tiebreak.conformance.operators.path_probe import STEP, PathProbe, steps
 from tiebreak.conformance.semantics.quantize import QuantizeArithmetic
@@ -30,7 +30,7 @@ def varying_axes(draw: st.DrawFn, given: Mapping[str, Any], shape: tuple[int, ..
 # What a runtime that has neither a zero point nor a division of its own can run too.
 PLAIN_VALUES = tuple(value if value != value else value * Fraction(1, 4) / STEP for value in steps())
 
-TESTED = Tested(
+TESTED = OperatorUnderTest(
     id="ngraph.Quantize",
     plain_nodes=PlainNodes(attributes, varying_axes),
     draw=Absent("all of its nodes are plain ones"),

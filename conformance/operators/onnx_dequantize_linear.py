@@ -12,7 +12,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from tiebreak.conformance.operators import onnx_linear as linear
-from tiebreak.conformance.operators.model import Absent, Cause, Tested, Wanted
+from tiebreak.conformance.operators.model import Absent, Cause, OperatorUnderTest, Wanted
 from tiebreak.conformance.operators.path_probe import PathProbe
 from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, SMALL_FLOAT_TYPES
 from tiebreak.golden.nodes import Node
@@ -186,7 +186,7 @@ PATH_PROBES = (
     PathProbe("int8-float16", HALF, (TENTH, -77), (-122, -113, -128, 127, 0, 70, -77)),
 )
 
-TESTED = Tested(
+TESTED = OperatorUnderTest(
     id="onnx.DequantizeLinear",
     plain_nodes=Absent("it does not quantize"),
     draw=draw,

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tiebreak.conformance.operators import onnx_linear as linear
 from tiebreak.conformance.operators.elementwise import quotient_operands
 from tiebreak.conformance.operators.forbidden_call import INT8, M22, ForbiddenCall, S
-from tiebreak.conformance.operators.model import AuditedSemantics, Cause, PlainNodes, Tested, Wanted
+from tiebreak.conformance.operators.model import AuditedSemantics, Cause, OperatorUnderTest, PlainNodes, Wanted
 from tiebreak.conformance.operators.path_probe import STEP, PathProbe, steps
 from tiebreak.conformance.operators.shown_case import Situation
 from tiebreak.conformance.semantics.quantize import QuantizeArithmetic
@@ -356,7 +356,7 @@ SITUATIONS: dict[str, Situation] = {
     "a float4_e2m1fn output": lambda s: s.case.node.output_type == "float4_e2m1fn",
 }
 
-TESTED = Tested(
+TESTED = OperatorUnderTest(
     id="onnx.QuantizeLinear",
     plain_nodes=PlainNodes(attributes, varying_axes, CLASSIC_REALS, CLASSIC_OUTPUTS),
     draw=draw,

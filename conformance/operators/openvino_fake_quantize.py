@@ -14,7 +14,15 @@ from hypothesis import strategies as st
 from tiebreak.conformance.operators.drawn_tensors import repeat
 from tiebreak.conformance.operators.elementwise import broadcast_operands
 from tiebreak.conformance.operators.forbidden_call import M22, V3, ForbiddenCall, S
-from tiebreak.conformance.operators.model import Absent, AuditedSemantics, Axis, Cause, Mistake, Tested, Wanted
+from tiebreak.conformance.operators.model import (
+    Absent,
+    AuditedSemantics,
+    Axis,
+    Cause,
+    Mistake,
+    OperatorUnderTest,
+    Wanted,
+)
 from tiebreak.conformance.operators.path_probe import HIGH, LOW, STEP, PathProbe, fake_steps
 from tiebreak.conformance.operators.shown_case import Situation, limits
 from tiebreak.conformance.semantics.fake_quantize import FakeQuantizeArithmetic
@@ -356,7 +364,7 @@ SITUATIONS: dict[str, Situation] = {
     "output limits that are equal or reversed": lambda s: limits(s, 3, np.greater_equal),
 }
 
-TESTED = Tested(
+TESTED = OperatorUnderTest(
     id="openvino.FakeQuantize",
     plain_nodes=Absent("its results are real"),
     draw=draw,

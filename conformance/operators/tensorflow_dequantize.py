@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tiebreak.conformance.operators.drawn_tensors import integer_tensor, shapes
 from tiebreak.conformance.operators.forbidden_call import INT8, M22, V2, V3, ForbiddenCall, S
-from tiebreak.conformance.operators.model import Absent, Axis, Cause, Mistake, Tested, Wanted
+from tiebreak.conformance.operators.model import Absent, Axis, Cause, Mistake, OperatorUnderTest, Wanted
 from tiebreak.conformance.operators.path_probe import PathProbe
 from tiebreak.conformance.operators.tensorflow_ranges import (
     draw_ranges,
@@ -251,7 +251,7 @@ FORBIDDEN_CALLS = (
     ForbiddenCall("TFD-T3", "bfloat16 with SCALED", (M22, S, S), BFLOAT16, {"mode": "SCALED"}, values={1: 0.0}),
 )
 
-TESTED = Tested(
+TESTED = OperatorUnderTest(
     id="tensorflow.Dequantize",
     plain_nodes=Absent("it does not quantize"),
     draw=draw,

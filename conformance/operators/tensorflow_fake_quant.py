@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from tiebreak.conformance.operators import tensorflow_fake_quant_shared as shared
-from tiebreak.conformance.operators.model import Absent, Tested, Wanted
+from tiebreak.conformance.operators.model import Absent, OperatorUnderTest, Wanted
 from tiebreak.conformance.operators.path_probe import STEP, PathProbe, fake_steps
 from tiebreak.conformance.operators.tensorflow_fake_quant_mistakes import MISTAKES
 from tiebreak.golden.samples.model import Tensor, bits
@@ -26,7 +26,7 @@ def draw(draw: st.DrawFn, wanted: Wanted) -> tuple[dict[str, Any], tuple[Tensor,
 
 NARROW = {"attributes": {"num_bits": 4, "narrow_range": True}}
 
-TESTED = Tested(
+TESTED = OperatorUnderTest(
     id="tensorflow.FakeQuantWithMinMaxVars",
     plain_nodes=Absent("its results are real"),
     draw=draw,

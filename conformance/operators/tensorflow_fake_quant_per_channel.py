@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tiebreak.conformance.operators import tensorflow_fake_quant_mistakes as per_tensor
 from tiebreak.conformance.operators import tensorflow_fake_quant_shared as shared
 from tiebreak.conformance.operators.forbidden_call import V2, ForbiddenCall
-from tiebreak.conformance.operators.model import Absent, Axis, Cause, Mistake, Tested, Wanted
+from tiebreak.conformance.operators.model import Absent, Axis, Cause, Mistake, OperatorUnderTest, Wanted
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 from tiebreak.golden.samples.model import Tensor, bits
@@ -60,7 +60,7 @@ def channels_first(node: Node, x: Array, low: Array, high: Array) -> tuple[Array
 PLAIN: Mistake = per_tensor.mistake(per_tensor.PLAIN)
 FIVE_AXES = ForbiddenCall("TFC-G2", "inputs with five axes", ((1, 1, 1, 1, 2), V2, V2), values={1: 0.0})
 
-TESTED = Tested(
+TESTED = OperatorUnderTest(
     id="tensorflow.FakeQuantWithMinMaxVarsPerChannel",
     plain_nodes=Absent("its results are real"),
     draw=draw,

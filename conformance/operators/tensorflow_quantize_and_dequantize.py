@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from tiebreak.conformance.operators.model import Absent, Axis, Cause, Mistake, Tested, Wanted
+from tiebreak.conformance.operators.model import Absent, Axis, Cause, Mistake, OperatorUnderTest, Wanted
 from tiebreak.conformance.operators.path_probe import STEP, PathProbe, fake_steps
 from tiebreak.golden.elements import FLOAT_TYPES, FloatType, decode, encode, neighbour
 from tiebreak.golden.nodes import Node
@@ -241,7 +241,7 @@ MISTAKES: tuple[tuple[Cause, Mistake], ...] = (
 ENDS = (-128 * STEP, 127 * STEP)
 UP = {"real": "float64", "attributes": {"range_given": True, "round_mode": "HALF_UP"}}
 
-TESTED = Tested(
+TESTED = OperatorUnderTest(
     id="tensorflow.QuantizeAndDequantizeV4",
     plain_nodes=Absent("its results are real"),
     draw=draw,

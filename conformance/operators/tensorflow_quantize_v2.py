@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tiebreak.conformance.operators.drawn_tensors import shapes
 from tiebreak.conformance.operators.elementwise import operands_along_axis
 from tiebreak.conformance.operators.forbidden_call import INT8, M22, V2, V3, ForbiddenCall, S
-from tiebreak.conformance.operators.model import Absent, AuditedSemantics, Axis, Tested, Wanted
+from tiebreak.conformance.operators.model import Absent, AuditedSemantics, Axis, OperatorUnderTest, Wanted
 from tiebreak.conformance.operators.path_probe import HIGH, LOW, STEP, PathProbe, steps
 from tiebreak.conformance.operators.tensorflow_quantize_v2_mistakes import MISTAKES
 from tiebreak.conformance.operators.tensorflow_ranges import F32, draw_ranges, end_tensors
@@ -112,7 +112,7 @@ FORBIDDEN_CALLS = (
     forbidden("TFQ-A2", "axis 2 of an input with two axes", V2, axis=2),
 )
 
-TESTED = Tested(
+TESTED = OperatorUnderTest(
     id="tensorflow.QuantizeV2",
     plain_nodes=Absent("it has a range for a scale, and none of its nodes is round(x / scale) + zero_point"),
     draw=draw,
