@@ -167,9 +167,10 @@ SETTINGS = ("TF_ENABLE_ONEDNN_OPTS", "ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA", "
 def kernel_finding() -> Checkup:
     """Whether the compiled kernel gives what a stored golden vector says."""
     from tiebreak.conformance.judging.truths import TruthCache
+    from tiebreak.golden.operators.onnx_quantize_linear import OPERATOR
 
     try:
-        case = plainest_cases(VECTORS / file_name("onnx.QuantizeLinear", "float32", "uint8"), 1)[0]
+        case = plainest_cases(VECTORS / file_name(OPERATOR.id, "float32", "uint8"), 1)[0]
         TruthCache().of(case)
     except (TiebreakError, ImportError, OSError) as error:
         return Checkup(

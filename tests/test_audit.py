@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from tiebreak.cli import main
 from tiebreak.conformance.audit.asking import Asker
-from tiebreak.conformance.audit.operators import ARITHMETICS, arithmetic_of, audited_node
+from tiebreak.conformance.audit.operators import AUDITED, arithmetic_of, audited_node
 from tiebreak.conformance.semantics.model import ANYTHING, Candidates, Probe, codes
 from tiebreak.conformance.semantics.places import place_of, rounded
 from tiebreak.golden import oracle
@@ -155,7 +155,7 @@ def test_what_cannot_be_audited_is_one_line() -> None:
 
 
 def test_facets_and_values_have_words() -> None:
-    for operator in ARITHMETICS:
+    for operator in AUDITED:
         arithmetic = arithmetic_of(audited_node(operator, {}, "", "", 0))
         for facet in (*arithmetic.facets, *arithmetic.specials):
             assert facet.values and all(facet.values.values())

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tiebreak.conformance.cases.situations import SITUATIONS
+from tiebreak.conformance.cases.situations import situations_of
 from tiebreak.golden import oracle
 from tiebreak.golden.elements import ELEMENT_TYPES, FloatType, decode
 from tiebreak.golden.errors import InvalidInput
@@ -113,5 +113,5 @@ def test_operator_is_described_whole(spec: Operator) -> None:
     assert set(spec.roles.values()) <= set(ids)
     assert any(clause.unspecified for clause in spec.clauses)
     assert spec.steps
-    assert {clause.situation for clause in spec.clauses} <= {"", *SITUATIONS}
+    assert {clause.situation for clause in spec.clauses} <= {"", *situations_of(spec.id)}
     assert all(set(clause.when) <= {attribute.name for attribute in spec.attributes} for clause in spec.clauses)

@@ -7,7 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from tiebreak.conformance.cases.situations import SITUATIONS, Shown
+from tiebreak.conformance.cases.situations import SITUATIONS, situations_of
+from tiebreak.conformance.operators import TESTED
+from tiebreak.conformance.operators.shown_case import Shown
 from tiebreak.golden import kernel
 from tiebreak.golden.builder import all_files, file_name
 from tiebreak.golden.operators import OPERATORS
@@ -29,9 +31,20 @@ def test_every_situation_of_a_clause_is_shown_by_some_vectors_and_not_by_others(
     named = {clause.situation for clause in spec.clauses} - {""}
     always, never = set(named), set(named)
     for shown in vectors_shown(spec.id):
-        holds = {situation for situation in always | never if SITUATIONS[situation](shown)}
+        holds = {situation for situation in always | never if situations_of(spec.id)[situation](shown)}
         always, never = always & holds, never - holds
         if not always | never:
             break
     assert not never, f"no vector shows {sorted(never)}"
     assert not always, f"every vector shows {sorted(always)}"
+
+
+def test_every_situation_is_named_by_the_clauses_that_it_is_kept_for() -> None:
+    """Those of several operators in one place, those of one in its record, and none twice."""
+    named = {spec.id: {clause.situation for clause in spec.clauses} - {""} for spec in OPERATORS.values()}
+    for situation in SITUATIONS:
+        assert sum(situation in of_one for of_one in named.values()) > 1, situation
+    for operator, record in TESTED.items():
+        own = set(record.situations or ())
+        assert own <= named[operator]
+        assert not own & set(SITUATIONS).union(*(of_one for other, of_one in named.items() if other != operator))

@@ -9,14 +9,18 @@ import pytest
 from click.testing import CliRunner
 
 from tiebreak.cli import main
-from tiebreak.conformance.running.forbidden import FORBIDDEN
-from tiebreak.golden.operators import get_operator
+from tiebreak.conformance.operators.forbidden_call import ForbiddenCall
+from tiebreak.conformance.running.forbidden import case_of, forbidden_calls
+from tiebreak.golden.operators import OPERATORS, get_operator
+
+CALLS = list(forbidden_calls(tuple(OPERATORS)))
 
 
-@pytest.mark.parametrize("one", FORBIDDEN, ids=lambda one: f"{one.clause} {one.what}")
-def test_each_cites_a_clause_of_its_operator_and_can_be_asked(one: object) -> None:
-    assert one.clause in {clause.id for clause in get_operator(one.operator).clauses}  # type: ignore[attr-defined]
-    case = one.case(3)  # type: ignore[attr-defined]
+@pytest.mark.parametrize(("operator", "call"), CALLS, ids=[f"{call.clause} {call.what}" for _, call in CALLS])
+def test_each_cites_a_clause_of_its_operator_and_can_be_asked(operator: str, call: ForbiddenCall) -> None:
+    assert call.clause in {clause.id for clause in get_operator(operator).clauses}
+    case = case_of(operator, call, 3)
+    assert case.id == f"forbidden/{operator}/3"
     assert len(case.inputs) == len(case.node.inputs)
 
 

@@ -13,18 +13,12 @@ import pytest
 import sample_path_backends
 from rich.console import Console
 
-from tiebreak.conformance.cases.path_probes import (
-    AXIS_ATTRIBUTES,
-    LARGE,
-    PER_CHANNEL,
-    PROBES,
-    Probe,
-    case_of,
-    layouts,
-    path_cases,
-)
+from tiebreak.conformance.cases.path_probes import LARGE, arrangements, axis_of, case_of, path_cases, probes
 from tiebreak.conformance.cases.plan import Selection, plan
 from tiebreak.conformance.judging.truths import TruthCache
+from tiebreak.conformance.operators import TESTED
+from tiebreak.conformance.operators.model import OperatorUnderTest
+from tiebreak.conformance.operators.path_probe import PathProbe
 from tiebreak.conformance.paths.dependence import causes_by_path, path_rows
 from tiebreak.conformance.paths.members import node_key
 from tiebreak.conformance.running.backends import run_cases
@@ -37,6 +31,8 @@ from tiebreak.reports.records import RunRecords, as_run
 from tiebreak.reports.summary import cause_table, json_summary, path_table
 
 LINEAR = "onnx.QuantizeLinear"
+SCANNED = [(record, probe) for record, probe in probes() if probe.scanned]
+OTHERS = [(record, probe) for record, probe in probes() if not probe.scanned]
 BACKENDS = Path(__file__).parent / "sample_path_backends.py"
 TIE, MOVED = "1.6015625", "-4.8046875"  # 2.5 and -7.5 times 41/64
 
@@ -59,21 +55,20 @@ def test_cases_are_the_same_at_every_call_and_each_has_its_id() -> None:
 
 @pytest.mark.parametrize(("level", "most"), [("quick", 600), ("full", 3000)])
 def test_cases_are_not_too_many(level: str, most: int) -> None:
-    assert most / 2 < sum(1 for probe in PROBES for _ in layouts(probe, level)) <= most
+    assert most / 2 < sum(1 for record, probe in probes() for _ in arrangements(record, probe, level)) <= most
 
 
-@pytest.mark.parametrize("operator", [probe.operator for probe in PROBES if probe.scanned])
-def test_at_full_the_telling_values_stand_at_every_position_of_1_to_70(operator: str) -> None:
-    probe = next(probe for probe in PROBES if probe.operator == operator and probe.scanned)
-    found = positions(case_of(probe, layout) for layout in layouts(probe, "full"))
+@pytest.mark.parametrize(("record", "probe"), SCANNED, ids=[record.id for record, _ in SCANNED])
+def test_at_full_the_scanned_values_stand_at_every_position(record: OperatorUnderTest, probe: PathProbe) -> None:
+    found = positions(case_of(record, probe, each) for each in arrangements(record, probe, "full"))
     wanted = {(length, i) for length in range(1, 71) for i in range(length)}
     whole = [code for code, places in found.items() if wanted <= places]
     assert len(whole) == probe.scanned
 
 
 def test_at_quick_every_value_stands_at_every_position_of_some_lengths_and_in_every_tail() -> None:
-    probe = PROBES[0]
-    found = positions(case_of(probe, layout) for layout in layouts(probe, "quick"))
+    record, probe = probes()[0]
+    found = positions(case_of(record, probe, each) for each in arrangements(record, probe, "quick"))
     wanted = {(length, i) for length in (17, 70) for i in range(length)}
     assert len(found) == len(probe.values)
     assert all(wanted <= places for places in found.values())
@@ -91,15 +86,15 @@ def positions(cases: Iterator[Case]) -> dict[int, set[tuple[int, int]]]:
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
-def test_every_layout_is_there(operator: str) -> None:
-    cases = path_cases((operator,), "quick")
+def test_every_arrangement_is_there(operator: str) -> None:
+    cases, axis = path_cases((operator,), "quick"), axis_of(TESTED[operator])
     ranks = {case.inputs[0].ndim for case in cases}
-    assert ranks >= ({1, 2, 4} if operator in PER_CHANNEL else {0, 1, 2, 4})
+    assert ranks >= ({1, 2, 4} if axis.always_last else {0, 1, 2, 4})
     assert max(case.size for case in cases) >= LARGE
     constants = {tuple(case.node.constants) for case in cases}
     names = [tensor.name for tensor in cases[0].node.inputs[1:]]
     assert constants >= {(), tuple(names), *((name,) for name in names)}
-    if operator in AXIS_ATTRIBUTES:
+    if axis.attribute or axis.broadcast:
         per_axis = [case for case in cases if case.inputs[1].size > 1 and not case.node.attributes.get("block_size")]
         assert len({case.inputs[0].shape.index(case.inputs[1].shape[0]) for case in per_axis}) > 1
     for case in cases:
@@ -227,7 +222,7 @@ def test_no_text_claims_inputs_for_a_backend_that_builds_them_in() -> None:
         assert "input" not in told
 
 
-def test_what_the_layouts_do_not_separate_is_named_together() -> None:
+def test_what_the_arrangements_do_not_separate_is_named_together() -> None:
     wanted = {1: 2, 0: 0}  # how many constants: both of them per tensor, none per axis
     cases = [
         case
@@ -241,12 +236,12 @@ def test_what_the_layouts_do_not_separate_is_named_together() -> None:
     }
 
 
-@pytest.mark.parametrize("probe", [probe for probe in PROBES if not probe.scanned], ids=lambda probe: probe.label)
-def test_at_quick_a_few_layouts_separate_constants_from_granularity(probe: Probe) -> None:
-    """Every value stands per tensor and with inputs in an array of the size of the one layout per axis."""
-    cases = [case_of(probe, layout) for layout in layouts(probe, "quick")]
+@pytest.mark.parametrize(("record", "probe"), OTHERS, ids=[f"{record.id} {probe.label}" for record, probe in OTHERS])
+def test_at_quick_a_few_separate_constants_from_granularity(record: OperatorUnderTest, probe: PathProbe) -> None:
+    """Every value stands per tensor and with inputs in an array of the size of the one arrangement per axis."""
+    cases = [case_of(record, probe, each) for each in arrangements(record, probe, "quick")]
     plain = [case for case in cases if case.inputs[0].shape == (3, 67) and not case.node.baked]
-    assert len(plain) == (2 if probe.operator in AXIS_ATTRIBUTES else 1)
+    assert len(plain) == (2 if axis_of(record).attribute or axis_of(record).broadcast else 1)
     assert all(len(set(text_codes(case.inputs[0]))) == len(probe.values) for case in plain)
 
 

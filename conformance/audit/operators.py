@@ -2,48 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from tiebreak.conformance.semantics.fake_quantize import FakeQuantizeArithmetic
+from tiebreak.conformance.operators import TESTED
+from tiebreak.conformance.operators.model import AuditedSemantics
 from tiebreak.conformance.semantics.model import Arithmetic
-from tiebreak.conformance.semantics.quantize import QuantizeArithmetic
-from tiebreak.conformance.semantics.quantize_v2 import QuantizeV2Arithmetic
 from tiebreak.golden.elements import ELEMENT_TYPES, FloatType, IntegerType
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators import get_operator
 
-ARITHMETICS: dict[str, Callable[[Node], Arithmetic]] = {
-    "ngraph.Quantize": QuantizeArithmetic,
-    "onnx.QuantizeLinear": QuantizeArithmetic,
-    "openvino.FakeQuantize": FakeQuantizeArithmetic,
-    "tensorflow.QuantizeV2": QuantizeV2Arithmetic,
-}
-DEFAULTS: dict[str, dict[str, Any]] = {
-    "ngraph.Quantize": {"axes": (), "round_mode": "ROUND_NEAREST_TOWARD_EVEN"},
-    "openvino.FakeQuantize": {"levels": 256},
-}
+AUDITED: dict[str, AuditedSemantics] = {record.id: record.semantics for record in TESTED.values() if record.semantics}
 
 
 def arithmetic_of(node: Node) -> Arithmetic:
     """InvalidInput for an operator or types without a table of facets."""
-    if node.operator not in ARITHMETICS:
-        raise InvalidInput(f"{node.operator}: no table of semantics; there is one for {', '.join(ARITHMETICS)}")
+    if node.operator not in AUDITED:
+        raise InvalidInput(f"{node.operator}: no table of semantics; there is one for {', '.join(AUDITED)}")
     first, result = ELEMENT_TYPES[node.input_type], ELEMENT_TYPES[node.output_type]
     if not isinstance(first, FloatType):
         raise InvalidInput(f"{node.operator}: semantics are known of real inputs, not of {first.name}")
-    if node.operator in ("ngraph.Quantize", "onnx.QuantizeLinear") and not isinstance(result, IntegerType):
+    if get_operator(node.operator).family == "quantize" and not isinstance(result, IntegerType):
         raise InvalidInput(f"{node.operator}: semantics are known of integer outputs, not of {result.name}")
-    return ARITHMETICS[node.operator](node)
+    return AUDITED[node.operator].arithmetic(node)
 
 
 def audited_node(operator: str, attributes: Mapping[str, Any], input_type: str, output_type: str, opset: int) -> Node:
     """The node asked for, with the attributes that make it one scale for all. InvalidInput for a wrong choice."""
-    if operator not in ARITHMETICS:
-        raise InvalidInput(f"audit knows {', '.join(ARITHMETICS)}, not {operator!r}")
-    given = {**DEFAULTS.get(operator, {}), **attributes}
+    if operator not in AUDITED:
+        raise InvalidInput(f"audit knows {', '.join(AUDITED)}, not {operator!r}")
+    given = {**AUDITED[operator].defaults, **attributes}
     spec = get_operator(operator)
     if not spec.quantized_types:
         if input_type and output_type and input_type != output_type:

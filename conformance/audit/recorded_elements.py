@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -10,13 +9,12 @@ from types import MappingProxyType
 
 import numpy as np
 
-from tiebreak.conformance.audit.operators import arithmetic_of
-from tiebreak.conformance.judging.operands import fill, operands
+from tiebreak.conformance.audit.operators import AUDITED, arithmetic_of
 from tiebreak.conformance.semantics.model import ANYTHING, Probe, codes
+from tiebreak.golden.elements import ELEMENT_TYPES, FloatType
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Case, Node
-from tiebreak.golden.problem import Array, Quantization
-from tiebreak.golden.problems import problems_of
+from tiebreak.golden.problem import Array
 
 LAYOUT = ("axis", "axes", "block_size")
 WIDTHS = (4, 8, 16, 32, 64)  # of vector loops
@@ -100,44 +98,18 @@ def answered_case(case: Case, output: Array, wrong: Sequence[int]) -> Answered |
         arithmetic_of(one_for_all(case.node))
     except InvalidInput:
         return None
-    probe = elementwise(case)
+    probe = AUDITED[case.node.operator].elementwise(case)
     if probe is None:
         return None
     came = np.asarray(output[: case.size], np.int64).copy()
-    if case.node.operator == "openvino.FakeQuantize":
-        came = codes(came.astype(np.uint64).astype(f"uint{case.node.real.bits}").view(case.node.outputs[0].dtype))
+    if isinstance(result := ELEMENT_TYPES[case.node.output_type], FloatType):
+        came = codes(came.astype(np.uint64).astype(f"uint{result.bits}").view(case.node.outputs[0].dtype))
     with np.errstate(all="ignore"):  # signalling NaN
         for operand in (probe.x, *probe.others):
             came[~np.isfinite(operand.astype(np.float64))] = ANYTHING
     deviates = np.zeros(case.size, bool)
     deviates[[i for i in wrong if i >= 0]] = True
     return Answered(case, np.arange(case.size), probe, came, deviates)
-
-
-def elementwise(case: Case) -> Probe | None:
-    """Every element's operands: x flat, and the other inputs as long as it."""
-    (problem, *_) = problems_of(case)
-    if isinstance(problem, Quantization):
-        own = operands(case, problem, problem.axes)
-        return Probe(np.ascontiguousarray(own.x), (own.scale, own.zero_point))
-    if case.node.operator == "openvino.FakeQuantize":
-        try:
-            others = tuple(np.broadcast_to(limit, case.inputs[0].shape).reshape(-1) for limit in case.inputs[1:])
-        except ValueError:
-            return None
-        return Probe(case.inputs[0].reshape(-1), others)
-    if case.node.operator == "tensorflow.QuantizeV2":
-        x, axis = case.inputs[0], int(case.node.attributes.get("axis", -1))
-        return Probe(x.reshape(-1), tuple(spread_along(array, axis, x.shape) for array in case.inputs[1:]))
-    return None
-
-
-def spread_along(parameter: Array, axis: int, shape: tuple[int, ...]) -> Array:
-    """A parameter of one value, or with one for each index of an axis, as long as an input of a shape."""
-    if parameter.size == 1:
-        return fill(parameter.reshape(-1), math.prod(shape))
-    lengths = [size if at == axis else 1 for at, size in enumerate(shape)]
-    return np.ascontiguousarray(np.broadcast_to(parameter.reshape(lengths), shape)).reshape(-1)
 
 
 def joined(cases: Sequence[Answered]) -> Probe:

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tiebreak.conformance.audit.operators import AUDITED
 from tiebreak.conformance.semantics.model import Probe
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators import get_operator
 from tiebreak.golden.samples.model import Tensor
 from tiebreak.golden.vector_inputs.by_witness import witnesses_of
 
-KEPT_AS = {"onnx.QuantizeLinear": "ngraph.Quantize"}  # the same arithmetic
-
 
 def stored_probes(node: Node) -> Iterator[Probe]:
     """None of a kind of node for which no witnesses are kept."""
     types = [kind.dtype.name for kind in node.inputs]
-    for _, others, x in witnesses_of(KEPT_AS.get(node.operator, node.operator), kind_of(node)):
+    kept_as = AUDITED[node.operator].witnesses_of or node.operator
+    for _, others, x in witnesses_of(kept_as, kind_of(node)):
         scalars = (Tensor(kind, (), [code]).array() for kind, code in zip(types[1:], others, strict=True))
         yield Probe(Tensor(types[0], (len(x),), x).array(), tuple(scalars))
 

@@ -29,8 +29,8 @@ from hypothesis import strategies as st
 from hypothesis.internal.conjecture import providers
 
 from tiebreak.conformance.cases.situations import exercised
-from tiebreak.conformance.operators import LAYOUTS, SUITES
-from tiebreak.conformance.operators.model import Wanted
+from tiebreak.conformance.operators import TESTED
+from tiebreak.conformance.operators.model import PlainNodes, Wanted
 from tiebreak.golden.elements import FloatType, IntegerType, decode, encode, neighbour, numpy_dtype
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Case, Node
@@ -125,36 +125,47 @@ def nodes(
 ) -> Node:
     """A node of any operator, types, attributes and document form, or of those that are given; for inputs of `rank`."""
     spec = get_operator(operator or draw(st.sampled_from(sorted(OPERATORS))))
-    if spec.id in SUITES and not draws_plainly(draw, spec.id, real, quantized):
-        return draw_suite(draw, spec.id, Wanted(real or "", quantized or "", round_mode or "", rank)).node
+    plain = plain_nodes(draw, spec.id, real, quantized)
+    if plain is None:
+        return draw_other(draw, spec.id, Wanted(real or "", quantized or "", round_mode or "", rank)).node
     rank = draw(st.integers(0, 4)) if rank is None else rank
-    return draw_node(draw, spec.id, rank, {"real": real, "quantized": quantized, "round_mode": round_mode})[0]
+    return draw_node(draw, spec.id, plain, rank, {"real": real, "quantized": quantized, "round_mode": round_mode})[0]
 
 
-def draw_node(draw: st.DrawFn, operator: str, rank: int, given_node: dict[str, Any]) -> tuple[Node, dict[str, Any]]:
-    """A node of the quantize family for inputs of a rank; and its attributes as drawn, defaults written out."""
-    spec, layout = get_operator(operator), LAYOUTS[operator]
-    quantized = given_node.get("quantized") or draw(st.sampled_from(layout.quantized_types or spec.quantized_types))
-    real = given_node.get("real") or draw(st.sampled_from(layout.real_types or spec.real_types))
-    attributes = layout.attributes(draw, rank, given_node.get("round_mode"))
+def draw_node(
+    draw: st.DrawFn, operator: str, plain: PlainNodes, rank: int, given_node: dict[str, Any]
+) -> tuple[Node, dict[str, Any]]:
+    """A plain node for inputs of a rank; and its attributes as drawn, defaults written out."""
+    spec = get_operator(operator)
+    quantized = given_node.get("quantized") or draw(st.sampled_from(plain.quantized_types or spec.quantized_types))
+    real = given_node.get("real") or draw(st.sampled_from(plain.real_types or spec.real_types))
+    attributes = plain.attributes(draw, rank, given_node.get("round_mode"))
     form = draw(st.integers(0, len(spec.forms) - 1))
     zero_point = not (spec.optional_inputs and quantized == "uint8" and draw(st.booleans()))
     node = make_node(operator, real=real, quantized=quantized, attributes=attributes, form=form, zero_point=zero_point)
     return node, attributes
 
 
-def draws_plainly(draw: st.DrawFn, operator: str, real: str | None, quantized: str | None) -> bool:
-    """Whether to draw a plain quantize node of an operator that has other nodes too: every other time, if it can be."""
-    layout = LAYOUTS.get(operator)
-    if layout is None or (quantized and layout.quantized_types and quantized not in layout.quantized_types):
-        return False
-    if real and layout.real_types and real not in layout.real_types:
-        return False
-    return draw(st.booleans())
+def plain_nodes(draw: st.DrawFn, operator: str, real: str | None, quantized: str | None) -> PlainNodes | None:
+    """How to draw a plain node; None if another one is to be drawn.
+
+    Of an operator that has both kinds, every other node is a plain one, as far as plain ones have the types.
+    """
+    plain, draws_others = TESTED[operator].plain_nodes, TESTED[operator].draw
+    if not plain or not draws_others:
+        return plain or None
+    if quantized and plain.quantized_types and quantized not in plain.quantized_types:
+        return None
+    if real and plain.real_types and real not in plain.real_types:
+        return None
+    return plain if draw(st.booleans()) else None
 
 
-def draw_suite(draw: st.DrawFn, operator: str, wanted: Wanted) -> Case:
-    keywords, tensors = SUITES[operator].draw(draw, wanted)
+def draw_other(draw: st.DrawFn, operator: str, wanted: Wanted) -> Case:
+    """A case of a node that is not plain."""
+    draw_inputs = TESTED[operator].draw
+    assert draw_inputs, f"{operator} has plain nodes only"
+    keywords, tensors = draw_inputs(draw, wanted)
     node, inputs = make_node(operator, **keywords), tuple(tensor.array() for tensor in tensors)
     return Case(case_id(node, inputs), node, inputs, "generated")
 
@@ -164,20 +175,26 @@ def cases(draw: st.DrawFn, /, *, specials: bool = True, **given_node: Any) -> Ca
     """A node (see `nodes` for the keywords) with inputs; `specials=False` leaves out NaN and infinite inputs."""
     operator = given_node.pop("operator", None) or draw(st.sampled_from(sorted(OPERATORS)))
     get_operator(operator)
-    if operator in SUITES and not draws_plainly(draw, operator, given_node.get("real"), given_node.get("quantized")):
+    plain = plain_nodes(draw, operator, given_node.get("real"), given_node.get("quantized"))
+    if plain is None:
         wanted = {name: value or "" for name, value in given_node.items() if name != "rank"}
-        return draw_suite(draw, operator, Wanted(**wanted, rank=given_node.get("rank"), specials=specials))
+        return draw_other(draw, operator, Wanted(**wanted, rank=given_node.get("rank"), specials=specials))
     rank = given_node.pop("rank", None)
     shape = draw(shapes() if rank is None else shapes().filter(lambda found: len(found) == rank))
-    return draw_plain(draw, operator, shape, specials, given_node)
+    return draw_plain(draw, operator, plain, shape, specials, given_node)
 
 
 def draw_plain(
-    draw: st.DrawFn, operator: str, shape: tuple[int, ...], specials: bool, given_node: dict[str, Any]
+    draw: st.DrawFn,
+    operator: str,
+    plain: PlainNodes,
+    shape: tuple[int, ...],
+    specials: bool,
+    given_node: dict[str, Any],
 ) -> Case:
-    """A case of the quantize family."""
-    node, attributes = draw_node(draw, operator, len(shape), given_node)
-    axes = LAYOUTS[operator].varying_axes(draw, attributes, shape)
+    """A case of a plain node."""
+    node, attributes = draw_node(draw, operator, plain, len(shape), given_node)
+    axes = plain.varying_axes(draw, attributes, shape)
     count = math.prod(tuple(shape[axis] for axis in axes))
     scale = repeat(draw(scale_lists(node.real)), count)
     zero_point = repeat(draw(zero_point_lists(node.quantized)), count)

@@ -13,12 +13,22 @@ import numpy as np
 
 from tiebreak.conformance.cases.situations import exercised
 from tiebreak.conformance.judging.truths import TruthCache
+from tiebreak.conformance.operators import (
+    ngraph_quantize,
+    onnx_dequantize_linear,
+    onnx_quantize_linear,
+    openvino_fake_quantize,
+    tensorflow_quantize_v2,
+)
 from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array
 from tiebreak.golden.samples.model import Tensor, beside, bits, real_code, scalar
 
+QUANTIZE_LINEAR, DEQUANTIZE_LINEAR = onnx_quantize_linear.TESTED.id, onnx_dequantize_linear.TESTED.id
+NGRAPH, QUANTIZE_V2 = ngraph_quantize.TESTED.id, tensorflow_quantize_v2.TESTED.id
+FAKE_QUANTIZE = openvino_fake_quantize.TESTED.id
 EVEN = "ROUND_NEAREST_TOWARD_EVEN"
 SCALES = (Fraction(1), Fraction(1, 4), Fraction(8))
 HALF = Fraction(1, 2)
@@ -72,8 +82,8 @@ def linear_and_ngraph() -> Iterator[Related]:
             name = f"linear-ngraph/{real}-{quantized}-{float(scale):g}-{zero_point}"
             types = {"real": real, "quantized": quantized}
             yield Related(
-                case_of(f"{name}/one", "onnx.QuantizeLinear", types, *tensors),
-                case_of(f"{name}/other", "ngraph.Quantize", types | {"attributes": {"round_mode": EVEN}}, *tensors),
+                case_of(f"{name}/one", QUANTIZE_LINEAR, types, *tensors),
+                case_of(f"{name}/other", NGRAPH, types | {"attributes": {"round_mode": EVEN}}, *tensors),
             )
 
 
@@ -90,8 +100,8 @@ def scaled_and_ngraph() -> Iterator[Related]:
         plain = {"real": "float32", "quantized": quantized, "attributes": {"round_mode": ours}}
         tensors = (x, scalar("float32", scale), scalar(quantized, 0))
         yield Related(
-            case_of(f"{name}/one", "tensorflow.QuantizeV2", v2, x, low, high),
-            case_of(f"{name}/other", "ngraph.Quantize", plain, *tensors),
+            case_of(f"{name}/one", QUANTIZE_V2, v2, x, low, high),
+            case_of(f"{name}/other", NGRAPH, plain, *tensors),
         )
 
 
@@ -105,12 +115,12 @@ def fake_and_two_steps() -> Iterator[Related]:
         types = {"real": "float32", "quantized": quantized}
         parameters = (scalar("float32", scale), scalar(quantized, zero_point))
         fake = {"real": "float32", "attributes": {"levels": 256}}
-        first = case_of(f"{name}/between", "onnx.QuantizeLinear", types, x, *parameters)
+        first = case_of(f"{name}/between", QUANTIZE_LINEAR, types, x, *parameters)
         codes = TruthCache().of(first).own.exact
         middle = bits(quantized, codes.tolist())
         yield Related(
-            case_of(f"{name}/one", "openvino.FakeQuantize", fake, x, low, high, low, high),
-            case_of(f"{name}/other", "onnx.DequantizeLinear", types, middle, *parameters),
+            case_of(f"{name}/one", FAKE_QUANTIZE, fake, x, low, high, low, high),
+            case_of(f"{name}/other", DEQUANTIZE_LINEAR, types, middle, *parameters),
             first,
         )
 
@@ -119,21 +129,21 @@ RELATIONS = (
     Relation(
         "linear-ngraph",
         "QuantizeLinear gives what ngraph.Quantize gives rounding to nearest even",
-        ("onnx.QuantizeLinear", "ngraph.Quantize"),
+        (QUANTIZE_LINEAR, NGRAPH),
         linear_and_ngraph,
     ),
     Relation(
         "scaled-ngraph",
         "QuantizeV2 in SCALED mode, its range that of the integers times a power of two, gives what ngraph.Quantize "
         "gives",
-        ("tensorflow.QuantizeV2", "ngraph.Quantize"),
+        (QUANTIZE_V2, NGRAPH),
         scaled_and_ngraph,
     ),
     Relation(
         "fake-linear",
         "FakeQuantize, both ranges those of the integers times a power of two, gives what QuantizeLinear followed by "
         "DequantizeLinear gives, but for ties, which FakeQuantize's document leaves open",
-        ("openvino.FakeQuantize", "onnx.QuantizeLinear", "onnx.DequantizeLinear"),
+        (FAKE_QUANTIZE, QUANTIZE_LINEAR, DEQUANTIZE_LINEAR),
         fake_and_two_steps,
     ),
 )

@@ -17,7 +17,7 @@ from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
 from tiebreak.conformance.judging.judge import Judgement, codes_of_outputs, output_problem
 from tiebreak.conformance.judging.operands import Operands, operands, wrong_parameters
 from tiebreak.conformance.judging.truths import Truths
-from tiebreak.conformance.operators import SUITES
+from tiebreak.conformance.operators import TESTED
 from tiebreak.conformance.operators.model import Cause, Mistake
 from tiebreak.conformance.operators.quantize_mistakes import HYPOTHESES
 from tiebreak.golden.nodes import Case
@@ -61,8 +61,9 @@ def sources(case: Case, truths: Truths) -> Iterator[Predictions]:
         yield path_causes(case, truths)
         yield parameter_predictions(case, problem)
         first = len(HYPOTHESES) + 4
-    if case.node.operator in SUITES:
-        yield mistaken(case, truths, first)
+    mistakes = TESTED[case.node.operator].mistakes
+    if mistakes:
+        yield mistaken(mistakes, case, truths, first)
 
 
 def mode_predictions(case: Case, truths: Truths) -> Predictions:
@@ -93,9 +94,9 @@ def quotients(own: Operands) -> Array:
     return own.finish(own.quotient())
 
 
-def mistaken(case: Case, truths: Truths, first: int) -> Predictions:
+def mistaken(mistakes: Sequence[tuple[Cause, Mistake]], case: Case, truths: Truths, first: int) -> Predictions:
     """What small backends that make usual mistakes give, ranked from `first`."""
-    for rank, (cause, run) in enumerate(SUITES[case.node.operator].mistakes, start=first):
+    for rank, (cause, run) in enumerate(mistakes, start=first):
         yield replace(cause, rank=rank), partial(given_by, run, case, truths)
 
 

@@ -1,33 +1,19 @@
-"""What a generated case of each operator looks like, one file an operator."""
+"""What testing knows of each operator, one file each. A new one is a new file here that defines `TESTED`.
+
+The files without a `TESTED` hold what several operators share: `model` says what a record is.
+"""
 
 from __future__ import annotations
 
-from tiebreak.conformance.operators import (
-    ngraph_dequantize,
-    ngraph_quantize,
-    onnx_dequantize_linear,
-    onnx_quantize_linear,
-    openvino_fake_quantize,
-    tensorflow_dequantize,
-    tensorflow_fake_quant,
-    tensorflow_fake_quant_per_channel,
-    tensorflow_quantize_and_dequantize,
-    tensorflow_quantize_v2,
-)
-from tiebreak.conformance.operators.model import Layout, Suite
+from tiebreak.conformance.operators.model import OperatorUnderTest
+from tiebreak.golden.discovery import records
+from tiebreak.golden.operators import OPERATORS
 
-LAYOUTS: dict[str, Layout] = {
-    "ngraph.Quantize": ngraph_quantize.LAYOUT,
-    "onnx.QuantizeLinear": onnx_quantize_linear.LAYOUT,
-}
-SUITES: dict[str, Suite] = {
-    "ngraph.Dequantize": ngraph_dequantize.SUITE,
-    "onnx.QuantizeLinear": onnx_quantize_linear.SUITE,
-    "onnx.DequantizeLinear": onnx_dequantize_linear.SUITE,
-    "openvino.FakeQuantize": openvino_fake_quantize.SUITE,
-    "tensorflow.FakeQuantWithMinMaxVars": tensorflow_fake_quant.SUITE,
-    "tensorflow.FakeQuantWithMinMaxVarsPerChannel": tensorflow_fake_quant_per_channel.SUITE,
-    "tensorflow.QuantizeAndDequantizeV4": tensorflow_quantize_and_dequantize.SUITE,
-    "tensorflow.QuantizeV2": tensorflow_quantize_v2.SUITE,
-    "tensorflow.Dequantize": tensorflow_dequantize.SUITE,
-}
+
+def discovered() -> dict[str, OperatorUnderTest]:
+    """By id, in the order of golden's OPERATORS."""
+    found = {record.id: record for record in records(__name__, __path__, "TESTED").values()}
+    return {operator: found[operator] for operator in OPERATORS if operator in found}
+
+
+TESTED: dict[str, OperatorUnderTest] = discovered()

@@ -1,15 +1,19 @@
-"""Generated `ngraph.Dequantize`: any types, any set of axes; and the mistakes that are usual."""
+"""Testing `ngraph.Dequantize`: any types, any set of axes; and the mistakes that are usual."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
 
-from tiebreak.conformance.operators.model import Cause, Suite, Wanted
+from tiebreak.conformance.operators.drawn_tensors import integer_tensor, repeat, shapes
+from tiebreak.conformance.operators.model import Absent, Axis, Cause, OperatorUnderTest, Wanted
+from tiebreak.conformance.operators.ngraph_forbidden import forbidden_axes
+from tiebreak.conformance.operators.path_probe import PathProbe
 from tiebreak.golden.elements import ELEMENT_TYPES, FLOAT_TYPES, INTEGER_TYPES, FloatType
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators.model import ALL_QUANTIZED_TYPES, ALL_REAL_TYPES
@@ -32,19 +36,6 @@ def draw(draw: st.DrawFn, wanted: Wanted) -> tuple[dict[str, Any], tuple[Tensor,
     return node, tensors
 
 
-def shapes(rank: int | None) -> st.SearchStrategy[tuple[int, ...]]:
-    """Of the given rank or of 0 to 4, at most a few dozen elements, empty ones too."""
-    low, high = (0, 4) if rank is None else (rank, rank)
-    return st.lists(st.integers(0, 4), min_size=low, max_size=high).map(tuple)
-
-
-def integer_tensor(draw: st.DrawFn, quantized: str, shape: tuple[int, ...]) -> Tensor:
-    kind = INTEGER_TYPES[quantized]
-    ends = st.sampled_from([kind.lowest, kind.highest, max(0, kind.lowest)])
-    values = draw(st.lists(st.one_of(ends, st.integers(kind.lowest, kind.highest)), min_size=1, max_size=12))
-    return bits(quantized, repeat(values, math.prod(shape)), shape)
-
-
 def scale_lists(real: FloatType, specials: bool) -> st.SearchStrategy[list[int]]:
     """Bits of scales: of moderate size, or any."""
     top = 1 << (real.precision - 1)
@@ -53,10 +44,6 @@ def scale_lists(real: FloatType, specials: bool) -> st.SearchStrategy[list[int]]
     if not specials:
         anything = anything.filter(lambda b: b & ~(1 << (real.bits - 1)) < real.infinity_bits)
     return st.lists(st.one_of(moderate, anything), min_size=1, max_size=5)
-
-
-def repeat(values: list[int], count: int) -> list[int]:
-    return [values[i % len(values)] for i in range(count)]
 
 
 # The arithmetic of usual mistakes. Each takes the node and its inputs; operands are spread over the input's shape.
@@ -122,4 +109,17 @@ MISTAKES = (
     (Cause("divides by scale", "product"), lambda node, x, s, z: (x - z).astype(s.dtype) / s),
     (Cause("one scale for all", "projection"), lambda node, x, s, z: (x - z).astype(s.dtype) * s.reshape(-1)[:1]),
 )
-SUITE = Suite(draw, tuple((cause, mistake(arithmetic)) for cause, arithmetic in MISTAKES))
+# Products that other orders of the steps give another result for, both ends, others, and last what gives zero.
+VALUES = (-127, -122, -128, 127, 0, 70, -99)
+
+TESTED = OperatorUnderTest(
+    id="ngraph.Dequantize",
+    plain_nodes=Absent("it does not quantize"),
+    draw=draw,
+    mistakes=tuple((cause, mistake(arithmetic)) for cause, arithmetic in MISTAKES),
+    path_probes=(PathProbe("int8-float32", {"quantized": "int8"}, (Fraction(1, 10), -99), VALUES, 2),),
+    axis=Axis("axes"),
+    forbidden_calls=forbidden_axes("NGD"),
+    situations=Absent("its clauses name only situations that those of other operators name too"),
+    semantics=Absent("semantics are known of real inputs; its inputs are integers"),
+)

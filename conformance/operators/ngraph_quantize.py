@@ -1,14 +1,21 @@
-"""Generated `ngraph.Quantize`: any of the nine modes, any set of axes."""
+"""Testing `ngraph.Quantize`: any of the nine modes, any set of axes."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any
 
 from hypothesis import strategies as st
 
-from tiebreak.conformance.operators.model import Layout
+from tiebreak.conformance.operators.elementwise import quotient_operands
+from tiebreak.conformance.operators.model import Absent, AuditedSemantics, Axis, OperatorUnderTest, PlainNodes
+from tiebreak.conformance.operators.ngraph_forbidden import forbidden_axes
+from tiebreak.conformance.operators.path_probe import STEP, PathProbe, steps
+from tiebreak.conformance.semantics.quantize import QuantizeArithmetic
 from tiebreak.golden.rounding import ROUND_MODES
+
+EVEN, AWAY = "ROUND_NEAREST_TOWARD_EVEN", "ROUND_NEAREST_TOWARD_INFINITY"
 
 
 def attributes(draw: st.DrawFn, rank: int, round_mode: str | None) -> dict[str, Any]:
@@ -20,4 +27,22 @@ def varying_axes(draw: st.DrawFn, given: Mapping[str, Any], shape: tuple[int, ..
     return tuple(given["axes"])
 
 
-LAYOUT = Layout(attributes, varying_axes)
+# What a runtime that has neither a zero point nor a division of its own can run too.
+PLAIN_VALUES = tuple(value if value != value else value * Fraction(1, 4) / STEP for value in steps())
+
+TESTED = OperatorUnderTest(
+    id="ngraph.Quantize",
+    plain_nodes=PlainNodes(attributes, varying_axes),
+    draw=Absent("all of its nodes are plain ones"),
+    mistakes=Absent("its mistakes are those of every quantizer, which quantize_mistakes.py has"),
+    path_probes=(
+        PathProbe("even-uint8", {"quantized": "uint8", "attributes": {"round_mode": EVEN}}, (STEP, 101), steps(), 4),
+        PathProbe(
+            "away-int8", {"quantized": "int8", "attributes": {"round_mode": AWAY}}, (Fraction(1, 4), 0), PLAIN_VALUES
+        ),
+    ),
+    axis=Axis("axes"),
+    forbidden_calls=forbidden_axes("NGQ", round_mode=EVEN),
+    situations=Absent("its clauses name only situations that those of other operators name too"),
+    semantics=AuditedSemantics(QuantizeArithmetic, quotient_operands, defaults={"axes": (), "round_mode": EVEN}),
+)

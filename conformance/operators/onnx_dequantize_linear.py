@@ -1,9 +1,10 @@
-"""Generated `onnx.DequantizeLinear`: any types, per tensor, axis or block; and the mistakes that are usual."""
+"""Testing `onnx.DequantizeLinear`: any types, per tensor, axis or block; and the mistakes that are usual."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import ml_dtypes
@@ -11,7 +12,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 from tiebreak.conformance.operators import onnx_linear as linear
-from tiebreak.conformance.operators.model import Cause, Suite, Wanted
+from tiebreak.conformance.operators.model import Absent, Cause, OperatorUnderTest, Wanted
+from tiebreak.conformance.operators.path_probe import PathProbe
 from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, SMALL_FLOAT_TYPES
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.onnx_types import REALS
@@ -176,4 +178,22 @@ MISTAKES = (
     (Cause("one scale for all", "projection"), mistake(right, how="first")),
     (Cause("scale on another axis", "axis"), mistake(right, how="axis")),
 )
-SUITE = Suite(draw, MISTAKES)
+TENTH = Fraction(1, 10)
+HALF = {"real": "float16", "quantized": "int8"}
+# Products that other orders of the steps give another result for, both ends, others, and last what gives zero.
+PATH_PROBES = (
+    PathProbe("uint8-float32", {"quantized": "uint8"}, (TENTH, 131), (92, 94, 0, 255, 1, 200, 131), 2),
+    PathProbe("int8-float16", HALF, (TENTH, -77), (-122, -113, -128, 127, 0, 70, -77)),
+)
+
+TESTED = OperatorUnderTest(
+    id="onnx.DequantizeLinear",
+    plain_nodes=Absent("it does not quantize"),
+    draw=draw,
+    mistakes=MISTAKES,
+    path_probes=PATH_PROBES,
+    axis=linear.AXIS,
+    forbidden_calls=linear.forbidden_calls("OND"),
+    situations={"a float input": lambda s: s.case.node.input_type in SMALL_FLOAT_TYPES},
+    semantics=Absent("semantics are known of real inputs; its inputs are integers and small floats"),
+)

@@ -1,4 +1,4 @@
-"""What the generated cases and the mistakes of QuantizeLinear and DequantizeLinear share."""
+"""What QuantizeLinear and DequantizeLinear share in testing: generated cases, mistakes and forbidden calls."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
+from tiebreak.conformance.operators.forbidden_call import INT8, M22, M24, V2, V3, ForbiddenCall, S
+from tiebreak.conformance.operators.model import Axis
 from tiebreak.golden.elements import ELEMENT_TYPES, FloatType, IntegerType
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators.onnx_linear import Version, problem_with
@@ -16,6 +18,7 @@ from tiebreak.golden.problem import Array
 from tiebreak.golden.samples.model import Tensor, bits
 
 Shape = tuple[int, ...]
+AXIS = Axis("axis", block_attribute="block_size")
 
 
 @st.composite
@@ -105,3 +108,22 @@ def spread(node: Node, parameter: Array, shape: Shape, how: str = "") -> Array:
     steps = np.arange(shape[axis])
     index = steps % parameter.shape[axis] if how == "tiled" else steps // size
     return np.broadcast_to(parameter.take(index, axis=axis), shape)
+
+
+def forbidden_calls(prefix: str) -> tuple[ForbiddenCall, ...]:
+    """What both documents forbid; `prefix` is that of the operator's clauses."""
+
+    def node(**attributes: Any) -> dict[str, Any]:
+        return {**INT8, "attributes": attributes}
+
+    old = {"quantized": "int4", "attributes": {"axis": 0}}
+    blocks = (M24, (2, 3), (2, 3))
+    return (
+        ForbiddenCall(f"{prefix}-A1", "axis 2 of an input with two axes", (M22, V2, V2), node(axis=2)),
+        ForbiddenCall(f"{prefix}-A1", "axis -3 of an input with two axes", (M22, V2, V2), node(axis=-3)),
+        ForbiddenCall(f"{prefix}-G2", "3 scales for an axis of size 2", (M22, V3, V3), node(axis=0)),
+        ForbiddenCall(f"{prefix}-G3", "2 scales and one zero point", (M22, V2, S), node(axis=0)),
+        ForbiddenCall(f"{prefix}-G3", "one scale and 2 zero points", (M22, S, V2), node(axis=0)),
+        ForbiddenCall(f"{prefix}-B1", "3 blocks of 2 in an axis of size 4", blocks, node(axis=1, block_size=2)),
+        ForbiddenCall(f"{prefix}-V1", "int4 before operator set 21", (M22, S, S), old, opset=13),
+    )

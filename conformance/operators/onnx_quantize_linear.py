@@ -1,4 +1,4 @@
-"""Generated `onnx.QuantizeLinear`: plain nodes per tensor or axis (the layout), all others (the suite); mistakes."""
+"""Testing `onnx.QuantizeLinear`: plain nodes per tensor or axis, all others, and mistakes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,12 @@ import numpy as np
 from hypothesis import strategies as st
 
 from tiebreak.conformance.operators import onnx_linear as linear
-from tiebreak.conformance.operators.model import Cause, Layout, Suite, Wanted
+from tiebreak.conformance.operators.elementwise import quotient_operands
+from tiebreak.conformance.operators.forbidden_call import INT8, M22, ForbiddenCall, S
+from tiebreak.conformance.operators.model import AuditedSemantics, Cause, OperatorUnderTest, PlainNodes, Wanted
+from tiebreak.conformance.operators.path_probe import STEP, PathProbe, steps
+from tiebreak.conformance.operators.shown_case import Situation
+from tiebreak.conformance.semantics.quantize import QuantizeArithmetic
 from tiebreak.golden.elements import (
     ELEMENT_TYPES,
     FLOAT_TYPES,
@@ -43,9 +48,6 @@ def varying_axes(draw: st.DrawFn, given: Mapping[str, Any], shape: tuple[int, ..
     if len(shape) < 2 or ("axis" not in given and not draw(st.booleans())):
         return ()
     return (int(given.get("axis", DEFAULT_AXIS)) % len(shape),)
-
-
-LAYOUT = Layout(attributes, varying_axes, CLASSIC_REALS, CLASSIC_OUTPUTS)
 
 
 def draw(draw: st.DrawFn, wanted: Wanted) -> tuple[dict[str, Any], tuple[Tensor, ...]]:
@@ -338,4 +340,30 @@ MISTAKES = (
     (Cause("one scale for all", "projection"), mistake(how="first")),
     (Cause("scale on another axis", "axis"), mistake(how="axis")),
 )  # fmt: skip
-SUITE = Suite(draw, MISTAKES)
+HALF = {"real": "float16", "quantized": "uint8"}
+PATH_PROBES = (
+    PathProbe("float32-uint8", {"quantized": "uint8"}, (STEP, 101), steps(), 4),
+    PathProbe("float32-int8", {"quantized": "int8"}, (STEP, -3), steps()),
+    PathProbe("float16-uint8", HALF, (STEP, 101), steps(far=60000, smallest=24)),
+)
+TWO_TYPES = ForbiddenCall(
+    "ONQ-O1", "output_dtype uint8 and an int8 zero point", (M22, S, S), INT8, {"output_dtype": "uint8"}, output="uint8"
+)
+SITUATIONS: dict[str, Situation] = {
+    "a precision": lambda s: bool(s.case.node.attributes.get("precision")),
+    "another type of scale": lambda s: s.case.node.input_type != s.case.node.inputs[1].dtype.name,
+    "a float 8 or float 4 output": lambda s: s.case.node.output_type in SMALL_FLOAT_TYPES,
+    "a float4_e2m1fn output": lambda s: s.case.node.output_type == "float4_e2m1fn",
+}
+
+TESTED = OperatorUnderTest(
+    id="onnx.QuantizeLinear",
+    plain_nodes=PlainNodes(attributes, varying_axes, CLASSIC_REALS, CLASSIC_OUTPUTS),
+    draw=draw,
+    mistakes=MISTAKES,
+    path_probes=PATH_PROBES,
+    axis=linear.AXIS,
+    forbidden_calls=(*linear.forbidden_calls("ONQ"), TWO_TYPES),
+    situations=SITUATIONS,
+    semantics=AuditedSemantics(QuantizeArithmetic, quotient_operands, witnesses_of="ngraph.Quantize"),
+)

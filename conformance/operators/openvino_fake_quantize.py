@@ -1,4 +1,4 @@
-"""Generated `openvino.FakeQuantize`: any type, levels, ranges and shapes of limits; and the mistakes that are usual."""
+"""Testing `openvino.FakeQuantize`: any type, levels, ranges and shapes of limits; and the mistakes that are usual."""
 
 from __future__ import annotations
 
@@ -11,7 +11,21 @@ import ml_dtypes
 import numpy as np
 from hypothesis import strategies as st
 
-from tiebreak.conformance.operators.model import Cause, Mistake, Suite, Wanted
+from tiebreak.conformance.operators.drawn_tensors import repeat
+from tiebreak.conformance.operators.elementwise import broadcast_operands
+from tiebreak.conformance.operators.forbidden_call import M22, V3, ForbiddenCall, S
+from tiebreak.conformance.operators.model import (
+    Absent,
+    AuditedSemantics,
+    Axis,
+    Cause,
+    Mistake,
+    OperatorUnderTest,
+    Wanted,
+)
+from tiebreak.conformance.operators.path_probe import HIGH, LOW, STEP, PathProbe, fake_steps
+from tiebreak.conformance.operators.shown_case import Situation, limits
+from tiebreak.conformance.semantics.fake_quantize import FakeQuantizeArithmetic
 from tiebreak.golden.elements import FLOAT_TYPES, FloatType, decode, encode, neighbour
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators.model import ALL_REAL_TYPES
@@ -109,10 +123,6 @@ def aimed(kind: FloatType, shape: tuple[int, ...], levels: int, limits: list[Ten
             code = neighbour(encode(start + (end - start) * at / (2 * (levels - 1)), kind), kind, steps)
         found.append(code)
     return found
-
-
-def repeat(values: list[int], count: int) -> list[int]:
-    return [values[i % len(values)] for i in range(count)]
 
 
 # The arithmetic of usual mistakes. Each takes the node, x and the four limits, broadcast to x and of its own type.
@@ -327,4 +337,41 @@ MISTAKES: tuple[tuple[Cause, Arithmetic], ...] = (
     (Cause("floor(q + 0.5) computed in the type", "nearest"), add_half),
     (Cause("rounds the zero point to an integer", "quotient"), zero_point),
 )  # fmt: skip
-SUITE = Suite(draw, tuple((cause, mistake(arithmetic)) for cause, arithmetic in MISTAKES))
+OUTPUTS = Fraction(-7, 10), Fraction(13, 10)
+PATH_PROBES = (
+    PathProbe("256", {"attributes": {"levels": 256}}, (LOW, HIGH, *OUTPUTS), fake_steps(LOW), 2),
+    PathProbe("16", {"attributes": {"levels": 16}}, (LOW, LOW + 15 * STEP, *OUTPUTS), fake_steps(LOW)),
+)
+ZERO_LOWS = {1: 0.0, 3: 0.0}
+SCALARS = (M22, S, S, S, S)
+NO_BROADCAST = {"attributes": {"levels": 256, "auto_broadcast": "none"}}
+FORBIDDEN_CALLS = (
+    *(
+        ForbiddenCall(
+            "OVF-L1", f"levels {n}", SCALARS, {"attributes": {"levels": 2}}, {"levels": n}, values=ZERO_LOWS
+        )
+        for n in (-1, 0, 1)
+    ),
+    ForbiddenCall(
+        "OVF-A1", "limits of 3 for X of 2 by 2", (M22, V3, V3, V3, V3), {"attributes": {"levels": 256}},
+        values=ZERO_LOWS,
+    ),
+    ForbiddenCall("OVF-A2", "auto_broadcast none and scalar limits", SCALARS, NO_BROADCAST, values=ZERO_LOWS),
+)  # fmt: skip
+SITUATIONS: dict[str, Situation] = {
+    "equal limits": lambda s: limits(s, 1, np.equal),
+    "reversed limits": lambda s: limits(s, 1, np.greater),
+    "output limits that are equal or reversed": lambda s: limits(s, 3, np.greater_equal),
+}
+
+TESTED = OperatorUnderTest(
+    id="openvino.FakeQuantize",
+    plain_nodes=Absent("its results are real"),
+    draw=draw,
+    mistakes=tuple((cause, mistake(arithmetic)) for cause, arithmetic in MISTAKES),
+    path_probes=PATH_PROBES,
+    axis=Axis(broadcast=True),
+    forbidden_calls=FORBIDDEN_CALLS,
+    situations=SITUATIONS,
+    semantics=AuditedSemantics(FakeQuantizeArithmetic, broadcast_operands, defaults={"levels": 256}),
+)

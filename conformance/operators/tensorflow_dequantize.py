@@ -1,24 +1,26 @@
-"""Generated `tensorflow.Dequantize`: any mode, types, axis and range; and the mistakes that are usual."""
+"""Testing `tensorflow.Dequantize`: any mode, types, axis and range; and the mistakes that are usual."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 from hypothesis import strategies as st
 
-from tiebreak.conformance.operators.model import Cause, Mistake, Suite, Wanted
-from tiebreak.conformance.operators.ngraph_dequantize import integer_tensor
+from tiebreak.conformance.operators.drawn_tensors import integer_tensor, shapes
+from tiebreak.conformance.operators.forbidden_call import INT8, M22, V2, V3, ForbiddenCall, S
+from tiebreak.conformance.operators.model import Absent, Axis, Cause, Mistake, OperatorUnderTest, Wanted
+from tiebreak.conformance.operators.path_probe import PathProbe
 from tiebreak.conformance.operators.tensorflow_ranges import (
     draw_ranges,
     end_tensors,
     flushed,
     laid_over,
     one_for_all,
-    shapes,
 )
 from tiebreak.golden.elements import INTEGER_TYPES, IntegerType
 from tiebreak.golden.nodes import Node
@@ -226,4 +228,37 @@ MISTAKES: tuple[tuple[Cause, Mistake], ...] = (
     ),
     (Cause("truncates to bfloat16", "output-type"), mistake(finish=truncated)),
 )
-SUITE = Suite(draw, MISTAKES)
+
+
+def forbidden(clause: str, what: str, parameter: tuple[int, ...], **attributes: Any) -> ForbiddenCall:
+    return ForbiddenCall(clause, what, (M22, parameter, parameter), INT8, attributes, values={1: 0.0})
+
+
+ENDS = LEAST, GREATEST = Fraction(-13, 10), Fraction(27, 10)
+SCALED = {"quantized": "int8", "attributes": {"mode": "SCALED"}}
+FIRST = {"quantized": "uint8", "attributes": {"mode": "MIN_FIRST"}}
+# Results that other orders of the steps give differently, both ends, others, and last zero or an end of the range.
+PATH_PROBES = (
+    PathProbe("combined-uint8", {"quantized": "uint8"}, ENDS, (51, 96, 128, 255, 1, 200, 0), 2),
+    PathProbe("scaled-int8", SCALED, (-GREATEST, GREATEST), (-124, -121, -128, 127, 1, 70, 0)),
+    PathProbe("first-uint8", FIRST, ENDS, (20, 51, 128, 255, 1, 200, 0)),
+)
+BFLOAT16 = {**INT8, "real": "bfloat16"}
+FORBIDDEN_CALLS = (
+    forbidden("TFD-A1", "3 ranges for an axis of size 2", V3, axis=0),
+    forbidden("TFD-A2", "2 ranges without axis", V2),
+    forbidden("TFD-A1", "axis 2 of an input with two axes", V2, axis=2),
+    ForbiddenCall("TFD-T3", "bfloat16 with SCALED", (M22, S, S), BFLOAT16, {"mode": "SCALED"}, values={1: 0.0}),
+)
+
+TESTED = OperatorUnderTest(
+    id="tensorflow.Dequantize",
+    plain_nodes=Absent("it does not quantize"),
+    draw=draw,
+    mistakes=MISTAKES,
+    path_probes=PATH_PROBES,
+    axis=Axis("axis"),
+    forbidden_calls=FORBIDDEN_CALLS,
+    situations=Absent("its clauses name only situations that those of other operators name too"),
+    semantics=Absent("semantics are known of real inputs; its inputs are integers"),
+)

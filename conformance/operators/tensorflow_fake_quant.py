@@ -1,244 +1,42 @@
-"""Generated `tensorflow.FakeQuantWithMinMaxVars`: values beside the steps of any grid; and the usual mistakes."""
+"""Testing `tensorflow.FakeQuantWithMinMaxVars`: values beside the steps of any grid."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import Any
 
-import numpy as np
 from hypothesis import strategies as st
 
-from tiebreak.conformance.operators.model import Cause, Mistake, Suite, Wanted
-from tiebreak.golden.elements import FLOAT_TYPES, decode, encode, neighbour
-from tiebreak.golden.nodes import Node
-from tiebreak.golden.problem import Array
+from tiebreak.conformance.operators import tensorflow_fake_quant_shared as shared
+from tiebreak.conformance.operators.model import Absent, OperatorUnderTest, Wanted
+from tiebreak.conformance.operators.path_probe import STEP, PathProbe, fake_steps
+from tiebreak.conformance.operators.tensorflow_fake_quant_mistakes import MISTAKES
 from tiebreak.golden.samples.model import Tensor, bits
-
-REAL = FLOAT_TYPES["float32"]
-SPECIALS = (REAL.infinity_bits, REAL.infinity_bits | 1 << 31, REAL.nan_bits or 0)
 
 
 def draw(draw: st.DrawFn, wanted: Wanted) -> tuple[dict[str, Any], tuple[Tensor, ...]]:
     rank = draw(st.integers(0, 4)) if wanted.rank is None else wanted.rank
     shape = tuple(draw(st.lists(st.integers(0, 4), min_size=rank, max_size=rank)))
-    node = draw(nodes())
-    low, high = draw(ranges())
-    values = draw(st.lists(values_in(node, low, high, wanted.specials), min_size=1, max_size=16))
+    node = draw(shared.nodes())
+    low, high = draw(shared.ranges())
+    values = draw(st.lists(shared.values_in(node, low, high, wanted.specials), min_size=1, max_size=16))
     x = bits("float32", [values[i % len(values)] for i in range(math.prod(shape))], shape)
     return node, (x, bits("float32", [low], ()), bits("float32", [high], ()))
 
 
-def nodes() -> st.SearchStrategy[dict[str, Any]]:
-    attributes = st.fixed_dictionaries({"num_bits": st.integers(2, 16), "narrow_range": st.booleans()})
-    return attributes.map(lambda chosen: {"real": "float32", "attributes": chosen})
+NARROW = {"attributes": {"num_bits": 4, "narrow_range": True}}
 
-
-def ranges() -> st.SearchStrategy[tuple[int, int]]:
-    """Bits of min and max: with 0 inside, on one side of 0, such that the scale is a power of two, or no range."""
-    size = st.one_of(st.integers(1, 64).map(lambda n: Fraction(n, 8)), moderate())
-    inside = st.tuples(size, size).map(lambda pair: (-pair[0], pair[1]))
-    above = st.tuples(size, size).map(lambda pair: (pair[0], pair[0] + pair[1]))
-    below = above.map(lambda pair: (-pair[1], -pair[0]))
-    grid = st.tuples(st.integers(2, 16), st.integers(0, 1), st.integers(0, 255)).map(power_of_two_grid)
-    none = st.sampled_from([(Fraction(0), Fraction(0)), (Fraction(1), Fraction(-1))])
-    ends = st.one_of(inside, grid, above, below, st.just((Fraction(0), Fraction(1))), none)
-    return ends.map(lambda pair: (encode(pair[0], REAL), encode(pair[1], REAL)))
-
-
-def power_of_two_grid(chosen: tuple[int, int, int]) -> tuple[Fraction, Fraction]:
-    width, less, offset = chosen
-    steps = (1 << width) - 1 - less
-    low = -Fraction(min(2 * offset, 2 * steps), 8)
-    return low, low + Fraction(steps, 4)
-
-
-def moderate() -> st.SearchStrategy[Fraction]:
-    codes = st.tuples(st.integers(-12, 12), st.integers(0, (1 << 23) - 1)).map(lambda p: (p[0] + 127 << 23) | p[1])
-    return codes.map(lambda code: Fraction(decode(code, REAL)))
-
-
-def values_in(node: dict[str, Any], low: int, high: int, specials: bool) -> st.SearchStrategy[int]:
-    """Bits of inputs: on or beside the grid's points and the values between them, or anything."""
-    least, greatest = Fraction(decode(low, REAL)), Fraction(decode(high, REAL))
-    attributes = node["attributes"]
-    steps = (1 << attributes["num_bits"]) - 1 - attributes["narrow_range"]
-    step = max(greatest - least, Fraction(0)) / steps or Fraction(1)
-    start = Fraction(0) if least > 0 else least - greatest if greatest < 0 else step * round(least / step)
-
-    def code(chosen: tuple[int, int]) -> int:
-        return encode(start + Fraction(chosen[0], 2) * step, REAL)
-
-    near = st.tuples(st.integers(-2, 2 * steps + 2), st.just(0)).map(code)
-    beside = st.tuples(near, st.integers(-2, 2)).map(lambda pair: neighbour(pair[0], REAL, pair[1]))
-    anything = st.integers(0, (1 << 32) - 1)
-    finite = anything.filter(lambda pattern: pattern & 0x7FFFFFFF < REAL.infinity_bits)
-    return st.one_of(beside, st.sampled_from((low, high)), finite, *([st.sampled_from(SPECIALS)] if specials else []))
-
-
-# The arithmetic of usual mistakes, on float32 arrays of the inputs' shape.
-
-Float = np.float32
-
-
-@dataclass(frozen=True)
-class Fake:
-    """What a backend does. The plain one does what the document says, in working precision, ties upward."""
-
-    divisor: Callable[[Node], int] = lambda node: highest_of(node) - lowest_of(node)
-    nudge: Callable[[Array], Array] = lambda ratio: half_up(ratio)
-    quantize: Callable[[Array], Array] = lambda q: half_up(q)
-    dtype: Any = np.float32
-    shifted: bool = True  # a range without 0 is moved to 0
-    adjusted: bool = True  # min and max are moved onto the grid
-    clamp_to_given: bool = False
-    reciprocal: bool = False
-    adds_min: bool = False  # q * scale + min_adj on the way back, as it must be if min_adj is no multiple of scale
-    saturates: bool = True
-
-
-def lowest_of(node: Node) -> int:
-    return int(node.attributes.get("narrow_range", False))
-
-
-def highest_of(node: Node) -> int:
-    return (1 << int(node.attributes.get("num_bits", 8))) - 1
-
-
-def half_up(q: Array) -> Array:
-    return np.asarray(np.floor(q.astype(np.float64) + 0.5), q.dtype)
-
-
-def half_up_in_type(q: Array) -> Array:
-    return np.asarray(np.floor(q + q.dtype.type(0.5)))
-
-
-def away(q: Array) -> Array:
-    return np.asarray(np.copysign(np.floor(np.abs(q.astype(np.float64)) + 0.5), q), q.dtype)
-
-
-def run_fake(fake: Fake, node: Node, x: Array, low: Array, high: Array) -> Array:
-    kind = fake.dtype
-    x, low, high = (np.asarray(a, kind) for a in (x, low, high))
-    scale = np.asarray((high - low) / kind(fake.divisor(node)), kind)
-    first = np.where(low > 0, 0, np.where(high < 0, -fake.divisor(node), fake.nudge(np.asarray(low / scale))))
-    least, greatest = adjusted_ends(fake, low, high, scale)
-    clamped = np.clip(x, low, high) if fake.clamp_to_given else np.clip(x, least, greatest) if fake.saturates else x
-    shifted = np.asarray(clamped - least, kind)
-    q = np.asarray(shifted * (kind(1) / scale) if fake.reciprocal else shifted / scale, kind)
-    steps = fake.quantize(q)
-    if fake.adds_min:
-        return np.asarray(np.asarray(steps * scale, kind) + least)
-    return np.asarray(np.asarray(steps + first, kind) * scale)
-
-
-def adjusted_ends(fake: Fake, low: Array, high: Array, scale: Array) -> tuple[Array, Array]:
-    zero = np.zeros_like(low)
-    if not fake.adjusted:
-        return low, high
-    least = np.asarray(scale * fake.nudge(np.asarray(low / scale)))
-    greatest = np.asarray((high + least) - low)
-    if not fake.shifted:
-        return np.where((low > 0) | (high < 0), low, least), np.where((low > 0) | (high < 0), high, greatest)
-    least = np.where(low > 0, zero, np.where(high < 0, low - high, least))
-    return least, np.where(low > 0, high - low, np.where(high < 0, zero, greatest))
-
-
-def mistake(fake: Fake) -> Mistake:
-    def run(node: Node, x: Array, low: Array, high: Array) -> tuple[Array, ...]:
-        with np.errstate(all="ignore"):
-            return (np.asarray(run_fake(fake, node, x, low, high), Float),)
-
-    return run
-
-
-def flushed(values: Array) -> Array:
-    return np.where(np.abs(values) < Float(2.0**-126), np.copysign(Float(0), values), values)
-
-
-def tensorflow_kernel(*, inverse: bool, flush: bool = False) -> Mistake:
-    """The arithmetic of TensorFlow's CPU kernel in float32: a nudged zero point, floor(q + 0.5), (q - zero) * scale.
-
-    `inverse`: quotients are products with n / (max - min), as in the per-channel kernel.
-    """
-
-    def run(node: Node, x: Array, low: Array, high: Array) -> tuple[Array, ...]:
-        with np.errstate(all="ignore"):
-            kept = flushed if flush else np.asarray
-            x, low, high = kept(x), kept(low), kept(high)
-            least, greatest = Float(lowest_of(node)), Float(highest_of(node))
-            scale = kept((high - low) / (greatest - least))
-            factor = (greatest - least) / (high - low)
-            zero_point = np.clip(away(least - low / scale), least, greatest)
-            bottom, top = kept((least - zero_point) * scale), kept((greatest - zero_point) * scale)
-            zero = np.floor(-bottom * factor + Float(0.5))
-            shifted = kept(np.maximum(np.minimum(x, top), bottom) - bottom)
-            q = shifted * factor if inverse else shifted / scale
-            result = kept(np.floor(q - zero + Float(0.5)) * scale)
-            return (np.asarray(np.where((low == 0) & (high == 0), Float(0), result), Float),)
-
-    return run
-
-
-def cast_first(node: Node, x: Array, low: Array, high: Array) -> tuple[Array, ...]:
-    """Levels are cast to int64 before they are clamped: beyond 2^63 either way they become the lowest. Else right."""
-    with np.errstate(all="ignore"):
-        (right,) = mistake(PLAIN)(node, x, low, high)
-        scale = np.asarray((high - low) / Float(PLAIN.divisor(node)), Float)
-        least, _ = adjusted_ends(PLAIN, low, high, scale)
-        beyond = np.abs(x / scale) >= Float(2.0**63)
-        return (np.asarray(np.where(beyond & np.isfinite(x), least, right), Float),)
-
-
-def with_attributes(run: Mistake, **changed: Any) -> Mistake:
-    def changed_run(node: Node, *inputs: Array) -> tuple[Array, ...]:
-        return run(replace(node, attributes={**node.attributes, **changed}), *inputs)
-
-    return changed_run
-
-
-PLAIN = Fake()
-MISTAKES: tuple[tuple[Cause, Mistake], ...] = (
-    (
-        Cause("floor(q - zero point + 0.5) with both sums rounded to float32", "order"),
-        tensorflow_kernel(inverse=False),
+TESTED = OperatorUnderTest(
+    id="tensorflow.FakeQuantWithMinMaxVars",
+    plain_nodes=Absent("its results are real"),
+    draw=draw,
+    mistakes=MISTAKES,
+    path_probes=(
+        shared.EIGHT_BITS,
+        PathProbe("4-bits-narrow", NARROW, (-8 * STEP, 6 * STEP), fake_steps(-8 * STEP)),
     ),
-    (
-        Cause("n / (max - min) as a factor, floor(q - zero point + 0.5) with both sums rounded to float32", "order", 1),
-        tensorflow_kernel(inverse=True),
-    ),
-    (
-        Cause("floor(q - zero point + 0.5) in float32, subnormals flushed to zero", "overflow", 2),
-        tensorflow_kernel(inverse=False, flush=True),
-    ),
-    (
-        Cause("n / (max - min) as a factor in float32, subnormals flushed to zero", "overflow", 3),
-        tensorflow_kernel(inverse=True, flush=True),
-    ),
-    (Cause("q * scale + min_adj, each step in float32", "dequantize", 4), mistake(Fake(adds_min=True))),
-    (Cause("multiplies by the rounded reciprocal of scale", "order", 4), mistake(Fake(reciprocal=True))),
-    (Cause("floor(q + 0.5) with the sum rounded", "tie", 4), mistake(Fake(quantize=half_up_in_type))),
-    (Cause("truncates instead of rounding the quantized value", "levels", 4), mistake(Fake(quantize=np.trunc))),
-    (Cause("rounds the quantized value up", "levels", 4), mistake(Fake(quantize=np.ceil))),
-    (Cause("truncates min / scale", "nudge-min", 4), mistake(Fake(nudge=np.trunc))),
-    (Cause("min and max are not moved onto the grid", "nudge-min", 4), mistake(Fake(adjusted=False, adds_min=True))),
-    (Cause("clamps to min and max as given", "clamp", 4), mistake(Fake(clamp_to_given=True))),
-    (Cause("does not clamp", "clamp", 4), mistake(Fake(saturates=False))),
-    (Cause("casts to int64 before clamping, which overflows", "clamp", 4), cast_first),
-    (Cause("a range without 0 stays where it is", "positive-range", 4), mistake(Fake(shifted=False, adds_min=True))),
-    (Cause("ignores narrow_range", "narrow", 4), with_attributes(mistake(PLAIN), narrow_range=False)),
-    (Cause("always a narrow range", "narrow", 4), with_attributes(mistake(PLAIN), narrow_range=True)),
-    (
-        Cause("scale divided by 2^num_bits - 1 with narrow_range too", "narrow-scale", 4),
-        mistake(Fake(divisor=highest_of)),
-    ),
-    (
-        Cause("divides by the number of levels, not of steps", "scale", 4),
-        mistake(Fake(divisor=lambda node: highest_of(node) - lowest_of(node) + 1)),
-    ),
-    (Cause("ignores num_bits", "num-bits", 4), with_attributes(mistake(PLAIN), num_bits=8)),
-    (Cause("computes in float16", "type", 4), mistake(Fake(dtype=np.float16))),
+    axis=Absent("min and max are scalars"),
+    forbidden_calls=shared.forbidden_calls("TFF", ()),
+    situations=Absent("its clauses name only situations that those of other operators name too"),
+    semantics=Absent("no table of facets describes limits that are moved onto a grid"),
 )
-SUITE = Suite(draw, MISTAKES)

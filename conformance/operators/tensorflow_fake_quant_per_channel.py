@@ -1,4 +1,4 @@
-"""Generated `tensorflow.FakeQuantWithMinMaxVarsPerChannel`: a range for each position of the last axis."""
+"""Testing `tensorflow.FakeQuantWithMinMaxVarsPerChannel`: a range for each position of the last axis."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from tiebreak.conformance.operators import tensorflow_fake_quant as per_tensor
-from tiebreak.conformance.operators.model import Cause, Mistake, Suite, Wanted
+from tiebreak.conformance.operators import tensorflow_fake_quant_mistakes as per_tensor
+from tiebreak.conformance.operators import tensorflow_fake_quant_shared as shared
+from tiebreak.conformance.operators.forbidden_call import V2, ForbiddenCall
+from tiebreak.conformance.operators.model import Absent, Axis, Cause, Mistake, OperatorUnderTest, Wanted
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 from tiebreak.golden.samples.model import Tensor, bits
@@ -20,10 +22,10 @@ RANKS = (1, 2, 4)
 def draw(draw: st.DrawFn, wanted: Wanted) -> tuple[dict[str, Any], tuple[Tensor, ...]]:
     rank = wanted.rank if wanted.rank in RANKS else draw(st.sampled_from(RANKS))
     shape = tuple(draw(st.lists(st.integers(0, 4), min_size=rank, max_size=rank)))
-    depth, node = shape[-1], draw(per_tensor.nodes())
-    limits = [draw(per_tensor.ranges()) for _ in range(depth)]
+    depth, node = shape[-1], draw(shared.nodes())
+    limits = [draw(shared.ranges()) for _ in range(depth)]
     columns = [
-        draw(st.lists(per_tensor.values_in(node, low, high, wanted.specials), min_size=1, max_size=6))
+        draw(st.lists(shared.values_in(node, low, high, wanted.specials), min_size=1, max_size=6))
         for low, high in limits
     ]
     values = [columns[i % depth][i // depth % len(columns[i % depth])] for i in range(math.prod(shape))]
@@ -56,13 +58,22 @@ def channels_first(node: Node, x: Array, low: Array, high: Array) -> tuple[Array
 
 
 PLAIN: Mistake = per_tensor.mistake(per_tensor.PLAIN)
-SUITE = Suite(
-    draw,
-    (
+FIVE_AXES = ForbiddenCall("TFC-G2", "inputs with five axes", ((1, 1, 1, 1, 2), V2, V2), values={1: 0.0})
+
+TESTED = OperatorUnderTest(
+    id="tensorflow.FakeQuantWithMinMaxVarsPerChannel",
+    plain_nodes=Absent("its results are real"),
+    draw=draw,
+    mistakes=(
         *per_tensor.MISTAKES,
         (Cause("one range for all", "range", 5), first_for_all),
         (Cause("the widest range for all", "range", 5), widest_for_all),
         (Cause("ranges along the first axis", "range", 5), first_axis),
         (Cause("ranges along axis 1", "range", 5), channels_first),
     ),
+    path_probes=(shared.EIGHT_BITS,),
+    axis=Axis(always_last=True),
+    forbidden_calls=(*shared.forbidden_calls("TFC", V2), FIVE_AXES),
+    situations=Absent("its clauses name only situations that those of other operators name too"),
+    semantics=Absent("no table of facets describes limits that are moved onto a grid"),
 )

@@ -1,4 +1,4 @@
-"""Generated `tensorflow.QuantizeAndDequantizeV4`: values beside ties of any scale_factor; and the usual mistakes."""
+"""Testing `tensorflow.QuantizeAndDequantizeV4`: values beside ties of any scale_factor; and the usual mistakes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from tiebreak.conformance.operators.model import Cause, Mistake, Suite, Wanted
+from tiebreak.conformance.operators.model import Absent, Axis, Cause, Mistake, OperatorUnderTest, Wanted
+from tiebreak.conformance.operators.path_probe import STEP, PathProbe, fake_steps
 from tiebreak.golden.elements import FLOAT_TYPES, FloatType, decode, encode, neighbour
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators.model import ALL_REAL_TYPES
@@ -237,4 +238,23 @@ MISTAKES: tuple[tuple[Cause, Mistake], ...] = (
     (Cause("one range for all slices", "axis", 1), one_range),
     (Cause("computes in float32", "type", 1), mistake(Fake(dtype=np.float32))),
 )  # fmt: skip
-SUITE = Suite(draw, MISTAKES)
+ENDS = (-128 * STEP, 127 * STEP)
+UP = {"real": "float64", "attributes": {"range_given": True, "round_mode": "HALF_UP"}}
+
+TESTED = OperatorUnderTest(
+    id="tensorflow.QuantizeAndDequantizeV4",
+    plain_nodes=Absent("its results are real"),
+    draw=draw,
+    mistakes=MISTAKES,
+    path_probes=(
+        PathProbe("even", {"attributes": {"range_given": True}}, ENDS, fake_steps(), 2),
+        PathProbe("up-float64", UP, ENDS, fake_steps(smallest=1074)),
+    ),
+    axis=Axis("axis"),
+    forbidden_calls=Absent(
+        "its document excludes no call in words: it leaves open the widths (TQD-U5), reversed ranges (TQD-U3) and the "
+        "ranges' shapes (TQD-U7), and says of axis only what it is for (TQD-X1)"
+    ),
+    situations=Absent("its clauses name only situations that those of other operators name too"),
+    semantics=Absent("no table of facets describes a scale_factor that is computed from the range"),
+)

@@ -1,4 +1,4 @@
-"""Generated `tensorflow.QuantizeV2`: any mode, type, axis and range."""
+"""Testing `tensorflow.QuantizeV2`: any mode, type, axis and range."""
 
 from __future__ import annotations
 
@@ -8,9 +8,14 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from tiebreak.conformance.operators.model import Suite, Wanted
+from tiebreak.conformance.operators.drawn_tensors import shapes
+from tiebreak.conformance.operators.elementwise import operands_along_axis
+from tiebreak.conformance.operators.forbidden_call import INT8, M22, V2, V3, ForbiddenCall, S
+from tiebreak.conformance.operators.model import Absent, AuditedSemantics, Axis, OperatorUnderTest, Wanted
+from tiebreak.conformance.operators.path_probe import HIGH, LOW, STEP, PathProbe, steps
 from tiebreak.conformance.operators.tensorflow_quantize_v2_mistakes import MISTAKES
-from tiebreak.conformance.operators.tensorflow_ranges import F32, draw_ranges, end_tensors, shapes
+from tiebreak.conformance.operators.tensorflow_ranges import F32, draw_ranges, end_tensors
+from tiebreak.conformance.semantics.quantize_v2 import QuantizeV2Arithmetic
 from tiebreak.golden.elements import INTEGER_TYPES, IntegerType, decode, encode, neighbour
 from tiebreak.golden.operators.tensorflow_ranges import QUANTIZED_TYPES, RANGE_MODES
 from tiebreak.golden.samples.model import Tensor, bits
@@ -90,4 +95,31 @@ def aim_at(kind: IntegerType, mode: str, ends: tuple[int, int], which: int, half
     return neighbour(encode(place(kind, mode, low, high, q), F32), F32, steps)
 
 
-SUITE = Suite(draw, MISTAKES)
+def forbidden(clause: str, what: str, parameter: tuple[int, ...], **attributes: Any) -> ForbiddenCall:
+    return ForbiddenCall(clause, what, (M22, parameter, parameter), INT8, attributes, values={1: 0.0})
+
+
+SCALED = {"T": "int8", "mode": "SCALED", "round_mode": "HALF_TO_EVEN"}
+PATH_PROBES = (
+    PathProbe("combined-uint8", {"attributes": {"T": "uint8"}}, (LOW, HIGH), steps(LOW), 4),
+    PathProbe("scaled-int8", {"attributes": SCALED}, (-128 * STEP, 127 * STEP), steps()),
+    PathProbe("first-uint8", {"attributes": {"T": "uint8", "mode": "MIN_FIRST"}}, (LOW, HIGH), steps(LOW)),
+)
+FORBIDDEN_CALLS = (
+    forbidden("TFQ-R3", "HALF_TO_EVEN with MIN_COMBINED", S, round_mode="HALF_TO_EVEN"),
+    forbidden("TFQ-A2", "3 ranges for an axis of size 2", V3, axis=0),
+    forbidden("TFQ-A3", "2 ranges without axis", V2),
+    forbidden("TFQ-A2", "axis 2 of an input with two axes", V2, axis=2),
+)
+
+TESTED = OperatorUnderTest(
+    id="tensorflow.QuantizeV2",
+    plain_nodes=Absent("it has a range for a scale, and none of its nodes is round(x / scale) + zero_point"),
+    draw=draw,
+    mistakes=MISTAKES,
+    path_probes=PATH_PROBES,
+    axis=Axis("axis"),
+    forbidden_calls=FORBIDDEN_CALLS,
+    situations=Absent("its clauses name only situations that those of other operators name too"),
+    semantics=AuditedSemantics(QuantizeV2Arithmetic, operands_along_axis),
+)

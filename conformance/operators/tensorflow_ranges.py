@@ -1,4 +1,4 @@
-"""What the suites of QuantizeV2 and Dequantize share: inputs with ranges of their own for slices."""
+"""What QuantizeV2 and Dequantize share in testing: inputs with ranges of their own for slices."""
 
 from __future__ import annotations
 
@@ -9,20 +9,14 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
+from tiebreak.conformance.operators.drawn_tensors import repeat
 from tiebreak.conformance.operators.model import Wanted
-from tiebreak.conformance.operators.ngraph_dequantize import repeat
 from tiebreak.golden.elements import FLOAT_TYPES, encode
 from tiebreak.golden.problem import Array, along
 from tiebreak.golden.samples.model import Tensor, bits
 
 F32 = FLOAT_TYPES["float32"]
 Range = tuple[int, int]  # bits of both ends
-
-
-def shapes(rank: int | None) -> st.SearchStrategy[tuple[int, ...]]:
-    """Of the given rank or of 0 to 4, at most a few dozen elements, empty ones too."""
-    low, high = (0, 4) if rank is None else (rank, rank)
-    return st.lists(st.integers(0, 4), min_size=low, max_size=high).map(tuple)
 
 
 def draw_ranges(draw: st.DrawFn, wanted: Wanted, shape: tuple[int, ...], axis: int) -> list[Range]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from tiebreak.conformance.judging.truths import kernel_truth
+from tiebreak.conformance.operators import onnx_quantize_linear
 from tiebreak.conformance.sweep.fast import FastJudge
 from tiebreak.conformance.sweep.look import Judge, Look
 from tiebreak.conformance.sweep.solving import SolvingJudge
@@ -23,7 +24,7 @@ def plain_quantization(problem: Problem) -> bool:
         return problem.scale.size == 1 and problem.zero_point.size == 1 and problem.real.bits <= 32
     return (
         isinstance(problem, Elementwise)
-        and problem.formula == "onnx.QuantizeLinear"
+        and problem.formula == onnx_quantize_linear.TESTED.id
         and isinstance(problem.result, IntegerType)
         and problem.constants["division"]
         and problem.kinds[0] == problem.kinds[1] == problem.working

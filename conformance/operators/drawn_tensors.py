@@ -1,0 +1,27 @@
+"""What the generated cases of several operators draw alike: shapes, integer tensors, a few values in turn."""
+
+from __future__ import annotations
+
+import math
+
+from hypothesis import strategies as st
+
+from tiebreak.golden.elements import INTEGER_TYPES
+from tiebreak.golden.samples.model import Tensor, bits
+
+
+def shapes(rank: int | None) -> st.SearchStrategy[tuple[int, ...]]:
+    """Of the given rank or of 0 to 4, at most a few dozen elements, empty ones too."""
+    low, high = (0, 4) if rank is None else (rank, rank)
+    return st.lists(st.integers(0, 4), min_size=low, max_size=high).map(tuple)
+
+
+def integer_tensor(draw: st.DrawFn, quantized: str, shape: tuple[int, ...]) -> Tensor:
+    kind = INTEGER_TYPES[quantized]
+    ends = st.sampled_from([kind.lowest, kind.highest, max(0, kind.lowest)])
+    values = draw(st.lists(st.one_of(ends, st.integers(kind.lowest, kind.highest)), min_size=1, max_size=12))
+    return bits(quantized, repeat(values, math.prod(shape)), shape)
+
+
+def repeat(values: list[int], count: int) -> list[int]:
+    return [values[i % len(values)] for i in range(count)]

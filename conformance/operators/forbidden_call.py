@@ -1,0 +1,28 @@
+"""A call that a document excludes, as data; running/forbidden.py tries it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+INT8 = {"quantized": "int8"}
+S, V2, V3, M22, M24 = (), (2,), (3,), (2, 2), (2, 4)  # shapes: a scalar, vectors, matrices
+
+
+@dataclass(frozen=True)
+class ForbiddenCall:
+    """A call that a clause excludes: a valid node, what is changed of it, and the shape of each input (filled with 1).
+
+    `node` are make_node's keywords. `attributes`, `opset` and `output` (the outputs' element type) replace what the
+    valid node has. `values` are inputs, by position, that hold something else than 1.
+    """
+
+    clause: str
+    what: str
+    shapes: tuple[tuple[int, ...], ...]
+    node: Mapping[str, Any] = field(default_factory=dict)
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+    opset: int = 0
+    output: str = ""
+    values: Mapping[int, float] = field(default_factory=dict)
