@@ -47,8 +47,8 @@ def library() -> Any:
     for name in ("libm.so.6", None):
         with suppress(OSError, AttributeError, TypeError):
             found = ctypes.CDLL(name)
-            found.fegetenv, found.fesetenv, found.fegetround  # noqa: B018 - AttributeError if one is absent
-            return found
+            if all(hasattr(found, name) for name in ("fegetenv", "fesetenv", "fegetround")):
+                return found
     return None
 
 

@@ -56,7 +56,8 @@ def checked_run(folder: Path) -> Run:
     if not run.info.get("explained", True):
         raise InvalidInput(f"{folder}: the run was ended before causes were looked for: tiebreak run --resume {folder}")
     try:
-        versions_of(run), clusters_of(run)
+        versions_of(run)
+        clusters_of(run)
     except DamagedFile as error:
         raise DamagedFile(f"{folder}/{error}") from None
     return run

@@ -60,7 +60,7 @@ class QuantizeArithmetic:
     seen: dict[str, list[str]] = field(default_factory=dict)  # what the special facets may be
     as_infinite: bool | None = None  # whether a finite input with an infinite quotient gives what an infinite one does
 
-    @cached_property
+    @property
     def plain(self) -> Semantics:
         mode = self.node.round_mode or "ROUND_NEAREST_TOWARD_EVEN"
         return self.node.input_type, "divide", "kept", AFTER, mode, "saturate"
@@ -78,7 +78,7 @@ class QuantizeArithmetic:
     def kind(self) -> IntegerType:
         return self.node.quantized
 
-    @cached_property
+    @property
     def specials(self) -> tuple[Facet, ...]:
         """Where the range begins with 0, some values are one: NaN gives "zero" there, an infinity "lowest"."""
         same = {name: OF_ZERO | {"lowest" if name == "nan" else "zero"} for name in SPECIALS}

@@ -91,13 +91,13 @@ class QuantizeV2Arithmetic:
     def kind(self) -> IntegerType:
         return self.node.quantized
 
-    @cached_property
+    @property
     def plain(self) -> Semantics:
         mode = self.node.round_mode or "ROUND_NEAREST_TOWARD_INFINITY"
         default = get_operator(self.node.operator).attribute("mode").default
         return "float32", str(self.node.attributes.get("mode", default)), DOCUMENTED, "range clamped", DOCUMENTED, mode
 
-    @cached_property
+    @property
     def specials(self) -> tuple[Facet, ...]:
         """Of a range that begins with 0, that is called "lowest"."""
         values = {v: text for v, text in ENDS.items() if self.kind.lowest or v != "zero"}

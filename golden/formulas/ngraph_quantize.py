@@ -23,7 +23,7 @@ from tiebreak.golden.rounding import ROUND_MODES
 def quotient(x: int, scale: int, real: FloatType, *, working: bool) -> Real | None:
     """input / scale of two bit patterns: a Fraction, ±inf if it overflows in working precision, None if undefined."""
     numerator, denominator = decode(x, real), decode(scale, real)
-    if isinstance(numerator, float) or isinstance(denominator, float) or denominator == 0:
+    if not isinstance(numerator, Fraction) or not isinstance(denominator, Fraction) or denominator == 0:
         return None  # NGQ-U2, NGQ-U3, NGQ-U4, ONQ-U1, ONQ-U2, ONQ-U3
     exact = numerator / denominator  # NGQ-F1, ONQ-F1
     return decode(encode(exact, real), real) if working else exact  # ONQ-P1

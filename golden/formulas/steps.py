@@ -40,11 +40,11 @@ class Steps:
             return value
         if isinstance(value, float):  # an infinity or NaN stays; a finite float is 0, a number divided by an infinity
             return value if not math.isfinite(value) else Fraction(value)
-        return decode(encode(value, kind), kind)
+        return decode(encode(Fraction(value), kind), kind)
 
     def round(self, value: Real) -> Real:
         """The value rounded to an integer by the node's mode; an infinity or NaN stays what it is."""
-        return value if isinstance(value, float) else Fraction(ROUND_MODES[self.mode](value))
+        return value if isinstance(value, float) else Fraction(ROUND_MODES[self.mode](Fraction(value)))
 
 
 def finite(*values: Real) -> tuple[Fraction, ...]:
