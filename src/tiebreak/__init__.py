@@ -12,6 +12,7 @@ from tiebreak.version import __version__
 if TYPE_CHECKING:
     from tiebreak.adapters.program import serve
     from tiebreak.adapters.protocol import Backend
+    from tiebreak.cli.calling import run
     from tiebreak.conformance.cases.generators import cases, nodes
     from tiebreak.conformance.pytest_plugin.assertions import assert_conforms, verdicts
     from tiebreak.golden.errors import DamagedFile, InvalidInput, MachineryFailed, TiebreakError, Unsupported
@@ -37,6 +38,7 @@ PUBLIC = {
     "load": "tiebreak.reports.tables",
     "make_node": "tiebreak.golden.make_node",
     "nodes": "tiebreak.conformance.cases.generators",
+    "run": "tiebreak.cli.calling",
     "serve": "tiebreak.adapters.program",
     "verdicts": "tiebreak.conformance.pytest_plugin.assertions",
 }
@@ -59,6 +61,7 @@ __all__ = [
     "load",
     "make_node",
     "nodes",
+    "run",
     "serve",
     "verdicts",
 ]
