@@ -17,18 +17,22 @@ if TYPE_CHECKING:
     from tiebreak.conformance.pytest_plugin.assertions import assert_conforms, verdicts
     from tiebreak.golden.errors import DamagedFile, InvalidInput, MachineryFailed, TiebreakError, Unsupported
     from tiebreak.golden.make_node import make_node
-    from tiebreak.golden.nodes import Case, Node, TensorType
+    from tiebreak.golden.nodes import Case, Expected, Node, TensorType
     from tiebreak.golden.operators import OPERATORS, get_operator
-    from tiebreak.reports.tables import load
+    from tiebreak.golden.operators.model import Operator
+    from tiebreak.reports.tables import Tables, load
 
 PUBLIC = {
     "Backend": "tiebreak.adapters.protocol",
     "Case": "tiebreak.golden.nodes",
     "DamagedFile": "tiebreak.golden.errors",
+    "Expected": "tiebreak.golden.nodes",
     "InvalidInput": "tiebreak.golden.errors",
     "MachineryFailed": "tiebreak.golden.errors",
     "Node": "tiebreak.golden.nodes",
     "OPERATORS": "tiebreak.golden.operators",
+    "Operator": "tiebreak.golden.operators.model",
+    "Tables": "tiebreak.reports.tables",
     "TensorType": "tiebreak.golden.nodes",
     "TiebreakError": "tiebreak.golden.errors",
     "Unsupported": "tiebreak.golden.errors",
@@ -48,9 +52,12 @@ __all__ = [
     "Backend",
     "Case",
     "DamagedFile",
+    "Expected",
     "InvalidInput",
     "MachineryFailed",
     "Node",
+    "Operator",
+    "Tables",
     "TensorType",
     "TiebreakError",
     "Unsupported",

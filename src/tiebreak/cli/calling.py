@@ -1,4 +1,4 @@
-"""`tiebreak.run`: the command `tiebreak run` for Python programs.
+"""`tiebreak.run`, which is the command `tiebreak run` for Python programs.
 
 The keywords become the command's own words, so that both are checked alike and make the same records.
 """
