@@ -9,6 +9,7 @@ import dataclasses
 import inspect
 import re
 from pathlib import Path
+from textwrap import wrap
 from typing import Any
 
 import click
@@ -190,7 +191,7 @@ def members(found: Any) -> list[list[str]]:
     own = [(name, value) for name, value in vars(found).items() if not name.startswith("_")]
     documented = [(name, value, getattr(value, "__doc__", None)) for name, value in own if not isinstance(value, str)]
     return [
-        [f"`{name}`: {' '.join(inspect.cleandoc(text).split())}", ""]
+        [*wrap(f"`{name}`: {' '.join(inspect.cleandoc(text).split())}", 120), ""]
         for name, value, text in documented
         if text and (inspect.isfunction(value) or isinstance(value, property) or hasattr(value, "func"))
     ]
