@@ -41,7 +41,7 @@ SELECTING = ("operators", "attributes", "output_type", "input_type", "opset", "c
     multiple=True,
     callback=parse_pairs,
     metavar="NAME=VALUE",
-    help="Instead of stored and generated cases run this one: a number, a,b,c, nested JSON lists, "
+    help="Run this one case instead of stored and generated ones: a number, a,b,c, nested JSON lists, "
     "or bits as 0x…; give every input.",
 )
 @click.option(
@@ -53,12 +53,12 @@ SELECTING = ("operators", "attributes", "output_type", "input_type", "opset", "c
     show_default="full",
     help="How many generated cases are added to the golden vectors.",
 )
-@run_folder("--from", "earlier_run", metavar="RUN_DIR", help="Also know the generated cases of this run.")
+@run_folder("--from", "earlier_run", metavar="RUN_DIR", help="Also find the generated cases of this run.")
 @run_folder("--vectors", help="A vector file or folder of your own instead.")
 @limits(10.0, 0.1, "one case")
 @click.option("--in-process", is_flag=True, help="Run the one backend in this process, without limits: for a debugger.")
-@run_folder("--resume", metavar="RUN_DIR", help="Go on with a run that was interrupted or killed, as it was begun.")
-@click.option("--discard", is_flag=True, help="Begin anew where an unfinished run is, whose outcomes are lost.")
+@run_folder("--resume", metavar="RUN_DIR", help="Continue a run that was interrupted or killed, with its own options.")
+@click.option("--discard", is_flag=True, help="Start again in the folder of an unfinished run; its outcomes are lost.")
 @run_folder(
     "-o",
     "--output",
