@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
@@ -55,6 +55,12 @@ from tiebreak.reports.records import (
 from tiebreak.reports.summary import explanation_failures, json_summary, print_summary, why_nothing_ran
 
 
+class NoBackends(TiebreakError):  # noqa: N818 - says what happened
+    """No backend is installed and none was named."""
+
+    exit_code = EXIT_NOTHING_RAN
+
+
 @dataclass(frozen=True)
 class RunLimits:
     """`time_limit` in seconds for one case, `memory_limit` in MiB for a worker; in our own process without either."""
@@ -64,6 +70,9 @@ class RunLimits:
     in_process: bool = False
 
 
+Shown = Literal["tables", "json", "nothing"]  # what of a run is printed; "nothing" is silent on standard error, too
+
+
 @stopped_by_signals()
 def main_job(
     specs: Sequence[str],
@@ -71,22 +80,25 @@ def main_job(
     folder: Path,
     how: RunLimits,
     *,
-    as_json: bool,
+    show: Shown = "tables",
+    command: str = "",
     cluster: Cluster | None = None,
     discard: bool = False,
 ) -> int:
     """Do it, on a cluster if there is one, and give the exit code.
 
-    Raises TiebreakError for bad input, a backend that can't be had, or a folder where another run goes on or, without
-    `discard`, was broken off.
+    `command` is what the records say started the run; by default the words of this process.
+    Raises TiebreakError for bad input, a backend that can't be started, or a folder where another run is going on or,
+    without `discard`, was broken off.
     """
+    command = command or shlex.join(["tiebreak", *sys.argv[1:]])
     checked = [spec if cluster else check_spec(spec) for spec in dict.fromkeys(specs)]  # a worker's files are its own
     if how.in_process and len(checked) != 1:
         raise InvalidInput("--in-process takes exactly one -b: libraries share settings within a process")
     with made(folder), held(folder):
         if not discard:
             check_discardable(folder)
-        return begin(checked, selection, folder, how, as_json=as_json, cluster=cluster)
+        return begin(checked, selection, folder, how, show=show, command=command, cluster=cluster)
 
 
 @contextmanager
@@ -107,14 +119,15 @@ def begin(
     folder: Path,
     how: RunLimits,
     *,
-    as_json: bool,
+    show: Shown,
+    command: str,
     cluster: Cluster | None,
 ) -> int:
     """Run in a folder that is held."""
     try:
         chosen_operators(selection)  # what is wrong there need not wait for a library to load
         facts = {
-            "command": shlex.join(["tiebreak", *sys.argv[1:]]),
+            "command": command,
             "level": selection.level,
             "seed": selection.seed,
             **asdict(how),
@@ -124,12 +137,11 @@ def begin(
         away = on_cluster(cluster, wanted, how)
         with started(wanted, **asdict(how), only_installed=not checked, elsewhere=away) as backends:
             if not backends:
-                print("tiebreak: no backend is installed; try: pip install 'tiebreak[backends]'", file=sys.stderr)
-                return EXIT_NOTHING_RAN
+                raise NoBackends("no backend is installed; try: pip install 'tiebreak[backends]'")
             cases = plan(selection)
             begin_run(folder, selection, [backend.spec for backend in backends], facts, digest_of(cases))
             tried = tried_operators(selection)
-            return run_and_report(backends, cases, folder, facts, tried, as_json=as_json)
+            return run_and_report(backends, cases, folder, facts, tried, show=show)
     except (TiebreakError, OSError, KeyboardInterrupt):
         if not has_outcomes(folder):  # leave nothing behind if nothing was found out
             end_run(folder)
@@ -147,14 +159,14 @@ def on_cluster(cluster: Cluster | None, specs: Sequence[str], how: RunLimits) ->
 
 
 @stopped_by_signals()
-def resume_job(folder: Path, *, as_json: bool, cluster: Cluster | None = None) -> int:
+def resume_job(folder: Path, *, show: Shown = "tables", cluster: Cluster | None = None) -> int:
     """Go on with a run that was killed or interrupted, as it was begun. InvalidInput if there is none there."""
     read_plan(folder)  # where there is none, nothing must be made
     with held(folder):
-        return go_on(folder, as_json=as_json, cluster=cluster)
+        return go_on(folder, show=show, cluster=cluster)
 
 
-def go_on(folder: Path, *, as_json: bool, cluster: Cluster | None) -> int:
+def go_on(folder: Path, *, show: Shown, cluster: Cluster | None) -> int:
     """Go on in a folder that is held."""
     selection, chosen, facts, digest = read_plan(folder)
     cases = plan(selection)
@@ -162,7 +174,7 @@ def go_on(folder: Path, *, as_json: bool, cluster: Cluster | None) -> int:
         raise InvalidInput(f"--resume {folder}: the cases are not those with which it was begun: start a new run")
     how = RunLimits(**{field.name: facts[field.name] for field in fields(RunLimits)})
     with started(chosen, **asdict(how), elsewhere=on_cluster(cluster, chosen, how)) as backends:
-        return run_and_report(backends, cases, folder, facts, tried_operators(selection), as_json=as_json)
+        return run_and_report(backends, cases, folder, facts, tried_operators(selection), show=show)
 
 
 def tried_operators(selection: Selection) -> list[str]:
@@ -178,12 +190,12 @@ def run_and_report(
     facts: dict[str, Any],
     tried: Sequence[str],
     *,
-    as_json: bool,
+    show: Shown,
 ) -> int:
     try:
-        with shown_progress() as progress:
+        with shown_progress(show) as progress:
             done = run_all(backends, cases, folder / FOLDER, progress)
-        code = write_and_explain(done, cases, folder, facts, partial(forbidden_calls, backends, tried), as_json=as_json)
+        code = write_and_explain(done, cases, folder, facts, partial(forbidden_calls, backends, tried), show=show)
     except (KeyboardInterrupt, JournalFailed, NotWritten) as error:
         if not has_outcomes(folder):  # there is nothing to go on with
             raise
@@ -206,14 +218,14 @@ def write_and_explain(
     facts: dict[str, Any],
     tried: Try = lambda errors: [],
     *,
-    as_json: bool,
+    show: Shown,
 ) -> int:
     """Write the records, then what explains them, then the report; the exit code. `tried` gives the forbidden calls."""
     records, errors = recorded(done, cases, facts), ExplanationErrors()
     run = as_run(records)
     write_run(folder, run, records.generated)  # before anything that could fail looks for causes
     records.info["forbidden"] = tried(errors)
-    finish(folder, explained_tables(run, explained(records, done, cases, errors)), as_json=as_json)
+    finish(folder, explained_tables(run, explained(records, done, cases, errors)), show=show)
     return int(run.info["exit"])
 
 
@@ -228,7 +240,7 @@ def forbidden_calls(
     return found
 
 
-def finish(folder: Path, run: Run, *, as_json: bool) -> None:
+def finish(folder: Path, run: Run, *, show: Shown) -> None:
     """Write what explains the records, then the report; say what there is. Drawing may fail, too."""
     errors = ExplanationErrors()
     write_explanations(folder, run)
@@ -236,7 +248,9 @@ def finish(folder: Path, run: Run, *, as_json: bool) -> None:
     if errors.found:
         run.info["explanation_errors"] += errors.rows()
         write_info(folder, run.info)
-    if as_json:
+    if show == "nothing":
+        return
+    if show == "json":
         print(json.dumps(json_summary(run, str(folder))))
     else:
         draw(errors, "the summary", partial(print_summary, run, str(folder)))
@@ -257,10 +271,10 @@ def draw(errors: ExplanationErrors, what: str, make: Callable[[], None]) -> None
 
 
 @contextmanager
-def shown_progress() -> Iterator[Callable[[str, int, int], None]]:
+def shown_progress(show: Shown) -> Iterator[Callable[[str, int, int], None]]:
     """A bar for each backend on standard error, which standard output never sees; nothing where that is no terminal."""
     console = Console(stderr=True)
-    if not console.is_terminal:
+    if show == "nothing" or not console.is_terminal:
         yield lambda name, done, planned: None
         return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())

@@ -1,6 +1,7 @@
 """Makes docs/report.png and docs/report-cause.png from a run: `python docs/make_screenshots.py RUN_DIR [CAUSE]`.
 
-RUN_DIR is a run folder; CAUSE a text in the first line of the cause to show, by default the first with a staircase.
+RUN_DIR is a run folder; CAUSE a text in the first line of the cause to show, by default the first with a staircase. A
+run without one leaves report-cause.png as it is.
 Needs Playwright from PyPI and a Chromium.
 """
 
@@ -19,18 +20,19 @@ from tiebreak.reports.html import write_report
 from tiebreak.reports.records import Run, read_run
 
 HERE = Path(__file__).parent
-MATRIX = {"width": 1360, "height": 1000}
+TOP = {"width": 1280, "height": 880}
 
 
 def main(run_dir: Path, cause: str = "") -> None:
-    """Build the report of the run, and photograph its top with the matrix, and one cause."""
+    """Build the report of the run, and take pictures of its top with the matrix, and of one cause."""
     with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
         path = Path(name) / "report.html"
         write_report(path, nameless(read_run(run_dir), run_dir), run_dir.name)
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        page = browser.new_page(viewport=MATRIX)
+        page = browser.new_page(viewport=TOP)
         page.goto(path.as_uri())
-        one_cause(page, cause)
+        if page.locator("#causes .staircase").count():
+            one_cause(page, cause)
         top_with_matrix(page)
         browser.close()
 
@@ -50,8 +52,8 @@ def one_cause(page: Any, cause: str) -> None:
 
 
 def top_with_matrix(page: Any) -> None:
-    """The headline, the filters and the matrix; the causes between them are left out."""
-    page.evaluate("document.getElementById('causes').hidden = true")
+    """The headline, the causes, all folded, and the matrix; the filters are folded, too."""
+    page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = false; })")
     page.evaluate("scrollTo(0, 0)")
     page.screenshot(path=HERE / "report.png")
 

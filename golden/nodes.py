@@ -171,9 +171,9 @@ class Case:
 
 @dataclass(frozen=True)
 class Expected:
-    """A golden vector's stored results for both truths: codes (int64) and states (uint8, see problem.py).
+    """A golden vector's stored results, exact and in working precision: flat arrays, the outputs one after the other.
 
-    Flat, the outputs one after the other.
+    Codes are int64: an integer's value, or the bit pattern of a real result. States are uint8, as problem.py has them.
     """
 
     exact: Array

@@ -58,7 +58,7 @@ def heading(run: Run) -> Iterator[str]:
         f"Made by `tiebreak report RUN_DIR --findings FILE` from a run's records ({md(info['created'][:10])}, level "
         f"{md(info['level'])}): {len(info['backends'])} backends, {len(run.results):,} cases, "
         f"{len(run.discrepancies):,} deviating elements in {len(shared(info.get('clusters', [])))} root causes. "
-        "One that several configurations of a library have in common stands there once, with the id of each. "
+        "A cause shared by several configurations of a library is listed once, with each id. "
         "`tiebreak repro ID --run RUN_DIR` prints a script in the library's own API that shows one, cut down to the "
         "fewest elements."
     )

@@ -100,6 +100,11 @@ class Tables:
     pairs: pd.DataFrame
     info: dict[str, Any]
 
+    @property
+    def exit_code(self) -> int:
+        """What the command that recorded the run ended with: 0, 1, 3 or 4."""
+        return int(self.info["exit"])
+
     def __iter__(self) -> Iterator[tuple[str, pd.DataFrame]]:
         """(name, DataFrame) of every table."""
         return ((name, getattr(self, name)) for name in DTYPES)

@@ -204,7 +204,7 @@ def test_a_run_has_the_same_records(cluster: Cluster, tmp_path: Path, names: tup
     specs = [f"{SAMPLES}:{name}" for name in names]
     chosen = Selection(("onnx.QuantizeLinear",), {}, "float32", "uint8", 21, level="")
     codes = [
-        main_job(specs, chosen, tmp_path / folder, RunLimits(), as_json=True, cluster=there)
+        main_job(specs, chosen, tmp_path / folder, RunLimits(), show="json", cluster=there)
         for folder, there in (("here", None), ("there", cluster))
     ]
     assert codes[0] == codes[1] in (1, 3)

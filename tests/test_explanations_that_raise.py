@@ -242,7 +242,7 @@ CHOICE = Selection(operators=("onnx.QuantizeLinear",), input_type="float32", out
 
 
 def job(folder: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
-    code = main_job.main_job([SOUND], CHOICE, folder, main_job.RunLimits(in_process=True), as_json=False)
+    code = main_job.main_job([SOUND], CHOICE, folder, main_job.RunLimits(in_process=True))
     return code, capsys.readouterr().err
 
 
@@ -317,7 +317,7 @@ def test_records_are_on_the_disk_before_causes_are_looked_for(
     assert not left.info["explained"]
     with pytest.raises(InvalidInput, match=r"ended before causes were looked for: tiebreak run --resume"):
         checked_run(folder)
-    assert main_job.resume_job(folder, as_json=False) == 1
+    assert main_job.resume_job(folder) == 1
     found = checked_run(folder)
     assert found.results.drop(columns="seconds").equals(left.results.drop(columns="seconds"))
     assert set(left.discrepancies["cause"]) == {UNEXPLAINED} != set(found.discrepancies["cause"])

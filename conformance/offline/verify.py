@@ -251,4 +251,4 @@ def verify_job(folder: Path, name: str, version: str, run_dir: Path, *, as_json:
         check_discardable(run_dir)
         records, cases = judged(folder, name, version)
         facts = {"command": "", "level": "offline", "seed": 0, "time_limit": 0.0, "folder": str(folder)}
-        return write_and_explain([records], cases, run_dir, facts, as_json=as_json)
+        return write_and_explain([records], cases, run_dir, facts, show="json" if as_json else "tables")

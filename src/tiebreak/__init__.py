@@ -12,22 +12,27 @@ from tiebreak.version import __version__
 if TYPE_CHECKING:
     from tiebreak.adapters.program import serve
     from tiebreak.adapters.protocol import Backend
+    from tiebreak.cli.calling import run
     from tiebreak.conformance.cases.generators import cases, nodes
     from tiebreak.conformance.pytest_plugin.assertions import assert_conforms, verdicts
     from tiebreak.golden.errors import DamagedFile, InvalidInput, MachineryFailed, TiebreakError, Unsupported
     from tiebreak.golden.make_node import make_node
-    from tiebreak.golden.nodes import Case, Node, TensorType
+    from tiebreak.golden.nodes import Case, Expected, Node, TensorType
     from tiebreak.golden.operators import OPERATORS, get_operator
-    from tiebreak.reports.tables import load
+    from tiebreak.golden.operators.model import Operator
+    from tiebreak.reports.tables import Tables, load
 
 PUBLIC = {
     "Backend": "tiebreak.adapters.protocol",
     "Case": "tiebreak.golden.nodes",
     "DamagedFile": "tiebreak.golden.errors",
+    "Expected": "tiebreak.golden.nodes",
     "InvalidInput": "tiebreak.golden.errors",
     "MachineryFailed": "tiebreak.golden.errors",
     "Node": "tiebreak.golden.nodes",
     "OPERATORS": "tiebreak.golden.operators",
+    "Operator": "tiebreak.golden.operators.model",
+    "Tables": "tiebreak.reports.tables",
     "TensorType": "tiebreak.golden.nodes",
     "TiebreakError": "tiebreak.golden.errors",
     "Unsupported": "tiebreak.golden.errors",
@@ -37,6 +42,7 @@ PUBLIC = {
     "load": "tiebreak.reports.tables",
     "make_node": "tiebreak.golden.make_node",
     "nodes": "tiebreak.conformance.cases.generators",
+    "run": "tiebreak.cli.calling",
     "serve": "tiebreak.adapters.program",
     "verdicts": "tiebreak.conformance.pytest_plugin.assertions",
 }
@@ -46,9 +52,12 @@ __all__ = [
     "Backend",
     "Case",
     "DamagedFile",
+    "Expected",
     "InvalidInput",
     "MachineryFailed",
     "Node",
+    "Operator",
+    "Tables",
     "TensorType",
     "TiebreakError",
     "Unsupported",
@@ -59,6 +68,7 @@ __all__ = [
     "load",
     "make_node",
     "nodes",
+    "run",
     "serve",
     "verdicts",
 ]

@@ -65,7 +65,7 @@ def node_types(command: Command) -> Command:
             command
         )
     opset = click.option(
-        "--opset", type=OPSET, default=None, metavar="N", help="Of an ONNX node, the version of the operator set."
+        "--opset", type=OPSET, default=None, metavar="N", help="The version of the operator set, for an ONNX node."
     )
     return opset(command)
 

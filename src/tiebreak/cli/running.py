@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,6 +13,13 @@ from tiebreak.cli.kinds import OUTPUT_FOLDER, WORDS
 from tiebreak.cli.options import JSON, limits, once, parse_pairs, run_folder, selected, selecting, typed
 from tiebreak.cli.scheduling import SCHEDULING, cluster_if, scheduling
 from tiebreak.golden.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from tiebreak.conformance.cases.plan import Selection
+    from tiebreak.conformance.main_job import RunLimits, Shown
+
+SOURCES = ("inputs", "vectors", "earlier_run", "level")
+SELECTING = ("operators", "attributes", "output_type", "input_type", "opset", "case_ids", "seed")
 
 
 @click.command(epilog="Example:  tiebreak run -b onnxruntime -b path/to/mine.py:backend --level quick -o first-run")
@@ -34,7 +41,7 @@ from tiebreak.golden.errors import InvalidInput
     multiple=True,
     callback=parse_pairs,
     metavar="NAME=VALUE",
-    help="Instead of stored and generated cases run this one: a number, a,b,c, nested JSON lists, "
+    help="Run this one case instead of stored and generated ones: a number, a,b,c, nested JSON lists, "
     "or bits as 0x…; give every input.",
 )
 @click.option(
@@ -44,14 +51,14 @@ from tiebreak.golden.errors import InvalidInput
     callback=once,
     default=["full"],
     show_default="full",
-    help="How many generated cases are added to the golden vectors.",
+    help="RunLimits many generated cases are added to the golden vectors.",
 )
-@run_folder("--from", "earlier_run", metavar="RUN_DIR", help="Also know the generated cases of this run.")
+@run_folder("--from", "earlier_run", metavar="RUN_DIR", help="Also find the generated cases of this run.")
 @run_folder("--vectors", help="A vector file or folder of your own instead.")
 @limits(10.0, 0.1, "one case")
 @click.option("--in-process", is_flag=True, help="Run the one backend in this process, without limits: for a debugger.")
-@run_folder("--resume", metavar="RUN_DIR", help="Go on with a run that was interrupted or killed, as it was begun.")
-@click.option("--discard", is_flag=True, help="Begin anew where an unfinished run is, whose outcomes are lost.")
+@run_folder("--resume", metavar="RUN_DIR", help="Continue a run that was interrupted or killed, with its own options.")
+@click.option("--discard", is_flag=True, help="Start again in the folder of an unfinished run; its outcomes are lost.")
 @run_folder(
     "-o",
     "--output",
@@ -62,43 +69,45 @@ from tiebreak.golden.errors import InvalidInput
 @scheduling
 @JSON
 @click.pass_context
-def run(
-    context: click.Context,
-    /,
-    backends: tuple[str, ...],
-    inputs: dict[str, str],
-    level: str,
-    earlier_run: Path | None,
-    vectors: Path | None,
-    time_limit: float,
-    memory_limit: int,
-    in_process: bool,
-    resume: Path | None,
-    discard: bool,
-    output: Path | None,
-    scheduler: str | None,
-    scheduler_workers: int | None,
-    as_json: bool,
-    **chosen: Any,
-) -> None:
+def run(context: click.Context, /, as_json: bool, **chosen: Any) -> None:
     """Run vectors and generated cases on backends, judge every element, and write a report."""
-    from tiebreak.conformance.cases.plan import Selection
-    from tiebreak.conformance.main_job import RunLimits, main_job, resume_job
+    sys.exit(started(context, "json" if as_json else "tables"))
 
-    if resume is not None:
+
+def started(context: click.Context, show: Shown, command: str = "") -> int:
+    """The run that the parsed options ask for; its exit code. `command` is what the records say started it."""
+    from tiebreak.conformance.main_job import main_job, resume_job
+
+    chosen = context.params
+    if chosen["resume"] is not None:
         refuse_others(context)
-        with cluster_if(scheduler, scheduler_workers) as cluster:
-            sys.exit(resume_job(resume, as_json=as_json, cluster=cluster))
-    if in_process and scheduler:
+    elif chosen["in_process"] and chosen["scheduler"]:
         raise InvalidInput("--in-process runs the backend here: it takes no --scheduler")
-    if inputs:
+    elif chosen["inputs"]:
         refuse_beside(context, "inputs", ("case_ids", "earlier_run", "vectors", "level", "seed"))
-    sources: dict[str, Any] = {"inputs": inputs, "vectors": vectors, "earlier_run": earlier_run, "level": level}
-    folder = output or Path("tiebreak-case" if inputs or chosen["case_ids"] else "tiebreak-run")
-    how = RunLimits(time_limit=time_limit, memory_limit=memory_limit, in_process=in_process)
-    with cluster_if(scheduler, scheduler_workers) as cluster:
-        selection = Selection(**sources, **selected(chosen))
-        sys.exit(main_job(backends, selection, folder, how, as_json=as_json, cluster=cluster, discard=discard))
+    with cluster_if(chosen["scheduler"], chosen["scheduler_workers"]) as cluster:
+        if chosen["resume"] is not None:
+            return resume_job(chosen["resume"], show=show, cluster=cluster)
+        others: dict[str, Any] = {"show": show, "command": command, "cluster": cluster, "discard": chosen["discard"]}
+        return main_job(chosen["backends"], selection_of(chosen), folder_of(chosen), limits_of(chosen), **others)
+
+
+def selection_of(chosen: dict[str, Any]) -> Selection:
+    from tiebreak.conformance.cases.plan import Selection
+
+    selecting = {name: chosen[name] for name in SELECTING}
+    return Selection(**{name: chosen[name] for name in SOURCES}, **selected(selecting))
+
+
+def limits_of(chosen: dict[str, Any]) -> RunLimits:
+    from tiebreak.conformance.main_job import RunLimits
+
+    return RunLimits(**{name: chosen[name] for name in ("time_limit", "memory_limit", "in_process")})
+
+
+def folder_of(chosen: dict[str, Any]) -> Path:
+    one = chosen["inputs"] or chosen["case_ids"]
+    return chosen["output"] or Path("tiebreak-case" if one else "tiebreak-run")
 
 
 def refuse_beside(context: click.Context, chosen: str, others: Sequence[str]) -> None:

@@ -63,7 +63,7 @@ EXAMPLE = (
 )
 @limits(300.0, 1, "a block of 4,194,304 inputs")
 @click.option("--resume", is_flag=True, help="Go on with the sweep that was to leave this certificate.")
-@click.option("--discard", is_flag=True, help="Begin anew where a sweep was broken off.")
+@click.option("--discard", is_flag=True, help="Start again where a sweep was interrupted.")
 @run_folder("--check", metavar="FILE", help="Sweep again what this certificate is about, and compare.")
 @run_folder("--plan", metavar="FILE", help="Do the sweeps of this TOML file, each with a certificate; see docs.")
 @run_folder(

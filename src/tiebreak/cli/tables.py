@@ -15,8 +15,10 @@ FORMATS = ("csv", "jsonl", "parquet")  # as in reports.tables, which --help must
 
 @click.command(epilog="Example:  tiebreak tables tiebreak-run -o tables --format csv")
 @click.argument("run_dir", type=PATH)
-@run_folder("-o", "--output", type=OUTPUT_FOLDER, required=True, metavar="DIR", help="Where they go.")
-@click.option("--format", "form", type=click.Choice(FORMATS), default="csv", show_default=True, help="Of each file.")
+@run_folder("-o", "--output", type=OUTPUT_FOLDER, required=True, metavar="DIR", help="The folder to write to.")
+@click.option(
+    "--format", "form", type=click.Choice(FORMATS), default="csv", show_default=True, help="The files' format."
+)
 @JSON
 def tables(run_dir: Path, output: Path, form: str, as_json: bool) -> None:
     """Write a run's tables as files: results, discrepancies, clusters, backends, paths and more.
