@@ -21,7 +21,7 @@ ALL = [README, *sorted(DOCS.rglob("*.md"))]
 
 
 def prose(text: str) -> Iterator[str]:
-    """The lines that people read as text: no code, no tables, no comments, no headings, nothing that a program wrote."""
+    """The lines that people read as text: no code, no tables, no comments, no headings, nothing generated."""
     text = re.sub(r"^<!-- tables: .*?^<!-- end of tables -->", "", text, flags=re.MULTILINE | re.DOTALL)
     fence = ""
     for line in text.splitlines():
