@@ -17,13 +17,14 @@ from tiebreak.golden.flags import FLAGS
 from tiebreak.golden.formulas.quantize import quantize_quotient, quotient
 from tiebreak.golden.operators import OPERATORS, get_operator
 from tiebreak.golden.operators.model import Operator
-from tiebreak.golden.places import check_writable
+from tiebreak.golden.places import check_writable, write_text_aside
 from tiebreak.golden.problem import IN_RANGE, OUT_OF_RANGE
 from tiebreak.golden.sampled import operand_flags, sampled_groups
 from tiebreak.golden.vector_inputs.by_search import TRAPS
 from tiebreak.golden.vector_inputs.by_theme import THEMES, Setting, Sketch
 from tiebreak.golden.vector_inputs.by_witness import separating
-from tiebreak.golden.vectorfile import VECTORS, dump, read_cases, vector_paths, write_aside
+from tiebreak.golden.vector_layout import dump
+from tiebreak.golden.vectorfile import VECTORS, VERSION, read_cases, vector_paths
 
 Pair = tuple[int, int]  # (value, state)
 divide = lru_cache(maxsize=1 << 18)(quotient)
@@ -62,7 +63,7 @@ def build_file(operator: str, real: str, quantized: str) -> str:
     used = {flag for group in groups for vector in group["vectors"] for flag in vector["flags"]}
     document = {
         "format": "tiebreak-vectors",
-        "version": 1,
+        "version": VERSION,
         "operator": operator,
         "formula": spec.formula,
         "sources": list(spec.sources),
@@ -241,7 +242,7 @@ def build(folder: Path = VECTORS) -> Iterator[Path]:
     """
     check_writable(folder)
     for name, text in build_all():
-        write_aside(folder / name, text)
+        write_text_aside(folder / name, text)
         yield folder / name
 
 

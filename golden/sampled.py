@@ -46,15 +46,15 @@ def group_of(spec: Operator, id: str, sample: Sample) -> dict[str, Any]:
     }
     if exact != working:
         vector["working"] = working[0] if len(working) == 1 else working
-    group = {
+    return {
         "theme": sample.theme,
         "types": {key: sample.node[key] for key in ("real", "quantized", "scale") if key in sample.node},
+        **({"opset": node.opset} if node.opset else {}),
         "attributes": sample.node.get("attributes", {}),
         "inputs": [tensor_of(kind.name, array) for kind, array in zip(node.inputs, inputs, strict=True)],
         "output_type": node.output_type,
         "vectors": [vector],
     }
-    return group | ({"opset": node.opset} if node.opset else {})
 
 
 def results_text(spec: Operator, problem: Problem, modes: Sequence[str], *, working: bool) -> str:
