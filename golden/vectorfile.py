@@ -1,14 +1,11 @@
 """Reading vector files: JSON, validated, with digests of the content, never executed or unpickled.
 
-A file holds groups; a group holds inputs and one vector for each rounding mode that they are for. Tensors are flat
-text: floats as hexadecimal bit patterns beside readable decimals, integers as decimals, `?` where nothing is specified,
-and for a real output a lone `0` where either zero will do.
+A file holds groups; a group holds inputs and one vector for each rounding mode that they are for.
 """
 
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -17,15 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from tiebreak.golden.elements import ELEMENT_TYPES, FloatType, IntegerType, numpy_dtype
 from tiebreak.golden.errors import DamagedFile, InvalidInput
 from tiebreak.golden.files import bounded_text
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Case, Expected
 from tiebreak.golden.operators import OPERATORS
-from tiebreak.golden.problem import IN_RANGE, UNDEFINED, ZERO, Array, Problem
+from tiebreak.golden.problem import Array, Problem
 from tiebreak.golden.problems import problems_of
 from tiebreak.golden.vector_digests import damage
+from tiebreak.golden.vector_text import parse_output, parse_tensor
 
 VECTORS = Path(__file__).parent / "vectors"
 SCHEMAS = {1: VECTORS / "schema-1.json", 2: VECTORS / "schema.json"}  # by the version of the file
@@ -117,22 +114,6 @@ def group_cases(operator: str, group: Mapping[str, Any]) -> Iterator[Case]:
         yield replace(case, expected=parse_expected(vector, problems))
 
 
-def parse_tensor(tensor: Mapping[str, Any]) -> Array:
-    """An input tensor; the number of elements must be what its shape says."""
-    name, shape = tensor["type"], tuple(tensor["shape"])
-    kind = ELEMENT_TYPES[name]
-    if isinstance(kind, FloatType):
-        size = max(8, kind.bits) // 8
-        words = np.frombuffer(bytes.fromhex(tensor["bits"]), dtype=f">u{size}").astype(f"=u{size}")
-        if kind.bits < 8 and words.size and words.max() >= 1 << kind.bits:
-            raise ValueError(f"{tensor['name']} has bits beyond {name}")
-        return words.view(numpy_dtype(name)).reshape(shape)
-    values = np.array(tensor["values"].split(), dtype=np.int64)
-    if values.size and not (kind.lowest <= values.min() and values.max() <= kind.highest):
-        raise ValueError(f"{tensor['name']} has a value outside {name}")
-    return values.astype(numpy_dtype(name)).reshape(shape)
-
-
 def parse_expected(vector: Mapping[str, Any], problems: Sequence[Problem]) -> Expected:
     exact = parse_results(vector, vector["expected"], problems)
     return Expected(*exact, *(parse_results(vector, vector["working"], problems) if "working" in vector else exact))
@@ -145,22 +126,8 @@ def parse_results(
     texts = [texts] if isinstance(texts, str) else texts
     if len(texts) != len(problems):
         raise ValueError(f"{vector['id']}: results of {len(texts)} outputs for {len(problems)}")
-    parsed = [parse_output(vector, text, problem) for text, problem in zip(texts, problems, strict=True)]
+    parsed = [parse_output(vector["id"], text, problem) for text, problem in zip(texts, problems, strict=True)]
     return np.concatenate([codes for codes, _ in parsed]), np.concatenate([states for _, states in parsed])
-
-
-def parse_output(vector: Mapping[str, Any], text: str, problem: Problem) -> tuple[Array, Array]:
-    tokens, size = text.split(), math.prod(problem.shape)
-    if len(tokens) != size:
-        raise ValueError(f"{vector['id']}: {len(tokens)} results for {size} elements")
-    if isinstance(problem.result, IntegerType):
-        codes = np.array([0 if token == "?" else int(token) for token in tokens], np.int64)
-        states = [UNDEFINED if token == "?" else IN_RANGE for token in tokens]
-    else:
-        words = [0 if token == "?" else int(token, 16) for token in tokens]
-        codes = np.array(words, np.uint64).view(np.int64)
-        states = [{"?": UNDEFINED, "0": ZERO}.get(token, IN_RANGE) for token in tokens]
-    return codes, np.array(states, np.uint8)
 
 
 def vector_paths(folder: Path = VECTORS) -> list[Path]:

@@ -21,7 +21,7 @@ from tiebreak.conformance.offline.exported import Exported, exported
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.places import check_output_folder, write_text_aside
 from tiebreak.golden.problem import Array, codes_of
-from tiebreak.golden.sampled import tensor_of
+from tiebreak.golden.vector_text import tensor_of
 from tiebreak.reports.records import case_row
 
 MANIFEST = "manifest.json"
