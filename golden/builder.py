@@ -1,45 +1,34 @@
-"""Builds the golden vectors: themes give inputs, the oracle alone gives results, the tool assigns ids and flags."""
+"""Builds the golden vectors: samples give inputs, the exact oracle alone results; ids and flags follow from both."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, replace
-from fractions import Fraction
-from functools import lru_cache
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, FloatType, Real, decimal, decode, ulp
+from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES
 from tiebreak.golden.flags import FLAGS
-from tiebreak.golden.formulas.ngraph_quantize import quantize_quotient, quotient
 from tiebreak.golden.operators import OPERATORS, get_operator
 from tiebreak.golden.operators.model import Operator
-from tiebreak.golden.places import check_writable
-from tiebreak.golden.problem import IN_RANGE, OUT_OF_RANGE
-from tiebreak.golden.sampled import operand_flags, sampled_groups
+from tiebreak.golden.places import check_writable, write_text_aside
+from tiebreak.golden.samples.model import Sample
+from tiebreak.golden.vector_flags import flags_of
 from tiebreak.golden.vector_inputs.by_search import TRAPS
-from tiebreak.golden.vector_inputs.by_theme import THEMES, Setting, Sketch
+from tiebreak.golden.vector_inputs.by_theme import THEMES, Setting
 from tiebreak.golden.vector_inputs.by_witness import separating
-from tiebreak.golden.vectorfile import VECTORS, dump, read_cases, vector_paths, write_aside
+from tiebreak.golden.vector_layout import dump
+from tiebreak.golden.vector_results import Results, Solved, mode_attribute, solved_parts
+from tiebreak.golden.vector_text import tensor_of
+from tiebreak.golden.vectorfile import VECTORS, VERSION, read_cases, vector_paths
 
-Pair = tuple[int, int]  # (value, state)
-divide = lru_cache(maxsize=1 << 18)(quotient)
-
-
-@dataclass(frozen=True)
-class Solved:
-    """A sketch with the oracle's results in both forms."""
-
-    sketch: Sketch
-    exact: list[Pair]
-    working: list[Pair]
+Group = dict[str, Any]
 
 
-def file_name(operator: str, real: str, quantized: str) -> str:
-    return f"{operator}-{real}-{quantized}.json"
+def file_name(operator: str, input_type: str, output_type: str) -> str:
+    return f"{operator}-{input_type}-{output_type}.json"
 
 
 def all_files() -> Iterator[tuple[str, str, str]]:
@@ -49,178 +38,97 @@ def all_files() -> Iterator[tuple[str, str, str]]:
 
 
 def themed_files(spec: Operator) -> tuple[tuple[str, str], ...]:
-    """The pairs of types whose vectors are made by themes."""
+    """The pairs of types whose samples come from themes."""
     every = tuple(itertools.product(spec.real_types, spec.quantized_types))
     return spec.themed or (() if spec.samples else every)
 
 
-def build_file(operator: str, real: str, quantized: str) -> str:
+def samples_of(spec: Operator, input_type: str, output_type: str) -> Iterator[Sample]:
+    """The samples of one file: by themes, for each rounding mode, or the operator's own."""
+    if (input_type, output_type) not in themed_files(spec):
+        assert spec.samples is not None
+        yield from spec.samples(input_type, output_type)
+        return
+    for mode in spec.modes:
+        setting = Setting(FLOAT_TYPES[input_type], INTEGER_TYPES[output_type], mode)
+        for theme in (*THEMES, *TRAPS, separating, *spec.themes):
+            yield from theme(setting)
+
+
+def build_file(operator: str, input_type: str, output_type: str) -> str:
     """The text of one vector file, by the types of input and output; the same text every time."""
     spec = get_operator(operator)
-    themed = (real, quantized) in themed_files(spec)
-    groups = themed_groups(spec, real, quantized) if themed else list(sampled_groups(spec, real, quantized))
+    samples = samples_of(spec, input_type, output_type)
+    solved = itertools.chain.from_iterable(solved_parts(spec, sample) for sample in samples)
+    groups = grouped(spec, f"{operator}/{input_type}/{output_type}", solved)
+    return dump(document_of(spec, groups))
+
+
+def document_of(spec: Operator, groups: list[Group]) -> dict[str, Any]:
     used = {flag for group in groups for vector in group["vectors"] for flag in vector["flags"]}
-    document = {
+    return {
         "format": "tiebreak-vectors",
-        "version": 1,
-        "operator": operator,
+        "version": VERSION,
+        "operator": spec.id,
         "formula": spec.formula,
         "sources": list(spec.sources),
         "note": "Built by `tiebreak vectors build` from the exact oracle. Not edited by hand.",
         "flags": {flag: text for flag, text in FLAGS.items() if flag in used},
         "groups": groups,
     }
-    return dump(document)
 
 
-def themed_groups(spec: Operator, real: str, quantized: str) -> list[dict[str, Any]]:
-    """The groups of a file of the quantize family: inputs shared by every mode that they are for."""
-    groups: dict[str, dict[str, Any]] = {}
-    for mode in spec.modes:
-        setting = Setting(FLOAT_TYPES[real], INTEGER_TYPES[quantized], mode)
-        for solved in solve_all(spec, setting):
-            add_vector(groups, spec, setting, solved)
+def grouped(spec: Operator, prefix: str, solved: Iterable[Solved]) -> list[Group]:
+    """The groups of a file: a vector stands with the first one that has its theme and inputs."""
+    groups: dict[str, Group] = {}
+    ids: set[str] = set()
+    for one in solved:
+        vector = vector_of(spec, prefix, one)
+        if vector["id"] in ids:
+            raise ValueError(f"two samples are named {vector['id']}")
+        ids.add(vector["id"])
+        key = repr((one.sample.theme, one.sample.tensors))
+        if key not in groups:
+            groups[key] = group_of(one)
+        groups[key]["vectors"].append(vector)
     return list(groups.values())
 
 
-def solve_all(spec: Operator, s: Setting) -> Iterator[Solved]:
-    """Every theme's sketches with results; elements that the spec leaves open are kept apart from the others."""
-    for theme in (*THEMES, *TRAPS, separating, *spec.themes):
-        for sketch in theme(s):
-            if sketch.shape is not None:
-                yield solve(sketch, s)
-            elif sketch.x:
-                yield from split(spec, solve(sketch, s))
+def group_of(solved: Solved) -> Group:
+    """A group that has no vectors yet."""
+    node, given = solved.case.node, solved.sample.node
+    return {
+        "theme": solved.sample.theme,
+        "types": {key: given[key] for key in ("real", "quantized", "scale") if key in given},
+        **({"opset": node.opset} if node.opset else {}),
+        "attributes": given.get("attributes", {}),
+        "inputs": [tensor_of(type_.name, array) for type_, array in zip(node.inputs, solved.case.inputs, strict=True)],
+        "output_type": node.output_type,
+        "vectors": [],
+    }
 
 
-def split(spec: Operator, solved: Solved) -> Iterator[Solved]:
-    """A 1-D sketch as one whose elements are specified and one, named …-open, whose elements are not."""
-    specified = [
-        is_specified(spec, exact) and is_specified(spec, working)
-        for exact, working in zip(solved.exact, solved.working, strict=True)
-    ]
-    for wanted, suffix in ((True, ""), (False, "-open")):
-        kept = [i for i, ok in enumerate(specified) if ok is wanted]
-        if kept:
-            sketch = replace(solved.sketch, theme=solved.sketch.theme + suffix, x=[solved.sketch.x[i] for i in kept])
-            yield Solved(sketch, [solved.exact[i] for i in kept], [solved.working[i] for i in kept])
-
-
-def is_specified(spec: Operator, result: Pair) -> bool:
-    return result[1] == IN_RANGE or (spec.saturates and result[1] == OUT_OF_RANGE)
-
-
-def solve(sketch: Sketch, s: Setting) -> Solved:
-    """The oracle's exact and working-precision results for each element of a sketch."""
-    parameters = parameter_index(sketch)
-    zero_point = sketch.zero_point or [0] * len(sketch.scale)
-    exact, working = (
-        [
-            quantize_quotient(divide(x, sketch.scale[j], s.real, working=form), zero_point[j], s.mode, s.quantized)
-            for x, j in zip(sketch.x, parameters, strict=True)
-        ]
-        for form in (False, True)
-    )
-    return Solved(sketch, exact, working)
-
-
-def parameter_index(sketch: Sketch) -> list[int]:
-    """For each element in row-major order, the flat index of its scale: its coordinate projected onto the axes."""
-    shape = sketch.shape if sketch.shape is not None else (len(sketch.x),)
-    indices = []
-    for flat in range(len(sketch.x)):
-        coordinate, rest = [0] * len(shape), flat
-        for axis in reversed(range(len(shape))):
-            rest, coordinate[axis] = divmod(rest, shape[axis])
-        j = 0
-        for axis in sketch.axes:
-            j = j * shape[axis] + coordinate[axis]
-        indices.append(j)
-    return indices
-
-
-def add_vector(groups: dict[str, dict[str, Any]], spec: Operator, s: Setting, solved: Solved) -> None:
-    """Put a vector into the group that has the same inputs, or into a new one."""
-    sketch = solved.sketch
-    key = repr((sketch.theme, sketch.x))
-    if key not in groups:
-        groups[key] = {
-            "theme": sketch.theme,
-            "attributes": sketch.attributes,
-            "inputs": input_tensors(spec, s, sketch),
-            "output_type": s.quantized.name,
-            "vectors": [],
-        }
-    expected, working = (result_text(spec, results) for results in (solved.exact, solved.working))
-    vector: dict[str, Any] = {
-        "id": f"{spec.id}/{s.real.name}/{s.quantized.name}/{sketch.theme}/{s.mode}",
-        "attributes": {"round_mode": s.mode} if any(a.name == "round_mode" for a in spec.attributes) else {},
-        "flags": vector_flags(spec, s, solved, expected != working),
-        "clauses": vector_clauses(spec, s, sketch),
+def vector_of(spec: Operator, prefix: str, solved: Solved) -> dict[str, Any]:
+    sample, expected, working = solved.sample, text_of(solved.exact), text_of(solved.working)
+    vector = {
+        "id": "/".join([prefix, sample.theme, *([sample.mode] if sample.mode else [])]),
+        "attributes": mode_attribute(spec, sample),
+        "flags": flags_of(solved, sensitive=expected != working),
+        "clauses": clauses_of(spec, sample),
         "expected": expected,
     }
-    if expected != working:
-        vector["working"] = working
-    groups[key]["vectors"].append(vector)
+    return vector | ({"working": working} if working != expected else {})
 
 
-def result_text(spec: Operator, results: list[Pair]) -> str:
-    return " ".join(str(result[0]) if is_specified(spec, result) else "?" for result in results)
+def text_of(outputs: tuple[Results, ...]) -> str | list[str]:
+    texts = [results.text() for results in outputs]
+    return texts[0] if len(texts) == 1 else texts
 
 
-def input_tensors(spec: Operator, s: Setting, sketch: Sketch) -> list[dict[str, Any]]:
-    shape = list(sketch.shape if sketch.shape is not None else (len(sketch.x),))
-    projected = [shape[axis] for axis in sketch.axes]
-    names = spec.forms[sketch.form]
-    tensors = [float_tensor(names[0], s.real, shape, sketch.x), float_tensor(names[1], s.real, projected, sketch.scale)]
-    if sketch.zero_point is not None:
-        values = " ".join(map(str, sketch.zero_point))
-        tensors.append({"name": names[2], "type": s.quantized.name, "shape": projected, "values": values})
-    return tensors
-
-
-def float_tensor(name: str, real: FloatType, shape: list[int], bits: Any) -> dict[str, Any]:
-    return {
-        "name": name,
-        "type": real.name,
-        "shape": shape,
-        "bits": " ".join(f"{word:0{real.bits // 4}x}" for word in bits),
-        "decimal": " ".join(decimal(word, real) for word in bits),
-    }
-
-
-def vector_clauses(spec: Operator, s: Setting, sketch: Sketch) -> list[str]:
-    """The clauses that the theme is about and the one for the rounding mode, without repeats."""
-    named = [spec.roles[role] for role in sketch.roles if role in spec.roles]
-    return list(dict.fromkeys([spec.mode_clause(s.mode), *named]))
-
-
-def vector_flags(spec: Operator, s: Setting, solved: Solved, sensitive: bool) -> list[str]:
-    """The theme's own flags and those that the values show, in the order of FLAGS."""
-    sketch = solved.sketch
-    index = parameter_index(sketch)
-    quotients = [divide(x, sketch.scale[j], s.real, working=False) for x, j in zip(sketch.x, index, strict=True)]
-    near = {nearness(q, s.real) for q in quotients}
-    found = set(sketch.flags) - {"Tie", "NearTie", "PrecisionSensitive"}
-    found |= {flag for flag in ("Tie", "NearTie") if flag in near}
-    found |= {"PrecisionSensitive"} if sensitive else set()
-    found |= {"Saturates"} if any(state == OUT_OF_RANGE for _, state in solved.exact) else set()
-    found |= operand_flags([*sketch.x, *sketch.scale], s.real) | scale_flags(sketch.scale, s.real)
-    return [flag for flag in FLAGS if flag in found]
-
-
-def nearness(q: Real | None, real: FloatType) -> str:
-    if not isinstance(q, Fraction):
-        return ""
-    distance = abs(q - (q.numerator // q.denominator) - Fraction(1, 2))
-    return "Tie" if distance == 0 else "NearTie" if distance <= 2 * ulp(q, real) <= Fraction(1, 4) else ""
-
-
-def scale_flags(scales: Any, real: FloatType) -> set[str]:
-    values = [value for value in (decode(bits, real) for bits in scales) if isinstance(value, Fraction)]
-    flags = {"NegativeScale"} if any(value < 0 for value in values) else set()
-    powers = all(value and abs(value.numerator) & (abs(value.numerator) - 1) == 0 for value in values)
-    return flags if powers or any(not value for value in values) else flags | {"ScaleNotPowerOfTwo"}
+def clauses_of(spec: Operator, sample: Sample) -> list[str]:
+    """The clauses of the rounding mode that the sample is for and of its roles, without repeats."""
+    of_mode = [spec.mode_clause(sample.mode)] if sample.mode else []
+    return list(dict.fromkeys([*of_mode, *(spec.roles[role] for role in sample.roles)]))
 
 
 def build_all() -> Iterator[tuple[str, str]]:
@@ -241,7 +149,7 @@ def build(folder: Path = VECTORS) -> Iterator[Path]:
     """
     check_writable(folder)
     for name, text in build_all():
-        write_aside(folder / name, text)
+        write_text_aside(folder / name, text)
         yield folder / name
 
 

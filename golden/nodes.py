@@ -11,9 +11,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from tiebreak.golden.elements import ELEMENT_TYPES, FLOAT_TYPES, INTEGER_TYPES, FloatType, IntegerType, numpy_dtype
+from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, FloatType, IntegerType
 from tiebreak.golden.errors import InvalidInput
-from tiebreak.golden.problem import Array, codes_of
+from tiebreak.golden.problem import Array, array_of, codes_of
 
 
 @dataclass(frozen=True)
@@ -35,11 +35,7 @@ class Constant:
 
     def array(self) -> Array:
         """A read-only array."""
-        kind, dtype = ELEMENT_TYPES[self.type], numpy_dtype(self.type)
-        if isinstance(kind, FloatType):
-            made = np.array(self.codes, f"uint{8 * dtype.itemsize}").view(dtype).reshape(self.shape)
-        else:
-            made = np.array(self.codes, np.int64).astype(dtype).reshape(self.shape)
+        made = array_of(self.type, self.shape, self.codes)
         made.flags.writeable = False
         return made
 

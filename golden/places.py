@@ -76,3 +76,15 @@ def same(one: Path, other: Path) -> bool:
 def beside(path: Path) -> Path:
     """Where a file is written before it is renamed to `path`; absolute, since pandas takes ~ for a home."""
     return path.absolute().with_name(f".{path.name[:SHOWN]}.part")
+
+
+def write_text_aside(path: Path, text: str) -> None:
+    """Write a text file beside its place and rename it there, so that no half-written file is ever seen."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        check_output(path)
+        aside = beside(path)
+        aside.write_text(text, encoding="utf-8", newline="\n")
+        aside.replace(path)
+    except OSError as error:
+        raise InvalidInput(f"{path}: can't write: {error.strerror or error}") from None

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from tiebreak.golden.elements import ELEMENT_TYPES, INTEGER_TYPES, FloatType, IntegerType
+from tiebreak.golden.elements import ELEMENT_TYPES, INTEGER_TYPES, FloatType, IntegerType, numpy_dtype
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -111,6 +111,27 @@ def codes_of(array: Array) -> Array:
     if array.dtype.name in INTEGER_TYPES:
         return np.asarray(array.astype(np.int64))
     return bits_of(array)
+
+
+def array_of(element: str, shape: tuple[int, ...], codes: Sequence[int] | Array, name: str = "a tensor") -> Array:
+    """The array of an element type that has these codes, row-major: what `codes_of` undoes.
+
+    ValueError for a code outside the type, with the tensor's name, and for more or fewer codes than the shape has.
+    """
+    type_, dtype = ELEMENT_TYPES[element], numpy_dtype(element)
+    low, high = code_range(type_)
+    try:
+        words = np.array(codes, np.int64 if isinstance(type_, IntegerType) else f"uint{8 * dtype.itemsize}")
+    except OverflowError:
+        raise ValueError(f"{name} has a value outside {element}") from None
+    if words.size and not (low <= int(words.min()) and int(words.max()) <= high):
+        raise ValueError(f"{name} has a value outside {element}")
+    return (words.astype(dtype) if isinstance(type_, IntegerType) else words.view(dtype)).reshape(shape)
+
+
+def code_range(type_: FloatType | IntegerType) -> tuple[int, int]:
+    """The lowest and the highest code."""
+    return (type_.lowest, type_.highest) if isinstance(type_, IntegerType) else (0, (1 << type_.bits) - 1)
 
 
 def bits_of(array: Array) -> Array:

@@ -1,56 +1,43 @@
-"""Reading and writing vector files: JSON, validated, with a digest of the content, never executed or unpickled.
+"""Reading vector files: JSON, validated, with digests of the content, never executed or unpickled.
 
-A file holds groups; a group holds inputs and one vector for each rounding mode that they are for. Tensors are flat
-text: floats as hexadecimal bit patterns beside readable decimals, integers as decimals, `?` where nothing is specified,
-and for a real output a lone `0` where either zero will do.
+A file holds groups; a group holds inputs and one vector for each rounding mode that they are for.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
-import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from tiebreak.golden.elements import ELEMENT_TYPES, FloatType, IntegerType, numpy_dtype
 from tiebreak.golden.errors import DamagedFile, InvalidInput
 from tiebreak.golden.files import bounded_text
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Case, Expected
 from tiebreak.golden.operators import OPERATORS
-from tiebreak.golden.places import beside, check_output
-from tiebreak.golden.problem import IN_RANGE, UNDEFINED, ZERO, Array, Problem
+from tiebreak.golden.problem import Array, Problem
 from tiebreak.golden.problems import problems_of
+from tiebreak.golden.vector_digests import damage
+from tiebreak.golden.vector_text import parse_output, parse_tensor
 
 VECTORS = Path(__file__).parent / "vectors"
-SCHEMA = VECTORS / "schema.json"
+SCHEMAS = {1: VECTORS / "schema-1.json", 2: VECTORS / "schema.json"}  # by the version of the file
+VERSION = 2  # what is written
 LARGEST_FILE = 64 << 20
 
 
-def digest(document: Mapping[str, Any]) -> str:
-    """SHA-256 of the document without its own digest, in canonical form."""
-    content = {key: value for key, value in document.items() if key != "sha256"}
-    return hashlib.sha256(json.dumps(content, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
-
-
-def dump(document: Mapping[str, Any]) -> str:
-    """The text of a vector file: the document with its digest, one key a line."""
-    return json.dumps({**document, "sha256": digest(document)}, indent=1, ensure_ascii=False) + "\n"
-
-
 @cache
-def schema() -> dict[str, Any]:
-    data: dict[str, Any] = json.loads(SCHEMA.read_text(encoding="utf-8"))
+def schema(version: int) -> dict[str, Any]:
+    data: dict[str, Any] = json.loads(SCHEMAS[version].read_text(encoding="utf-8"))
     return data
 
 
 def read_document(path: Path, *, trusted: bool = False) -> dict[str, Any]:
-    """The parsed and validated file. `trusted` (Tiebreak's own folder) checks the digest but not the schema.
+    """The parsed and validated file. `trusted` (Tiebreak's own folder) checks the digests but not the schema.
 
     Raises DamagedFile, whose message names the file, if it is not a whole vector file.
     """
@@ -60,17 +47,28 @@ def read_document(path: Path, *, trusted: bool = False) -> dict[str, Any]:
         raise DamagedFile(f"{path}: damaged vector file: not JSON ({error})") from None
     if not isinstance(document, dict) or document.get("format") != "tiebreak-vectors":
         raise DamagedFile(f'{path}: damaged vector file: "format" is not "tiebreak-vectors"')
+    if document.get("version") not in tuple(SCHEMAS):
+        versions = " and ".join(map(str, SCHEMAS))
+        raise DamagedFile(f'{path}: "version" is {document.get("version")!r:.40}, this Tiebreak reads {versions}')
     if not trusted:
         validate(path, document)
-    if document.get("sha256") != digest(document):
-        raise DamagedFile(f"{path}: damaged vector file: its content does not match its sha256")
+    check_digests(path, document)
     return document
+
+
+def check_digests(path: Path, document: Mapping[str, Any]) -> None:
+    try:
+        wrong = damage(document)
+    except (KeyError, TypeError, AttributeError) as error:  # of a file that was not validated
+        wrong = str(error)
+    if wrong:
+        raise DamagedFile(f"{path}: damaged vector file: {wrong}")
 
 
 def validate(path: Path, document: Mapping[str, Any]) -> None:
     import jsonschema
 
-    error = jsonschema.Draft202012Validator(schema())
+    error = jsonschema.Draft202012Validator(schema(document["version"]))
     first = next(iter(error.iter_errors(document)), None)
     if first is not None:
         where = "/".join(map(str, first.absolute_path)) or "the top"
@@ -113,29 +111,12 @@ def group_cases(operator: str, group: Mapping[str, Any]) -> Iterator[Case]:
         node = make_node(operator, attributes=attributes, opset=group.get("opset", 0), **keywords)
         case = Case(vector["id"], node, inputs, "vector", tuple(vector["flags"]), tuple(vector["clauses"]))
         problems = problems_of(case)  # refuses shapes and types that do not fit
-        object.__setattr__(case, "expected", parse_expected(vector, problems))
-        yield case
-
-
-def parse_tensor(tensor: Mapping[str, Any]) -> Array:
-    """An input tensor; the number of elements must be what its shape says."""
-    name, shape = tensor["type"], tuple(tensor["shape"])
-    kind = ELEMENT_TYPES[name]
-    if isinstance(kind, FloatType):
-        size = max(8, kind.bits) // 8
-        words = np.frombuffer(bytes.fromhex(tensor["bits"]), dtype=f">u{size}").astype(f"=u{size}")
-        if kind.bits < 8 and words.size and words.max() >= 1 << kind.bits:
-            raise ValueError(f"{tensor['name']} has bits beyond {name}")
-        return words.view(numpy_dtype(name)).reshape(shape)
-    values = np.array(tensor["values"].split(), dtype=np.int64)
-    if values.size and not (kind.lowest <= values.min() and values.max() <= kind.highest):
-        raise ValueError(f"{tensor['name']} has a value outside {name}")
-    return values.astype(numpy_dtype(name)).reshape(shape)
+        yield replace(case, expected=parse_expected(vector, problems))
 
 
 def parse_expected(vector: Mapping[str, Any], problems: Sequence[Problem]) -> Expected:
     exact = parse_results(vector, vector["expected"], problems)
-    return Expected(*exact, *parse_results(vector, vector.get("working", vector["expected"]), problems))
+    return Expected(*exact, *(parse_results(vector, vector["working"], problems) if "working" in vector else exact))
 
 
 def parse_results(
@@ -145,39 +126,14 @@ def parse_results(
     texts = [texts] if isinstance(texts, str) else texts
     if len(texts) != len(problems):
         raise ValueError(f"{vector['id']}: results of {len(texts)} outputs for {len(problems)}")
-    parsed = [parse_output(vector, text, problem) for text, problem in zip(texts, problems, strict=True)]
+    parsed = [parse_output(vector["id"], text, problem) for text, problem in zip(texts, problems, strict=True)]
     return np.concatenate([codes for codes, _ in parsed]), np.concatenate([states for _, states in parsed])
-
-
-def parse_output(vector: Mapping[str, Any], text: str, problem: Problem) -> tuple[Array, Array]:
-    tokens, size = text.split(), math.prod(problem.shape)
-    if len(tokens) != size:
-        raise ValueError(f"{vector['id']}: {len(tokens)} results for {size} elements")
-    if isinstance(problem.result, IntegerType):
-        codes = np.array([0 if token == "?" else int(token) for token in tokens], np.int64)
-        states = [UNDEFINED if token == "?" else IN_RANGE for token in tokens]
-    else:
-        words = [0 if token == "?" else int(token, 16) for token in tokens]
-        codes = np.array(words, np.uint64).view(np.int64)
-        states = [{"?": UNDEFINED, "0": ZERO}.get(token, IN_RANGE) for token in tokens]
-    return codes, np.array(states, np.uint8)
 
 
 def vector_paths(folder: Path = VECTORS) -> list[Path]:
     """The vector files of a folder, in order. InvalidInput if there is none."""
-    paths = sorted(path for path in folder.glob("*.json") if path.name != SCHEMA.name)
+    schemas = [folder / schema.name for schema in SCHEMAS.values()]
+    paths = sorted(path for path in folder.glob("*.json") if path not in schemas)
     if not paths:
         raise InvalidInput(f"{folder}: no vector files (*.json) here")
     return paths
-
-
-def write_aside(path: Path, text: str) -> None:
-    """Write a text file beside its place and rename it there, so that no half-written file is ever seen."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        check_output(path)
-        aside = beside(path)
-        aside.write_text(text, encoding="utf-8", newline="\n")
-        aside.replace(path)
-    except OSError as error:
-        raise InvalidInput(f"{path}: can't write: {error.strerror or error}") from None

@@ -18,10 +18,9 @@ from tiebreak.golden.files import bounded_text, check_plain
 from tiebreak.golden.make_node import node_from_key
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.places import RECORDS, UNFINISHED, beside, check_output
-from tiebreak.golden.problem import Array, codes_of
+from tiebreak.golden.problem import Array, array_of, codes_of
 from tiebreak.golden.problems import problems_of
 from tiebreak.golden.rounding import ROUND_MODES, short_mode
-from tiebreak.golden.samples.model import Tensor
 from tiebreak.reports.rows import DiscrepancyRow, ResultRow, rows_of
 from tiebreak.reports.run_info import check_info
 
@@ -235,4 +234,4 @@ def parse_array(tensor: dict[str, Any]) -> Array:
     if name not in ELEMENT_TYPES:
         raise ValueError(f"unknown element type {name!r}")
     base = 16 if isinstance(ELEMENT_TYPES[name], FloatType) else 10
-    return Tensor(name, tuple(tensor["shape"]), [int(item, base) for item in items]).array()
+    return array_of(name, tuple(tensor["shape"]), [int(item, base) for item in items])

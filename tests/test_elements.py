@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tiebreak.golden.elements import (
+    ELEMENT_TYPES,
     FLOAT_TYPES,
     INTEGER_TYPES,
     decimal,
@@ -23,6 +24,7 @@ from tiebreak.golden.elements import (
     parse_real,
     ulp,
 )
+from tiebreak.golden.problem import array_of, code_range, codes_of
 
 
 @pytest.mark.parametrize("name", ["float16", "bfloat16"])
@@ -94,3 +96,15 @@ def test_typed_specials() -> None:
     assert parse_real("-inf", real) == 0xFF800000
     assert parse_real("nan", real) == 0x7FC00000
     assert parse_real("1e400", real) == 0x7F800000
+
+
+@pytest.mark.parametrize("name", ELEMENT_TYPES)
+def test_an_array_of_codes_has_these_codes_and_no_others_of_its_type(name: str) -> None:
+    low, high = code_range(ELEMENT_TYPES[name])
+    made = array_of(name, (2, 1), [low, high])
+    assert made.dtype.name == name and made.shape == (2, 1) and codes_of(made).reshape(-1).tolist() == [low, high]
+    for code in (low - 1, high + 1):
+        with pytest.raises(ValueError, match=f"x has a value outside {name}"):
+            array_of(name, (), [code], "x")
+    with pytest.raises(ValueError, match="reshape"):
+        array_of(name, (3,), [low, high])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -12,17 +13,21 @@ import numpy as np
 import pytest
 
 from tiebreak.conformance.judging.truths import TruthCache
-from tiebreak.golden.builder import all_files, build_file, file_name
+from tiebreak.golden.builder import all_files, build_file, file_name, grouped
 from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, decode, encode, neighbour
 from tiebreak.golden.errors import DamagedFile, InvalidInput
 from tiebreak.golden.flags import FLAGS
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.operators import OPERATORS
 from tiebreak.golden.operators.model import ALL_QUANTIZED_TYPES
-from tiebreak.golden.problem import UNDEFINED
+from tiebreak.golden.problem import UNDEFINED, codes_of
 from tiebreak.golden.problems import quantization_of
 from tiebreak.golden.rounding import ROUND_MODES
-from tiebreak.golden.vectorfile import SCHEMA, VECTORS, digest, read_cases, read_document, vector_paths
+from tiebreak.golden.samples.model import Sample, reals, scalar
+from tiebreak.golden.vector_digests import digest, sealed
+from tiebreak.golden.vector_layout import dump
+from tiebreak.golden.vector_results import solved_parts
+from tiebreak.golden.vectorfile import SCHEMAS, VECTORS, read_cases, read_document, vector_paths
 
 HALF = Fraction(1, 2)
 TYPES = [(real, quantized) for real in FLOAT_TYPES for quantized in ALL_QUANTIZED_TYPES]
@@ -137,12 +142,52 @@ def test_builder_makes_the_same_bytes_again() -> None:
     assert build_file(operator, real, quantized) == text == build_file(operator, real, quantized)
 
 
+def sample(theme: str, *flags: str) -> Sample:
+    node = {"real": "float32", "quantized": "int8"}
+    return Sample(theme, node, (reals("float32", [0.5, 300]), scalar("float32", 1), scalar("int8", 3)), flags)
+
+
+def test_a_sample_becomes_a_vector_with_the_oracles_results() -> None:
+    spec = OPERATORS["onnx.QuantizeLinear"]
+    (group,) = grouped(spec, "mine", solved_parts(spec, sample("half", "Tie")))
+    (vector,) = group["vectors"]
+    assert (vector["id"], vector["expected"], vector["flags"]) == ("mine/half", "3 127", ["Tie"])
+    assert group["types"] == {"real": "float32", "quantized": "int8"}
+
+
+def test_flags_of_a_sample_with_a_mode_are_those_that_its_values_show() -> None:
+    spec = OPERATORS["onnx.QuantizeLinear"]
+    made = replace(sample("half", "NearTie", "Lane"), mode="ROUND_NEAREST_TOWARD_EVEN")
+    ((vector,),) = (group["vectors"] for group in grouped(spec, "mine", solved_parts(spec, made)))
+    assert vector["flags"] == ["Tie", "Saturates", "Lane"]
+    assert vector["id"] == "mine/half/ROUND_NEAREST_TOWARD_EVEN" and vector["clauses"] == ["ONQ-R1"]
+
+
+def test_independent_elements_that_the_document_leaves_open_stand_apart() -> None:
+    spec = OPERATORS["ngraph.Quantize"]
+    whole = replace(sample("half"), mode="ROUND_UP", independent=True)
+    groups = grouped(spec, "mine", solved_parts(spec, whole))
+    assert [(g["theme"], g["inputs"][0]["decimal"]) for g in groups] == [("half", "0.5"), ("half-open", "300.0")]
+    assert [g["vectors"][0]["expected"] for g in groups] == ["4", "?"]
+    (together,) = grouped(spec, "mine", solved_parts(spec, replace(whole, independent=False)))
+    assert together["vectors"][0]["expected"] == "4 ?"
+
+
+def test_samples_of_one_name_and_unknown_flags_are_refused() -> None:
+    spec = OPERATORS["onnx.QuantizeLinear"]
+    (solved,) = solved_parts(spec, sample("half"))
+    with pytest.raises(ValueError, match="two samples are named mine/half"):
+        grouped(spec, "mine", [solved, solved])
+    with pytest.raises(ValueError, match="half: no such flags: Nothing"):
+        grouped(spec, "mine", solved_parts(spec, sample("half", "Nothing")))
+
+
 def damaged(tmp_path: Path, change: Any, *, redigest: bool = True) -> Path:
     document = json.loads((VECTORS / "onnx.QuantizeLinear-float32-int4.json").read_text(encoding="utf-8"))
     change(document)
-    if redigest:
-        document["sha256"] = digest(document)
     path = tmp_path / "mine.json"
+    if redigest and "groups" in document:
+        document = sealed(document)
     path.write_text(json.dumps(document), encoding="utf-8")
     return path
 
@@ -180,10 +225,111 @@ def test_damaged_file_is_named(tmp_path: Path, what: str) -> None:
         read_cases(path)
 
 
-def test_one_changed_result_is_noticed_by_the_digest(tmp_path: Path) -> None:
-    path = damaged(tmp_path, lambda d: first_vector(d).update(expected="7 " * 15 + "7"), redigest=False)
+UNNOTICED = {
+    "a result": (lambda d: first_vector(d).update(expected="7 " * 15 + "7"), r"/ties-.* does not match its check"),
+    "an input": (lambda d: some_group(d)["inputs"][1].update(bits="40000000"), r"/ties-.* does not match its check"),
+    "a theme": (lambda d: some_group(d).update(theme="other"), r"/ties-.* does not match its check"),
+    "the operator": (lambda d: d.update(operator="onnx.DequantizeLinear"), "does not match its sha256"),
+    "a vector left out": (lambda d: d["groups"].pop(5), "does not match its sha256"),
+    "two vectors exchanged": (lambda d: d["groups"].insert(5, d["groups"].pop(6)), "does not match its sha256"),
+    "no check": (lambda d: first_vector(d).pop("check"), "check"),
+    "no digest": (lambda d: d.pop("sha256"), "sha256"),
+}
+
+
+@pytest.mark.parametrize("what", UNNOTICED)
+@pytest.mark.parametrize("trusted", [True, False])
+def test_what_is_changed_without_its_digest_is_noticed(tmp_path: Path, what: str, trusted: bool) -> None:
+    change, message = UNNOTICED[what]
+    path = damaged(tmp_path, change, redigest=False)
+    with pytest.raises(DamagedFile, match=rf"mine\.json: damaged vector file: .*{message}"):
+        read_cases(path, trusted=trusted)
+
+
+def changed_lines(name: str, change: Any) -> list[tuple[str, str]]:
+    """Lines before and after of a file whose document is changed and written again."""
+    text = (VECTORS / name).read_text(encoding="utf-8")
+    document = json.loads(text)
+    assert dump(document) == text
+    change(document)
+    lines = zip(text.splitlines(), dump(document).splitlines(), strict=True)
+    return [(before, after) for before, after in lines if before != after]
+
+
+def test_a_change_of_one_vector_is_a_diff_of_one_line() -> None:
+    """Whatever changes: of a vector with inputs of its own any field, of one that shares them its results."""
+
+    def move(document: dict[str, Any]) -> None:
+        group = some_group(document)
+        group["inputs"][1].update(bits="40000000", decimal="2.0")
+        group["vectors"][0].update(expected="7", flags=["Tie"], clauses=["ONQ-R1"])
+
+    def round_otherwise(document: dict[str, Any]) -> None:
+        some_group(document)["vectors"][3]["expected"] = "7"
+
+    ((_, after),) = changed_lines("onnx.QuantizeLinear-float32-int4.json", move)
+    assert json.loads(after.rstrip(","))["inputs"][1]["decimal"] == "2.0"
+    ((before, after),) = changed_lines("ngraph.Quantize-float32-int4.json", round_otherwise)
+    assert json.loads(after.rstrip(","))["expected"] == "7" != json.loads(before.rstrip(","))["expected"]
+
+
+def test_a_vector_is_a_line_and_so_are_inputs_that_several_share() -> None:
+    for name in ("ngraph.Quantize-float32-int4.json", "tensorflow.QuantizeV2-float32-int8.json"):
+        text = (VECTORS / name).read_text(encoding="utf-8")
+        groups, lines = json.loads(text)["groups"], [line.strip().rstrip(",") for line in text.splitlines()]
+        for group in groups:
+            alone = len(group["vectors"]) == 1
+            for whole in [group] if alone else [*group["inputs"], *group["vectors"]]:
+                assert lines.count(json.dumps(whole, ensure_ascii=False)) >= 1
+
+
+OLD = Path(__file__).parent / "vectors_of_version_1"
+
+
+@pytest.mark.parametrize("path", sorted(OLD.glob("*.json")), ids=lambda path: path.stem)
+def test_a_file_of_version_1_still_gives_the_same_cases(path: Path) -> None:
+    now = {case.id: case for case in read_cases(VECTORS / path.name)}
+    cases = read_cases(path)
+    assert json.loads(path.read_text(encoding="utf-8"))["version"] == 1 and len(cases) >= 3
+    for case in cases:
+        assert told(case) == told(now[case.id])
+
+
+def told(case: Case) -> Any:
+    """Everything about a case, to compare."""
+    assert case.expected is not None
+    arrays = [*map(codes_of, case.inputs), *vars(case.expected).values()]
+    types = [array.dtype.name for array in case.inputs]
+    return case.node.key, case.flags, case.clauses, types, [(array.shape, array.tolist()) for array in arrays]
+
+
+def test_damage_of_a_file_of_version_1_is_noticed(tmp_path: Path) -> None:
+    document = json.loads((OLD / "tensorflow.QuantizeV2-float32-int8.json").read_text(encoding="utf-8"))
+    path = tmp_path / "mine.json"
+    document["groups"][0]["vectors"][0]["flags"] = []
+    path.write_text(json.dumps(document), encoding="utf-8")
     with pytest.raises(DamagedFile, match="does not match its sha256"):
-        read_cases(path, trusted=True)
+        read_cases(path)
+    document["groups"][0]["vectors"][0]["check"] = "0" * 16  # of version 2
+    document["sha256"] = digest(document)
+    path.write_text(json.dumps(document), encoding="utf-8")
+    with pytest.raises(DamagedFile, match="'check' was unexpected"):
+        read_cases(path)
+
+
+@pytest.mark.parametrize("version", [3, 0, None, "2", [2]])
+def test_a_file_of_another_version_is_refused_with_those_that_are_read(tmp_path: Path, version: Any) -> None:
+    path = damaged(tmp_path, lambda d: d.update(version=version))
+    for trusted in (True, False):
+        with pytest.raises(DamagedFile, match=r'mine\.json: "version" is .*, this Tiebreak reads 1 and 2$'):
+            read_cases(path, trusted=trusted)
+
+
+def test_the_schema_lies_beside_files_of_ones_own_and_is_none(tmp_path: Path) -> None:
+    for schema in SCHEMAS.values():
+        (tmp_path / schema.name).write_bytes(schema.read_bytes())
+    with pytest.raises(InvalidInput, match="no vector files"):
+        vector_paths(tmp_path)
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "[" * 100_000, '{"format": "tiebreak-vectors"}', "\x00"])
@@ -203,8 +349,7 @@ def test_missing_file_and_empty_folder_are_bad_input(tmp_path: Path) -> None:
 
 def test_all_files_fit_the_schema() -> None:
     for path in vector_paths():
-        read_document(path)
-    assert SCHEMA.exists()
+        assert read_document(path)["version"] == 2
 
 
 def test_vectors_that_share_inputs_are_posed_with_their_own_rounding_mode() -> None:

@@ -19,10 +19,9 @@ from tiebreak.conformance.judging.truths import TruthCache
 from tiebreak.conformance.offline import export_c, export_onnx
 from tiebreak.conformance.offline.exported import Exported, exported
 from tiebreak.golden.errors import InvalidInput
-from tiebreak.golden.places import check_output_folder
+from tiebreak.golden.places import check_output_folder, write_text_aside
 from tiebreak.golden.problem import Array, codes_of
-from tiebreak.golden.sampled import tensor_of
-from tiebreak.golden.vectorfile import write_aside
+from tiebreak.golden.vector_text import tensor_of
 from tiebreak.reports.records import case_row
 
 MANIFEST = "manifest.json"
@@ -88,7 +87,7 @@ def write_manifest(folder: Path, layout: str, kept: Sequence[tuple[int, Exported
         "layout": layout,
         "cases": [manifest_row(number, one) for number, one in kept],
     }
-    write_aside(folder / MANIFEST, json.dumps(document, ensure_ascii=False) + "\n")
+    write_text_aside(folder / MANIFEST, json.dumps(document, ensure_ascii=False) + "\n")
 
 
 def manifest_row(number: int, one: Exported) -> dict[str, Any]:
@@ -118,7 +117,7 @@ def write_json(folder: Path, number: int, one: Exported) -> bool:
             for o in one.outputs
         ],
     }
-    write_aside(folder / "cases" / f"{number:06d}.json", json.dumps(document, indent=1, ensure_ascii=False) + "\n")
+    write_text_aside(folder / "cases" / f"{number:06d}.json", json.dumps(document, indent=1, ensure_ascii=False) + "\n")
     return True
 
 

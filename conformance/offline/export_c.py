@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from tiebreak.conformance.offline.exported import Exported, Output
+from tiebreak.golden.places import write_text_aside
 from tiebreak.golden.problem import Array, codes_of, kind_of
-from tiebreak.golden.vectorfile import write_aside
 
 HEADER = """\
 /* Cases written by `tiebreak vectors export --format c`. Not edited by hand. */
@@ -55,8 +55,8 @@ extern const tiebreak_case tiebreak_cases[];
 
 
 def write(folder: Path, cases: Sequence[Exported]) -> None:
-    write_aside(folder / "tiebreak_vectors.h", HEADER)
-    write_aside(folder / "tiebreak_vectors.c", "\n".join(source(cases)) + "\n")
+    write_text_aside(folder / "tiebreak_vectors.h", HEADER)
+    write_text_aside(folder / "tiebreak_vectors.c", "\n".join(source(cases)) + "\n")
 
 
 def source(cases: Sequence[Exported]) -> Iterator[str]:

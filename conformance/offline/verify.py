@@ -24,14 +24,13 @@ from tiebreak.conformance.offline.export import MANIFEST
 from tiebreak.conformance.running.journal import check_discardable, held
 from tiebreak.conformance.running.outcomes import with_right_outputs
 from tiebreak.conformance.running.recording import BackendRecords, record
-from tiebreak.golden.elements import ELEMENT_TYPES, FloatType, numpy_dtype
+from tiebreak.golden.elements import ELEMENT_TYPES, FloatType, IntegerType
 from tiebreak.golden.errors import DamagedFile, InvalidInput
 from tiebreak.golden.exit_codes import EXIT_NOTHING_RAN
 from tiebreak.golden.files import bounded_text
 from tiebreak.golden.nodes import Case, TensorType
-from tiebreak.golden.problem import Array
+from tiebreak.golden.problem import Array, array_of
 from tiebreak.golden.problems import problems_of
-from tiebreak.golden.samples.model import Tensor
 from tiebreak.reports.records import parse_case
 
 FORMAT = "tiebreak-export", 1
@@ -157,15 +156,7 @@ def from_json(path: Path, one: ExportedCase) -> Iterator[Array]:
         kind = ELEMENT_TYPES[tensor.dtype.name]
         words = str(item["bits"] if isinstance(kind, FloatType) else item["values"]).split()
         codes = [int(word, 16 if isinstance(kind, FloatType) else 10) for word in words]
-        yield checked(codes, tensor, tuple(item.get("shape", shape)))
-
-
-def checked(codes: Sequence[int], tensor: TensorType, shape: tuple[int, ...]) -> Array:
-    kind = ELEMENT_TYPES[tensor.dtype.name]
-    low, high = (0, (1 << kind.bits) - 1) if isinstance(kind, FloatType) else (kind.lowest, kind.highest)
-    if any(not low <= code <= high for code in codes):
-        raise ValueError(f"{tensor.name} has a value outside {kind.name}")
-    return Tensor(kind.name, shape, codes).array()
+        yield array_of(kind.name, tuple(item.get("shape", shape)), codes, tensor.name)
 
 
 def from_bin(path: Path, one: ExportedCase) -> Iterator[Array]:
@@ -192,16 +183,9 @@ def split(data: bytes, one: ExportedCase) -> Iterator[Array]:
 
 def from_words(words: Array, tensor: TensorType, shape: tuple[int, ...]) -> Array:
     """Words as exported: bits of floats, two's complement of integers, a byte for each of fewer bits."""
-    kind = ELEMENT_TYPES[tensor.dtype.name]
-    if isinstance(kind, FloatType):
-        if kind.bits < 8 and words.size and int(words.max()) >= 1 << kind.bits:
-            raise ValueError(f"{tensor.name} has bits beyond {kind.name}")
-        return words.astype(f"=u{words.dtype.itemsize}").view(numpy_dtype(kind.name)).reshape(shape)
-    values = words.astype(np.int64)
-    if kind.signed:
-        width = 8 * words.dtype.itemsize
-        values = np.where(values >= 1 << (width - 1), values - (1 << width), values)
-    return checked(values.tolist(), tensor, shape)
+    kind, width = ELEMENT_TYPES[tensor.dtype.name], words.dtype.itemsize
+    sign = "i" if isinstance(kind, IntegerType) and kind.signed else "u"
+    return array_of(kind.name, shape, words.astype(f"=u{width}").view(f"{sign}{width}"), tensor.name)
 
 
 def from_onnx(path: Path, one: ExportedCase) -> Iterator[Array]:

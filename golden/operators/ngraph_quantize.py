@@ -23,7 +23,8 @@ from tiebreak.golden.operators.model import (
 from tiebreak.golden.operators.ngraph_dequantize import check_projection
 from tiebreak.golden.problem import Array, Quantization, bits_of
 from tiebreak.golden.rounding import DEFINITIONS, ROUND_MODES
-from tiebreak.golden.vector_inputs.by_theme import HALF, Setting, Sketch, per_tensor, small_floors, spread_over
+from tiebreak.golden.samples.model import Sample
+from tiebreak.golden.vector_inputs.by_theme import HALF, Setting, per_tensor, small_floors, spread_over
 
 DOCUMENT = "nGraph documentation, ops/quantize.rst"
 OLDER = "nGraph documentation, older ops/quantize.rst (third input named offset)"
@@ -118,7 +119,7 @@ SHAPES: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...] = (
 )
 
 
-def axes_theme(s: Setting) -> Iterator[Sketch]:
+def axes_theme(s: Setting) -> Iterator[Sample]:
     """Every kind of axis set, shape and rank; modes other than ties-to-even get the first five."""
     shapes = SHAPES if s.mode == "ROUND_NEAREST_TOWARD_EVEN" else SHAPES[:5]
     for shape, axes in shapes:
@@ -126,7 +127,7 @@ def axes_theme(s: Setting) -> Iterator[Sketch]:
         yield spread_over(name, s, shape, axes, {"axes": list(axes)}, "granularity", "shape")
 
 
-def older_form_theme(s: Setting) -> Iterator[Sketch]:
+def older_form_theme(s: Setting) -> Iterator[Sample]:
     quotients = [k + HALF for k in small_floors(s, s.zero_points[1])]
     flags, roles = ("OlderForm", "Tie"), ("older-form", "zero-point-type", "real-type", "output-type")
     yield per_tensor("offset", s, quotients, Fraction(1), s.zero_points[1], *flags, roles=roles, form=1)

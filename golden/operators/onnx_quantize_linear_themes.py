@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from tiebreak.golden.vector_inputs.by_theme import Setting, Sketch, spread_over
+from tiebreak.golden.samples.model import Sample
+from tiebreak.golden.vector_inputs.by_theme import Setting, spread_over
 
 SHAPES: tuple[tuple[tuple[int, ...], int | None], ...] = (
     ((3, 3, 3), 0),
@@ -37,7 +38,7 @@ SHAPES: tuple[tuple[tuple[int, ...], int | None], ...] = (
 )
 
 
-def axes_theme(s: Setting) -> Iterator[Sketch]:
+def axes_theme(s: Setting) -> Iterator[Sample]:
     """Per-axis scales on every axis, counted from the front, from the back and by default; then per-tensor scales."""
     for shape, axis in SHAPES:
         name = f"axis-{'x'.join(map(str, shape))}-{'default' if axis is None else axis}"
@@ -49,8 +50,8 @@ def axes_theme(s: Setting) -> Iterator[Sketch]:
         yield spread_over(name, s, shape, (), {}, "per-tensor", "shape", "real-type", "output-type")
 
 
-def no_zero_point_theme(s: Setting) -> Iterator[Sketch]:
+def no_zero_point_theme(s: Setting) -> Iterator[Sample]:
     if s.quantized.name == "uint8":
         x = [s.bits(Fraction(n, 2)) for n in range(0, 60)]
         one = [s.bits(Fraction(1))]
-        yield Sketch("no-zero-point", x, one, None, ("NoZeroPoint", "Tie"), ("no-zero-point",))
+        yield s.sample("no-zero-point", x, one, None, ("NoZeroPoint", "Tie"), ("no-zero-point",))

@@ -8,10 +8,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
-from tiebreak.golden.elements import ELEMENT_TYPES, FloatType, encode, neighbour, numpy_dtype
-from tiebreak.golden.problem import Array
+from tiebreak.golden.elements import ELEMENT_TYPES, FloatType, encode, neighbour
+from tiebreak.golden.problem import Array, array_of
 
 
 @dataclass(frozen=True)
@@ -23,18 +21,16 @@ class Tensor:
     codes: Sequence[int]
 
     def array(self) -> Array:
-        kind = ELEMENT_TYPES[self.type]
-        if isinstance(kind, FloatType):
-            words = np.array(self.codes, f"uint{max(8, kind.bits)}")
-            return words.view(numpy_dtype(self.type)).reshape(self.shape)
-        return np.array(self.codes, np.int64).astype(numpy_dtype(self.type)).reshape(self.shape)
+        return array_of(self.type, self.shape, self.codes)
 
 
 @dataclass(frozen=True)
 class Sample:
     """A vector-to-be: `node` are make_node's keywords, `flags` what it is there to find, `roles` the clauses' names.
 
-    `theme` is unique in its file and becomes part of the vector's id.
+    `theme` becomes part of the vector's id. With `mode`, a rounding mode, it is one of several samples that share
+    their inputs: its id ends in the mode, and its flags are those that its quotients show. Elements that are
+    `independent` are told apart where the document leaves some of them open.
     """
 
     theme: str
@@ -42,6 +38,8 @@ class Sample:
     tensors: tuple[Tensor, ...]
     flags: tuple[str, ...] = ()
     roles: tuple[str, ...] = ()
+    mode: str = ""
+    independent: bool = False
 
 
 def reals(kind: str, values: Iterable[Fraction | float | int], shape: tuple[int, ...] | None = None) -> Tensor:

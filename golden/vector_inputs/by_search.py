@@ -14,11 +14,12 @@ from functools import lru_cache
 from tiebreak.golden.elements import FLOAT_TYPES, FloatType, Real, decode, encode
 from tiebreak.golden.formulas.ngraph_quantize import quantize_quotient, quotient
 from tiebreak.golden.problem import IN_RANGE
+from tiebreak.golden.samples.model import Sample
 from tiebreak.golden.vector_inputs.by_theme import (
     HALF,
+    Operands,
     Setting,
-    Sketch,
-    per_tensor,
+    operands,
     rounded_pool,
     scale_name,
     spaced,
@@ -77,9 +78,8 @@ def truths(bits: int, scale: int, zero_point: int, s: Setting) -> tuple[tuple[in
     return exact, working
 
 
-def is_trapped(bits: int, pool: Sketch, s: Setting, cut: ShortCut) -> bool:
+def is_trapped(bits: int, pool: Operands, s: Setting, cut: ShortCut) -> bool:
     """Whether the short cut's result for this input is neither truth, both being in range."""
-    assert pool.zero_point is not None
     scale, zero_point = pool.scale[0], pool.zero_point[0]
     exact, working = truths(bits, scale, zero_point, s)
     q = apply(cut, bits, scale, s.real)
@@ -92,51 +92,50 @@ def apply(cut: ShortCut, bits: int, scale: int, real: FloatType) -> Real:
     return cut(Fraction(decode(bits, real)), Fraction(decode(scale, real)), real)
 
 
-def is_sensitive(bits: int, pool: Sketch, s: Setting) -> bool:
+def is_sensitive(bits: int, pool: Operands, s: Setting) -> bool:
     """Whether the exact and the working-precision results differ, both being in range."""
-    assert pool.zero_point is not None
     exact, working = truths(bits, pool.scale[0], pool.zero_point[0], s)
     return exact != working and exact[1] == working[1] == IN_RANGE
 
 
-def best(name: str, s: Setting, select: Callable[[int, Sketch], bool]) -> Iterator[Sketch]:
+def best(name: str, s: Setting, select: Callable[[int, Operands], bool]) -> Iterator[Sample]:
     """The scale whose pool has the most selected inputs, if any has one; the odd integers only for want of others."""
-    found: Sketch | None = None
+    theme, found = "", Operands([], [], [])
     for scale in (*SCALES, *ODD_SCALES):
-        if found and len(found.x) >= (MOST if scale in SCALES else ENOUGH):
+        if len(found.x) >= (MOST if scale in SCALES else ENOUGH):
             break
         pool = rounded_pool(s, scale) if scale in SCALES else exact_pool(s, scale)
-        pool = replace(pool, x=spaced(pool.x, 240), theme=f"{name}-{scale_name(scale)}")
-        hits = replace(pool, x=[bits for bits in pool.x if select(bits, pool)][:MOST])
-        if len(hits.x) > (len(found.x) if found else 0):
-            found = hits
-    if found:
-        yield found
+        pool = pool._replace(x=spaced(pool.x, 240))
+        hits = [bits for bits in pool.x if select(bits, pool)][:MOST]
+        if len(hits) > len(found.x):
+            theme, found = f"{name}-{scale_name(scale)}", pool._replace(x=hits)
+    if found.x:
+        yield s.sample(theme, *found)
 
 
-def exact_pool(s: Setting, scale: Fraction) -> Sketch:
+def exact_pool(s: Setting, scale: Fraction) -> Operands:
     """Inputs whose quotients are small integers and ties exactly."""
     zero_point = s.zero_points[0]
     quotients = [
         k + d for k in tie_floors(s, zero_point) if abs(k) < 60 for d in (Fraction(0), HALF) if s.holds((k + d) * scale)
     ]
-    return per_tensor("", s, quotients, scale, zero_point)
+    return operands(s, quotients, scale, zero_point)
 
 
-def short_cuts(s: Setting) -> Iterator[Sketch]:
+def short_cuts(s: Setting) -> Iterator[Sample]:
     for name, (cut, flags, types) in SHORT_CUTS.items():
         if s.real.name in types:
-            for sketch in best(name, s, lambda bits, pool, cut=cut: is_trapped(bits, pool, s, cut)):  # type: ignore[misc]
-                yield replace(sketch, flags=flags, roles=("quotient",))
+            for sample in best(name, s, lambda bits, pool, cut=cut: is_trapped(bits, pool, s, cut)):  # type: ignore[misc]
+                yield replace(sample, flags=flags, roles=("quotient",))
 
 
-def precision(s: Setting) -> Iterator[Sketch]:
+def precision(s: Setting) -> Iterator[Sample]:
     """Quotients that land on a tie or an integer only after rounding to the input's type."""
-    for sketch in best("precision", s, lambda bits, pool: is_sensitive(bits, pool, s)):
-        yield replace(sketch, flags=("PrecisionSensitive", "NearTie"), roles=("quotient",))
+    for sample in best("precision", s, lambda bits, pool: is_sensitive(bits, pool, s)):
+        yield replace(sample, flags=("PrecisionSensitive", "NearTie"), roles=("quotient",))
 
 
-def double_quotients(s: Setting) -> Iterator[Sketch]:
+def double_quotients(s: Setting) -> Iterator[Sample]:
     """float32 operands whose quotient is so near a 30-bit tie or integer that a double division rounds onto it.
 
     For an odd 24-bit scale d, let m = ±1/d modulo 2^31: then (m*d ∓ 1) / 2^31 is an integer of at most 24 bits and
@@ -152,7 +151,7 @@ def double_quotients(s: Setting) -> Iterator[Sketch]:
                 m = sign * pow(divisor, -1, 1 << 31) % (1 << 31)
                 value = Fraction((m * divisor - sign) >> 31 << shift)
                 x += [s.bits(value), s.bits(-value)] if s.quantized.signed else [s.bits(value)]
-        yield Sketch(
+        yield s.sample(
             f"double-quotient-{divisor}",
             x,
             [s.bits(Fraction(divisor))],
@@ -162,14 +161,12 @@ def double_quotients(s: Setting) -> Iterator[Sketch]:
         )
 
 
-def underflow(s: Setting) -> Iterator[Sketch]:
+def underflow(s: Setting) -> Iterator[Sample]:
     """Quotients that are zero in the input's type but not in truth."""
-    huge = Fraction(2) ** (s.real.emax - 1)
-    sketch = per_tensor("", s, [], huge, s.zero_points[0])
+    huge = s.bits(Fraction(2) ** (s.real.emax - 1))
     x = [bits | sign for bits in (1, 2, 3) for sign in (0, 1 << (s.real.bits - 1))]
-    yield replace(
-        sketch, theme="underflow", x=x, flags=("Tiny", "PrecisionSensitive", "Subnormal"), roles=("quotient",)
-    )
+    flags = ("Tiny", "PrecisionSensitive", "Subnormal")
+    yield s.sample("underflow", x, [huge], [s.zero_points[0]], flags, ("quotient",))
 
 
 TRAPS = (short_cuts, precision, double_quotients, underflow)

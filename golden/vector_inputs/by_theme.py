@@ -1,6 +1,6 @@
 """The themes of the golden vectors: inputs made on purpose, each to show one kind of mistake.
 
-A theme is a function from a setting (types, mode) to sketches: inputs as bits, still without results. Values are
+A theme is a function from a setting (types, mode) to samples: inputs as bits, still without results. Values are
 chosen as exact rational quotients and turned into input bits by one rounding, so each theme serves every type.
 """
 
@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 from tiebreak.golden.elements import FloatType, IntegerType, decode, encode, neighbour
+from tiebreak.golden.samples.model import Sample, Tensor
 
 HALF = Fraction(1, 2)
 FEW_BIT_SCALES = (Fraction(3), Fraction(5, 8), Fraction(11, 16))
@@ -44,42 +45,64 @@ class Setting:
     def holds(self, value: Fraction) -> bool:
         return decode(self.bits(value), self.real) == value
 
+    def sample(
+        self,
+        theme: str,
+        x: Sequence[int],
+        scale: Sequence[int],
+        zero_point: Sequence[int] | None,
+        flags: tuple[str, ...] = (),
+        roles: tuple[str, ...] = (),
+        shape: tuple[int, ...] | None = None,
+        axes: tuple[int, ...] = (),
+        attributes: dict[str, Any] | None = None,
+        form: int = 0,
+    ) -> Sample:
+        """A vector-to-be from the codes of its inputs; scale and zero point (None: left off) vary along `axes`.
 
-@dataclass(frozen=True)
-class Sketch:
-    """Inputs of one vector: bits of `x` and `scale`, `zero_point` (None: left off), and why it is there."""
-
-    theme: str
-    x: Sequence[int]
-    scale: Sequence[int]
-    zero_point: Sequence[int] | None
-    flags: tuple[str, ...] = ()
-    roles: tuple[str, ...] = ()
-    shape: tuple[int, ...] | None = None
-    axes: tuple[int, ...] = ()
-    attributes: dict[str, Any] = field(default_factory=dict)
-    form: int = 0
+        Without a shape it is 1-D, and its elements are independent of each other.
+        """
+        whole = (len(x),) if shape is None else shape
+        projected = tuple(whole[axis] for axis in axes)
+        tensors = [Tensor(self.real.name, whole, x), Tensor(self.real.name, projected, scale)]
+        tensors += [] if zero_point is None else [Tensor(self.quantized.name, projected, zero_point)]
+        node = {"real": self.real.name, "quantized": self.quantized.name, "attributes": attributes or {}, "form": form}
+        node |= {"zero_point": False} if zero_point is None else {}
+        return Sample(theme, node, tuple(tensors), flags, roles, self.mode, independent=shape is None)
 
 
-Theme = Callable[[Setting], Iterator[Sketch]]
+Theme = Callable[[Setting], Iterator[Sample]]
+
+
+class Operands(NamedTuple):
+    """Codes of inputs, and of the one scale and zero point that they are made for."""
+
+    x: list[int]
+    scale: list[int]
+    zero_point: list[int]
+
+
+def operands(s: Setting, quotients: Iterable[Fraction], scale: Fraction, zero_point: int) -> Operands:
+    """Inputs that are the given quotients times `scale` (itself rounded first), each rounded once."""
+    scale_bits = s.bits(scale)
+    exact_scale = Fraction(decode(scale_bits, s.real))
+    x = [bits for q in quotients if (bits := s.bits(q * exact_scale)) & ~sign_of(s.real) < s.real.infinity_bits]
+    return Operands(x, [scale_bits], [zero_point])
 
 
 def per_tensor(
     theme: str, s: Setting, quotients: Iterable[Fraction], scale: Fraction, zero_point: int, *flags: str, **more: Any
-) -> Sketch:
-    """A 1-D sketch whose inputs are the given quotients times `scale` (itself rounded first), each rounded once."""
-    scale_bits = s.bits(scale)
-    exact_scale = Fraction(decode(scale_bits, s.real))
-    x = [bits for q in quotients if (bits := s.bits(q * exact_scale)) & ~sign_of(s.real) < s.real.infinity_bits]
-    return Sketch(theme, x, [scale_bits], [zero_point], flags, **more)
+) -> Sample:
+    """A 1-D sample of the inputs that have the given quotients."""
+    return s.sample(theme, *operands(s, quotients, scale, zero_point), flags, **more)
 
 
 def sign_of(real: FloatType) -> int:
     return 1 << (real.bits - 1)
 
 
-def with_neighbours(sketch: Sketch, real: FloatType, steps: Sequence[int]) -> list[int]:
-    return [neighbour(bits, real, step) for bits in sketch.x for step in steps]
+def with_neighbours(x: Sequence[int], real: FloatType, steps: Sequence[int]) -> list[int]:
+    return [neighbour(bits, real, step) for bits in x for step in steps]
 
 
 def tie_floors(s: Setting, zero_point: int) -> list[int]:
@@ -92,52 +115,52 @@ def tie_floors(s: Setting, zero_point: int) -> list[int]:
     return sorted({k for k in [*range(-8, 8), *powers, *ends] if lowest <= k <= highest})
 
 
-def ties(s: Setting) -> Iterator[Sketch]:
+def ties(s: Setting) -> Iterator[Sample]:
     """Every tie in range, scale 1, with an even and an odd zero point; and the neighbours of each."""
     first = (0,) if not s.quantized.signed else ()
     for zero_point in (*first, *s.zero_points):
         odd = ("ZeroPointParity",) if zero_point % 2 else ()
         halves = [k + HALF for k in tie_floors(s, zero_point) if s.holds(k + HALF)]
-        on = per_tensor(f"ties-zp{zero_point}", s, halves, Fraction(1), zero_point, "Tie", *odd, roles=("round-first",))
-        yield on
+        on = operands(s, halves, Fraction(1), zero_point)
+        yield s.sample(f"ties-zp{zero_point}", *on, ("Tie", *odd), ("round-first",))
         if zero_point == s.zero_points[0]:
-            near = with_neighbours(on, s.real, (-1, 1))
-            yield Sketch(f"near-ties-zp{zero_point}", near, on.scale, on.zero_point, ("NearTie",), ("quotient",))
+            near = with_neighbours(on.x, s.real, (-1, 1))
+            yield s.sample(f"near-ties-zp{zero_point}", near, on.scale, on.zero_point, ("NearTie",), ("quotient",))
 
 
 def small_floors(s: Setting, zero_point: int) -> list[int]:
     return [k for k in tie_floors(s, zero_point) if -20 <= k < 20]
 
 
-def scaled_ties(s: Setting) -> Iterator[Sketch]:
+def scaled_ties(s: Setting) -> Iterator[Sample]:
     """Ties and their neighbours with scales that are no powers of two yet have few bits, so that ties stay exact."""
     zero_point = s.zero_points[0]
     for scale in FEW_BIT_SCALES:
         halves = [k + HALF for k in small_floors(s, zero_point) if s.holds((k + HALF) * scale)]
-        on = per_tensor("", s, halves, scale, zero_point)
-        x = with_neighbours(on, s.real, (-1, 0, 1))
+        on = operands(s, halves, scale, zero_point)
+        x = with_neighbours(on.x, s.real, (-1, 0, 1))
         flags = ("Tie", "NearTie", "ScaleNotPowerOfTwo")
-        yield Sketch(f"scaled-ties-{scale_name(scale)}", x, on.scale, on.zero_point, flags, ("quotient",))
+        yield s.sample(f"scaled-ties-{scale_name(scale)}", x, on.scale, on.zero_point, flags, ("quotient",))
 
 
 def scale_name(scale: Fraction) -> str:
     return f"{scale.numerator}_{scale.denominator}" if scale.denominator > 1 else str(scale.numerator)
 
 
-def rounded_pool(s: Setting, scale: Fraction) -> Sketch:
+def rounded_pool(s: Setting, scale: Fraction) -> Operands:
     """Inputs around every small tie and integer multiple of a scale that the type can only hold rounded."""
     zero_point = s.zero_points[0]
     around = [k + d for k in tie_floors(s, zero_point) for d in (HALF, Fraction(1)) if abs(k) < 1 << 12]
-    on = per_tensor("", s, around, scale, zero_point)
-    return Sketch("", sorted(set(with_neighbours(on, s.real, (-1, 0, 1)))), on.scale, on.zero_point)
+    on = operands(s, around, scale, zero_point)
+    return on._replace(x=sorted(set(with_neighbours(on.x, s.real, (-1, 0, 1)))))
 
 
-def rounded_scales(s: Setting) -> Iterator[Sketch]:
+def rounded_scales(s: Setting) -> Iterator[Sample]:
     """Neighbours of ties and integers with scales such as 0.1, whose quotients are inexact."""
     for scale in ROUNDED_SCALES:
         pool = rounded_pool(s, scale)
         flags, roles = ("NearTie", "ScaleNotPowerOfTwo"), ("quotient",)
-        yield Sketch(
+        yield s.sample(
             f"rounded-scale-{scale_name(scale)}", spaced(pool.x, 96), pool.scale, pool.zero_point, flags, roles
         )
 
@@ -148,17 +171,17 @@ def spaced(items: Sequence[int], most: int) -> list[int]:
     return list(items[::step])
 
 
-def add_half(s: Setting) -> Iterator[Sketch]:
+def add_half(s: Setting) -> Iterator[Sample]:
     """0.49999997 and its like, and the largest half-integers that the type holds."""
     zero_point = s.zero_points[0]
     p = s.real.precision
     bases = [HALF, Fraction(3, 2), Fraction(1), Fraction(2) ** (p - 1) - HALF, Fraction(2) ** (p - 2) + HALF]
     bits = [s.bits(sign * base) for base in bases for sign in (1, -1)]
     x = sorted({neighbour(b, s.real, step) for b in bits for step in (-2, -1, 0, 1, 2)})
-    yield Sketch("add-half", x, [s.bits(Fraction(1))], [zero_point], ("AddHalf", "NearTie"), ("quotient",))
+    yield s.sample("add-half", x, [s.bits(Fraction(1))], [zero_point], ("AddHalf", "NearTie"), ("quotient",))
 
 
-def large_odd(s: Setting) -> Iterator[Sketch]:
+def large_odd(s: Setting) -> Iterator[Sample]:
     """Odd integers from 2^(p-1) on, where the type holds no halves any more, and even ones beyond 2^p."""
     zero_point = s.zero_points[0]
     base = 1 << (s.real.precision - 1)
@@ -172,7 +195,7 @@ def large_odd(s: Setting) -> Iterator[Sketch]:
         yield per_tensor("large-odd-3", s, three, Fraction(3), zero_point, "LargeOdd", roles=("quotient",))
 
 
-def range_edges(s: Setting) -> Iterator[Sketch]:
+def range_edges(s: Setting) -> Iterator[Sample]:
     """Both ends of the range from both sides, with a neutral, an odd and the two extreme zero points."""
     lowest, highest = s.quantized.lowest, s.quantized.highest
     deltas = [Fraction(d, 4) for d in (-8, -6, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6, 8, 80, 4000)]
@@ -180,14 +203,12 @@ def range_edges(s: Setting) -> Iterator[Sketch]:
     scales |= {s.zero_points[0] + 2: s.unit_scale / 10}
     for zero_point, scale in scales.items():
         targets = [end - zero_point + d for end in (lowest, highest) for d in deltas]
-        sketch = per_tensor("", s, targets, scale, zero_point)
-        x = sorted(set(with_neighbours(sketch, s.real, (-1, 0, 1))))
-        yield Sketch(
-            f"range-edges-zp{zero_point}", x, sketch.scale, sketch.zero_point, ("RangeEdge",), ("range", "add")
-        )
+        on = operands(s, targets, scale, zero_point)
+        x = sorted(set(with_neighbours(on.x, s.real, (-1, 0, 1))))
+        yield s.sample(f"range-edges-zp{zero_point}", x, on.scale, on.zero_point, ("RangeEdge",), ("range", "add"))
 
 
-def clamp_order(s: Setting) -> Iterator[Sketch]:
+def clamp_order(s: Setting) -> Iterator[Sample]:
     """Quotients beyond the output range that the zero point brings back into it."""
     lowest, highest = s.quantized.lowest, s.quantized.highest
     span = highest - lowest
@@ -199,20 +220,20 @@ def clamp_order(s: Setting) -> Iterator[Sketch]:
         yield per_tensor(name, s, outside, s.unit_scale, zero_point, "ClampOrder", roles=("add",))
 
 
-def zero_point_parity(s: Setting) -> Iterator[Sketch]:
+def zero_point_parity(s: Setting) -> Iterator[Sample]:
     """Ties and fractions of both signs with odd zero points of both signs: rounding the sum is not the same."""
     middle = s.zero_points[0]
     for zero_point in (middle + 1, middle + 3, middle - 3):
         floors = small_floors(s, zero_point)
         quotients = [k + d for k in floors for d in (Fraction(1, 4), HALF, Fraction(3, 4)) if s.holds(k + d)]
         flags, roles = ("ZeroPointParity", "Tie"), ("round-first", "add")
-        on = per_tensor("", s, quotients, Fraction(1), zero_point)
+        on = operands(s, quotients, Fraction(1), zero_point)
         # Next to 1/2 the sum with the zero point rounds onto a tie.
         beside = [neighbour(s.bits(sign * HALF), s.real, step) for sign in (1, -1) for step in (-1, 1)]
-        yield Sketch(f"zero-point-parity-zp{zero_point}", [*on.x, *beside], on.scale, on.zero_point, flags, roles)
+        yield s.sample(f"zero-point-parity-zp{zero_point}", [*on.x, *beside], on.scale, on.zero_point, flags, roles)
 
 
-def wide_sums(s: Setting) -> Iterator[Sketch]:
+def wide_sums(s: Setting) -> Iterator[Sample]:
     """Sums that are odd integers beyond what the input's type, or float32, holds."""
     for precision in sorted({s.real.precision, 24}):
         base = 1 << precision
@@ -224,7 +245,7 @@ def wide_sums(s: Setting) -> Iterator[Sketch]:
             yield per_tensor(name, s, quotients, Fraction(1), zero_point, "WideSum", roles=("add",))
 
 
-def wide_quotients(s: Setting) -> Iterator[Sketch]:
+def wide_quotients(s: Setting) -> Iterator[Sample]:
     """Integers and halves of more than 24 bits, and the last ones in a 32-bit range."""
     ends = [s.quantized.highest, s.quantized.lowest]
     values = [sign * ((1 << n) + 1 + d) for n in range(24, 32) for sign in (1, -1) for d in (0, HALF, Fraction(1, 4))]
@@ -234,7 +255,7 @@ def wide_quotients(s: Setting) -> Iterator[Sketch]:
         yield per_tensor("wide-quotients", s, inside, Fraction(1), 0, "WideSum", roles=("quotient",))
 
 
-def negative_scales(s: Setting) -> Iterator[Sketch]:
+def negative_scales(s: Setting) -> Iterator[Sample]:
     zero_point = s.zero_points[1]
     for scale in (Fraction(-1), Fraction(-3), Fraction(-1, 10)):
         quotients = [k + d for k in small_floors(s, zero_point) for d in (HALF, Fraction(1, 4))]
@@ -242,7 +263,7 @@ def negative_scales(s: Setting) -> Iterator[Sketch]:
         yield per_tensor(name, s, quotients, scale, zero_point, "NegativeScale", "Tie", roles=("quotient",))
 
 
-def tiny(s: Setting) -> Iterator[Sketch]:
+def tiny(s: Setting) -> Iterator[Sample]:
     """Quotients so small that adding anything to them loses them; directed modes still see their sign."""
     smallest, normal = 1, 1 << (s.real.precision - 1)
     some = [smallest, normal, s.bits(Fraction(2) ** (s.real.emin // 2)), s.bits(Fraction(1, 1024))]
@@ -251,39 +272,38 @@ def tiny(s: Setting) -> Iterator[Sketch]:
         for scale in (Fraction(1), Fraction(2) ** (s.real.emax - 1)):
             flags, roles = ("Tiny", "Subnormal", "ZeroPointParity"), ("quotient", "round-first")
             name = f"tiny-zp{zero_point}-{'one' if scale == 1 else 'huge'}"
-            yield Sketch(name, x, [s.bits(scale)], [zero_point], flags, roles)
+            yield s.sample(name, x, [s.bits(scale)], [zero_point], flags, roles)
 
 
-def subnormals(s: Setting) -> Iterator[Sketch]:
+def subnormals(s: Setting) -> Iterator[Sample]:
     """Subnormal inputs, scales and quotients: flushing any of them to zero changes the result."""
     zero_point, sign = s.zero_points[0], sign_of(s.real)
     room = min(20, 2 * (s.quantized.highest - zero_point) - 1)
     small = [k | g for k in range(1, room) for g in (0, sign)]
     for units in (1, 2, 3):
         name = f"subnormal-scale-{units}"
-        yield Sketch(name, small, [units], [zero_point], ("Subnormal", "Tie"), ("quotient",))
+        yield s.sample(name, small, [units], [zero_point], ("Subnormal", "Tie"), ("quotient",))
     normal = 1 << (s.real.precision - 1)
     x = [bits | g for bits in (normal // 2, normal // 2 + 1, normal - 1, normal // 4) for g in (0, sign)]
-    yield Sketch("subnormal-input", x, [normal], [zero_point], ("Subnormal", "Tie"), ("quotient",))
+    yield s.sample("subnormal-input", x, [normal], [zero_point], ("Subnormal", "Tie"), ("quotient",))
     x = [bits | g for bits in (normal, normal + 1, 2 * normal, 3 * normal) for g in (0, sign)]
     scale = s.bits(Fraction(2) ** (s.real.precision // 2))
-    yield Sketch("subnormal-quotient", x, [scale], [zero_point], ("Subnormal", "Tiny"), ("quotient",))
+    yield s.sample("subnormal-quotient", x, [scale], [zero_point], ("Subnormal", "Tiny"), ("quotient",))
 
 
-def overflow(s: Setting) -> Iterator[Sketch]:
+def overflow(s: Setting) -> Iterator[Sample]:
     """Quotients beyond 32- and 64-bit integers and beyond the type's own range."""
     powers = [
         sign * (Fraction(2) ** n + d) for n in (15, 16, 31, 32, 62, 63, 64, 100) for d in (0, 1) for sign in (1, -1)
     ]
     sign, zero_point = sign_of(s.real), s.zero_points[1]
-    sketch = per_tensor("overflow-integers", s, powers, Fraction(1), zero_point, "Overflow", roles=("range",))
-    yield sketch
+    yield per_tensor("overflow-integers", s, powers, Fraction(1), zero_point, "Overflow", roles=("range",))
     largest = [s.real.largest_bits, s.real.largest_bits | sign]
     for name, scale in (("smallest", 1), ("small", s.bits(Fraction(1, 100))), ("one", s.bits(Fraction(1)))):
-        yield Sketch(f"overflow-{name}", largest, [scale], [zero_point], ("Overflow",), ("range",))
+        yield s.sample(f"overflow-{name}", largest, [scale], [zero_point], ("Overflow",), ("range",))
 
 
-def specials(s: Setting) -> Iterator[Sketch]:
+def specials(s: Setting) -> Iterator[Sample]:
     """NaN, infinities, zero scales and the negative zero, next to ordinary values."""
     one, infinity, sign = s.bits(Fraction(1)), s.real.infinity_bits, sign_of(s.real)
     nan, zero_point = infinity | 1 << (s.real.precision - 2), s.zero_points[1]
@@ -296,24 +316,24 @@ def specials(s: Setting) -> Iterator[Sketch]:
         ("zero-scale", "ZeroScale", "zero-scale", [0, *ordinary], 0),
         ("negative-zero", "NegativeZero", "quotient", [sign, 0, *ordinary], one),
     ):
-        # A given shape keeps the sketch whole: ordinary values beside a NaN must not be touched by it.
-        yield Sketch(f"special-{name}", x, [scale], [zero_point], (flag,), (role,), (len(x),))
+        # A given shape keeps the sample whole: ordinary values beside a NaN must not be touched by it.
+        yield s.sample(f"special-{name}", x, [scale], [zero_point], (flag,), (role,), (len(x),))
 
 
-def lanes(s: Setting) -> Iterator[Sketch]:
+def lanes(s: Setting) -> Iterator[Sample]:
     """511 elements: seven ties of both signs in turn, so each one visits every lane of every power-of-two width."""
     cycle = [s.bits(Fraction(n, 2)) for n in (-5, -3, -1, 1, 3, 5, 7)]
     x = [cycle[i % 7] for i in range(511)]
-    yield Sketch("lanes", x, [s.bits(Fraction(1))], [s.zero_points[0]], ("Lane", "Tie"), ("shape",))
+    yield s.sample("lanes", x, [s.bits(Fraction(1))], [s.zero_points[0]], ("Lane", "Tie"), ("shape",))
     near = [neighbour(bits, s.real, -1 if i % 2 else 1) for i, bits in enumerate(x[:263])]
-    yield Sketch("lanes-near", near, [s.bits(Fraction(1))], [s.zero_points[1]], ("Lane", "NearTie"), ("shape",))
+    yield s.sample("lanes-near", near, [s.bits(Fraction(1))], [s.zero_points[1]], ("Lane", "NearTie"), ("shape",))
 
 
-def scalars(s: Setting) -> Iterator[Sketch]:
+def scalars(s: Setting) -> Iterator[Sample]:
     """Inputs of rank 0, each a case of its own."""
     for number, numerator in enumerate((10, -10, 14, -7)):
         x, one = s.bits(Fraction(numerator, 4)), s.bits(Fraction(1))
-        yield Sketch(f"scalar-{number}", [x], [one], [s.zero_points[1]], ("Scalar", "Tie"), ("shape",), ())
+        yield s.sample(f"scalar-{number}", [x], [one], [s.zero_points[1]], ("Scalar", "Tie"), ("shape",), ())
 
 
 THEMES: tuple[Theme, ...] = (
@@ -339,12 +359,12 @@ THEMES: tuple[Theme, ...] = (
 
 def spread_over(
     theme: str, s: Setting, shape: tuple[int, ...], axes: tuple[int, ...], attributes: dict[str, Any], *roles: str
-) -> Sketch:
-    """A sketch of any shape whose scales and zero points all differ along `axes`, with results inside 4 bits."""
+) -> Sample:
+    """A sample of any shape whose scales and zero points all differ along `axes`, with results inside 4 bits."""
     count, coordinates = math.prod(shape), math.prod(tuple(shape[axis] for axis in axes))
     x = [s.bits(Fraction((7 * i) % 25 - 12, 2)) for i in range(count)]
     scale = [s.bits(1 + Fraction(j % 9, 2)) for j in range(coordinates)]
     zero_point = [s.zero_points[0] + (-1, 1, 0)[j % 3] for j in range(coordinates)]
     kinds: tuple[str, ...] = ("Scalar",) if shape == () else ("Empty",) if not count else ()
     kinds += ("MultiAxis",) if len(axes) > 1 else ("PerAxis",) if axes else ()
-    return Sketch(theme, x, scale, zero_point, kinds, ("projection", *roles), shape, axes, attributes)
+    return s.sample(theme, x, scale, zero_point, kinds, ("projection", *roles), shape, axes, attributes)

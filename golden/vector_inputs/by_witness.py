@@ -12,7 +12,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tiebreak.golden.vector_inputs.by_theme import Setting, Sketch
+from tiebreak.golden.samples.model import Sample
+from tiebreak.golden.vector_inputs.by_theme import Setting
 
 WITNESSES = Path(__file__).parent / "witnesses.json"
 
@@ -30,7 +31,7 @@ def witnesses_of(operator: str, kind: str) -> Iterator[tuple[int, list[int], lis
         yield number, others, x
 
 
-def separating(s: Setting) -> Iterator[Sketch]:
-    """Of the quantize family, by scale and zero point."""
+def separating(s: Setting) -> Iterator[Sample]:
+    """The witnesses of the quantize family, by scale and zero point."""
     for number, (scale, zero_point), x in witnesses_of("ngraph.Quantize", f"{s.real.name}-{s.quantized.name}"):
-        yield Sketch(f"separating-{number}", x, [scale], [zero_point], ("Separating",))
+        yield s.sample(f"separating-{number}", x, [scale], [zero_point], ("Separating",))

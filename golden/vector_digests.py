@@ -1,0 +1,57 @@
+"""Digests of a vector file, so that damage is noticed when it is read.
+
+Each vector has a digest of its own, `check`, over everything that makes its case: a change of one vector changes no
+other line. The file's `sha256` covers the rest: the head, and which vectors there are, in which order.
+In version 1 `sha256` covered the whole file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
+
+
+def sealed(document: Mapping[str, Any]) -> dict[str, Any]:
+    """A document of version 2 with its digests, those that it had replaced."""
+    groups = [sealed_group(document["operator"], group) for group in document["groups"]]
+    return {**document, "groups": groups, "sha256": digest(document)}
+
+
+def sealed_group(operator: str, group: Mapping[str, Any]) -> dict[str, Any]:
+    checked = zip(group["vectors"], checks(operator, group), strict=True)
+    return {**group, "vectors": [{**vector, "check": check} for vector, check in checked]}
+
+
+def damage(document: Mapping[str, Any]) -> str:
+    """What does not match its digest, in words; "" if everything does."""
+    if document["sha256"] != digest(document):
+        return "its content does not match its sha256"
+    return "" if document["version"] == 1 else next(damaged_vectors(document), "")
+
+
+def damaged_vectors(document: Mapping[str, Any]) -> Iterator[str]:
+    for group in document["groups"]:
+        for vector, check in zip(group["vectors"], checks(document["operator"], group), strict=True):
+            if vector["check"] != check:
+                yield f"the vector {vector['id']} does not match its check"
+
+
+def digest(document: Mapping[str, Any]) -> str:
+    """SHA-256 of the document in canonical form, the ids of its vectors in place of the groups (version 1: whole)."""
+    content = {key: value for key, value in document.items() if key != "sha256"}
+    if document["version"] != 1:
+        content["groups"] = [[vector["id"] for vector in group["vectors"]] for group in document["groups"]]
+    return hashlib.sha256(canonical(content).encode()).hexdigest()
+
+
+def checks(operator: str, group: Mapping[str, Any]) -> Iterator[str]:
+    """For each vector of a group 16 digits of the SHA-256 of the operator, the group's inputs and the vector."""
+    shared = hashlib.sha256(canonical([operator, {**group, "vectors": []}]).encode())
+    for vector in group["vectors"]:
+        own = shared.copy()
+        own.update(canonical({key: value for key, value in vector.items() if key != "check"}).encode())
+        yield own.hexdigest()[:16]

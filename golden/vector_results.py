@@ -1,0 +1,96 @@
+"""What the exact oracle gives for a sample: the one place where the builder of vectors asks it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from tiebreak.golden import oracle
+from tiebreak.golden.make_node import make_node
+from tiebreak.golden.nodes import Case
+from tiebreak.golden.operators.model import Operator
+from tiebreak.golden.problem import OUT_OF_RANGE, UNDEFINED, Array, Problem
+from tiebreak.golden.problems import problems_of
+from tiebreak.golden.samples.model import Sample, Tensor
+from tiebreak.golden.vector_text import token
+
+
+@dataclass(frozen=True)
+class Results:
+    """One output's codes and states, flat, and where the document, or its choice of rounding modes, leaves it open."""
+
+    problem: Problem
+    codes: Array
+    states: Array
+    is_open: Array
+
+    def text(self) -> str:
+        elements = zip(self.codes, self.states, self.is_open, strict=True)
+        return " ".join("?" if open_ else token(self.problem, int(code), int(state)) for code, state, open_ in elements)
+
+
+@dataclass(frozen=True)
+class Solved:
+    """A sample as a case, with the results of each output in real arithmetic and in working precision."""
+
+    sample: Sample
+    case: Case
+    exact: tuple[Results, ...]
+    working: tuple[Results, ...]
+
+
+def solved_parts(spec: Operator, sample: Sample) -> Iterator[Solved]:
+    """The sample with results; one of independent elements in up to two parts, one of no elements left out."""
+    solved = solve(spec, sample)
+    if not sample.independent:
+        yield solved
+    elif solved.case.size:
+        yield from apart(spec, solved)
+
+
+def apart(spec: Operator, solved: Solved) -> Iterator[Solved]:
+    """The elements that are specified, and as a sample named …-open those that are not."""
+    is_open = solved.exact[0].is_open | solved.working[0].is_open
+    if not is_open.any():
+        yield solved
+        return
+    for kept, suffix in ((~is_open, ""), (is_open, "-open")):
+        if kept.any():
+            yield solve(spec, part(solved.sample, kept.tolist(), suffix))
+
+
+def part(sample: Sample, kept: Sequence[bool], suffix: str) -> Sample:
+    """A 1-D sample of some of the elements."""
+    x, *others = sample.tensors
+    codes = [code for code, keep in zip(x.codes, kept, strict=True) if keep]
+    return replace(sample, theme=sample.theme + suffix, tensors=(Tensor(x.type, (len(codes),), codes), *others))
+
+
+def solve(spec: Operator, sample: Sample) -> Solved:
+    case = case_of(spec, sample)
+    problems, modes = problems_of(case), case.node.modes or ("",)
+    exact, working = (
+        tuple(results(spec, problem, modes, working=form) for problem in problems) for form in (False, True)
+    )
+    return Solved(sample, case, exact, working)
+
+
+def case_of(spec: Operator, sample: Sample) -> Case:
+    attributes = {**sample.node.get("attributes", {}), **mode_attribute(spec, sample)}
+    node = make_node(spec.id, **{**sample.node, "attributes": attributes})
+    return Case(sample.theme, node, tuple(tensor.array() for tensor in sample.tensors))
+
+
+def mode_attribute(spec: Operator, sample: Sample) -> dict[str, str]:
+    """The sample's rounding mode as an attribute, if the operator takes it from one."""
+    return {"round_mode": sample.mode} if sample.mode and spec.has_attribute("round_mode") else {}
+
+
+def results(spec: Operator, problem: Problem, modes: Sequence[str], *, working: bool) -> Results:
+    """The oracle's results by the first of the modes, open where another one gives something else."""
+    codes, states = oracle.solve(problem, working=working, mode=modes[0])
+    is_open = (states == UNDEFINED) | ((states == OUT_OF_RANGE) & (not spec.saturates))
+    for mode in modes[1:]:
+        other_codes, other_states = oracle.solve(problem, working=working, mode=mode)
+        is_open |= (codes != other_codes) | (states != other_states)
+    return Results(problem, codes, states, is_open)
