@@ -20,6 +20,7 @@ import numpy as np
 from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
+from tiebreak.golden.rounding import EVEN
 
 OPERATIONS = {
     "onnx.QuantizeLinear": "QUANTIZE",
@@ -42,7 +43,7 @@ def refuse(node: Node) -> None:
     unknown = [key for key, value in node.attributes.items() if key not in UNDERSTOOD and value]
     if unknown:
         raise Unsupported(f"{name} has no {', '.join(unknown)}")
-    if node.round_mode not in ("", "ROUND_NEAREST_TOWARD_EVEN"):
+    if node.round_mode not in ("", EVEN):
         raise Unsupported(f"{name} has no {node.round_mode}: no rule is documented, ties to even are expected")
     if len(node.attributes.get("axes", ())) > 1:
         raise Unsupported(f"{name} has one quantized_dimension at most")

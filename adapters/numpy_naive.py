@@ -11,6 +11,7 @@ from tiebreak.golden.elements import INTEGER_TYPES
 from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
+from tiebreak.golden.rounding import EVEN
 
 PLAIN = {"int4", "uint4", "int8", "uint8", "int16", "uint16", "int32", "uint32"} | {
     "float16",
@@ -19,7 +20,7 @@ PLAIN = {"int4", "uint4", "int8", "uint8", "int16", "uint16", "int32", "uint32"}
     "float64",
 }
 ROUND = {
-    "ROUND_NEAREST_TOWARD_EVEN": np.rint,
+    EVEN: np.rint,
     "ROUND_TOWARD_ZERO": np.trunc,
     "ROUND_UP": np.ceil,
     "ROUND_DOWN": np.floor,

@@ -13,6 +13,7 @@ from tiebreak.golden.nodes import Node
 from tiebreak.golden.onnx_types import OPSETS, SINCE
 from tiebreak.golden.operators.onnx_linear import NUMBERS
 from tiebreak.golden.problem import Array
+from tiebreak.golden.rounding import EVEN
 
 OPSET = 21  # for nodes of other operators: the first that has 4- and 16-bit types
 IR_VERSIONS = {10: 5, 13: 7, 19: 9, 21: 10, 23: 11, 24: 12, 25: 13}
@@ -82,7 +83,7 @@ def axis_of(node: Node) -> int | None:
     is DequantizeLinear if it has at most one.
     """
     operator = "QuantizeLinear" if node.operator == "ngraph.Quantize" else "DequantizeLinear"
-    if operator == "QuantizeLinear" and node.round_mode != "ROUND_NEAREST_TOWARD_EVEN":
+    if operator == "QuantizeLinear" and node.round_mode != EVEN:
         raise Unsupported(f"QuantizeLinear has no {node.round_mode}, only round to nearest even")
     if operator == "QuantizeLinear" and "32" in node.output_type:
         raise Unsupported(f"QuantizeLinear takes no {node.output_type}")

@@ -17,9 +17,10 @@ from tiebreak.golden.elements import INTEGER_TYPES
 from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
+from tiebreak.golden.rounding import EVEN
 
 ROUND_MODES = {
-    "ROUND_NEAREST_TOWARD_EVEN": "HALF_TO_EVEN",
+    EVEN: "HALF_TO_EVEN",
     "ROUND_NEAREST_TOWARD_INFINITY": "HALF_AWAY_FROM_ZERO",
 }
 TYPES = ("int8", "uint8", "int16", "uint16")

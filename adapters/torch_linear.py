@@ -18,6 +18,7 @@ from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators.onnx_linear import DEFAULT_AXIS, is_one_for_all
 from tiebreak.golden.problem import Array
+from tiebreak.golden.rounding import EVEN
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ def planner(build: Build, refuse: Callable[[Node], None], ways: str, *, numbers:
 
 def check(node: Node) -> None:
     """Unsupported for a node that is no affine quantization to nearest even with one scale or one axis of them."""
-    if node.operator == "ngraph.Quantize" and node.round_mode != "ROUND_NEAREST_TOWARD_EVEN":
+    if node.operator == "ngraph.Quantize" and node.round_mode != EVEN:
         raise Unsupported(f"torch has no {node.round_mode}, only round to nearest even")
     if len(node.attributes.get("axes", ())) > 1:
         raise Unsupported("torch has one axis of scales at most")

@@ -8,9 +8,9 @@ from typing import Any
 
 from figures import figure, quotient
 from kernel_tables import PLACES, Rows
-from setting import EVEN, OUTPUTS
+from setting import OUTPUTS
 
-from tiebreak.golden.rounding import ROUND_MODES, short_mode
+from tiebreak.golden.rounding import EVEN, ROUND_MODES, short_mode
 
 Line = tuple[str, str, str, str]
 LEAST_OF_EVEN = 0.8

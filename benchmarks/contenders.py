@@ -8,12 +8,13 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from setting import COLUMNS, EVEN, ONE, ROWS, Array, Setting, memory
+from setting import COLUMNS, ONE, ROWS, Array, Setting, memory
 from timing import Repeat
 
 from tiebreak.adapters.numpy_naive import NumpyNaive
 from tiebreak.golden import _kernel, kernel
 from tiebreak.golden.make_node import make_node
+from tiebreak.golden.rounding import EVEN
 
 FLOAT32 = kernel.KINDS["float32"]
 

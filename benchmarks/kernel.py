@@ -10,11 +10,12 @@ from typing import Any
 import libraries
 import numpy as np
 from contenders import Contender, Missing, copy, numpy_naive, tiebreak
-from setting import EVEN, LAYOUTS, OUTPUTS, SCALES, Setting
+from setting import LAYOUTS, OUTPUTS, SCALES, Setting
 from timing import best_times
 
 from tiebreak.golden import _kernel
 from tiebreak.golden.kernel import MODES
+from tiebreak.golden.rounding import EVEN
 
 Row = dict[str, Any]
 Maker = Callable[[Setting], Contender]

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from figures import NONE, figure, quotient, table
-from setting import EVEN, LAYOUTS, OUTPUTS, SCALES
+from setting import LAYOUTS, OUTPUTS, SCALES
 
-from tiebreak.golden.rounding import ROUND_MODES, short_mode
+from tiebreak.golden.rounding import EVEN, ROUND_MODES, short_mode
 
 Row = dict[str, Any]
 PEERS = ("onnxruntime", "torch", "tensorflow", "numpy-naive", "copy")

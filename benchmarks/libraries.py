@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 from contenders import Contender, Missing
-from setting import EVEN, ONE, ROWS, Setting
+from setting import ONE, ROWS, Setting
+
+from tiebreak.golden.rounding import EVEN
 
 PROVIDERS = ["CPUExecutionProvider"]
 TORCH_TYPES = {"uint8": "quint8", "int8": "qint8", "int32": "qint32"}

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from tiebreak.golden.elements import INTEGER_TYPES
+from tiebreak.golden.rounding import EVEN
 
 Array = np.ndarray[Any, Any]
-EVEN = "ROUND_NEAREST_TOWARD_EVEN"
 OUTPUTS = ("uint8", "int8", "int16", "int32")
 ONE, ROWS, COLUMNS = LAYOUTS = ("one scale", "a scale for each row", "a scale for each column")
 SCALES = {

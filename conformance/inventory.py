@@ -159,7 +159,6 @@ def findings_here() -> Iterator[Checkup]:
 
 
 INSTALL_CC = "apt install gcc"
-KERNEL = "reference kernel and golden vectors"
 # Variables by which somebody may have changed what the runtimes do, also in a worker.
 SETTINGS = ("TF_ENABLE_ONEDNN_OPTS", "ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA", "OMP_NUM_THREADS", "MKL_CBWR")
 

@@ -64,6 +64,16 @@ ROUND_MODES: dict[str, Callable[[Fraction], int]] = {
     "ROUND_DOWN": math.floor,  # NGQ-R9
 }
 
+EVEN = "ROUND_NEAREST_TOWARD_EVEN"
+# The modes that round to the nearest integer, the usual one first.
+NEAREST = (
+    EVEN,
+    "ROUND_NEAREST_TOWARD_INFINITY",
+    "ROUND_NEAREST_TOWARD_ZERO",
+    "ROUND_NEAREST_UPWARD",
+    "ROUND_NEAREST_DOWNWARD",
+)
+
 DEFINITIONS = {
     "ROUND_NEAREST_TOWARD_INFINITY": "nearest integer; of two equally near, the one further from zero",
     "ROUND_NEAREST_TOWARD_ZERO": "nearest integer; of two equally near, the one nearer to zero",

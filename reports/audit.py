@@ -12,8 +12,6 @@ from rich.table import Table
 
 from tiebreak.reports.summary import shown
 
-MOST_CONSISTENT = 6
-
 
 def print_audit(data: Mapping[str, Any]) -> None:
     console = Console()

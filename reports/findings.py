@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import html
 import re
+import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from tiebreak.golden.messages import without_numbers
@@ -34,14 +37,7 @@ COLUMNS = (
     *("id", "backend", "cause", "severity", "elements", "types", "clause", "witness", "expected", "got"),
     "public issue",
 )
-# Public reports of the same, by operator and what the cause says.
-ISSUES: tuple[tuple[str, str, str, str], ...] = (
-    ("onnxruntime", "onnx.QuantizeLinear", "TOWARD_ZERO", "microsoft/onnxruntime#18576"),
-    ("onnxruntime", "onnx.QuantizeLinear", "casts to int32", "microsoft/onnxruntime#32452"),
-    ("openvino", "onnx.QuantizeLinear", "zero point before rounding", "microsoft/onnxruntime#25045"),
-    ("torch", "onnx.QuantizeLinear", "path-dependent", "pytorch/pytorch#60077"),
-    ("torch", "onnx.QuantizeLinear", "vector loop", "pytorch/pytorch#60077"),
-)
+PUBLIC_ISSUES = Path(__file__).parent / "public_issues.toml"
 
 
 def findings(run: Run) -> str:
@@ -131,10 +127,19 @@ def severity(row: Mapping[str, Any]) -> str:
 
 
 def issue_of(row: Mapping[str, Any]) -> str:
-    for backend, operator, text, issue in ISSUES:
-        if row["backend"].startswith(backend) and row["operator"] == operator and text in row["cause"]:
-            return issue
+    """The public report of a root cause, such as owner/repository#1; empty if none is known."""
+    for one in public_issues():
+        if row["backend"].startswith(one["backend"]) and row["operator"] == one["operator"]:
+            if one["cause"] in row["cause"]:
+                return one["issue"]
     return ""
+
+
+@cache
+def public_issues() -> list[dict[str, str]]:
+    """The entries of public_issues.toml."""
+    entries: list[dict[str, str]] = tomllib.loads(PUBLIC_ISSUES.read_text(encoding="utf-8"))["issue"]
+    return entries
 
 
 def failures(run: Run) -> Iterator[str]:

@@ -131,6 +131,11 @@ def test_kernel_refuses_to_work_where_subnormals_are_flushed(monkeypatch: pytest
         kernel.quantize(problem([1.0], 1.0, 0, "ROUND_UP"), working=True)
 
 
+def test_both_truths_number_the_modes_alike() -> None:
+    """C counts mismatches by mode number, and a sweep's certificate names the counts by the oracle's table."""
+    assert tuple(ROUND_MODES) == kernel.MODES
+
+
 def test_neither_truth_imports_the_other() -> None:
     """Also a contract of import-linter; here so that it fails in pytest too."""
     for module, other in ((oracle, "kernel"), (kernel, "oracle")):

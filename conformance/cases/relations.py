@@ -24,12 +24,12 @@ from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array
+from tiebreak.golden.rounding import EVEN
 from tiebreak.golden.samples.model import Tensor, beside, bits, real_code, scalar
 
 QUANTIZE_LINEAR, DEQUANTIZE_LINEAR = onnx_quantize_linear.TESTED.id, onnx_dequantize_linear.TESTED.id
 NGRAPH, QUANTIZE_V2 = ngraph_quantize.TESTED.id, tensorflow_quantize_v2.TESTED.id
 FAKE_QUANTIZE = openvino_fake_quantize.TESTED.id
-EVEN = "ROUND_NEAREST_TOWARD_EVEN"
 SCALES = (Fraction(1), Fraction(1, 4), Fraction(8))
 HALF = Fraction(1, 2)
 

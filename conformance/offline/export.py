@@ -25,7 +25,6 @@ from tiebreak.golden.vector_text import tensor_of
 from tiebreak.reports.records import case_row
 
 MANIFEST = "manifest.json"
-LAYOUTS = ("json", "npz", "onnx", "c")
 
 
 def export(selection: Selection, folder: Path, layout: str) -> tuple[int, int]:

@@ -13,9 +13,9 @@ from tiebreak.conformance.operators.model import Absent, AuditedSemantics, Axis,
 from tiebreak.conformance.operators.ngraph_forbidden import forbidden_axes
 from tiebreak.conformance.operators.path_probe import STEP, PathProbe, steps
 from tiebreak.conformance.semantics.quantize import QuantizeArithmetic
-from tiebreak.golden.rounding import ROUND_MODES
+from tiebreak.golden.rounding import EVEN, ROUND_MODES
 
-EVEN, AWAY = "ROUND_NEAREST_TOWARD_EVEN", "ROUND_NEAREST_TOWARD_INFINITY"
+AWAY = "ROUND_NEAREST_TOWARD_INFINITY"
 
 
 def attributes(draw: st.DrawFn, rank: int, round_mode: str | None) -> dict[str, Any]:

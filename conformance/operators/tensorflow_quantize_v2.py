@@ -18,10 +18,9 @@ from tiebreak.conformance.operators.tensorflow_ranges import F32, draw_ranges, e
 from tiebreak.conformance.semantics.quantize_v2 import QuantizeV2Arithmetic
 from tiebreak.golden.elements import INTEGER_TYPES, IntegerType, decode, encode, neighbour
 from tiebreak.golden.operators.tensorflow_ranges import QUANTIZED_TYPES, RANGE_MODES
+from tiebreak.golden.rounding import EVEN
 from tiebreak.golden.samples.model import Tensor, bits
 from tiebreak.golden.samples.tensorflow_quantize_v2 import place, span
-
-EVEN = "ROUND_NEAREST_TOWARD_EVEN"
 
 
 def draw(draw: st.DrawFn, wanted: Wanted) -> tuple[dict[str, Any], tuple[Tensor, ...]]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from tiebreak.golden.elements import numpy_dtype
 from tiebreak.golden.problem import Array
-from tiebreak.golden.rounding import ROUND_MODES
+from tiebreak.golden.rounding import EVEN, ROUND_MODES
 
 FLOOR, TRUNCATE, AWAY = "floor(q + 0.5)", "trunc(q + 0.5)", "trunc(q + 0.5 sign(q))"
 WORDS = {
@@ -16,7 +16,7 @@ WORDS = {
     "ROUND_NEAREST_TOWARD_ZERO": "to nearest, ties toward zero",
     "ROUND_NEAREST_UPWARD": "to nearest, ties up",
     "ROUND_NEAREST_DOWNWARD": "to nearest, ties down",
-    "ROUND_NEAREST_TOWARD_EVEN": "to nearest, ties to even",
+    EVEN: "to nearest, ties to even",
     "ROUND_TOWARD_INFINITY": "away from zero",
     "ROUND_TOWARD_ZERO": "toward zero: truncation, a cast to an integer",
     "ROUND_UP": "up: ceil",
@@ -26,7 +26,7 @@ WORDS = {
     AWAY: "0.5 added to the magnitude in the working precision, then truncation",
 }
 NEVER_NEGATIVE = (  # of numbers that are not, the other modes are these
-    "ROUND_NEAREST_TOWARD_EVEN",
+    EVEN,
     "ROUND_NEAREST_TOWARD_INFINITY",
     "ROUND_NEAREST_TOWARD_ZERO",
     "ROUND_UP",
@@ -71,7 +71,7 @@ def goes_up(below: Array, rest: Array, mode: str) -> Array:
         "ROUND_NEAREST_TOWARD_ZERO": negative,
         "ROUND_NEAREST_UPWARD": True,
         "ROUND_NEAREST_DOWNWARD": False,
-        "ROUND_NEAREST_TOWARD_EVEN": np.mod(below, 2) == 1,
+        EVEN: np.mod(below, 2) == 1,
     }
     if mode in tie:
         return np.asarray((rest == 3) | np.logical_and(rest == 2, tie[mode]))

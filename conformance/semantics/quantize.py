@@ -31,7 +31,7 @@ from tiebreak.golden import kernel
 from tiebreak.golden.elements import FLOAT_TYPES, IntegerType, numpy_dtype
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array, Quantization, bits_of
-from tiebreak.golden.rounding import ROUND_MODES
+from tiebreak.golden.rounding import EVEN, ROUND_MODES
 
 SPECIALS = ("nan", "positive_infinity", "negative_infinity")
 FAR = 2.0**50
@@ -44,7 +44,7 @@ REGIONS = {
 SEES_SHIFTS = (  # in which an integer that is added exactly first may change what is rounded
     "ROUND_NEAREST_TOWARD_INFINITY",
     "ROUND_NEAREST_TOWARD_ZERO",
-    "ROUND_NEAREST_TOWARD_EVEN",
+    EVEN,
     "ROUND_TOWARD_INFINITY",
     "ROUND_TOWARD_ZERO",
 )
@@ -62,7 +62,7 @@ class QuantizeArithmetic:
 
     @property
     def plain(self) -> Semantics:
-        mode = self.node.round_mode or "ROUND_NEAREST_TOWARD_EVEN"
+        mode = self.node.round_mode or EVEN
         return self.node.input_type, "divide", "kept", AFTER, mode, "saturate"
 
     def completed(self, semantics: Semantics) -> Semantics:

@@ -29,7 +29,6 @@ from tiebreak.version import __version__
 
 FORMAT = {"format": "tiebreak-certificate", "version": 1}
 LARGEST = 64 << 20  # bytes
-CODES = {"type": "integer"}
 SCHEMA: dict[str, Any] = {
     "type": "object",
     "required": [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from numbers import Integral
 from typing import Any, Literal
 
@@ -34,6 +34,7 @@ class Clause:
     id: str
     text: str
     source: str
+    _: KW_ONLY
     unspecified: bool = False
     when: Mapping[str, Any] = field(default_factory=dict, compare=False)
     situation: str = ""

@@ -46,20 +46,25 @@ CLAUSES = (
         OLDER,
         situation="the older form",
     ),
-    Clause("NGD-U1", "What a NaN or infinite scale gives.", f"{DOCUMENT}: silent", True, {}, "an undefined result"),
+    Clause(
+        "NGD-U1",
+        "What a NaN or infinite scale gives.",
+        f"{DOCUMENT}: silent",
+        unspecified=True,
+        situation="an undefined result",
+    ),
     Clause(
         "NGD-U2",
         "The sign of a zero result.",
         f"{DOCUMENT}: silent; either zero is accepted",
-        True,
-        {},
-        "a zero result",
+        unspecified=True,
+        situation="a zero result",
     ),
     Clause(
         "NGD-U3",
         "What a difference too large for the output's type gives: infinity in working precision.",
         f"{DOCUMENT}: silent",
-        True,
+        unspecified=True,
     ),
 )
 

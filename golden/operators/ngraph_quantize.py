@@ -22,7 +22,7 @@ from tiebreak.golden.operators.model import (
 )
 from tiebreak.golden.operators.ngraph_dequantize import check_projection
 from tiebreak.golden.problem import Array, Quantization, bits_of
-from tiebreak.golden.rounding import DEFINITIONS, ROUND_MODES
+from tiebreak.golden.rounding import DEFINITIONS, EVEN, ROUND_MODES
 from tiebreak.golden.samples.model import Sample
 from tiebreak.golden.vector_inputs.by_theme import HALF, Setting, per_tensor, small_floors, spread_over
 
@@ -64,15 +64,30 @@ CLAUSES = (
         "NGQ-U1",
         "What a result outside the output type's range becomes.",
         f"{DOCUMENT}: silent",
-        True,
-        {},
-        "a result out of range",
+        unspecified=True,
+        situation="a result out of range",
     ),
-    Clause("NGQ-U2", "What a NaN input, scale or quotient becomes.", f"{DOCUMENT}: silent", True, {}, "a NaN operand"),
     Clause(
-        "NGQ-U3", "What an infinite input or scale becomes.", f"{DOCUMENT}: silent", True, {}, "an infinite operand"
+        "NGQ-U2",
+        "What a NaN input, scale or quotient becomes.",
+        f"{DOCUMENT}: silent",
+        unspecified=True,
+        situation="a NaN operand",
     ),
-    Clause("NGQ-U4", "What division by a zero scale gives.", f"{DOCUMENT}: silent", True, {}, "a zero scale"),
+    Clause(
+        "NGQ-U3",
+        "What an infinite input or scale becomes.",
+        f"{DOCUMENT}: silent",
+        unspecified=True,
+        situation="an infinite operand",
+    ),
+    Clause(
+        "NGQ-U4",
+        "What division by a zero scale gives.",
+        f"{DOCUMENT}: silent",
+        unspecified=True,
+        situation="a zero scale",
+    ),
 )
 
 
@@ -121,7 +136,7 @@ SHAPES: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...] = (
 
 def axes_theme(s: Setting) -> Iterator[Sample]:
     """Every kind of axis set, shape and rank; modes other than ties-to-even get the first five."""
-    shapes = SHAPES if s.mode == "ROUND_NEAREST_TOWARD_EVEN" else SHAPES[:5]
+    shapes = SHAPES if s.mode == EVEN else SHAPES[:5]
     for shape, axes in shapes:
         name = f"axes-{'x'.join(map(str, shape)) or 'scalar'}-{'_'.join(map(str, axes)) or 'none'}"
         yield spread_over(name, s, shape, axes, {"axes": list(axes)}, "granularity", "shape")
@@ -138,7 +153,7 @@ CONTESTED = (
         "NGQ-Q1",
         "Is the third input called zero_point or offset?",
         ("NGQ-F3", "NGQ-O1"),
-        {"quantized": "int8", "attributes": {"round_mode": "ROUND_NEAREST_TOWARD_EVEN"}},
+        {"quantized": "int8", "attributes": {"round_mode": EVEN}},
         ([2.5], 1, 3),
         (
             Answer(DOCUMENT, "`zero_point`, added to the rounded quotient", (5.0,), judged=True),
@@ -151,7 +166,7 @@ CONTESTED = (
         "NGQ-Q2",
         "What becomes of a result beyond the output type's range?",
         ("NGQ-U1",),
-        {"quantized": "int8", "attributes": {"round_mode": "ROUND_NEAREST_TOWARD_EVEN"}},
+        {"quantized": "int8", "attributes": {"round_mode": EVEN}},
         ([300.0, -300.0], 1, 0),
         (
             Answer(DOCUMENT, "nothing is said", "unspecified"),
@@ -168,7 +183,7 @@ CONTESTED = (
         "NGQ-Q3",
         "Is the quotient rounded before or after the zero point is added?",
         ("NGQ-F2",),
-        {"quantized": "int8", "attributes": {"round_mode": "ROUND_NEAREST_TOWARD_EVEN"}},
+        {"quantized": "int8", "attributes": {"round_mode": EVEN}},
         ([0.5, 1.5], 1, 1),
         (
             Answer(DOCUMENT, "round(input / scale) + zero_point: before", (1.0, 3.0), judged=True),

@@ -90,33 +90,37 @@ CLAUSES = (
         situation="another opset than 21",
     ),
     Clause(
-        "OND-U1", "What a NaN or infinite scale gives.", f"{DOCUMENT}: silent", True, situation="an undefined result"
+        "OND-U1",
+        "What a NaN or infinite scale gives.",
+        f"{DOCUMENT}: silent",
+        unspecified=True,
+        situation="an undefined result",
     ),
     Clause(
         "OND-U2",
         "The sign of a zero result; either zero is accepted.",
         f"{DOCUMENT}: silent",
-        True,
+        unspecified=True,
         situation="a zero result",
     ),
     Clause(
         "OND-U3",
         "What a difference too large for the output's type gives: infinity in working precision.",
         f"{DOCUMENT}: silent",
-        True,
+        unspecified=True,
     ),
     Clause(
         "OND-U4",
         "What a zero point other than 0 does to an int32 x.",
         f"{DOCUMENT}: supposed to be 0",
-        True,
+        unspecified=True,
         situation="an int32 input",
     ),
     Clause(
         "OND-U5",
         "What a NaN or infinite zero point, or an infinite x by scale 0, gives.",
         DOCUMENT,
-        True,
+        unspecified=True,
         situation="an undefined result",
     ),
 )

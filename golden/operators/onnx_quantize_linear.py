@@ -39,11 +39,11 @@ from tiebreak.golden.operators.onnx_quantize_linear_contested import (
 )
 from tiebreak.golden.operators.onnx_quantize_linear_themes import axes_theme, no_zero_point_theme
 from tiebreak.golden.problem import Array, Elementwise, Problem, Quantization, bits_of, codes_of, kind_of
+from tiebreak.golden.rounding import EVEN
 from tiebreak.golden.samples import onnx_quantize_linear as samples
 
 ID = "onnx.QuantizeLinear"
 OLDER = "ONNX operator schema, QuantizeLinear-10, -13 and -19"
-EVEN = "ROUND_NEAREST_TOWARD_EVEN"
 
 OUTPUTS = (*CLASSIC_OUTPUTS, *INT2, *FLOAT8, *FLOAT4)
 
@@ -105,17 +105,23 @@ CLAUSES = (
         "ONQ-U1",
         "What a NaN x, scale or quotient becomes in an integer type.",
         f"{DOCUMENT}: silent",
-        True,
+        unspecified=True,
         situation="a NaN operand",
     ),
     Clause(
         "ONQ-U2",
         "What an infinite x or scale becomes in an integer type.",
         f"{DOCUMENT}: silent",
-        True,
+        unspecified=True,
         situation="an infinite operand",
     ),
-    Clause("ONQ-U3", "What division by a zero scale gives.", f"{DOCUMENT}: silent", True, situation="a zero scale"),
+    Clause(
+        "ONQ-U3",
+        "What division by a zero scale gives.",
+        f"{DOCUMENT}: silent",
+        unspecified=True,
+        situation="a zero scale",
+    ),
     Clause(
         "ONQ-B1",
         "Blocked: y_scale has x's shape but for axis, where each of its elements stands for block_size neighbours.",
@@ -198,7 +204,7 @@ CLAUSES = (
         "ONQ-U4",
         "What a zero point other than 0 does to a float 8 or float 4 output.",
         f"{DOCUMENT}: silent",
-        True,
+        unspecified=True,
         situation="a float 8 or float 4 output",
     ),
     Clause(
@@ -206,28 +212,28 @@ CLAUSES = (
         "What division in the type of an int32 or float8_e8m0fnu y_scale is. The quotient of the numbers is accepted, "
         "and required where every reading gives the same: numbers, float32, x's own type, and integers for an int32.",
         f"{NEWEST}: silent",
-        True,
+        unspecified=True,
         situation="a float8_e8m0fnu scale",
     ),
     Clause(
         "ONQ-U6",
         "The sign of a zero result of a zero x; either zero is accepted.",
         f"{CAST}: of the quotient",
-        True,
+        unspecified=True,
         situation="a zero result",
     ),
     Clause(
         "ONQ-U7",
         "What a NaN becomes in float4_e2m1fn.",
         f"{DOCUMENT}: silent; 6 by {FLOAT4_PAGE}",
-        True,
+        unspecified=True,
         situation="a float4_e2m1fn output",
     ),
     Clause(
         "ONQ-U8",
         "What an infinite or NaN y_scale gives in a float type.",
         f"{DOCUMENT}: silent",
-        True,
+        unspecified=True,
         situation="a float 8 or float 4 output",
     ),
 )

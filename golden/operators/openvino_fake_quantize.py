@@ -21,19 +21,13 @@ from tiebreak.golden.operators.model import (
     parse_integer,
 )
 from tiebreak.golden.problem import Array, Elementwise, flat, kind_of
+from tiebreak.golden.rounding import EVEN, NEAREST
 from tiebreak.golden.samples import openvino_fake_quantize as samples
 
 DOCUMENT = "OpenVINO documentation, FakeQuantize-1"
 BROADCAST = "OpenVINO documentation, Broadcast Rules For Elementwise Operations"
 REFERENCE = "OpenVINO's reference kernel (CPU plugin, limits as model inputs)"
 PLUGIN = "OpenVINO's CPU plugin (limits as constants)"
-MODES = (
-    "ROUND_NEAREST_TOWARD_EVEN",
-    "ROUND_NEAREST_TOWARD_INFINITY",
-    "ROUND_NEAREST_TOWARD_ZERO",
-    "ROUND_NEAREST_UPWARD",
-    "ROUND_NEAREST_DOWNWARD",
-)
 LIMITS = ("input_low", "input_high", "output_low", "output_high")
 
 FORMULA = f"{DOCUMENT}, Detailed description"
@@ -83,41 +77,43 @@ CLAUSES = (
         "OVF-T1", "X, the limits and the output are of one floating-point type, any.", f"{DOCUMENT}, Inputs and Types"
     ),
     Clause("OVF-I1", "An infinite x lies beyond the limits and is clipped.", FORMULA, situation="an infinite operand"),
-    Clause("OVF-U1", "Which integer round gives halfway between two.", f"{FORMULA}: silent", True),
+    Clause("OVF-U1", "Which integer round gives halfway between two.", f"{FORMULA}: silent", unspecified=True),
     Clause(
         "OVF-U2",
         "What a NaN x, input limit, or output limit that the expression uses gives.",
         f"{DOCUMENT}: silent",
-        True,
+        unspecified=True,
         situation="a NaN operand",
     ),
     Clause(
         "OVF-U3",
         "What an infinite limit gives where the expression uses it.",
         f"{DOCUMENT}: silent",
-        True,
+        unspecified=True,
         situation="an infinite operand",
     ),
     Clause(
         "OVF-U4",
         "The sign of a zero result.",
         f"{DOCUMENT}: silent; either zero is accepted",
-        True,
+        unspecified=True,
         situation="a zero result",
     ),
     Clause(
         "OVF-U5",
         "What a step gives that overflows the type: in working precision what IEEE 754 does, infinity or NaN.",
         f"{DOCUMENT}: silent",
-        True,
+        unspecified=True,
     ),
     Clause(
         "OVF-U6",
         "How a type holds a levels - 1 with more digits than it has: rounded to it in working precision.",
         f"{DOCUMENT}: silent",
-        True,
+        unspecified=True,
     ),
-    Clause("OVF-U7", "Which values auto_broadcast has.", f"{DOCUMENT}, Attributes: the list is empty", True),
+    Clause(
+        "OVF-U7", "Which values auto_broadcast has.", f"{DOCUMENT}, Attributes: the list is empty", unspecified=True
+    ),
 )
 
 
@@ -141,7 +137,7 @@ def pose(node: Node, inputs: tuple[Array, ...]) -> tuple[Elementwise, ...]:
     operands = tuple(flat(array, shape) for array in inputs)
     constants = {"levels": node.attributes["levels"]}
     kinds = tuple(map(kind_of, inputs))
-    return (Elementwise(node.operator, "output", shape, node.real, node.real, MODES[0], kinds, operands, constants),)
+    return (Elementwise(node.operator, "output", shape, node.real, node.real, EVEN, kinds, operands, constants),)
 
 
 def check_shape(name: str, found: tuple[int, ...], shape: tuple[int, ...], rule: str) -> None:
@@ -326,7 +322,7 @@ OPERATOR = Operator(
     quantized_types=(),
     signature=signature,
     pose=pose,
-    modes_of=lambda attributes: MODES,
+    modes_of=lambda attributes: NEAREST,
     steps=(
         "outside the input range: output_low or output_high, unchanged",
         "offset = X - input_low, rounded to the type; range = input_high - input_low, rounded to the type",

@@ -10,12 +10,11 @@ from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators.model import Answer, Attribute, Clause, Contest, Kind, Operator, Types, parse_boolean
 from tiebreak.golden.problem import Array, Elementwise, flat, kind_of
-from tiebreak.golden.rounding import ROUND_MODES, is_nearest
+from tiebreak.golden.rounding import EVEN, ROUND_MODES, is_nearest
 from tiebreak.golden.samples import tensorflow_fake_quant as samples
 
 DOCUMENT = "TensorFlow API documentation, FakeQuantWithMinMaxVars"
 KERNEL = "TensorFlow 2.21, CPU kernel"
-MODE = "ROUND_NEAREST_TOWARD_EVEN"  # the problem's own; modes_of gives all that are allowed
 FORMULA = (
     "q = round((clamp(inputs, min_adj, max_adj) - min_adj) / scale) + lowest; "
     "outputs = (q - lowest + round(min / scale)) * scale"
@@ -27,7 +26,7 @@ def clauses(prefix: str, document: str) -> tuple[Clause, ...]:
 
     def clause(name: str, text: str, unspecified: bool = False, situation: str = "", **when: Any) -> Clause:
         source = f"{document}{': silent' if unspecified else ''}"
-        return Clause(f"{prefix}-{name}", text, source, unspecified, when, situation)
+        return Clause(f"{prefix}-{name}", text, source, unspecified=unspecified, when=when, situation=situation)
 
     return (
         clause("F1", "The adjusted min and max are the interval to which the inputs are clamped."),
@@ -156,7 +155,7 @@ def posed_as(
         kinds = tuple(map(kind_of, inputs))
         return (
             Elementwise(
-                node.operator, "outputs", x.shape, node.real, node.real, MODE, kinds, operands, constants(node)
+                node.operator, "outputs", x.shape, node.real, node.real, EVEN, kinds, operands, constants(node)
             ),
         )
 

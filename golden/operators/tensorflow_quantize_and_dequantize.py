@@ -22,14 +22,15 @@ from tiebreak.golden.operators.model import (
     parse_integer,
 )
 from tiebreak.golden.problem import Array, Elementwise, along, flat, kind_of
+from tiebreak.golden.rounding import EVEN
 from tiebreak.golden.samples import tensorflow_quantize_and_dequantize as samples
 
 ID = "tensorflow.QuantizeAndDequantizeV4"
 DOCUMENT = "TensorFlow API documentation, QuantizeAndDequantizeV4"
 ALGORITHM = "TensorFlow API documentation, QuantizeAndDequantizeV2 (to which V4 refers)"
 KERNEL = "TensorFlow 2.21, CPU kernel"
-MODES = {"HALF_TO_EVEN": "ROUND_NEAREST_TOWARD_EVEN", "HALF_UP": "ROUND_NEAREST_UPWARD"}
-MODE_CLAUSES = {"ROUND_NEAREST_TOWARD_EVEN": "TQD-M1", "ROUND_NEAREST_UPWARD": "TQD-M2"}
+MODES = {"HALF_TO_EVEN": EVEN, "HALF_UP": "ROUND_NEAREST_UPWARD"}
+MODE_CLAUSES = {EVEN: "TQD-M1", "ROUND_NEAREST_UPWARD": "TQD-M2"}
 
 CLAUSES = (
     Clause("TQD-E1", "The values are those of QuantizeAndDequantizeV2; only the gradient differs.", DOCUMENT),
@@ -107,29 +108,35 @@ CLAUSES = (
         "TQD-U1",
         "What NaN and infinities give, in the input or in the range.",
         f"{DOCUMENT}: silent",
-        True,
+        unspecified=True,
         situation="an undefined result",
     ),
     Clause(
         "TQD-U2",
         "What a range gives that bounds no factor: 0 alone, or unsigned with nothing above 0.",
         f"{ALGORITHM}: silent",
-        True,
+        unspecified=True,
         situation="an undefined result",
     ),
-    Clause("TQD-U3", "What input_min > input_max gives.", f"{DOCUMENT}: silent", True, situation="an undefined result"),
+    Clause(
+        "TQD-U3",
+        "What input_min > input_max gives.",
+        f"{DOCUMENT}: silent",
+        unspecified=True,
+        situation="an undefined result",
+    ),
     Clause(
         "TQD-U4",
         "The sign of a zero result; either zero is accepted.",
         f"{DOCUMENT}: silent",
-        True,
+        unspecified=True,
         situation="a zero result",
     ),
     Clause(
         "TQD-U5",
         "What widths give that leave no integer on the side that decides (one signed bit), and which are allowed.",
         f"{DOCUMENT}: silent",
-        True,
+        unspecified=True,
         situation="an undefined result",
     ),
     Clause(
@@ -137,14 +144,14 @@ CLAUSES = (
         "What happens where the integers, scale_factor or a product overflow in the input's type: infinity in working "
         "precision, and what IEEE 754 makes of it.",
         f"{DOCUMENT}: silent",
-        True,
+        unspecified=True,
     ),
     Clause(
         "TQD-U7",
         "The shapes of input_min and input_max: with axis one value for each slice is meant, else a scalar; without "
         "range_given a scalar is taken too.",
         f"{DOCUMENT}: silent",
-        True,
+        unspecified=True,
     ),
 )
 

@@ -22,11 +22,12 @@ from tiebreak.golden.operators.tensorflow_ranges import (
     parse_axis,
 )
 from tiebreak.golden.problem import Array, Elementwise, flat, kind_of
+from tiebreak.golden.rounding import EVEN
 from tiebreak.golden.samples import tensorflow_quantize_v2 as samples
 
 ROUND_MODES = {
     "HALF_AWAY_FROM_ZERO": "ROUND_NEAREST_TOWARD_INFINITY",
-    "HALF_TO_EVEN": "ROUND_NEAREST_TOWARD_EVEN",
+    "HALF_TO_EVEN": EVEN,
 }
 LEAST = 0.01
 
@@ -165,36 +166,42 @@ CLAUSES = (
         "TFQ-U1",
         "What a range without zero in it means where that matters: the range 'may be adjusted'.",
         f"{JAVA}, minRange: silent on how",
-        True,
+        unspecified=True,
         situation="an undefined result",
     ),
     Clause(
         "TFQ-U2",
         "Which end of a range smaller than ensure_minimum_range moves, and how far.",
         f"{JAVA}, ensure_minimum_range: silent",
-        True,
+        unspecified=True,
         situation="an undefined result",
     ),
-    Clause("TFQ-U3", "What max_range below min_range gives.", f"{JAVA}: silent", True, situation="an undefined result"),
+    Clause(
+        "TFQ-U3",
+        "What max_range below min_range gives.",
+        f"{JAVA}: silent",
+        unspecified=True,
+        situation="an undefined result",
+    ),
     Clause(
         "TFQ-U4",
         "What a range of width zero gives outside SCALED: a division by zero.",
         f"{JAVA}: silent",
-        True,
+        unspecified=True,
         situation="an undefined result",
     ),
     Clause(
         "TFQ-U5",
         "What MIN_COMBINED subtracts for int16 and int32: the text has int8 alone, whose results would not fit them.",
         f"{JAVA}, MIN_COMBINED: silent",
-        True,
+        unspecified=True,
         when={"mode": "MIN_COMBINED"},
     ),
     Clause(
         "TFQ-U6",
         "What NaN and infinite inputs or ranges give.",
         f"{JAVA}: silent",
-        True,
+        unspecified=True,
         situation="a NaN or infinite operand",
     ),
     Clause(
@@ -202,13 +209,13 @@ CLAUSES = (
         "What a step that overflows in float32 gives: an infinity in working precision, which is the nearer end as an "
         "integer; what then is NaN is no integer.",
         f"{JAVA}: silent",
-        True,
+        unspecified=True,
     ),
     Clause(
         "TFQ-U8",
         "The sign of an output_min or output_max of zero.",
         f"{JAVA}: silent; either is accepted",
-        True,
+        unspecified=True,
         situation="a zero result",
     ),
 )
@@ -280,7 +287,7 @@ OPERATOR = Operator(
     signature=signature,
     pose=pose,
     modes_of=lambda attributes: (ROUND_MODES[attributes.get("round_mode", "HALF_AWAY_FROM_ZERO")],),
-    mode_clause=lambda mode: "TFQ-R2" if mode == "ROUND_NEAREST_TOWARD_EVEN" else "TFQ-R1",
+    mode_clause=lambda mode: "TFQ-R2" if mode == EVEN else "TFQ-R1",
     steps=(
         "MIN_COMBINED: input clipped to [min_range, max_range]",
         "MIN_COMBINED: difference = input - min_range, then product = difference * range(T), each rounded to float32",

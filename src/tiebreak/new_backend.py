@@ -20,12 +20,6 @@ WAYS: Mapping[str, Mapping[str, str]] = {
     "c": {"my_backend.c": "program.c.txt"},
     "offline": {"my_backend_offline.py": "offline.py.txt"},
 }
-TITLES = {
-    "python": "a Python object",
-    "program": "a program of its own in Python, for code that lives in another Python",
-    "c": "a program of its own in C, or any language",
-    "offline": "a device in another room: cases are carried there and outputs back",
-}
 LONGEST_NAME = 60
 
 
