@@ -1,1 +1,1 @@
-"""How a backend runs a node: the protocol, one file a backend, process isolation."""
+"""Backends: the protocol that they follow, one file for each library, and the processes that isolate them."""

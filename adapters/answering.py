@@ -1,4 +1,4 @@
-"""One case on one backend object, in the process where this runs: the worker's, or with --in-process our own."""
+"""Runs one case on one backend object in this process: a worker, or with --in-process Tiebreak itself."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from numpy import array as new_array  # bound now, since a backend may put another thing in its place
+from numpy import array as new_array  # bound now, since a backend may replace numpy.array
 
 from tiebreak.adapters import frames
 from tiebreak.adapters.outcome import (
@@ -35,16 +35,16 @@ LONGEST_SCRIPT = 1 << 20
 MOST_OUTPUTS = 64
 
 
-# What a backend may raise: all but Ctrl-C, which is for whoever debugs it in Tiebreak's own process.
+# What is caught from a backend: everything but Ctrl-C, which belongs to whoever debugs it in Tiebreak's own process.
 NOT_OURS: tuple[type[BaseException], ...] = (Exception, SystemExit, GeneratorExit)
 
 
 class LeftChanged(Exception):  # noqa: N818 - says what happened
-    """compile() left changed how the processor computes."""
+    """compile() left the processor's floating-point mode changed."""
 
 
 class WrongOutput(TypeError):  # noqa: N818 - says what it is
-    """What run() returned is no tuple of tensors that can travel."""
+    """run() returned something other than a tuple of tensors that can be sent between processes."""
 
 
 class Answerer:
@@ -55,39 +55,39 @@ class Answerer:
         self.compiled: dict[str, Run | BaseException] = {}
 
     def describe(self) -> dict[str, Any]:
-        """Name, version and claimed operators, as text whatever the backend put there. InvalidInput if it can't be."""
+        """Name, version and operators as bounded text. InvalidInput if one of them is unusable."""
         operators = getattr(self.backend, "operators", None)
         if isinstance(operators, str):
-            raise InvalidInput(f"its operators are text, {text_of(operators, 80)!r}; a set of ids is wanted")
-        claimed = None if operators is None else sorted(text_of(name, 200) for name in operators)
+            raise InvalidInput(f"its operators are text, {safe_text(operators, 80)!r}; a set of ids is wanted")
+        claimed = None if operators is None else sorted(safe_text(name, 200) for name in operators)
         if claimed and not set(claimed) & set(OPERATORS):
             raise InvalidInput(f"it claims {', '.join(claimed)[:200]}, no operator; known: {', '.join(OPERATORS)}")
-        name, version = (named(what, getattr(self.backend, what)) for what in ("name", "version"))
-        built_in = sorted(text_of(name, 200) for name in getattr(self.backend, "always_constant", ()))
+        name, version = (checked_name(what, getattr(self.backend, what)) for what in ("name", "version"))
+        built_in = sorted(safe_text(name, 200) for name in getattr(self.backend, "always_constant", ()))
         return {"name": name, "version": version, "operators": claimed, "always_constant": built_in}
 
     def answer(self, key: str, inputs: Sequence[Array]) -> Outcome:
-        """What the backend makes of a case; never raises for what the backend does."""
+        """The outcome of a case, given a node's key and its inputs; never raises for what the backend does."""
         try:
             run = self.compile_once(key)
         except Unsupported as reason:
             return Outcome("unsupported", message=message_of(reason), refused=True)
         except NOT_OURS as error:
-            return failed(error)
+            return failed_outcome(error)
         try:
             return run_twice(run, inputs)
         except Unsupported as reason:
             return Outcome("unsupported", message=message_of(reason))
         except NOT_OURS as error:
-            return failed(error)
+            return failed_outcome(error)
 
     def prepare(self, key: str) -> None:
-        """Compile a node; what comes of it is kept for `answer`."""
+        """Compile a node and keep the result or the error for `answer`."""
         with suppress(*NOT_OURS):
             self.compile_once(key)
 
     def compile_once(self, key: str) -> Run:
-        """The compiled node; a refusal is remembered too and raised again."""
+        """The compiled node, compiled at most once; an error is remembered and raised again."""
         if key not in self.compiled:
             try:
                 self.compiled[key] = self.compile(node_from_key(key))
@@ -107,50 +107,50 @@ class Answerer:
         return run
 
     def attestation(self, keys: Sequence[str]) -> dict[str, str]:
-        """What the backend says of itself having compiled these nodes, and whether it left subnormals flushed here."""
+        """What the backend attests after compiling these nodes, and whether it flushes subnormals in this thread."""
         from tiebreak.golden import _kernel
 
         attest: Callable[[], Any] = getattr(self.backend, "attest", dict)
         try:
             for key in keys:
                 self.compile_once(key)
-            told = {text_of(key, 100): text_of(value, 500) for key, value in dict(attest()).items()}
+            told = {safe_text(key, 100): safe_text(value, 500) for key, value in dict(attest()).items()}
         except Exception as error:
             told = {"attestation failed": message_of(error)}
         told["flushes subnormals in the calling thread"] = "yes" if _kernel.subnormals_flushed() else "no"
         return told
 
     def reproducer(self, key: str, inputs: Sequence[Array]) -> str:
-        """The backend's own lines of a standalone script. Raises Unsupported if it writes none."""
+        """The backend's lines of a standalone script. Raises Unsupported if the backend writes none."""
         write: Callable[[Node, Sequence[Array]], str] | None = getattr(self.backend, "reproducer", None)
         if write is None:
             raise Unsupported("the backend writes no reproducers")
         lines = write(node_from_key(key), inputs)
         if not isinstance(lines, str):
             raise WrongOutput(f"reproducer() returned {type(lines).__name__}, not Python lines as one text")
-        return text_of(lines, LONGEST_SCRIPT)
+        return safe_text(lines, LONGEST_SCRIPT)
 
 
-def named(what: str, value: object) -> str:
-    """A backend's name or version. InvalidInput unless it is text with something to read in it."""
-    if not isinstance(value, str) or not text_of(value, 200).strip():
-        raise InvalidInput(f"its {what} is {shown(value)}; a text that is not empty is wanted")
-    return text_of(value, 200)
+def checked_name(what: str, value: object) -> str:
+    """A backend's name or version, bounded. InvalidInput unless it is text with a visible character."""
+    if not isinstance(value, str) or not safe_text(value, 200).strip():
+        raise InvalidInput(f"its {what} is {bounded_repr(value)}; a text that is not empty is wanted")
+    return safe_text(value, 200)
 
 
-def shown(value: object) -> str:
+def bounded_repr(value: object) -> str:
     try:
-        return text_of(repr(value), 80)
+        return safe_text(repr(value), 80)
     except Exception:
         return f"a {type(value).__name__}"
 
 
 def run_twice(run: Run, inputs: Sequence[Array]) -> Outcome:
-    """Run on copies of the inputs, since a backend may write into them, and again; both must give the same."""
+    """Run twice on copies of the inputs, which a backend may overwrite; both runs must give the same bits."""
     started = perf_counter()
-    first = checked(run(*copies(inputs)))
+    first = copied_outputs(run(*copies(inputs)))
     seconds = perf_counter() - started
-    second = checked(run(*copies(inputs)))
+    second = copied_outputs(run(*copies(inputs)))
     change = difference(first, second)
     if change:
         return Outcome("error", message=change, seconds=seconds, fault=NOT_DETERMINISTIC)
@@ -161,36 +161,36 @@ def copies(arrays: Sequence[Array]) -> list[Array]:
     return [array.copy() for array in arrays]
 
 
-def checked(outputs: Any) -> list[Array]:
-    """Copies of the outputs, if they are a tuple of arrays of types that can travel; WrongOutput otherwise."""
+def copied_outputs(outputs: Any) -> list[Array]:
+    """Copies of the outputs in native byte order and C order. WrongOutput unless they are a tuple of usable arrays."""
     if not isinstance(outputs, tuple | list):
         raise WrongOutput(f"run() returned {type(outputs).__name__}, not a tuple of numpy arrays")
     if len(outputs) > MOST_OUTPUTS:
         raise WrongOutput(f"run() returned {len(outputs)} outputs")
     for output in outputs:
-        check_output(output)
+        check_tensor(output)
     return [new_array(output, dtype=output.dtype.newbyteorder("="), order="C") for output in outputs]
 
 
-def check_output(output: Any) -> None:
-    """WrongOutput for what is no array of numbers, or too much to copy."""
+def check_tensor(output: Any) -> None:
+    """WrongOutput unless it is an array of numbers that is small enough to copy."""
     if not isinstance(output, np.ndarray | np.generic):
         raise WrongOutput(f"run() returned a tuple with {type(output).__name__}, not of numpy arrays")
     try:
         frames.dtype_named(output.dtype.name)
     except ValueError as error:
         raise WrongOutput(str(error)) from None
-    if output.size * output.dtype.itemsize > frames.MOST_BYTES:  # that a view with strides of 0 never had in memory
+    if output.size * output.dtype.itemsize > frames.MOST_BYTES:  # a view with strides of 0 can claim any size
         raise WrongOutput(f"run() returned an array of shape {list(output.shape)}, more than 2 GiB")
     if "numpy.ma" in sys.modules and np.ma.is_masked(output):
         raise WrongOutput("run() returned a masked array: what is masked has no value")
 
 
 def difference(first: Sequence[Array], second: Sequence[Array]) -> str:
-    """How the outputs of two identical calls differ, any NaN being as good as another; empty if they don't."""
+    """How the outputs of two identical calls differ; empty if they don't. All NaNs count as equal."""
     changed = "outputs change between two identical calls"
     if [(a.shape, a.dtype) for a in first] != [(b.shape, b.dtype) for b in second]:
-        return f"{changed}: {described(first)}, then {described(second)}"
+        return f"{changed}: {types_and_shapes(first)}, then {types_and_shapes(second)}"
     for number, (a, b) in enumerate(zip(first, second, strict=True)):
         word = f"u{a.dtype.itemsize}"
         differs = a.reshape(-1).view(word) != b.reshape(-1).view(word)
@@ -203,39 +203,39 @@ def difference(first: Sequence[Array], second: Sequence[Array]) -> str:
     return ""
 
 
-def described(arrays: Sequence[Array]) -> str:
+def types_and_shapes(arrays: Sequence[Array]) -> str:
     return ", ".join(f"{array.dtype.name}{list(array.shape)}" for array in arrays)[:200]
 
 
-def failed(error: BaseException) -> Outcome:
-    """An exception's outcome."""
+def failed_outcome(error: BaseException) -> Outcome:
+    """The outcome for an exception that the backend raised."""
     fault = OUT_OF_MEMORY if isinstance(error, MemoryError) else EXCEPTION
     fault = WRONG_OUTPUT if isinstance(error, WrongOutput) else fault
     fault = LEFT_CHANGED if isinstance(error, LeftChanged) else fault
-    return Outcome("error", message=message_of(error) + place_of(error, fault), fault=fault)
+    return Outcome("error", message=message_of(error) + raised_at(error, fault), fault=fault)
 
 
-def place_of(error: BaseException, fault: str) -> str:
-    """Where an exception was raised, as file, line and function; of what can't be parsed, where that is."""
+def raised_at(error: BaseException, fault: str) -> str:
+    """Where an exception was raised: file, line and function. For a syntax error: where the error is."""
     if isinstance(error, SyntaxError) and error.filename:
         return f" (at {Path(error.filename).name}:{error.lineno})" if error.lineno else ""
     frames_ = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith("<frozen")]
     if fault in (WRONG_OUTPUT, LEFT_CHANGED) or not frames_:
         return ""
     if Path(frames_[-1].filename).parent == Path(__file__).parent:
-        return ""  # an adapter of ours says enough
+        return ""  # the message of a built-in adapter says enough
     return f" (at {Path(frames_[-1].filename).name}:{frames_[-1].lineno} in {frames_[-1].name})"
 
 
 def message_of(error: BaseException) -> str:
-    """The error in one line, with its type unless it is our own."""
-    text = " ".join(text_of(error, LONGEST_MESSAGE).split()) or "no message"
+    """The error in one line, with its type unless it is one of Tiebreak's."""
+    text = " ".join(safe_text(error, LONGEST_MESSAGE).split()) or "no message"
     own = isinstance(error, Unsupported | InvalidInput | WrongOutput | LeftChanged)
     return (text if own else f"{type(error).__name__}: {text}")[:LONGEST_MESSAGE]
 
 
-def text_of(value: object, longest: int) -> str:
-    """A value of the backend's as text that can be written anywhere: without lone surrogates, cut, never raising."""
+def safe_text(value: object, longest: int) -> str:
+    """A value from a backend as text that can always be written: cut, without lone surrogates. Never raises."""
     try:
         return str(value)[:longest].encode("utf-8", "replace").decode()
     except Exception as error:

@@ -1,7 +1,7 @@
-"""Memory that we and one worker share: tensors go through it as raw bytes, never pickled.
+"""The memory that Tiebreak shares with one worker: tensors pass through it as raw bytes and are never pickled.
 
-An anonymous file that both have mapped. It may grow, by either side, and never shrinks; every offset and size that the
-other side tells is checked before it is used.
+It is an anonymous file that both sides map. Either side may grow it; it never shrinks. Every offset and size from the
+other side is checked before it is used.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from numpy import ascontiguousarray, frombuffer  # bound now, since a backend may put other things in their place
+from numpy import ascontiguousarray, frombuffer  # bound now, since a backend may replace them
 
 from tiebreak.adapters.frames import MOST_BYTES, BrokenFrame, dtype_named
 from tiebreak.golden.problem import Array
@@ -25,11 +25,11 @@ ALIGNMENT = 64
 
 
 class WrittenOver(BrokenFrame):
-    """A tensor is not what was put there."""
+    """A tensor in the shared memory is not the one that was put there."""
 
 
 class Arena:
-    """Tensors are laid one after the other from `reset` on; `put` says where, `get` copies them out again."""
+    """Stores tensors one after the other, starting where `reset` says. `put` returns the place; `get` copies it out."""
 
     def __init__(self, descriptor: int | None = None) -> None:
         self.descriptor = anonymous_file() if descriptor is None else descriptor
@@ -40,11 +40,11 @@ class Arena:
         return os.fstat(self.descriptor).st_size
 
     def reset(self, at: int = 0) -> None:
-        """The next tensor goes here."""
+        """Put the next tensor at this offset."""
         self.used = at
 
     def put(self, array: Array) -> dict[str, Any]:
-        """Copy a tensor in; its element type, shape, place and checksum. 4-bit types take one byte an element."""
+        """Copy a tensor in; its element type, shape, offset and checksum. 4-bit types take a byte per element."""
         at = -(-self.used // ALIGNMENT) * ALIGNMENT
         self.reach(at + array.nbytes)
         data = ascontiguousarray(array).tobytes()
@@ -53,7 +53,7 @@ class Arena:
         return {"dtype": array.dtype.name, "shape": list(array.shape), "at": at, "sum": zlib.crc32(data)}
 
     def get(self, described: Mapping[str, Any]) -> Array:
-        """A copy of the tensor. Raises BrokenFrame for one that cannot be there."""
+        """A copy of the tensor. Raises BrokenFrame if it can't be there, WrittenOver if its checksum differs."""
         try:
             dtype, shape = dtype_named(described["dtype"]), [int(size) for size in described["shape"]]
             at, count = int(described["at"]), math.prod(shape)
@@ -69,22 +69,22 @@ class Arena:
         return found
 
     def reach(self, end: int) -> None:
-        """Have everything up to `end` in the file and mapped."""
+        """Grow the file and the mapping to at least `end` bytes."""
         if end <= len(self.memory):
             return
         wanted = max(end, 2 * len(self.memory))
         if end > (size := self.size()):
             os.ftruncate(self.descriptor, wanted)
-        else:  # whatever size the other side has made of it
+        else:  # the other side may have grown it further
             wanted = min(wanted, size)
-        self.memory = mmap.mmap(self.descriptor, wanted)  # the old mapping goes with its last user
+        self.memory = mmap.mmap(self.descriptor, wanted)  # the old mapping is freed with its last user
 
     def close(self) -> None:
         os.close(self.descriptor)
 
 
 def anonymous_file() -> int:
-    """A file without a name; where the system can, sealed so that nobody shrinks it under the other's mapping."""
+    """A file without a name. Where the system supports it, a seal keeps either side from shrinking it."""
     if hasattr(os, "memfd_create"):
         descriptor = os.memfd_create("tiebreak", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
         os.ftruncate(descriptor, START_SIZE)

@@ -1,7 +1,8 @@
-"""A program in any language as a backend, `exec:COMMAND`: frames over its standard input and output.
+"""The backend `exec:COMMAND`: a program in any language that reads and writes frames on standard input and output.
 
-docs/external-programs.md specifies them. A program that says unsupported or error stays; one that writes what is no
-reply is killed, and started again for the next request; one that ends takes this process along (see external_process).
+docs/external-programs.md specifies the frames. A program that replies "unsupported" or "error" keeps running. One that
+writes an invalid reply is killed and started again for the next request. One that ends, ends this worker process too;
+see external_process.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from tiebreak.adapters.external_process import Program, ProgramError
-from tiebreak.adapters.program import PROTOCOL, described, raw
+from tiebreak.adapters.program import PROTOCOL, raw, tensor_headers
 from tiebreak.adapters.program_words import program_words
 from tiebreak.adapters.protocol import Run
 from tiebreak.golden.errors import InvalidInput, Unsupported
@@ -23,7 +24,7 @@ from tiebreak.golden.problem import Array
 
 
 class External:
-    """The program that `command` starts: words as a POSIX shell splits them, but no shell sees them.
+    """The program that `command` starts. The command is split into words as in a POSIX shell, but no shell runs it.
 
     Raises InvalidInput if it can't be started, ProgramError if it does not say what it is.
     """
@@ -31,7 +32,7 @@ class External:
     def __init__(self, command: str) -> None:
         self.command, self.words = command, program_words(command)
         self.program: Program | None = None
-        self.compiled: dict[int, int] = {}  # ids of the nodes in the running program: a new one knows none
+        self.compiled: dict[int, int] = {}  # ids of the nodes that the running program has compiled
         self.nodes = 0
         atexit.register(self.close)
         self.identity = self.start()
@@ -51,7 +52,7 @@ class External:
         if number not in self.compiled:
             self.compile_there(number, node)
         data = [raw(array) for array in inputs]
-        header = {"node": self.compiled[number], "bytes": sum(map(len, data)), "tensors": described(inputs)}
+        header = {"node": self.compiled[number], "bytes": sum(map(len, data)), "tensors": tensor_headers(inputs)}
         return tuple(self.ask("run", header, data)[1])
 
     def compile_there(self, number: int, node: Mapping[str, Any]) -> None:
@@ -69,7 +70,7 @@ class External:
     def ask(
         self, request: str, header: Mapping[str, Any], data: Sequence[bytes] = ()
     ) -> tuple[dict[str, Any], list[Array]]:
-        """The reply to a request if it is ok; Unsupported or ProgramError with the program's message if it is not."""
+        """The header and tensors of an "ok" reply; otherwise Unsupported or ProgramError with the program's message."""
         assert self.program is not None
         try:
             self.program.send(request, header, data)
@@ -79,7 +80,7 @@ class External:
             self.compiled.clear()
             ended.share_fate()
         except BaseException:
-            self.close()  # where its next frame begins is not known any more
+            self.close()  # nobody knows where its next frame begins
             raise
         if reply["status"] == "ok":
             return reply, outputs
@@ -121,7 +122,7 @@ def identity_of(hello: Mapping[str, Any]) -> Identity:
 
 
 def node_header(node: Node) -> dict[str, Any]:
-    """A node as a header has it: keys in this order, attributes sorted by name."""
+    """The node as a request's header holds it: keys in this order, attributes sorted by name."""
     return {
         "operator": node.operator,
         "opset": node.opset,

@@ -1,4 +1,4 @@
-"""A started external program and the frames to and from it; nothing that it writes is trusted."""
+"""A running external program and the frames to and from it. Everything that it writes is checked."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from typing import Any, NoReturn, cast
 import numpy as np
 
 from tiebreak.adapters import frames
-from tiebreak.adapters.program import array_of
+from tiebreak.adapters.program import array_from_words
 from tiebreak.golden.problem import Array
 
 LONGEST_REQUEST = 65_535  # bytes of a header line, so that a program can read it into a fixed buffer
@@ -26,13 +26,13 @@ LINGER = 2.0  # seconds in which a program that closed its output must end
 
 
 class ProgramError(Exception):
-    """What the program says went wrong, or what is wrong with what it wrote."""
+    """The program reported an error, or its reply was invalid."""
 
 
 class Program:
     """A running program. Raises OSError if it can't be started.
 
-    It stays in this process's group, so that whoever ends the group ends it too, and shares its standard error.
+    It stays in this process's group, so that killing the group kills it too. It shares this process's standard error.
     """
 
     def __init__(self, words: Sequence[str]) -> None:
@@ -43,7 +43,7 @@ class Program:
         self.requests, self.replies = cast(FileIO, self.process.stdin), cast(FileIO, self.process.stdout)
 
     def send(self, request: str, header: Mapping[str, Any], data: Sequence[bytes]) -> None:
-        """Write a request, with the next id. BrokenPipeError if the program is gone."""
+        """Write a request with the next id. Raises BrokenPipeError if the program has ended."""
         self.sent += 1
         line = json.dumps({"request": request, "id": self.sent, **header}).encode() + b"\n"
         if len(line) > LONGEST_REQUEST:
@@ -53,12 +53,14 @@ class Program:
             view = view[self.requests.write(view) :]
 
     def receive(self) -> tuple[dict[str, Any], list[Array]]:
-        """The reply to the last request. ProgramError for anything else, EOFError if the program is gone."""
+        """The reply to the last request. Raises ProgramError for anything else, EOFError if the program has ended."""
         begin = self.first(1)
         if begin != b"{":
             is_more = select.select([self.replies], [], [], 0)[0]
             begin += self.first() if is_more else b""
-            raise ProgramError(f"the program wrote {shown(begin.splitlines(keepends=True)[0])} where a reply begins")
+            raise ProgramError(
+                f"the program wrote {quoted_start(begin.splitlines(keepends=True)[0])} where a reply begins"
+            )
         line = begin + self.replies.readline(frames.LONGEST_HEADER)
         if not line.endswith(b"\n"):
             if len(line) <= frames.LONGEST_HEADER:
@@ -71,14 +73,14 @@ class Program:
             if reply["status"] not in ("ok", "unsupported", "error"):
                 raise ValueError(f"status {reply['status']!r} is none of ok, unsupported, error")
             sizes = sizes_of(reply.get("tensors") or ())
-            return reply, [array_of(dtype, shape, self.read(size)) for dtype, shape, size in sizes]
+            return reply, [array_from_words(dtype, shape, self.read(size)) for dtype, shape, size in sizes]
         except KeyError as absent:
-            raise ProgramError(f"the program wrote {shown(line)}, a reply without {absent}") from None
+            raise ProgramError(f"the program wrote {quoted_start(line)}, a reply without {absent}") from None
         except (ValueError, TypeError, RecursionError) as error:
-            raise ProgramError(f"the program wrote {shown(line)}, which is not the reply: {error}") from None
+            raise ProgramError(f"the program wrote {quoted_start(line)}, which is not the reply: {error}") from None
 
     def first(self, most: int = SHOWN) -> bytes:
-        """At least one byte. EOFError at the end."""
+        """One byte or more of the reply. Raises EOFError at the end."""
         data = self.replies.read(most)
         if not data:
             raise EOFError
@@ -103,7 +105,10 @@ class Program:
         self.process.wait()
 
     def share_fate(self) -> NoReturn:
-        """End the worker process as the program ended. ProgramError in any other, or if the program goes on."""
+        """End this worker process in the way the program ended.
+
+        Raises ProgramError in any other process, or if the program keeps running.
+        """
         try:
             code = self.process.wait(LINGER)
         except subprocess.TimeoutExpired:
@@ -123,7 +128,7 @@ class Program:
 
 
 def in_worker() -> bool:
-    """Whether this process may be ended: it is a worker, started as `python -m tiebreak.adapters.worker`."""
+    """Whether this process is a worker, started as `python -m tiebreak.adapters.worker`, and may be ended."""
     return getattr(sys.modules["__main__"].__spec__, "name", "") == "tiebreak.adapters.worker"
 
 
@@ -133,14 +138,14 @@ def signal_name(number: int) -> str:
     return f"signal {number}"
 
 
-def shown(data: bytes) -> str:
-    """The beginning of what a program wrote, as a quoted text of one line."""
+def quoted_start(data: bytes) -> str:
+    """The beginning of what a program wrote, quoted, on one line."""
     text = repr(data[:SHOWN].decode(errors="replace"))
     return text if len(data) <= SHOWN else f"{text} …"
 
 
 def sizes_of(tensors: Sequence[Mapping[str, Any]]) -> list[tuple[np.dtype[Any], list[int], int]]:
-    """Type, shape and bytes of each announced tensor, before any is read. ValueError for what can't be."""
+    """Type, shape and bytes of each announced tensor. Raises ValueError for impossible ones, before any is read."""
     found = []
     for tensor in tensors:
         dtype, shape = frames.dtype_named(tensor["dtype"]), list(tensor["shape"])

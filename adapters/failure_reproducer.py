@@ -1,6 +1,6 @@
-"""Standalone scripts that show a failure: a crash, a hang, an exception, outputs of a wrong form or that change.
+"""Standalone scripts that show a failure: a crash, a hang, an exception, malformed outputs or outputs that change.
 
-The script starts itself again as a child that makes the call, so that it can say how the child ended.
+The script starts itself again as a child process that makes the call, and reports how the child ended.
 """
 
 from __future__ import annotations
@@ -10,19 +10,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tiebreak.adapters.outcome import NOT_DETERMINISTIC, OUT_OF_MEMORY
-from tiebreak.adapters.reproducer import input_lines, one_line
+from tiebreak.adapters.reproducer import input_lines, safe_in_source
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 
-STARTING = 60.0  # seconds that a library may take to be imported, beside the time that the call had
+STARTING = 60.0  # seconds allowed for importing the library, added to the call's time limit
 WORDS = 400  # characters of the recorded message
 
 
 @dataclass(frozen=True)
 class Failure:
-    """What was recorded: verdict, kind of fault and message; and the limits, in seconds and MiB, under which it was.
+    """A recorded failure: its verdict, kind of fault and message.
 
-    `shapes` are those that the outputs should have.
+    `shapes` are the shapes that the outputs should have. The limits, in seconds and MiB, are those of the run.
     """
 
     verdict: str
@@ -34,9 +34,9 @@ class Failure:
 
 
 def failure_script(title: str, node: Node, inputs: Sequence[Array], failure: Failure, lines: str) -> str:
-    """The whole script: exit status 1 while the call fails, 0 once it gives what it should, 2 if it can't be run."""
+    """The script's text. It exits with 1 while the call fails, 0 once it succeeds, 2 if the library can't be run."""
     parts = [
-        f'"""{one_line(title)}\n\n'
+        f'"""{safe_in_source(title)}\n\n'
         "Exits with 1 while the call fails, with 0 once its outputs have the right form, with 2 if the library can't\n"
         'be run. Save it to a file first: it starts itself again to make the call.\n"""',
         "import os\nimport subprocess\nimport sys\nimport time",
@@ -50,9 +50,9 @@ def failure_script(title: str, node: Node, inputs: Sequence[Array], failure: Fai
 
 
 def watching(failure: Failure) -> str:
-    """The part that starts the child and says how it ended."""
+    """The part of the script that starts the child process and reports how it ended."""
     kind = failure.verdict if failure.fault in ("", failure.verdict) else f"{failure.verdict} ({failure.fault})"
-    recorded = one_line(f"{kind}: {failure.message[:WORDS]}")
+    recorded = safe_in_source(f"{kind}: {failure.message[:WORDS]}")
     memory = failure.memory_limit if failure.fault == OUT_OF_MEMORY else 0
     return f'RECORDED = "{recorded}"\nSECONDS, MIB = {failure.time_limit + STARTING:g}, {memory}\n{WATCH}'
 
@@ -108,13 +108,13 @@ sys.excepthook = failed
 
 
 def again(lines: str) -> str:
-    """The statement that makes the call, once more: the two results are compared."""
+    """The statement that makes the call, a second time, so that the two results can be compared."""
     calls = [node for node in ast.parse(lines).body if "outputs" in ast.dump(node)]
     return "first = outputs\n" + "\n".join(ast.get_source_segment(lines, node) or "" for node in calls[-1:])
 
 
 def form_check(node: Node, failure: Failure) -> str:
-    """The outputs' types and shapes against those of the node; their bits against those of the first call."""
+    """The part that compares the outputs' types and shapes with the node's, and the bits of two calls if they changed."""
     pairs = zip(node.outputs, failure.shapes, strict=True)
     wanted = [(tensor.dtype.name, tuple(shape)) for tensor, shape in pairs]
     lines = [

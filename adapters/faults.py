@@ -1,6 +1,6 @@
-"""Counts what a backend did wrong, to give up one that only costs time.
+"""Counts a backend's faults, so that a run can give up on a backend that only costs time.
 
-By the outcomes alone, never by a clock, so that a run that was resumed gives up where an unbroken one does.
+It counts outcomes and never reads a clock, so that a resumed run gives up at the same case as an unbroken one.
 """
 
 from __future__ import annotations
@@ -10,18 +10,18 @@ from dataclasses import dataclass, field
 
 from tiebreak.adapters.outcome import GARBAGE, GIVEN_UP, NO_START, Outcome
 
-CRASHES_AT_FIRST = 4  # of a backend that never gave outputs
+CRASHES_AT_FIRST = 4  # for a backend that never gave outputs
 CRASHES_IN_A_ROW = 20
-OF_ONE_NODE = 5  # of them count, so that a row of one node alone gives up nobody
+OF_ONE_NODE = 5  # of a row that count for each node: one bad node alone gives up no backend
 MOST_CRASHES = 400
-HANG_SECONDS = 120.0  # of waiting for hanging cases, all together
+HANG_SECONDS = 120.0  # spent waiting for all hanging cases together
 FEWEST_HANGS = 3
 MOST_FAILED_STARTS = 3
 
 
 @dataclass
 class Faults:
-    """What went wrong so far."""
+    """The faults of one backend so far."""
 
     crashes: int = 0
     hangs: int = 0
@@ -33,9 +33,9 @@ class Faults:
 
     def note(self, outcome: Outcome, node: str = "") -> None:
         """Count the outcome of a case of the node."""
-        if outcome.refused or outcome.fault == GIVEN_UP:  # what never ran is no new fault
+        if outcome.refused or outcome.fault == GIVEN_UP:  # the case never ran: no new fault
             return
-        crashed = outcome.status == "crash" or outcome.fault == GARBAGE  # what costs a worker
+        crashed = outcome.status == "crash" or outcome.fault == GARBAGE  # the worker is lost
         self.crashes, self.hangs = self.crashes + crashed, self.hangs + (outcome.status == "timeout")
         self.failed_starts += outcome.fault == NO_START
         self.answered |= outcome.status == "ok"
@@ -48,7 +48,7 @@ class Faults:
         self.crashes_in_a_row += self.row[node] <= OF_ONE_NODE
 
     def too_many(self, time_limit: float) -> bool:
-        """After so many the rest would only take time."""
+        """Whether to give up: the remaining cases would only cost time."""
         if self.crashes >= MOST_CRASHES or self.crashes_in_a_row >= CRASHES_IN_A_ROW:
             return True
         if self.crashes_at_first >= CRASHES_AT_FIRST and not self.answered:

@@ -1,7 +1,7 @@
-"""How this thread rounds, flushes and traps, which a backend may leave changed.
+"""This thread's floating-point mode: rounding direction, flushing of subnormals and traps. A backend may change it.
 
-Read and put back by C's fegetenv() and fesetenv(). What the words mean is known of x86-64 and of 64-bit ARM; elsewhere
-only the rounding direction is looked at.
+C's fegetenv() and fesetenv() read and restore it. The layout of the saved words is known for x86-64 and 64-bit ARM;
+elsewhere only the rounding direction is compared.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ SIZE = 64  # bytes, more than any fenv_t has
 
 @dataclass(frozen=True)
 class EnvironmentBits:
-    """Which bits of the saved environment, read as 32-bit words, say what: word and mask of each."""
+    """The bits of the saved environment by meaning: (word, mask) pairs into its 32-bit words."""
 
     rounding: tuple[tuple[int, int], ...]
     flushing: tuple[tuple[int, int], ...]
@@ -34,7 +34,7 @@ class EnvironmentBits:
 
 
 LAYOUTS = {
-    # Word 0 is the x87's control word, word 7 MXCSR; what only tells that something happened is left out.
+    # Word 0 is the x87's control word, word 7 MXCSR. Status flags, which only record exceptions, are left out.
     "x86_64": EnvironmentBits(((0, 0xC00), (7, 0x6000)), ((7, 0x8040),), ((0, 0x33F), (7, 0x1F80))),
     "aarch64": EnvironmentBits(((0, 3 << 22),), ((0, 1 << 24 | 1 << 19),), ((0, 0x9F00),)),
 }
@@ -53,11 +53,11 @@ def library() -> Any:
 
 
 LIBRARY = library()
-NOW = (ctypes.c_uint32 * (SIZE // 4))()  # made once, since it is filled after each case
+NOW = (ctypes.c_uint32 * (SIZE // 4))()  # one buffer, filled after each case
 
 
 class FloatMode:
-    """The modes as they are now, to be compared with later and put back."""
+    """A snapshot of the floating-point mode, to compare with later and to restore."""
 
     def __init__(self) -> None:
         self.words = (ctypes.c_uint32 * (SIZE // 4))()
@@ -67,11 +67,11 @@ class FloatMode:
             self.direction = LIBRARY.fegetround()
 
     def changed(self) -> list[str]:
-        """What is otherwise now, in words."""
+        """What differs from the snapshot now, in words."""
         if LIBRARY is None or LAYOUT is None:
             return ["the rounding direction"] if LIBRARY and LIBRARY.fegetround() != self.direction else []
         LIBRARY.fegetenv(NOW)
-        if not any((NOW[i] ^ self.words[i]) & mask for i, mask in LAYOUT.every):  # as after nearly all cases
+        if not any((NOW[i] ^ self.words[i]) & mask for i, mask in LAYOUT.every):  # so after nearly every case
             return []
         parts = {
             "the rounding direction": LAYOUT.rounding,

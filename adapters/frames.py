@@ -1,6 +1,6 @@
-"""Frames between Tiebreak and a worker: one JSON header line, then the raw little-endian tensors that it announces.
+"""Frames: one JSON header line, then the raw little-endian tensors that it announces.
 
-Nothing is pickled or evaluated; header and tensors are bounded.
+Nothing is pickled or evaluated. The sizes of header and tensors are bounded.
 """
 
 from __future__ import annotations
@@ -46,17 +46,19 @@ EXTENSION_TYPES = (
 
 
 class BrokenFrame(Exception):  # noqa: N818 - describes the frame
-    """What came is not a frame."""
+    """The received data is not a frame."""
 
 
-def encode(header: Mapping[str, Any], arrays: Sequence[Array] = ()) -> bytes:
-    """Header line and tensors as bytes. 4-bit types take one byte an element, as ml_dtypes holds them."""
+def encode_frame(header: Mapping[str, Any], arrays: Sequence[Array] = ()) -> bytes:
+    """Header line and tensors as bytes. 4-bit types take a byte per element, as in ml_dtypes."""
     described = [{"dtype": array.dtype.name, "shape": list(array.shape)} for array in arrays]
     line = json.dumps({**header, "tensors": described}).encode() + b"\n"
     return b"".join([line, *(np.ascontiguousarray(array).tobytes() for array in arrays)])
 
 
-def decode(read_line: Callable[[], bytes], read_bytes: Callable[[int], bytes]) -> tuple[dict[str, Any], list[Array]]:
+def decode_frame(
+    read_line: Callable[[], bytes], read_bytes: Callable[[int], bytes]
+) -> tuple[dict[str, Any], list[Array]]:
     """The next frame. Raises BrokenFrame if it isn't one."""
     try:
         header = json.loads(read_line())
@@ -76,7 +78,7 @@ def decode_tensor(tensor: Mapping[str, Any], read_bytes: Callable[[int], bytes])
 
 
 def dtype_named(name: str) -> np.dtype[Any]:
-    """The dtype of a name that may travel; ValueError for others (object, strings, …)."""
+    """The dtype with this name. Raises ValueError unless frames may hold the type: no objects, no strings."""
     if name in TYPES:
         return np.dtype(name)
     if name in EXTENSION_TYPES:

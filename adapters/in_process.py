@@ -1,4 +1,4 @@
-"""A backend in our own process, for debugging it: no isolation, no limits, the same answers."""
+"""A backend in Tiebreak's own process, for debugging it: same outcomes, but no isolation and no limits."""
 
 from __future__ import annotations
 
@@ -6,34 +6,34 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from tiebreak.adapters import registry
-from tiebreak.adapters.answering import Answerer, failed, message_of
+from tiebreak.adapters.answering import Answerer, failed_outcome, message_of
 from tiebreak.adapters.faults import Faults
 from tiebreak.adapters.isolation import Keep
 from tiebreak.adapters.outcome import Outcome
 from tiebreak.adapters.replies import raise_for
-from tiebreak.adapters.worker import kind_of
+from tiebreak.adapters.worker import load_failure_kind
 from tiebreak.golden.nodes import Case
 
 
 @dataclass
 class InProcessBackend:
-    """What IsolatedBackend is to a run; a crash or a hang is the run's own."""
+    """Has the interface of IsolatedBackend; a crash or a hang of the backend is one of the whole run."""
 
     spec: str
     name: str = ""
     version: str = ""
     operators: frozenset[str] | None = None
-    always_constant: frozenset[str] = frozenset()  # operators whose parameters it builds in unasked
+    always_constant: frozenset[str] = frozenset()  # operators whose parameters it always builds in
     faults: Faults = field(default_factory=Faults)
     answerer: Answerer | None = None
 
     def start(self) -> None:
-        """Load the backend. InvalidInput for a spec that is wrong, MachineryFailed if the backend can't be had."""
+        """Load the backend. Raises InvalidInput for a wrong spec, MachineryFailed if the backend can't be loaded."""
         try:
-            self.answerer = Answerer(registry.load(self.spec))
+            self.answerer = Answerer(registry.load_backend(self.spec))
             hello = self.answerer.describe()
         except (Exception, SystemExit) as error:
-            raise_for(self.spec, {"kind": kind_of(error), "message": message_of(error)})
+            raise_for(self.spec, {"kind": load_failure_kind(error), "message": message_of(error)})
         self.name, self.version = hello["name"], hello["version"]
         self.operators = None if hello["operators"] is None else frozenset(hello["operators"])
         self.always_constant = frozenset(hello["always_constant"])
@@ -49,8 +49,8 @@ class InProcessBackend:
         assert self.answerer is not None
         try:
             return self.answerer.answer(case.node.key, case.inputs)
-        except SystemExit as error:  # it would end us as if all were well
-            return failed(error)
+        except SystemExit as error:  # uncaught, it would end Tiebreak as if all were well
+            return failed_outcome(error)
 
     def recall(self, node: str, outcome: Outcome) -> None:
         pass

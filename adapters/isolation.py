@@ -1,8 +1,8 @@
-"""A backend in a process of its own: what it does wrong costs one case and is named for it.
+"""A backend in a process of its own: a crash or a hang costs one case, and that case is named.
 
-Cases go to the worker in batches and are answered one by one, so the one that never gets an answer is the guilty one.
-After a crash the rest of the batch runs again in a new worker. A crash may also be the late revenge of an earlier case:
-then the case at which it showed runs alone without it, and the earlier one is searched and blamed.
+Cases go to the worker in batches and are answered one by one, so the case without an answer is the guilty one. After a
+crash the rest of the batch runs in a new worker. A crash may also be the late effect of an earlier case: then the case
+at which it showed runs well alone, and the earlier one is found by bisection and blamed.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple
 
-from tiebreak.adapters.answering import text_of
+from tiebreak.adapters.answering import safe_text
 from tiebreak.adapters.arena import WrittenOver, put_all
 from tiebreak.adapters.faults import Faults
 from tiebreak.adapters.frames import BrokenFrame
@@ -26,20 +26,20 @@ from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array
 
 MEMORY_LIMIT = 4096  # MiB
-MOST_CASES = 64  # of a batch
-MOST_BYTES = 4 * MIB  # of a batch's inputs
-MOST_SPOILED = 20  # workers that are replaced for what a case left there; after so many the next cases have to bear it
-MOST_SEARCHES = 3  # for the earlier case that made a later one crash
-LONGEST_HISTORY = 256  # cases that such a search goes back
+MOST_CASES = 64  # in a batch
+MOST_BYTES = 4 * MIB  # in a batch's inputs
+MOST_SPOILED = 20  # workers replaced because a case left one spoiled; later cases run in a spoiled worker
+MOST_SEARCHES = 3  # bisections for an earlier case that made a later one crash
+LONGEST_HISTORY = 256  # cases that a bisection goes back
 
-WRITTEN_OVER = "written over"  # never in a record: the case runs again
-ITS_OWN = (CRASH, CLOSED_PIPE, OUT_OF_MEMORY, HANG, GARBAGE, NO_START)  # without an answer
+WRITTEN_OVER = "written over"  # never recorded: the case runs again
+ITS_OWN = (CRASH, CLOSED_PIPE, OUT_OF_MEMORY, HANG, GARBAGE, NO_START)  # the case's own, if it ran alone
 
 Keep = Callable[[Case, Outcome], None]
 
 
 class Abandoned(Exception):  # noqa: N818 - says what happened
-    """The run was interrupted: what the worker was doing is nobody's fault."""
+    """The run was interrupted; no case is to blame for what the worker was doing."""
 
 
 class Attempt(NamedTuple):
@@ -51,7 +51,7 @@ class Attempt(NamedTuple):
 
 @dataclass
 class IsolatedBackend:
-    """Starts the worker when first needed and again after a fault.
+    """Runs cases in a worker process, which it starts when first needed and again after a fault.
 
     `time_limit` is in seconds for one case, `memory_limit` in MiB for the worker.
     """
@@ -62,20 +62,22 @@ class IsolatedBackend:
     name: str = ""
     version: str = ""
     operators: frozenset[str] | None = None
-    always_constant: frozenset[str] = frozenset()  # operators whose parameters it builds in unasked
+    always_constant: frozenset[str] = frozenset()  # operators whose parameters it always builds in
     faults: Faults = field(default_factory=Faults)
     refused: dict[str, Outcome] = field(default_factory=dict)  # nodes that compile() does not support or survive
-    history: deque[Case] = field(default_factory=lambda: deque(maxlen=LONGEST_HISTORY))  # what this worker ran last
+    history: deque[Case] = field(
+        default_factory=lambda: deque(maxlen=LONGEST_HISTORY)
+    )  # the cases that this worker ran last
     compiling: bool = False
     searches: int = 0
-    spoiled: int = 0  # workers that were replaced though they answered
+    spoiled: int = 0  # workers replaced although they answered
     abandoned: bool = False
-    confirmed: set[str] = field(default_factory=set)  # nodes with a case that goes wrong all alone
-    hung_alone: bool = False  # a case hung as the first of its worker: waiting for others alone would only take time
+    confirmed: set[str] = field(default_factory=set)  # nodes with a case that fails alone
+    hung_alone: bool = False  # a case hung as its worker's first: further hangs are believed at once
     worker: WorkerProcess | None = None
 
     def start(self) -> None:
-        """Start the worker. InvalidInput for a spec that is wrong, MachineryFailed if the backend can't be had."""
+        """Start the worker. Raises InvalidInput for a wrong spec, MachineryFailed if the backend can't be started."""
         if self.abandoned:
             raise Abandoned
         try:
@@ -83,7 +85,7 @@ class IsolatedBackend:
         except OSError as error:
             raise MachineryFailed(f"backend {self.spec!r} did not start: no worker process: {error}") from None
         self.worker = worker
-        if self.abandoned:  # while the process was made
+        if self.abandoned:  # while the process was being made
             self.stop()
             raise Abandoned
         self.history.clear()
@@ -92,7 +94,7 @@ class IsolatedBackend:
         except (InvalidInput, MachineryFailed):
             self.worker = None
             raise
-        if not self.name:  # a worker that replaces one changes nothing
+        if not self.name:  # only the first worker introduces the backend
             self.name, self.version = hello["name"], hello["version"]
             self.operators = None if hello["operators"] is None else frozenset(hello["operators"])
             self.always_constant = frozenset(hello["always_constant"])
@@ -104,7 +106,7 @@ class IsolatedBackend:
     def run_batch(self, cases: Sequence[Case], keep: Keep = lambda case, outcome: None) -> list[Outcome]:
         """An outcome for each case, in order; never raises for what the backend does.
 
-        `keep` is told each outcome as soon as it is there, and once more the one of a case that is blamed later.
+        `keep` is called with each outcome as soon as it is known, and again for a case that is blamed later.
         """
         outcomes: dict[int, Outcome] = {}
 
@@ -135,7 +137,7 @@ class IsolatedBackend:
         return Outcome("error", message=f"not run: the backend was given up after {faults}", fault=GIVEN_UP)
 
     def attempt(self, cases: Sequence[Case], keep: Callable[[Outcome], None] = lambda outcome: None) -> Attempt:
-        """Send the cases and take the answers, up to the first that brings none."""
+        """Send the cases and read the outcomes, up to the first fault."""
         done: list[Outcome] = []
         try:
             for outcome in self.answers(cases):
@@ -143,7 +145,7 @@ class IsolatedBackend:
                 done.append(outcome)
                 keep(outcome)
             if self.worker is not None:
-                self.worker.check_memory()  # what leaks a little in each case shows here
+                self.worker.check_memory()  # small leaks in each case add up to here
         except (TimeoutError, EOFError, OSError, BrokenFrame, TooMuchMemory, MachineryFailed) as error:
             if self.abandoned:
                 raise Abandoned from None
@@ -169,12 +171,12 @@ class IsolatedBackend:
             self.history.append(case)
             reply = worker.read_line(time.monotonic() + self.time_limit)
             self.compiling = reply == {"compiling": number}
-            if self.compiling:  # that has a time limit of its own
+            if self.compiling:  # compiling has a time limit of its own
                 worker.read_line(time.monotonic() + self.time_limit)
                 self.compiling = False
                 reply = worker.read_line(time.monotonic() + self.time_limit)
             outcome = parse_reply(worker.arena, reply, number)
-            if reply.get("spoiled"):  # the rest is for another worker
+            if reply.get("spoiled"):  # another worker runs the rest
                 self.spoiled += 1
                 self.stop()
                 yield outcome
@@ -182,22 +184,22 @@ class IsolatedBackend:
             yield outcome
 
     def fault_of(self, error: BaseException) -> Outcome:
-        """What went wrong as an outcome; the worker is gone afterwards."""
+        """The outcome for an error of the worker, which is ended."""
         if isinstance(error, MachineryFailed):
             return Outcome("crash", message=str(error), fault=NO_START)
         worker, self.worker = self.worker, None
         assert worker is not None
         if isinstance(error, TimeoutError):
-            ended(worker)
+            end_worker(worker)
             return Outcome("timeout", message=f"no answer within {self.time_limit:g} s", fault=HANG)
-        if isinstance(error, WrittenOver):  # by a case that ran before we looked: none of those that answered
-            ended(worker)
+        if isinstance(error, WrittenOver):  # by none of the cases that answered: their memory was checked
+            end_worker(worker)
             return Outcome("error", message=str(error), fault=WRITTEN_OVER)
         if isinstance(error, BrokenFrame):
-            ended(worker)
+            end_worker(worker)
             return Outcome("error", message=str(error), fault=GARBAGE)
         if isinstance(error, TooMuchMemory):
-            ended(worker)
+            end_worker(worker)
             return Outcome("crash", message=str(error), fault=OUT_OF_MEMORY)
         message = worker.end()
         fault = CLOSED_PIPE if "closed its pipe" in message else CRASH
@@ -206,7 +208,7 @@ class IsolatedBackend:
         return Outcome("crash", message=message, fault=OUT_OF_MEMORY if "bad_alloc" in message else fault)
 
     def settle(self, cases: Sequence[Case], guilty: int, fault: Outcome) -> dict[int, Outcome]:
-        """Whose fault it was: outcomes of the case at which it showed and perhaps of an earlier one of the batch."""
+        """Find the guilty case: outcomes, by number, of the case that showed the fault and perhaps of an earlier one."""
         case, compiling = cases[guilty], self.compiling
         self.compiling = False
         before = [earlier for earlier in self.history if earlier is not case]
@@ -216,12 +218,15 @@ class IsolatedBackend:
         compiling, self.compiling = self.compiling, False
         if alone.fault in ITS_OWN:
             return {guilty: self.of_node(case, replace(alone, alone=True), compiling)}
-        if fault.fault in (OUT_OF_MEMORY, WRITTEN_OVER):  # by all together, or a later one: a new worker is enough
+        if fault.fault in (
+            OUT_OF_MEMORY,
+            WRITTEN_OVER,
+        ):  # caused by all cases together, or by a later one: a new worker is enough
             return {guilty: alone}
         return self.blame(cases, guilty, fault, self.search(before, case, fault.fault), alone)
 
     def proven(self, case: Case, fault: Outcome, before: Sequence[Case]) -> bool:
-        """Whether nobody else can have done it, or it is known well enough without a run of this case alone."""
+        """Whether the case is guilty beyond doubt, so that it need not run alone."""
         if fault.fault == WRITTEN_OVER:
             return False
         if not before or fault.fault == NO_START or case.node.key in self.confirmed:
@@ -231,7 +236,7 @@ class IsolatedBackend:
     def blame(
         self, cases: Sequence[Case], guilty: int, fault: Outcome, culprit: Case | None, alone: Outcome
     ) -> dict[int, Outcome]:
-        """Outcomes of the case at which a fault showed, which runs alone, and of the culprit if it is of this batch."""
+        """Outcomes of the case that showed a fault, which runs well alone, and of the culprit if it is in the batch."""
         case = cases[guilty]
         number = next((i for i in range(guilty) if culprit is not None and cases[i] is culprit), None)
         if number is None:
@@ -242,13 +247,13 @@ class IsolatedBackend:
         return {number: replace(fault, message=message), guilty: alone}
 
     def of_node(self, case: Case, fault: Outcome, compiling: bool) -> Outcome:
-        """The fault; if it came while the node was compiled, what all other cases of that node get without a run."""
+        """The fault, learned: if it came while the node compiled, it stands for all cases of that node."""
         fault = replace(fault, compiling=compiling)
         self.learn(case.node.key, fault)
         return fault
 
     def learn(self, node: str, outcome: Outcome) -> None:
-        """What the outcome of a case says of the others of its node."""
+        """Note what the outcome of a case says about other cases of its node."""
         if (known := refusal(outcome)) is not None:
             self.refused[node] = known
         if outcome.alone and outcome.fault != NO_START:
@@ -256,12 +261,12 @@ class IsolatedBackend:
             self.hung_alone |= outcome.fault == HANG
 
     def recall(self, node: str, outcome: Outcome) -> None:
-        """What an earlier part of this run found out, as if it had been found now."""
+        """Take over an outcome from an earlier part of a resumed run."""
         self.faults.note(outcome, node)
         self.learn(node, outcome)
 
     def alone(self, case: Case) -> Outcome:
-        """The case as the first that a new worker runs."""
+        """The outcome of the case as the first one in a new worker."""
         self.stop()
         done, fault = self.attempt([case])
         if fault is None:
@@ -269,7 +274,7 @@ class IsolatedBackend:
         return replace(fault, fault=GARBAGE) if fault.fault == WRITTEN_OVER else fault
 
     def search(self, before: Sequence[Case], case: Case, fault: str) -> Case | None:
-        """The earlier case after which this one goes wrong: the last, or found by halving; None if none does alone."""
+        """The earlier case after which this one fails: the last, or one found by bisection; None if there is none."""
         if self.fails_after(before[-1:], case, fault):
             return before[-1]
         self.searches += 1
@@ -287,12 +292,12 @@ class IsolatedBackend:
         return found is not None and found.fault == fault
 
     def attestation(self, nodes: Sequence[str]) -> dict[str, str]:
-        """What the backend says of itself after compiling the nodes; says so if it cannot answer any more."""
-        if self.worker is None and self.faults.too_many(self.time_limit):  # a start more would only take time
+        """What the backend attests after compiling the nodes, or why it can't answer any more."""
+        if self.worker is None and self.faults.too_many(self.time_limit):  # another start would only take time
             return {"attestation failed": self.given_up().message}
         try:
             told = self.ask({"request": "attest", "nodes": list(nodes)})["attestation"]
-            return {text_of(key, 100): text_of(value, 500) for key, value in dict(told).items()}
+            return {safe_text(key, 100): safe_text(value, 500) for key, value in dict(told).items()}
         except (EOFError, OSError, BrokenFrame, TooMuchMemory, MachineryFailed) as error:
             worker, self.worker = self.worker, None
             ended_by = worker.end() if worker is not None else ""
@@ -304,7 +309,7 @@ class IsolatedBackend:
     def reproducer(self, node: str, inputs: Sequence[Array]) -> str:
         """The backend's own lines of a standalone script.
 
-        Unsupported if it writes none, MachineryFailed if it can't be had.
+        Raises Unsupported if it writes none, MachineryFailed if it can't be started.
         """
         if self.worker is None:
             self.start()
@@ -328,7 +333,7 @@ class IsolatedBackend:
         return self.worker.read_line(time.monotonic() + START_LIMIT)
 
     def abandon(self) -> None:
-        """End everything at once: whoever waits for an answer gets Abandoned."""
+        """End the worker at once; a thread that waits for an answer gets Abandoned."""
         self.abandoned = True
         if self.worker is not None:
             self.worker.kill()
@@ -337,35 +342,35 @@ class IsolatedBackend:
         """End the worker, if there is one."""
         worker, self.worker = self.worker, None
         if worker is not None:
-            ended(worker)
+            end_worker(worker)
 
     def close(self) -> None:
-        """Let the worker end by itself, or end it."""
+        """Let the worker end by itself; kill it if it doesn't."""
         worker, self.worker = self.worker, None
         if worker is not None:
             worker.finish()
 
 
 def refusal(outcome: Outcome) -> Outcome | None:
-    """What all other cases of a node get without a run, given the outcome of one; None if they are to be run."""
+    """The outcome for all other cases of a node, given one case's outcome; None if they have to run."""
     if outcome.compiling:
         message = f"not run, since compiling the node did this: {outcome.message}"
         return replace(outcome, message=message, refused=True, compiling=False)
     return outcome if outcome.refused else None
 
 
-def ended(worker: WorkerProcess) -> None:
+def end_worker(worker: WorkerProcess) -> None:
     worker.kill()
     worker.close()
 
 
 def settle_next(settled: Callable[[Mapping[int, Outcome]], None], numbers: Iterator[int], outcome: Outcome) -> None:
-    """Settle the outcome of the next of these cases."""
+    """Pass on the outcome of the next of the numbered cases."""
     settled({next(numbers): outcome})
 
 
 def batches(cases: Sequence[Case]) -> Iterator[Sequence[Case]]:
-    """The cases in order, in batches that are neither long nor large."""
+    """The cases in order, in batches of at most MOST_CASES cases and about MOST_BYTES bytes of inputs."""
     start, size = 0, 0
     for at, case in enumerate(cases):
         size += sum(array.nbytes for array in case.inputs)

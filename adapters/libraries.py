@@ -1,4 +1,4 @@
-"""Which files of native code a process has loaded, by their checksums: what a certificate is about."""
+"""The shared libraries that a process has loaded, with checksums: they tell what a certificate is about."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import sysconfig
 from functools import lru_cache
 from pathlib import Path
 
-# Ours and those that every worker loads.
+# Tiebreak's own packages and those that every worker loads.
 OURS = ("numpy", "numpy.libs", "ml_dtypes", "psutil", "tiebreak")
 
 
 def libraries_of(process: int) -> dict[str, str]:
-    """SHA-256 by file, of the shared objects beneath Python's packages that the process has mapped, but for our own.
+    """SHA-256 digests by file of the shared libraries that the process has mapped, except those of OURS.
 
-    Files elsewhere (a user's own backend, the user's cache) are named by their whole path. Empty where the system does
-    not tell.
+    Files in Python's package folders are named relative to them, all others by their whole path. System libraries are
+    left out. Empty where the system has no /proc.
     """
     try:
         lines = Path(f"/proc/{process}/maps").read_text(encoding="utf-8", errors="replace").splitlines()
@@ -28,21 +28,21 @@ def libraries_of(process: int) -> dict[str, str]:
         name = next((path[len(root) + 1 :] for root in packages if path.startswith(f"{root}/")), path)
         if ".so" not in Path(path).name or name.split("/")[0] in OURS or is_systems(path):
             continue
-        digest = digest_of(path)
+        digest = file_digest(path)
         if digest:
             found[name] = digest
     return found
 
 
 def is_systems(path: str) -> bool:
-    """Whether it is the C library or Python itself, whatever backend runs."""
+    """Whether the file belongs to the system or to Python itself, and so not to a backend."""
     own = sysconfig.get_path("stdlib")
     in_packages = any(path.startswith(f"{sysconfig.get_path(kind)}/") for kind in ("purelib", "platlib"))
     return not in_packages and path.startswith((f"{own}/", "/lib", "/usr/lib", str(sysconfig.get_config_var("LIBDIR"))))
 
 
 @lru_cache(maxsize=512)
-def digest_of(path: str) -> str:
+def file_digest(path: str) -> str:
     try:
         with open(path, "rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,10 +1,10 @@
 """LiteRT models of one operator: .tflite flatbuffers, written with the schema module that ai-edge-litert ships.
 
-In a model the scale, the zero point and the axis are constants: the quantization of a tensor. So are the limits of
-FAKE_QUANT: options of the operator. A model belongs to one set of them, and to one shape.
+In a model the scale, the zero point and the axis are constants of a tensor, its quantization. The limits of FAKE_QUANT
+are constants too, options of the operator. So a model serves one set of them and one shape.
 
-LiteRT's 8-bit quantization specification has real = (q - zero_point) * scale, per tensor or along one
-quantized_dimension; it names no rounding rule for QUANTIZE. Sources: "LiteRT 8-bit quantization specification", and the
+LiteRT's 8-bit quantization specification says real = (q - zero_point) * scale, per tensor or along one
+quantized_dimension. It names no rounding rule for QUANTIZE. Sources: "LiteRT 8-bit quantization specification", and the
 MLIR dialect 'tfl', operations quantize, dequantize and fake_quant.
 """
 
@@ -29,16 +29,16 @@ OPERATIONS = {
     "ngraph.Dequantize": "DEQUANTIZE",
     "tensorflow.FakeQuantWithMinMaxVars": "FAKE_QUANT",
 }
-# `saturate` is of the float8 types, which QUANTIZE has not; the type attributes say what the output's type says.
+# `saturate` is for float8 types, which QUANTIZE lacks; the type attributes repeat the output's type.
 UNDERSTOOD = ("axis", "axes", "round_mode", "saturate", "type", "output_dtype", "num_bits", "narrow_range")
-SCALES = ("float32", "float16", "bfloat16", "float8_e8m0fnu")  # all of whose values a float32 scale holds
-CARRIERS = {"int4": "int8", "uint4": "uint8"}  # the arrays in which LiteRT's API takes and gives these
+SCALES = ("float32", "float16", "bfloat16", "float8_e8m0fnu")  # float32 holds every value of these
+CARRIERS = {"int4": "int8", "uint4": "uint8"}  # the array types in which LiteRT's API holds 4-bit types
 INTEGERS_IN = ("int8", "uint8", "int16", "uint16", "int32")
-VERSION = 1  # of the operator: the runtime has one kernel for every version from 1 on
+VERSION = 1  # of the operator; the runtime has one kernel for all versions
 
 
-def refuse(node: Node) -> None:
-    """Unsupported for a node that is none of the three operators exactly, whatever its inputs are."""
+def refuse_node(node: Node) -> None:
+    """Raise Unsupported for a node that is not exactly one of the three operators, whatever its inputs."""
     name = operation(node)
     unknown = [key for key, value in node.attributes.items() if key not in UNDERSTOOD and value]
     if unknown:
@@ -62,35 +62,35 @@ def operation(node: Node) -> str:
     return OPERATIONS[node.operator]
 
 
-def model_of(node: Node, shape: Sequence[int], parameters: Sequence[Array]) -> bytes:
-    """A model of the node for an input of this shape, with its further inputs' values as constants."""
+def tflite_model(node: Node, shape: Sequence[int], parameters: Sequence[Array]) -> bytes:
+    """The bytes of a model of the node, for a first input of this shape; `parameters` become constants."""
     import flatbuffers
     from ai_edge_litert import schema_py_generated as schema
 
     name = operation(node)
     fake = name == "FAKE_QUANT"
-    quantization = None if fake else quantization_of(schema, node, len(shape), parameters)
-    x = tensor(schema, node.input_type, shape, quantization if name == "DEQUANTIZE" else None)
-    y = tensor(schema, node.output_type, shape, quantization if name == "QUANTIZE" else None)
-    number = getattr(schema.BuiltinOperator, name)  # also in the older field, whose byte it fits
-    code = made(schema.OperatorCodeT, builtinCode=number, deprecatedBuiltinCode=number, version=VERSION)
-    operator = made(schema.OperatorT, inputs=[0], outputs=[1])
+    quantization = None if fake else quantization_parameters(schema, node, len(shape), parameters)
+    x = schema_tensor(schema, node.input_type, shape, quantization if name == "DEQUANTIZE" else None)
+    y = schema_tensor(schema, node.output_type, shape, quantization if name == "QUANTIZE" else None)
+    number = getattr(schema.BuiltinOperator, name)  # fits the byte of the older field too
+    code = schema_object(schema.OperatorCodeT, builtinCode=number, deprecatedBuiltinCode=number, version=VERSION)
+    operator = schema_object(schema.OperatorT, inputs=[0], outputs=[1])
     if fake:
         operator.builtinOptionsType = schema.BuiltinOptions.FakeQuantOptions
         operator.builtinOptions = fake_quant_options(schema, node, parameters)
-    graph = made(schema.SubGraphT, tensors=[x, y], inputs=[0], outputs=[1], operators=[operator])
-    model = made(schema.ModelT, version=3, operatorCodes=[code], subgraphs=[graph], buffers=[schema.BufferT()])
+    graph = schema_object(schema.SubGraphT, tensors=[x, y], inputs=[0], outputs=[1], operators=[operator])
+    model = schema_object(schema.ModelT, version=3, operatorCodes=[code], subgraphs=[graph], buffers=[schema.BufferT()])
     builder = flatbuffers.Builder(512)
     builder.Finish(model.Pack(builder), b"TFL3")
     return bytes(builder.Output())
 
 
-def quantization_of(schema: Any, node: Node, rank: int, parameters: Sequence[Array]) -> Any:
-    """Scale, zero point (0 where the node has none) and the axis of a scale that is not a scalar, never negative."""
+def quantization_parameters(schema: Any, node: Node, rank: int, parameters: Sequence[Array]) -> Any:
+    """Scale, zero point (0 if the node has none) and, unless the scale is a scalar, the axis counted from the front."""
     scale = parameters[0]
     zero_point = parameters[1] if len(parameters) > 1 else np.zeros(scale.shape)
     axis = next(iter(node.attributes.get("axes", ())), node.attributes.get("axis", 1))
-    return made(
+    return schema_object(
         schema.QuantizationParametersT,
         scale=scale.astype(np.float32).reshape(-1),
         zeroPoint=zero_point.astype(np.int64).reshape(-1),
@@ -99,7 +99,7 @@ def quantization_of(schema: Any, node: Node, rank: int, parameters: Sequence[Arr
 
 
 def fake_quant_options(schema: Any, node: Node, limits: Sequence[Array]) -> Any:
-    return made(
+    return schema_object(
         schema.FakeQuantOptionsT,
         min=float(limits[0]),
         max=float(limits[1]),
@@ -108,24 +108,24 @@ def fake_quant_options(schema: Any, node: Node, limits: Sequence[Array]) -> Any:
     )
 
 
-def tensor(schema: Any, element_type: str, shape: Sequence[int], quantization: Any) -> Any:
+def schema_tensor(schema: Any, element_type: str, shape: Sequence[int], quantization: Any) -> Any:
     number = getattr(schema.TensorType, element_type.upper(), None)
     if number is None:
         raise Unsupported(f"LiteRT's schema has no {element_type}")
-    return made(schema.TensorT, shape=list(shape), type=number, hasRank=True, quantization=quantization)
+    return schema_object(schema.TensorT, shape=list(shape), type=number, hasRank=True, quantization=quantization)
 
 
-def made(kind: Any, **fields: Any) -> Any:
-    """An object of the schema's with these fields; older releases take none when it is made."""
+def schema_object(kind: Any, **fields: Any) -> Any:
+    """A schema object with these fields. Older releases take no fields in the constructor."""
     new = kind()
     for name, value in fields.items():
         setattr(new, name, value)
     return new
 
 
-def source_of(node: Node, inputs: Sequence[Array], resolver: str, threads: int) -> str:
+def model_run_source(node: Node, inputs: Sequence[Array], resolver: str, threads: int) -> str:
     """Python source that runs the node's model on the array bound to its first input's name, and assigns `outputs`."""
-    model = base64.b64encode(model_of(node, inputs[0].shape, inputs[1:])).decode()
+    model = base64.b64encode(tflite_model(node, inputs[0].shape, inputs[1:])).decode()
     name, output = node.inputs[0].name, node.output_type
     return SOURCE.format(
         imports="import ml_dtypes\n" if output in CARRIERS else "",

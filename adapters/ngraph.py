@@ -1,8 +1,8 @@
-"""nGraph 0.26.0, whose documents specify the operators: the kernels of its interpreter backend, called through ctypes.
+"""nGraph 0.26.0, the source of the documents for its operators: its interpreter's kernels, called through ctypes.
 
-Its Python package is for CPython 3.7, so the library is entered where the interpreter enters it, at the C++ templates
-`ngraph::runtime::reference::quantize<REAL, QUANT>` and `dequantize<QUANT, REAL>`. What nGraph's own operators check
-before that (`validate_and_infer_types`) is checked here: C++ would read whatever it is told to.
+nGraph's Python package needs CPython 3.7. So the kernels are called where the interpreter calls them: at the C++
+templates `ngraph::runtime::reference::quantize<REAL, QUANT>` and `dequantize<QUANT, REAL>`. The checks that nGraph's
+operators make first (`validate_and_infer_types`) are made here, because the kernels trust their arguments.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 from tiebreak.golden.rounding import ROUND_MODES
 
-# The letters that stand for the types in a symbol. The quantized types are those of which element::Type::is_quantized()
-# says so: nGraph's operators refuse the others, though the library has a dequantize for some.
+# The letter for each type in a mangled symbol. The quantized types are those for which element::Type::is_quantized() is
+# true. nGraph's operators refuse all others, although the library has a dequantize for some.
 REALS = {"float32": "f", "float64": "d"}
 QUANTIZED = {"int8": "a", "uint8": "h", "int32": "i"}
 SCOPE, END = "_ZN6ngraph7runtime9reference", "RKNS_5ShapeESC_RKNS_7AxisSetE"
@@ -32,7 +32,7 @@ SYMBOLS = {
     "ngraph.Quantize": SCOPE + "8quantizeI{real}{quantized}EEvPKT_S5_PKT0_PS6_" + END + "NS_2op8Quantize9RoundModeE",
     "ngraph.Dequantize": SCOPE + "10dequantizeI{quantized}{real}EEvPKT_PKT0_S5_PS6_" + END,
 }
-MODES = tuple(ROUND_MODES)  # a mode's number is its place: enum class RoundMode of ngraph/op/quantize.hpp
+MODES = tuple(ROUND_MODES)  # by number, as in enum class RoundMode of ngraph/op/quantize.hpp
 REPRODUCER = """
 import ctypes
 import os
@@ -57,7 +57,7 @@ library = "nGraph " + core.get_ngraph_version_string().decode()
 
 
 class NGraph:
-    """`tiebreak backends install ngraph` fetches the library; ModuleNotFoundError without it."""
+    """Needs the library that `tiebreak backends install ngraph` fetches; ModuleNotFoundError without it."""
 
     name = "ngraph"
     version = VERSION
@@ -77,7 +77,7 @@ class NGraph:
         self.used.add(f"{node.operator} for {node.real.name} with {node.quantized.name}")
 
         def run(*inputs: Array) -> tuple[Array, ...]:
-            check_inputs(node, arguments[0], inputs)
+            check_shapes(node, arguments[0], inputs)
             ready = [np.require(array, requirements=["C", "ALIGNED"]) for array in inputs]
             output = np.empty(inputs[0].shape, node.outputs[0].dtype)
             call(kernel, ready, output, *arguments)
@@ -86,7 +86,7 @@ class NGraph:
         return run
 
     def attest(self) -> dict[str, str]:
-        """Files with their hashes, the library's own word for its version, and what nodes asked for."""
+        """The library files with hashes, the version that the library reports, and the kernels that ran."""
         self.core.get_ngraph_version_string.restype = ctypes.c_char_p
         return {
             "library": str(self.folder / LIBRARIES[1]),
@@ -98,7 +98,7 @@ class NGraph:
         }
 
     def reproducer(self, node: Node, inputs: tuple[Array, ...]) -> str:
-        """Lines that make the same call, by the functions that made it here."""
+        """Python lines that make the same call, with the source of the functions that made it here."""
         folder, home = str(self.folder), str(Path.home())
         return REPRODUCER.format(
             version=VERSION,
@@ -150,7 +150,7 @@ def call(kernel: Any, inputs: Any, output: Any, axes: tuple[int, ...], *round_mo
 
 
 def symbol_of(node: Node) -> str:
-    """The symbol of the node's kernel; Unsupported for attributes and types that nGraph's operator has not."""
+    """The symbol of the node's kernel. Unsupported for attributes and types that nGraph's operator lacks."""
     if unknown := set(node.attributes) - {"type", "axes", "round_mode"}:
         raise Unsupported(f"{node.operator} has no attribute {', '.join(sorted(unknown))}")
     real, quantized = node.real.name, node.quantized.name
@@ -161,13 +161,13 @@ def symbol_of(node: Node) -> str:
 
 
 def arguments_of(node: Node) -> tuple[Any, ...]:
-    """Axes in ascending order and, of a node that quantizes, the number of its rounding mode."""
+    """The axes in ascending order and, for Quantize, the number of the rounding mode."""
     modes = (MODES.index(node.round_mode),) if node.operator == "ngraph.Quantize" else ()
     return (tuple(sorted(set(node.attributes.get("axes", ())))), *modes)
 
 
-def check_inputs(node: Node, axes: tuple[int, ...], inputs: Sequence[Array]) -> None:
-    """Unsupported for inputs that nGraph's operator would not take, so that the kernel stays within the arrays."""
+def check_shapes(node: Node, axes: tuple[int, ...], inputs: Sequence[Array]) -> None:
+    """Raise Unsupported for inputs that nGraph's operator refuses; the kernel would read beyond the arrays."""
     wanted = [np.dtype(name) for name in (node.input_type, node.real.name, node.quantized.name)]
     if (found := [array.dtype for array in inputs]) != wanted:
         raise Unsupported(f"inputs of types {', '.join(map(str, found))}, not {', '.join(map(str, wanted))}")

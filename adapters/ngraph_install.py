@@ -1,7 +1,7 @@
-"""Fetches nGraph 0.26.0 and takes it away again: the two libraries that its interpreter needs, out of its Python wheel.
+"""Installs and removes nGraph 0.26.0: the two libraries that its interpreter needs, taken from its Python wheel.
 
-The wheel is for CPython 3.7, but its libraries know nothing of Python. pip downloads it, from the index that the user
-has configured; what is kept lies in the user's cache directory.
+The wheel is for CPython 3.7, but the libraries do not depend on Python. pip downloads the wheel from the index that the
+user has configured. The libraries are kept in the user's cache directory.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ NO_NETWORK = ("NewConnectionError", "NameResolutionError", "ConnectTimeoutError"
 
 
 def cache_folder() -> Path:
-    """Where the libraries belong, whether or not they are there."""
+    """The folder for the libraries, whether or not they are installed."""
     from platformdirs import user_cache_path
 
     return user_cache_path("tiebreak", appauthor=False) / f"ngraph-{VERSION}"
@@ -41,9 +41,9 @@ def installed_folder() -> Path | None:
 
 
 def install() -> Path:
-    """The folder with the libraries, downloaded (93 MB, of which 18 MB are kept) if they are not there yet.
+    """Download the libraries unless they are installed (93 MB, of which 18 MB are kept); return their folder.
 
-    Raises MachineryFailed with one line if the platform is another, pip fails or the wheel is not the pinned one.
+    Raises MachineryFailed with a one-line reason on other platforms, if pip fails, or if the wheel's hash is wrong.
     """
     check_platform()
     if folder := installed_folder():
@@ -58,7 +58,7 @@ def install() -> Path:
 
 
 def uninstall() -> bool:
-    """Take away what install() put there; False if there was nothing."""
+    """Remove what install() left; False if nothing was installed."""
     folder = cache_folder()
     if not folder.exists():
         return False
@@ -70,14 +70,14 @@ def uninstall() -> bool:
 
 
 def check_platform() -> None:
-    """MachineryFailed unless the libraries can be loaded here."""
+    """Raise MachineryFailed unless this platform can load the libraries."""
     here = f"{platform.system()} {platform.machine()} {platform.libc_ver()[0]}".strip()
     if here != "Linux x86_64 glibc":
         raise MachineryFailed(f"nGraph {VERSION} exists for x86-64 Linux with glibc only; this is {here}")
 
 
 def download(folder: Path) -> Path:
-    """The wheel, as pip fetches it into the folder."""
+    """Download the wheel into the folder with pip; return its path."""
     options = ["--dest", str(folder), "--quiet", "--no-input", "--disable-pip-version-check", "--retries", "2"]
     command = [sys.executable, "-m", *DOWNLOAD.split(), *options]
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", stdin=subprocess.DEVNULL)
@@ -87,7 +87,7 @@ def download(folder: Path) -> Path:
 
 
 def reason(stderr: str) -> str:
-    """What pip's messages come to, in one line."""
+    """The reason for pip's failure, in one line."""
     if any(name in stderr for name in NO_NETWORK):
         return "no network: pip could not reach the package index"
     if "No module named pip" in stderr:
@@ -97,7 +97,7 @@ def reason(stderr: str) -> str:
 
 
 def check_hash(wheel: Path) -> None:
-    """MachineryFailed unless the wheel is the one that was looked at when this was written."""
+    """Raise MachineryFailed unless the wheel has the pinned hash."""
     found = sha256(wheel)
     if found != SHA256:
         raise MachineryFailed(f"{wheel.name} has SHA-256 {found}, not {SHA256}: nothing was installed")
@@ -109,7 +109,7 @@ def sha256(file: Path) -> str:
 
 
 def unpack(wheel: Path, folder: Path) -> Path:
-    """The folder, with what is needed of the wheel: written aside, so that it is there whole or not at all."""
+    """Extract the needed files into the folder, which appears whole or not at all; return it."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     aside = Path(tempfile.mkdtemp(prefix=f"{folder.name}-", dir=folder.parent))
     try:
@@ -122,7 +122,7 @@ def unpack(wheel: Path, folder: Path) -> Path:
 
 
 def extract(wheel: Path, folder: Path) -> None:
-    """Libraries and licences of the wheel, all directly in the folder."""
+    """Extract the wheel's libraries and licences, all directly into the folder."""
     wanted = {f"{INSIDE}lib/{name}" for name in LIBRARIES} | {f"{INSIDE}LICENSE"}
     with zipfile.ZipFile(wheel) as archive:
         licences = {name for name in archive.namelist() if name.startswith(f"{INSIDE}licenses/")}
@@ -131,7 +131,7 @@ def extract(wheel: Path, folder: Path) -> None:
 
 
 def put(aside: Path, folder: Path) -> None:
-    """Rename `aside` to `folder`, in place of a damaged one, but not of one that another process has put there."""
+    """Rename `aside` to `folder`. Replaces a damaged folder, but not a whole one from another process."""
     try:
         aside.rename(folder)
     except OSError:  # there is one

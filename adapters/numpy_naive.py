@@ -1,4 +1,4 @@
-"""The `clip(rint(x / s) + z)` and `(x - z) * s` that people write by hand, in NumPy: the peer to beat."""
+"""The `clip(rint(x / s) + z)` and `(x - z) * s` that people write by hand in NumPy."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ class NumpyNaive:
         plain = all(tensor.dtype.name in PLAIN for tensor in (*node.inputs, *node.outputs))
         if not plain or set(node.attributes) - {"axis", "axes", "round_mode", "type"}:
             raise Unsupported("people write this for plain integers and floats, one scale or one for each axis")
-        return dequantize(node) if "Dequantize" in node.operator else quantize(node)
+        return dequantize_in_numpy(node) if "Dequantize" in node.operator else quantize_in_numpy(node)
 
     def reproducer(self, node: Node, inputs: Sequence[Array]) -> str:
         """Source of a script's part in NumPy; see protocol.Backend."""
-        calls = source(node, inputs)
+        calls = formula_source(node, inputs)
         extension = "import ml_dtypes\n\n" if "ml_dtypes." in calls else ""
         return f'{extension}with np.errstate(all="ignore"):\n{calls}library = f"numpy {{np.__version__}}"\n'
 
@@ -48,7 +48,7 @@ class NumpyNaive:
         return {"library": np.__file__, "numpy": self.version}
 
 
-def quantize(node: Node) -> Run:
+def quantize_in_numpy(node: Node) -> Run:
     if node.round_mode not in ROUND:
         raise Unsupported(f"NumPy has no function for {node.round_mode}")
     round_, kind, dtype = ROUND[node.round_mode], INTEGER_TYPES[node.output_type], node.outputs[0].dtype
@@ -62,7 +62,7 @@ def quantize(node: Node) -> Run:
     return run
 
 
-def dequantize(node: Node) -> Run:
+def dequantize_in_numpy(node: Node) -> Run:
     dtype = node.outputs[0].dtype
 
     def run(x: Array, scale: Array, zero_point: Array | None = None) -> tuple[Array, ...]:
@@ -74,7 +74,7 @@ def dequantize(node: Node) -> Run:
 
 
 def aligned(parameter: Array, node: Node, x: Array) -> Array:
-    """A parameter reshaped to broadcast against x; 4-bit integers widened, since NumPy can't add them."""
+    """A parameter reshaped to broadcast against x. 4-bit integers are widened, since NumPy can't add them."""
     parameter = parameter.astype(np.int8) if parameter.dtype.name in ("int4", "uint4") else parameter
     if parameter.ndim == 0:
         return parameter
@@ -88,9 +88,9 @@ def aligned(parameter: Array, node: Node, x: Array) -> Array:
     return parameter.reshape(kept)
 
 
-def source(node: Node, inputs: Sequence[Array]) -> str:
-    """Assignments of the parameters, reshaped against the first input, and of `outputs`."""
-    x, dtype = node.inputs[0].name, dtype_source(node.output_type)
+def formula_source(node: Node, inputs: Sequence[Array]) -> str:
+    """Python lines that assign the reshaped parameters and `outputs`."""
+    x, dtype = node.inputs[0].name, dtype_attribute(node.output_type)
     shapes = [aligned(array, node, inputs[0]).shape for array in inputs[1:]]
     s, z = [*(f"{kind.name}.reshape({shape})" for kind, shape in zip(node.inputs[1:], shapes, strict=True)), "0"][:2]
     if "Dequantize" in node.operator:
@@ -103,5 +103,5 @@ def source(node: Node, inputs: Sequence[Array]) -> str:
     return f"    s = {s}\n    z = {z}\n    outputs = (np.asarray({formula}),)\n"
 
 
-def dtype_source(name: str) -> str:
+def dtype_attribute(name: str) -> str:
     return f"np.{name}" if hasattr(np, name) else f"ml_dtypes.{name}"

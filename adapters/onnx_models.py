@@ -1,4 +1,4 @@
-"""One-node ONNX models, for the runtimes that take them."""
+"""ONNX models of one node, for the runtimes that load them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tiebreak.golden.operators.onnx_linear import NUMBERS
 from tiebreak.golden.problem import Array
 from tiebreak.golden.rounding import EVEN
 
-OPSET = 21  # for nodes of other operators: the first that has 4- and 16-bit types
+OPSET = 21  # for nGraph nodes: the first operator set with 4- and 16-bit types
 IR_VERSIONS = {10: 5, 13: 7, 19: 9, 21: 10, 23: 11, 24: 12, 25: 13}
 ATTRIBUTES_SINCE = {"axis": 13, "saturate": 19, "block_size": 21, "output_dtype": 21, "precision": 23}
 OPERATORS = frozenset({"onnx.QuantizeLinear", "onnx.DequantizeLinear", "ngraph.Quantize", "ngraph.Dequantize"})
@@ -34,11 +34,11 @@ class Linear:
 
 
 def linear_node(node: Node) -> Linear:
-    """The node as ONNX has it; Unsupported for an nGraph node that is neither of the two exactly."""
+    """The node as an ONNX node. Unsupported for an nGraph node that is not exactly one of the two operators."""
     operator = node.operator.partition(".")[2].removesuffix("Linear") + "Linear"
     own = node.operator.startswith("onnx.")
     types = tuple(str(kind.dtype.name) for kind in node.inputs)
-    attributes = onnx_attributes(node) if own else {} if axis_of(node) is None else {"axis": axis_of(node)}
+    attributes = onnx_attributes(node) if own else {} if ngraph_axis(node) is None else {"axis": ngraph_axis(node)}
     for name in (*types, node.output_type):
         onnx_type(name, operator)
     if "float64" in (*types, node.output_type):
@@ -48,18 +48,18 @@ def linear_node(node: Node) -> Linear:
 
 
 def as_old_as(linear: Linear) -> Iterator[Linear]:
-    """The node at its own operator set, then at each earlier one whose text says the same of it.
+    """The node at its own operator set, then at each earlier one in which it means the same.
 
-    The versions of both operators differ by the types and attributes that they have, not in what they say of those
-    that an earlier one has too; a release that does not know the node's own operator set may run it at another.
+    Later versions of both operators add types and attributes and change nothing else. So a release that does not know
+    the node's own operator set may run the node at an earlier one.
     """
     yield linear
     for opset in reversed(OPSETS):
-        if first_opset(linear) <= opset < linear.opset:
+        if earliest_opset(linear) <= opset < linear.opset:
             yield replace(linear, opset=opset)
 
 
-def first_opset(linear: Linear) -> int:
+def earliest_opset(linear: Linear) -> int:
     """The first operator set that has the node's types and attributes."""
     quantizes = linear.operator == "QuantizeLinear"
     quantized = linear.output if quantizes else linear.inputs[0]
@@ -71,16 +71,16 @@ def first_opset(linear: Linear) -> int:
 
 
 def onnx_attributes(node: Node) -> dict[str, Any]:
-    """Attributes as a model holds them: types by their numbers, truth as 0 or 1."""
+    """Attributes as a model holds them: types by number, booleans as 0 or 1."""
     types = {name: onnx_type(value, name) for name, value in node.attributes.items() if isinstance(value, str)}
     return {name: types[name] if name in types else int(value) for name, value in node.attributes.items()}
 
 
-def axis_of(node: Node) -> int | None:
-    """The axis of an nGraph node, None if its scale is a scalar.
+def ngraph_axis(node: Node) -> int | None:
+    """The axis of an nGraph node; None if its scale is a scalar. Unsupported if ONNX has no such node.
 
-    ngraph.Quantize is QuantizeLinear exactly if it rounds to nearest even and has at most one axis, ngraph.Dequantize
-    is DequantizeLinear if it has at most one.
+    ngraph.Quantize equals QuantizeLinear if it rounds to nearest even and has at most one axis. ngraph.Dequantize
+    equals DequantizeLinear if it has at most one axis.
     """
     operator = "QuantizeLinear" if node.operator == "ngraph.Quantize" else "DequantizeLinear"
     if operator == "QuantizeLinear" and node.round_mode != EVEN:
@@ -94,7 +94,7 @@ def axis_of(node: Node) -> int | None:
 
 
 def check_inputs(node: Node, inputs: Sequence[Array]) -> None:
-    """Unsupported for inputs with which an nGraph node is not the ONNX one."""
+    """Raise Unsupported for inputs with which an nGraph node differs from the ONNX node."""
     if node.operator == "ngraph.Dequantize" and node.input_type == "int32" and np.any(inputs[2]):
         raise Unsupported("DequantizeLinear has no zero point for int32")
 
@@ -105,10 +105,10 @@ def linear_model(
     shapes: Sequence[Sequence[int]] | None = None,
     constants: Mapping[str, Array] | None = None,
 ) -> Any:
-    """An onnx.ModelProto with the node's inputs, output y, shapes free unless given.
+    """An onnx.ModelProto with the node's inputs and the output y. Shapes are free unless given.
 
-    `carriers` name the type in which tensors of another type enter and leave, by a Cast node on either side;
-    `constants` are the inputs that are initializers instead, by name.
+    `carriers` maps a type to the type in which its tensors enter and leave, through a Cast node on either side.
+    `constants` are the inputs that become initializers, by name.
     """
     from onnx import helper
 
@@ -135,7 +135,7 @@ def model_of(
     constants: Mapping[str, Array],
     shapes: Mapping[str, Sequence[int]] | None = None,
 ) -> Any:
-    """An onnx.ModelProto of these nodes; inputs by name with their types, an output y of one, initializers by name."""
+    """An onnx.ModelProto of these nodes: input types by name, the type of the output y, initializers by name."""
     from onnx import helper
 
     known = shapes or {}
@@ -148,7 +148,7 @@ def model_of(
 
 
 def initializer(name: str, array: Array) -> Any:
-    """An onnx.TensorProto; Unsupported if this onnx can't hold the type."""
+    """An onnx.TensorProto. Unsupported if the installed onnx can't hold the type."""
     from onnx import numpy_helper
 
     try:
@@ -158,7 +158,7 @@ def initializer(name: str, array: Array) -> Any:
 
 
 def onnx_type(name: str, operator: str = "ONNX") -> int:
-    """TensorProto's number of an element type; Unsupported if there is none."""
+    """TensorProto's number for an element type. Unsupported if there is none."""
     for number, known in NUMBERS.items():
         if known == name:
             return number

@@ -1,4 +1,4 @@
-"""ONNX's own reference evaluator, in Python, through its public API."""
+"""ONNX's reference evaluator, written in Python, through its public API."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tiebreak.golden.problem import Array
 
 
 class OnnxReference:
-    """Also takes the nGraph nodes that are QuantizeLinear or DequantizeLinear exactly: see onnx_models.axis_of."""
+    """Also takes nGraph nodes that equal QuantizeLinear or DequantizeLinear: see onnx_models.ngraph_axis."""
 
     name = "onnx-reference"
     operators = OPERATORS
@@ -32,7 +32,7 @@ class OnnxReference:
         linear = linear_node(node)
         try:
             evaluator = self.evaluator(linear_model(linear))
-        except RuntimeError as refusal:  # it has no implementation for the operator set
+        except RuntimeError as refusal:  # no implementation for this operator set
             raise Unsupported(str(refusal)) from None
         self.opsets.add(linear.opset)
 
@@ -41,14 +41,14 @@ class OnnxReference:
             try:
                 with np.errstate(all="ignore"):
                     (y,) = evaluator.run(["y"], dict(zip(linear.names, inputs, strict=False)))
-            except ValueError as refusal:  # its own words for what it does not take
+            except ValueError as refusal:  # what the evaluator does not take, in its own words
                 raise Unsupported(str(refusal)) from None
             return (np.asarray(y),)
 
         return run
 
     def reproducer(self, node: Node, inputs: Sequence[Array]) -> str:
-        """Source of a script's part in onnx's own API; see protocol.Backend."""
+        """Python lines that call onnx's own API; see protocol.Backend."""
         linear = linear_node(node)
         return with_imports(
             f"{model_source(linear_model(linear))}\n"

@@ -1,4 +1,4 @@
-"""An ONNX model as Python source that makes it with onnx.helper: for scripts that the runtimes' maintainers read."""
+"""ONNX models as Python source that builds them with onnx.helper, for scripts that maintainers of runtimes read."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ TYPE_ATTRIBUTES = ("to", "output_dtype", "precision")
 
 
 def with_imports(source: str) -> str:
-    """The source after the imports that it needs; the script has numpy already."""
+    """The source with the imports that it needs; scripts import numpy themselves."""
     used = [f"import {name}" for name in MODULES if re.search(rf"\b{name}\.", source)]
     parts = [name for name in ("TensorProto", "helper", "numpy_helper") if re.search(rf"\b{name}\.", source)]
     used += [f"from onnx import {', '.join(parts)}"] if parts else []
@@ -21,16 +21,16 @@ def with_imports(source: str) -> str:
 def model_source(model: Any) -> str:
     """Source that assigns `model` an onnx.ModelProto equal to this one.
 
-    An initializer is the array bound to its name, so that the script can bind it as it binds the inputs.
+    Each initializer is the array bound to its name; the script binds it like an input.
     """
     graph, opset = model.graph, model.opset_import[0].version
     constants = [f"numpy_helper.from_array({tensor.name}, {tensor.name!r})" for tensor in graph.initializer]
     return "\n".join(
         (
-            listed("nodes", [node_source(node) for node in graph.node]),
-            listed("inputs", [value_source(value) for value in graph.input]),
-            listed("results", [value_source(value) for value in graph.output]),
-            listed("constants", constants),
+            list_source("nodes", [node_source(node) for node in graph.node]),
+            list_source("inputs", [value_info_source(value) for value in graph.input]),
+            list_source("results", [value_info_source(value) for value in graph.output]),
+            list_source("constants", constants),
             f"graph = helper.make_graph(nodes, {graph.name!r}, inputs, results, constants)",
             f"opsets = [helper.make_opsetid('', {opset})]",
             f"model = helper.make_model(graph, opset_imports=opsets, ir_version={model.ir_version})",
@@ -38,13 +38,13 @@ def model_source(model: Any) -> str:
     ).replace("'", '"')
 
 
-def listed(name: str, items: list[str]) -> str:
-    """`name = [...]`, one item a line."""
+def list_source(name: str, items: list[str]) -> str:
+    """`name = [...]`, one item per line."""
     return f"{name} = [\n" + "".join(f"    {item},\n" for item in items) + "]" if items else f"{name} = []"
 
 
 def fed_source(name: str, feeds: list[tuple[str, str]]) -> str:
-    """`name = {...}`, arrays by the names of a model's inputs."""
+    """`name = {...}`: arrays by the names of the model's inputs."""
     return f"{name} = {{\n" + "".join(f'    "{key}": {value},\n' for key, value in feeds) + "}"
 
 
@@ -60,8 +60,8 @@ def attribute_source(name: str, value: Any) -> str:
     return type_source(value) if name in TYPE_ATTRIBUTES and value else repr(value)
 
 
-def value_source(value: Any) -> str:
-    """A graph's input or output, its shape None where it is free."""
+def value_info_source(value: Any) -> str:
+    """Source of a graph's input or output; a free shape is None."""
     kind = value.type.tensor_type
     shape = [size.dim_value for size in kind.shape.dim] if kind.HasField("shape") else None
     return f"helper.make_tensor_value_info({value.name!r}, {type_source(kind.elem_type)}, {shape})"

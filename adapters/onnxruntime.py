@@ -1,4 +1,4 @@
-"""ONNX Runtime: QuantizeLinear and DequantizeLinear through a real InferenceSession on the CPU execution provider."""
+"""ONNX Runtime: QuantizeLinear and DequantizeLinear in an InferenceSession on the CPU execution provider."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from tiebreak.golden.problem import Array
 
 
 class OnnxRuntime:
-    """As shipped but for one thread, or without graph optimisation, or with two threads.
+    """ONNX Runtime as shipped but with one thread; or without graph optimisation, or with two threads.
 
-    Also takes the nGraph nodes that are QuantizeLinear or DequantizeLinear exactly: see onnx_models.axis_of.
+    Also takes nGraph nodes that equal QuantizeLinear or DequantizeLinear: see onnx_models.ngraph_axis.
     """
 
     operators = OPERATORS
@@ -41,7 +41,9 @@ class OnnxRuntime:
         self.opsets.add(linear.opset)
         if not linear.attributes.get("block_size"):
             label = label_of(linear)
-            self.kernels[label] = min(self.kernels.get(label, linear), linear, key=repr)  # whatever came first
+            self.kernels[label] = min(
+                self.kernels.get(label, linear), linear, key=repr
+            )  # independent of the order of nodes
 
         def run(*inputs: Array) -> tuple[Array, ...]:
             check_inputs(node, inputs)
@@ -52,20 +54,20 @@ class OnnxRuntime:
         return run
 
     def opened(self, node: Node) -> tuple[Linear, Any]:
-        """The node as this release takes it, and a session of it."""
+        """The node at an operator set that this release knows, and a session for it."""
         return self.sessions.open_known(
             linear_node(node), lambda linear: linear_model(linear, CARRIERS, constants=node.constants)
         )
 
     def reproducer(self, node: Node, inputs: Sequence[Array]) -> str:
-        """Source of a script's part in onnx's and onnxruntime's own API; see protocol.Backend."""
+        """Python lines that call onnx's and onnxruntime's own API; see protocol.Backend."""
         linear, _ = self.opened(node)
         model = linear_model(linear, CARRIERS, constants=node.constants)
         return reproducer_source(model, self.sessions.settings, linear, tuple(node.constants))
 
     def attest(self) -> dict[str, str]:
-        """What the sessions are, and the kernels and provider that a profile of a probe of each kind shows at work."""
-        labels: dict[str, list[str]] = {}  # by what ran
+        """The sessions' settings, and the kernels and providers that profiles of probes show."""
+        labels: dict[str, list[str]] = {}  # by the kernels that ran
         for label, linear in sorted(self.kernels.items()):
             labels.setdefault(self.probe(linear), []).append(label)
         return facts(self.sessions, self.opsets) | {
@@ -74,7 +76,7 @@ class OnnxRuntime:
         }
 
     def probe(self, linear: Linear) -> str:
-        """What a run of three elements executes."""
+        """The kernels that a run on three elements executes."""
         x, *parameters = (numpy_dtype(name) for name in linear.inputs)
         arrays = [np.ones(3).astype(x), np.ones(()).astype(parameters[0])]
         arrays += [np.zeros(()).astype(kind) for kind in parameters[1:]]
@@ -87,7 +89,7 @@ def without_optimisation() -> OnnxRuntime:
 
 
 def two_threads() -> OnnxRuntime:
-    """Which share the elements of large arrays."""
+    """Two threads, which share the elements of large arrays."""
     return OnnxRuntime("onnxruntime-two-threads", threads=2)
 
 
@@ -106,7 +108,7 @@ def facts(sessions: Sessions, opsets: set[int]) -> dict[str, str]:
 
 
 def label_of(linear: Linear) -> str:
-    """What the kernels that run a node are likely to depend on."""
+    """A label for the kernels that are likely to run a node."""
     types = (*linear.inputs, linear.output)
     real = next(name for name in (linear.inputs[0], *types[::-1]) if name in FLOAT_TYPES)
     return (

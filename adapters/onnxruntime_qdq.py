@@ -1,9 +1,9 @@
-"""ONNX Runtime's fusions of QuantizeLinear and DequantizeLinear pairs, on and off.
+"""ONNX Runtime's fusion of QuantizeLinear and DequantizeLinear pairs, on and off.
 
-QuantizeLinear becomes QuantizeLinear > DequantizeLinear > Flatten > QuantizeLinear, DequantizeLinear becomes
-DequantizeLinear > Flatten > QuantizeLinear > DequantizeLinear, all of one scale and zero point, which are initializers
-since the fusions need that. The runtime drops the inner pair around Flatten, which only moves data, or, with
-session.disable_quant_qdq, computes all four. Its optimised model, saved to a file, tells which.
+QuantizeLinear runs as QuantizeLinear > DequantizeLinear > Flatten > QuantizeLinear, and DequantizeLinear runs as
+DequantizeLinear > Flatten > QuantizeLinear > DequantizeLinear. All share one scale and zero point, which are
+initializers because the fusion needs that. The runtime drops the inner pair around Flatten, which only moves data; with
+session.disable_quant_qdq it computes all four nodes. The optimised model, saved to a file, shows which it did.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ ENTRIES = {
     False: {"session.disable_quant_qdq": "1"},
 }
 TINY, LARGEST = float(np.finfo(np.float32).tiny), float(np.finfo(np.float32).max)
-MOST_SESSIONS = 64  # kept for each node, one for each scale and zero point
+MOST_SESSIONS = 64  # kept per node, one for each scale and zero point
 
 
 class QdqPairs:
-    """Refuses nodes that the runtime does not fuse (or fuses all the same), and inputs that the pair may change."""
+    """Refuses nodes that are not fused as asked, and inputs that the inner pair may change."""
 
     operators = always_constant = OPERATORS  # scale and zero point are always initializers
     takes_constants = True
@@ -74,7 +74,7 @@ class QdqPairs:
         return run
 
     def open(self, linear: Linear, parameters: Mapping[str, Array]) -> Any:
-        """A session; Unsupported unless its optimised model is fused as it should be."""
+        """A session. Unsupported unless its optimised model is fused as asked."""
         import onnx
 
         wanted = FUSED[linear.operator] if self.fuse else CHAINS[linear.operator]
@@ -87,13 +87,13 @@ class QdqPairs:
         return session
 
     def reproducer(self, node: Node, inputs: Sequence[Array]) -> str:
-        """Source of a script's part in onnx's and onnxruntime's own API; see protocol.Backend."""
+        """Python lines that call onnx's and onnxruntime's own API; see protocol.Backend."""
         linear = paired_node(node)
         model = pair_model(linear, dict(zip(linear.names[1:], inputs[1:], strict=True)))
         return reproducer_source(model, self.sessions.settings, linear, linear.names[1:])
 
     def attest(self) -> dict[str, str]:
-        """What the sessions are, and the kernels that a profile of a probe of each kind shows at work."""
+        """The sessions' settings, and the kernels that profiles of probes show."""
         ran = sorted({self.probe(linear) for linear in self.compiled.values()})
         opsets = {linear.opset for linear in self.compiled.values()}
         return facts(self.sessions, opsets) | {
@@ -115,7 +115,7 @@ def unfused() -> QdqPairs:
 
 
 def paired_node(node: Node) -> Linear:
-    """The node, if its document and the pair's say the same of it; else Unsupported."""
+    """The node as an ONNX node. Unsupported unless the chain of pairs means the same."""
     linear = linear_node(node)
     floats = (linear.inputs[0] if linear.operator == Q else linear.output, linear.inputs[1])
     if floats != ("float32", "float32") or len(linear.inputs) != 3 or linear.inputs[2] not in TYPES:
@@ -128,16 +128,16 @@ def paired_node(node: Node) -> Linear:
 
 
 def probe_of(linear: Linear) -> dict[str, Array]:
-    """Scale 1 and zero point 0."""
+    """The parameters of a probe: scale 1 and zero point 0."""
     return dict(zip(linear.names[1:], (np.ones((), np.float32), np.zeros((), linear.inputs[2])), strict=True))
 
 
 def check_pair(linear: Linear, scale: Array, zero_point: Array) -> None:
-    """Unsupported where q > DequantizeLinear > QuantizeLinear need not be q by their documents.
+    """Raise Unsupported where dequantizing and quantizing q need not give q again by the documents.
 
-    With u = 2^-24, n = q - z is an integer of at most 2^16 in magnitude, exact in float32. |s| is at least 2^-126 and
-    |n * s| finite, so the product is 0 or normal, n * s * (1 + e) with |e| <= u, and so is the quotient of it by s:
-    n * (1 + e) * (1 + e'). That is within 2^16 * (2u + u^2) < 2^-6 of n, so it rounds to n, and n + z is q again.
+    Let u = 2^-24. n = q - z is an integer of at most 2^16 in magnitude, exact in float32. As |s| >= 2^-126 and n * s is
+    finite, the product is 0 or normal: n * s * (1 + e) with |e| <= u. Its quotient by s is n * (1 + e) * (1 + e').
+    That lies within 2^16 * (2u + u^2) < 2^-6 of n, so it rounds to n, and n + z is q again.
     """
     if scale.ndim or zero_point.ndim:
         raise Unsupported("ONNX Runtime fuses pairs of one scale, not one for each index of an axis")
@@ -148,7 +148,7 @@ def check_pair(linear: Linear, scale: Array, zero_point: Array) -> None:
 
 
 def pair_model(linear: Linear, parameters: Mapping[str, Array]) -> Any:
-    """An onnx.ModelProto of the chain, its parameters initializers."""
+    """An onnx.ModelProto of the chain, with the parameters as initializers."""
     from onnx import helper
 
     chain, nodes, source = CHAINS[linear.operator], [], linear.names[0]

@@ -1,4 +1,4 @@
-"""ONNX Runtime's sessions: one as asked for, arrays in and out of it, and what a profile shows at work."""
+"""ONNX Runtime's sessions: making one with given settings, running it on arrays, and profiling it."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from tiebreak.golden.errors import MachineryFailed, Unsupported
 from tiebreak.golden.problem import Array
 
 PROVIDER = "CPUExecutionProvider"
-# Its Python API has no arrays of these types: they enter and leave through Cast nodes.
+# The Python API has no arrays of these types; they enter and leave through Cast nodes.
 CARRIERS = {"int4": "int8", "uint4": "uint8", "int2": "int8", "uint2": "uint8"}
-BY_BITS = ("bfloat16", *SMALL_FLOAT_TYPES)  # these go in as their bits with their type
+BY_BITS = ("bfloat16", *SMALL_FLOAT_TYPES)  # passed as bits with an element type
 
 
-# How releases say so, which have no error of its own for it.
+# What releases say about an unknown version; they have no error type for it.
 VERSION_MESSAGES = ("Unsupported model IR version", "is under development and support for this is limited")
 
 
@@ -58,7 +58,7 @@ class Sessions:
     settings: Settings
 
     def open(self, model: Any, *, profile: str = "", optimised: str = "") -> Any:
-        """A session; `profile` is the prefix of a profile's file, `optimised` the file for the optimised model."""
+        """A session. `profile` is the prefix of the profile's file, `optimised` the file for the optimised model."""
         options = self.library.SessionOptions()
         options.intra_op_num_threads = self.settings.threads
         if not self.settings.optimise:
@@ -80,9 +80,9 @@ class Sessions:
         return session
 
     def open_known(self, linear: Linear, make: Callable[[Linear], Any]) -> tuple[Linear, Any]:
-        """A session at the node's operator set, or at the latest earlier one that has the node if the release is older.
+        """The node at its own operator set, or at the latest earlier one that the release knows, and a session for it.
 
-        Unsupported with what the runtime says of the node's own.
+        Raises Unsupported with the message about the node's own operator set if there is none.
         """
         refusals: list[Unsupported] = []
         for found in as_old_as(linear):
@@ -93,7 +93,7 @@ class Sessions:
         raise refusals[0]
 
     def answer(self, session: Any, feeds: Mapping[str, Array], output: str, shape: tuple[int, ...]) -> Array:
-        """The output y, of that element type and shape, for these inputs."""
+        """The output y, of element type `output` and this shape, for inputs by name."""
         errors = self.library.capi.onnxruntime_pybind11_state
         try:
             if not {output, *(array.dtype.name for array in feeds.values())} & {*BY_BITS, *CARRIERS}:
@@ -111,7 +111,7 @@ class Sessions:
         return y if output in BY_BITS else binding.get_outputs()[0].numpy().astype(y.dtype, copy=False)
 
     def value(self, array: Array) -> Any:
-        """An OrtValue; a type that NumPy lacks goes in as its bits with its type, or as its carrier."""
+        """An OrtValue. A type that NumPy lacks is passed as bits with its element type, or as its carrier."""
         name = array.dtype.name
         if name in BY_BITS:
             make = getattr(self.library.OrtValue, "ortvalue_from_numpy_with_onnx_type", None)
@@ -122,7 +122,7 @@ class Sessions:
         return self.library.OrtValue.ortvalue_from_numpy(carried)
 
     def profiled(self, model: Any, feeds: Mapping[str, Array], output: str, shape: tuple[int, ...]) -> str:
-        """`operator on provider` for each node that a run of the model executed."""
+        """`operator on provider` for each node that a run of the model executes."""
         with tempfile.TemporaryDirectory() as folder:
             session = self.open(model, profile=f"{folder}/p")
             try:

@@ -1,4 +1,4 @@
-"""A script's part that runs a model in onnxruntime's own API."""
+"""Python source that runs a model in onnxruntime's own API, for standalone scripts."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def value(array, element_type):
 
 
 def reproducer_source(model: Any, settings: Settings, linear: Linear, constants: Sequence[str] = ()) -> str:
-    """Source that assigns `outputs` and `library`, of a node whose inputs but for the constants are fed."""
+    """Source that assigns `outputs` and `library`, feeding all inputs except the constants."""
     fed = [(name, kind) for name, kind in zip(linear.names, linear.inputs, strict=True) if name not in constants]
     by_bits = any(kind in BY_BITS for kind in (*dict(fed).values(), linear.output))
-    run = bound(fed, linear) if by_bits else plain(fed, linear)
+    run = bound_run_source(fed, linear) if by_bits else plain_run_source(fed, linear)
     library = 'library = f"onnxruntime {onnxruntime.__version__}"\n'
     flat = any(node.op_type == "Flatten" for node in model.graph.node)
     reshape = f"outputs = (y.reshape({linear.names[0]}.shape),)\n" if flat else ""
@@ -41,15 +41,15 @@ def session_source(settings: Settings) -> str:
     return "\n".join(lines)
 
 
-def plain(fed: Sequence[tuple[str, str]], linear: Linear) -> str:
-    """Arrays straight in and out; 4 bits by the type of the Cast nodes."""
-    feeds = fed_source("feeds", [(name, carried(name, kind)) for name, kind in fed])
+def plain_run_source(fed: Sequence[tuple[str, str]], linear: Linear) -> str:
+    """Source that passes arrays directly; 4-bit types go through the carriers of the Cast nodes."""
+    feeds = fed_source("feeds", [(name, carried_source(name, kind)) for name, kind in fed])
     after = f".astype(ml_dtypes.{linear.output})" if linear.output in CARRIERS else ""
     return f'{feeds}\n(y,) = session.run(["y"], feeds)\noutputs = (y{after},)'
 
 
-def bound(fed: Sequence[tuple[str, str]], linear: Linear) -> str:
-    """By an IO binding, the way to types that NumPy lacks."""
+def bound_run_source(fed: Sequence[tuple[str, str]], linear: Linear) -> str:
+    """Source that uses an IO binding, for types that NumPy lacks."""
     lines = [VALUE, "binding = session.io_binding()"]
     lines += [f'binding.bind_ortvalue_input("{name}", {ort_value(name, kind)})' for name, kind in fed]
     if linear.output in BY_BITS:
@@ -67,8 +67,8 @@ def bound(fed: Sequence[tuple[str, str]], linear: Linear) -> str:
 def ort_value(name: str, kind: str) -> str:
     if kind in BY_BITS:
         return f"value({name}, {type_source(onnx_type(kind))})"
-    return f"onnxruntime.OrtValue.ortvalue_from_numpy({carried(name, kind)})"
+    return f"onnxruntime.OrtValue.ortvalue_from_numpy({carried_source(name, kind)})"
 
 
-def carried(name: str, kind: str) -> str:
+def carried_source(name: str, kind: str) -> str:
     return f"{name}.astype(np.{CARRIERS[kind]})" if kind in CARRIERS else name

@@ -1,4 +1,4 @@
-"""OpenVINO's CPU plugin: ONNX's two linear operators through its front end, FakeQuantize by its own API."""
+"""OpenVINO's CPU plugin: the two ONNX operators through its ONNX front end, FakeQuantize through its own API."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tiebreak.adapters.openvino_fake_quantize import built_in, compile_fake_quantize, model_of
+from tiebreak.adapters.openvino_fake_quantize import built_in, compile_fake_quantize, fake_quantize_model
 from tiebreak.adapters.openvino_linear import compile_linear, model_for
 from tiebreak.adapters.openvino_source import fake_quantize_source, linear_source
 from tiebreak.adapters.platform_facts import instruction_sets
@@ -17,14 +17,14 @@ from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 
-PRECISION = "f32"  # the plugin may choose bfloat16 by itself
+PRECISION = "f32"  # else the plugin may choose bfloat16
 
 
 class OpenVino:
-    """`precision` is the inference precision that the plugin is held to; None leaves it as shipped.
+    """`precision` is the inference precision that the plugin must use; None leaves the default.
 
-    `constant_limits` False makes FakeQuantize's limits inputs of the model, which only the reference kernel takes, if
-    the node has no constants of its own.
+    `constant_limits` False makes FakeQuantize's limits inputs of the model if the node has no constants of its own;
+    only the plugin's reference kernel takes them as inputs.
     """
 
     operators = frozenset({"onnx.QuantizeLinear", "onnx.DequantizeLinear", "openvino.FakeQuantize"})
@@ -52,7 +52,9 @@ class OpenVino:
             run = compile_linear(self.library, node, self.compile_for)
         label = f"{node.operator.partition('.')[2]} {node.input_type} {node.output_type}"
         if not node.attributes.get("block_size"):
-            self.compiled[label] = min(self.compiled.get(label, node), node, key=lambda n: n.key)  # whatever came first
+            self.compiled[label] = min(
+                self.compiled.get(label, node), node, key=lambda n: n.key
+            )  # independent of the order of nodes
         return run
 
     def compile_for(self, model: bytes) -> Any:
@@ -71,13 +73,13 @@ class OpenVino:
             raise Unsupported(str(error)) from None
 
     def reproducer(self, node: Node, inputs: Sequence[Array]) -> str:
-        """Source of a script's part in OpenVINO's own API; see protocol.Backend."""
+        """Python lines that call OpenVINO's own API; see protocol.Backend."""
         if node.operator == "openvino.FakeQuantize":
             return fake_quantize_source(node, inputs, self.settings, constant=self.constant_limits)
         return linear_source(node, inputs, self.settings)
 
     def attest(self) -> dict[str, str]:
-        """Library, device, precision, and the kinds of layer that a probe of each kind of node compiles to."""
+        """Library, device, precision, and the layer types of compiled probes."""
         layers = set().union(*(self.layers_of(node) for node in self.compiled.values()))
         return {
             "library": str(self.library.__file__),
@@ -93,13 +95,13 @@ class OpenVino:
         }
 
     def layers_of(self, node: Node) -> set[str]:
-        """The kinds of layer that the node compiles to, for three elements and scalar parameters."""
+        """The layer types that the node compiles to, for three elements and scalar parameters."""
         probe = replace(node, baked=())
         inputs = [np.ones((3,) if k == 0 else ()).astype(kind.dtype) for k, kind in enumerate(node.inputs)]
         try:
             if node.operator == "openvino.FakeQuantize":
                 fixed = built_in(probe, self.constant_limits)
-                compiled = self.compile_model(model_of(self.library, probe, inputs, fixed))
+                compiled = self.compile_model(fake_quantize_model(self.library, probe, inputs, fixed))
             else:
                 compiled = self.compile_for(model_for(probe, inputs).SerializeToString())
         except Unsupported:
@@ -108,7 +110,7 @@ class OpenVino:
         return {str(operation.get_rt_info()["layerType"].astype(str)) for operation in operations}
 
     def precision_as_shipped(self) -> str:
-        """What the plugin chooses by itself on this processor."""
+        """The precision that the plugin chooses by default on this processor."""
         return f"as shipped: {self.core.get_property('CPU', 'INFERENCE_PRECISION_HINT').get_type_name()}"
 
 

@@ -1,8 +1,8 @@
-"""OpenVINO's FakeQuantize: a model of that one operation, built by the library's own API, compiled for the CPU plugin.
+"""OpenVINO's FakeQuantize: a model of that one operation, built with the library's own API for the CPU plugin.
 
-The limits are constants, as they are in every model that was quantized: the plugin then computes another way than where
-they are inputs, which only its reference kernel takes. So each set of limits is compiled anew. Of a node with constants
-of its own those are built in, and the rest are inputs.
+The limits are constants, as in real quantized models, so each set of limits is compiled anew. With limits as inputs the
+plugin would use its reference kernel, which computes differently. If a node has constants of its own, those are built
+in and the rest are inputs.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 
-MOST_COMPILED = 64  # models kept for each node
+MOST_COMPILED = 64  # models kept per node
 TYPES = {"float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64"}
 DTYPES = {"float16": np.float16, "bfloat16": ml_dtypes.bfloat16, "float32": np.float32, "float64": np.float64}
 
-Compile = Callable[[Any], Any]  # a model to a compiled one; Unsupported with the runtime's message
+Compile = Callable[[Any], Any]  # compiles a model; Unsupported with the runtime's message
 
 
 def compile_fake_quantize(library: Any, node: Node, compile_model: Compile, *, constant: bool = True) -> Run:
-    """A callable for the node; `constant=False` makes the limits of a node without constants inputs of the model."""
+    """A callable for the node. With `constant=False` the limits are model inputs, unless the node has constants."""
     compiled: OrderedDict[Any, Any] = OrderedDict()
 
     def run(*inputs: Array) -> tuple[Array, ...]:
@@ -36,7 +36,7 @@ def compile_fake_quantize(library: Any, node: Node, compile_model: Compile, *, c
         given = zip(node.inputs, inputs, strict=True)
         key = tuple((a.shape, a.tobytes() if tensor.name in fixed else b"") for tensor, a in given)
         if key not in compiled:
-            compiled[key] = compile_model(model_of(library, node, inputs, fixed))
+            compiled[key] = compile_model(fake_quantize_model(library, node, inputs, fixed))
             if len(compiled) > MOST_COMPILED:
                 compiled.popitem(last=False)
         compiled.move_to_end(key)
@@ -51,13 +51,13 @@ def built_in(node: Node, constant: bool) -> set[str]:
     return {tensor.name for tensor in node.inputs[1:]} if constant and not node.constants else set(node.constants)
 
 
-def model_of(library: Any, node: Node, inputs: Sequence[Array], fixed: set[str]) -> Any:
-    """The inputs that are not fixed as parameters of static shapes; one FakeQuantize; one result."""
+def fake_quantize_model(library: Any, node: Node, inputs: Sequence[Array], fixed: set[str]) -> Any:
+    """A model of one FakeQuantize and one result. Inputs that are not fixed are parameters of static shape."""
     op, operations = operator_modules()
     parameters, sources = [], []
     for kind, array in zip(node.inputs, inputs, strict=True):
         if kind.name in fixed:
-            sources.append(op.Constant(tensor_of(library, array)))
+            sources.append(op.Constant(openvino_tensor(library, array)))
         else:
             sources.append(operations.parameter(list(array.shape), element_type(library, array)))
             parameters.append(sources[-1])
@@ -70,7 +70,7 @@ def model_of(library: Any, node: Node, inputs: Sequence[Array], fixed: set[str])
 
 
 def operator_modules() -> tuple[Any, Any]:
-    """openvino.op and openvino.opset1, which releases before 2025 have in openvino.runtime."""
+    """openvino.op and openvino.opset1; before 2025 they were in openvino.runtime."""
     try:
         from openvino import op, opset1
     except ImportError:
@@ -83,8 +83,8 @@ def element_type(library: Any, array: Array) -> Any:
     return getattr(library.Type, TYPES[array.dtype.name])
 
 
-def tensor_of(library: Any, array: Array) -> Any:
-    """A tensor with the array's bits; the library's own arrays of bfloat16 have another name for it."""
+def openvino_tensor(library: Any, array: Array) -> Any:
+    """A tensor with the array's bits. The library's own bfloat16 arrays have another dtype."""
     tensor = library.Tensor(element_type(library, array), list(array.shape))
     own = tensor.data
     own[...] = np.ascontiguousarray(array).view(own.dtype).reshape(own.shape)
@@ -94,7 +94,7 @@ def tensor_of(library: Any, array: Array) -> Any:
 def infer(library: Any, compiled: Any, inputs: list[Array]) -> Array:
     request = compiled.create_infer_request()
     try:
-        request.infer([tensor_of(library, array) for array in inputs])
+        request.infer([openvino_tensor(library, array) for array in inputs])
     except RuntimeError as error:
         raise Unsupported(str(error)) from None
     tensor = request.get_output_tensor(0)

@@ -1,4 +1,4 @@
-"""OpenVINO's QuantizeLinear and DequantizeLinear: ONNX models of static shapes through its ONNX front end."""
+"""OpenVINO's QuantizeLinear and DequantizeLinear: ONNX models of static shape through its ONNX front end."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 
-# 4-bit types enter and leave through Cast nodes; these as their bits with OpenVINO's name of the type.
+# Types of 2 and 4 bits enter and leave through Cast nodes, those of BY_BITS as bits with OpenVINO's name of the type.
 CARRIERS = {"int4": "int8", "uint4": "uint8", "int2": "int8", "uint2": "uint8"}
 BY_BITS = {"bfloat16": "bf16", "float8_e4m3fn": "f8e4m3", "float8_e5m2": "f8e5m2", "float8_e8m0fnu": "f8e8m0"}
 MOST_COMPILED = 64  # models kept for a node, one for each set of shapes
 
 
 def compile_linear(library: Any, node: Node, compile_for: Callable[[bytes], Any]) -> Run:
-    """A run that compiles a model for the shapes it is given: what the plugin does best, and most of its users do."""
+    """A run that compiles a model for each set of shapes: static shapes are what the plugin does best."""
     linear = linear_node(node)
     compiled: dict[tuple[tuple[int, ...], ...], Any] = {}
 
@@ -32,26 +32,28 @@ def compile_linear(library: Any, node: Node, compile_for: Callable[[bytes], Any]
                 compiled.clear()
             compiled[shapes] = compile_for(model_for(node, inputs).SerializeToString())
         model = compiled[shapes]
-        # The front end drops inputs of which it takes the type only.
+        # The front end drops inputs of which only the type matters.
         used = {port.get_any_name() for port in model.inputs}
-        feeds = {name: tensor(library, a) for name, a in zip(linear.names, inputs, strict=False) if name in used}
+        feeds = {
+            name: carried_tensor(library, a) for name, a in zip(linear.names, inputs, strict=False) if name in used
+        }
         request = model.create_infer_request()
         try:
             request.infer(feeds)
         except RuntimeError as error:
             raise Unsupported(str(error)) from None
-        return (array_of(request.get_output_tensor(0), linear.output),)
+        return (output_array(request.get_output_tensor(0), linear.output),)
 
     return run
 
 
 def model_for(node: Node, inputs: Sequence[Array]) -> Any:
-    """An onnx.ModelProto of the inputs' shapes, the node's constants initializers."""
+    """An onnx.ModelProto with the inputs' shapes and the node's constants as initializers."""
     return linear_model(linear_node(node), CARRIERS, [array.shape for array in inputs], node.constants)
 
 
-def tensor(library: Any, array: Array) -> Any:
-    """A tensor of the array's values, carried or by its bits where NumPy lacks the type."""
+def carried_tensor(library: Any, array: Array) -> Any:
+    """A tensor of the array's values. Types that NumPy lacks use their carrier or their bits."""
     name = array.dtype.name
     if name in CARRIERS:
         return library.Tensor(np.asarray(array.astype(CARRIERS[name]), order="C"))
@@ -66,7 +68,7 @@ def tensor(library: Any, array: Array) -> Any:
     return made
 
 
-def array_of(output: Any, name: str) -> Array:
-    """A copy of an output tensor; a type that NumPy lacks comes as its bits."""
+def output_array(output: Any, name: str) -> Array:
+    """A copy of an output tensor; for a type that NumPy lacks, from its bits."""
     found, dtype = np.array(output.data), numpy_dtype(name)
     return found.view(dtype) if name in BY_BITS and found.dtype != dtype else found.astype(dtype, copy=False)

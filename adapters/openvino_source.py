@@ -1,4 +1,4 @@
-"""A script's part that runs a node in OpenVINO's own API, and for an ONNX node in onnx's."""
+"""Python source that runs a node in OpenVINO's own API, for standalone scripts; ONNX nodes are built with onnx."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ LIBRARY = 'library = f"openvino {openvino.__version__}"'
 
 
 def linear_source(node: Node, inputs: Sequence[Array], settings: Mapping[str, str]) -> str:
-    """Source that assigns `outputs` and `library`, of an ONNX node."""
+    """Source that assigns `outputs` and `library` for an ONNX node."""
     linear = linear_node(node)
     kinds = {name: kind for name, kind in zip(linear.names, linear.inputs, strict=True) if name not in node.constants}
-    return joined(
+    return script_part(
         model_source(model_for(node, inputs)),
         TENSOR if set(kinds.values()) & set(BY_BITS) else "",
         "core = openvino.Core()",
         f'compiled = core.compile_model(core.read_model(model.SerializeToString()), "CPU", {json.dumps(settings)})',
-        fed_source("feeds", [(name, fed(name, kind)) for name, kind in kinds.items()]),
+        fed_source("feeds", [(name, feed_value_source(name, kind)) for name, kind in kinds.items()]),
         "names = {port.get_any_name() for port in compiled.inputs}  # inputs of which only the type counts are dropped",
         "request = compiled.create_infer_request()",
         "request.infer({name: value for name, value in feeds.items() if name in names})",
-        f"outputs = (np.array(request.get_output_tensor(0).data){recast(linear.output)},)",
+        f"outputs = (np.array(request.get_output_tensor(0).data){recast_source(linear.output)},)",
     )
 
 
@@ -49,24 +49,24 @@ except ImportError:  # before 2025
 """.strip()
 
 
-def fed(name: str, kind: str) -> str:
+def feed_value_source(name: str, kind: str) -> str:
     if kind in BY_BITS:
         return f"tensor({name}, openvino.Type.{BY_BITS[kind]})"
     return f"openvino.Tensor({name}.astype(np.{CARRIERS[kind]}))" if kind in CARRIERS else f"openvino.Tensor({name})"
 
 
-def recast(kind: str) -> str:
-    """From the type in which an output leaves."""
+def recast_source(kind: str) -> str:
+    """Source that converts an output from its carrier to its own type."""
     return f".view(ml_dtypes.{kind})" if kind in BY_BITS else f".astype(ml_dtypes.{kind})" if kind in CARRIERS else ""
 
 
 def fake_quantize_source(node: Node, inputs: Sequence[Array], settings: Mapping[str, str], *, constant: bool) -> str:
-    """Source that assigns `outputs` and `library`, of a FakeQuantize; `constant` as in openvino_fake_quantize."""
+    """Source that assigns `outputs` and `library` for a FakeQuantize; `constant` as in openvino_fake_quantize."""
     fixed, kind = built_in(node, constant), node.inputs[0].dtype.name
     free = [tensor.name for tensor in node.inputs if tensor.name not in fixed]
     shapes = {tensor.name: list(array.shape) for tensor, array in zip(node.inputs, inputs, strict=True)}
     levels, rule = node.attributes["levels"], node.attributes.get("auto_broadcast", "numpy")
-    return joined(
+    return script_part(
         MODULES,
         f"element_type = openvino.Type.{TYPES[kind]}",
         TENSOR,
@@ -79,9 +79,9 @@ def fake_quantize_source(node: Node, inputs: Sequence[Array], settings: Mapping[
         f'compiled = openvino.Core().compile_model(model, "CPU", {json.dumps(settings)})',
         "request = compiled.create_infer_request()",
         f"request.infer([tensor(array, element_type) for array in ({''.join(f'{name}, ' for name in free)})])",
-        f"outputs = (np.array(request.get_output_tensor(0).data){recast(kind)},)",
+        f"outputs = (np.array(request.get_output_tensor(0).data){recast_source(kind)},)",
     )
 
 
-def joined(*parts: str) -> str:
+def script_part(*parts: str) -> str:
     return with_imports("\n".join((*(part for part in parts if part), LIBRARY, "")))

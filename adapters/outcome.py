@@ -1,4 +1,4 @@
-"""What came of one case on one backend, before anybody judges it."""
+"""The outcome of one case on one backend, before it is judged."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from tiebreak.golden.problem import Array
 
-# What a backend can do wrong, each by its own name in the records.
+# The kinds of fault, by their names in the records.
 CRASH = "crash"
 HANG = "hang"
 OUT_OF_MEMORY = "out of memory"
@@ -18,15 +18,15 @@ GARBAGE = "garbage"
 LEFT_CHANGED = "left changed"
 NO_START = "did not start again"
 GIVEN_UP = "given up"
-NOT_JUDGED = "not judged"  # the fault is ours
+NOT_JUDGED = "not judged"  # an error of Tiebreak's
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """`status` is ok (with outputs), unsupported, error, crash or timeout; `fault` says which kind of the last three.
+    """`status` is ok (with outputs), unsupported, error, crash or timeout; `fault` is the kind of the last three.
 
-    `refused` is true if the node was, not only these inputs; `compiling` if what went wrong did so before any ran;
-    `alone` if no other case had run in that process, so that none can be to blame.
+    `refused` is true if the whole node was refused and not only these inputs. `compiling` is true if the fault came
+    while the node compiled. `alone` is true if no other case had run in the process, so that none can be to blame.
     """
 
     status: str

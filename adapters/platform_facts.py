@@ -1,4 +1,4 @@
-"""Facts about the machine that can change a result."""
+"""Facts about the machine that can change results."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TELLING = (
 
 
 def instruction_sets() -> str:
-    """The SIMD instruction sets that the processor offers, by the system's names; "unknown" where it doesn't tell."""
+    """The processor's SIMD instruction sets by the system's names; "unknown" if the system doesn't list them."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:

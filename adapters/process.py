@@ -1,4 +1,4 @@
-"""The worker as an operating-system process: started, written to, read from within limits, and ended."""
+"""A worker as an operating-system process: starting it, talking to it within limits, and ending it."""
 
 from __future__ import annotations
 
@@ -21,35 +21,35 @@ from tiebreak.adapters.arena import Arena
 from tiebreak.adapters.frames import LONGEST_HEADER, BrokenFrame
 from tiebreak.golden.messages import last_words
 
-TAIL = 600  # characters of standard error that a message quotes
-HEAD = 1 << 16  # bytes of it in which the first line of a panic is looked for
-LOOK = 0.1  # seconds between two looks at a busy worker's memory
-TIDYING = 1.0  # seconds that a worker has at the end of a run
+TAIL = 600  # characters of standard error quoted in a message
+HEAD = 1 << 16  # bytes of standard error searched for the first line of a panic
+LOOK = 0.1  # seconds between two checks of a busy worker's memory
+TIDYING = 1.0  # seconds that a worker gets to end by itself
 MIB = 1 << 20
-MOST_ERRORS = 64 * MIB  # of standard error, which a worker may write without end
+MOST_ERRORS = 64 * MIB  # of standard error; a worker may write without end
 TO_END = 1.0  # seconds in which a process that closed its pipe must end
 
 
 class TooMuchMemory(Exception):  # noqa: N818 - says what happened
-    """The worker, with its children, holds more than its limit."""
+    """The worker and its children hold more memory than the limit."""
 
 
 class WorkerProcess:
-    """One worker, its pipes, its shared memory and a file that takes its standard error.
+    """One worker, its pipes, its shared memory and a file for its standard error.
 
-    `memory_limit` is in bytes of resident memory, the worker's and its children's together; it stays on the `cores`, if
-    any are named. Every wait has a deadline
-    (time.monotonic seconds) and raises TimeoutError, EOFError, TooMuchMemory or BrokenFrame.
+    `memory_limit` is in bytes of resident memory of the worker and its children together. `cores` are the processor's
+    cores that it may use; none means all. Every wait has a deadline in time.monotonic() seconds and raises
+    TimeoutError, EOFError, TooMuchMemory or BrokenFrame.
     """
 
     def __init__(self, spec: str, memory_limit: int, cores: Collection[int] = ()) -> None:
         self.memory_limit = memory_limit
         self.arena = Arena()
         self.errors = open_errors()
-        fcntl.fcntl(self.errors, fcntl.F_SETFL, os.O_APPEND)  # so that it can be cut while the worker writes
+        fcntl.fcntl(self.errors, fcntl.F_SETFL, os.O_APPEND)  # so that it can be truncated while the worker writes
         self.buffer = bytearray()
         self.scanned = 0
-        self.quoted = 0  # bytes of standard error that are older than the last answer
+        self.quoted = 0  # bytes of standard error written before the last answer
         command = [sys.executable, "-P", "-m", "tiebreak.adapters.worker", spec, str(self.arena.descriptor)]
         self.process = subprocess.Popen(
             [*command, ",".join(map(str, cores))] if cores else command,
@@ -58,7 +58,7 @@ class WorkerProcess:
             stderr=self.errors,
             bufsize=0,
             pass_fds=[self.arena.descriptor],
-            start_new_session=True,  # so that what it starts can be ended with it
+            start_new_session=True,  # so that its children can be ended with it
         )
         self.watched, self.next_look = psutil.Process(self.process.pid), 0.0
         self.children: list[psutil.Process] = []
@@ -86,7 +86,7 @@ class WorkerProcess:
             self.buffer += data
         line, self.scanned = bytes(self.buffer[:end]), 0
         del self.buffer[: end + 1]
-        self.quoted = os.fstat(self.errors.fileno()).st_size  # what was written before it is about other cases
+        self.quoted = os.fstat(self.errors.fileno()).st_size  # anything before it is about other cases
         try:
             found = json.loads(line)
         except (ValueError, RecursionError) as error:
@@ -96,9 +96,9 @@ class WorkerProcess:
         return found
 
     def wait_for(self, readable: list[int], writable: list[int], deadline: float) -> None:
-        """Until a pipe is ready, looking at the worker meanwhile.
+        """Wait until a pipe is ready, and check the worker meanwhile.
 
-        A child of the worker may hold the pipe open after the worker's end, so EOF is not all that tells it.
+        The worker's end is checked too: a child may hold the pipe open, so that no EOF comes.
         """
         while True:
             left = deadline - time.monotonic()
@@ -115,7 +115,7 @@ class WorkerProcess:
                 raise TimeoutError
 
     def cut_errors(self, most: int) -> None:
-        """Forget what it wrote to standard error if that is more than `most` bytes."""
+        """Discard the worker's standard error if it is longer than `most` bytes."""
         if os.fstat(self.errors.fileno()).st_size > most:
             os.ftruncate(self.errors.fileno(), 0)
             self.quoted = 0
@@ -127,16 +127,16 @@ class WorkerProcess:
             raise TooMuchMemory(f"the worker held {used // MIB} MiB of memory, the limit is {limit} MiB")
 
     def memory(self) -> int:
-        """Resident bytes of the worker and what it started."""
+        """Resident bytes of the worker and its children."""
         with suppress(psutil.Error):
-            if time.monotonic() >= self.next_look:  # children are found by reading every process there is
+            if time.monotonic() >= self.next_look:  # slow: finding children reads every process of the system
                 self.children = self.watched.children(recursive=True)
                 self.next_look = time.monotonic() + LOOK
             return sum(map(resident, (self.watched, *self.children)))
         return 0
 
     def end(self) -> str:
-        """End it if it has not ended by itself; how it ended and the last that it wrote to standard error."""
+        """End the worker if it is still running; how it ended and what it last wrote to standard error."""
         try:
             code: int | None = self.process.wait(TO_END)
         except subprocess.TimeoutExpired:
@@ -151,7 +151,7 @@ class WorkerProcess:
         return f"the worker process {how}; {tail}" if tail else f"the worker process {how}"
 
     def last_words(self) -> str:
-        """What it wrote to standard error since its last answer, else the last that it wrote; one bounded line."""
+        """The worker's standard error since its last answer, or else its end, as one bounded line."""
         size = os.fstat(self.errors.fileno()).st_size
         start = self.quoted if size > self.quoted else max(0, size - TAIL)
         text = os.pread(self.errors.fileno(), HEAD, start)
@@ -160,11 +160,11 @@ class WorkerProcess:
         return last_words(text.decode(errors="replace"), TAIL)
 
     def kill(self) -> None:
-        """End the worker and everything that it started, in sessions of their own too while it still lives."""
+        """End the worker and its children; while it still runs, also children in sessions of their own."""
         children: list[psutil.Process] = []
         with suppress(psutil.Error, ProcessLookupError, PermissionError):
             if self.process.poll() is None:
-                self.process.send_signal(signal.SIGSTOP)  # it starts no more
+                self.process.send_signal(signal.SIGSTOP)  # it can start no more children
                 children = psutil.Process(self.process.pid).children(recursive=True)
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self.process.pid, signal.SIGKILL)
@@ -172,12 +172,12 @@ class WorkerProcess:
             with suppress(psutil.Error):
                 child.kill()
         self.process.wait()
-        psutil.wait_procs(children, timeout=TIDYING)  # what is killed is not gone at once
+        psutil.wait_procs(children, timeout=TIDYING)  # killed processes take a moment to end
 
     def finish(self) -> None:
-        """Let it end by itself, so that libraries tidy up; then see that it has ended."""
+        """Let the worker end by itself, so that libraries can clean up; then make sure that it ended."""
         left: list[psutil.Process] = []
-        with suppress(psutil.Error):  # once it has ended, nobody knows any more whose they were
+        with suppress(psutil.Error):  # its children can't be found once it has ended
             left = self.watched.children(recursive=True)
         with suppress(OSError):
             self.process.stdin.close()  # type: ignore[union-attr]
@@ -198,7 +198,7 @@ class WorkerProcess:
 
 
 def open_errors() -> BinaryIO:
-    """A file in memory, where the system has such, so that a full disk is nobody's fault."""
+    """A file in memory where the system supports it, so that a full disk can't fail a case."""
     if hasattr(os, "memfd_create"):
         return os.fdopen(os.memfd_create("tiebreak-errors", os.MFD_CLOEXEC), "w+b")
     return cast(BinaryIO, tempfile.TemporaryFile())

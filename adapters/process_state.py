@@ -1,7 +1,7 @@
-"""What a call of the backend may leave changed in its process, noticed and put back before the next case.
+"""The state of the process that a backend's call may change, compared and restored before the next case.
 
-What changes numbers (how the processor rounds, flushes and traps) is a fault of the case that left it so. The rest is
-put back without a word. Where that can't be done the process is spoiled: its worker is replaced, which costs no case.
+A changed floating-point mode would change numbers, so it is a fault of the case that left it. Everything else is
+restored silently. What can't be restored spoils the process: its worker is replaced, which costs no case.
 """
 
 from __future__ import annotations
@@ -21,12 +21,14 @@ import numpy as np
 from tiebreak.adapters.float_mode import FloatMode
 
 LIMITS = tuple(getattr(resource, f"RLIMIT_{name}") for name in ("AS", "DATA", "STACK", "NOFILE", "FSIZE", "CPU"))
-ENVIRONMENT: dict[bytes, bytes] = vars(os.environ)["_data"]  # decoded at each look it would take longer than a case
+ENVIRONMENT: dict[bytes, bytes] = vars(os.environ)[
+    "_data"
+]  # raw bytes: decoding them each time would take longer than a case
 TIMERS = (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF)
 
 
 class ProcessState:
-    """The state before a call. `put_back` after it says what would have changed numbers, and whether all is well."""
+    """The state before a call, which `put_back` compares and restores after it."""
 
     def __init__(self) -> None:
         self.floats = FloatMode()
@@ -39,11 +41,11 @@ class ProcessState:
         self.streams = sys.stdin, sys.stdout, sys.stderr
         self.collecting = gc.isenabled()
         self.limits = [resource.getrlimit(which) for which in LIMITS]
-        self.files = files()
+        self.files = standard_files()
 
     def put_back(self) -> tuple[list[str], bool]:
-        """What was left changed that would falsify numbers; whether something can't be put back."""
-        if sys.gettrace() is not self.trace:  # first, since these run in everything that follows
+        """Restore the state; what was changed of the floating-point mode, and whether something can't be restored."""
+        if sys.gettrace() is not self.trace:  # first, since these hooks run in everything that follows
             sys.settrace(self.trace)
         if sys.getprofile() is not self.profile:
             sys.setprofile(self.profile)
@@ -59,7 +61,7 @@ class ProcessState:
             np.seterr(**self.numpy)
         decimal.setcontext(self.decimal.copy())
         if warnings.filters != self.filters:
-            warnings.simplefilter("default", append=True)  # tells those who remember what the filters said
+            warnings.simplefilter("default", append=True)  # invalidates cached decisions of the filters
             warnings.filters[:] = self.filters  # type: ignore[index]
         if locale.setlocale(locale.LC_ALL) != self.language:
             locale.setlocale(locale.LC_ALL, self.language)
@@ -67,11 +69,11 @@ class ProcessState:
         sys.stdin, sys.stdout, sys.stderr = self.streams
         if gc.isenabled() != self.collecting:
             gc.enable() if self.collecting else gc.disable()
-        for timer in TIMERS:  # an alarm would end the worker in somebody else's case
+        for timer in TIMERS:  # an alarm would end the worker during another case
             signal.setitimer(timer, 0)
 
     def put_back_folder(self) -> bool:
-        """The current folder and the environment; whether that worked."""
+        """Restore the current folder and the environment; whether that worked."""
         if self.environment != ENVIRONMENT:
             os.environ.clear()
             os.environ.update({os.fsdecode(name): os.fsdecode(value) for name, value in self.environment.items()})
@@ -83,7 +85,7 @@ class ProcessState:
         return True
 
     def put_back_limits(self) -> bool:
-        """Whether all limits are what they were; one that was lowered for good can't be."""
+        """Restore the resource limits; whether that worked: a lowered hard limit can't be raised again."""
         for which, limits in zip(LIMITS, self.limits, strict=True):
             if resource.getrlimit(which) != limits:
                 try:
@@ -93,9 +95,9 @@ class ProcessState:
         return True
 
     def is_whole(self) -> bool:
-        """Whether the standard streams are open and modules loaded, which nobody can give back."""
+        """Whether the standard streams are open and numpy is loaded; neither can be restored."""
         closed = any(stream is not None and stream.closed for stream in self.streams)
-        return not closed and files() == self.files and "numpy" in sys.modules
+        return not closed and standard_files() == self.files and "numpy" in sys.modules
 
 
 def current_folder() -> str:
@@ -104,8 +106,8 @@ def current_folder() -> str:
     return ""
 
 
-def files() -> list[int]:
-    """Which files the standard descriptors are; none of them if one is closed."""
+def standard_files() -> list[int]:
+    """The inodes of the three standard descriptors; empty if one is closed."""
     try:
         return [os.fstat(descriptor).st_ino for descriptor in (0, 1, 2)]
     except OSError:

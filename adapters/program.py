@@ -1,7 +1,7 @@
 """Answers Tiebreak from a program of its own: `serve(backend)`, for `tiebreak run -b "exec:python3 my_program.py"`.
 
-This file may be copied elsewhere and used alone, under any name: it needs Python 3.7 or later and NumPy, and ml_dtypes
-only for the types that NumPy lacks. The frames are specified in docs/external-programs.md.
+This file may be copied and used alone, under any name. It needs Python 3.7 or later and NumPy, and ml_dtypes only for
+types that NumPy lacks. docs/external-programs.md specifies the frames.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ PROTOCOL = 1
 PLAIN = ("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64",
          "float16", "float32", "float64")
 # fmt: on
-# The carrier on the wire of a type of fewer than 8 bits, one element a byte, and its least and greatest value in it.
+# Types of fewer than 8 bits travel one element per byte: the byte's type, and the least and greatest value in it.
 SMALL = {
     "bool": ("uint8", 0, 1),
     "int2": ("int8", -2, 1),
@@ -45,7 +45,7 @@ class TensorType(NamedTuple):
 
 
 class Node(NamedTuple):
-    """What compile() gets; see docs/writing-a-backend.md. `constants` is empty: every input comes at run time."""
+    """The argument of compile(); see docs/writing-a-backend.md. `constants` is empty: all inputs come at run time."""
 
     operator: str
     opset: int
@@ -58,8 +58,8 @@ class Node(NamedTuple):
 def serve(backend: Any) -> None:
     """Answer the requests on standard input until it ends.
 
-    `backend` is what docs/writing-a-backend.md describes: name, version and compile(node); operators and attest() are
-    optional, and attest() is asked before the first node. What anything prints goes to standard error.
+    `backend` is described in docs/writing-a-backend.md: it has name, version and compile(node). operators and attest()
+    are optional; attest() is called before the first node. Whatever is printed goes to standard error.
     """
     requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
@@ -80,9 +80,9 @@ def answer(
         if request["request"] == "hello":
             return hello(backend, request["protocol"]), []
         if request["request"] == "compile":
-            compiled[request["id"]] = backend.compile(node_of(request["node"]))
+            compiled[request["id"]] = backend.compile(parse_node(request["node"]))
             return {"status": "ok"}, []
-        return {"status": "ok"}, checked(compiled[request["node"]](*inputs))
+        return {"status": "ok"}, output_arrays(compiled[request["node"]](*inputs))
     except Unsupported as reason:
         return {"status": "unsupported", "message": str(reason)}, []
     except Exception as error:
@@ -104,11 +104,11 @@ def hello(backend: Any, protocol: int) -> dict[str, Any]:
 
 
 def text_or_null(value: Any) -> Any:
-    """What is no text is not made one: the other side says that it is missing."""
+    """The value if it is text, else None, so that Tiebreak reports it as missing."""
     return value if isinstance(value, str) else None
 
 
-def node_of(data: Mapping[str, Any]) -> Node:
+def parse_node(data: Mapping[str, Any]) -> Node:
     attributes = {name: tuple(v) if isinstance(v, list) else v for name, v in data["attributes"].items()}
     inputs, outputs = (
         tuple(TensorType(tensor["name"], dtype_named(tensor["dtype"])) for tensor in data[side])
@@ -117,15 +117,15 @@ def node_of(data: Mapping[str, Any]) -> Node:
     return Node(data["operator"], data["opset"], attributes, inputs, outputs, {})
 
 
-def checked(outputs: Any) -> list[Any]:
-    """The outputs as arrays; TypeError if they are none."""
+def output_arrays(outputs: Any) -> list[Any]:
+    """The outputs as arrays. TypeError unless they are a tuple of arrays."""
     if not isinstance(outputs, (tuple, list)) or not all(isinstance(o, (np.ndarray, np.generic)) for o in outputs):
         raise TypeError(f"run() returned {type(outputs).__name__}, not a tuple of numpy arrays")
     return [np.asarray(output) for output in outputs]
 
 
 def dtype_named(name: str) -> np.dtype[Any]:
-    """The dtype of a name in a header; Unsupported for one that only ml_dtypes has, where that is not installed."""
+    """The dtype with this name. Unsupported if it needs ml_dtypes and that is not installed."""
     if name in PLAIN:
         return np.dtype(name)
     try:
@@ -139,11 +139,11 @@ def dtype_named(name: str) -> np.dtype[Any]:
 
 def read_tensor(stream: BinaryIO, tensor: Mapping[str, Any]) -> Any:
     dtype = dtype_named(tensor["dtype"])
-    return array_of(dtype, tensor["shape"], stream.read(int(np.prod(tensor["shape"])) * dtype.itemsize))
+    return array_from_words(dtype, tensor["shape"], stream.read(int(np.prod(tensor["shape"])) * dtype.itemsize))
 
 
-def array_of(dtype: np.dtype[Any], shape: Sequence[int], data: bytes | bytearray) -> Any:
-    """A fresh array from raw little-endian words; ValueError for a byte that is no value of a type of fewer bits."""
+def array_from_words(dtype: np.dtype[Any], shape: Sequence[int], data: bytes | bytearray) -> Any:
+    """A new array from raw little-endian words. ValueError for a byte that is no value of a smaller type."""
     words = np.frombuffer(data, f"<u{dtype.itemsize}").astype(f"u{dtype.itemsize}")
     if dtype.name not in SMALL:
         return words.view(dtype).reshape(shape)
@@ -155,19 +155,19 @@ def array_of(dtype: np.dtype[Any], shape: Sequence[int], data: bytes | bytearray
 
 
 def raw(array: Any) -> bytes:
-    """The elements as little-endian words, in C order; of a type of fewer than 8 bits one element a byte."""
+    """The elements as little-endian words in C order; types of fewer than 8 bits take one byte per element."""
     if array.dtype.name in SMALL and not array.dtype.name.startswith("float"):
         array = array.astype(SMALL[array.dtype.name][0])
     size = array.dtype.itemsize
     return bytes(np.ascontiguousarray(array).view(f"u{size}").astype(f"<u{size}").tobytes())
 
 
-def described(arrays: Sequence[Any]) -> list[dict[str, Any]]:
-    """A header's "tensors"."""
+def tensor_headers(arrays: Sequence[Any]) -> list[dict[str, Any]]:
+    """The "tensors" of a header: each array's dtype and shape."""
     return [{"dtype": array.dtype.name, "shape": list(array.shape)} for array in arrays]
 
 
 def write_frame(stream: BinaryIO, header: Mapping[str, Any], arrays: Sequence[Any]) -> None:
-    line = json.dumps({**header, "tensors": described(arrays)}) + "\n"
+    line = json.dumps({**header, "tensors": tensor_headers(arrays)}) + "\n"
     stream.write(b"".join([line.encode(), *map(raw, arrays)]))
     stream.flush()

@@ -1,4 +1,4 @@
-"""`exec:COMMAND`: the words of a program to start, and why it can't be started."""
+"""`exec:COMMAND`: the command split into words, and why a program can't be started."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ EXEC = "exec:"
 
 
 def program_words(command: str) -> list[str]:
-    """The words of a command line, split as a POSIX shell does; InvalidInput if the first is no program to start."""
+    """The words of a command line, split as in a POSIX shell. InvalidInput unless the first one is a program."""
     try:
         words = shlex.split(command)
     except ValueError as error:

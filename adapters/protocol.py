@@ -1,4 +1,4 @@
-"""What a backend is: a name, a version and `compile(node)`. Structural, so nothing needs to be inherited."""
+"""The protocol of a backend: a name, a version and `compile(node)`. It is structural: no base class is needed."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from typing import Protocol, runtime_checkable
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 
-# A compiled node: inputs in the spec's order, an absent optional one left off; a tuple of outputs.
-# May raise Unsupported for inputs that it cannot take.
+# A compiled node. It takes the inputs in the spec's order, without an absent optional one, and returns a tuple of
+# outputs. It may raise Unsupported for inputs that it can't take.
 Run = Callable[..., tuple[Array, ...]]
 
 
 @runtime_checkable
 class Backend(Protocol):
-    """A real implementation under test.
+    """An implementation under test.
 
     Optional attributes:
 
-    `operators`: the ids that it claims to implement (absent: all).
-    `takes_constants`: true if compile() builds `node.constants` in; without it no such node reaches it.
-    `always_constant`: ids of operators whose parameters it builds in even where the node has no constants.
-    `attest()`: a mapping of text to text that says what really ran (library file, provider, instruction set, settings);
-    it depends on which nodes were compiled in this process, and on nothing else that happened.
+    `operators`: the ids of the operators that it claims to implement; absent means all.
+    `takes_constants`: true if compile() builds `node.constants` in. Otherwise it never gets a node with constants.
+    `always_constant`: the ids of operators whose parameters it builds in even if the node has no constants.
+    `attest()`: a mapping of text to text that says what really ran: library file, provider, instruction set, settings.
+    It may depend on the nodes that were compiled in this process, and on nothing else that happened.
     `reproducer(node, inputs)`: Python lines, without Tiebreak, that assign `outputs` and `library`; see reproducer.py.
     """
 
@@ -31,5 +31,5 @@ class Backend(Protocol):
     version: str
 
     def compile(self, node: Node) -> Run:
-        """A callable for this node; raises Unsupported("reason") for what the backend cannot do."""
+        """A callable for this node. Raises Unsupported("reason") for what the backend can't do."""
         ...

@@ -1,4 +1,4 @@
-"""Finds backends: installed by entry point; others as module:attribute, path/to/file.py:attribute, exec:COMMAND."""
+"""Finds backends by entry point, module:attribute, path/to/file.py:attribute or exec:COMMAND."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 GROUP = "tiebreak.backends"
-# The extra of a built-in backend, where it is not the backend's own name.
+# The extra that installs a built-in backend, if it differs from the backend's name.
 EXTRAS = {
     "onnx-reference": "onnx",
     "onnxruntime-no-optimisation": "onnxruntime",
@@ -33,14 +33,14 @@ EXTRAS = {
 
 
 def registered() -> dict[str, EntryPoint]:
-    """Entry points of the group, by name, without loading any."""
-    from importlib.metadata import entry_points  # a worker that starts often need not
+    """The entry points of backends by name, without loading any."""
+    from importlib.metadata import entry_points  # slow to import, and most workers don't need it
 
     return {point.name: point for point in sorted(entry_points(group=GROUP), key=lambda point: point.name)}
 
 
 def check_spec(spec: str) -> str:
-    """The spec, if it names something that can be looked for; else InvalidInput with the known names."""
+    """The spec, if it may name a backend. Otherwise InvalidInput with the known names."""
     if spec in registered():
         return spec
     if spec.startswith(EXEC):
@@ -61,9 +61,9 @@ def check_spec(spec: str) -> str:
 
 
 def spec_from_file(written: str, named: str, file: str) -> str:
-    """The backend that a file from anywhere is about: one of Tiebreak's own, or what a person `named` as well.
+    """The backend that a file is about: a registered one, or the one that the user `named`.
 
-    Whatever else a file names is code or a command that it would have us run: InvalidInput.
+    Raises InvalidInput for any other spec: it would let a file choose code or a command to run.
     """
     if named:
         return check_spec(named)
@@ -73,10 +73,10 @@ def spec_from_file(written: str, named: str, file: str) -> str:
     raise InvalidInput(f"{file}: its backend is {shown!r}, which is not run because a file says so: name it yourself")
 
 
-def load(spec: str) -> Backend:
-    """The backend object that a spec names; a class or function is called without arguments.
+def load_backend(spec: str) -> Backend:
+    """The backend object that a spec names. A class or function is called without arguments.
 
-    Raises InvalidInput for a missing module, attribute or method; whatever the user's code raises goes through.
+    Raises InvalidInput for a missing module, attribute or method. Exceptions of the user's code pass through.
     """
     if spec.startswith(EXEC):
         from tiebreak.adapters.external import External
@@ -93,7 +93,7 @@ def load(spec: str) -> Backend:
 
 
 def install_command(name: str) -> str:
-    """What to type for a built-in backend."""
+    """The command that installs a built-in backend."""
     if name == "ngraph":
         return "tiebreak backends install ngraph"
     return f"pip install 'tiebreak[{EXTRAS.get(name, name)}]'"
@@ -118,11 +118,11 @@ def load_module(name: str) -> Any:
     except ModuleNotFoundError as error:
         if error.name is not None and f"{name}.".startswith(f"{error.name}."):
             raise missing from None
-        raise  # one that the module itself wants
+        raise  # the module itself imports something that is missing
 
 
 def load_file(path: Path) -> Any:
-    """The module in a file, whose folder is importable to it as for a script."""
+    """The module in a file. As for a script, its folder is put on sys.path."""
     sys.path.insert(0, str(path.resolve().parent))
     spec = importlib.util.spec_from_file_location(f"tiebreak_user_{path.stem}", path)
     if spec is None or spec.loader is None:

@@ -1,4 +1,4 @@
-"""What a worker's lines say, checked, since a backend shares its process."""
+"""Parses and checks a worker's replies; the backend shares the worker's process and may have corrupted them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
-from tiebreak.adapters.answering import text_of
+from tiebreak.adapters.answering import safe_text
 from tiebreak.adapters.arena import Arena
 from tiebreak.adapters.frames import BrokenFrame
 from tiebreak.adapters.outcome import Outcome
@@ -20,9 +20,9 @@ STATUSES = ("ok", "unsupported", "error")
 
 
 def hello_of(worker: WorkerProcess, spec: str) -> dict[str, Any]:
-    """What a worker that has just begun says of its backend; where it raises, the worker is gone.
+    """What a new worker says about its backend. If this raises, the worker has been ended.
 
-    Raises InvalidInput for a spec that is wrong, MachineryFailed if the backend can't be had.
+    Raises InvalidInput for a wrong spec, MachineryFailed if the backend can't be started.
     """
     try:
         hello = parse_hello(worker.read_line(time.monotonic() + START_LIMIT))
@@ -40,14 +40,14 @@ def hello_of(worker: WorkerProcess, spec: str) -> dict[str, Any]:
 
 
 def parse_hello(hello: Mapping[str, Any]) -> dict[str, Any]:
-    """What the worker says first, checked; BrokenFrame for anything else."""
+    """The worker's first line, checked. BrokenFrame for anything else."""
     try:
         if hello["status"] != "ready":
-            return {"status": "failed", "kind": str(hello["kind"]), "message": text_of(hello["message"], 2000)}
+            return {"status": "failed", "kind": str(hello["kind"]), "message": safe_text(hello["message"], 2000)}
         operators = hello["operators"]
-        claimed = None if operators is None else [text_of(name, 200) for name in operators]
-        name, version = (text_of(hello[key], 200) for key in ("name", "version"))
-        built_in = [text_of(name, 200) for name in hello["always_constant"]]
+        claimed = None if operators is None else [safe_text(name, 200) for name in operators]
+        name, version = (safe_text(hello[key], 200) for key in ("name", "version"))
+        built_in = [safe_text(name, 200) for name in hello["always_constant"]]
         return {
             "status": "ready",
             "name": name,
@@ -60,25 +60,25 @@ def parse_hello(hello: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def parse_reply(arena: Arena, reply: Mapping[str, Any], number: int) -> Outcome:
-    """The outcome that a worker's line tells, checked; BrokenFrame for anything else."""
+    """The outcome in a worker's line, checked. BrokenFrame for anything else."""
     try:
         if reply["case"] != number or reply["status"] not in STATUSES:
             raise BrokenFrame("a reply to another case")
         outputs = tuple(arena.get(tensor) for tensor in reply["tensors"])
-        text, seconds = text_of(reply["message"], 2000), duration(reply["seconds"])
+        text, seconds = safe_text(reply["message"], 2000), duration(reply["seconds"])
         return Outcome(reply["status"], outputs, text, seconds, str(reply["fault"]), bool(reply["refused"]))
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise BrokenFrame(f"not a reply: {error}") from None
 
 
 def duration(seconds: Any) -> float:
-    """Seconds by a clock that a backend may have put out of order; 0 if they can't be."""
+    """Seconds measured in the worker; 0 if they are impossible, since a backend may tamper with clocks."""
     found = float(seconds)
     return found if math.isfinite(found) and found >= 0 else 0.0
 
 
 def raise_for(spec: str, hello: Mapping[str, Any]) -> NoReturn:
-    """The exception for a backend that did not load."""
+    """Raise the exception for a backend that did not load."""
     message = str(hello["message"])
     if hello["kind"] == "usage":
         raise InvalidInput(message)

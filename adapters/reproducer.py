@@ -1,8 +1,8 @@
-"""Standalone scripts that show one discrepancy in the library's own words, without Tiebreak.
+"""Standalone scripts that show one discrepancy with the library's own API, without Tiebreak.
 
-A backend may have `reproducer(node, inputs) -> str`: Python lines that, with the node's inputs bound to arrays of their
-own names, assign `outputs` (a tuple of arrays) and `library` (name and version). Here they get their frame: inputs from
-bits before them, the comparison after them.
+A backend may have `reproducer(node, inputs) -> str`. Its Python lines find the node's inputs bound to arrays by name,
+and assign `outputs` (a tuple of arrays) and `library` (name and version). This module adds the rest of the script: the
+inputs bit by bit before those lines, and the comparison after them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tiebreak.golden.problem import Array
 
 WORDS_A_LINE = 8
 LONGEST_LIST = 4096  # elements
-MOST_VALUES = 64  # different ones of a longer array that is told by its places
+MOST_VALUES = 64  # distinct values of a longer array, which is written as places by value
 
 
 FILLED = """
@@ -34,9 +34,9 @@ def filled(size, common, word, places):
 
 @dataclass(frozen=True)
 class WantedElement:
-    """One element of one output and the bits that would be right, with decimals; `any_nan` lets every NaN pass.
+    """One element of one output; `right` maps the bits that would be right to decimals. `any_nan` accepts every NaN.
 
-    `operands` are (name, bits, decimal) of what goes into the element, as the record has them.
+    `operands` are the (name, bits, decimal) of the element's operands, as recorded.
     """
 
     output: int
@@ -48,10 +48,10 @@ class WantedElement:
     recorded_nan: bool = False
 
 
-def script(title: str, node: Node, inputs: Sequence[Array], wanted: WantedElement, lines: str) -> str:
-    """The whole script: exit status 1 while the element is wrong, 0 once it is right, 2 if it can't be run."""
+def discrepancy_script(title: str, node: Node, inputs: Sequence[Array], wanted: WantedElement, lines: str) -> str:
+    """The script's text. It exits with 1 while the element is wrong, 0 once it is right, 2 if it can't be run."""
     parts = [
-        f'"""{one_line(title)}\n\n'
+        f'"""{safe_in_source(title)}\n\n'
         "Exits with 1 while the result is wrong, with 0 once it is right, with 2 if the library can't be run.\n"
         '"""',
         "import os\nimport sys\n\n\n" + FAILED,
@@ -63,7 +63,7 @@ def script(title: str, node: Node, inputs: Sequence[Array], wanted: WantedElemen
 
 
 def input_lines(node: Node, inputs: Sequence[Array], lines: str) -> list[str]:
-    """The imports, then each input bit for bit under its own name; and before them what these or `lines` call."""
+    """The imports, the helper that the lines need, and each input bit by bit under its own name."""
     extension = any(array.dtype.name in EXTENSION_TYPES for array in inputs)
     arrays = [f"{tensor.name} = {array_source(array)}" for tensor, array in zip(node.inputs, inputs, strict=True)]
     imports = ("import ml_dtypes\n" if extension else "") + "import numpy as np"
@@ -80,13 +80,13 @@ sys.excepthook = failed
 """.strip("\n")
 
 
-def one_line(text: str) -> str:
-    """Text that can't end a docstring or a comment."""
+def safe_in_source(text: str) -> str:
+    """Text on one line that can't end a docstring or a comment."""
     return "".join(c if c.isprintable() and c not in '"\\' else "?" for c in text)[:300]
 
 
 def array_source(array: Array) -> str:
-    """A NumPy expression that makes the array bit for bit."""
+    """A NumPy expression for an array with exactly these bits."""
     word = f"uint{8 * array.dtype.itemsize}"
     words = np.ascontiguousarray(array).view(word).reshape(-1)
     digits = 2 + 2 * array.dtype.itemsize
@@ -99,7 +99,7 @@ def array_source(array: Array) -> str:
 
 
 def filled_source(words: Array, word: str, digits: int) -> str:
-    """A large array of few values: the commonest everywhere, the others put at their places."""
+    """An expression for a large array of few values: the commonest value, and the places of all others."""
     values, counts = np.unique(words, return_counts=True)
     common = values[counts.argmax()]
     puts = [
@@ -119,10 +119,11 @@ def verdict_source(node: Node, wanted: WantedElement) -> str:
     output = node.outputs[wanted.output]
     word, digits = f"uint{8 * output.dtype.itemsize}", 2 + 2 * output.dtype.itemsize
     mask = (1 << min(ELEMENT_TYPES[output.dtype.name].bits, 64)) - 1
-    right = ", ".join(f'{code & mask:#0{digits}x}: "{one_line(text)}"' for code, text in wanted.right.items())
+    right = ", ".join(f'{code & mask:#0{digits}x}: "{safe_in_source(text)}"' for code, text in wanted.right.items())
     recorded = "a NaN" if wanted.recorded_nan else f"{wanted.recorded & mask:#0{digits}x}"
     operands = ", ".join(
-        f"{one_line(name)} = {one_line(bits)} ({one_line(value)})" for name, bits, value in wanted.operands
+        f"{safe_in_source(name)} = {safe_in_source(bits)} ({safe_in_source(value)})"
+        for name, bits, value in wanted.operands
     )
     return f'''
 RIGHT = {{{right}}}

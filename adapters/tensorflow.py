@@ -1,4 +1,4 @@
-"""TensorFlow's own operators, eager and on the CPU; which node goes to which is said by the modules beside this one."""
+"""TensorFlow's raw operators, run eagerly on the CPU. The other tensorflow_* modules map nodes to operators."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from tiebreak.adapters import tensorflow_fake, tensorflow_ngraph, tensorflow_qua
 from tiebreak.adapters.platform_facts import instruction_sets
 from tiebreak.adapters.protocol import Run
 from tiebreak.adapters.tensorflow_raw import RawOperators
-from tiebreak.adapters.tensorflow_source import ONEDNN, reproducer_source
+from tiebreak.adapters.tensorflow_source import ONEDNN, raw_operator_source
 from tiebreak.golden.errors import MachineryFailed, Unsupported
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 
 DEVICE = "/CPU:0"
 
-# By operator id: (the backend, a node) to a callable for that node.
+# By operator id: a function of the backend and a node that returns a callable for the node.
 COMPILERS: dict[str, Callable[[RawOperators, Node], Run]] = {
     **tensorflow_ngraph.COMPILERS,
     **tensorflow_quantize.COMPILERS,
@@ -26,7 +26,7 @@ COMPILERS: dict[str, Callable[[RawOperators, Node], Run]] = {
 
 
 class TensorFlow:
-    """`onednn` None leaves oneDNN as TensorFlow ships it; False turns it off, which needs a process of its own."""
+    """`onednn` None keeps TensorFlow's default; False turns oneDNN off for the whole process."""
 
     operators = frozenset(COMPILERS)
 
@@ -49,7 +49,7 @@ class TensorFlow:
         return run
 
     def call(self, operation: str, **arguments: Any) -> Any:
-        """What tf.raw_ops gives; Unsupported with TensorFlow's own message if it refuses."""
+        """The result of a function of tf.raw_ops. Unsupported with TensorFlow's own message if it refuses."""
         errors = self.library.errors
         try:
             with self.library.device(DEVICE):
@@ -62,8 +62,8 @@ class TensorFlow:
         return result
 
     def reproducer(self, node: Node, inputs: Sequence[Array]) -> str:
-        """Source of a script's part in TensorFlow's own API; see protocol.Backend."""
-        return reproducer_source(node)
+        """Python lines that call TensorFlow's own API; see protocol.Backend."""
+        return raw_operator_source(node)
 
     def attest(self) -> dict[str, str]:
         return {
@@ -83,7 +83,7 @@ def without_onednn() -> TensorFlow:
 
 
 def onednn_state() -> str:
-    """Whether oneDNN kernels are on, as TensorFlow's own switch says."""
+    """Whether TensorFlow says that oneDNN kernels are on: "on", "off" or "unknown"."""
     try:
         from tensorflow.python.util import _pywrap_util_port
     except ImportError:

@@ -1,7 +1,7 @@
 """TensorFlow's fake quantization: the raw operators, run eagerly, for nodes of the same name.
 
-Attributes and inputs have TensorFlow's own names. What it refuses, or has no kernel for, is unsupported with its own
-message.
+Attributes and inputs have TensorFlow's own names. A node that TensorFlow refuses, or has no kernel for, is unsupported
+with TensorFlow's message.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 
 
-def compiled(name: str) -> Callable[[RawOperators, Node], Run]:
-    """A compiler of nodes into calls of one raw operator."""
+def compiler_of(name: str) -> Callable[[RawOperators, Node], Run]:
+    """A function that compiles nodes to calls of one raw operator."""
 
     def compile_node(backend: RawOperators, node: Node) -> Run:
         names = [tensor.name for tensor in node.inputs]
@@ -31,6 +31,6 @@ def compiled(name: str) -> Callable[[RawOperators, Node], Run]:
 
 
 COMPILERS: dict[str, Callable[[RawOperators, Node], Run]] = {
-    f"tensorflow.{name}": compiled(name)
+    f"tensorflow.{name}": compiler_of(name)
     for name in ("FakeQuantWithMinMaxVars", "FakeQuantWithMinMaxVarsPerChannel", "QuantizeAndDequantizeV4")
 }

@@ -1,4 +1,4 @@
-"""QuantizeV2 in SCALED mode for the ngraph.Quantize cases to which it is equal by its own document.
+"""QuantizeV2 in SCALED mode, for the ngraph.Quantize cases that its document makes equal.
 
 QuantizeV2 SCALED gives round(min(max_range, max(min_range, x)) * scale_factor), where scale_factor is the largest
 factor that keeps [min_range, max_range] inside the output type. With min_range = lowest * s and max_range =
@@ -26,13 +26,13 @@ ROUND_MODES = {
 TYPES = ("int8", "uint8", "int16", "uint16")
 
 
-def quantize(backend: RawOperators, node: Node) -> Run:
+def compile_quantize(backend: RawOperators, node: Node) -> Run:
     quantized, library = node.outputs[0].dtype.name, backend.library
-    refuse(node, quantized)
+    refuse_unequal(node, quantized)
     axes = node.attributes.get("axes", ())
 
     def run(x: Array, scale: Array, zero_point: Array) -> tuple[Array, ...]:
-        low, high = ranges(scale, zero_point, quantized)
+        low, high = ranges_of_scale(scale, zero_point, quantized)
         result = backend.call(
             "QuantizeV2",
             input=x,
@@ -50,8 +50,8 @@ def quantize(backend: RawOperators, node: Node) -> Run:
     return run
 
 
-def refuse(node: Node, quantized: str) -> None:
-    """Unsupported for nodes that QuantizeV2 SCALED is not equal to."""
+def refuse_unequal(node: Node, quantized: str) -> None:
+    """Raise Unsupported for nodes that QuantizeV2 SCALED does not equal."""
     if node.round_mode not in ROUND_MODES:
         raise Unsupported(f"QuantizeV2 has no {node.round_mode}; it has {', '.join(ROUND_MODES.values())}")
     if node.inputs[0].dtype != np.float32:
@@ -62,8 +62,8 @@ def refuse(node: Node, quantized: str) -> None:
         raise Unsupported("QuantizeV2 has one axis at most")
 
 
-def ranges(scale: Array, zero_point: Array, quantized: str) -> tuple[Array, Array]:
-    """min_range and max_range for which scale_factor is 1 / scale; Unsupported where it cannot be exactly so."""
+def ranges_of_scale(scale: Array, zero_point: Array, quantized: str) -> tuple[Array, Array]:
+    """min_range and max_range that make scale_factor exactly 1 / scale. Unsupported if there are none."""
     if np.any(zero_point):
         raise Unsupported("QuantizeV2 SCALED has no zero point")
     mantissa = np.frexp(scale)[0]
@@ -78,4 +78,4 @@ def ranges(scale: Array, zero_point: Array, quantized: str) -> tuple[Array, Arra
     return np.asarray(low, np.float32), np.asarray(high, np.float32)
 
 
-COMPILERS: dict[str, Callable[[RawOperators, Node], Run]] = {"ngraph.Quantize": quantize}
+COMPILERS: dict[str, Callable[[RawOperators, Node], Run]] = {"ngraph.Quantize": compile_quantize}

@@ -1,4 +1,4 @@
-"""TensorFlow's QuantizeV2 and Dequantize, each through its raw operator, attributes as the node has them."""
+"""TensorFlow's QuantizeV2 and Dequantize through their raw operators, with the node's attributes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 
 
-def quantize_v2(backend: RawOperators, node: Node) -> Run:
+def compile_quantize_v2(backend: RawOperators, node: Node) -> Run:
     library, attributes = backend.library, dict(node.attributes)
     plain = getattr(library, attributes["T"])
     attributes["T"] = getattr(library, f"q{attributes['T']}")
@@ -25,7 +25,7 @@ def quantize_v2(backend: RawOperators, node: Node) -> Run:
     return run
 
 
-def dequantize(backend: RawOperators, node: Node) -> Run:
+def compile_dequantize(backend: RawOperators, node: Node) -> Run:
     library, attributes = backend.library, dict(node.attributes)
     attributes["dtype"] = getattr(library, node.output_type)
     stored = getattr(library, f"q{node.input_type}")
@@ -43,6 +43,6 @@ def as_array(tensor: Any) -> Array:
 
 
 COMPILERS: dict[str, Callable[[RawOperators, Node], Run]] = {
-    "tensorflow.QuantizeV2": quantize_v2,
-    "tensorflow.Dequantize": dequantize,
+    "tensorflow.QuantizeV2": compile_quantize_v2,
+    "tensorflow.Dequantize": compile_dequantize,
 }

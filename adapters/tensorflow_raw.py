@@ -1,4 +1,4 @@
-"""What the compilers of TensorFlow's nodes ask of its backend."""
+"""The part of the TensorFlow backend that the compilers of its nodes use."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import Any, Protocol
 
 
 class RawOperators(Protocol):
-    """TensorFlow (`library`) and its raw operators."""
+    """Calls TensorFlow's raw operators; `library` is the module tensorflow."""
 
     library: Any
 
     def call(self, operation: str, **arguments: Any) -> Any:
-        """What tf.raw_ops gives; Unsupported with TensorFlow's own message if it refuses."""
+        """The result of a function of tf.raw_ops. Unsupported with TensorFlow's own message if it refuses."""
         ...

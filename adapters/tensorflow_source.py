@@ -1,4 +1,4 @@
-"""A script's part that calls a raw operator in TensorFlow's own API."""
+"""Python source that calls a raw operator in TensorFlow's own API, for standalone scripts."""
 
 from __future__ import annotations
 
@@ -14,55 +14,61 @@ from tiebreak.golden.nodes import Node
 ONEDNN = "TF_ENABLE_ONEDNN_OPTS"
 
 
-def reproducer_source(node: Node) -> str:
-    """Source that assigns `outputs` and `library`; oneDNN as the environment has it now."""
-    write = {"ngraph.Quantize": scaled, "tensorflow.QuantizeV2": quantize_v2, "tensorflow.Dequantize": dequantize}
+def raw_operator_source(node: Node) -> str:
+    """Source that assigns `outputs` and `library`. It sets oneDNN as in this process."""
+    write = {
+        "ngraph.Quantize": scaled_lines,
+        "tensorflow.QuantizeV2": quantize_v2_lines,
+        "tensorflow.Dequantize": dequantize_lines,
+    }
     return "\n".join(
         (
-            environment(),
+            environment_lines(),
             "import tensorflow as tf\n",
             'with tf.device("/CPU:0"):',
-            *(f"    {line}" for line in write.get(node.operator, fake)(node)),
+            *(f"    {line}" for line in write.get(node.operator, fake_quant_lines)(node)),
             'library = f"tensorflow {tf.__version__}"\n',
         )
     )
 
 
-def environment() -> str:
-    """What must be set before TensorFlow is imported."""
+def environment_lines() -> str:
+    """Source that sets the environment before TensorFlow is imported."""
     value = os.environ.get(ONEDNN)
     onednn = f'os.environ["{ONEDNN}"] = "{value}"' if value is not None else f'os.environ.pop("{ONEDNN}", None)'
     return f'os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")\n{onednn}'
 
 
-def fake(node: Node) -> list[str]:
-    """A real operator of one output."""
-    named = {tensor.name: tensor.name for tensor in node.inputs} | attributes(node)
-    return [called(node.operator.partition(".")[2], named), "outputs = (result.numpy(),)"]
+def fake_quant_lines(node: Node) -> list[str]:
+    """Lines for an operator with one real output."""
+    named = {tensor.name: tensor.name for tensor in node.inputs} | attribute_sources(node)
+    return [call_source(node.operator.partition(".")[2], named), "outputs = (result.numpy(),)"]
 
 
-def quantize_v2(node: Node) -> list[str]:
+def quantize_v2_lines(node: Node) -> list[str]:
     ranges = ("min_range", "max_range")
-    named = {"input": node.inputs[0].name} | {name: name for name in ranges} | attributes(node)
+    named = {"input": node.inputs[0].name} | {name: name for name in ranges} | attribute_sources(node)
     return [
-        called("QuantizeV2", named | {"T": f"tf.q{node.output_type}"}),
+        call_source("QuantizeV2", named | {"T": f"tf.q{node.output_type}"}),
         f"quantized = tf.bitcast(result.output, tf.{node.output_type})",
         "outputs = (quantized.numpy(), result.output_min.numpy(), result.output_max.numpy())",
     ]
 
 
-def dequantize(node: Node) -> list[str]:
+def dequantize_lines(node: Node) -> list[str]:
     names = [tensor.name for tensor in node.inputs]
-    named = dict(zip(("input", "min_range", "max_range"), ("quantized", *names[1:]), strict=True)) | attributes(node)
+    named = dict(zip(("input", "min_range", "max_range"), ("quantized", *names[1:]), strict=True)) | attribute_sources(
+        node
+    )
     return [
         f"quantized = tf.bitcast({names[0]}, tf.q{node.input_type})",
-        called("Dequantize", named | {"dtype": f"tf.{node.output_type}"}),
+        call_source("Dequantize", named | {"dtype": f"tf.{node.output_type}"}),
         "outputs = (result.numpy(),)",
     ]
 
 
-def scaled(node: Node) -> list[str]:
-    """QuantizeV2 in SCALED mode, as tensorflow_ngraph calls it."""
+def scaled_lines(node: Node) -> list[str]:
+    """Lines that call QuantizeV2 in SCALED mode, as tensorflow_ngraph does."""
     x, scale = node.inputs[0].name, node.inputs[1].name
     kind, axes = INTEGER_TYPES[node.output_type], node.attributes.get("axes", ())
     named = {"input": x, "min_range": "low", "max_range": "high", "T": f"tf.q{node.output_type}", "mode": '"SCALED"'}
@@ -70,22 +76,22 @@ def scaled(node: Node) -> list[str]:
     named |= {"axis": str(axes[0] if axes else -1), "ensure_minimum_range": "0.0"}
     return [
         f"low, high = np.float32({kind.lowest}) * {scale}, np.float32({kind.highest}) * {scale}",
-        called("QuantizeV2", named),
+        call_source("QuantizeV2", named),
         f"outputs = (tf.bitcast(result.output, tf.{node.output_type}).numpy(),)",
     ]
 
 
-def attributes(node: Node) -> dict[str, str]:
-    return {name: value_source(value) for name, value in node.attributes.items()}
+def attribute_sources(node: Node) -> dict[str, str]:
+    return {name: literal_source(value) for name, value in node.attributes.items()}
 
 
-def value_source(value: Any) -> str:
+def literal_source(value: Any) -> str:
     if isinstance(value, str):
         return f'"{value}"'
     return f'float("{value}")' if isinstance(value, float) and not math.isfinite(value) else repr(value)
 
 
-def called(operator: str, named: Mapping[str, str]) -> str:
-    """`result = tf.raw_ops.…(…)`, one argument a line."""
+def call_source(operator: str, named: Mapping[str, str]) -> str:
+    """`result = tf.raw_ops.…(…)`, one argument per line."""
     arguments = "".join(f"        {name}={value},\n" for name, value in named.items())
     return f"result = tf.raw_ops.{operator}(\n{arguments}    )"

@@ -1,4 +1,4 @@
-"""PyTorch on the CPU: its classic quantization functions, and the decomposed ones that exported programs hold."""
+"""PyTorch on the CPU: its classic quantization functions, and the decomposed ones of exported programs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from tiebreak.adapters import torch_classic, torch_decomposed, torch_fake
 from tiebreak.adapters.platform_facts import instruction_sets
 from tiebreak.adapters.protocol import Run
-from tiebreak.adapters.torch_calls import Plan, Planner, script
+from tiebreak.adapters.torch_calls import Plan, Planner, call_script
 from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
@@ -18,7 +18,7 @@ CLASSIC: Mapping[str, Planner] = {**torch_classic.PLANNERS, **torch_fake.PLANNER
 
 
 class Torch:
-    """`planners` say by operator id how a node becomes calls; importing `modules` gives torch the functions."""
+    """`planners` plan the calls for a node, by operator id. Importing `modules` registers the functions in torch."""
 
     takes_constants = True
 
@@ -52,7 +52,7 @@ class Torch:
 
     def reproducer(self, node: Node, inputs: tuple[Array, ...]) -> str:
         """Python lines that make the same call and set `outputs` and `library`."""
-        return script(self.plan(node).call(*inputs), node, self.modules)
+        return call_script(self.plan(node).call(*inputs), node, self.modules)
 
     def attest(self) -> dict[str, str]:
         torch = self.library
@@ -77,7 +77,7 @@ def decomposed() -> Torch:
 
 
 def essentials(text: str) -> str:
-    """Of torch.__config__.show(): compiler, libraries with kernels of their own, the capability in use."""
+    """The parts of torch.__config__.show() that matter: compiler, kernel libraries and CPU capability."""
     lines = [line.strip(" -") for line in text.splitlines()]
     telling = ("GCC", "clang", "MSVC", "Intel(R) MKL-DNN", "OpenMP", "CPU capability")
     libraries = [name for name in ("FBGEMM", "PYTORCH_QNNPACK", "XNNPACK") if f"-DUSE_{name}" in text]

@@ -1,4 +1,4 @@
-"""One call into torch, as it is run and as it is written in a reproducer: each argument has a value and a source."""
+"""Calls into torch, to run and to write as source: each argument has a value and a Python expression."""
 
 from __future__ import annotations
 
@@ -15,15 +15,19 @@ from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 
-# torch has tensors of these types by the same names; others, of fewer bits or packed, can't be made from an array.
+# Types that torch has by the same names. Others, packed or of fewer bits, can't be made from an array.
 TYPES = (
     *("float16", "bfloat16", "float32", "float64"),
     *("int8", "uint8", "int16", "uint16", "int32", "uint32"),
     *("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu"),
 )
-# What torch raises for arguments that it does not take; the decomposed functions divide Python numbers.
+# What torch raises for arguments that it refuses. The decomposed functions may divide Python numbers by zero.
 REFUSALS = (RuntimeError, ValueError, AssertionError, ZeroDivisionError)
-FAULTS = ("INTERNAL ASSERT FAILED", "allocate memory", "out of memory")  # no refusals, though RuntimeErrors
+FAULTS = (
+    "INTERNAL ASSERT FAILED",
+    "allocate memory",
+    "out of memory",
+)  # RuntimeErrors with these words are failures, not refusals
 
 
 @dataclass(frozen=True)
@@ -36,7 +40,7 @@ class Argument:
 
 @dataclass(frozen=True)
 class Call:
-    """`torch.<function>(*arguments, **keywords)`, then perhaps a method of the result, without arguments."""
+    """`torch.<function>(*arguments, **keywords)`, and optionally a method `then` of the result without arguments."""
 
     function: str
     arguments: tuple[Argument, ...]
@@ -44,7 +48,7 @@ class Call:
     then: str = ""
 
     def run(self, library: Any) -> Array:
-        """The result as an array; Unsupported with torch's own message if it refuses the arguments."""
+        """The result as an array. Unsupported with torch's own message if torch refuses the arguments."""
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", UserWarning)  # the classic functions are deprecated since 2.13
@@ -52,7 +56,7 @@ class Call:
                     *(argument.value for argument in self.arguments),
                     **{name: argument.value for name, argument in self.keywords.items()},
                 )
-                return array_of(library, attrgetter(self.then)(result)() if self.then else result)
+                return array_from_torch(library, attrgetter(self.then)(result)() if self.then else result)
         except REFUSALS as error:
             if any(fault in str(error) for fault in FAULTS):
                 raise
@@ -67,9 +71,9 @@ class Call:
 
 @dataclass(frozen=True)
 class Plan:
-    """How a node is run: `call` makes the call for its inputs, `probe` is one that shows whether torch takes the types.
+    """How a node is run. `call` makes the call for given inputs; `probe` shows whether torch takes the types.
 
-    `ways` says which functions and overloads that may be.
+    `ways` names the functions and overloads that may be called.
     """
 
     call: Callable[..., Call]
@@ -81,28 +85,28 @@ Planner = Callable[[Any, Node], Plan]
 
 
 def linear_planners(quantize: Planner, dequantize: Planner) -> dict[str, Planner]:
-    """By the ids of the operators that divide by a scale or multiply by one."""
+    """The planners by operator id: `quantize` for operators that divide by a scale, `dequantize` for the others."""
     forth, back = ("onnx.QuantizeLinear", "ngraph.Quantize"), ("onnx.DequantizeLinear", "ngraph.Dequantize")
     return dict.fromkeys(forth, quantize) | dict.fromkeys(back, dequantize)
 
 
-def tensor_of(library: Any, array: Array) -> Any:
-    """A tensor with a copy of the array's bits; NumPy lacks some of the types, so they go as unsigned integers."""
+def torch_tensor(library: Any, array: Array) -> Any:
+    """A tensor with a copy of the array's bits, passed as unsigned integers because NumPy lacks some of the types."""
     if array.dtype.name not in TYPES:
         raise Unsupported(f"torch makes no tensor of {array.dtype.name}")
     bits = np.array(array, order="C").view(f"uint{8 * array.dtype.itemsize}")
     return library.from_numpy(bits).view(getattr(library, array.dtype.name))
 
 
-def array_of(library: Any, tensor: Any) -> Array:
+def array_from_torch(library: Any, tensor: Any) -> Array:
     bits = tensor.contiguous().view(getattr(library, f"uint{8 * tensor.element_size()}"))
     own: Array = bits.numpy().view(numpy_dtype(str(tensor.dtype).removeprefix("torch.")))
     return own
 
 
 def tensor_argument(library: Any, name: str, array: Array, kind: str = "") -> Argument:
-    """An input as a tensor of its own type, or converted to the torch type `kind`."""
-    tensor = tensor_of(library, array)
+    """An input as a tensor of its own type, or converted to torch's type `kind`."""
+    tensor = torch_tensor(library, array)
     if not kind:
         return Argument(tensor, f"tensor({name})")
     return Argument(tensor.to(getattr(library, kind)), f"tensor({name}).to(torch.{kind})")
@@ -112,7 +116,7 @@ def type_argument(library: Any, kind: str) -> Argument:
     return Argument(getattr(library, kind), f"torch.{kind}")
 
 
-def number(value: float | None) -> Argument:
+def number_argument(value: float | None) -> Argument:
     return Argument(value, repr(value))
 
 
@@ -136,8 +140,8 @@ outputs = (array({call}),)
 """
 
 
-def script(call: Call, node: Node, modules: tuple[str, ...] = ()) -> str:
-    """Python lines that make the call with the node's inputs bound to arrays by their names, and set `outputs`."""
+def call_script(call: Call, node: Node, modules: tuple[str, ...] = ()) -> str:
+    """Python lines that make the call and set `outputs`; the node's inputs are arrays bound to their names."""
     own = hasattr(np, node.output_type)
     imports = [*([] if own else ["ml_dtypes"]), "numpy as np", "torch", *modules]
     dtype = f"{'np' if own else 'ml_dtypes'}.{node.output_type}"

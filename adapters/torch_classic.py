@@ -1,14 +1,14 @@
 """torch's classic functions, which make quantized tensors: quantize_per_tensor and _per_channel, Tensor.dequantize.
 
-torch has no public function that makes a quantized tensor of given integers; _make_per_tensor_quantized_tensor and
-_make_per_channel_quantized_tensor are what its own code does that with.
+torch has no public function that makes a quantized tensor from given integers. Its own code uses
+_make_per_tensor_quantized_tensor and _make_per_channel_quantized_tensor, and so does this module.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from tiebreak.adapters.torch_calls import Call, linear_planners, number, type_argument
+from tiebreak.adapters.torch_calls import Call, linear_planners, number_argument, type_argument
 from tiebreak.adapters.torch_linear import LinearArguments, planner
 from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.nodes import Node
@@ -16,11 +16,11 @@ from tiebreak.golden.nodes import Node
 QUANTIZED = {"int8": "qint8", "uint8": "quint8", "int32": "qint32"}
 
 
-def quantize(library: Any, node: Node, of: LinearArguments) -> Call:
+def classic_quantize(library: Any, node: Node, of: LinearArguments) -> Call:
     kind, given = type_argument(library, QUANTIZED[node.output_type]), (of.x, of.scale, of.zero)
     if of.axis is None:
         return Call("quantize_per_tensor", (*given, kind), then="int_repr")
-    return Call("quantize_per_channel", (*given, number(of.axis), kind), then="int_repr")
+    return Call("quantize_per_channel", (*given, number_argument(of.axis), kind), then="int_repr")
 
 
 def refuse_quantize(node: Node) -> None:
@@ -32,11 +32,11 @@ def check_quantized(kind: str) -> None:
         raise Unsupported(f"torch's quantized dtypes are {', '.join(QUANTIZED.values())}, not {kind}")
 
 
-def dequantize(library: Any, node: Node, of: LinearArguments) -> Call:
+def classic_dequantize(library: Any, node: Node, of: LinearArguments) -> Call:
     given = (of.x, of.scale, of.zero)
     if of.axis is None:
         return Call("_make_per_tensor_quantized_tensor", given, then="dequantize")
-    return Call("_make_per_channel_quantized_tensor", (*given, number(of.axis)), then="dequantize")
+    return Call("_make_per_channel_quantized_tensor", (*given, number_argument(of.axis)), then="dequantize")
 
 
 def refuse_dequantize(node: Node) -> None:
@@ -46,6 +46,6 @@ def refuse_dequantize(node: Node) -> None:
 
 
 PLANNERS = linear_planners(
-    planner(quantize, refuse_quantize, "quantize_per_tensor and _per_channel", numbers=False),
-    planner(dequantize, refuse_dequantize, "Tensor.dequantize", numbers=True),
+    planner(classic_quantize, refuse_quantize, "quantize_per_tensor and _per_channel", numbers=False),
+    planner(classic_dequantize, refuse_dequantize, "Tensor.dequantize", numbers=True),
 )

@@ -1,8 +1,8 @@
 """FakeQuantize and FakeQuantWithMinMaxVars as torch.fake_quantize_*, where the documents make them equal.
 
-torch: (min(quant_max, max(quant_min, nearby_int(x / scale) + zero_point)) - zero_point) * scale. With the limits
-low = (quant_min - zero_point) * scale and high = (quant_max - zero_point) * scale, all of it exact and 0 on the grid,
-that is OpenVINO's formula with the same limits on both sides, and TensorFlow's, which then has nothing to adjust.
+torch computes (min(quant_max, max(quant_min, nearby_int(x / scale) + zero_point)) - zero_point) * scale. Let
+low = (quant_min - zero_point) * scale and high = (quant_max - zero_point) * scale, both exact, with 0 on the grid. Then
+this is OpenVINO's formula with equal input and output limits, and TensorFlow's with nothing to adjust.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from tiebreak.adapters.torch_calls import Argument, Call, Plan, number, tensor_argument
+from tiebreak.adapters.torch_calls import Argument, Call, Plan, number_argument, tensor_argument
 from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, decode, encode
 from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.nodes import Node
@@ -26,12 +26,12 @@ def openvino(library: Any, node: Node) -> Plan:
     steps = int(node.attributes["levels"]) - 1
 
     def call(x: Array, input_low: Array, input_high: Array, output_low: Array, output_high: Array) -> Call:
-        if not (same(input_low, output_low) and same(input_high, output_high)):
+        if not (same_values(input_low, output_low) and same_values(input_high, output_high)):
             raise Unsupported("fake_quantize gives its output the limits of its input")
         low, high = np.broadcast_arrays(input_low, input_high)
-        return fake_quantize(library, node, x, low, high, (0, steps))
+        return fake_quantize_call(library, node, x, low, high, (0, steps))
 
-    return plan(library, node, call, (0, steps))
+    return fake_quantize_plan(library, node, call, (0, steps))
 
 
 def tensorflow(library: Any, node: Node) -> Plan:
@@ -40,21 +40,21 @@ def tensorflow(library: Any, node: Node) -> Plan:
     def call(x: Array, low: Array, high: Array) -> Call:
         if np.any(low > 0) or np.any(high < 0):
             raise Unsupported("a range without 0 is moved, which fake_quantize does not do")
-        return fake_quantize(library, node, x, low, high, levels)
+        return fake_quantize_call(library, node, x, low, high, levels)
 
-    return plan(library, node, call, levels)
+    return fake_quantize_plan(library, node, call, levels)
 
 
-def plan(library: Any, node: Node, call: Callable[..., Call], levels: tuple[int, int]) -> Plan:
-    """A plan whose probe has one element and the scale 1."""
+def fake_quantize_plan(library: Any, node: Node, call: Callable[..., Call], levels: tuple[int, int]) -> Plan:
+    """A plan whose probe has one element and scale 1."""
     x = tensor_argument(library, node.inputs[0].name, np.zeros(1, node.inputs[0].dtype))
     given = parameters(library, node, [(1.0, 0)], None)
-    probe = Call("fake_quantize_per_tensor_affine", (x, *given, *map(number, levels)))
+    probe = Call("fake_quantize_per_tensor_affine", (x, *given, *map(number_argument, levels)))
     form = "numbers" if as_numbers(node) else "tensors"
     return Plan(call, probe, f"fake_quantize_per_tensor_affine and _per_channel_affine, parameters as {form}")
 
 
-def same(first: Array, second: Array) -> bool:
+def same_values(first: Array, second: Array) -> bool:
     return bool(np.all(first.astype(np.float64) == second.astype(np.float64)))
 
 
@@ -62,19 +62,19 @@ def as_numbers(node: Node) -> bool:
     return all(tensor.name in node.constants for tensor in node.inputs[1:])
 
 
-def fake_quantize(library: Any, node: Node, x: Array, low: Array, high: Array, levels: tuple[int, int]) -> Call:
+def fake_quantize_call(library: Any, node: Node, x: Array, low: Array, high: Array, levels: tuple[int, int]) -> Call:
     """The call for limits of one shape that broadcasts against x."""
-    axis = axis_of(x.shape, low.shape)
+    axis = limits_axis(x.shape, low.shape)
     limits = zip(*(limit.astype(np.float64).reshape(-1).tolist() for limit in (low, high)), strict=True)
     given = [affine(first, last, levels) for first, last in limits]
-    tensor, ends = tensor_argument(library, node.inputs[0].name, x), map(number, levels)
+    tensor, ends = tensor_argument(library, node.inputs[0].name, x), map(number_argument, levels)
     scale_and_zero = parameters(library, node, given, axis)
     if axis is None:
         return Call("fake_quantize_per_tensor_affine", (tensor, *scale_and_zero, *ends))
-    return Call("fake_quantize_per_channel_affine", (tensor, *scale_and_zero, number(axis), *ends))
+    return Call("fake_quantize_per_channel_affine", (tensor, *scale_and_zero, number_argument(axis), *ends))
 
 
-def axis_of(shape: Sequence[int], limits: Sequence[int]) -> int | None:
+def limits_axis(shape: Sequence[int], limits: Sequence[int]) -> int | None:
     """The one axis of x on which the limits vary; None if there is one pair of limits."""
     varied = [index - len(limits) + len(shape) for index, size in enumerate(limits) if size != 1]
     if len(varied) > 1:
@@ -83,7 +83,7 @@ def axis_of(shape: Sequence[int], limits: Sequence[int]) -> int | None:
 
 
 def affine(low: float, high: float, levels: tuple[int, int]) -> tuple[float, int]:
-    """The scale and zero point that mean these limits exactly; Unsupported if there are none."""
+    """The scale and zero point that mean exactly these limits. Unsupported if there are none."""
     if not (np.isfinite(low) and np.isfinite(high) and low < high):
         raise Unsupported("fake_quantize has no limits that are equal, reversed or not finite")
     scale = (Fraction(high) - Fraction(low)) / (levels[1] - levels[0])
@@ -98,7 +98,7 @@ def affine(low: float, high: float, levels: tuple[int, int]) -> tuple[float, int
 def parameters(library: Any, node: Node, given: Sequence[tuple[float, int]], axis: int | None) -> tuple[Argument, ...]:
     """Scale and zero point: float32 and int32 tensors, or Python numbers where the limits are constants."""
     if axis is None and as_numbers(node):
-        return tuple(map(number, given[0]))
+        return tuple(map(number_argument, given[0]))
     columns: list[list[Any]] = [[scale for scale, _ in given], [zero_point for _, zero_point in given]]
     values = [column if axis is not None else column[0] for column in columns]
     return tuple(

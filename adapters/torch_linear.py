@@ -1,7 +1,7 @@
-"""What torch's classic and decomposed functions share: which nodes they can mean, and the inputs as their arguments.
+"""What torch's classic and decomposed functions share: the nodes that they can express, and their arguments.
 
-A scale that is a constant of the node goes to the overload with Python numbers, one that is an input to the overload
-with tensors. Zero points are int64, as torch's own observers make them.
+A scale that is a constant of the node goes to the overload that takes Python numbers; a scale that is an input goes to
+the overload that takes tensors. Zero points are int64, as torch's own observers make them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tiebreak.adapters.torch_calls import TYPES, Argument, Call, Plan, number, tensor_argument
+from tiebreak.adapters.torch_calls import TYPES, Argument, Call, Plan, number_argument, tensor_argument
 from tiebreak.golden.elements import FLOAT_TYPES, SMALL_FLOAT_TYPES
 from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.nodes import Node
@@ -23,11 +23,11 @@ from tiebreak.golden.rounding import EVEN
 
 @dataclass(frozen=True)
 class LinearArguments:
-    """The inputs of one node as arguments. `axis` is None for one scale for all; only then `as_numbers` may hold."""
+    """The inputs of a node as arguments. `axis` is None if the scale is per tensor; only then may `as_numbers` hold."""
 
     x: Argument
     scale: Argument
-    zero: Argument  # of a node without a zero point, 0 in the form of the scale
+    zero: Argument  # 0 in the form of the scale, if the node has no zero point
     zero_or_none: Argument
     axis: int | None
     as_numbers: bool
@@ -37,10 +37,10 @@ Build = Callable[[Any, Node, LinearArguments], Call]
 
 
 def planner(build: Build, refuse: Callable[[Node], None], ways: str, *, numbers: bool) -> Callable[[Any, Node], Plan]:
-    """A maker of plans. `numbers`: one scale for all is a Python float, whether it is a constant or not."""
+    """A planner. With `numbers`, a per-tensor scale is a Python float whether it is a constant or not."""
 
     def plan(library: Any, node: Node) -> Plan:
-        check(node)
+        check_affine(node)
         refuse(node)
         as_numbers = numbers or node.inputs[1].name in node.constants
         fixed = tensors_of(library, node, node.constants)
@@ -48,14 +48,14 @@ def planner(build: Build, refuse: Callable[[Node], None], ways: str, *, numbers:
         def call(*inputs: Array) -> Call:
             return build(library, node, operands_of(library, node, inputs, fixed, as_numbers))
 
-        probe = build(library, node, operands_of(library, node, smallest(node), {}, as_numbers))
+        probe = build(library, node, operands_of(library, node, probe_inputs(node), {}, as_numbers))
         return Plan(call, probe, f"{ways}, scale {'a number' if as_numbers else 'a tensor'}")
 
     return plan
 
 
-def check(node: Node) -> None:
-    """Unsupported for a node that is no affine quantization to nearest even with one scale or one axis of them."""
+def check_affine(node: Node) -> None:
+    """Raise Unsupported unless the node rounds to nearest even with a per-tensor scale or one axis of scales."""
     if node.operator == "ngraph.Quantize" and node.round_mode != EVEN:
         raise Unsupported(f"torch has no {node.round_mode}, only round to nearest even")
     if len(node.attributes.get("axes", ())) > 1:
@@ -80,12 +80,12 @@ def kinds_of(node: Node) -> list[str]:
 def operands_of(
     library: Any, node: Node, inputs: tuple[Array, ...], fixed: Mapping[str, Argument], as_numbers: bool
 ) -> LinearArguments:
-    """`fixed` has the tensors that were made when the node was compiled."""
+    """The inputs as torch's arguments; `fixed` holds the tensors made when the node was compiled."""
     given = dict(zip((tensor.name for tensor in node.inputs), inputs, strict=False))
     x, scale, *zero_point = given
     for name in zero_point:
         check_integral(given[name])
-    axis = axis_of(node, given[x], given[scale])
+    axis = scale_axis(node, given[x], given[scale])
     as_numbers = as_numbers and axis is None
     by_value = {scale, *zero_point} if as_numbers else set()
     free = {name: array for name, array in given.items() if name not in fixed and name not in by_value}
@@ -93,8 +93,8 @@ def operands_of(
     if as_numbers:
         made[scale] = Argument(float(given[scale].item()), f"float({scale}.item())")
         made |= {name: Argument(int(given[name].item()), f"int({name}.item())") for name in zero_point}
-    absent = number(0) if as_numbers else zeros(library, given[scale].shape)
-    zero, zero_or_none = (made[name] for name in zero_point * 2) if zero_point else (absent, number(None))
+    absent = number_argument(0) if as_numbers else zeros(library, given[scale].shape)
+    zero, zero_or_none = (made[name] for name in zero_point * 2) if zero_point else (absent, number_argument(None))
     return LinearArguments(made[x], made[scale], zero, zero_or_none, axis, as_numbers)
 
 
@@ -103,7 +103,7 @@ def zeros(library: Any, shape: tuple[int, ...]) -> Argument:
 
 
 def tensors_of(library: Any, node: Node, arrays: Mapping[str, Array]) -> dict[str, Argument]:
-    """Arguments by the names of inputs; a zero point becomes int64."""
+    """Tensor arguments by input name; a zero point becomes int64."""
     kinds = {tensor.name: "int64" for tensor in node.inputs[2:]}
     return {name: tensor_argument(library, name, array, kinds.get(name, "")) for name, array in arrays.items()}
 
@@ -114,8 +114,8 @@ def check_integral(zero_point: Array) -> None:
         raise Unsupported("torch's zero_point is an integer")
 
 
-def axis_of(node: Node, x: Array, scale: Array) -> int | None:
-    """The axis, counted from the front, on which the scale varies; None for one scale for all."""
+def scale_axis(node: Node, x: Array, scale: Array) -> int | None:
+    """The axis, counted from the front, along which the scale varies; None if it is per tensor."""
     if node.operator.startswith("ngraph."):
         axes = node.attributes.get("axes", ())
         return int(axes[0]) if axes else None
@@ -127,8 +127,8 @@ def axis_of(node: Node, x: Array, scale: Array) -> int | None:
     return axis % x.ndim
 
 
-def smallest(node: Node) -> tuple[Array, ...]:
-    """Inputs of one element each: x and the zero point 0, the scale 1."""
+def probe_inputs(node: Node) -> tuple[Array, ...]:
+    """Inputs of one element each: x and zero point 0, scale 1."""
     axes = node.attributes.get("axes", ())
     x, scale, *zero_point = (tensor.dtype for tensor in node.inputs)
     shape = (1,) if axes else ()

@@ -1,9 +1,9 @@
 """The worker process: loads one backend and runs the cases that it is sent.
 
-`python -m tiebreak.adapters.worker SPEC FILE [CORES]`, where FILE is the descriptor of the shared memory and CORES are
-the processor's cores to stay on, such as 1,3. Requests come as JSON
-lines on standard input and answers leave, a line for each case, on the original standard output; tensors go through the
-shared memory. Whatever the backend prints goes to standard error, so it can't break a line.
+`python -m tiebreak.adapters.worker SPEC FILE [CORES]`: FILE is the descriptor of the shared memory, and CORES are the
+processor's cores that it may use, such as 1,3. Requests are JSON lines on standard input. Answers are JSON lines, one
+for each case, on the original standard output. Tensors pass through the shared memory. Whatever the backend prints goes
+to standard error, so that it can't break a line.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from json import dumps  # bound now, since a backend may put other things in their place
+from json import dumps  # bound now, since a backend may replace it
 from os import getpid
 from typing import Any, BinaryIO
 
 from tiebreak.adapters import registry
-from tiebreak.adapters.answering import Answerer, LeftChanged, as_header, message_of, place_of
+from tiebreak.adapters.answering import Answerer, LeftChanged, as_header, message_of, raised_at
 from tiebreak.adapters.arena import Arena, put_all
 from tiebreak.adapters.float_mode import FloatMode
 from tiebreak.adapters.frames import BrokenFrame
@@ -36,8 +36,8 @@ from tiebreak.golden.problem import Array
 
 OWN = getpid()
 PR_SET_CHILD_SUBREAPER = 36  # of Linux
-TIDYING = 1.5  # seconds for ending by ourselves when no more requests come
-GRACE = 30.0  # seconds after which a worker that nobody stopped ends itself
+TIDYING = 1.5  # seconds in which the worker may end by itself when no more requests come
+GRACE = 30.0  # seconds beyond the time limits after which a worker that nobody stopped ends itself
 
 
 def main() -> None:
@@ -52,32 +52,32 @@ def main() -> None:
     os.dup2(2, 1)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     try:
-        answerer = Answerer(registry.load(spec))
+        answerer = Answerer(registry.load_backend(spec))
         hello = answerer.describe()
-    except BaseException as error:  # the user's module may do anything, sys.exit included
-        place = "" if kind_of(error) != "error" else place_of(error, "")
-        send(answers, {"status": "failed", "kind": kind_of(error), "message": message_of(error) + place})
+    except BaseException as error:  # a user's module may raise anything, SystemExit included
+        place = "" if load_failure_kind(error) != "error" else raised_at(error, "")
+        send(answers, {"status": "failed", "kind": load_failure_kind(error), "message": message_of(error) + place})
         return
     send(answers, {"status": "ready", **hello})
     for line in requests:
-        if not serve(answerer, arena, json.loads(line), answers):
-            os._exit(0)  # another worker takes over; what this one has spoiled, exit handlers too, is not waited for
+        if not answer_request(answerer, arena, json.loads(line), answers):
+            os._exit(0)  # another worker takes over; exit handlers may be spoiled, so none run
 
 
 def adopt_orphans() -> None:
-    """What the backend starts stays below this process, a daemon too, so that it is found, counted and ended."""
+    """Keep all processes that the backend starts below this one, even daemons, so that they are counted and ended."""
     with suppress(OSError, AttributeError):
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def end_with_parent(requests: int) -> None:
-    """Nobody stops a hanging worker, and what it started, if the parent was killed: the pipe from it is closed then."""
+    """End this process and its children when the parent is gone: its pipe is closed then, even if it was killed."""
     pipe = select.poll()
-    pipe.register(requests, 0)  # which tells of the end only
+    pipe.register(requests, 0)  # reports only that the pipe was closed
     pipe.poll()
     import psutil  # seldom needed
 
-    time.sleep(TIDYING)  # a parent that lives lets us end by ourselves first
+    time.sleep(TIDYING)  # a living parent lets the worker end by itself first
     with suppress(psutil.Error):
         for child in psutil.Process().children(recursive=True):
             child.kill()
@@ -86,14 +86,14 @@ def end_with_parent(requests: int) -> None:
     os._exit(1)
 
 
-def kind_of(error: BaseException) -> str:
+def load_failure_kind(error: BaseException) -> str:
     if isinstance(error, InvalidInput):
         return "usage"
     return "not-installed" if isinstance(error, ModuleNotFoundError) else "error"
 
 
-def serve(answerer: Answerer, arena: Arena, request: Mapping[str, Any], answers: BinaryIO) -> bool:
-    """Answer one request; whether this process can answer more."""
+def answer_request(answerer: Answerer, arena: Arena, request: Mapping[str, Any], answers: BinaryIO) -> bool:
+    """Answer one request; returns whether this process can answer more."""
     if request["request"] == "run":
         return run_batch(answerer, arena, request, answers)
     if request["request"] == "sweep":
@@ -112,15 +112,15 @@ def serve(answerer: Answerer, arena: Arena, request: Mapping[str, Any], answers:
 
 
 def run_batch(answerer: Answerer, arena: Arena, request: Mapping[str, Any], answers: BinaryIO) -> bool:
-    """A line for each case as soon as it is done, so that the one that never comes is the one to blame.
+    """Run a batch. Writes a line for each case as soon as it is done, so that the case without a line is to blame.
 
-    False if a case spoiled the process; the rest of the batch is then left to another.
+    Returns False if a case spoiled the process; another worker then runs the rest of the batch.
     """
     arena.reset(request["free"])
     # Where the backend hangs with the interpreter's lock held, only this ends a worker whose parent was killed.
     most = request["limit"] * len(request["cases"]) + GRACE
-    faulthandler.dump_traceback_later(most, exit=True, file=2)  # sys.stderr may be anything by now
-    state, following = ProcessState(), inputs_of(arena, request["cases"][:1])
+    faulthandler.dump_traceback_later(most, exit=True, file=2)  # not sys.stderr, which the backend may have replaced
+    state, following = ProcessState(), first_inputs(arena, request["cases"][:1])
     for number, case in enumerate(request["cases"]):
         inputs = following
         key = request["nodes"][case["node"]]
@@ -128,11 +128,11 @@ def run_batch(answerer: Answerer, arena: Arena, request: Mapping[str, Any], answ
             send(answers, {"compiling": number})
             prepare(answerer, key)
             send(answers, {"compiled": number})
-            state = ProcessState()  # what compiling left is the backend's way of working
-        outcome, spoiled = tidied(answerer.answer(key, inputs), state)
+            state = ProcessState()  # changes made by compiling are accepted
+        outcome, spoiled = check_state_after(answerer.answer(key, inputs), state)
         spoiled &= request.get("replace", False)
         try:
-            following = inputs_of(arena, request["cases"][number + 1 : number + 2])
+            following = first_inputs(arena, request["cases"][number + 1 : number + 2])
         except BrokenFrame as damage:
             outcome, spoiled = Outcome("error", message=f"while it ran, {damage}", fault=GARBAGE), True
         tensors = put_all(arena, outcome.outputs)
@@ -143,13 +143,13 @@ def run_batch(answerer: Answerer, arena: Arena, request: Mapping[str, Any], answ
     return True
 
 
-def inputs_of(arena: Arena, cases: Sequence[Mapping[str, Any]]) -> list[Array]:
-    """Copies of the inputs of the first of the cases; BrokenFrame if the backend wrote over them."""
+def first_inputs(arena: Arena, cases: Sequence[Mapping[str, Any]]) -> list[Array]:
+    """Copies of the inputs of the one case, or none. BrokenFrame if the backend overwrote them."""
     return [arena.get(tensor) for case in cases for tensor in case["tensors"]]
 
 
 def prepare(answerer: Answerer, key: str) -> None:
-    """Compile a node. A library may choose to flush subnormals for good, which the attestation tells, but no more."""
+    """Compile a node. A library may start to flush subnormals, which the attestation reports, but nothing else."""
     before = FloatMode()
     answerer.prepare(key)
     if changed := [name for name in before.changed() if "subnormals" not in name]:
@@ -157,17 +157,19 @@ def prepare(answerer: Answerer, key: str) -> None:
         answerer.compiled[key] = LeftChanged(f"compile() left {' and '.join(changed)} changed")
 
 
-def tidied(outcome: Outcome, state: ProcessState) -> tuple[Outcome, bool]:
-    """The outcome, an error if the case left changed how the processor computes; whether no other should run here."""
+def check_state_after(outcome: Outcome, state: ProcessState) -> tuple[Outcome, bool]:
+    """Restore the state; the outcome, an error if the floating-point mode was changed, and whether state is lost."""
     changed, lost = state.put_back()
-    if changed and (outcome.status == "ok" or outcome.fault == NOT_DETERMINISTIC):  # for that very reason
+    if changed and (
+        outcome.status == "ok" or outcome.fault == NOT_DETERMINISTIC
+    ):  # the changed mode may be the very reason
         message = f"run() left {' and '.join(changed)} changed"
         outcome = Outcome("error", message=message, seconds=outcome.seconds, fault=LEFT_CHANGED)
     return outcome, lost
 
 
 def send(answers: BinaryIO, header: Mapping[str, Any]) -> None:
-    if getpid() != OWN:  # a child that the backend forked and let return
+    if getpid() != OWN:  # a forked child of the backend that returned
         os._exit(0)
     answers.write(dumps(header).encode() + b"\n")
     answers.flush()

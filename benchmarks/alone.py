@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tiebreak.adapters.answering import Answerer
-from tiebreak.adapters.registry import load
+from tiebreak.adapters.registry import load_backend
 from tiebreak.golden.space import Space, space_from
 
 Numbers = Sequence[int] | None  # of blocks; None: all
@@ -44,6 +44,6 @@ def compiled(spec: str, described: Mapping[str, Any], cores: Sequence[int]) -> t
     if cores:  # before a library counts them
         os.sched_setaffinity(0, cores)
     space = space_from(described)
-    run = Answerer(load(spec)).compile_once(space.node.key)
+    run = Answerer(load_backend(spec)).compile_once(space.node.key)
     run(space.first_input(0, space.piece), *space.other_inputs(0))
     return space, run

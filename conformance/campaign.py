@@ -26,7 +26,7 @@ from tiebreak.golden.errors import MachineryFailed, TiebreakError, Unsupported
 from tiebreak.golden.exit_codes import exit_code
 from tiebreak.golden.messages import gist
 from tiebreak.golden.places import check_writable
-from tiebreak.reports.campaign import markdown
+from tiebreak.reports.campaign import campaign_markdown
 from tiebreak.reports.records import write_aside
 from tiebreak.version import __version__
 
@@ -112,7 +112,10 @@ class Campaign:
 
     def write(self) -> None:
         data = self.described()
-        for name, text in (("campaign.json", json.dumps(data, indent=1) + "\n"), ("campaign.md", markdown(data))):
+        for name, text in (
+            ("campaign.json", json.dumps(data, indent=1) + "\n"),
+            ("campaign.md", campaign_markdown(data)),
+        ):
             write_aside(self.folder / name, partial(write_text, text))
 
 

@@ -23,7 +23,7 @@ from tiebreak.golden.errors import TiebreakError
 from tiebreak.golden.exit_codes import EXIT_CONFORMS, EXIT_FAILED
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.vectorfile import VECTORS, plainest_cases
-from tiebreak.reports.console import plain
+from tiebreak.reports.console import terminal_label
 
 ASKED_AT_ONCE = 4
 NODES_EACH = 6  # different nodes of one pair of types that a backend is asked before it counts as refusing them
@@ -88,7 +88,11 @@ def list_backends(names: Sequence[str], *, as_json: bool) -> None:
         table.add_column(name, overflow="fold")
     for backend in found:
         accepts = told(backend) if names else counted(backend)
-        table.add_row(plain(backend.spec), plain(backend.version), plain(backend.problem, 1000) or accepts)
+        table.add_row(
+            terminal_label(backend.spec),
+            terminal_label(backend.version),
+            terminal_label(backend.problem, 1000) or accepts,
+        )
     Console().print(table)
     if not names:
         print("(n): pairs of input and output types; tiebreak backends -b BACKEND names them")
@@ -141,7 +145,7 @@ def diagnose(*, as_json: bool) -> int:
         for name in ("what", "state", "what to type"):
             table.add_column(name, overflow="fold")
         for finding in findings:
-            table.add_row(plain(finding.what, 300), finding.state, plain(finding.advice, 300))
+            table.add_row(terminal_label(finding.what, 300), finding.state, terminal_label(finding.advice, 300))
         Console().print(table)
     return EXIT_FAILED if any(finding.state == "broken" for finding in findings) else EXIT_CONFORMS
 

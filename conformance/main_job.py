@@ -41,7 +41,7 @@ from tiebreak.golden.errors import DamagedFile, InvalidInput, MachineryFailed, T
 from tiebreak.golden.exit_codes import EXIT_NOTHING_RAN
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.places import check_writable
-from tiebreak.reports.console import plain
+from tiebreak.reports.console import terminal_label
 from tiebreak.reports.html import write_report
 from tiebreak.reports.records import (
     NotWritten,
@@ -283,7 +283,7 @@ def shown_progress(show: Shown) -> Iterator[Callable[[str, int, int], None]]:
 
         def progress(name: str, done: int, planned: int) -> None:
             if name not in tasks:
-                tasks[name] = bar.add_task(plain(name), total=planned)
+                tasks[name] = bar.add_task(terminal_label(name), total=planned)
             bar.update(tasks[name], completed=done)
 
         yield progress

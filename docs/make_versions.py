@@ -73,7 +73,11 @@ def summary(runs: Sequence[Run]) -> Iterator[str]:
             judged = int(rows[["exact", "working_precision", "deviates"]].to_numpy().sum())
             causes = sum(cluster["backend"] == backend["name"] for cluster in run.info["clusters"])
             numbers = (~failed & ~refused).sum(), failed.sum(), refused.sum(), judged, rows["deviates"].sum(), causes
-            cells = md(backend["version"]), md(backend["name"]), *(f"{int(number):,}" for number in numbers)
+            cells = (
+                md(backend["version"]),
+                md(backend["name"]),
+                *(f"{int(number):,}" for number in numbers),
+            )
             yield f"| {' | '.join(cells)} |"
 
 

@@ -18,10 +18,10 @@ from tiebreak.golden.samples.model import Sample
 from tiebreak.golden.vector_flags import flags_of
 from tiebreak.golden.vector_inputs.by_search import TRAPS
 from tiebreak.golden.vector_inputs.by_theme import THEMES, Setting
-from tiebreak.golden.vector_inputs.by_witness import separating
+from tiebreak.golden.vector_inputs.by_witness import witness_theme
 from tiebreak.golden.vector_layout import dump
-from tiebreak.golden.vector_results import Results, Solved, mode_attribute, solved_parts
-from tiebreak.golden.vector_text import tensor_of
+from tiebreak.golden.vector_results import OutputResults, SolvedSample, mode_attribute, solved_parts
+from tiebreak.golden.vector_text import tensor_entry
 from tiebreak.golden.vectorfile import VECTORS, VERSION, read_cases, vector_paths
 
 Group = dict[str, Any]
@@ -51,7 +51,7 @@ def samples_of(spec: Operator, input_type: str, output_type: str) -> Iterator[Sa
         return
     for mode in spec.modes:
         setting = Setting(FLOAT_TYPES[input_type], INTEGER_TYPES[output_type], mode)
-        for theme in (*THEMES, *TRAPS, separating, *spec.themes):
+        for theme in (*THEMES, *TRAPS, witness_theme, *spec.themes):
             yield from theme(setting)
 
 
@@ -60,7 +60,7 @@ def build_file(operator: str, input_type: str, output_type: str) -> str:
     spec = get_operator(operator)
     samples = samples_of(spec, input_type, output_type)
     solved = itertools.chain.from_iterable(solved_parts(spec, sample) for sample in samples)
-    groups = grouped(spec, f"{operator}/{input_type}/{output_type}", solved)
+    groups = vector_groups(spec, f"{operator}/{input_type}/{output_type}", solved)
     return dump(document_of(spec, groups))
 
 
@@ -78,7 +78,7 @@ def document_of(spec: Operator, groups: list[Group]) -> dict[str, Any]:
     }
 
 
-def grouped(spec: Operator, prefix: str, solved: Iterable[Solved]) -> list[Group]:
+def vector_groups(spec: Operator, prefix: str, solved: Iterable[SolvedSample]) -> list[Group]:
     """The groups of a file: a vector stands with the first one that has its theme and inputs."""
     groups: dict[str, Group] = {}
     ids: set[str] = set()
@@ -94,7 +94,7 @@ def grouped(spec: Operator, prefix: str, solved: Iterable[Solved]) -> list[Group
     return list(groups.values())
 
 
-def group_of(solved: Solved) -> Group:
+def group_of(solved: SolvedSample) -> Group:
     """A group that has no vectors yet."""
     node, given = solved.case.node, solved.sample.node
     return {
@@ -102,30 +102,32 @@ def group_of(solved: Solved) -> Group:
         "types": {key: given[key] for key in ("real", "quantized", "scale") if key in given},
         **({"opset": node.opset} if node.opset else {}),
         "attributes": given.get("attributes", {}),
-        "inputs": [tensor_of(type_.name, array) for type_, array in zip(node.inputs, solved.case.inputs, strict=True)],
+        "inputs": [
+            tensor_entry(type_.name, array) for type_, array in zip(node.inputs, solved.case.inputs, strict=True)
+        ],
         "output_type": node.output_type,
         "vectors": [],
     }
 
 
-def vector_of(spec: Operator, prefix: str, solved: Solved) -> dict[str, Any]:
-    sample, expected, working = solved.sample, text_of(solved.exact), text_of(solved.working)
+def vector_of(spec: Operator, prefix: str, solved: SolvedSample) -> dict[str, Any]:
+    sample, expected, working = solved.sample, results_text(solved.exact), results_text(solved.working)
     vector = {
         "id": "/".join([prefix, sample.theme, *([sample.mode] if sample.mode else [])]),
         "attributes": mode_attribute(spec, sample),
         "flags": flags_of(solved, sensitive=expected != working),
-        "clauses": clauses_of(spec, sample),
+        "clauses": sample_clauses(spec, sample),
         "expected": expected,
     }
     return vector | ({"working": working} if working != expected else {})
 
 
-def text_of(outputs: tuple[Results, ...]) -> str | list[str]:
+def results_text(outputs: tuple[OutputResults, ...]) -> str | list[str]:
     texts = [results.text() for results in outputs]
     return texts[0] if len(texts) == 1 else texts
 
 
-def clauses_of(spec: Operator, sample: Sample) -> list[str]:
+def sample_clauses(spec: Operator, sample: Sample) -> list[str]:
     """The clauses of the rounding mode that the sample is for and of its roles, without repeats."""
     of_mode = [spec.mode_clause(sample.mode)] if sample.mode else []
     return list(dict.fromkeys([*of_mode, *(spec.roles[role] for role in sample.roles)]))
@@ -142,7 +144,7 @@ def build_all() -> Iterator[tuple[str, str]]:
             pool.shutdown(cancel_futures=True)  # whoever takes no more need not wait for the rest
 
 
-def build(folder: Path = VECTORS) -> Iterator[Path]:
+def build_vectors(folder: Path = VECTORS) -> Iterator[Path]:
     """Write every vector file into a folder, each aside and then renamed; the paths as they are written.
 
     InvalidInput, before any is built, if it is no folder to write in.
@@ -153,7 +155,7 @@ def build(folder: Path = VECTORS) -> Iterator[Path]:
         yield folder / name
 
 
-def check(folder: Path = VECTORS) -> Iterator[tuple[str, str]]:
+def check_vectors(folder: Path = VECTORS) -> Iterator[tuple[str, str]]:
     """(file name, what is wrong or "") of every file: valid by the schema, and what the builder makes.
 
     Raises DamagedFile, before anything is built, for a file that is not a whole vector file.

@@ -13,20 +13,20 @@ from typing import Any
 from tiebreak.golden.errors import MachineryFailed
 
 
-def records(package: str, path: Iterable[str], name: str) -> dict[str, Any]:
+def entries_by_module(package: str, path: Iterable[str], name: str) -> dict[str, Any]:
     """What each module of a package has under `name`, by the module's own name; a module without one adds none."""
     modules = {module.name: import_module(f"{package}.{module.name}") for module in pkgutil.iter_modules(path)}
     return {stem: getattr(modules[stem], name) for stem in sorted(modules) if hasattr(modules[stem], name)}
 
 
-def declared(package: str, path: Iterable[str], table: str) -> dict[str, Any]:
+def declared_entries(package: str, path: Iterable[str], table: str) -> dict[str, Any]:
     """All entries of the dictionaries named `table` in a package's modules.
 
     Raises MachineryFailed if two modules declare the same key: one of them may be what an older build left behind.
     """
     found: dict[str, Any] = {}
     origin: dict[str, str] = {}
-    for module, entries in records(package, path, table).items():
+    for module, entries in entries_by_module(package, path, table).items():
         for key in entries:
             if key in origin:
                 raise MachineryFailed(f"{package}: both {origin[key]} and {module} declare {table}[{key!r}]")

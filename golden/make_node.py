@@ -44,7 +44,7 @@ def make_node(
     written = spec.parse_attributes(with_type(spec, types, given))
     said = spec.normalised(written)
     if spec.opsets:
-        types = replace(types, opset=version_of(spec, opset) if opset else spec.first_opset(types, said))
+        types = replace(types, opset=operator_version(spec, opset) if opset else spec.first_opset(types, said))
     # A version that was asked for must have what is written out; one that was found need not.
     inputs, outputs = spec.signature(types, written if opset else said)
     named = tensor_types(spec.forms[form][: len(inputs)], inputs), tensor_types(spec.outputs, outputs)
@@ -63,7 +63,7 @@ def check_request(spec: Operator, form: int, scale: str, zero_point: bool, opset
         raise InvalidInput(f"{spec.id}: opset {opset}: only ONNX operators have one")
 
 
-def version_of(spec: Operator, opset: int) -> int:
+def operator_version(spec: Operator, opset: int) -> int:
     """The version of the operator that an operator set means: the last one up to it."""
     earlier = [version for version in spec.opsets if version <= opset]
     if not earlier or opset > spec.opsets[-1]:

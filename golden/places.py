@@ -66,14 +66,14 @@ def is_record(place: Path, folder: Path) -> bool:
     """Whether it is one of the folder's records, also where capitals and small letters are the same."""
     if place.parent != folder:
         return False
-    return place.name in RECORDS or (place.exists() and any(same(place, folder / name) for name in RECORDS))
+    return place.name in RECORDS or (place.exists() and any(is_same_file(place, folder / name) for name in RECORDS))
 
 
-def same(one: Path, other: Path) -> bool:
+def is_same_file(one: Path, other: Path) -> bool:
     return other.exists() and one.samefile(other)
 
 
-def beside(path: Path) -> Path:
+def unfinished_path(path: Path) -> Path:
     """Where a file is written before it is renamed to `path`; absolute, since pandas takes ~ for a home."""
     return path.absolute().with_name(f".{path.name[:SHOWN]}.part")
 
@@ -83,7 +83,7 @@ def write_text_aside(path: Path, text: str) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         check_output(path)
-        aside = beside(path)
+        aside = unfinished_path(path)
         aside.write_text(text, encoding="utf-8", newline="\n")
         aside.replace(path)
     except OSError as error:

@@ -115,12 +115,12 @@ def space_from(data: Mapping[str, Any]) -> Space:
         if [array.dtype for array in arrays] != [kind.dtype for kind in node.inputs[1:]]:
             raise ValueError("its inputs are not the node's")
         flags = bool(data["every_scale"]), bool(data["column"])
-        return check(Space(node, tuple(arrays), *flags, int(data["block"])))
+        return check_space(Space(node, tuple(arrays), *flags, int(data["block"])))
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise InvalidInput(f"not the description of a sweep: {error}") from None
 
 
-def check(space: Space) -> Space:
+def check_space(space: Space) -> Space:
     """The space, if it can be swept; InvalidInput if it is too large or has no scales to vary."""
     if not FEWEST_IN_BLOCK <= space.block <= MOST_IN_BLOCK or space.block & (space.block - 1):
         ends = f"{FEWEST_IN_BLOCK} to {MOST_IN_BLOCK}"

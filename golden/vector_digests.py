@@ -22,7 +22,7 @@ def sealed(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def sealed_group(operator: str, group: Mapping[str, Any]) -> dict[str, Any]:
-    checked = zip(group["vectors"], checks(operator, group), strict=True)
+    checked = zip(group["vectors"], vector_checks(operator, group), strict=True)
     return {**group, "vectors": [{**vector, "check": check} for vector, check in checked]}
 
 
@@ -35,7 +35,7 @@ def damage(document: Mapping[str, Any]) -> str:
 
 def damaged_vectors(document: Mapping[str, Any]) -> Iterator[str]:
     for group in document["groups"]:
-        for vector, check in zip(group["vectors"], checks(document["operator"], group), strict=True):
+        for vector, check in zip(group["vectors"], vector_checks(document["operator"], group), strict=True):
             if vector["check"] != check:
                 yield f"the vector {vector['id']} does not match its check"
 
@@ -48,7 +48,7 @@ def digest(document: Mapping[str, Any]) -> str:
     return hashlib.sha256(canonical(content).encode()).hexdigest()
 
 
-def checks(operator: str, group: Mapping[str, Any]) -> Iterator[str]:
+def vector_checks(operator: str, group: Mapping[str, Any]) -> Iterator[str]:
     """For each vector of a group 16 digits of the SHA-256 of the operator, the group's inputs and the vector."""
     shared = hashlib.sha256(canonical([operator, {**group, "vectors": []}]).encode())
     for vector in group["vectors"]:

@@ -12,7 +12,7 @@ from tiebreak.golden.elements import FloatType, Real, decode, ulp
 from tiebreak.golden.flags import FLAGS
 from tiebreak.golden.formulas.ngraph_quantize import quotient
 from tiebreak.golden.problem import OUT_OF_RANGE, Array, Quantization, along, codes_of, kind_of
-from tiebreak.golden.vector_results import Solved
+from tiebreak.golden.vector_results import SolvedSample
 
 divide = lru_cache(maxsize=1 << 16)(quotient)
 
@@ -20,7 +20,7 @@ divide = lru_cache(maxsize=1 << 16)(quotient)
 SHOWN_BY_VALUES = {"Tie", "NearTie", "PrecisionSensitive"}
 
 
-def flags_of(solved: Solved, *, sensitive: bool) -> list[str]:
+def flags_of(solved: SolvedSample, *, sensitive: bool) -> list[str]:
     """The sample's flags and those that show, in the order of FLAGS; `sensitive`: the two truths differ."""
     sample = solved.sample
     unknown = set(sample.flags) - set(FLAGS)
@@ -52,19 +52,19 @@ def operand_flags(codes: Sequence[int], type_: FloatType) -> set[str]:
     return found | ({"NaN"} if any(type_.is_nan(code) for code in codes) else set())
 
 
-def quantization_flags(solved: Solved) -> set[str]:
+def quantization_flags(solved: SolvedSample) -> set[str]:
     """What the quotients, the scales and the results of a Quantization show."""
     (results,) = solved.exact
     problem = results.problem
     assert isinstance(problem, Quantization)
     scales = np.broadcast_to(along(problem.scale, problem.axes, problem.shape), problem.shape)
     pairs = zip(problem.x.reshape(-1).tolist(), scales.reshape(-1).tolist(), strict=True)
-    near = {nearness(divide(x, scale, problem.real, working=False), problem.real) for x, scale in pairs}
+    near = {tie_flag(divide(x, scale, problem.real, working=False), problem.real) for x, scale in pairs}
     found = near - {""} | scale_flags(problem.scale.reshape(-1).tolist(), problem.real)
     return found | ({"Saturates"} if np.any(results.states == OUT_OF_RANGE) else set())
 
 
-def nearness(q: Real | None, real: FloatType) -> str:
+def tie_flag(q: Real | None, real: FloatType) -> str:
     if not isinstance(q, Fraction):
         return ""
     distance = abs(q - (q.numerator // q.denominator) - Fraction(1, 2))

@@ -12,7 +12,7 @@ from typing import Any
 
 from tiebreak.golden.vector_digests import sealed
 
-SPREAD = ("inputs", "vectors")  # of a group of several vectors, what has an item a line
+ONE_ITEM_A_LINE = ("inputs", "vectors")  # of a group of several vectors, what has an item a line
 
 
 def dump(document: Mapping[str, Any]) -> str:
@@ -21,27 +21,30 @@ def dump(document: Mapping[str, Any]) -> str:
 
 
 def member(key: str, value: Any) -> str:
-    text = listed(map(group_text, value), 1) if key == "groups" else indented(value)
-    return f"{line(key)}: {text}"
+    text = list_text(map(group_text, value), 1) if key == "groups" else head_text(value)
+    return f"{json_line(key)}: {text}"
 
 
 def group_text(group: Mapping[str, Any]) -> str:
     if len(group["vectors"]) == 1:
-        return line(group)
-    members = (f"{line(k)}: {listed(map(line, v), 3) if k in SPREAD else line(v)}" for k, v in group.items())
+        return json_line(group)
+    members = (
+        f"{json_line(k)}: {list_text(map(json_line, v), 3) if k in ONE_ITEM_A_LINE else json_line(v)}"
+        for k, v in group.items()
+    )
     return "{\n   " + ",\n   ".join(members) + "\n  }"
 
 
-def listed(items: Iterable[str], depth: int) -> str:
+def list_text(items: Iterable[str], depth: int) -> str:
     """A JSON list with an item a line, the bracket that ends it `depth` spaces from the left."""
     margin = "\n" + " " * depth
     return f"[{margin} " + f",{margin} ".join(items) + f"{margin}]"
 
 
-def indented(value: Any) -> str:
+def head_text(value: Any) -> str:
     """A value of the file's head: an item a line."""
     return json.dumps(value, indent=1, ensure_ascii=False).replace("\n", "\n ")  # no text of JSON has a bare newline
 
 
-def line(value: Any) -> str:
+def json_line(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)

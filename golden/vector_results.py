@@ -16,7 +16,7 @@ from tiebreak.golden.vector_text import token
 
 
 @dataclass(frozen=True)
-class Results:
+class OutputResults:
     """One output's codes and states, flat, and where the document, or its choice of rounding modes, leaves it open."""
 
     problem: Problem
@@ -30,25 +30,25 @@ class Results:
 
 
 @dataclass(frozen=True)
-class Solved:
+class SolvedSample:
     """A sample as a case, with the results of each output in real arithmetic and in working precision."""
 
     sample: Sample
     case: Case
-    exact: tuple[Results, ...]
-    working: tuple[Results, ...]
+    exact: tuple[OutputResults, ...]
+    working: tuple[OutputResults, ...]
 
 
-def solved_parts(spec: Operator, sample: Sample) -> Iterator[Solved]:
+def solved_parts(spec: Operator, sample: Sample) -> Iterator[SolvedSample]:
     """The sample with results; one of independent elements in up to two parts, one of no elements left out."""
-    solved = solve(spec, sample)
+    solved = solve_sample(spec, sample)
     if not sample.independent:
         yield solved
     elif solved.case.size:
-        yield from apart(spec, solved)
+        yield from split_by_openness(spec, solved)
 
 
-def apart(spec: Operator, solved: Solved) -> Iterator[Solved]:
+def split_by_openness(spec: Operator, solved: SolvedSample) -> Iterator[SolvedSample]:
     """The elements that are specified, and as a sample named …-open those that are not."""
     is_open = solved.exact[0].is_open | solved.working[0].is_open
     if not is_open.any():
@@ -56,26 +56,26 @@ def apart(spec: Operator, solved: Solved) -> Iterator[Solved]:
         return
     for kept, suffix in ((~is_open, ""), (is_open, "-open")):
         if kept.any():
-            yield solve(spec, part(solved.sample, kept.tolist(), suffix))
+            yield solve_sample(spec, sample_part(solved.sample, kept.tolist(), suffix))
 
 
-def part(sample: Sample, kept: Sequence[bool], suffix: str) -> Sample:
+def sample_part(sample: Sample, kept: Sequence[bool], suffix: str) -> Sample:
     """A 1-D sample of some of the elements."""
     x, *others = sample.tensors
     codes = [code for code, keep in zip(x.codes, kept, strict=True) if keep]
     return replace(sample, theme=sample.theme + suffix, tensors=(Tensor(x.type, (len(codes),), codes), *others))
 
 
-def solve(spec: Operator, sample: Sample) -> Solved:
-    case = case_of(spec, sample)
+def solve_sample(spec: Operator, sample: Sample) -> SolvedSample:
+    case = sample_case(spec, sample)
     problems, modes = problems_of(case), case.node.modes or ("",)
     exact, working = (
-        tuple(results(spec, problem, modes, working=form) for problem in problems) for form in (False, True)
+        tuple(oracle_results(spec, problem, modes, working=form) for problem in problems) for form in (False, True)
     )
-    return Solved(sample, case, exact, working)
+    return SolvedSample(sample, case, exact, working)
 
 
-def case_of(spec: Operator, sample: Sample) -> Case:
+def sample_case(spec: Operator, sample: Sample) -> Case:
     attributes = {**sample.node.get("attributes", {}), **mode_attribute(spec, sample)}
     node = make_node(spec.id, **{**sample.node, "attributes": attributes})
     return Case(sample.theme, node, tuple(tensor.array() for tensor in sample.tensors))
@@ -86,11 +86,11 @@ def mode_attribute(spec: Operator, sample: Sample) -> dict[str, str]:
     return {"round_mode": sample.mode} if sample.mode and spec.has_attribute("round_mode") else {}
 
 
-def results(spec: Operator, problem: Problem, modes: Sequence[str], *, working: bool) -> Results:
+def oracle_results(spec: Operator, problem: Problem, modes: Sequence[str], *, working: bool) -> OutputResults:
     """The oracle's results by the first of the modes, open where another one gives something else."""
     codes, states = oracle.solve(problem, working=working, mode=modes[0])
     is_open = (states == UNDEFINED) | ((states == OUT_OF_RANGE) & (not spec.saturates))
     for mode in modes[1:]:
         other_codes, other_states = oracle.solve(problem, working=working, mode=mode)
         is_open |= (codes != other_codes) | (states != other_states)
-    return Results(problem, codes, states, is_open)
+    return OutputResults(problem, codes, states, is_open)

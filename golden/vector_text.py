@@ -16,7 +16,7 @@ from tiebreak.golden.elements import ELEMENT_TYPES, FloatType, IntegerType, deci
 from tiebreak.golden.problem import IN_RANGE, OUT_OF_RANGE, UNDEFINED, ZERO, Array, Problem, array_of, codes_of, kind_of
 
 
-def tensor_of(name: str, array: Array) -> dict[str, Any]:
+def tensor_entry(name: str, array: Array) -> dict[str, Any]:
     kind, codes = kind_of(array), codes_of(array).reshape(-1).tolist()
     start: dict[str, Any] = {"name": name, "type": kind.name, "shape": list(array.shape)}
     if not isinstance(kind, FloatType):

@@ -10,13 +10,14 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from tiebreak.reports.summary import shown
+from tiebreak.reports.matrix import inputs_text
+from tiebreak.reports.summary import terminal_text
 
 
 def print_audit(data: Mapping[str, Any]) -> None:
     console = Console()
     node = f"{data['operator']} {data['input_type']} to {data['output_type']}"
-    title = f"{shown(data['backend'])} {shown(data['version'])}: {node}"
+    title = f"{terminal_text(data['backend'])} {terminal_text(data['version'])}: {node}"
     if data["path_dependent"]:
         sentence = path_sentence(data["path_dependent"])
         console.print(f"[bold]{title}[/bold]\n\npath-dependent: {sentence}\n", soft_wrap=True)
@@ -30,7 +31,9 @@ def print_audit(data: Mapping[str, Any]) -> None:
         console.print()
     if data["not_answered"]:
         one = data["not_answered"][0]
-        console.print(f"{len(data['not_answered'])} calls had no result; the first: {shown(one['message'], 200)}")
+        console.print(
+            f"{len(data['not_answered'])} calls had no result; the first: {terminal_text(one['message'], 200)}"
+        )
     tried = f"{data['inputs_tried']:,} inputs tried in {data['seconds']:.1f} s"
     console.print(f"{tried}; {len(data['refuted']):,} semantics refuted, each by an input (--json has them all)")
 
@@ -59,10 +62,6 @@ def against(data: Mapping[str, Any], facet: str) -> Iterator[tuple[str, str, str
         if value not in seen | kept:
             seen.add(value)
             yield value, inputs_text(row["witness"]), f"{row['got']}, not {row['expected']}"
-
-
-def inputs_text(inputs: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name} {one['value']}" for name, one in inputs.items())
 
 
 def print_closest(console: Console, data: Mapping[str, Any], title: str) -> None:
@@ -98,7 +97,8 @@ def path_sentence(path: Mapping[str, Any]) -> str:
 def versus_sentences(data: Mapping[str, Any]) -> Iterator[str]:
     """What changed since a run, or that nothing that the run recorded speaks against its being the same."""
     versus = data["versus"]
-    then = f"version {shown(versus['version'])} in {shown(versus['run'], 200)} ({versus['inputs']:,} inputs recorded)"
+    version, run = terminal_text(versus["version"]), terminal_text(versus["run"], 200)
+    then = f"version {version} in {run} ({versus['inputs']:,} inputs recorded)"
     if versus["same"] is None:
         yield f"Compared with {then}: {versus['why']}."
         return

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from tiebreak.golden.untrusted_text import printable
-from tiebreak.reports.summary import shown
+from tiebreak.reports.summary import terminal_text
 
 HEADINGS = ("backend", "node", "inputs", "working precision", "unspecified", "mismatches", "status")
 COUNTED = ("working-precision", "unspecified", "deviates")
@@ -26,29 +26,29 @@ def print_campaign(data: Mapping[str, Any], folder: str) -> None:
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("status", overflow="fold", max_width=40)
     for row in data["sweeps"]:
-        backend, node, inputs, *_, mismatches, status = cells(row)
-        table.add_row(shown(f"{backend}: {node}", LONGEST), inputs, mismatches, shown(status, LONGEST))
+        backend, node, inputs, *_, mismatches, status = sweep_cells(row)
+        table.add_row(terminal_text(f"{backend}: {node}", LONGEST), inputs, mismatches, terminal_text(status, LONGEST))
     console.print(table)
-    console.print(f"certificates, campaign.json and campaign.md: {shown(folder, 300)}", soft_wrap=True)
+    console.print(f"certificates, campaign.json and campaign.md: {terminal_text(folder, 300)}", soft_wrap=True)
 
 
-def markdown(data: Mapping[str, Any]) -> str:
+def campaign_markdown(data: Mapping[str, Any]) -> str:
     """The same table; untrusted text can't break it or mean anything in it."""
-    rows = [(*map(cell, cells(row)), certificate_cell(row)) for row in data["sweeps"]]
+    rows = [(*map(markdown_cell, sweep_cells(row)), certificate_cell(row)) for row in data["sweeps"]]
     lines = [(*HEADINGS, "certificate"), tuple("---" for _ in range(len(HEADINGS) + 1)), *rows]
     table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
-    return f"# Campaign\n\n{len(rows)} sweeps of `{code(data['plan'])}`, Tiebreak {data['tiebreak']}.\n\n{table}\n"
+    return f"# Campaign\n\n{len(rows)} sweeps of `{plan_code(data['plan'])}`, Tiebreak {data['tiebreak']}.\n\n{table}\n"
 
 
-def cells(row: Mapping[str, Any]) -> list[str]:
+def sweep_cells(row: Mapping[str, Any]) -> list[str]:
     """A sweep's texts, in the order of HEADINGS."""
     backend = f"{row.get('name', row['backend'])} {row.get('version', '')}".strip()
     if row.get("name", row["backend"]) != row["backend"]:
         backend += f" ({row['backend']})"
-    return [backend, node_text(row), *numbers(row), status_text(row)]
+    return [backend, node_text(row), *count_texts(row), status_text(row)]
 
 
-def numbers(row: Mapping[str, Any]) -> list[str]:
+def count_texts(row: Mapping[str, Any]) -> list[str]:
     if "counts" not in row:
         return ["", "", "", ""]
     counts = row["counts"]
@@ -75,10 +75,10 @@ def certificate_cell(row: Mapping[str, Any]) -> str:
     return f"[{name}]({name})" if row["status"] in ("done", "kept") else ""
 
 
-def cell(text: str) -> str:
+def markdown_cell(text: str) -> str:
     """Text in a table of Markdown, which shows it as it is."""
     return printable(text, LONGEST).translate(MARKS)
 
 
-def code(text: str) -> str:
+def plan_code(text: str) -> str:
     return printable(text, LONGEST).replace("`", "?")

@@ -20,7 +20,7 @@ from tiebreak.golden.messages import gist
 from tiebreak.reports.html import percent
 from tiebreak.reports.records import write_aside
 from tiebreak.reports.repro_command import repro_words
-from tiebreak.reports.summary import shown
+from tiebreak.reports.summary import terminal_text
 
 MOST_CAUSES = 300
 MOST_VERDICTS = 100
@@ -81,10 +81,10 @@ def print_comparison(found: Mapping[str, Any]) -> None:
         if len(rows) > MOST_LINES:
             console.print(f"… and {len(rows) - MOST_LINES} more {status}: see --json or --html")
     for line in verdict_lines(found["verdicts"]):
-        console.print(shown(line, 600), soft_wrap=True)
+        console.print(terminal_text(line, 600), soft_wrap=True)
     console.print(denominator_table(found))
     for line in only_in_one(found["backends"]):
-        console.print(shown(line, 300), soft_wrap=True)
+        console.print(terminal_text(line, 300), soft_wrap=True)
     console.print(
         "root causes: " + ", ".join(f"{found['counts'][status]} {status}" for status in MEANINGS), soft_wrap=True
     )
@@ -94,13 +94,14 @@ def cause_lines(row: Mapping[str, Any], folders: Sequence[str]) -> list[str]:
     """A root cause for people: what and where, how many elements, an example and the command that shows it."""
     at = 1 if row["elements"][1] else 0
     cluster = row["clusters"][at]
-    versions = " → ".join(shown(version, 30) for version in row["versions"])
+    versions = " → ".join(terminal_text(version, 30) for version in row["versions"])
     colour = {"new": "red", "changed": "red" if row["appeared"] else "yellow", "gone": "green"}[row["status"]]
-    title = f"{shown(row['backend'])} {versions}, {shown(row['operator'])}: {shown(row['cause'], 300)}"
+    backend, operator, text = map(terminal_text, (row["backend"], row["operator"], row["cause"]), (60, 60, 300))
+    title = f"{backend} {versions}, {operator}: {text}"
     counts = f"{row['elements'][0]:,} → {row['elements'][1]:,} elements"
     lines = [f"[{colour}]{row['status']}[/] {title}", f"  {counts} ({row['appeared']:,} new, {row['vanished']:,} gone)"]
-    lines += [f"  {shown(cluster['sentence'], 600)}"] if cluster else []
-    return [*lines, f"  {shown(repro_line(row, folders), 400)}"]
+    lines += [f"  {terminal_text(cluster['sentence'], 600)}"] if cluster else []
+    return [*lines, f"  {terminal_text(repro_line(row, folders), 400)}"]
 
 
 def verdict_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -120,7 +121,7 @@ def denominator_table(found: Mapping[str, Any]) -> Table:
         table.add_column(name, justify="right")
     for row in found["operators"]:
         ran, planned, judged, deviating = (arrow(*row[name]) for name in ("ran", "planned", "judged", "deviating"))
-        where = f"{shown(row['backend'])}\n  {shown(row['operator'])}"
+        where = f"{terminal_text(row['backend'])}\n  {terminal_text(row['operator'])}"
         table.add_row(where, ran, planned, f"{row['ran_in_both']:,}", judged, deviating)
     return table
 
@@ -148,9 +149,9 @@ def print_history(found: Mapping[str, Any]) -> None:
     for row in found["rows"]:
         groups.setdefault((row["backend"], row["operator"]), []).append(row)
     for (backend, operator), rows in groups.items():
-        console.print(history_table(f"{shown(backend)}, {shown(operator)}", rows))
+        console.print(history_table(f"{terminal_text(backend)}, {terminal_text(operator)}", rows))
     for one in found["damaged"]:
-        console.print(f"not counted: {shown(one['run'])}: {shown(one['problem'], 300)}", soft_wrap=True)
+        console.print(f"not counted: {terminal_text(one['run'])}: {terminal_text(one['problem'], 300)}", soft_wrap=True)
 
 
 def history_table(title: str, rows: Sequence[Mapping[str, Any]]) -> Table:
@@ -164,5 +165,7 @@ def history_table(title: str, rows: Sequence[Mapping[str, Any]]) -> Table:
         counts = [f"{row[name]:,}" for name in ("ran", "cases", "deviating")]
         share = percent(row["deviating"], row["judged"])
         ends = [f"{row[name]:,}" for name in ("root_causes", "failures")]
-        table.add_row(row["created"][:10], shown(row["run"]), shown(row["version"], 40), *counts, share, *ends)
+        table.add_row(
+            row["created"][:10], terminal_text(row["run"]), terminal_text(row["version"], 40), *counts, share, *ends
+        )
     return table

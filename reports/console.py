@@ -7,6 +7,6 @@ from rich.markup import escape
 from tiebreak.golden.untrusted_text import printable
 
 
-def plain(text: str, longest: int = 60) -> str:
+def terminal_label(text: str, longest: int = 60) -> str:
     """A backend's text without anything that rich or a terminal would interpret."""
     return escape(printable(text, longest))

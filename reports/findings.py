@@ -42,18 +42,24 @@ PUBLIC_ISSUES = Path(__file__).parent / "public_issues.toml"
 
 def findings(run: Run) -> str:
     """The page. Everything that a backend said is escaped."""
-    found = [*heading(run), *clusters(run), *failures(run), *accepted(run), *refused(run)]
-    return "\n".join([*found, *open_points(run), *clean(run)]) + "\n"
+    found = [
+        *page_heading(run),
+        *root_cause_sections(run),
+        *failure_section(run),
+        *accepted_section(run),
+        *refused_section(run),
+    ]
+    return "\n".join([*found, *unspecified_section(run), *clean_section(run)]) + "\n"
 
 
-def heading(run: Run) -> Iterator[str]:
+def page_heading(run: Run) -> Iterator[str]:
     info = run.info
     yield "# What a run found"
     yield ""
     yield (
         f"Made by `tiebreak report RUN_DIR --findings FILE` from a run's records ({md(info['created'][:10])}, level "
         f"{md(info['level'])}): {len(info['backends'])} backends, {len(run.results):,} cases, "
-        f"{len(run.discrepancies):,} deviating elements in {len(shared(info.get('clusters', [])))} root causes. "
+        f"{len(run.discrepancies):,} deviating elements in {len(merged_causes(info.get('clusters', [])))} root causes. "
         "A cause shared by several configurations of a library is listed once, with each id. "
         "`tiebreak repro ID --run RUN_DIR` prints a script in the library's own API that shows one, cut down to the "
         "fewest elements."
@@ -64,25 +70,25 @@ def heading(run: Run) -> Iterator[str]:
     yield from (f"| {name} | {text} |" for name, text in SEVERITIES.items())
 
 
-def clusters(run: Run) -> Iterator[str]:
-    rows = shared(run.info.get("clusters", []))
+def root_cause_sections(run: Run) -> Iterator[str]:
+    rows = merged_causes(run.info.get("clusters", []))
     for operator in sorted({row["operator"] for row in rows}):
         yield from ("", f"## {operator}", "")
         yield "| " + " | ".join(COLUMNS) + " |"
         yield "| --- " * len(COLUMNS) + "|"
         of_operator = [row for row in rows if row["operator"] == operator]
-        yield from map(cluster_line, sorted(of_operator, key=lambda row: row["backend"].split(", ")[0]))
+        yield from map(root_cause_line, sorted(of_operator, key=lambda row: row["backend"].split(", ")[0]))
 
 
-def shared(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def merged_causes(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Root causes, those as one that several configurations of one version of a library have in common."""
     groups: dict[tuple[str, ...], list[Mapping[str, Any]]] = defaultdict(list)
     for row in rows:
         groups[row["operator"], row["backend"].split("-")[0], row["version"], row["cause"]].append(row)
-    return [together(sorted(group, key=lambda row: len(row["backend"]))) for group in groups.values()]
+    return [merged_cause(sorted(group, key=lambda row: len(row["backend"]))) for group in groups.values()]
 
 
-def together(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def merged_cause(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """The first one's witness, clause and issue; the others' names and what they add."""
     beyond = [row["boundary_ulp"] for row in rows]
     return dict(rows[0]) | {
@@ -96,7 +102,7 @@ def together(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     }
 
 
-def cluster_line(row: Mapping[str, Any]) -> str:
+def root_cause_line(row: Mapping[str, Any]) -> str:
     witness = row["witness"]
     operands = ", ".join(f"{name} {value} ({bits})" for name, bits, value in witness["operands"])
     cells = (
@@ -129,9 +135,9 @@ def severity(row: Mapping[str, Any]) -> str:
 def issue_of(row: Mapping[str, Any]) -> str:
     """The public report of a root cause, such as owner/repository#1; empty if none is known."""
     for one in public_issues():
-        if row["backend"].startswith(one["backend"]) and row["operator"] == one["operator"]:
-            if one["cause"] in row["cause"]:
-                return one["issue"]
+        same = row["backend"].startswith(one["backend"]) and row["operator"] == one["operator"]
+        if same and one["cause"] in row["cause"]:
+            return one["issue"]
     return ""
 
 
@@ -142,7 +148,7 @@ def public_issues() -> list[dict[str, str]]:
     return entries
 
 
-def failures(run: Run) -> Iterator[str]:
+def failure_section(run: Run) -> Iterator[str]:
     """Crashes, timeouts and errors by what was said."""
     failed = run.results[run.results["verdict"].isin(FAILED)]
     if failed.empty:
@@ -158,10 +164,12 @@ def failures(run: Run) -> Iterator[str]:
         first.setdefault(key, str(row["case"]))
     for (backend, version, operator, verdict, message), count in sorted(counts.items()):
         case = first[backend, version, operator, verdict, message]
-        yield "| " + " | ".join(md(c) for c in (f"{backend} {version}", operator, verdict, count, message, case)) + " |"
+        yield (
+            "| " + " | ".join(md(c) for c in (f"{backend} {version}", operator, verdict, count, message, case)) + " |"
+        )
 
 
-def accepted(run: Run) -> Iterator[str]:
+def accepted_section(run: Run) -> Iterator[str]:
     """Forbidden calls that were not rejected."""
     rows = [row for row in run.info.get("forbidden", []) if row["answer"] != "rejected"]
     tried = len(run.info.get("forbidden", []))
@@ -178,7 +186,7 @@ def accepted(run: Run) -> Iterator[str]:
         yield "| " + " | ".join(md(cell) for cell in (*names, row["got"] or row["message"])) + " |"
 
 
-def refused(run: Run) -> Iterator[str]:
+def refused_section(run: Run) -> Iterator[str]:
     """Nodes that a backend's adapter or library does not take, in its words."""
     rows = run.results[run.results["verdict"] == "unsupported"]
     counts: Counter[tuple[str, ...]] = Counter()
@@ -202,7 +210,7 @@ def refused(run: Run) -> Iterator[str]:
         yield "| " + " | ".join(md(c) for c in (backend, operator, f"{count:,}", shown, message)) + " |"
 
 
-def open_points(run: Run) -> Iterator[str]:
+def unspecified_section(run: Run) -> Iterator[str]:
     """What documents leave open, and what backends were seen to do."""
     counts = run.results.groupby(["operator", "backend"])["unspecified"].sum()
     rows = [(str(a), str(b), int(n)) for (a, b), n in values_by_key(counts) if n]
@@ -213,7 +221,7 @@ def open_points(run: Run) -> Iterator[str]:
     yield from (f"| {md(operator)} | {md(backend)} | {count:,} |" for operator, backend, count in rows)
 
 
-def clean(run: Run) -> Iterator[str]:
+def clean_section(run: Run) -> Iterator[str]:
     """Operators and types of a backend on which nothing deviated and nothing failed."""
     ran = run.results[run.results["verdict"] != "unsupported"]
     keys = ["operator", "backend", "input_type", "output_type"]

@@ -20,11 +20,11 @@ from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.exit_codes import EXIT_CONFORMS, EXIT_DISCREPANCIES, EXIT_FAILED, EXIT_NOTHING_RAN
 from tiebreak.golden.messages import gist
 from tiebreak.golden.untrusted_text import printable
-from tiebreak.reports.junit import clean
-from tiebreak.reports.markdown import append_step_summary, operands
+from tiebreak.reports.junit import xml_text
+from tiebreak.reports.markdown import append_step_summary, operand_values
 from tiebreak.reports.records import write_aside
 from tiebreak.reports.repro_command import repro_words
-from tiebreak.reports.summary import shown
+from tiebreak.reports.summary import terminal_text
 
 MOST = 25  # root causes in full
 LONGEST_LINE = 900  # of a failure's text
@@ -41,19 +41,19 @@ def print_gate(found: Mapping[str, Any]) -> None:
     """First what is new, then failures, waivers that no longer hold, what did not run, and the counts."""
     console = Console()
     for row in found["new"][:MOST]:
-        where = f"{shown(row['backend'])} {shown(row['version'], 40)}, {shown(row['operator'])}"
-        console.print(f"[red]new[/] {where}: {shown(row['cause'], 300)}", soft_wrap=True)
-        for line in details(row, found["run"]):
-            console.print(f"  {shown(line, 900)}", soft_wrap=True)
+        where = f"{terminal_text(row['backend'])} {terminal_text(row['version'], 40)}, {terminal_text(row['operator'])}"
+        console.print(f"[red]new[/] {where}: {terminal_text(row['cause'], 300)}", soft_wrap=True)
+        for line in new_cause_lines(row, found["run"]):
+            console.print(f"  {terminal_text(line, 900)}", soft_wrap=True)
     if len(found["new"]) > MOST:
         console.print(f"… and {len(found['new']) - MOST} more root causes: see --json")
     for row in found["failures"][:MOST]:
-        console.print(f"[red]failed[/] {shown(failure_line(row), 600)}", soft_wrap=True)
+        console.print(f"[red]failed[/] {terminal_text(new_failure_line(row), 600)}", soft_wrap=True)
     for row in found["waivers"]:
         if row["status"] in NOTED:
-            console.print(f"[yellow]{row['status']}[/] {shown(waiver_line(row), 600)}", soft_wrap=True)
+            console.print(f"[yellow]{row['status']}[/] {terminal_text(waiver_line(row), 600)}", soft_wrap=True)
     for row in found["not_run"]:
-        console.print(shown(not_run_line(row), 300), soft_wrap=True)
+        console.print(terminal_text(not_run_line(row), 300), soft_wrap=True)
     console.print(counts_line(found["counts"]), soft_wrap=True)
     console.print(f"gate: {headline(found)} (exit code {found['exit']})")
 
@@ -63,14 +63,16 @@ def headline(found: Mapping[str, Any]) -> str:
     return "accepted: what is new is in the baseline now" if accepted else HEADLINES[found["exit"]]
 
 
-def details(row: Mapping[str, Any], run: str) -> list[str]:
+def new_cause_lines(row: Mapping[str, Any], run: str) -> list[str]:
     """The lines below a new root cause: how much of it, an example, notes, and the command that shows it."""
     cluster, first = row["cluster"], row["first"]
     part = "" if row["elements"] == row["of"] else f" of {row['of']:,}"
     name = f"{cluster['id']}: " if cluster else ""
     lines = [f"{name}{row['elements']:,}{part} elements in {row['cases']:,} cases are new, clause {row['clause']}"]
     lines += [cluster["sentence"]] if cluster else []
-    lines += [f"e.g. {first['id']}: {operands(first['operands'])}: expected {first['expected']}, got {first['got']}"]
+    lines += [
+        f"e.g. {first['id']}: {operand_values(first['operands'])}: expected {first['expected']}, got {first['got']}"
+    ]
     lines += [f"in the case {first['case']}"]
     lines += [f"{row['unseen']:,} of them in cases that the baseline does not have"] if row["unseen"] else []
     lines += [f"waiver {number} is for it, but has expired" for number in row["expired"]]
@@ -78,7 +80,7 @@ def details(row: Mapping[str, Any], run: str) -> list[str]:
     return [*lines, shlex.join(repro_words(row["repro"], run, row["spec"]))]
 
 
-def failure_line(row: Mapping[str, Any]) -> str:
+def new_failure_line(row: Mapping[str, Any]) -> str:
     kind = row["verdict"] if row["fault"] in ("", row["verdict"]) else f"{row['verdict']} ({row['fault']})"
     where = f"{row['backend']}, {row['operator']}"
     return f"{where}: {kind} in {row['cases']:,} cases, first {row['first']}: {gist(row['message'])[:200]}"
@@ -104,39 +106,41 @@ def counts_line(counts: Mapping[str, int]) -> str:
 def append_gate_summary(found: Mapping[str, Any]) -> None:
     """Add the Markdown to a GitHub step's page; a failure there is said, not fatal: the exit code is the gate's."""
     try:
-        append_step_summary(markdown(found))
+        append_step_summary(gate_markdown(found))
     except InvalidInput as error:
         print(f"tiebreak: {error}", file=sys.stderr)
 
 
-def markdown(found: Mapping[str, Any]) -> str:
+def gate_markdown(found: Mapping[str, Any]) -> str:
     """A short summary. Backends' texts stand in code spans, which nothing in them can end."""
     lines = [f"## Tiebreak gate: {headline(found)}", "", counts_line(found["counts"]), ""]
     for row in found["new"][:MOST]:
-        lines.append(f"- **new** {code(row['backend'])} {code(row['operator'])} {code(row['cause'])}")
-        lines += [f"  - {code(line)}" for line in details(row, found["run"])]
+        lines.append(f"- **new** {code_span(row['backend'])} {code_span(row['operator'])} {code_span(row['cause'])}")
+        lines += [f"  - {code_span(line)}" for line in new_cause_lines(row, found["run"])]
     left_out = len(found["new"]) - MOST
     lines += [f"- {left_out} more root causes"] if left_out > 0 else []
-    lines += [f"- **failed** {code(failure_line(row))}" for row in found["failures"][:MOST]]
-    lines += [f"- **{row['status']}** {code(waiver_line(row))}" for row in found["waivers"] if row["status"] in NOTED]
-    lines += [f"- {code(not_run_line(row))}" for row in found["not_run"][:MOST]]
+    lines += [f"- **failed** {code_span(new_failure_line(row))}" for row in found["failures"][:MOST]]
+    lines += [
+        f"- **{row['status']}** {code_span(waiver_line(row))}" for row in found["waivers"] if row["status"] in NOTED
+    ]
+    lines += [f"- {code_span(not_run_line(row))}" for row in found["not_run"][:MOST]]
     return "\n".join(lines) + "\n\n"
 
 
-def code(text: str) -> str:
+def code_span(text: str) -> str:
     """Untrusted text as a code span of one line."""
     plain = printable(text, LONGEST_LINE, " ")
     return f"`{plain.replace('`', chr(39)).strip() or ' '}`"
 
 
-def write_junit(path: Path, found: Mapping[str, Any]) -> None:
+def write_gate_junit(path: Path, found: Mapping[str, Any]) -> None:
     """One test case for each new root cause, new failure and waiver, and one for all that conforms or is known."""
-    root = junit(found, datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S"))
+    root = gate_document(found, datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S"))
     document = f'<?xml version="1.0" encoding="UTF-8"?>\n{ElementTree.tostring(root, encoding="unicode")}\n'
     write_aside(path, lambda aside: aside.write_text(document, encoding="utf-8"))
 
 
-def junit(found: Mapping[str, Any], stamp: str) -> ElementTree.Element:
+def gate_document(found: Mapping[str, Any], stamp: str) -> ElementTree.Element:
     """The document, with every attribute that one of the usual readers wants; `stamp` is when, in UTC."""
     cases = list(junit_cases(found))
     kinds = {"failures": "failure", "errors": "error", "skipped": "skipped"}
@@ -153,9 +157,11 @@ def junit(found: Mapping[str, Any], stamp: str) -> ElementTree.Element:
 
 def junit_cases(found: Mapping[str, Any]) -> Iterator[ElementTree.Element]:
     for row in found["new"]:
-        yield junit_case(row["backend"], f"{row['operator']}: {row['cause']}", "failure", details(row, found["run"]))
+        yield junit_case(
+            row["backend"], f"{row['operator']}: {row['cause']}", "failure", new_cause_lines(row, found["run"])
+        )
     for row in found["failures"]:
-        yield junit_case(row["backend"], f"{row['operator']}: {row['verdict']}", "error", [failure_line(row)])
+        yield junit_case(row["backend"], f"{row['operator']}: {row['verdict']}", "error", [new_failure_line(row)])
     for row in found["waivers"]:
         kind = {"stale": "failure", "not run": "skipped"}.get(row["status"], "")
         yield junit_case("waivers", row["waiver"], kind, [waiver_line(row)] if kind else [])
@@ -165,10 +171,10 @@ def junit_cases(found: Mapping[str, Any]) -> Iterator[ElementTree.Element]:
 
 def junit_case(suite: str, name: str, kind: str, lines: Sequence[str]) -> ElementTree.Element:
     """A test case that passes without a `kind`, which else is failure, error or skipped."""
-    names = {"classname": f"tiebreak.{clean(suite)}", "name": clean(name, 500) or "?", "time": "0"}
+    names = {"classname": f"tiebreak.{xml_text(suite)}", "name": xml_text(name, 500) or "?", "time": "0"}
     case = ElementTree.Element("testcase", names)
     if kind:
-        message = {"message": clean(lines[0], 500)}
+        message = {"message": xml_text(lines[0], 500)}
         problem = ElementTree.SubElement(case, kind, message if kind == "skipped" else message | {"type": kind})
-        problem.text = "\n".join(clean(line, LONGEST_LINE) for line in lines)
+        problem.text = "\n".join(xml_text(line, LONGEST_LINE) for line in lines)
     return case

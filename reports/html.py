@@ -24,7 +24,7 @@ from tiebreak.golden.rounding import ROUND_MODES, short_mode
 from tiebreak.golden.verdicts import FAILED, RAN, VERDICTS
 from tiebreak.reports.plots import distance_plot, exponent_plot
 from tiebreak.reports.records import Run, write_aside
-from tiebreak.reports.report_data import Names, cause_rows, cube, judged_exponents, names_of, numbers_text
+from tiebreak.reports.report_data import Names, case_counts, cause_rows, judged_exponents, names_of, numbers_text
 from tiebreak.reports.rows import rows_by_key, rows_of, values_by_key
 from tiebreak.reports.summary import mode_matrix, verdict_counts
 
@@ -65,12 +65,14 @@ def render(run: Run, folder: str) -> str:
     """
     try:
         facts, environment = facts_of(run, folder), environment_of()
-        return next(page for size in SIZES if fits(page := page_of(environment, facts, *size)) or size == SIZES[-1])
+        return next(
+            page for size in SIZES if page_fits(page := page_of(environment, facts, *size)) or size == SIZES[-1]
+        )
     except (LookupError, TypeError, AttributeError, ValueError, UndefinedError) as error:
         raise DamagedFile(f"{folder}: damaged run: {type(error).__name__} in its records: {error}") from error
 
 
-def fits(page: str) -> bool:
+def page_fits(page: str) -> bool:
     return len(page.encode()) <= LARGEST
 
 
@@ -78,7 +80,7 @@ def facts_of(run: Run, folder: str) -> dict[str, Any]:
     """What the template shows, with more rows than may fit."""
     names = names_of(run)
     causes, left_out = cause_rows(run, folder, names, most=MOST["causes"], samples=SAMPLES)
-    counts, typed = cube(run, names)
+    counts, typed = case_counts(run, names)
     return {
         "info": run.info,
         "folder": folder,
@@ -87,8 +89,8 @@ def facts_of(run: Run, folder: str) -> dict[str, Any]:
         "modes": [short_mode(mode) for mode in ROUND_MODES],
         "cube": numbers_text(counts),
         "cube_dims": "b o m t v" if typed else "b o m v",
-        "causes": Table(causes, left_out),
-        "tables": {name: Table(list(rows)) for name, rows in tables(run, names).items()},
+        "causes": BoundedRows(causes, left_out),
+        "tables": {name: BoundedRows(list(rows)) for name, rows in report_tables(run, names).items()},
         "discrepancies": len(run.discrepancies),
         "cases": int(run.results["case"].nunique()),
     }
@@ -99,7 +101,7 @@ def page_of(environment: Environment, facts: dict[str, Any], share: float, sampl
     most = {name: max(1, int(count * share)) for name, count in MOST.items()}
     causes = facts["causes"].cut(most["causes"])
     few = [row | {"samples": row["samples"][:samples]} for row in causes.rows]
-    smaller = {"causes": Table(few, causes.left_out), "cube": facts["cube"] if share > 0.2 else "[]"}
+    smaller = {"causes": BoundedRows(few, causes.left_out), "cube": facts["cube"] if share > 0.2 else "[]"}
     smaller["tables"] = {name: table.cut(most[name]) for name, table in facts["tables"].items()}
     return environment.get_template("report.html.j2").render(facts | smaller)
 
@@ -140,17 +142,17 @@ def mode_text(mode: str) -> str:
 
 
 @dataclass(frozen=True)
-class Table:
+class BoundedRows:
     """The rows shown, and how many more there are."""
 
     rows: Sequence[Any]
     left_out: int = 0
 
-    def cut(self, most: int) -> Table:
-        return Table(self.rows[:most], self.left_out + max(0, len(self.rows) - most))
+    def cut(self, most: int) -> BoundedRows:
+        return BoundedRows(self.rows[:most], self.left_out + max(0, len(self.rows) - most))
 
 
-def tables(run: Run, names: Names) -> dict[str, Iterable[Any]]:
+def report_tables(run: Run, names: Names) -> dict[str, Iterable[Any]]:
     """The rows of the report's tables by name."""
     info = run.info
     order = {"accepted": 0, "crash": 1, "timeout": 2}
@@ -163,7 +165,7 @@ def tables(run: Run, names: Names) -> dict[str, Iterable[Any]]:
         "pairs": info.get("pairs", []),
         "relations": info.get("relations", []),
         "observed": info.get("observed", []),
-        "reasons": reasons(run),
+        "reasons": idle_reasons(run),
         "plots": plots(run),
         "backends": info["backends"],
     }
@@ -180,14 +182,14 @@ def overview(run: Run, names: Names) -> list[dict[str, Any]]:
         found.setdefault(tuple(key), {})[str(verdict)] = int(count)
     cells: dict[tuple[str, str], dict[str, Any]] = {}
     for (operator, mode, backend), sums in zip(elements.index, rows_of(elements), strict=True):
-        cells.setdefault((operator, mode), {})[backend] = cell(sums, found[(operator, mode, backend)])
+        cells.setdefault((operator, mode), {})[backend] = overview_cell(sums, found[(operator, mode, backend)])
     return [
         {"operator": operator, "mode": mode, "cells": [(name, row.get(name)) for name in names.backend]}
         for (operator, mode), row in cells.items()
     ]
 
 
-def cell(elements: dict[Any, int], cases: dict[str, int]) -> dict[str, Any]:
+def overview_cell(elements: dict[Any, int], cases: dict[str, int]) -> dict[str, Any]:
     """What one backend did for one operator and mode: a look, a sign, counts with denominators."""
     planned = sum(cases.values())
     failed, idle = sum(cases.get(verdict, 0) for verdict in FAILED), cases.get("unsupported", 0)
@@ -262,7 +264,7 @@ def plots(run: Run) -> list[tuple[str, list[Markup]]]:
     return [(name, [Markup(one) for one in found if one]) for name, found in pictures if any(found)]
 
 
-def reasons(run: Run) -> list[dict[str, Any]]:
+def idle_reasons(run: Run) -> list[dict[str, Any]]:
     """Why cases did not run: verdict, kind of fault and message by backend and operator; failures first."""
     idle = run.results[~run.results["verdict"].isin(RAN)]
     keys = ["backend", "operator", "verdict", "fault", "message"]

@@ -64,18 +64,18 @@ class JUnitTest:
 
 def write_junit(path: Path, run: Run, folder: str = "RUN_DIR") -> None:
     """Write `run` as JUnit XML; `folder` is what its commands call the run. DamagedFile as `load`."""
-    tree = ET.ElementTree(document(as_tables(run, f"{folder}/run.json"), folder))
+    tree = ET.ElementTree(junit_document(as_tables(run, f"{folder}/run.json"), folder))
     ET.indent(tree)
     write_aside(path, lambda aside: tree.write(aside, encoding="utf-8", xml_declaration=True))
 
 
-def document(tables: Tables, folder: str) -> ET.Element:
+def junit_document(tables: Tables, folder: str) -> ET.Element:
     """A testsuite for each backend, also for one that ran nothing."""
     root = ET.Element("testsuites")
-    told = folder if clean(folder, LONGEST_FOLDER) == folder else "RUN_DIR"
+    told = folder if xml_text(folder, LONGEST_FOLDER) == folder else "RUN_DIR"
     witnesses = witness_texts(tables, told)
     tests: dict[str, list[JUnitTest]] = defaultdict(list)
-    for key, cases in grouped(tables.results).items():
+    for key, cases in cases_by_test(tables.results).items():
         tests[key[0]].append(test_of(key, cases, witnesses.get(key, "")))
     stamp = CREATED.match(str(tables.info.get("created", "")))
     for number, backend in enumerate(rows_of(tables.backends)):
@@ -84,7 +84,7 @@ def document(tables: Tables, folder: str) -> ET.Element:
     return root
 
 
-def grouped(results: pd.DataFrame) -> dict[tuple[str, ...], Cases]:
+def cases_by_test(results: pd.DataFrame) -> dict[tuple[str, ...], Cases]:
     """The cases by KEYS, in that order; row by row, which for many small groups is quicker than pandas."""
     found: dict[tuple[str, ...], Cases] = defaultdict(Cases)
     columns = [results[name].tolist() for name in (*KEYS, "verdict", "message", "case", "seconds")]
@@ -99,7 +99,7 @@ def grouped(results: pd.DataFrame) -> dict[tuple[str, ...], Cases]:
 
 
 def test_of(key: tuple[str, ...], cases: Cases, witness: str) -> JUnitTest:
-    backend, operator, mode, input_type, output_type = map(clean, key)
+    backend, operator, mode, input_type, output_type = map(xml_text, key)
     counts, total = cases.counts, cases.counts.total()
     failed, ran = (sum(counts[name] for name in some) for some in (FAILED, RAN))
     shared = (f"{backend}.{operator}", f"{mode or 'no mode'}: {input_type} to {output_type}", cases.seconds)
@@ -108,20 +108,25 @@ def test_of(key: tuple[str, ...], cases: Cases, witness: str) -> JUnitTest:
     if failed:
         kind = next(name for name in ("crash", "timeout", "error") if counts[name])
         return JUnitTest(
-            *shared, "error", kind, told, "\n".join(filter(None, (told, said(cases, True), witness))), counts
+            *shared,
+            "error",
+            kind,
+            told,
+            "\n".join(filter(None, (told, commonest_message(cases, True), witness))),
+            counts,
         )
     if counts["deviates"]:
         return JUnitTest(*shared, "failure", "deviates", told, f"{told}\n{witness}", counts)
     if not ran:
-        return JUnitTest(*shared, "skipped", "unsupported", said(cases, False), "", counts)
+        return JUnitTest(*shared, "skipped", "unsupported", commonest_message(cases, False), "", counts)
     return JUnitTest(*shared, "", "", told, "", counts)
 
 
-def said(cases: Cases, failed: bool) -> str:
+def commonest_message(cases: Cases, failed: bool) -> str:
     """The commonest message of the cases that failed, or of those that were unsupported, and the first that has it."""
     (message, _), *others = cases.messages[failed].most_common() or [("", 0)]
     more = f"; {plural(len(others), 'other message')}" if others else ""
-    return f"{clean(message) or 'no reason given'} (first {clean(cases.first.get((failed, message), ''))}{more})"
+    return f"{xml_text(message) or 'no reason given'} (first {xml_text(cases.first.get((failed, message), ''))}{more})"
 
 
 def witness_texts(tables: Tables, folder: str) -> dict[tuple[str, ...], str]:
@@ -146,14 +151,14 @@ def witness_text(rows: pd.DataFrame, folder: str, spec: str) -> str:
     causes = rows.groupby(["cause", "clause"], sort=False).size().sort_values(ascending=False, kind="stable")
     lines = [f"{plural(len(rows), 'element')} of {plural(rows['case'].nunique(), 'case')} deviate:"]
     lines += [
-        f"  {count:,}: {clean(cause)} ({clean(clause)})"
+        f"  {count:,}: {xml_text(cause)} ({xml_text(clause)})"
         for (cause, clause), count in values_by_key(causes[:MOST_CAUSES])
     ]
     lines += [f"  and {plural(len(causes) - MOST_CAUSES, 'other cause')}"] if len(causes) > MOST_CAUSES else []
     one, *_ = discrepancy_rows(rows.head(1))
     bits = f"bits {one['expected_bits']:#x}, got {one['got_bits']:#x}"
-    lines.append(f"smallest witness: {clean(one['id'])} in {clean(one['case'])}, element {one['index']}")
-    lines.append(f"  operands (name, bits, value) {clean(one['operands'])}")
+    lines.append(f"smallest witness: {xml_text(one['id'])} in {xml_text(one['case'])}, element {one['index']}")
+    lines.append(f"  operands (name, bits, value) {xml_text(one['operands'])}")
     lines.append(f"  expected {one['expected']:.17g}, got {one['got']:.17g}; {bits}; distance {one['distance']:,}")
     words = map(shell_word, repro_words(str(one["id"]), folder, spec))
     return "\n".join([*lines, f"show it: {' '.join(words)}"])
@@ -162,7 +167,7 @@ def witness_text(rows: pd.DataFrame, folder: str, spec: str) -> str:
 def add_suite(root: ET.Element, number: int, backend: Mapping[str, Any], tests: list[JUnitTest], stamp: str) -> None:
     kept = tests[:MOST_TESTS]
     outcomes = Counter(test.outcome for test in kept)
-    name = clean(f"{backend['name']} {backend['version']}") or "?"
+    name = xml_text(f"{backend['name']} {backend['version']}") or "?"
     suite = ET.SubElement(root, "testsuite", name=name, package="tiebreak", id=str(number), hostname="localhost")
     suite.set("timestamp", stamp)
     suite.set("tests", str(len(kept)))
@@ -182,7 +187,7 @@ def add_properties(suite: ET.Element, backend: Mapping[str, Any], tests: list[JU
     totals = sum((test.counts for test in tests), Counter[str]())
     found = {"backend": backend["name"], "version": backend["version"], "spec": backend["spec"]}
     for name, value in (found | {f"cases {verdict}": str(totals[verdict]) for verdict in VERDICTS}).items():
-        ET.SubElement(properties, "property", name=name, value=clean(value))
+        ET.SubElement(properties, "property", name=name, value=xml_text(value))
 
 
 def add_test(suite: ET.Element, test: JUnitTest) -> None:
@@ -207,9 +212,9 @@ def notes(tests: list[JUnitTest]) -> Iterator[str]:
 
 
 def shell_word(text: object) -> str:
-    return shlex.quote(clean(text, LONGEST_FOLDER))
+    return shlex.quote(xml_text(text, LONGEST_FOLDER))
 
 
-def clean(value: object, longest: int = LONGEST) -> str:
+def xml_text(value: object, longest: int = LONGEST) -> str:
     """Untrusted text in one line, bounded, without what XML 1.0 forbids or a terminal would act on."""
     return one_line(FORBIDDEN.sub("?", str(value)[: 16 * longest]), longest)

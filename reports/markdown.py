@@ -44,11 +44,11 @@ LINKS = re.compile(r"@(?=\S)|[#!~%&^](?=\w)|:(?=//)|\b[wW]{3}(?=\.)|\b(?:mailto|
 SAFE = re.compile(r"[\w./' +,=%:-]{1,300}\Z")
 
 
-def summary(run: Run, folder: str) -> str:
+def markdown_summary(run: Run, folder: str) -> str:
     """The page, at most MOST_BYTES of UTF-8; `folder` is what its commands call the run. DamagedFile as `load`."""
     tables = as_tables(run, f"{folder}/run.json")
-    lines = [*heading(tables), *failures(tables.results), *verdicts(tables.results)]
-    return bounded([*lines, *causes(tables, folder), *others(tables)])
+    lines = [*summary_heading(tables), *failure_table(tables.results), *verdict_rows_by_operator(tables.results)]
+    return bounded_page([*lines, *root_cause_table(tables, folder), *also_recorded(tables)])
 
 
 def append_step_summary(text: str) -> bool:
@@ -65,7 +65,7 @@ def append_step_summary(text: str) -> bool:
     return True
 
 
-def heading(tables: Tables) -> Iterator[str]:
+def summary_heading(tables: Tables) -> Iterator[str]:
     results = tables.results
     failed, ran = (int(results["verdict"].isin(some).sum()) for some in (FAILED, RAN))
     yield "# Tiebreak"
@@ -80,7 +80,7 @@ def heading(tables: Tables) -> Iterator[str]:
         yield f"Exit {code}: {ENDS.get(code, 'unknown')}."
 
 
-def failures(results: pd.DataFrame) -> Iterator[str]:
+def failure_table(results: pd.DataFrame) -> Iterator[str]:
     """Crashes, timeouts and errors by backend, operator and kind, with the commonest message and the first case."""
     failed = results[results["verdict"].isin(FAILED)]
     if failed.empty:
@@ -90,11 +90,11 @@ def failures(results: pd.DataFrame) -> Iterator[str]:
     yield from header("backend", "operator", "verdict", "cases", "commonest message", "first case")
     for (backend, version, operator, verdict), rows in groups[:MOST_FAILURES]:
         said = gist(rows["message"].mode().iloc[0])
-        yield line(f"{backend} {version}", operator, verdict, f"{len(rows):,}", said, rows["case"].iloc[0])
+        yield table_line(f"{backend} {version}", operator, verdict, f"{len(rows):,}", said, rows["case"].iloc[0])
     yield from left_out(len(groups), MOST_FAILURES)
 
 
-def verdicts(results: pd.DataFrame) -> Iterator[str]:
+def verdict_rows_by_operator(results: pd.DataFrame) -> Iterator[str]:
     """A row for each backend and operator: how many of its cases ran, and how many of those got each verdict."""
     if results.empty:
         yield from ("", "Nothing ran: no chosen backend claims a chosen operator.")
@@ -108,7 +108,7 @@ def verdicts(results: pd.DataFrame) -> Iterator[str]:
         off, cases = found.get("deviates", 0), sum(found.values())
         share = (f"{ran:,} of {cases:,}", f"{off:,} of {ran:,}" if ran else "none ran")
         cells = (*share, *(f"{found.get(name, 0):,}" if ran else "–" for name in RAN[:3]), f"{failed:,}")
-        yield line(f"{backend} {versions[backend]}", operator, *cells, f"{found.get('unsupported', 0):,}")
+        yield table_line(f"{backend} {versions[backend]}", operator, *cells, f"{found.get('unsupported', 0):,}")
     yield from left_out(len(counts), MOST_PAIRS)
 
 
@@ -116,7 +116,7 @@ def worst_first(found: Mapping[str, int]) -> tuple[int, int]:
     return -sum(found.get(name, 0) for name in FAILED), -found.get("deviates", 0)
 
 
-def causes(tables: Tables, folder: str) -> Iterator[str]:
+def root_cause_table(tables: Tables, folder: str) -> Iterator[str]:
     """The root causes with most elements: what, where, one witness and the command that shows it."""
     clusters = tables.clusters
     if clusters.empty:
@@ -134,16 +134,16 @@ def causes(tables: Tables, folder: str) -> Iterator[str]:
         count = f"{row['elements']:,} in {plural(row['cases'], 'case')}"
         where = (f"{row['backend']} {row['version']}", row["operator"], row["cause"], row["clause"], count)
         results = (row["witness_expected"], row["witness_got"])
-        cells = line(row["id"], *where, operands(row["witness_operands"]), *results)
-        yield f"{cells} {command(row['id'], folder, specs.get(row['backend'], ''))} |"
+        cells = table_line(row["id"], *where, operand_values(row["witness_operands"]), *results)
+        yield f"{cells} {repro_code(row['id'], folder, specs.get(row['backend'], ''))} |"
     yield from left_out(len(clusters), MOST_CAUSES)
 
 
-def operands(text: str) -> str:
+def operand_values(text: str) -> str:
     return ", ".join(f"{name} {value}" for name, _, value in json.loads(text))
 
 
-def command(name: str, folder: str, spec: str) -> str:
+def repro_code(name: str, folder: str, spec: str) -> str:
     """`tiebreak repro` as code; what a code span in a table can't hold is called RUN_DIR and BACKEND."""
     if not re.fullmatch(r"[CD]\d{1,9}", name, re.ASCII):
         return ""
@@ -152,7 +152,7 @@ def command(name: str, folder: str, spec: str) -> str:
     return f"`{shlex.join(words)}`"
 
 
-def others(tables: Tables) -> Iterator[str]:
+def also_recorded(tables: Tables) -> Iterator[str]:
     """What is no verdict, in a line each."""
     found = []
     if len(tables.paths):
@@ -171,7 +171,7 @@ def header(*names: str) -> tuple[str, str]:
     return "| " + " | ".join(names) + " |", "| --- " * len(names) + "|"
 
 
-def line(*cells: object) -> str:
+def table_line(*cells: object) -> str:
     return "| " + " | ".join(escaped(cell) for cell in cells) + " |"
 
 
@@ -186,7 +186,7 @@ def escaped(value: object, longest: int = LONGEST) -> str:
     return re.sub(r"[\\|*_~`\[\](){}!#&<>$]", lambda found: ENTITIES.get(found[0], f"\\{found[0]}"), text)
 
 
-def bounded(lines: Sequence[str]) -> str:
+def bounded_page(lines: Sequence[str]) -> str:
     """The lines as one text, those beyond MOST_BYTES left out."""
     kept = list(within(lines, MOST_BYTES - 100))
     cut = [] if len(kept) == len(lines) else ["", "The rest is left out, since the page has a bounded size."]

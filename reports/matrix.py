@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 
-def names(data: Mapping[str, Any]) -> list[str]:
+def semantics_names(data: Mapping[str, Any]) -> list[str]:
     """Each semantics by what sets it apart from the second, which is the document's own, step by step."""
     plain = data["semantics"][1]
     found = []
@@ -28,7 +28,7 @@ def bits_text(inputs: Mapping[str, Any]) -> str:
     return " ".join(one["bits"] for one in inputs.values())
 
 
-def counts(data: Mapping[str, Any]) -> str:
+def counts_text(data: Mapping[str, Any]) -> str:
     equal = sum("equal" in pair for pair in data["pairs"])
     return (
         f"{len(data['semantics'])} semantics, {len(data['pairs'])} pairs: {len(data['pairs']) - equal} told apart, "
@@ -38,7 +38,7 @@ def counts(data: Mapping[str, Any]) -> str:
 
 def print_matrix(data: Mapping[str, Any]) -> None:
     """The semantics, and those against the document's own; --json has every pair."""
-    console, called = Console(), names(data)
+    console, called = Console(), semantics_names(data)
     table = Table(box=box.SIMPLE_HEAD)
     for heading in ("", "semantics", "input", "gives", called[1]):
         table.add_column(heading)
@@ -53,22 +53,23 @@ def print_matrix(data: Mapping[str, Any]) -> None:
             table.add_row(
                 str(other), called[other], inputs_text(pair["witness"]), pair["gives"][1 - own], pair["gives"][own]
             )
-    console.print(f"{data['operator']} {data['input_type']} to {data['output_type']}: {counts(data)}")
+    console.print(f"{data['operator']} {data['input_type']} to {data['output_type']}: {counts_text(data)}")
     console.print(table)
 
 
-def markdown(data: Mapping[str, Any]) -> str:
-    """Every pair, by numbers."""
+def matrix_markdown(data: Mapping[str, Any]) -> str:
+    """The page: the semantics by number, then every pair with its input and what either gives."""
+    counted = counts_text(data)
     lines = [
         f"# What tells semantics of {data['operator']} apart: {data['input_type']} to {data['output_type']}",
         "",
-        f"Made by `tiebreak audit --matrix`. {counts(data)[0].upper()}{counts(data)[1:]}. Each semantics is named by "
+        f"Made by `tiebreak audit --matrix`. {counted[0].upper()}{counted[1:]}. Each semantics is named by "
         "what differs from the document's own, step by step; each pair has the plainest input on which its two differ, "
         "with its bits and what either gives, or how it was shown that there is none.",
         "",
         "| number | semantics |",
         "| --- | --- |",
-        *(f"| {number} | {name} |" for number, name in enumerate(names(data))),
+        *(f"| {number} | {name} |" for number, name in enumerate(semantics_names(data))),
         "",
         "| pair | input | bits | gives |",
         "| --- | --- | --- | --- |",

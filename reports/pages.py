@@ -60,24 +60,28 @@ def signature_part(spec: Operator) -> Iterator[str]:
     lines += [f"- opsets: {', '.join(map(str, spec.opsets))}"] if spec.opsets else []
     yield "\n".join(lines)
     if spec.attributes:
-        rows = [(f"`{a.name}`", default_of(a), own(a.text)) for a in spec.attributes]
-        yield table(("attribute", "default", "meaning"), rows)
+        rows = [(f"`{a.name}`", default_of(a), own_text(a.text)) for a in spec.attributes]
+        yield markdown_table(("attribute", "default", "meaning"), rows)
 
 
 def default_of(attribute: Attribute) -> str:
     return (
-        "required" if attribute.required else cell(str(attribute.default)) if attribute.default is not None else "none"
+        "required"
+        if attribute.required
+        else page_cell(str(attribute.default))
+        if attribute.default is not None
+        else "none"
     )
 
 
 def clause_table(clauses: Sequence[Clause]) -> str:
-    return table(("clause", "says", "source"), [(c.id, own(c.text), own(c.source)) for c in clauses])
+    return markdown_table(("clause", "says", "source"), [(c.id, own_text(c.text), own_text(c.source)) for c in clauses])
 
 
 def contested_part(spec: Operator) -> Iterator[str]:
     if spec.contested:
         yield "## Contested"
-        links = [f"- [{c.id}](contested.md#{c.id.lower()}): {own(c.question)}" for c in spec.contested]
+        links = [f"- [{c.id}](contested.md#{c.id.lower()}): {own_text(c.question)}" for c in spec.contested]
         yield "\n".join(links)
 
 
@@ -101,12 +105,15 @@ def contested_page() -> str:
 def contest_part(contest: Contest) -> Iterator[str]:
     yield f"### {contest.id}"
     yield f"{contest.question} ({', '.join(contest.clauses)})"
-    yield f"Input: {witness(contest)}"
-    rows = [(own(a.authority), own(a.says), gives(a.gives), "judged" if a.judged else "") for a in contest.answers]
-    yield table(("authority", "says", "gives", ""), rows)
+    yield f"Input: {contest_input(contest)}"
+    rows = [
+        (own_text(a.authority), own_text(a.says), answer_text(a.gives), "judged" if a.judged else "")
+        for a in contest.answers
+    ]
+    yield markdown_table(("authority", "says", "gives", ""), rows)
 
 
-def witness(contest: Contest) -> str:
+def contest_input(contest: Contest) -> str:
     spec = next(spec for spec in OPERATORS.values() if contest in spec.contested)
     names = spec.forms[contest.node.get("form", 0)]
     values = ", ".join(f"{name} = {value}" for name, value in zip(names, contest.inputs, strict=False))
@@ -116,8 +123,8 @@ def witness(contest: Contest) -> str:
     return f"`{values}`" + (f" ({given})" if given else "")
 
 
-def gives(result: tuple[float, ...] | str) -> str:
-    return own(result) if isinstance(result, str) else ", ".join(f"{value:.9g}" for value in result)
+def answer_text(result: tuple[float, ...] | str) -> str:
+    return own_text(result) if isinstance(result, str) else ", ".join(f"{value:.9g}" for value in result)
 
 
 def backends_part(spec: Operator, run: Run | None) -> str:
@@ -130,12 +137,16 @@ def backends_part(spec: Operator, run: Run | None) -> str:
     versions = {backend["name"]: backend["version"] for backend in run.info["backends"]}
     occurring = [verdict for verdict in VERDICTS if any(verdict in found for found in counts.values())]
     rows = [
-        (f"{cell(backend)} {cell(versions[backend])}", *(str(found.get(verdict, "")) for verdict in occurring))
+        (
+            f"{page_cell(backend)} {page_cell(versions[backend])}",
+            *(str(found.get(verdict, "")) for verdict in occurring),
+        )
         for backend, found in counts.items()
     ]
+    created = str(run.info["created"])[:10]
     parts = [
-        f"Cases by verdict, level {run.info['level']}, {str(run.info['created'])[:10]}, {cell(run.info['machine'])}:",
-        table(("backend", *occurring), rows),
+        f"Cases by verdict, level {run.info['level']}, {created}, {page_cell(run.info['machine'])}:",
+        markdown_table(("backend", *occurring), rows),
         causes_part(spec, run),
         observed_part(spec, run),
     ]
@@ -147,34 +158,39 @@ def causes_part(spec: Operator, run: Run) -> str:
     if mine.empty:
         return ""
     rows = [
-        (cell(row["backend"]), cell(row["cause"]), cell(row["clause"]), f"{row['elements']} in {row['cases']} cases")
+        (
+            page_cell(row["backend"]),
+            page_cell(row["cause"]),
+            page_cell(row["clause"]),
+            f"{row['elements']} in {row['cases']} cases",
+        )
         for row in rows_of(cause_groups(mine).groupby("backend", sort=False).head(MOST_CAUSES))
     ]
-    return table(("backend", "differs because", "clause", "elements"), rows)
+    return markdown_table(("backend", "differs because", "clause", "elements"), rows)
 
 
 def observed_part(spec: Operator, run: Run) -> str:
     rows = [
-        (cell(row["backend"]), cell(row["situation"]), cell(row["gives"]), str(row["elements"]))
+        (page_cell(row["backend"]), page_cell(row["situation"]), page_cell(row["gives"]), str(row["elements"]))
         for row in run.info["observed"]
         if row["operator"] == spec.id
     ]
     if not rows:
         return ""
-    return "Where the documents are silent:\n\n" + table(("backend", "situation", "gives", "elements"), rows)
+    return "Where the documents are silent:\n\n" + markdown_table(("backend", "situation", "gives", "elements"), rows)
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     lines = [f"| {' | '.join(head)} |", f"| {' | '.join('---' for _ in head)} |"]
     return "\n".join([*lines, *(f"| {' | '.join(row)} |" for row in rows)])
 
 
-def own(text: str) -> str:
+def own_text(text: str) -> str:
     """Our own text for a table cell; it may hold Markdown."""
     return " ".join(text.split()).replace("|", "\\|")
 
 
-def cell(value: Any) -> str:
+def page_cell(value: Any) -> str:
     """Text for one table cell: one line, no bars, nothing that Markdown or HTML would interpret."""
     text = " ".join("".join(c if c.isprintable() else " " for c in str(value)).split())
     for special, escaped in (("\\", "\\\\"), ("|", "\\|"), ("<", "&lt;"), ("`", "\\`"), ("*", "\\*"), ("_", "\\_")):

@@ -37,18 +37,18 @@ def exponent_plot(members: pd.DataFrame, judged: Mapping[int, int]) -> str:
         [100 * int(n) / of if of else 0.0 for n, of in zip(counts, tried, strict=True)] if known else counts.tolist()
     )
     first = lowest + wide * int(np.argmax(heights))
-    most = power(first) if wide == 1 else f"{power(first)} to {power(first + wide - 1)}"
-    detail = f"inputs from {power(lowest)} to {power(highest)}, most at {most}"
+    most = power_label(first) if wide == 1 else f"{power_label(first)} to {power_label(first + wide - 1)}"
+    detail = f"inputs from {power_label(lowest)} to {power_label(highest)}, most at {most}"
     head = f"{max(heights):,} in the tallest bar{others_of(values)}"
     text = f"{len(usable):,} deviating elements by the exponent of their input"
     if known:
         head = f"{max(heights):.3g} % in the tallest bar, {len(usable):,} of {sum(tried):,} judged{others_of(values)}"
         text = "share that deviates, by the exponent of the input"
     labels: list[tuple[float, str]] = [
-        (0, power(lowest)),
-        (len(heights) - 1, power(lowest + wide * (len(heights) - 1))),
+        (0, power_label(lowest)),
+        (len(heights) - 1, power_label(lowest + wide * (len(heights) - 1))),
     ]
-    return bars(detail, text, heights, labels[: len(heights)], "exponents", head)
+    return bar_chart(detail, text, heights, labels[: len(heights)], "exponents", head)
 
 
 def others_of(values: np.ndarray) -> str:
@@ -57,7 +57,7 @@ def others_of(values: np.ndarray) -> str:
     return "".join(f"; {count:,} {name}" for name, count in counts.items() if count)
 
 
-def power(exponent: int) -> str:
+def power_label(exponent: int) -> str:
     return f"2^{exponent}"
 
 
@@ -70,31 +70,31 @@ def distance_plot(members: pd.DataFrame) -> str:
         return ""
     counts: Counter[int] = Counter()
     for distance, count in zip(*np.unique(known, return_counts=True), strict=True):
-        counts[place(int(distance))] += int(count)
+        counts[signed_bar(int(distance))] += int(count)
     reach = max(abs(bar) for bar in counts)
     spots = [*range(-reach, 0), *range(1, reach + 1)]
     near = sum(count for bar, count in counts.items() if abs(bar) == 1)
     nan = f"; {real.sum() - len(known):,} a NaN" if real.sum() > len(known) else ""
     text = f"{len(known):,} real results by their distance in ulp"
-    labels: list[tuple[float, str]] = [(i, far(bar)) for i, bar in enumerate(spots) if abs(bar) == reach]
+    labels: list[tuple[float, str]] = [(i, bar_label(bar)) for i, bar in enumerate(spots) if abs(bar) == reach]
     labels += [(reach - 0.5, "±1")] if reach > 1 else []
-    detail = f"{near:,} of {len(known):,} are 1 ulp away, the farthest bar is {far(reach)} ulp"
+    detail = f"{near:,} of {len(known):,} are 1 ulp away, the farthest bar is {bar_label(reach)} ulp"
     heights = [counts.get(bar, 0) for bar in spots]
-    return bars(detail, text, heights, labels, "distances", f"{max(heights):,} in the tallest bar{nan}")
+    return bar_chart(detail, text, heights, labels, "distances", f"{max(heights):,} in the tallest bar{nan}")
 
 
-def place(distance: int) -> int:
+def signed_bar(distance: int) -> int:
     """The signed bar: 1 for 1 ulp, 2 for 2, 3 for 3 and 4, 4 for 5 to 8, and so on."""
     bar = min((abs(distance) - 1).bit_length(), FARTHEST) + 1
     return bar if distance > 0 else -bar
 
 
-def far(bar: int) -> str:
+def bar_label(bar: int) -> str:
     sign, size = ("−" if bar < 0 else "+"), abs(bar) - 1
     return f"{sign}{1 << size:,}" if size < FARTHEST else f"{sign}more"
 
 
-def bars(
+def bar_chart(
     detail: str, text: str, heights: Sequence[float], labels: Sequence[tuple[float, str]], kind: str, head: str
 ) -> str:
     """A bar for each height in one path, at least 2 units tall where it is not 0.

@@ -17,7 +17,7 @@ from tiebreak.golden.errors import DamagedFile, InvalidInput
 from tiebreak.golden.files import bounded_text, check_plain
 from tiebreak.golden.make_node import node_from_key
 from tiebreak.golden.nodes import Case
-from tiebreak.golden.places import RECORDS, UNFINISHED, beside, check_output
+from tiebreak.golden.places import RECORDS, UNFINISHED, check_output, unfinished_path
 from tiebreak.golden.problem import Array, array_of, codes_of
 from tiebreak.golden.problems import problems_of
 from tiebreak.golden.rounding import ROUND_MODES, short_mode
@@ -76,7 +76,7 @@ class Run:
     discrepancies: pd.DataFrame
 
 
-def table(rows: Sequence[Mapping[str, Any]], dtypes: dict[str, str]) -> pd.DataFrame:
+def typed_frame(rows: Sequence[Mapping[str, Any]], dtypes: dict[str, str]) -> pd.DataFrame:
     """Rows as a DataFrame with exactly these columns and dtypes; absent counts are 0, absent text is empty."""
     import pandas as pd
 
@@ -88,19 +88,24 @@ def table(rows: Sequence[Mapping[str, Any]], dtypes: dict[str, str]) -> pd.DataF
 
 
 def as_run(records: RunRecords) -> Run:
-    results, discrepancies = table(records.results, RESULT_DTYPES), table(records.discrepancies, DISCREPANCY_DTYPES)
+    results, discrepancies = (
+        typed_frame(records.results, RESULT_DTYPES),
+        typed_frame(records.discrepancies, DISCREPANCY_DTYPES),
+    )
     return Run(records.info, results, discrepancies)
 
 
 def explained_tables(run: Run, records: RunRecords) -> Run:
     """The tables of a run that was explained since: its results are what they were."""
-    return Run(records.info, run.results, table(records.discrepancies, DISCREPANCY_DTYPES))
+    return Run(records.info, run.results, typed_frame(records.discrepancies, DISCREPANCY_DTYPES))
 
 
 def write_run(folder: Path, run: Run, generated: Sequence[Case]) -> None:
     """Write the records; run.json goes last, so that a folder with it is whole."""
     replace_file(folder / RESULTS, lambda path: run.results.to_parquet(path, index=False))
-    cases = table([case_row(case) for case in generated], dict.fromkeys(("id", "origin", "node", "inputs"), "string"))
+    cases = typed_frame(
+        [stored_case(case) for case in generated], dict.fromkeys(("id", "origin", "node", "inputs"), "string")
+    )
     replace_file(folder / CASES, lambda path: cases.to_parquet(path, index=False))
     write_explanations(folder, run)
 
@@ -127,7 +132,7 @@ def write_aside(path: Path, write: Callable[[Path], Any]) -> None:
 
 def replace_file(path: Path, write: Callable[[Path], Any]) -> None:
     """As write_aside, for the run's own records too."""
-    aside = beside(path)
+    aside = unfinished_path(path)
     try:
         write(aside)
         aside.replace(path)
@@ -144,7 +149,7 @@ def write_text(path: Path, text: str) -> None:
     write_aside(path, lambda aside: aside.write_text(text, encoding="utf-8"))
 
 
-def case_row(case: Case) -> dict[str, str]:
+def stored_case(case: Case) -> dict[str, str]:
     """A case as text: floats as hexadecimal bits, integers as decimals."""
     inputs = [
         {"type": array.dtype.name, "shape": list(array.shape), "values": tensor_text(array)} for array in case.inputs

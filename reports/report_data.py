@@ -24,7 +24,7 @@ from tiebreak.reports.repro_command import repro_words
 from tiebreak.reports.root_cause import root_of
 from tiebreak.reports.rows import rows_of, values_by_key
 from tiebreak.reports.staircase import staircase
-from tiebreak.reports.summary import grade
+from tiebreak.reports.summary import boundary_grade
 
 LONGEST_COMMAND = 600
 MOST_SORTS = 15_000  # rows of all the causes' tables for the filters
@@ -85,28 +85,28 @@ def names_of(run: Run) -> Names:
 
 def cause_rows(run: Run, folder: str, names: Names, *, most: int, samples: int) -> tuple[list[Row], int]:
     """The root causes, the most frequent first, each with so many rows at most; and how many causes are left out."""
-    groups, kinds = grouped(run.discrepancies)
+    groups, kinds = by_root_cause(run.discrepancies)
     named = {(c["backend"], c["operator"], c["cause"]): c for c in run.info.get("clusters", [])}
-    labels = {key: telling(members, samples, named.get(key, {})) for key, members in groups[:most]}
+    labels = {key: sample_labels(members, samples, named.get(key, {})) for key, members in groups[:most]}
     every = [label for some in labels.values() for label in some]
     chosen = dict(zip(every, rows_of(run.discrepancies.loc[every]), strict=True))
-    judged = judged_elements(run)
+    judged = judged_counts(run)
     tried = judged_exponents(run)
     specs = {str(backend["name"]): str(backend["spec"]) for backend in run.info["backends"]}
     rows: list[Row] = []
     for key, members in groups[:most]:
         shown = [chosen[label] for label in labels[key]]
-        row = cause_row(key, members, kinds[key], named.get(key, {}))
+        row = root_cause_row(key, members, kinds[key], named.get(key, {}))
         row |= {"judged": judged.get(key[:2], 0), "open": len(rows) < OPEN}
         row["pictures"] = [Markup(picture) for picture in pictures(members, shown, tried.get(key[:2], {}))]
-        row["samples"] = [sample(one, specs, run, folder, names) for one in shown]
+        row["samples"] = [sample_row(one, specs, run, folder, names) for one in shown]
         listed = kinds[key].most_common(max(4, MOST_SORTS // len(labels)))
         row["sorts"] = numbers_text([sort_row(sort, count, names) for sort, count in listed])
         rows.append(row)
     return rows, len(groups) - len(rows)
 
 
-def grouped(discrepancies: pd.DataFrame) -> tuple[list[tuple[Any, pd.DataFrame]], dict[Any, Counter[Sort]]]:
+def by_root_cause(discrepancies: pd.DataFrame) -> tuple[list[tuple[Any, pd.DataFrame]], dict[Any, Counter[Sort]]]:
     """Discrepancies by backend, operator and root cause, the most first; and how many of each sort are in each."""
     slim = discrepancies[[*KINDS, *MEASURES]].astype(dict.fromkeys(KINDS, "category"))
     roots = {cause: root_of(str(cause)) for cause in slim["cause"].cat.categories}
@@ -119,7 +119,7 @@ def grouped(discrepancies: pd.DataFrame) -> tuple[list[tuple[Any, pd.DataFrame]]
     return sorted(groups, key=lambda item: -len(item[1])), kinds
 
 
-def judged_elements(run: Run) -> dict[tuple[str, str], int]:
+def judged_counts(run: Run) -> dict[tuple[str, str], int]:
     """(backend, operator) to the number of elements that the spec decides and that ran."""
     sums = run.results.groupby(["backend", "operator"])[["exact", "working_precision", "deviates"]].sum().sum(axis=1)
     return {(str(backend), str(operator)): int(count) for (backend, operator), count in values_by_key(sums)}
@@ -134,7 +134,7 @@ def judged_exponents(run: Run) -> dict[tuple[str, str], dict[int, int]]:
     }
 
 
-def cause_row(key: Sequence[str], members: pd.DataFrame, kinds: Counter[Sort], cluster: Mapping[str, Any]) -> Row:
+def root_cause_row(key: Sequence[str], members: pd.DataFrame, kinds: Counter[Sort], cluster: Mapping[str, Any]) -> Row:
     backend, operator_id, cause = key
     operator = OPERATORS.get(operator_id)
     clauses: Counter[str] = Counter()
@@ -151,8 +151,8 @@ def cause_row(key: Sequence[str], members: pd.DataFrame, kinds: Counter[Sort], c
         "example": example_of(cluster),
         "elements": len(members),
         "cases": int(members["case"].nunique()),
-        "grade": grade(members["boundary_ulp"].max(skipna=False)),
-        "clauses": [(one, clause_text(operator, one), count) for one, count in clauses.most_common()],
+        "grade": boundary_grade(members["boundary_ulp"].max(skipna=False)),
+        "clauses": [(one, text_of_clause(operator, one), count) for one, count in clauses.most_common()],
         "types": types.most_common(),
         "contested": contests_of(operator, clauses.most_common(1)[0][0]),
     }
@@ -170,7 +170,7 @@ def anchor_of(key: Sequence[str], cluster: Mapping[str, Any]) -> str:
     return name if re.fullmatch(r"C\d{1,9}", name) else f"cause-{zlib.crc32(repr(tuple(key)).encode()):08x}"
 
 
-def clause_text(operator: Operator | None, clause: str) -> str:
+def text_of_clause(operator: Operator | None, clause: str) -> str:
     return next((one.text for one in operator.clauses if one.id == clause), "") if operator else ""
 
 
@@ -179,7 +179,7 @@ def contests_of(operator: Operator | None, clause: str) -> list[Contest]:
     return [contest for contest in operator.contested if clause in contest.clauses] if operator else []
 
 
-def telling(members: pd.DataFrame, most: int, cluster: Mapping[str, Any]) -> list[Any]:
+def sample_labels(members: pd.DataFrame, most: int, cluster: Mapping[str, Any]) -> list[Any]:
     """Labels of the few rows to show: the witness, one of each types and mode, then those nearest to a boundary."""
     ordered = members.sort_values(["boundary_ulp", "index"], kind="stable", na_position="last")
     first = members.index[members["id"] == str(cluster.get("witness", {}).get("id", ""))]
@@ -208,7 +208,7 @@ def sort_row(sort: Sort, count: int, names: Names) -> list[Any]:
     ]
 
 
-def sample(row: Mapping[Any, Any], specs: Mapping[str, str], run: Run, folder: str, names: Names) -> Row:
+def sample_row(row: Mapping[Any, Any], specs: Mapping[str, str], run: Run, folder: str, names: Names) -> Row:
     """One row for people: operands, expected in both truths, what came, and the commands that show it again."""
     kind = ELEMENT_TYPES[row["result_type"]]
     offline = run.info["level"] == "offline"
@@ -218,9 +218,9 @@ def sample(row: Mapping[Any, Any], specs: Mapping[str, str], run: Run, folder: s
         "working": result_text(row["expected_working"], row["working_bits"], kind),
         "got": result_text(row["got"], row["got_bits"], kind),
         "away": distance_text(row, kind),
-        "where": grade(row["boundary_ulp"]),
-        "replay": "" if offline else replay(row, specs[row["backend"]], folder),
-        "repro": "" if offline else bounded(repro_words(row["id"], folder, specs[row["backend"]])),
+        "where": boundary_grade(row["boundary_ulp"]),
+        "replay": "" if offline else replay_command(row, specs[row["backend"]], folder),
+        "repro": "" if offline else whole_command(repro_words(row["id"], folder, specs[row["backend"]])),
         "at": {
             "m": names.at("mode", row["round_mode"]),
             "t": f"{names.at('type', row['input_type'])} {names.at('type', row['output_type'])}",
@@ -244,15 +244,15 @@ def result_text(value: float, code: int, kind: FloatType | IntegerType) -> list[
     return [str(int(value)) if isinstance(kind, IntegerType) else decimal(int(code), kind), bits]
 
 
-def replay(row: Mapping[Any, Any], spec: str, folder: str) -> str:
+def replay_command(row: Mapping[Any, Any], spec: str, folder: str) -> str:
     """A command line that runs this one case again; empty if it is too long to be shown whole."""
     words = ["tiebreak", "run", "-b", spec, "--case", row["case"]]
     if not row["case"].startswith(tuple(OPERATORS)):
         words += ["--from", folder]
-    return bounded([*words, "-o", "replay"])
+    return whole_command([*words, "-o", "replay"])
 
 
-def bounded(words: Sequence[str]) -> str:
+def whole_command(words: Sequence[str]) -> str:
     """A command to copy, whole or not at all: of half a command nobody can tell what it does."""
     command = shlex.join(words)
     return command if len(command) <= LONGEST_COMMAND else ""
@@ -263,7 +263,7 @@ def numbers_text(numbers: list[Any]) -> Markup:
     return Markup(json.dumps(numbers, separators=(",", ":")))
 
 
-def cube(run: Run, names: Names) -> tuple[list[list[int]], bool]:
+def case_counts(run: Run, names: Names) -> tuple[list[list[int]], bool]:
     """[backend, operator, mode, input type, output type, verdict, cases] by position, and whether types are in it."""
     keys = ["backend", "operator", "round_mode", "input_type", "output_type", "verdict"]
     counts = run.results.groupby(keys, sort=False).size()

@@ -24,10 +24,10 @@ def staircase(row: dict[str, Any]) -> str:
     expected, got = int(row["expected"]) - row["zero_point"], int(row["got"]) - row["zero_point"]
     if not isinstance(q, Fraction) or abs(q) > LARGEST or ROUND_MODES[row["round_mode"]](q) != expected:
         return ""
-    return draw(q, row["round_mode"], expected, got)
+    return staircase_svg(q, row["round_mode"], expected, got)
 
 
-def draw(q: Fraction, mode: str, expected: int, got: int) -> str:
+def staircase_svg(q: Fraction, mode: str, expected: int, got: int) -> str:
     """The picture around quotient q: steps, the point wanted (ring) and the point that came (cross)."""
     middle = round(q - HALF) if is_nearest(mode) else math.floor(q)
     lowest, highest = middle - REACH + 1, middle + REACH
@@ -37,7 +37,7 @@ def draw(q: Fraction, mode: str, expected: int, got: int) -> str:
         down = HEIGHT - MARGIN - (result - lowest) / (highest - lowest) * (HEIGHT - 2 * MARGIN)
         return across, down
 
-    parts = [grid(lowest, highest, at), steps(mode, lowest, highest, at)]
+    parts = [axis_lines(lowest, highest, at), step_lines(mode, lowest, highest, at)]
     x, y = at(q, min(max(expected, lowest), highest))
     parts.append(f'<circle class="want" cx="{x:.1f}" cy="{y:.1f}" r="6"/>')
     x, y = at(q, min(max(got, lowest), highest))
@@ -51,7 +51,7 @@ def draw(q: Fraction, mode: str, expected: int, got: int) -> str:
     )
 
 
-def grid(lowest: int, highest: int, at: Any) -> str:
+def axis_lines(lowest: int, highest: int, at: Any) -> str:
     """Axes with integer labels; the quotient runs across, the rounded quotient up."""
     lines, parts = "", []
     for n in range(lowest, highest + 1):
@@ -63,7 +63,7 @@ def grid(lowest: int, highest: int, at: Any) -> str:
     return f'<path class="grid" d="{lines}"/>' + "".join(parts) + axis
 
 
-def steps(mode: str, lowest: int, highest: int, at: Any) -> str:
+def step_lines(mode: str, lowest: int, highest: int, at: Any) -> str:
     """The mode's steps, by its definition at every 1/16 and at the boundaries themselves."""
     round_to = ROUND_MODES[mode]
     fine = [Fraction(n, 16) for n in range(16 * lowest - 7, 16 * highest + 8)]
@@ -72,7 +72,7 @@ def steps(mode: str, lowest: int, highest: int, at: Any) -> str:
         on = [q for q in fine if round_to(q) == n]
         if not on:
             continue
-        (x1, y), (x2, _) = at(widened(on[0], -1), n), at(widened(on[-1], 1), n)
+        (x1, y), (x2, _) = at(step_end(on[0], -1), n), at(step_end(on[-1], 1), n)
         lines += f"M{x1:.1f} {y:.1f}H{x2:.1f}"
         for end in (on[0], on[-1]):
             if (2 * end).denominator == 1 and end != n:
@@ -81,6 +81,6 @@ def steps(mode: str, lowest: int, highest: int, at: Any) -> str:
     return f'<path class="step" d="{lines}"/>' + "".join(ends)
 
 
-def widened(q: Fraction, direction: int) -> Fraction:
+def step_end(q: Fraction, direction: int) -> Fraction:
     """A step's end moved to the boundary that it reaches but does not include."""
     return q if (2 * q).denominator == 1 else q + Fraction(direction, 16)

@@ -68,7 +68,7 @@ def cause_groups(discrepancies: pd.DataFrame) -> pd.DataFrame:
     return table.reset_index().sort_values(["backend", "elements"], ascending=[True, False], kind="stable")
 
 
-def grade(boundary_ulp: float) -> str:
+def boundary_grade(boundary_ulp: float) -> str:
     """The grade by the greatest distance from a decision boundary."""
     if math.isnan(boundary_ulp):
         return ""
@@ -88,12 +88,12 @@ def print_summary(run: Run, folder: str) -> None:
         console.print(path_table(run))
     if run.info.get("typed"):
         console.print(typed_table(run))
-    for line in failures(run):
+    for line in failure_lines(run):
         console.print(escape(line))
     console.print(f"report: {escape(folder)}/report.html", soft_wrap=True)
 
 
-def shown(text: object, longest: int = 60) -> str:
+def terminal_text(text: object, longest: int = 60) -> str:
     """Untrusted text for a terminal: escaped, printable, bounded."""
     found = printable(text, longest + 1)
     return escape(found if len(found) <= longest else found[: longest - 1] + "…")
@@ -110,7 +110,7 @@ def verdict_table(run: Run) -> Table:
     versions = {backend["name"]: backend["version"] for backend in run.info["backends"]}
     for (backend, operator), verdicts in counts.items():
         cells = [str(verdicts.get(verdict, "")) for verdict in occurring]
-        table.add_row(f"{shown(backend)} {shown(versions[backend], 20)}\n  {operator}", *cells)
+        table.add_row(f"{terminal_text(backend)} {terminal_text(versions[backend], 20)}\n  {operator}", *cells)
     return table
 
 
@@ -121,10 +121,10 @@ def cause_table(run: Run) -> Table:
         table.add_column(name, overflow="fold")
     table.add_column("elements", justify="right")
     for row in rows_of(cause_groups(with_paths_as_one(run))):
-        where = grade(row["boundary_ulp"])
-        cause = shown(row["cause"], 90) + (f" ({where})" if where else "")
+        where = boundary_grade(row["boundary_ulp"])
+        cause = terminal_text(row["cause"], 90) + (f" ({where})" if where else "")
         cluster = str(ids.get((row["backend"], row["operator"], row["cause"]), ""))
-        table.add_row(shown(cluster), shown(row["backend"]), cause, row["clause"], str(row["elements"]))
+        table.add_row(terminal_text(cluster), terminal_text(row["backend"]), cause, row["clause"], str(row["elements"]))
     return table
 
 
@@ -147,11 +147,11 @@ def path_table(run: Run) -> Table:
         operands = "\n".join(f"{name} {text}" for name, _, text in row["operands"])
         answers = "\n".join(f"{answer['value']} {answer['paths'][0]}" for answer in row["answers"])
         types = f"{row['input_type']} → {row['output_type']}"
-        table.add_row(f"{shown(row['backend'])}\n{row['operator']}\n{types}", operands, answers)
+        table.add_row(f"{terminal_text(row['backend'])}\n{row['operator']}\n{types}", operands, answers)
     return table
 
 
-def failures(run: Run) -> list[str]:
+def failure_lines(run: Run) -> list[str]:
     """One line for each kind of failure, with its id, a guilty case and the message of that case."""
     rows = run.info.get("failures", [])
     lines = [failure_line(row) for row in rows[:MOST_FAILURES]]
@@ -198,15 +198,15 @@ def typed_table(run: Run) -> Table:
     named, apart = any(row["output"] for row in rows), len(names) <= MOST_COLUMNS
     table = Table(title="the typed case", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     for name in (*(["output"] if named else []), "input", "bits", "expected", *(names if apart else ["got"])):
-        table.add_column(shown(name), justify="right" if name != "got" else "left", overflow="fold")
+        table.add_column(terminal_text(name), justify="right" if name != "got" else "left", overflow="fold")
     for row in rows:
         start = [row["output"]] if named else []
-        got = [row["got"][name] for name in names] if apart else [by_answer(row["got"], names)]
-        table.add_row(*start, row["input"], row["bits"], row["expected"], *(shown(text, 400) for text in got))
+        got = [row["got"][name] for name in names] if apart else [grouped_answers(row["got"], names)]
+        table.add_row(*start, row["input"], row["bits"], row["expected"], *(terminal_text(text, 400) for text in got))
     return table
 
 
-def by_answer(got: dict[str, str], names: Sequence[str]) -> str:
+def grouped_answers(got: dict[str, str], names: Sequence[str]) -> str:
     """The distinct answers, each with the backends that gave it."""
     answers: dict[str, list[str]] = {}
     for name in names:

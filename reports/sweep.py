@@ -9,7 +9,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from tiebreak.reports.summary import shown
+from tiebreak.reports.summary import terminal_text
 
 MOST_SHOWN = 10
 
@@ -41,7 +41,8 @@ def json_sweep(data: Mapping[str, Any], certificate: str) -> dict[str, Any]:
 def print_sweep(data: Mapping[str, Any], certificate: str) -> None:
     console, backend = Console(), data["backend"]
     table = Table(
-        title=f"{shown(backend['name'])} {shown(backend['version'])}: {data['operator']}", box=box.SIMPLE_HEAD
+        title=f"{terminal_text(backend['name'])} {terminal_text(backend['version'])}: {data['operator']}",
+        box=box.SIMPLE_HEAD,
     )
     for heading in ("inputs", *(grade.replace("-", " ") for grade in data["counts"])):
         table.add_column(heading, justify="right")
@@ -52,9 +53,9 @@ def print_sweep(data: Mapping[str, Any], certificate: str) -> None:
     if data["intervals"]["kept"]:
         console.print(interval_table(data))
     for block, fault in data["faults"].items():
-        console.print(f"block {block}: {shown(fault, 200)}")
+        console.print(f"block {block}: {terminal_text(fault, 200)}")
     times = f"{data['seconds']:.1f} s, the backend's own {data['backend_seconds']:.1f} s"
-    console.print(f"{times}; certificate: {shown(certificate, 300)}", soft_wrap=True)
+    console.print(f"{times}; certificate: {terminal_text(certificate, 300)}", soft_wrap=True)
 
 
 def mode_table(data: Mapping[str, Any]) -> Table:
@@ -76,10 +77,11 @@ def interval_table(data: Mapping[str, Any]) -> Table:
     for row in kept[:MOST_SHOWN]:
         ends = ("\n".join((row[end]["bits"], row[end]["input"])) for end in ("first", "last"))
         codes = (
-            "\n".join(dict.fromkeys(shown(row[end][side]) for end in ("first", "last"))) for side in ("expected", "got")
+            "\n".join(dict.fromkeys(terminal_text(row[end][side]) for end in ("first", "last")))
+            for side in ("expected", "got")
         )
         scale = ["\n".join(row["scale"])] if scales else []
-        table.add_row(*scale, *ends, f"{row['inputs']:,}", *codes, shown(row["cause"], 200))
+        table.add_row(*scale, *ends, f"{row['inputs']:,}", *codes, terminal_text(row["cause"], 200))
     return table
 
 
@@ -90,10 +92,12 @@ def print_check(data: Mapping[str, Any]) -> None:
         if not changed
         else f"results changed in {len(changed)} of {data['blocks']} blocks"
     )
-    console.print(f"{shown(data['backend'])}, {data['operator']}, {data['inputs']:,} inputs: {same}")
+    console.print(f"{terminal_text(data['backend'])}, {data['operator']}, {data['inputs']:,} inputs: {same}")
     for grade, now in data["counts"]["now"].items():
         then = data["counts"]["then"][grade]
         if then != now:
             console.print(f"{grade}: {then:,} then, {now:,} now")
     for name, (then, now) in data["changed"].items():
-        console.print(f"{shown(name, 120)}: {shown(then, 80)} then, {shown(now, 80)} now", soft_wrap=True)
+        console.print(
+            f"{terminal_text(name, 120)}: {terminal_text(then, 80)} then, {terminal_text(now, 80)} now", soft_wrap=True
+        )

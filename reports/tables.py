@@ -23,7 +23,7 @@ from tiebreak.reports.records import (
     RESULT_DTYPES,
     Run,
     read_run,
-    table,
+    typed_frame,
     write_aside,
 )
 
@@ -118,14 +118,14 @@ def load(run: str | Path) -> Tables:
 
 def as_tables(run: Run, source: str = "run.json") -> Tables:
     """The tables of a run in memory; `source` is what DamagedFile calls run.json."""
-    rows = {name: listed(run.info, name, source) for name in ("clusters", "paths", *LIST_DTYPES)}
+    rows = {name: list_of_objects(run.info, name, source) for name in ("clusters", "paths", *LIST_DTYPES)}
     try:
-        rows["clusters"] = [flat_cluster(row) for row in rows["clusters"]]
-        rows["paths"] = [answer for number, row in enumerate(rows["paths"]) for answer in answers(number, row)]
+        rows["clusters"] = [flat_root_cause(row) for row in rows["clusters"]]
+        rows["paths"] = [answer for number, row in enumerate(rows["paths"]) for answer in answer_rows(number, row)]
         rows["backends"] = [flat_backend(row) for row in rows["backends"]]
         found = {name: checked_table(name, some) for name, some in rows.items()}
     except (KeyError, TypeError, ValueError, OverflowError) as error:
-        raise DamagedFile(f"{source}: damaged run file: {one_line(error)}") from None
+        raise DamagedFile(f"{source}: damaged run file: {error_line(error)}") from None
     results, discrepancies = (with_whole_text(frame, source) for frame in (run.results, run.discrepancies))
     check_results(results, set(found["backends"]["name"]), source)
     return Tables(results, discrepancies, **found, info=run.info)
@@ -153,7 +153,7 @@ def check_results(results: pd.DataFrame, backends: set[str], source: str) -> Non
             raise DamagedFile(f"{source}: damaged run file: the results have the unknown {column} {name}")
 
 
-def listed(info: Mapping[str, Any], name: str, source: str) -> list[Any]:
+def list_of_objects(info: Mapping[str, Any], name: str, source: str) -> list[Any]:
     """One of run.json's lists of objects; an older run has none of it."""
     rows = info.get(name, [])
     if not isinstance(rows, list | tuple) or not all(isinstance(row, Mapping) for row in rows):
@@ -161,21 +161,26 @@ def listed(info: Mapping[str, Any], name: str, source: str) -> list[Any]:
     return list(rows)
 
 
-def one_line(error: Exception) -> str:
+def error_line(error: Exception) -> str:
     reason = f"no {error}" if isinstance(error, KeyError) else str(error)
     return " ".join(reason.encode("ascii", "backslashreplace").decode().split())[:200]
 
 
-def flat_cluster(row: Mapping[str, Any]) -> dict[str, Any]:
+def flat_root_cause(row: Mapping[str, Any]) -> dict[str, Any]:
     witness, limit = row["witness"], row["boundary_ulp"]
     if not isinstance(witness, Mapping):
         raise TypeError('"witness" of a cluster is not an object')
     flat = {f"witness_{name}": value for name, value in witness.items()}
     flat["witness_operands"] = operands_text(witness["operands"])
-    return {**row, **flat, "types": joined(row["types"], ", "), "boundary_ulp": math.nan if limit is None else limit}
+    return {
+        **row,
+        **flat,
+        "types": joined_texts(row["types"], ", "),
+        "boundary_ulp": math.nan if limit is None else limit,
+    }
 
 
-def answers(number: int, row: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def answer_rows(number: int, row: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """A row for each answer to the operands of one row of run.json's `paths`."""
     if not isinstance(row["answers"], list | tuple):
         raise TypeError('"answers" of a path is not a list')
@@ -184,18 +189,18 @@ def answers(number: int, row: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         if not isinstance(answer, Mapping):
             raise TypeError('an answer of "paths" is not an object')
         own = ("bits", "value", "elements", "case", "index", "deviates")
-        yield {**shared, **{name: answer[name] for name in own}, "paths": joined(answer["paths"], "; ")}
+        yield {**shared, **{name: answer[name] for name in own}, "paths": joined_texts(answer["paths"], "; ")}
 
 
 def flat_backend(row: Mapping[str, Any]) -> dict[str, Any]:
     attestation = row.get("attestation", {})
     if not isinstance(attestation, Mapping):
         raise TypeError('"attestation" of a backend is not an object')
-    names = {name: joined(row.get(name) or [], " ") for name in ("operators", "always_constant")}
+    names = {name: joined_texts(row.get(name) or [], " ") for name in ("operators", "always_constant")}
     return {"spec": "", **row, **names, "attestation": json.dumps(attestation)}
 
 
-def joined(texts: Any, separator: str) -> str:
+def joined_texts(texts: Any, separator: str) -> str:
     if not isinstance(texts, list | tuple) or not all(isinstance(text, str) for text in texts):
         raise TypeError("a list of texts has something else in it")
     return separator.join(texts)
@@ -205,7 +210,7 @@ def operands_text(operands: Any) -> str:
     """JSON of the (name, bits, decimal) of each operand, as discrepancies have it."""
     if not isinstance(operands, list | tuple):
         raise TypeError('"operands" is not a list')
-    if any(len(operand) != 3 or not joined(operand, " ") for operand in operands):
+    if any(len(operand) != 3 or not joined_texts(operand, " ") for operand in operands):
         raise ValueError("an operand is not name, bits and decimal")
     return json.dumps([list(operand) for operand in operands])
 
@@ -219,7 +224,7 @@ def checked_table(name: str, rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
             value = row[column]
             if not isinstance(value, allowed[dtype]) or (isinstance(value, bool) and dtype != "bool"):
                 raise TypeError(f'"{column}" of "{name}" is not {dtype}')
-    return table([dict(row) for row in rows], dtypes)
+    return typed_frame([dict(row) for row in rows], dtypes)
 
 
 def write_tables(tables: Tables, folder: Path, form: str) -> list[Path]:
@@ -283,10 +288,10 @@ def write_jsonl(frame: pd.DataFrame, path: Path) -> None:
 
 def plain_values(column: pd.Series) -> list[Any]:
     values: list[Any] = column.tolist()
-    return [finite(value) for value in values] if column.dtype == "float64" else values
+    return [json_number(value) for value in values] if column.dtype == "float64" else values
 
 
-def finite(value: float) -> float | str | None:
+def json_number(value: float) -> float | str | None:
     if math.isfinite(value):
         return value
     return None if math.isnan(value) else f"{'-' if value < 0 else ''}Infinity"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tiebreak.conformance.audit.matrix import described
 from tiebreak.conformance.audit.operators import arithmetic_of, audited_node
-from tiebreak.reports.matrix import markdown
+from tiebreak.reports.matrix import matrix_markdown
 
 DOCS = Path(__file__).parent.parent / "docs"
 MARK = "<!-- facets: written by tests/make_facet_tables.py -->\n"
@@ -34,7 +34,7 @@ def audit_page() -> str:
 
 def matrix_page(operator: str) -> str:
     kind, attributes = PAGES[operator]
-    return markdown(described(arithmetic_of(audited_node(operator, attributes, "", kind, 0))))
+    return matrix_markdown(described(arithmetic_of(audited_node(operator, attributes, "", kind, 0))))
 
 
 if __name__ == "__main__":

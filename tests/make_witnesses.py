@@ -29,7 +29,7 @@ def nodes() -> Iterator[Node]:
             yield audited_node(spec.id, {"levels": levels}, real, "", 0)
     spec = get_operator("tensorflow.QuantizeV2")
     for quantized in spec.quantized_types:
-        for attributes in tensorflow_quantize_v2.separated(quantized).values():
+        for attributes in tensorflow_quantize_v2.witness_attributes(quantized).values():
             yield audited_node(spec.id, attributes, "", quantized, 0)
 
 

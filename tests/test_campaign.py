@@ -14,7 +14,7 @@ from tiebreak.conformance.campaign import campaign_job
 from tiebreak.conformance.sweep.job import SweepLimits
 from tiebreak.conformance.sweep.plan_file import MOST_SWEEPS, read_plan
 from tiebreak.golden.errors import InvalidInput
-from tiebreak.reports.campaign import cell
+from tiebreak.reports.campaign import markdown_cell
 
 SAMPLE = """
 from tiebreak import Unsupported
@@ -207,4 +207,4 @@ def test_wrong_usage_ends_with_2_and_one_line(tmp_path: Path, words: tuple[str, 
 
 
 def test_untrusted_text_means_nothing_in_the_table() -> None:
-    assert cell("a|b\n[x](y) `<i>` \x1b") == "a&#124;b?&#91;x&#93;(y) &#96;&#60;i&#62;&#96; ?"
+    assert markdown_cell("a|b\n[x](y) `<i>` \x1b") == "a&#124;b?&#91;x&#93;(y) &#96;&#60;i&#62;&#96; ?"

@@ -20,7 +20,7 @@ from tiebreak.conformance.judging.truths import TruthCache
 from tiebreak.conformance.running.shrink import ShrunkCase, shrunk
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Case
-from tiebreak.reports.findings import findings, md, severity, shared
+from tiebreak.reports.findings import findings, md, merged_causes, severity
 from tiebreak.reports.records import read_run
 from tiebreak.reports.root_cause import root_of
 
@@ -78,7 +78,7 @@ def test_what_configurations_of_a_library_have_in_common_stands_once() -> None:
     row |= {"id": "C1", "backend": "lib-fast", "elements": 5, "cases": 2, "boundary_ulp": 0.0}
     plain = {**row, "id": "C2", "backend": "lib", "types": ["b"], "elements": 3, "farthest": 7, "boundary_ulp": None}
     others = [{**row, "backend": "other"}, {**row, "version": "2"}, {**row, "cause": "d"}]
-    (first, *rest) = shared([row, plain, *others])
+    (first, *rest) = merged_causes([row, plain, *others])
     assert rest == others
     assert (first["id"], first["backend"], first["elements"], first["cases"]) == ("C2, C1", "lib, lib-fast", 8, 4)
     assert (first["types"], first["farthest"], first["boundary_ulp"]) == (["b", "a"], 7, None)

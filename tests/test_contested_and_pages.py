@@ -19,7 +19,7 @@ from tiebreak.golden.operators.model import Contest, Operator
 from tiebreak.golden.problem import OUT_OF_RANGE, UNDEFINED, Array
 from tiebreak.golden.problems import problems_of
 from tiebreak.golden.samples.model import Tensor, real_code
-from tiebreak.reports.pages import BACKENDS, cell, contested_page, operator_page
+from tiebreak.reports.pages import BACKENDS, contested_page, operator_page, page_cell
 
 CONTESTS = [(spec, contest) for spec in OPERATORS.values() for contest in spec.contested]
 DOCS = Path(__file__).parent.parent / "docs" / "operators"
@@ -102,7 +102,7 @@ def test_contested_page_in_docs_is_what_the_operators_say() -> None:
 
 
 def test_text_from_backends_cannot_break_a_table() -> None:
-    assert cell("a|b\n<script>`x`*") == "a\\|b &lt;script>\\`x\\`\\*"
+    assert page_cell("a|b\n<script>`x`*") == "a\\|b &lt;script>\\`x\\`\\*"
 
 
 @pytest.mark.parametrize("spec", OPERATORS.values(), ids=OPERATORS)

@@ -20,7 +20,7 @@ from tiebreak.adapters import frames
 from tiebreak.adapters.external import External
 from tiebreak.adapters.external_process import ProgramError
 from tiebreak.adapters.isolation import IsolatedBackend
-from tiebreak.adapters.program import array_of, dtype_named, raw
+from tiebreak.adapters.program import array_from_words, dtype_named, raw
 from tiebreak.adapters.registry import check_spec
 from tiebreak.conformance.judging.judge import output_problem
 from tiebreak.golden.errors import InvalidInput, MachineryFailed, Unsupported
@@ -231,7 +231,7 @@ def test_a_command_that_cannot_be_started_is_bad_input(tmp_path: Path, monkeypat
 def test_elements_have_the_documented_bytes(name: str, values: list[float], data: str) -> None:
     array = np.array(values, dtype_named(name))
     assert raw(array) == bytes.fromhex(data)
-    assert (array_of(array.dtype, [len(values)], bytes.fromhex(data)) == array).all()
+    assert (array_from_words(array.dtype, [len(values)], bytes.fromhex(data)) == array).all()
 
 
 def test_every_type_goes_through_a_program_bit_for_bit(tmp_path: Path, started: list[External]) -> None:

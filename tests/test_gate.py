@@ -20,7 +20,7 @@ from tiebreak.cli import main
 from tiebreak.conformance.gate.gate import gate, update_baseline
 from tiebreak.conformance.gate.waivers import read_waivers
 from tiebreak.golden.errors import DamagedFile, InvalidInput
-from tiebreak.reports.gate import code, markdown
+from tiebreak.reports.gate import code_span, gate_markdown
 from tiebreak.reports.records import Run, read_run, write_run
 
 TODAY = date(2026, 6, 1)
@@ -168,8 +168,8 @@ def test_a_hostile_backend_is_quoted_everywhere(runs: Path, tmp_path: Path) -> N
     assert "\x1b" not in junit.read_text() and "<script" not in junit.read_text()
     assert failures_in(junit) == 1
     found = {"run": "r", "baseline": None} | gated(runs, "hostile", None)
-    assert "<script" not in re.sub(r"`[^`\n]*`", "", markdown(found))
-    assert code("a`b\n# c") == "`a'b # c`"
+    assert "<script" not in re.sub(r"`[^`\n]*`", "", gate_markdown(found))
+    assert code_span("a`b\n# c") == "`a'b # c`"
 
 
 def test_wrong_usage(runs: Path, tmp_path: Path) -> None:

@@ -20,8 +20,8 @@ import pytest
 from tiebreak.conformance.cases.plan import Selection, plan
 from tiebreak.conformance.running.backends import run_cases
 from tiebreak.golden.errors import DamagedFile
-from tiebreak.reports.html import cell, render, visible
-from tiebreak.reports.plots import distance_plot, exponent_plot, place
+from tiebreak.reports.html import overview_cell, render, visible
+from tiebreak.reports.plots import distance_plot, exponent_plot, signed_bar
 from tiebreak.reports.records import Run, as_run
 from tiebreak.reports.root_cause import root_of
 
@@ -262,18 +262,18 @@ def test_the_script_is_allowed_by_its_hash_alone_and_the_policy_forbids_the_rest
 def test_not_run_looks_neither_like_pass_nor_like_nothing() -> None:
     none = {"exact": 0, "working_precision": 0, "unspecified": 0, "deviates": 0}
     looks = {
-        "pass": cell(none | {"exact": 9}, {"exact": 1}),
-        "fail": cell(none | {"exact": 9, "deviates": 3}, {"deviates": 1, "unsupported": 2}),
-        "broke": cell(none | {"exact": 9}, {"exact": 1, "crash": 1}),
-        "idle": cell(none, {"unsupported": 3}),
-        "open": cell(none | {"unspecified": 4}, {"unspecified": 1}),
+        "pass": overview_cell(none | {"exact": 9}, {"exact": 1}),
+        "fail": overview_cell(none | {"exact": 9, "deviates": 3}, {"deviates": 1, "unsupported": 2}),
+        "broke": overview_cell(none | {"exact": 9}, {"exact": 1, "crash": 1}),
+        "idle": overview_cell(none, {"unsupported": 3}),
+        "open": overview_cell(none | {"unspecified": 4}, {"unspecified": 1}),
     }
     assert all(found["look"] == look for look, found in looks.items())
     assert looks["fail"]["text"] == "✗ 3 of 12"
     assert looks["fail"]["notes"] == ["∅ 2 of 3 cases unsupported"]
     assert looks["broke"]["notes"] == ["! 1 of 2 cases failed"]
     assert not any("0 " in looks[look]["text"] for look in ("idle", "open"))
-    assert cell(none, {"timeout": 2})["text"] == "! failed to run"
+    assert overview_cell(none, {"timeout": 2})["text"] == "! failed to run"
 
 
 def test_plots_count_what_they_show(run: Run) -> None:
@@ -292,7 +292,7 @@ def test_plots_count_what_they_show(run: Run) -> None:
     assert "3 real results by their distance in ulp" in distance_plot(real)
     assert "1 of 3 are 1 ulp away" in distance_plot(real)
     assert ">1 in the tallest bar</text>" in distance_plot(real)
-    assert [place(d) for d in (1, 2, 3, 4, 5, -8, 1 << 40)] == [1, 2, 3, 3, 4, -4, 13]
+    assert [signed_bar(d) for d in (1, 2, 3, 4, 5, -8, 1 << 40)] == [1, 2, 3, 3, 4, -4, 13]
 
 
 def test_root_of_a_path_dependent_cause_leaves_out_the_answers() -> None:

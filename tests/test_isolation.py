@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 from tiebreak.adapters import frames
-from tiebreak.adapters.answering import checked
+from tiebreak.adapters.answering import copied_outputs
 from tiebreak.adapters.arena import Arena
 from tiebreak.adapters.faults import CRASHES_IN_A_ROW, HANG_SECONDS, MOST_CRASHES
 from tiebreak.adapters.in_process import InProcessBackend
@@ -119,7 +119,7 @@ def test_a_node_whose_compilation_crashes_costs_that_node_alone() -> None:
 
 
 def test_outputs_of_another_byte_order_are_the_same_numbers() -> None:
-    (output,) = checked((np.array([1.5, -2.0], ">f4"),))
+    (output,) = copied_outputs((np.array([1.5, -2.0], ">f4"),))
     assert output.tobytes() == np.array([1.5, -2.0], "<f4").tobytes()
 
 
@@ -335,4 +335,4 @@ def test_unknown_names_list_the_known() -> None:
 )
 def test_what_is_no_frame_is_refused(data: bytes) -> None:
     with pytest.raises(frames.BrokenFrame):
-        frames.decode(lambda: data, lambda count: b"\0" * count)
+        frames.decode_frame(lambda: data, lambda count: b"\0" * count)

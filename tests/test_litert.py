@@ -13,7 +13,7 @@ import pytest
 pytest.importorskip("ai_edge_litert")
 
 from tiebreak.adapters.litert import LiteRt, without_xnnpack
-from tiebreak.adapters.litert_model import model_of
+from tiebreak.adapters.litert_model import tflite_model
 from tiebreak.golden.elements import numpy_dtype
 from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.make_node import make_node
@@ -57,7 +57,7 @@ def test_the_model_has_the_parameters_and_the_axis_in_its_tensors_quantization()
     from ai_edge_litert import schema_py_generated as schema
 
     node = quantize("uint8", axis=-2)
-    content = model_of(node, (2, 3, 4), parameters(node, [0.5, 1, 2], [0, 200, 255]))
+    content = tflite_model(node, (2, 3, 4), parameters(node, [0.5, 1, 2], [0, 200, 255]))
     assert content[4:8] == b"TFL3"
     model = schema.ModelT.InitFromObj(schema.Model.GetRootAs(content))
     x, y = model.subgraphs[0].tensors

@@ -13,7 +13,7 @@ from answers_of_onnx_linear import DEQUANTIZE, F8, QUANTIZE, case
 from tiebreak.adapters import frames
 from tiebreak.adapters.isolation import IsolatedBackend
 from tiebreak.adapters.onnx_models import linear_model, linear_node
-from tiebreak.adapters.registry import load
+from tiebreak.adapters.registry import load_backend
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Case
@@ -114,8 +114,8 @@ def test_plain_nodes_pose_a_quantization_in_every_version() -> None:
 def test_small_floats_travel_in_frames() -> None:
     for name in ("float8_e4m3fn", "float8_e5m2fnuz", "float8_e8m0fnu", "float4_e2m1fn"):
         array = np.arange(6, dtype=np.uint8).reshape(2, 3).view(getattr(ml_dtypes, name))
-        stream = BytesIO(frames.encode({"a": 1}, [array]))
-        _, (back,) = frames.decode(stream.readline, stream.read)
+        stream = BytesIO(frames.encode_frame({"a": 1}, [array]))
+        _, (back,) = frames.decode_frame(stream.readline, stream.read)
         assert back.dtype == array.dtype
         assert np.array_equal(back.view(np.uint8), array.view(np.uint8))
 
@@ -164,7 +164,7 @@ def test_the_libraries_do_at_rank_1_what_the_contested_page_says(told: rank_one.
     """Also of cases that no run has, since Tiebreak takes them for errors."""
     for module, authority in (("onnx", "reference"), ("onnxruntime", "ONNX Runtime 1"), ("openvino", "OpenVINO")):
         pytest.importorskip(module)
-        backend = load(module if module != "onnx" else "onnx-reference")
+        backend = load_backend(module if module != "onnx" else "onnx-reference")
         for contest in rank_one.rank_one(told):
             witness = case(QUANTIZE if told.quantizes else DEQUANTIZE, *contest.inputs, **contest.node)
             assert answered(backend, witness) == told_of(contest, authority).gives, (module, contest.id)

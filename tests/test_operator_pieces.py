@@ -17,7 +17,7 @@ from tiebreak.conformance.operators import TESTED
 from tiebreak.conformance.operators.model import Absent, OperatorUnderTest
 from tiebreak.golden import oracle
 from tiebreak.golden.builder import file_name, themed_files
-from tiebreak.golden.discovery import records
+from tiebreak.golden.discovery import entries_by_module
 from tiebreak.golden.formulas import FORMULAS
 from tiebreak.golden.kernels import LOOPS
 from tiebreak.golden.operators import OPERATORS, place
@@ -106,7 +106,7 @@ def claimed_by_backends() -> frozenset[str]:
 def stems() -> dict[str, str]:
     """By operator id, the file name in golden/operators without its ending."""
     package = golden.operators
-    return {spec.id: stem for stem, spec in records(package.__name__, package.__path__, "OPERATOR").items()}
+    return {spec.id: stem for stem, spec in entries_by_module(package.__name__, package.__path__, "OPERATOR").items()}
 
 
 def known_of(operator: str) -> Known:
@@ -123,7 +123,7 @@ def test_an_operator_has_all_its_pieces(operator: str) -> None:
 
 def test_records_are_as_many_as_operators_and_lie_in_files_of_the_same_name() -> None:
     package = conformance.operators
-    found = records(package.__name__, package.__path__, "TESTED")
+    found = entries_by_module(package.__name__, package.__path__, "TESTED")
     assert {record.id: stem for stem, record in found.items()} == stems()
     assert len(found) == len(TESTED) == len(OPERATORS)
     assert list(TESTED) == list(OPERATORS) == sorted(OPERATORS, key=lambda name: place(OPERATORS[name]))
@@ -182,4 +182,4 @@ def test_a_new_operator_is_a_new_file(tmp_path: Path, monkeypatch: pytest.Monkey
     (package / "halve.py").write_text("OPERATOR = 'toy.Halve'\n")
     (package / "helper.py").write_text("SHARED = 1\n")
     monkeypatch.syspath_prepend(str(tmp_path))
-    assert records("toy_operators", [str(package)], "OPERATOR") == {"halve": "toy.Halve"}
+    assert entries_by_module("toy_operators", [str(package)], "OPERATOR") == {"halve": "toy.Halve"}

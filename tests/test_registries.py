@@ -10,7 +10,7 @@ import pytest
 from golden_files import GOLDEN, file_name, keys, problems, source
 
 from tiebreak.golden import kernels, oracle
-from tiebreak.golden.discovery import declared
+from tiebreak.golden.discovery import declared_entries
 from tiebreak.golden.errors import MachineryFailed
 from tiebreak.golden.formulas import FORMULAS
 from tiebreak.golden.kernels import LOOPS
@@ -50,7 +50,7 @@ def test_compiled_modules_are_discovered() -> None:
     files = {str(sys.modules[loop.__module__].__file__) for loop in LOOPS.values()}
     assert len(files) == len(list(GOLDEN.glob("kernels/*.pyx")))
     assert all(file.endswith(suffixes) for file in files), files
-    assert declared(kernels.__name__, kernels.__path__, "LOOPS") == LOOPS
+    assert declared_entries(kernels.__name__, kernels.__path__, "LOOPS") == LOOPS
 
 
 def test_a_key_that_two_modules_declare_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -59,7 +59,7 @@ def test_a_key_that_two_modules_declare_is_refused(tmp_path: Path, monkeypatch: 
     for name, text in (("__init__", ""), ("first", "T = {'a': 1}"), ("helper", ""), ("second", "T = {'b': 2}")):
         (folder / f"{name}.py").write_text(text)
     monkeypatch.syspath_prepend(tmp_path)
-    assert declared("declaring_twice", [str(folder)], "T") == {"a": 1, "b": 2}
+    assert declared_entries("declaring_twice", [str(folder)], "T") == {"a": 1, "b": 2}
     (folder / "third.py").write_text("T = {'a': 3}")
     with pytest.raises(MachineryFailed, match=r"both first and third declare T\['a'\]"):
-        declared("declaring_twice", [str(folder)], "T")
+        declared_entries("declaring_twice", [str(folder)], "T")

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 from tiebreak.adapters import registry
-from tiebreak.adapters.reproducer import WantedElement, script
-from tiebreak.adapters.tensorflow_source import reproducer_source
+from tiebreak.adapters.reproducer import WantedElement, discrepancy_script
+from tiebreak.adapters.tensorflow_source import raw_operator_source
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Case, with_constants
 from tiebreak.golden.problem import Array
@@ -62,7 +62,7 @@ def write(folder: Path, case: Case, lines: str, *, right: int, got: int) -> Path
     operands = [("a", "0x0", "0")]
     path = folder / f"expects_{right:x}.py"
     wanted = WantedElement(0, 0, {right: "right"}, got, operands)
-    path.write_text(script("A title", case.node, case.inputs, wanted, lines), encoding="utf-8")
+    path.write_text(discrepancy_script("A title", case.node, case.inputs, wanted, lines), encoding="utf-8")
     return path
 
 
@@ -95,7 +95,7 @@ def test_a_script_tells_wrong_from_right(
     library = re.findall(r"numpy|onnxruntime|onnx|openvino", name)[-1]
     pytest.importorskip(library)
     pytest.importorskip("onnx")
-    case, backend = case_of(operator, node, values), registry.load(name)
+    case, backend = case_of(operator, node, values), registry.load_backend(name)
     outputs = backend.compile(case.node)(*case.inputs)
     assert bits(outputs[0]) == got, "the library changed: look for another discrepancy"
     check(tmp_path, case, backend.reproducer(case.node, case.inputs), right, got, library)
@@ -113,7 +113,7 @@ def test_a_script_builds_in_what_the_node_holds(tmp_path: Path, name: str) -> No
     pytest.importorskip(name)
     case = case_of(QUANTIZE, {}, ([3.0], 1, 0))
     node = with_constants(case.node, {"y_scale": case.inputs[1], "y_zero_point": case.inputs[2]})
-    lines = registry.load(name).reproducer(node, case.inputs)
+    lines = registry.load_backend(name).reproducer(node, case.inputs)
     assert 'numpy_helper.from_array(y_scale, "y_scale")' in lines
     assert run(write(tmp_path, Case("c", node, case.inputs), lines, right=3, got=3)).returncode == 0
 
@@ -125,7 +125,7 @@ def test_a_script_builds_in_what_the_node_holds(tmp_path: Path, name: str) -> No
 def test_tensorflow_that_is_wrong(tmp_path: Path) -> None:
     """Just below a tie: floor(v + 0.5) rounds the sum up."""
     case = case_of("tensorflow.FakeQuantWithMinMaxVars", {}, ([0.011764705181121826], 0, 6))
-    wrong = run(write(tmp_path, case, reproducer_source(case.node), right=0, got=0x3CC0C0C1))
+    wrong = run(write(tmp_path, case, raw_operator_source(case.node), right=0, got=0x3CC0C0C1))
     assert wrong.returncode == 1, wrong.stdout + wrong.stderr
     assert "expected 0x00000000 (right), got 0x3cc0c0c1 " in wrong.stdout
     assert wrong.stdout.startswith("tensorflow 2.")
@@ -136,7 +136,7 @@ def test_tensorflow_without_onednn(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     """The backend sets the variable before it imports TensorFlow; so does the script, whatever it finds."""
     monkeypatch.setenv("TF_ENABLE_ONEDNN_OPTS", "0")
     case = case_of("tensorflow.QuantizeV2", {"quantized": "int32", "attributes": {"mode": "SCALED"}}, ([1.0], -1, 1))
-    lines = reproducer_source(case.node)
+    lines = raw_operator_source(case.node)
     assert 'os.environ["TF_ENABLE_ONEDNN_OPTS"] = "0"' in lines
     overflow = 0x80000000  # of the highest value, in a cast
     right = run(write(tmp_path, case, lines, right=overflow, got=overflow), TF_ENABLE_ONEDNN_OPTS="1")

@@ -22,7 +22,7 @@ from tiebreak.golden.nodes import Case
 from tiebreak.reports.html import percent, render
 from tiebreak.reports.records import Run, as_run, read_generated, read_run, write_run
 from tiebreak.reports.staircase import staircase
-from tiebreak.reports.summary import cause_groups, grade, json_summary, mode_matrix, verdict_counts
+from tiebreak.reports.summary import boundary_grade, cause_groups, json_summary, mode_matrix, verdict_counts
 
 SAMPLES = Path(__file__).parent / "sample_backends.py"
 SELECTION = Selection(operators=("onnx.QuantizeLinear",), input_type="float32", output_type="uint8", level="quick")
@@ -171,9 +171,9 @@ def test_shares_never_round_to_nothing_or_all() -> None:
 
 
 def test_grades() -> None:
-    assert grade(0) == "only on a decision boundary"
-    assert grade(2) == "only within 2 ulp of a decision boundary"
-    assert grade(float("inf")) == "also far from a decision boundary"
+    assert boundary_grade(0) == "only on a decision boundary"
+    assert boundary_grade(2) == "only within 2 ulp of a decision boundary"
+    assert boundary_grade(float("inf")) == "also far from a decision boundary"
 
 
 def test_staircase_shows_both_points_or_nothing(run: Run) -> None:

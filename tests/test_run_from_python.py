@@ -13,7 +13,7 @@ import pytest
 
 import tiebreak
 from tiebreak import InvalidInput, MachineryFailed
-from tiebreak.cli.calling import value_text
+from tiebreak.cli.calling import value_words
 from tiebreak.cli.running import run as command
 
 SAMPLES = Path(__file__).parent / "sample_backends.py"
@@ -95,7 +95,7 @@ def test_every_option_of_the_command_is_a_keyword() -> None:
 
 
 def test_values_become_the_text_that_a_person_types() -> None:
-    assert value_text("0x3effffff,1") == "0x3effffff,1"
-    assert value_text(True) == "true"
-    assert value_text((0, 2)) == "[0, 2]"
-    assert value_text(np.float32([[0.5, -np.inf]])) == "[[0.5, -inf]]"
+    assert value_words("0x3effffff,1") == "0x3effffff,1"
+    assert value_words(True) == "true"
+    assert value_words((0, 2)) == "[0, 2]"
+    assert value_words(np.float32([[0.5, -np.inf]])) == "[[0.5, -inf]]"

@@ -22,7 +22,7 @@ from tiebreak.cli import main
 from tiebreak.cli import tables as cli_tables
 from tiebreak.golden.errors import DamagedFile, InvalidInput
 from tiebreak.reports import markdown
-from tiebreak.reports.markdown import append_step_summary, escaped, summary
+from tiebreak.reports.markdown import append_step_summary, escaped, markdown_summary
 from tiebreak.reports.records import Run, read_run
 from tiebreak.reports.tables import DTYPES, FORMATS, Tables, as_tables, guarded, load, read_csv, write_tables
 
@@ -270,7 +270,7 @@ def test_the_command_writes_and_counts(folder: Path, tmp_path: Path) -> None:
 
 
 def test_the_page_has_denominators_causes_and_commands(run: Run) -> None:
-    page = summary(run, "runs/a b")
+    page = markdown_summary(run, "runs/a b")
     counts = run.results.groupby(["backend", "verdict"]).size()
     ran = len(run.results) // 2
     off = counts["onnx-reference", "deviates"]
@@ -283,16 +283,16 @@ def test_the_page_has_denominators_causes_and_commands(run: Run) -> None:
 
 
 def test_failures_come_first_and_nothing_ran_is_said(run: Run) -> None:
-    page = summary(hostile(run), "r")
+    page = markdown_summary(hostile(run), "r")
     assert page.index("## Failed to run") < page.index("## Verdicts") < page.index("## Root causes")
     idle = run.results.assign(verdict="unsupported")
-    assert "none ran | – | – | – | 0 |" in summary(replace(run, results=idle), "r")
+    assert "none ran | – | – | – | 0 |" in markdown_summary(replace(run, results=idle), "r")
     empty = replace(run, results=run.results[:0], discrepancies=run.discrepancies[:0])
-    assert "Nothing ran" in summary(empty, "r")
+    assert "Nothing ran" in markdown_summary(empty, "r")
 
 
 def test_hostile_text_stays_text(run: Run) -> None:
-    page = summary(hostile(run), "x`|<b>\n@a")
+    page = markdown_summary(hostile(run), "x`|<b>\n@a")
     html = MarkdownIt("commonmark").enable(["table", "strikethrough"]).render(page)
     tags = set(re.findall(r"<(\w+)", html))
     assert tags == {"h1", "h2", "p", "strong", "table", "thead", "tbody", "tr", "th", "td", "code", "span", "ul", "li"}
@@ -319,10 +319,10 @@ def test_the_page_is_bounded(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     many = replace(
         run, info=run.info | {"clusters": [row | {"id": f"C{i}", "cause": "$😀" * 500} for i in range(5000)]}
     )
-    page = summary(many, "r")
+    page = markdown_summary(many, "r")
     assert len(page.encode()) < markdown.MOST_BYTES and f"{5000 - markdown.MOST_CAUSES:,} more" in page
     monkeypatch.setattr(markdown, "MOST_BYTES", 1500)
-    short = summary(many, "r")
+    short = markdown_summary(many, "r")
     assert len(short.encode()) <= 1500 and short.endswith("bounded size.\n")
 
 

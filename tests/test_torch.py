@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from tiebreak.adapters.isolation import IsolatedBackend
-from tiebreak.adapters.reproducer import WantedElement, script
+from tiebreak.adapters.reproducer import WantedElement, discrepancy_script
 from tiebreak.golden.elements import numpy_dtype
 from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.make_node import make_node
@@ -276,7 +276,9 @@ def test_reproducers_give_what_the_backend_gives(
 def test_a_whole_reproducer_exits_with_1_while_it_is_wrong(tmp_path: Path) -> None:
     node, inputs = quantize_node(), (np.array([2.5], np.float32), np.array(1, np.float32), np.array(3, np.uint8))
     lines, path = BACKENDS["torch-decomposed"].reproducer(node, inputs), tmp_path / "wrong.py"
-    path.write_text(script("a test", node, inputs, WantedElement(0, 0, {6: "6"}, 5, ()), lines), encoding="utf-8")
+    path.write_text(
+        discrepancy_script("a test", node, inputs, WantedElement(0, 0, {6: "6"}, 5, ()), lines), encoding="utf-8"
+    )
     done = subprocess.run([sys.executable, path], capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 1, done.stdout + done.stderr
     assert "expected 0x06 (6), got 0x05 (5)" in done.stdout

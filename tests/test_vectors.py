@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from tiebreak.conformance.judging.truths import TruthCache
-from tiebreak.golden.builder import all_files, build_file, file_name, grouped
+from tiebreak.golden.builder import all_files, build_file, file_name, vector_groups
 from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, decode, encode, neighbour
 from tiebreak.golden.errors import DamagedFile, InvalidInput
 from tiebreak.golden.flags import FLAGS
@@ -149,7 +149,7 @@ def sample(theme: str, *flags: str) -> Sample:
 
 def test_a_sample_becomes_a_vector_with_the_oracles_results() -> None:
     spec = OPERATORS["onnx.QuantizeLinear"]
-    (group,) = grouped(spec, "mine", solved_parts(spec, sample("half", "Tie")))
+    (group,) = vector_groups(spec, "mine", solved_parts(spec, sample("half", "Tie")))
     (vector,) = group["vectors"]
     assert (vector["id"], vector["expected"], vector["flags"]) == ("mine/half", "3 127", ["Tie"])
     assert group["types"] == {"real": "float32", "quantized": "int8"}
@@ -158,7 +158,7 @@ def test_a_sample_becomes_a_vector_with_the_oracles_results() -> None:
 def test_flags_of_a_sample_with_a_mode_are_those_that_its_values_show() -> None:
     spec = OPERATORS["onnx.QuantizeLinear"]
     made = replace(sample("half", "NearTie", "Lane"), mode="ROUND_NEAREST_TOWARD_EVEN")
-    ((vector,),) = (group["vectors"] for group in grouped(spec, "mine", solved_parts(spec, made)))
+    ((vector,),) = (group["vectors"] for group in vector_groups(spec, "mine", solved_parts(spec, made)))
     assert vector["flags"] == ["Tie", "Saturates", "Lane"]
     assert vector["id"] == "mine/half/ROUND_NEAREST_TOWARD_EVEN" and vector["clauses"] == ["ONQ-R1"]
 
@@ -166,10 +166,10 @@ def test_flags_of_a_sample_with_a_mode_are_those_that_its_values_show() -> None:
 def test_independent_elements_that_the_document_leaves_open_stand_apart() -> None:
     spec = OPERATORS["ngraph.Quantize"]
     whole = replace(sample("half"), mode="ROUND_UP", independent=True)
-    groups = grouped(spec, "mine", solved_parts(spec, whole))
+    groups = vector_groups(spec, "mine", solved_parts(spec, whole))
     assert [(g["theme"], g["inputs"][0]["decimal"]) for g in groups] == [("half", "0.5"), ("half-open", "300.0")]
     assert [g["vectors"][0]["expected"] for g in groups] == ["4", "?"]
-    (together,) = grouped(spec, "mine", solved_parts(spec, replace(whole, independent=False)))
+    (together,) = vector_groups(spec, "mine", solved_parts(spec, replace(whole, independent=False)))
     assert together["vectors"][0]["expected"] == "4 ?"
 
 
@@ -177,9 +177,9 @@ def test_samples_of_one_name_and_unknown_flags_are_refused() -> None:
     spec = OPERATORS["onnx.QuantizeLinear"]
     (solved,) = solved_parts(spec, sample("half"))
     with pytest.raises(ValueError, match="two samples are named mine/half"):
-        grouped(spec, "mine", [solved, solved])
+        vector_groups(spec, "mine", [solved, solved])
     with pytest.raises(ValueError, match="half: no such flags: Nothing"):
-        grouped(spec, "mine", solved_parts(spec, sample("half", "Nothing")))
+        vector_groups(spec, "mine", solved_parts(spec, sample("half", "Nothing")))
 
 
 def damaged(tmp_path: Path, change: Any, *, redigest: bool = True) -> Path:

@@ -25,7 +25,7 @@ from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array
 from tiebreak.golden.rounding import EVEN
-from tiebreak.golden.samples.model import Tensor, beside, bits, real_code, scalar
+from tiebreak.golden.samples.model import Tensor, bits, real_code, scalar, with_neighbouring_codes
 
 QUANTIZE_LINEAR, DEQUANTIZE_LINEAR = onnx_quantize_linear.TESTED.id, onnx_dequantize_linear.TESTED.id
 NGRAPH, QUANTIZE_V2 = ngraph_quantize.TESTED.id, tensorflow_quantize_v2.TESTED.id
@@ -71,7 +71,7 @@ def inputs_around(real: str, quantized: str, scale: Fraction) -> Tensor:
     codes = [real_code((Fraction(q)) * scale, real) for q in (*middle, *ends)]
     infinity = FLOAT_TYPES[real].infinity_bits
     largest = (1 << (FLOAT_TYPES[real].bits - 1)) - 1
-    return bits(real, [code for code in beside(real, codes) if code & largest < infinity])
+    return bits(real, [code for code in with_neighbouring_codes(real, codes) if code & largest < infinity])
 
 
 def linear_and_ngraph() -> Iterator[Related]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from tiebreak.adapters.answering import message_of, place_of
+from tiebreak.adapters.answering import message_of, raised_at
 
 T = TypeVar("T")
 Instead = TypeVar("Instead")
@@ -42,7 +42,7 @@ class ExplanationErrors:
             yield item
 
     def note(self, stage: str, about: str, error: Exception) -> None:
-        key = stage, about, message_of(error) + place_of(error, "")
+        key = stage, about, message_of(error) + raised_at(error, "")
         if key in self.found or len(self.found) < MOST_KEPT:
             self.found[key] += 1
 

@@ -175,7 +175,9 @@ def cases_frame(cases: Sequence[Case]) -> bytes:
     """Cases as one frame: nodes, then for each case its id, the number of its node and how many tensors it has."""
     nodes: dict[str, int] = {}
     rows = [[case.id, nodes.setdefault(case.node.key, len(nodes)), len(case.inputs)] for case in cases]
-    return frames.encode({"nodes": list(nodes), "cases": rows}, [array for case in cases for array in case.inputs])
+    return frames.encode_frame(
+        {"nodes": list(nodes), "cases": rows}, [array for case in cases for array in case.inputs]
+    )
 
 
 def cases_of(frame: bytes) -> list[Case]:
@@ -189,7 +191,7 @@ def outcomes_frame(outcomes: Sequence[Outcome], refused: Mapping[str, Outcome]) 
     """Outcomes as one frame, and what any further case of a node gets without a run."""
     rows = [{**as_header(outcome), "outputs": len(outcome.outputs)} for outcome in outcomes]
     header = {"outcomes": rows, "refused": {node: as_header(outcome) for node, outcome in refused.items()}}
-    return frames.encode(header, [array for outcome in outcomes for array in outcome.outputs])
+    return frames.encode_frame(header, [array for outcome in outcomes for array in outcome.outputs])
 
 
 def outcomes_of(frame: bytes) -> tuple[list[Outcome], dict[str, Outcome]]:
@@ -202,7 +204,7 @@ def outcomes_of(frame: bytes) -> tuple[list[Outcome], dict[str, Outcome]]:
 
 def decoded(frame: bytes) -> tuple[dict[str, Any], list[Array]]:
     stream = io.BytesIO(frame)
-    return frames.decode(stream.readline, stream.read)
+    return frames.decode_frame(stream.readline, stream.read)
 
 
 def takes(arrays: Sequence[Array], counts: Sequence[int]) -> Iterator[tuple[Array, ...]]:

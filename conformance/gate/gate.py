@@ -18,7 +18,7 @@ from tiebreak.conformance.running.journal import check_not_held
 from tiebreak.golden.errors import DamagedFile, InvalidInput
 from tiebreak.golden.exit_codes import exit_code
 from tiebreak.golden.verdicts import FAILED, RAN
-from tiebreak.reports.records import DISCREPANCY_DTYPES, RESULT_DTYPES, Run, read_info, table
+from tiebreak.reports.records import DISCREPANCY_DTYPES, RESULT_DTYPES, Run, read_info, typed_frame
 from tiebreak.reports.rows import rows_by_key, rows_of, values_by_key
 
 RUN_FILES = ("run.json", "results.parquet", "discrepancies.parquet", "cases.parquet", "report.html")
@@ -32,7 +32,9 @@ def gate(run: Run, baseline: Run | None, waivers: Sequence[Waiver], today: date)
 
     DamagedFile if a table holds what no run writes.
     """
-    base = side_of(baseline or Run({"backends": []}, table([], RESULT_DTYPES), table([], DISCREPANCY_DTYPES)))
+    base = side_of(
+        baseline or Run({"backends": []}, typed_frame([], RESULT_DTYPES), typed_frame([], DISCREPANCY_DTYPES))
+    )
     side = side_of(run)
     try:
         judged = judged_elements(side, base, waivers, today)

@@ -21,8 +21,8 @@ from tiebreak.conformance.offline.exported import Exported, exported
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.places import check_output_folder, write_text_aside
 from tiebreak.golden.problem import Array, codes_of
-from tiebreak.golden.vector_text import tensor_of
-from tiebreak.reports.records import case_row
+from tiebreak.golden.vector_text import tensor_entry
+from tiebreak.reports.records import stored_case
 
 MANIFEST = "manifest.json"
 
@@ -91,7 +91,12 @@ def write_manifest(folder: Path, layout: str, kept: Sequence[tuple[int, Exported
 
 def manifest_row(number: int, one: Exported) -> dict[str, Any]:
     case = one.case
-    row: dict[str, Any] = {"number": number, **case_row(case), "flags": list(case.flags), "clauses": list(case.clauses)}
+    row: dict[str, Any] = {
+        "number": number,
+        **stored_case(case),
+        "flags": list(case.flags),
+        "clauses": list(case.clauses),
+    }
     row["outputs"] = [{"name": o.name, "type": o.type, "shape": list(o.shape)} for o in one.outputs]
     return row
 
@@ -104,7 +109,7 @@ def write_json(folder: Path, number: int, one: Exported) -> bool:
         "operator": node.operator,
         **({"opset": node.opset} if node.opset else {}),
         "attributes": dict(node.attributes),
-        "inputs": [tensor_of(t.name, array) for t, array in zip(node.inputs, one.case.inputs, strict=True)],
+        "inputs": [tensor_entry(t.name, array) for t, array in zip(node.inputs, one.case.inputs, strict=True)],
         "outputs": [
             {
                 "name": o.name,

@@ -20,7 +20,7 @@ from tiebreak.golden.elements import INTEGER_TYPES, IntegerType, decode, encode,
 from tiebreak.golden.operators.tensorflow_ranges import QUANTIZED_TYPES, RANGE_MODES
 from tiebreak.golden.rounding import EVEN
 from tiebreak.golden.samples.model import Tensor, bits
-from tiebreak.golden.samples.tensorflow_quantize_v2 import place, span
+from tiebreak.golden.samples.tensorflow_quantize_v2 import input_at, span
 
 
 def draw(draw: st.DrawFn, wanted: Wanted) -> tuple[dict[str, Any], tuple[Tensor, ...]]:
@@ -91,7 +91,7 @@ def aim_at(kind: IntegerType, mode: str, ends: tuple[int, int], which: int, half
         return neighbour(ends[half], F32, steps)
     first, last = span(kind, mode, low, high)
     q = first - 2 + which % (last - first + 4) + Fraction(half, 2)
-    return neighbour(encode(place(kind, mode, low, high, q), F32), F32, steps)
+    return neighbour(encode(input_at(kind, mode, low, high, q), F32), F32, steps)
 
 
 def forbidden(clause: str, what: str, parameter: tuple[int, ...], **attributes: Any) -> ForbiddenCall:

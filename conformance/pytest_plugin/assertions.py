@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from tiebreak.adapters.answering import Answerer, WrongOutput, run_twice, text_of
+from tiebreak.adapters.answering import Answerer, WrongOutput, run_twice, safe_text
 from tiebreak.adapters.outcome import Outcome
 from tiebreak.adapters.protocol import Backend
 from tiebreak.conformance.cases.generators import case_id
@@ -54,7 +54,7 @@ def assert_conforms(backend: Backend, node: Node, case: Case | Sequence[Array]) 
     """
     case = as_case(node, case)
     outcome = outcome_of(backend, case)
-    facts = {"name": text_of(getattr(backend, "name", "backend"), 200), "version": "", "spec": ""}
+    facts = {"name": safe_text(getattr(backend, "name", "backend"), 200), "version": "", "spec": ""}
     records = BackendRecords(facts)
     cache = TruthCache()
     record(records, case, outcome, cache)

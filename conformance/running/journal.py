@@ -65,7 +65,7 @@ class Journal:
         whole = 0
         while (body := next_body(data)) is not None:
             stream = io.BytesIO(body)
-            header, outputs = frames.decode(stream.readline, stream.read)
+            header, outputs = frames.decode_frame(stream.readline, stream.read)
             whole = data.tell()
             if not self.backend:
                 self.backend = header
@@ -83,7 +83,7 @@ class Journal:
         """Say which backend this is; InvalidInput if it was another when the run began."""
         if not self.backend:
             self.backend = dict(backend)
-            self.write(frames.encode(backend))
+            self.write(frames.encode_frame(backend))
         for name, now in backend.items():
             if self.backend.get(name) != now:
                 raise InvalidInput(
@@ -93,7 +93,7 @@ class Journal:
 
     def add(self, case: Case, outcome: Outcome) -> None:
         """Keep what came of the case; of two outcomes of one case the later holds."""
-        self.write(frames.encode({"case": case.id, **as_header(outcome)}, outcome.outputs))
+        self.write(frames.encode_frame({"case": case.id, **as_header(outcome)}, outcome.outputs))
 
     def write(self, body: bytes) -> None:
         try:

@@ -17,7 +17,7 @@ from tiebreak.adapters.failure_reproducer import Failure, failure_script
 from tiebreak.adapters.isolation import MEMORY_LIMIT, IsolatedBackend
 from tiebreak.adapters.outcome import NOT_JUDGED
 from tiebreak.adapters.registry import spec_from_file
-from tiebreak.adapters.reproducer import WantedElement, script
+from tiebreak.adapters.reproducer import WantedElement, discrepancy_script
 from tiebreak.conformance.cases.plan import Selection, plan
 from tiebreak.conformance.judging.rows import element_row, text_of
 from tiebreak.conformance.judging.truths import TruthCache, Truths
@@ -56,7 +56,7 @@ def of_discrepancy(run: Run, name: str, folder: Path, named: str) -> str:
             case, row = smallest(backend, case, row)
             lines = backend.reproducer(case.node.key, case.inputs)
     title = f"{row['backend']}, {row['operator']}: {row['cause']} ({name})"
-    return script(title, case.node, case.inputs, wanted(case, row), lines)
+    return discrepancy_script(title, case.node, case.inputs, wanted(case, row), lines)
 
 
 def of_failure(run: Run, row: dict[str, Any], name: str, folder: Path, named: str) -> str:

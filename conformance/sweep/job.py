@@ -26,7 +26,7 @@ from tiebreak.golden.nodes import Case
 from tiebreak.golden.operators import get_operator
 from tiebreak.golden.places import check_output
 from tiebreak.golden.problems import problems_of
-from tiebreak.golden.space import Space, check
+from tiebreak.golden.space import Space, check_space
 from tiebreak.version import __version__
 
 Progress = Callable[[int, int], None]  # inputs done, and of how many
@@ -78,7 +78,7 @@ def space_with(selection: Selection, form: Sequence[str], given: Mapping[str, st
     if spec.has_attribute("range_given") and not case.node.value("range_given"):
         raise InvalidInput(f"{spec.id}: it measures its range from the whole tensor: sweep it with range_given=true")
     try:
-        space = check(Space(case.node, case.inputs[1:], every_scale))
+        space = check_space(Space(case.node, case.inputs[1:], every_scale))
     except InvalidInput as error:
         raise InvalidInput(f"{error}" + (f": give one, as in --input {form[1]}=0.1" if every_scale else "")) from None
     return posed(space)

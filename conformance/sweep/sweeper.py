@@ -14,7 +14,7 @@ from tiebreak.adapters.isolation import MEMORY_LIMIT
 from tiebreak.adapters.libraries import libraries_of
 from tiebreak.adapters.process import MIB, TooMuchMemory, WorkerProcess
 from tiebreak.adapters.replies import START_LIMIT, hello_of
-from tiebreak.adapters.sweeping import BlockAnswer, answers
+from tiebreak.adapters.sweeping import BlockAnswer, block_answers
 from tiebreak.conformance.sweep.blocks import Block, Digests, judged
 from tiebreak.conformance.sweep.choosing import judge_for
 from tiebreak.conformance.sweep.look import Judge
@@ -64,7 +64,7 @@ class Sweeper:
             assert self.worker is not None
             try:
                 with on_other_cores() if self.pinned else nullcontext():
-                    for answer in answers(self.worker, self.space, list(todo), self.time_limit):
+                    for answer in block_answers(self.worker, self.space, list(todo), self.time_limit):
                         yield self.judged(answer)
                         todo.pop(0)
                         faults += answer.status != "ok"

@@ -30,8 +30,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tiebreak.golden.discovery import declared
+from tiebreak.golden.discovery import declared_entries
 from tiebreak.golden.formulas.steps import Result
 
 # By operator id; an operator's further outputs as "id:output". A module of this package declares its own FORMULAS.
-FORMULAS: dict[str, Callable[..., Result]] = declared(__name__, __path__, "FORMULAS")
+FORMULAS: dict[str, Callable[..., Result]] = declared_entries(__name__, __path__, "FORMULAS")

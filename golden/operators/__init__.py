@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tiebreak.golden.discovery import records
+from tiebreak.golden.discovery import entries_by_module
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.operators.model import Operator
 
@@ -15,7 +15,7 @@ def place(spec: Operator) -> tuple[str, int, str]:
 
 
 def discovered() -> dict[str, Operator]:
-    found: dict[str, Operator] = records(__name__, __path__, "OPERATOR")
+    found: dict[str, Operator] = entries_by_module(__name__, __path__, "OPERATOR")
     return {spec.id: spec for spec in sorted(found.values(), key=place)}
 
 

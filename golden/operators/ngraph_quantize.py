@@ -24,7 +24,7 @@ from tiebreak.golden.operators.ngraph_dequantize import check_projection
 from tiebreak.golden.problem import Array, Quantization, bits_of
 from tiebreak.golden.rounding import DEFINITIONS, EVEN, ROUND_MODES
 from tiebreak.golden.samples.model import Sample
-from tiebreak.golden.vector_inputs.by_theme import HALF, Setting, per_tensor, small_floors, spread_over
+from tiebreak.golden.vector_inputs.by_theme import HALF, Setting, quotient_sample, small_floors, spread_over
 
 DOCUMENT = "nGraph documentation, ops/quantize.rst"
 OLDER = "nGraph documentation, older ops/quantize.rst (third input named offset)"
@@ -145,7 +145,7 @@ def axes_theme(s: Setting) -> Iterator[Sample]:
 def older_form_theme(s: Setting) -> Iterator[Sample]:
     quotients = [k + HALF for k in small_floors(s, s.zero_points[1])]
     flags, roles = ("OlderForm", "Tie"), ("older-form", "zero-point-type", "real-type", "output-type")
-    yield per_tensor("offset", s, quotients, Fraction(1), s.zero_points[1], *flags, roles=roles, form=1)
+    yield quotient_sample("offset", s, quotients, Fraction(1), s.zero_points[1], *flags, roles=roles, form=1)
 
 
 CONTESTED = (

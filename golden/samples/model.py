@@ -75,7 +75,7 @@ def scalar(kind: str, value: Fraction | float | int) -> Tensor:
     return reals(kind, [value], ()) if isinstance(ELEMENT_TYPES[kind], FloatType) else bits(kind, [int(value)], ())
 
 
-def beside(kind: str, codes: Iterable[int], steps: Sequence[int] = (-1, 0, 1)) -> list[int]:
+def with_neighbouring_codes(kind: str, codes: Iterable[int], steps: Sequence[int] = (-1, 0, 1)) -> list[int]:
     """Each bit pattern with its neighbours, without repeats, in order."""
     real = ELEMENT_TYPES[kind]
     assert isinstance(real, FloatType)

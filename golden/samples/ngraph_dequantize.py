@@ -35,13 +35,13 @@ SHAPES: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...] = (
 
 
 def samples(quantized: str, real: str) -> Iterator[Sample]:
-    yield from plain(quantized, real)
+    yield from inexact_products(quantized, real)
     yield from specials(quantized, real)
     for shape, axes in SHAPES:
         yield per_axis(quantized, real, shape, axes)
 
 
-def telling(kind: IntegerType) -> list[int]:
+def integers_of_all_sizes(kind: IntegerType) -> list[int]:
     """Integers of every size: all of them up to 8 bits, else the ends, powers of two and their neighbours."""
     if kind.bits <= 8:
         return list(range(kind.lowest, kind.highest + 1))
@@ -56,10 +56,10 @@ def zero_points(kind: IntegerType) -> tuple[int, ...]:
     return tuple(dict.fromkeys((middle, middle + 1, kind.lowest, kind.highest)))
 
 
-def plain(quantized: str, real: str) -> Iterator[Sample]:
+def inexact_products(quantized: str, real: str) -> Iterator[Sample]:
     """Every telling integer against scales whose products are inexact, and zero points at both ends of the range."""
     kind = INTEGER_TYPES[quantized]
-    x = integers(quantized, telling(kind))
+    x = integers(quantized, integers_of_all_sizes(kind))
     node = {"real": real, "quantized": quantized}
     for zero_point in zero_points(kind):
         tensors = (x, scalar(real, Fraction(1)), scalar(quantized, zero_point))

@@ -10,8 +10,8 @@ from typing import Any
 from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, SMALL_FLOAT_TYPES
 from tiebreak.golden.onnx_types import BYTES, CLASSIC_REALS, FLOAT4, FLOAT8, INT2, OPSETS, SINCE, WORDS
 from tiebreak.golden.samples.model import Sample, Tensor, bits, reals, scalar
-from tiebreak.golden.samples.ngraph_dequantize import telling, zero_points
-from tiebreak.golden.samples.onnx_shapes import AXES, BLOCKS, RANK_1, SOME, TENSORS, Laid
+from tiebreak.golden.samples.ngraph_dequantize import integers_of_all_sizes, zero_points
+from tiebreak.golden.samples.onnx_shapes import AXES, BLOCKS, RANK_1, SOME, TENSORS, ScaleLayout
 from tiebreak.golden.vector_inputs.by_theme import scale_name
 
 INPUTS = (*BYTES, "int32", *WORDS, *INT2, *FLOAT8, *FLOAT4)
@@ -27,11 +27,11 @@ SCALES = (Fraction(1, 10), Fraction(-1, 7), Fraction(1))
 
 
 def samples(quantized: str, real: str) -> Iterator[Sample]:
-    yield from plain(quantized, real)
+    yield from every_code(quantized, real)
     yield from zero_point_values(quantized, real)
     yield from special_scales(quantized, real)
     for laid in (*AXES, *TENSORS, *BLOCKS, *RANK_1) if (quantized, real) in FULL else (*SOME, TENSORS[0]):
-        yield spread(quantized, real, laid)
+        yield dequantize_layout(quantized, real, laid)
     yield from other_types(quantized, real)
     yield from versions(quantized, real)
 
@@ -43,7 +43,7 @@ def node_of(quantized: str, real: str, **more: Any) -> dict[str, Any]:
 def every(quantized: str) -> Tensor:
     """Every code of up to 8 bits, else telling ones."""
     if quantized in INTEGER_TYPES:
-        return bits(quantized, telling(INTEGER_TYPES[quantized]))
+        return bits(quantized, integers_of_all_sizes(INTEGER_TYPES[quantized]))
     return bits(quantized, range(1 << SMALL_FLOAT_TYPES[quantized].bits))
 
 
@@ -83,7 +83,7 @@ def own_flags(quantized: str) -> tuple[str, ...]:
     return ("TwoBits",) if quantized.endswith("int2") else ("WideInteger",) if quantized == "int32" else ()
 
 
-def plain(quantized: str, real: str) -> Iterator[Sample]:
+def every_code(quantized: str, real: str) -> Iterator[Sample]:
     """Every code against scales whose products are inexact, without a zero point."""
     node = node_of(quantized, real, zero_point=False)
     special = ("special-input",) if quantized in SMALL_FLOAT_TYPES else ()
@@ -144,7 +144,7 @@ def special_scales(quantized: str, real: str) -> Iterator[Sample]:
             yield Sample(f"wide-difference-zp{value}", node_of(quantized, real), tensors, ("WideSum",), roles)
 
 
-def spread(quantized: str, real: str, laid: Laid, **more: Any) -> Sample:
+def dequantize_layout(quantized: str, real: str, laid: ScaleLayout, **more: Any) -> Sample:
     """Scales and zero points that all differ."""
     scale = reals(real, [1 + Fraction(j % 9, 8) for j in range(laid.scales)], laid.scale)
     if quantized in INTEGER_TYPES:
@@ -180,7 +180,7 @@ def other_types(quantized: str, real: str) -> Iterator[Sample]:
         role = "special-scale" if code == 255 else "power-scale"
         yield Sample(f"scale-power-{code}", node, tensors, ("MixedTypes",), (role,))
     blocks = BLOCKS[1]
-    made = spread(quantized, real, blocks, scale="float8_e8m0fnu")
+    made = dequantize_layout(quantized, real, blocks, scale="float8_e8m0fnu")
     powers = bits("float8_e8m0fnu", [125 + j % 5 for j in range(blocks.scales)], blocks.scale)
     node = made.node | {"attributes": blocks.attributes | attributes}
     tensors = (made.tensors[0], powers, made.tensors[2])
@@ -197,5 +197,5 @@ def versions(quantized: str, real: str) -> Iterator[Sample]:
         flags = ("OtherVersion", *own_flags(quantized))
         yield Sample(f"opset-{opset}", node_of(quantized, real, opset=opset), tensors, flags, ("version",))
         if opset == 13:
-            made = spread(quantized, real, AXES[2], opset=opset)
+            made = dequantize_layout(quantized, real, AXES[2], opset=opset)
             yield Sample(f"opset-{opset}-axis", made.node, made.tensors, (*made.flags, "OtherVersion"), ("version",))

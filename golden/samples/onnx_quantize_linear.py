@@ -24,7 +24,7 @@ from tiebreak.golden.elements import (
 )
 from tiebreak.golden.onnx_types import CLASSIC_OUTPUTS, CLASSIC_REALS, FLOAT4, FLOAT8, INT2, OPSETS, SINCE
 from tiebreak.golden.samples.model import Sample, Tensor, bits, reals, scalar
-from tiebreak.golden.samples.onnx_shapes import AXES, BLOCKS, RANK_1, SOME, TENSORS, Laid
+from tiebreak.golden.samples.onnx_shapes import AXES, BLOCKS, RANK_1, SOME, TENSORS, ScaleLayout
 from tiebreak.golden.vector_inputs.by_theme import scale_name
 
 HALF = Fraction(1, 2)
@@ -98,15 +98,15 @@ def samples(real: str, output: str) -> Iterator[Sample]:
         yield from small_floats(pair)
     elif not output.endswith(SUFFIX):
         yield from whole(pair)
-    for laid in shapes(pair, output.endswith(SUFFIX)):
-        yield spread(pair, laid)
+    for laid in layouts_of(pair, output.endswith(SUFFIX)):
+        yield quantize_layout(pair, laid)
     yield from named_output(pair)
     yield from precisions(pair)
     yield from other_scales(pair)
     yield from versions(pair)
 
 
-def shapes(pair: Pair, has_plain_file: bool) -> tuple[Laid, ...]:
+def layouts_of(pair: Pair, has_plain_file: bool) -> tuple[ScaleLayout, ...]:
     if has_plain_file:
         return (*BLOCKS, *RANK_1) if pair.quantized in ("int8", "uint4") else SOME[2:]
     full = pair.real == "float32" and pair.quantized in FULL
@@ -169,7 +169,7 @@ def far(pair: Pair, role: str) -> Iterator[Sample]:
         yield Sample(f"special-{name}", pair.node(), tensors, flags, (own, role))
 
 
-def spread(pair: Pair, laid: Laid) -> Sample:
+def quantize_layout(pair: Pair, laid: ScaleLayout) -> Sample:
     """Scales that all differ, quotients that are ties, integers and fractions; zero points that differ too."""
     scale_values = [1 + Fraction(j % 7, 2) for j in range(laid.scales)]
     reach = 2 * pair.span + 3
@@ -253,7 +253,7 @@ def versions(pair: Pair) -> Iterator[Sample]:
         yield Sample(f"opset-{opset}", pair.node(opset=opset), tensors, ("OtherVersion", "Tie"), ("version",))
         if opset == 13:
             laid = AXES[2]
-            made = spread(pair, laid)
+            made = quantize_layout(pair, laid)
             node = made.node | {"opset": opset}
             yield Sample(f"opset-{opset}-axis", node, made.tensors, ("OtherVersion", "PerAxis"), ("version", "axis"))
 

@@ -10,7 +10,7 @@ Shape = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Laid:
+class ScaleLayout:
     """An input's shape with the scale's and the attributes that say how it is laid over the input."""
 
     name: str
@@ -29,33 +29,35 @@ class Laid:
         return math.prod(self.scale)
 
 
-def per_axis(shape: Shape, axis: int | None) -> Laid:
+def per_axis(shape: Shape, axis: int | None) -> ScaleLayout:
     name = f"axis-{'x'.join(map(str, shape))}-{'default' if axis is None else axis}"
     position = 1 if axis is None else axis
     flags = ("PerAxis",) if math.prod(shape) else ("PerAxis", "Empty")
     attributes = {} if axis is None else {"axis": axis}
-    return Laid(name, shape, (shape[position],), attributes, flags, ("projection", "axis", "granularity", "shape"))
+    return ScaleLayout(
+        name, shape, (shape[position],), attributes, flags, ("projection", "axis", "granularity", "shape")
+    )
 
 
-def blocked(shape: Shape, axis: int | None, size: int) -> Laid:
+def blocked(shape: Shape, axis: int | None, size: int) -> ScaleLayout:
     position = (1 if axis is None else axis) % len(shape)
     scale = tuple(-(-length // size) if i == position else length for i, length in enumerate(shape))
     name = f"blocks-{'x'.join(map(str, shape))}-{'default' if axis is None else axis}-of-{size}"
     attributes = {"block_size": size} | ({} if axis is None else {"axis": axis})
     roles = ("blocks", "granularity", "shape", *(("last-block",) if shape[position] % size else ()))
     flags = ("Blocked",) if math.prod(shape) else ("Blocked", "Empty")
-    return Laid(name, shape, scale, attributes, flags, roles)
+    return ScaleLayout(name, shape, scale, attributes, flags, roles)
 
 
-def per_tensor(shape: Shape) -> Laid:
+def per_tensor(shape: Shape) -> ScaleLayout:
     name = f"tensor-{'x'.join(map(str, shape)) or 'scalar'}"
     flags = ("Scalar",) if shape == () else () if math.prod(shape) else ("Empty",)
-    return Laid(name, shape, (), {}, flags, ("per-tensor", "shape"))
+    return ScaleLayout(name, shape, (), {}, flags, ("per-tensor", "shape"))
 
 
-def one_element(shape: Shape) -> Laid:
+def one_element(shape: Shape) -> ScaleLayout:
     """A 1-D input without an axis, its scale of shape [1]: per tensor, see the contested page."""
-    return Laid(f"tensor-{shape[0]}-scale-1", shape, (1,), {}, (), ("per-tensor", "axis", "shape"))
+    return ScaleLayout(f"tensor-{shape[0]}-scale-1", shape, (1,), {}, (), ("per-tensor", "axis", "shape"))
 
 
 AXES = (

@@ -33,18 +33,18 @@ RANGES: tuple[tuple[str, Fraction, Fraction], ...] = (
 def samples(quantized: str, real: str) -> Iterator[Sample]:
     kind = INTEGER_TYPES[quantized]
     for mode in MODES if real == "float32" else MODES[:1]:
-        yield from plain(kind, real, mode)
+        yield from every_integer(kind, real, mode)
         yield from specials(kind, real, mode)
         for shape, axis in SHAPES:
             yield per_axis(kind, real, mode, shape, axis)
-        yield from shapes(kind, real, mode)
+        yield from shape_samples(kind, real, mode)
     yield from defaults(kind, real)
     if real == "float32":
         yield from narrow(kind)
         yield from one_sided(kind)
 
 
-def telling(kind: IntegerType) -> list[int]:
+def integers_of_all_sizes(kind: IntegerType) -> list[int]:
     """Integers of every size: the ends, zero, powers of two and their neighbours, and some in between."""
     powers = {sign * ((1 << n) + d) for n in range(33) for sign in (1, -1) for d in (-1, 0, 1)}
     ends = {end + d for end in (kind.lowest, kind.highest, 0) for d in range(-4, 5)}
@@ -58,9 +58,9 @@ def node_of(kind: IntegerType, real: str, mode: str, **attributes: Any) -> dict[
     return {"real": real, "quantized": kind.name, "attributes": {"mode": mode} | dtype | attributes}
 
 
-def plain(kind: IntegerType, real: str, mode: str) -> Iterator[Sample]:
+def every_integer(kind: IntegerType, real: str, mode: str) -> Iterator[Sample]:
     """Every telling integer on ranges on and off the binary grid."""
-    x = integers(kind.name, telling(kind))
+    x = integers(kind.name, integers_of_all_sizes(kind))
     undecided = mode == "MIN_COMBINED" and kind.signed and kind.bits > 8
     roles = ("signed-offset",) if undecided else (*ROLES[mode], "no-axis", "input-type", "output-type", "range-type")
     same = (Fraction(kind.lowest), Fraction(kind.highest))
@@ -75,7 +75,7 @@ def plain(kind: IntegerType, real: str, mode: str) -> Iterator[Sample]:
 def specials(kind: IntegerType, real: str, mode: str) -> Iterator[Sample]:
     """Ranges without width, inverted, NaN, infinite, huge and subnormal; results that are zero."""
     node = node_of(kind, real, mode)
-    x = integers(kind.name, telling(kind)[::9])
+    x = integers(kind.name, integers_of_all_sizes(kind)[::9])
     largest, tiny = 3.4028234663852886e38, 2.0**-126
     for label, low, high, flags, role in (
         ("nan-range", math.nan, 1.0, (), "special"),
@@ -107,7 +107,7 @@ def per_axis(kind: IntegerType, real: str, mode: str, shape: tuple[int, ...], ax
     return Sample(label, node_of(kind, real, mode, axis=axis), tensors, flags, ("axis", "shape"))
 
 
-def shapes(kind: IntegerType, real: str, mode: str) -> Iterator[Sample]:
+def shape_samples(kind: IntegerType, real: str, mode: str) -> Iterator[Sample]:
     node, ends = node_of(kind, real, mode), range_tensors(Fraction(-2), Fraction(5))
     tensors = (scalar(kind.name, kind.highest // 3), *ends)
     yield Sample(f"{mode.lower()}-rank-0", node, tensors, ("Scalar",), ("shape",))
@@ -121,13 +121,13 @@ def shapes(kind: IntegerType, real: str, mode: str) -> Iterator[Sample]:
 def defaults(kind: IntegerType, real: str) -> Iterator[Sample]:
     dtype = {"dtype": real} if real != "float32" else {}
     node = {"real": real, "quantized": kind.name, "attributes": dtype}
-    tensors = (integers(kind.name, telling(kind)), *range_tensors(Fraction(-3, 7), Fraction(11, 9)))
+    tensors = (integers(kind.name, integers_of_all_sizes(kind)), *range_tensors(Fraction(-3, 7), Fraction(11, 9)))
     yield Sample("defaults", node, tensors, ("ScaleNotPowerOfTwo",), ("combined", "output-type", "no-axis"))
 
 
 def one_sided(kind: IntegerType) -> Iterator[Sample]:
     """SCALED on ranges wholly above and below zero: a side with the other sign has no part in the factor."""
-    x = integers(kind.name, [*telling(kind)[::2], kind.lowest, kind.highest])
+    x = integers(kind.name, [*integers_of_all_sizes(kind)[::2], kind.lowest, kind.highest])
     # Where the ends are compared by their size, the nearer to zero would decide.
     near = {8: Fraction(-995, 100), 16: Fraction(-99999, 10000), 32: Fraction(-10)}[kind.bits]
     for label, low, high in (
@@ -145,7 +145,7 @@ def one_sided(kind: IntegerType) -> Iterator[Sample]:
 
 def narrow(kind: IntegerType) -> Iterator[Sample]:
     """narrow_range, with either side the larger; the sides nearly even; and modes in which it has no part."""
-    x = integers(kind.name, telling(kind))
+    x = integers(kind.name, integers_of_all_sizes(kind))
     high = Fraction(kind.highest)
     for label, low, top in (
         ("even", -high, high),

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from tiebreak.golden.elements import FLOAT_TYPES, decode
-from tiebreak.golden.samples.model import Sample, Tensor, beside, bits, real_code, reals, scalar
+from tiebreak.golden.samples.model import Sample, Tensor, bits, real_code, reals, scalar, with_neighbouring_codes
 
 REAL = "float32"
 SMALLEST = Fraction(1, 1 << 149)
@@ -59,13 +59,13 @@ def samples(input_type: str, output_type: str) -> Iterator[Sample]:
     yield from widths()
     yield from ties()
     yield from extremes()
-    yield from shapes()
+    yield from every_shape()
 
 
 def sample(
     name: str, low: Fraction, high: Fraction, width: int, narrow: bool, flags: Sequence[str], roles: Sequence[str]
 ) -> Sample:
-    x = telling(low, high, width, narrow)
+    x = grid_inputs(low, high, width, narrow)
     flags = (*flags, "NearTie", *(("NarrowRange",) if narrow else ()))
     roles = (*roles, "levels", "clamp", "dequantize", *(("narrow", "narrow-scale") if narrow else ()), "order")
     return Sample(name, node(width, narrow), (x, scalar(REAL, low), scalar(REAL, high)), flags, roles)
@@ -75,7 +75,7 @@ def node(width: int, narrow: bool) -> dict[str, Any]:
     return {"real": REAL, "attributes": {"num_bits": width, "narrow_range": narrow}}
 
 
-def telling(low: Fraction, high: Fraction, width: int, narrow: bool) -> Tensor:
+def grid_inputs(low: Fraction, high: Fraction, width: int, narrow: bool) -> Tensor:
     """Values at and beside the steps of the grid, its points and its ends, the range's ends, and beyond them."""
     low, high = in_float32(low), in_float32(high)
     steps = (1 << width) - 1 - narrow
@@ -91,7 +91,14 @@ def telling(low: Fraction, high: Fraction, width: int, narrow: bool) -> Tensor:
     ties = [real_code(start + (k + Fraction(1, 2)) * size / steps, REAL) for k in picked]
     points = [real_code(start + k * size / steps, REAL) for k in picked]
     ends = [real_code(v, REAL) for v in (low, high, start + size, low - size, high + size, low / 3, high / 3)]
-    return bits(REAL, list(dict.fromkeys([*beside(REAL, ties), *points, *beside(REAL, ends), 0, 1 << 31])))
+    return bits(
+        REAL,
+        list(
+            dict.fromkeys(
+                [*with_neighbouring_codes(REAL, ties), *points, *with_neighbouring_codes(REAL, ends), 0, 1 << 31]
+            )
+        ),
+    )
 
 
 def in_float32(value: Fraction) -> Fraction:
@@ -107,7 +114,7 @@ def widths() -> Iterator[Sample]:
             steps = (1 << width) - 1 - narrow
             low = -Fraction(steps // 3, 4)
             yield sample(f"grid-{suffix}", low, low + Fraction(steps, 4), width, narrow, ("Tie",), ("num-bits", "tie"))
-    x = telling(Fraction(-1), Fraction(2), 8, False)
+    x = grid_inputs(Fraction(-1), Fraction(2), 8, False)
     yield Sample(
         "defaults", {"real": REAL}, (x, scalar(REAL, -1), scalar(REAL, 2)), ("NearTie",), ("num-bits", "type", "levels")
     )
@@ -153,16 +160,16 @@ def extremes() -> Iterator[Sample]:
         yield Sample(name, node(8, False), (plain, scalar(REAL, low_), scalar(REAL, high_)), (), ("special",))
 
 
-def shapes() -> Iterator[Sample]:
+def every_shape() -> Iterator[Sample]:
     for shape in ((), (0,), (2, 0, 3), (7,), (2, 3), (3, 2, 2), (2, 3, 2, 3), (67,)):
-        x = spread(shape, Fraction(-7, 10), Fraction(17, 10))
+        x = scattered_values(shape, Fraction(-7, 10), Fraction(17, 10))
         flags = ("Scalar",) if not shape else ("Empty",) if 0 in shape else ("Lane",) if shape == (67,) else ("Shape",)
         limits = (scalar(REAL, Fraction("-0.6")), scalar(REAL, Fraction("1.5")))
         name = f"shape-{'x'.join(map(str, shape)) or 'scalar'}"
         yield Sample(name, node(8, False), (x, *limits), flags, ("shape", "range"))
 
 
-def spread(shape: tuple[int, ...], low: Fraction, high: Fraction) -> Tensor:
+def scattered_values(shape: tuple[int, ...], low: Fraction, high: Fraction) -> Tensor:
     """Values from low to high, in no order."""
     count = math.prod(shape)
     values = [low + (high - low) * ((7 * i + 3) % 101) / 101 for i in range(count)]

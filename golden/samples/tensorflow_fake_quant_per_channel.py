@@ -14,8 +14,8 @@ from tiebreak.golden.samples.tensorflow_fake_quant import (
     SMALLEST,
     Range,
     documented_example,
+    grid_inputs,
     node,
-    telling,
 )
 
 SHAPES = ((3,), (1,), (14,), (3, 3), (2, 5), (5, 2), (1, 4), (2, 2, 2, 2), (2, 3, 4, 5), (3, 3, 3, 3), (1, 2, 3, 4))
@@ -46,7 +46,7 @@ def ends(ranges: Sequence[Range]) -> tuple[Tensor, Tensor]:
 
 def columns(name: str, ranges: Sequence[Range], width: int, narrow: bool) -> Sample:
     """One range a column; the rows hold each column's telling values."""
-    values = [telling(low, high, width, narrow).codes for _, low, high, *_ in ranges]
+    values = [grid_inputs(low, high, width, narrow).codes for _, low, high, *_ in ranges]
     rows = min(24, min(map(len, values)))
     picked = [[column[i * len(column) // rows] for column in values] for i in range(rows)]
     x = bits(REAL, [code for row in picked for code in row], (rows, len(ranges)))

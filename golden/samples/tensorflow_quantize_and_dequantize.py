@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from tiebreak.golden.elements import FLOAT_TYPES, FloatType, decode
-from tiebreak.golden.samples.model import Sample, Tensor, beside, bits, real_code, reals, scalar
+from tiebreak.golden.samples.model import Sample, Tensor, bits, real_code, reals, scalar, with_neighbouring_codes
 
 # Ranges: name, input_min, input_max, flags and roles.
 RANGES = (
@@ -85,7 +85,7 @@ def name_of(attributes: dict[str, Any]) -> str:
 
 def given(kind: FloatType, limits: Any, attributes: dict[str, Any]) -> Sample:
     name, low, high, flags, roles = limits
-    x = telling(kind, low, high, attributes)
+    x = inputs_at_boundaries(kind, low, high, attributes)
     flags = (*flags, "NearTie", *(("NarrowRange",) if attributes["narrow_range"] else ()))
     roles = (
         *roles,
@@ -103,7 +103,7 @@ def given(kind: FloatType, limits: Any, attributes: dict[str, Any]) -> Sample:
     return Sample(f"{name}-{name_of(attributes)}", node, tensors, flags, roles)
 
 
-def telling(kind: FloatType, low: Fraction, high: Fraction, attributes: dict[str, Any]) -> Tensor:
+def inputs_at_boundaries(kind: FloatType, low: Fraction, high: Fraction, attributes: dict[str, Any]) -> Tensor:
     """Values at and beside the ties, on the grid, at the given and the updated ends, and beyond them."""
     low, high = (rounded(kind, end) for end in (low, high))
     lowest, highest = integers_of(attributes)
@@ -119,7 +119,14 @@ def telling(kind: FloatType, low: Fraction, high: Fraction, attributes: dict[str
     points = [real_code(k / factor, kind.name) for k in picked]
     ends = [real_code(v, kind.name) for v in (low, high, 2 * low, 2 * high, lowest / factor, highest / factor)]
     zeros = [0, 1 << (kind.bits - 1)]
-    return bits(kind.name, list(dict.fromkeys([*beside(kind.name, ties), *points, *beside(kind.name, ends), *zeros])))
+    return bits(
+        kind.name,
+        list(
+            dict.fromkeys(
+                [*with_neighbouring_codes(kind.name, ties), *points, *with_neighbouring_codes(kind.name, ends), *zeros]
+            )
+        ),
+    )
 
 
 def rounded(kind: FloatType, value: Fraction) -> Fraction:

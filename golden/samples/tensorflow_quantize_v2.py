@@ -83,7 +83,7 @@ def steps_of(kind: IntegerType) -> int:
     return (1 << kind.bits) - 1
 
 
-def place(kind: IntegerType, mode: str, low: Fraction, high: Fraction, q: Fraction) -> Fraction:
+def input_at(kind: IntegerType, mode: str, low: Fraction, high: Fraction, q: Fraction) -> Fraction:
     """The input that lies at the integer scale's point q; MIN_COMBINED and MIN_FIRST count from the lowest value."""
     low, high = exact(low), exact(high)
     if mode == "SCALED":
@@ -122,9 +122,9 @@ def aimed(kind: IntegerType, mode: str, low: Fraction, high: Fraction, dense: bo
     first, last = span(kind, mode, exact(low), exact(high))
     codes: dict[int, None] = {}
     for k in points(first, last, dense):
-        at = encode(place(kind, mode, low, high, k + HALF), F32)
+        at = encode(input_at(kind, mode, low, high, k + HALF), F32)
         codes |= dict.fromkeys(neighbour(at, F32, step) for step in (-1, 0, 1))
-        codes[encode(place(kind, mode, low, high, Fraction(k)), F32)] = None
+        codes[encode(input_at(kind, mode, low, high, Fraction(k)), F32)] = None
     ends = [encode(exact(end), F32) for end in (low, high)]
     codes |= dict.fromkeys(neighbour(end, F32, step) for end in ends for step in (-1, 0, 1))
     return list(codes)
@@ -369,7 +369,7 @@ def narrow(kind: IntegerType) -> Iterator[Sample]:
     yield Sample("scaled-narrow-above-zero", node, tensors, ("NarrowRange", "ZeroOutside"), ("zero-outside",))
 
 
-def separated(quantized: str) -> dict[str, dict[str, Any]]:
+def witness_attributes(quantized: str) -> dict[str, dict[str, Any]]:
     """The attributes of the nodes for which witnesses are kept, by the names that these have."""
     return {
         f"{quantized}-{mode}-{rounding}": {"mode": mode, "round_mode": rounding}
@@ -380,7 +380,7 @@ def separated(quantized: str) -> dict[str, dict[str, Any]]:
 
 def separating(quantized: str) -> Iterator[Sample]:
     """Inputs on which two of the plainest arithmetics differ, by range."""
-    for kind, attributes in separated(quantized).items():
+    for kind, attributes in witness_attributes(quantized).items():
         roles = (*MODE_ROLES[attributes["mode"]], TIE_ROLES[attributes["round_mode"]])
         for number, ends, x in witnesses_of("tensorflow.QuantizeV2", kind):
             tensors = (bits("float32", x), *(bits("float32", [end], ()) for end in ends))

@@ -17,9 +17,9 @@ from tiebreak.golden.problem import IN_RANGE
 from tiebreak.golden.samples.model import Sample
 from tiebreak.golden.vector_inputs.by_theme import (
     HALF,
-    Operands,
+    OperandCodes,
     Setting,
-    operands,
+    operands_of_quotients,
     rounded_pool,
     scale_name,
     spaced,
@@ -33,7 +33,7 @@ MOST, ENOUGH = 24, 4
 divide = lru_cache(maxsize=1 << 16)(quotient)
 
 
-def rounded(value: Fraction, real: FloatType) -> Real:
+def rounded_to(value: Fraction, real: FloatType) -> Real:
     return decode(encode(value, real), real)
 
 
@@ -42,8 +42,8 @@ def reciprocal_in(type_name: str | None) -> ShortCut:
 
     def product(x: Fraction, scale: Fraction, real: FloatType) -> Real:
         kind = FLOAT_TYPES[type_name] if type_name else real
-        inverse = rounded(1 / scale, kind)
-        return rounded(x * inverse, kind) if isinstance(inverse, Fraction) else inverse
+        inverse = rounded_to(1 / scale, kind)
+        return rounded_to(x * inverse, kind) if isinstance(inverse, Fraction) else inverse
 
     return product
 
@@ -51,8 +51,8 @@ def reciprocal_in(type_name: str | None) -> ShortCut:
 def float32_quotient(x: Fraction, scale: Fraction, real: FloatType) -> Real:
     """Both operands and the quotient through float32."""
     single = FLOAT_TYPES["float32"]
-    a, b = rounded(x, single), rounded(scale, single)
-    return rounded(a / b, single) if isinstance(a, Fraction) and isinstance(b, Fraction) and b else float("inf")
+    a, b = rounded_to(x, single), rounded_to(scale, single)
+    return rounded_to(a / b, single) if isinstance(a, Fraction) and isinstance(b, Fraction) and b else float("inf")
 
 
 SHORT_CUTS: dict[str, tuple[ShortCut, tuple[str, ...], tuple[str, ...]]] = {
@@ -78,29 +78,29 @@ def truths(bits: int, scale: int, zero_point: int, s: Setting) -> tuple[tuple[in
     return exact, working
 
 
-def is_trapped(bits: int, pool: Operands, s: Setting, cut: ShortCut) -> bool:
+def is_trapped(bits: int, pool: OperandCodes, s: Setting, cut: ShortCut) -> bool:
     """Whether the short cut's result for this input is neither truth, both being in range."""
     scale, zero_point = pool.scale[0], pool.zero_point[0]
     exact, working = truths(bits, scale, zero_point, s)
-    q = apply(cut, bits, scale, s.real)
+    q = short_cut_quotient(cut, bits, scale, s.real)
     got = quantize_quotient(q, zero_point, s.mode, s.quantized)
     return exact[1] == working[1] == IN_RANGE and got not in (exact, working)
 
 
 @lru_cache(maxsize=1 << 16)
-def apply(cut: ShortCut, bits: int, scale: int, real: FloatType) -> Real:
+def short_cut_quotient(cut: ShortCut, bits: int, scale: int, real: FloatType) -> Real:
     return cut(Fraction(decode(bits, real)), Fraction(decode(scale, real)), real)
 
 
-def is_sensitive(bits: int, pool: Operands, s: Setting) -> bool:
+def is_sensitive(bits: int, pool: OperandCodes, s: Setting) -> bool:
     """Whether the exact and the working-precision results differ, both being in range."""
     exact, working = truths(bits, pool.scale[0], pool.zero_point[0], s)
     return exact != working and exact[1] == working[1] == IN_RANGE
 
 
-def best(name: str, s: Setting, select: Callable[[int, Operands], bool]) -> Iterator[Sample]:
+def best_scale_sample(name: str, s: Setting, select: Callable[[int, OperandCodes], bool]) -> Iterator[Sample]:
     """The scale whose pool has the most selected inputs, if any has one; the odd integers only for want of others."""
-    theme, found = "", Operands([], [], [])
+    theme, found = "", OperandCodes([], [], [])
     for scale in (*SCALES, *ODD_SCALES):
         if len(found.x) >= (MOST if scale in SCALES else ENOUGH):
             break
@@ -113,25 +113,25 @@ def best(name: str, s: Setting, select: Callable[[int, Operands], bool]) -> Iter
         yield s.sample(theme, *found)
 
 
-def exact_pool(s: Setting, scale: Fraction) -> Operands:
+def exact_pool(s: Setting, scale: Fraction) -> OperandCodes:
     """Inputs whose quotients are small integers and ties exactly."""
     zero_point = s.zero_points[0]
     quotients = [
         k + d for k in tie_floors(s, zero_point) if abs(k) < 60 for d in (Fraction(0), HALF) if s.holds((k + d) * scale)
     ]
-    return operands(s, quotients, scale, zero_point)
+    return operands_of_quotients(s, quotients, scale, zero_point)
 
 
 def short_cuts(s: Setting) -> Iterator[Sample]:
     for name, (cut, flags, types) in SHORT_CUTS.items():
         if s.real.name in types:
-            for sample in best(name, s, lambda bits, pool, cut=cut: is_trapped(bits, pool, s, cut)):  # type: ignore[misc]
+            for sample in best_scale_sample(name, s, lambda bits, pool, cut=cut: is_trapped(bits, pool, s, cut)):  # type: ignore[misc]
                 yield replace(sample, flags=flags, roles=("quotient",))
 
 
 def precision(s: Setting) -> Iterator[Sample]:
     """Quotients that land on a tie or an integer only after rounding to the input's type."""
-    for sample in best("precision", s, lambda bits, pool: is_sensitive(bits, pool, s)):
+    for sample in best_scale_sample("precision", s, lambda bits, pool: is_sensitive(bits, pool, s)):
         yield replace(sample, flags=("PrecisionSensitive", "NearTie"), roles=("quotient",))
 
 

@@ -74,7 +74,7 @@ class Setting:
 Theme = Callable[[Setting], Iterator[Sample]]
 
 
-class Operands(NamedTuple):
+class OperandCodes(NamedTuple):
     """Codes of inputs, and of the one scale and zero point that they are made for."""
 
     x: list[int]
@@ -82,19 +82,19 @@ class Operands(NamedTuple):
     zero_point: list[int]
 
 
-def operands(s: Setting, quotients: Iterable[Fraction], scale: Fraction, zero_point: int) -> Operands:
+def operands_of_quotients(s: Setting, quotients: Iterable[Fraction], scale: Fraction, zero_point: int) -> OperandCodes:
     """Inputs that are the given quotients times `scale` (itself rounded first), each rounded once."""
     scale_bits = s.bits(scale)
     exact_scale = Fraction(decode(scale_bits, s.real))
     x = [bits for q in quotients if (bits := s.bits(q * exact_scale)) & ~sign_of(s.real) < s.real.infinity_bits]
-    return Operands(x, [scale_bits], [zero_point])
+    return OperandCodes(x, [scale_bits], [zero_point])
 
 
-def per_tensor(
+def quotient_sample(
     theme: str, s: Setting, quotients: Iterable[Fraction], scale: Fraction, zero_point: int, *flags: str, **more: Any
 ) -> Sample:
     """A 1-D sample of the inputs that have the given quotients."""
-    return s.sample(theme, *operands(s, quotients, scale, zero_point), flags, **more)
+    return s.sample(theme, *operands_of_quotients(s, quotients, scale, zero_point), flags, **more)
 
 
 def sign_of(real: FloatType) -> int:
@@ -121,7 +121,7 @@ def ties(s: Setting) -> Iterator[Sample]:
     for zero_point in (*first, *s.zero_points):
         odd = ("ZeroPointParity",) if zero_point % 2 else ()
         halves = [k + HALF for k in tie_floors(s, zero_point) if s.holds(k + HALF)]
-        on = operands(s, halves, Fraction(1), zero_point)
+        on = operands_of_quotients(s, halves, Fraction(1), zero_point)
         yield s.sample(f"ties-zp{zero_point}", *on, ("Tie", *odd), ("round-first",))
         if zero_point == s.zero_points[0]:
             near = with_neighbours(on.x, s.real, (-1, 1))
@@ -137,7 +137,7 @@ def scaled_ties(s: Setting) -> Iterator[Sample]:
     zero_point = s.zero_points[0]
     for scale in FEW_BIT_SCALES:
         halves = [k + HALF for k in small_floors(s, zero_point) if s.holds((k + HALF) * scale)]
-        on = operands(s, halves, scale, zero_point)
+        on = operands_of_quotients(s, halves, scale, zero_point)
         x = with_neighbours(on.x, s.real, (-1, 0, 1))
         flags = ("Tie", "NearTie", "ScaleNotPowerOfTwo")
         yield s.sample(f"scaled-ties-{scale_name(scale)}", x, on.scale, on.zero_point, flags, ("quotient",))
@@ -147,11 +147,11 @@ def scale_name(scale: Fraction) -> str:
     return f"{scale.numerator}_{scale.denominator}" if scale.denominator > 1 else str(scale.numerator)
 
 
-def rounded_pool(s: Setting, scale: Fraction) -> Operands:
+def rounded_pool(s: Setting, scale: Fraction) -> OperandCodes:
     """Inputs around every small tie and integer multiple of a scale that the type can only hold rounded."""
     zero_point = s.zero_points[0]
     around = [k + d for k in tie_floors(s, zero_point) for d in (HALF, Fraction(1)) if abs(k) < 1 << 12]
-    on = operands(s, around, scale, zero_point)
+    on = operands_of_quotients(s, around, scale, zero_point)
     return on._replace(x=sorted(set(with_neighbours(on.x, s.real, (-1, 0, 1)))))
 
 
@@ -189,10 +189,12 @@ def large_odd(s: Setting) -> Iterator[Sample]:
         [base + d for d in (-3, -1, 0, 1, 3, 5)] + [2 * base + d for d in (-3, -1, 0, 2, 4)] + [base + base // 2 + 1]
     )
     quotients = [Fraction(sign * value) for value in values for sign in (1, -1)]
-    yield per_tensor("large-odd", s, quotients, Fraction(1), zero_point, "LargeOdd", "AddHalf", roles=("quotient",))
+    yield quotient_sample(
+        "large-odd", s, quotients, Fraction(1), zero_point, "LargeOdd", "AddHalf", roles=("quotient",)
+    )
     three = [q for q in quotients if s.holds(3 * q)]
     if three:
-        yield per_tensor("large-odd-3", s, three, Fraction(3), zero_point, "LargeOdd", roles=("quotient",))
+        yield quotient_sample("large-odd-3", s, three, Fraction(3), zero_point, "LargeOdd", roles=("quotient",))
 
 
 def range_edges(s: Setting) -> Iterator[Sample]:
@@ -203,7 +205,7 @@ def range_edges(s: Setting) -> Iterator[Sample]:
     scales |= {s.zero_points[0] + 2: s.unit_scale / 10}
     for zero_point, scale in scales.items():
         targets = [end - zero_point + d for end in (lowest, highest) for d in deltas]
-        on = operands(s, targets, scale, zero_point)
+        on = operands_of_quotients(s, targets, scale, zero_point)
         x = sorted(set(with_neighbours(on.x, s.real, (-1, 0, 1))))
         yield s.sample(f"range-edges-zp{zero_point}", x, on.scale, on.zero_point, ("RangeEdge",), ("range", "add"))
 
@@ -217,7 +219,7 @@ def clamp_order(s: Setting) -> Iterator[Sample]:
         targets = [highest - zero_point - d for d in inward] + [lowest - zero_point + d for d in inward]
         outside = [q for q in targets if not lowest <= q <= highest]
         name = f"clamp-order-zp{zero_point}"
-        yield per_tensor(name, s, outside, s.unit_scale, zero_point, "ClampOrder", roles=("add",))
+        yield quotient_sample(name, s, outside, s.unit_scale, zero_point, "ClampOrder", roles=("add",))
 
 
 def zero_point_parity(s: Setting) -> Iterator[Sample]:
@@ -227,7 +229,7 @@ def zero_point_parity(s: Setting) -> Iterator[Sample]:
         floors = small_floors(s, zero_point)
         quotients = [k + d for k in floors for d in (Fraction(1, 4), HALF, Fraction(3, 4)) if s.holds(k + d)]
         flags, roles = ("ZeroPointParity", "Tie"), ("round-first", "add")
-        on = operands(s, quotients, Fraction(1), zero_point)
+        on = operands_of_quotients(s, quotients, Fraction(1), zero_point)
         # Next to 1/2 the sum with the zero point rounds onto a tie.
         beside = [neighbour(s.bits(sign * HALF), s.real, step) for sign in (1, -1) for step in (-1, 1)]
         yield s.sample(f"zero-point-parity-zp{zero_point}", [*on.x, *beside], on.scale, on.zero_point, flags, roles)
@@ -242,7 +244,7 @@ def wide_sums(s: Setting) -> Iterator[Sample]:
             if not s.quantized.lowest <= zero_point <= s.quantized.highest or s.quantized.bits <= 8:
                 continue
             name = f"wide-sums-{precision}-zp{zero_point}"
-            yield per_tensor(name, s, quotients, Fraction(1), zero_point, "WideSum", roles=("add",))
+            yield quotient_sample(name, s, quotients, Fraction(1), zero_point, "WideSum", roles=("add",))
 
 
 def wide_quotients(s: Setting) -> Iterator[Sample]:
@@ -252,7 +254,7 @@ def wide_quotients(s: Setting) -> Iterator[Sample]:
     values += [end + sign * d * HALF for end, sign in zip(ends, (-1, 1), strict=True) for d in range(0, 8)]
     inside = [Fraction(v) for v in values if s.quantized.lowest <= v <= s.quantized.highest and s.holds(Fraction(v))]
     if s.quantized.bits == 32 and inside:
-        yield per_tensor("wide-quotients", s, inside, Fraction(1), 0, "WideSum", roles=("quotient",))
+        yield quotient_sample("wide-quotients", s, inside, Fraction(1), 0, "WideSum", roles=("quotient",))
 
 
 def negative_scales(s: Setting) -> Iterator[Sample]:
@@ -260,7 +262,7 @@ def negative_scales(s: Setting) -> Iterator[Sample]:
     for scale in (Fraction(-1), Fraction(-3), Fraction(-1, 10)):
         quotients = [k + d for k in small_floors(s, zero_point) for d in (HALF, Fraction(1, 4))]
         name = f"negative-scale-{scale_name(-scale)}"
-        yield per_tensor(name, s, quotients, scale, zero_point, "NegativeScale", "Tie", roles=("quotient",))
+        yield quotient_sample(name, s, quotients, scale, zero_point, "NegativeScale", "Tie", roles=("quotient",))
 
 
 def tiny(s: Setting) -> Iterator[Sample]:
@@ -297,7 +299,7 @@ def overflow(s: Setting) -> Iterator[Sample]:
         sign * (Fraction(2) ** n + d) for n in (15, 16, 31, 32, 62, 63, 64, 100) for d in (0, 1) for sign in (1, -1)
     ]
     sign, zero_point = sign_of(s.real), s.zero_points[1]
-    yield per_tensor("overflow-integers", s, powers, Fraction(1), zero_point, "Overflow", roles=("range",))
+    yield quotient_sample("overflow-integers", s, powers, Fraction(1), zero_point, "Overflow", roles=("range",))
     largest = [s.real.largest_bits, s.real.largest_bits | sign]
     for name, scale in (("smallest", 1), ("small", s.bits(Fraction(1, 100))), ("one", s.bits(Fraction(1)))):
         yield s.sample(f"overflow-{name}", largest, [scale], [zero_point], ("Overflow",), ("range",))

@@ -31,7 +31,7 @@ def witnesses_of(operator: str, kind: str) -> Iterator[tuple[int, list[int], lis
         yield number, others, x
 
 
-def separating(s: Setting) -> Iterator[Sample]:
+def witness_theme(s: Setting) -> Iterator[Sample]:
     """The witnesses of the quantize family, by scale and zero point."""
     for number, (scale, zero_point), x in witnesses_of("ngraph.Quantize", f"{s.real.name}-{s.quantized.name}"):
         yield s.sample(f"separating-{number}", x, [scale], [zero_point], ("Separating",))

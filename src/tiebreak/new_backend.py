@@ -31,7 +31,7 @@ def new_backend(name: str, way: str, folder: Path) -> list[Path]:
     check_name(name)
     if way not in WAYS:
         raise InvalidInput(f"unknown way {way!r}; known: {', '.join(WAYS)}")
-    contents = {folder / named(file, name): content(template, name) for file, template in WAYS[way].items()}
+    contents = {folder / with_name(file, name): file_text(template, name) for file, template in WAYS[way].items()}
     for path, text in contents.items():
         if path.exists() and not is_same_helper(path, text):
             raise InvalidInput(f"{path} exists already; nothing was written")
@@ -47,7 +47,7 @@ def new_backend(name: str, way: str, folder: Path) -> list[Path]:
 
 def commands(name: str, way: str, folder: Path = Path()) -> list[str]:
     """What to type to run the backend, as its file says at the top: from its folder, to which the first goes."""
-    text = content(next(iter(WAYS[way].values())), name)
+    text = file_text(next(iter(WAYS[way].values())), name)
     there = [] if is_here(folder) else [f"cd {shlex.quote(str(folder))}"]
     return there + re.findall(r"^ {4,5}((?:cc|python3|tiebreak) .*)$", text, re.MULTILINE)
 
@@ -61,7 +61,7 @@ def check_name(name: str) -> None:
         raise InvalidInput(
             f"{name[:80]!r} is no name for a backend: a letter, then letters, digits, - and _, at most {LONGEST_NAME}"
         )
-    module, class_name = named("my_backend", name), named("MyBackend", name)
+    module, class_name = with_name("my_backend", name), with_name("MyBackend", name)
     if keyword.iskeyword(module) or keyword.iskeyword(class_name) or class_name == "Unsupported":
         raise InvalidInput(f"{name!r} is a word that the files use in another sense")
     taken = sys.stdlib_module_names | packages_distributions().keys() | {"tiebreak", "tiebreak_program"}
@@ -69,7 +69,7 @@ def check_name(name: str) -> None:
         raise InvalidInput(f"{name!r} is the name of a Python module, which {module}.py would hide")
 
 
-def named(text: str, name: str) -> str:
+def with_name(text: str, name: str) -> str:
     """A text with the name in the place of the template's: my-backend, my_backend or MyBackend, as each needs it."""
     words = [word for word in re.split("[-_]+", name) if word]
     forms = {
@@ -80,11 +80,11 @@ def named(text: str, name: str) -> str:
     return re.sub("my-backend|my_backend|MyBackend", lambda found: forms[found.group()], text)
 
 
-def content(template: str, name: str) -> str:
+def file_text(template: str, name: str) -> str:
     """A template's text with the name; "" is the helper for programs in Python, as it is."""
     if not template:
         return (files("tiebreak.adapters") / "program.py").read_text(encoding="utf-8")
-    return named((files("tiebreak.templates") / template).read_text(encoding="utf-8"), name)
+    return with_name((files("tiebreak.templates") / template).read_text(encoding="utf-8"), name)
 
 
 def is_same_helper(path: Path, text: str) -> bool:

@@ -38,7 +38,7 @@ class OneLineErrors(click.Group):
         try:
             super().main(*args, **kwargs)
         except SystemExit as ended:
-            problem = streams.lost(output)
+            problem = streams.lost_output(output)
             if problem:
                 fail(problem, ended.code if isinstance(ended.code, int) and ended.code else EXIT_FAILED)
             raise

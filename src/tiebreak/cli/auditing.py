@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from tiebreak.cli.kinds import NAME, OUTPUT, WORDS
-from tiebreak.cli.options import JSON, attributes_option, json_or_text, limits, node_types, run_folder
+from tiebreak.cli.options import JSON, attributes_option, json_or_text, limit_options, node_types, run_folder
 from tiebreak.golden.errors import InvalidInput, Unsupported
 from tiebreak.golden.exit_codes import EXIT_DISCREPANCIES, EXIT_NOTHING_RAN
 from tiebreak.golden.messages import gist
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Compare what can't be told apart for every input there is, if seconds are not enough; it takes minutes.",
 )
-@limits(10.0, 0.1, "one call")
+@limit_options(10.0, 0.1, "one call")
 @JSON
 def audit(
     backend: str | None,
@@ -72,7 +72,7 @@ def audit(
             time_limit=time_limit,
             memory_limit=memory_limit,
             earlier_run=earlier_run,
-            exhaustive=tell_setting if exhaustive else None,
+            exhaustive=print_setting if exhaustive else None,
         )
     except Unsupported as reason:
         click.echo(f"tiebreak: {backend} does not take the node: {gist(str(reason))[:500]}", err=True)
@@ -84,21 +84,21 @@ def audit(
     sys.exit(0 if data["consistent"] and not data["path_dependent"] else EXIT_DISCREPANCIES)
 
 
-def tell_setting(number: int, of: int) -> None:
+def print_setting(number: int, of: int) -> None:
     click.echo(f"comparing what is left for every input, setting {number} of {of}", err=True)
 
 
 def separation_matrix(node: Node, page: Path | None, backend: str | None, *, as_json: bool) -> None:
     from tiebreak.conformance.audit.matrix import described
     from tiebreak.conformance.audit.operators import arithmetic_of
-    from tiebreak.reports.matrix import markdown, print_matrix
+    from tiebreak.reports.matrix import matrix_markdown, print_matrix
     from tiebreak.reports.records import write_aside
 
     if backend is not None:
         raise InvalidInput(f"--matrix is about an operator's semantics: it takes no backend, as {backend!r} is")
     data = described(arithmetic_of(node))
     if page is not None:
-        write_aside(page, lambda aside: aside.write_text(markdown(data), encoding="utf-8"))
+        write_aside(page, lambda aside: aside.write_text(matrix_markdown(data), encoding="utf-8"))
     if as_json:
         click.echo(json.dumps(data))
     elif page is None:

@@ -68,10 +68,10 @@ def run(
     given |= {"--scheduler": scheduler, "--scheduler-workers": scheduler_workers}
     with folder_for(resume if output is None else output) as folder:
         words = [word for option, value in given.items() for word in option_words(option, value)]
-        return tables_of(words if resume or output else [*words, "-o", str(folder)], folder, show=show)
+        return run_command(words if resume or output else [*words, "-o", str(folder)], folder, show=show)
 
 
-def tables_of(words: Sequence[str], folder: Path, *, show: bool) -> Tables:
+def run_command(words: Sequence[str], folder: Path, *, show: bool) -> Tables:
     """Run the command with these words, and read what it left in the folder."""
     from tiebreak.reports.tables import load
 
@@ -81,7 +81,7 @@ def tables_of(words: Sequence[str], folder: Path, *, show: bool) -> Tables:
         raise InvalidInput(error.format_message()) from None
     with context:
         command = shlex.join(["tiebreak", "run", *words])
-        running.started(context, "tables" if show else "nothing", command)
+        running.start_run(context, "tables" if show else "nothing", command)
     return load(folder)
 
 
@@ -109,17 +109,17 @@ def option_words(option: str, value: Any) -> Iterable[str]:
         yield option
     elif isinstance(value, Mapping):
         for name, item in value.items():
-            yield from (option, f"{name}={value_text(item)}")
+            yield from (option, f"{name}={value_words(item)}")
     else:
         for item in (value,) if isinstance(value, str | Path) or not isinstance(value, Iterable) else value:
             yield from (option, str(item))
 
 
-def value_text(value: Any) -> str:
+def value_words(value: Any) -> str:
     """A value as it is typed: text as it is, numbers in decimals, lists, tuples and arrays in brackets."""
     value = value.tolist() if hasattr(value, "tolist") else value
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, list | tuple):
-        return f"[{', '.join(map(value_text, value))}]"
+        return f"[{', '.join(map(value_words, value))}]"
     return str(value)

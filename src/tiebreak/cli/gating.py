@@ -81,18 +81,18 @@ def gate(
     1 for new discrepancies, or a waiver whose discrepancies are gone; 3 for new crashes, timeouts and errors, which
     can't be waived; 4 if nothing ran.
     """
-    from tiebreak.reports.gate import append_gate_summary, print_gate, write_junit
+    from tiebreak.reports.gate import append_gate_summary, print_gate, write_gate_junit
 
     if accept and not update:
         raise InvalidInput("--accept goes with --update")
     if update and baseline is None:
         raise InvalidInput("--update needs --baseline: the run folder to replace")
     check_apart(waivers=waivers, junit=junit)
-    found = gated(run_dir, baseline, waivers, fresh=update and accept)
+    found = gate_findings(run_dir, baseline, waivers, fresh=update and accept)
     if update and baseline is not None:
-        found |= updated(found, run_dir, baseline, accept=accept)
+        found |= update_if_allowed(found, run_dir, baseline, accept=accept)
     if junit is not None:
-        write_junit(junit, found)
+        write_gate_junit(junit, found)
     append_gate_summary(found)
     if as_json:
         click.echo(json.dumps(found))
@@ -102,7 +102,7 @@ def gate(
     sys.exit(found["exit"])
 
 
-def gated(run_dir: Path, baseline: Path | None, waivers: Path | None, *, fresh: bool) -> dict[str, Any]:
+def gate_findings(run_dir: Path, baseline: Path | None, waivers: Path | None, *, fresh: bool) -> dict[str, Any]:
     """The gate's findings with the folders. InvalidInput for a baseline that is not there, unless it is to be made."""
     from datetime import UTC, datetime
 
@@ -112,14 +112,14 @@ def gated(run_dir: Path, baseline: Path | None, waivers: Path | None, *, fresh: 
     from tiebreak.conformance.gate.waivers import read_waivers
 
     run = checked_run(run_dir)
-    base = known_run(baseline, fresh=fresh)
+    base = baseline_run(baseline, fresh=fresh)
     names = [*versions_of(run), *(versions_of(base) if base else ()), *registered()]
     entries = read_waivers(waivers, names) if waivers is not None else []
     found = judged(run, base, entries, datetime.now(UTC).date())
     return {"run": str(run_dir), "baseline": str(baseline) if baseline else None} | found
 
 
-def known_run(baseline: Path | None, *, fresh: bool) -> Run | None:
+def baseline_run(baseline: Path | None, *, fresh: bool) -> Run | None:
     from tiebreak.conformance.gate.compare import checked_run
 
     if baseline is None or (fresh and not baseline.exists()):
@@ -129,7 +129,7 @@ def known_run(baseline: Path | None, *, fresh: bool) -> Run | None:
     return checked_run(baseline)
 
 
-def updated(found: dict[str, Any], run_dir: Path, baseline: Path, *, accept: bool) -> dict[str, Any]:
+def update_if_allowed(found: dict[str, Any], run_dir: Path, baseline: Path, *, accept: bool) -> dict[str, Any]:
     """Update the baseline if that may be; what to say of it, and the exit code when the accepted is new no more."""
     from tiebreak.conformance.gate.gate import STALE, may_update, update_baseline
 

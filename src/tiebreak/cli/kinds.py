@@ -26,7 +26,7 @@ class Words(click.ParamType):  # type: ignore[type-arg] # of newer releases only
         self.longest = longest
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        problem = problem_of(value, self.longest)
+        problem = text_problem(value, self.longest)
         return self.fail(problem, param, ctx) if problem else value
 
 
@@ -36,7 +36,7 @@ class AnyPath(click.ParamType):  # type: ignore[type-arg] # of newer releases on
     name = "path"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
-        problem = problem_of(os.fspath(value), LONGEST_PATH) or problem_of_names(os.fspath(value))
+        problem = text_problem(os.fspath(value), LONGEST_PATH) or path_problem(os.fspath(value))
         if problem:
             self.fail(problem, param, ctx)
         path = Path(value)
@@ -83,7 +83,7 @@ class Opset(click.ParamType):  # type: ignore[type-arg] # of newer releases only
         return self.fail(f"{short(digits)} is no opset; there are {', '.join(map(str, versions))}", param, ctx)
 
 
-def problem_of(text: str, longest: int) -> str:
+def text_problem(text: str, longest: int) -> str:
     """Why no command can use a text; empty if one can."""
     if not text.strip():
         return "it is empty: name one, or leave it off"
@@ -96,7 +96,7 @@ def problem_of(text: str, longest: int) -> str:
     return f"{short(text)} has {size:,} bytes; at most {longest:,} are allowed" if size > longest else ""
 
 
-def problem_of_names(path: str) -> str:
+def path_problem(path: str) -> str:
     """Why no file system can have the path; empty if one can."""
     name = max(path.split(os.sep), key=lambda name: len(name.encode()))
     size = len(name.encode())

@@ -78,7 +78,7 @@ def json_or_text(text: str) -> Any:
         return text
 
 
-def selecting(command: Command) -> Command:
+def selection_options(command: Command) -> Command:
     """The options that choose cases: operators, attributes, types, opset, ids and seed."""
     kind = click.Choice([*ELEMENT_TYPES])
     for option in reversed(
@@ -124,7 +124,7 @@ def selecting(command: Command) -> Command:
     return command
 
 
-def selected(chosen: dict[str, Any]) -> dict[str, Any]:
+def selection_keywords(chosen: dict[str, Any]) -> dict[str, Any]:
     """The values of `selecting` as the keywords of a Selection."""
     attributes = {name: json_or_text(text) for name, text in chosen["attributes"].items()}
     types = {name: chosen[name] or "" for name in ("input_type", "output_type")}
@@ -136,13 +136,13 @@ def run_folder(*names: str, **how: Any) -> Callable[[Command], Command]:
     return click.option(*names, **{"type": PATH, **how})
 
 
-def limits(seconds: float, least: float, of: str) -> Callable[[Command], Command]:
+def limit_options(seconds: float, least: float, of: str) -> Callable[[Command], Command]:
     """The options --timeout, `seconds` unless given and at least `least`, of what it is the limit, and --memory."""
     timeout = click.option(
         "--timeout",
         "time_limit",
         type=click.FloatRange(least, 86400),
-        callback=number,
+        callback=check_number,
         default=seconds,
         show_default=True,
         metavar="SECONDS",
@@ -160,7 +160,7 @@ def limits(seconds: float, least: float, of: str) -> Callable[[Command], Command
     return lambda command: timeout(memory(command))
 
 
-def number(context: click.Context, option: click.Parameter, value: float) -> float:
+def check_number(context: click.Context, option: click.Parameter, value: float) -> float:
     """FloatRange lets NaN through."""
     if math.isnan(value):
         raise click.BadParameter("nan is no number of seconds", context, option)
@@ -175,7 +175,7 @@ def check_apart(**files: Path | None) -> None:
             raise InvalidInput(f"--{one} and --{other} name the same file, {file}")
 
 
-def typed(context: click.Context) -> set[str]:
+def typed_parameters(context: click.Context) -> set[str]:
     """The parameters that were typed, by name."""
     names = context.params
     return {name for name in names if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE}

@@ -43,13 +43,13 @@ def write_other_reports(
 ) -> None:
     from tiebreak.reports.findings import findings as page
     from tiebreak.reports.junit import write_junit
-    from tiebreak.reports.markdown import append_step_summary, summary
+    from tiebreak.reports.markdown import append_step_summary, markdown_summary
     from tiebreak.reports.records import write_text
 
     if findings:
         write_text(findings, page(run))
     if markdown:
-        text = summary(run, folder)
+        text = markdown_summary(run, folder)
         write_text(markdown, text)
         append_step_summary(text)
     if junit:

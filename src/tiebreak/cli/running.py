@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tiebreak.cli.kinds import OUTPUT_FOLDER, WORDS
-from tiebreak.cli.options import JSON, limits, once, parse_pairs, run_folder, selected, selecting, typed
+from tiebreak.cli.options import (
+    JSON,
+    limit_options,
+    once,
+    parse_pairs,
+    run_folder,
+    selection_keywords,
+    selection_options,
+    typed_parameters,
+)
 from tiebreak.cli.scheduling import SCHEDULING, cluster_if, scheduling
 from tiebreak.golden.errors import InvalidInput
 
@@ -33,7 +42,7 @@ SELECTING = ("operators", "attributes", "output_type", "input_type", "opset", "c
     help="A backend's name, module:attribute, path/to/file.py:attribute or exec:COMMAND; repeat for more. "
     "Default: all that are installed.",
 )
-@selecting
+@selection_options
 @click.option(
     "--input",
     "inputs",
@@ -55,7 +64,7 @@ SELECTING = ("operators", "attributes", "output_type", "input_type", "opset", "c
 )
 @run_folder("--from", "earlier_run", metavar="RUN_DIR", help="Also find the generated cases of this run.")
 @run_folder("--vectors", help="A vector file or folder of your own instead.")
-@limits(10.0, 0.1, "one case")
+@limit_options(10.0, 0.1, "one case")
 @click.option("--in-process", is_flag=True, help="Run the one backend in this process, without limits: for a debugger.")
 @run_folder("--resume", metavar="RUN_DIR", help="Continue a run that was interrupted or killed, with its own options.")
 @click.option("--discard", is_flag=True, help="Start again in the folder of an unfinished run; its outcomes are lost.")
@@ -71,10 +80,10 @@ SELECTING = ("operators", "attributes", "output_type", "input_type", "opset", "c
 @click.pass_context
 def run(context: click.Context, /, as_json: bool, **chosen: Any) -> None:
     """Run vectors and generated cases on backends, judge every element, and write a report."""
-    sys.exit(started(context, "json" if as_json else "tables"))
+    sys.exit(start_run(context, "json" if as_json else "tables"))
 
 
-def started(context: click.Context, show: Shown, command: str = "") -> int:
+def start_run(context: click.Context, show: Shown, command: str = "") -> int:
     """The run that the parsed options ask for; its exit code. `command` is what the records say started it."""
     from tiebreak.conformance.main_job import main_job, resume_job
 
@@ -96,7 +105,7 @@ def selection_of(chosen: dict[str, Any]) -> Selection:
     from tiebreak.conformance.cases.plan import Selection
 
     selecting = {name: chosen[name] for name in SELECTING}
-    return Selection(**{name: chosen[name] for name in SOURCES}, **selected(selecting))
+    return Selection(**{name: chosen[name] for name in SOURCES}, **selection_keywords(selecting))
 
 
 def limits_of(chosen: dict[str, Any]) -> RunLimits:
@@ -113,7 +122,7 @@ def folder_of(chosen: dict[str, Any]) -> Path:
 def refuse_beside(context: click.Context, chosen: str, others: Sequence[str]) -> None:
     """InvalidInput for options that make no sense beside a chosen one, by the names that a person types."""
     flags = {param.name: max(param.opts, key=len) for param in context.command.params}
-    found = [flags[name] for name in others if name in typed(context)]
+    found = [flags[name] for name in others if name in typed_parameters(context)]
     if found:
         raise InvalidInput(f"{flags[chosen]} gives the one case to run: it takes no {', '.join(found)}")
 
@@ -121,6 +130,6 @@ def refuse_beside(context: click.Context, chosen: str, others: Sequence[str]) ->
 def refuse_others(context: click.Context) -> None:
     """A resumed run is what it was: InvalidInput for any other choice beside --resume."""
     flags = {param.name: max(param.opts, key=len) for param in context.command.params}
-    others = sorted(flags[name] for name in typed(context) - {"resume", "as_json", *SCHEDULING})
+    others = sorted(flags[name] for name in typed_parameters(context) - {"resume", "as_json", *SCHEDULING})
     if others:
         raise InvalidInput(f"--resume goes on as the run was begun: it takes no {', '.join(others)}")

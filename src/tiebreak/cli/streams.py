@@ -26,7 +26,7 @@ def open_all() -> None:
         sys.stderr = open(2, "w", encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115
 
 
-class Kept(io.FileIO):
+class KeptOutput(io.FileIO):
     """Standard output whose first failure is kept for the end; what follows it is dropped."""
 
     failure: OSError | None = None
@@ -40,9 +40,9 @@ class Kept(io.FileIO):
         return len(memoryview(data).cast("B"))
 
 
-def keep_output() -> Kept:
+def keep_output() -> KeptOutput:
     """Put a `Kept` below sys.stdout, in which no character is refused."""
-    raw = Kept(1, "wb", closefd=False)
+    raw = KeptOutput(1, "wb", closefd=False)
     encoding = sys.stdout.encoding if sys.stdout is not None else "utf-8"
     if sys.stdout is not None:
         with suppress(OSError):
@@ -53,7 +53,7 @@ def keep_output() -> Kept:
     return raw
 
 
-def lost(raw: Kept) -> str:
+def lost_output(raw: KeptOutput) -> str:
     """Why output was lost that somebody waits for; empty if none was."""
     sys.stdout.flush()
     if raw.failure is None or raw.failure.errno == errno.EPIPE:

@@ -17,11 +17,11 @@ from tiebreak.cli.options import (
     JSON,
     attributes_option,
     json_or_text,
-    limits,
+    limit_options,
     node_types,
     parse_pairs,
     run_folder,
-    typed,
+    typed_parameters,
 )
 from tiebreak.cli.scheduling import SCHEDULING, cluster_if, scheduling
 from tiebreak.golden.errors import InvalidInput, MachineryFailed, Unsupported
@@ -61,7 +61,7 @@ EXAMPLE = (
     default="own",
     help="Also count the mismatches with each rounding mode.",
 )
-@limits(300.0, 1, "a block of 4,194,304 inputs")
+@limit_options(300.0, 1, "a block of 4,194,304 inputs")
 @click.option("--resume", is_flag=True, help="Go on with the sweep that was to leave this certificate.")
 @click.option("--discard", is_flag=True, help="Start again where a sweep was interrupted.")
 @run_folder("--check", metavar="FILE", help="Sweep again what this certificate is about, and compare.")
@@ -107,11 +107,15 @@ def sweep(
 
     how = SweepLimits(time_limit, memory_limit, modes == "all")
     if check is not None:
-        refuse_beside(context, BESIDE_CHECK, "--check sweeps what the certificate is about: it takes no other choice")
+        refuse_other_parameters(
+            context, BESIDE_CHECK, "--check sweeps what the certificate is about: it takes no other choice"
+        )
         sys.exit(run_check(check, how, backend or "", as_json=as_json))
     asked = SweepOptions(how, resume, discard, scheduler, scheduler_workers)
     if plan is not None:
-        refuse_beside(context, BESIDE_PLAN, "--plan says what is swept: it takes no backend, --operator, --modes …")
+        refuse_other_parameters(
+            context, BESIDE_PLAN, "--plan says what is swept: it takes no backend, --operator, --modes …"
+        )
         sys.exit(run_plan(plan, output or Path("tiebreak-sweeps"), asked, as_json=as_json))
     if backend is None or operator is None:
         raise InvalidInput(
@@ -153,7 +157,7 @@ def run_sweep(backend: str, space: Space, certificate: Path, asked: SweepOptions
 
     check_place(certificate)  # before any cluster is reached
     check_begun([certificate], asked)
-    with resumable(), cluster_if(asked.scheduler, asked.workers) as cluster, shown_progress(backend) as progress:
+    with resumable(), cluster_if(asked.scheduler, asked.workers) as cluster, progress_bar(backend) as progress:
         options: dict[str, Any] = {"resume": asked.resume, "progress": progress}
         if cluster is None:
             return sweep_job(backend, space, certificate, asked.how, **options)
@@ -170,7 +174,7 @@ def run_plan(plan: Path, folder: Path, asked: SweepOptions, *, as_json: bool) ->
     check_output_folder(folder)
     sweeps = read_plan(plan)  # before any cluster is reached
     check_begun([folder / sweep.file for sweep in sweeps], asked)
-    with resumable(), cluster_if(asked.scheduler, asked.workers) as cluster, shown_progress(str(plan)) as progress:
+    with resumable(), cluster_if(asked.scheduler, asked.workers) as cluster, progress_bar(str(plan)) as progress:
         options: dict[str, Any] = {"resume": asked.resume, "cluster": cluster, "progress": progress}
         data = campaign_job(plan, sweeps, folder, asked.how, **options)
     if as_json:
@@ -202,7 +206,7 @@ def run_check(certificate: Path, how: Any, backend: str, *, as_json: bool) -> in
     from tiebreak.conformance.sweep.job import check_job
     from tiebreak.reports.sweep import print_check
 
-    with shown_progress(str(certificate)) as progress:
+    with progress_bar(str(certificate)) as progress:
         data = check_job(certificate, how, backend, progress)
     if as_json:
         click.echo(json.dumps(data))
@@ -213,19 +217,19 @@ def run_check(certificate: Path, how: Any, backend: str, *, as_json: bool) -> in
     return EXIT_DISCREPANCIES if data["changed_blocks"] else 0
 
 
-def refuse_beside(context: click.Context, taken: Collection[str], problem: str) -> None:
+def refuse_other_parameters(context: click.Context, taken: Collection[str], problem: str) -> None:
     """InvalidInput for any other parameter that was typed."""
-    if typed(context) - set(taken):
+    if typed_parameters(context) - set(taken):
         raise InvalidInput(problem)
 
 
 @contextmanager
-def shown_progress(label: str) -> Iterator[Callable[[int, int], None]]:
+def progress_bar(label: str) -> Iterator[Callable[[int, int], None]]:
     """A bar with rate and time left on standard error; nothing where that is no terminal."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-    from tiebreak.reports.console import plain
+    from tiebreak.reports.console import terminal_label
 
     console = Console(stderr=True)
     if not console.is_terminal:
@@ -234,7 +238,7 @@ def shown_progress(label: str) -> Iterator[Callable[[int, int], None]]:
     rate = TextColumn("{task.fields[rate]}")
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), rate, TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task(plain(label), total=None, rate="")
+        task = bar.add_task(terminal_label(label), total=None, rate="")
 
         def progress(done: int, of: int) -> None:
             speed = bar.tasks[0].speed or 0.0

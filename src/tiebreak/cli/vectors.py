@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from tiebreak.cli.kinds import OUTPUT_FOLDER, PATH
-from tiebreak.cli.options import selected, selecting
+from tiebreak.cli.options import selection_keywords, selection_options
 from tiebreak.golden.exit_codes import EXIT_CONFORMS, EXIT_USAGE
 
 
@@ -21,14 +21,14 @@ def vectors() -> None:
 @vectors.command(epilog="Example:  tiebreak vectors export lab-cases --format npz --operator onnx.QuantizeLinear")
 @click.argument("folder", type=OUTPUT_FOLDER)
 @click.option("--format", "layout", type=click.Choice(["json", "npz", "onnx", "c"]), required=True, help="The layout.")
-@selecting
+@selection_options
 @click.option("--level", type=click.Choice(["quick", "full", "deep"]), help="Add generated cases. Default: none.")
 def export(folder: Path, layout: str, level: str | None, **chosen: Any) -> None:
     """Write cases, with what they must give, into a new FOLDER for a device elsewhere; see `tiebreak verify`."""
     from tiebreak.conformance.cases.plan import Selection
     from tiebreak.conformance.offline.export import export as write
 
-    selection = Selection(**selected(chosen), level=level or "")
+    selection = Selection(**selection_keywords(chosen), level=level or "")
     written, left_out = write(selection, folder, layout)
     click.echo(f"{written} cases in {folder}" + (f"; {left_out} have no form in this layout" if left_out else ""))
 
@@ -40,7 +40,7 @@ def build(folder: Path | None) -> None:
     from tiebreak.golden import builder
     from tiebreak.golden.vectorfile import VECTORS
 
-    paths = list(builder.build(folder or VECTORS))
+    paths = list(builder.build_vectors(folder or VECTORS))
     click.echo(f"{len(paths)} vector files in {folder or VECTORS}")
 
 
@@ -51,7 +51,7 @@ def check(folder: Path | None) -> None:
     from tiebreak.golden import builder
     from tiebreak.golden.vectorfile import VECTORS
 
-    wrong = [(name, problem) for name, problem in builder.check(folder or VECTORS) if problem]
+    wrong = [(name, problem) for name, problem in builder.check_vectors(folder or VECTORS) if problem]
     for name, problem in wrong:
         click.echo(f"tiebreak: {folder or VECTORS}/{name}: {problem}", err=True)
     if not wrong:
