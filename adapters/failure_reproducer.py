@@ -114,7 +114,7 @@ def again(lines: str) -> str:
 
 
 def form_check(node: Node, failure: Failure) -> str:
-    """The part that compares the outputs' types and shapes with the node's, and the bits of two calls if they changed."""
+    """The part that compares the outputs' types and shapes with the node's and, if they change, two calls' bits."""
     pairs = zip(node.outputs, failure.shapes, strict=True)
     wanted = [(tensor.dtype.name, tuple(shape)) for tensor, shape in pairs]
     lines = [

@@ -65,9 +65,7 @@ class IsolatedBackend:
     always_constant: frozenset[str] = frozenset()  # operators whose parameters it always builds in
     faults: Faults = field(default_factory=Faults)
     refused: dict[str, Outcome] = field(default_factory=dict)  # nodes that compile() does not support or survive
-    history: deque[Case] = field(
-        default_factory=lambda: deque(maxlen=LONGEST_HISTORY)
-    )  # the cases that this worker ran last
+    history: deque[Case] = field(default_factory=lambda: deque(maxlen=LONGEST_HISTORY))  # this worker's latest cases
     compiling: bool = False
     searches: int = 0
     spoiled: int = 0  # workers replaced although they answered
@@ -208,7 +206,7 @@ class IsolatedBackend:
         return Outcome("crash", message=message, fault=OUT_OF_MEMORY if "bad_alloc" in message else fault)
 
     def settle(self, cases: Sequence[Case], guilty: int, fault: Outcome) -> dict[int, Outcome]:
-        """Find the guilty case: outcomes, by number, of the case that showed the fault and perhaps of an earlier one."""
+        """Find the guilty case: outcomes by number, of the case that showed the fault and perhaps an earlier one."""
         case, compiling = cases[guilty], self.compiling
         self.compiling = False
         before = [earlier for earlier in self.history if earlier is not case]

@@ -1,4 +1,4 @@
-"""What the figures should be at the least, beside what they are."""
+"""The aims for the figures, beside what was measured."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def line(what: str, aim: str, value: float | None, holds: Callable[[float], bool
 
 
 def beside_onnxruntime(rows: Rows) -> Iterator[Line]:
-    """As called, and without the cost of a call."""
+    """Rates over ONNX Runtime's, with and without the cost of a call."""
     for name, how in (("gelems", "as called"), ("net_gelems", "less the calls")):
         for output in ("uint8", "int8"):
             own, peer = (rows.row("modes", who, PLACES[0], output).get(name) for who in ("tiebreak", "onnxruntime"))

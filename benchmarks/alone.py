@@ -1,4 +1,4 @@
-"""A backend alone on a sweep's inputs, with nothing of Tiebreak loaded but what its worker has too."""
+"""Runs a backend alone on a sweep's inputs, with only those parts of Tiebreak loaded that its worker has too."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Numbers = Sequence[int] | None  # of blocks; None: all
 
 
 def alone(spec: str, described: Mapping[str, Any], numbers: Numbers, cores: Sequence[int]) -> dict[str, float]:
-    """The backend on the cores that a sweep would give it, in a loop that makes the inputs and does nothing else."""
+    """Time the backend, on the cores that a sweep would give it, in a loop that only makes the inputs."""
     space, run = compiled(spec, described, cores)
     x, started = space.first_input(0, space.piece), time.perf_counter()
     for block in range(space.blocks) if numbers is None else numbers:
@@ -27,7 +27,7 @@ def alone(spec: str, described: Mapping[str, Any], numbers: Numbers, cores: Sequ
 def alone_on_made_inputs(
     spec: str, described: Mapping[str, Any], numbers: Numbers, cores: Sequence[int]
 ) -> dict[str, float]:
-    """The same where the inputs of a block are made beforehand, and only the backend's calls count."""
+    """The same with the inputs of each block made beforehand, so that only the backend's calls count."""
     space, run = compiled(spec, described, cores)
     seconds = 0.0
     for block in range(space.blocks) if numbers is None else numbers:

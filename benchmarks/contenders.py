@@ -1,4 +1,4 @@
-"""Who quantizes, as functions that do it again and again: the kernel, NumPy as people write it, a plain copy."""
+"""The contenders as functions that repeat their work: the kernel, NumPy as people write it, a plain copy."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ class Missing(Exception):  # noqa: N818 - says what it is
 
 
 class Contender(NamedTuple):
-    """`repeat` does the work so many times, `result` gives what came of the last (integers)."""
+    """`repeat` does the work a number of times; `result` returns the integers of the last time."""
 
     repeat: Repeat
     result: Callable[[], Array]
 
 
 def tiebreak(setting: Setting) -> Contender:
-    """The kernel's loops, results into memory that is there. With two threads each has half of the elements."""
+    """The kernel's loops, writing into existing memory. Two threads take half of the elements each."""
     kernel.refuse_flushing()
     scale, count = setting.scale.astype(np.float64), setting.scale.size
     zero_point = np.full(count, setting.zero_point, np.int64)
@@ -54,7 +54,7 @@ def tiebreak(setting: Setting) -> Contender:
 
 
 def copy(setting: Setting) -> Contender:
-    """float32 elements to as many others, of which both the reading and the writing count."""
+    """A copy of float32 elements; both reading and writing count."""
     x, out = setting.x.reshape(-1), memory("float32", setting.elements)
 
     def part(piece: slice) -> Repeat:

@@ -1,4 +1,4 @@
-"""A function in a process of its own, and the most memory that it and what it started held at once."""
+"""Runs a function in a process of its own, and measures the peak memory of that process and its children."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Failed(Exception):  # noqa: N818 - says what happened
 def in_fresh_process(
     function: Callable[..., Any], *arguments: Any, watch: bool = False, method: str = "spawn"
 ) -> tuple[Any, int]:
-    """What the function gives, and the peak of resident bytes (0 unless watched: looking costs a little time).
+    """The function's result, and the peak of resident bytes (0 unless watched: watching costs a little time).
 
     A process that is made by "fork" has everything that is loaded here; memory that two of its processes share counts
     for both. Raises Failed.
@@ -53,7 +53,7 @@ def answer(pipe: Connection, function: Callable[..., Any], arguments: tuple[Any,
     except Exception as error:
         pipe.send(("failed", " ".join(f"{type(error).__name__}: {error}".split())[:300]))
     pipe.close()
-    time.sleep(60)  # whoever started us ends us, so that tidying up is no part of what is measured
+    time.sleep(60)  # the parent ends this process, so that cleaning up is not measured
 
 
 def peak_until_ready(pipe: Connection, pid: int) -> int:

@@ -1,4 +1,4 @@
-"""The libraries that quantize, each by its own quickest way in: ONNX Runtime, PyTorch, TensorFlow."""
+"""The libraries as contenders, each through its fastest API: ONNX Runtime, PyTorch, TensorFlow."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TENSORFLOW_TYPES = {"uint8": "quint8", "int8": "qint8", "int16": "qint16", "int3
 
 
 def onnxruntime(setting: Setting) -> Contender:
-    """A session with that many threads, its input and output bound to memory that is there."""
+    """A session with the setting's threads; input and output are bound to existing memory."""
     try:
         import onnxruntime as ort
 
@@ -70,7 +70,7 @@ def quantize_linear(setting: Setting) -> bytes:
 
 
 def torch(setting: Setting) -> Contender:
-    """quantize_per_tensor, which makes memory for its result in each call."""
+    """quantize_per_tensor, which allocates its result in each call."""
     try:
         import torch as library
     except ImportError as error:
@@ -90,10 +90,9 @@ def torch(setting: Setting) -> Contender:
 
 
 def tensorflow(setting: Setting) -> Contender:
-    """QuantizeV2, SCALED and HALF_TO_EVEN, which makes memory for its result in each call.
+    """QuantizeV2, SCALED and HALF_TO_EVEN, which allocates its result in each call.
 
-    How many threads it takes is settled once in a process: it has as many as it likes, whatever the setting says.
-    SCALED has no zero point.
+    TensorFlow chooses its number of threads once per process, whatever the setting says. SCALED has no zero point.
     """
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     try:
@@ -121,7 +120,7 @@ def only(condition: bool) -> None:
 
 
 def tried(contender: Contender) -> Contender:
-    """The contender after a first run, in which libraries say that they are deprecated or refuse."""
+    """The contender after a first run, which absorbs deprecation warnings and shows refusals."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

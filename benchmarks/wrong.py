@@ -1,4 +1,4 @@
-"""A backend that is wrong at ties, so that there are discrepancies to report."""
+"""A backend that is wrong at ties, to have discrepancies to report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Builds the golden vectors: samples give inputs, the exact oracle alone results; ids and flags follow from both."""
+"""Builds the golden vectors: inputs come from samples, results only from the exact oracle."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def themed_files(spec: Operator) -> tuple[tuple[str, str], ...]:
 
 
 def samples_of(spec: Operator, input_type: str, output_type: str) -> Iterator[Sample]:
-    """The samples of one file: by themes, for each rounding mode, or the operator's own."""
+    """The samples of one file: from the themes, for each rounding mode, or from the operator's own samples."""
     if (input_type, output_type) not in themed_files(spec):
         assert spec.samples is not None
         yield from spec.samples(input_type, output_type)
@@ -56,7 +56,7 @@ def samples_of(spec: Operator, input_type: str, output_type: str) -> Iterator[Sa
 
 
 def build_file(operator: str, input_type: str, output_type: str) -> str:
-    """The text of one vector file, by the types of input and output; the same text every time."""
+    """The text of the vector file for an operator and its input and output types. It is the same every time."""
     spec = get_operator(operator)
     samples = samples_of(spec, input_type, output_type)
     solved = itertools.chain.from_iterable(solved_parts(spec, sample) for sample in samples)
@@ -79,7 +79,7 @@ def document_of(spec: Operator, groups: list[Group]) -> dict[str, Any]:
 
 
 def vector_groups(spec: Operator, prefix: str, solved: Iterable[SolvedSample]) -> list[Group]:
-    """The groups of a file: a vector stands with the first one that has its theme and inputs."""
+    """The groups of a file: vectors with the same theme and inputs share a group."""
     groups: dict[str, Group] = {}
     ids: set[str] = set()
     for one in solved:
@@ -95,7 +95,7 @@ def vector_groups(spec: Operator, prefix: str, solved: Iterable[SolvedSample]) -
 
 
 def group_of(solved: SolvedSample) -> Group:
-    """A group that has no vectors yet."""
+    """A group without vectors."""
     node, given = solved.case.node, solved.sample.node
     return {
         "theme": solved.sample.theme,
@@ -128,7 +128,7 @@ def results_text(outputs: tuple[OutputResults, ...]) -> str | list[str]:
 
 
 def sample_clauses(spec: Operator, sample: Sample) -> list[str]:
-    """The clauses of the rounding mode that the sample is for and of its roles, without repeats."""
+    """The ids of the clauses for the sample's rounding mode and roles, without repeats."""
     of_mode = [spec.mode_clause(sample.mode)] if sample.mode else []
     return list(dict.fromkeys([*of_mode, *(spec.roles[role] for role in sample.roles)]))
 
@@ -141,13 +141,13 @@ def build_all() -> Iterator[tuple[str, str]]:
         try:
             yield from zip(itertools.starmap(file_name, files), texts, strict=True)
         finally:
-            pool.shutdown(cancel_futures=True)  # whoever takes no more need not wait for the rest
+            pool.shutdown(cancel_futures=True)  # a caller that stops early need not wait for the rest
 
 
 def build_vectors(folder: Path = VECTORS) -> Iterator[Path]:
-    """Write every vector file into a folder, each aside and then renamed; the paths as they are written.
+    """Write every vector file into a folder; yields each path when the file is complete.
 
-    InvalidInput, before any is built, if it is no folder to write in.
+    Raises InvalidInput, before any file is built, if the folder can't be written to.
     """
     check_writable(folder)
     for name, text in build_all():
@@ -156,9 +156,9 @@ def build_vectors(folder: Path = VECTORS) -> Iterator[Path]:
 
 
 def check_vectors(folder: Path = VECTORS) -> Iterator[tuple[str, str]]:
-    """(file name, what is wrong or "") of every file: valid by the schema, and what the builder makes.
+    """(file name, problem or "") of every file: each must be valid and equal to what the builder makes.
 
-    Raises DamagedFile, before anything is built, for a file that is not a whole vector file.
+    Raises DamagedFile, before anything is built, for a file that is not a valid vector file.
     """
     present = {path.name for path in vector_paths(folder)}
     for name in sorted(present):

@@ -1,4 +1,4 @@
-"""Registries by discovery: each module of a package declares its own entries, and no central list names them.
+"""Registries by discovery: each module of a package declares its own entries, so that no central list is needed.
 
 Works for Python modules and for compiled ones, in a checkout and in an installed wheel.
 """
@@ -14,13 +14,13 @@ from tiebreak.golden.errors import MachineryFailed
 
 
 def entries_by_module(package: str, path: Iterable[str], name: str) -> dict[str, Any]:
-    """What each module of a package has under `name`, by the module's own name; a module without one adds none."""
+    """The attribute `name` of each module of a package that has one, by module name."""
     modules = {module.name: import_module(f"{package}.{module.name}") for module in pkgutil.iter_modules(path)}
     return {stem: getattr(modules[stem], name) for stem in sorted(modules) if hasattr(modules[stem], name)}
 
 
 def declared_entries(package: str, path: Iterable[str], table: str) -> dict[str, Any]:
-    """All entries of the dictionaries named `table` in a package's modules.
+    """The entries of all dictionaries named `table` in a package's modules.
 
     Raises MachineryFailed if two modules declare the same key: one of them may be what an older build left behind.
     """

@@ -1,4 +1,4 @@
-"""Reading files from elsewhere."""
+"""Reads files that may come from elsewhere, within limits."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 
 from tiebreak.golden.errors import DamagedFile, InvalidInput
 
-# Where a shell puts what another command writes; and what people name for an empty file.
+# Paths of process substitution and standard input, and the usual name for an empty file.
 HANDED_OVER = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/", os.devnull)
 
 
 def bounded_text(path: Path, largest: int, what: str) -> str:
-    """The text of a file of at most `largest` bytes that is to be `what`, such as "a plan".
+    """The text of a file of at most `largest` bytes; messages call it `what`, such as "a plan".
 
-    InvalidInput if it can't be read, DamagedFile if it is larger or not UTF-8.
+    Raises InvalidInput if it can't be read, DamagedFile if it is larger or not UTF-8.
     """
     try:
         check_plain(path)
@@ -32,13 +32,13 @@ def bounded_text(path: Path, largest: int, what: str) -> str:
 
 
 def check_plain(path: Path) -> None:
-    """InvalidInput for a pipe or a device, at which reading might wait for ever; folders and what is absent pass."""
+    """Raise InvalidInput for a pipe or a device, where reading might never end. Folders and missing files pass."""
     if path.exists() and not path.is_file() and not path.is_dir() and not str(path).startswith(HANDED_OVER):
         raise InvalidInput(f"{path}: is no plain file")
 
 
 def toml_entries(path: Path, key: str, largest: int, what: str) -> list[Any]:
-    """The entries `[[key]]` of a TOML file that has nothing else. InvalidInput if it is none, or not a list of them."""
+    """The `[[key]]` entries of a TOML file. InvalidInput if it is not TOML or has anything else."""
     try:
         data = tomllib.loads(bounded_text(path, largest, what))
     except (ValueError, RecursionError) as error:

@@ -1,4 +1,4 @@
-"""Nodes of the operators that are ours: from what a person asks for, validated, and from the text of a node's key."""
+"""Makes nodes of the specified operators: from validated requests, and from the text of a node's key."""
 
 from __future__ import annotations
 
@@ -29,10 +29,11 @@ def make_node(
 ) -> Node:
     """A validated node.
 
-    `real` and `quantized` are its real and its quantized element type, whichever goes in; float32 and uint8 unless an
-    attribute (`type`, `T`, `dtype`, `output_dtype`) names the output's, which they must not contradict. `scale` is the
-    scale's type, where it may be another. `form` picks the document's input names; `zero_point=False` leaves the
-    optional input off; `opset` 0 means the first from 21 on that has such a node, for an ONNX operator.
+    `real` and `quantized` are its real and its quantized element type, whichever is the input's. They default to
+    float32 and uint8, or to the output's type named by an attribute (`type`, `T`, `dtype`, `output_dtype`), which they
+    must not contradict. `scale` is the scale's type, if it may differ. `form` picks the document's input names.
+    `zero_point=False` leaves the optional input off. For an ONNX operator `opset` 0 means the first operator set from
+    21 on that has such a node.
 
     Raises InvalidInput for an unknown operator, type, attribute or attribute value.
     """
@@ -45,14 +46,14 @@ def make_node(
     said = spec.normalised(written)
     if spec.opsets:
         types = replace(types, opset=operator_version(spec, opset) if opset else spec.first_opset(types, said))
-    # A version that was asked for must have what is written out; one that was found need not.
+    # A requested version must support even attributes that repeat their default; a version that was found need not.
     inputs, outputs = spec.signature(types, written if opset else said)
     named = tensor_types(spec.forms[form][: len(inputs)], inputs), tensor_types(spec.outputs, outputs)
     return Node(operator, said, *named, types.opset, document=spec)
 
 
 def check_request(spec: Operator, form: int, scale: str, zero_point: bool, opset: int) -> None:
-    """InvalidInput for what the operator has not, whatever its types."""
+    """Raise InvalidInput for a request that the operator can't fulfil with any types."""
     if isinstance(form, bool) or not isinstance(form, int) or not 0 <= form < len(spec.forms):
         raise InvalidInput(f"{spec.id}: form {form!r} is not one of 0 to {len(spec.forms) - 1}")
     if scale and not spec.opsets:
@@ -64,7 +65,7 @@ def check_request(spec: Operator, form: int, scale: str, zero_point: bool, opset
 
 
 def operator_version(spec: Operator, opset: int) -> int:
-    """The version of the operator that an operator set means: the last one up to it."""
+    """The version of the operator in an operator set: the latest one up to it."""
     earlier = [version for version in spec.opsets if version <= opset]
     if not earlier or opset > spec.opsets[-1]:
         raise InvalidInput(f"{spec.id}: opset {opset} is not one of {spec.opsets[0]} to {spec.opsets[-1]}")
@@ -72,9 +73,9 @@ def operator_version(spec: Operator, opset: int) -> int:
 
 
 def asked_types(spec: Operator, real: str, quantized: str, attributes: Mapping[str, Any]) -> tuple[str, str]:
-    """The real and the quantized type, from what was asked and from the attribute that names the output's type.
+    """The real and the quantized type, from the request and from the attribute that names the output's type.
 
-    InvalidInput if the two differ, or for a type that the operator has not.
+    Raises InvalidInput if the two contradict each other, or for a type that the operator lacks.
     """
     attribute = next((a for a in spec.attributes if a.name in TYPE_ATTRIBUTES and attributes.get(a.name)), None)
     if attribute is not None:
@@ -95,7 +96,7 @@ def asked_types(spec: Operator, real: str, quantized: str, attributes: Mapping[s
 
 
 def with_type(spec: Operator, types: Types, attributes: dict[str, Any]) -> dict[str, Any]:
-    """The attributes with the required one that names the output's type, if it is absent."""
+    """The attributes, completed by the required one that names the output's type."""
     named = types.real if spec.family == "dequantize" else types.quantized
     for attribute in spec.attributes:
         if attribute.required and attribute.name in ("type", "T"):

@@ -1,6 +1,6 @@
-"""What helps a person in a runtime's message: its words, without the place in its source and the stack under it.
+"""Shortens messages of runtimes for people: without places in the runtime's source and without stack frames.
 
-Records keep messages whole; this is for what is shown, where room is short, and for what a dead process left behind.
+Records keep messages whole. Shortened ones are shown where room is short, and stand for a dead process's last output.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 PLACE = r"(?:[\w.+@~-]*/)*[\w.+-]+\.(?:cc|cpp|cxx|cu|c|hpp|hh|h|inl|rs|go|py)(?::\d+){1,2}"  # src/core/node.cpp:123
-LONGEST_NAME = 200  # of a C++ function with the type that it returns
+LONGEST_NAME = 200  # of a C++ function with its return type
 LEFT_OUT = tuple(
     (re.compile(pattern), instead)
     for pattern, instead in (
@@ -16,11 +16,11 @@ LEFT_OUT = tuple(
         (rf"\bException from {PLACE}:\s*", ""),
         (rf"\bfailed at {PLACE}:?", "failed:"),
         (rf"\bpanicked at {PLACE}:?", "panicked:"),
-        (rf"\b[IWEF]\d{{4}} [\d:.]+ +\d+ {PLACE}\] ", ""),  # what Abseil's log puts before a line
+        (rf"\b[IWEF]\d{{4}} [\d:.]+ +\d+ {PLACE}\] ", ""),  # the prefix of Abseil's log
         (rf"\d{{4}}-\d\d-\d\d [\d:.]+: [IWEF] {PLACE}\] ", ""),
     )
 )
-AT_PLACE = re.compile(rf"(?<![\w/])(?<!\(at ){PLACE}:? ")  # but not where an exception of a backend was raised
+AT_PLACE = re.compile(rf"(?<![\w/])(?<!\(at ){PLACE}:? ")  # but not the place of a backend's own exception
 NOTABLE = re.compile(
     r"panicked at|assert|check failed|must be|terminate called|what\(\):|fatal|abort|error|exception|"
     r"corrupted|double free|out of memory|bad_alloc|overflow|sanitizer|^\W*F\d{4} |: F ",
@@ -41,7 +41,7 @@ def gist(message: str) -> str:
 
 
 def without_numbers(message: str) -> str:
-    """What messages of one kind have in common: its gist without addresses, times and sizes."""
+    """The gist without addresses, times and sizes: equal for messages of one kind."""
     return re.sub(r"0x[0-9a-fA-F]+|[0-9]+", "…", gist(message))
 
 
@@ -65,9 +65,9 @@ def without_signature(text: str) -> str:
 
 
 def last_words(text: str, longest: int) -> str:
-    """What a process wrote before it died, in one line, without stack frames.
+    """What a process wrote before it died, on one line of at most `longest` characters, without stack frames.
 
-    Where that is more than there is room for: the panic or assertion with the line after it, and the end.
+    If that is too long: the panic or assertion with the line after it, and the end.
     """
     lines = [line.strip() for line in text.splitlines() if line.strip() and not FRAME.match(line)]
     whole = " ".join(" ".join(lines).split())

@@ -1,4 +1,4 @@
-"""Nodes and cases: what a backend compiles, and what it is then run on."""
+"""Nodes and cases: a backend compiles a node and then runs its cases."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class TensorType:
 
 @dataclass(frozen=True)
 class Constant:
-    """An input that is known when the node is compiled: bit patterns of a float, values of an integer, row-major."""
+    """An input known at compile time. `codes` are bit patterns of floats or values of integers, in row-major order."""
 
     name: str
     type: str
@@ -41,14 +41,14 @@ class Constant:
 
 
 class Document(Protocol):
-    """What a node must know of its operator; `golden.operators.model.Operator` is one."""
+    """The part of an operator that its nodes use; `golden.operators.model.Operator` has it."""
 
     def normalised(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """The attributes in the node's form, those left off that say what their absence means."""
+        """The attributes in the node's form, without those that only repeat their default."""
         ...
 
     def default(self, attribute: str) -> Any:
-        """What an absent attribute means; None if it must be there."""
+        """The value that an absent attribute means; None if the attribute is required."""
         ...
 
     def allowed_modes(self, attributes: Mapping[str, Any]) -> tuple[str, ...]:
@@ -60,17 +60,17 @@ class Document(Protocol):
 class Node:
     """An operator with its attributes and input and output types, in the spec's order.
 
-    An attribute that says what its absence means is left off, however the node is made: written out or not, it is one
-    node. `value` gives what holds either way.
-    `baked` are the inputs that a backend may build in when it compiles; run() gets them all the same.
-    `document` is None for an operator that is not ours: a program may be asked about any.
+    An attribute that only repeats its default is left off, so that nodes which mean the same are equal. `value` gives
+    an attribute's value, default included.
+    `baked` are the inputs that a backend may build in when it compiles; run() gets them too.
+    `document` is None for an operator that Tiebreak does not specify.
     """
 
     operator: str
     attributes: Mapping[str, Any]
     inputs: tuple[TensorType, ...]
     outputs: tuple[TensorType, ...]
-    opset: int = 0  # of an ONNX operator, the version of the operator set whose text it follows; else 0
+    opset: int = 0  # for an ONNX operator, the version of the operator set that it follows; otherwise 0
     baked: tuple[Constant, ...] = ()
     document: Document | None = field(default=None, compare=False, repr=False)
 
@@ -79,14 +79,14 @@ class Node:
         object.__setattr__(self, "attributes", MappingProxyType(said))
 
     def value(self, attribute: str) -> Any:
-        """What holds for an attribute: what the node says, else the document's default; None if it must be there."""
+        """An attribute's value, or else the document's default; None if a required one is missing."""
         if attribute in self.attributes or self.document is None:
             return self.attributes.get(attribute)
         return self.document.default(attribute)
 
     @cached_property
     def key(self) -> str:
-        """A canonical JSON text: equal for equal nodes, and enough to build the node again."""
+        """A canonical JSON text, equal for equal nodes, from which the node can be rebuilt."""
         content: dict[str, Any] = {
             "operator": self.operator,
             "attributes": dict(self.attributes),
@@ -101,18 +101,18 @@ class Node:
 
     @cached_property
     def constants(self) -> Mapping[str, Array]:
-        """The inputs that are known when the node is compiled, by name; usually none."""
+        """The inputs known at compile time, by name; usually none."""
         return MappingProxyType({constant.name: constant.array() for constant in self.baked})
 
     @cached_property
     def real(self) -> FloatType:
-        """The real type: the output's where the input is quantized."""
+        """The real element type: the first input's, or the output's if the input is quantized."""
         names = [t.dtype.name for t in (*self.inputs[:1], *self.outputs, *self.inputs[1:])]
         return FLOAT_TYPES[next(name for name in names if name in FLOAT_TYPES)]
 
     @cached_property
     def quantized(self) -> IntegerType:
-        """The integer type: the output's, or the input's where the output is real."""
+        """The integer element type: the output's, or the input's if the output is real."""
         names = [t.dtype.name for t in (*self.outputs[:1], *self.inputs)]
         return INTEGER_TYPES[next(name for name in names if name in INTEGER_TYPES)]
 
@@ -126,17 +126,17 @@ class Node:
 
     @cached_property
     def modes(self) -> tuple[str, ...]:
-        """The rounding modes that the document allows: one if it says which, several if open, none if none rounds."""
+        """The rounding modes that the document allows: one, several if it leaves them open, none if nothing rounds."""
         return self.document.allowed_modes(self.attributes) if self.document else ()
 
     @property
     def round_mode(self) -> str:
-        """The mode asked for; empty where the document names none."""
+        """The rounding mode, if the document allows exactly one; otherwise empty."""
         return self.modes[0] if len(self.modes) == 1 else ""
 
 
 def with_constants(node: Node, inputs: Mapping[str, Array]) -> Node:
-    """The node with some of its inputs known when it is compiled. InvalidInput for a name or type that it has not."""
+    """The node with some inputs known at compile time. InvalidInput for a name or type that the node lacks."""
     types = {tensor.name: tensor.dtype for tensor in node.inputs}
     for name, array in inputs.items():
         if types.get(name) != array.dtype:
@@ -150,7 +150,7 @@ def with_constants(node: Node, inputs: Mapping[str, Array]) -> Node:
 
 @dataclass(frozen=True)
 class Case:
-    """A node with concrete inputs, bit-exact; `origin` is vector, generated or typed."""
+    """A node with concrete, bit-exact inputs; `origin` is vector, generated or typed."""
 
     id: str
     node: Node
@@ -167,9 +167,9 @@ class Case:
 
 @dataclass(frozen=True)
 class Expected:
-    """A golden vector's stored results, exact and in working precision: flat arrays, the outputs one after the other.
+    """A golden vector's results, exact and in working precision: flat arrays, the outputs one after the other.
 
-    Codes are int64: an integer's value, or the bit pattern of a real result. States are uint8, as problem.py has them.
+    Codes are int64: an integer's value, or the bit pattern of a real result. States are uint8; see problem.py.
     """
 
     exact: Array

@@ -1,4 +1,4 @@
-"""Where a command may write: never onto the records of a run, and only where a plain file can be or be made."""
+"""Where a command may write: only to plain files, existing or new, and never over the records of a run."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from pathlib import Path
 from tiebreak.golden.errors import InvalidInput
 
 RECORDS = ("run.json", "results.parquet", "discrepancies.parquet", "cases.parquet")
-UNFINISHED = "unfinished"  # the folder in a run folder that holds what a run has so far
-SHOWN = 60  # characters of a name in the name of the file beside it, which must not be too long either
+UNFINISHED = "unfinished"  # the subfolder of a run folder with an unfinished run's state
+SHOWN = 60  # characters of a file's name that the name of its unfinished file repeats
 
 
 def check_output(path: Path) -> None:
-    """InvalidInput if a file can't be put there: a run's record, a folder, a device, or in no folder."""
+    """Raise InvalidInput unless a file can be written at the path: no run's record, folder or device."""
     check_outside_runs(path)
     if path.is_dir() or path.name in ("", ".."):
         raise InvalidInput(f"{path}: can't write: it is a folder; name a file")
@@ -26,7 +26,7 @@ def check_output(path: Path) -> None:
 
 
 def check_output_folder(folder: Path) -> None:
-    """InvalidInput if files can't be put in it: there is something else, or it belongs to an unfinished run."""
+    """Raise InvalidInput if the path can't be an output folder: it is a file, or part of an unfinished run."""
     check_outside_runs(folder)
     there = next(place for place in (folder, *folder.absolute().parents) if os.path.lexists(place))
     if not there.is_dir():
@@ -34,7 +34,7 @@ def check_output_folder(folder: Path) -> None:
 
 
 def check_writable(folder: Path) -> None:
-    """Make an output folder; InvalidInput if that or writing in it is impossible, before any work is done."""
+    """Make an output folder. Raises InvalidInput, before any work is done, if it can't be made or written to."""
     check_output_folder(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -45,7 +45,7 @@ def check_writable(folder: Path) -> None:
 
 
 def check_outside_runs(path: Path) -> None:
-    """InvalidInput for a path by which a run's records would be written over, however it is spelled."""
+    """Raise InvalidInput for a path that would overwrite a run's records, through links too."""
     for place in spellings(path):
         for folder in filter(is_run_folder, place.parents):
             if place.is_relative_to(folder / UNFINISHED) or is_record(place, folder):
@@ -53,7 +53,7 @@ def check_outside_runs(path: Path) -> None:
 
 
 def spellings(path: Path) -> Iterator[Path]:
-    """The place in its real folder, and what it is a link to."""
+    """The path in its real folder, and the path to which it links."""
     yield Path(os.path.realpath(path.parent)) / path.name
     yield Path(os.path.realpath(path))
 
@@ -63,7 +63,7 @@ def is_run_folder(folder: Path) -> bool:
 
 
 def is_record(place: Path, folder: Path) -> bool:
-    """Whether it is one of the folder's records, also where capitals and small letters are the same."""
+    """Whether the path is one of the folder's records, also on file systems that ignore case."""
     if place.parent != folder:
         return False
     return place.name in RECORDS or (place.exists() and any(is_same_file(place, folder / name) for name in RECORDS))
@@ -74,12 +74,12 @@ def is_same_file(one: Path, other: Path) -> bool:
 
 
 def unfinished_path(path: Path) -> Path:
-    """Where a file is written before it is renamed to `path`; absolute, since pandas takes ~ for a home."""
+    """The path at which a file is written before it is renamed to `path`. Absolute, since pandas expands ~."""
     return path.absolute().with_name(f".{path.name[:SHOWN]}.part")
 
 
 def write_text_aside(path: Path, text: str) -> None:
-    """Write a text file beside its place and rename it there, so that no half-written file is ever seen."""
+    """Write a text file beside `path` and rename it, so that no half-written file is ever seen."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         check_output(path)

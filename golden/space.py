@@ -1,7 +1,7 @@
-"""Every input there is: all bit patterns of a node's first input, its other inputs fixed, or with every scale too.
+"""The inputs of a sweep: all bit patterns of a node's first input, with the other inputs fixed or with every scale.
 
-Patterns are numbered in order, and with every scale all patterns come once for each. A *piece* is what one call of a
-backend gets, a *block* what a certificate has a checksum for.
+Inputs are numbered: all patterns in order, for each scale in turn. A *piece* is the input of one call of a backend. A
+*block* is the unit that has a checksum in a certificate.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tiebreak.golden.make_node import node_from_key
 from tiebreak.golden.nodes import Constant, Node
 from tiebreak.golden.problem import Array, codes_of, kind_of
 
-PIECE = 1 << 18  # patterns: with their results they stay in a core's own cache
+PIECE = 1 << 18  # patterns; with their results they fit a core's own cache
 BLOCK = 1 << 22
 MOST_BITS = 32
 FEWEST_IN_BLOCK, MOST_IN_BLOCK = 1 << 16, 1 << 26
@@ -29,9 +29,9 @@ WORDS = {16: np.uint16, 32: np.uint32}
 
 @dataclass(frozen=True)
 class Space:
-    """`others` are the inputs after the first; with `every_scale` the first of them is any of its type's values.
+    """`others` are the inputs after the first. With `every_scale` the first of them, the scale, takes every value.
 
-    `block` is how many inputs a block has, a power of two from 2^16 on.
+    `block` is the number of inputs of a block, a power of two of at least 2^16.
     """
 
     node: Node
@@ -46,12 +46,12 @@ class Space:
 
     @property
     def patterns(self) -> int:
-        """Bit patterns of the first input."""
+        """The number of bit patterns of the first input."""
         return 1 << self.first.bits
 
     @cached_property
     def scales(self) -> int:
-        """How many scales: every positive finite one of the type, or the one."""
+        """The number of scales: all positive finite ones of the type, or 1."""
         if not self.every_scale:
             return 1
         kind = ELEMENT_TYPES[self.node.inputs[1].dtype.name]
@@ -71,11 +71,11 @@ class Space:
         return -(-self.inputs // self.block)
 
     def pieces(self, block: int) -> range:
-        """The numbers of a block's first inputs, piece by piece."""
+        """The number of the first input of each piece of a block."""
         return range(block * self.block, min((block + 1) * self.block, self.inputs), self.piece)
 
     def scale_bits(self, at: int) -> int:
-        """The bit pattern of the scale that input number `at` has; 0 if there is but one."""
+        """The bit pattern of the scale of input number `at`; 0 if there is only one scale."""
         return at // self.patterns + 1 if self.every_scale else 0
 
     def other_inputs(self, at: int) -> tuple[Array, ...]:
@@ -86,11 +86,11 @@ class Space:
         return scale, *self.others[1:]
 
     def first_input(self, at: int, size: int, into: Array | None = None) -> Array:
-        """The first input of inputs number `at` to `at + size`, all of one scale; in memory that is there, if given."""
+        """The first operand of inputs `at` to `at + size`, which share one scale. `into` is an array to reuse."""
         return shaped(patterns_as(self.first, at % self.patterns, size, into), self.column)
 
     def described(self) -> dict[str, Any]:
-        """As plain data, for a worker, a file or another machine."""
+        """The space as plain data, for a worker, a file or another machine."""
         inputs = [
             [kind.name, array.dtype.name, list(array.shape), codes_of(array).reshape(-1).tolist()]
             for kind, array in zip(self.node.inputs[1:], self.others, strict=True)
@@ -121,7 +121,7 @@ def space_from(data: Mapping[str, Any]) -> Space:
 
 
 def check_space(space: Space) -> Space:
-    """The space, if it can be swept; InvalidInput if it is too large or has no scales to vary."""
+    """The space, if it can be swept. InvalidInput if it is too large or has no scales to vary."""
     if not FEWEST_IN_BLOCK <= space.block <= MOST_IN_BLOCK or space.block & (space.block - 1):
         ends = f"{FEWEST_IN_BLOCK} to {MOST_IN_BLOCK}"
         raise InvalidInput(f"a block of {space.block} inputs: a power of two from {ends} is wanted")
@@ -136,7 +136,7 @@ def check_space(space: Space) -> Space:
 
 
 def patterns_as(kind: FloatType | IntegerType, first: int, size: int, into: Array | None = None) -> Array:
-    """Consecutive bit patterns as an array of the type; types of fewer than 8 bits take a byte an element.
+    """`size` consecutive bit patterns from `first` on, as an array of the type; smaller types take a byte per element.
 
     `into` may be an earlier result of the same size, which is overwritten.
     """

@@ -1,8 +1,7 @@
-"""Digests of a vector file, so that damage is noticed when it is read.
+"""Digests of a vector file, which reveal damage when the file is read.
 
-Each vector has a digest of its own, `check`, over everything that makes its case: a change of one vector changes no
-other line. The file's `sha256` covers the rest: the head, and which vectors there are, in which order.
-In version 1 `sha256` covered the whole file.
+Each vector has its own digest, `check`, over everything in its case, so that changing one vector changes no other line.
+The file's `sha256` covers the rest: the head, and the ids of the vectors in order. In version 1 it covered everything.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
 
 def sealed(document: Mapping[str, Any]) -> dict[str, Any]:
-    """A document of version 2 with its digests, those that it had replaced."""
+    """A document of version 2 with new digests; earlier ones are replaced."""
     groups = [sealed_group(document["operator"], group) for group in document["groups"]]
     return {**document, "groups": groups, "sha256": digest(document)}
 
@@ -27,7 +26,7 @@ def sealed_group(operator: str, group: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def damage(document: Mapping[str, Any]) -> str:
-    """What does not match its digest, in words; "" if everything does."""
+    """What does not match its digest, in words; empty if everything does."""
     if document["sha256"] != digest(document):
         return "its content does not match its sha256"
     return "" if document["version"] == 1 else next(damaged_vectors(document), "")
@@ -41,7 +40,7 @@ def damaged_vectors(document: Mapping[str, Any]) -> Iterator[str]:
 
 
 def digest(document: Mapping[str, Any]) -> str:
-    """SHA-256 of the document in canonical form, the ids of its vectors in place of the groups (version 1: whole)."""
+    """SHA-256 of the canonical document, with its vectors' ids instead of the groups. Version 1: of everything."""
     content = {key: value for key, value in document.items() if key != "sha256"}
     if document["version"] != 1:
         content["groups"] = [[vector["id"] for vector in group["vectors"]] for group in document["groups"]]
@@ -49,7 +48,7 @@ def digest(document: Mapping[str, Any]) -> str:
 
 
 def vector_checks(operator: str, group: Mapping[str, Any]) -> Iterator[str]:
-    """For each vector of a group 16 digits of the SHA-256 of the operator, the group's inputs and the vector."""
+    """The `check` of each vector of a group: 16 digits of the SHA-256 of operator, group and vector."""
     shared = hashlib.sha256(canonical([operator, {**group, "vectors": []}]).encode())
     for vector in group["vectors"]:
         own = shared.copy()

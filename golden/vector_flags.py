@@ -1,4 +1,4 @@
-"""The flags of a vector: those that its sample asks for, and those that its values show."""
+"""The flags of a vector: those of its sample, and those that follow from its values."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from tiebreak.golden.vector_results import SolvedSample
 
 divide = lru_cache(maxsize=1 << 16)(quotient)
 
-# What a theme aims at and the values decide: a sample with a mode has these only if they show.
+# Flags that a theme aims at but the values decide: a sample with a mode keeps these only if the values show them.
 SHOWN_BY_VALUES = {"Tie", "NearTie", "PrecisionSensitive"}
 
 
 def flags_of(solved: SolvedSample, *, sensitive: bool) -> list[str]:
-    """The sample's flags and those that show, in the order of FLAGS; `sensitive`: the two truths differ."""
+    """The sample's flags and those that its values show, in the order of FLAGS. `sensitive`: the truths differ."""
     sample = solved.sample
     unknown = set(sample.flags) - set(FLAGS)
     if unknown:
@@ -53,7 +53,7 @@ def operand_flags(codes: Sequence[int], type_: FloatType) -> set[str]:
 
 
 def quantization_flags(solved: SolvedSample) -> set[str]:
-    """What the quotients, the scales and the results of a Quantization show."""
+    """The flags that the quotients, scales and results of a Quantization show."""
     (results,) = solved.exact
     problem = results.problem
     assert isinstance(problem, Quantization)

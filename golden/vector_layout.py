@@ -1,7 +1,6 @@
-"""How a vector file is laid out: JSON in which a vector is a line, and so are inputs that several vectors share.
+"""The layout of a vector file: JSON with one line for each vector, so that changing one vector changes one line.
 
-A group of one vector is one line. A group of several has a line for each input and each vector. So a change of one
-vector is a diff of one line.
+A group of one vector is one line. A group of several vectors has a line for each shared input and each vector.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from typing import Any
 
 from tiebreak.golden.vector_digests import sealed
 
-ONE_ITEM_A_LINE = ("inputs", "vectors")  # of a group of several vectors, what has an item a line
+ONE_ITEM_A_LINE = ("inputs", "vectors")  # members of a group of several vectors with an item per line
 
 
 def dump(document: Mapping[str, Any]) -> str:
@@ -36,14 +35,14 @@ def group_text(group: Mapping[str, Any]) -> str:
 
 
 def list_text(items: Iterable[str], depth: int) -> str:
-    """A JSON list with an item a line, the bracket that ends it `depth` spaces from the left."""
+    """A JSON list with one item per line; its closing bracket is indented by `depth` spaces."""
     margin = "\n" + " " * depth
     return f"[{margin} " + f",{margin} ".join(items) + f"{margin}]"
 
 
 def head_text(value: Any) -> str:
-    """A value of the file's head: an item a line."""
-    return json.dumps(value, indent=1, ensure_ascii=False).replace("\n", "\n ")  # no text of JSON has a bare newline
+    """A value of the file's head, with one item per line."""
+    return json.dumps(value, indent=1, ensure_ascii=False).replace("\n", "\n ")  # JSON strings contain no bare newline
 
 
 def json_line(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""What the exact oracle gives for a sample: the one place where the builder of vectors asks it."""
+"""The exact oracle's results for samples. The builder of vectors uses the oracle here and nowhere else."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tiebreak.golden.vector_text import token
 
 @dataclass(frozen=True)
 class OutputResults:
-    """One output's codes and states, flat, and where the document, or its choice of rounding modes, leaves it open."""
+    """One output: flat codes and states; `is_open` where the document or its rounding modes leave it open."""
 
     problem: Problem
     codes: Array
@@ -40,7 +40,7 @@ class SolvedSample:
 
 
 def solved_parts(spec: Operator, sample: Sample) -> Iterator[SolvedSample]:
-    """The sample with results; one of independent elements in up to two parts, one of no elements left out."""
+    """The solved sample. One of independent elements is split if some are open, and left out if it is empty."""
     solved = solve_sample(spec, sample)
     if not sample.independent:
         yield solved
@@ -49,7 +49,7 @@ def solved_parts(spec: Operator, sample: Sample) -> Iterator[SolvedSample]:
 
 
 def split_by_openness(spec: Operator, solved: SolvedSample) -> Iterator[SolvedSample]:
-    """The elements that are specified, and as a sample named …-open those that are not."""
+    """The specified elements, and the open ones as a second sample whose name ends in -open."""
     is_open = solved.exact[0].is_open | solved.working[0].is_open
     if not is_open.any():
         yield solved
@@ -60,7 +60,7 @@ def split_by_openness(spec: Operator, solved: SolvedSample) -> Iterator[SolvedSa
 
 
 def sample_part(sample: Sample, kept: Sequence[bool], suffix: str) -> Sample:
-    """A 1-D sample of some of the elements."""
+    """A 1-D sample of the elements that are `kept`; `suffix` is added to its name."""
     x, *others = sample.tensors
     codes = [code for code, keep in zip(x.codes, kept, strict=True) if keep]
     return replace(sample, theme=sample.theme + suffix, tensors=(Tensor(x.type, (len(codes),), codes), *others))
@@ -82,12 +82,12 @@ def sample_case(spec: Operator, sample: Sample) -> Case:
 
 
 def mode_attribute(spec: Operator, sample: Sample) -> dict[str, str]:
-    """The sample's rounding mode as an attribute, if the operator takes it from one."""
+    """The sample's rounding mode as an attribute, if the operator has one for it."""
     return {"round_mode": sample.mode} if sample.mode and spec.has_attribute("round_mode") else {}
 
 
 def oracle_results(spec: Operator, problem: Problem, modes: Sequence[str], *, working: bool) -> OutputResults:
-    """The oracle's results by the first of the modes, open where another one gives something else."""
+    """The oracle's results by the first mode; open where another mode gives something else."""
     codes, states = oracle.solve(problem, working=working, mode=modes[0])
     is_open = (states == UNDEFINED) | ((states == OUT_OF_RANGE) & (not spec.saturates))
     for mode in modes[1:]:

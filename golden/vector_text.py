@@ -1,7 +1,7 @@
 """Tensors and results as the text of vector files, in both directions.
 
-They are flat: floats as hexadecimal bit patterns beside readable decimals, integers as decimals, `?` where nothing is
-specified, and for a real output a lone `0` where either zero will do.
+The text is flat: floats as hexadecimal bit patterns beside readable decimals, integers as decimals. `?` marks an
+unspecified result. In a real output a lone `0` means that either zero is right.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def tensor_entry(name: str, array: Array) -> dict[str, Any]:
 
 
 def parse_tensor(tensor: Mapping[str, Any]) -> Array:
-    """An input tensor; the number of elements must be what its shape says, and each must be of its type."""
+    """An input tensor. Raises an error unless its elements fit its shape and type."""
     kind = ELEMENT_TYPES[tensor["type"]]
     if isinstance(kind, FloatType):
         codes = np.frombuffer(bytes.fromhex(tensor["bits"]), dtype=f">u{max(8, kind.bits) // 8}")
@@ -36,18 +36,18 @@ def parse_tensor(tensor: Mapping[str, Any]) -> Array:
 
 
 def token(problem: Problem, code: int, state: int) -> str:
-    """An integer's value; a real's bits in full width, or a lone 0 where either zero will do."""
+    """The text of one result: an integer, a real's bits in full width, or a lone 0 if either zero is right."""
     if not isinstance(problem.result, FloatType):
         return str(code)
     if state == ZERO:
         return "0"
     assert state in (IN_RANGE, OUT_OF_RANGE)
     width = problem.result.bits
-    return f"{code & ((1 << width) - 1):0{max(2, width // 4)}x}"  # never a lone digit: a lone 0 is either zero
+    return f"{code & ((1 << width) - 1):0{max(2, width // 4)}x}"  # two digits or more, unlike the lone 0
 
 
 def parse_output(id: str, text: str, problem: Problem) -> tuple[Array, Array]:
-    """Codes and states of one output."""
+    """Codes (int64) and states (uint8) of one output, flat."""
     tokens, size = text.split(), math.prod(problem.shape)
     if len(tokens) != size:
         raise ValueError(f"{id}: {len(tokens)} results for {size} elements")

@@ -1,6 +1,6 @@
-"""Reading vector files: JSON, validated, with digests of the content, never executed or unpickled.
+"""Reads vector files: JSON that is validated and has digests of its content. Nothing is executed or unpickled.
 
-A file holds groups; a group holds inputs and one vector for each rounding mode that they are for.
+A file holds groups. A group holds inputs and one vector for each rounding mode to which they apply.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ def schema(version: int) -> dict[str, Any]:
 
 
 def read_document(path: Path, *, trusted: bool = False) -> dict[str, Any]:
-    """The parsed and validated file. `trusted` (Tiebreak's own folder) checks the digests but not the schema.
+    """The parsed and validated file. For a `trusted` file, one of Tiebreak's own, the schema is not checked.
 
-    Raises DamagedFile, whose message names the file, if it is not a whole vector file.
+    Raises DamagedFile, whose message names the file, if it is not a valid vector file.
     """
     try:
         document = json.loads(bounded_text(path, LARGEST_FILE, "a vector file"))
@@ -59,7 +59,7 @@ def read_document(path: Path, *, trusted: bool = False) -> dict[str, Any]:
 def check_digests(path: Path, document: Mapping[str, Any]) -> None:
     try:
         wrong = damage(document)
-    except (KeyError, TypeError, AttributeError) as error:  # of a file that was not validated
+    except (KeyError, TypeError, AttributeError) as error:  # possible in a file that was not validated
         wrong = str(error)
     if wrong:
         raise DamagedFile(f"{path}: damaged vector file: {wrong}")
@@ -76,7 +76,7 @@ def validate(path: Path, document: Mapping[str, Any]) -> None:
 
 
 def read_cases(path: Path, *, trusted: bool = False) -> list[Case]:
-    """Every vector of a file as a case with its expected results. Raises DamagedFile naming the file."""
+    """Every vector of a file as a case with expected results. Raises DamagedFile, which names the file."""
     document = read_document(path, trusted=trusted)
     try:
         return [case for group in document["groups"] for case in group_cases(document["operator"], group)]
@@ -85,7 +85,7 @@ def read_cases(path: Path, *, trusted: bool = False) -> list[Case]:
 
 
 def plainest_cases(path: Path, most: int) -> list[Case]:
-    """A few vectors of an installed file, one a node, those with the fewest attributes and the smallest opset first."""
+    """At most `most` vectors of an installed file, one per node; fewest attributes, then smallest opset, first."""
     found: dict[str, Case] = {}
     for case in read_cases(path, trusted=True):
         if case.size:
@@ -122,7 +122,7 @@ def parse_expected(vector: Mapping[str, Any], problems: Sequence[Problem]) -> Ex
 def parse_results(
     vector: Mapping[str, Any], texts: str | Sequence[str], problems: Sequence[Problem]
 ) -> tuple[Array, Array]:
-    """Codes and states of every output, one after the other."""
+    """Flat codes and states of all outputs, one after the other."""
     texts = [texts] if isinstance(texts, str) else texts
     if len(texts) != len(problems):
         raise ValueError(f"{vector['id']}: results of {len(texts)} outputs for {len(problems)}")
@@ -131,7 +131,7 @@ def parse_results(
 
 
 def vector_paths(folder: Path = VECTORS) -> list[Path]:
-    """The vector files of a folder, in order. InvalidInput if there is none."""
+    """The vector files of a folder, sorted. InvalidInput if there are none."""
     schemas = [folder / schema.name for schema in SCHEMAS.values()]
     paths = sorted(path for path in folder.glob("*.json") if path not in schemas)
     if not paths:

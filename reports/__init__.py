@@ -1,1 +1,1 @@
-"""What a run leaves: records on disk, tables, HTML."""
+"""Records of runs on disk, and the reports that are made from them: tables, HTML, Markdown and JUnit XML."""

@@ -1,4 +1,4 @@
-"""An audit's answer on the terminal: a sentence, and each facet with what speaks against its other values."""
+"""Prints an audit: each facet's value, and the input that refutes each other value."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def print_found(console: Console, data: Mapping[str, Any], title: str) -> None:
 
 
 def against(data: Mapping[str, Any], facet: str) -> Iterator[tuple[str, str, str]]:
-    """For each other value of a facet: its name, the input that rules it out, and what it would give."""
+    """For each refuted value of a facet: the value, the refuting input, and "got, not expected"."""
     chosen, seen = data["consistent"][0], set[str]()
     kept = {one[facet] for one in data["consistent"]}
     rows = [row for row in data["refuted"] if facet in row["semantics"]]
@@ -95,7 +95,7 @@ def path_sentence(path: Mapping[str, Any]) -> str:
 
 
 def versus_sentences(data: Mapping[str, Any]) -> Iterator[str]:
-    """What changed since a run, or that nothing that the run recorded speaks against its being the same."""
+    """What changed since an earlier run, or that its records are consistent with the same semantics."""
     versus = data["versus"]
     version, run = terminal_text(versus["version"]), terminal_text(versus["run"], 200)
     then = f"version {version} in {run} ({versus['inputs']:,} inputs recorded)"

@@ -1,4 +1,4 @@
-"""A campaign's summary: on the terminal, and as a Markdown table."""
+"""A campaign's summary on the terminal and as a Markdown table."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def print_campaign(data: Mapping[str, Any], folder: str) -> None:
 
 
 def campaign_markdown(data: Mapping[str, Any]) -> str:
-    """The same table; untrusted text can't break it or mean anything in it."""
+    """The summary as a Markdown page. Untrusted text is escaped."""
     rows = [(*map(markdown_cell, sweep_cells(row)), certificate_cell(row)) for row in data["sweeps"]]
     lines = [(*HEADINGS, "certificate"), tuple("---" for _ in range(len(HEADINGS) + 1)), *rows]
     table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
@@ -41,7 +41,7 @@ def campaign_markdown(data: Mapping[str, Any]) -> str:
 
 
 def sweep_cells(row: Mapping[str, Any]) -> list[str]:
-    """A sweep's texts, in the order of HEADINGS."""
+    """The cells of a sweep's row, in the order of HEADINGS."""
     backend = f"{row.get('name', row['backend'])} {row.get('version', '')}".strip()
     if row.get("name", row["backend"]) != row["backend"]:
         backend += f" ({row['backend']})"
@@ -65,7 +65,7 @@ def node_text(row: Mapping[str, Any]) -> str:
 
 
 def status_text(row: Mapping[str, Any]) -> str:
-    """The status, and what is to be said about it."""
+    """The status with the number of faults and the message, if any."""
     faults = f"{row['faults']} blocks without results" if row.get("faults") else ""
     return ": ".join(part for part in (row["status"], faults, row.get("message", "")) if part)
 
@@ -76,7 +76,7 @@ def certificate_cell(row: Mapping[str, Any]) -> str:
 
 
 def markdown_cell(text: str) -> str:
-    """Text in a table of Markdown, which shows it as it is."""
+    """Text for a cell of a Markdown table, escaped so that it shows as it is."""
     return printable(text, LONGEST).translate(MARKS)
 
 

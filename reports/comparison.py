@@ -1,6 +1,6 @@
-"""What changed between two runs: tables for the terminal, and one HTML file without any reference outside itself.
+"""What changed between two runs: tables for the terminal, and one self-contained HTML file.
 
-The comparison is the mapping that conformance.gate.compare makes; every text from a backend is escaped.
+`found` is the mapping that conformance.gate.compare returns. Every text from a backend is escaped.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def write_page(path: Path, found: Mapping[str, Any]) -> None:
 
 
 def comparison_page(found: Mapping[str, Any]) -> str:
-    """The HTML of a comparison with its two `folders`."""
+    """The page's HTML; `found` also has the two `folders`."""
     loader = PackageLoader("tiebreak.reports", "templates")
     environment = Environment(
         loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
@@ -64,15 +64,15 @@ def comparison_page(found: Mapping[str, Any]) -> str:
 
 
 def repro_line(row: Mapping[str, Any], folders: Sequence[str]) -> str:
-    """The command that shows a root cause, in the second run where it has it."""
+    """The command that shows a root cause again, in the second run if the cause is there."""
     at = 1 if row["elements"][1] else 0
-    cluster = row["clusters"][at]
-    name = cluster["id"] if cluster else row["first"][at]
+    cause = row["clusters"][at]
+    name = cause["id"] if cause else row["first"][at]
     return shlex.join(repro_words(name, folders[at], row["specs"][at]))
 
 
 def print_comparison(found: Mapping[str, Any]) -> None:
-    """Changes first, then verdicts, backends and denominators."""
+    """Print changed root causes first, then changed verdicts, denominators and backends in one run only."""
     console = Console()
     for status in ("new", "changed", "gone"):
         rows = [row for row in found["causes"] if row["status"] == status]
@@ -91,21 +91,21 @@ def print_comparison(found: Mapping[str, Any]) -> None:
 
 
 def cause_lines(row: Mapping[str, Any], folders: Sequence[str]) -> list[str]:
-    """A root cause for people: what and where, how many elements, an example and the command that shows it."""
+    """A root cause in lines: where it is, how many elements it has, an example, and the command that shows it."""
     at = 1 if row["elements"][1] else 0
-    cluster = row["clusters"][at]
+    cause = row["clusters"][at]
     versions = " → ".join(terminal_text(version, 30) for version in row["versions"])
     colour = {"new": "red", "changed": "red" if row["appeared"] else "yellow", "gone": "green"}[row["status"]]
     backend, operator, text = map(terminal_text, (row["backend"], row["operator"], row["cause"]), (60, 60, 300))
     title = f"{backend} {versions}, {operator}: {text}"
     counts = f"{row['elements'][0]:,} → {row['elements'][1]:,} elements"
     lines = [f"[{colour}]{row['status']}[/] {title}", f"  {counts} ({row['appeared']:,} new, {row['vanished']:,} gone)"]
-    lines += [f"  {terminal_text(cluster['sentence'], 600)}"] if cluster else []
+    lines += [f"  {terminal_text(cause['sentence'], 600)}"] if cause else []
     return [*lines, f"  {terminal_text(repro_line(row, folders), 400)}"]
 
 
 def verdict_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Cases with another verdict: how many, where, and the first."""
+    """Lines about cases whose verdict changed: how many, where, and the first one."""
     lines = [
         f"{row['kind']}: {row['backend']}, {row['operator']}: {row['from']} → {row['to']} in {row['cases']:,} cases, "
         f"first {row['first']}{': ' if row['message'] else ''}{gist(row['message'])[:200]}"

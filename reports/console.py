@@ -1,4 +1,4 @@
-"""Text from elsewhere on a terminal."""
+"""Untrusted text on a terminal."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ from tiebreak.golden.untrusted_text import printable
 
 
 def terminal_label(text: str, longest: int = 60) -> str:
-    """A backend's text without anything that rich or a terminal would interpret."""
+    """A backend's text, bounded, without anything that rich or a terminal would interpret."""
     return escape(printable(text, longest))

@@ -1,4 +1,4 @@
-"""Every root cause that a run found, as a Markdown page: versions, severity, witness and how to show it again."""
+"""The findings page: every root cause of a run in Markdown, with versions, severity and witness."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ PUBLIC_ISSUES = Path(__file__).parent / "public_issues.toml"
 
 
 def findings(run: Run) -> str:
-    """The page. Everything that a backend said is escaped."""
+    """The page as Markdown. Every text from a backend is escaped."""
     found = [
         *page_heading(run),
         *root_cause_sections(run),
@@ -81,7 +81,7 @@ def root_cause_sections(run: Run) -> Iterator[str]:
 
 
 def merged_causes(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Root causes, those as one that several configurations of one version of a library have in common."""
+    """Root causes; one that several configurations of a library's version share is merged into one row."""
     groups: dict[tuple[str, ...], list[Mapping[str, Any]]] = defaultdict(list)
     for row in rows:
         groups[row["operator"], row["backend"].split("-")[0], row["version"], row["cause"]].append(row)
@@ -89,7 +89,7 @@ def merged_causes(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def merged_cause(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The first one's witness, clause and issue; the others' names and what they add."""
+    """The first row with the ids, backends, counts and types of all rows merged in."""
     beyond = [row["boundary_ulp"] for row in rows]
     return dict(rows[0]) | {
         "id": ", ".join(row["id"] for row in rows),
@@ -122,7 +122,7 @@ def root_cause_line(row: Mapping[str, Any]) -> str:
 
 
 def severity(row: Mapping[str, Any]) -> str:
-    """By the greatest distance of any of its elements, and how far from a decision boundary they lie."""
+    """The severity by the greatest distance of its elements and by their distance from a decision boundary."""
     quantizes = any(one.endswith(tuple(f"int{bits}" for bits in (2, 4, 8, 16, 32))) for one in row["types"])
     if not quantizes:
         return f"wrong real result, up to {row['farthest']:,} ulp"
@@ -149,7 +149,7 @@ def public_issues() -> list[dict[str, str]]:
 
 
 def failure_section(run: Run) -> Iterator[str]:
-    """Crashes, timeouts and errors by what was said."""
+    """Crashes, timeouts and errors, grouped by message."""
     failed = run.results[run.results["verdict"].isin(FAILED)]
     if failed.empty:
         return
@@ -170,7 +170,7 @@ def failure_section(run: Run) -> Iterator[str]:
 
 
 def accepted_section(run: Run) -> Iterator[str]:
-    """Forbidden calls that were not rejected."""
+    """Forbidden calls that a backend did not reject."""
     rows = [row for row in run.info.get("forbidden", []) if row["answer"] != "rejected"]
     tried = len(run.info.get("forbidden", []))
     if not tried:
@@ -187,7 +187,7 @@ def accepted_section(run: Run) -> Iterator[str]:
 
 
 def refused_section(run: Run) -> Iterator[str]:
-    """Nodes that a backend's adapter or library does not take, in its words."""
+    """Valid nodes that a backend's adapter or library refuses, with its reason."""
     rows = run.results[run.results["verdict"] == "unsupported"]
     counts: Counter[tuple[str, ...]] = Counter()
     types: dict[tuple[str, ...], set[str]] = defaultdict(set)
@@ -211,7 +211,7 @@ def refused_section(run: Run) -> Iterator[str]:
 
 
 def unspecified_section(run: Run) -> Iterator[str]:
-    """What documents leave open, and what backends were seen to do."""
+    """How many elements of each backend are unspecified."""
     counts = run.results.groupby(["operator", "backend"])["unspecified"].sum()
     rows = [(str(a), str(b), int(n)) for (a, b), n in values_by_key(counts) if n]
     if not rows:
@@ -236,5 +236,5 @@ def clean_section(run: Run) -> Iterator[str]:
 
 
 def md(value: object) -> str:
-    """Text for a table's cell: nothing in it is markup."""
+    """Text for a table's cell, escaped so that nothing in it is markup."""
     return re.sub(r"([\\|*_\[\]`])", r"\\\1", html.escape(one_line(value, 400), quote=False))

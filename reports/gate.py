@@ -1,7 +1,7 @@
-"""What the gate found: for people, for $GITHUB_STEP_SUMMARY, and as JUnit XML.
+"""The gate's result on the terminal, for $GITHUB_STEP_SUMMARY, and as JUnit XML.
 
-`found` is the mapping that gate.gate makes, with the `run` and `baseline` folders; every text from a backend is
-escaped for where it goes.
+`found` is the mapping that conformance.gate.gate returns, with the `run` and `baseline` folders. Every text from a
+backend is escaped for its format.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ NOTED = {"stale": "no longer matches", "expired": "has expired", "not run": "cou
 
 
 def print_gate(found: Mapping[str, Any]) -> None:
-    """First what is new, then failures, waivers that no longer hold, what did not run, and the counts."""
+    """Print new root causes, failures, waivers that no longer hold, cases that did not run, and the counts."""
     console = Console()
     for row in found["new"][:MOST]:
         where = f"{terminal_text(row['backend'])} {terminal_text(row['version'], 40)}, {terminal_text(row['operator'])}"
@@ -64,12 +64,12 @@ def headline(found: Mapping[str, Any]) -> str:
 
 
 def new_cause_lines(row: Mapping[str, Any], run: str) -> list[str]:
-    """The lines below a new root cause: how much of it, an example, notes, and the command that shows it."""
-    cluster, first = row["cluster"], row["first"]
+    """The lines below a new root cause: its size, an example, notes, and the command that shows it."""
+    cause, first = row["cluster"], row["first"]
     part = "" if row["elements"] == row["of"] else f" of {row['of']:,}"
-    name = f"{cluster['id']}: " if cluster else ""
+    name = f"{cause['id']}: " if cause else ""
     lines = [f"{name}{row['elements']:,}{part} elements in {row['cases']:,} cases are new, clause {row['clause']}"]
-    lines += [cluster["sentence"]] if cluster else []
+    lines += [cause["sentence"]] if cause else []
     lines += [
         f"e.g. {first['id']}: {operand_values(first['operands'])}: expected {first['expected']}, got {first['got']}"
     ]
@@ -104,7 +104,7 @@ def counts_line(counts: Mapping[str, int]) -> str:
 
 
 def append_gate_summary(found: Mapping[str, Any]) -> None:
-    """Add the Markdown to a GitHub step's page; a failure there is said, not fatal: the exit code is the gate's."""
+    """Append the Markdown to a GitHub step's page. A failure is only reported: the exit code stays the gate's."""
     try:
         append_step_summary(gate_markdown(found))
     except InvalidInput as error:
@@ -112,7 +112,7 @@ def append_gate_summary(found: Mapping[str, Any]) -> None:
 
 
 def gate_markdown(found: Mapping[str, Any]) -> str:
-    """A short summary. Backends' texts stand in code spans, which nothing in them can end."""
+    """A short Markdown summary. Backends' texts are in code spans that they can't end."""
     lines = [f"## Tiebreak gate: {headline(found)}", "", counts_line(found["counts"]), ""]
     for row in found["new"][:MOST]:
         lines.append(f"- **new** {code_span(row['backend'])} {code_span(row['operator'])} {code_span(row['cause'])}")
@@ -141,7 +141,7 @@ def write_gate_junit(path: Path, found: Mapping[str, Any]) -> None:
 
 
 def gate_document(found: Mapping[str, Any], stamp: str) -> ElementTree.Element:
-    """The document, with every attribute that one of the usual readers wants; `stamp` is when, in UTC."""
+    """The document, with every attribute that common readers need; `stamp` is the time in UTC."""
     cases = list(junit_cases(found))
     kinds = {"failures": "failure", "errors": "error", "skipped": "skipped"}
     counts = {name: str(sum(case.find(kind) is not None for case in cases)) for name, kind in kinds.items()}
@@ -170,7 +170,7 @@ def junit_cases(found: Mapping[str, Any]) -> Iterator[ElementTree.Element]:
 
 
 def junit_case(suite: str, name: str, kind: str, lines: Sequence[str]) -> ElementTree.Element:
-    """A test case that passes without a `kind`, which else is failure, error or skipped."""
+    """A test case; `kind` is failure, error, skipped, or empty if it passes."""
     names = {"classname": f"tiebreak.{xml_text(suite)}", "name": xml_text(name, 500) or "?", "time": "0"}
     case = ElementTree.Element("testcase", names)
     if kind:

@@ -1,6 +1,6 @@
-"""The HTML report: one file without any reference outside itself; every text from a backend is escaped by Jinja.
+"""The HTML report: one self-contained file. Jinja escapes every text from a backend.
 
-The one script in it is ours, allowed by its hash; whatever it needs to know stands in attributes of the document.
+Its only script is Tiebreak's, allowed by hash, and reads its data from attributes of the document.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from tiebreak.reports.report_data import Names, case_counts, cause_rows, judged_
 from tiebreak.reports.rows import rows_by_key, rows_of, values_by_key
 from tiebreak.reports.summary import mode_matrix, verdict_counts
 
-LARGEST = 1_950_000  # bytes; what does not fit stays in the Parquet files
+LARGEST = 1_950_000  # bytes; rows that do not fit are in the Parquet files only
 LONGEST_TEXT = 700
 MOST = {
     "causes": 300,
@@ -45,7 +45,7 @@ MOST = {
     "backends": 60,
 }
 SAMPLES = 6
-# The share of those and the samples of each cause, tried in turn until the page is small enough.
+# (share of MOST, samples of each cause), tried in turn until the page is small enough.
 SIZES = ((1.0, 6), (1.0, 4), (1.0, 3), (1.0, 2), (0.7, 2), (0.5, 1), (0.3, 1), (0.15, 1), (0.05, 1), (0.02, 1))
 UNSEEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\uffff]"
@@ -59,9 +59,9 @@ def write_report(path: Path, run: Run, folder: str) -> None:
 
 
 def render(run: Run, folder: str) -> str:
-    """The page, of less than 2 MB whatever the run: with fewer rows and samples where they would not fit.
+    """The page, always less than 2 MB: rows and samples are left out until it fits.
 
-    DamagedFile if the records lack what a run's have.
+    Raises DamagedFile if the records are incomplete.
     """
     try:
         facts, environment = facts_of(run, folder), environment_of()
@@ -77,7 +77,7 @@ def page_fits(page: str) -> bool:
 
 
 def facts_of(run: Run, folder: str) -> dict[str, Any]:
-    """What the template shows, with more rows than may fit."""
+    """The template's values, with more rows than may fit."""
     names = names_of(run)
     causes, left_out = cause_rows(run, folder, names, most=MOST["causes"], samples=SAMPLES)
     counts, typed = case_counts(run, names)
@@ -97,7 +97,7 @@ def facts_of(run: Run, folder: str) -> dict[str, Any]:
 
 
 def page_of(environment: Environment, facts: dict[str, Any], share: float, samples: int) -> str:
-    """The page with this share of the rows that may be shown at most, and so many samples of each cause."""
+    """The page with this share of the most rows of each table, and at most `samples` samples of each cause."""
     most = {name: max(1, int(count * share)) for name, count in MOST.items()}
     causes = facts["causes"].cut(most["causes"])
     few = [row | {"samples": row["samples"][:samples]} for row in causes.rows]
@@ -107,7 +107,7 @@ def page_of(environment: Environment, facts: dict[str, Any], share: float, sampl
 
 
 def environment_of() -> Environment:
-    """Jinja with escaping, every text made visible and bounded before that, and our own style and script."""
+    """The Jinja environment: texts are made visible, bounded and escaped; style and script are built in."""
     loader = PackageLoader("tiebreak.reports", "templates")
     environment = Environment(
         loader=loader,
@@ -126,7 +126,7 @@ def environment_of() -> Environment:
 
 
 def visible(value: Any) -> Any:
-    """A text with control and direction characters as \\u escapes, cut where too long; not markup, numbers."""
+    """A text, cut, with control and direction characters as \\u escapes; markup and numbers stay as they are."""
     if isinstance(value, (Markup, int, float, StrictUndefined)):
         return value
     text = UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", str(value)[: LONGEST_TEXT + 1])
@@ -143,7 +143,7 @@ def mode_text(mode: str) -> str:
 
 @dataclass(frozen=True)
 class BoundedRows:
-    """The rows shown, and how many more there are."""
+    """The rows of a table that are shown, and how many are left out."""
 
     rows: Sequence[Any]
     left_out: int = 0
@@ -172,7 +172,7 @@ def report_tables(run: Run, names: Names) -> dict[str, Iterable[Any]]:
 
 
 def overview(run: Run, names: Names) -> list[dict[str, Any]]:
-    """A row for each operator and mode asked for; a cell for each backend, None where nothing was planned."""
+    """A row for each operator and rounding mode; a cell for each backend, None where no case was planned."""
     keys = ["operator", "round_mode", "backend"]
     counts = ["exact", "working_precision", "unspecified", "deviates"]
     elements = run.results.groupby(keys)[counts].sum()
@@ -190,7 +190,7 @@ def overview(run: Run, names: Names) -> list[dict[str, Any]]:
 
 
 def overview_cell(elements: dict[Any, int], cases: dict[str, int]) -> dict[str, Any]:
-    """What one backend did for one operator and mode: a look, a sign, counts with denominators."""
+    """One backend's results for one operator and mode: CSS class, text with counts, and notes."""
     planned = sum(cases.values())
     failed, idle = sum(cases.get(verdict, 0) for verdict in FAILED), cases.get("unsupported", 0)
     differ = elements["deviates"]
@@ -209,7 +209,7 @@ def overview_cell(elements: dict[Any, int], cases: dict[str, int]) -> dict[str, 
 
 
 def verdict_rows(run: Run) -> list[dict[str, Any]]:
-    """For each backend and operator: cases by verdict and elements by grade, with what was planned and what ran."""
+    """For each backend and operator: cases by verdict, planned and run, and judged and deviating elements."""
     elements = run.results.groupby(["backend", "operator"])[
         ["elements", "exact", "working_precision", "unspecified", "deviates"]
     ].sum()
@@ -227,7 +227,7 @@ def verdict_rows(run: Run) -> list[dict[str, Any]]:
 
 
 def percent(part: int, whole: int) -> str:
-    """A share in percent that never rounds something to nothing or to all; empty of 0."""
+    """A share in percent. Only exact shares show as 0 % or 100 %; "–" if `whole` is 0."""
     if not whole:
         return "–"
     if part in (0, whole):
@@ -237,7 +237,7 @@ def percent(part: int, whole: int) -> str:
 
 
 def matrix_rows(run: Run) -> list[dict[str, Any]]:
-    """A row for each backend, operator and requested mode; a cell for each of the nine modes."""
+    """A row for each backend, operator and requested mode, with a cell for each of the nine modes."""
     rows = []
     for row in rows_of(mode_matrix(run.results)):
         if not any(row[f"compared_{short_mode(mode)}"] for mode in ROUND_MODES):
@@ -254,7 +254,7 @@ def matrix_rows(run: Run) -> list[dict[str, Any]]:
 
 
 def plots(run: Run) -> list[tuple[str, list[Markup]]]:
-    """Each backend that deviates with its pictures, the most deviating first."""
+    """Each deviating backend with its plots, the one with most deviating elements first."""
     groups: list[tuple[Any, pd.DataFrame]] = list(run.discrepancies.groupby("backend"))
     groups.sort(key=lambda item: -len(item[1]))
     judged: dict[str, Counter[int]] = defaultdict(Counter)
@@ -265,7 +265,7 @@ def plots(run: Run) -> list[tuple[str, list[Markup]]]:
 
 
 def idle_reasons(run: Run) -> list[dict[str, Any]]:
-    """Why cases did not run: verdict, kind of fault and message by backend and operator; failures first."""
+    """Why cases did not run, by backend, operator, verdict, fault and message; failures first."""
     idle = run.results[~run.results["verdict"].isin(RAN)]
     keys = ["backend", "operator", "verdict", "fault", "message"]
     groups = idle.groupby(keys, sort=False)["case"].agg(["size", "first"])

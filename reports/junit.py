@@ -1,7 +1,7 @@
 """A run as JUnit XML, for the test pages of CI servers.
 
-There is no one standard. What is written here is valid in both layouts that are checked by schema: Jenkins's, and the
-stricter one of Apache Ant, which allows a test case one outcome and wants the suite's own parts in order.
+JUnit XML has no single standard. These documents are valid by both common schemas: Jenkins's, and the stricter one of
+Apache Ant, which allows one outcome per test case and prescribes the order of a suite's parts.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ UNKNOWN_TIME = "1970-01-01T00:00:00"
 
 @dataclass
 class Cases:
-    """What is counted of the cases of one test; messages and the first case of each by whether it failed to run."""
+    """Counts for the cases of one test; messages, and each one's first case, separately for failed and unsupported."""
 
     counts: Counter[str] = field(default_factory=Counter)
     seconds: float = 0.0
@@ -48,7 +48,7 @@ class Cases:
 
 @dataclass(frozen=True)
 class JUnitTest:
-    """The cases of one backend, operator, mode and pair of types. `outcome` is failure, error, skipped or nothing."""
+    """The cases of one backend, operator, mode and pair of types. `outcome` is failure, error, skipped or empty."""
 
     __test__ = False  # no test of pytest's
 
@@ -70,7 +70,7 @@ def write_junit(path: Path, run: Run, folder: str = "RUN_DIR") -> None:
 
 
 def junit_document(tables: Tables, folder: str) -> ET.Element:
-    """A testsuite for each backend, also for one that ran nothing."""
+    """A document with a test suite for each backend, even for one that ran nothing."""
     root = ET.Element("testsuites")
     told = folder if xml_text(folder, LONGEST_FOLDER) == folder else "RUN_DIR"
     witnesses = witness_texts(tables, told)
@@ -85,7 +85,7 @@ def junit_document(tables: Tables, folder: str) -> ET.Element:
 
 
 def cases_by_test(results: pd.DataFrame) -> dict[tuple[str, ...], Cases]:
-    """The cases by KEYS, in that order; row by row, which for many small groups is quicker than pandas."""
+    """The cases by KEYS, sorted. Row by row: faster than pandas for many small groups."""
     found: dict[tuple[str, ...], Cases] = defaultdict(Cases)
     columns = [results[name].tolist() for name in (*KEYS, "verdict", "message", "case", "seconds")]
     for *key, verdict, message, case, seconds in zip(*columns, strict=True):
@@ -123,14 +123,14 @@ def test_of(key: tuple[str, ...], cases: Cases, witness: str) -> JUnitTest:
 
 
 def commonest_message(cases: Cases, failed: bool) -> str:
-    """The commonest message of the cases that failed, or of those that were unsupported, and the first that has it."""
+    """The commonest message of the failed, or else of the unsupported cases, and the first case with it."""
     (message, _), *others = cases.messages[failed].most_common() or [("", 0)]
     more = f"; {plural(len(others), 'other message')}" if others else ""
     return f"{xml_text(message) or 'no reason given'} (first {xml_text(cases.first.get((failed, message), ''))}{more})"
 
 
 def witness_texts(tables: Tables, folder: str) -> dict[tuple[str, ...], str]:
-    """For each group of cases that deviates: its causes, the smallest witness and the command."""
+    """By KEYS of the groups that deviate: text with the causes, the smallest witness and the command."""
     columns = ["id", *KEYS, "case", "index", "operands", "cause", "clause", "distance"]
     columns += [f"{name}{of}" for name in ("expected", "got") for of in ("", "_bits")]
     found = tables.discrepancies[columns]
@@ -147,7 +147,7 @@ def witness_texts(tables: Tables, folder: str) -> dict[tuple[str, ...], str]:
 
 
 def witness_text(rows: pd.DataFrame, folder: str, spec: str) -> str:
-    """Of deviating elements, the plainest first."""
+    """The text for one group's deviating elements; `rows` has the plainest element first."""
     causes = rows.groupby(["cause", "clause"], sort=False).size().sort_values(ascending=False, kind="stable")
     lines = [f"{plural(len(rows), 'element')} of {plural(rows['case'].nunique(), 'case')} deviate:"]
     lines += [
@@ -200,7 +200,7 @@ def add_test(suite: ET.Element, test: JUnitTest) -> None:
 
 
 def notes(tests: list[JUnitTest]) -> Iterator[str]:
-    """What the outcomes do not say: cases that were not run or not specified, in tests that count as passed or not."""
+    """What the outcomes do not show: unspecified and unsupported cases of each test, and tests left out."""
     yield "unspecified: the spec is silent on elements of these cases; observed and reported, never a failure."
     yield "unsupported: the backend did not run these cases; a test in which none ran is skipped."
     if len(tests) > MOST_TESTS:
@@ -216,5 +216,5 @@ def shell_word(text: object) -> str:
 
 
 def xml_text(value: object, longest: int = LONGEST) -> str:
-    """Untrusted text in one line, bounded, without what XML 1.0 forbids or a terminal would act on."""
+    """Untrusted text on one line, bounded, without characters that XML 1.0 forbids or a terminal interprets."""
     return one_line(FORBIDDEN.sub("?", str(value)[: 16 * longest]), longest)

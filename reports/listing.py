@@ -1,4 +1,4 @@
-"""What the specs say, for the terminal."""
+"""Prints the operators' specifications on the terminal, or as JSON."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tiebreak.golden.operators.model import Operator
 
 
 def list_operators(names: Sequence[str], *, as_json: bool) -> None:
-    """Print the named operators, or all. InvalidInput for an unknown name."""
+    """Print the named operators, or all of them. InvalidInput for an unknown name."""
     chosen = [get_operator(name) for name in names] or list(OPERATORS.values())
     if as_json:
         print(json.dumps({"operators": [as_data(spec) for spec in chosen]}, ensure_ascii=False))

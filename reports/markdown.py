@@ -1,6 +1,7 @@
-"""A run as a Markdown page for a CI job: failures first, then verdicts with their denominators and the root causes.
+"""A run as a Markdown page for a CI job: failures first, then verdicts with denominators, then root causes.
 
-Backends choose their names and messages; none of their text may be Markdown, HTML, a link, a mention or a cell's end.
+Names and messages come from backends. They are escaped, so that none is Markdown, HTML, a link, a mention or the end of
+a cell.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ ENDS = {
 }
 CAUSE_COLUMNS = ("id", "backend", "operator", "cause", "clause", "elements", "witness", "expected", "got", "show it")
 STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
-BREAK = "\u200b"  # zero width: parts what a renderer would otherwise make a link or a mention of
+BREAK = "\u200b"  # zero-width space: breaks up what a renderer would turn into a link or a mention
 ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "$": "<span>$</span>"}
 LINKS = re.compile(r"@(?=\S)|[#!~%&^](?=\w)|:(?=//)|\b[wW]{3}(?=\.)|\b(?:mailto|xmpp|GH-|gh-)(?=[:\d])|:(?=[\w+-]+:)")
 SAFE = re.compile(r"[\w./' +,=%:-]{1,300}\Z")
@@ -52,7 +53,7 @@ def markdown_summary(run: Run, folder: str) -> str:
 
 
 def append_step_summary(text: str) -> bool:
-    """Append to the page of the GitHub Actions step that runs this; else False. InvalidInput if it refuses."""
+    """Append to the summary of the GitHub Actions step that runs this; False outside of one. InvalidInput on errors."""
     path = os.environ.get(STEP_SUMMARY)
     if not path:
         return False
@@ -81,7 +82,7 @@ def summary_heading(tables: Tables) -> Iterator[str]:
 
 
 def failure_table(results: pd.DataFrame) -> Iterator[str]:
-    """Crashes, timeouts and errors by backend, operator and kind, with the commonest message and the first case."""
+    """Crashes, timeouts and errors by backend and operator, with the commonest message and the first case."""
     failed = results[results["verdict"].isin(FAILED)]
     if failed.empty:
         return
@@ -117,9 +118,9 @@ def worst_first(found: Mapping[str, int]) -> tuple[int, int]:
 
 
 def root_cause_table(tables: Tables, folder: str) -> Iterator[str]:
-    """The root causes with most elements: what, where, one witness and the command that shows it."""
-    clusters = tables.clusters
-    if clusters.empty:
+    """The root causes with most elements: cause, place, witness and the command that shows it."""
+    root_causes = tables.clusters
+    if root_causes.empty:
         return
     yield from (
         "",
@@ -130,13 +131,13 @@ def root_cause_table(tables: Tables, folder: str) -> Iterator[str]:
     )
     yield from header(*CAUSE_COLUMNS)
     specs = dict(zip(tables.backends["name"], tables.backends["spec"], strict=True))
-    for row in rows_of(clusters.sort_values("elements", ascending=False, kind="stable").head(MOST_CAUSES)):
+    for row in rows_of(root_causes.sort_values("elements", ascending=False, kind="stable").head(MOST_CAUSES)):
         count = f"{row['elements']:,} in {plural(row['cases'], 'case')}"
         where = (f"{row['backend']} {row['version']}", row["operator"], row["cause"], row["clause"], count)
         results = (row["witness_expected"], row["witness_got"])
         cells = table_line(row["id"], *where, operand_values(row["witness_operands"]), *results)
         yield f"{cells} {repro_code(row['id'], folder, specs.get(row['backend'], ''))} |"
-    yield from left_out(len(clusters), MOST_CAUSES)
+    yield from left_out(len(root_causes), MOST_CAUSES)
 
 
 def operand_values(text: str) -> str:
@@ -144,7 +145,7 @@ def operand_values(text: str) -> str:
 
 
 def repro_code(name: str, folder: str, spec: str) -> str:
-    """`tiebreak repro` as code; what a code span in a table can't hold is called RUN_DIR and BACKEND."""
+    """`tiebreak repro` as a code span. Words that a code span in a table can't hold become RUN_DIR and BACKEND."""
     if not re.fullmatch(r"[CD]\d{1,9}", name, re.ASCII):
         return ""
     words = repro_words(name, folder if SAFE.match(folder) else "RUN_DIR", spec)
@@ -153,7 +154,7 @@ def repro_code(name: str, folder: str, spec: str) -> str:
 
 
 def also_recorded(tables: Tables) -> Iterator[str]:
-    """What is no verdict, in a line each."""
+    """Further records in one line each: path-dependent operands, forbidden calls, unspecified elements."""
     found = []
     if len(tables.paths):
         found.append(f"- {plural(tables.paths['set'].nunique(), 'set')} of operands whose answer depends on the path")
@@ -181,13 +182,13 @@ def left_out(count: int, most: int) -> Iterator[str]:
 
 
 def escaped(value: object, longest: int = LONGEST) -> str:
-    """Text of unknown origin for the inside of a line or a table's cell: printable, bounded, and nothing but text."""
+    """Untrusted text for a line or a table's cell: printable, bounded and escaped."""
     text = LINKS.sub(lambda found: found[0] + BREAK, one_line(value, longest))
     return re.sub(r"[\\|*_~`\[\](){}!#&<>$]", lambda found: ENTITIES.get(found[0], f"\\{found[0]}"), text)
 
 
 def bounded_page(lines: Sequence[str]) -> str:
-    """The lines as one text, those beyond MOST_BYTES left out."""
+    """The lines as one text of at most MOST_BYTES; the rest is left out."""
     kept = list(within(lines, MOST_BYTES - 100))
     cut = [] if len(kept) == len(lines) else ["", "The rest is left out, since the page has a bounded size."]
     return "\n".join([*kept, *cut]) + "\n"

@@ -11,7 +11,7 @@ from rich.table import Table
 
 
 def semantics_names(data: Mapping[str, Any]) -> list[str]:
-    """Each semantics by what sets it apart from the second, which is the document's own, step by step."""
+    """Names the semantics by their differences from the second one, which is the document's, rounded at each step."""
     plain = data["semantics"][1]
     found = []
     for one in data["semantics"]:
@@ -37,7 +37,7 @@ def counts_text(data: Mapping[str, Any]) -> str:
 
 
 def print_matrix(data: Mapping[str, Any]) -> None:
-    """The semantics, and those against the document's own; --json has every pair."""
+    """Print each semantics against the document's own; --json has every pair."""
     console, called = Console(), semantics_names(data)
     table = Table(box=box.SIMPLE_HEAD)
     for heading in ("", "semantics", "input", "gives", called[1]):

@@ -1,4 +1,4 @@
-"""Markdown pages about the operators, made from their clauses; and what real backends did, from a run's records."""
+"""Markdown pages about the operators, from their clauses and from what a run's backends did."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST_CAUSES = 12
 
 
 def write_pages(folder: Path, run: Run | None) -> list[Path]:
-    """Write a page for each operator and contested.md into a folder, each aside and then renamed."""
+    """Write a page for each operator and contested.md into a folder; returns their paths. Each appears whole."""
     check_writable(folder)
     pages = {f"{spec.id}.md": operator_page(spec, run) for spec in OPERATORS.values()}
     pages["contested.md"] = contested_page()
@@ -29,7 +29,7 @@ def write_pages(folder: Path, run: Run | None) -> list[Path]:
 
 
 def operator_page(spec: Operator, run: Run | None) -> str:
-    """The page: formula, inputs, working precision, rules, open questions, and what the run's backends did."""
+    """An operator's page: formula, inputs, working precision, rules, open questions, and the run's backends."""
     parts = [
         f"# {spec.id}",
         "Made by `tiebreak operators --pages`; not edited by hand.",
@@ -86,7 +86,7 @@ def contested_part(spec: Operator) -> Iterator[str]:
 
 
 def contested_page() -> str:
-    """Every question to which documents, or a document and a runtime, give different answers."""
+    """The page of every question that documents, or a document and a runtime, answer differently."""
     parts = [
         "# Contested",
         "Made by `tiebreak operators --pages`; not edited by hand.",
@@ -128,7 +128,7 @@ def answer_text(result: tuple[float, ...] | str) -> str:
 
 
 def backends_part(spec: Operator, run: Run | None) -> str:
-    """Verdicts and causes of the run's backends that ran the operator."""
+    """Verdicts, causes and observations of the run's backends that ran the operator."""
     if run is None:
         return "No run was given."
     counts = {backend: found for (backend, name), found in verdict_counts(run.results).items() if name == spec.id}
@@ -186,12 +186,12 @@ def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def own_text(text: str) -> str:
-    """Our own text for a table cell; it may hold Markdown."""
+    """Tiebreak's own text for a table cell; it may hold Markdown."""
     return " ".join(text.split()).replace("|", "\\|")
 
 
 def page_cell(value: Any) -> str:
-    """Text for one table cell: one line, no bars, nothing that Markdown or HTML would interpret."""
+    """Untrusted text for a table cell: one line, escaped for Markdown and HTML."""
     text = " ".join("".join(c if c.isprintable() else " " for c in str(value)).split())
     for special, escaped in (("\\", "\\\\"), ("|", "\\|"), ("<", "&lt;"), ("`", "\\`"), ("*", "\\*"), ("_", "\\_")):
         text = text.replace(special, escaped)

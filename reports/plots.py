@@ -1,4 +1,4 @@
-"""Small pictures of many discrepancies, as inline SVG: where their inputs lie, and how far their results are."""
+"""Plots of discrepancies as inline SVG: where their inputs lie, and how far off their results are."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ FARTHEST = 12  # distances beyond 2^12 units share the last bar
 
 
 def exponent_plot(members: pd.DataFrame, judged: Mapping[int, int]) -> str:
-    """The share of the elements with an exponent that deviates; empty where all of them have the same, or none.
+    """SVG of the share of elements that deviate, by the input's exponent; empty if fewer than two exponents occur.
 
-    `members` are rows of discrepancies; `judged` counts the elements that were judged by the exponent of their first
-    operand. Counts for shares where a run has none, which was recorded before it kept them.
+    `members` are rows of discrepancies. `judged` counts the judged elements by the exponent of their first operand;
+    without it, as in older runs, the bars are counts instead of shares.
     """
     values = members["input"].to_numpy("float64")
     usable = values[np.isfinite(values) & (values != 0)]
@@ -52,7 +52,7 @@ def exponent_plot(members: pd.DataFrame, judged: Mapping[int, int]) -> str:
 
 
 def others_of(values: np.ndarray) -> str:
-    """What has no exponent, in words."""
+    """The inputs that have no exponent (zero, infinite, NaN), counted in words."""
     counts = {"zero": (values == 0).sum(), "infinite": np.isinf(values).sum(), "NaN": np.isnan(values).sum()}
     return "".join(f"; {count:,} {name}" for name, count in counts.items() if count)
 
@@ -62,7 +62,7 @@ def power_label(exponent: int) -> str:
 
 
 def distance_plot(members: pd.DataFrame) -> str:
-    """Elements with a real result by their signed distance in ulp, doubling; empty where there is none."""
+    """SVG of the real results by signed distance in ulp, in bars of doubling width; empty if there are none."""
     real = members["result_type"].isin(FLOAT_TYPES).to_numpy()
     off, numbers = members["distance"].to_numpy(), members["expected"].notna() & members["got"].notna()
     known = off[real & numbers.to_numpy() & (off != 0)]
@@ -84,7 +84,7 @@ def distance_plot(members: pd.DataFrame) -> str:
 
 
 def signed_bar(distance: int) -> int:
-    """The signed bar: 1 for 1 ulp, 2 for 2, 3 for 3 and 4, 4 for 5 to 8, and so on."""
+    """The signed number of the bar for a distance: 1 for 1 ulp, 2 for 2, 3 for 3 and 4, 4 for 5 to 8, and so on."""
     bar = min((abs(distance) - 1).bit_length(), FARTHEST) + 1
     return bar if distance > 0 else -bar
 
@@ -97,9 +97,9 @@ def bar_label(bar: int) -> str:
 def bar_chart(
     detail: str, text: str, heights: Sequence[float], labels: Sequence[tuple[float, str]], kind: str, head: str
 ) -> str:
-    """A bar for each height in one path, at least 2 units tall where it is not 0.
+    """SVG of a bar chart. Bars that are not 0 are at least 2 units tall.
 
-    `labels` are (bar, text); `head` says how tall the tallest bar is, and what has no place among the bars.
+    `labels` are (bar, text). `head` says how tall the tallest bar is, and what has no bar.
     """
     step, tallest = WIDTH / len(heights), max(heights)
     base, thick = HEIGHT - FOOT, min(step * 0.8, 26)

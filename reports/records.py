@@ -1,6 +1,6 @@
 """The run folder: run.json, results.parquet, discrepancies.parquet, cases.parquet and report.html.
 
-Files are written aside and renamed; reading validates what it reads, since a run folder may come from elsewhere.
+Files are written aside and then renamed. Reading validates everything, since a run folder may come from elsewhere.
 """
 
 from __future__ import annotations
@@ -54,12 +54,12 @@ DISCREPANCY_DTYPES = {
 
 
 class NotWritten(InvalidInput):
-    """A file could not be written; what was there before is there still."""
+    """A file could not be written; an earlier file of that name is unchanged."""
 
 
 @dataclass(frozen=True)
 class RunRecords:
-    """A run in memory: `info` is run.json; `results` and `discrepancies` are rows; `generated` the unstored cases."""
+    """A run in memory: `info` is run.json, `results` and `discrepancies` are rows, `generated` the generated cases."""
 
     info: dict[str, Any]
     results: Sequence[ResultRow]
@@ -77,7 +77,7 @@ class Run:
 
 
 def typed_frame(rows: Sequence[Mapping[str, Any]], dtypes: dict[str, str]) -> pd.DataFrame:
-    """Rows as a DataFrame with exactly these columns and dtypes; absent counts are 0, absent text is empty."""
+    """Rows as a DataFrame with exactly these columns and dtypes. Missing counts become 0, missing text empty."""
     import pandas as pd
 
     columns = {}
@@ -96,12 +96,12 @@ def as_run(records: RunRecords) -> Run:
 
 
 def explained_tables(run: Run, records: RunRecords) -> Run:
-    """The tables of a run that was explained since: its results are what they were."""
+    """The run with explained discrepancies and run.json; its results are unchanged."""
     return Run(records.info, run.results, typed_frame(records.discrepancies, DISCREPANCY_DTYPES))
 
 
 def write_run(folder: Path, run: Run, generated: Sequence[Case]) -> None:
-    """Write the records; run.json goes last, so that a folder with it is whole."""
+    """Write the records. run.json goes last, so that a folder that has it is complete."""
     replace_file(folder / RESULTS, lambda path: run.results.to_parquet(path, index=False))
     cases = typed_frame(
         [stored_case(case) for case in generated], dict.fromkeys(("id", "origin", "node", "inputs"), "string")
@@ -111,7 +111,7 @@ def write_run(folder: Path, run: Run, generated: Sequence[Case]) -> None:
 
 
 def write_explanations(folder: Path, run: Run) -> None:
-    """Write what changes when a run is explained: causes and clauses of the discrepancies, and run.json."""
+    """Write the files that change when a run is explained: the discrepancies and run.json."""
     replace_file(folder / DISCREPANCIES, lambda path: run.discrepancies.to_parquet(path, index=False))
     write_info(folder, run.info)
 
@@ -122,21 +122,21 @@ def write_info(folder: Path, info: dict[str, Any]) -> None:
 
 
 def write_aside(path: Path, write: Callable[[Path], Any]) -> None:
-    """Let `write` make a file beside `path`, then rename it into place.
+    """Let `write` make a file beside `path`, then rename it to `path`.
 
-    InvalidInput if a run's record is there or no file can be, NotWritten if the folder refuses.
+    Raises InvalidInput if `path` is a run's record or can't be a file, NotWritten if writing fails.
     """
     check_output(path)
     replace_file(path, write)
 
 
 def replace_file(path: Path, write: Callable[[Path], Any]) -> None:
-    """As write_aside, for the run's own records too."""
+    """Like write_aside, but may also replace a run's records."""
     aside = unfinished_path(path)
     try:
         write(aside)
         aside.replace(path)
-    except BaseException as error:  # an interrupt leaves no half of a file either
+    except BaseException as error:  # after an interrupt, too, no half-written file stays
         with suppress(OSError):
             aside.unlink(missing_ok=True)
         if isinstance(error, OSError):
@@ -145,12 +145,12 @@ def replace_file(path: Path, write: Callable[[Path], Any]) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """A text file, aside and then renamed. InvalidInput if the folder refuses."""
+    """Write a text file beside `path` and rename it. Raises InvalidInput if that fails."""
     write_aside(path, lambda aside: aside.write_text(text, encoding="utf-8"))
 
 
 def stored_case(case: Case) -> dict[str, str]:
-    """A case as text: floats as hexadecimal bits, integers as decimals."""
+    """A generated case as texts: floats as hexadecimal bits, integers as decimals."""
     inputs = [
         {"type": array.dtype.name, "shape": list(array.shape), "values": tensor_text(array)} for array in case.inputs
     ]
@@ -165,7 +165,7 @@ def tensor_text(array: Array) -> str:
 
 
 def read_run(folder: Path) -> Run:
-    """A run folder's tables. InvalidInput if there is no run; DamagedFile names the file that can't be trusted."""
+    """The tables of a run folder. InvalidInput if there is no run; DamagedFile names the damaged file."""
     info = read_info(folder)
     results = read_table(folder / RESULTS, RESULT_DTYPES)
     discrepancies = read_table(folder / DISCREPANCIES, DISCREPANCY_DTYPES)
@@ -177,7 +177,7 @@ def read_run(folder: Path) -> Run:
 
 
 def check_known(file: str, column: str, frame: pd.DataFrame, known: set[str]) -> None:
-    """DamagedFile if a column has anything else in it."""
+    """Raise DamagedFile if a column has values that are not in `known`."""
     if unknown := set(frame[column].unique()) - known:
         raise DamagedFile(f"{file} has the unknown {column} {ascii(min(map(str, unknown)))[:100]}")
 
@@ -217,7 +217,7 @@ def read_table(path: Path, dtypes: dict[str, str]) -> pd.DataFrame:
 
 
 def read_generated(folder: Path) -> list[Case]:
-    """The cases of a run that are not golden vectors."""
+    """The generated cases of a run: those that are not golden vectors."""
     read_info(folder)
     path = folder / CASES
     frame = read_table(path, dict.fromkeys(("id", "origin", "node", "inputs"), "string"))

@@ -1,4 +1,4 @@
-"""What the HTML report shows of failures: root causes, the rows chosen to stand for each, and the filters' tables."""
+"""The HTML report's data on discrepancies: root causes, sample rows of each, and the tables for the filters."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from tiebreak.reports.staircase import staircase
 from tiebreak.reports.summary import boundary_grade
 
 LONGEST_COMMAND = 600
-MOST_SORTS = 15_000  # rows of all the causes' tables for the filters
+MOST_SORTS = 15_000  # rows for the filters, over all causes
 MOST_CUBE = 12_000
-OPEN = 2  # causes that are unfolded at first
+OPEN = 2  # causes that are unfolded when the page opens
 KINDS = (
     "backend",
     "operator",
@@ -51,7 +51,7 @@ Sort = tuple[str, str, str, str, str]
 
 @dataclass(frozen=True)
 class Names:
-    """The values of each filter in the order of its choices; rows name them by position."""
+    """The choices of each filter, in order. Rows refer to them by position."""
 
     backend: tuple[str, ...]
     operator: tuple[str, ...]
@@ -62,13 +62,13 @@ class Names:
     verdict: tuple[str, ...] = VERDICTS
 
     def at(self, kind: str, value: object) -> int:
-        """The position of a value, -1 if no filter has it."""
+        """The position of a value in a filter; -1 if the filter lacks it."""
         values: tuple[str, ...] = getattr(self, kind)
         return values.index(str(value)) if str(value) in values else -1
 
 
 def names_of(run: Run) -> Names:
-    """Every value that occurs; of flags and clauses those of discrepancies, forbidden calls and unspecified cases."""
+    """The values that occur in the run; for flags and clauses only those of discrepancies and forbidden calls."""
     results, found = run.results, run.discrepancies
     backends = dict.fromkeys([*(str(one["name"]) for one in run.info["backends"]), *results["backend"].unique()])
     clauses = {*found["clause"].unique(), *(str(row["clause"]) for row in run.info.get("forbidden", []))}
@@ -84,7 +84,7 @@ def names_of(run: Run) -> Names:
 
 
 def cause_rows(run: Run, folder: str, names: Names, *, most: int, samples: int) -> tuple[list[Row], int]:
-    """The root causes, the most frequent first, each with so many rows at most; and how many causes are left out."""
+    """The `most` most frequent root causes, with up to `samples` rows each; and how many are left out."""
     groups, kinds = by_root_cause(run.discrepancies)
     named = {(c["backend"], c["operator"], c["cause"]): c for c in run.info.get("clusters", [])}
     labels = {key: sample_labels(members, samples, named.get(key, {})) for key, members in groups[:most]}
@@ -107,7 +107,7 @@ def cause_rows(run: Run, folder: str, names: Names, *, most: int, samples: int) 
 
 
 def by_root_cause(discrepancies: pd.DataFrame) -> tuple[list[tuple[Any, pd.DataFrame]], dict[Any, Counter[Sort]]]:
-    """Discrepancies by backend, operator and root cause, the most first; and how many of each sort are in each."""
+    """Discrepancies by backend, operator and root cause, the largest first; and for each how many of each sort."""
     slim = discrepancies[[*KINDS, *MEASURES]].astype(dict.fromkeys(KINDS, "category"))
     roots = {cause: root_of(str(cause)) for cause in slim["cause"].cat.categories}
     slim = slim.assign(root=slim["cause"].map(roots).astype("category"))
@@ -120,13 +120,13 @@ def by_root_cause(discrepancies: pd.DataFrame) -> tuple[list[tuple[Any, pd.DataF
 
 
 def judged_counts(run: Run) -> dict[tuple[str, str], int]:
-    """(backend, operator) to the number of elements that the spec decides and that ran."""
+    """(backend, operator) to the number of judged elements."""
     sums = run.results.groupby(["backend", "operator"])[["exact", "working_precision", "deviates"]].sum().sum(axis=1)
     return {(str(backend), str(operator)): int(count) for (backend, operator), count in values_by_key(sums)}
 
 
 def judged_exponents(run: Run) -> dict[tuple[str, str], dict[int, int]]:
-    """(backend, operator) to counts of judged elements by their input's exponent; none of a run that has none."""
+    """(backend, operator) to counts of judged elements by the input's exponent; empty for older runs."""
     return {
         (str(backend["name"]), str(operator)): {int(exponent): int(count) for exponent, count in counts.items()}
         for backend in run.info["backends"]
@@ -134,7 +134,7 @@ def judged_exponents(run: Run) -> dict[tuple[str, str], dict[int, int]]:
     }
 
 
-def root_cause_row(key: Sequence[str], members: pd.DataFrame, kinds: Counter[Sort], cluster: Mapping[str, Any]) -> Row:
+def root_cause_row(key: Sequence[str], members: pd.DataFrame, kinds: Counter[Sort], recorded: Mapping[str, Any]) -> Row:
     backend, operator_id, cause = key
     operator = OPERATORS.get(operator_id)
     clauses: Counter[str] = Counter()
@@ -143,12 +143,12 @@ def root_cause_row(key: Sequence[str], members: pd.DataFrame, kinds: Counter[Sor
         clauses[clause] += count
         types[f"{one} → {other}"] += count
     return {
-        "id": str(cluster.get("id", "")),
-        "anchor": anchor_of(key, cluster),
+        "id": str(recorded.get("id", "")),
+        "anchor": anchor_of(key, recorded),
         "backend": backend,
         "operator": operator_id,
         "cause": cause,
-        "example": example_of(cluster),
+        "example": example_of(recorded),
         "elements": len(members),
         "cases": int(members["case"].nunique()),
         "grade": boundary_grade(members["boundary_ulp"].max(skipna=False)),
@@ -158,15 +158,15 @@ def root_cause_row(key: Sequence[str], members: pd.DataFrame, kinds: Counter[Sor
     }
 
 
-def example_of(cluster: Mapping[str, Any]) -> str:
-    """The cluster's sentence without its beginning, which the cause's first line says too."""
-    sentence = str(cluster.get("sentence", ""))
-    return sentence.partition(f" of {cluster.get('cases', 0):,} cases). ")[2] or sentence
+def example_of(recorded: Mapping[str, Any]) -> str:
+    """The recorded sentence without its beginning, which repeats the cause's first line."""
+    sentence = str(recorded.get("sentence", ""))
+    return sentence.partition(f" of {recorded.get('cases', 0):,} cases). ")[2] or sentence
 
 
-def anchor_of(key: Sequence[str], cluster: Mapping[str, Any]) -> str:
-    """The cause's id if it has a plain one, else one by which the same cause is found again in another report."""
-    name = str(cluster.get("id", ""))
+def anchor_of(key: Sequence[str], recorded: Mapping[str, Any]) -> str:
+    """An HTML anchor: the cause's id if valid, otherwise a checksum that is the same in every report."""
+    name = str(recorded.get("id", ""))
     return name if re.fullmatch(r"C\d{1,9}", name) else f"cause-{zlib.crc32(repr(tuple(key)).encode()):08x}"
 
 
@@ -175,14 +175,14 @@ def text_of_clause(operator: Operator | None, clause: str) -> str:
 
 
 def contests_of(operator: Operator | None, clause: str) -> list[Contest]:
-    """The questions about a clause to which authorities give different answers."""
+    """The contested questions about a clause."""
     return [contest for contest in operator.contested if clause in contest.clauses] if operator else []
 
 
-def sample_labels(members: pd.DataFrame, most: int, cluster: Mapping[str, Any]) -> list[Any]:
-    """Labels of the few rows to show: the witness, one of each types and mode, then those nearest to a boundary."""
+def sample_labels(members: pd.DataFrame, most: int, recorded: Mapping[str, Any]) -> list[Any]:
+    """Labels of the rows to show: the witness, one per types and mode, one per case, then those nearest a boundary."""
     ordered = members.sort_values(["boundary_ulp", "index"], kind="stable", na_position="last")
-    first = members.index[members["id"] == str(cluster.get("witness", {}).get("id", ""))]
+    first = members.index[members["id"] == str(recorded.get("witness", {}).get("id", ""))]
     kinds = ordered.index[~ordered.duplicated(["input_type", "output_type", "round_mode"])]
     cases = ordered.index[~ordered.duplicated("case")]
     every = [*first[:1], *kinds[:most], *cases[:most], *ordered.index[:most]]
@@ -190,7 +190,7 @@ def sample_labels(members: pd.DataFrame, most: int, cluster: Mapping[str, Any]) 
 
 
 def pictures(members: pd.DataFrame, shown: Sequence[Mapping[Any, Any]], judged: Mapping[int, int]) -> list[str]:
-    """SVGs: the staircase of the first row that has one, exponents of inputs, distances of real results."""
+    """SVGs: the first possible staircase, exponents of inputs, and distances of real results."""
     near = next((picture for row in shown if (picture := staircase(dict(row)))), "")
     return [picture for picture in (near, exponent_plot(members, judged), distance_plot(members)) if picture]
 
@@ -209,7 +209,7 @@ def sort_row(sort: Sort, count: int, names: Names) -> list[Any]:
 
 
 def sample_row(row: Mapping[Any, Any], specs: Mapping[str, str], run: Run, folder: str, names: Names) -> Row:
-    """One row for people: operands, expected in both truths, what came, and the commands that show it again."""
+    """A sample with texts: operands, both expected results, the actual result, and the commands that show it."""
     kind = ELEMENT_TYPES[row["result_type"]]
     offline = run.info["level"] == "offline"
     texts = {
@@ -232,20 +232,20 @@ def sample_row(row: Mapping[Any, Any], specs: Mapping[str, str], run: Run, folde
 
 
 def distance_text(row: Mapping[Any, Any], kind: FloatType | IntegerType) -> str:
-    """How far the result is off, signed; where one of the two is NaN there is no distance."""
+    """The signed distance of the result from the expected one, or that one of them is NaN."""
     if row["expected"] != row["expected"] or row["got"] != row["got"]:
         return "one is NaN"
     return f"{int(row['distance']):+,}{' ulp' if isinstance(kind, FloatType) else ''}"
 
 
 def result_text(value: float, code: int, kind: FloatType | IntegerType) -> list[str]:
-    """Decimal and bits."""
+    """A result as [decimal, bits]."""
     bits = f"0x{int(code):0{max(1, -(-kind.bits // 4))}x}"
     return [str(int(value)) if isinstance(kind, IntegerType) else decimal(int(code), kind), bits]
 
 
 def replay_command(row: Mapping[Any, Any], spec: str, folder: str) -> str:
-    """A command line that runs this one case again; empty if it is too long to be shown whole."""
+    """The command line that runs this case again; empty if it is too long."""
     words = ["tiebreak", "run", "-b", spec, "--case", row["case"]]
     if not row["case"].startswith(tuple(OPERATORS)):
         words += ["--from", folder]
@@ -253,18 +253,18 @@ def replay_command(row: Mapping[Any, Any], spec: str, folder: str) -> str:
 
 
 def whole_command(words: Sequence[str]) -> str:
-    """A command to copy, whole or not at all: of half a command nobody can tell what it does."""
+    """A command line to copy; empty if it is too long, since half a command is dangerous."""
     command = shlex.join(words)
     return command if len(command) <= LONGEST_COMMAND else ""
 
 
 def numbers_text(numbers: list[Any]) -> Markup:
-    """Nested lists of integers for an attribute: nothing in them needs escaping, however long they are."""
+    """Nested lists of integers as JSON for an HTML attribute. Integers need no escaping."""
     return Markup(json.dumps(numbers, separators=(",", ":")))
 
 
 def case_counts(run: Run, names: Names) -> tuple[list[list[int]], bool]:
-    """[backend, operator, mode, input type, output type, verdict, cases] by position, and whether types are in it."""
+    """Rows [backend, operator, mode, input type, output type, verdict, cases] by position; and whether types count."""
     keys = ["backend", "operator", "round_mode", "input_type", "output_type", "verdict"]
     counts = run.results.groupby(keys, sort=False).size()
     typed = len(counts) <= MOST_CUBE

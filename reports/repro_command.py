@@ -4,5 +4,5 @@ from __future__ import annotations
 
 
 def repro_words(name: str, folder: str, spec: str) -> list[str]:
-    """`tiebreak repro` of an id; a backend that is not one of Tiebreak's own is named: no file may say what is run."""
+    """The words of `tiebreak repro` for an id. A user's own backend is named, since no file may choose what runs."""
     return ["tiebreak", "repro", name, "--run", folder, *(["-b", spec] if ":" in spec else [])]

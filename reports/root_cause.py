@@ -1,15 +1,15 @@
-"""What a root cause is: a backend's operator and the cause of its discrepancies, whatever the witness."""
+"""Defines when two discrepancies of a backend's operator have the same root cause."""
 
 from __future__ import annotations
 
 import re
 
 BY_PATH = "path-dependent: "
-ANSWER = re.compile(r"(?:^|(?<=; ))\S+ (?=per |in |with |alone|as |at )")  # one operand's answers, before each path
+ANSWER = re.compile(r"(?:^|(?<=; ))\S+ (?=per |in |with |alone|as |at )")  # the answer before each path
 
 
 def root_of(cause: str) -> str:
-    """The cause without the answers of one operand, which differ from witness to witness."""
+    """The cause's text without the answers of one witness, which differ between discrepancies of one root cause."""
     if not cause.startswith(BY_PATH):
         return cause
     paths = ANSWER.sub("", cause.removeprefix(BY_PATH)).split("; ")

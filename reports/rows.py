@@ -1,4 +1,4 @@
-"""The rows that a run records, with the types of their columns. Bits are unsigned, of the element type's width."""
+"""The rows that a run records, as typed dictionaries. Bits are unsigned and as wide as the element type."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class CaseRow(TypedDict):
-    """What is known of a case on a backend before its outputs are judged."""
+    """A case on a backend before its outputs are judged."""
 
     backend: str
     version: str
@@ -83,7 +83,7 @@ class OperandColumns(TypedDict):
 
 
 class ResultColumns(TypedDict):
-    """What a deviating element should be and what it is."""
+    """The expected and the actual result of a deviating element."""
 
     expected: float
     expected_working: float
@@ -96,7 +96,7 @@ class ResultColumns(TypedDict):
 
 
 class SharedColumns(TypedDict):
-    """What all deviating elements of a case have in common until causes are found."""
+    """Columns that all deviating elements of a case share until causes are found."""
 
     id: str  # D000001, …; empty until the run is whole
     backend: str
@@ -111,7 +111,7 @@ class SharedColumns(TypedDict):
 
 
 class DiscrepancyRow(SharedColumns, OperandColumns, ResultColumns):
-    """One element where a backend differs."""
+    """One deviating element of a backend."""
 
 
 class Witness(TypedDict):
@@ -156,7 +156,7 @@ class PathAnswer(TypedDict):
 
 
 class PathRow(TypedDict):
-    """Operands with more than one answer in the same node, laid out otherwise."""
+    """Operands to which one node gives several answers, depending on the layout."""
 
     backend: NotRequired[str]
     operator: str
@@ -191,7 +191,7 @@ class FailureRow(TypedDict):
 
 
 def judged_row(row: CaseRow, verdict: str, **columns: Any) -> ResultRow:
-    """The row of a case whose verdict is known, with the counts that go with it."""
+    """The row with the verdict and the counts that belong to it."""
     return cast("ResultRow", {**row, "verdict": verdict, **columns})
 
 

@@ -1,4 +1,4 @@
-"""What run.json holds, looked at before anything trusts it: a run folder may come from elsewhere or be edited."""
+"""Validates run.json before it is used: a run folder may come from elsewhere or be edited."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TOP: Kinds = {
     "backends": LIST,
     "observed": LIST,
 }
-# What an older run has none of, or a run in memory not yet.
+# Missing in older runs, or in a run in memory.
 LATER: Kinds = {
     **dict.fromkeys(("command", "folder", "instruction_sets"), TEXT),
     **dict.fromkeys(("clusters", "failures", "forbidden", "paths", "relations", "pairs", "typed"), LIST),
@@ -66,11 +66,11 @@ ANSWER: Kinds = {
     "deviates": YES_NO,
     "paths": LIST,
 }
-OF_BACKEND: Kinds = {"spec": TEXT, "attestation": OBJECT, "judged": OBJECT}  # where they are there
+OF_BACKEND: Kinds = {"spec": TEXT, "attestation": OBJECT, "judged": OBJECT}  # if present
 
 
 def check_info(info: Mapping[str, Any]) -> None:
-    """ValueError naming the place in run.json that is not what a run writes."""
+    """Raise ValueError naming the first invalid place in run.json."""
     check_row("", info, TOP)
     check_row("", {name: info[name] for name in LATER if name in info}, LATER, needed=False)
     for name, kinds in ROWS.items():
@@ -92,7 +92,7 @@ def check_info(info: Mapping[str, Any]) -> None:
 
 
 def check_row(place: str, row: Any, kinds: Kinds, *, needed: bool = True) -> None:
-    """ValueError unless it is an object with these values; without `needed`, with those of them that it has."""
+    """Raise ValueError unless it is an object with values of these types. `needed`: all of them must be there."""
     if not isinstance(row, Mapping):
         raise ValueError(f"{place} is not an object")
     for name, allowed in kinds.items():

@@ -1,4 +1,4 @@
-"""The staircase near one discrepancy, as inline SVG: what rounding must give, what it gave, and where."""
+"""The rounding staircase around one discrepancy, as inline SVG: the expected and the actual point."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ REACH = 2  # integers shown on either side
 
 
 def staircase(row: dict[str, Any]) -> str:
-    """SVG for a discrepancy row; empty where rounding is not the point: no finite quotient, a huge one, saturation."""
+    """SVG for a discrepancy row. Empty unless the result is a rounded quotient: finite, not huge, not saturated."""
     if row["round_mode"] not in ROUND_MODES or math.isnan(row["boundary_ulp"]) or row["input_type"] not in FLOAT_TYPES:
         return ""
     real = FLOAT_TYPES[row["input_type"]]
@@ -28,7 +28,7 @@ def staircase(row: dict[str, Any]) -> str:
 
 
 def staircase_svg(q: Fraction, mode: str, expected: int, got: int) -> str:
-    """The picture around quotient q: steps, the point wanted (ring) and the point that came (cross)."""
+    """The SVG around quotient q: steps, the expected point (ring) and the actual point (cross)."""
     middle = round(q - HALF) if is_nearest(mode) else math.floor(q)
     lowest, highest = middle - REACH + 1, middle + REACH
 
@@ -52,7 +52,7 @@ def staircase_svg(q: Fraction, mode: str, expected: int, got: int) -> str:
 
 
 def axis_lines(lowest: int, highest: int, at: Any) -> str:
-    """Axes with integer labels; the quotient runs across, the rounded quotient up."""
+    """Axes with integer labels: the quotient is horizontal, the rounded quotient vertical."""
     lines, parts = "", []
     for n in range(lowest, highest + 1):
         (x, _), (_, y) = at(n, lowest), at(lowest, n)
@@ -64,7 +64,7 @@ def axis_lines(lowest: int, highest: int, at: Any) -> str:
 
 
 def step_lines(mode: str, lowest: int, highest: int, at: Any) -> str:
-    """The mode's steps, by its definition at every 1/16 and at the boundaries themselves."""
+    """The mode's steps, computed from its definition at every 1/16, which includes the boundaries."""
     round_to = ROUND_MODES[mode]
     fine = [Fraction(n, 16) for n in range(16 * lowest - 7, 16 * highest + 8)]
     lines, ends = "", []
@@ -82,5 +82,5 @@ def step_lines(mode: str, lowest: int, highest: int, at: Any) -> str:
 
 
 def step_end(q: Fraction, direction: int) -> Fraction:
-    """A step's end moved to the boundary that it reaches but does not include."""
+    """The end of a step, moved to the boundary that the step reaches without including it."""
     return q if (2 * q).denominator == 1 else q + Fraction(direction, 16)

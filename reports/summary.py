@@ -1,4 +1,4 @@
-"""A run in a few tables: for the terminal, and as the one JSON object for machines."""
+"""A run's summary: tables for the terminal, and the JSON object of --json."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NARROW = {"working-precision": "working-\nprecision", "unspecified": "unspec-\ni
 
 
 def verdict_counts(results: pd.DataFrame) -> dict[tuple[str, str], dict[str, int]]:
-    """(backend, operator) to the number of cases of each verdict that occurs, in the contract's order."""
+    """(backend, operator) to the number of cases of each verdict that occurs, in the order of VERDICTS."""
     counts: dict[tuple[str, str], dict[str, int]] = {}
     sizes = results.groupby(["backend", "operator", "verdict"], sort=False).size()
     for (backend, operator, verdict), count in values_by_key(sizes):
@@ -69,7 +69,7 @@ def cause_groups(discrepancies: pd.DataFrame) -> pd.DataFrame:
 
 
 def boundary_grade(boundary_ulp: float) -> str:
-    """The grade by the greatest distance from a decision boundary."""
+    """How far from a decision boundary the elements lie, in words, by the greatest distance in ulp."""
     if math.isnan(boundary_ulp):
         return ""
     if boundary_ulp == 0:
@@ -94,13 +94,13 @@ def print_summary(run: Run, folder: str) -> None:
 
 
 def terminal_text(text: object, longest: int = 60) -> str:
-    """Untrusted text for a terminal: escaped, printable, bounded."""
+    """Untrusted text for a terminal: printable, cut with "…" at `longest` characters, escaped for rich."""
     found = printable(text, longest + 1)
     return escape(found if len(found) <= longest else found[: longest - 1] + "…")
 
 
 def verdict_table(run: Run) -> Table:
-    """The verdict matrix; verdicts that did not occur are left out, to fit 80 columns."""
+    """The table of verdicts. Verdicts that did not occur are left out, to fit 80 columns."""
     counts = verdict_counts(run.results)
     occurring = [verdict for verdict in VERDICTS if any(verdict in found for found in counts.values())]
     table = Table(title="cases by verdict", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
@@ -123,13 +123,15 @@ def cause_table(run: Run) -> Table:
     for row in rows_of(cause_groups(with_paths_as_one(run))):
         where = boundary_grade(row["boundary_ulp"])
         cause = terminal_text(row["cause"], 90) + (f" ({where})" if where else "")
-        cluster = str(ids.get((row["backend"], row["operator"], row["cause"]), ""))
-        table.add_row(terminal_text(cluster), terminal_text(row["backend"]), cause, row["clause"], str(row["elements"]))
+        cause_id = str(ids.get((row["backend"], row["operator"], row["cause"]), ""))
+        table.add_row(
+            terminal_text(cause_id), terminal_text(row["backend"]), cause, row["clause"], str(row["elements"])
+        )
     return table
 
 
 def with_paths_as_one(run: Run) -> pd.DataFrame:
-    """The discrepancies with one cause for all that depend on the path, whose answers have a table of their own."""
+    """The discrepancies; all path-dependent ones get one cause, since their answers have a table of their own."""
     if not run.info.get("paths"):
         return run.discrepancies
     by_path = run.discrepancies["cause"].str.startswith("path-dependent")
@@ -137,7 +139,7 @@ def with_paths_as_one(run: Run) -> pd.DataFrame:
 
 
 def path_table(run: Run) -> Table:
-    """Operands to which a backend gives several answers, each with where it gives it."""
+    """The table of operands to which a backend gives several answers, each with its path."""
     rows = run.info["paths"]
     left_out = f"; {len(rows) - MOST_PATH_ROWS} more in the report" if len(rows) > MOST_PATH_ROWS else ""
     table = Table(title=f"answers that depend on the path{left_out}", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
@@ -152,7 +154,7 @@ def path_table(run: Run) -> Table:
 
 
 def failure_lines(run: Run) -> list[str]:
-    """One line for each kind of failure, with its id, a guilty case and the message of that case."""
+    """One line for each kind of failure, with its id, one such case and that case's message."""
     rows = run.info.get("failures", [])
     lines = [failure_line(row) for row in rows[:MOST_FAILURES]]
     if len(rows) > MOST_FAILURES:
@@ -170,7 +172,7 @@ def failure_line(row: Mapping[str, Any]) -> str:
 
 
 def explanation_failures(errors: Sequence[Mapping[str, Any]]) -> list[str]:
-    """What could not be explained for an error of ours, a line for each; run.json has them all."""
+    """A line for each explanation that failed by an error of Tiebreak's; run.json has them all."""
     lines = [
         f"could not explain ({row['stage']}; {one_line(row['about'], 80)}; {plural(row['times'], 'time')}): "
         f"{one_line(row['error'], 200)}"
@@ -192,7 +194,7 @@ def why_nothing_ran(run: Run) -> str:
 
 
 def typed_table(run: Run) -> Table:
-    """A typed case element by element: first operand, what is expected, what each backend that ran gave."""
+    """The table of a typed case by element: first operand, expected result, and each backend's result."""
     rows = run.info["typed"][:MOST_TYPED_ROWS]
     names = [name for name in (rows[0]["got"] if rows else ()) if any(row["got"][name] != "–" for row in rows)]
     named, apart = any(row["output"] for row in rows), len(names) <= MOST_COLUMNS

@@ -15,12 +15,12 @@ MOST_SHOWN = 10
 
 
 def overhead(data: Mapping[str, Any]) -> float:
-    """Our time over the backend's own."""
+    """The sweep's time divided by the time of the backend's own calls."""
     return float(data["seconds"] / data["backend_seconds"]) if data["backend_seconds"] else 0.0
 
 
 def json_sweep(data: Mapping[str, Any], certificate: str) -> dict[str, Any]:
-    """For machines: the contract's fields, and the counts by grade and by mode."""
+    """The object that `tiebreak sweep --json` prints."""
     return {
         "backend": data["backend"]["name"],
         "operator": data["operator"],

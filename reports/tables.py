@@ -1,6 +1,6 @@
-"""A run as tables for people's own analysis: pandas DataFrames, and the same as CSV, JSON Lines or Parquet files.
+"""A run as pandas DataFrames, and the same tables as CSV, JSON Lines or Parquet files.
 
-A run folder may come from elsewhere, so run.json's lists are checked row by row before they become tables.
+A run folder may come from elsewhere, so the lists of run.json are checked row by row before they become tables.
 """
 
 from __future__ import annotations
@@ -80,13 +80,13 @@ JSON_ROWS = 10_000  # rows turned into text at a time
 
 @dataclass(frozen=True)
 class Tables:
-    """A run: nine DataFrames with the columns and dtypes of DTYPES, and run.json as it is in `info`.
+    """A run: nine DataFrames with the columns and dtypes of DTYPES, and run.json as `info`.
 
     `results` has a row for each backend and case, `discrepancies` for each deviating element, `clusters` for each root
-    cause, `backends` for each backend, `paths` for each answer of operands with several, `observed` for each backend,
-    operator, situation and answer where the spec is silent, `forbidden` for each backend and excluded call, `relations`
-    for each backend and pair of operators that must agree, `pairs` for each operator and two backends. Text is never
-    missing (NA), a number that is not known is NaN.
+    cause, and `backends` for each backend. `paths` has a row for each answer to operands that get several answers.
+    `observed` has a row for each backend, operator, situation and answer where the spec is silent. `forbidden` has a
+    row for each backend and forbidden call. `relations` has a row for each backend and two operators that must agree,
+    `pairs` for each operator and two backends. Text is never missing (NA); an unknown number is NaN.
     """
 
     results: pd.DataFrame
@@ -102,7 +102,7 @@ class Tables:
 
     @property
     def exit_code(self) -> int:
-        """What the command that recorded the run ended with: 0, 1, 3 or 4."""
+        """The exit code of the command that recorded the run: 0, 1, 3 or 4."""
         return int(self.info["exit"])
 
     def __iter__(self) -> Iterator[tuple[str, pd.DataFrame]]:
@@ -111,7 +111,7 @@ class Tables:
 
 
 def load(run: str | Path) -> Tables:
-    """The tables of the run folder `run`. InvalidInput if there is no run; DamagedFile names the file at fault."""
+    """The tables of the run folder `run`. InvalidInput if there is no run; DamagedFile names the damaged file."""
     folder = Path(run)
     return as_tables(read_run(folder), str(folder / "run.json"))
 
@@ -132,7 +132,7 @@ def as_tables(run: Run, source: str = "run.json") -> Tables:
 
 
 def with_whole_text(frame: pd.DataFrame, source: str) -> pd.DataFrame:
-    """What a foreign Parquet file leaves missing is empty; DamagedFile if bytes are no UTF-8, which Arrow lets pass."""
+    """The frame with missing text made empty. DamagedFile if text is not UTF-8, which Arrow lets pass."""
     import pyarrow as pa
 
     texts = text_columns(frame)
@@ -146,7 +146,7 @@ def with_whole_text(frame: pd.DataFrame, source: str) -> pd.DataFrame:
 
 
 def check_results(results: pd.DataFrame, backends: set[str], source: str) -> None:
-    """No row may be lost later: of a backend that run.json does not have, or with a verdict that is none."""
+    """Raise DamagedFile for a row with an unknown backend or verdict, which later steps would lose silently."""
     for column, known in (("backend", backends), ("verdict", set(VERDICTS))):
         if unknown := set(results[column].unique()) - known:
             name = ascii(min(map(str, unknown)))[:100]
@@ -154,7 +154,7 @@ def check_results(results: pd.DataFrame, backends: set[str], source: str) -> Non
 
 
 def list_of_objects(info: Mapping[str, Any], name: str, source: str) -> list[Any]:
-    """One of run.json's lists of objects; an older run has none of it."""
+    """One of run.json's lists of objects; empty if an older run lacks it."""
     rows = info.get(name, [])
     if not isinstance(rows, list | tuple) or not all(isinstance(row, Mapping) for row in rows):
         raise DamagedFile(f'{source}: damaged run file: "{name}" is not a list of objects')
@@ -216,7 +216,7 @@ def operands_text(operands: Any) -> str:
 
 
 def checked_table(name: str, rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
-    """Rows as a DataFrame. TypeError or KeyError if a value is missing or no `dtype` at all: nothing is converted."""
+    """Rows as a DataFrame. KeyError for a missing value, TypeError for a wrong type: nothing is converted."""
     dtypes = DTYPES[name]
     allowed = {TEXT: (str,), "bool": (bool,), "int64": (int,), "float64": (int, float)}
     for row in rows:
@@ -228,9 +228,9 @@ def checked_table(name: str, rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
 
 
 def write_tables(tables: Tables, folder: Path, form: str) -> list[Path]:
-    """Write every table into `folder` as NAME.csv, NAME.jsonl or NAME.parquet; what was there is replaced.
+    """Write every table into `folder` as NAME.csv, NAME.jsonl or NAME.parquet, replacing earlier ones; their paths.
 
-    InvalidInput if the folder refuses or is a run's, whose records would be overwritten.
+    Raises InvalidInput if the folder can't be written to, or holds a run, whose records would be overwritten.
     """
     if (folder / "run.json").exists():
         raise InvalidInput(f"output folder {folder}: holds a run; choose another")
@@ -245,7 +245,7 @@ def write_tables(tables: Tables, folder: Path, form: str) -> list[Path]:
 
 
 def write_csv(frame: pd.DataFrame, path: Path) -> None:
-    """UTF-8, commas, all text in quotes, NaN and inf by these names; what a spreadsheet would run gets a ' first."""
+    """Write UTF-8 with commas, text in quotes, NaN and inf by name. Text like a formula gets a ' in front."""
     import csv
 
     texts = {name: frame[name].map(guarded) for name in text_columns(frame)}
@@ -257,7 +257,7 @@ def text_columns(frame: pd.DataFrame) -> list[str]:
 
 
 def guarded(text: str) -> str:
-    """A cell that a spreadsheet takes as text: one that begins like a formula and is no number gets a ' in front."""
+    """Text that no spreadsheet runs: a ' is put before text that begins like a formula and is no number."""
     return f"'{text}" if text.startswith(STARTS_FORMULA) and not NUMBER.match(text) else text
 
 
@@ -268,7 +268,7 @@ def read_csv(path: Path) -> pd.DataFrame:
     dtypes = DTYPES[path.stem]
     numbers = {name: ["NaN"] for name, dtype in dtypes.items() if dtype == "float64"}
     how: dict[str, Any] = {"keep_default_na": False, "na_values": numbers}
-    if Version(pd.__version__) < Version("3.1"):  # from then on every float64 comes back as it was, and it warns
+    if Version(pd.__version__) < Version("3.1"):  # later versions always round-trip float64, and warn about the option
         how["float_precision"] = "round_trip"
     frame: pd.DataFrame = pd.read_csv(path, dtype=dtypes, **how)
     texts = {name: frame[name].str.replace(r"\A'", "", regex=True) for name in text_columns(frame)}
@@ -276,7 +276,7 @@ def read_csv(path: Path) -> pd.DataFrame:
 
 
 def write_jsonl(frame: pd.DataFrame, path: Path) -> None:
-    """A JSON object a line, in ASCII. NaN is null; an infinity is the text "Infinity" or "-Infinity"."""
+    """Write one JSON object per line, in ASCII. NaN is null; infinities are the texts "Infinity" and "-Infinity"."""
     with path.open("w", encoding="ascii", newline="\n") as file:
         for start in range(0, len(frame), JSON_ROWS):
             rows = frame.iloc[start : start + JSON_ROWS]

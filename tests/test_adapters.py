@@ -151,7 +151,7 @@ def test_openvino_builds_in_what_the_node_holds() -> None:
     for backend in (openvino.OpenVino(), openvino.limits_as_inputs()):
         assert backend.compile(node)(*limits.inputs)[0].tolist() == [0, 8]
         fixed = openvino.built_in(node, backend.constant_limits)
-        model = openvino.model_of(backend.library, node, limits.inputs, fixed)
+        model = openvino.fake_quantize_model(backend.library, node, limits.inputs, fixed)
         assert (fixed, len(model.get_parameters())) == ({"input_low"}, 4)
 
 

@@ -20,7 +20,7 @@ from tiebreak.conformance.judging.truths import TruthCache
 from tiebreak.conformance.running.shrink import ShrunkCase, shrunk
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Case
-from tiebreak.reports.findings import findings, md, merged_causes, severity
+from tiebreak.reports.findings import findings, issue_of, md, merged_causes, severity
 from tiebreak.reports.records import read_run
 from tiebreak.reports.root_cause import root_of
 
@@ -149,3 +149,10 @@ def test_the_summary_for_machines_has_the_clusters(run_dir: Path) -> None:
     result = CliRunner().invoke(main, ["run", "-b", "onnx-reference", *chosen, "-o", str(run_dir / "typed"), "--json"])
     (cluster,) = json.loads(result.stdout)["clusters"]
     assert cluster["elements"] == 1 and cluster["witness"]["operands"][0][2] == "3000000000.0"
+
+
+def test_public_issues_are_found_by_backend_operator_and_cause() -> None:
+    row = {"backend": "torch-decomposed", "operator": "onnx.QuantizeLinear", "cause": "wrong in its vector loop only"}
+    assert issue_of(row) == "pytorch/pytorch#60077"
+    assert not issue_of(row | {"backend": "mine"}) and not issue_of(row | {"operator": "ngraph.Quantize"})
+    assert not issue_of(row | {"cause": "another"})

@@ -1,1 +1,1 @@
-"""Inputs of the golden vectors, made on purpose, one file an operator; the oracle adds the results."""
+"""Inputs of the golden vectors, one file per operator. The oracle adds the results."""

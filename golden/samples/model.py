@@ -1,4 +1,4 @@
-"""What a golden vector is before it has results."""
+"""Samples: golden vectors before they have results."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class Tensor:
 
 @dataclass(frozen=True)
 class Sample:
-    """A vector-to-be: `node` are make_node's keywords, `flags` what it is there to find, `roles` the clauses' names.
+    """A golden vector without results: `node` are make_node's keywords, `roles` the roles of the clauses that it shows.
 
-    `theme` becomes part of the vector's id. With `mode`, a rounding mode, it is one of several samples that share
-    their inputs: its id ends in the mode, and its flags are those that its quotients show. Elements that are
-    `independent` are told apart where the document leaves some of them open.
+    `theme` becomes part of the vector's id; `flags` name the defects that it finds. A sample with a rounding `mode`
+    shares its inputs with others: its id ends in the mode, and its flags follow from its quotients. If the elements are
+    `independent`, open ones are split off into a vector of their own.
     """
 
     theme: str
@@ -43,7 +43,7 @@ class Sample:
 
 
 def reals(kind: str, values: Iterable[Fraction | float | int], shape: tuple[int, ...] | None = None) -> Tensor:
-    """A real tensor (1-D unless a shape is given) of values rounded once; floats may be NaN, infinite or -0.0."""
+    """A real tensor, 1-D unless a shape is given. Values are rounded once; floats may be NaN, infinite or -0.0."""
     codes = [real_code(value, kind) for value in values]
     return Tensor(kind, (len(codes),) if shape is None else shape, codes)
 
@@ -62,7 +62,7 @@ def real_code(value: Fraction | float | int, kind: str) -> int:
 
 
 def bits(kind: str, codes: Iterable[int], shape: tuple[int, ...] | None = None) -> Tensor:
-    """A tensor of given codes."""
+    """A tensor of the given codes, 1-D unless a shape is given."""
     codes = list(codes)
     return Tensor(kind, (len(codes),) if shape is None else shape, codes)
 
@@ -76,7 +76,7 @@ def scalar(kind: str, value: Fraction | float | int) -> Tensor:
 
 
 def with_neighbouring_codes(kind: str, codes: Iterable[int], steps: Sequence[int] = (-1, 0, 1)) -> list[int]:
-    """Each bit pattern with its neighbours, without repeats, in order."""
+    """The bit patterns with their neighbours at the given steps, sorted, without repeats."""
     real = ELEMENT_TYPES[kind]
     assert isinstance(real, FloatType)
     return sorted({neighbour(code, real, step) for code in codes for step in steps})

@@ -68,7 +68,7 @@ class Pair:
 
     @property
     def span(self) -> int:
-        """How far the range reaches from the middle; of a float type the integers of use in axes."""
+        """How far the range reaches from its middle; 6 for a float type."""
         kind = INTEGER_TYPES.get(self.quantized)
         return 6 if kind is None else kind.highest - self.middle
 
@@ -129,7 +129,7 @@ INT32_SCALES = (Fraction(1), Fraction(2), Fraction(48), Fraction(1, 10), Fractio
 
 
 def whole(pair: Pair) -> Iterator[Sample]:
-    """Ties, range ends and what no integer is, for pairs of types that have no plain file."""
+    """Ties, range ends and special values, for pairs of types without a plain file."""
     role = "int32" if pair.real == "int32" else "two-bits"
     flag = ("TwoBits",) if pair.quantized.endswith("int2") else ()
     for scale in INT32_SCALES if pair.real == "int32" else SCALES:

@@ -1,4 +1,4 @@
-"""Shapes of scales for the ONNX pair of operators: per tensor, per axis and in blocks."""
+"""Layouts of scales for the two ONNX operators: per tensor, per axis and in blocks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Shape = tuple[int, ...]
 
 @dataclass(frozen=True)
 class ScaleLayout:
-    """An input's shape with the scale's and the attributes that say how it is laid over the input."""
+    """The shapes of an input and its scale, and the attributes that say how the scale applies to the input."""
 
     name: str
     shape: Shape
@@ -56,7 +56,7 @@ def per_tensor(shape: Shape) -> ScaleLayout:
 
 
 def one_element(shape: Shape) -> ScaleLayout:
-    """A 1-D input without an axis, its scale of shape [1]: per tensor, see the contested page."""
+    """A 1-D input without an axis and a scale of shape [1]: per tensor; see the page of contested questions."""
     return ScaleLayout(f"tensor-{shape[0]}-scale-1", shape, (1,), {}, (), ("per-tensor", "axis", "shape"))
 
 

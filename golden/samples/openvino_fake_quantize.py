@@ -113,7 +113,7 @@ def samples(real: str, _output: str) -> Iterator[Sample]:
 def sample(
     theme: str, real: str, levels: int, limits: Sequence[Value], x: Tensor, flags: Sequence[str], roles: Sequence[str]
 ) -> Sample:
-    """One with scalar limits."""
+    """A sample with scalar limits."""
     tensors = (x, *(scalar(real, limit) for limit in limits))
     return Sample(theme, {"real": real, "attributes": {"levels": levels}}, tensors, tuple(flags), tuple(roles))
 
@@ -126,7 +126,7 @@ def values_of(real: str, limits: Sequence[Value]) -> list[Fraction]:
 
 
 def points(real: str, levels: int, limits: Sequence[Value], at: Sequence[Fraction], steps: Sequence[int]) -> list[int]:
-    """Bits of x whose argument of round is nearest to each of `at`, with neighbours."""
+    """Bits of the x for which the argument of round is nearest to each of `at`, and their neighbours at `steps`."""
     kind = FLOAT_TYPES[real]
     low, high, *_ = values_of(real, limits)
     centres = [encode(low + (high - low) * q / (levels - 1), kind) for q in at]
@@ -134,7 +134,7 @@ def points(real: str, levels: int, limits: Sequence[Value], at: Sequence[Fractio
 
 
 def some(levels: int, most: int) -> list[int]:
-    """Levels from 0 on, at most so many, spread evenly and with both ends."""
+    """At most `most` levels, evenly spread, with both ends."""
     if levels <= most:
         return list(range(levels))
     return sorted({round(Fraction(i * (levels - 1), most - 1)) for i in range(most)})
@@ -272,7 +272,7 @@ def finite(code: int, kind: FloatType) -> bool:
 
 
 def many_levels(real: str) -> Iterator[Sample]:
-    """Level counts around and beyond what the type tells apart."""
+    """Level counts around and beyond the type's precision."""
     for levels in MANY:
         for limits in ((0, 1, 0, 1), (Fraction(-3, 10), Fraction(11, 10), Fraction(-2, 3), Fraction(7, 3))):
             at = [Fraction(k) + d for k in some(levels, 7) for d in (Fraction(0), Fraction(2, 5), Fraction(3, 5))]
@@ -282,7 +282,7 @@ def many_levels(real: str) -> Iterator[Sample]:
 
 
 def near_zero(real: str) -> Iterator[Sample]:
-    """Levels whose sum with output_low is zero or nearly so: what order and fused steps do shows at once."""
+    """Levels whose sum with output_low is nearly zero, which reveals the order of steps and fused ones."""
     for levels, output in (
         (3, (-1, 1)),
         (255, (-1, 1)),
@@ -358,7 +358,7 @@ def lanes(real: str) -> Iterator[Sample]:
 
 
 def separating(real: str) -> Iterator[Sample]:
-    """Inputs on which two of the plainest arithmetics differ, by limits."""
+    """Inputs on which two of the plainest semantics differ, by limits."""
     roles = ("quotient", "position", "nearest", "fraction", "product", "sum")
     for levels in SEPARATED:
         for number, limits, x in witnesses_of("openvino.FakeQuantize", f"{real}-{levels}"):

@@ -126,9 +126,9 @@ def defaults(kind: IntegerType, real: str) -> Iterator[Sample]:
 
 
 def one_sided(kind: IntegerType) -> Iterator[Sample]:
-    """SCALED on ranges wholly above and below zero: a side with the other sign has no part in the factor."""
+    """SCALED on ranges wholly above or below zero: a side with the other sign must not enter the factor."""
     x = integers(kind.name, [*integers_of_all_sizes(kind)[::2], kind.lowest, kind.highest])
-    # Where the ends are compared by their size, the nearer to zero would decide.
+    # If only magnitudes were compared, the end nearer to zero would decide.
     near = {8: Fraction(-995, 100), 16: Fraction(-99999, 10000), 32: Fraction(-10)}[kind.bits]
     for label, low, high in (
         ("above", Fraction(200), Fraction(400)),
@@ -144,7 +144,7 @@ def one_sided(kind: IntegerType) -> Iterator[Sample]:
 
 
 def narrow(kind: IntegerType) -> Iterator[Sample]:
-    """narrow_range, with either side the larger; the sides nearly even; and modes in which it has no part."""
+    """narrow_range with either side larger, with nearly equal sides, and in modes that ignore it."""
     x = integers(kind.name, integers_of_all_sizes(kind))
     high = Fraction(kind.highest)
     for label, low, top in (

@@ -121,7 +121,7 @@ def widths() -> Iterator[Sample]:
 
 
 def ties() -> Iterator[Sample]:
-    """min / scale half-way between integers: only elements that do not depend on the rule are specified."""
+    """min / scale is a tie, so that only elements that do not depend on the tie rule are specified."""
     for name, low, high, narrow in (
         ("half", "-0.125", "63.625", False),
         ("half-narrow", "-0.125", "63.375", True),
@@ -132,7 +132,7 @@ def ties() -> Iterator[Sample]:
 
 
 def extremes() -> Iterator[Sample]:
-    """Ranges that are tiny, huge, empty, reversed or no numbers, and such inputs."""
+    """Ranges that are tiny, huge, empty, reversed, NaN or infinite, and such inputs."""
     tiny = (-1000 * SMALLEST, 4000 * SMALLEST)
     small = (-Fraction(1, 1 << 126), Fraction(3, 1 << 126))
     for name, (low, high), flags, role in (
@@ -170,7 +170,7 @@ def every_shape() -> Iterator[Sample]:
 
 
 def scattered_values(shape: tuple[int, ...], low: Fraction, high: Fraction) -> Tensor:
-    """Values from low to high, in no order."""
+    """Values between low and high, in scattered order."""
     count = math.prod(shape)
     values = [low + (high - low) * ((7 * i + 3) % 101) / 101 for i in range(count)]
     return bits(REAL, [real_code(value, REAL) for value in values], shape)

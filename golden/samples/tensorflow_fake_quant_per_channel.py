@@ -1,4 +1,4 @@
-"""Golden vectors of tensorflow.FakeQuantWithMinMaxVarsPerChannel: a range and telling values in each column."""
+"""Golden vectors of tensorflow.FakeQuantWithMinMaxVarsPerChannel: a range and its grid inputs in each column."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def ends(ranges: Sequence[Range]) -> tuple[Tensor, Tensor]:
 
 
 def columns(name: str, ranges: Sequence[Range], width: int, narrow: bool) -> Sample:
-    """One range a column; the rows hold each column's telling values."""
+    """One range per column; the rows hold each column's grid inputs."""
     values = [grid_inputs(low, high, width, narrow).codes for _, low, high, *_ in ranges]
     rows = min(24, min(map(len, values)))
     picked = [[column[i * len(column) // rows] for column in values] for i in range(rows)]
@@ -80,7 +80,7 @@ def in_shape(shape: tuple[int, ...]) -> Sample:
 
 
 def degenerate() -> Iterator[Sample]:
-    """Columns without a range, and special values, beside plain ones that must not suffer from them."""
+    """Columns with degenerate ranges and special values beside ordinary ones, which they must not affect."""
     third = Fraction(1, 3)
     limits: list[tuple[Fraction | float, Fraction | float]] = [
         (Fraction(0), Fraction(0)),

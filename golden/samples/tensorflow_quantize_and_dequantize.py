@@ -47,7 +47,7 @@ def samples(real: str, output_type: str) -> Iterator[Sample]:
 
 
 def one_sided(kind: FloatType) -> Iterator[Sample]:
-    """Ranges that do not hold 0: unsigned with a positive input_min, signed ones whose ends are nearly of one size."""
+    """Ranges without 0: unsigned with a positive input_min, and signed with ends of nearly the same size."""
     unsigned = setting(False, 8, "HALF_TO_EVEN", False)
     node = {"real": kind.name, "attributes": unsigned | {"range_given": True}}
     x = reals(kind.name, [Fraction(k, 20) for k in (-5, 0, 1, 5, 7, 8, 9, 20, 24)])
@@ -165,7 +165,7 @@ def tie_grids(kind: FloatType) -> Iterator[Sample]:
 
 
 def measured(kind: FloatType) -> Iterator[Sample]:
-    """The range from the input; what input_min and input_max say must not matter."""
+    """Ranges measured from the input, where input_min and input_max must be ignored."""
     for limits in (*RANGES, *SIGNED_ONLY):
         name, low, high, flags, roles = limits
         for attributes in (setting(True, 8, "HALF_TO_EVEN", False), setting(True, 4, "HALF_UP", True)):
@@ -211,7 +211,7 @@ def plain_shapes(kind: FloatType, shape: tuple[int, ...]) -> Iterator[Sample]:
 
 
 def extremes(kind: FloatType) -> Iterator[Sample]:
-    """Ranges that bound nothing, are reversed, tiny, huge or no numbers; and such inputs."""
+    """Ranges that are empty, reversed, tiny, huge, NaN or infinite; and such inputs."""
     largest = Fraction(decode(kind.largest_bits, kind))
     smallest = Fraction(1, 1 << (kind.precision - 1 - kind.emin))
     plain: list[Fraction | float] = [Fraction(v, 2) for v in range(-4, 5)]

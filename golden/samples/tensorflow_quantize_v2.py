@@ -32,7 +32,7 @@ RANGES: tuple[tuple[str, Fraction, Fraction], ...] = (
     ("tens", Fraction(-10), Fraction(9)),
     ("wide", Fraction(-(10**30)), Fraction(7 * 10**29)),
 )
-# A tie of min_range * range_scale: rounding it apart from the input's shows.
+# min_range * range_scale is a tie, which shows whether it is rounded separately from the input's product.
 HALVES = (("halves", Fraction(-5, 2)), ("odd-halves", Fraction(-7, 2)))
 SHAPES: tuple[tuple[tuple[int, ...], int], ...] = (
     ((3, 5), 0),
@@ -98,7 +98,7 @@ def factor(kind: IntegerType, low: Fraction, high: Fraction, narrowed: bool = Fa
 
 
 def span(kind: IntegerType, mode: str, low: Fraction, high: Fraction) -> tuple[int, int]:
-    """The ends of `place`'s q."""
+    """The least and the greatest q of `input_at`."""
     if mode == "MIN_COMBINED":
         return 0, steps_of(kind)
     if mode == "MIN_FIRST":
@@ -177,7 +177,7 @@ def ties(kind: IntegerType, mode: str, rounding: str, name: str) -> Iterator[Sam
 
 
 def special(kind: IntegerType, mode: str, rounding: str, name: str) -> Iterator[Sample]:
-    """What the document leaves open, each beside what it says."""
+    """Inputs that the document leaves open, each beside specified ones."""
     node = node_of(kind, mode, rounding)
     x = reals("float32", [Fraction(0), Fraction(1), Fraction(-1), Fraction(5, 2), math.inf, -math.inf, math.nan, -0.0])
     yield Sample(f"{name}-nonfinite-input", node, (x, *range_tensors(Fraction(-2), Fraction(3))), (), ("special",))
@@ -265,7 +265,7 @@ def defaults(kind: IntegerType) -> Iterator[Sample]:
 
 
 def scaled_only(kind: IntegerType) -> Iterator[Sample]:
-    """Which side counts: the nearer, either alone, none; on ranges where the sides nearly agree, and without zero."""
+    """Ranges that show which side decides the factor: the nearer, either alone, none, nearly equal, or without zero."""
     for rounding in TIE_ROLES:
         node = node_of(kind, "SCALED", rounding)
         chosen = scaled_ranges(kind)
@@ -278,10 +278,10 @@ def scaled_only(kind: IntegerType) -> Iterator[Sample]:
 
 
 def below_zero(kind: IntegerType) -> Iterator[Sample]:
-    """Ranges on one side of zero whose nearer end would decide, were the signs of the ends not looked at."""
+    """Ranges on one side of zero, whose nearer end would decide if signs were ignored."""
     if not kind.signed:
         return
-    # -10 alone decides: nearer than it to zero by less than T's highest value is to its lowest
+    # only -10 decides; the ratio of the ends is nearer to 1 than that of T's highest to its lowest value
     near = {8: Fraction(-995, 100), 16: Fraction(-99999, 10000), 32: Fraction(-10)}[kind.bits]
     for rounding in TIE_ROLES:
         node = node_of(kind, "SCALED", rounding)
@@ -344,7 +344,7 @@ def neighbour_value(value: Fraction, steps: int) -> Fraction:
 
 
 def narrow(kind: IntegerType) -> Iterator[Sample]:
-    """narrow_range where it counts, and where it does not."""
+    """narrow_range in SCALED mode, and in modes that ignore it."""
     high = Fraction(kind.highest)
     for mode, rounding in SETTINGS:
         node = node_of(kind, mode, rounding, narrow_range=True)
@@ -370,7 +370,7 @@ def narrow(kind: IntegerType) -> Iterator[Sample]:
 
 
 def witness_attributes(quantized: str) -> dict[str, dict[str, Any]]:
-    """The attributes of the nodes for which witnesses are kept, by the names that these have."""
+    """The attributes of the nodes that have witnesses, by the witnesses' names."""
     return {
         f"{quantized}-{mode}-{rounding}": {"mode": mode, "round_mode": rounding}
         for mode, rounding in SETTINGS
@@ -379,7 +379,7 @@ def witness_attributes(quantized: str) -> dict[str, dict[str, Any]]:
 
 
 def separating(quantized: str) -> Iterator[Sample]:
-    """Inputs on which two of the plainest arithmetics differ, by range."""
+    """Inputs on which two of the plainest semantics differ, by range."""
     for kind, attributes in witness_attributes(quantized).items():
         roles = (*MODE_ROLES[attributes["mode"]], TIE_ROLES[attributes["round_mode"]])
         for number, ends, x in witnesses_of("tensorflow.QuantizeV2", kind):

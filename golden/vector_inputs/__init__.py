@@ -1,1 +1,1 @@
-"""Inputs that golden vectors are made of: by theme, by search, by witness."""
+"""Inputs of golden vectors: made by theme, found by search, or kept as witnesses."""

@@ -1,7 +1,7 @@
-"""Themes found by search: inputs on which a usual short cut gives neither the exact nor the working-precision result.
+"""Inputs found by search: on them a common short cut gives neither the exact nor the working-precision result.
 
-Each short cut is written down in rational arithmetic beside the oracle; a pool of inputs around ties and integers is
-searched for those that tell it apart, scale by scale.
+Each short cut is computed in rational arithmetic. For one scale after another, a pool of inputs around ties and
+integers is searched for those on which the short cut is wrong.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from tiebreak.golden.vector_inputs.by_theme import (
 
 ShortCut = Callable[[Fraction, Fraction, FloatType], Real]
 SCALES = tuple(Fraction(n, d) for n, d in ((1, 10), (1, 3), (7, 1000), (123, 10), (3, 1), (7, 11), (41, 1), (49, 1)))
-ODD_SCALES = tuple(Fraction(n) for n in range(3, 128, 2))  # multiples of these are exact, reciprocals never are
+ODD_SCALES = tuple(Fraction(n) for n in range(3, 128, 2))  # their multiples are exact, their reciprocals never
 MOST, ENOUGH = 24, 4
 divide = lru_cache(maxsize=1 << 16)(quotient)
 
@@ -38,7 +38,7 @@ def rounded_to(value: Fraction, real: FloatType) -> Real:
 
 
 def reciprocal_in(type_name: str | None) -> ShortCut:
-    """x * fl(1 / scale), each step rounded in the named type (None: the inputs' own)."""
+    """The short cut x * fl(1 / scale), with each step rounded to the named type; None means the inputs' type."""
 
     def product(x: Fraction, scale: Fraction, real: FloatType) -> Real:
         kind = FLOAT_TYPES[type_name] if type_name else real
@@ -49,7 +49,7 @@ def reciprocal_in(type_name: str | None) -> ShortCut:
 
 
 def float32_quotient(x: Fraction, scale: Fraction, real: FloatType) -> Real:
-    """Both operands and the quotient through float32."""
+    """The short cut that rounds both operands and the quotient to float32."""
     single = FLOAT_TYPES["float32"]
     a, b = rounded_to(x, single), rounded_to(scale, single)
     return rounded_to(a / b, single) if isinstance(a, Fraction) and isinstance(b, Fraction) and b else float("inf")
@@ -79,7 +79,7 @@ def truths(bits: int, scale: int, zero_point: int, s: Setting) -> tuple[tuple[in
 
 
 def is_trapped(bits: int, pool: OperandCodes, s: Setting, cut: ShortCut) -> bool:
-    """Whether the short cut's result for this input is neither truth, both being in range."""
+    """Whether the short cut's result equals neither truth, and both truths are in range."""
     scale, zero_point = pool.scale[0], pool.zero_point[0]
     exact, working = truths(bits, scale, zero_point, s)
     q = short_cut_quotient(cut, bits, scale, s.real)
@@ -93,13 +93,13 @@ def short_cut_quotient(cut: ShortCut, bits: int, scale: int, real: FloatType) ->
 
 
 def is_sensitive(bits: int, pool: OperandCodes, s: Setting) -> bool:
-    """Whether the exact and the working-precision results differ, both being in range."""
+    """Whether the exact and the working-precision result differ, and both are in range."""
     exact, working = truths(bits, pool.scale[0], pool.zero_point[0], s)
     return exact != working and exact[1] == working[1] == IN_RANGE
 
 
 def best_scale_sample(name: str, s: Setting, select: Callable[[int, OperandCodes], bool]) -> Iterator[Sample]:
-    """The scale whose pool has the most selected inputs, if any has one; the odd integers only for want of others."""
+    """A sample of the scale whose pool has most selected inputs, if any. Odd integer scales are tried last."""
     theme, found = "", OperandCodes([], [], [])
     for scale in (*SCALES, *ODD_SCALES):
         if len(found.x) >= (MOST if scale in SCALES else ENOUGH):
@@ -114,7 +114,7 @@ def best_scale_sample(name: str, s: Setting, select: Callable[[int, OperandCodes
 
 
 def exact_pool(s: Setting, scale: Fraction) -> OperandCodes:
-    """Inputs whose quotients are small integers and ties exactly."""
+    """Inputs whose quotients are exactly small integers and ties."""
     zero_point = s.zero_points[0]
     quotients = [
         k + d for k in tie_floors(s, zero_point) if abs(k) < 60 for d in (Fraction(0), HALF) if s.holds((k + d) * scale)
@@ -136,11 +136,11 @@ def precision(s: Setting) -> Iterator[Sample]:
 
 
 def double_quotients(s: Setting) -> Iterator[Sample]:
-    """float32 operands whose quotient is so near a 30-bit tie or integer that a double division rounds onto it.
+    """float32 operands whose quotient is so near a 30-bit tie or integer that a division in double rounds onto it.
 
-    For an odd 24-bit scale d, let m = ±1/d modulo 2^31: then (m*d ∓ 1) / 2^31 is an integer of at most 24 bits and
-    x = that * 2^30 gives x/d = m/2 ∓ 1/(2d). Halving m's power gives the same next to an integer. Divisors of both
-    residues modulo 4 make the even neighbour of the tie now the right one, now the wrong one.
+    For an odd 24-bit scale d, let m = ±1/d modulo 2^31. Then k = (m*d ∓ 1) / 2^31 is an integer of at most 24 bits, and
+    x = k * 2^30 gives x/d = m/2 ∓ 1/(2d), next to a tie. x = k * 2^31 gives a quotient next to an integer. Divisors of
+    both residues modulo 4 make the even neighbour of the tie sometimes right and sometimes wrong.
     """
     if s.real.name != "float32" or s.quantized.bits != 32:
         return
@@ -162,7 +162,7 @@ def double_quotients(s: Setting) -> Iterator[Sample]:
 
 
 def underflow(s: Setting) -> Iterator[Sample]:
-    """Quotients that are zero in the input's type but not in truth."""
+    """Quotients that underflow to zero in the input's type."""
     huge = s.bits(Fraction(2) ** (s.real.emax - 1))
     x = [bits | sign for bits in (1, 2, 3) for sign in (0, 1 << (s.real.bits - 1))]
     flags = ("Tiny", "PrecisionSensitive", "Subnormal")

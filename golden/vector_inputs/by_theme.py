@@ -1,7 +1,7 @@
-"""The themes of the golden vectors: inputs made on purpose, each to show one kind of mistake.
+"""The themes of the golden vectors: each makes inputs that reveal one kind of mistake.
 
-A theme is a function from a setting (types, mode) to samples: inputs as bits, still without results. Values are
-chosen as exact rational quotients and turned into input bits by one rounding, so each theme serves every type.
+A theme is a function from a setting (types and mode) to samples: inputs as bits, without results. Quotients are chosen
+as exact rationals, and one rounding turns them into input bits. So each theme serves every type.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Setting:
 
     @property
     def unit_scale(self) -> Fraction:
-        """1, or the power of two that brings the whole output range within the input type's."""
+        """1, or the power of two that brings the whole output range into the input type's range."""
         return Fraction(1, 1 << max(0, self.quantized.bits + 2 - self.real.emax))
 
     def bits(self, value: Fraction) -> int:
@@ -58,9 +58,9 @@ class Setting:
         attributes: dict[str, Any] | None = None,
         form: int = 0,
     ) -> Sample:
-        """A vector-to-be from the codes of its inputs; scale and zero point (None: left off) vary along `axes`.
+        """A sample from the codes of its inputs. Scale and zero point (None leaves it off) vary along `axes`.
 
-        Without a shape it is 1-D, and its elements are independent of each other.
+        Without a shape the sample is 1-D, and its elements are independent of each other.
         """
         whole = (len(x),) if shape is None else shape
         projected = tuple(whole[axis] for axis in axes)
@@ -75,7 +75,7 @@ Theme = Callable[[Setting], Iterator[Sample]]
 
 
 class OperandCodes(NamedTuple):
-    """Codes of inputs, and of the one scale and zero point that they are made for."""
+    """Codes of inputs, and of the one scale and zero point for which they were made."""
 
     x: list[int]
     scale: list[int]
@@ -83,7 +83,7 @@ class OperandCodes(NamedTuple):
 
 
 def operands_of_quotients(s: Setting, quotients: Iterable[Fraction], scale: Fraction, zero_point: int) -> OperandCodes:
-    """Inputs that are the given quotients times `scale` (itself rounded first), each rounded once."""
+    """Inputs with the given quotients: each quotient times the rounded `scale`, rounded once."""
     scale_bits = s.bits(scale)
     exact_scale = Fraction(decode(scale_bits, s.real))
     x = [bits for q in quotients if (bits := s.bits(q * exact_scale)) & ~sign_of(s.real) < s.real.infinity_bits]
@@ -106,7 +106,7 @@ def with_neighbours(x: Sequence[int], real: FloatType, steps: Sequence[int]) -> 
 
 
 def tie_floors(s: Setting, zero_point: int) -> list[int]:
-    """Every k such that k and k+1, plus the zero point, are in range; for wide types the telling ones."""
+    """Every k such that k and k+1, plus the zero point, are in range; for wide types only a selection."""
     lowest, highest = s.quantized.lowest - zero_point, s.quantized.highest - zero_point - 1
     if s.quantized.bits <= 8:
         return list(range(lowest, highest + 1))
@@ -133,7 +133,7 @@ def small_floors(s: Setting, zero_point: int) -> list[int]:
 
 
 def scaled_ties(s: Setting) -> Iterator[Sample]:
-    """Ties and their neighbours with scales that are no powers of two yet have few bits, so that ties stay exact."""
+    """Ties and their neighbours, with scales of few bits that are no powers of two, so that ties are exact."""
     zero_point = s.zero_points[0]
     for scale in FEW_BIT_SCALES:
         halves = [k + HALF for k in small_floors(s, zero_point) if s.holds((k + HALF) * scale)]
@@ -148,7 +148,7 @@ def scale_name(scale: Fraction) -> str:
 
 
 def rounded_pool(s: Setting, scale: Fraction) -> OperandCodes:
-    """Inputs around every small tie and integer multiple of a scale that the type can only hold rounded."""
+    """Inputs around every small tie and integer, for a scale that the type can't hold exactly."""
     zero_point = s.zero_points[0]
     around = [k + d for k in tie_floors(s, zero_point) for d in (HALF, Fraction(1)) if abs(k) < 1 << 12]
     on = operands_of_quotients(s, around, scale, zero_point)
@@ -248,7 +248,7 @@ def wide_sums(s: Setting) -> Iterator[Sample]:
 
 
 def wide_quotients(s: Setting) -> Iterator[Sample]:
-    """Integers and halves of more than 24 bits, and the last ones in a 32-bit range."""
+    """Integers and halves of more than 24 bits, and those at the ends of a 32-bit range."""
     ends = [s.quantized.highest, s.quantized.lowest]
     values = [sign * ((1 << n) + 1 + d) for n in range(24, 32) for sign in (1, -1) for d in (0, HALF, Fraction(1, 4))]
     values += [end + sign * d * HALF for end, sign in zip(ends, (-1, 1), strict=True) for d in range(0, 8)]
@@ -266,7 +266,7 @@ def negative_scales(s: Setting) -> Iterator[Sample]:
 
 
 def tiny(s: Setting) -> Iterator[Sample]:
-    """Quotients so small that adding anything to them loses them; directed modes still see their sign."""
+    """Quotients so small that adding anything loses them; directed modes must still see their sign."""
     smallest, normal = 1, 1 << (s.real.precision - 1)
     some = [smallest, normal, s.bits(Fraction(2) ** (s.real.emin // 2)), s.bits(Fraction(1, 1024))]
     x = [bits | sign for bits in some for sign in (0, sign_of(s.real))]
@@ -306,7 +306,7 @@ def overflow(s: Setting) -> Iterator[Sample]:
 
 
 def specials(s: Setting) -> Iterator[Sample]:
-    """NaN, infinities, zero scales and the negative zero, next to ordinary values."""
+    """NaN, infinities, zero scales and negative zero, next to ordinary values."""
     one, infinity, sign = s.bits(Fraction(1)), s.real.infinity_bits, sign_of(s.real)
     nan, zero_point = infinity | 1 << (s.real.precision - 2), s.zero_points[1]
     ordinary = [one, one | sign, s.bits(Fraction(5, 2))]
@@ -323,7 +323,7 @@ def specials(s: Setting) -> Iterator[Sample]:
 
 
 def lanes(s: Setting) -> Iterator[Sample]:
-    """511 elements: seven ties of both signs in turn, so each one visits every lane of every power-of-two width."""
+    """511 elements: a cycle of seven ties, so that each tie visits every lane of every power-of-two width."""
     cycle = [s.bits(Fraction(n, 2)) for n in (-5, -3, -1, 1, 3, 5, 7)]
     x = [cycle[i % 7] for i in range(511)]
     yield s.sample("lanes", x, [s.bits(Fraction(1))], [s.zero_points[0]], ("Lane", "Tie"), ("shape",))
@@ -332,7 +332,7 @@ def lanes(s: Setting) -> Iterator[Sample]:
 
 
 def scalars(s: Setting) -> Iterator[Sample]:
-    """Inputs of rank 0, each a case of its own."""
+    """Inputs of rank 0, one per case."""
     for number, numerator in enumerate((10, -10, 14, -7)):
         x, one = s.bits(Fraction(numerator, 4)), s.bits(Fraction(1))
         yield s.sample(f"scalar-{number}", [x], [one], [s.zero_points[1]], ("Scalar", "Tie"), ("shape",), ())

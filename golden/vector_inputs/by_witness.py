@@ -1,7 +1,7 @@
-"""The theme whose inputs tell two arithmetics apart: the witnesses of `tiebreak audit --matrix`, kept as bits.
+"""The theme whose inputs separate two semantics: the witnesses of `tiebreak audit --matrix`, stored as bits.
 
-witnesses.json is written by tests/make_witnesses.py; what the inputs must give is the oracle's, as everywhere.
-An audit asks them first.
+tests/make_witnesses.py writes witnesses.json. The results come from the oracle, as for every vector. An audit tries
+these inputs first.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ WITNESSES = Path(__file__).parent / "witnesses.json"
 
 @cache
 def witnesses() -> dict[str, dict[str, Any]]:
-    """By operator and kind of node: rows of the codes of the inputs after the first, and a list of codes of x."""
+    """By operator and kind of node: rows of the codes of the inputs after the first, then a list of codes of x."""
     found: dict[str, dict[str, Any]] = json.loads(WITNESSES.read_text(encoding="utf-8"))
     return found
 
 
 def witnesses_of(operator: str, kind: str) -> Iterator[tuple[int, list[int], list[int]]]:
-    """A number, codes of the inputs after the first, and codes of those x on which two of the plainest differ."""
+    """A number, codes of the inputs after the first, and codes of x on which two of the plainest semantics differ."""
     for number, (*others, x) in enumerate(witnesses().get(operator, {}).get(kind, [])):
         yield number, others, x
 

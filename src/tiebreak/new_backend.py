@@ -1,4 +1,4 @@
-"""`tiebreak new-backend NAME`: a commented file to start a backend from, for each way in which one can be had."""
+"""`tiebreak new-backend NAME`: writes a commented starting file for each way to provide a backend."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from tiebreak.golden.errors import InvalidInput
 
-# Of each way: the files to write, and from which template. "my_backend" and its like stand for the name.
+# For each way: the files to write and their templates. "my_backend" and its variants stand for the name.
 WAYS: Mapping[str, Mapping[str, str]] = {
     "python": {"my_backend.py": "python.py.txt"},
     "program": {"my_backend_program.py": "program.py.txt", "tiebreak_program.py": ""},
@@ -24,7 +24,7 @@ LONGEST_NAME = 60
 
 
 def new_backend(name: str, way: str, folder: Path) -> list[Path]:
-    """Write the files of one way ("python", "program", "c", "offline") into a folder; their paths, the main one first.
+    """Write the files of one way ("python", "program", "c", "offline") into a folder; their paths, main file first.
 
     Raises InvalidInput for a name that makes no file and class name, an unknown way, or a file that exists already.
     """
@@ -46,7 +46,7 @@ def new_backend(name: str, way: str, folder: Path) -> list[Path]:
 
 
 def commands(name: str, way: str, folder: Path = Path()) -> list[str]:
-    """What to type to run the backend, as its file says at the top: from its folder, to which the first goes."""
+    """The commands that run the backend, from the top of its file. The first one changes to its folder, if needed."""
     text = file_text(next(iter(WAYS[way].values())), name)
     there = [] if is_here(folder) else [f"cd {shlex.quote(str(folder))}"]
     return there + re.findall(r"^ {4,5}((?:cc|python3|tiebreak) .*)$", text, re.MULTILINE)
@@ -70,7 +70,7 @@ def check_name(name: str) -> None:
 
 
 def with_name(text: str, name: str) -> str:
-    """A text with the name in the place of the template's: my-backend, my_backend or MyBackend, as each needs it."""
+    """A text with the name in place of my-backend, my_backend and MyBackend, each in its own spelling."""
     words = [word for word in re.split("[-_]+", name) if word]
     forms = {
         "my-backend": name,
@@ -81,18 +81,18 @@ def with_name(text: str, name: str) -> str:
 
 
 def file_text(template: str, name: str) -> str:
-    """A template's text with the name; "" is the helper for programs in Python, as it is."""
+    """A template's text with the name filled in; "" stands for the helper for programs in Python, unchanged."""
     if not template:
         return (files("tiebreak.adapters") / "program.py").read_text(encoding="utf-8")
     return with_name((files("tiebreak.templates") / template).read_text(encoding="utf-8"), name)
 
 
 def is_same_helper(path: Path, text: str) -> bool:
-    """Whether a second backend would only bring the helper that the first one brought."""
+    """Whether the file is the unchanged helper, which several backends may share."""
     return path.name == "tiebreak_program.py" and path.is_file() and path.read_bytes() == text.encode()
 
 
 def write_new(path: Path, text: str) -> None:
-    """Write a file that does not exist; even one that appeared meanwhile is not overwritten."""
+    """Write a new file; an existing one is never overwritten, even if it appeared meanwhile."""
     with path.open("x", encoding="utf-8", newline="\n") as stream:
         stream.write(text)

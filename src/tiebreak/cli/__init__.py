@@ -28,10 +28,10 @@ LONGEST_LINE, LONGEST_WORD = 2000, 400  # characters of an error
 
 
 class OneLineErrors(click.Group):
-    """Turns errors for the person who typed into one line on standard error and their exit code."""
+    """Reports each error as one line on standard error and ends with its exit code."""
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
-        if sys.stdout is not sys.__stdout__:  # a test's, or somebody's who calls us
+        if sys.stdout is not sys.__stdout__:  # called by a test or another program
             return super().main(*args, **kwargs)
         streams.open_all()
         output = streams.keep_output()
@@ -64,14 +64,14 @@ class OneLineErrors(click.Group):
         except Exception as error:
             if "TIEBREAK_DEBUG" in os.environ:
                 raise
-            if isinstance(error, OSError) and error.filename is not None:  # a place that the system refuses
+            if isinstance(error, OSError) and error.filename is not None:  # the system refuses access to a path
                 fail(f"{error.filename!s}: {error.strerror or error}", EXIT_USAGE)
             kind = type(error).__name__
             fail(f"internal error: {kind}: {error}; TIEBREAK_DEBUG=1 shows where; please report it", EXIT_FAILED)
 
 
 def check_here() -> None:
-    """InvalidInput if the current folder was removed, from which no path can be found."""
+    """Raise InvalidInput if the current folder was removed: then no relative path works."""
     try:
         Path.cwd()
     except OSError:

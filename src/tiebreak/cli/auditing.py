@@ -1,4 +1,4 @@
-"""`tiebreak audit`: which arithmetic a backend really does."""
+"""`tiebreak audit`: infers which arithmetic a backend performs."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""`tiebreak.run`, which is the command `tiebreak run` for Python programs.
+"""`tiebreak.run`: the command `tiebreak run` for Python programs.
 
-The keywords become the command's own words, so that both are checked alike and make the same records.
+The keywords become the command's words, so that both are checked in the same way and make the same records.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def run(
 
 
 def run_command(words: Sequence[str], folder: Path, *, show: bool) -> Tables:
-    """Run the command with these words, and read what it left in the folder."""
+    """Run the command with these words; the tables of the run that it leaves in the folder."""
     from tiebreak.reports.tables import load
 
     try:
@@ -87,7 +87,7 @@ def run_command(words: Sequence[str], folder: Path, *, show: bool) -> Tables:
 
 @contextmanager
 def folder_for(named: str | Path | None) -> Iterator[Path]:
-    """The folder that was named, or a temporary one, which stays only if an unfinished run is in it."""
+    """The named folder, or a temporary one, which is kept only if it holds an unfinished run."""
     from tiebreak.conformance.running.journal import has_outcomes
 
     if named is not None:
@@ -102,7 +102,7 @@ def folder_for(named: str | Path | None) -> Iterator[Path]:
 
 
 def option_words(option: str, value: Any) -> Iterable[str]:
-    """An option as words: none if it is left out or false; once for each value, or each name of a mapping."""
+    """An option as words: none if it is None or False, else once for each value or each item of a mapping."""
     if value is None or value is False:
         return
     if value is True:
@@ -116,7 +116,7 @@ def option_words(option: str, value: Any) -> Iterable[str]:
 
 
 def value_words(value: Any) -> str:
-    """A value as it is typed: text as it is, numbers in decimals, lists, tuples and arrays in brackets."""
+    """A value as it would be typed: text unchanged, numbers in decimal, lists, tuples and arrays in brackets."""
     value = value.tolist() if hasattr(value, "tolist") else value
     if isinstance(value, bool):
         return str(value).lower()

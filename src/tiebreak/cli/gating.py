@@ -1,4 +1,4 @@
-"""Commands that hold runs against one another: compare, history and gate."""
+"""Commands that compare runs: compare, history and gate."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def gate(
 
 
 def gate_findings(run_dir: Path, baseline: Path | None, waivers: Path | None, *, fresh: bool) -> dict[str, Any]:
-    """The gate's findings with the folders. InvalidInput for a baseline that is not there, unless it is to be made."""
+    """The gate's findings with the folders. InvalidInput for a missing baseline, unless this run creates it."""
     from datetime import UTC, datetime
 
     from tiebreak.adapters.registry import registered
@@ -130,7 +130,7 @@ def baseline_run(baseline: Path | None, *, fresh: bool) -> Run | None:
 
 
 def update_if_allowed(found: dict[str, Any], run_dir: Path, baseline: Path, *, accept: bool) -> dict[str, Any]:
-    """Update the baseline if that may be; what to say of it, and the exit code when the accepted is new no more."""
+    """Update the baseline if allowed. Returns the message, whether it was updated, and then the new exit code."""
     from tiebreak.conformance.gate.gate import STALE, may_update, update_baseline
 
     if not may_update(found, accept=accept):

@@ -1,4 +1,4 @@
-"""Kinds of words that a person may type. What no command could use is refused here, by the option's own name."""
+"""Types of command-line values. Values that no command can use are refused here, with the option's name."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import click
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.places import check_output, check_output_folder
 
-LONGEST_PATH = 4095  # bytes, of a whole path and of one name in it, as file systems have it
+LONGEST_PATH = 4095  # bytes, of a path; LONGEST_NAME is of one name in it: the limits of file systems
 LONGEST_NAME = 255
 LONGEST_WORDS = 1 << 17  # bytes of a value or a command; no system takes longer ones
 LONGEST_ID = 1000
@@ -53,7 +53,7 @@ class AnyPath(click.ParamType):  # type: ignore[type-arg] # of newer releases on
 
 
 class OutputFile(AnyPath):
-    """A path at which a file can be put: no run's record, no folder, no device."""
+    """A path for an output file: no run's record, no folder, no device."""
 
     def check(self, path: Path) -> None:
         if str(path) == "-":
@@ -62,14 +62,14 @@ class OutputFile(AnyPath):
 
 
 class OutputFolder(AnyPath):
-    """A folder in which files can be put, there already or to be made."""
+    """An output folder that exists or can be made."""
 
     def check(self, path: Path) -> None:
         check_output_folder(path)
 
 
 class Opset(click.ParamType):  # type: ignore[type-arg] # of newer releases only
-    """A version of ONNX's operator set in which one of the operators is."""
+    """A version of ONNX's operator set that has one of the operators."""
 
     name = "opset"
 
@@ -84,7 +84,7 @@ class Opset(click.ParamType):  # type: ignore[type-arg] # of newer releases only
 
 
 def text_problem(text: str, longest: int) -> str:
-    """Why no command can use a text; empty if one can."""
+    """Why no command can use a text; empty if it is fine."""
     if not text.strip():
         return "it is empty: name one, or leave it off"
     if "\0" in text:
@@ -97,7 +97,7 @@ def text_problem(text: str, longest: int) -> str:
 
 
 def path_problem(path: str) -> str:
-    """Why no file system can have the path; empty if one can."""
+    """Why no file system can hold the path; empty if it is fine."""
     name = max(path.split(os.sep), key=lambda name: len(name.encode()))
     size = len(name.encode())
     return f"{short(name)} has {size:,} bytes; a file's name has at most {LONGEST_NAME}" if size > LONGEST_NAME else ""

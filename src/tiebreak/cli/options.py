@@ -1,4 +1,4 @@
-"""Options that several commands have."""
+"""Options that several commands share."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def attributes_option(command: Command) -> Command:
 
 
 def once(ctx: click.Context, option: click.Parameter, values: tuple[str, ...]) -> str | None:
-    """The value of an option that stands for one, declared `multiple`: a second one would else replace the first."""
+    """The single value of an option declared `multiple`, so that a second value is an error instead of replacing it."""
     if len(values) > 1:
         raise click.UsageError(f"{option.opts[0]} takes one value, not {len(values)}: {', '.join(values)}", ctx)
     return values[0] if values else None
@@ -71,7 +71,7 @@ def node_types(command: Command) -> Command:
 
 
 def json_or_text(text: str) -> Any:
-    """An attribute's value as typed: JSON where it is JSON (1, [0, 2]), else the text itself."""
+    """An attribute's typed value: parsed if it is JSON (1, [0, 2]), else the text itself."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
@@ -125,19 +125,19 @@ def selection_options(command: Command) -> Command:
 
 
 def selection_keywords(chosen: dict[str, Any]) -> dict[str, Any]:
-    """The values of `selecting` as the keywords of a Selection."""
+    """The values of `selection_options` as the keywords of a Selection."""
     attributes = {name: json_or_text(text) for name, text in chosen["attributes"].items()}
     types = {name: chosen[name] or "" for name in ("input_type", "output_type")}
     return {**chosen, **types, "attributes": attributes, "opset": chosen["opset"] or 0}
 
 
 def run_folder(*names: str, **how: Any) -> Callable[[Command], Command]:
-    """An option that is a path; `type` says if something is written there."""
+    """An option that is a path, by default of something to read; `type` changes that."""
     return click.option(*names, **{"type": PATH, **how})
 
 
 def limit_options(seconds: float, least: float, of: str) -> Callable[[Command], Command]:
-    """The options --timeout, `seconds` unless given and at least `least`, of what it is the limit, and --memory."""
+    """The options --timeout, with this default and least value in seconds, and --memory. `of` names what is limited."""
     timeout = click.option(
         "--timeout",
         "time_limit",
@@ -161,14 +161,14 @@ def limit_options(seconds: float, least: float, of: str) -> Callable[[Command], 
 
 
 def check_number(context: click.Context, option: click.Parameter, value: float) -> float:
-    """FloatRange lets NaN through."""
+    """Refuses NaN, which FloatRange lets through."""
     if math.isnan(value):
         raise click.BadParameter("nan is no number of seconds", context, option)
     return value
 
 
 def check_apart(**files: Path | None) -> None:
-    """InvalidInput if two of the options, by their names, are the same file: one would replace the other."""
+    """Raise InvalidInput if two of the named options are the same file: one would replace the other."""
     given = {name: os.path.realpath(path) for name, path in files.items() if path is not None}
     for (one, file), (other, another) in itertools.combinations(given.items(), 2):
         if file == another:

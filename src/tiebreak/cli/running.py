@@ -84,7 +84,7 @@ def run(context: click.Context, /, as_json: bool, **chosen: Any) -> None:
 
 
 def start_run(context: click.Context, show: Shown, command: str = "") -> int:
-    """The run that the parsed options ask for; its exit code. `command` is what the records say started it."""
+    """Start or resume the run that the options ask for; returns its exit code. Records keep `command`."""
     from tiebreak.conformance.main_job import main_job, resume_job
 
     chosen = context.params
@@ -120,7 +120,7 @@ def folder_of(chosen: dict[str, Any]) -> Path:
 
 
 def refuse_beside(context: click.Context, chosen: str, others: Sequence[str]) -> None:
-    """InvalidInput for options that make no sense beside a chosen one, by the names that a person types."""
+    """Raise InvalidInput for options that make no sense beside a chosen one."""
     flags = {param.name: max(param.opts, key=len) for param in context.command.params}
     found = [flags[name] for name in others if name in typed_parameters(context)]
     if found:
@@ -128,7 +128,7 @@ def refuse_beside(context: click.Context, chosen: str, others: Sequence[str]) ->
 
 
 def refuse_others(context: click.Context) -> None:
-    """A resumed run is what it was: InvalidInput for any other choice beside --resume."""
+    """Raise InvalidInput for any choice beside --resume: a resumed run keeps its own options."""
     flags = {param.name: max(param.opts, key=len) for param in context.command.params}
     others = sorted(flags[name] for name in typed_parameters(context) - {"resume", "as_json", *SCHEDULING})
     if others:

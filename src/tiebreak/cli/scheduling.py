@@ -1,4 +1,4 @@
-"""The options for a Dask cluster, which `run` and `sweep` have."""
+"""The options of `run` and `sweep` for a Dask cluster."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def scheduling(command: Command) -> Command:
 
 
 def cluster_if(scheduler: str | None, workers: int | None) -> AbstractContextManager[Cluster | None]:
-    """The cluster that was asked for, if one was."""
+    """The requested Dask cluster; None if none was requested."""
     if scheduler is None:
         if workers:
             raise InvalidInput("--scheduler-workers goes with --scheduler local")

@@ -1,8 +1,8 @@
 """Standard input, output and error that are closed, full or broken.
 
-A command does its work and keeps its exit code wherever its output goes. A reader that closed a pipe (`| head`) had
-enough: nothing is said. A standard output that is full or closed lost what was told: one line on standard error says
-so, and 0 becomes exit code 3.
+A command finishes its work whatever happens to its output. If a reader closed the pipe (`| head`), nothing is reported
+and the exit code stays. If standard output is full or closed, output was lost: one line on standard error says so, and
+exit code 0 becomes 3.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from typing import Any
 
 
 def open_all() -> None:
-    """Put something where a standard stream is closed, so that no file of ours gets its number."""
-    for number, flags in ((0, os.O_RDONLY), (1, os.O_RDONLY), (2, os.O_WRONLY)):  # writing to 1 shall fail
+    """Open /dev/null for each closed standard stream, so that no other file gets its number."""
+    for number, flags in ((0, os.O_RDONLY), (1, os.O_RDONLY), (2, os.O_WRONLY)):  # writing to 1 must fail
         try:
             os.fstat(number)
         except OSError:
-            os.open(os.devnull, flags)  # gets the lowest number that is free
+            os.open(os.devnull, flags)  # takes the lowest free number
     if sys.stderr is None:
         sys.stderr = open(2, "w", encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115
 
 
 class KeptOutput(io.FileIO):
-    """Standard output whose first failure is kept for the end; what follows it is dropped."""
+    """Standard output that remembers its first failure and drops everything after it."""
 
     failure: OSError | None = None
 
@@ -41,7 +41,7 @@ class KeptOutput(io.FileIO):
 
 
 def keep_output() -> KeptOutput:
-    """Put a `Kept` below sys.stdout, in which no character is refused."""
+    """Put a KeptOutput below sys.stdout, with an encoding error handler that never fails."""
     raw = KeptOutput(1, "wb", closefd=False)
     encoding = sys.stdout.encoding if sys.stdout is not None else "utf-8"
     if sys.stdout is not None:
@@ -54,7 +54,7 @@ def keep_output() -> KeptOutput:
 
 
 def lost_output(raw: KeptOutput) -> str:
-    """Why output was lost that somebody waits for; empty if none was."""
+    """Why output was lost; empty if none was, or if the reader closed the pipe."""
     sys.stdout.flush()
     if raw.failure is None or raw.failure.errno == errno.EPIPE:
         return ""
@@ -64,6 +64,6 @@ def lost_output(raw: KeptOutput) -> str:
 
 
 def tell(message: str) -> None:
-    """A line on standard error, if that takes it."""
+    """Print a line on standard error, if possible."""
     with suppress(OSError, ValueError):
         print(message, file=sys.stderr, flush=True)

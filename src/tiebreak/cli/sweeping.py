@@ -1,4 +1,4 @@
-"""`tiebreak sweep`: every input there is."""
+"""`tiebreak sweep`: runs every possible input."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def sweep(
 
 @dataclass(frozen=True)
 class SweepOptions:
-    """How a person wants it done, whatever is swept."""
+    """Options that apply to every sweep."""
 
     how: SweepLimits
     resume: bool
@@ -152,7 +152,7 @@ class SweepOptions:
 
 
 def run_sweep(backend: str, space: Space, certificate: Path, asked: SweepOptions) -> dict[str, Any]:
-    """One sweep, here or on a cluster; what the certificate says."""
+    """Run one sweep, here or on a Dask cluster; returns the certificate's content."""
     from tiebreak.conformance.sweep.job import check_place, sweep_job
 
     check_place(certificate)  # before any cluster is reached
@@ -185,7 +185,7 @@ def run_plan(plan: Path, folder: Path, asked: SweepOptions, *, as_json: bool) ->
 
 
 def check_begun(certificates: Sequence[Path], asked: SweepOptions) -> None:
-    """InvalidInput if what was found out before would be lost, and nobody said so."""
+    """Raise InvalidInput if an earlier, interrupted sweep would be lost without --resume or --discard."""
     from tiebreak.conformance.sweep.log import check_discardable
 
     if asked.resume and asked.discard:
@@ -218,14 +218,14 @@ def run_check(certificate: Path, how: Any, backend: str, *, as_json: bool) -> in
 
 
 def refuse_other_parameters(context: click.Context, taken: Collection[str], problem: str) -> None:
-    """InvalidInput for any other parameter that was typed."""
+    """Raise InvalidInput with this text if any other parameter was typed."""
     if typed_parameters(context) - set(taken):
         raise InvalidInput(problem)
 
 
 @contextmanager
 def progress_bar(label: str) -> Iterator[Callable[[int, int], None]]:
-    """A bar with rate and time left on standard error; nothing where that is no terminal."""
+    """A progress bar with rate and time left on standard error, if that is a terminal."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
