@@ -25,7 +25,8 @@ from tiebreak.golden.nodes import Case, Node
 from tiebreak.golden.operators import OPERATORS
 from tiebreak.golden.operators.model import Attribute, Operator
 from tiebreak.golden.problems import problems_of
-from tiebreak.golden.vectorfile import VECTORS, dump, read_cases, read_document
+from tiebreak.golden.vector_layout import dump
+from tiebreak.golden.vectorfile import VECTORS, read_cases, read_document
 from tiebreak.reports.records import parse_case
 
 REQUIRED: dict[str, dict[str, Any]] = {
