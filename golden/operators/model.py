@@ -115,7 +115,8 @@ class Operator:
     names of its outputs.
     `signature` gives the element types of a node's inputs and outputs, from the types asked for and its attributes. It
     raises InvalidInput if the document allows no such node.
-    `problems` turns a node with inputs into one problem for each output. It raises InvalidInput for shapes that do not fit.
+    `problems` turns a node with inputs into one problem for each output. It raises InvalidInput for shapes that do not
+    fit.
     `saturates` says whether the document defines results beyond the output type's range.
     `modes_of` gives the rounding modes that the document allows for a node's attributes: one if it says which, several
     if it leaves that open, none if nothing is rounded to an integer.

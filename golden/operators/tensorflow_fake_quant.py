@@ -142,7 +142,7 @@ def modes_of(attributes: Mapping[str, Any]) -> tuple[str, ...]:
 def problems_over(
     shape_of_range: Callable[[Node, tuple[int, ...]], tuple[int, ...]],
 ) -> Callable[[Node, tuple[Array, ...]], tuple[Elementwise, ...]]:
-    """A function that gives the problems; `shape_of_range` gives the shape that min and max must have. They broadcast on the last axis."""
+    """The `problems` of an operator; min and max have the shape of `shape_of_range`, broadcast on the last axis."""
 
     def problems(node: Node, inputs: tuple[Array, ...]) -> tuple[Elementwise, ...]:
         x, low, high = inputs
