@@ -27,8 +27,8 @@ class Clause:
 
     `id` is the operator's prefix, a letter and a number: NGQ-R5. Operator.letters gives the letter's kind.
 
-    `when` (attribute values) and `situation` (a key of `conformance.cases.situations.situations_of`) say which cases can
-    show it, so that generated checks can be counted. Without them every case of the operator can.
+    `when` (attribute values) and `situation` (a name that conformance/cases/situations.py knows for the operator) say
+    which cases can show it, so that generated checks can be counted. Without them every case of the operator can.
     """
 
     id: str
