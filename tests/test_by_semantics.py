@@ -10,9 +10,9 @@ import numpy as np
 from test_wrong_backends import vectors
 from tiebreak.adapters.outcome import Outcome
 from tiebreak.conformance.audit.operators import arithmetic_of
-from tiebreak.conformance.audit.recorded_causes import Engine
+from tiebreak.conformance.audit.recorded_causes import CausesBySemantics
 from tiebreak.conformance.audit.sentences import cause_of
-from tiebreak.conformance.causes.settling import with_causes
+from tiebreak.conformance.causes.settling import settle_causes
 from tiebreak.conformance.judging.operands import Operands, operands, round_array
 from tiebreak.conformance.judging.truths import TruthCache
 from tiebreak.conformance.running.explaining import evidence_of
@@ -57,8 +57,8 @@ def named(backend: Callable[[Case, Operands], Array], operator: str = "ngraph.Qu
                 values = backend(case, operands(case, problem, problem.axes)).reshape(case.inputs[0].shape)
             record(records, case, Outcome("ok", (values.astype(np.int8),)), truths)
             cases[case.id] = case
-    engine = Engine(cases, records.outputs)
-    return Counter(row["cause"] for row in with_causes(evidence_of(records, cases, truths), rename=engine.rename))
+    engine = CausesBySemantics(cases, records.outputs)
+    return Counter(row["cause"] for row in settle_causes(evidence_of(records, cases, truths), rename=engine.rename))
 
 
 FAULTS = (

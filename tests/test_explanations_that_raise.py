@@ -214,7 +214,7 @@ def cases_of(found: RunRecords) -> set[str]:
 
 
 def test_one_kind_of_node_that_raises_leaves_the_others_their_causes(monkeypatch: pytest.MonkeyPatch) -> None:
-    plausible = settling.plausible
+    plausible = settling.plausible_candidates
 
     def of_most(evidence: settling.Evidence) -> Any:
         if any(row["output_type"] == "int8" for row in evidence.discrepancies):

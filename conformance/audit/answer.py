@@ -81,7 +81,7 @@ class AuditAnswer:
         }
 
     def operands(self, probe: Probe) -> dict[str, dict[str, str]]:
-        return operands(self.node, probe)
+        return operand_texts(self.node, probe)
 
     def text(self, code: int) -> str:
         return text_of(code, ELEMENT_TYPES[self.node.output_type])[1]
@@ -146,7 +146,7 @@ class AuditAnswer:
         }
 
 
-def operands(node: Node, probe: Probe) -> dict[str, dict[str, str]]:
+def operand_texts(node: Node, probe: Probe) -> dict[str, dict[str, str]]:
     """The one element of a probe and the other inputs: bits and decimal, by the document's names."""
     found = {}
     for kind, array in zip(node.inputs, (probe.x, *probe.others), strict=False):

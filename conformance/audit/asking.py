@@ -80,7 +80,7 @@ class PathDependence(NamedTuple):
 
 def path_dependence(ask: Any, probes: Sequence[Probe]) -> tuple[PathDependence | None, int]:
     """The first operand whose answer depends on its place, if there is one; how many elements were asked."""
-    every = [probe.only(np.array([place])) for probe in probes for place in spread(probe)]
+    every = [probe.only(np.array([place])) for probe in probes for place in spread_places(probe)]
     copies = [Probe(np.repeat(one.x, REPEATED), one.others) for one in every]
     asked = ask([*every, *copies])
     for one, alone, repeated in zip(every, asked[: len(every)], asked[len(every) :], strict=True):
@@ -102,7 +102,7 @@ def path_of_witnesses(ask: Any, witnesses: Iterable[Refutation]) -> tuple[PathDe
     return None, len(chosen) * (REPEATED + 1)
 
 
-def spread(probe: Probe) -> Array:
+def spread_places(probe: Probe) -> Array:
     """Places all over a probe, and those of numbers of all sizes."""
     every = np.linspace(0, probe.x.size - 1, LOOKED_AT).astype(int)
     return np.unique([every, np.argsort(probe.x.astype(np.float64))[every]])

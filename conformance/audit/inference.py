@@ -85,7 +85,7 @@ class Inference:
         for semantics, predicted in zip(self.alive, self.arithmetic.predict(probe, self.alive), strict=True):
             differ = (predicted != codes) & (predicted != ANYTHING) & (codes != ANYTHING)
             if differ.any():
-                where = plainest(probe, differ)
+                where = plainest_place(probe, differ)
                 self.refuted[semantics] = Refutation(probe.only(where), int(predicted[where[0]]), int(codes[where[0]]))
             else:
                 left.append(semantics)
@@ -98,7 +98,7 @@ class Inference:
             if len(self.alive) < 2 or fruitless >= FRUITLESS or time.monotonic() - begun > PATIENCE:
                 return
             probe = self.arithmetic.further_probe(random)
-            where = splitting(np.stack(list(self.arithmetic.predict(probe, self.alive[:MOST_AT_ONCE]))))
+            where = splitting_places(np.stack(list(self.arithmetic.predict(probe, self.alive[:MOST_AT_ONCE]))))
             self.searched += probe.x.size
             fruitless = 0 if where.size else fruitless + 1
             if where.size:
@@ -144,7 +144,9 @@ class Inference:
         variants = [one for one in variants if self.arithmetic.valid(one)]
         if "NEAREST" in best[place]:
             variants = [one for one in variants if "NEAREST" in one[place]]
-        return all(any_of(self.arithmetic.predict(probe, variants), codes).all() for probe, codes in self.answered)
+        return all(
+            any_predicts(self.arithmetic.predict(probe, variants), codes).all() for probe, codes in self.answered
+        )
 
     def wrong_elements(self, semantics: Semantics) -> list[tuple[Probe, int, int]]:
         """Elements that a semantics predicts otherwise: each as a probe of its own, what it predicts, what came."""
@@ -156,7 +158,7 @@ class Inference:
         return found
 
 
-def any_of(predictions: Iterable[Array], codes: Array) -> Array:
+def any_predicts(predictions: Iterable[Array], codes: Array) -> Array:
     """Where one of the predictions is what came."""
     found = np.zeros(codes.shape, bool)
     for predicted in predictions:
@@ -164,7 +166,7 @@ def any_of(predictions: Iterable[Array], codes: Array) -> Array:
     return found
 
 
-def plainest(probe: Probe, differ: Array) -> Array:
+def plainest_place(probe: Probe, differ: Array) -> Array:
     """The place of the element whose input has the fewest digits: the easiest to follow."""
     places = np.flatnonzero(differ)
     bits = probe.x[places].view(f"uint{8 * probe.x.dtype.itemsize}").astype(np.uint64)
@@ -172,7 +174,7 @@ def plainest(probe: Probe, differ: Array) -> Array:
     return places[[int(np.argmax(np.where(bits == 0, np.uint64(2**63), lowest)))]]
 
 
-def splitting(table: Array) -> Array:
+def splitting_places(table: Array) -> Array:
     """Of what semantics give, a row for each: at most PICKED elements on which they disagree, the best split first."""
     first = np.sort(table, axis=0)
     groups = 1 + np.count_nonzero(first[1:] != first[:-1], axis=0)

@@ -14,7 +14,7 @@ from tiebreak.conformance.audit.answer import BY_PATH, AuditAnswer
 from tiebreak.conformance.audit.asking import Asker, path_dependence, path_of_witnesses
 from tiebreak.conformance.audit.inference import Inference
 from tiebreak.conformance.audit.operators import arithmetic_of
-from tiebreak.conformance.audit.proof import settle
+from tiebreak.conformance.audit.proof import separate_remaining
 from tiebreak.conformance.audit.recorded import versus
 from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.nodes import Node
@@ -50,7 +50,7 @@ def audit_job(
         special_path, asked_too = path_dependence(ask, list(arithmetic.special_probes()))
         inference = Inference(arithmetic, ask, inputs_tried=asked + asked_too)
         inference.run()
-        equal = settle(inference, exhaustive=exhaustive)
+        equal = separate_remaining(inference, exhaustive=exhaustive)
         if path is None:
             path, asked = path_of_witnesses(ask, inference.refuted.values())
             inference.inputs_tried += asked

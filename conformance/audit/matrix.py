@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from tiebreak.conformance.audit.answer import operands
-from tiebreak.conformance.audit.inference import plainest
-from tiebreak.conformance.audit.proof import Comparison, in_all, settings_of
+from tiebreak.conformance.audit.answer import operand_texts
+from tiebreak.conformance.audit.inference import plainest_place
+from tiebreak.conformance.audit.proof import Comparison, proof_text, settings_of
 from tiebreak.conformance.judging.rows import text_of
 from tiebreak.conformance.semantics.model import ANYTHING, Arithmetic, Candidates, Probe, Semantics
 from tiebreak.golden.elements import ELEMENT_TYPES
@@ -59,10 +59,10 @@ def separations(arithmetic: Arithmetic) -> tuple[list[Semantics], list[Separatio
         tables.append(np.stack([found[one] for one in semantics]))
     pairs = combinations(range(len(semantics)), 2)
     compared = sum(probe.x.size for probe in probes)
-    return semantics, [separated(arithmetic, semantics, probes, tables, pair, compared) for pair in pairs], compared
+    return semantics, [separate_pair(arithmetic, semantics, probes, tables, pair, compared) for pair in pairs], compared
 
 
-def separated(
+def separate_pair(
     arithmetic: Arithmetic,
     semantics: Sequence[Semantics],
     probes: Sequence[Probe],
@@ -76,7 +76,7 @@ def separated(
         one, other = table[i], table[j]
         differ = (one != other) & (one != ANYTHING) & (other != ANYTHING)
         if differ.any():
-            (place,) = plainest(probe, differ)
+            (place,) = plainest_place(probe, differ)
             return Separation(i, j, probe.only(np.array([place])), (int(one[place]), int(other[place])), "")
     comparison, two, shown = Comparison(arithmetic), [semantics[i], semantics[j]], 0
     for setting in settings_of(probes):
@@ -86,11 +86,11 @@ def separated(
             one, other = (int(codes[0]) for codes in arithmetic.predict(only, two))
             return Separation(i, j, only, (one, other), "")
         shown += same
-    equal = in_all(arithmetic, shown) if shown else f"no input of {compared + comparison.inputs} tells them apart"
+    equal = proof_text(arithmetic, shown) if shown else f"no input of {compared + comparison.inputs} tells them apart"
     return Separation(i, j, None, (0, 0), equal)
 
 
-def described(arithmetic: Arithmetic) -> dict[str, Any]:
+def matrix_data(arithmetic: Arithmetic) -> dict[str, Any]:
     """As plain data: the semantics by number, and each pair."""
     semantics, pairs, compared = separations(arithmetic)
     candidates = Candidates(arithmetic)
@@ -107,7 +107,7 @@ def described(arithmetic: Arithmetic) -> dict[str, Any]:
             if one.witness is None
             else {
                 "semantics": [one.first, one.second],
-                "witness": operands(node, one.witness),
+                "witness": operand_texts(node, one.witness),
                 "gives": [text_of(code, result)[1] for code in one.gives],
             }
             for one in pairs

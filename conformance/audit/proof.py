@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tiebreak.conformance.audit.inference import Inference, splitting
+from tiebreak.conformance.audit.inference import Inference, splitting_places
 from tiebreak.conformance.semantics.model import ANYTHING, Arithmetic, Probe, Semantics
 from tiebreak.golden.problem import Array
 
@@ -43,7 +43,7 @@ class Comparison:
         """
         for x, table, known in self.looked_at(left, setting):
             silent = table == ANYTHING
-            where = splitting(np.where(silent.any(axis=0), ANYTHING, table))
+            where = splitting_places(np.where(silent.any(axis=0), ANYTHING, table))
             if where.size:
                 return False, Probe(x, setting.others).only(where)
             if not known or (silent.any(axis=0) != silent.all(axis=0)).any():
@@ -53,7 +53,7 @@ class Comparison:
     def looked_at(self, left: Sequence[Semantics], setting: Probe) -> Iterator[tuple[Array, Array, bool]]:
         """Inputs, what each semantics gives for them, and whether those that were looked at stand for all between."""
         if self.arithmetic.node.real.bits == 16:
-            x = every_finite(self.arithmetic)
+            x = all_finite_inputs(self.arithmetic)
             self.count(x, left)
             yield x, np.stack(list(self.arithmetic.predict(Probe(x, setting.others), left))), True
         else:
@@ -64,7 +64,7 @@ class Comparison:
         ends = np.array([-most, -1, 0, 1, most])  # so that no interval has numbers of both signs
         x = from_ordinals(ends, self.arithmetic)
         stages, table = self.at(np.append(x, -x[2]), left, setting)
-        yield np.append(x, -x[2]), table, rising(stages[:, :4], stages[:, 1:5])
+        yield np.append(x, -x[2]), table, never_falls(stages[:, :4], stages[:, 1:5])
         work = [(ends[:-1], ends[1:], stages[:, :4], stages[:, 1:5])]
         while work:
             low, high, below, above = work.pop()
@@ -78,7 +78,7 @@ class Comparison:
             x = from_ordinals(middle, self.arithmetic)
             stages, table = self.at(x, left, setting)
             enough = self.most is None or self.predictions <= self.most
-            yield x, table, enough and rising(below, stages) and rising(stages, above)
+            yield x, table, enough and never_falls(below, stages) and never_falls(stages, above)
             halves = ((low, middle), (middle, high), (below, stages), (stages, above))
             work.append(tuple(np.concatenate(two, axis=-1) for two in halves))  # type: ignore[arg-type]
 
@@ -93,7 +93,7 @@ class Comparison:
         self.inputs += x.size
 
 
-def settle(
+def separate_remaining(
     inference: Inference, *, most: int = MOST, exhaustive: Callable[[int, int], None] | None = None
 ) -> list[str]:
     """Ask the backend for what tells those apart that are left, until one is, or they are shown to be the same.
@@ -103,16 +103,16 @@ def settle(
     """
     arithmetic, settings, shown = inference.arithmetic, settings_of([probe for probe, _ in inference.answered]), 0
     if 1 < len(inference.alive) <= MOST_LEFT:
-        shown = settled(inference, Comparison(arithmetic, most), settings)
+        shown = settings_shown_equal(inference, Comparison(arithmetic, most), settings)
         if exhaustive and not shown and len(inference.alive) > 1:
-            shown = settled(inference, Comparison(arithmetic, None), settings[:EXHAUSTIVE], exhaustive)
+            shown = settings_shown_equal(inference, Comparison(arithmetic, None), settings[:EXHAUSTIVE], exhaustive)
     if len(inference.alive) < 2:
         return []
     told = [f"no input of {inference.inputs_tried} that were asked and {inference.searched} more tells them apart"]
-    return [*told, in_all(arithmetic, shown) if shown else "this was not shown for every input: --exhaustive may"]
+    return [*told, proof_text(arithmetic, shown) if shown else "this was not shown for every input: --exhaustive may"]
 
 
-def settled(
+def settings_shown_equal(
     inference: Inference,
     comparison: Comparison,
     settings: Sequence[Probe],
@@ -122,14 +122,14 @@ def settled(
     shown = 0
     for number, setting in enumerate(settings, 1):
         begin(number, len(settings))
-        shown += same_in(inference, comparison, setting)
+        shown += equal_in_setting(inference, comparison, setting)
         if len(inference.alive) < 2:
             break
     inference.searched += comparison.inputs
     return shown
 
 
-def same_in(inference: Inference, comparison: Comparison, setting: Probe) -> bool:
+def equal_in_setting(inference: Inference, comparison: Comparison, setting: Probe) -> bool:
     """Whether those that are left are, once what the comparison finds was asked."""
     while len(inference.alive) > 1:
         left = inference.alive
@@ -148,19 +148,19 @@ def settings_of(probes: Sequence[Probe]) -> list[Probe]:
     return [Probe(probe.x[:0], probe.others) for probe in list(distinct.values())[::-1][:SETTINGS]]
 
 
-def in_all(arithmetic: Arithmetic, settings: int) -> str:
+def proof_text(arithmetic: Arithmetic, settings: int) -> str:
     many = f"{settings} settings" if settings > 1 else "one setting"
     shown = f"every finite {arithmetic.node.input_type} gives the same in {many} of the other inputs"
     halved = ", by halving intervals until nothing changes inside"
     return shown + ("" if arithmetic.node.real.bits == 16 else halved) + "; not all settings were compared"
 
 
-def rising(below: Array, above: Array) -> bool:
+def never_falls(below: Array, above: Array) -> bool:
     """Also false if one is NaN."""
     return bool((below <= above).all())
 
 
-def every_finite(arithmetic: Arithmetic) -> Array:
+def all_finite_inputs(arithmetic: Arithmetic) -> Array:
     """Of a 16-bit type."""
     x = np.arange(1 << 16, dtype=np.uint16).view(arithmetic.node.inputs[0].dtype)
     with np.errstate(invalid="ignore"):  # signalling NaNs

@@ -16,13 +16,13 @@ import numpy as np
 from tiebreak.conformance.audit.operators import arithmetic_of
 from tiebreak.conformance.audit.recorded_elements import (
     PER,
-    Answered,
-    answered_case,
-    first_output,
-    joined,
-    one_for_all,
-    parts,
-    text_key,
+    RecordedCase,
+    all_operands,
+    arithmetic_key,
+    first_output_name,
+    parts_by_path,
+    per_tensor_node,
+    recorded_case,
 )
 from tiebreak.conformance.audit.sentences import cause_of
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
@@ -48,20 +48,20 @@ Element = tuple[str, str, int]  # a case's id, an output's name, an index in it
 
 
 @dataclass
-class Family:
+class SameArithmetic:
     """Cases whose nodes have the same arithmetic, and all semantics of it but the document's own."""
 
-    cases: list[Answered]
+    cases: list[RecordedCase]
     most: int = NEAREST  # facets of a semantics that are not the document's own
 
     @cached_property
     def arithmetic(self) -> Arithmetic:
         """Of the node with one set of parameters for all: a kind's cases differ in how theirs are laid out."""
-        return arithmetic_of(one_for_all(self.cases[0].case.node))
+        return arithmetic_of(per_tensor_node(self.cases[0].case.node))
 
     @cached_property
     def output(self) -> str:
-        return first_output(self.cases[0].case)
+        return first_output_name(self.cases[0].case)
 
     @cached_property
     def semantics(self) -> list[Semantics]:
@@ -69,7 +69,7 @@ class Family:
         return [one for one in everything if 0 < facets_unlike(self.arithmetic, one) <= self.most]
 
     @cached_property
-    def sample(self) -> list[Answered]:
+    def sample(self) -> list[RecordedCase]:
         """Deviating elements, at most so many."""
         wrong = [one.only(one.wrong) for one in self.cases if one.wrong.any()]
         return up_to(sorted(wrong, key=lambda one: one.came.size), MOST_SAMPLED)
@@ -77,7 +77,7 @@ class Family:
     @cached_property
     def gives(self) -> Array:
         """Which of the sample's elements (columns) each semantics (rows) gives as they came."""
-        probe, came = joined(self.sample), np.concatenate([one.came for one in self.sample])
+        probe, came = all_operands(self.sample), np.concatenate([one.came for one in self.sample])
         found = np.empty((len(self.semantics), came.size), bool)
         for row, predicted in zip(found, self.arithmetic.predict(probe, self.semantics), strict=True):
             row[:] = predicted == came
@@ -93,7 +93,7 @@ class Family:
 
 
 @dataclass
-class Engine:
+class CausesBySemantics:
     """Of one backend: its cases by id, and its outputs (codes, flat) by case id."""
 
     cases: Mapping[str, Case]
@@ -101,8 +101,8 @@ class Engine:
     errors: ExplanationErrors = field(default_factory=ExplanationErrors)
     about: str = ""  # the backend
     known: set[str] = field(default_factory=set)  # causes that are named already
-    answered: dict[Kind, list[list[Answered]]] = field(default_factory=dict)
-    families: dict[tuple[Kind, int], list[Family]] = field(default_factory=dict)
+    answered: dict[Kind, list[list[RecordedCase]]] = field(default_factory=dict)
+    families: dict[tuple[Kind, int], list[SameArithmetic]] = field(default_factory=dict)
 
     @cached_property
     def by_kind(self) -> dict[Kind, list[Case]]:
@@ -143,25 +143,27 @@ class Engine:
             if most == NEAREST or nameless - found.keys():
                 self.explain_by(self.families_of(kind, rows, most), nameless, found)
 
-    def families_of(self, kind: Kind, rows: Sequence[Mapping[str, Any]], most: int) -> list[Family]:
+    def families_of(self, kind: Kind, rows: Sequence[Mapping[str, Any]], most: int) -> list[SameArithmetic]:
         if (kind, most) not in self.families:
             if kind not in self.answered:
                 self.answered[kind] = self.of_one_text(kind, rows)
-            self.families[kind, most] = [Family(cases, most) for cases in self.answered[kind]]
+            self.families[kind, most] = [SameArithmetic(cases, most) for cases in self.answered[kind]]
         return self.families[kind, most]
 
-    def explain_by(self, families: Sequence[Family], nameless: Set[Element], found: dict[Element, Cause]) -> None:
+    def explain_by(
+        self, families: Sequence[SameArithmetic], nameless: Set[Element], found: dict[Element, Cause]
+    ) -> None:
         for family in families:
-            for where, part in parts(family.cases):
-                left = [without(one, found, nameless if where else None) for one in part]
+            for where, part in parts_by_path(family.cases):
+                left = [without_named(one, found, nameless if where else None) for one in part]
                 if any(one.wrong.any() for one in left):
-                    cover = partial(self.cover, family, sampled(left), where, nameless, found)
+                    cover = partial(self.cover, family, sample_of(left), where, nameless, found)
                     self.errors.attempt(STAGE, f"{self.about}, {family.cases[0].case.node.operator}", cover, None)
 
     def cover(
         self,
-        family: Family,
-        cases: Sequence[Answered],
+        family: SameArithmetic,
+        cases: Sequence[RecordedCase],
         where: str,
         nameless: Set[Element],
         found: dict[Element, Cause],
@@ -172,7 +174,7 @@ class Engine:
         small cases fit many by chance.
         """
         real = not isinstance(ELEMENT_TYPES[cases[0].case.node.output_type], IntegerType)
-        for semantics, explained, whole in covered(family, cases, where, self.known):
+        for semantics, explained, whole in covering_semantics(family, cases, where, self.known):
             if real and not whole:
                 continue
             cause = cause_of(family.arithmetic, semantics)
@@ -181,18 +183,18 @@ class Engine:
             elements = {(one.case.id, family.output, int(i)) for one in explained for i in one.at[one.wrong]}
             found |= dict.fromkeys(elements if whole and not real else elements & nameless, cause)
 
-    def of_one_text(self, kind: Kind, rows: Sequence[Mapping[str, Any]]) -> list[list[Answered]]:
+    def of_one_text(self, kind: Kind, rows: Sequence[Mapping[str, Any]]) -> list[list[RecordedCase]]:
         """The backend's cases of that kind, those together whose nodes have the same arithmetic."""
         wrong: dict[str, list[int]] = defaultdict(list)
         for row in rows:
-            if row["output"] == first_output(self.cases[row["case"]]):
+            if row["output"] == first_output_name(self.cases[row["case"]]):
                 wrong[row["case"]].append(int(row["index"]))
-        groups: dict[str, list[Answered]] = defaultdict(list)
+        groups: dict[str, list[RecordedCase]] = defaultdict(list)
         for case in self.by_kind[kind]:
-            answer = partial(answered_case, case, self.outputs[case.id], wrong.get(case.id, []))
+            answer = partial(recorded_case, case, self.outputs[case.id], wrong.get(case.id, []))
             answered = self.errors.attempt(STAGE, f"{self.about}, {case.id}", answer, None)
             if answered is not None:
-                groups[text_key(case.node)].append(answered)
+                groups[arithmetic_key(case.node)].append(answered)
         return [group for group in groups.values() if any(one.wrong.any() for one in group)]
 
 
@@ -200,9 +202,9 @@ def element_of(row: Mapping[str, Any]) -> Element:
     return row["case"], row["output"], row["index"]
 
 
-def without(one: Answered, found: Mapping[Element, Cause], nameless: Set[Element] | None) -> Answered:
+def without_named(one: RecordedCase, found: Mapping[Element, Cause], nameless: Set[Element] | None) -> RecordedCase:
     """Nothing is held to what is explained already, or has a name if only the `nameless` are asked for."""
-    output = first_output(one.case)
+    output = first_output_name(one.case)
     known = np.zeros(one.wrong.size, bool)
     for place in np.flatnonzero(one.wrong):
         element = one.case.id, output, int(one.at[place])
@@ -210,20 +212,20 @@ def without(one: Answered, found: Mapping[Element, Cause], nameless: Set[Element
     return replace(one, came=np.where(known, ANYTHING, one.came), wrong=one.wrong & ~known)
 
 
-def sampled(cases: Sequence[Answered]) -> list[Answered]:
+def sample_of(cases: Sequence[RecordedCase]) -> list[RecordedCase]:
     """Those that deviate first, the small ones before, then others."""
     return up_to(sorted(cases, key=lambda one: (not one.wrong.any(), one.came.size)), MOST_ELEMENTS)
 
 
-def up_to(cases: Sequence[Answered], most: int) -> list[Answered]:
+def up_to(cases: Sequence[RecordedCase], most: int) -> list[RecordedCase]:
     """The first of them, with about so many elements."""
     ends = np.cumsum([one.came.size for one in cases])
     return list(cases[: 1 + int(np.count_nonzero(ends < most))])
 
 
-def covered(
-    family: Family, cases: Sequence[Answered], where: str, known: Set[str]
-) -> Iterator[tuple[Semantics, list[Answered], bool]]:
+def covering_semantics(
+    family: SameArithmetic, cases: Sequence[RecordedCase], where: str, known: Set[str]
+) -> Iterator[tuple[Semantics, list[RecordedCase], bool]]:
     """Semantics that give every element of the cases they are named for: the one that explains the most first.
 
     One that fits all cases is named before any other, and each comes with whether it does. Else what speaks against
@@ -243,7 +245,7 @@ def covered(
             familiar |= (differs == 0).all(axis=1)
         familiar &= where in ("", *PER)  # parts by place, or sign, are so many that one of them may fit by chance
         found = False
-        while (best := best_of(arithmetic, likely, differs, wrong, left, familiar)) is not None:
+        while (best := best_semantics(arithmetic, likely, differs, wrong, left, familiar)) is not None:
             fits = differs[best] == 0
             explained = [one for one, taken in zip(cases, left & fits, strict=True) if taken]
             yield likely[best], explained, bool(fits.all())
@@ -252,7 +254,7 @@ def covered(
             return
 
 
-def best_of(
+def best_semantics(
     arithmetic: Arithmetic, semantics: Sequence[Semantics], differs: Array, wrong: Array, left: Array, known: Array
 ) -> int | None:
     if not semantics or not left.any():
@@ -270,10 +272,10 @@ def facets_unlike(arithmetic: Arithmetic, semantics: Semantics) -> int:
     return sum(a != b for a, b in zip(semantics, arithmetic.plain, strict=True))
 
 
-def differences(arithmetic: Arithmetic, cases: Sequence[Answered], semantics: Sequence[Semantics]) -> Array:
+def differences(arithmetic: Arithmetic, cases: Sequence[RecordedCase], semantics: Sequence[Semantics]) -> Array:
     """For each semantics (rows) the number of elements of each case (columns) that it gets wrong, or is silent on
     though they deviate."""
-    probe = joined(cases)
+    probe = all_operands(cases)
     begins = np.concatenate([[0], np.cumsum([one.came.size for one in cases])[:-1]])
     came, wrong = (np.concatenate(each) for each in ([c.came for c in cases], [c.wrong for c in cases]))
     asked = came != ANYTHING

@@ -23,7 +23,7 @@ PER = (", per tensor", ", per axis")
 
 
 @dataclass(frozen=True)
-class Answered:
+class RecordedCase:
     """Elements of one case of a kind of node: their places in it, their operands, what came (ANYTHING where no
     semantics is held to it), and where it deviates for want of a cause."""
 
@@ -33,56 +33,58 @@ class Answered:
     came: Array
     wrong: Array
 
-    def only(self, where: Array) -> Answered:
+    def only(self, where: Array) -> RecordedCase:
         """Some of the elements: a mask as long as they are."""
-        return Answered(self.case, self.at[where], part_of(self.probe, where), self.came[where], self.wrong[where])
+        return RecordedCase(
+            self.case, self.at[where], masked_probe(self.probe, where), self.came[where], self.wrong[where]
+        )
 
 
-def part_of(probe: Probe, where: Array) -> Probe:
+def masked_probe(probe: Probe, where: Array) -> Probe:
     return Probe(probe.x[where], tuple(other[where] for other in probe.others))
 
 
-def parts(cases: Sequence[Answered]) -> Iterator[tuple[str, list[Answered]]]:
+def parts_by_path(cases: Sequence[RecordedCase]) -> Iterator[tuple[str, list[RecordedCase]]]:
     """All of them, then those parts of them for which kernels have paths of their own, with the words for it."""
     yield "", list(cases)
     yield PER[0], [one for one in cases if one.case.inputs[1].size == 1]
     yield PER[1], [one for one in cases if one.case.inputs[1].size != 1]
     if len(cases[0].probe.others) == 2 and cases[0].probe.others[1].dtype.kind == "i":
-        yield ", of negative scales", masked(cases, lambda one: negative(one.probe.others[0]))
-        yield ", of positive scales", masked(cases, lambda one: ~negative(one.probe.others[0]))
+        yield ", of negative scales", masked_cases(cases, lambda one: negative(one.probe.others[0]))
+        yield ", of positive scales", masked_cases(cases, lambda one: ~negative(one.probe.others[0]))
     for width in reversed(WIDTHS):  # the longest tail and the longest body that one semantics explains
-        yield f", in the tail of a vector loop of {width}", masked(cases, partial(in_tail, width=width))
+        yield f", in the tail of a vector loop of {width}", masked_cases(cases, partial(in_tail, width=width))
     for width in WIDTHS:
-        yield f", in the body of a vector loop of {width}", masked(cases, partial(in_body, width=width))
+        yield f", in the body of a vector loop of {width}", masked_cases(cases, partial(in_body, width=width))
 
 
 def negative(scale: Array) -> Array:
     return np.asarray(np.nan_to_num(scale.astype(np.float64)) < 0)
 
 
-def in_tail(one: Answered, width: int) -> Array:
+def in_tail(one: RecordedCase, width: int) -> Array:
     return np.asarray(one.at >= one.case.size - one.case.size % width)
 
 
-def in_body(one: Answered, width: int) -> Array:
+def in_body(one: RecordedCase, width: int) -> Array:
     return ~in_tail(one, width)
 
 
-def masked(cases: Sequence[Answered], mask: Callable[[Answered], Array]) -> list[Answered]:
+def masked_cases(cases: Sequence[RecordedCase], mask: Callable[[RecordedCase], Array]) -> list[RecordedCase]:
     made = (one.only(np.asarray(mask(one), bool)) for one in cases)
     return [one for one in made if one.came.size]
 
 
-def first_output(case: Case) -> str:
+def first_output_name(case: Case) -> str:
     return str(case.node.outputs[0].name)
 
 
-def text_key(node: Node) -> str:
+def arithmetic_key(node: Node) -> str:
     """Nodes that differ only in how parameters are laid out, or in the version of the document's text, are alike."""
     return repr(sorted((name, value) for name, value in node.attributes.items() if name not in LAYOUT))
 
 
-def one_for_all(node: Node) -> Node:
+def per_tensor_node(node: Node) -> Node:
     """The node with the same parameters for all elements: every attribute but those that lay parameters out."""
     kept = {name: value for name, value in node.attributes.items() if name not in LAYOUT}
     if "axes" in node.attributes:  # which has no default
@@ -90,12 +92,12 @@ def one_for_all(node: Node) -> Node:
     return replace(node, attributes=MappingProxyType(kept))
 
 
-def answered_case(case: Case, output: Array, wrong: Sequence[int]) -> Answered | None:
+def recorded_case(case: Case, output: Array, wrong: Sequence[int]) -> RecordedCase | None:
     """None if no table of semantics describes the node, or its operands are not those of one."""
     if case.node.inputs[1].dtype != case.node.inputs[0].dtype:
         return None  # a scale of another type than x
     try:
-        arithmetic_of(one_for_all(case.node))
+        arithmetic_of(per_tensor_node(case.node))
     except InvalidInput:
         return None
     probe = AUDITED[case.node.operator].elementwise(case)
@@ -109,9 +111,9 @@ def answered_case(case: Case, output: Array, wrong: Sequence[int]) -> Answered |
             came[~np.isfinite(operand.astype(np.float64))] = ANYTHING
     deviates = np.zeros(case.size, bool)
     deviates[[i for i in wrong if i >= 0]] = True
-    return Answered(case, np.arange(case.size), probe, came, deviates)
+    return RecordedCase(case, np.arange(case.size), probe, came, deviates)
 
 
-def joined(cases: Sequence[Answered]) -> Probe:
+def all_operands(cases: Sequence[RecordedCase]) -> Probe:
     others = zip(*(one.probe.others for one in cases), strict=True)
     return Probe(np.concatenate([one.probe.x for one in cases]), tuple(np.concatenate(same) for same in others))

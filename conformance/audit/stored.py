@@ -16,12 +16,12 @@ def stored_probes(node: Node) -> Iterator[Probe]:
     """None of a kind of node for which no witnesses are kept."""
     types = [kind.dtype.name for kind in node.inputs]
     kept_as = AUDITED[node.operator].witnesses_of or node.operator
-    for _, others, x in witnesses_of(kept_as, kind_of(node)):
+    for _, others, x in witnesses_of(kept_as, witnesses_key(node)):
         scalars = (Tensor(kind, (), [code]).array() for kind, code in zip(types[1:], others, strict=True))
         yield Probe(Tensor(types[0], (len(x),), x).array(), tuple(scalars))
 
 
-def kind_of(node: Node) -> str:
+def witnesses_key(node: Node) -> str:
     """The name under which the witnesses of such a node are kept among its operator's."""
     spec = get_operator(node.operator)
     if spec.has_attribute("levels"):

@@ -44,26 +44,26 @@ def predictions(case: Case, truths: Truths, errors: ExplanationErrors, about: st
 
     One that raises is noted and left out; where a table itself raises, so is what it would have had after that.
     """
-    for source in sources(case, truths):
+    for source in hypothesis_tables(case, truths):
         for cause, predict in errors.each(STAGE, about, source):
             predicted = errors.attempt(f"{STAGE}: {cause.text}", about, predict, None)
             if predicted is not None:
                 yield cause, predicted
 
 
-def sources(case: Case, truths: Truths) -> Iterator[Predictions]:
+def hypothesis_tables(case: Case, truths: Truths) -> Iterator[Predictions]:
     """The tables of hypotheses that are about a case."""
     yield mode_predictions(case, truths)
     (problem, *_) = truths.problems
     first = 2
     if isinstance(problem, Quantization):
         yield quantize_predictions(case, problem)
-        yield path_causes(case, truths)
+        yield vector_loop_predictions(case, truths)
         yield parameter_predictions(case, problem)
         first = len(HYPOTHESES) + 4
     mistakes = TESTED[case.node.operator].mistakes
     if mistakes:
-        yield mistaken(mistakes, case, truths, first)
+        yield mistake_predictions(mistakes, case, truths, first)
 
 
 def mode_predictions(case: Case, truths: Truths) -> Predictions:
@@ -87,20 +87,22 @@ def quantize_predictions(case: Case, problem: Quantization) -> Predictions:
 
 def parameter_predictions(case: Case, problem: Quantization) -> Predictions:
     for text, other in wrong_parameters(case, problem):
-        yield Cause(text, "projection", len(HYPOTHESES) + 2), partial(quotients, other)
+        yield Cause(text, "projection", len(HYPOTHESES) + 2), partial(codes_of_quotients, other)
 
 
-def quotients(own: Operands) -> Array:
+def codes_of_quotients(own: Operands) -> Array:
     return own.finish(own.quotient())
 
 
-def mistaken(mistakes: Sequence[tuple[Cause, Mistake]], case: Case, truths: Truths, first: int) -> Predictions:
+def mistake_predictions(
+    mistakes: Sequence[tuple[Cause, Mistake]], case: Case, truths: Truths, first: int
+) -> Predictions:
     """What small backends that make usual mistakes give, ranked from `first`."""
     for rank, (cause, run) in enumerate(mistakes, start=first):
-        yield replace(cause, rank=rank), partial(given_by, run, case, truths)
+        yield replace(cause, rank=rank), partial(codes_of_mistake, run, case, truths)
 
 
-def given_by(run: Mistake, case: Case, truths: Truths) -> Array | None:
+def codes_of_mistake(run: Mistake, case: Case, truths: Truths) -> Array | None:
     """What a small backend gives; None where it can't run the case."""
     try:
         outputs = run(case.node, *(array.copy() for array in case.inputs))
@@ -111,7 +113,7 @@ def given_by(run: Mistake, case: Case, truths: Truths) -> Array | None:
     return codes_of_outputs(truths.problems, outputs, truths.own)
 
 
-def path_causes(case: Case, truths: Truths) -> Predictions:
+def vector_loop_predictions(case: Case, truths: Truths) -> Predictions:
     """Vector loops whose body or tail rounds by another mode than the rest."""
     wanted, index, by_mode = case.node.round_mode, np.arange(case.size), truths.by_mode
     for width in VECTOR_WIDTHS:
@@ -153,7 +155,7 @@ def explanations(
     return each, Counter(against)
 
 
-def settle(groups: Sequence[Sequence[Explanation]]) -> list[list[Cause]]:
+def greedy_cover(groups: Sequence[Sequence[Explanation]]) -> list[list[Cause]]:
     """One cause for each element: greedily, group by group, the one that explains the most of what is left.
 
     A cause that contradicts other elements of a case is named there only if elsewhere it contradicts nothing: a
@@ -162,22 +164,22 @@ def settle(groups: Sequence[Sequence[Explanation]]) -> list[list[Cause]]:
     """
     plain = [[frozenset(c for c in e.consistent if not c.by_position) for e in group] for group in groups]
     prior = Counter(cause for group in plain for causes in group for cause in causes)
-    accepted = frozenset(cause for group in plain for cause in cover(group, prior).values())
+    accepted = frozenset(cause for group in plain for cause in cover_sets(group, prior).values())
     settled = []
     for group, consistent in zip(groups, plain, strict=True):
         tiers = [c or e.matching & accepted or e.consistent for c, e in zip(consistent, group, strict=True)]
-        chosen = cover(tiers, prior)
+        chosen = cover_sets(tiers, prior)
         settled.append([chosen[causes] for causes in tiers])
     seen = Counter(cause for group in settled for cause in group)
     rare = {cause for cause, count in seen.items() if cause.by_position and count < FEWEST_BY_POSITION}
     return [[Cause(UNEXPLAINED, "mode") if cause in rare else cause for cause in group] for group in settled]
 
 
-def without(explanation: Explanation, refuted: frozenset[Cause]) -> Explanation:
+def without_causes(explanation: Explanation, refuted: frozenset[Cause]) -> Explanation:
     return Explanation(explanation.consistent - refuted, explanation.matching - refuted)
 
 
-def cover(sets: list[frozenset[Cause]], prior: Counter[Cause]) -> dict[frozenset[Cause], Cause]:
+def cover_sets(sets: list[frozenset[Cause]], prior: Counter[Cause]) -> dict[frozenset[Cause], Cause]:
     """A cause for each distinct set, by greedy cover weighted with how often they occur, then by rank and `prior`."""
     left: dict[frozenset[Cause], int] = {}
     for causes in sets:

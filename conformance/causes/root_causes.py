@@ -18,7 +18,7 @@ Key = tuple[str, str, str]  # backend, operator, root cause
 MOST_TYPES = 8
 
 
-def cluster_rows(
+def root_cause_rows(
     discrepancies: Iterable[DiscrepancyRow],
     results: Iterable[ResultRow],
     versions: Mapping[str, str],
@@ -30,7 +30,7 @@ def cluster_rows(
     sizes = {str(row["case"]): int(row["elements"]) for row in results}
     made = []
     for number, (key, rows) in enumerate(groups, start=1):
-        make = partial(cluster_row, f"C{number:03d}", key, rows, sizes, versions)
+        make = partial(root_cause_row, f"C{number:03d}", key, rows, sizes, versions)
         made.append(errors.attempt("root causes", " ".join(key), make, None))
     return [row for row in made if row is not None]
 
@@ -43,7 +43,7 @@ def groups_of(discrepancies: Iterable[DiscrepancyRow]) -> list[tuple[Key, list[D
     return sorted(groups.items(), key=lambda item: (-len(item[1]), item[0]))
 
 
-def cluster_row(
+def root_cause_row(
     name: str,
     key: Key,
     rows: Sequence[DiscrepancyRow],
@@ -71,8 +71,8 @@ def cluster_row(
             "case": str(witness["case"]),
             "elements": sizes.get(str(witness["case"]), 0),
             "operands": json.loads(str(witness["operands"])),
-            "expected": shown(witness, witness["expected"]),
-            "got": shown(witness, witness["got"]),
+            "expected": value_text(witness, witness["expected"]),
+            "got": value_text(witness, witness["got"]),
         },
     }
     return {**found, "sentence": sentence(found)}
@@ -91,7 +91,7 @@ def plainness(row: DiscrepancyRow, sizes: Mapping[str, int]) -> tuple[int, int, 
     return sizes.get(str(row["case"]), 1 << 30), digits, str(row["id"])
 
 
-def shown(row: DiscrepancyRow, value: float) -> str:
+def value_text(row: DiscrepancyRow, value: float) -> str:
     whole = str(row["result_type"]).startswith(("int", "uint"))
     return str(int(value)) if whole and value == value else repr(value)
 
@@ -100,7 +100,7 @@ def sentence(cluster: RootCauseRow) -> str:
     """What happens, where, and one example, for people."""
     witness = cluster["witness"]
     operands = ", ".join(f"{name} {value}" for name, _, value in witness["operands"])
-    clause = clause_text(cluster["operator"], cluster["clause"])
+    clause = paraphrase_of(cluster["operator"], cluster["clause"])
     return (
         f"{cluster['operator']} on {cluster['backend']} {cluster['version']}: {cluster['cause']} "
         f"({cluster['elements']:,} elements of {cluster['cases']:,} cases). {operands} gives {witness['got']}, not "
@@ -108,5 +108,5 @@ def sentence(cluster: RootCauseRow) -> str:
     )
 
 
-def clause_text(operator: str, clause: str) -> str:
+def paraphrase_of(operator: str, clause: str) -> str:
     return next((one.text for one in get_operator(operator).clauses if one.id == clause), "")

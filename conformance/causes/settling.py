@@ -38,14 +38,14 @@ class Evidence:
 
 Rows = Mapping[Kind, Sequence[DiscrepancyRow]]
 # Gives the rows of each kind of node, for the causes that were settled, others or the same.
-Rename = Callable[[Rows, Sequence[Sequence[Cause]]], Sequence[Sequence[Cause]]]
+Refine = Callable[[Rows, Sequence[Sequence[Cause]]], Sequence[Sequence[Cause]]]
 NO_CAUSE = Cause(UNEXPLAINED, "mode")
 
 
-def with_causes(
+def settle_causes(
     evidence: Evidence,
     by_path: Mapping[Element, str] = MappingProxyType({}),
-    rename: Rename = lambda rows, named: named,
+    rename: Refine = lambda rows, named: named,
     errors: ExplanationErrors | None = None,
 ) -> list[DiscrepancyRow]:
     """The discrepancy rows with cause and clause, settled kind of node by kind of node.
@@ -57,21 +57,21 @@ def with_causes(
     places: dict[Kind, list[int]] = defaultdict(list)
     for i, row in enumerate(evidence.discrepancies):
         places[kind_of(row)].append(i)
-    chosen = settled_causes(evidence, places, errors)
+    chosen = causes_by_kind(evidence, places, errors)
     rows = {kind: [evidence.discrepancies[i] for i in group] for kind, group in places.items()}
     renamed = errors.attempt("the audit's engine", evidence.about, lambda: rename(rows, chosen), chosen)
     settled: dict[int, Cause] = {}
     for group, found in zip(places.values(), renamed, strict=True):
         settled |= dict(zip(group, found, strict=True))
-    named = [named_as(row, settled[i], errors) for i, row in enumerate(evidence.discrepancies)]
+    named = [with_settled_cause(row, settled[i], errors) for i, row in enumerate(evidence.discrepancies)]
     return errors.attempt("causes by path", evidence.about, lambda: with_path_causes(named, by_path), named)
 
 
-def settled_causes(
+def causes_by_kind(
     evidence: Evidence, places: Mapping[Kind, Sequence[int]], errors: ExplanationErrors
 ) -> list[list[Cause]]:
     """The causes of each kind's rows, weighed over all kinds; each kind for itself if that raises."""
-    together = errors.attempt("weighing causes", evidence.about, lambda: weighed(evidence, places), [])
+    together = errors.attempt("weighing causes", evidence.about, lambda: weighed_causes(evidence, places), [])
     if len(together) == len(places):
         return together
     found = []
@@ -83,19 +83,19 @@ def settled_causes(
         )
         none, own = [[NO_CAUSE] * len(group)], {kind: range(len(group))}
         about = f"{evidence.about}, {' '.join(kind)}"
-        found += errors.attempt("weighing causes", about, partial(weighed, part, own), none)
+        found += errors.attempt("weighing causes", about, partial(weighed_causes, part, own), none)
     return found
 
 
-def weighed(evidence: Evidence, places: Mapping[Kind, Sequence[int]]) -> list[list[Cause]]:
-    candidates = plausible(evidence)
-    return explanations.settle([[candidates[i] for i in group] for group in places.values()])
+def weighed_causes(evidence: Evidence, places: Mapping[Kind, Sequence[int]]) -> list[list[Cause]]:
+    candidates = plausible_candidates(evidence)
+    return explanations.greedy_cover([[candidates[i] for i in group] for group in places.values()])
 
 
-def named_as(row: DiscrepancyRow, cause: Cause, errors: ExplanationErrors) -> DiscrepancyRow:
+def with_settled_cause(row: DiscrepancyRow, cause: Cause, errors: ExplanationErrors) -> DiscrepancyRow:
     """The row with the columns of a cause."""
     try:
-        return {**row, "cause": text_of(row, cause), "clause": clause_of(row, cause)}
+        return {**row, "cause": text_of_cause(row, cause), "clause": clause_of(row, cause)}
     except Exception as error:
         errors.note("clauses of causes", row["operator"], error)
         return row
@@ -119,7 +119,7 @@ def with_cause(row: DiscrepancyRow, cause: str, clause: str) -> DiscrepancyRow:
     return {**row, "cause": cause, "clause": clause}
 
 
-def plausible(evidence: Evidence) -> list[explanations.Explanation]:
+def plausible_candidates(evidence: Evidence) -> list[explanations.Explanation]:
     """The candidates without the causes that too much speaks against, within one kind of node.
 
     Against a cause speak conforming elements that it predicts otherwise: for "rounds by another mode" those of every
@@ -145,7 +145,7 @@ def plausible(evidence: Evidence) -> list[explanations.Explanation]:
     groups = [(kind_of(row), granularity_of(facts[row["case"]])) for row in evidence.discrepancies]
     kept, idle = modes_of_groups(evidence, groups), idle_positions(evidence, groups)
     pairs = zip(groups, evidence.candidates, strict=True)
-    return [explanations.without(c, refuted[group[0]] - kept[group] | idle[group]) for group, c in pairs]
+    return [explanations.without_causes(c, refuted[group[0]] - kept[group] | idle[group]) for group, c in pairs]
 
 
 def granularity_of(row: ResultRow) -> str:
@@ -209,7 +209,7 @@ def idle_positions(evidence: Evidence, groups: Sequence[Group]) -> Mapping[Group
     return defaultdict(frozenset[Cause], idle)
 
 
-def text_of(row: DiscrepancyRow, cause: Cause) -> str:
+def text_of_cause(row: DiscrepancyRow, cause: Cause) -> str:
     """The cause's text; for a real result that is nearly right and that nothing explains, that it is nearly right."""
     nearly = row["result_type"] not in INTEGER_TYPES and abs(row["distance"]) <= NEARLY
     if cause.text == UNEXPLAINED and nearly:

@@ -19,8 +19,8 @@ from tiebreak.conformance.causes.settling import Element
 from tiebreak.conformance.judging.judge import judge
 from tiebreak.conformance.judging.rows import element_operands, text_of
 from tiebreak.conformance.judging.truths import TruthCache
-from tiebreak.conformance.paths.features import tellings
-from tiebreak.conformance.paths.members import Members, Part, by_node, differing, granularity, node_key
+from tiebreak.conformance.paths.features import distinguishing_features
+from tiebreak.conformance.paths.members import Part, SameOperands, by_node, granularity, node_key, with_several_answers
 from tiebreak.golden.elements import ELEMENT_TYPES, FloatType
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.operators import get_operator
@@ -51,14 +51,22 @@ def path_rows(
     errors = errors or ExplanationErrors()
     probes = [case for case in cases if case.id.startswith(PREFIX) and case.id in outputs]
     nodes = by_node(probes, always_constant)
-    found = [members for parts in nodes.values() for members in errors.each(STAGE, backend, differing(parts, outputs))]
-    told = agreed([errors.attempt(STAGE, backend, partial(tellings, members), {}) for members in found])
+    found = [
+        members
+        for parts in nodes.values()
+        for members in errors.each(STAGE, backend, with_several_answers(parts, outputs))
+    ]
+    told = most_common_texts(
+        [errors.attempt(STAGE, backend, partial(distinguishing_features, members), {}) for members in found]
+    )
     pairs = zip(found, told, strict=True)
-    rows = [errors.attempt(STAGE, backend, partial(row_of, members, texts, outputs), None) for members, texts in pairs]
+    rows = [
+        errors.attempt(STAGE, backend, partial(path_row, members, texts, outputs), None) for members, texts in pairs
+    ]
     return [{**row, "backend": backend} for row in rows if row is not None]
 
 
-def agreed(tellings: Sequence[Mapping[tuple[str, ...], list[str]]]) -> list[list[str]]:
+def most_common_texts(tellings: Sequence[Mapping[tuple[str, ...], list[str]]]) -> list[list[str]]:
     """For each operands the texts of what tells the most of a backend's answers apart; none where nothing does."""
     counts = Counter(what for texts in tellings for what in texts)
     return [texts[max(texts, key=counts.__getitem__)] if texts else [] for texts in tellings]
@@ -104,12 +112,12 @@ def got_bits(discrepancy: DiscrepancyRow) -> str:
     return text_of(code, kind)[0]
 
 
-def row_of(members: Members, texts: Sequence[str], outputs: Mapping[str, Array]) -> PathRow:
+def path_row(members: SameOperands, texts: Sequence[str], outputs: Mapping[str, Array]) -> PathRow:
     """`texts` say for each answer where it is given; empty if that takes more than a few words."""
     part = members.parts[members.part[0]]
     node = part.case.node
     operands = element_operands(part.problem, node, int(members.index[0]))
-    answers = [answer_of(members, number, outputs) for number in range(len(members.codes))]
+    answers = [path_answer(members, number, outputs) for number in range(len(members.codes))]
     for answer, text in zip(answers, texts, strict=False):
         answer["paths"].insert(0, text)
     return {
@@ -124,7 +132,7 @@ def row_of(members: Members, texts: Sequence[str], outputs: Mapping[str, Array])
     }
 
 
-def answer_of(members: Members, number: int, outputs: Mapping[str, Array]) -> PathAnswer:
+def path_answer(members: SameOperands, number: int, outputs: Mapping[str, Array]) -> PathAnswer:
     """One answer with an example, in the smallest case that has one."""
     own = np.flatnonzero(members.answer == number)
     example = own[np.argmin(members.by_part(lambda part: part.case.size)[own])]
@@ -136,14 +144,14 @@ def answer_of(members: Members, number: int, outputs: Mapping[str, Array]) -> Pa
         "bits": bits,
         "value": value,
         "elements": len(own),
-        "paths": [place(members, number)],
+        "paths": [place_text(members, number)],
         "case": part.case.id,
         "index": index,
         "deviates": bool(grades[part.start + index] == DEVIATES),
     }
 
 
-def place(members: Members, number: int) -> str:
+def place_text(members: SameOperands, number: int) -> str:
     """Where the answer stands in one array; in one that has another answer too, if there is such an array."""
     layouts = [layout_text(part) for part in members.parts]
     names = list(dict.fromkeys(layouts))
@@ -164,13 +172,13 @@ def layout_text(part: Part) -> str:
     """What an array is, for people; the same for arrays that differ in their values only."""
     shape, constants = part.case.inputs[0].shape, part.constants
     text = str(shape[0]) if len(shape) == 1 else str(list(shape)) if shape else "a scalar"
-    text += {"per tensor": "", "per axis": f", per axis {axis_of(part)}"}.get(granularity(part), ", in blocks")
+    text += {"per tensor": "", "per axis": f", per axis {parameter_axis(part)}"}.get(granularity(part), ", in blocks")
     if part.unasked and set(constants) == set(part.parameters):
         return text  # as in every plain node
     return text + (f", {' and '.join(constants)} constant" if constants else "")
 
 
-def axis_of(part: Part) -> int:
+def parameter_axis(part: Part) -> int:
     """The axis on which the parameters may vary."""
     node, shape, parameter = part.case.node, part.case.inputs[0].shape, part.case.inputs[1]
     spec = get_operator(node.operator)

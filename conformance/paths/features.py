@@ -8,7 +8,7 @@ from itertools import combinations, compress, pairwise
 
 import numpy as np
 
-from tiebreak.conformance.paths.members import Members, Part, granularity
+from tiebreak.conformance.paths.members import Part, SameOperands, granularity
 from tiebreak.golden.problem import Array
 
 WIDTHS = (2, 4, 8, 16, 32, 64)
@@ -30,22 +30,22 @@ class Feature:
     of: str = ""
 
 
-def tellings(members: Members) -> dict[tuple[str, ...], list[str]]:
+def distinguishing_features(members: SameOperands) -> dict[tuple[str, ...], list[str]]:
     """What tells the answers apart: by what it is, a text for each answer; the simplest first.
 
     Before all, what only the layouts that were run make one, as one: there nothing tells which of them matters.
     """
     layouts, positions = list(layout_features(members)), list(position_features(members))
-    found = {feature.texts: told_apart(members, feature) for feature in (*inseparable(layouts), *layouts)}
-    found["sizes",] = by_size(members)
-    found |= {feature.texts: told_apart(members, feature) for feature in positions}
+    found = {feature.texts: separated_by(members, feature) for feature in (*merged_features(layouts), *layouts)}
+    found["sizes",] = separated_by_size(members)
+    found |= {feature.texts: separated_by(members, feature) for feature in positions}
     if not any(found.values()) and np.bincount(members.answer).min() >= FEW:
         pairs = combinations([*layouts, *positions], 2)
-        found = {(*one.texts, *other.texts): told_by_two(members, one, other) for one, other in pairs}
+        found = {(*one.texts, *other.texts): separated_by_two(members, one, other) for one, other in pairs}
     return {what: texts for what, texts in found.items() if texts}
 
 
-def inseparable(features: Sequence[Feature]) -> Iterator[Feature]:
+def merged_features(features: Sequence[Feature]) -> Iterator[Feature]:
     """The features that tell the same elements apart, as one that names them all; of those of constants the last."""
     alike: dict[bytes, list[Feature]] = {}
     for feature in features:
@@ -65,7 +65,7 @@ def classes_of(labels: Array) -> Array:
     return np.asarray(np.argsort(np.argsort(first))[inverse.reshape(-1)], np.int64)
 
 
-def layout_features(members: Members) -> Iterator[Feature]:
+def layout_features(members: SameOperands) -> Iterator[Feature]:
     """Constants, granularity and rank."""
     for name in members.parts[0].parameters:
         labels = members.by_part(lambda part, name=name: name in part.constants)
@@ -81,7 +81,7 @@ def layout_features(members: Members) -> Iterator[Feature]:
     yield Feature(labels, ("at rank 0", "at rank 1 or more"), "rank")
 
 
-def position_features(members: Members) -> Iterator[Feature]:
+def position_features(members: SameOperands) -> Iterator[Feature]:
     """Body and tail of vector loops over the array or over each row, and sizes."""
     size, row = members.by_part(lambda part: part.size), members.by_part(row_of_part)
     for what, index, length in (("a", members.index, size), ("a row's", members.index % row, row)):
@@ -96,25 +96,25 @@ def row_of_part(part: Part) -> int:
     return int(part.problem.shape[-1]) if part.problem.shape else 1
 
 
-def told_apart(members: Members, feature: Feature) -> list[str]:
+def separated_by(members: SameOperands, feature: Feature) -> list[str]:
     """A text for each answer if no label has two of them; empty otherwise."""
-    occurs = occurring(members, feature.labels.astype(np.int64), len(feature.texts))
+    occurs = label_answers(members, feature.labels.astype(np.int64), len(feature.texts))
     if (occurs.sum(axis=1) > 1).any():
         return []
     return [" or ".join(compress(feature.texts, column)) for column in occurs.T]
 
 
-def told_by_two(members: Members, one: Feature, other: Feature) -> list[str]:
+def separated_by_two(members: SameOperands, one: Feature, other: Feature) -> list[str]:
     """The same for two features together; a label that has one answer whatever the other says stands alone."""
     shape = len(one.texts), len(other.texts), len(members.codes)
-    occurs = occurring(members, one.labels * shape[1] + other.labels, shape[0] * shape[1]).reshape(shape)
+    occurs = label_answers(members, one.labels * shape[1] + other.labels, shape[0] * shape[1]).reshape(shape)
     observed = np.asarray(occurs.any(axis=2))
     if (occurs.sum(axis=2) > 1).any():
         return []
-    return [" or ".join(joined(one.texts, other.texts, occurs[..., n], observed)) for n in range(shape[2])]
+    return [" or ".join(own_regions(one.texts, other.texts, occurs[..., n], observed)) for n in range(shape[2])]
 
 
-def joined(rows: Sequence[str], columns: Sequence[str], own: Array, observed: Array) -> Iterator[str]:
+def own_regions(rows: Sequence[str], columns: Sequence[str], own: Array, observed: Array) -> Iterator[str]:
     """Which rows, columns and cells of a table are an answer's own, of those that occur."""
     whole = [own.any(axis=axis) & (own == observed).all(axis=axis) for axis in (1, 0)]
     yield from compress(rows, whole[0])
@@ -123,14 +123,14 @@ def joined(rows: Sequence[str], columns: Sequence[str], own: Array, observed: Ar
         yield f"{rows[i]}, {columns[j]}"
 
 
-def occurring(members: Members, labels: Array, count: int) -> Array:
+def label_answers(members: SameOperands, labels: Array, count: int) -> Array:
     """Which answers (columns) elements with each label (rows) have."""
     answers = len(members.codes)
     found = np.bincount(labels * answers + members.answer, minlength=count * answers)
     return np.asarray(found.reshape(count, answers) > 0)
 
 
-def by_size(members: Members) -> list[str]:
+def separated_by_size(members: SameOperands) -> list[str]:
     """A text for each answer if arrays of one answer are all smaller than those of the next; empty otherwise."""
     sizes = members.by_part(lambda part: part.size)
     ends = [(int(own.min()), int(own.max())) for n in range(len(members.codes)) for own in [sizes[members.answer == n]]]

@@ -45,7 +45,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Members:
+class SameOperands:
     """The elements of some parts that have the same operands: each one's part, index, and which answer it is."""
 
     parts: Sequence[Part]
@@ -84,13 +84,13 @@ def node_key(node: Node, output: str) -> str:
     return json.dumps([node.operator, node.opset, attributes, types, output], sort_keys=True)
 
 
-def differing(parts: Sequence[Part], outputs: Mapping[str, Array]) -> Iterator[Members]:
+def with_several_answers(parts: Sequence[Part], outputs: Mapping[str, Array]) -> Iterator[SameOperands]:
     """The elements of each operands that have more than one answer."""
-    operands = [np.concatenate(column) for column in zip(*map(columns, parts), strict=True)]
+    operands = [np.concatenate(column) for column in zip(*map(operand_columns, parts), strict=True)]
     codes = np.concatenate([outputs[p.case.id][p.start : p.start + p.size] for p in parts])
     part = np.repeat(np.arange(len(parts)), [p.size for p in parts])
     index = np.concatenate([np.arange(p.size) for p in parts])
-    group = numbered(operands)
+    group = group_numbers(operands)
     order = np.lexsort((codes, group))
     same = group[order][1:] == group[order][:-1]
     for number in np.unique(group[order][1:][same & (codes[order][1:] != codes[order][:-1])]):
@@ -98,15 +98,15 @@ def differing(parts: Sequence[Part], outputs: Mapping[str, Array]) -> Iterator[M
         found, answer, count = np.unique(codes[chosen], return_inverse=True, return_counts=True)
         most = np.argsort(-count, kind="stable")
         answer = np.argsort(most)[answer.reshape(-1)]
-        yield Members(parts, part[chosen], index[chosen], answer, tuple(found[most].tolist()))
+        yield SameOperands(parts, part[chosen], index[chosen], answer, tuple(found[most].tolist()))
 
 
-def columns(part: Part) -> tuple[Array, ...]:
+def operand_columns(part: Part) -> tuple[Array, ...]:
     """A part's operands, each as one code (int64) for every element."""
     return tuple(operand.astype(np.int64) for operand in part.problem.operands)
 
 
-def numbered(operands: Sequence[Array]) -> Array:
+def group_numbers(operands: Sequence[Array]) -> Array:
     """Equal numbers for equal operands."""
     number = np.zeros(operands[0].shape, np.int64)
     for operand in operands:

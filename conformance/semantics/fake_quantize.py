@@ -13,8 +13,16 @@ from functools import cached_property
 import numpy as np
 
 from tiebreak.conformance.semantics import fake_quantize_probes
-from tiebreak.conformance.semantics.model import ANYTHING, OTHER, Facet, Probe, Semantics, codes, setting
-from tiebreak.conformance.semantics.places import FLOOR, NEVER_NEGATIVE, WORDS, flushed, fused, place_of, rounded
+from tiebreak.conformance.semantics.model import ANYTHING, OTHER, Facet, Probe, Semantics, codes, sign_and_others
+from tiebreak.conformance.semantics.places import (
+    FLOOR,
+    NEVER_NEGATIVE,
+    WORDS,
+    flush_subnormals,
+    fused_multiply_add,
+    locate,
+    round_place,
+)
 from tiebreak.golden import kernel
 from tiebreak.golden.elements import FLOAT_TYPES, FloatType, numpy_dtype
 from tiebreak.golden.nodes import Node
@@ -136,13 +144,13 @@ class FakeQuantizeArithmetic:
         return not (precision == "float64" and "fused" in (position, result))
 
     def first_probes(self) -> Iterator[Probe]:
-        return fake_quantize_probes.first(self.node)
+        return fake_quantize_probes.first_probes(self.node)
 
     def further_probe(self, random: np.random.Generator) -> Probe:
-        return fake_quantize_probes.further(self.node, random)
+        return fake_quantize_probes.further_probe(self.node, random)
 
     def special_probes(self) -> Iterator[Probe]:
-        return fake_quantize_probes.special(self.node)
+        return fake_quantize_probes.special_probes(self.node)
 
     def special_of(self, probe: Probe) -> str:
         value = float(probe.x[0])
@@ -152,7 +160,7 @@ class FakeQuantizeArithmetic:
 
     def special_code(self, value: str, probe: Probe) -> int:
         if value in (LARGE, LOWEST):
-            sign, *limits = setting(probe)
+            sign, *limits = sign_and_others(probe)
             return self.large.get((b"-" if value == LOWEST else sign, *limits), ANYTHING)
         found = {"output_low": probe.others[2], "output_high": probe.others[3], "nan": np.nan, "zero": 0.0}[value]
         return int(codes(np.asarray(found).astype(self.node.outputs[0].dtype))[0])
@@ -164,7 +172,7 @@ class FakeQuantizeArithmetic:
         """Nothing here depends on them."""
 
     def observe(self, seen: Sequence[tuple[Probe, int]]) -> dict[str, list[str]]:
-        self.large = {setting(probe): code for probe, code in seen if not self.special_of(probe)}
+        self.large = {sign_and_others(probe): code for probe, code in seen if not self.special_of(probe)}
         for facet in self.specials:
             own = [(probe, code) for probe, code in seen if self.special_of(probe) == facet.name]
             fits = [v for v in facet.values if all(code == self.special_code(v, probe) for probe, code in own)]
@@ -192,7 +200,7 @@ class FakeQuantizeArithmetic:
         at: tuple[str, ...] = ()
         levels_for: tuple[str, ...] = ()
         x = low = high = first = last = n = level = np.zeros(0)  # each is set before its first use
-        place = place_of(x)
+        place = locate(x)
         for one in semantics:
             precision, range_, ends, position, mode, subnormals, output_limits, result = one
             flushes = subnormals == FLUSHED
@@ -203,24 +211,24 @@ class FakeQuantizeArithmetic:
                 if (*one[:4], subnormals) != at:
                     at = (*one[:4], subnormals)
                     kind = numpy_dtype(precision)
-                    operands = [flushed(a, self.tiny) if flushes else a for a in (probe.x, *probe.others)]
+                    operands = [flush_subnormals(a, self.tiny) if flushes else a for a in (probe.x, *probe.others)]
                     x, low, high, first, last = (np.asarray(a).astype(kind) for a in operands)
                     n = np.asarray(self.n).astype(kind)
                     if range_ != "as given":
-                        low, high = nudged(low, high, n, range_ == NUDGED, kind)
+                        low, high = nudged_limits(low, high, n, range_ == NUDGED, kind)
                     inside = np.where(x < low, low, np.where(x > high, high, x)).astype(kind)
-                    place = place_of(positions(inside, low, high, n, position, kind).astype(np.float64))
+                    place = locate(positions(inside, low, high, n, position, kind).astype(np.float64))
                 if one[:6] != levels_for:
                     levels_for = one[:6]
-                    level = rounded(place, mode, precision).astype(kind)
+                    level = round_place(place, mode, precision).astype(kind)
                 lowest, highest = first, last
                 if output_limits in STEPS:
-                    lowest, highest = rebuilt(first, last, STEPS[output_limits], kind)
-                found = results(level, lowest, highest, n, result, kind)
+                    lowest, highest = rebuilt_limits(first, last, STEPS[output_limits], kind)
+                found = output_values(level, lowest, highest, n, result, kind)
                 if ends == "selected":
                     found = np.where(x <= low, first, np.where(x > high, last, found)).astype(kind)
                 stored = found.astype(self.node.outputs[0].dtype)
-                given = codes(flushed(stored, self.tiny) if flushes else stored)
+                given = codes(flush_subnormals(stored, self.tiny) if flushes else stored)
                 inner = np.clip(level.astype(np.float64), *LEVELS)  # an infinite one is a level still
                 stage = np.where(x <= low, -np.inf, np.where(x > high, np.inf, inner))
             yield given, stage
@@ -243,7 +251,7 @@ def least_exponent(kind: FloatType) -> int:
     return kind.emin + 1 - kind.precision
 
 
-def nudged(low: Array, high: Array, n: Array, up: bool, kind: np.dtype[np.floating]) -> tuple[Array, Array]:
+def nudged_limits(low: Array, high: Array, n: Array, up: bool, kind: np.dtype[np.floating]) -> tuple[Array, Array]:
     """`up`: 0's place is rounded up if it is amid two levels, else to the even one."""
     step = ((high - low).astype(kind) / n).astype(kind)
     place = (-low / step).astype(np.float64)
@@ -251,7 +259,7 @@ def nudged(low: Array, high: Array, n: Array, up: bool, kind: np.dtype[np.floati
     return (-zero * step).astype(kind), ((n - zero).astype(kind) * step).astype(kind)
 
 
-def rebuilt(first: Array, last: Array, steps: int, kind: np.dtype[np.floating]) -> tuple[Array, Array]:
+def rebuilt_limits(first: Array, last: Array, steps: int, kind: np.dtype[np.floating]) -> tuple[Array, Array]:
     width, whole = (last - first).astype(kind), np.asarray(steps).astype(kind)
     step = (width / whole).astype(kind)
     zero = ((-whole * first).astype(kind) / width).astype(kind)
@@ -274,11 +282,11 @@ def positions(x: Array, low: Array, high: Array, n: Array, how: str, kind: np.dt
         return (offset * factor).astype(kind)
     shift = (-low * factor).astype(kind)
     if how == "fused":
-        return fused(x, factor, shift.astype(np.float64), kind)
+        return fused_multiply_add(x, factor, shift.astype(np.float64), kind)
     return ((x * factor).astype(kind) + shift).astype(kind)
 
 
-def results(level: Array, first: Array, last: Array, n: Array, how: str, kind: np.dtype[np.floating]) -> Array:
+def output_values(level: Array, first: Array, last: Array, n: Array, how: str, kind: np.dtype[np.floating]) -> Array:
     span = (last - first).astype(kind)
     if how == SPEC:
         product = ((level / n).astype(kind) * span).astype(kind)
@@ -287,6 +295,6 @@ def results(level: Array, first: Array, last: Array, n: Array, how: str, kind: n
     else:
         step = (span / n).astype(kind)
         if how == "fused":
-            return fused(level, step, first.astype(np.float64), kind)
+            return fused_multiply_add(level, step, first.astype(np.float64), kind)
         product = (level * step).astype(kind)
     return (product + first).astype(kind)

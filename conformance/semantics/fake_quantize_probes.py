@@ -32,17 +32,17 @@ ANY = 40  # elements
 FURTHER = 384
 
 
-def first(node: Node) -> Iterator[Probe]:
+def first_probes(node: Node) -> Iterator[Probe]:
     random = np.random.default_rng(7)
     for limits in LIMITS:
         for _ in range(2):
-            yield probe(node, limits, random)
+            yield probe_with_limits(node, limits, random)
     for limits in (*whole_steps(node), *cancelling(node), *amid_levels(node), *large(node)):
         for _ in range(2):
-            yield probe(node, limits, random)
+            yield probe_with_limits(node, limits, random)
     tiny = 2.0**node.real.emin
     for limits in ((0.0, 3 * tiny, 0.0, 1.0), (0.0, 1.0, 0.0, 3 * tiny), (0.0, 3 * tiny, 0.0, 3 * tiny)):
-        yield probe(node, limits, random)
+        yield probe_with_limits(node, limits, random)
 
 
 def whole_steps(node: Node) -> Iterator[Limits]:
@@ -76,7 +76,7 @@ def large(node: Node) -> Iterator[Limits]:
     yield 0.0, 1.0, 0.0, greatest
 
 
-def further(node: Node, random: np.random.Generator) -> Probe:
+def further_probe(node: Node, random: np.random.Generator) -> Probe:
     """Any limits, or whole ones."""
     low, first_ = random.normal(size=2) * 2.0 ** random.integers(-3, 6, 2)
     width, span = np.abs(random.normal(size=2)) * 2.0 ** random.integers(-3, 6, 2) + 1e-2
@@ -85,7 +85,7 @@ def further(node: Node, random: np.random.Generator) -> Probe:
     limits = low, low + width, first_, first_ + span
     if node.real.bits == 16 and random.random() < 0.5:
         return with_limits(every_input(node, low, low + width), limits, node)
-    return probe(node, limits, random, FURTHER)
+    return probe_with_limits(node, limits, random, FURTHER)
 
 
 def every_input(node: Node, low: float, high: float) -> Array:
@@ -96,7 +96,7 @@ def every_input(node: Node, low: float, high: float) -> Array:
     return words[(values >= low) & (values <= high)]
 
 
-def special(node: Node) -> Iterator[Probe]:
+def special_probes(node: Node) -> Iterator[Probe]:
     """NaN, the infinities, and the largest numbers to compare them with."""
     dtype = node.inputs[0].dtype
     largest = np.array([node.real.largest_bits], f"uint{node.real.bits}").view(dtype)
@@ -110,7 +110,7 @@ def with_limits(x: Array, limits: Limits, node: Node) -> Probe:
     return Probe(np.ascontiguousarray(x), tuple(others))
 
 
-def probe(node: Node, limits: Limits, random: np.random.Generator, most: int = 0) -> Probe:
+def probe_with_limits(node: Node, limits: Limits, random: np.random.Generator, most: int = 0) -> Probe:
     """Numbers about the middles of levels and levels, about the limits, beyond them, and any."""
     dtype, n = node.inputs[0].dtype, int(node.attributes["levels"]) - 1
     held = [float(np.asarray(v).astype(dtype)) for v in limits]

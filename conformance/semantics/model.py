@@ -149,6 +149,6 @@ def codes(output: Array) -> Array:
     return np.where(found == 1 << (kind.bits - 1), 0, found).view(np.int64)
 
 
-def setting(probe: Probe) -> tuple[bytes, ...]:
+def sign_and_others(probe: Probe) -> tuple[bytes, ...]:
     """A probe of one element by its sign and its other inputs."""
     return (b"-" if float(probe.x[0]) < 0 else b"+", *(array.tobytes() for array in probe.others))

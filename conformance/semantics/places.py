@@ -46,7 +46,7 @@ class Place(NamedTuple):
     value: Array
 
 
-def place_of(value: Array) -> Place:
+def locate(value: Array) -> Place:
     below = np.floor(value)
     part = value - below
     rest = np.where(part == 0.0, 0, np.where(part < 0.5, 1, np.where(part == 0.5, 2, 3)))
@@ -55,15 +55,15 @@ def place_of(value: Array) -> Place:
     return Place(below, rest, value)
 
 
-def rounded(place: Place, mode: str, precision: str) -> Array:
+def round_place(place: Place, mode: str, precision: str) -> Array:
     """Whole numbers as doubles; what is no number stays."""
     below, rest, value = place
     if mode not in ROUND_MODES:
-        return half_added(value, mode, precision)
-    return np.asarray(np.where(np.isfinite(value), below + goes_up(below, rest, mode), value))
+        return round_by_adding_half(value, mode, precision)
+    return np.asarray(np.where(np.isfinite(value), below + takes_integer_above(below, rest, mode), value))
 
 
-def goes_up(below: Array, rest: Array, mode: str) -> Array:
+def takes_integer_above(below: Array, rest: Array, mode: str) -> Array:
     """Whether the integer above is taken, by one of the nine modes."""
     negative = below < 0
     tie: dict[str, Array | bool] = {
@@ -84,14 +84,14 @@ def goes_up(below: Array, rest: Array, mode: str) -> Array:
     return np.asarray(np.logical_and(rest > 0, directed[mode]))
 
 
-def half_added(value: Array, mode: str, precision: str) -> Array:
+def round_by_adding_half(value: Array, mode: str, precision: str) -> Array:
     kind = numpy_dtype(precision)
     half = np.copysign(0.5, value) if mode == AWAY else np.full(value.shape, 0.5)
     total = (value.astype(kind) + half.astype(kind)).astype(kind).astype(np.float64)
     return np.asarray(np.floor(total) if mode == FLOOR else np.trunc(total))
 
 
-def fused(a: Array, b: Array, added: Array | float, kind: np.dtype[np.floating]) -> Array:
+def fused_multiply_add(a: Array, b: Array, added: Array | float, kind: np.dtype[np.floating]) -> Array:
     """a * b + added rounded once, for types of at most 24 digits.
 
     The product is a double, and the sum is rounded to odd before it is rounded to the type.
@@ -106,7 +106,7 @@ def fused(a: Array, b: Array, added: Array | float, kind: np.dtype[np.floating])
     return np.asarray(np.where(exact | odd, total, other).astype(kind))
 
 
-def flushed(values: Array, emin: int) -> Array:
+def flush_subnormals(values: Array, emin: int) -> Array:
     """Subnormal numbers of a type as zeros, `emin` being its smallest exponent of others."""
     tiny = values.dtype.type(2.0**emin)
     return np.where(np.abs(values) < tiny, np.copysign(values.dtype.type(0), values), values).astype(values.dtype)

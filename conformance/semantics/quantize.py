@@ -14,7 +14,14 @@ import numpy as np
 
 from tiebreak.conformance.semantics import quantize_probes
 from tiebreak.conformance.semantics.model import ANYTHING, OTHER, Facet, Probe, Semantics
-from tiebreak.conformance.semantics.places import NEVER_NEGATIVE, Place, flushed, fused, place_of, rounded
+from tiebreak.conformance.semantics.places import (
+    NEVER_NEGATIVE,
+    Place,
+    flush_subnormals,
+    fused_multiply_add,
+    locate,
+    round_place,
+)
 from tiebreak.conformance.semantics.quantize_facets import (
     AFTER,
     BEFORE,
@@ -26,7 +33,7 @@ from tiebreak.conformance.semantics.quantize_facets import (
     OF_ZERO,
     WIDER,
 )
-from tiebreak.conformance.semantics.quantize_saturation import finished, stage_of
+from tiebreak.conformance.semantics.quantize_saturation import saturated_codes, saturation_stage
 from tiebreak.golden import kernel
 from tiebreak.golden.elements import FLOAT_TYPES, IntegerType, numpy_dtype
 from tiebreak.golden.nodes import Node
@@ -151,13 +158,13 @@ class QuantizeArithmetic:
         return zero_point != AFTER and self.kind.bits == 32
 
     def first_probes(self) -> Iterator[Probe]:
-        return quantize_probes.first(self.node)
+        return quantize_probes.first_probes(self.node)
 
     def further_probe(self, random: np.random.Generator) -> Probe:
-        return quantize_probes.further(self.node, random)
+        return quantize_probes.further_probe(self.node, random)
 
     def special_probes(self) -> Iterator[Probe]:
-        return quantize_probes.special(self.node)
+        return quantize_probes.special_probes(self.node)
 
     def assume(self) -> None:
         self.seen = {"nan": ["lowest"], "positive_infinity": ["highest"], "negative_infinity": ["lowest"]}
@@ -206,14 +213,14 @@ class QuantizeArithmetic:
     def predict(self, probe: Probe, semantics: Sequence[Semantics]) -> Iterator[Array]:
         for one, (whole, left, saturation) in zip(semantics, self.wholes(probe, semantics), strict=True):
             with np.errstate(all="ignore"):
-                codes = finished(self.kind, whole, left, saturation)
+                codes = saturated_codes(self.kind, whole, left, saturation)
             yield self.with_specials(codes, whole, probe, one[0])
 
     def staged(self, probe: Probe, semantics: Sequence[Semantics]) -> Iterator[tuple[Array, Array]]:
         for one, (whole, left, saturation) in zip(semantics, self.wholes(probe, semantics), strict=True):
             with np.errstate(all="ignore"):
-                codes = finished(self.kind, whole, left, saturation)
-                stage = stage_of(self.kind, whole, codes, left, saturation)
+                codes = saturated_codes(self.kind, whole, left, saturation)
+                stage = saturation_stage(self.kind, whole, codes, left, saturation)
             if one[1].startswith("range"):  # beyond its ends a finite number follows an infinite one
                 stage = np.where(np.isfinite(whole), stage, np.nan)
             yield self.with_specials(codes, whole, probe, one[0]), stage
@@ -234,25 +241,25 @@ class QuantizeArithmetic:
                     at = one[:4]
                     place = self.placed(probe.x, scale, added * (order != WIDER), precision, scaling, subnormals)
                     if order == WIDER:
-                        place = place_of(place.value + added)
+                        place = locate(place.value + added)
                 if one[:5] != rounded_for:
                     rounded_for = one[:5]
-                    whole = rounded(place, mode, precision)
+                    whole = round_place(place, mode, precision)
             yield whole, left, saturation
 
     def placed(self, x: Array, scale: Array, added: Array, precision: str, scaling: str, subnormals: str) -> Place:
         """The argument of round for each element, `added` being what is added before it."""
         narrow = FLOAT_TYPES["float16"] if precision == "float16" else self.node.real
         if subnormals in ("inputs flushed", "inputs and scales flushed", "all flushed"):
-            x = flushed(x, narrow.emin)
+            x = flush_subnormals(x, narrow.emin)
         if subnormals in ("scales flushed", "inputs and scales flushed", "all flushed"):
-            scale = flushed(scale, narrow.emin)
+            scale = flush_subnormals(scale, narrow.emin)
         if precision == "exact":
             return self.placed_exactly(x, scale, added)
         kind = numpy_dtype(precision)
         a, b = x.astype(kind), scale.astype(kind)
         if scaling.startswith("range"):
-            return place_of(self.in_range(a, b, added, scaling, kind).astype(np.float64))
+            return locate(self.in_range(a, b, added, scaling, kind).astype(np.float64))
         if scaling == "divide":
             q = (a / b).astype(kind)
         else:
@@ -260,12 +267,12 @@ class QuantizeArithmetic:
             b = (np.ones((), inverse) / scale.astype(inverse)).astype(inverse).astype(kind)
             q = (a * b).astype(kind)
         if subnormals in ("quotients flushed", "all flushed"):
-            q = flushed(q, FLOAT_TYPES[precision].emin)
+            q = flush_subnormals(q, FLOAT_TYPES[precision].emin)
         if scaling == "fused":
-            q = fused(a, b, added, kind)
+            q = fused_multiply_add(a, b, added, kind)
         elif added.any():
             q = (q + added.astype(kind)).astype(kind)
-        return place_of(q.astype(np.float64))
+        return locate(q.astype(np.float64))
 
     def in_range(self, x: Array, scale: Array, zero_point: Array, scaling: str, kind: np.dtype[Any]) -> Array:
         """Steps from the lowest value, as FakeQuantize counts them."""
@@ -280,7 +287,9 @@ class QuantizeArithmetic:
             factor = (steps / width).astype(kind)
             shift = (-low * factor).astype(kind)
             product = (x * factor).astype(kind) + shift
-            inside = fused(x, factor, shift.astype(np.float64), kind) if scaling == "range, fused" else product
+            inside = (
+                fused_multiply_add(x, factor, shift.astype(np.float64), kind) if scaling == "range, fused" else product
+            )
         nothing = np.zeros((), kind)  # NumPy 1 has no common type of an integer and a bfloat16
         return np.asarray(np.where(below, nothing, np.where(above, steps, inside)).astype(kind))
 

@@ -22,40 +22,40 @@ BEYOND = (
 )  # with 2^31 - 128 the greatest float32 below 2^31, from which a zero point of 128 goes beyond int32
 
 
-def first(node: Node) -> Iterator[Probe]:
+def first_probes(node: Node) -> Iterator[Probe]:
     random = np.random.default_rng(7)
     zero_points = zero_points_of(node.quantized)
     for number, scale in enumerate(ORDINARY):
-        if in_type(scale, node) is None:
+        if representable_scale(scale, node) is None:
             continue
         for zero_point in (zero_points[number % len(zero_points)], zero_points[(number + 2) % len(zero_points)]):
-            yield probe(node, scale, zero_point, traps(node, scale, zero_point, random))
+            yield probe_with_scale(node, scale, zero_point, trap_inputs(node, scale, zero_point, random))
     for scale in small_scales(node):
         for zero_point in zero_points[:2]:
-            yield probe(node, scale, zero_point, traps(node, scale, zero_point, random))
-    yield from near_ties(node, random)
+            yield probe_with_scale(node, scale, zero_point, trap_inputs(node, scale, zero_point, random))
+    yield from near_tie_probes(node, random)
 
 
-def further(node: Node, random: np.random.Generator) -> Probe:
+def further_probe(node: Node, random: np.random.Generator) -> Probe:
     """Any scale, now and then a subnormal one."""
     kind, lowest = node.real, node.quantized
     exponent = random.integers(kind.emin - 3, 8) if random.random() < 0.2 else random.integers(-8, 5)
     scale = float(np.float64(2.0) ** exponent * (1 + random.random()))
     zero_point = int(random.integers(lowest.lowest, lowest.highest, endpoint=True))
-    if in_type(scale, node) is None:
+    if representable_scale(scale, node) is None:
         scale = 1.0
-    return probe(node, scale, zero_point, traps(node, scale, zero_point, random, FURTHER))
+    return probe_with_scale(node, scale, zero_point, trap_inputs(node, scale, zero_point, random, FURTHER))
 
 
-def special(node: Node) -> Iterator[Probe]:
+def special_probes(node: Node) -> Iterator[Probe]:
     dtype = node.inputs[0].dtype
     for value in (np.nan, np.inf, -np.inf):
         for zero_point in zero_points_of(node.quantized):
-            yield probe(node, 0.5, zero_point, np.array([value]).astype(dtype))
+            yield probe_with_scale(node, 0.5, zero_point, np.array([value]).astype(dtype))
     largest = np.array([node.real.largest_bits], f"uint{node.real.bits}").view(dtype)
     for x in (largest, -largest):  # with an infinite quotient
         for zero_point in zero_points_of(node.quantized):
-            yield probe(node, 2.0 ** (node.real.emin + 1), zero_point, x)
+            yield probe_with_scale(node, 2.0 ** (node.real.emin + 1), zero_point, x)
 
 
 def zero_points_of(kind: IntegerType) -> tuple[int, ...]:
@@ -75,21 +75,21 @@ def small_scales(node: Node) -> Iterator[float]:
         yield from (2.0**-14, 2.0**-15, 2.0**-20 * 3)
 
 
-def in_type(scale: float, node: Node) -> Array | None:
+def representable_scale(scale: float, node: Node) -> Array | None:
     with np.errstate(all="ignore"):
         found = np.asarray(scale).astype(node.inputs[1].dtype)
     return found if np.isfinite(found.astype(np.float64)) and float(found) > 0 else None
 
 
-def probe(node: Node, scale: float, zero_point: int, x: Array) -> Probe:
+def probe_with_scale(node: Node, scale: float, zero_point: int, x: Array) -> Probe:
     with np.errstate(all="ignore"):
         return Probe(x, (np.asarray(scale).astype(node.inputs[1].dtype), np.asarray(zero_point, node.inputs[2].dtype)))
 
 
-def traps(node: Node, scale: float, zero_point: int, random: np.random.Generator, most: int = 0) -> Array:
+def trap_inputs(node: Node, scale: float, zero_point: int, random: np.random.Generator, most: int = 0) -> Array:
     """Numbers about ties and whole quotients in and around the range, far beyond it, about 0, and any; all finite."""
     dtype, kind = node.inputs[0].dtype, node.quantized
-    held = in_type(scale, node)
+    held = representable_scale(scale, node)
     exact = float(held) if held is not None else scale
     lowest, highest = kind.lowest - zero_point, kind.highest - zero_point
     ends = np.concatenate([np.arange(2 * end - 5, 2 * end + 6) / 2 for end in (lowest, highest)])
@@ -130,7 +130,7 @@ def neighbours(values: Array, steps: Sequence[int]) -> Array:
     return np.concatenate([np.where(bits << 1 == 0, bits, one) for one in stepped]).view(values.dtype)
 
 
-def near_ties(node: Node, random: np.random.Generator) -> Iterator[Probe]:
+def near_tie_probes(node: Node, random: np.random.Generator) -> Iterator[Probe]:
     """Quotients as near a tie as two numbers of the type can have: 2 X 2^d - m S is 1 or -1 with an odd m.
 
     And, with X twice that, as near a whole number. They tell a quotient rounded to float64 from an exact one where
@@ -149,4 +149,4 @@ def near_ties(node: Node, random: np.random.Generator) -> Iterator[Probe]:
                 if x * 2 > significand and x < 1 << 24:
                     found += [x * 2.0**shift, -x * 2.0**shift, x * 2.0**shift * 2, -x * 2.0**shift * 2]
         x32 = np.array(found, np.float32).astype(node.inputs[0].dtype)
-        yield probe(node, float(significand), zero_points[number % len(zero_points)], x32)
+        yield probe_with_scale(node, float(significand), zero_points[number % len(zero_points)], x32)

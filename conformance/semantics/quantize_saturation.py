@@ -11,7 +11,7 @@ from tiebreak.golden.problem import Array
 INT32, INT64 = 2.0**31, 2.0**63  # beyond the highest
 
 
-def finished(kind: IntegerType, whole: Array, zero_point: Array, saturation: str) -> Array:
+def saturated_codes(kind: IntegerType, whole: Array, zero_point: Array, saturation: str) -> Array:
     """Codes of rounded quotients; what those that are no numbers give has no meaning."""
     lowest, highest = kind.lowest, kind.highest
     total = whole + zero_point
@@ -42,7 +42,7 @@ def finished(kind: IntegerType, whole: Array, zero_point: Array, saturation: str
     return np.asarray(np.where(inside == inside, inside, 0.0), np.int64)  # a NaN is no code
 
 
-def stage_of(kind: IntegerType, whole: Array, codes: Array, zero_point: Array, saturation: str) -> Array:
+def saturation_stage(kind: IntegerType, whole: Array, codes: Array, zero_point: Array, saturation: str) -> Array:
     """As model.Arithmetic.staged has it: a sum of what only rises with the rounded quotient.
 
     It counts those bounds on the way to the code that the quotient has reached; infinite ones have names of their

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from tiebreak.conformance.semantics.model import ANYTHING, OTHER, Facet, Probe, Semantics, setting
-from tiebreak.conformance.semantics.places import AWAY, FLOOR, NEVER_NEGATIVE, TRUNCATE, WORDS, place_of, rounded
+from tiebreak.conformance.semantics.model import ANYTHING, OTHER, Facet, Probe, Semantics, sign_and_others
+from tiebreak.conformance.semantics.places import AWAY, FLOOR, NEVER_NEGATIVE, TRUNCATE, WORDS, locate, round_place
 from tiebreak.conformance.semantics.quantize_probes import neighbours
 from tiebreak.golden import kernel
 from tiebreak.golden.elements import IntegerType, numpy_dtype
@@ -175,7 +175,7 @@ class QuantizeV2Arithmetic:
 
     def special_code(self, value: str, probe: Probe) -> int:
         if value == LARGE:
-            return self.large.get(setting(probe), ANYTHING)
+            return self.large.get(sign_and_others(probe), ANYTHING)
         return {"lowest": self.kind.lowest, "highest": self.kind.highest, "zero": 0}[value]
 
     def assume(self) -> None:
@@ -185,7 +185,7 @@ class QuantizeV2Arithmetic:
         """Nothing here depends on them."""
 
     def observe(self, seen: Sequence[tuple[Probe, int]]) -> dict[str, list[str]]:
-        self.large = {setting(probe): code for probe, code in seen if not self.special_of(probe)}
+        self.large = {sign_and_others(probe): code for probe, code in seen if not self.special_of(probe)}
         for facet in self.specials:
             own = [(probe, code) for probe, code in seen if self.special_of(probe) == facet.name]
             fits = [v for v in facet.values if all(code == self.special_code(v, probe) for probe, code in own)]
@@ -230,7 +230,7 @@ class QuantizeV2Arithmetic:
             x = np.where(x < low, low, np.where(x > high, high, x)).astype(kind)
 
         def to_whole(value: Array) -> Array:
-            return rounded(place_of(np.asarray(value, np.float64)), mode, precision)
+            return round_place(locate(np.asarray(value, np.float64)), mode, precision)
 
         if formula.startswith("SCALED"):
             total = to_whole(self.scaled(x, low, high, semantics, kind))
