@@ -58,7 +58,7 @@ def named(backend: Callable[[Case, Operands], Array], operator: str = "ngraph.Qu
             record(records, case, Outcome("ok", (values.astype(np.int8),)), truths)
             cases[case.id] = case
     engine = CausesBySemantics(cases, records.outputs)
-    return Counter(row["cause"] for row in settle_causes(evidence_of(records, cases, truths), rename=engine.rename))
+    return Counter(row["cause"] for row in settle_causes(evidence_of(records, cases, truths), refine=engine.refine))
 
 
 FAULTS = (
@@ -85,7 +85,7 @@ def test_noise_has_no_cause() -> None:
 
 def test_a_semantics_of_one_facet_is_called_as_the_table_calls_it() -> None:
     arithmetic = arithmetic_of(make_node("onnx.QuantizeLinear", quantized="int8"))
-    precision, scaling, subnormals, zero_point, mode, saturation = arithmetic.plain
+    precision, scaling, subnormals, zero_point, mode, saturation = arithmetic.documented
     texts = [
         cause_of(arithmetic, one).text
         for one in (

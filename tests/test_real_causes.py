@@ -112,5 +112,5 @@ def names_of(cases: Sequence[Case], box: Box) -> Counter[str]:
     own = {case.id: case for case in cases}
     evidence = evidence_of(records, own, truths)
     return Counter(
-        row["cause"] for row in settle_causes(evidence, rename=CausesBySemantics(own, records.outputs).rename)
+        row["cause"] for row in settle_causes(evidence, refine=CausesBySemantics(own, records.outputs).refine)
     )

@@ -57,7 +57,7 @@ class AuditAnswer:
     def refuted(self) -> list[dict[str, Any]]:
         """Every combination that was ruled out, and every value of a special facet, each by its witness."""
         rows = [
-            {"semantics": dict(zip(self.names, one, strict=True)), **self.shown(witness)}
+            {"semantics": dict(zip(self.names, one, strict=True)), **self.witness_data(witness)}
             for one, witness in self.inference.refuted.items()
         ]
         return rows + [row for facet in self.inference.specials for row in self.refuted_specials(facet)]
@@ -69,11 +69,11 @@ class AuditAnswer:
             for probe, code in self.inference.special_answers:
                 if arithmetic.special_of(probe) == facet and arithmetic.special_code(value, probe) != code:
                     witness = Refutation(probe, arithmetic.special_code(value, probe), code)
-                    rows.append({"semantics": {facet: value}, **self.shown(witness)})
+                    rows.append({"semantics": {facet: value}, **self.witness_data(witness)})
                     break
         return rows
 
-    def shown(self, witness: Refutation) -> dict[str, Any]:
+    def witness_data(self, witness: Refutation) -> dict[str, Any]:
         return {
             "witness": self.operands(witness.probe),
             "expected": self.text(witness.expected),
@@ -115,7 +115,7 @@ class AuditAnswer:
         wanted = None if expected is None else self.text(expected)
         return {"inputs": self.operands(probe), "expected": wanted, "got": self.text(got)}
 
-    def described(self, backend: Mapping[str, Any]) -> dict[str, Any]:
+    def as_data(self, backend: Mapping[str, Any]) -> dict[str, Any]:
         """The contract's fields and how it was done."""
         path = None
         if self.path is not None:

@@ -68,7 +68,7 @@ class Inference:
         answers = zip(probes, self.ask(probes), strict=True)
         self.inputs_tried += len(probes)
         self.special_answers = [(probe, int(codes[0])) for probe, codes in answers if codes is not None]
-        self.specials = dict(self.arithmetic.observe(self.special_answers))
+        self.specials = dict(self.arithmetic.learn_specials(self.special_answers))
         asked = {self.arithmetic.special_of(probe) for probe, _ in self.special_answers}
         self.specials |= {name: [NOT_ANSWERED] for name in self.specials if name not in asked}
 

@@ -32,7 +32,7 @@ def audit_job(
     earlier_run: Path | None = None,
     exhaustive: Callable[[int, int], None] | None = None,
 ) -> dict[str, Any]:
-    """What the node's arithmetic is on a backend, see AuditAnswer.described; and what it was in an earlier run.
+    """What the node's arithmetic is on a backend, see AuditAnswer.as_data; and what it was in an earlier run.
 
     `exhaustive`: see proof.settle.
 
@@ -60,7 +60,7 @@ def audit_job(
             ask.give_up()
         answer = AuditAnswer(node, inference, path or special_path, path is not None, equal, ask.failed)
         facts = {"backend": backend.name, "version": backend.version}
-        found = answer.described(facts) | {"seconds": round(time.monotonic() - begun, 3)}
+        found = answer.as_data(facts) | {"seconds": round(time.monotonic() - begun, 3)}
         if earlier_run is not None:
             found["versus"] = versus(earlier_run, backend.name, inference)
         return found

@@ -37,7 +37,7 @@ class Separation:
 def plain_semantics(arithmetic: Arithmetic) -> list[Semantics]:
     """The two of the document, then the others that differ from the second in one facet, in the table's order."""
     facets, everything = arithmetic.facets, set(Candidates(arithmetic).all)
-    base = arithmetic.plain
+    base = arithmetic.documented
     exact = ("exact", *base[1:])
     others = [
         (*base[:place], value, *base[place + 1 :]) for place, facet in enumerate(facets) for value in facet.values
@@ -101,7 +101,7 @@ def matrix_data(arithmetic: Arithmetic) -> dict[str, Any]:
         "input_type": node.input_type,
         "output_type": node.output_type,
         "inputs_compared": compared,
-        "semantics": [candidates.described(one) for one in semantics],
+        "semantics": [candidates.by_facet(one) for one in semantics],
         "pairs": [
             {"semantics": [one.first, one.second], "equal": one.equal}
             if one.witness is None

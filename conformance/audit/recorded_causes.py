@@ -71,13 +71,13 @@ class SameArithmetic:
     @cached_property
     def sample(self) -> list[RecordedCase]:
         """Deviating elements, at most so many."""
-        wrong = [one.only(one.wrong) for one in self.cases if one.wrong.any()]
-        return up_to(sorted(wrong, key=lambda one: one.came.size), MOST_SAMPLED)
+        wrong = [one.only(one.deviating) for one in self.cases if one.deviating.any()]
+        return up_to(sorted(wrong, key=lambda one: one.outputs.size), MOST_SAMPLED)
 
     @cached_property
     def gives(self) -> Array:
         """Which of the sample's elements (columns) each semantics (rows) gives as they came."""
-        probe, came = all_operands(self.sample), np.concatenate([one.came for one in self.sample])
+        probe, came = all_operands(self.sample), np.concatenate([one.outputs for one in self.sample])
         found = np.empty((len(self.semantics), came.size), bool)
         for row, predicted in zip(found, self.arithmetic.predict(probe, self.semantics), strict=True):
             row[:] = predicted == came
@@ -85,7 +85,7 @@ class SameArithmetic:
 
     def likeliest(self, left: Set[tuple[str, int]]) -> list[Semantics]:
         """Those that give the most of the sample's elements that are left, by case id and index."""
-        columns = [(one.case.id, int(i)) in left for one in self.sample for i in one.at]
+        columns = [(one.case.id, int(i)) in left for one in self.sample for i in one.places]
         given = self.gives[:, np.array(columns, bool)].sum(axis=1)
         distance = [facets_unlike(self.arithmetic, one) for one in self.semantics]
         order = np.lexsort((np.array(distance), -given))[:MOST_LIKELY]
@@ -113,7 +113,7 @@ class CausesBySemantics:
                 found[node.operator, node.round_mode, node.input_type, node.output_type].append(case)
         return found
 
-    def rename(
+    def refine(
         self, rows: Mapping[Kind, Sequence[Mapping[str, Any]]], named: Sequence[Sequence[Cause]]
     ) -> list[list[Cause]]:
         """The causes of each kind's rows, with those of the engine where they are missing, or several for one thing."""
@@ -156,7 +156,7 @@ class CausesBySemantics:
         for family in families:
             for where, part in parts_by_path(family.cases):
                 left = [without_named(one, found, nameless if where else None) for one in part]
-                if any(one.wrong.any() for one in left):
+                if any(one.deviating.any() for one in left):
                     cover = partial(self.cover, family, sample_of(left), where, nameless, found)
                     self.errors.attempt(STAGE, f"{self.about}, {family.cases[0].case.node.operator}", cover, None)
 
@@ -180,7 +180,7 @@ class CausesBySemantics:
             cause = cause_of(family.arithmetic, semantics)
             self.known.add(cause.text)
             cause = replace(cause, text=cause.text + where)
-            elements = {(one.case.id, family.output, int(i)) for one in explained for i in one.at[one.wrong]}
+            elements = {(one.case.id, family.output, int(i)) for one in explained for i in one.places[one.deviating]}
             found |= dict.fromkeys(elements if whole and not real else elements & nameless, cause)
 
     def of_one_text(self, kind: Kind, rows: Sequence[Mapping[str, Any]]) -> list[list[RecordedCase]]:
@@ -195,7 +195,7 @@ class CausesBySemantics:
             answered = self.errors.attempt(STAGE, f"{self.about}, {case.id}", answer, None)
             if answered is not None:
                 groups[arithmetic_key(case.node)].append(answered)
-        return [group for group in groups.values() if any(one.wrong.any() for one in group)]
+        return [group for group in groups.values() if any(one.deviating.any() for one in group)]
 
 
 def element_of(row: Mapping[str, Any]) -> Element:
@@ -205,21 +205,21 @@ def element_of(row: Mapping[str, Any]) -> Element:
 def without_named(one: RecordedCase, found: Mapping[Element, Cause], nameless: Set[Element] | None) -> RecordedCase:
     """Nothing is held to what is explained already, or has a name if only the `nameless` are asked for."""
     output = first_output_name(one.case)
-    known = np.zeros(one.wrong.size, bool)
-    for place in np.flatnonzero(one.wrong):
-        element = one.case.id, output, int(one.at[place])
+    known = np.zeros(one.deviating.size, bool)
+    for place in np.flatnonzero(one.deviating):
+        element = one.case.id, output, int(one.places[place])
         known[place] = element in found or (nameless is not None and element not in nameless)
-    return replace(one, came=np.where(known, ANYTHING, one.came), wrong=one.wrong & ~known)
+    return replace(one, outputs=np.where(known, ANYTHING, one.outputs), deviating=one.deviating & ~known)
 
 
 def sample_of(cases: Sequence[RecordedCase]) -> list[RecordedCase]:
     """Those that deviate first, the small ones before, then others."""
-    return up_to(sorted(cases, key=lambda one: (not one.wrong.any(), one.came.size)), MOST_ELEMENTS)
+    return up_to(sorted(cases, key=lambda one: (not one.deviating.any(), one.outputs.size)), MOST_ELEMENTS)
 
 
 def up_to(cases: Sequence[RecordedCase], most: int) -> list[RecordedCase]:
     """The first of them, with about so many elements."""
-    ends = np.cumsum([one.came.size for one in cases])
+    ends = np.cumsum([one.outputs.size for one in cases])
     return list(cases[: 1 + int(np.count_nonzero(ends < most))])
 
 
@@ -234,14 +234,14 @@ def covering_semantics(
     fewer facets that are not the document's.
     """
     arithmetic = family.arithmetic
-    wrong = np.array([np.count_nonzero(one.wrong) for one in cases])
+    wrong = np.array([np.count_nonzero(one.deviating) for one in cases])
     left = wrong > 0
     for _ in range(ROUNDS):
         unexplained = [one for one, is_left in zip(cases, left, strict=True) if is_left]
-        likely = family.likeliest({(one.case.id, int(i)) for one in unexplained for i in one.at[one.wrong]})
+        likely = family.likeliest({(one.case.id, int(i)) for one in unexplained for i in one.places[one.deviating]})
         differs = differences(arithmetic, cases, likely)
         familiar = np.array([cause_of(arithmetic, one).text in known for one in likely], bool)
-        if sum(one.came.size for one in cases) >= CONVINCING:
+        if sum(one.outputs.size for one in cases) >= CONVINCING:
             familiar |= (differs == 0).all(axis=1)
         familiar &= where in ("", *PER)  # parts by place, or sign, are so many that one of them may fit by chance
         found = False
@@ -269,15 +269,15 @@ def best_semantics(
 
 
 def facets_unlike(arithmetic: Arithmetic, semantics: Semantics) -> int:
-    return sum(a != b for a, b in zip(semantics, arithmetic.plain, strict=True))
+    return sum(a != b for a, b in zip(semantics, arithmetic.documented, strict=True))
 
 
 def differences(arithmetic: Arithmetic, cases: Sequence[RecordedCase], semantics: Sequence[Semantics]) -> Array:
     """For each semantics (rows) the number of elements of each case (columns) that it gets wrong, or is silent on
     though they deviate."""
     probe = all_operands(cases)
-    begins = np.concatenate([[0], np.cumsum([one.came.size for one in cases])[:-1]])
-    came, wrong = (np.concatenate(each) for each in ([c.came for c in cases], [c.wrong for c in cases]))
+    begins = np.concatenate([[0], np.cumsum([one.outputs.size for one in cases])[:-1]])
+    came, wrong = (np.concatenate(each) for each in ([c.outputs for c in cases], [c.deviating for c in cases]))
     asked = came != ANYTHING
     found = np.empty((len(semantics), len(cases)), np.int64)
     for row, predicted in zip(found, arithmetic.predict(probe, semantics), strict=True):

@@ -28,15 +28,15 @@ class RecordedCase:
     semantics is held to it), and where it deviates for want of a cause."""
 
     case: Case
-    at: Array
+    places: Array
     probe: Probe
-    came: Array
-    wrong: Array
+    outputs: Array
+    deviating: Array
 
     def only(self, where: Array) -> RecordedCase:
         """Some of the elements: a mask as long as they are."""
         return RecordedCase(
-            self.case, self.at[where], masked_probe(self.probe, where), self.came[where], self.wrong[where]
+            self.case, self.places[where], masked_probe(self.probe, where), self.outputs[where], self.deviating[where]
         )
 
 
@@ -63,7 +63,7 @@ def negative(scale: Array) -> Array:
 
 
 def in_tail(one: RecordedCase, width: int) -> Array:
-    return np.asarray(one.at >= one.case.size - one.case.size % width)
+    return np.asarray(one.places >= one.case.size - one.case.size % width)
 
 
 def in_body(one: RecordedCase, width: int) -> Array:
@@ -72,7 +72,7 @@ def in_body(one: RecordedCase, width: int) -> Array:
 
 def masked_cases(cases: Sequence[RecordedCase], mask: Callable[[RecordedCase], Array]) -> list[RecordedCase]:
     made = (one.only(np.asarray(mask(one), bool)) for one in cases)
-    return [one for one in made if one.came.size]
+    return [one for one in made if one.outputs.size]
 
 
 def first_output_name(case: Case) -> str:

@@ -68,7 +68,7 @@ ORDER = (  # of words; precision and rounding come last
 
 def cause_of(arithmetic: Arithmetic, semantics: Semantics) -> Cause:
     """Named by every facet in which it is not plain, the one that says most about the formula first."""
-    plain = dict(zip((facet.name for facet in arithmetic.facets), arithmetic.plain, strict=True))
+    plain = dict(zip((facet.name for facet in arithmetic.facets), arithmetic.documented, strict=True))
     own = dict(zip(plain, semantics, strict=True))
     unlike = [name for name in (*ORDER, "precision", "round_mode") if name in own and own[name] != plain[name]]
     words = {name: phrase(name, own[name], plain[name]) for name in unlike}

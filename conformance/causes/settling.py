@@ -45,7 +45,7 @@ NO_CAUSE = Cause(UNEXPLAINED, "mode")
 def settle_causes(
     evidence: Evidence,
     by_path: Mapping[Element, str] = MappingProxyType({}),
-    rename: Refine = lambda rows, named: named,
+    refine: Refine = lambda rows, named: named,
     errors: ExplanationErrors | None = None,
 ) -> list[DiscrepancyRow]:
     """The discrepancy rows with cause and clause, settled kind of node by kind of node.
@@ -59,9 +59,9 @@ def settle_causes(
         places[kind_of(row)].append(i)
     chosen = causes_by_kind(evidence, places, errors)
     rows = {kind: [evidence.discrepancies[i] for i in group] for kind, group in places.items()}
-    renamed = errors.attempt("the audit's engine", evidence.about, lambda: rename(rows, chosen), chosen)
+    refined = errors.attempt("the audit's engine", evidence.about, lambda: refine(rows, chosen), chosen)
     settled: dict[int, Cause] = {}
-    for group, found in zip(places.values(), renamed, strict=True):
+    for group, found in zip(places.values(), refined, strict=True):
         settled |= dict(zip(group, found, strict=True))
     named = [with_settled_cause(row, settled[i], errors) for i, row in enumerate(evidence.discrepancies)]
     return errors.attempt("causes by path", evidence.about, lambda: with_path_causes(named, by_path), named)

@@ -32,7 +32,7 @@ def named_rows(
     own = {case.id: case for case in cases if case.id in records.outputs}
     engine = CausesBySemantics(own, records.outputs, records.errors, records.name)
     evidence = evidence_of(records, own, cache)
-    return settle_causes(evidence, by_path, engine.rename, records.errors)
+    return settle_causes(evidence, by_path, engine.refine, records.errors)
 
 
 def evidence_of(records: BackendRecords, cases: Mapping[str, Case], cache: TruthCache) -> Evidence:

@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
 
 import numpy as np
 
@@ -117,7 +120,7 @@ class FakeQuantizeArithmetic:
     large: dict[tuple[bytes, ...], int] = field(default_factory=dict)  # what they gave, by sign and limits
 
     @property
-    def plain(self) -> Semantics:
+    def documented(self) -> Semantics:
         return self.node.input_type, "as given", "selected", SPEC, self.node.modes[0], "kept", "as given", SPEC
 
     def completed(self, semantics: Semantics) -> Semantics:
@@ -171,7 +174,7 @@ class FakeQuantizeArithmetic:
     def ignore_specials(self) -> None:
         """Nothing here depends on them."""
 
-    def observe(self, seen: Sequence[tuple[Probe, int]]) -> dict[str, list[str]]:
+    def learn_specials(self, seen: Sequence[tuple[Probe, int]]) -> dict[str, list[str]]:
         self.large = {sign_and_others(probe): code for probe, code in seen if not self.special_of(probe)}
         for facet in self.specials:
             own = [(probe, code) for probe, code in seen if self.special_of(probe) == facet.name]
@@ -196,42 +199,54 @@ class FakeQuantizeArithmetic:
         return (given for given, _ in self.staged(probe, semantics))
 
     def staged(self, probe: Probe, semantics: Sequence[Semantics]) -> Iterator[tuple[Array, Array]]:
-        """The level rises with x between the limits, and beyond either nothing changes."""
-        at: tuple[str, ...] = ()
-        levels_for: tuple[str, ...] = ()
-        x = low = high = first = last = n = level = np.zeros(0)  # each is set before its first use
-        place = locate(x)
-        for one in semantics:
-            precision, range_, ends, position, mode, subnormals, output_limits, result = one
-            flushes = subnormals == FLUSHED
+        """The stage is the level: between the limits it rises with x, and beyond them nothing changes.
+
+        Neighbours in `semantics` that agree on all that comes before rounding share the argument of round; those that
+        agree on the mode as well share the levels.
+        """
+        for (precision, range_, _, position, subnormals), alike in groupby(semantics, key=itemgetter(0, 1, 2, 3, 5)):
             if precision == "exact":
-                yield self.exactly(probe, mode)
+                yield from (self.exactly(probe, one[4]) for one in alike)
                 continue
+            kind = numpy_dtype(precision)
             with np.errstate(all="ignore"):
-                if (*one[:4], subnormals) != at:
-                    at = (*one[:4], subnormals)
-                    kind = numpy_dtype(precision)
-                    operands = [flush_subnormals(a, self.tiny) if flushes else a for a in (probe.x, *probe.others)]
-                    x, low, high, first, last = (np.asarray(a).astype(kind) for a in operands)
-                    n = np.asarray(self.n).astype(kind)
-                    if range_ != "as given":
-                        low, high = nudged_limits(low, high, n, range_ == NUDGED, kind)
-                    inside = np.where(x < low, low, np.where(x > high, high, x)).astype(kind)
-                    place = locate(positions(inside, low, high, n, position, kind).astype(np.float64))
-                if one[:6] != levels_for:
-                    levels_for = one[:6]
+                x, *limits = self.operands(probe, range_, subnormals, kind)
+                inside = np.where(x < limits[0], limits[0], np.where(x > limits[1], limits[1], x)).astype(kind)
+                n = np.asarray(self.n).astype(kind)
+                place = locate(positions(inside, *limits[:2], n, position, kind).astype(np.float64))
+            for mode, of_one_mode in groupby(alike, key=itemgetter(4)):
+                with np.errstate(all="ignore"):
                     level = round_place(place, mode, precision).astype(kind)
-                lowest, highest = first, last
-                if output_limits in STEPS:
-                    lowest, highest = rebuilt_limits(first, last, STEPS[output_limits], kind)
-                found = output_values(level, lowest, highest, n, result, kind)
-                if ends == "selected":
-                    found = np.where(x <= low, first, np.where(x > high, last, found)).astype(kind)
-                stored = found.astype(self.node.outputs[0].dtype)
-                given = codes(flush_subnormals(stored, self.tiny) if flushes else stored)
-                inner = np.clip(level.astype(np.float64), *LEVELS)  # an infinite one is a level still
-                stage = np.where(x <= low, -np.inf, np.where(x > high, np.inf, inner))
-            yield given, stage
+                for one in of_one_mode:
+                    with np.errstate(all="ignore"):
+                        codes_and_stage = self.finished(x, limits, level, one, kind)
+                    yield codes_and_stage
+
+    def operands(self, probe: Probe, range_: str, subnormals: str, kind: np.dtype[Any]) -> list[Array]:
+        """x and the four limits in the working precision, flushed and nudged as the facets say."""
+        given = (probe.x, *probe.others)
+        flushed = [flush_subnormals(a, self.tiny) if subnormals == FLUSHED else a for a in given]
+        x, low, high, first, last = (np.asarray(a).astype(kind) for a in flushed)
+        if range_ != "as given":
+            low, high = nudged_limits(low, high, np.asarray(self.n).astype(kind), range_ == NUDGED, kind)
+        return [x, low, high, first, last]
+
+    def finished(
+        self, x: Array, limits: Sequence[Array], level: Array, semantics: Semantics, kind: np.dtype[Any]
+    ) -> tuple[Array, Array]:
+        """The code and the stage of each level."""
+        _, _, ends, _, _, subnormals, output_limits, result = semantics
+        low, high, first, last = limits
+        lowest, highest = first, last
+        if output_limits in STEPS:
+            lowest, highest = rebuilt_limits(first, last, STEPS[output_limits], kind)
+        found = output_values(level, lowest, highest, np.asarray(self.n).astype(kind), result, kind)
+        if ends == "selected":
+            found = np.where(x <= low, first, np.where(x > high, last, found)).astype(kind)
+        stored = found.astype(self.node.outputs[0].dtype)
+        given = codes(flush_subnormals(stored, self.tiny) if subnormals == FLUSHED else stored)
+        inner = np.clip(level.astype(np.float64), *LEVELS)  # an infinite level is still between the limits
+        return given, np.where(x <= low, -np.inf, np.where(x > high, np.inf, inner))
 
     @property
     def tiny(self) -> int:

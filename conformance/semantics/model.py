@@ -57,7 +57,7 @@ class Arithmetic(Protocol):
     def facets(self) -> tuple[Facet, ...]: ...
 
     @property
-    def plain(self) -> Semantics:
+    def documented(self) -> Semantics:
         """The document's own, each step rounded to the input's type."""
         ...
 
@@ -115,7 +115,7 @@ class Arithmetic(Protocol):
         """Predict nothing of quotients that are no numbers: what they give is not known."""
         ...
 
-    def observe(self, seen: Sequence[tuple[Probe, int]]) -> dict[str, list[str]]:
+    def learn_specials(self, seen: Sequence[tuple[Probe, int]]) -> dict[str, list[str]]:
         """For each special facet the values that fit what came; predictions know them from then on."""
         ...
 
@@ -135,7 +135,7 @@ class Candidates:
         values = [tuple(facet.values) for facet in self.arithmetic.facets]
         return [semantics for semantics in product(*values) if self.arithmetic.valid(semantics)]
 
-    def described(self, semantics: Semantics) -> dict[str, str]:
+    def by_facet(self, semantics: Semantics) -> dict[str, str]:
         return dict(zip(self.names, semantics, strict=True))
 
 

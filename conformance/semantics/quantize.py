@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -15,7 +17,6 @@ import numpy as np
 from tiebreak.conformance.semantics import quantize_probes
 from tiebreak.conformance.semantics.model import ANYTHING, OTHER, Facet, Probe, Semantics
 from tiebreak.conformance.semantics.places import (
-    NEVER_NEGATIVE,
     Place,
     flush_subnormals,
     fused_multiply_add,
@@ -25,20 +26,18 @@ from tiebreak.conformance.semantics.places import (
 from tiebreak.conformance.semantics.quantize_facets import (
     AFTER,
     BEFORE,
-    CAST,
     ENDS,
     FACETS,
     NARROW,
-    OF_RANGES,
     OF_ZERO,
     WIDER,
 )
+from tiebreak.conformance.semantics.quantize_rules import RULES, Combination, holds_every_quotient
 from tiebreak.conformance.semantics.quantize_saturation import saturated_codes, saturation_stage
 from tiebreak.golden import kernel
 from tiebreak.golden.elements import FLOAT_TYPES, IntegerType, numpy_dtype
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array, Quantization, bits_of
-from tiebreak.golden.rounding import ROUND_MODES
 
 SPECIALS = ("nan", "positive_infinity", "negative_infinity")
 FAR = 2.0**50
@@ -48,14 +47,6 @@ REGIONS = {
     "round_mode": {"tie"},
     "precision": {"tie", "near a boundary"},
 }
-SEES_SHIFTS = (  # in which an integer that is added exactly first may change what is rounded
-    "ROUND_NEAREST_TOWARD_INFINITY",
-    "ROUND_NEAREST_TOWARD_ZERO",
-    "ROUND_NEAREST_TOWARD_EVEN",
-    "ROUND_TOWARD_INFINITY",
-    "ROUND_TOWARD_ZERO",
-)
-SEES_TINY = ("ROUND_TOWARD_INFINITY", "ROUND_UP", "ROUND_DOWN")  # all others round a subnormal quotient to 0
 
 
 @dataclass
@@ -68,7 +59,7 @@ class QuantizeArithmetic:
     as_infinite: bool | None = None  # whether a finite input with an infinite quotient gives what an infinite one does
 
     @property
-    def plain(self) -> Semantics:
+    def documented(self) -> Semantics:
         mode = self.node.round_mode or "ROUND_NEAREST_TOWARD_EVEN"
         return self.node.input_type, "divide", "kept", AFTER, mode, "saturate"
 
@@ -82,7 +73,7 @@ class QuantizeArithmetic:
         return precision, scaling, subnormals, zero_point, mode, saturation
 
     @cached_property
-    def kind(self) -> IntegerType:
+    def quantized(self) -> IntegerType:
         return self.node.quantized
 
     @property
@@ -90,72 +81,15 @@ class QuantizeArithmetic:
         """Where the range begins with 0, some values are one: NaN gives "zero" there, an infinity "lowest"."""
         same = {name: OF_ZERO | {"lowest" if name == "nan" else "zero"} for name in SPECIALS}
         return tuple(
-            Facet(name, {v: text for v, text in ENDS.items() if self.kind.lowest or v not in same[name]})
+            Facet(name, {v: text for v, text in ENDS.items() if self.quantized.lowest or v not in same[name]})
             for name in SPECIALS
         )
 
     def valid(self, semantics: Semantics) -> bool:
         precision, scaling, subnormals, zero_point, mode, saturation = semantics
-        flushes_quotients = subnormals in ("quotients flushed", "all flushed")
-        if precision == "exact" and (scaling != "divide" or mode not in ROUND_MODES or flushes_quotients):
-            return False
-        if flushes_quotients and (mode not in SEES_TINY or scaling == "fused" or self.holds_quotients(precision)):
-            return False
-        if precision == "float16" and saturation != "saturate" and self.float16_saturates(zero_point):
-            return False
-        if scaling == NARROW and FLOAT_TYPES[precision].precision <= self.node.real.precision:
-            return False
-        if saturation in ("float32", CAST) and self.kind.bits <= 16:
-            return False
-        if saturation.startswith("int64") and precision == "float16":
-            return False
-        if saturation == "int64, then a wider sum" and self.int64_has_room(precision, zero_point):
-            return False
-        if saturation.startswith("int32") and self.int32_is_enough(precision, saturation, zero_point):
-            return False
-        if zero_point == WIDER and scaling not in ("divide", "reciprocal", NARROW):
-            return False
-        if zero_point == WIDER and precision in ("exact", "float64"):
-            return False
-        if zero_point == WIDER and mode not in SEES_SHIFTS:
-            return False
-        if "fused" in scaling and (zero_point == AFTER or precision == "float64"):
-            return False
-        if scaling.startswith("range") and (mode not in NEVER_NEGATIVE or self.exceeds(precision)):
-            return False
-        if scaling.startswith("range") and (zero_point == AFTER or saturation not in OF_RANGES or subnormals != "kept"):
-            return False
-        return not (zero_point != AFTER and (saturation.startswith("clamp") or saturation == "float32"))
-
-    def int32_is_enough(self, precision: str, saturation: str, zero_point: str) -> bool:
-        """Whether int32 holds every quotient of the precision, or its low bits are those of the ones it does not.
-
-        A sum with the zero point needs no more room if it was made before, or if no number of the precision below
-        2^31 is so near to it that a zero point, of which none is negative, leads beyond.
-        """
-        if precision == "float16" or precision == "exact":
-            return precision == "float16"
-        digits = 32 - FLOAT_TYPES[precision].precision
-        if saturation == "int32, then a wider sum":
-            return zero_point != AFTER or (self.kind.lowest == 0 and self.kind.highest < 2.0 ** (digits - 1))
-        return saturation == "int32, then wrap" and (digits >= self.kind.bits or self.kind.bits == 32)
-
-    def int64_has_room(self, precision: str, zero_point: str) -> bool:
-        """Whether no number of the precision that int64 holds is so near to an end that a zero point leads beyond."""
-        digits = 53 if precision == "exact" else FLOAT_TYPES[precision].precision
-        return zero_point != AFTER or (self.kind.lowest == 0 and self.kind.highest < 2.0 ** (63 - digits))
-
-    def holds_quotients(self, precision: str) -> bool:
-        """Whether every quotient is a normal number of the precision."""
-        return precision == "float64" and self.node.real.bits <= 32
-
-    def exceeds(self, precision: str) -> bool:
-        """Whether the precision does not hold the number of steps."""
-        return precision == "float16" and self.kind.bits >= 16
-
-    def float16_saturates(self, zero_point: str) -> bool:
-        """Whether a float16, which is at most 65504, holds no sum that is out of range, nor the lowest of it."""
-        return zero_point != AFTER and self.kind.bits == 32
+        types = self.node.real, self.quantized
+        combination = Combination(precision, scaling, subnormals, zero_point, mode, saturation, *types)
+        return not any(excludes(combination) for _, excludes in RULES)
 
     def first_probes(self) -> Iterator[Probe]:
         return quantize_probes.first_probes(self.node)
@@ -173,7 +107,7 @@ class QuantizeArithmetic:
     def ignore_specials(self) -> None:
         self.seen = {name: [] for name in SPECIALS}
 
-    def observe(self, seen: Sequence[tuple[Probe, int]]) -> dict[str, list[str]]:
+    def learn_specials(self, seen: Sequence[tuple[Probe, int]]) -> dict[str, list[str]]:
         for facet in self.specials:
             own = [(probe, code) for probe, code in seen if self.special_of(probe) == facet.name]
             fits = (v for v in facet.values if all(code == self.special_code(v, probe) for probe, code in own))
@@ -195,7 +129,11 @@ class QuantizeArithmetic:
 
     def special_code(self, value: str, probe: Probe) -> int:
         """The code that a value of a special facet stands for."""
-        lowest, highest, zero_point = self.kind.lowest, self.kind.highest, int(probe.others[1].astype(np.int64))
+        lowest, highest, zero_point = (
+            self.quantized.lowest,
+            self.quantized.highest,
+            int(probe.others[1].astype(np.int64)),
+        )
         return {
             "lowest": lowest,
             "lowest but one": lowest + 1,
@@ -213,39 +151,42 @@ class QuantizeArithmetic:
     def predict(self, probe: Probe, semantics: Sequence[Semantics]) -> Iterator[Array]:
         for one, (whole, left, saturation) in zip(semantics, self.wholes(probe, semantics), strict=True):
             with np.errstate(all="ignore"):
-                codes = saturated_codes(self.kind, whole, left, saturation)
+                codes = saturated_codes(self.quantized, whole, left, saturation)
             yield self.with_specials(codes, whole, probe, one[0])
 
     def staged(self, probe: Probe, semantics: Sequence[Semantics]) -> Iterator[tuple[Array, Array]]:
         for one, (whole, left, saturation) in zip(semantics, self.wholes(probe, semantics), strict=True):
             with np.errstate(all="ignore"):
-                codes = saturated_codes(self.kind, whole, left, saturation)
-                stage = saturation_stage(self.kind, whole, codes, left, saturation)
+                codes = saturated_codes(self.quantized, whole, left, saturation)
+                stage = saturation_stage(self.quantized, whole, codes, left, saturation)
             if one[1].startswith("range"):  # beyond its ends a finite number follows an infinite one
                 stage = np.where(np.isfinite(whole), stage, np.nan)
             yield self.with_specials(codes, whole, probe, one[0]), stage
 
     def wholes(self, probe: Probe, semantics: Sequence[Semantics]) -> Iterator[tuple[Array, Array, str]]:
-        """For each what is rounded, the integer that is left to add to it, and how the sum becomes a code."""
-        scale, zero_point = probe.others[0], probe.others[1].astype(np.int64)
-        at: tuple[str, ...] = ()
-        rounded_for: tuple[str, ...] = ()
-        for one in semantics:
-            precision, scaling, subnormals, order, mode, saturation = one
-            added = np.zeros_like(zero_point) if order == AFTER else zero_point
-            left = zero_point - added
-            if scaling.startswith("range"):
-                added, left = zero_point, np.asarray(self.kind.lowest)
+        """For each semantics the rounded numbers, the integer that is still to be added, and how that saturates.
+
+        Neighbours in `semantics` that agree on the facets before rounding share the argument of round; those that
+        agree on the mode as well share the rounded numbers.
+        """
+        for (precision, scaling, subnormals, order), alike in groupby(semantics, key=itemgetter(0, 1, 2, 3)):
+            added, left = self.before_and_after(probe.others[1].astype(np.int64), scaling, order)
             with np.errstate(all="ignore"):
-                if one[:4] != at:
-                    at = one[:4]
-                    place = self.placed(probe.x, scale, added * (order != WIDER), precision, scaling, subnormals)
-                    if order == WIDER:
-                        place = locate(place.value + added)
-                if one[:5] != rounded_for:
-                    rounded_for = one[:5]
+                place = self.placed(probe.x, probe.others[0], added * (order != WIDER), precision, scaling, subnormals)
+                if order == WIDER:
+                    place = locate(place.value + added)
+            for mode, of_one_mode in groupby(alike, key=itemgetter(4)):
+                with np.errstate(all="ignore"):
                     whole = round_place(place, mode, precision)
-            yield whole, left, saturation
+                for *_, saturation in of_one_mode:
+                    yield whole, left, saturation
+
+    def before_and_after(self, zero_point: Array, scaling: str, order: str) -> tuple[Array, Array]:
+        """The integers that are added before and after rounding."""
+        if scaling.startswith("range"):
+            return zero_point, np.asarray(self.quantized.lowest)
+        nothing = np.zeros_like(zero_point)
+        return (nothing, zero_point) if order == AFTER else (zero_point, nothing)
 
     def placed(self, x: Array, scale: Array, added: Array, precision: str, scaling: str, subnormals: str) -> Place:
         """The argument of round for each element, `added` being what is added before it."""
@@ -276,9 +217,9 @@ class QuantizeArithmetic:
 
     def in_range(self, x: Array, scale: Array, zero_point: Array, scaling: str, kind: np.dtype[Any]) -> Array:
         """Steps from the lowest value, as FakeQuantize counts them."""
-        ends = (np.asarray(end - zero_point).astype(kind) for end in (self.kind.lowest, self.kind.highest))
+        ends = (np.asarray(end - zero_point).astype(kind) for end in (self.quantized.lowest, self.quantized.highest))
         low, high = ((scale * end).astype(kind) for end in ends)
-        steps = np.asarray(self.kind.highest - self.kind.lowest).astype(kind)
+        steps = np.asarray(self.quantized.highest - self.quantized.lowest).astype(kind)
         width = (high - low).astype(kind)
         below, above = x <= np.minimum(low, high), x > np.maximum(low, high)  # also of a negative scale
         if scaling == "range":
@@ -311,7 +252,7 @@ class QuantizeArithmetic:
     def region(self, wrong: Sequence[tuple[Probe, int, int]]) -> str:
         """By what all of them have in common: subnormal operands, results out of range, ties, places next to ties."""
         kinds = {self.region_of(probe) for probe, _, _ in wrong}
-        if {expected for _, expected, _ in wrong} <= {self.kind.lowest, self.kind.highest}:
+        if {expected for _, expected, _ in wrong} <= {self.quantized.lowest, self.quantized.highest}:
             return "saturation"
         for facet in ("subnormals", "saturation", "round_mode", "precision"):
             if kinds <= REGIONS[facet]:
@@ -326,7 +267,7 @@ class QuantizeArithmetic:
             return "subnormal"
         place = self.placed_exactly(probe.x, scale, np.zeros((), np.int64))
         total = place.below[0] + zero_point
-        if not self.kind.lowest <= total < self.kind.highest:
+        if not self.quantized.lowest <= total < self.quantized.highest:
             return "beyond"
         if place.rest[0] == 2:
             return "tie"
@@ -350,7 +291,7 @@ class QuantizeArithmetic:
             named = self.seen.get(facet.name, ())
             known = np.asarray(self.special_code(named[0], probe) if named else ANYTHING)
             finite = which & np.isfinite(probe.x) & (facet.name != "nan")
-            if self.as_infinite is None or precision == "exact" or self.holds_quotients(precision):
+            if self.as_infinite is None or precision == "exact" or holds_every_quotient(precision, self.node.real):
                 known = np.where(finite & (codes != known), ANYTHING, known)
             elif not self.as_infinite:
                 known = np.where(finite, codes, known)

@@ -88,11 +88,11 @@ class QuantizeV2Arithmetic:
     large: dict[tuple[bytes, ...], int] = field(default_factory=dict)  # what they gave, by sign and range
 
     @cached_property
-    def kind(self) -> IntegerType:
+    def quantized(self) -> IntegerType:
         return self.node.quantized
 
     @property
-    def plain(self) -> Semantics:
+    def documented(self) -> Semantics:
         mode = self.node.round_mode or "ROUND_NEAREST_TOWARD_INFINITY"
         default = get_operator(self.node.operator).attribute("mode").default
         return "float32", str(self.node.attributes.get("mode", default)), DOCUMENTED, "range clamped", DOCUMENTED, mode
@@ -100,12 +100,12 @@ class QuantizeV2Arithmetic:
     @property
     def specials(self) -> tuple[Facet, ...]:
         """Of a range that begins with 0, that is called "lowest"."""
-        values = {v: text for v, text in ENDS.items() if self.kind.lowest or v != "zero"}
+        values = {v: text for v, text in ENDS.items() if self.quantized.lowest or v != "zero"}
         return tuple(Facet(name, values) for name in SPECIALS)
 
     def valid(self, semantics: Semantics) -> bool:
         precision, formula, scaling, _, offset, mode = semantics
-        if precision == "exact" and (semantics[1:5] != self.plain[1:5] or mode not in ROUND_MODES):
+        if precision == "exact" and (semantics[1:5] != self.documented[1:5] or mode not in ROUND_MODES):
             return False
         if formula in ("SCALED", MAGNITUDE):
             return offset == DOCUMENTED and scaling != "factor"
@@ -113,9 +113,9 @@ class QuantizeV2Arithmetic:
             return False
         if formula == "MIN_FIRST" and offset != DOCUMENTED and scaling != DOCUMENTED:
             return False  # which is MIN_COMBINED
-        if formula == "MIN_COMBINED" and offset != DOCUMENTED and not self.kind.lowest:
+        if formula == "MIN_COMBINED" and offset != DOCUMENTED and not self.quantized.lowest:
             return False
-        counts = offset != DOCUMENTED or (formula == "MIN_COMBINED" and not self.kind.lowest)
+        counts = offset != DOCUMENTED or (formula == "MIN_COMBINED" and not self.quantized.lowest)
         return not (counts and precision != "exact") or mode in NEVER_NEGATIVE
 
     def completed(self, semantics: Semantics) -> Semantics:
@@ -123,8 +123,8 @@ class QuantizeV2Arithmetic:
 
     def first_probes(self) -> Iterator[Probe]:
         random = np.random.default_rng(7)
-        steps = float(self.kind.highest - self.kind.lowest)
-        lowest, highest = float(self.kind.lowest), float(self.kind.highest)
+        steps = float(self.quantized.highest - self.quantized.lowest)
+        lowest, highest = float(self.quantized.lowest), float(self.quantized.highest)
         exact = [(0.0, steps), (lowest, highest), (0.0, steps / 8)]  # with ties
         exact += [(lowest * step, highest * step) for step in (3.0, 7.0, 49.0)]  # whose factors are not exact
         exact += [(-highest * step, highest * step) for step in (3.0, 7.0)]
@@ -137,7 +137,7 @@ class QuantizeV2Arithmetic:
         low, high = -np.abs(random.normal()), np.abs(random.normal()) + 0.02
         scale = 2.0 ** random.integers(-2, 7)
         if random.random() < 0.4:  # steps that are exact
-            low, high = sorted((0.0, float(self.kind.highest - self.kind.lowest)))
+            low, high = sorted((0.0, float(self.quantized.highest - self.quantized.lowest)))
             below = float(random.integers(0, int(high)))
             low, high = low - below, high - below
         return self.probe(float(low * scale), float(high * scale), random, FURTHER)
@@ -152,11 +152,11 @@ class QuantizeV2Arithmetic:
     def probe(self, low: float, high: float, random: np.random.Generator, most: int = 0) -> Probe:
         """Numbers about ties and whole results of each formula, about the ends of the range, beyond it, and any."""
         low, high = float(np.float32(low)), float(np.float32(high))
-        steps = self.kind.highest - self.kind.lowest
+        steps = self.quantized.highest - self.quantized.lowest
         step = (high - low) / steps
         halves = np.concatenate([np.arange(12) / 2, steps - np.arange(12) / 2, random.integers(0, 2 * steps, ANY) / 2])
         first = round(low / step)
-        sides = [abs(low / self.kind.lowest) if self.kind.lowest else 0.0, high / self.kind.highest]
+        sides = [abs(low / self.quantized.lowest) if self.quantized.lowest else 0.0, high / self.quantized.highest]
         targets = np.concatenate([low + halves * step, (halves + first) * step, (halves + first - 1) * max(sides)])
         near = neighbours(targets.astype(np.float32), (-2, -1, 0, 1, 2))
         ends = neighbours(np.array([low, high, 0.0], np.float32), (-2, -1, 0, 1, 2))
@@ -176,7 +176,7 @@ class QuantizeV2Arithmetic:
     def special_code(self, value: str, probe: Probe) -> int:
         if value == LARGE:
             return self.large.get(sign_and_others(probe), ANYTHING)
-        return {"lowest": self.kind.lowest, "highest": self.kind.highest, "zero": 0}[value]
+        return {"lowest": self.quantized.lowest, "highest": self.quantized.highest, "zero": 0}[value]
 
     def assume(self) -> None:
         """Nothing here depends on them."""
@@ -184,7 +184,7 @@ class QuantizeV2Arithmetic:
     def ignore_specials(self) -> None:
         """Nothing here depends on them."""
 
-    def observe(self, seen: Sequence[tuple[Probe, int]]) -> dict[str, list[str]]:
+    def learn_specials(self, seen: Sequence[tuple[Probe, int]]) -> dict[str, list[str]]:
         self.large = {sign_and_others(probe): code for probe, code in seen if not self.special_of(probe)}
         for facet in self.specials:
             own = [(probe, code) for probe, code in seen if self.special_of(probe) == facet.name]
@@ -207,7 +207,7 @@ class QuantizeV2Arithmetic:
                 yield codes, np.where(codes == ANYTHING, np.nan, codes)
                 continue
             with np.errstate(all="ignore"):
-                inside = np.clip(self.stepwise(probe, one), self.kind.lowest, self.kind.highest)
+                inside = np.clip(self.stepwise(probe, one), self.quantized.lowest, self.quantized.highest)
                 yield np.asarray(np.nan_to_num(inside), np.int64), inside
 
     def exactly(self, probe: Probe, mode: str) -> Array:
@@ -242,7 +242,7 @@ class QuantizeV2Arithmetic:
 
     def counted(self, x: Array, low: Array, high: Array, scaling: str, kind: np.dtype[Any]) -> Array:
         """Steps from the lower end of the range."""
-        steps = np.asarray(self.kind.highest - self.kind.lowest).astype(kind)
+        steps = np.asarray(self.quantized.highest - self.quantized.lowest).astype(kind)
         offset, width = (x - low).astype(kind), (high - low).astype(kind)
         if scaling == DOCUMENTED:
             return np.asarray(((offset * steps).astype(kind) / width).astype(kind))
@@ -251,17 +251,17 @@ class QuantizeV2Arithmetic:
         return by_step(offset, (width / steps).astype(kind), scaling, kind)
 
     def combined(self, counted: Array, to_whole: Any, offset: str, kind: np.dtype[Any]) -> Array:
-        if not self.kind.lowest:
+        if not self.quantized.lowest:
             return np.asarray(to_whole(counted))
-        middle = np.asarray(-self.kind.lowest).astype(kind)
+        middle = np.asarray(-self.quantized.lowest).astype(kind)
         if offset == DOCUMENTED:
             return np.asarray(to_whole((counted - middle).astype(kind)))
-        return np.asarray(to_whole(counted) + self.kind.lowest)
+        return np.asarray(to_whole(counted) + self.quantized.lowest)
 
     def first(
         self, x: Array, low: Array, high: Array, scaling: str, to_whole: Any, offset: str, kind: np.dtype[Any]
     ) -> Array:
-        count = 2.0**self.kind.bits
+        count = 2.0**self.quantized.bits
         width = (high - low).astype(kind)
         adjust = np.asarray(count / (count - 1)).astype(kind)
         factor = (np.asarray(count).astype(kind) / (width * adjust).astype(kind)).astype(kind)
@@ -276,12 +276,12 @@ class QuantizeV2Arithmetic:
             return np.asarray((value * factor).astype(kind))
 
         if offset == DOCUMENTED:
-            return np.asarray(to_whole(times(x)) - to_whole(times(low)) + self.kind.lowest)
-        return np.asarray(to_whole(times((x - low).astype(kind))) + self.kind.lowest)
+            return np.asarray(to_whole(times(x)) - to_whole(times(low)) + self.quantized.lowest)
+        return np.asarray(to_whole(times((x - low).astype(kind))) + self.quantized.lowest)
 
     def scaled(self, x: Array, low: Array, high: Array, semantics: Semantics, kind: np.dtype[Any]) -> Array:
         _, formula, scaling, ends, *_ = semantics
-        least, greatest = (np.asarray(end).astype(kind) for end in (self.lowest, self.kind.highest))
+        least, greatest = (np.asarray(end).astype(kind) for end in (self.lowest, self.quantized.highest))
         sides = [np.where(end * side > 0, end / side, np.inf) for end, side in ((least, low), (greatest, high))]
         factor = np.minimum(*sides).astype(kind)
         if formula == MAGNITUDE:
@@ -305,7 +305,7 @@ class QuantizeV2Arithmetic:
     @property
     def lowest(self) -> int:
         """One more with narrow_range."""
-        return self.kind.lowest + bool(self.node.attributes.get("narrow_range", False))
+        return self.quantized.lowest + bool(self.node.attributes.get("narrow_range", False))
 
 
 def by_step(x: Array, step: Array, scaling: str, kind: np.dtype[Any]) -> Array:
