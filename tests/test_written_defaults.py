@@ -17,7 +17,7 @@ from tiebreak.adapters.numpy_naive import NumpyNaive
 from tiebreak.cli import main
 from tiebreak.conformance.cases.generators import case_id
 from tiebreak.conformance.paths.dependence import parameter_axis
-from tiebreak.conformance.paths.members import Part
+from tiebreak.conformance.paths.same_operands import Part
 from tiebreak.conformance.running.forbidden import case_of, forbidden_calls
 from tiebreak.golden.errors import InvalidInput, Unsupported
 from tiebreak.golden.make_node import make_node, node_from_key

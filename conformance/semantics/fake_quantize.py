@@ -1,7 +1,7 @@
-"""FakeQuantize as black boxes do it: the facets, and what each combination of them gives.
+"""FakeQuantize as black boxes compute it: the facets, and what each combination of them gives.
 
-With low, high, first and last the limits of the input and of the output, and n one less than the levels, the document
-says round((x - low) / (high - low) * n) / n * (last - first) + first; it has no word on ties.
+Let low and high be the input's limits, first and last the output's, and n the number of levels less one. The document
+says round((x - low) / (high - low) * n) / n * (last - first) + first. It does not say how ties are rounded.
 """
 
 from __future__ import annotations
@@ -111,13 +111,13 @@ SPECIALS = (
 
 @dataclass
 class FakeQuantizeArithmetic:
-    """Of a node with scalar limits, each input limit below the other."""
+    """The arithmetic of a node with scalar limits, where the input's lower limit is below its upper one."""
 
     node: Node
     facets: tuple[Facet, ...] = FACETS
     specials: tuple[Facet, ...] = SPECIALS
     seen: dict[str, list[str]] = field(default_factory=dict)
-    large: dict[tuple[bytes, ...], int] = field(default_factory=dict)  # what they gave, by sign and limits
+    large: dict[tuple[bytes, ...], int] = field(default_factory=dict)  # codes of large inputs, by sign and limits
 
     @property
     def documented(self) -> Semantics:
@@ -135,13 +135,13 @@ class FakeQuantizeArithmetic:
         if subnormals == FLUSHED and (precision == "exact" or range_ != "as given"):
             return False
         if subnormals == FLUSHED and least_exponent(FLOAT_TYPES[precision]) > self.tiny:
-            return False  # what such a type holds is 0 or no subnormal number of the input's
+            return False  # no value of this precision is subnormal in the input's type
         if output_limits in STEPS and not (
             (range_, ends, subnormals) == ("as given", "clamped", "kept")
             and position in ("factor and shift", "fused")
             and result in ("step", "fused")
         ):
-            return False  # compilers that do so compute all factors beforehand
+            return False  # compilers that rebuild the limits compute all factors in advance
         if precision == "exact":
             return (range_, ends, position, result) == ("as given", "selected", SPEC, SPEC) and mode != FLOOR
         return not (precision == "float64" and "fused" in (position, result))
@@ -158,7 +158,7 @@ class FakeQuantizeArithmetic:
     def special_of(self, probe: Probe) -> str:
         value = float(probe.x[0])
         if np.isfinite(value):
-            return ""  # to compare infinities with
+            return ""  # a finite input, to compare infinities with
         return "nan" if value != value else "positive_infinity" if value > 0 else "negative_infinity"
 
     def special_code(self, value: str, probe: Probe) -> int:
@@ -179,19 +179,19 @@ class FakeQuantizeArithmetic:
         for facet in self.specials:
             own = [(probe, code) for probe, code in seen if self.special_of(probe) == facet.name]
             fits = [v for v in facet.values if all(code == self.special_code(v, probe) for probe, code in own)]
-            own_values = [v for v in fits if v not in (LARGE, LOWEST)]  # which say more
+            own_values = [v for v in fits if v not in (LARGE, LOWEST)]  # these say more
             self.seen[facet.name] = own_values or fits
         return self.seen
 
     def region(self, wrong: Sequence[tuple[Probe, int, int]]) -> str:
-        """Only what all have in common: a range whose steps are subnormal, or x beyond the limits."""
+        """The facet for what all have in common: subnormal steps of a range, or x beyond the limits."""
         if all(self.step(probe) < 2.0**self.tiny for probe, _, _ in wrong):
             return "subnormals"
         beyond = all(not float(p.others[0]) < float(p.x[0]) <= float(p.others[1]) for p, _, _ in wrong)
         return "ends" if beyond else OTHER
 
     def step(self, probe: Probe) -> float:
-        """The smaller of the input's and of the output's."""
+        """The distance between levels, of the input or of the output: the smaller one."""
         low, high, first, last = (float(limit) for limit in probe.others)
         return min(abs(high - low), abs(last - first)) / self.n
 
@@ -253,7 +253,7 @@ class FakeQuantizeArithmetic:
         return self.node.real.emin
 
     def exactly(self, probe: Probe, mode: str) -> tuple[Array, Array]:
-        """As the reference kernel has it; it goes from first to last."""
+        """Codes and stages from the reference kernel; the stage is the result itself, which goes from first to last."""
         (problem,) = problems_of(probe.case(self.node, 0))
         found, _ = kernel.solve(problem, working=False, mode=mode)
         stored = found.astype(np.uint64).astype(f"uint{self.node.real.bits}").view(self.node.outputs[0].dtype)
@@ -262,12 +262,12 @@ class FakeQuantizeArithmetic:
 
 
 def least_exponent(kind: FloatType) -> int:
-    """Of its least positive number."""
+    """The exponent of the smallest positive number of a type."""
     return kind.emin + 1 - kind.precision
 
 
 def nudged_limits(low: Array, high: Array, n: Array, up: bool, kind: np.dtype[np.floating]) -> tuple[Array, Array]:
-    """`up`: 0's place is rounded up if it is amid two levels, else to the even one."""
+    """The limits shifted so that 0 is a level. `up`: 0 midway between two becomes the upper one, not the even."""
     step = ((high - low).astype(kind) / n).astype(kind)
     place = (-low / step).astype(np.float64)
     zero = np.clip(np.floor(place + 0.5) if up else np.rint(place), 0, float(n)).astype(kind)
@@ -275,6 +275,7 @@ def nudged_limits(low: Array, high: Array, n: Array, up: bool, kind: np.dtype[np
 
 
 def rebuilt_limits(first: Array, last: Array, steps: int, kind: np.dtype[np.floating]) -> tuple[Array, Array]:
+    """The output's limits, computed again from a zero point and a scale."""
     width, whole = (last - first).astype(kind), np.asarray(steps).astype(kind)
     step = (width / whole).astype(kind)
     zero = ((-whole * first).astype(kind) / width).astype(kind)

@@ -1,6 +1,6 @@
-"""round(x / scale) + zero_point as black boxes do it: the facets, and what each combination of them gives.
+"""round(x / scale) + zero_point as black boxes compute it: what each combination of the facets gives.
 
-These are predictions to compare with a backend, never truths; what is exact in them comes from the reference kernel.
+These are predictions to compare with a backend, never truths. Exact quotients come from the reference kernel.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from tiebreak.conformance.semantics.quantize_facets import (
     OF_ZERO,
     WIDER,
 )
-from tiebreak.conformance.semantics.quantize_rules import RULES, Combination, holds_every_quotient
+from tiebreak.conformance.semantics.quantize_rules import holds_every_quotient, valid_combinations
 from tiebreak.conformance.semantics.quantize_saturation import saturated_codes, saturation_stage
 from tiebreak.golden import kernel
 from tiebreak.golden.elements import FLOAT_TYPES, IntegerType, numpy_dtype
@@ -51,12 +51,12 @@ REGIONS = {
 
 @dataclass
 class QuantizeArithmetic:
-    """Of a node of the quantize family with float inputs, integer outputs, one scale and one zero point."""
+    """The arithmetic of a node of the quantize family: real input, integer output, one scale and one zero point."""
 
     node: Node
     facets: tuple[Facet, ...] = FACETS
-    seen: dict[str, list[str]] = field(default_factory=dict)  # what the special facets may be
-    as_infinite: bool | None = None  # whether a finite input with an infinite quotient gives what an infinite one does
+    seen: dict[str, list[str]] = field(default_factory=dict)  # the values that each special facet may have
+    as_infinite: bool | None = None  # whether an infinite quotient of a finite input gives what an infinite input does
 
     @property
     def documented(self) -> Semantics:
@@ -64,7 +64,7 @@ class QuantizeArithmetic:
         return self.node.input_type, "divide", "kept", AFTER, mode, "saturate"
 
     def completed(self, semantics: Semantics) -> Semantics:
-        """Fused steps and ranges add the zero point before rounding; what flushes quotients shows by rounding up."""
+        """Fused steps and ranges add the zero point before rounding; only rounding up shows a flushed quotient."""
         precision, scaling, subnormals, zero_point, mode, saturation = semantics
         if scaling == "fused" or scaling.startswith("range"):
             zero_point = BEFORE
@@ -78,18 +78,19 @@ class QuantizeArithmetic:
 
     @property
     def specials(self) -> tuple[Facet, ...]:
-        """Where the range begins with 0, some values are one: NaN gives "zero" there, an infinity "lowest"."""
+        """Where the range begins with 0, some values coincide: only "zero" is kept for NaN, "lowest" for infinities."""
         same = {name: OF_ZERO | {"lowest" if name == "nan" else "zero"} for name in SPECIALS}
         return tuple(
             Facet(name, {v: text for v, text in ENDS.items() if self.quantized.lowest or v not in same[name]})
             for name in SPECIALS
         )
 
+    @cached_property
+    def valid_combinations(self) -> frozenset[Semantics]:
+        return valid_combinations(self.node.real, self.quantized)
+
     def valid(self, semantics: Semantics) -> bool:
-        precision, scaling, subnormals, zero_point, mode, saturation = semantics
-        types = self.node.real, self.quantized
-        combination = Combination(precision, scaling, subnormals, zero_point, mode, saturation, *types)
-        return not any(excludes(combination) for _, excludes in RULES)
+        return semantics in self.valid_combinations
 
     def first_probes(self) -> Iterator[Probe]:
         return quantize_probes.first_probes(self.node)
@@ -117,18 +118,17 @@ class QuantizeArithmetic:
         return self.seen
 
     def codes_of_infinity(self, probe: Probe) -> list[int]:
-        """With a finite input's sign."""
+        """The codes that an infinite input with the sign of the probe's element may give."""
         name = "positive_infinity" if float(probe.x[0]) > 0 else "negative_infinity"
         return [self.special_code(value, probe) for value in self.seen[name][:1]]
 
     def special_of(self, probe: Probe) -> str:
         value = float(probe.x[0])
         if np.isfinite(value):
-            return ""  # whose quotient is infinite
+            return ""  # a finite input whose quotient is infinite
         return "nan" if value != value else "positive_infinity" if value > 0 else "negative_infinity"
 
     def special_code(self, value: str, probe: Probe) -> int:
-        """The code that a value of a special facet stands for."""
         lowest, highest, zero_point = (
             self.quantized.lowest,
             self.quantized.highest,
@@ -216,12 +216,12 @@ class QuantizeArithmetic:
         return locate(q.astype(np.float64))
 
     def in_range(self, x: Array, scale: Array, zero_point: Array, scaling: str, kind: np.dtype[Any]) -> Array:
-        """Steps from the lowest value, as FakeQuantize counts them."""
+        """The number of steps from the lowest value, as FakeQuantize counts them."""
         ends = (np.asarray(end - zero_point).astype(kind) for end in (self.quantized.lowest, self.quantized.highest))
         low, high = ((scale * end).astype(kind) for end in ends)
         steps = np.asarray(self.quantized.highest - self.quantized.lowest).astype(kind)
         width = (high - low).astype(kind)
-        below, above = x <= np.minimum(low, high), x > np.maximum(low, high)  # also of a negative scale
+        below, above = x <= np.minimum(low, high), x > np.maximum(low, high)  # a negative scale swaps the ends
         if scaling == "range":
             inside = ((x - low).astype(kind) / width).astype(kind) * steps
         else:
@@ -235,9 +235,9 @@ class QuantizeArithmetic:
         return np.asarray(np.where(below, nothing, np.where(above, steps, inside)).astype(kind))
 
     def placed_exactly(self, x: Array, scale: Array, added: Array) -> Place:
-        """From what the reference kernel's modes give, far beyond the type's range."""
+        """The exact argument of round, from what four modes of the reference kernel give in a type of 52 bits."""
         each = np.broadcast_to(scale, x.shape)
-        known = np.where(each == 0, each.dtype.type(1), each)  # a quotient by 0 is no number, below
+        known = np.where(each == 0, each.dtype.type(1), each)  # x / 0 is handled as far, below
         wide, zero = IntegerType("wide", 52, True), np.zeros(x.shape, np.int64)
         bits = bits_of(x), bits_of(known)
         modes = ("ROUND_DOWN", "ROUND_NEAREST_DOWNWARD", "ROUND_NEAREST_UPWARD", "ROUND_UP")
@@ -250,7 +250,7 @@ class QuantizeArithmetic:
         return Place(below, np.where(far, 0, rest), np.where(far, value, value + added))
 
     def region(self, wrong: Sequence[tuple[Probe, int, int]]) -> str:
-        """By what all of them have in common: subnormal operands, results out of range, ties, places next to ties."""
+        """The facet for what all have in common: subnormal operands, results out of range, ties, or nearly ties."""
         kinds = {self.region_of(probe) for probe, _, _ in wrong}
         if {expected for _, expected, _ in wrong} <= {self.quantized.lowest, self.quantized.highest}:
             return "saturation"
@@ -276,11 +276,11 @@ class QuantizeArithmetic:
         return "near a boundary" if near else "anywhere"
 
     def with_specials(self, codes: Array, whole: Array, probe: Probe, precision: str) -> Array:
-        """What a quotient that is no number gives is what such an input gave, if that has a name.
+        """The codes, replaced where a quotient is NaN or infinite by what such inputs gave; ANYTHING if unknown.
 
-        Where no such input was asked, an infinite one goes the way of the large ones. A finite input with an infinite
-        quotient goes either way: some look at the quotient, some at the input. Only division by a flushed scale makes
-        one in float64, where that is not known.
+        If no infinite input was asked, an infinite quotient is treated as a large one. If a finite x has an infinite
+        quotient, some backends look at the quotient and some at x; `as_infinite` says which. In float64 only a flushed
+        scale gives such a quotient, and the answer to that is not known.
         """
         if np.isfinite(whole).all():
             return codes

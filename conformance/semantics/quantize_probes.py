@@ -1,4 +1,4 @@
-"""Inputs that tell arithmetics of round(x / scale) + zero_point apart."""
+"""Inputs on which different arithmetics of round(x / scale) + zero_point give different results."""
 
 from __future__ import annotations
 
@@ -14,12 +14,15 @@ from tiebreak.golden.problem import Array
 
 ORDINARY = (0.1, 1.0, 0.5, 0.3, 3.0, 0.007, 0.0625, 1 / 3, 49.0, 0.7, 123.0, 1e-5)
 FURTHER = 512  # elements of a probe of the search
-TIES = 60
-NARROWER = (ml_dtypes.bfloat16, np.float16)  # than float32: what lies next to a half there tells how a sum is rounded
+TIES = 60  # ties of a probe that are drawn at random, and as many numbers
+NARROWER = (
+    ml_dtypes.bfloat16,
+    np.float16,
+)  # than float32: their numbers next to a half show how a sum is rounded
 BEYOND = (
     *(1.5, 2.0, 3.3, 257.0, 65537.0, 2.0**31 - 128.0, 2.0**31 - 1.0, 2.0**31 + 256.0),
     *(2.0**32 + 3.0, 3e9, 5e9, 1e12, 2.0**52 + 1.0, 2.0**63, 1e30),
-)  # with 2^31 - 128 the greatest float32 below 2^31, from which a zero point of 128 goes beyond int32
+)  # 2^31 - 128 is the largest float32 below 2^31: with a zero point of 128 it exceeds int32
 
 
 def first_probes(node: Node) -> Iterator[Probe]:
@@ -37,7 +40,7 @@ def first_probes(node: Node) -> Iterator[Probe]:
 
 
 def further_probe(node: Node, random: np.random.Generator) -> Probe:
-    """Any scale, now and then a subnormal one."""
+    """A probe with a random scale, sometimes a subnormal one."""
     kind, lowest = node.real, node.quantized
     exponent = random.integers(kind.emin - 3, 8) if random.random() < 0.2 else random.integers(-8, 5)
     scale = float(np.float64(2.0) ** exponent * (1 + random.random()))
@@ -53,7 +56,7 @@ def special_probes(node: Node) -> Iterator[Probe]:
         for zero_point in zero_points_of(node.quantized):
             yield probe_with_scale(node, 0.5, zero_point, np.array([value]).astype(dtype))
     largest = np.array([node.real.largest_bits], f"uint{node.real.bits}").view(dtype)
-    for x in (largest, -largest):  # with an infinite quotient
+    for x in (largest, -largest):  # finite, with an infinite quotient
         for zero_point in zero_points_of(node.quantized):
             yield probe_with_scale(node, 2.0 ** (node.real.emin + 1), zero_point, x)
 
@@ -65,13 +68,13 @@ def zero_points_of(kind: IntegerType) -> tuple[int, ...]:
 
 
 def small_scales(node: Node) -> Iterator[float]:
-    """Subnormal ones, the least normal one, and those whose quotients of ordinary numbers are subnormal."""
+    """Subnormal scales, the smallest normal one, and one so large that ordinary numbers have subnormal quotients."""
     least = 2.0**node.real.emin
     unit = least * 2.0 ** (1 - node.real.precision)
     yield from (least, least * 1.5, least / 2, least * 0.75, unit * 3, unit * 21)
     largest = float(node.real.emax) - 8
     yield 2.0**largest * 1.25
-    if node.real.emin < -14:  # float16 may be what a box works in
+    if node.real.emin < -14:  # the backend may work in float16
         yield from (2.0**-14, 2.0**-15, 2.0**-20 * 3)
 
 
@@ -87,7 +90,7 @@ def probe_with_scale(node: Node, scale: float, zero_point: int, x: Array) -> Pro
 
 
 def trap_inputs(node: Node, scale: float, zero_point: int, random: np.random.Generator, most: int = 0) -> Array:
-    """Numbers about ties and whole quotients in and around the range, far beyond it, about 0, and any; all finite."""
+    """Finite numbers: around ties and whole quotients in and near the range, far beyond it, near 0, and at random."""
     dtype, kind = node.inputs[0].dtype, node.quantized
     held = representable_scale(scale, node)
     exact = float(held) if held is not None else scale
@@ -113,28 +116,28 @@ def trap_inputs(node: Node, scale: float, zero_point: int, random: np.random.Gen
 
 
 def tiny_values(node: Node) -> Array:
-    """Next to nothing, of either sign: units, subnormal numbers, the least normal ones."""
+    """Tiny numbers of either sign: zeros, the smallest subnormal numbers, and those around the smallest normal one."""
     words = np.array([0, 1, 2, 3, 5, 100], np.uint64)
     normal = 1 << (node.real.precision - 1)
     words = np.concatenate([words, np.array([normal - 1, normal, normal + 1, normal // 2, normal * 3], np.uint64)])
     words = np.concatenate([words, words | np.uint64(1 << (node.real.bits - 1))])
     own = words.astype(f"uint{node.real.bits}").view(node.inputs[0].dtype)
-    halves = np.array([5e-5, -5e-5, 6e-5, 3e-6, -3e-7]).astype(own.dtype)  # subnormal float16 numbers, nearly
+    halves = np.array([5e-5, -5e-5, 6e-5, 3e-6, -3e-7]).astype(own.dtype)  # around the subnormal numbers of float16
     return np.concatenate([own, halves])
 
 
 def neighbours(values: Array, steps: Sequence[int]) -> Array:
-    """The values and those next to them, by bit patterns; 0 has none below."""
+    """The values moved by each number of steps in bit patterns, one after the other; zeros stay."""
     bits = values.view(f"uint{8 * values.dtype.itemsize}")
     stepped = [(bits.astype(np.int64) + step).astype(bits.dtype) for step in steps]
     return np.concatenate([np.where(bits << 1 == 0, bits, one) for one in stepped]).view(values.dtype)
 
 
 def near_tie_probes(node: Node, random: np.random.Generator) -> Iterator[Probe]:
-    """Quotients as near a tie as two numbers of the type can have: 2 X 2^d - m S is 1 or -1 with an odd m.
+    """Quotients as near to a tie as two float32 numbers allow: 2 X 2^d - m S is 1 or -1, with an odd m.
 
-    And, with X twice that, as near a whole number. They tell a quotient rounded to float64 from an exact one where
-    results have many bits, or wrap around.
+    With twice that X, the quotient is as near to a whole number. Where results have many bits or wrap around, these
+    quotients show whether they are rounded to float64 or exact.
     """
     if node.real.name != "float32":
         return

@@ -8,11 +8,11 @@ from tiebreak.conformance.semantics.quantize_facets import CAST, OF_RANGES
 from tiebreak.golden.elements import IntegerType
 from tiebreak.golden.problem import Array
 
-INT32, INT64 = 2.0**31, 2.0**63  # beyond the highest
+INT32, INT64 = 2.0**31, 2.0**63  # one more than the highest value
 
 
 def saturated_codes(kind: IntegerType, whole: Array, zero_point: Array, saturation: str) -> Array:
-    """Codes of rounded quotients; what those that are no numbers give has no meaning."""
+    """The codes of rounded quotients; where the quotient is NaN or infinite, the code has no meaning."""
     lowest, highest = kind.lowest, kind.highest
     total = whole + zero_point
     if saturation.startswith("int32"):
@@ -39,22 +39,22 @@ def saturated_codes(kind: IntegerType, whole: Array, zero_point: Array, saturati
         total = np.where(total > highest, lowest, total)
     least = lowest + 1 if saturation == "narrow range" else lowest
     inside = np.clip(total, least, highest)
-    return np.asarray(np.where(inside == inside, inside, 0.0), np.int64)  # a NaN is no code
+    return np.asarray(np.where(inside == inside, inside, 0.0), np.int64)  # NaN has no code
 
 
 def saturation_stage(kind: IntegerType, whole: Array, codes: Array, zero_point: Array, saturation: str) -> Array:
-    """As model.Arithmetic.staged has it: a sum of what only rises with the rounded quotient.
+    """The stage of model.Arithmetic.staged: a sum of terms, each of which never falls as the rounded quotient grows.
 
-    It counts those bounds on the way to the code that the quotient has reached; infinite ones have names of their
-    own, see QuantizeArithmetic.with_specials.
+    One term is the quotient, clipped to where the code changes. The others count the bounds that it has reached, among
+    them both infinities, since infinite quotients have codes of their own (QuantizeArithmetic.with_specials).
     """
     lowest, highest, steps = kind.lowest, kind.highest, [whole > -np.inf, whole == np.inf]
-    inner = whole  # of wrap: each has its own low bits
+    inner = whole  # for "wrap": each quotient has its own low bits
     if saturation in OF_RANGES:
         inner = codes
     elif saturation.startswith("clamp"):
         inner = np.clip(whole, lowest, highest)
-    elif saturation == "int32, then wrap" or (saturation == "int32" and kind.bits == 32):  # whose sum wraps
+    elif saturation == "int32, then wrap" or (saturation == "int32" and kind.bits == 32):  # the sum wraps
         inner = np.clip(whole, -INT32 - 1, INT32)
     elif saturation in ("float32", CAST):
         inner = np.clip(whole, -(2.0**34), 2.0**34)

@@ -1,4 +1,4 @@
-"""TensorFlow's QuantizeV2 as black boxes do it: the facets, and what each combination of them gives."""
+"""TensorFlow's QuantizeV2 as black boxes compute it: the facets, and what each combination of them gives."""
 
 from __future__ import annotations
 
@@ -75,17 +75,17 @@ ENDS = {
 }
 SPECIALS = ("nan", "positive_infinity", "negative_infinity")
 RANGES = ((-1.0, 1.0), (0.0, 255.0), (-12.8, 12.7), (-1.1, 2.3), (0.0, 0.7), (-3.3, 0.0), (-100.0, 77.7), (-0.5, 7.9))
-ANY, FURTHER = 40, 384
+ANY, FURTHER = 40, 384  # elements of a probe that are drawn at random; elements of a probe of the search
 
 
 @dataclass
 class QuantizeV2Arithmetic:
-    """Of a node with one range."""
+    """The arithmetic of a node with one range for all elements."""
 
     node: Node
     facets: tuple[Facet, ...] = FACETS
     seen: dict[str, list[str]] = field(default_factory=dict)
-    large: dict[tuple[bytes, ...], int] = field(default_factory=dict)  # what they gave, by sign and range
+    large: dict[tuple[bytes, ...], int] = field(default_factory=dict)  # codes of large inputs, by sign and range
 
     @cached_property
     def quantized(self) -> IntegerType:
@@ -99,7 +99,7 @@ class QuantizeV2Arithmetic:
 
     @property
     def specials(self) -> tuple[Facet, ...]:
-        """Of a range that begins with 0, that is called "lowest"."""
+        """Where the type's range begins with 0, "zero" and "lowest" coincide: only "lowest" is kept."""
         values = {v: text for v, text in ENDS.items() if self.quantized.lowest or v != "zero"}
         return tuple(Facet(name, values) for name in SPECIALS)
 
@@ -112,7 +112,7 @@ class QuantizeV2Arithmetic:
         if scaling == INVERSE:
             return False
         if formula == "MIN_FIRST" and offset != DOCUMENTED and scaling != DOCUMENTED:
-            return False  # which is MIN_COMBINED
+            return False  # that is MIN_COMBINED
         if formula == "MIN_COMBINED" and offset != DOCUMENTED and not self.quantized.lowest:
             return False
         counts = offset != DOCUMENTED or (formula == "MIN_COMBINED" and not self.quantized.lowest)
@@ -125,10 +125,10 @@ class QuantizeV2Arithmetic:
         random = np.random.default_rng(7)
         steps = float(self.quantized.highest - self.quantized.lowest)
         lowest, highest = float(self.quantized.lowest), float(self.quantized.highest)
-        exact = [(0.0, steps), (lowest, highest), (0.0, steps / 8)]  # with ties
-        exact += [(lowest * step, highest * step) for step in (3.0, 7.0, 49.0)]  # whose factors are not exact
+        exact = [(0.0, steps), (lowest, highest), (0.0, steps / 8)]  # quotients with ties
+        exact += [(lowest * step, highest * step) for step in (3.0, 7.0, 49.0)]  # the factors are not exact
         exact += [(-highest * step, highest * step) for step in (3.0, 7.0)]
-        exact += [(0.0, 33.0), (0.0, 35.0)]  # with a tie of x * R / (max - min) that x / step is none of
+        exact += [(0.0, 33.0), (0.0, 35.0)]  # x * R / (max - min) has a tie where x / step has none
         for low, high in (*RANGES, *exact):
             for _ in range(2):
                 yield self.probe(low, high, random)
@@ -136,7 +136,7 @@ class QuantizeV2Arithmetic:
     def further_probe(self, random: np.random.Generator) -> Probe:
         low, high = -np.abs(random.normal()), np.abs(random.normal()) + 0.02
         scale = 2.0 ** random.integers(-2, 7)
-        if random.random() < 0.4:  # steps that are exact
+        if random.random() < 0.4:  # exact steps
             low, high = sorted((0.0, float(self.quantized.highest - self.quantized.lowest)))
             below = float(random.integers(0, int(high)))
             low, high = low - below, high - below
@@ -150,7 +150,7 @@ class QuantizeV2Arithmetic:
                 yield with_range(np.array([value], np.float32), low, high)
 
     def probe(self, low: float, high: float, random: np.random.Generator, most: int = 0) -> Probe:
-        """Numbers about ties and whole results of each formula, about the ends of the range, beyond it, and any."""
+        """Numbers around ties and whole results of each formula, around and beyond the range's ends, and at random."""
         low, high = float(np.float32(low)), float(np.float32(high))
         steps = self.quantized.highest - self.quantized.lowest
         step = (high - low) / steps
@@ -189,7 +189,7 @@ class QuantizeV2Arithmetic:
         for facet in self.specials:
             own = [(probe, code) for probe, code in seen if self.special_of(probe) == facet.name]
             fits = [v for v in facet.values if all(code == self.special_code(v, probe) for probe, code in own)]
-            self.seen[facet.name] = [v for v in fits if v != LARGE] or fits  # a value of its own says more
+            self.seen[facet.name] = [v for v in fits if v != LARGE] or fits  # a named value says more
         return self.seen
 
     def region(self, wrong: Sequence[tuple[Probe, int, int]]) -> str:
@@ -200,7 +200,7 @@ class QuantizeV2Arithmetic:
         return (codes for codes, _ in self.staged(probe, semantics))
 
     def staged(self, probe: Probe, semantics: Sequence[Semantics]) -> Iterator[tuple[Array, Array]]:
-        """A clamp keeps codes rising, whatever the formula."""
+        """The stage is the clamped result, which never falls as x grows, whatever the formula."""
         for one in semantics:
             if one[0] == "exact":
                 codes = self.exactly(probe, one[5])
@@ -211,7 +211,7 @@ class QuantizeV2Arithmetic:
                 yield np.asarray(np.nan_to_num(inside), np.int64), inside
 
     def exactly(self, probe: Probe, mode: str) -> Array:
-        """As the reference kernel has it; anything where the document leaves it open."""
+        """Codes from the reference kernel; ANYTHING where the document leaves the result open."""
         low, high = (np.broadcast_to(end, probe.x.shape) for end in probe.others)
         found = np.full(probe.x.size, ANYTHING)
         for ends in {(float(a), float(b)) for a, b in zip(low, high, strict=True)}:
@@ -222,7 +222,7 @@ class QuantizeV2Arithmetic:
         return found
 
     def stepwise(self, probe: Probe, semantics: Semantics) -> Array:
-        """Whole numbers, some beyond the type's range."""
+        """Rounded results (float64), not clamped to the type's range yet."""
         precision, formula, scaling, ends, offset, mode = semantics
         kind = numpy_dtype(precision)
         x, low, high = (np.asarray(a).astype(kind) for a in (probe.x, *probe.others))
@@ -241,7 +241,7 @@ class QuantizeV2Arithmetic:
         return np.asarray(total, np.float64)
 
     def counted(self, x: Array, low: Array, high: Array, scaling: str, kind: np.dtype[Any]) -> Array:
-        """Steps from the lower end of the range."""
+        """The number of steps from the lower end of the range, not rounded to an integer yet."""
         steps = np.asarray(self.quantized.highest - self.quantized.lowest).astype(kind)
         offset, width = (x - low).astype(kind), (high - low).astype(kind)
         if scaling == DOCUMENTED:
@@ -286,7 +286,7 @@ class QuantizeV2Arithmetic:
         factor = np.minimum(*sides).astype(kind)
         if formula == MAGNITUDE:
             factor = (greatest / np.maximum(np.abs(low), np.abs(high))).astype(kind)
-        factor = np.where(np.isinf(factor), kind.type(np.nan), factor)  # no side counts
+        factor = np.where(np.isinf(factor), kind.type(np.nan), factor)  # neither side counts
         steps = [np.where(end * side > 0, side / end, -np.inf) for end, side in ((least, low), (greatest, high))]
         step = np.maximum(*steps).astype(kind)
         if formula == MAGNITUDE:
@@ -304,12 +304,12 @@ class QuantizeV2Arithmetic:
 
     @property
     def lowest(self) -> int:
-        """One more with narrow_range."""
+        """The lowest value that is used; with narrow_range not the type's."""
         return self.quantized.lowest + bool(self.node.attributes.get("narrow_range", False))
 
 
 def by_step(x: Array, step: Array, scaling: str, kind: np.dtype[Any]) -> Array:
-    """Divided by the step, or times its rounded reciprocal."""
+    """x divided by the step, or multiplied by its rounded reciprocal."""
     if scaling == RECIPROCAL:
         return np.asarray((x * (np.asarray(1).astype(kind) / step).astype(kind)).astype(kind))
     return np.asarray((x / step).astype(kind))
