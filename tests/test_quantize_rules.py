@@ -19,7 +19,7 @@ COUNTS = {
 }
 
 
-@pytest.mark.parametrize("real, quantized", COUNTS)
+@pytest.mark.parametrize(("real", "quantized"), COUNTS)
 def test_as_many_combinations_are_searched_as_ever(real: str, quantized: str) -> None:
     """A change of a rule changes these numbers: it must be meant, since causes of recorded runs depend on them."""
     found = valid_combinations(FLOAT_TYPES[real], INTEGER_TYPES[quantized])

@@ -1,4 +1,4 @@
-"""`tiebreak audit`: one backend's node, from the first question to the answer as plain data."""
+"""`tiebreak audit`: audits one node of one backend and returns the answer as plain data."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.nodes import Node
 
 TIME_LIMIT = 10.0  # seconds for a call
-PATH_PROBES = 8
+PATH_PROBES = 8  # first probes that are searched for path dependence
 
 
 def audit_job(
@@ -32,12 +32,13 @@ def audit_job(
     earlier_run: Path | None = None,
     exhaustive: Callable[[int, int], None] | None = None,
 ) -> dict[str, Any]:
-    """What the node's arithmetic is on a backend, see AuditAnswer.as_data; and what it was in an earlier run.
+    """The arithmetic of a node on a backend, as AuditAnswer.as_data; with "versus", what it was in an earlier run.
 
-    `exhaustive`: see proof.settle.
+    `spec` names the backend as on the command line, `time_limit` is in seconds for a call, `memory_limit` in MiB. For
+    `exhaustive` see proof.separate_remaining.
 
-    Raises InvalidInput for bad input, Unsupported if the backend does not take the node, MachineryFailed if it can't be
-    had or answers too little.
+    Raises InvalidInput for bad input, Unsupported if the backend does not take the node, MachineryFailed if the backend
+    cannot be started or gives too few answers.
     """
     arithmetic, begun = arithmetic_of(node), time.monotonic()
     backend = IsolatedBackend(check_spec(spec), time_limit, memory_limit)

@@ -1,6 +1,7 @@
-"""The separation matrix: for each two of a node's plainest semantics the plainest input on which they differ.
+"""The separation matrix: for each two of a node's simplest semantics, the simplest input on which they differ.
 
-They are the document's own arithmetic, exactly and in the input's type, and what differs from the latter in one facet.
+The simplest semantics are the document's formula, exactly and in the input's type, and all that differ from the latter
+in one facet.
 """
 
 from __future__ import annotations
@@ -20,12 +21,12 @@ from tiebreak.conformance.semantics.model import ANYTHING, Arithmetic, Candidate
 from tiebreak.golden.elements import ELEMENT_TYPES
 from tiebreak.golden.problem import Array
 
-SEARCHES = 24  # probes beyond the first ones
+SEARCHES = 24  # random probes, after the first ones
 
 
 @dataclass(frozen=True)
 class Separation:
-    """One pair: its witness, with what each gives; or how it was shown that there is none."""
+    """One pair of semantics: a witness and what each gives for it; or a sentence on how they were shown to be equal."""
 
     first: int
     second: int
@@ -35,20 +36,20 @@ class Separation:
 
 
 def plain_semantics(arithmetic: Arithmetic) -> list[Semantics]:
-    """The two of the document, then the others that differ from the second in one facet, in the table's order."""
+    """The document's exact and step-by-step semantics, then all that differ from the latter in one facet."""
     facets, everything = arithmetic.facets, set(Candidates(arithmetic).all)
     base = arithmetic.documented
     exact = ("exact", *base[1:])
     others = [
         (*base[:place], value, *base[place + 1 :]) for place, facet in enumerate(facets) for value in facet.values
     ]
-    # Some values make sense only together with others.
+    # Some values make sense only together with certain values of other facets.
     needed = [arithmetic.completed(one) for one in others]
     return list(dict.fromkeys(one for one in (exact, base, *needed) if one in everything))
 
 
 def separations(arithmetic: Arithmetic) -> tuple[list[Semantics], list[Separation], int]:
-    """The semantics, all their pairs, and how many inputs were compared."""
+    """The semantics, all their pairs, and the number of inputs that were compared."""
     arithmetic.assume()
     semantics, random = plain_semantics(arithmetic), np.random.default_rng(5)
     probes = [*arithmetic.first_probes(), *(arithmetic.further_probe(random) for _ in range(SEARCHES))]
@@ -70,7 +71,7 @@ def separate_pair(
     pair: tuple[int, int],
     compared: int,
 ) -> Separation:
-    """The first probe that has a witness gives the plainest of its own."""
+    """The simplest witness of the first probe that has one; without one, the comparison for every x."""
     i, j = pair
     for probe, table in zip(probes, tables, strict=True):
         one, other = table[i], table[j]
@@ -91,7 +92,7 @@ def separate_pair(
 
 
 def matrix_data(arithmetic: Arithmetic) -> dict[str, Any]:
-    """As plain data: the semantics by number, and each pair."""
+    """The matrix as plain data: the semantics, and each pair by their numbers."""
     semantics, pairs, compared = separations(arithmetic)
     candidates = Candidates(arithmetic)
     node = arithmetic.node

@@ -1,4 +1,4 @@
-"""What a run's records say of a backend's semantics, to compare with what it is now."""
+"""Infers a backend's semantics from the records of an earlier run, to compare it with today's."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from tiebreak.reports.rows import DiscrepancyRow, ResultRow, discrepancy_rows, r
 
 
 def versus(folder: Path, name: str, now: Inference) -> dict[str, Any]:
-    """What changed in the semantics since a run of the same backend, facet by facet, with a witness from its records.
+    """What changed in a backend's semantics since a run, facet by facet, with a witness from the run's records.
 
-    InvalidInput if the run has no results of the backend and node.
+    Raises InvalidInput if the run has no results of the backend for the node.
     """
     run, arithmetic = read_run(folder), arithmetic_of(now.arithmetic.node)
-    arithmetic.ignore_specials()  # a run does not say what it gave for them, and it need not be what is given now
+    arithmetic.ignore_specials()  # the records do not have these answers, and today's may be others
     version = recorded_version(run, name, folder)
     then = Inference(arithmetic, lambda probes: [], alive=Candidates(arithmetic).all)
     for probe, codes in recorded_answers(run, folder, name, arithmetic.node):
@@ -51,7 +51,7 @@ def recorded_version(run: Run, name: str, folder: Path) -> str:
 
 
 def recorded_answers(run: Run, folder: Path, name: str, node: Node) -> Iterator[tuple[Probe, Array]]:
-    """Cases of the node with one value of each further input, and what came; ANYTHING where that is unknown."""
+    """The run's per-tensor cases of the node as probes, with their codes; ANYTHING where a code is unknown."""
     results = run.results[(run.results["backend"] == name) & run.results["verdict"].isin(RAN)]
     verdicts = {str(row["case"]): row for row in result_rows(results)}
     wrong: dict[str, list[DiscrepancyRow]] = {}
@@ -77,7 +77,7 @@ def fits_node(case: Case, node: Node) -> bool:
 
 
 def codes_of_record(verdict: ResultRow, wrong: list[DiscrepancyRow], truths: Truths, size: int) -> Array:
-    """What came of a case's first output: what deviates is recorded, the rest is one of the two truths."""
+    """The codes of a case's first output: deviating ones are recorded, every other one is one of the two truths."""
     truth = truths.own
     exact, working = (np.broadcast_to(a, (truth.exact.size,))[:size] for a in (truth.exact, truth.working))
     specified = np.broadcast_to(truth.specified, (truth.exact.size,))[:size]
@@ -95,7 +95,7 @@ def codes_of_record(verdict: ResultRow, wrong: list[DiscrepancyRow], truths: Tru
 
 
 def changes_since(now: Inference, then: Inference) -> dict[str, Any]:
-    """The semantics that the records leave, and the facets whose values then and now have none in common."""
+    """The semantics that fit the records, and the facets whose values then and now have none in common."""
     if not now.alive or not then.alive:
         which = "backend as it is now" if not now.alive else "run"
         return {"semantics": {}, "same": None, "changed": {}, "why": f"no known semantics fits the {which}"}
@@ -113,7 +113,7 @@ def values_by_facet(names: tuple[str, ...], alive: list[Semantics]) -> dict[str,
 
 
 def changed_input(now: Inference, then: Inference) -> dict[str, Any] | None:
-    """An input of the records for which the backend gave something else than it gives now."""
+    """A recorded input with the code that the backend gave then and the one that it gives now."""
     kind = ELEMENT_TYPES[now.arithmetic.node.output_type]
     for probe, codes in then.answered:
         (predicted,) = now.arithmetic.predict(probe, now.alive[:1])

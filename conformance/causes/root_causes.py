@@ -1,4 +1,4 @@
-"""A run's discrepancies by root cause: a backend's operator and the cause that was found, with the smallest witness."""
+"""Groups a run's discrepancies by root cause: a backend, an operator and a cause, with the smallest witness."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ def root_cause_rows(
     versions: Mapping[str, str],
     errors: ExplanationErrors | None = None,
 ) -> list[RootCauseRow]:
-    """One row for each root cause, the most frequent first; `results` say how many elements a case has."""
+    """One row for each root cause, the most frequent first.
+
+    `results` give the number of elements of each case; `versions` are the backends' versions by name.
+    """
     errors = errors or ExplanationErrors()
     groups = errors.attempt("root causes", "", lambda: groups_of(discrepancies), [])
     sizes = {str(row["case"]): int(row["elements"]) for row in results}
@@ -36,7 +39,7 @@ def root_cause_rows(
 
 
 def groups_of(discrepancies: Iterable[DiscrepancyRow]) -> list[tuple[Key, list[DiscrepancyRow]]]:
-    """The rows of each root cause, the most frequent first."""
+    """The discrepancies of each root cause, the most frequent root cause first."""
     groups: dict[Key, list[DiscrepancyRow]] = defaultdict(list)
     for row in discrepancies:
         groups[str(row["backend"]), str(row["operator"]), root_of(str(row["cause"]))].append(row)
@@ -79,13 +82,13 @@ def root_cause_row(
 
 
 def farthest_from_boundary(rows: Sequence[DiscrepancyRow]) -> float | None:
-    """The greatest distance from a decision boundary in units in the last place; None if one is unknown or infinite."""
+    """The greatest distance from a decision boundary, in ulp; None if one is unknown or infinite."""
     found = [float(row["boundary_ulp"]) for row in rows]
     return max(found) if all(map(math.isfinite, found)) else None
 
 
 def plainness(row: DiscrepancyRow, sizes: Mapping[str, int]) -> tuple[int, int, str]:
-    """Few elements first, then operands with few characters."""
+    """A key to sort by: cases with few elements first, then operands with few characters."""
     text = str(row["operands"])
     digits = sum(len(part[2]) for part in json.loads(text))
     return sizes.get(str(row["case"]), 1 << 30), digits, str(row["id"])
@@ -96,15 +99,15 @@ def value_text(row: DiscrepancyRow, value: float) -> str:
     return str(int(value)) if whole and value == value else repr(value)
 
 
-def sentence(cluster: RootCauseRow) -> str:
-    """What happens, where, and one example, for people."""
-    witness = cluster["witness"]
+def sentence(row: RootCauseRow) -> str:
+    """A root cause in words: what happens, where, and one example."""
+    witness = row["witness"]
     operands = ", ".join(f"{name} {value}" for name, _, value in witness["operands"])
-    clause = paraphrase_of(cluster["operator"], cluster["clause"])
+    clause = paraphrase_of(row["operator"], row["clause"])
     return (
-        f"{cluster['operator']} on {cluster['backend']} {cluster['version']}: {cluster['cause']} "
-        f"({cluster['elements']:,} elements of {cluster['cases']:,} cases). {operands} gives {witness['got']}, not "
-        f"{witness['expected']}. {cluster['clause']}: {clause}"
+        f"{row['operator']} on {row['backend']} {row['version']}: {row['cause']} "
+        f"({row['elements']:,} elements of {row['cases']:,} cases). {operands} gives {witness['got']}, not "
+        f"{witness['expected']}. {row['clause']}: {clause}"
     )
 
 

@@ -211,9 +211,10 @@ class FakeQuantizeArithmetic:
             kind = numpy_dtype(precision)
             with np.errstate(all="ignore"):
                 x, *limits = self.operands(probe, range_, subnormals, kind)
-                inside = np.where(x < limits[0], limits[0], np.where(x > limits[1], limits[1], x)).astype(kind)
+                low, high, *_ = limits
+                inside = np.where(x < low, low, np.where(x > high, high, x)).astype(kind)
                 n = np.asarray(self.n).astype(kind)
-                place = locate(positions(inside, *limits[:2], n, position, kind).astype(np.float64))
+                place = locate(positions(inside, low, high, n, position, kind).astype(np.float64))
             for mode, of_one_mode in groupby(alike, key=itemgetter(4)):
                 with np.errstate(all="ignore"):
                     level = round_place(place, mode, precision).astype(kind)

@@ -136,8 +136,8 @@ RULES = (  # the rules that leave out the most come first, which makes them quic
 @lru_cache(maxsize=16)  # some 9,000 combinations for each pair of types
 def valid_combinations(real: FloatType, quantized: IntegerType) -> frozenset[Semantics]:
     """The combinations that no rule leaves out."""
-    every = product(*(facet.values for facet in FACETS))
-    left: Iterable[Combination] = (Combination(*semantics, real, quantized) for semantics in every)
+    every = product(*(facet.values for facet in FACETS), (real,), (quantized,))
+    left: Iterable[Combination] = map(Combination._make, every)
     for rule in RULES:
         left = filterfalse(rule.excludes, left)
     return frozenset(combination[:6] for combination in left)
