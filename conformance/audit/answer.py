@@ -155,8 +155,8 @@ class AuditAnswer:
 def operand_texts(node: Node, probe: Probe) -> dict[str, dict[str, str]]:
     """The operands of a probe's one element by input name, each as bits and as a decimal."""
     found = {}
-    for kind, array in zip(node.inputs, (probe.x, *probe.others), strict=False):
+    for tensor, array in zip(node.inputs, (probe.x, *probe.others), strict=False):
         code = int(codes_of(np.asarray(array)).reshape(-1)[0])
-        bits, value = text_of(code, ELEMENT_TYPES[kind.dtype.name])
-        found[kind.name] = {"bits": bits, "value": value}
+        bits, value = text_of(code, ELEMENT_TYPES[tensor.dtype.name])
+        found[tensor.name] = {"bits": bits, "value": value}
     return found

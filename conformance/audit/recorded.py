@@ -71,9 +71,9 @@ def recorded_answers(run: Run, folder: Path, name: str, node: Node) -> Iterator[
 def fits_node(case: Case, node: Node) -> bool:
     own = {name: value for name, value in case.node.attributes.items() if name not in ("axis", "axes", "type")}
     wanted = {name: value for name, value in node.attributes.items() if name not in ("axis", "axes", "type")}
-    kinds = [kind.dtype for kind in case.node.inputs] == [kind.dtype for kind in node.inputs]
-    plain = kinds and case.node.output_type == node.output_type and own == wanted and not case.node.baked
-    return plain and case.size > 0 and all(array.size == 1 for array in case.inputs[1:])
+    same_types = [tensor.dtype for tensor in case.node.inputs] == [tensor.dtype for tensor in node.inputs]
+    same = same_types and case.node.output_type == node.output_type and own == wanted and not case.node.baked
+    return same and case.size > 0 and all(array.size == 1 for array in case.inputs[1:])
 
 
 def codes_of_record(verdict: ResultRow, wrong: list[DiscrepancyRow], truths: Truths, size: int) -> Array:
@@ -85,12 +85,12 @@ def codes_of_record(verdict: ResultRow, wrong: list[DiscrepancyRow], truths: Tru
     if not verdict.get("working_precision"):
         codes = exact
     codes = np.where(specified, codes, ANYTHING)
-    kind = truths.problems[0].result
+    element = truths.problems[0].result
     for row in wrong:
         if row["output"] == truths.problems[0].output:
             bits = int(row["got_bits"])
-            signed = not isinstance(kind, FloatType) and kind.signed and bits >> (kind.bits - 1)
-            codes[int(row["index"])] = bits - (1 << kind.bits) if signed else bits
+            signed = not isinstance(element, FloatType) and element.signed and bits >> (element.bits - 1)
+            codes[int(row["index"])] = bits - (1 << element.bits) if signed else bits
     return codes
 
 
@@ -114,13 +114,13 @@ def values_by_facet(names: tuple[str, ...], alive: list[Semantics]) -> dict[str,
 
 def changed_input(now: Inference, then: Inference) -> dict[str, Any] | None:
     """A recorded input with the code that the backend gave then and the one that it gives now."""
-    kind = ELEMENT_TYPES[now.arithmetic.node.output_type]
+    element = ELEMENT_TYPES[now.arithmetic.node.output_type]
     for probe, codes in then.answered:
         (predicted,) = now.arithmetic.predict(probe, now.alive[:1])
         differ = (predicted != codes) & (predicted != ANYTHING) & (codes != ANYTHING)
         if differ.any():
             where = plainest_place(probe, differ)
             shown = operand_texts(now.arithmetic.node, probe.only(where))
-            was, is_ = (text_of(int(side[where[0]]), kind)[1] for side in (codes, predicted))
+            was, is_ = (text_of(int(side[where[0]]), element)[1] for side in (codes, predicted))
             return {"inputs": shown, "was": was, "is": is_}
     return None

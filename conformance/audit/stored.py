@@ -14,10 +14,10 @@ from tiebreak.golden.vector_inputs.by_witness import witnesses_of
 
 def stored_probes(node: Node) -> Iterator[Probe]:
     """The stored witnesses for a node as probes; none if none are stored for its types."""
-    types = [kind.dtype.name for kind in node.inputs]
+    types = [tensor.dtype.name for tensor in node.inputs]
     kept_as = AUDITED[node.operator].witnesses_of or node.operator
     for _, others, x in witnesses_of(kept_as, witnesses_key(node)):
-        scalars = (Tensor(kind, (), [code]).array() for kind, code in zip(types[1:], others, strict=True))
+        scalars = (Tensor(element, (), [code]).array() for element, code in zip(types[1:], others, strict=True))
         yield Probe(Tensor(types[0], (len(x),), x).array(), tuple(scalars))
 
 

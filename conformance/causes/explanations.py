@@ -33,8 +33,8 @@ VECTOR_WIDTHS = (4, 8, 16, 32, 64)
 def mode_cause(wanted: str, other: str) -> Cause:
     """The cause "rounds by another mode": `other`, where the document asks for `wanted`."""
     alike = is_nearest(wanted) == is_nearest(other)
-    kind = "wrong tie rule" if alike and is_nearest(wanted) else "wrong rounding"
-    return Cause(f"{kind}: {short_mode(other)}", "mode", rank=0 if alike else 1, mode=other)
+    fault = "wrong tie rule" if alike and is_nearest(wanted) else "wrong rounding"
+    return Cause(f"{fault}: {short_mode(other)}", "mode", rank=0 if alike else 1, mode=other)
 
 
 Predictions = Iterator[tuple[Cause, Callable[[], Array | None]]]  # None: the mistake does not apply to this case

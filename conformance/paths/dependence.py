@@ -113,9 +113,9 @@ def operand_bits(operands: Sequence[Sequence[str]]) -> tuple[str, ...]:
 
 
 def got_bits(discrepancy: DiscrepancyRow) -> str:
-    kind = ELEMENT_TYPES[discrepancy["result_type"]]
-    code = int(discrepancy["got_bits"] if isinstance(kind, FloatType) else discrepancy["got"])
-    return text_of(code, kind)[0]
+    element = ELEMENT_TYPES[discrepancy["result_type"]]
+    code = int(discrepancy["got_bits"] if isinstance(element, FloatType) else discrepancy["got"])
+    return text_of(code, element)[0]
 
 
 def path_row(elements: SameOperands, texts: Sequence[str], outputs: Mapping[str, Array]) -> PathRow:
@@ -132,7 +132,7 @@ def path_row(elements: SameOperands, texts: Sequence[str], outputs: Mapping[str,
         "output_type": node.output_type,
         "node": node_key(node, part.problem.output),
         "output": part.problem.output,
-        "operands": [[name, *text_of(code, kind)] for name, code, kind in operands],
+        "operands": [[name, *text_of(code, element)] for name, code, element in operands],
         "answers": answers,
         "deviates": any(answer["deviates"] for answer in answers),
     }

@@ -208,42 +208,42 @@ class FakeQuantizeArithmetic:
             if precision == "exact":
                 yield from (self.exactly(probe, one[4]) for one in alike)
                 continue
-            kind = numpy_dtype(precision)
+            dtype = numpy_dtype(precision)
             with np.errstate(all="ignore"):
-                x, *limits = self.operands(probe, range_, subnormals, kind)
+                x, *limits = self.operands(probe, range_, subnormals, dtype)
                 low, high, *_ = limits
-                inside = np.where(x < low, low, np.where(x > high, high, x)).astype(kind)
-                n = np.asarray(self.n).astype(kind)
-                place = locate(positions(inside, low, high, n, position, kind).astype(np.float64))
+                inside = np.where(x < low, low, np.where(x > high, high, x)).astype(dtype)
+                n = np.asarray(self.n).astype(dtype)
+                place = locate(positions(inside, low, high, n, position, dtype).astype(np.float64))
             for mode, of_one_mode in groupby(alike, key=itemgetter(4)):
                 with np.errstate(all="ignore"):
-                    level = round_place(place, mode, precision).astype(kind)
+                    level = round_place(place, mode, precision).astype(dtype)
                 for one in of_one_mode:
                     with np.errstate(all="ignore"):
-                        codes_and_stage = self.finished(x, limits, level, one, kind)
+                        codes_and_stage = self.finished(x, limits, level, one, dtype)
                     yield codes_and_stage
 
-    def operands(self, probe: Probe, range_: str, subnormals: str, kind: np.dtype[Any]) -> list[Array]:
+    def operands(self, probe: Probe, range_: str, subnormals: str, dtype: np.dtype[Any]) -> list[Array]:
         """x and the four limits in the working precision, flushed and nudged as the facets say."""
         given = (probe.x, *probe.others)
         flushed = [flush_subnormals(a, self.tiny) if subnormals == FLUSHED else a for a in given]
-        x, low, high, first, last = (np.asarray(a).astype(kind) for a in flushed)
+        x, low, high, first, last = (np.asarray(a).astype(dtype) for a in flushed)
         if range_ != "as given":
-            low, high = nudged_limits(low, high, np.asarray(self.n).astype(kind), range_ == NUDGED, kind)
+            low, high = nudged_limits(low, high, np.asarray(self.n).astype(dtype), range_ == NUDGED, dtype)
         return [x, low, high, first, last]
 
     def finished(
-        self, x: Array, limits: Sequence[Array], level: Array, semantics: Semantics, kind: np.dtype[Any]
+        self, x: Array, limits: Sequence[Array], level: Array, semantics: Semantics, dtype: np.dtype[Any]
     ) -> tuple[Array, Array]:
         """The code and the stage of each level."""
         _, _, ends, _, _, subnormals, output_limits, result = semantics
         low, high, first, last = limits
         lowest, highest = first, last
         if output_limits in STEPS:
-            lowest, highest = rebuilt_limits(first, last, STEPS[output_limits], kind)
-        found = output_values(level, lowest, highest, np.asarray(self.n).astype(kind), result, kind)
+            lowest, highest = rebuilt_limits(first, last, STEPS[output_limits], dtype)
+        found = output_values(level, lowest, highest, np.asarray(self.n).astype(dtype), result, dtype)
         if ends == "selected":
-            found = np.where(x <= low, first, np.where(x > high, last, found)).astype(kind)
+            found = np.where(x <= low, first, np.where(x > high, last, found)).astype(dtype)
         stored = found.astype(self.node.outputs[0].dtype)
         given = codes(flush_subnormals(stored, self.tiny) if subnormals == FLUSHED else stored)
         inner = np.clip(level.astype(np.float64), *LEVELS)  # an infinite level is still between the limits
@@ -262,56 +262,56 @@ class FakeQuantizeArithmetic:
         return codes(stored), stored.astype(np.float64) * np.sign(last - first)
 
 
-def least_exponent(kind: FloatType) -> int:
+def least_exponent(real: FloatType) -> int:
     """The exponent of the smallest positive number of a type."""
-    return kind.emin + 1 - kind.precision
+    return real.emin + 1 - real.precision
 
 
-def nudged_limits(low: Array, high: Array, n: Array, up: bool, kind: np.dtype[np.floating]) -> tuple[Array, Array]:
+def nudged_limits(low: Array, high: Array, n: Array, up: bool, dtype: np.dtype[np.floating]) -> tuple[Array, Array]:
     """The limits shifted so that 0 is a level. `up`: 0 midway between two becomes the upper one, not the even."""
-    step = ((high - low).astype(kind) / n).astype(kind)
+    step = ((high - low).astype(dtype) / n).astype(dtype)
     place = (-low / step).astype(np.float64)
-    zero = np.clip(np.floor(place + 0.5) if up else np.rint(place), 0, float(n)).astype(kind)
-    return (-zero * step).astype(kind), ((n - zero).astype(kind) * step).astype(kind)
+    zero = np.clip(np.floor(place + 0.5) if up else np.rint(place), 0, float(n)).astype(dtype)
+    return (-zero * step).astype(dtype), ((n - zero).astype(dtype) * step).astype(dtype)
 
 
-def rebuilt_limits(first: Array, last: Array, steps: int, kind: np.dtype[np.floating]) -> tuple[Array, Array]:
+def rebuilt_limits(first: Array, last: Array, steps: int, dtype: np.dtype[np.floating]) -> tuple[Array, Array]:
     """The output's limits, computed again from a zero point and a scale."""
-    width, whole = (last - first).astype(kind), np.asarray(steps).astype(kind)
-    step = (width / whole).astype(kind)
-    zero = ((-whole * first).astype(kind) / width).astype(kind)
-    return (-zero * step).astype(kind), ((whole - zero).astype(kind) * step).astype(kind)
+    width, whole = (last - first).astype(dtype), np.asarray(steps).astype(dtype)
+    step = (width / whole).astype(dtype)
+    zero = ((-whole * first).astype(dtype) / width).astype(dtype)
+    return (-zero * step).astype(dtype), ((whole - zero).astype(dtype) * step).astype(dtype)
 
 
-def positions(x: Array, low: Array, high: Array, n: Array, how: str, kind: np.dtype[np.floating]) -> Array:
-    width = (high - low).astype(kind)
-    offset = (x - low).astype(kind)
+def positions(x: Array, low: Array, high: Array, n: Array, how: str, dtype: np.dtype[np.floating]) -> Array:
+    width = (high - low).astype(dtype)
+    offset = (x - low).astype(dtype)
     if how == SPEC:
-        return ((offset / width).astype(kind) * n).astype(kind)
+        return ((offset / width).astype(dtype) * n).astype(dtype)
     if how == "multiply, divide":
-        return ((offset * n).astype(kind) / width).astype(kind)
+        return ((offset * n).astype(dtype) / width).astype(dtype)
     if how == "step":
-        return (offset / (width / n).astype(kind)).astype(kind)
+        return (offset / (width / n).astype(dtype)).astype(dtype)
     if how == "reciprocal of step":
-        return (offset * (np.ones((), kind) / (width / n).astype(kind)).astype(kind)).astype(kind)
-    factor = (n / width).astype(kind)
+        return (offset * (np.ones((), dtype) / (width / n).astype(dtype)).astype(dtype)).astype(dtype)
+    factor = (n / width).astype(dtype)
     if how == "factor":
-        return (offset * factor).astype(kind)
-    shift = (-low * factor).astype(kind)
+        return (offset * factor).astype(dtype)
+    shift = (-low * factor).astype(dtype)
     if how == "fused":
-        return fused_multiply_add(x, factor, shift.astype(np.float64), kind)
-    return ((x * factor).astype(kind) + shift).astype(kind)
+        return fused_multiply_add(x, factor, shift.astype(np.float64), dtype)
+    return ((x * factor).astype(dtype) + shift).astype(dtype)
 
 
-def output_values(level: Array, first: Array, last: Array, n: Array, how: str, kind: np.dtype[np.floating]) -> Array:
-    span = (last - first).astype(kind)
+def output_values(level: Array, first: Array, last: Array, n: Array, how: str, dtype: np.dtype[np.floating]) -> Array:
+    span = (last - first).astype(dtype)
     if how == SPEC:
-        product = ((level / n).astype(kind) * span).astype(kind)
+        product = ((level / n).astype(dtype) * span).astype(dtype)
     elif how == "multiply, divide":
-        product = ((level * span).astype(kind) / n).astype(kind)
+        product = ((level * span).astype(dtype) / n).astype(dtype)
     else:
-        step = (span / n).astype(kind)
+        step = (span / n).astype(dtype)
         if how == "fused":
-            return fused_multiply_add(level, step, first.astype(np.float64), kind)
-        product = (level * step).astype(kind)
-    return (product + first).astype(kind)
+            return fused_multiply_add(level, step, first.astype(np.float64), dtype)
+        product = (level * step).astype(dtype)
+    return (product + first).astype(dtype)

@@ -106,7 +106,7 @@ def special_probes(node: Node) -> Iterator[Probe]:
 
 
 def with_limits(x: Array, limits: Limits, node: Node) -> Probe:
-    others = [np.asarray(v).astype(kind.dtype) for v, kind in zip(limits, node.inputs[1:], strict=True)]
+    others = [np.asarray(v).astype(tensor.dtype) for v, tensor in zip(limits, node.inputs[1:], strict=True)]
     return Probe(np.ascontiguousarray(x), tuple(others))
 
 

@@ -142,12 +142,12 @@ class Candidates:
 
 def codes(output: Array) -> Array:
     """An output as int64 codes, one-dimensional: values of integers, bits of reals, with one NaN and one zero."""
-    kind, found = ELEMENT_TYPES[output.dtype.name], codes_of(output).reshape(-1)
-    if not isinstance(kind, FloatType):
+    element, found = ELEMENT_TYPES[output.dtype.name], codes_of(output).reshape(-1)
+    if not isinstance(element, FloatType):
         return np.asarray(found, np.int64)
     found = found.astype(np.uint64)
-    found = np.where(np.isnan(output.reshape(-1).astype(np.float64)), kind.nan_bits or 0, found)
-    return np.where(found == 1 << (kind.bits - 1), 0, found).view(np.int64)
+    found = np.where(np.isnan(output.reshape(-1).astype(np.float64)), element.nan_bits or 0, found)
+    return np.where(found == 1 << (element.bits - 1), 0, found).view(np.int64)
 
 
 def sign_and_others(probe: Probe) -> tuple[bytes, ...]:

@@ -86,13 +86,13 @@ def takes_integer_above(below: Array, rest: Array, mode: str) -> Array:
 
 
 def round_by_adding_half(value: Array, mode: str, precision: str) -> Array:
-    kind = numpy_dtype(precision)
+    dtype = numpy_dtype(precision)
     half = np.copysign(0.5, value) if mode == AWAY else np.full(value.shape, 0.5)
-    total = (value.astype(kind) + half.astype(kind)).astype(kind).astype(np.float64)
+    total = (value.astype(dtype) + half.astype(dtype)).astype(dtype).astype(np.float64)
     return np.asarray(np.floor(total) if mode == FLOOR else np.trunc(total))
 
 
-def fused_multiply_add(a: Array, b: Array, added: Array | float, kind: np.dtype[np.floating]) -> Array:
+def fused_multiply_add(a: Array, b: Array, added: Array | float, dtype: np.dtype[np.floating]) -> Array:
     """a * b + added, rounded once to a type of at most 24 significand bits.
 
     The product is exact in float64. The sum is rounded to odd in float64, so that rounding it again does no harm.
@@ -104,7 +104,7 @@ def fused_multiply_add(a: Array, b: Array, added: Array | float, kind: np.dtype[
     odd = total.view(np.int64) & 1 == 1
     other = np.nextafter(total, np.where(error > 0, np.inf, -np.inf))
     exact = (error == 0) | ~np.isfinite(total)
-    return np.asarray(np.where(exact | odd, total, other).astype(kind))
+    return np.asarray(np.where(exact | odd, total, other).astype(dtype))
 
 
 def flush_subnormals(values: Array, emin: int) -> Array:

@@ -197,42 +197,42 @@ class QuantizeArithmetic:
             scale = flush_subnormals(scale, narrow.emin)
         if precision == "exact":
             return self.placed_exactly(x, scale, added)
-        kind = numpy_dtype(precision)
-        a, b = x.astype(kind), scale.astype(kind)
+        dtype = numpy_dtype(precision)
+        a, b = x.astype(dtype), scale.astype(dtype)
         if scaling.startswith("range"):
-            return locate(self.in_range(a, b, added, scaling, kind).astype(np.float64))
+            return locate(self.in_range(a, b, added, scaling, dtype).astype(np.float64))
         if scaling == "divide":
-            q = (a / b).astype(kind)
+            q = (a / b).astype(dtype)
         else:
-            inverse = x.dtype if scaling == NARROW else kind
-            b = (np.ones((), inverse) / scale.astype(inverse)).astype(inverse).astype(kind)
-            q = (a * b).astype(kind)
+            inverse = x.dtype if scaling == NARROW else dtype
+            b = (np.ones((), inverse) / scale.astype(inverse)).astype(inverse).astype(dtype)
+            q = (a * b).astype(dtype)
         if subnormals in ("quotients flushed", "all flushed"):
             q = flush_subnormals(q, FLOAT_TYPES[precision].emin)
         if scaling == "fused":
-            q = fused_multiply_add(a, b, added, kind)
+            q = fused_multiply_add(a, b, added, dtype)
         elif added.any():
-            q = (q + added.astype(kind)).astype(kind)
+            q = (q + added.astype(dtype)).astype(dtype)
         return locate(q.astype(np.float64))
 
-    def in_range(self, x: Array, scale: Array, zero_point: Array, scaling: str, kind: np.dtype[Any]) -> Array:
+    def in_range(self, x: Array, scale: Array, zero_point: Array, scaling: str, dtype: np.dtype[Any]) -> Array:
         """The number of steps from the lowest value, as FakeQuantize counts them."""
-        ends = (np.asarray(end - zero_point).astype(kind) for end in (self.quantized.lowest, self.quantized.highest))
-        low, high = ((scale * end).astype(kind) for end in ends)
-        steps = np.asarray(self.quantized.highest - self.quantized.lowest).astype(kind)
-        width = (high - low).astype(kind)
+        ends = (np.asarray(end - zero_point).astype(dtype) for end in (self.quantized.lowest, self.quantized.highest))
+        low, high = ((scale * end).astype(dtype) for end in ends)
+        steps = np.asarray(self.quantized.highest - self.quantized.lowest).astype(dtype)
+        width = (high - low).astype(dtype)
         below, above = x <= np.minimum(low, high), x > np.maximum(low, high)  # a negative scale swaps the ends
         if scaling == "range":
-            inside = ((x - low).astype(kind) / width).astype(kind) * steps
+            inside = ((x - low).astype(dtype) / width).astype(dtype) * steps
         else:
-            factor = (steps / width).astype(kind)
-            shift = (-low * factor).astype(kind)
-            product = (x * factor).astype(kind) + shift
+            factor = (steps / width).astype(dtype)
+            shift = (-low * factor).astype(dtype)
+            product = (x * factor).astype(dtype) + shift
             inside = (
-                fused_multiply_add(x, factor, shift.astype(np.float64), kind) if scaling == "range, fused" else product
+                fused_multiply_add(x, factor, shift.astype(np.float64), dtype) if scaling == "range, fused" else product
             )
-        nothing = np.zeros((), kind)  # NumPy 1 has no common type of an integer and a bfloat16
-        return np.asarray(np.where(below, nothing, np.where(above, steps, inside)).astype(kind))
+        nothing = np.zeros((), dtype)  # NumPy 1 has no common type of an integer and a bfloat16
+        return np.asarray(np.where(below, nothing, np.where(above, steps, inside)).astype(dtype))
 
     def placed_exactly(self, x: Array, scale: Array, added: Array) -> Place:
         """The exact argument of round, from what four modes of the reference kernel give in a type of 52 bits."""
@@ -251,11 +251,11 @@ class QuantizeArithmetic:
 
     def region(self, wrong: Sequence[tuple[Probe, int, int]]) -> str:
         """The facet for what all have in common: subnormal operands, results out of range, ties, or nearly ties."""
-        kinds = {self.region_of(probe) for probe, _, _ in wrong}
+        regions = {self.region_of(probe) for probe, _, _ in wrong}
         if {expected for _, expected, _ in wrong} <= {self.quantized.lowest, self.quantized.highest}:
             return "saturation"
         for facet in ("subnormals", "saturation", "round_mode", "precision"):
-            if kinds <= REGIONS[facet]:
+            if regions <= REGIONS[facet]:
                 return facet
         with_zero_point = all(int(probe.others[1].astype(np.int64)) for probe, _, _ in wrong)
         return "zero_point" if with_zero_point else OTHER

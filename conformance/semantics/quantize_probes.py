@@ -41,10 +41,10 @@ def first_probes(node: Node) -> Iterator[Probe]:
 
 def further_probe(node: Node, random: np.random.Generator) -> Probe:
     """A probe with a random scale, sometimes a subnormal one."""
-    kind, lowest = node.real, node.quantized
-    exponent = random.integers(kind.emin - 3, 8) if random.random() < 0.2 else random.integers(-8, 5)
+    real, quantized = node.real, node.quantized
+    exponent = random.integers(real.emin - 3, 8) if random.random() < 0.2 else random.integers(-8, 5)
     scale = float(np.float64(2.0) ** exponent * (1 + random.random()))
-    zero_point = int(random.integers(lowest.lowest, lowest.highest, endpoint=True))
+    zero_point = int(random.integers(quantized.lowest, quantized.highest, endpoint=True))
     if representable_scale(scale, node) is None:
         scale = 1.0
     return probe_with_scale(node, scale, zero_point, trap_inputs(node, scale, zero_point, random, FURTHER))
@@ -61,10 +61,12 @@ def special_probes(node: Node) -> Iterator[Probe]:
             yield probe_with_scale(node, 2.0 ** (node.real.emin + 1), zero_point, x)
 
 
-def zero_points_of(kind: IntegerType) -> tuple[int, ...]:
-    middle = (kind.lowest + kind.highest) // 2
-    found = (0, middle + 3 if kind.bits > 3 else middle, kind.highest - 1, kind.lowest + 1, kind.lowest, kind.highest)
-    return tuple(dict.fromkeys(value for value in found if kind.lowest <= value <= kind.highest))
+def zero_points_of(quantized: IntegerType) -> tuple[int, ...]:
+    """0, a number near the middle of the range, and those at and next to its ends."""
+    lowest, highest = quantized.lowest, quantized.highest
+    middle = (lowest + highest) // 2
+    found = (0, middle + 3 if quantized.bits > 3 else middle, highest - 1, lowest + 1, lowest, highest)
+    return tuple(dict.fromkeys(value for value in found if lowest <= value <= highest))
 
 
 def small_scales(node: Node) -> Iterator[float]:
@@ -91,10 +93,10 @@ def probe_with_scale(node: Node, scale: float, zero_point: int, x: Array) -> Pro
 
 def trap_inputs(node: Node, scale: float, zero_point: int, random: np.random.Generator, most: int = 0) -> Array:
     """Finite numbers: around ties and whole quotients in and near the range, far beyond it, near 0, and at random."""
-    dtype, kind = node.inputs[0].dtype, node.quantized
+    dtype, quantized = node.inputs[0].dtype, node.quantized
     held = representable_scale(scale, node)
     exact = float(held) if held is not None else scale
-    lowest, highest = kind.lowest - zero_point, kind.highest - zero_point
+    lowest, highest = quantized.lowest - zero_point, quantized.highest - zero_point
     ends = np.concatenate([np.arange(2 * end - 5, 2 * end + 6) / 2 for end in (lowest, highest)])
     halves = np.concatenate(
         [np.arange(-9, 10) / 2, ends, random.integers(2 * lowest - 2, 2 * highest + 3, TIES) / 2 + 0.0]

@@ -11,9 +11,9 @@ from tiebreak.golden.problem import Array
 INT32, INT64 = 2.0**31, 2.0**63  # one more than the highest value
 
 
-def saturated_codes(kind: IntegerType, whole: Array, zero_point: Array, saturation: str) -> Array:
+def saturated_codes(quantized: IntegerType, whole: Array, zero_point: Array, saturation: str) -> Array:
     """The codes of rounded quotients; where the quotient is NaN or infinite, the code has no meaning."""
-    lowest, highest = kind.lowest, kind.highest
+    lowest, highest = quantized.lowest, quantized.highest
     total = whole + zero_point
     if saturation.startswith("int32"):
         whole = np.where((whole >= -INT32) & (whole < INT32), whole, -INT32)
@@ -42,19 +42,19 @@ def saturated_codes(kind: IntegerType, whole: Array, zero_point: Array, saturati
     return np.asarray(np.where(inside == inside, inside, 0.0), np.int64)  # NaN has no code
 
 
-def saturation_stage(kind: IntegerType, whole: Array, codes: Array, zero_point: Array, saturation: str) -> Array:
+def saturation_stage(quantized: IntegerType, whole: Array, codes: Array, zero_point: Array, saturation: str) -> Array:
     """The stage of model.Arithmetic.staged: a sum of terms, each of which never falls as the rounded quotient grows.
 
     One term is the quotient, clipped to where the code changes. The others count the bounds that it has reached, among
     them both infinities, since infinite quotients have codes of their own (QuantizeArithmetic.with_specials).
     """
-    lowest, highest, steps = kind.lowest, kind.highest, [whole > -np.inf, whole == np.inf]
+    lowest, highest, steps = quantized.lowest, quantized.highest, [whole > -np.inf, whole == np.inf]
     inner = whole  # for "wrap": each quotient has its own low bits
     if saturation in OF_RANGES:
         inner = codes
     elif saturation.startswith("clamp"):
         inner = np.clip(whole, lowest, highest)
-    elif saturation == "int32, then wrap" or (saturation == "int32" and kind.bits == 32):  # the sum wraps
+    elif saturation == "int32, then wrap" or (saturation == "int32" and quantized.bits == 32):  # the sum wraps
         inner = np.clip(whole, -INT32 - 1, INT32)
     elif saturation in ("float32", CAST):
         inner = np.clip(whole, -(2.0**34), 2.0**34)

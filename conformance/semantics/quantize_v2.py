@@ -224,83 +224,83 @@ class QuantizeV2Arithmetic:
     def stepwise(self, probe: Probe, semantics: Semantics) -> Array:
         """Rounded results (float64), not clamped to the type's range yet."""
         precision, formula, scaling, ends, offset, mode = semantics
-        kind = numpy_dtype(precision)
-        x, low, high = (np.asarray(a).astype(kind) for a in (probe.x, *probe.others))
+        dtype = numpy_dtype(precision)
+        x, low, high = (np.asarray(a).astype(dtype) for a in (probe.x, *probe.others))
         if ends == "range clamped" and not formula.startswith("SCALED"):
-            x = np.where(x < low, low, np.where(x > high, high, x)).astype(kind)
+            x = np.where(x < low, low, np.where(x > high, high, x)).astype(dtype)
 
         def to_whole(value: Array) -> Array:
             return round_place(locate(np.asarray(value, np.float64)), mode, precision)
 
         if formula.startswith("SCALED"):
-            total = to_whole(self.scaled(x, low, high, semantics, kind))
+            total = to_whole(self.scaled(x, low, high, semantics, dtype))
         elif formula == "MIN_COMBINED":
-            total = self.combined(self.counted(x, low, high, scaling, kind), to_whole, offset, kind)
+            total = self.combined(self.counted(x, low, high, scaling, dtype), to_whole, offset, dtype)
         else:
-            total = self.first(x, low, high, scaling, to_whole, offset, kind)
+            total = self.first(x, low, high, scaling, to_whole, offset, dtype)
         return np.asarray(total, np.float64)
 
-    def counted(self, x: Array, low: Array, high: Array, scaling: str, kind: np.dtype[Any]) -> Array:
+    def counted(self, x: Array, low: Array, high: Array, scaling: str, dtype: np.dtype[Any]) -> Array:
         """The number of steps from the lower end of the range, not rounded to an integer yet."""
-        steps = np.asarray(self.quantized.highest - self.quantized.lowest).astype(kind)
-        offset, width = (x - low).astype(kind), (high - low).astype(kind)
+        steps = np.asarray(self.quantized.highest - self.quantized.lowest).astype(dtype)
+        offset, width = (x - low).astype(dtype), (high - low).astype(dtype)
         if scaling == DOCUMENTED:
-            return np.asarray(((offset * steps).astype(kind) / width).astype(kind))
+            return np.asarray(((offset * steps).astype(dtype) / width).astype(dtype))
         if scaling == "factor":
-            return np.asarray((offset * (steps / width).astype(kind)).astype(kind))
-        return by_step(offset, (width / steps).astype(kind), scaling, kind)
+            return np.asarray((offset * (steps / width).astype(dtype)).astype(dtype))
+        return by_step(offset, (width / steps).astype(dtype), scaling, dtype)
 
-    def combined(self, counted: Array, to_whole: Any, offset: str, kind: np.dtype[Any]) -> Array:
+    def combined(self, counted: Array, to_whole: Any, offset: str, dtype: np.dtype[Any]) -> Array:
         if not self.quantized.lowest:
             return np.asarray(to_whole(counted))
-        middle = np.asarray(-self.quantized.lowest).astype(kind)
+        middle = np.asarray(-self.quantized.lowest).astype(dtype)
         if offset == DOCUMENTED:
-            return np.asarray(to_whole((counted - middle).astype(kind)))
+            return np.asarray(to_whole((counted - middle).astype(dtype)))
         return np.asarray(to_whole(counted) + self.quantized.lowest)
 
     def first(
-        self, x: Array, low: Array, high: Array, scaling: str, to_whole: Any, offset: str, kind: np.dtype[Any]
+        self, x: Array, low: Array, high: Array, scaling: str, to_whole: Any, offset: str, dtype: np.dtype[Any]
     ) -> Array:
         count = 2.0**self.quantized.bits
-        width = (high - low).astype(kind)
-        adjust = np.asarray(count / (count - 1)).astype(kind)
-        factor = (np.asarray(count).astype(kind) / (width * adjust).astype(kind)).astype(kind)
-        steps = np.asarray(count - 1).astype(kind)
+        width = (high - low).astype(dtype)
+        adjust = np.asarray(count / (count - 1)).astype(dtype)
+        factor = (np.asarray(count).astype(dtype) / (width * adjust).astype(dtype)).astype(dtype)
+        steps = np.asarray(count - 1).astype(dtype)
         if scaling == "factor":
-            factor = (steps / width).astype(kind)
-        step = (width / steps).astype(kind)
+            factor = (steps / width).astype(dtype)
+        step = (width / steps).astype(dtype)
 
         def times(value: Array) -> Array:
             if scaling in ("step", RECIPROCAL):
-                return by_step(value, step, scaling, kind)
-            return np.asarray((value * factor).astype(kind))
+                return by_step(value, step, scaling, dtype)
+            return np.asarray((value * factor).astype(dtype))
 
         if offset == DOCUMENTED:
             return np.asarray(to_whole(times(x)) - to_whole(times(low)) + self.quantized.lowest)
-        return np.asarray(to_whole(times((x - low).astype(kind))) + self.quantized.lowest)
+        return np.asarray(to_whole(times((x - low).astype(dtype))) + self.quantized.lowest)
 
-    def scaled(self, x: Array, low: Array, high: Array, semantics: Semantics, kind: np.dtype[Any]) -> Array:
+    def scaled(self, x: Array, low: Array, high: Array, semantics: Semantics, dtype: np.dtype[Any]) -> Array:
         _, formula, scaling, ends, *_ = semantics
-        least, greatest = (np.asarray(end).astype(kind) for end in (self.lowest, self.quantized.highest))
+        least, greatest = (np.asarray(end).astype(dtype) for end in (self.lowest, self.quantized.highest))
         sides = [np.where(end * side > 0, end / side, np.inf) for end, side in ((least, low), (greatest, high))]
-        factor = np.minimum(*sides).astype(kind)
+        factor = np.minimum(*sides).astype(dtype)
         if formula == MAGNITUDE:
-            factor = (greatest / np.maximum(np.abs(low), np.abs(high))).astype(kind)
-        factor = np.where(np.isinf(factor), kind.type(np.nan), factor)  # neither side counts
+            factor = (greatest / np.maximum(np.abs(low), np.abs(high))).astype(dtype)
+        factor = np.where(np.isinf(factor), dtype.type(np.nan), factor)  # neither side counts
         steps = [np.where(end * side > 0, side / end, -np.inf) for end, side in ((least, low), (greatest, high))]
-        step = np.maximum(*steps).astype(kind)
+        step = np.maximum(*steps).astype(dtype)
         if formula == MAGNITUDE:
-            step = (np.maximum(np.abs(low), np.abs(high)) / greatest).astype(kind)
-        step = np.where(np.isinf(step), kind.type(np.nan), step)
+            step = (np.maximum(np.abs(low), np.abs(high)) / greatest).astype(dtype)
+        step = np.where(np.isinf(step), dtype.type(np.nan), step)
         stepped = scaling in ("step", RECIPROCAL)
         if ends == "range clamped":
-            bottom, top = ((end * step if stepped else end / factor).astype(kind) for end in (least, greatest))
-            x = np.where(x < bottom, bottom, np.where(x > top, top, x)).astype(kind)
+            bottom, top = ((end * step if stepped else end / factor).astype(dtype) for end in (least, greatest))
+            x = np.where(x < bottom, bottom, np.where(x > top, top, x)).astype(dtype)
         if stepped:
-            return by_step(x, step, scaling, kind)
+            return by_step(x, step, scaling, dtype)
         if scaling == INVERSE:
-            return by_step(x, (np.asarray(1).astype(kind) / factor).astype(kind), "step", kind)
-        return np.asarray((x * factor).astype(kind))
+            return by_step(x, (np.asarray(1).astype(dtype) / factor).astype(dtype), "step", dtype)
+        return np.asarray((x * factor).astype(dtype))
 
     @property
     def lowest(self) -> int:
@@ -308,11 +308,11 @@ class QuantizeV2Arithmetic:
         return self.quantized.lowest + bool(self.node.attributes.get("narrow_range", False))
 
 
-def by_step(x: Array, step: Array, scaling: str, kind: np.dtype[Any]) -> Array:
+def by_step(x: Array, step: Array, scaling: str, dtype: np.dtype[Any]) -> Array:
     """x divided by the step, or multiplied by its rounded reciprocal."""
     if scaling == RECIPROCAL:
-        return np.asarray((x * (np.asarray(1).astype(kind) / step).astype(kind)).astype(kind))
-    return np.asarray((x / step).astype(kind))
+        return np.asarray((x * (np.asarray(1).astype(dtype) / step).astype(dtype)).astype(dtype))
+    return np.asarray((x / step).astype(dtype))
 
 
 def with_range(x: Array, low: float, high: float) -> Probe:
