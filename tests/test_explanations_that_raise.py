@@ -221,7 +221,7 @@ def test_one_kind_of_node_that_raises_leaves_the_others_their_causes(monkeypatch
             raise Injected("of one kind")
         return plausible(evidence)
 
-    monkeypatch.setattr(settling, "plausible", of_most)
+    monkeypatch.setattr(settling, "plausible_candidates", of_most)
     monkeypatch.setattr(BACKENDS[0], "name", "wrong ties")  # one backend with two kinds of node
     cases, given = outcomes()
     truths, one = TruthCache(), BackendRecords({"name": "both", "version": "1", "spec": "both"})

@@ -156,11 +156,12 @@ class CausesBySemantics:
     def explain_groups(
         self, groups: Sequence[SameArithmetic], nameless: Set[Element], found: dict[Element, Cause]
     ) -> None:
+        """Tries to explain each group as a whole, then its parts; in parts only elements that had no cause before."""
         for group in groups:
             for suffix, part in parts_by_path(group.cases):
                 left = [without_named(one, found, nameless if suffix else None) for one in part]
                 if any(one.deviating.any() for one in left):
-                    explain = partial(self.explain_part, group, sample_of(left), suffix, nameless, found)
+                    explain = partial(self.explain_part, group, limited_cases(left), suffix, nameless, found)
                     self.errors.attempt(STAGE, f"{self.about}, {group.cases[0].case.node.operator}", explain, None)
 
     def explain_part(
@@ -207,9 +208,9 @@ def element_of(row: Mapping[str, Any]) -> Element:
 
 
 def without_named(one: RecordedCase, found: Mapping[Element, Cause], nameless: Set[Element] | None) -> RecordedCase:
-    """The case without the elements to explain that have a cause in `found` or are not `nameless` (None: any may be).
+    """The case with fewer elements to explain: those without a cause in `found` that are `nameless` (None: any).
 
-    They stay in the case, but no prediction is compared with them.
+    The other deviating elements stay in the case, but no prediction is compared with them.
     """
     output = first_output_name(one.case)
     known = np.zeros(one.deviating.size, bool)
@@ -219,7 +220,7 @@ def without_named(one: RecordedCase, found: Mapping[Element, Cause], nameless: S
     return replace(one, outputs=np.where(known, ANYTHING, one.outputs), deviating=one.deviating & ~known)
 
 
-def sample_of(cases: Sequence[RecordedCase]) -> list[RecordedCase]:
+def limited_cases(cases: Sequence[RecordedCase]) -> list[RecordedCase]:
     """At most about MOST_ELEMENTS elements: of deviating cases first, small cases before large ones."""
     return up_to(sorted(cases, key=lambda one: (not one.deviating.any(), one.outputs.size)), MOST_ELEMENTS)
 

@@ -74,8 +74,8 @@ def root_cause_row(
             "case": str(witness["case"]),
             "elements": sizes.get(str(witness["case"]), 0),
             "operands": json.loads(str(witness["operands"])),
-            "expected": value_text(witness, witness["expected"]),
-            "got": value_text(witness, witness["got"]),
+            "expected": decimal_text(witness, witness["expected"]),
+            "got": decimal_text(witness, witness["got"]),
         },
     }
     return {**found, "sentence": sentence(found)}
@@ -94,7 +94,7 @@ def plainness(row: DiscrepancyRow, sizes: Mapping[str, int]) -> tuple[int, int, 
     return sizes.get(str(row["case"]), 1 << 30), digits, str(row["id"])
 
 
-def value_text(row: DiscrepancyRow, value: float) -> str:
+def decimal_text(row: DiscrepancyRow, value: float) -> str:
     whole = str(row["result_type"]).startswith(("int", "uint"))
     return str(int(value)) if whole and value == value else repr(value)
 

@@ -87,7 +87,7 @@ def layout_features(elements: SameOperands) -> Iterator[Feature]:
 
 def position_features(elements: SameOperands) -> Iterator[Feature]:
     """Features of places: the body and the tail of vector loops over the array or over each row, and sizes."""
-    size, row = elements.by_part(lambda part: part.size), elements.by_part(row_of_part)
+    size, row = elements.by_part(lambda part: part.size), elements.by_part(row_length)
     for what, index, length in (("a", elements.index, size), ("a row's", elements.index % row, row)):
         for width in WIDTHS:
             texts = tuple(f"in the {place} of {what} vector loop of {width}" for place in ("body", "tail"))
@@ -96,7 +96,7 @@ def position_features(elements: SameOperands) -> Iterator[Feature]:
         yield Feature(size >= limit, (f"in arrays of less than {limit}", f"in arrays of {limit} or more"))
 
 
-def row_of_part(part: Part) -> int:
+def row_length(part: Part) -> int:
     return int(part.problem.shape[-1]) if part.problem.shape else 1
 
 
