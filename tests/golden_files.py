@@ -16,7 +16,9 @@ PLAIN_KERNEL = [GOLDEN / "kernel.py", GOLDEN / "_kernel.pyx", *sorted(GOLDEN.glo
 
 def problems(spec: Operator) -> set[type]:
     """The classes of the problems that an operator poses, by the annotation of its `problems`."""
-    (problem, _) = get_args(get_type_hints(spec.problems)["return"])
+    said = get_args(get_type_hints(spec.problems).get("return"))
+    assert len(said) == 2 and said[1] is ..., f"{spec.id}: its problems returns tuple[Elementwise, ...] or the like"
+    problem = said[0]
     return set(get_args(problem)) or {problem}
 
 

@@ -95,6 +95,9 @@ def not_in_navigation(operator: str, root: Path) -> Iterator[str]:
     navigation = root / "mkdocs.yml"
     if not navigation.is_file() or f" operators/{operator}.md\n" not in navigation.read_text():
         yield f"mkdocs.yml: operators/{operator}.md"
+    table = root / "docs" / "operators.md"
+    if not table.is_file() or f"(operators/{operator}.md)" not in table.read_text(encoding="utf-8"):
+        yield f"docs/operators.md: a row with a link to operators/{operator}.md"
 
 
 def claimed_by_backends() -> frozenset[str]:
@@ -118,7 +121,8 @@ def known_of(operator: str) -> Known:
 
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_an_operator_has_all_its_pieces(operator: str) -> None:
-    assert missing_pieces(known_of(operator), ROOT) == []
+    lacking = missing_pieces(known_of(operator), ROOT)
+    assert not lacking, "\n".join([f"{operator} lacks, by CONTRIBUTING.md's table:", *lacking])
 
 
 def test_records_are_as_many_as_operators_and_lie_in_files_of_the_same_name() -> None:
@@ -149,6 +153,7 @@ def test_an_operator_that_lacks_pieces_is_told_which(tmp_path: Path) -> None:
         "tests/wrong_toy_halve.py",
         "adapters/: no backend whose operators have toy.Halve",
         "mkdocs.yml: operators/toy.Halve.md",
+        "docs/operators.md: a row with a link to operators/toy.Halve.md",
     ]
 
 
@@ -157,6 +162,7 @@ def test_what_is_there_is_not_missing_and_shared_files_count(tmp_path: Path) -> 
     touch(tmp_path, "golden/operators/toy_halve.py", "docs/operators/toy.Halve.md", *others)
     touch(tmp_path, "conformance/operators/toy_halve.py", "golden/formulas/shared.py", "golden/kernels/shared.pyx")
     (tmp_path / "mkdocs.yml").write_text("nav:\n  - toy.Halve: operators/toy.Halve.md\n")
+    (tmp_path / "docs" / "operators.md").write_text("| `toy.Halve` | [Halve](operators/toy.Halve.md) |\n")
 
     def halve() -> None: ...
 

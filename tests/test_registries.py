@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import importlib.machinery
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from golden_files import GOLDEN, file_name, keys, problems, source
 
+from tiebreak.conformance.operators import TESTED
 from tiebreak.golden import kernels, oracle
 from tiebreak.golden.discovery import declared_entries
 from tiebreak.golden.errors import MachineryFailed
 from tiebreak.golden.formulas import FORMULAS
 from tiebreak.golden.kernels import LOOPS
-from tiebreak.golden.operators import OPERATORS
+from tiebreak.golden.operators import OPERATORS, place
 from tiebreak.golden.problem import Quantization
 
 REGISTRIES = {"FORMULAS": ("formulas", ".py", FORMULAS), "LOOPS": ("kernels", ".pyx", LOOPS)}
@@ -24,8 +26,11 @@ REGISTRIES = {"FORMULAS": ("formulas", ".py", FORMULAS), "LOOPS": ("kernels", ".
 def test_operators_formulas_and_kernels_agree(table: str) -> None:
     folder, suffix, found = REGISTRIES[table]
     wanted = {key: f"golden/{folder}/{file_name(spec)}{suffix}" for spec in OPERATORS.values() for key in keys(spec)}
-    lacking = [f"{file} has no {table}[{key!r}]" for key, file in wanted.items() if key not in found]
-    assert lacking == []
+    unbuilt = "is not compiled (`pip install -e .`) or " if suffix == ".pyx" else ""
+    lacking = [f"{file} {unbuilt}has no {table}[{key!r}]" for key, file in wanted.items() if key not in found]
+    assert not lacking, "\n".join(lacking)
+    left = sorted(set(found) - set(wanted))
+    assert not left, f"of no operator: {', '.join(left)}; delete what an older build left in golden/{folder}"
     declaring = {key: source(function.__module__, suffix) for key, function in found.items()}  # type: ignore[attr-defined]
     assert {key: f"golden/{path.relative_to(GOLDEN)}" for key, path in declaring.items()} == wanted
 
@@ -36,7 +41,8 @@ def test_each_operator_has_its_three_files(operator: str) -> None:
     name = file_name(spec)
     parts = [f"operators/{name}.py", f"formulas/{name}.py"]
     parts += ["_kernel.pyx"] if problems(spec) == {Quantization} else [f"kernels/{name}.pyx", f"kernels/{name}.pyi"]
-    assert [f"golden/{part}" for part in parts if not (GOLDEN / part).is_file()] == []
+    lacking = [f"golden/{part}" for part in parts if not (GOLDEN / part).is_file()]
+    assert not lacking, "\n".join(lacking)
 
 
 def test_each_formula_file_is_used() -> None:
@@ -48,7 +54,8 @@ def test_each_formula_file_is_used() -> None:
 def test_compiled_modules_are_discovered() -> None:
     suffixes = tuple(importlib.machinery.EXTENSION_SUFFIXES)
     files = {str(sys.modules[loop.__module__].__file__) for loop in LOOPS.values()}
-    assert len(files) == len(list(GOLDEN.glob("kernels/*.pyx")))
+    compiled = {Path(file).name.partition(".")[0] for file in files}
+    assert sorted({path.stem for path in GOLDEN.glob("kernels/*.pyx")} - compiled) == [], "pip install -e . again"
     assert all(file.endswith(suffixes) for file in files), files
     assert declared_entries(kernels.__name__, kernels.__path__, "LOOPS") == LOOPS
 
@@ -63,3 +70,15 @@ def test_a_key_that_two_modules_declare_is_refused(tmp_path: Path, monkeypatch: 
     (folder / "third.py").write_text("T = {'a': 3}")
     with pytest.raises(MachineryFailed, match=r"both first and third declare T\['a'\]"):
         declared_entries("declaring_twice", [str(folder)], "T")
+
+
+def test_an_operator_without_a_formula_a_kernel_or_a_record_is_told_where_it_belongs() -> None:
+    for table, name in ((FORMULAS, "golden.formulas"), (LOOPS, "golden.kernels"), (TESTED, "conformance.operators")):
+        with pytest.raises(MachineryFailed, match=rf"\['toy.Halve'\] in tiebreak.{name}; CONTRIBUTING.md lists"):
+            table["toy.Halve"]
+
+
+def test_a_family_that_is_none_is_named_with_its_operator() -> None:
+    spec = replace(OPERATORS["ngraph.Dequantize"], id="toy.Halve")
+    with pytest.raises(MachineryFailed, match=r"toy\.Halve: family 'half' is not one of quantize, dequantize, fake"):
+        place(replace(spec, family="half"))  # type: ignore[arg-type]

@@ -6,14 +6,15 @@ The files without a `TESTED` hold what several operators share: `model` says wha
 from __future__ import annotations
 
 from tiebreak.conformance.operators.model import OperatorUnderTest
-from tiebreak.golden.discovery import entries_by_module
+from tiebreak.golden.discovery import Registry, entries_by_module
 from tiebreak.golden.operators import OPERATORS
 
 
 def discovered() -> dict[str, OperatorUnderTest]:
     """By id, in the order of golden's OPERATORS."""
     found = {record.id: record for record in entries_by_module(__name__, __path__, "TESTED").values()}
-    return {operator: found[operator] for operator in OPERATORS if operator in found}
+    ordered = {operator: found[operator] for operator in OPERATORS if operator in found}
+    return Registry(ordered, "TESTED", __name__)
 
 
 TESTED: dict[str, OperatorUnderTest] = discovered()

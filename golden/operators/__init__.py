@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from tiebreak.golden.discovery import entries_by_module
-from tiebreak.golden.errors import InvalidInput
-from tiebreak.golden.operators.model import Operator
+from typing import get_args
 
-FAMILIES = ("quantize", "dequantize", "fake")
+from tiebreak.golden.discovery import entries_by_module
+from tiebreak.golden.errors import InvalidInput, MachineryFailed
+from tiebreak.golden.operators.model import Family, Operator
+
+FAMILIES: tuple[Family, ...] = get_args(Family)
 
 
 def place(spec: Operator) -> tuple[str, int, str]:
     """Where an operator stands in every list and in the order of cases: by source, then family, then id."""
+    if spec.family not in FAMILIES:
+        raise MachineryFailed(f"{spec.id}: family {spec.family!r} is not one of {', '.join(FAMILIES)}")
     return spec.id.partition(".")[0], FAMILIES.index(spec.family), spec.id
 
 

@@ -18,6 +18,7 @@ from tiebreak.golden.vector_inputs.by_theme import Theme
 # A "placement" clause says which element of a parameter belongs to which of the input, a "signature" clause which
 # types, shapes, attributes and versions a node has: a formula, which has one element of each operand, shows neither.
 Kind = Literal["formula", "rounding", "saturation", "placement", "signature", "unspecified"]
+Family = Literal["quantize", "dequantize", "fake"]
 ARITHMETIC: tuple[Kind, ...] = ("formula", "rounding", "saturation")
 
 
@@ -109,19 +110,23 @@ class Types:
 
 @dataclass(frozen=True)
 class Operator:
-    """One specified operator.
+    """One specified operator. Its `problems` is defined in the operator's own file, whose name its other files share.
 
-    `family` is "quantize" (real to quantized), "dequantize" (quantized to real) or "fake" (real to real).
+    `id` is SOURCE.Op and `prefix` the three letters before each clause's id. `formula`, `sources` and `steps`, the
+    steps of working precision, are texts for pages and vectors.
+    `family` is "quantize" (real to quantized), "dequantize" (quantized to real) or "fake" (real to real). Integers
+    scaled to fewer bits are "quantize", with the scale's type as the real one.
     `forms` are the names of its inputs, one tuple for each document that names them differently; `outputs` are the
     names of its outputs.
     `signature` gives the element types of a node's inputs and outputs, from the types asked for and its attributes. It
     raises InvalidInput if the document allows no such node.
     `problems` turns a node with inputs into one problem for each output. It raises InvalidInput for shapes that do not
-    fit.
+    fit. Its annotation, tuple[Elementwise, ...] for most, tells the tests where its truths are.
     `saturates` says whether the document defines results beyond the output type's range.
     `modes_of` gives the rounding modes that the document allows for a node's attributes: one if it says which, several
     if it leaves that open, none if nothing is rounded to an integer.
     `letters` are the letters in the ids of the clauses of each kind, such as R in NGQ-R5; U is always unspecified.
+    `mode_clause` gives the id of the clause that asks for a rounding mode. `modes` are those that a node can choose.
     `roles` names the clause for each thing that a vector's theme or a cause may be about.
     `themes` are the golden vectors of the quantize family alone, for the pairs of `themed`: all pairs of types, if
     neither that nor `samples` is given. `samples` are those of every other node, for one pair of types of `files`. The
@@ -136,7 +141,7 @@ class Operator:
     attributes: tuple[Attribute, ...]
     forms: tuple[tuple[str, ...], ...]
     outputs: tuple[str, ...]
-    family: str
+    family: Family
     real_types: tuple[str, ...]
     quantized_types: tuple[str, ...]
     signature: Callable[[Types, Mapping[str, Any]], tuple[tuple[str, ...], tuple[str, ...]]]
