@@ -19,17 +19,31 @@ MOST_CAUSES = 12
 
 
 def write_pages(folder: Path, run: Run | None) -> list[Path]:
-    """Write a page for each operator and contested.md into a folder; returns their paths. Each appears whole."""
+    """Write a page for each operator and contested.md into a folder; returns their paths. Each appears whole.
+
+    An older page's results of backends stay, unless the run has cases of its operator.
+    """
     check_writable(folder)
-    pages = {f"{spec.id}.md": operator_page(spec, run) for spec in OPERATORS.values()}
+    pages = {f"{spec.id}.md": operator_page(spec, run, recorded_part(folder, spec)) for spec in OPERATORS.values()}
     pages["contested.md"] = contested_page()
     for name, text in pages.items():
         write_aside(folder / name, lambda path, text=text: path.write_text(text, encoding="utf-8"))  # type: ignore[misc]
     return [folder / name for name in pages]
 
 
-def operator_page(spec: Operator, run: Run | None) -> str:
-    """An operator's page: formula, inputs, working precision, rules, open questions, and the run's backends."""
+def recorded_part(folder: Path, spec: Operator) -> str:
+    """What a page in the folder says of an operator's backends; empty if it has no table of them."""
+    page = folder / f"{spec.id}.md"
+    text = page.read_text(encoding="utf-8", errors="replace") if page.is_file() else ""
+    recorded = text.partition(BACKENDS)[2].strip()
+    return recorded if "| backend |" in recorded else ""
+
+
+def operator_page(spec: Operator, run: Run | None, recorded: str = "") -> str:
+    """An operator's page: formula, inputs, working precision, rules, open questions, and the run's backends.
+
+    `recorded` stands for the backends where the run has no cases of the operator.
+    """
     parts = [
         f"# {spec.id}",
         "Made by `tiebreak operators --pages`; not edited by hand.",
@@ -47,7 +61,7 @@ def operator_page(spec: Operator, run: Run | None) -> str:
         "## Sources",
         "\n".join(f"- {source}" for source in spec.sources),
         BACKENDS,
-        backends_part(spec, run),
+        backends_part(spec, run, recorded),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -127,13 +141,13 @@ def answer_text(result: tuple[float, ...] | str) -> str:
     return own_text(result) if isinstance(result, str) else ", ".join(f"{value:.9g}" for value in result)
 
 
-def backends_part(spec: Operator, run: Run | None) -> str:
-    """Verdicts, causes and observations of the run's backends that ran the operator."""
+def backends_part(spec: Operator, run: Run | None, recorded: str) -> str:
+    """Verdicts, causes and observations of the run's backends that ran the operator; else what is recorded."""
     if run is None:
-        return "No run was given."
+        return recorded or "No run was given."
     counts = {backend: found for (backend, name), found in verdict_counts(run.results).items() if name == spec.id}
     if not counts:
-        return "No backend of the run claims this operator."
+        return recorded or "No backend of the run claims this operator."
     versions = {backend["name"]: backend["version"] for backend in run.info["backends"]}
     occurring = [verdict for verdict in VERDICTS if any(verdict in found for found in counts.values())]
     rows = [

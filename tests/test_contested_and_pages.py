@@ -19,7 +19,7 @@ from tiebreak.golden.operators.model import Contest, Operator
 from tiebreak.golden.problem import OUT_OF_RANGE, UNDEFINED, Array
 from tiebreak.golden.problems import problems_of
 from tiebreak.golden.samples.model import Tensor, real_code
-from tiebreak.reports.pages import BACKENDS, contested_page, operator_page, page_cell
+from tiebreak.reports.pages import BACKENDS, contested_page, operator_page, page_cell, write_pages
 
 CONTESTS = [(spec, contest) for spec in OPERATORS.values() for contest in spec.contested]
 DOCS = Path(__file__).parent.parent / "docs" / "operators"
@@ -94,7 +94,16 @@ def test_page_in_docs_is_what_the_clauses_make(spec: Operator) -> None:
     stored = (DOCS / f"{spec.id}.md").read_text(encoding="utf-8")
     assert stored.split(BACKENDS)[0] == operator_page(spec, None).split(BACKENDS)[0]
     assert all(clause.id in stored for clause in spec.clauses)
-    assert "| backend |" in stored.split(BACKENDS)[1]
+    assert "| backend |" in stored.split(BACKENDS)[1], "no results: write the pages again with --run RUN_DIR"
+
+
+def test_a_page_keeps_its_results_unless_a_run_has_newer_ones(tmp_path: Path) -> None:
+    results = f"{BACKENDS}\n\nCases by verdict:\n\n| backend | exact |\n| --- | --- |\n| mine 1 | 7 |\n"
+    (tmp_path / "ngraph.Quantize.md").write_text(f"# An older page\n\n{results}", encoding="utf-8")
+    write_pages(tmp_path, None)
+    written = (tmp_path / "ngraph.Quantize.md").read_text(encoding="utf-8")
+    assert written == operator_page(OPERATORS["ngraph.Quantize"], None).split(BACKENDS)[0] + results
+    assert (tmp_path / "ngraph.Dequantize.md").read_text(encoding="utf-8").endswith("No run was given.\n")
 
 
 def test_contested_page_in_docs_is_what_the_operators_say() -> None:
