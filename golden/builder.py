@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
@@ -31,9 +31,9 @@ def file_name(operator: str, input_type: str, output_type: str) -> str:
     return f"{operator}-{input_type}-{output_type}.json"
 
 
-def all_files() -> Iterator[tuple[str, str, str]]:
-    """(operator, input type, output type) of every vector file."""
-    for spec in OPERATORS.values():
+def all_files(operators: Sequence[str] = ()) -> Iterator[tuple[str, str, str]]:
+    """(operator, input type, output type) of every vector file of these operators; none named means all."""
+    for spec in map(get_operator, operators or OPERATORS):
         yield from ((spec.id, *types) for types in (*themed_files(spec), *spec.files))
 
 
@@ -129,13 +129,16 @@ def results_text(outputs: tuple[OutputResults, ...]) -> str | list[str]:
 
 def sample_clauses(spec: Operator, sample: Sample) -> list[str]:
     """The ids of the clauses for the sample's rounding mode and roles, without repeats."""
+    unknown = set(sample.roles) - set(spec.roles)
+    if unknown:
+        raise ValueError(f"{sample.theme}: {spec.id} has no such roles: {', '.join(sorted(unknown))}")
     of_mode = [spec.mode_clause(sample.mode)] if sample.mode else []
     return list(dict.fromkeys([*of_mode, *(spec.roles[role] for role in sample.roles)]))
 
 
-def build_all() -> Iterator[tuple[str, str]]:
-    """(file name, text) of every vector file, built on all cores."""
-    files = list(all_files())
+def build_all(operators: Sequence[str] = ()) -> Iterator[tuple[str, str]]:
+    """(file name, text) of every vector file of these operators, built on all cores; none named means all."""
+    files = list(all_files(operators))
     with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
         texts = pool.map(build_file, *zip(*files, strict=True))
         try:
@@ -144,26 +147,27 @@ def build_all() -> Iterator[tuple[str, str]]:
             pool.shutdown(cancel_futures=True)  # a caller that stops early need not wait for the rest
 
 
-def build_vectors(folder: Path = VECTORS) -> Iterator[Path]:
-    """Write every vector file into a folder; yields each path when the file is complete.
+def build_vectors(folder: Path = VECTORS, operators: Sequence[str] = ()) -> Iterator[Path]:
+    """Write every vector file of these operators into a folder; yields each path when the file is complete.
 
-    Raises InvalidInput, before any file is built, if the folder can't be written to.
+    Raises InvalidInput, before any file is built, for an unknown operator or if the folder can't be written to.
     """
     check_writable(folder)
-    for name, text in build_all():
+    for name, text in build_all(operators):
         write_text_aside(folder / name, text)
         yield folder / name
 
 
-def check_vectors(folder: Path = VECTORS) -> Iterator[tuple[str, str]]:
-    """(file name, problem or "") of every file: each must be valid and equal to what the builder makes.
+def check_vectors(folder: Path = VECTORS, operators: Sequence[str] = ()) -> Iterator[tuple[str, str]]:
+    """(file name, problem or "") of every file of these operators: it must be valid and what the builder makes.
 
     Raises DamagedFile, before anything is built, for a file that is not a valid vector file.
     """
-    present = {path.name for path in vector_paths(folder)}
+    beginnings = tuple(f"{operator}-" for operator in operators) or ("",)
+    present = {path.name for path in vector_paths(folder) if path.name.startswith(beginnings)}
     for name in sorted(present):
         read_cases(folder / name)
-    built = dict(build_all())
+    built = dict(build_all(operators))
     for name in sorted(present | set(built)):
         if name not in present:
             yield name, "missing"

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 from tiebreak.conformance.judging.truths import TruthCache
-from tiebreak.golden.builder import all_files, build_file, file_name, vector_groups
+from tiebreak.golden import builder
+from tiebreak.golden.builder import all_files, build_file, build_vectors, check_vectors, file_name, vector_groups
 from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, decode, encode, neighbour
 from tiebreak.golden.errors import DamagedFile, InvalidInput
 from tiebreak.golden.flags import FLAGS
@@ -142,6 +143,18 @@ def test_builder_makes_the_same_bytes_again() -> None:
     assert build_file(operator, real, quantized) == text == build_file(operator, real, quantized)
 
 
+def test_one_operators_files_are_built_and_checked_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    operator = "tensorflow.FakeQuantWithMinMaxVarsPerChannel"
+    (path,) = build_vectors(tmp_path, [operator])
+    assert path.read_bytes() == (VECTORS / path.name).read_bytes()
+    (tmp_path / file_name("ngraph.Dequantize", "int8", "float32")).write_text("no vectors")
+    built = {(operator,): (path.name, path.read_text(encoding="utf-8"))}
+    monkeypatch.setattr(builder, "build_all", lambda operators: iter([built[tuple(operators)]]))
+    assert list(check_vectors(tmp_path, [operator])) == [(path.name, "")]
+    with pytest.raises(InvalidInput, match=r"unknown operator 'mine\.Op'"):
+        next(all_files(["mine.Op"]))
+
+
 def sample(theme: str, *flags: str) -> Sample:
     node = {"real": "float32", "quantized": "int8"}
     return Sample(theme, node, (reals("float32", [0.5, 300]), scalar("float32", 1), scalar("int8", 3)), flags)
@@ -153,6 +166,12 @@ def test_a_sample_becomes_a_vector_with_the_oracles_results() -> None:
     (vector,) = group["vectors"]
     assert (vector["id"], vector["expected"], vector["flags"]) == ("mine/half", "3 127", ["Tie"])
     assert group["types"] == {"real": "float32", "quantized": "int8"}
+
+
+def test_a_role_that_the_operator_has_not_is_named() -> None:
+    spec = OPERATORS["onnx.QuantizeLinear"]
+    with pytest.raises(ValueError, match=r"half: onnx.QuantizeLinear has no such roles: quotent"):
+        vector_groups(spec, "mine", solved_parts(spec, replace(sample("half"), roles=("quotent",))))
 
 
 def test_flags_of_a_sample_with_a_mode_are_those_that_its_values_show() -> None:

@@ -8,9 +8,13 @@ from typing import Any
 
 import click
 
-from tiebreak.cli.kinds import OUTPUT_FOLDER, PATH
+from tiebreak.cli.kinds import NAME, OUTPUT_FOLDER, PATH
 from tiebreak.cli.options import selection_keywords, selection_options
 from tiebreak.golden.exit_codes import EXIT_CONFORMS, EXIT_USAGE
+
+OF_OPERATORS = click.option(
+    "--operator", "operators", type=NAME, multiple=True, help="Only this operator's files; repeat for more."
+)
 
 
 @click.group()
@@ -35,23 +39,26 @@ def export(folder: Path, layout: str, level: str | None, **chosen: Any) -> None:
 
 @vectors.command(epilog="Example:  tiebreak vectors build golden/vectors")
 @click.argument("folder", type=OUTPUT_FOLDER, required=False)
-def build(folder: Path | None) -> None:
+@OF_OPERATORS
+def build(folder: Path | None, operators: tuple[str, ...]) -> None:
     """Write every golden vector file into FOLDER (default: where they are installed), the same bytes every time."""
     from tiebreak.golden import builder
     from tiebreak.golden.vectorfile import VECTORS
 
-    paths = list(builder.build_vectors(folder or VECTORS))
+    paths = list(builder.build_vectors(folder or VECTORS, operators))
     click.echo(f"{len(paths)} vector files in {folder or VECTORS}")
 
 
 @vectors.command(epilog="Example:  tiebreak vectors check golden/vectors")
 @click.argument("folder", type=PATH, required=False)
-def check(folder: Path | None) -> None:
+@OF_OPERATORS
+def check(folder: Path | None, operators: tuple[str, ...]) -> None:
     """Prove that the files in FOLDER (default: those installed) are what the builder makes and fit their schema."""
     from tiebreak.golden import builder
     from tiebreak.golden.vectorfile import VECTORS
 
-    wrong = [(name, problem) for name, problem in builder.check_vectors(folder or VECTORS) if problem]
+    checked = builder.check_vectors(folder or VECTORS, operators)
+    wrong = [(name, problem) for name, problem in checked if problem]
     for name, problem in wrong:
         click.echo(f"tiebreak: {folder or VECTORS}/{name}: {problem}", err=True)
     if not wrong:
