@@ -15,7 +15,7 @@ import numpy as np
 from tiebreak.conformance.audit.answer import operands
 from tiebreak.conformance.audit.inference import plainest
 from tiebreak.conformance.audit.proof import Comparison, in_all, settings_of
-from tiebreak.conformance.judging.rows import text_of
+from tiebreak.conformance.judging.rows import bits_and_decimal
 from tiebreak.conformance.semantics.model import ANYTHING, Arithmetic, Candidates, Probe, Semantics
 from tiebreak.golden.elements import ELEMENT_TYPES
 from tiebreak.golden.problem import Array
@@ -108,7 +108,7 @@ def described(arithmetic: Arithmetic) -> dict[str, Any]:
             else {
                 "semantics": [one.first, one.second],
                 "witness": operands(node, one.witness),
-                "gives": [text_of(code, result)[1] for code in one.gives],
+                "gives": [bits_and_decimal(code, result)[1] for code in one.gives],
             }
             for one in pairs
         ],

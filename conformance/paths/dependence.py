@@ -17,7 +17,7 @@ from tiebreak.conformance.cases.path_probes import PREFIX
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
 from tiebreak.conformance.causes.settling import Element
 from tiebreak.conformance.judging.judge import judge
-from tiebreak.conformance.judging.rows import element_operands, text_of
+from tiebreak.conformance.judging.rows import bits_and_decimal, element_operands
 from tiebreak.conformance.judging.truths import TruthCache
 from tiebreak.conformance.paths.features import tellings
 from tiebreak.conformance.paths.members import Members, Part, by_node, differing, granularity, node_key
@@ -101,7 +101,7 @@ def operand_bits(operands: Sequence[Sequence[str]]) -> tuple[str, ...]:
 def got_bits(discrepancy: DiscrepancyRow) -> str:
     kind = ELEMENT_TYPES[discrepancy["result_type"]]
     code = int(discrepancy["got_bits"] if isinstance(kind, FloatType) else discrepancy["got"])
-    return text_of(code, kind)[0]
+    return bits_and_decimal(code, kind)[0]
 
 
 def row_of(members: Members, texts: Sequence[str], outputs: Mapping[str, Array]) -> PathRow:
@@ -118,7 +118,7 @@ def row_of(members: Members, texts: Sequence[str], outputs: Mapping[str, Array])
         "output_type": node.output_type,
         "node": node_key(node, part.problem.output),
         "output": part.problem.output,
-        "operands": [[name, *text_of(code, kind)] for name, code, kind in operands],
+        "operands": [[name, *bits_and_decimal(code, kind)] for name, code, kind in operands],
         "answers": answers,
         "deviates": any(answer["deviates"] for answer in answers),
     }
@@ -130,8 +130,8 @@ def answer_of(members: Members, number: int, outputs: Mapping[str, Array]) -> Pa
     example = own[np.argmin(members.by_part(lambda part: part.case.size)[own])]
     part, index = members.parts[int(members.part[example])], int(members.index[example])
     truths = TruthCache().of(part.case)
-    grades = judge(outputs[part.case.id], truths.own, truths).grades
-    bits, value = text_of(members.codes[number], part.problem.result)
+    grades = judge(outputs[part.case.id], truths.judged_by, truths).grades
+    bits, value = bits_and_decimal(members.codes[number], part.problem.result)
     return {
         "bits": bits,
         "value": value,

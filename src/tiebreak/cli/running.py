@@ -16,7 +16,7 @@ from tiebreak.golden.errors import InvalidInput
 
 if TYPE_CHECKING:
     from tiebreak.conformance.cases.plan import Selection
-    from tiebreak.conformance.main_job import RunLimits, Shown
+    from tiebreak.conformance.main_job import PrintAs, RunLimits
 
 SOURCES = ("inputs", "vectors", "earlier_run", "level")
 SELECTING = ("operators", "attributes", "output_type", "input_type", "opset", "case_ids", "seed")
@@ -74,7 +74,7 @@ def run(context: click.Context, /, as_json: bool, **chosen: Any) -> None:
     sys.exit(started(context, "json" if as_json else "tables"))
 
 
-def started(context: click.Context, show: Shown, command: str = "") -> int:
+def started(context: click.Context, show: PrintAs, command: str = "") -> int:
     """The run that the parsed options ask for; its exit code. `command` is what the records say started it."""
     from tiebreak.conformance.main_job import main_job, resume_job
 
