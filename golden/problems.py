@@ -11,7 +11,7 @@ from tiebreak.golden.problem import Problem, Quantization
 def problems_of(case: Case) -> tuple[Problem, ...]:
     """The problems that a case poses, one for each output. InvalidInput if types or shapes are not what it wants."""
     check_types(case)
-    return get_operator(case.node.operator).pose(case.node, case.inputs)
+    return get_operator(case.node.operator).problems(case.node, case.inputs)
 
 
 def check_types(case: Case) -> None:

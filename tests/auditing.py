@@ -9,7 +9,7 @@ import numpy as np
 from tiebreak.conformance.audit.answer import AuditAnswer
 from tiebreak.conformance.audit.inference import Inference
 from tiebreak.conformance.audit.operators import arithmetic_of
-from tiebreak.conformance.audit.proof import settle
+from tiebreak.conformance.audit.proof import separate_remaining
 from tiebreak.conformance.semantics.model import Probe, codes
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Node
@@ -25,4 +25,4 @@ def audited(box: Any, node: Node = INT8) -> AuditAnswer:
 
     inference = Inference(arithmetic_of(node), ask)  # type: ignore[arg-type]
     inference.run()
-    return AuditAnswer(node, inference, None, False, settle(inference), [])
+    return AuditAnswer(node, inference, None, False, separate_remaining(inference), [])

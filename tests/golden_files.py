@@ -15,8 +15,8 @@ PLAIN_KERNEL = [GOLDEN / "kernel.py", GOLDEN / "_kernel.pyx", *sorted(GOLDEN.glo
 
 
 def problems(spec: Operator) -> set[type]:
-    """The classes of the problems that an operator poses, by its pose function's annotation."""
-    (problem, _) = get_args(get_type_hints(spec.pose)["return"])
+    """The classes of the problems that an operator poses, by the annotation of its `problems`."""
+    (problem, _) = get_args(get_type_hints(spec.problems)["return"])
     return set(get_args(problem)) or {problem}
 
 
@@ -29,7 +29,7 @@ def keys(spec: Operator) -> list[str]:
 
 def file_name(spec: Operator) -> str:
     """What the operator's files are called in operators/, formulas/ and kernels/; the module that poses it says it."""
-    return spec.pose.__module__.rpartition(".")[2]
+    return spec.problems.__module__.rpartition(".")[2]
 
 
 def source(module: str, suffix: str = ".py") -> Path:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tiebreak.conformance.audit.matrix import described
+from tiebreak.conformance.audit.matrix import matrix_data
 from tiebreak.conformance.audit.operators import arithmetic_of, audited_node
 from tiebreak.reports.matrix import markdown
 
@@ -34,7 +34,7 @@ def audit_page() -> str:
 
 def matrix_page(operator: str) -> str:
     kind, attributes = PAGES[operator]
-    return markdown(described(arithmetic_of(audited_node(operator, attributes, "", kind, 0))))
+    return markdown(matrix_data(arithmetic_of(audited_node(operator, attributes, "", kind, 0))))
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from typing import Any
 
 from tiebreak.conformance.audit.matrix import separations
 from tiebreak.conformance.audit.operators import arithmetic_of, audited_node
-from tiebreak.conformance.audit.stored import kind_of
+from tiebreak.conformance.audit.stored import witnesses_key
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators import get_operator
 from tiebreak.golden.problem import codes_of
@@ -49,7 +49,7 @@ def rows(node: Node) -> list[list[Any]]:
 def all_rows() -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     for node in nodes():
-        found.setdefault(node.operator, {})[kind_of(node)] = rows(node)
+        found.setdefault(node.operator, {})[witnesses_key(node)] = rows(node)
     return found
 
 

@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 from tiebreak.cli import main
 from tiebreak.conformance.audit.matrix import separations
 from tiebreak.conformance.audit.operators import arithmetic_of, audited_node
-from tiebreak.conformance.audit.stored import kind_of, stored_probes
+from tiebreak.conformance.audit.stored import stored_probes, witnesses_key
 from tiebreak.golden.problem import Array, codes_of
 from tiebreak.golden.vector_inputs.by_witness import witnesses
 from tiebreak.golden.vectorfile import VECTORS, read_cases
@@ -70,10 +70,12 @@ def test_the_pages_are_what_the_tables_make() -> None:
 def test_the_stored_witnesses_are_the_matrixs() -> None:
     """After a change: python tests/make_witnesses.py, then tiebreak vectors build golden/vectors."""
     stored, nodes = witnesses(), list(make_witnesses.nodes())
-    assert {(node.operator, kind_of(node)) for node in nodes} == {(o, k) for o, kinds in stored.items() for k in kinds}
+    assert {(node.operator, witnesses_key(node)) for node in nodes} == {
+        (o, k) for o, kinds in stored.items() for k in kinds
+    }
     assert all(all(kinds.values()) for kinds in stored.values())
     for chosen in ("float32-int8", "bfloat16-uint16", "float32-16", "uint8-SCALED-HALF_TO_EVEN"):
-        (node,) = (one for one in nodes if kind_of(one) == chosen)
+        (node,) = (one for one in nodes if witnesses_key(one) == chosen)
         assert stored[node.operator][chosen] == make_witnesses.rows(node)
         probes = [
             (*(int(codes_of(a).reshape(-1)[0]) for a in p.others), codes_of(p.x).tolist()) for p in stored_probes(node)

@@ -172,7 +172,7 @@ def test_quantize_v2_as_the_document_says_is_the_oracles(mode: str) -> None:
         problem = problems_of(Case("", node, (probe.x, *probe.others)))[0]
         for precision, working in (("exact", False), ("float32", True)):
             wanted, states = oracle.solve(problem, working=working)
-            (predicted,) = arithmetic.predict(probe, [(precision, *arithmetic.plain[1:])])
+            (predicted,) = arithmetic.predict(probe, [(precision, *arithmetic.documented[1:])])
             said = (predicted != ANYTHING) & (np.asarray(states) != UNDEFINED)
             assert np.array_equal(predicted[said], np.asarray(wanted)[said])
 
@@ -185,7 +185,7 @@ def test_fake_quantize_as_the_document_says_is_the_oracles() -> None:
         mode = "ROUND_NEAREST_TOWARD_EVEN"
         for precision, working in (("exact", False), ("float32", True)):
             wanted, _ = kernel.solve(problem, working=working, mode=mode)
-            semantics = (precision, *arithmetic.plain[1:4], mode, *arithmetic.plain[5:])
+            semantics = (precision, *arithmetic.documented[1:4], mode, *arithmetic.documented[5:])
             (predicted,) = arithmetic.predict(probe, [semantics])
             stored = wanted.astype(np.uint64).astype(np.uint32).view(np.float32)
             assert np.array_equal(predicted, codes(stored))

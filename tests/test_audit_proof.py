@@ -16,10 +16,10 @@ from tiebreak.conformance.audit.operators import arithmetic_of, audited_node
 from tiebreak.conformance.audit.proof import (
     EXHAUSTIVE,
     Comparison,
-    every_finite,
+    all_finite_inputs,
     from_ordinals,
+    separate_remaining,
     settings_of,
-    settle,
 )
 from tiebreak.conformance.semantics.model import Arithmetic, Candidates, Probe, Semantics
 from tiebreak.golden.make_node import make_node
@@ -72,7 +72,7 @@ def test_halves_say_what_going_through_all_inputs_says(
 ) -> None:
     arithmetic, choose = ready(audited_node(operator, attributes, real, kind, 0)), random.Random(3)
     everything = Candidates(arithmetic).all
-    settings, x, told = settings_of(list(arithmetic.first_probes())), every_finite(arithmetic), []
+    settings, x, told = settings_of(list(arithmetic.first_probes())), all_finite_inputs(arithmetic), []
     for _ in range(80):
         one, setting = choose.choice(everything), choose.choice(settings)
         near = [other for other in everything if sum(a != b for a, b in zip(one, other, strict=True)) in (1, 2)]
@@ -141,7 +141,7 @@ def test_what_is_left_of_any_semantics_is_itself_and_what_is_shown_to_be_equal(
     table = [one for one in Candidates(arithmetic_of(node)).all if not one[-1].endswith("wrap")]
     for truth in choose.sample(table, 3 if kind != "uint16" else 2):
         inference = inference_of(node, truth)
-        sentences = settle(inference)
+        sentences = separate_remaining(inference)
         assert truth in inference.alive
         assert len(inference.alive) == 1 or any("every finite float32" in one for one in sentences), truth
 
@@ -153,7 +153,7 @@ def test_an_input_that_only_the_comparison_finds_is_asked() -> None:
     truth, exact = ("float64", *rest, "step"), ("exact", *rest, "divide, multiply")
     inference = inference_of(node, truth)
     assert exact in inference.alive
-    settle(inference)
+    separate_remaining(inference)
     assert truth in inference.alive and exact not in inference.alive
     witness = inference.refuted[exact]
     assert 0 < abs(float(witness.probe.x[0])) < 1e-20 and witness.expected != witness.got
@@ -163,8 +163,8 @@ def test_what_takes_too_long_is_not_said_to_be_shown_unless_it_is_asked_for() ->
     truth = ("float64", "divide", "kept", "after rounding", "ROUND_NEAREST_TOWARD_EVEN", "saturate")
     inference, begun = inference_of(INT8, truth), list[tuple[int, int]]()
     assert len(inference.alive) == 2
-    assert "not shown for every input" in settle(inference, most=1000)[-1]
-    told = settle(inference, most=1000, exhaustive=lambda number, of: begun.append((number, of)))
+    assert "not shown for every input" in separate_remaining(inference, most=1000)[-1]
+    told = separate_remaining(inference, most=1000, exhaustive=lambda number, of: begun.append((number, of)))
     assert begun == [(n, EXHAUSTIVE) for n in range(1, EXHAUSTIVE + 1)]
     assert f"every finite float32 gives the same in {EXHAUSTIVE} settings" in told[-1]
 
@@ -175,7 +175,7 @@ def test_all_results_of_32_bits_are_compared_if_asked_for() -> None:
     node = audited_node("ngraph.Quantize", EVEN, "", "int32", 0)
     truth = ("float64", "divide", "kept", "after rounding", "ROUND_NEAREST_TOWARD_INFINITY", "saturate")
     inference, begun = inference_of(node, truth), list[int]()
-    told = settle(inference, exhaustive=lambda number, _: begun.append(number))
+    told = separate_remaining(inference, exhaustive=lambda number, _: begun.append(number))
     assert len(begun) == EXHAUSTIVE and len(inference.alive) == 2 and "every finite float32" in told[-1]
 
 

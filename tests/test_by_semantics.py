@@ -10,9 +10,9 @@ import numpy as np
 from test_wrong_backends import vectors
 from tiebreak.adapters.outcome import Outcome
 from tiebreak.conformance.audit.operators import arithmetic_of
-from tiebreak.conformance.audit.recorded_causes import Engine
+from tiebreak.conformance.audit.recorded_causes import CausesBySemantics
 from tiebreak.conformance.audit.sentences import cause_of
-from tiebreak.conformance.causes.settling import with_causes
+from tiebreak.conformance.causes.settling import settle_causes
 from tiebreak.conformance.judging.operands import QuantizationOperands, operands_along, round_array
 from tiebreak.conformance.judging.truths import TruthCache
 from tiebreak.conformance.running.explaining import evidence_of
@@ -57,8 +57,8 @@ def named(backend: Callable[[Case, QuantizationOperands], Array], operator: str 
                 values = backend(case, operands_along(case, problem, problem.axes)).reshape(case.inputs[0].shape)
             record(records, case, Outcome("ok", (values.astype(np.int8),)), truths)
             cases[case.id] = case
-    engine = Engine(cases, records.outputs)
-    return Counter(row["cause"] for row in with_causes(evidence_of(records, cases, truths), rename=engine.rename))
+    engine = CausesBySemantics(cases, records.outputs)
+    return Counter(row["cause"] for row in settle_causes(evidence_of(records, cases, truths), refine=engine.refine))
 
 
 FAULTS = (
@@ -85,7 +85,7 @@ def test_noise_has_no_cause() -> None:
 
 def test_a_semantics_of_one_facet_is_called_as_the_table_calls_it() -> None:
     arithmetic = arithmetic_of(make_node("onnx.QuantizeLinear", quantized="int8"))
-    precision, scaling, subnormals, zero_point, mode, saturation = arithmetic.plain
+    precision, scaling, subnormals, zero_point, mode, saturation = arithmetic.documented
     texts = [
         cause_of(arithmetic, one).text
         for one in (

@@ -11,8 +11,8 @@ import pytest
 import arithmetic_of_mistakes as wb
 from test_wrong_backends import operands, vectors
 from tiebreak.adapters.outcome import Outcome
-from tiebreak.conformance.causes.explanations import Explanation, settle
-from tiebreak.conformance.causes.settling import with_causes
+from tiebreak.conformance.causes.explanations import Explanation, greedy_cover
+from tiebreak.conformance.causes.settling import settle_causes
 from tiebreak.conformance.judging.boundary import distance_in_ulp
 from tiebreak.conformance.judging.operands import round_array
 from tiebreak.conformance.judging.truths import TruthCache
@@ -37,7 +37,7 @@ def named(
             record(records, case, Outcome("ok", (values.astype(case.node.outputs[0].dtype),)), truths)
             cases[case.id] = case
     counts: dict[str, int] = {}
-    for row in with_causes(evidence_of(records, cases, truths)):
+    for row in settle_causes(evidence_of(records, cases, truths)):
         counts[row["cause"]] = counts.get(row["cause"], 0) + 1
     return counts
 
@@ -106,7 +106,9 @@ def test_settle_prefers_what_explains_most_and_needs_consistency() -> None:
     often, seldom = Cause("often", "mode"), Cause("seldom", "mode")
     both, one = frozenset({often, seldom}), frozenset({often})
     nothing: frozenset[Cause] = frozenset()
-    (chosen,) = settle([[Explanation(both, both), Explanation(one, one), Explanation(nothing, frozenset({seldom}))]])
+    (chosen,) = greedy_cover(
+        [[Explanation(both, both), Explanation(one, one), Explanation(nothing, frozenset({seldom}))]]
+    )
     assert [cause.text for cause in chosen] == ["often", "often", UNEXPLAINED]
 
 

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 
 from tiebreak.adapters.outcome import Outcome
 from tiebreak.cli import main
-from tiebreak.conformance.causes.root_causes import cluster_rows
+from tiebreak.conformance.causes.root_causes import root_cause_rows
 from tiebreak.conformance.judging.truths import TruthCache
 from tiebreak.conformance.running.shrink import ShrunkCase, shrink
 from tiebreak.golden.make_node import make_node
@@ -107,7 +107,7 @@ def test_answers_of_one_operand_are_no_part_of_a_root_cause() -> None:
     assert one == root_of("path-dependent: -3.5 per axis; 103 per tensor")
     assert one == "path-dependent: per axis; per tensor"
     assert root_of("wraps around") == "wraps around"
-    assert cluster_rows([], [], {}) == []
+    assert root_cause_rows([], [], {}) == []
 
 
 def backend_with(wrong: Any) -> Any:

@@ -16,7 +16,7 @@ MOST_LINES, MOST_COLUMNS, MOST_WORDS = 110, 120, 35
 
 pytestmark = pytest.mark.skipif(not DOCS.is_dir(), reason="a source distribution may have no docs")
 
-WRITTEN = [README, *sorted(page for page in DOCS.glob("*.md") if page.name not in GENERATED)]
+WRITTEN = [README, ROOT / "CONTRIBUTING.md", *sorted(page for page in DOCS.glob("*.md") if page.name not in GENERATED)]
 ALL = [README, *sorted(DOCS.rglob("*.md"))]
 
 

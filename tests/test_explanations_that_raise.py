@@ -214,14 +214,14 @@ def cases_of(found: RunRecords) -> set[str]:
 
 
 def test_one_kind_of_node_that_raises_leaves_the_others_their_causes(monkeypatch: pytest.MonkeyPatch) -> None:
-    plausible = settling.plausible
+    plausible = settling.plausible_candidates
 
     def of_most(evidence: settling.Evidence) -> Any:
         if any(row["output_type"] == "int8" for row in evidence.discrepancies):
             raise Injected("of one kind")
         return plausible(evidence)
 
-    monkeypatch.setattr(settling, "plausible", of_most)
+    monkeypatch.setattr(settling, "plausible_candidates", of_most)
     monkeypatch.setattr(BACKENDS[0], "name", "wrong ties")  # one backend with two kinds of node
     cases, given = outcomes()
     truths, one = TruthCache(), BackendRecords({"name": "both", "version": "1", "spec": "both"})

@@ -124,6 +124,7 @@ def test_an_operator_has_all_its_pieces(operator: str) -> None:
 def test_records_are_as_many_as_operators_and_lie_in_files_of_the_same_name() -> None:
     package = conformance.operators
     found = records(package.__name__, package.__path__, "TESTED")
+    assert len(records(golden.operators.__name__, golden.operators.__path__, "OPERATOR")) == len(OPERATORS)
     assert {record.id: stem for stem, record in found.items()} == stems()
     assert len(found) == len(TESTED) == len(OPERATORS)
     assert list(TESTED) == list(OPERATORS) == sorted(OPERATORS, key=lambda name: place(OPERATORS[name]))

@@ -20,7 +20,7 @@ from tiebreak.conformance.operators import TESTED
 from tiebreak.conformance.operators.model import OperatorUnderTest
 from tiebreak.conformance.operators.path_probe import PathProbe
 from tiebreak.conformance.paths.dependence import causes_by_path, path_rows
-from tiebreak.conformance.paths.members import node_key
+from tiebreak.conformance.paths.same_operands import node_key
 from tiebreak.conformance.running.backends import run_cases
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.operators import OPERATORS

@@ -10,8 +10,8 @@ import numpy as np
 from audited_boxes import fake_of_a_compiler
 
 from tiebreak.adapters.outcome import Outcome
-from tiebreak.conformance.audit.recorded_causes import Engine
-from tiebreak.conformance.causes.settling import with_causes
+from tiebreak.conformance.audit.recorded_causes import CausesBySemantics
+from tiebreak.conformance.causes.settling import settle_causes
 from tiebreak.conformance.judging.truths import TruthCache
 from tiebreak.conformance.running.explaining import evidence_of
 from tiebreak.conformance.running.recording import BackendRecords, record
@@ -111,4 +111,6 @@ def names_of(cases: Sequence[Case], box: Box) -> Counter[str]:
         record(records, case, Outcome("ok", outputs), truths)
     own = {case.id: case for case in cases}
     evidence = evidence_of(records, own, truths)
-    return Counter(row["cause"] for row in with_causes(evidence, rename=Engine(own, records.outputs).rename))
+    return Counter(
+        row["cause"] for row in settle_causes(evidence, refine=CausesBySemantics(own, records.outputs).refine)
+    )

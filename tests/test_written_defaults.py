@@ -16,8 +16,8 @@ from click.testing import CliRunner
 from tiebreak.adapters.numpy_naive import NumpyNaive
 from tiebreak.cli import main
 from tiebreak.conformance.cases.generators import case_id
-from tiebreak.conformance.paths.dependence import axis_of
-from tiebreak.conformance.paths.members import Part
+from tiebreak.conformance.paths.dependence import parameter_axis
+from tiebreak.conformance.paths.same_operands import Part
 from tiebreak.conformance.running.forbidden import calls_of_operators, forbidden_case
 from tiebreak.golden.errors import InvalidInput, Unsupported
 from tiebreak.golden.make_node import make_node, node_from_key
@@ -25,7 +25,8 @@ from tiebreak.golden.nodes import Case, Node
 from tiebreak.golden.operators import OPERATORS
 from tiebreak.golden.operators.model import Attribute, Operator
 from tiebreak.golden.problems import problems_of
-from tiebreak.golden.vectorfile import VECTORS, dump, read_cases, read_document
+from tiebreak.golden.vector_layout import dump
+from tiebreak.golden.vectorfile import VECTORS, read_cases, read_document
 from tiebreak.reports.records import parse_case
 
 REQUIRED: dict[str, dict[str, Any]] = {
@@ -188,7 +189,7 @@ def test_texts_name_the_default_axis() -> None:
     inputs = tuple(np.ones(shape, t.dtype) for shape, t in zip(((1, 2, 1, 2), 2, 2), node.inputs, strict=True))
     case = Case("c", node, inputs)
     (problem,) = problems_of(case)
-    assert axis_of(Part(case, problem, 0)) == 1
+    assert parameter_axis(Part(case, problem, 0)) == 1
 
 
 def test_nodes_of_unknown_operators_keep_what_they_are_given() -> None:

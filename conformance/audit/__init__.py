@@ -1,1 +1,1 @@
-"""Inferring which arithmetic a backend really does, from what it answers."""
+"""Infers from a backend's answers which arithmetic it really uses."""

@@ -23,12 +23,14 @@ BY_PATH = "path-dependent"
 
 @dataclass(frozen=True)
 class AuditAnswer:
+    """The result of an audit of one node: what is left of the semantics, and what went wrong."""
+
     node: Node
     inference: Inference
     path: PathDependence | None
-    finite_path: bool  # whether that is of an ordinary input; NaN or an infinity leaves the other facets alone
-    equal: list[str]  # how those that are left were shown to be the same, if more than one is
-    failed: list[tuple[Probe, str]]
+    finite_path: bool  # whether `path` is about a finite input; NaN and infinities do not affect the other facets
+    equal: list[str]  # sentences: how the semantics that are left were shown to be equal; empty if only one is left
+    failed: list[tuple[Probe, str]]  # calls without a result, each with its message
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -36,10 +38,11 @@ class AuditAnswer:
 
     @property
     def found(self) -> bool:
-        """Whether something fits everything that came."""
+        """Whether some semantics fits every answer."""
         return bool(self.inference.alive) and all(self.inference.specials.values()) and not self.finite_path
 
     def consistent(self) -> list[dict[str, str]]:
+        """Every combination of facet values that fits all answers, by facet name."""
         if not self.found:
             return []
         specials = self.inference.specials
@@ -47,7 +50,7 @@ class AuditAnswer:
         return [dict(zip(self.names, one, strict=True)) | special for one in self.inference.alive for special in rest]
 
     def semantics(self) -> dict[str, str | list[str]]:
-        """For each facet its one value, or those that it may have: never a guess. Empty if nothing fits."""
+        """The value of each facet, or the list of values that it may have: never a guess. Empty if nothing fits."""
         consistent = self.consistent()
         if not consistent:
             return {}
@@ -55,9 +58,9 @@ class AuditAnswer:
         return {name: values[0] if len(values) == 1 else values for name, values in found.items()}
 
     def refuted(self) -> list[dict[str, Any]]:
-        """Every combination that was ruled out, and every value of a special facet, each by its witness."""
+        """Every combination, and every value of a special facet, that was ruled out, with its witness."""
         rows = [
-            {"semantics": dict(zip(self.names, one, strict=True)), **self.shown(witness)}
+            {"semantics": dict(zip(self.names, one, strict=True)), **self.witness_data(witness)}
             for one, witness in self.inference.refuted.items()
         ]
         return rows + [row for facet in self.inference.specials for row in self.refuted_specials(facet)]
@@ -69,11 +72,11 @@ class AuditAnswer:
             for probe, code in self.inference.special_answers:
                 if arithmetic.special_of(probe) == facet and arithmetic.special_code(value, probe) != code:
                     witness = Refutation(probe, arithmetic.special_code(value, probe), code)
-                    rows.append({"semantics": {facet: value}, **self.shown(witness)})
+                    rows.append({"semantics": {facet: value}, **self.witness_data(witness)})
                     break
         return rows
 
-    def shown(self, witness: Refutation) -> dict[str, Any]:
+    def witness_data(self, witness: Refutation) -> dict[str, Any]:
         return {
             "witness": self.operands(witness.probe),
             "expected": self.text(witness.expected),
@@ -81,13 +84,13 @@ class AuditAnswer:
         }
 
     def operands(self, probe: Probe) -> dict[str, dict[str, str]]:
-        return operands(self.node, probe)
+        return operand_texts(self.node, probe)
 
     def text(self, code: int) -> str:
         return bits_and_decimal(code, ELEMENT_TYPES[self.node.output_type])[1]
 
     def closest(self) -> dict[str, Any] | None:
-        """If nothing fits: what differs on the fewest elements, on how many of them, and the facet that broke."""
+        """If nothing fits: the semantics that is wrong on the fewest elements, their number, and the broken facet."""
         if self.found:
             return None
         arithmetic, specials = self.inference.arithmetic, self.inference.specials
@@ -115,8 +118,11 @@ class AuditAnswer:
         wanted = None if expected is None else self.text(expected)
         return {"inputs": self.operands(probe), "expected": wanted, "got": self.text(got)}
 
-    def described(self, backend: Mapping[str, Any]) -> dict[str, Any]:
-        """The contract's fields and how it was done."""
+    def as_data(self, backend: Mapping[str, Any]) -> dict[str, Any]:
+        """The audit as plain data for --json: the semantics, its witnesses, and how many inputs it took.
+
+        `backend` has the columns that come first.
+        """
         path = None
         if self.path is not None:
             place = next((i for i, code in enumerate(self.path.repeated) if code != self.path.alone), 0)
@@ -146,11 +152,11 @@ class AuditAnswer:
         }
 
 
-def operands(node: Node, probe: Probe) -> dict[str, dict[str, str]]:
-    """The one element of a probe and the other inputs: bits and decimal, by the document's names."""
+def operand_texts(node: Node, probe: Probe) -> dict[str, dict[str, str]]:
+    """The operands of a probe's one element by input name, each as bits and as a decimal."""
     found = {}
-    for kind, array in zip(node.inputs, (probe.x, *probe.others), strict=False):
+    for tensor, array in zip(node.inputs, (probe.x, *probe.others), strict=False):
         code = int(codes_of(np.asarray(array)).reshape(-1)[0])
-        bits, value = bits_and_decimal(code, ELEMENT_TYPES[kind.dtype.name])
-        found[kind.name] = {"bits": bits, "value": value}
+        bits, value = bits_and_decimal(code, ELEMENT_TYPES[tensor.dtype.name])
+        found[tensor.name] = {"bits": bits, "value": value}
     return found

@@ -1,4 +1,4 @@
-"""Asking a backend in its own process, and whether its answer depends on where in an array an operand stands."""
+"""Asks a backend in its own process, and finds answers that depend on an operand's place in the array."""
 
 from __future__ import annotations
 
@@ -16,22 +16,25 @@ from tiebreak.golden.errors import MachineryFailed, Unsupported
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 
-AT_ONCE = 16  # probes of a batch
-MOST_FAILED = 12  # calls, if none had a result
-REPEATED = 67  # copies of an operand in an array: whole vectors of any width, and a tail
-MOST_WITNESSES = 96  # that are asked again alone
-LOOKED_AT = 12  # operands of a probe whose answers are compared by place
+AT_ONCE = 16  # probes in a batch
+MOST_FAILED = 12  # calls without a result, after which the audit is given up if none had one
+REPEATED = 67  # copies of an operand in an array: enough for whole vectors and a tail
+MOST_WITNESSES = 96  # witnesses that are asked again, alone
+LOOKED_AT = 12  # operands of a probe that are asked again at other places
 
 
 @dataclass
 class Asker:
-    """Gives codes, or None for a probe that has no answer; those are kept with what went wrong."""
+    """Gives the codes of each probe, or None where there is no answer; such probes are kept in `failed`.
+
+    Raises Unsupported if the backend refuses the node, MachineryFailed if no call has a result.
+    """
 
     backend: IsolatedBackend
     node: Node
     number: int = 0
     answered: int = 0  # calls with a result
-    unsupported: int = 0  # calls that were refused, one by one
+    unsupported: int = 0  # calls that were refused, though the node was not
     failed: list[tuple[Probe, str]] = field(default_factory=list)
 
     def __call__(self, probes: Sequence[Probe]) -> list[Array | None]:
@@ -41,7 +44,6 @@ class Asker:
         return found
 
     def batch(self, probes: Sequence[Probe]) -> list[Array | None]:
-        """Unsupported if the node is refused, MachineryFailed if nothing but failures comes of it."""
         cases = [probe.case(self.node, self.number + i) for i, probe in enumerate(probes)]
         self.number += len(cases)
         found: list[Array | None] = []
@@ -62,7 +64,7 @@ class Asker:
         return found
 
     def give_up(self) -> NoReturn:
-        """Unsupported if every call was refused, else MachineryFailed."""
+        """Raises Unsupported if every call was refused, else MachineryFailed."""
         _, message = self.failed[-1]
         if self.unsupported == len(self.failed):
             raise Unsupported(message)
@@ -70,8 +72,11 @@ class Asker:
 
 
 class PathDependence(NamedTuple):
-    """An operand that has more than one answer: alone, and at the places of an array of nothing else (or, if that is
-    but one answer, at its place among others)."""
+    """An operand that has more than one answer.
+
+    `alone` is the code in an array of one element. `repeated` are the codes at each place of an array of copies; or,
+    if they do not differ, the one code at its place among other operands.
+    """
 
     probe: Probe
     alone: int
@@ -79,8 +84,8 @@ class PathDependence(NamedTuple):
 
 
 def path_dependence(ask: Any, probes: Sequence[Probe]) -> tuple[PathDependence | None, int]:
-    """The first operand whose answer depends on its place, if there is one; how many elements were asked."""
-    every = [probe.only(np.array([place])) for probe in probes for place in spread(probe)]
+    """The first operand whose answer depends on its place, or None; and the number of elements that were asked."""
+    every = [probe.only(np.array([place])) for probe in probes for place in spread_places(probe)]
     copies = [Probe(np.repeat(one.x, REPEATED), one.others) for one in every]
     asked = ask([*every, *copies])
     for one, alone, repeated in zip(every, asked[: len(every)], asked[len(every) :], strict=True):
@@ -90,7 +95,7 @@ def path_dependence(ask: Any, probes: Sequence[Probe]) -> tuple[PathDependence |
 
 
 def path_of_witnesses(ask: Any, witnesses: Iterable[Refutation]) -> tuple[PathDependence | None, int]:
-    """The first witness that gives something else alone, or among its like, than it gave in its probe."""
+    """The first witness with another answer alone, or among copies, than in its probe; and the elements asked."""
     distinct = {(w.probe.x.tobytes(), *(a.tobytes() for a in w.probe.others)): w for w in witnesses}
     chosen = list(distinct.values())[:MOST_WITNESSES]
     copies = [Probe(np.repeat(one.probe.x, REPEATED), one.probe.others) for one in chosen]
@@ -102,7 +107,7 @@ def path_of_witnesses(ask: Any, witnesses: Iterable[Refutation]) -> tuple[PathDe
     return None, len(chosen) * (REPEATED + 1)
 
 
-def spread(probe: Probe) -> Array:
-    """Places all over a probe, and those of numbers of all sizes."""
+def spread_places(probe: Probe) -> Array:
+    """Indices of elements at places spread over a probe, and of numbers spread over all sizes."""
     every = np.linspace(0, probe.x.size - 1, LOOKED_AT).astype(int)
     return np.unique([every, np.argsort(probe.x.astype(np.float64))[every]])

@@ -1,4 +1,4 @@
-"""From all combinations to those that fit everything a backend answered, by the inputs that split the rest best."""
+"""Rules combinations out by the backend's answers; asks next for the inputs on which those that are left differ."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from tiebreak.conformance.audit.stored import stored_probes
 from tiebreak.conformance.semantics.model import ANYTHING, OTHER, Arithmetic, Candidates, Probe, Semantics
 from tiebreak.golden.problem import Array
 
-# Codes (int64, flat) that the backend gives for each probe, None where it gives nothing.
+# Gives the backend's codes (int64, one-dimensional) for each probe; None where it has no answer.
 Ask = Callable[[Sequence[Probe]], Sequence[Array | None]]
 
 MOST_AT_ONCE = 200  # semantics whose predictions are compared with each other in a search
-PICKED = 48  # elements of a search's probe that are asked: those that split best
-SEARCHES = 80  # probes looked at
-FRUITLESS = 40  # in a row, after which what is left counts as not told apart by search
-PATIENCE = 8.0  # seconds of searching
-NOT_ANSWERED = "not answered"  # a special facet
-LAST = ("round_mode", "precision")  # facets that would explain almost anything that is off by one
-FEW = 8  # answers on which all semantics are compared to find the closest
+PICKED = 48  # elements of a probe of the search that are asked: those that split the semantics best
+SEARCHES = 80  # probes of the search
+FRUITLESS = 40  # probes in a row that split nothing, after which the search ends
+PATIENCE = 8.0  # seconds that a search may take
+NOT_ANSWERED = "not answered"  # the value of a special facet whose calls had no result
+LAST = ("round_mode", "precision")  # facets tried last: they would explain almost any error of one
+FEW = 8  # answers on which all semantics are compared at first, to find the closest
 
 
 @dataclass(frozen=True)
 class Refutation:
-    """The element that rules a semantics out: a probe of one element, the code it predicts and the one that came."""
+    """What rules a semantics out: a probe of one element, the code that it predicts, and the backend's code."""
 
     probe: Probe
     expected: int
@@ -36,7 +36,11 @@ class Refutation:
 
 @dataclass
 class Inference:
-    """What is known of one backend's node so far."""
+    """What is known so far of one node on one backend.
+
+    `alive` are the semantics that fit all answers so far; `refuted` are the others, each with its witness. `specials`
+    has, for each special facet, the values that fit.
+    """
 
     arithmetic: Arithmetic
     ask: Ask
@@ -46,10 +50,10 @@ class Inference:
     specials: dict[str, list[str]] = field(default_factory=dict)
     special_answers: list[tuple[Probe, int]] = field(default_factory=list)
     inputs_tried: int = 0
-    searched: int = 0  # elements that the semantics that are left were compared on, without asking
+    searched: int = 0  # elements on which predictions were compared without asking the backend
 
     def run(self) -> None:
-        """Until one semantics is left, none, or some that no input of the search tells apart."""
+        """Asks until one semantics is left, or none, or only some that agree on every input of the search."""
         self.look_at_specials()
         self.alive = Candidates(self.arithmetic).all
         for probe in (*stored_probes(self.arithmetic.node), *self.arithmetic.first_probes()):
@@ -59,7 +63,7 @@ class Inference:
             self.search()
 
     def says_something(self, semantics: Semantics) -> bool:
-        """Whether it predicts any of what was asked: else it fits because it is silent."""
+        """Whether it predicts any answer; otherwise it fits only because it predicts nothing."""
         predictions = (next(iter(self.arithmetic.predict(probe, [semantics]))) for probe, _ in self.answered)
         return any((predicted != ANYTHING).any() for predicted in predictions)
 
@@ -68,12 +72,12 @@ class Inference:
         answers = zip(probes, self.ask(probes), strict=True)
         self.inputs_tried += len(probes)
         self.special_answers = [(probe, int(codes[0])) for probe, codes in answers if codes is not None]
-        self.specials = dict(self.arithmetic.observe(self.special_answers))
+        self.specials = dict(self.arithmetic.learn_specials(self.special_answers))
         asked = {self.arithmetic.special_of(probe) for probe, _ in self.special_answers}
         self.specials |= {name: [NOT_ANSWERED] for name in self.specials if name not in asked}
 
     def try_probes(self, probes: Sequence[Probe]) -> None:
-        """Ask, and rule out what predicts anything else."""
+        """Asks, and rules out the semantics that predict anything else."""
         for probe, codes in zip(probes, self.ask(probes), strict=True):
             if codes is not None:
                 self.answered.append((probe, codes))
@@ -85,40 +89,41 @@ class Inference:
         for semantics, predicted in zip(self.alive, self.arithmetic.predict(probe, self.alive), strict=True):
             differ = (predicted != codes) & (predicted != ANYTHING) & (codes != ANYTHING)
             if differ.any():
-                where = plainest(probe, differ)
+                where = plainest_place(probe, differ)
                 self.refuted[semantics] = Refutation(probe.only(where), int(predicted[where[0]]), int(codes[where[0]]))
             else:
                 left.append(semantics)
         self.alive = left
 
     def search(self) -> None:
-        """Ask what splits best of many inputs, until nothing splits."""
+        """Asks, of many random inputs, those that split the semantics best, until none does."""
         random, fruitless, begun = np.random.default_rng(11), 0, time.monotonic()
         for _ in range(SEARCHES):
             if len(self.alive) < 2 or fruitless >= FRUITLESS or time.monotonic() - begun > PATIENCE:
                 return
             probe = self.arithmetic.further_probe(random)
-            where = splitting(np.stack(list(self.arithmetic.predict(probe, self.alive[:MOST_AT_ONCE]))))
+            where = splitting_places(np.stack(list(self.arithmetic.predict(probe, self.alive[:MOST_AT_ONCE]))))
             self.searched += probe.x.size
             fruitless = 0 if where.size else fruitless + 1
             if where.size:
                 self.try_probes([probe.only(where)])
 
     def closest(self) -> tuple[Semantics, int]:
-        """Of those that are ruled out the one that differs on the fewest of the elements that were asked; on how many.
+        """The semantics that is wrong on the fewest elements, and their number.
 
-        All are compared on a part of the answers, the best of them on all.
+        All semantics are compared on a few answers, and the best of those on all answers.
         """
         everything = Candidates(self.arithmetic).all
         counts = self.differences(everything, self.answered[:FEW])
         best = sorted(everything, key=lambda semantics: counts[semantics])[:MOST_AT_ONCE]
-        best.sort(key=everything.index)  # so that neighbours share facets
+        best.sort(key=everything.index)  # neighbours share facets, so that predictions are cheap
         counts = self.differences(best, self.answered)
         return min(counts.items(), key=lambda item: item[1])
 
     def differences(
         self, semantics: Sequence[Semantics], answered: Sequence[tuple[Probe, Array]]
     ) -> dict[Semantics, int]:
+        """The number of elements that each semantics predicts wrongly."""
         counts = dict.fromkeys(semantics, 0)
         for probe, codes in answered:
             for one, predicted in zip(semantics, self.arithmetic.predict(probe, semantics), strict=True):
@@ -126,9 +131,9 @@ class Inference:
         return counts
 
     def broken_facet(self, best: Semantics) -> str:
-        """The facet with which all elements have to do on which `best` is wrong, see region.
+        """The facet that all elements are about on which `best` is wrong (Arithmetic.region).
 
-        If they have nothing in common: one of whose values, one or the other, give each of them.
+        If they have nothing in common: a facet such that for each element one of its values gives the answer.
         """
         found, names = self.arithmetic.region(self.wrong_elements(best)), Candidates(self.arithmetic).names
         if found != OTHER:
@@ -139,15 +144,18 @@ class Inference:
         return OTHER
 
     def switches(self, best: Semantics, place: int) -> bool:
+        """Whether one value or another of the facet at `place` gives every answer, the other facets being `best`."""
         values = self.arithmetic.facets[place].values
         variants = [(*best[:place], value, *best[place + 1 :]) for value in values]
         variants = [one for one in variants if self.arithmetic.valid(one)]
         if "NEAREST" in best[place]:
             variants = [one for one in variants if "NEAREST" in one[place]]
-        return all(any_of(self.arithmetic.predict(probe, variants), codes).all() for probe, codes in self.answered)
+        return all(
+            any_predicts(self.arithmetic.predict(probe, variants), codes).all() for probe, codes in self.answered
+        )
 
     def wrong_elements(self, semantics: Semantics) -> list[tuple[Probe, int, int]]:
-        """Elements that a semantics predicts otherwise: each as a probe of its own, what it predicts, what came."""
+        """The elements that a semantics predicts wrongly: a probe of one element, the prediction, the answer."""
         found = []
         for probe, codes in self.answered:
             (predicted,) = self.arithmetic.predict(probe, [semantics])
@@ -156,24 +164,24 @@ class Inference:
         return found
 
 
-def any_of(predictions: Iterable[Array], codes: Array) -> Array:
-    """Where one of the predictions is what came."""
+def any_predicts(predictions: Iterable[Array], codes: Array) -> Array:
+    """Where one of the predictions is the answer, or ANYTHING (a mask)."""
     found = np.zeros(codes.shape, bool)
     for predicted in predictions:
         found |= (predicted == codes) | (predicted == ANYTHING)
     return found
 
 
-def plainest(probe: Probe, differ: Array) -> Array:
-    """The place of the element whose input has the fewest digits: the easiest to follow."""
+def plainest_place(probe: Probe, differ: Array) -> Array:
+    """The index (an array of one) of the differing element whose x has the fewest digits: the easiest to follow."""
     places = np.flatnonzero(differ)
     bits = probe.x[places].view(f"uint{8 * probe.x.dtype.itemsize}").astype(np.uint64)
     lowest = bits & (~bits + np.uint64(1))
     return places[[int(np.argmax(np.where(bits == 0, np.uint64(2**63), lowest)))]]
 
 
-def splitting(table: Array) -> Array:
-    """Of what semantics give, a row for each: at most PICKED elements on which they disagree, the best split first."""
+def splitting_places(table: Array) -> Array:
+    """Indices of at most PICKED elements on which the semantics (rows) disagree, the best split first."""
     first = np.sort(table, axis=0)
     groups = 1 + np.count_nonzero(first[1:] != first[:-1], axis=0)
     places = np.flatnonzero(groups > 1)

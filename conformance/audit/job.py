@@ -1,4 +1,4 @@
-"""`tiebreak audit`: one backend's node, from the first question to the answer as plain data."""
+"""`tiebreak audit`: audits one node of one backend and returns the answer as plain data."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from tiebreak.conformance.audit.answer import BY_PATH, AuditAnswer
 from tiebreak.conformance.audit.asking import Asker, path_dependence, path_of_witnesses
 from tiebreak.conformance.audit.inference import Inference
 from tiebreak.conformance.audit.operators import arithmetic_of
-from tiebreak.conformance.audit.proof import settle
+from tiebreak.conformance.audit.proof import separate_remaining
 from tiebreak.conformance.audit.recorded import versus
 from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.nodes import Node
 
 TIME_LIMIT = 10.0  # seconds for a call
-PATH_PROBES = 8
+PATH_PROBES = 8  # first probes that are searched for path dependence
 
 
 def audit_job(
@@ -32,12 +32,13 @@ def audit_job(
     earlier_run: Path | None = None,
     exhaustive: Callable[[int, int], None] | None = None,
 ) -> dict[str, Any]:
-    """What the node's arithmetic is on a backend, see AuditAnswer.described; and what it was in an earlier run.
+    """The arithmetic of a node on a backend, as AuditAnswer.as_data; with "versus", what it was in an earlier run.
 
-    `exhaustive`: see proof.settle.
+    `spec` names the backend as on the command line, `time_limit` is in seconds for a call, `memory_limit` in MiB. For
+    `exhaustive` see proof.separate_remaining.
 
-    Raises InvalidInput for bad input, Unsupported if the backend does not take the node, MachineryFailed if it can't be
-    had or answers too little.
+    Raises InvalidInput for bad input, Unsupported if the backend does not take the node, MachineryFailed if the backend
+    cannot be started or gives too few answers.
     """
     arithmetic, begun = arithmetic_of(node), time.monotonic()
     backend = IsolatedBackend(check_spec(spec), time_limit, memory_limit)
@@ -50,7 +51,7 @@ def audit_job(
         special_path, asked_too = path_dependence(ask, list(arithmetic.special_probes()))
         inference = Inference(arithmetic, ask, inputs_tried=asked + asked_too)
         inference.run()
-        equal = settle(inference, exhaustive=exhaustive)
+        equal = separate_remaining(inference, exhaustive=exhaustive)
         if path is None:
             path, asked = path_of_witnesses(ask, inference.refuted.values())
             inference.inputs_tried += asked
@@ -60,7 +61,7 @@ def audit_job(
             ask.give_up()
         answer = AuditAnswer(node, inference, path or special_path, path is not None, equal, ask.failed)
         facts = {"backend": backend.name, "version": backend.version}
-        found = answer.described(facts) | {"seconds": round(time.monotonic() - begun, 3)}
+        found = answer.as_data(facts) | {"seconds": round(time.monotonic() - begun, 3)}
         if earlier_run is not None:
             found["versus"] = versus(earlier_run, backend.name, inference)
         return found

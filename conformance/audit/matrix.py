@@ -1,6 +1,7 @@
-"""The separation matrix: for each two of a node's plainest semantics the plainest input on which they differ.
+"""The separation matrix: for each two of a node's simplest semantics, the simplest input on which they differ.
 
-They are the document's own arithmetic, exactly and in the input's type, and what differs from the latter in one facet.
+The simplest semantics are the document's formula, exactly and in the input's type, and all that differ from the latter
+in one facet.
 """
 
 from __future__ import annotations
@@ -12,20 +13,20 @@ from typing import Any
 
 import numpy as np
 
-from tiebreak.conformance.audit.answer import operands
-from tiebreak.conformance.audit.inference import plainest
-from tiebreak.conformance.audit.proof import Comparison, in_all, settings_of
+from tiebreak.conformance.audit.answer import operand_texts
+from tiebreak.conformance.audit.inference import plainest_place
+from tiebreak.conformance.audit.proof import Comparison, proof_text, settings_of
 from tiebreak.conformance.judging.rows import bits_and_decimal
 from tiebreak.conformance.semantics.model import ANYTHING, Arithmetic, Candidates, Probe, Semantics
 from tiebreak.golden.elements import ELEMENT_TYPES
 from tiebreak.golden.problem import Array
 
-SEARCHES = 24  # probes beyond the first ones
+SEARCHES = 24  # random probes, after the first ones
 
 
 @dataclass(frozen=True)
 class Separation:
-    """One pair: its witness, with what each gives; or how it was shown that there is none."""
+    """One pair of semantics: a witness and what each gives for it; or a sentence on how they were shown to be equal."""
 
     first: int
     second: int
@@ -35,20 +36,20 @@ class Separation:
 
 
 def plain_semantics(arithmetic: Arithmetic) -> list[Semantics]:
-    """The two of the document, then the others that differ from the second in one facet, in the table's order."""
+    """The document's exact and step-by-step semantics, then all that differ from the latter in one facet."""
     facets, everything = arithmetic.facets, set(Candidates(arithmetic).all)
-    base = arithmetic.plain
+    base = arithmetic.documented
     exact = ("exact", *base[1:])
     others = [
         (*base[:place], value, *base[place + 1 :]) for place, facet in enumerate(facets) for value in facet.values
     ]
-    # Some values make sense only together with others.
+    # Some values make sense only together with certain values of other facets.
     needed = [arithmetic.completed(one) for one in others]
     return list(dict.fromkeys(one for one in (exact, base, *needed) if one in everything))
 
 
 def separations(arithmetic: Arithmetic) -> tuple[list[Semantics], list[Separation], int]:
-    """The semantics, all their pairs, and how many inputs were compared."""
+    """The semantics, all their pairs, and the number of inputs that were compared."""
     arithmetic.assume()
     semantics, random = plain_semantics(arithmetic), np.random.default_rng(5)
     probes = [*arithmetic.first_probes(), *(arithmetic.further_probe(random) for _ in range(SEARCHES))]
@@ -59,10 +60,10 @@ def separations(arithmetic: Arithmetic) -> tuple[list[Semantics], list[Separatio
         tables.append(np.stack([found[one] for one in semantics]))
     pairs = combinations(range(len(semantics)), 2)
     compared = sum(probe.x.size for probe in probes)
-    return semantics, [separated(arithmetic, semantics, probes, tables, pair, compared) for pair in pairs], compared
+    return semantics, [separate_pair(arithmetic, semantics, probes, tables, pair, compared) for pair in pairs], compared
 
 
-def separated(
+def separate_pair(
     arithmetic: Arithmetic,
     semantics: Sequence[Semantics],
     probes: Sequence[Probe],
@@ -70,13 +71,13 @@ def separated(
     pair: tuple[int, int],
     compared: int,
 ) -> Separation:
-    """The first probe that has a witness gives the plainest of its own."""
+    """The simplest witness of the first probe that has one; without one, the comparison for every x."""
     i, j = pair
     for probe, table in zip(probes, tables, strict=True):
         one, other = table[i], table[j]
         differ = (one != other) & (one != ANYTHING) & (other != ANYTHING)
         if differ.any():
-            (place,) = plainest(probe, differ)
+            (place,) = plainest_place(probe, differ)
             return Separation(i, j, probe.only(np.array([place])), (int(one[place]), int(other[place])), "")
     comparison, two, shown = Comparison(arithmetic), [semantics[i], semantics[j]], 0
     for setting in settings_of(probes):
@@ -86,12 +87,12 @@ def separated(
             one, other = (int(codes[0]) for codes in arithmetic.predict(only, two))
             return Separation(i, j, only, (one, other), "")
         shown += same
-    equal = in_all(arithmetic, shown) if shown else f"no input of {compared + comparison.inputs} tells them apart"
+    equal = proof_text(arithmetic, shown) if shown else f"no input of {compared + comparison.inputs} tells them apart"
     return Separation(i, j, None, (0, 0), equal)
 
 
-def described(arithmetic: Arithmetic) -> dict[str, Any]:
-    """As plain data: the semantics by number, and each pair."""
+def matrix_data(arithmetic: Arithmetic) -> dict[str, Any]:
+    """The matrix as plain data: the semantics, and each pair by their numbers."""
     semantics, pairs, compared = separations(arithmetic)
     candidates = Candidates(arithmetic)
     node = arithmetic.node
@@ -101,13 +102,13 @@ def described(arithmetic: Arithmetic) -> dict[str, Any]:
         "input_type": node.input_type,
         "output_type": node.output_type,
         "inputs_compared": compared,
-        "semantics": [candidates.described(one) for one in semantics],
+        "semantics": [candidates.by_facet(one) for one in semantics],
         "pairs": [
             {"semantics": [one.first, one.second], "equal": one.equal}
             if one.witness is None
             else {
                 "semantics": [one.first, one.second],
-                "witness": operands(node, one.witness),
+                "witness": operand_texts(node, one.witness),
                 "gives": [bits_and_decimal(code, result)[1] for code in one.gives],
             }
             for one in pairs

@@ -1,4 +1,4 @@
-"""Which operators can be audited, and by what."""
+"""The operators that can be audited, each with its table of semantics."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ AUDITED: dict[str, AuditedSemantics] = {record.id: record.semantics for record i
 
 
 def arithmetic_of(node: Node) -> Arithmetic:
-    """InvalidInput for an operator or types without a table of facets."""
+    """The table of facets for a node. Raises InvalidInput for an operator or types without one."""
     if node.operator not in AUDITED:
         raise InvalidInput(f"{node.operator}: no table of semantics; there is one for {', '.join(AUDITED)}")
     first, result = ELEMENT_TYPES[node.input_type], ELEMENT_TYPES[node.output_type]
@@ -30,7 +30,10 @@ def arithmetic_of(node: Node) -> Arithmetic:
 
 
 def audited_node(operator: str, attributes: Mapping[str, Any], input_type: str, output_type: str, opset: int) -> Node:
-    """The node asked for, with the attributes that make it one scale for all. InvalidInput for a wrong choice."""
+    """The node to audit, with one scale for all elements. Empty types and `opset` 0 stand for the defaults.
+
+    Raises InvalidInput for an operator that cannot be audited, or types that do not go together.
+    """
     if operator not in AUDITED:
         raise InvalidInput(f"audit knows {', '.join(AUDITED)}, not {operator!r}")
     given = {**AUDITED[operator].defaults, **attributes}

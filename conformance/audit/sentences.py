@@ -1,4 +1,4 @@
-"""A semantics as the cause of what a run saw: the facets in which it is not the document's own."""
+"""Describes a semantics as a cause: by the facets in which it differs from the document's."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tiebreak.conformance.semantics.model import Arithmetic, Semantics
 from tiebreak.golden.operators import get_operator
 from tiebreak.golden.rounding import ROUND_MODES
 
-# What the part of a formula that a facet is about is called among an operator's roles; the first that it has.
+# The roles of an operator's clauses that a facet is about; the first that the operator has is taken.
 ROLES = {
     "scaling": ("quotient", "combined"),
     "position": ("position",),
@@ -59,16 +59,16 @@ PHRASES = {
     ("range", "nudged"): "shifts the limits so that 0 is a level",
     ("offset", "on the other side"): "takes the offset on the other side of rounding",
 }
-WITH_ZERO_POINT = ("fused", "range", "range, multiplied", "range, fused")  # which say that it is added first
-ORDER = (  # of words; precision and rounding come last
+WITH_ZERO_POINT = ("fused", "range", "range, multiplied", "range, fused")  # these say already that it is added first
+ORDER = (  # of the phrases; those on precision and rounding come last
     *("scaling", "position", "formula", "offset", "zero_point"),
     *("range", "ends", "saturation", "subnormals", "output_limits", "result"),
 )
 
 
 def cause_of(arithmetic: Arithmetic, semantics: Semantics) -> Cause:
-    """Named by every facet in which it is not plain, the one that says most about the formula first."""
-    plain = dict(zip((facet.name for facet in arithmetic.facets), arithmetic.plain, strict=True))
+    """A cause that names every facet in which a semantics differs from the document's, scaling first."""
+    plain = dict(zip((facet.name for facet in arithmetic.facets), arithmetic.documented, strict=True))
     own = dict(zip(plain, semantics, strict=True))
     unlike = [name for name in (*ORDER, "precision", "round_mode") if name in own and own[name] != plain[name]]
     words = {name: phrase(name, own[name], plain[name]) for name in unlike}

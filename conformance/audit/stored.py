@@ -1,4 +1,4 @@
-"""The witnesses of the separation matrices, as probes: what tells the plainest semantics apart is asked first."""
+"""The witnesses of the separation matrices as probes: an audit asks for them first."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from tiebreak.golden.vector_inputs.by_witness import witnesses_of
 
 
 def stored_probes(node: Node) -> Iterator[Probe]:
-    """None of a kind of node for which no witnesses are kept."""
-    types = [kind.dtype.name for kind in node.inputs]
+    """The stored witnesses for a node as probes; none if none are stored for its types."""
+    types = [tensor.dtype.name for tensor in node.inputs]
     kept_as = AUDITED[node.operator].witnesses_of or node.operator
-    for _, others, x in witnesses_of(kept_as, kind_of(node)):
-        scalars = (Tensor(kind, (), [code]).array() for kind, code in zip(types[1:], others, strict=True))
+    for _, others, x in witnesses_of(kept_as, witnesses_key(node)):
+        scalars = (Tensor(element, (), [code]).array() for element, code in zip(types[1:], others, strict=True))
         yield Probe(Tensor(types[0], (len(x),), x).array(), tuple(scalars))
 
 
-def kind_of(node: Node) -> str:
-    """The name under which the witnesses of such a node are kept among its operator's."""
+def witnesses_key(node: Node) -> str:
+    """The key under which the witnesses for a node's types and attributes are stored."""
     spec = get_operator(node.operator)
     if spec.has_attribute("levels"):
         return f"{node.input_type}-{node.attributes['levels']}"

@@ -1,4 +1,4 @@
-"""What goes wrong while results are explained: it costs the explanation that was looked for, never a row."""
+"""Errors while results are explained. Each costs the explanation that was being looked for, never a row."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from tiebreak.adapters.answering import message_of, place_of
 
 T = TypeVar("T")
 Instead = TypeVar("Instead")
-MOST_KEPT = 1000  # different errors
+MOST_KEPT = 1000  # distinct errors
 
 
 @dataclass
 class ExplanationErrors:
-    """The errors, each with how often it came: by stage, what it was about, and text."""
+    """Counts errors by stage, subject (`about`: a backend, a kind of node) and text."""
 
     found: Counter[tuple[str, str, str]] = field(default_factory=Counter)
 
     def attempt(self, stage: str, about: str, explain: Callable[[], T], instead: Instead) -> T | Instead:
-        """What `explain` returns; `instead` if it raises, which is noted. An interrupt goes through."""
+        """What `explain` returns. If it raises an Exception, the error is noted and `instead` is returned."""
         try:
             return explain()
         except Exception as error:
@@ -29,7 +29,7 @@ class ExplanationErrors:
             return instead
 
     def each(self, stage: str, about: str, items: Iterable[T]) -> Iterator[T]:
-        """The items up to the first that raises while it is made, which is noted."""
+        """The items, until making one raises an Exception; that is noted."""
         made = iter(items)
         while True:
             try:
@@ -47,6 +47,6 @@ class ExplanationErrors:
             self.found[key] += 1
 
     def rows(self) -> list[dict[str, Any]]:
-        """For run.json: the stage, the backend and kind of node that it was about, the error, and how often it came."""
+        """The rows for run.json, the most frequent first: stage, subject, error text, and how often it was raised."""
         ordered = sorted(self.found.items(), key=lambda item: (-item[1], item[0]))
         return [{"stage": s, "about": about, "error": text, "times": n} for (s, about, text), n in ordered]

@@ -1,7 +1,7 @@
-"""Why an element differs: the predictions of usual mistakes, compared with what the backend gave.
+"""Why an element deviates: compares the predictions of common mistakes with the backend's outputs.
 
-Every hypothesis predicts a whole case. One that contradicts an element on which the backend conforms is kept only if
-nothing better explains the element.
+Every hypothesis predicts a whole case. If it contradicts an element on which the backend conforms, it is named only
+where nothing better explains a deviating element.
 """
 
 from __future__ import annotations
@@ -26,48 +26,49 @@ from tiebreak.golden.rounding import ROUND_MODES, is_nearest, short_mode
 from tiebreak.golden.verdicts import DEVIATES, UNEXPLAINED, UNSPECIFIED
 
 STAGE = "known mistakes"
-FEWEST_BY_POSITION = 30  # elements; a few fit some pattern of positions by chance
+FEWEST_BY_POSITION = 30  # elements; fewer may fit some pattern of positions by chance
 VECTOR_WIDTHS = (4, 8, 16, 32, 64)
 
 
 def mode_cause(wanted: str, other: str) -> Cause:
+    """The cause "rounds by another mode": `other`, where the document asks for `wanted`."""
     alike = is_nearest(wanted) == is_nearest(other)
-    kind = "wrong tie rule" if alike and is_nearest(wanted) else "wrong rounding"
-    return Cause(f"{kind}: {short_mode(other)}", "mode", rank=0 if alike else 1, mode=other)
+    fault = "wrong tie rule" if alike and is_nearest(wanted) else "wrong rounding"
+    return Cause(f"{fault}: {short_mode(other)}", "mode", rank=0 if alike else 1, mode=other)
 
 
-Predictions = Iterator[tuple[Cause, Callable[[], Array | None]]]  # None: the mistake can't be made in this case
+Predictions = Iterator[tuple[Cause, Callable[[], Array | None]]]  # None: the mistake does not apply to this case
 
 
 def predictions(case: Case, truths: Truths, errors: ExplanationErrors, about: str) -> Iterator[tuple[Cause, Array]]:
-    """Each hypothesis with its prediction (int64 codes, flat); the simplest explanations first.
+    """Each hypothesis with its prediction (int64 codes, one-dimensional), the simplest explanations first.
 
-    One that raises is noted and left out; where a table itself raises, so is what it would have had after that.
+    A hypothesis that raises is noted and left out. If making a table raises, the rest of the table is left out.
     """
-    for source in sources(case, truths):
+    for source in hypothesis_tables(case, truths):
         for cause, predict in errors.each(STAGE, about, source):
             predicted = errors.attempt(f"{STAGE}: {cause.text}", about, predict, None)
             if predicted is not None:
                 yield cause, predicted
 
 
-def sources(case: Case, truths: Truths) -> Iterator[Predictions]:
-    """The tables of hypotheses that are about a case."""
+def hypothesis_tables(case: Case, truths: Truths) -> Iterator[Predictions]:
+    """The tables of hypotheses that apply to a case."""
     yield mode_predictions(case, truths)
     (problem, *_) = truths.problems
     first = 2
     if isinstance(problem, Quantization):
         yield quantize_predictions(case, problem)
-        yield path_causes(case, truths)
+        yield vector_loop_predictions(case, truths)
         yield parameter_predictions(case, problem)
         first = len(HYPOTHESES) + 4
     mistakes = TESTED[case.node.operator].mistakes
     if mistakes:
-        yield mistaken(mistakes, case, truths, first)
+        yield mistake_predictions(mistakes, case, truths, first)
 
 
 def mode_predictions(case: Case, truths: Truths) -> Predictions:
-    """What each rounding mode gives that the document does not allow."""
+    """What each rounding mode gives that the document does not allow: exactly, and step by step."""
     wanted = truths.allowed[0]
     for mode, truth in truths.compared.items():
         if mode not in truths.allowed:
@@ -87,21 +88,23 @@ def quantize_predictions(case: Case, problem: Quantization) -> Predictions:
 
 def parameter_predictions(case: Case, problem: Quantization) -> Predictions:
     for text, other in wrong_parameters(case, problem):
-        yield Cause(text, "projection", len(HYPOTHESES) + 2), partial(quotients, other)
+        yield Cause(text, "projection", len(HYPOTHESES) + 2), partial(codes_of_quotients, other)
 
 
-def quotients(own: QuantizationOperands) -> Array:
+def codes_of_quotients(own: QuantizationOperands) -> Array:
     return own.finish(own.quotient())
 
 
-def mistaken(mistakes: Sequence[tuple[Cause, Mistake]], case: Case, truths: Truths, first: int) -> Predictions:
-    """What small backends that make usual mistakes give, ranked from `first`."""
+def mistake_predictions(
+    mistakes: Sequence[tuple[Cause, Mistake]], case: Case, truths: Truths, first: int
+) -> Predictions:
+    """What small backends give that each make a common mistake; the causes are ranked from `first`."""
     for rank, (cause, run) in enumerate(mistakes, start=first):
-        yield replace(cause, rank=rank), partial(given_by, run, case, truths)
+        yield replace(cause, rank=rank), partial(codes_of_mistake, run, case, truths)
 
 
-def given_by(run: Mistake, case: Case, truths: Truths) -> Array | None:
-    """What a small backend gives; None where it can't run the case."""
+def codes_of_mistake(run: Mistake, case: Case, truths: Truths) -> Array | None:
+    """The codes that a small backend gives; None if it cannot run the case."""
     try:
         outputs = run(case.node, *(array.copy() for array in case.inputs))
     except (ArithmeticError, ValueError, TypeError, IndexError, NotImplementedError):
@@ -111,8 +114,8 @@ def given_by(run: Mistake, case: Case, truths: Truths) -> Array | None:
     return codes_of_outputs(truths.problems, outputs, truths.judged_by)
 
 
-def path_causes(case: Case, truths: Truths) -> Predictions:
-    """Vector loops whose body or tail rounds by another mode than the rest."""
+def vector_loop_predictions(case: Case, truths: Truths) -> Predictions:
+    """Vector loops of which the body or the tail rounds by a mode of its own."""
     wanted, index, by_mode = case.node.round_mode, np.arange(case.size), truths.by_mode
     for width in VECTOR_WIDTHS:
         tail = index >= case.size - case.size % width
@@ -126,7 +129,10 @@ def path_causes(case: Case, truths: Truths) -> Predictions:
 
 @dataclass(frozen=True)
 class Explanation:
-    """Causes that predict one deviating element: those that contradict nothing in its case, and all of them."""
+    """The causes that predict one deviating element.
+
+    `matching`: all of them. `consistent`: those that also predict every conforming element of the case.
+    """
 
     consistent: frozenset[Cause] = frozenset()
     matching: frozenset[Cause] = frozenset()
@@ -135,7 +141,7 @@ class Explanation:
 def explanations(
     case: Case, truths: Truths, judgement: Judgement, errors: ExplanationErrors, about: str
 ) -> tuple[list[Explanation], Counter[Cause]]:
-    """One for each deviating element, in order; and for each cause how many conforming elements contradict it."""
+    """One Explanation for each deviating element, in order; and by cause how many conforming elements contradict it."""
     wrong = judgement.grades == DEVIATES
     right = ~wrong & (judgement.grades != UNSPECIFIED)
     found: list[dict[Cause, bool]] = [{} for _ in range(judgement.count(DEVIATES))]
@@ -153,32 +159,34 @@ def explanations(
     return each, Counter(against)
 
 
-def settle(groups: Sequence[Sequence[Explanation]]) -> list[list[Cause]]:
-    """One cause for each element: greedily, group by group, the one that explains the most of what is left.
+def greedy_cover(groups: Sequence[Sequence[Explanation]]) -> list[list[Cause]]:
+    """One cause for each element. In each group, the cause that explains the most is named first, then the next.
 
-    A cause that contradicts other elements of a case is named there only if elsewhere it contradicts nothing: a
-    backend may well have two faults. One that depends on positions is named only for want of others. Between causes
-    that explain as much of a group the earlier one in the table is named, then the one that explains more elsewhere.
+    A backend may have two faults. So a cause that contradicts elements of a case is still named there if it is named
+    elsewhere without a contradiction. A cause that depends on positions is named only where no other fits.
+
+    Between causes that explain as much of a group, the earlier one in the table is named, then the one that explains
+    more in all groups.
     """
     plain = [[frozenset(c for c in e.consistent if not c.by_position) for e in group] for group in groups]
     prior = Counter(cause for group in plain for causes in group for cause in causes)
-    accepted = frozenset(cause for group in plain for cause in cover(group, prior).values())
+    accepted = frozenset(cause for group in plain for cause in cover_sets(group, prior).values())
     settled = []
     for group, consistent in zip(groups, plain, strict=True):
         tiers = [c or e.matching & accepted or e.consistent for c, e in zip(consistent, group, strict=True)]
-        chosen = cover(tiers, prior)
+        chosen = cover_sets(tiers, prior)
         settled.append([chosen[causes] for causes in tiers])
     seen = Counter(cause for group in settled for cause in group)
     rare = {cause for cause, count in seen.items() if cause.by_position and count < FEWEST_BY_POSITION}
     return [[Cause(UNEXPLAINED, "mode") if cause in rare else cause for cause in group] for group in settled]
 
 
-def without(explanation: Explanation, refuted: frozenset[Cause]) -> Explanation:
+def without_causes(explanation: Explanation, refuted: frozenset[Cause]) -> Explanation:
     return Explanation(explanation.consistent - refuted, explanation.matching - refuted)
 
 
-def cover(sets: list[frozenset[Cause]], prior: Counter[Cause]) -> dict[frozenset[Cause], Cause]:
-    """A cause for each distinct set, by greedy cover weighted with how often they occur, then by rank and `prior`."""
+def cover_sets(sets: list[frozenset[Cause]], prior: Counter[Cause]) -> dict[frozenset[Cause], Cause]:
+    """A cause for each distinct set, by greedy set cover: the most frequent cause first, then by rank and `prior`."""
     left: dict[frozenset[Cause], int] = {}
     for causes in sets:
         left[causes] = left.get(causes, 0) + 1

@@ -1,4 +1,4 @@
-"""From candidate causes to one cause for each deviating element, weighed over all that a backend did."""
+"""Settles one of the candidate causes for each deviating element, in view of all results of a backend."""
 
 from __future__ import annotations
 
@@ -26,7 +26,11 @@ Group = tuple[Kind, str]  # a kind of node, and the granularity
 
 @dataclass(frozen=True)
 class Evidence:
-    """A backend's rows, the candidates of each deviating element, and what speaks against each cause."""
+    """A backend's rows, the candidate causes of each deviating element, and the evidence against each cause.
+
+    `candidates` has one Explanation for each of `discrepancies`. `against` counts, by kind of node, the conforming
+    elements that a cause contradicts; `against_modes` those that a rounding mode contradicts, in all cases.
+    """
 
     results: Sequence[ResultRow]
     discrepancies: Sequence[DiscrepancyRow]
@@ -37,41 +41,41 @@ class Evidence:
 
 
 Rows = Mapping[Kind, Sequence[DiscrepancyRow]]
-# Gives the rows of each kind of node, for the causes that were settled, others or the same.
-Rename = Callable[[Rows, Sequence[Sequence[Cause]]], Sequence[Sequence[Cause]]]
+# Takes the rows of each kind of node with their settled causes, and returns the causes, some of them replaced.
+Refine = Callable[[Rows, Sequence[Sequence[Cause]]], Sequence[Sequence[Cause]]]
 NO_CAUSE = Cause(UNEXPLAINED, "mode")
 
 
-def with_causes(
+def settle_causes(
     evidence: Evidence,
     by_path: Mapping[Element, str] = MappingProxyType({}),
-    rename: Rename = lambda rows, named: named,
+    refine: Refine = lambda rows, named: named,
     errors: ExplanationErrors | None = None,
 ) -> list[DiscrepancyRow]:
-    """The discrepancy rows with cause and clause, settled kind of node by kind of node.
+    """The discrepancy rows with their causes and clauses, settled for each kind of node.
 
-    `by_path` are the causes of elements whose operands have another answer elsewhere, by case id, output and index.
-    What raises leaves its rows unexplained, or with the cause that they had before, and is noted in `errors`.
+    `by_path` has the causes of elements whose operands have another answer elsewhere. `refine` may replace causes.
+    A step that raises is noted in `errors`; its rows stay unexplained, or keep the cause that they had before.
     """
     errors = errors or ExplanationErrors()
     places: dict[Kind, list[int]] = defaultdict(list)
     for i, row in enumerate(evidence.discrepancies):
         places[kind_of_row(row)].append(i)
-    chosen = settled_causes(evidence, places, errors)
+    chosen = causes_by_kind(evidence, places, errors)
     rows = {kind: [evidence.discrepancies[i] for i in group] for kind, group in places.items()}
-    renamed = errors.attempt("the audit's engine", evidence.about, lambda: rename(rows, chosen), chosen)
+    refined = errors.attempt("the audit's engine", evidence.about, lambda: refine(rows, chosen), chosen)
     settled: dict[int, Cause] = {}
-    for group, found in zip(places.values(), renamed, strict=True):
+    for group, found in zip(places.values(), refined, strict=True):
         settled |= dict(zip(group, found, strict=True))
-    named = [named_as(row, settled[i], errors) for i, row in enumerate(evidence.discrepancies)]
+    named = [with_settled_cause(row, settled[i], errors) for i, row in enumerate(evidence.discrepancies)]
     return errors.attempt("causes by path", evidence.about, lambda: with_path_causes(named, by_path), named)
 
 
-def settled_causes(
+def causes_by_kind(
     evidence: Evidence, places: Mapping[Kind, Sequence[int]], errors: ExplanationErrors
 ) -> list[list[Cause]]:
-    """The causes of each kind's rows, weighed over all kinds; each kind for itself if that raises."""
-    together = errors.attempt("weighing causes", evidence.about, lambda: weighed(evidence, places), [])
+    """The causes of each kind's rows, weighed over all kinds together; if that raises, each kind by itself."""
+    together = errors.attempt("weighing causes", evidence.about, lambda: weighed_causes(evidence, places), [])
     if len(together) == len(places):
         return together
     found = []
@@ -83,26 +87,26 @@ def settled_causes(
         )
         none, own = [[NO_CAUSE] * len(group)], {kind: range(len(group))}
         about = f"{evidence.about}, {' '.join(kind)}"
-        found += errors.attempt("weighing causes", about, partial(weighed, part, own), none)
+        found += errors.attempt("weighing causes", about, partial(weighed_causes, part, own), none)
     return found
 
 
-def weighed(evidence: Evidence, places: Mapping[Kind, Sequence[int]]) -> list[list[Cause]]:
-    candidates = plausible(evidence)
-    return explanations.settle([[candidates[i] for i in group] for group in places.values()])
+def weighed_causes(evidence: Evidence, places: Mapping[Kind, Sequence[int]]) -> list[list[Cause]]:
+    candidates = plausible_candidates(evidence)
+    return explanations.greedy_cover([[candidates[i] for i in group] for group in places.values()])
 
 
-def named_as(row: DiscrepancyRow, cause: Cause, errors: ExplanationErrors) -> DiscrepancyRow:
-    """The row with the columns of a cause."""
+def with_settled_cause(row: DiscrepancyRow, cause: Cause, errors: ExplanationErrors) -> DiscrepancyRow:
+    """The row with a cause and its clause; the row as it was if that raises."""
     try:
-        return {**row, "cause": text_of(row, cause), "clause": clause_of(row, cause)}
+        return {**row, "cause": text_of_cause(row, cause), "clause": clause_of(row, cause)}
     except Exception as error:
         errors.note("clauses of causes", row["operator"], error)
         return row
 
 
 def with_path_causes(rows: Sequence[DiscrepancyRow], by_path: Mapping[Element, str]) -> list[DiscrepancyRow]:
-    """Those causes instead, each with the clause that was found for most of its elements."""
+    """The rows with the causes of `by_path`, each with the clause that most of its elements had."""
     if not by_path:
         return list(rows)
     texts = [by_path.get((row["case"], row["output"], row["index"]), "") for row in rows]
@@ -119,14 +123,15 @@ def with_cause(row: DiscrepancyRow, cause: str, clause: str) -> DiscrepancyRow:
     return {**row, "cause": cause, "clause": clause}
 
 
-def plausible(evidence: Evidence) -> list[explanations.Explanation]:
-    """The candidates without the causes that too much speaks against, within one kind of node.
+def plausible_candidates(evidence: Evidence) -> list[explanations.Explanation]:
+    """The candidates without the causes that are refuted for their kind of node.
 
-    Against a cause speak conforming elements that it predicts otherwise: for "rounds by another mode" those of every
-    case, for the others those of the cases that deviate somewhere. A true cause has none, whatever else is wrong; a
-    tenth of what it explains is left for kernels that take different paths, and another mode may hold for all nodes of
-    one granularity. A wrong real result that a cause gives bit by bit is no chance hit, so there nothing is refuted: a
-    kernel may well have several paths.
+    What counts against a cause are the conforming elements that it contradicts: in every case for "rounds by another
+    mode", in the cases that deviate somewhere for other causes. A true cause contradicts none of them.
+
+    Up to a tenth of what a cause explains is tolerated, since kernels may take different paths; and another mode may
+    hold for the nodes of one granularity only. For real results nothing is refuted: a cause that gives a wrong result
+    bit by bit does not do so by chance.
     """
     explains: dict[Kind, Counter[Cause]] = defaultdict(Counter)
     for row, candidate in zip(evidence.discrepancies, evidence.candidates, strict=True):
@@ -145,20 +150,20 @@ def plausible(evidence: Evidence) -> list[explanations.Explanation]:
     groups = [(kind_of_row(row), granularity_of(facts[row["case"]])) for row in evidence.discrepancies]
     kept, idle = modes_of_groups(evidence, groups), idle_positions(evidence, groups)
     pairs = zip(groups, evidence.candidates, strict=True)
-    return [explanations.without(c, refuted[group[0]] - kept[group] | idle[group]) for group, c in pairs]
+    return [explanations.without_causes(c, refuted[group[0]] - kept[group] | idle[group]) for group, c in pairs]
 
 
 def granularity_of(row: ResultRow) -> str:
-    """The clauses on granularity that a case shows; empty where its operator has none."""
+    """The ids of the clauses on granularity that a case exercises; empty if its operator has none."""
     shown = row["clauses"].split()
     clauses = get_operator(row["operator"]).clauses
     return " ".join(clause.id for clause in clauses if clause.situation in GRANULARITIES and clause.id in shown)
 
 
 def modes_of_groups(evidence: Evidence, groups: Sequence[Group]) -> Mapping[Group, frozenset[Cause]]:
-    """The causes "rounds by another mode" that hold for the nodes of one granularity, whatever the others give."""
+    """The causes "rounds by another mode" that hold for all nodes of one granularity, whatever other nodes give."""
     explains: dict[Group, Counter[Cause]] = defaultdict(Counter)
-    missed: dict[str, Counter[str]] = defaultdict(Counter)  # by case: deviating elements that a mode does not give
+    missed: dict[str, Counter[str]] = defaultdict(Counter)  # by case: deviating elements that a mode does not explain
     modes = {cause.mode for candidate in evidence.candidates for cause in candidate.matching if cause.mode}
     for group, row, candidate in zip(groups, evidence.discrepancies, evidence.candidates, strict=True):
         given = {cause for cause in candidate.matching if cause.mode and not cause.by_position}
@@ -182,13 +187,15 @@ def modes_of_groups(evidence: Evidence, groups: Sequence[Group]) -> Mapping[Grou
 
 
 def idle_positions(evidence: Evidence, groups: Sequence[Group]) -> Mapping[Group, frozenset[Cause]]:
-    """The causes by position that explain nothing which their mode, used everywhere, does not explain as well.
+    """The causes by position that explain little more than their mode does when it is used at every position.
 
-    They gain the elements of cases that their mode alone contradicts, and lose those of cases where it alone holds.
+    Such a cause gains the elements of cases in which it holds but its mode alone does not. It loses those of cases in
+    which its mode alone holds but it does not.
     """
     sizes = {row["case"]: int(row["elements"]) for row in evidence.results}
     found: dict[Group, set[Cause]] = defaultdict(set)
-    alike: Counter[tuple[Group, int, frozenset[Cause]]] = Counter()  # elements, by size and what holds in their case
+    # Counts elements by their group, the size of their case, and the causes that hold in all of it.
+    alike: Counter[tuple[Group, int, frozenset[Cause]]] = Counter()
     for group, row, candidate in zip(groups, evidence.discrepancies, evidence.candidates, strict=True):
         found[group] |= {cause for cause in candidate.matching if cause.by_position}
         alike[group, sizes[row["case"]], candidate.consistent] += 1
@@ -209,8 +216,8 @@ def idle_positions(evidence: Evidence, groups: Sequence[Group]) -> Mapping[Group
     return defaultdict(frozenset[Cause], idle)
 
 
-def text_of(row: DiscrepancyRow, cause: Cause) -> str:
-    """The cause's text; for a real result that is nearly right and that nothing explains, that it is nearly right."""
+def text_of_cause(row: DiscrepancyRow, cause: Cause) -> str:
+    """The cause's text; an unexplained real result within NEARLY ulp is described as nearly right."""
     nearly = row["result_type"] not in INTEGER_TYPES and abs(row["distance"]) <= NEARLY
     if cause.text == UNEXPLAINED and nearly:
         return f"within {NEARLY} ulp: steps in another order or precision"
@@ -218,7 +225,7 @@ def text_of(row: DiscrepancyRow, cause: Cause) -> str:
 
 
 def clause_of(row: DiscrepancyRow, cause: Cause) -> str:
-    """The clause that a cause breaks; the formula's first where it is not known."""
+    """The clause that a cause breaks; the operator's first clause if that is not known."""
     spec = get_operator(row["operator"])
     broken = spec.mode_clause(row["round_mode"]) if cause.role == "mode" else spec.roles.get(cause.role, "")
     return broken or spec.clauses[0].id

@@ -1,1 +1,1 @@
-"""Answers that depend on the path: the same operands, another layout, another answer."""
+"""Path dependence: the same operands give another answer in another layout."""

@@ -1,7 +1,7 @@
-"""Answers that depend on the path: the same operands, bit by bit, in the same node, but another result.
+"""Path dependence: the same node and the same operands, bit by bit, but another result.
 
-Only the cases of cases/path_probes.py are compared: they give every slice the same parameters, so that no other fault
-looks like this one. Nothing is tolerated but another NaN for a NaN.
+Only the cases of cases/path_probes.py are compared. They give every slice the same parameters, so that no other fault
+looks like path dependence. The only tolerance: any NaN equals any other NaN.
 """
 
 from __future__ import annotations
@@ -19,8 +19,15 @@ from tiebreak.conformance.causes.settling import Element
 from tiebreak.conformance.judging.judge import judge
 from tiebreak.conformance.judging.rows import bits_and_decimal, element_operands
 from tiebreak.conformance.judging.truths import TruthCache
-from tiebreak.conformance.paths.features import tellings
-from tiebreak.conformance.paths.members import Members, Part, by_node, differing, granularity, node_key
+from tiebreak.conformance.paths.features import distinguishing_features
+from tiebreak.conformance.paths.same_operands import (
+    Part,
+    SameOperands,
+    by_node,
+    granularity,
+    node_key,
+    with_several_answers,
+)
 from tiebreak.golden.elements import ELEMENT_TYPES, FloatType
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.operators import get_operator
@@ -44,31 +51,38 @@ def path_rows(
     always_constant: frozenset[str] = frozenset(),
     errors: ExplanationErrors | None = None,
 ) -> list[PathRow]:
-    """A row for each operands with more than one answer. `outputs`: case id to the flat codes of all its outputs.
+    """A row for each set of operands to which there is more than one answer.
 
-    `always_constant` are the operators whose parameters the backend builds in where the node has no constants.
+    `outputs` maps a case's id to the codes of all its outputs, one after the other (one-dimensional). `always_constant`
+    are the operators whose parameters the backend makes constants even if the node has none.
     """
     errors = errors or ExplanationErrors()
     probes = [case for case in cases if case.id.startswith(PREFIX) and case.id in outputs]
     nodes = by_node(probes, always_constant)
-    found = [members for parts in nodes.values() for members in errors.each(STAGE, backend, differing(parts, outputs))]
-    told = agreed([errors.attempt(STAGE, backend, partial(tellings, members), {}) for members in found])
-    pairs = zip(found, told, strict=True)
-    rows = [errors.attempt(STAGE, backend, partial(row_of, members, texts, outputs), None) for members, texts in pairs]
+    groups = [
+        elements
+        for parts in nodes.values()
+        for elements in errors.each(STAGE, backend, with_several_answers(parts, outputs))
+    ]
+    features = [errors.attempt(STAGE, backend, partial(distinguishing_features, elements), {}) for elements in groups]
+    pairs = zip(groups, most_common_texts(features), strict=True)
+    rows = [
+        errors.attempt(STAGE, backend, partial(path_row, elements, texts, outputs), None) for elements, texts in pairs
+    ]
     return [{**row, "backend": backend} for row in rows if row is not None]
 
 
-def agreed(tellings: Sequence[Mapping[tuple[str, ...], list[str]]]) -> list[list[str]]:
-    """For each operands the texts of what tells the most of a backend's answers apart; none where nothing does."""
-    counts = Counter(what for texts in tellings for what in texts)
-    return [texts[max(texts, key=counts.__getitem__)] if texts else [] for texts in tellings]
+def most_common_texts(features: Sequence[Mapping[tuple[str, ...], list[str]]]) -> list[list[str]]:
+    """For each set of operands the texts of the feature that separates answers most often; empty if none does."""
+    counts = Counter(feature for texts in features for feature in texts)
+    return [texts[max(texts, key=counts.__getitem__)] if texts else [] for texts in features]
 
 
 def causes_by_path(
     rows: Sequence[PathRow], cases: Sequence[Case], discrepancies: Sequence[DiscrepancyRow]
 ) -> dict[Element, str]:
-    """The cause of every discrepancy whose operands and answer one of the backend's rows has, in whatever case."""
-    told = {
+    """The cause of each discrepancy whose node, operands and answer are in one of the backend's rows, in any case."""
+    by_answer = {
         (row["node"], operand_bits(row["operands"]), answer["bits"]): row for row in rows for answer in row["answers"]
     }
     nodes = {case.id: case.node for case in cases}
@@ -80,14 +94,14 @@ def causes_by_path(
         node = nodes[element[0]]
         if (node.key, element[1]) not in keys:
             keys[node.key, element[1]] = node_key(node, element[1])
-        row = told.get((keys[node.key, element[1]], operands, got_bits(discrepancy)))
+        row = by_answer.get((keys[node.key, element[1]], operands, got_bits(discrepancy)))
         if row is not None:
             found[element] = cause_text(row)
     return found
 
 
 def cause_text(row: PathRow) -> str:
-    """Both answers, each with where it is given."""
+    """The answers, each with the place where it is given."""
     answers = row["answers"][:MOST_ANSWERS]
     told = "; ".join(f"{answer['value']} {answer['paths'][0]}" for answer in answers)
     more = len(row["answers"]) - len(answers)
@@ -99,17 +113,17 @@ def operand_bits(operands: Sequence[Sequence[str]]) -> tuple[str, ...]:
 
 
 def got_bits(discrepancy: DiscrepancyRow) -> str:
-    kind = ELEMENT_TYPES[discrepancy["result_type"]]
-    code = int(discrepancy["got_bits"] if isinstance(kind, FloatType) else discrepancy["got"])
-    return bits_and_decimal(code, kind)[0]
+    element = ELEMENT_TYPES[discrepancy["result_type"]]
+    code = int(discrepancy["got_bits"] if isinstance(element, FloatType) else discrepancy["got"])
+    return bits_and_decimal(code, element)[0]
 
 
-def row_of(members: Members, texts: Sequence[str], outputs: Mapping[str, Array]) -> PathRow:
-    """`texts` say for each answer where it is given; empty if that takes more than a few words."""
-    part = members.parts[members.part[0]]
+def path_row(elements: SameOperands, texts: Sequence[str], outputs: Mapping[str, Array]) -> PathRow:
+    """The row of one set of operands. `texts` say where each answer is given; empty if no feature separates them."""
+    part = elements.parts[elements.part[0]]
     node = part.case.node
-    operands = element_operands(part.problem, node, int(members.index[0]))
-    answers = [answer_of(members, number, outputs) for number in range(len(members.codes))]
+    operands = element_operands(part.problem, node, int(elements.index[0]))
+    answers = [path_answer(elements, number, outputs) for number in range(len(elements.codes))]
     for answer, text in zip(answers, texts, strict=False):
         answer["paths"].insert(0, text)
     return {
@@ -118,60 +132,60 @@ def row_of(members: Members, texts: Sequence[str], outputs: Mapping[str, Array])
         "output_type": node.output_type,
         "node": node_key(node, part.problem.output),
         "output": part.problem.output,
-        "operands": [[name, *bits_and_decimal(code, kind)] for name, code, kind in operands],
+        "operands": [[name, *bits_and_decimal(code, element)] for name, code, element in operands],
         "answers": answers,
         "deviates": any(answer["deviates"] for answer in answers),
     }
 
 
-def answer_of(members: Members, number: int, outputs: Mapping[str, Array]) -> PathAnswer:
-    """One answer with an example, in the smallest case that has one."""
-    own = np.flatnonzero(members.answer == number)
-    example = own[np.argmin(members.by_part(lambda part: part.case.size)[own])]
-    part, index = members.parts[int(members.part[example])], int(members.index[example])
+def path_answer(elements: SameOperands, number: int, outputs: Mapping[str, Array]) -> PathAnswer:
+    """One answer with an example from the smallest case that has it."""
+    own = np.flatnonzero(elements.answer == number)
+    example = own[np.argmin(elements.by_part(lambda part: part.case.size)[own])]
+    part, index = elements.parts[int(elements.part[example])], int(elements.index[example])
     truths = TruthCache().of(part.case)
     grades = judge(outputs[part.case.id], truths.judged_by, truths).grades
-    bits, value = bits_and_decimal(members.codes[number], part.problem.result)
+    bits, value = bits_and_decimal(elements.codes[number], part.problem.result)
     return {
         "bits": bits,
         "value": value,
         "elements": len(own),
-        "paths": [place(members, number)],
+        "paths": [place_text(elements, number)],
         "case": part.case.id,
         "index": index,
         "deviates": bool(grades[part.start + index] == DEVIATES),
     }
 
 
-def place(members: Members, number: int) -> str:
-    """Where the answer stands in one array; in one that has another answer too, if there is such an array."""
-    layouts = [layout_text(part) for part in members.parts]
+def place_text(elements: SameOperands, number: int) -> str:
+    """Where an answer stands in one array: preferably one that has another answer too, and in the fewest runs."""
+    layouts = [layout_text(part) for part in elements.parts]
     names = list(dict.fromkeys(layouts))
-    label = members.by_part(lambda part: names.index(layout_text(part)))
+    label = elements.by_part(lambda part: names.index(layout_text(part)))
     best: tuple[bool, int, int] | None = None
     told = ""
-    for which in np.unique(label[members.answer == number]):
+    for which in np.unique(label[elements.answer == number]):
         here = label == which
-        runs = runs_of(members.index[here & (members.answer == number)])
-        part = members.parts[int(members.part[np.flatnonzero(here)[0]])]
-        rank = (bool((members.answer[here] == number).all()), len(runs), part.size)
+        runs = runs_of(elements.index[here & (elements.answer == number)])
+        part = elements.parts[int(elements.part[np.flatnonzero(here)[0]])]
+        rank = (bool((elements.answer[here] == number).all()), len(runs), part.size)
         if best is None or rank < best:
             best, told = rank, f"{positions_text(runs, part)} {names[which]}"
     return told
 
 
 def layout_text(part: Part) -> str:
-    """What an array is, for people; the same for arrays that differ in their values only."""
+    """The shape and the layout of an array in words; the same for arrays that differ in their values only."""
     shape, constants = part.case.inputs[0].shape, part.constants
     text = str(shape[0]) if len(shape) == 1 else str(list(shape)) if shape else "a scalar"
-    text += {"per tensor": "", "per axis": f", per axis {axis_of(part)}"}.get(granularity(part), ", in blocks")
+    text += {"per tensor": "", "per axis": f", per axis {parameter_axis(part)}"}.get(granularity(part), ", in blocks")
     if part.unasked and set(constants) == set(part.parameters):
-        return text  # as in every plain node
+        return text  # every plain node of this backend has constants
     return text + (f", {' and '.join(constants)} constant" if constants else "")
 
 
-def axis_of(part: Part) -> int:
-    """The axis on which the parameters may vary."""
+def parameter_axis(part: Part) -> int:
+    """The axis along which the parameters may vary."""
     node, shape, parameter = part.case.node, part.case.inputs[0].shape, part.case.inputs[1]
     spec = get_operator(node.operator)
     if spec.has_attribute("axis"):
@@ -182,14 +196,14 @@ def axis_of(part: Part) -> int:
 
 
 def runs_of(index: Array) -> list[tuple[int, int]]:
-    """Runs of consecutive positions, first and last of each."""
+    """The first and the last of each run of consecutive positions."""
     positions = np.unique(index)
     breaks = np.flatnonzero(np.diff(positions) > 1) + 1
     return [(int(run[0]), int(run[-1])) for run in np.split(positions, breaks)]
 
 
 def positions_text(runs: Sequence[tuple[int, int]], part: Part) -> str:
-    """Where in an array; of an output that has another shape than the input, only that it is one's of that input."""
+    """The positions in words; only "for" if the output has another shape than the input that is named."""
     shape = part.case.inputs[0].shape
     if not shape or part.problem.shape != shape:
         return "for" if shape else "in"

@@ -16,7 +16,7 @@ from tiebreak.adapters.outcome import NOT_JUDGED
 from tiebreak.adapters.platform_facts import instruction_sets, machine
 from tiebreak.conformance.cases.relations import relation_rows
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
-from tiebreak.conformance.causes.root_causes import cluster_rows
+from tiebreak.conformance.causes.root_causes import root_cause_rows
 from tiebreak.conformance.causes.settling import Element
 from tiebreak.conformance.judging.rows import bits_and_decimal, element_operands
 from tiebreak.conformance.judging.truths import TruthCache
@@ -89,7 +89,7 @@ def with_explanations(
         "paths": [row for rows in paths for row in rows],
         "relations": [row for records in done for row in relations_of(records)],
         "pairs": list(all_pairs(done, cases, errors)),
-        "clusters": cluster_rows(discrepancies, run.results, versions, errors),
+        "clusters": root_cause_rows(discrepancies, run.results, versions, errors),
         "failures": errors.attempt("failures", "", lambda: failure_rows(run.results, versions), list[FailureRow]()),
     }
     return replace(run, info=info, discrepancies=discrepancies)

@@ -11,9 +11,9 @@ from functools import partial
 from itertools import groupby
 from typing import Any
 
-from tiebreak.conformance.audit.recorded_causes import Engine
+from tiebreak.conformance.audit.recorded_causes import CausesBySemantics
 from tiebreak.conformance.causes.explanations import STAGE, Explanation, explanations
-from tiebreak.conformance.causes.settling import Element, Evidence, with_causes
+from tiebreak.conformance.causes.settling import Element, Evidence, settle_causes
 from tiebreak.conformance.judging.judge import judge
 from tiebreak.conformance.judging.rows import Kind, kind_of_row
 from tiebreak.conformance.judging.truths import TruthCache
@@ -30,9 +30,9 @@ def rows_with_causes(
 ) -> list[DiscrepancyRow]:
     """The backend's discrepancy rows with cause and clause; unchanged where no cause was found."""
     own = {case.id: case for case in cases if case.id in records.outputs}
-    engine = Engine(own, records.outputs, records.errors, records.name)
+    engine = CausesBySemantics(own, records.outputs, records.errors, records.name)
     evidence = evidence_of(records, own, cache)
-    return with_causes(evidence, by_path, engine.rename, records.errors)
+    return settle_causes(evidence, by_path, engine.refine, records.errors)
 
 
 def evidence_of(records: BackendRecords, cases: Mapping[str, Case], cache: TruthCache) -> Evidence:

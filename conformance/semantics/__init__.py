@@ -1,1 +1,1 @@
-"""The tables that an audit searches: every combination of facets of an operator and what it gives."""
+"""The tables that an audit searches: an operator's facets, and what each combination of their values gives."""

@@ -1,7 +1,7 @@
-"""FakeQuantize as black boxes do it: the facets, and what each combination of them gives.
+"""FakeQuantize as black boxes compute it: the facets, and what each combination of them gives.
 
-With low, high, first and last the limits of the input and of the output, and n one less than the levels, the document
-says round((x - low) / (high - low) * n) / n * (last - first) + first; it has no word on ties.
+Let low and high be the input's limits, first and last the output's, and n the number of levels less one. The document
+says round((x - low) / (high - low) * n) / n * (last - first) + first. It does not say how ties are rounded.
 """
 
 from __future__ import annotations
@@ -9,12 +9,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
 
 import numpy as np
 
 from tiebreak.conformance.semantics import fake_quantize_probes
-from tiebreak.conformance.semantics.model import ANYTHING, OTHER, Facet, Probe, Semantics, codes, setting
-from tiebreak.conformance.semantics.places import FLOOR, NEVER_NEGATIVE, WORDS, flushed, fused, place_of, rounded
+from tiebreak.conformance.semantics.model import ANYTHING, OTHER, Facet, Probe, Semantics, codes, sign_and_others
+from tiebreak.conformance.semantics.places import (
+    FLOOR,
+    NEVER_NEGATIVE,
+    WORDS,
+    flush_subnormals,
+    fused_multiply_add,
+    locate,
+    round_place,
+)
 from tiebreak.golden import kernel
 from tiebreak.golden.elements import FLOAT_TYPES, FloatType, numpy_dtype
 from tiebreak.golden.nodes import Node
@@ -100,16 +111,16 @@ SPECIALS = (
 
 @dataclass
 class FakeQuantizeArithmetic:
-    """Of a node with scalar limits, each input limit below the other."""
+    """The arithmetic of a node with scalar limits, where the input's lower limit is below its upper one."""
 
     node: Node
     facets: tuple[Facet, ...] = FACETS
     specials: tuple[Facet, ...] = SPECIALS
     seen: dict[str, list[str]] = field(default_factory=dict)
-    large: dict[tuple[bytes, ...], int] = field(default_factory=dict)  # what they gave, by sign and limits
+    large: dict[tuple[bytes, ...], int] = field(default_factory=dict)  # codes of large inputs, by sign and limits
 
     @property
-    def plain(self) -> Semantics:
+    def documented(self) -> Semantics:
         return self.node.input_type, "as given", "selected", SPEC, self.node.modes[0], "kept", "as given", SPEC
 
     def completed(self, semantics: Semantics) -> Semantics:
@@ -124,35 +135,35 @@ class FakeQuantizeArithmetic:
         if subnormals == FLUSHED and (precision == "exact" or range_ != "as given"):
             return False
         if subnormals == FLUSHED and least_exponent(FLOAT_TYPES[precision]) > self.tiny:
-            return False  # what such a type holds is 0 or no subnormal number of the input's
+            return False  # no value of this precision is subnormal in the input's type
         if output_limits in STEPS and not (
             (range_, ends, subnormals) == ("as given", "clamped", "kept")
             and position in ("factor and shift", "fused")
             and result in ("step", "fused")
         ):
-            return False  # compilers that do so compute all factors beforehand
+            return False  # compilers that rebuild the limits compute all factors in advance
         if precision == "exact":
             return (range_, ends, position, result) == ("as given", "selected", SPEC, SPEC) and mode != FLOOR
         return not (precision == "float64" and "fused" in (position, result))
 
     def first_probes(self) -> Iterator[Probe]:
-        return fake_quantize_probes.first(self.node)
+        return fake_quantize_probes.first_probes(self.node)
 
     def further_probe(self, random: np.random.Generator) -> Probe:
-        return fake_quantize_probes.further(self.node, random)
+        return fake_quantize_probes.further_probe(self.node, random)
 
     def special_probes(self) -> Iterator[Probe]:
-        return fake_quantize_probes.special(self.node)
+        return fake_quantize_probes.special_probes(self.node)
 
     def special_of(self, probe: Probe) -> str:
         value = float(probe.x[0])
         if np.isfinite(value):
-            return ""  # to compare infinities with
+            return ""  # a finite input, to compare infinities with
         return "nan" if value != value else "positive_infinity" if value > 0 else "negative_infinity"
 
     def special_code(self, value: str, probe: Probe) -> int:
         if value in (LARGE, LOWEST):
-            sign, *limits = setting(probe)
+            sign, *limits = sign_and_others(probe)
             return self.large.get((b"-" if value == LOWEST else sign, *limits), ANYTHING)
         found = {"output_low": probe.others[2], "output_high": probe.others[3], "nan": np.nan, "zero": 0.0}[value]
         return int(codes(np.asarray(found).astype(self.node.outputs[0].dtype))[0])
@@ -163,24 +174,24 @@ class FakeQuantizeArithmetic:
     def ignore_specials(self) -> None:
         """Nothing here depends on them."""
 
-    def observe(self, seen: Sequence[tuple[Probe, int]]) -> dict[str, list[str]]:
-        self.large = {setting(probe): code for probe, code in seen if not self.special_of(probe)}
+    def learn_specials(self, seen: Sequence[tuple[Probe, int]]) -> dict[str, list[str]]:
+        self.large = {sign_and_others(probe): code for probe, code in seen if not self.special_of(probe)}
         for facet in self.specials:
             own = [(probe, code) for probe, code in seen if self.special_of(probe) == facet.name]
             fits = [v for v in facet.values if all(code == self.special_code(v, probe) for probe, code in own)]
-            own_values = [v for v in fits if v not in (LARGE, LOWEST)]  # which say more
+            own_values = [v for v in fits if v not in (LARGE, LOWEST)]  # these say more
             self.seen[facet.name] = own_values or fits
         return self.seen
 
     def region(self, wrong: Sequence[tuple[Probe, int, int]]) -> str:
-        """Only what all have in common: a range whose steps are subnormal, or x beyond the limits."""
+        """The facet for what all have in common: subnormal steps of a range, or x beyond the limits."""
         if all(self.step(probe) < 2.0**self.tiny for probe, _, _ in wrong):
             return "subnormals"
         beyond = all(not float(p.others[0]) < float(p.x[0]) <= float(p.others[1]) for p, _, _ in wrong)
         return "ends" if beyond else OTHER
 
     def step(self, probe: Probe) -> float:
-        """The smaller of the input's and of the output's."""
+        """The distance between levels, of the input or of the output: the smaller one."""
         low, high, first, last = (float(limit) for limit in probe.others)
         return min(abs(high - low), abs(last - first)) / self.n
 
@@ -188,49 +199,62 @@ class FakeQuantizeArithmetic:
         return (given for given, _ in self.staged(probe, semantics))
 
     def staged(self, probe: Probe, semantics: Sequence[Semantics]) -> Iterator[tuple[Array, Array]]:
-        """The level rises with x between the limits, and beyond either nothing changes."""
-        at: tuple[str, ...] = ()
-        levels_for: tuple[str, ...] = ()
-        x = low = high = first = last = n = level = np.zeros(0)  # each is set before its first use
-        place = place_of(x)
-        for one in semantics:
-            precision, range_, ends, position, mode, subnormals, output_limits, result = one
-            flushes = subnormals == FLUSHED
+        """The stage is the level: between the limits it rises with x, and beyond them nothing changes.
+
+        Neighbours in `semantics` that agree on all that comes before rounding share the argument of round; those that
+        agree on the mode as well share the levels.
+        """
+        for (precision, range_, _, position, subnormals), alike in groupby(semantics, key=itemgetter(0, 1, 2, 3, 5)):
             if precision == "exact":
-                yield self.exactly(probe, mode)
+                yield from (self.exactly(probe, one[4]) for one in alike)
                 continue
+            dtype = numpy_dtype(precision)
             with np.errstate(all="ignore"):
-                if (*one[:4], subnormals) != at:
-                    at = (*one[:4], subnormals)
-                    kind = numpy_dtype(precision)
-                    operands = [flushed(a, self.tiny) if flushes else a for a in (probe.x, *probe.others)]
-                    x, low, high, first, last = (np.asarray(a).astype(kind) for a in operands)
-                    n = np.asarray(self.n).astype(kind)
-                    if range_ != "as given":
-                        low, high = nudged(low, high, n, range_ == NUDGED, kind)
-                    inside = np.where(x < low, low, np.where(x > high, high, x)).astype(kind)
-                    place = place_of(positions(inside, low, high, n, position, kind).astype(np.float64))
-                if one[:6] != levels_for:
-                    levels_for = one[:6]
-                    level = rounded(place, mode, precision).astype(kind)
-                lowest, highest = first, last
-                if output_limits in STEPS:
-                    lowest, highest = rebuilt(first, last, STEPS[output_limits], kind)
-                found = results(level, lowest, highest, n, result, kind)
-                if ends == "selected":
-                    found = np.where(x <= low, first, np.where(x > high, last, found)).astype(kind)
-                stored = found.astype(self.node.outputs[0].dtype)
-                given = codes(flushed(stored, self.tiny) if flushes else stored)
-                inner = np.clip(level.astype(np.float64), *LEVELS)  # an infinite one is a level still
-                stage = np.where(x <= low, -np.inf, np.where(x > high, np.inf, inner))
-            yield given, stage
+                x, *limits = self.operands(probe, range_, subnormals, dtype)
+                low, high, *_ = limits
+                inside = np.where(x < low, low, np.where(x > high, high, x)).astype(dtype)
+                n = np.asarray(self.n).astype(dtype)
+                place = locate(positions(inside, low, high, n, position, dtype).astype(np.float64))
+            for mode, of_one_mode in groupby(alike, key=itemgetter(4)):
+                with np.errstate(all="ignore"):
+                    level = round_place(place, mode, precision).astype(dtype)
+                for one in of_one_mode:
+                    with np.errstate(all="ignore"):
+                        codes_and_stage = self.finished(x, limits, level, one, dtype)
+                    yield codes_and_stage
+
+    def operands(self, probe: Probe, range_: str, subnormals: str, dtype: np.dtype[Any]) -> list[Array]:
+        """x and the four limits in the working precision, flushed and nudged as the facets say."""
+        given = (probe.x, *probe.others)
+        flushed = [flush_subnormals(a, self.tiny) if subnormals == FLUSHED else a for a in given]
+        x, low, high, first, last = (np.asarray(a).astype(dtype) for a in flushed)
+        if range_ != "as given":
+            low, high = nudged_limits(low, high, np.asarray(self.n).astype(dtype), range_ == NUDGED, dtype)
+        return [x, low, high, first, last]
+
+    def finished(
+        self, x: Array, limits: Sequence[Array], level: Array, semantics: Semantics, dtype: np.dtype[Any]
+    ) -> tuple[Array, Array]:
+        """The code and the stage of each level."""
+        _, _, ends, _, _, subnormals, output_limits, result = semantics
+        low, high, first, last = limits
+        lowest, highest = first, last
+        if output_limits in STEPS:
+            lowest, highest = rebuilt_limits(first, last, STEPS[output_limits], dtype)
+        found = output_values(level, lowest, highest, np.asarray(self.n).astype(dtype), result, dtype)
+        if ends == "selected":
+            found = np.where(x <= low, first, np.where(x > high, last, found)).astype(dtype)
+        stored = found.astype(self.node.outputs[0].dtype)
+        given = codes(flush_subnormals(stored, self.tiny) if subnormals == FLUSHED else stored)
+        inner = np.clip(level.astype(np.float64), *LEVELS)  # an infinite level is still between the limits
+        return given, np.where(x <= low, -np.inf, np.where(x > high, np.inf, inner))
 
     @property
     def tiny(self) -> int:
         return self.node.real.emin
 
     def exactly(self, probe: Probe, mode: str) -> tuple[Array, Array]:
-        """As the reference kernel has it; it goes from first to last."""
+        """Codes and stages from the reference kernel; the stage is the result itself, which goes from first to last."""
         (problem,) = problems_of(probe.case(self.node, 0))
         found, _ = kernel.solve(problem, working=False, mode=mode)
         stored = found.astype(np.uint64).astype(f"uint{self.node.real.bits}").view(self.node.outputs[0].dtype)
@@ -238,55 +262,56 @@ class FakeQuantizeArithmetic:
         return codes(stored), stored.astype(np.float64) * np.sign(last - first)
 
 
-def least_exponent(kind: FloatType) -> int:
-    """Of its least positive number."""
-    return kind.emin + 1 - kind.precision
+def least_exponent(real: FloatType) -> int:
+    """The exponent of the smallest positive number of a type."""
+    return real.emin + 1 - real.precision
 
 
-def nudged(low: Array, high: Array, n: Array, up: bool, kind: np.dtype[np.floating]) -> tuple[Array, Array]:
-    """`up`: 0's place is rounded up if it is amid two levels, else to the even one."""
-    step = ((high - low).astype(kind) / n).astype(kind)
+def nudged_limits(low: Array, high: Array, n: Array, up: bool, dtype: np.dtype[np.floating]) -> tuple[Array, Array]:
+    """The limits shifted so that 0 is a level. `up`: 0 midway between two becomes the upper one, not the even."""
+    step = ((high - low).astype(dtype) / n).astype(dtype)
     place = (-low / step).astype(np.float64)
-    zero = np.clip(np.floor(place + 0.5) if up else np.rint(place), 0, float(n)).astype(kind)
-    return (-zero * step).astype(kind), ((n - zero).astype(kind) * step).astype(kind)
+    zero = np.clip(np.floor(place + 0.5) if up else np.rint(place), 0, float(n)).astype(dtype)
+    return (-zero * step).astype(dtype), ((n - zero).astype(dtype) * step).astype(dtype)
 
 
-def rebuilt(first: Array, last: Array, steps: int, kind: np.dtype[np.floating]) -> tuple[Array, Array]:
-    width, whole = (last - first).astype(kind), np.asarray(steps).astype(kind)
-    step = (width / whole).astype(kind)
-    zero = ((-whole * first).astype(kind) / width).astype(kind)
-    return (-zero * step).astype(kind), ((whole - zero).astype(kind) * step).astype(kind)
+def rebuilt_limits(first: Array, last: Array, steps: int, dtype: np.dtype[np.floating]) -> tuple[Array, Array]:
+    """The output's limits, computed again from a zero point and a scale."""
+    width, whole = (last - first).astype(dtype), np.asarray(steps).astype(dtype)
+    step = (width / whole).astype(dtype)
+    zero = ((-whole * first).astype(dtype) / width).astype(dtype)
+    return (-zero * step).astype(dtype), ((whole - zero).astype(dtype) * step).astype(dtype)
 
 
-def positions(x: Array, low: Array, high: Array, n: Array, how: str, kind: np.dtype[np.floating]) -> Array:
-    width = (high - low).astype(kind)
-    offset = (x - low).astype(kind)
+def positions(x: Array, low: Array, high: Array, n: Array, how: str, dtype: np.dtype[np.floating]) -> Array:
+    width = (high - low).astype(dtype)
+    offset = (x - low).astype(dtype)
     if how == SPEC:
-        return ((offset / width).astype(kind) * n).astype(kind)
+        return ((offset / width).astype(dtype) * n).astype(dtype)
     if how == "multiply, divide":
-        return ((offset * n).astype(kind) / width).astype(kind)
+        return ((offset * n).astype(dtype) / width).astype(dtype)
     if how == "step":
-        return (offset / (width / n).astype(kind)).astype(kind)
+        return (offset / (width / n).astype(dtype)).astype(dtype)
     if how == "reciprocal of step":
-        return (offset * (np.ones((), kind) / (width / n).astype(kind)).astype(kind)).astype(kind)
-    factor = (n / width).astype(kind)
+        return (offset * (np.ones((), dtype) / (width / n).astype(dtype)).astype(dtype)).astype(dtype)
+    factor = (n / width).astype(dtype)
     if how == "factor":
-        return (offset * factor).astype(kind)
-    shift = (-low * factor).astype(kind)
+        return (offset * factor).astype(dtype)
+    shift = (-low * factor).astype(dtype)
     if how == "fused":
-        return fused(x, factor, shift.astype(np.float64), kind)
-    return ((x * factor).astype(kind) + shift).astype(kind)
+        return fused_multiply_add(x, factor, shift.astype(np.float64), dtype)
+    return ((x * factor).astype(dtype) + shift).astype(dtype)
 
 
-def results(level: Array, first: Array, last: Array, n: Array, how: str, kind: np.dtype[np.floating]) -> Array:
-    span = (last - first).astype(kind)
+def output_values(level: Array, first: Array, last: Array, n: Array, how: str, dtype: np.dtype[np.floating]) -> Array:
+    span = (last - first).astype(dtype)
     if how == SPEC:
-        product = ((level / n).astype(kind) * span).astype(kind)
+        product = ((level / n).astype(dtype) * span).astype(dtype)
     elif how == "multiply, divide":
-        product = ((level * span).astype(kind) / n).astype(kind)
+        product = ((level * span).astype(dtype) / n).astype(dtype)
     else:
-        step = (span / n).astype(kind)
+        step = (span / n).astype(dtype)
         if how == "fused":
-            return fused(level, step, first.astype(np.float64), kind)
-        product = (level * step).astype(kind)
-    return (product + first).astype(kind)
+            return fused_multiply_add(level, step, first.astype(np.float64), dtype)
+        product = (level * step).astype(dtype)
+    return (product + first).astype(dtype)

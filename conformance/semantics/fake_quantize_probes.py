@@ -1,4 +1,4 @@
-"""Inputs that tell arithmetics of FakeQuantize apart."""
+"""Inputs on which different arithmetics of FakeQuantize give different results."""
 
 from __future__ import annotations
 
@@ -24,29 +24,29 @@ LIMITS: tuple[Limits, ...] = (
     (-100.0, 77.7, 0.3, 0.9),
     (1e-3, 1.7e-3, -1e3, 2e3),
     (-0.5, 0.5, -0.1, 0.1),
-    (0.0, 11.0, 0.0, 11.0),  # with such middles of levels are exact
+    (0.0, 11.0, 0.0, 11.0),  # here the midpoints between levels are exact
     (-7.0, 8.0, -7.0, 8.0),
     (0.0, 3.0, 0.0, 1.0),
 )
-ANY = 40  # elements
-FURTHER = 384
+ANY = 40  # elements of a probe that are drawn at random
+FURTHER = 384  # elements of a probe of the search
 
 
-def first(node: Node) -> Iterator[Probe]:
+def first_probes(node: Node) -> Iterator[Probe]:
     random = np.random.default_rng(7)
     for limits in LIMITS:
         for _ in range(2):
-            yield probe(node, limits, random)
+            yield probe_with_limits(node, limits, random)
     for limits in (*whole_steps(node), *cancelling(node), *amid_levels(node), *large(node)):
         for _ in range(2):
-            yield probe(node, limits, random)
+            yield probe_with_limits(node, limits, random)
     tiny = 2.0**node.real.emin
     for limits in ((0.0, 3 * tiny, 0.0, 1.0), (0.0, 1.0, 0.0, 3 * tiny), (0.0, 3 * tiny, 0.0, 3 * tiny)):
-        yield probe(node, limits, random)
+        yield probe_with_limits(node, limits, random)
 
 
 def whole_steps(node: Node) -> Iterator[Limits]:
-    """Steps of 3, 7 and 49, so that middles of levels are exact where factors are not; and levels that give 0."""
+    """Steps of 3, 7 and 49: midpoints between levels are exact though factors are not. And levels that give 0."""
     n = int(node.attributes["levels"]) - 1
     for step, below in ((3.0, 0), (7.0, n // 3), (49.0, n // 2)):
         low, high = -step * below, step * (n - below)
@@ -55,7 +55,7 @@ def whole_steps(node: Node) -> Iterator[Limits]:
 
 
 def cancelling(node: Node) -> Iterator[Limits]:
-    """Output limits of which one level is exactly 0 as a quotient, and hardly so as a product with a rounded step."""
+    """Output limits where one level is exactly 0 as a quotient, but rarely as a product with a rounded step."""
     n = int(node.attributes["levels"]) - 1
     divisor = next((d for d in range(2, 1 + math.isqrt(n)) if n % d == 0), 0)
     for size in (7.0, 11.0, 13.0, 49.0) if divisor else ():
@@ -63,21 +63,21 @@ def cancelling(node: Node) -> Iterator[Limits]:
 
 
 def amid_levels(node: Node) -> Iterator[Limits]:
-    """Input limits of which 0 is amid two levels, the lower one even and odd: how they are nudged shows."""
+    """Input limits with 0 midway between two levels, the lower one even or odd: they show how limits are nudged."""
     n = int(node.attributes["levels"]) - 1
     for below in (0.5, 1.5) if n > 1 else (0.5,):
         yield -below, n - below, 0.0, float(n)
 
 
 def large(node: Node) -> Iterator[Limits]:
-    """Of inputs or of outputs: a product with the number of steps overflows."""
+    """Limits of the input or the output so large that their product with the number of steps overflows."""
     greatest = 2.0**node.real.emax * 1.25
     yield 0.0, greatest, 0.0, 4.0
     yield 0.0, 1.0, 0.0, greatest
 
 
-def further(node: Node, random: np.random.Generator) -> Probe:
-    """Any limits, or whole ones."""
+def further_probe(node: Node, random: np.random.Generator) -> Probe:
+    """A probe with random limits: real or whole numbers."""
     low, first_ = random.normal(size=2) * 2.0 ** random.integers(-3, 6, 2)
     width, span = np.abs(random.normal(size=2)) * 2.0 ** random.integers(-3, 6, 2) + 1e-2
     if random.random() < 0.5:
@@ -85,18 +85,18 @@ def further(node: Node, random: np.random.Generator) -> Probe:
     limits = low, low + width, first_, first_ + span
     if node.real.bits == 16 and random.random() < 0.5:
         return with_limits(every_input(node, low, low + width), limits, node)
-    return probe(node, limits, random, FURTHER)
+    return probe_with_limits(node, limits, random, FURTHER)
 
 
 def every_input(node: Node, low: float, high: float) -> Array:
-    """All numbers of a 16-bit type between the limits."""
+    """All numbers of a 16-bit type from `low` to `high`."""
     words = np.arange(1 << 16, dtype=np.uint16).view(node.inputs[0].dtype)
     with np.errstate(invalid="ignore"):
         values = words.astype(np.float64)
     return words[(values >= low) & (values <= high)]
 
 
-def special(node: Node) -> Iterator[Probe]:
+def special_probes(node: Node) -> Iterator[Probe]:
     """NaN, the infinities, and the largest numbers to compare them with."""
     dtype = node.inputs[0].dtype
     largest = np.array([node.real.largest_bits], f"uint{node.real.bits}").view(dtype)
@@ -106,12 +106,12 @@ def special(node: Node) -> Iterator[Probe]:
 
 
 def with_limits(x: Array, limits: Limits, node: Node) -> Probe:
-    others = [np.asarray(v).astype(kind.dtype) for v, kind in zip(limits, node.inputs[1:], strict=True)]
+    others = [np.asarray(v).astype(tensor.dtype) for v, tensor in zip(limits, node.inputs[1:], strict=True)]
     return Probe(np.ascontiguousarray(x), tuple(others))
 
 
-def probe(node: Node, limits: Limits, random: np.random.Generator, most: int = 0) -> Probe:
-    """Numbers about the middles of levels and levels, about the limits, beyond them, and any."""
+def probe_with_limits(node: Node, limits: Limits, random: np.random.Generator, most: int = 0) -> Probe:
+    """Numbers around levels, the midpoints between them and the limits, far beyond the limits, and at random."""
     dtype, n = node.inputs[0].dtype, int(node.attributes["levels"]) - 1
     held = [float(np.asarray(v).astype(dtype)) for v in limits]
     low, width = held[0], held[1] - held[0]

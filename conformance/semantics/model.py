@@ -1,7 +1,7 @@
 """What the search asks of an operator: its facets, what each combination of them gives, and inputs to try.
 
-A *semantics* is one value for each facet. A *probe* is one call of a backend: the tensors, and each element's operands
-in order, so that an element can be shown, or run again, alone.
+A *semantics* is one value for each facet. A *probe* is one call of a backend. It keeps the operands of each element, so
+that an element can be shown or run again alone.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from tiebreak.golden.elements import ELEMENT_TYPES, FloatType
 from tiebreak.golden.nodes import Case, Node
 from tiebreak.golden.problem import Array, codes_of
 
-ANYTHING = np.iinfo(np.int64).min  # predicted where a semantics says nothing: it is not held to that element
+ANYTHING = np.iinfo(np.int64).min  # predicted where a semantics makes no prediction: nothing is compared there
 
-OTHER = "other"  # the facet that broke, where it is none of the table
+OTHER = "other"  # stands for a facet where no facet of the table explains what differs
 
 Semantics = tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Facet:
-    """One property of an arithmetic. `values` name what it may be, each with a sentence for people."""
+    """One property of an arithmetic. `values` maps each of its possible values to a sentence that explains it."""
 
     name: str
     values: Mapping[str, str]
@@ -35,7 +35,7 @@ class Facet:
 
 @dataclass(frozen=True)
 class Probe:
-    """One call. `x` is the first input, flat; the others are scalars."""
+    """One call: `x` is the first input, one-dimensional; the others are scalars, or as long as `x`."""
 
     x: Array
     others: tuple[Array, ...]
@@ -44,11 +44,12 @@ class Probe:
         return Case(f"audit/{number}", node, (self.x, *self.others))
 
     def only(self, where: Array) -> Probe:
+        """The elements at some places (indices or a mask); the other inputs are scalars."""
         return Probe(np.ascontiguousarray(self.x[where]), self.others)
 
 
 class Arithmetic(Protocol):
-    """Of one operator's nodes. `specials` are facets that a call with NaN or an infinity shows by itself."""
+    """All arithmetics that one node may have. `specials` are the facets that calls with NaN or infinities show."""
 
     @property
     def node(self) -> Node: ...
@@ -57,66 +58,66 @@ class Arithmetic(Protocol):
     def facets(self) -> tuple[Facet, ...]: ...
 
     @property
-    def plain(self) -> Semantics:
-        """The document's own, each step rounded to the input's type."""
+    def documented(self) -> Semantics:
+        """The document's formula, each step rounded to the input's type."""
         ...
 
     @property
     def specials(self) -> tuple[Facet, ...]: ...
 
     def region(self, wrong: Sequence[tuple[Probe, int, int]]) -> str:
-        """The facet with which elements (what was predicted, what came) have to do, on which the closest is wrong."""
+        """The facet that wrong elements are about, or OTHER: each as its probe, the predicted code and the answer."""
         ...
 
     def valid(self, semantics: Semantics) -> bool:
-        """Whether a combination makes sense and is not another one by construction."""
+        """Whether a combination makes sense and does not coincide with another one by construction."""
         ...
 
     def completed(self, semantics: Semantics) -> Semantics:
-        """The valid combination that is meant by one with a single value that asks for others."""
+        """The combination with other facets changed where one value makes sense only together with others."""
         ...
 
     def first_probes(self) -> Iterator[Probe]:
-        """Inputs that tell most combinations apart."""
+        """Inputs on which most combinations differ."""
         ...
 
     def further_probe(self, random: np.random.Generator) -> Probe:
-        """Other inputs of the kind, for a search."""
+        """Random inputs of the same sort, for a search."""
         ...
 
     def predict(self, probe: Probe, semantics: Sequence[Semantics]) -> Iterator[Array]:
-        """Codes (int64) that each gives for the probe's elements; neighbours that share facets are cheap."""
+        """The codes (int64) of each semantics for the probe's elements; neighbours that share facets are cheap."""
         ...
 
     def staged(self, probe: Probe, semantics: Sequence[Semantics]) -> Iterator[tuple[Array, Array]]:
-        """What `predict` gives, and for each element its stage (float64), which never falls as a finite x grows.
+        """What `predict` gives, and the stage of each element (float64), which never falls as a finite x grows.
 
-        Where it is the same for two x, each x between them has the same code; NaN if nothing is known of that.
+        If two x have the same stage, every x between them has the same code. NaN: nothing is known of that element.
         """
         ...
 
     def special_probes(self) -> Iterator[Probe]:
-        """Calls whose one element is NaN or an infinity."""
+        """Calls with one element each, NaN or an infinity; and large finite ones to compare with."""
         ...
 
     def special_of(self, probe: Probe) -> str:
-        """The special facet that such a call shows."""
+        """The name of the special facet that such a call shows; empty for a finite element."""
         ...
 
     def special_code(self, value: str, probe: Probe) -> int:
-        """The code that a value of it stands for."""
+        """The code that a value of the special facet stands for in this call."""
         ...
 
     def assume(self) -> None:
-        """Take it that NaN and infinities give what they usually do, where no backend is asked."""
+        """Assume what NaN and infinities usually give, because no backend is asked."""
         ...
 
     def ignore_specials(self) -> None:
-        """Predict nothing of quotients that are no numbers: what they give is not known."""
+        """Predict nothing where a quotient is NaN or infinite, because the answers are not known."""
         ...
 
-    def observe(self, seen: Sequence[tuple[Probe, int]]) -> dict[str, list[str]]:
-        """For each special facet the values that fit what came; predictions know them from then on."""
+    def learn_specials(self, seen: Sequence[tuple[Probe, int]]) -> dict[str, list[str]]:
+        """Keep, for later predictions, the values of each special facet that fit the answers; return them by name."""
         ...
 
 
@@ -135,20 +136,20 @@ class Candidates:
         values = [tuple(facet.values) for facet in self.arithmetic.facets]
         return [semantics for semantics in product(*values) if self.arithmetic.valid(semantics)]
 
-    def described(self, semantics: Semantics) -> dict[str, str]:
+    def by_facet(self, semantics: Semantics) -> dict[str, str]:
         return dict(zip(self.names, semantics, strict=True))
 
 
 def codes(output: Array) -> Array:
-    """An output as numbers to compare (int64, flat): values of integers, bits of reals, one NaN and one zero."""
-    kind, found = ELEMENT_TYPES[output.dtype.name], codes_of(output).reshape(-1)
-    if not isinstance(kind, FloatType):
+    """An output as int64 codes, one-dimensional: values of integers, bits of reals, with one NaN and one zero."""
+    element, found = ELEMENT_TYPES[output.dtype.name], codes_of(output).reshape(-1)
+    if not isinstance(element, FloatType):
         return np.asarray(found, np.int64)
     found = found.astype(np.uint64)
-    found = np.where(np.isnan(output.reshape(-1).astype(np.float64)), kind.nan_bits or 0, found)
-    return np.where(found == 1 << (kind.bits - 1), 0, found).view(np.int64)
+    found = np.where(np.isnan(output.reshape(-1).astype(np.float64)), element.nan_bits or 0, found)
+    return np.where(found == 1 << (element.bits - 1), 0, found).view(np.int64)
 
 
-def setting(probe: Probe) -> tuple[bytes, ...]:
-    """A probe of one element by its sign and its other inputs."""
+def sign_and_others(probe: Probe) -> tuple[bytes, ...]:
+    """The sign of a probe's one element and the bytes of the other inputs: a key."""
     return (b"-" if float(probe.x[0]) < 0 else b"+", *(array.tobytes() for array in probe.others))

@@ -1,4 +1,4 @@
-"""Where real numbers lie between integers, and the ways to round them that people use, right or wrong."""
+"""Where real numbers lie between integers, and the ways in which implementations round them, right or wrong."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ WORDS = {
     TRUNCATE: "a cast of q + 0.5 to an integer, the sum rounded in the working precision",
     AWAY: "0.5 added to the magnitude in the working precision, then truncation",
 }
-NEVER_NEGATIVE = (  # of numbers that are not, the other modes are these
+NEVER_NEGATIVE = (  # on numbers that are never negative, every other mode equals one of these
     "ROUND_NEAREST_TOWARD_EVEN",
     "ROUND_NEAREST_TOWARD_INFINITY",
     "ROUND_NEAREST_TOWARD_ZERO",
@@ -36,9 +36,10 @@ NEVER_NEGATIVE = (  # of numbers that are not, the other modes are these
 
 
 class Place(NamedTuple):
-    """For each number the integer at or below; 0 if it is that, 1 if the rest is less than a half, 2 a half, 3 more.
+    """Where each number lies (float64 arrays; `rest` is int64).
 
-    `value` is the number as a double, NaN or infinite where it is no number.
+    `below` is the greatest integer not above the number. `rest` is 0 where the number is that integer, 1 where it is
+    less than a half above it, 2 where exactly a half, 3 where more. `value` is the number itself, or NaN or infinite.
     """
 
     below: Array
@@ -46,25 +47,25 @@ class Place(NamedTuple):
     value: Array
 
 
-def place_of(value: Array) -> Place:
+def locate(value: Array) -> Place:
     below = np.floor(value)
     part = value - below
     rest = np.where(part == 0.0, 0, np.where(part < 0.5, 1, np.where(part == 0.5, 2, 3)))
-    # Just below 0 the difference is rounded, to a half that is none or to 1.
+    # Just below 0 the difference is not exact: it may round to 0.5 or to 1, but the rest is more than a half.
     rest = np.where((value < 0) & (value > -0.5), 3, rest)
     return Place(below, rest, value)
 
 
-def rounded(place: Place, mode: str, precision: str) -> Array:
-    """Whole numbers as doubles; what is no number stays."""
+def round_place(place: Place, mode: str, precision: str) -> Array:
+    """Whole numbers as float64; NaN and infinities stay. `mode`: one of ROUND_MODES, FLOOR, TRUNCATE or AWAY."""
     below, rest, value = place
     if mode not in ROUND_MODES:
-        return half_added(value, mode, precision)
-    return np.asarray(np.where(np.isfinite(value), below + goes_up(below, rest, mode), value))
+        return round_by_adding_half(value, mode, precision)
+    return np.asarray(np.where(np.isfinite(value), below + takes_integer_above(below, rest, mode), value))
 
 
-def goes_up(below: Array, rest: Array, mode: str) -> Array:
-    """Whether the integer above is taken, by one of the nine modes."""
+def takes_integer_above(below: Array, rest: Array, mode: str) -> Array:
+    """Whether one of the nine modes takes the integer above."""
     negative = below < 0
     tie: dict[str, Array | bool] = {
         "ROUND_NEAREST_TOWARD_INFINITY": ~negative,
@@ -84,17 +85,17 @@ def goes_up(below: Array, rest: Array, mode: str) -> Array:
     return np.asarray(np.logical_and(rest > 0, directed[mode]))
 
 
-def half_added(value: Array, mode: str, precision: str) -> Array:
-    kind = numpy_dtype(precision)
+def round_by_adding_half(value: Array, mode: str, precision: str) -> Array:
+    dtype = numpy_dtype(precision)
     half = np.copysign(0.5, value) if mode == AWAY else np.full(value.shape, 0.5)
-    total = (value.astype(kind) + half.astype(kind)).astype(kind).astype(np.float64)
+    total = (value.astype(dtype) + half.astype(dtype)).astype(dtype).astype(np.float64)
     return np.asarray(np.floor(total) if mode == FLOOR else np.trunc(total))
 
 
-def fused(a: Array, b: Array, added: Array | float, kind: np.dtype[np.floating]) -> Array:
-    """a * b + added rounded once, for types of at most 24 digits.
+def fused_multiply_add(a: Array, b: Array, added: Array | float, dtype: np.dtype[np.floating]) -> Array:
+    """a * b + added, rounded once to a type of at most 24 significand bits.
 
-    The product is a double, and the sum is rounded to odd before it is rounded to the type.
+    The product is exact in float64. The sum is rounded to odd in float64, so that rounding it again does no harm.
     """
     product = a.astype(np.float64) * b.astype(np.float64)
     total = product + added
@@ -103,10 +104,10 @@ def fused(a: Array, b: Array, added: Array | float, kind: np.dtype[np.floating])
     odd = total.view(np.int64) & 1 == 1
     other = np.nextafter(total, np.where(error > 0, np.inf, -np.inf))
     exact = (error == 0) | ~np.isfinite(total)
-    return np.asarray(np.where(exact | odd, total, other).astype(kind))
+    return np.asarray(np.where(exact | odd, total, other).astype(dtype))
 
 
-def flushed(values: Array, emin: int) -> Array:
-    """Subnormal numbers of a type as zeros, `emin` being its smallest exponent of others."""
+def flush_subnormals(values: Array, emin: int) -> Array:
+    """The values with zeros for subnormal numbers; `emin` is the smallest exponent of a normal number."""
     tiny = values.dtype.type(2.0**emin)
     return np.where(np.abs(values) < tiny, np.copysign(values.dtype.type(0), values), values).astype(values.dtype)

@@ -1,6 +1,6 @@
-"""round(x / scale) + zero_point as black boxes do it: the facets, and what each combination of them gives.
+"""round(x / scale) + zero_point as black boxes compute it: what each combination of the facets gives.
 
-These are predictions to compare with a backend, never truths; what is exact in them comes from the reference kernel.
+These are predictions to compare with a backend, never truths. Exact quotients come from the reference kernel.
 """
 
 from __future__ import annotations
@@ -8,30 +8,36 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 
 from tiebreak.conformance.semantics import quantize_probes
 from tiebreak.conformance.semantics.model import ANYTHING, OTHER, Facet, Probe, Semantics
-from tiebreak.conformance.semantics.places import NEVER_NEGATIVE, Place, flushed, fused, place_of, rounded
+from tiebreak.conformance.semantics.places import (
+    Place,
+    flush_subnormals,
+    fused_multiply_add,
+    locate,
+    round_place,
+)
 from tiebreak.conformance.semantics.quantize_facets import (
     AFTER,
     BEFORE,
-    CAST,
     ENDS,
     FACETS,
     NARROW,
-    OF_RANGES,
     OF_ZERO,
     WIDER,
 )
-from tiebreak.conformance.semantics.quantize_saturation import finished, stage_of
+from tiebreak.conformance.semantics.quantize_rules import holds_every_quotient, valid_combinations
+from tiebreak.conformance.semantics.quantize_saturation import saturated_codes, saturation_stage
 from tiebreak.golden import kernel
 from tiebreak.golden.elements import FLOAT_TYPES, IntegerType, numpy_dtype
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array, Quantization, bits_of
-from tiebreak.golden.rounding import ROUND_MODES
 
 SPECIALS = ("nan", "positive_infinity", "negative_infinity")
 FAR = 2.0**50
@@ -41,32 +47,24 @@ REGIONS = {
     "round_mode": {"tie"},
     "precision": {"tie", "near a boundary"},
 }
-SEES_SHIFTS = (  # in which an integer that is added exactly first may change what is rounded
-    "ROUND_NEAREST_TOWARD_INFINITY",
-    "ROUND_NEAREST_TOWARD_ZERO",
-    "ROUND_NEAREST_TOWARD_EVEN",
-    "ROUND_TOWARD_INFINITY",
-    "ROUND_TOWARD_ZERO",
-)
-SEES_TINY = ("ROUND_TOWARD_INFINITY", "ROUND_UP", "ROUND_DOWN")  # all others round a subnormal quotient to 0
 
 
 @dataclass
 class QuantizeArithmetic:
-    """Of a node of the quantize family with float inputs, integer outputs, one scale and one zero point."""
+    """The arithmetic of a node of the quantize family: real input, integer output, one scale and one zero point."""
 
     node: Node
     facets: tuple[Facet, ...] = FACETS
-    seen: dict[str, list[str]] = field(default_factory=dict)  # what the special facets may be
-    as_infinite: bool | None = None  # whether a finite input with an infinite quotient gives what an infinite one does
+    seen: dict[str, list[str]] = field(default_factory=dict)  # the values that each special facet may have
+    as_infinite: bool | None = None  # whether an infinite quotient of a finite input gives what an infinite input does
 
     @property
-    def plain(self) -> Semantics:
+    def documented(self) -> Semantics:
         mode = self.node.round_mode or "ROUND_NEAREST_TOWARD_EVEN"
         return self.node.input_type, "divide", "kept", AFTER, mode, "saturate"
 
     def completed(self, semantics: Semantics) -> Semantics:
-        """Fused steps and ranges add the zero point before rounding; what flushes quotients shows by rounding up."""
+        """Fused steps and ranges add the zero point before rounding; only rounding up shows a flushed quotient."""
         precision, scaling, subnormals, zero_point, mode, saturation = semantics
         if scaling == "fused" or scaling.startswith("range"):
             zero_point = BEFORE
@@ -75,89 +73,33 @@ class QuantizeArithmetic:
         return precision, scaling, subnormals, zero_point, mode, saturation
 
     @cached_property
-    def kind(self) -> IntegerType:
+    def quantized(self) -> IntegerType:
         return self.node.quantized
 
     @property
     def specials(self) -> tuple[Facet, ...]:
-        """Where the range begins with 0, some values are one: NaN gives "zero" there, an infinity "lowest"."""
+        """Where the range begins with 0, some values coincide: only "zero" is kept for NaN, "lowest" for infinities."""
         same = {name: OF_ZERO | {"lowest" if name == "nan" else "zero"} for name in SPECIALS}
         return tuple(
-            Facet(name, {v: text for v, text in ENDS.items() if self.kind.lowest or v not in same[name]})
+            Facet(name, {v: text for v, text in ENDS.items() if self.quantized.lowest or v not in same[name]})
             for name in SPECIALS
         )
 
+    @cached_property
+    def valid_combinations(self) -> frozenset[Semantics]:
+        return valid_combinations(self.node.real, self.quantized)
+
     def valid(self, semantics: Semantics) -> bool:
-        precision, scaling, subnormals, zero_point, mode, saturation = semantics
-        flushes_quotients = subnormals in ("quotients flushed", "all flushed")
-        if precision == "exact" and (scaling != "divide" or mode not in ROUND_MODES or flushes_quotients):
-            return False
-        if flushes_quotients and (mode not in SEES_TINY or scaling == "fused" or self.holds_quotients(precision)):
-            return False
-        if precision == "float16" and saturation != "saturate" and self.float16_saturates(zero_point):
-            return False
-        if scaling == NARROW and FLOAT_TYPES[precision].precision <= self.node.real.precision:
-            return False
-        if saturation in ("float32", CAST) and self.kind.bits <= 16:
-            return False
-        if saturation.startswith("int64") and precision == "float16":
-            return False
-        if saturation == "int64, then a wider sum" and self.int64_has_room(precision, zero_point):
-            return False
-        if saturation.startswith("int32") and self.int32_is_enough(precision, saturation, zero_point):
-            return False
-        if zero_point == WIDER and scaling not in ("divide", "reciprocal", NARROW):
-            return False
-        if zero_point == WIDER and precision in ("exact", "float64"):
-            return False
-        if zero_point == WIDER and mode not in SEES_SHIFTS:
-            return False
-        if "fused" in scaling and (zero_point == AFTER or precision == "float64"):
-            return False
-        if scaling.startswith("range") and (mode not in NEVER_NEGATIVE or self.exceeds(precision)):
-            return False
-        if scaling.startswith("range") and (zero_point == AFTER or saturation not in OF_RANGES or subnormals != "kept"):
-            return False
-        return not (zero_point != AFTER and (saturation.startswith("clamp") or saturation == "float32"))
-
-    def int32_is_enough(self, precision: str, saturation: str, zero_point: str) -> bool:
-        """Whether int32 holds every quotient of the precision, or its low bits are those of the ones it does not.
-
-        A sum with the zero point needs no more room if it was made before, or if no number of the precision below
-        2^31 is so near to it that a zero point, of which none is negative, leads beyond.
-        """
-        if precision == "float16" or precision == "exact":
-            return precision == "float16"
-        digits = 32 - FLOAT_TYPES[precision].precision
-        if saturation == "int32, then a wider sum":
-            return zero_point != AFTER or (self.kind.lowest == 0 and self.kind.highest < 2.0 ** (digits - 1))
-        return saturation == "int32, then wrap" and (digits >= self.kind.bits or self.kind.bits == 32)
-
-    def int64_has_room(self, precision: str, zero_point: str) -> bool:
-        """Whether no number of the precision that int64 holds is so near to an end that a zero point leads beyond."""
-        digits = 53 if precision == "exact" else FLOAT_TYPES[precision].precision
-        return zero_point != AFTER or (self.kind.lowest == 0 and self.kind.highest < 2.0 ** (63 - digits))
-
-    def holds_quotients(self, precision: str) -> bool:
-        """Whether every quotient is a normal number of the precision."""
-        return precision == "float64" and self.node.real.bits <= 32
-
-    def exceeds(self, precision: str) -> bool:
-        """Whether the precision does not hold the number of steps."""
-        return precision == "float16" and self.kind.bits >= 16
-
-    def float16_saturates(self, zero_point: str) -> bool:
-        """Whether a float16, which is at most 65504, holds no sum that is out of range, nor the lowest of it."""
-        return zero_point != AFTER and self.kind.bits == 32
+        return semantics in self.valid_combinations
 
     def first_probes(self) -> Iterator[Probe]:
-        return quantize_probes.first(self.node)
+        return quantize_probes.first_probes(self.node)
 
     def further_probe(self, random: np.random.Generator) -> Probe:
-        return quantize_probes.further(self.node, random)
+        return quantize_probes.further_probe(self.node, random)
 
     def special_probes(self) -> Iterator[Probe]:
-        return quantize_probes.special(self.node)
+        return quantize_probes.special_probes(self.node)
 
     def assume(self) -> None:
         self.seen = {"nan": ["lowest"], "positive_infinity": ["highest"], "negative_infinity": ["lowest"]}
@@ -166,7 +108,7 @@ class QuantizeArithmetic:
     def ignore_specials(self) -> None:
         self.seen = {name: [] for name in SPECIALS}
 
-    def observe(self, seen: Sequence[tuple[Probe, int]]) -> dict[str, list[str]]:
+    def learn_specials(self, seen: Sequence[tuple[Probe, int]]) -> dict[str, list[str]]:
         for facet in self.specials:
             own = [(probe, code) for probe, code in seen if self.special_of(probe) == facet.name]
             fits = (v for v in facet.values if all(code == self.special_code(v, probe) for probe, code in own))
@@ -176,19 +118,22 @@ class QuantizeArithmetic:
         return self.seen
 
     def codes_of_infinity(self, probe: Probe) -> list[int]:
-        """With a finite input's sign."""
+        """The codes that an infinite input with the sign of the probe's element may give."""
         name = "positive_infinity" if float(probe.x[0]) > 0 else "negative_infinity"
         return [self.special_code(value, probe) for value in self.seen[name][:1]]
 
     def special_of(self, probe: Probe) -> str:
         value = float(probe.x[0])
         if np.isfinite(value):
-            return ""  # whose quotient is infinite
+            return ""  # a finite input whose quotient is infinite
         return "nan" if value != value else "positive_infinity" if value > 0 else "negative_infinity"
 
     def special_code(self, value: str, probe: Probe) -> int:
-        """The code that a value of a special facet stands for."""
-        lowest, highest, zero_point = self.kind.lowest, self.kind.highest, int(probe.others[1].astype(np.int64))
+        lowest, highest, zero_point = (
+            self.quantized.lowest,
+            self.quantized.highest,
+            int(probe.others[1].astype(np.int64)),
+        )
         return {
             "lowest": lowest,
             "lowest but one": lowest + 1,
@@ -206,88 +151,93 @@ class QuantizeArithmetic:
     def predict(self, probe: Probe, semantics: Sequence[Semantics]) -> Iterator[Array]:
         for one, (whole, left, saturation) in zip(semantics, self.wholes(probe, semantics), strict=True):
             with np.errstate(all="ignore"):
-                codes = finished(self.kind, whole, left, saturation)
+                codes = saturated_codes(self.quantized, whole, left, saturation)
             yield self.with_specials(codes, whole, probe, one[0])
 
     def staged(self, probe: Probe, semantics: Sequence[Semantics]) -> Iterator[tuple[Array, Array]]:
         for one, (whole, left, saturation) in zip(semantics, self.wholes(probe, semantics), strict=True):
             with np.errstate(all="ignore"):
-                codes = finished(self.kind, whole, left, saturation)
-                stage = stage_of(self.kind, whole, codes, left, saturation)
+                codes = saturated_codes(self.quantized, whole, left, saturation)
+                stage = saturation_stage(self.quantized, whole, codes, left, saturation)
             if one[1].startswith("range"):  # beyond its ends a finite number follows an infinite one
                 stage = np.where(np.isfinite(whole), stage, np.nan)
             yield self.with_specials(codes, whole, probe, one[0]), stage
 
     def wholes(self, probe: Probe, semantics: Sequence[Semantics]) -> Iterator[tuple[Array, Array, str]]:
-        """For each what is rounded, the integer that is left to add to it, and how the sum becomes a code."""
-        scale, zero_point = probe.others[0], probe.others[1].astype(np.int64)
-        at: tuple[str, ...] = ()
-        rounded_for: tuple[str, ...] = ()
-        for one in semantics:
-            precision, scaling, subnormals, order, mode, saturation = one
-            added = np.zeros_like(zero_point) if order == AFTER else zero_point
-            left = zero_point - added
-            if scaling.startswith("range"):
-                added, left = zero_point, np.asarray(self.kind.lowest)
+        """For each semantics the rounded numbers, the integer that is still to be added, and how that saturates.
+
+        Neighbours in `semantics` that agree on the facets before rounding share the argument of round; those that
+        agree on the mode as well share the rounded numbers.
+        """
+        for (precision, scaling, subnormals, order), alike in groupby(semantics, key=itemgetter(0, 1, 2, 3)):
+            added, left = self.before_and_after(probe.others[1].astype(np.int64), scaling, order)
             with np.errstate(all="ignore"):
-                if one[:4] != at:
-                    at = one[:4]
-                    place = self.placed(probe.x, scale, added * (order != WIDER), precision, scaling, subnormals)
-                    if order == WIDER:
-                        place = place_of(place.value + added)
-                if one[:5] != rounded_for:
-                    rounded_for = one[:5]
-                    whole = rounded(place, mode, precision)
-            yield whole, left, saturation
+                place = self.placed(probe.x, probe.others[0], added * (order != WIDER), precision, scaling, subnormals)
+                if order == WIDER:
+                    place = locate(place.value + added)
+            for mode, of_one_mode in groupby(alike, key=itemgetter(4)):
+                with np.errstate(all="ignore"):
+                    whole = round_place(place, mode, precision)
+                for *_, saturation in of_one_mode:
+                    yield whole, left, saturation
+
+    def before_and_after(self, zero_point: Array, scaling: str, order: str) -> tuple[Array, Array]:
+        """The integers that are added before and after rounding."""
+        if scaling.startswith("range"):
+            return zero_point, np.asarray(self.quantized.lowest)
+        nothing = np.zeros_like(zero_point)
+        return (nothing, zero_point) if order == AFTER else (zero_point, nothing)
 
     def placed(self, x: Array, scale: Array, added: Array, precision: str, scaling: str, subnormals: str) -> Place:
         """The argument of round for each element, `added` being what is added before it."""
         narrow = FLOAT_TYPES["float16"] if precision == "float16" else self.node.real
         if subnormals in ("inputs flushed", "inputs and scales flushed", "all flushed"):
-            x = flushed(x, narrow.emin)
+            x = flush_subnormals(x, narrow.emin)
         if subnormals in ("scales flushed", "inputs and scales flushed", "all flushed"):
-            scale = flushed(scale, narrow.emin)
+            scale = flush_subnormals(scale, narrow.emin)
         if precision == "exact":
             return self.placed_exactly(x, scale, added)
-        kind = numpy_dtype(precision)
-        a, b = x.astype(kind), scale.astype(kind)
+        dtype = numpy_dtype(precision)
+        a, b = x.astype(dtype), scale.astype(dtype)
         if scaling.startswith("range"):
-            return place_of(self.in_range(a, b, added, scaling, kind).astype(np.float64))
+            return locate(self.in_range(a, b, added, scaling, dtype).astype(np.float64))
         if scaling == "divide":
-            q = (a / b).astype(kind)
+            q = (a / b).astype(dtype)
         else:
-            inverse = x.dtype if scaling == NARROW else kind
-            b = (np.ones((), inverse) / scale.astype(inverse)).astype(inverse).astype(kind)
-            q = (a * b).astype(kind)
+            inverse = x.dtype if scaling == NARROW else dtype
+            b = (np.ones((), inverse) / scale.astype(inverse)).astype(inverse).astype(dtype)
+            q = (a * b).astype(dtype)
         if subnormals in ("quotients flushed", "all flushed"):
-            q = flushed(q, FLOAT_TYPES[precision].emin)
+            q = flush_subnormals(q, FLOAT_TYPES[precision].emin)
         if scaling == "fused":
-            q = fused(a, b, added, kind)
+            q = fused_multiply_add(a, b, added, dtype)
         elif added.any():
-            q = (q + added.astype(kind)).astype(kind)
-        return place_of(q.astype(np.float64))
+            q = (q + added.astype(dtype)).astype(dtype)
+        return locate(q.astype(np.float64))
 
-    def in_range(self, x: Array, scale: Array, zero_point: Array, scaling: str, kind: np.dtype[Any]) -> Array:
-        """Steps from the lowest value, as FakeQuantize counts them."""
-        ends = (np.asarray(end - zero_point).astype(kind) for end in (self.kind.lowest, self.kind.highest))
-        low, high = ((scale * end).astype(kind) for end in ends)
-        steps = np.asarray(self.kind.highest - self.kind.lowest).astype(kind)
-        width = (high - low).astype(kind)
-        below, above = x <= np.minimum(low, high), x > np.maximum(low, high)  # also of a negative scale
+    def in_range(self, x: Array, scale: Array, zero_point: Array, scaling: str, dtype: np.dtype[Any]) -> Array:
+        """The number of steps from the lowest value, as FakeQuantize counts them."""
+        ends = (np.asarray(end - zero_point).astype(dtype) for end in (self.quantized.lowest, self.quantized.highest))
+        low, high = ((scale * end).astype(dtype) for end in ends)
+        steps = np.asarray(self.quantized.highest - self.quantized.lowest).astype(dtype)
+        width = (high - low).astype(dtype)
+        below, above = x <= np.minimum(low, high), x > np.maximum(low, high)  # a negative scale swaps the ends
         if scaling == "range":
-            inside = ((x - low).astype(kind) / width).astype(kind) * steps
+            inside = ((x - low).astype(dtype) / width).astype(dtype) * steps
         else:
-            factor = (steps / width).astype(kind)
-            shift = (-low * factor).astype(kind)
-            product = (x * factor).astype(kind) + shift
-            inside = fused(x, factor, shift.astype(np.float64), kind) if scaling == "range, fused" else product
-        nothing = np.zeros((), kind)  # NumPy 1 has no common type of an integer and a bfloat16
-        return np.asarray(np.where(below, nothing, np.where(above, steps, inside)).astype(kind))
+            factor = (steps / width).astype(dtype)
+            shift = (-low * factor).astype(dtype)
+            product = (x * factor).astype(dtype) + shift
+            inside = (
+                fused_multiply_add(x, factor, shift.astype(np.float64), dtype) if scaling == "range, fused" else product
+            )
+        nothing = np.zeros((), dtype)  # NumPy 1 has no common type of an integer and a bfloat16
+        return np.asarray(np.where(below, nothing, np.where(above, steps, inside)).astype(dtype))
 
     def placed_exactly(self, x: Array, scale: Array, added: Array) -> Place:
-        """From what the reference kernel's modes give, far beyond the type's range."""
+        """The exact argument of round, from what four modes of the reference kernel give in a type of 52 bits."""
         each = np.broadcast_to(scale, x.shape)
-        known = np.where(each == 0, each.dtype.type(1), each)  # a quotient by 0 is no number, below
+        known = np.where(each == 0, each.dtype.type(1), each)  # x / 0 is handled as far, below
         wide, zero = IntegerType("wide", 52, True), np.zeros(x.shape, np.int64)
         bits = bits_of(x), bits_of(known)
         modes = ("ROUND_DOWN", "ROUND_NEAREST_DOWNWARD", "ROUND_NEAREST_UPWARD", "ROUND_UP")
@@ -300,12 +250,12 @@ class QuantizeArithmetic:
         return Place(below, np.where(far, 0, rest), np.where(far, value, value + added))
 
     def region(self, wrong: Sequence[tuple[Probe, int, int]]) -> str:
-        """By what all of them have in common: subnormal operands, results out of range, ties, places next to ties."""
-        kinds = {self.region_of(probe) for probe, _, _ in wrong}
-        if {expected for _, expected, _ in wrong} <= {self.kind.lowest, self.kind.highest}:
+        """The facet for what all have in common: subnormal operands, results out of range, ties, or nearly ties."""
+        regions = {self.region_of(probe) for probe, _, _ in wrong}
+        if {expected for _, expected, _ in wrong} <= {self.quantized.lowest, self.quantized.highest}:
             return "saturation"
         for facet in ("subnormals", "saturation", "round_mode", "precision"):
-            if kinds <= REGIONS[facet]:
+            if regions <= REGIONS[facet]:
                 return facet
         with_zero_point = all(int(probe.others[1].astype(np.int64)) for probe, _, _ in wrong)
         return "zero_point" if with_zero_point else OTHER
@@ -317,7 +267,7 @@ class QuantizeArithmetic:
             return "subnormal"
         place = self.placed_exactly(probe.x, scale, np.zeros((), np.int64))
         total = place.below[0] + zero_point
-        if not self.kind.lowest <= total < self.kind.highest:
+        if not self.quantized.lowest <= total < self.quantized.highest:
             return "beyond"
         if place.rest[0] == 2:
             return "tie"
@@ -326,11 +276,11 @@ class QuantizeArithmetic:
         return "near a boundary" if near else "anywhere"
 
     def with_specials(self, codes: Array, whole: Array, probe: Probe, precision: str) -> Array:
-        """What a quotient that is no number gives is what such an input gave, if that has a name.
+        """The codes, replaced where a quotient is NaN or infinite by what such inputs gave; ANYTHING if unknown.
 
-        Where no such input was asked, an infinite one goes the way of the large ones. A finite input with an infinite
-        quotient goes either way: some look at the quotient, some at the input. Only division by a flushed scale makes
-        one in float64, where that is not known.
+        If no infinite input was asked, an infinite quotient is treated as a large one. If a finite x has an infinite
+        quotient, some backends look at the quotient and some at x; `as_infinite` says which. In float64 only a flushed
+        scale gives such a quotient, and the answer to that is not known.
         """
         if np.isfinite(whole).all():
             return codes
@@ -341,7 +291,7 @@ class QuantizeArithmetic:
             named = self.seen.get(facet.name, ())
             known = np.asarray(self.special_code(named[0], probe) if named else ANYTHING)
             finite = which & np.isfinite(probe.x) & (facet.name != "nan")
-            if self.as_infinite is None or precision == "exact" or self.holds_quotients(precision):
+            if self.as_infinite is None or precision == "exact" or holds_every_quotient(precision, self.node.real):
                 known = np.where(finite & (codes != known), ANYTHING, known)
             elif not self.as_infinite:
                 known = np.where(finite, codes, known)

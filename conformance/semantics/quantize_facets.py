@@ -1,4 +1,4 @@
-"""The facets of round(x / scale) + zero_point as black boxes do it."""
+"""The facets of round(x / scale) + zero_point as black boxes compute it."""
 
 from __future__ import annotations
 
@@ -85,8 +85,8 @@ ENDS = {
     "highest before zero point, then wrap": "the low bits of the type's highest value plus the zero point",
     "lowest before zero point, then wrap": "the low bits of the type's lowest value plus the zero point",
 }
-OF_RANGES = ("saturate", "narrow range")  # what lies beyond a range does not leave it
-OF_ZERO = {  # are others, if the lowest is 0
+OF_RANGES = ("saturate", "narrow range")  # x is clamped to a range, so that no result leaves it
+OF_ZERO = {  # where the lowest value is 0, each coincides with another value
     "int32",
     "highest before zero point",
     "lowest before zero point",

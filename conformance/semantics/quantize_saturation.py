@@ -8,12 +8,12 @@ from tiebreak.conformance.semantics.quantize_facets import CAST, OF_RANGES
 from tiebreak.golden.elements import IntegerType
 from tiebreak.golden.problem import Array
 
-INT32, INT64 = 2.0**31, 2.0**63  # beyond the highest
+INT32, INT64 = 2.0**31, 2.0**63  # one more than the highest value
 
 
-def finished(kind: IntegerType, whole: Array, zero_point: Array, saturation: str) -> Array:
-    """Codes of rounded quotients; what those that are no numbers give has no meaning."""
-    lowest, highest = kind.lowest, kind.highest
+def saturated_codes(quantized: IntegerType, whole: Array, zero_point: Array, saturation: str) -> Array:
+    """The codes of rounded quotients; where the quotient is NaN or infinite, the code has no meaning."""
+    lowest, highest = quantized.lowest, quantized.highest
     total = whole + zero_point
     if saturation.startswith("int32"):
         whole = np.where((whole >= -INT32) & (whole < INT32), whole, -INT32)
@@ -39,22 +39,22 @@ def finished(kind: IntegerType, whole: Array, zero_point: Array, saturation: str
         total = np.where(total > highest, lowest, total)
     least = lowest + 1 if saturation == "narrow range" else lowest
     inside = np.clip(total, least, highest)
-    return np.asarray(np.where(inside == inside, inside, 0.0), np.int64)  # a NaN is no code
+    return np.asarray(np.where(inside == inside, inside, 0.0), np.int64)  # NaN has no code
 
 
-def stage_of(kind: IntegerType, whole: Array, codes: Array, zero_point: Array, saturation: str) -> Array:
-    """As model.Arithmetic.staged has it: a sum of what only rises with the rounded quotient.
+def saturation_stage(quantized: IntegerType, whole: Array, codes: Array, zero_point: Array, saturation: str) -> Array:
+    """The stage of model.Arithmetic.staged: a sum of terms, each of which never falls as the rounded quotient grows.
 
-    It counts those bounds on the way to the code that the quotient has reached; infinite ones have names of their
-    own, see QuantizeArithmetic.with_specials.
+    One term is the quotient, clipped to where the code changes. The others count the bounds that it has reached, among
+    them both infinities, since infinite quotients have codes of their own (QuantizeArithmetic.with_specials).
     """
-    lowest, highest, steps = kind.lowest, kind.highest, [whole > -np.inf, whole == np.inf]
-    inner = whole  # of wrap: each has its own low bits
+    lowest, highest, steps = quantized.lowest, quantized.highest, [whole > -np.inf, whole == np.inf]
+    inner = whole  # for "wrap": each quotient has its own low bits
     if saturation in OF_RANGES:
         inner = codes
     elif saturation.startswith("clamp"):
         inner = np.clip(whole, lowest, highest)
-    elif saturation == "int32, then wrap" or (saturation == "int32" and kind.bits == 32):  # whose sum wraps
+    elif saturation == "int32, then wrap" or (saturation == "int32" and quantized.bits == 32):  # the sum wraps
         inner = np.clip(whole, -INT32 - 1, INT32)
     elif saturation in ("float32", CAST):
         inner = np.clip(whole, -(2.0**34), 2.0**34)

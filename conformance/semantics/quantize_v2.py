@@ -1,4 +1,4 @@
-"""TensorFlow's QuantizeV2 as black boxes do it: the facets, and what each combination of them gives."""
+"""TensorFlow's QuantizeV2 as black boxes compute it: the facets, and what each combination of them gives."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from tiebreak.conformance.semantics.model import ANYTHING, OTHER, Facet, Probe, Semantics, setting
-from tiebreak.conformance.semantics.places import AWAY, FLOOR, NEVER_NEGATIVE, TRUNCATE, WORDS, place_of, rounded
+from tiebreak.conformance.semantics.model import ANYTHING, OTHER, Facet, Probe, Semantics, sign_and_others
+from tiebreak.conformance.semantics.places import AWAY, FLOOR, NEVER_NEGATIVE, TRUNCATE, WORDS, locate, round_place
 from tiebreak.conformance.semantics.quantize_probes import neighbours
 from tiebreak.golden import kernel
 from tiebreak.golden.elements import IntegerType, numpy_dtype
@@ -75,47 +75,47 @@ ENDS = {
 }
 SPECIALS = ("nan", "positive_infinity", "negative_infinity")
 RANGES = ((-1.0, 1.0), (0.0, 255.0), (-12.8, 12.7), (-1.1, 2.3), (0.0, 0.7), (-3.3, 0.0), (-100.0, 77.7), (-0.5, 7.9))
-ANY, FURTHER = 40, 384
+ANY, FURTHER = 40, 384  # elements of a probe that are drawn at random; elements of a probe of the search
 
 
 @dataclass
 class QuantizeV2Arithmetic:
-    """Of a node with one range."""
+    """The arithmetic of a node with one range for all elements."""
 
     node: Node
     facets: tuple[Facet, ...] = FACETS
     seen: dict[str, list[str]] = field(default_factory=dict)
-    large: dict[tuple[bytes, ...], int] = field(default_factory=dict)  # what they gave, by sign and range
+    large: dict[tuple[bytes, ...], int] = field(default_factory=dict)  # codes of large inputs, by sign and range
 
     @cached_property
-    def kind(self) -> IntegerType:
+    def quantized(self) -> IntegerType:
         return self.node.quantized
 
     @property
-    def plain(self) -> Semantics:
+    def documented(self) -> Semantics:
         mode = self.node.round_mode or "ROUND_NEAREST_TOWARD_INFINITY"
         default = get_operator(self.node.operator).attribute("mode").default
         return "float32", str(self.node.attributes.get("mode", default)), DOCUMENTED, "range clamped", DOCUMENTED, mode
 
     @property
     def specials(self) -> tuple[Facet, ...]:
-        """Of a range that begins with 0, that is called "lowest"."""
-        values = {v: text for v, text in ENDS.items() if self.kind.lowest or v != "zero"}
+        """Where the type's range begins with 0, "zero" and "lowest" coincide: only "lowest" is kept."""
+        values = {v: text for v, text in ENDS.items() if self.quantized.lowest or v != "zero"}
         return tuple(Facet(name, values) for name in SPECIALS)
 
     def valid(self, semantics: Semantics) -> bool:
         precision, formula, scaling, _, offset, mode = semantics
-        if precision == "exact" and (semantics[1:5] != self.plain[1:5] or mode not in ROUND_MODES):
+        if precision == "exact" and (semantics[1:5] != self.documented[1:5] or mode not in ROUND_MODES):
             return False
         if formula in ("SCALED", MAGNITUDE):
             return offset == DOCUMENTED and scaling != "factor"
         if scaling == INVERSE:
             return False
         if formula == "MIN_FIRST" and offset != DOCUMENTED and scaling != DOCUMENTED:
-            return False  # which is MIN_COMBINED
-        if formula == "MIN_COMBINED" and offset != DOCUMENTED and not self.kind.lowest:
+            return False  # that is MIN_COMBINED
+        if formula == "MIN_COMBINED" and offset != DOCUMENTED and not self.quantized.lowest:
             return False
-        counts = offset != DOCUMENTED or (formula == "MIN_COMBINED" and not self.kind.lowest)
+        counts = offset != DOCUMENTED or (formula == "MIN_COMBINED" and not self.quantized.lowest)
         return not (counts and precision != "exact") or mode in NEVER_NEGATIVE
 
     def completed(self, semantics: Semantics) -> Semantics:
@@ -123,12 +123,12 @@ class QuantizeV2Arithmetic:
 
     def first_probes(self) -> Iterator[Probe]:
         random = np.random.default_rng(7)
-        steps = float(self.kind.highest - self.kind.lowest)
-        lowest, highest = float(self.kind.lowest), float(self.kind.highest)
-        exact = [(0.0, steps), (lowest, highest), (0.0, steps / 8)]  # with ties
-        exact += [(lowest * step, highest * step) for step in (3.0, 7.0, 49.0)]  # whose factors are not exact
+        steps = float(self.quantized.highest - self.quantized.lowest)
+        lowest, highest = float(self.quantized.lowest), float(self.quantized.highest)
+        exact = [(0.0, steps), (lowest, highest), (0.0, steps / 8)]  # quotients with ties
+        exact += [(lowest * step, highest * step) for step in (3.0, 7.0, 49.0)]  # the factors are not exact
         exact += [(-highest * step, highest * step) for step in (3.0, 7.0)]
-        exact += [(0.0, 33.0), (0.0, 35.0)]  # with a tie of x * R / (max - min) that x / step is none of
+        exact += [(0.0, 33.0), (0.0, 35.0)]  # x * R / (max - min) has a tie where x / step has none
         for low, high in (*RANGES, *exact):
             for _ in range(2):
                 yield self.probe(low, high, random)
@@ -136,8 +136,8 @@ class QuantizeV2Arithmetic:
     def further_probe(self, random: np.random.Generator) -> Probe:
         low, high = -np.abs(random.normal()), np.abs(random.normal()) + 0.02
         scale = 2.0 ** random.integers(-2, 7)
-        if random.random() < 0.4:  # steps that are exact
-            low, high = sorted((0.0, float(self.kind.highest - self.kind.lowest)))
+        if random.random() < 0.4:  # exact steps
+            low, high = sorted((0.0, float(self.quantized.highest - self.quantized.lowest)))
             below = float(random.integers(0, int(high)))
             low, high = low - below, high - below
         return self.probe(float(low * scale), float(high * scale), random, FURTHER)
@@ -150,13 +150,13 @@ class QuantizeV2Arithmetic:
                 yield with_range(np.array([value], np.float32), low, high)
 
     def probe(self, low: float, high: float, random: np.random.Generator, most: int = 0) -> Probe:
-        """Numbers about ties and whole results of each formula, about the ends of the range, beyond it, and any."""
+        """Numbers around ties and whole results of each formula, around and beyond the range's ends, and at random."""
         low, high = float(np.float32(low)), float(np.float32(high))
-        steps = self.kind.highest - self.kind.lowest
+        steps = self.quantized.highest - self.quantized.lowest
         step = (high - low) / steps
         halves = np.concatenate([np.arange(12) / 2, steps - np.arange(12) / 2, random.integers(0, 2 * steps, ANY) / 2])
         first = round(low / step)
-        sides = [abs(low / self.kind.lowest) if self.kind.lowest else 0.0, high / self.kind.highest]
+        sides = [abs(low / self.quantized.lowest) if self.quantized.lowest else 0.0, high / self.quantized.highest]
         targets = np.concatenate([low + halves * step, (halves + first) * step, (halves + first - 1) * max(sides)])
         near = neighbours(targets.astype(np.float32), (-2, -1, 0, 1, 2))
         ends = neighbours(np.array([low, high, 0.0], np.float32), (-2, -1, 0, 1, 2))
@@ -175,8 +175,8 @@ class QuantizeV2Arithmetic:
 
     def special_code(self, value: str, probe: Probe) -> int:
         if value == LARGE:
-            return self.large.get(setting(probe), ANYTHING)
-        return {"lowest": self.kind.lowest, "highest": self.kind.highest, "zero": 0}[value]
+            return self.large.get(sign_and_others(probe), ANYTHING)
+        return {"lowest": self.quantized.lowest, "highest": self.quantized.highest, "zero": 0}[value]
 
     def assume(self) -> None:
         """Nothing here depends on them."""
@@ -184,12 +184,12 @@ class QuantizeV2Arithmetic:
     def ignore_specials(self) -> None:
         """Nothing here depends on them."""
 
-    def observe(self, seen: Sequence[tuple[Probe, int]]) -> dict[str, list[str]]:
-        self.large = {setting(probe): code for probe, code in seen if not self.special_of(probe)}
+    def learn_specials(self, seen: Sequence[tuple[Probe, int]]) -> dict[str, list[str]]:
+        self.large = {sign_and_others(probe): code for probe, code in seen if not self.special_of(probe)}
         for facet in self.specials:
             own = [(probe, code) for probe, code in seen if self.special_of(probe) == facet.name]
             fits = [v for v in facet.values if all(code == self.special_code(v, probe) for probe, code in own)]
-            self.seen[facet.name] = [v for v in fits if v != LARGE] or fits  # a value of its own says more
+            self.seen[facet.name] = [v for v in fits if v != LARGE] or fits  # a named value says more
         return self.seen
 
     def region(self, wrong: Sequence[tuple[Probe, int, int]]) -> str:
@@ -200,18 +200,18 @@ class QuantizeV2Arithmetic:
         return (codes for codes, _ in self.staged(probe, semantics))
 
     def staged(self, probe: Probe, semantics: Sequence[Semantics]) -> Iterator[tuple[Array, Array]]:
-        """A clamp keeps codes rising, whatever the formula."""
+        """The stage is the clamped result, which never falls as x grows, whatever the formula."""
         for one in semantics:
             if one[0] == "exact":
                 codes = self.exactly(probe, one[5])
                 yield codes, np.where(codes == ANYTHING, np.nan, codes)
                 continue
             with np.errstate(all="ignore"):
-                inside = np.clip(self.stepwise(probe, one), self.kind.lowest, self.kind.highest)
+                inside = np.clip(self.stepwise(probe, one), self.quantized.lowest, self.quantized.highest)
                 yield np.asarray(np.nan_to_num(inside), np.int64), inside
 
     def exactly(self, probe: Probe, mode: str) -> Array:
-        """As the reference kernel has it; anything where the document leaves it open."""
+        """Codes from the reference kernel; ANYTHING where the document leaves the result open."""
         low, high = (np.broadcast_to(end, probe.x.shape) for end in probe.others)
         found = np.full(probe.x.size, ANYTHING)
         for ends in {(float(a), float(b)) for a, b in zip(low, high, strict=True)}:
@@ -222,97 +222,97 @@ class QuantizeV2Arithmetic:
         return found
 
     def stepwise(self, probe: Probe, semantics: Semantics) -> Array:
-        """Whole numbers, some beyond the type's range."""
+        """Rounded results (float64), not clamped to the type's range yet."""
         precision, formula, scaling, ends, offset, mode = semantics
-        kind = numpy_dtype(precision)
-        x, low, high = (np.asarray(a).astype(kind) for a in (probe.x, *probe.others))
+        dtype = numpy_dtype(precision)
+        x, low, high = (np.asarray(a).astype(dtype) for a in (probe.x, *probe.others))
         if ends == "range clamped" and not formula.startswith("SCALED"):
-            x = np.where(x < low, low, np.where(x > high, high, x)).astype(kind)
+            x = np.where(x < low, low, np.where(x > high, high, x)).astype(dtype)
 
         def to_whole(value: Array) -> Array:
-            return rounded(place_of(np.asarray(value, np.float64)), mode, precision)
+            return round_place(locate(np.asarray(value, np.float64)), mode, precision)
 
         if formula.startswith("SCALED"):
-            total = to_whole(self.scaled(x, low, high, semantics, kind))
+            total = to_whole(self.scaled(x, low, high, semantics, dtype))
         elif formula == "MIN_COMBINED":
-            total = self.combined(self.counted(x, low, high, scaling, kind), to_whole, offset, kind)
+            total = self.combined(self.counted(x, low, high, scaling, dtype), to_whole, offset, dtype)
         else:
-            total = self.first(x, low, high, scaling, to_whole, offset, kind)
+            total = self.first(x, low, high, scaling, to_whole, offset, dtype)
         return np.asarray(total, np.float64)
 
-    def counted(self, x: Array, low: Array, high: Array, scaling: str, kind: np.dtype[Any]) -> Array:
-        """Steps from the lower end of the range."""
-        steps = np.asarray(self.kind.highest - self.kind.lowest).astype(kind)
-        offset, width = (x - low).astype(kind), (high - low).astype(kind)
+    def counted(self, x: Array, low: Array, high: Array, scaling: str, dtype: np.dtype[Any]) -> Array:
+        """The number of steps from the lower end of the range, not rounded to an integer yet."""
+        steps = np.asarray(self.quantized.highest - self.quantized.lowest).astype(dtype)
+        offset, width = (x - low).astype(dtype), (high - low).astype(dtype)
         if scaling == DOCUMENTED:
-            return np.asarray(((offset * steps).astype(kind) / width).astype(kind))
+            return np.asarray(((offset * steps).astype(dtype) / width).astype(dtype))
         if scaling == "factor":
-            return np.asarray((offset * (steps / width).astype(kind)).astype(kind))
-        return by_step(offset, (width / steps).astype(kind), scaling, kind)
+            return np.asarray((offset * (steps / width).astype(dtype)).astype(dtype))
+        return by_step(offset, (width / steps).astype(dtype), scaling, dtype)
 
-    def combined(self, counted: Array, to_whole: Any, offset: str, kind: np.dtype[Any]) -> Array:
-        if not self.kind.lowest:
+    def combined(self, counted: Array, to_whole: Any, offset: str, dtype: np.dtype[Any]) -> Array:
+        if not self.quantized.lowest:
             return np.asarray(to_whole(counted))
-        middle = np.asarray(-self.kind.lowest).astype(kind)
+        middle = np.asarray(-self.quantized.lowest).astype(dtype)
         if offset == DOCUMENTED:
-            return np.asarray(to_whole((counted - middle).astype(kind)))
-        return np.asarray(to_whole(counted) + self.kind.lowest)
+            return np.asarray(to_whole((counted - middle).astype(dtype)))
+        return np.asarray(to_whole(counted) + self.quantized.lowest)
 
     def first(
-        self, x: Array, low: Array, high: Array, scaling: str, to_whole: Any, offset: str, kind: np.dtype[Any]
+        self, x: Array, low: Array, high: Array, scaling: str, to_whole: Any, offset: str, dtype: np.dtype[Any]
     ) -> Array:
-        count = 2.0**self.kind.bits
-        width = (high - low).astype(kind)
-        adjust = np.asarray(count / (count - 1)).astype(kind)
-        factor = (np.asarray(count).astype(kind) / (width * adjust).astype(kind)).astype(kind)
-        steps = np.asarray(count - 1).astype(kind)
+        count = 2.0**self.quantized.bits
+        width = (high - low).astype(dtype)
+        adjust = np.asarray(count / (count - 1)).astype(dtype)
+        factor = (np.asarray(count).astype(dtype) / (width * adjust).astype(dtype)).astype(dtype)
+        steps = np.asarray(count - 1).astype(dtype)
         if scaling == "factor":
-            factor = (steps / width).astype(kind)
-        step = (width / steps).astype(kind)
+            factor = (steps / width).astype(dtype)
+        step = (width / steps).astype(dtype)
 
         def times(value: Array) -> Array:
             if scaling in ("step", RECIPROCAL):
-                return by_step(value, step, scaling, kind)
-            return np.asarray((value * factor).astype(kind))
+                return by_step(value, step, scaling, dtype)
+            return np.asarray((value * factor).astype(dtype))
 
         if offset == DOCUMENTED:
-            return np.asarray(to_whole(times(x)) - to_whole(times(low)) + self.kind.lowest)
-        return np.asarray(to_whole(times((x - low).astype(kind))) + self.kind.lowest)
+            return np.asarray(to_whole(times(x)) - to_whole(times(low)) + self.quantized.lowest)
+        return np.asarray(to_whole(times((x - low).astype(dtype))) + self.quantized.lowest)
 
-    def scaled(self, x: Array, low: Array, high: Array, semantics: Semantics, kind: np.dtype[Any]) -> Array:
+    def scaled(self, x: Array, low: Array, high: Array, semantics: Semantics, dtype: np.dtype[Any]) -> Array:
         _, formula, scaling, ends, *_ = semantics
-        least, greatest = (np.asarray(end).astype(kind) for end in (self.lowest, self.kind.highest))
+        least, greatest = (np.asarray(end).astype(dtype) for end in (self.lowest, self.quantized.highest))
         sides = [np.where(end * side > 0, end / side, np.inf) for end, side in ((least, low), (greatest, high))]
-        factor = np.minimum(*sides).astype(kind)
+        factor = np.minimum(*sides).astype(dtype)
         if formula == MAGNITUDE:
-            factor = (greatest / np.maximum(np.abs(low), np.abs(high))).astype(kind)
-        factor = np.where(np.isinf(factor), kind.type(np.nan), factor)  # no side counts
+            factor = (greatest / np.maximum(np.abs(low), np.abs(high))).astype(dtype)
+        factor = np.where(np.isinf(factor), dtype.type(np.nan), factor)  # neither side counts
         steps = [np.where(end * side > 0, side / end, -np.inf) for end, side in ((least, low), (greatest, high))]
-        step = np.maximum(*steps).astype(kind)
+        step = np.maximum(*steps).astype(dtype)
         if formula == MAGNITUDE:
-            step = (np.maximum(np.abs(low), np.abs(high)) / greatest).astype(kind)
-        step = np.where(np.isinf(step), kind.type(np.nan), step)
+            step = (np.maximum(np.abs(low), np.abs(high)) / greatest).astype(dtype)
+        step = np.where(np.isinf(step), dtype.type(np.nan), step)
         stepped = scaling in ("step", RECIPROCAL)
         if ends == "range clamped":
-            bottom, top = ((end * step if stepped else end / factor).astype(kind) for end in (least, greatest))
-            x = np.where(x < bottom, bottom, np.where(x > top, top, x)).astype(kind)
+            bottom, top = ((end * step if stepped else end / factor).astype(dtype) for end in (least, greatest))
+            x = np.where(x < bottom, bottom, np.where(x > top, top, x)).astype(dtype)
         if stepped:
-            return by_step(x, step, scaling, kind)
+            return by_step(x, step, scaling, dtype)
         if scaling == INVERSE:
-            return by_step(x, (np.asarray(1).astype(kind) / factor).astype(kind), "step", kind)
-        return np.asarray((x * factor).astype(kind))
+            return by_step(x, (np.asarray(1).astype(dtype) / factor).astype(dtype), "step", dtype)
+        return np.asarray((x * factor).astype(dtype))
 
     @property
     def lowest(self) -> int:
-        """One more with narrow_range."""
-        return self.kind.lowest + bool(self.node.attributes.get("narrow_range", False))
+        """The lowest value that is used; with narrow_range not the type's."""
+        return self.quantized.lowest + bool(self.node.attributes.get("narrow_range", False))
 
 
-def by_step(x: Array, step: Array, scaling: str, kind: np.dtype[Any]) -> Array:
-    """Divided by the step, or times its rounded reciprocal."""
+def by_step(x: Array, step: Array, scaling: str, dtype: np.dtype[Any]) -> Array:
+    """x divided by the step, or multiplied by its rounded reciprocal."""
     if scaling == RECIPROCAL:
-        return np.asarray((x * (np.asarray(1).astype(kind) / step).astype(kind)).astype(kind))
-    return np.asarray((x / step).astype(kind))
+        return np.asarray((x * (np.asarray(1).astype(dtype) / step).astype(dtype)).astype(dtype))
+    return np.asarray((x / step).astype(dtype))
 
 
 def with_range(x: Array, low: float, high: float) -> Probe:

@@ -27,8 +27,8 @@ class Clause:
 
     `id` is the operator's prefix, a letter and a number: NGQ-R5. Operator.letters gives the letter's kind.
 
-    `when` (attribute values) and `situation` (a key of conformance.cases.situations.SITUATIONS) say which cases can
-    show it, so that generated checks can be counted. Without them every case of the operator can.
+    `when` (attribute values) and `situation` (a name that conformance/cases/situations.py knows for the operator) say
+    which cases can show it, so that generated checks can be counted. Without them every case of the operator can.
     """
 
     id: str
@@ -115,7 +115,8 @@ class Operator:
     names of its outputs.
     `signature` gives the element types of a node's inputs and outputs, from the types asked for and its attributes. It
     raises InvalidInput if the document allows no such node.
-    `pose` turns a node with inputs into one problem for each output. It raises InvalidInput for shapes that do not fit.
+    `problems` turns a node with inputs into one problem for each output. It raises InvalidInput for shapes that do not
+    fit.
     `saturates` says whether the document defines results beyond the output type's range.
     `modes_of` gives the rounding modes that the document allows for a node's attributes: one if it says which, several
     if it leaves that open, none if nothing is rounded to an integer.
@@ -138,7 +139,7 @@ class Operator:
     real_types: tuple[str, ...]
     quantized_types: tuple[str, ...]
     signature: Callable[[Types, Mapping[str, Any]], tuple[tuple[str, ...], tuple[str, ...]]]
-    pose: Callable[[Node, tuple[Array, ...]], tuple[Problem, ...]]
+    problems: Callable[[Node, tuple[Array, ...]], tuple[Problem, ...]]
     modes_of: Callable[[Mapping[str, Any]], tuple[str, ...]]
     roles: Mapping[str, str]
     letters: Mapping[Kind, str]

@@ -64,7 +64,7 @@ CLAUSES = (
 )
 
 
-def pose(node: Node, inputs: tuple[Array, ...]) -> tuple[Elementwise, ...]:
+def problems(node: Node, inputs: tuple[Array, ...]) -> tuple[Elementwise, ...]:
     x, scale, zero_point = inputs
     axes = node.attributes.get("axes", ())
     check_projection(node.operator, axes, x.shape, {"scale": scale.shape, node.inputs[2].name: zero_point.shape})
@@ -104,7 +104,7 @@ OPERATOR = Operator(
     real_types=ALL_REAL_TYPES,
     quantized_types=ALL_QUANTIZED_TYPES,
     signature=dequantize_signature,
-    pose=pose,
+    problems=problems,
     modes_of=lambda attributes: (),
     steps=(
         "difference = input - zero_point, of integers, exact, then rounded to the output's type",

@@ -76,7 +76,7 @@ CLAUSES = (
 )
 
 
-def pose(node: Node, inputs: tuple[Array, ...]) -> tuple[Quantization, ...]:
+def problems(node: Node, inputs: tuple[Array, ...]) -> tuple[Quantization, ...]:
     x, scale, zero_point = inputs
     axes = node.attributes.get("axes", ())
     check_projection(node.operator, axes, x.shape, {"scale": scale.shape, node.inputs[2].name: zero_point.shape})
@@ -194,7 +194,7 @@ OPERATOR = Operator(
     real_types=ALL_REAL_TYPES,
     quantized_types=ALL_QUANTIZED_TYPES,
     signature=quantize_signature,
-    pose=pose,
+    problems=problems,
     modes_of=lambda attributes: (str(attributes["round_mode"]),),
     steps=(
         "quotient = input / scale, rounded to the input's type",

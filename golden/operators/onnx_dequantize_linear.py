@@ -154,7 +154,7 @@ def signature(types: Types, attributes: Mapping[str, Any]) -> tuple[tuple[str, .
     return inputs if types.optional else inputs[:2], (types.real,)
 
 
-def pose(node: Node, inputs: tuple[Array, ...]) -> tuple[Elementwise, ...]:
+def problems(node: Node, inputs: tuple[Array, ...]) -> tuple[Elementwise, ...]:
     x, scale, *rest = inputs
     zero_point = rest[0] if rest else None
     scales, zeros = linear.spread(ID, node.attributes, x.shape, scale, zero_point, node.opset)
@@ -245,7 +245,7 @@ OPERATOR = Operator(
     real_types=REALS,
     quantized_types=INPUTS,
     signature=signature,
-    pose=pose,
+    problems=problems,
     modes_of=lambda attributes: (),
     steps=(
         "difference = x - x_zero_point, exact, then rounded to the output's type",

@@ -278,7 +278,7 @@ def is_classic(node: Node) -> bool:
     return plain and node.input_type in CLASSIC_REALS and node.output_type in CLASSIC_OUTPUTS
 
 
-def pose(node: Node, inputs: tuple[Array, ...]) -> tuple[Problem, ...]:
+def problems(node: Node, inputs: tuple[Array, ...]) -> tuple[Problem, ...]:
     x, scale = inputs[:2]
     plain = scale.shape == () or not linear.is_one_for_all(node.attributes, x.shape, scale.shape)
     return (pose_classic(node, inputs),) if plain and is_classic(node) else (pose_other(node, inputs),)
@@ -336,7 +336,7 @@ OPERATOR = Operator(
     real_types=(*CLASSIC_REALS, "int32"),
     quantized_types=OUTPUTS,
     signature=signature,
-    pose=pose,
+    problems=problems,
     modes_of=lambda attributes: (EVEN,),
     steps=(
         "x and y_scale converted to the type that precision names, else y_scale's own; where that is int32 or "

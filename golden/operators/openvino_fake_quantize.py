@@ -133,7 +133,7 @@ def signature(types: Types, attributes: Mapping[str, Any]) -> tuple[tuple[str, .
     return (types.real,) * 5, (types.real,)
 
 
-def pose(node: Node, inputs: tuple[Array, ...]) -> tuple[Elementwise, ...]:
+def problems(node: Node, inputs: tuple[Array, ...]) -> tuple[Elementwise, ...]:
     """Broadcasts each limit on its own to the shape of X. InvalidInput if one does not fit."""
     shape, rule = inputs[0].shape, node.attributes.get("auto_broadcast", "numpy")
     for name, limit in zip(LIMITS, inputs[1:], strict=True):
@@ -325,7 +325,7 @@ OPERATOR = Operator(
     real_types=ALL_REAL_TYPES,
     quantized_types=(),
     signature=signature,
-    pose=pose,
+    problems=problems,
     modes_of=lambda attributes: MODES,
     steps=(
         "outside the input range: output_low or output_high, unchanged",

@@ -138,7 +138,7 @@ def signature(types: Types, attributes: Mapping[str, Any]) -> tuple[tuple[str, .
     return (types.quantized, "float32", "float32"), (real,)
 
 
-def pose(node: Node, inputs: tuple[Array, ...]) -> tuple[Elementwise, ...]:
+def problems(node: Node, inputs: tuple[Array, ...]) -> tuple[Elementwise, ...]:
     operands, shape = laid_over(node, inputs), inputs[0].shape
     kinds, kind = tuple(map(kind_of, inputs)), INTEGER_TYPES[node.input_type]
     narrow = bool(node.attributes.get("narrow_range", False))
@@ -287,7 +287,7 @@ OPERATOR = Operator(
     real_types=REAL_TYPES,
     quantized_types=QUANTIZED_TYPES,
     signature=signature,
-    pose=pose,
+    problems=problems,
     modes_of=lambda attributes: (),
     steps=(
         "MIN_COMBINED, int8: input + 128, exact",

@@ -139,12 +139,12 @@ def modes_of(attributes: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(mode for mode in ROUND_MODES if is_nearest(mode))
 
 
-def posed_as(
+def problems_over(
     shape_of_range: Callable[[Node, tuple[int, ...]], tuple[int, ...]],
 ) -> Callable[[Node, tuple[Array, ...]], tuple[Elementwise, ...]]:
-    """A pose function; `shape_of_range` gives the shape that min and max must have. They broadcast on the last axis."""
+    """The `problems` of an operator; min and max have the shape of `shape_of_range`, broadcast on the last axis."""
 
-    def pose(node: Node, inputs: tuple[Array, ...]) -> tuple[Elementwise, ...]:
+    def problems(node: Node, inputs: tuple[Array, ...]) -> tuple[Elementwise, ...]:
         x, low, high = inputs
         wanted = shape_of_range(node, x.shape)
         for name, parameter in (("min", low), ("max", high)):
@@ -160,7 +160,7 @@ def posed_as(
             ),
         )
 
-    return pose
+    return problems
 
 
 def constants(node: Node) -> dict[str, Any]:
@@ -287,7 +287,7 @@ OPERATOR = Operator(
     real_types=("float32",),
     quantized_types=(),
     signature=signature,
-    pose=posed_as(lambda node, shape: ()),
+    problems=problems_over(lambda node, shape: ()),
     modes_of=modes_of,
     letters=LETTERS,
     roles=shared_roles("TFF") | {"range": "TFF-G1"},

@@ -171,7 +171,7 @@ def modes_of(attributes: Mapping[str, Any]) -> tuple[str, ...]:
     return (MODES[attributes.get("round_mode", "HALF_TO_EVEN")],)
 
 
-def pose(node: Node, inputs: tuple[Array, ...]) -> tuple[Elementwise, ...]:
+def problems(node: Node, inputs: tuple[Array, ...]) -> tuple[Elementwise, ...]:
     x, *given = inputs
     axis = node.attributes.get("axis", -1)
     if axis >= x.ndim:
@@ -342,7 +342,7 @@ OPERATOR = Operator(
     real_types=ALL_REAL_TYPES,
     quantized_types=(),
     signature=signature,
-    pose=pose,
+    problems=problems,
     modes_of=modes_of,
     mode_clause=lambda mode: MODE_CLAUSES.get(mode, "TQD-F2"),
     steps=(

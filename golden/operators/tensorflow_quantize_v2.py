@@ -224,7 +224,7 @@ def signature(types: Types, attributes: Mapping[str, Any]) -> tuple[tuple[str, .
     return (types.real,) * 3, (attributes["T"], types.real, types.real)
 
 
-def pose(node: Node, inputs: tuple[Array, ...]) -> tuple[Elementwise, ...]:
+def problems(node: Node, inputs: tuple[Array, ...]) -> tuple[Elementwise, ...]:
     x, low, high = inputs
     mode, real, constants = node.round_mode, FLOAT_TYPES["float32"], constants_of(node)
     operands, kinds = laid_over(node, inputs), tuple(map(kind_of, inputs))
@@ -278,7 +278,7 @@ OPERATOR = Operator(
     real_types=("float32",),
     quantized_types=QUANTIZED_TYPES,
     signature=signature,
-    pose=pose,
+    problems=problems,
     modes_of=lambda attributes: (ROUND_MODES[attributes.get("round_mode", "HALF_AWAY_FROM_ZERO")],),
     mode_clause=lambda mode: "TFQ-R2" if mode == "ROUND_NEAREST_TOWARD_EVEN" else "TFQ-R1",
     steps=(

@@ -89,14 +89,14 @@ def tell_setting(number: int, of: int) -> None:
 
 
 def separation_matrix(node: Node, page: Path | None, backend: str | None, *, as_json: bool) -> None:
-    from tiebreak.conformance.audit.matrix import described
+    from tiebreak.conformance.audit.matrix import matrix_data
     from tiebreak.conformance.audit.operators import arithmetic_of
     from tiebreak.reports.matrix import markdown, print_matrix
     from tiebreak.reports.records import write_aside
 
     if backend is not None:
         raise InvalidInput(f"--matrix is about an operator's semantics: it takes no backend, as {backend!r} is")
-    data = described(arithmetic_of(node))
+    data = matrix_data(arithmetic_of(node))
     if page is not None:
         write_aside(page, lambda aside: aside.write_text(markdown(data), encoding="utf-8"))
     if as_json:

@@ -1,4 +1,4 @@
-"""The elements that have the same operands in nodes that differ in nothing but their layout, and their answers."""
+"""Elements with the same operands, in nodes that differ in their layout only, and the answers to them."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ LAYOUT_ATTRIBUTES = ("axes", "axis", "block_size", "auto_broadcast")
 
 @dataclass(frozen=True)
 class Part:
-    """One output of a case: the problem that it poses, and where it begins among all outputs.
+    """One output of a case: its problem, and where it starts among the codes of all outputs.
 
-    `unasked`: the backend builds all parameters of a node without constants in.
+    `unasked`: the backend makes all parameters constants, though the node has no constants.
     """
 
     case: Case
@@ -40,28 +40,32 @@ class Part:
 
     @property
     def constants(self) -> tuple[str, ...]:
-        """The parameters that the backend was given as constants, or makes constants itself."""
+        """The parameters that were given to the backend as constants, or that it makes constants itself."""
         return self.parameters if self.unasked and not self.case.node.baked else tuple(self.case.node.constants)
 
 
 @dataclass(frozen=True)
-class Members:
-    """The elements of some parts that have the same operands: each one's part, index, and which answer it is."""
+class SameOperands:
+    """All elements of some parts that have the same operands, with more than one answer among them.
+
+    `part`, `index` and `answer` are int arrays with one value for each element: its part's place in `parts`, its flat
+    index there, and its answer's place in `codes`. The most frequent answer comes first.
+    """
 
     parts: Sequence[Part]
     part: Array
     index: Array
     answer: Array
-    codes: tuple[int, ...]  # by answer
+    codes: tuple[int, ...]
 
     def by_part(self, of: Any) -> Array:
-        """A number for each element, by a function of its part."""
+        """A number for each element: what the function `of` gives for its part."""
         numbers = np.array([of(part) for part in self.parts])
         return np.asarray(numbers[self.part])
 
 
 def by_node(cases: Sequence[Case], always_constant: frozenset[str]) -> dict[str, list[Part]]:
-    """The outputs of the cases, those of nodes that differ in nothing but their layout together."""
+    """The outputs of the cases by node_key: nodes that differ in their layout only are together."""
     parts: dict[str, list[Part]] = {}
     for case in cases:
         start = 0
@@ -73,7 +77,7 @@ def by_node(cases: Sequence[Case], always_constant: frozenset[str]) -> dict[str,
 
 
 def node_key(node: Node, output: str) -> str:
-    """What an answer may depend on besides its operands: the node without its layout."""
+    """The node without its layout, as JSON: what an answer may depend on besides the operands."""
     spec = get_operator(node.operator)
     attributes = {
         name: value
@@ -84,13 +88,13 @@ def node_key(node: Node, output: str) -> str:
     return json.dumps([node.operator, node.opset, attributes, types, output], sort_keys=True)
 
 
-def differing(parts: Sequence[Part], outputs: Mapping[str, Array]) -> Iterator[Members]:
-    """The elements of each operands that have more than one answer."""
-    operands = [np.concatenate(column) for column in zip(*map(columns, parts), strict=True)]
+def with_several_answers(parts: Sequence[Part], outputs: Mapping[str, Array]) -> Iterator[SameOperands]:
+    """The elements of each set of operands to which there is more than one answer."""
+    operands = [np.concatenate(column) for column in zip(*map(operand_columns, parts), strict=True)]
     codes = np.concatenate([outputs[p.case.id][p.start : p.start + p.size] for p in parts])
     part = np.repeat(np.arange(len(parts)), [p.size for p in parts])
     index = np.concatenate([np.arange(p.size) for p in parts])
-    group = numbered(operands)
+    group = group_numbers(operands)
     order = np.lexsort((codes, group))
     same = group[order][1:] == group[order][:-1]
     for number in np.unique(group[order][1:][same & (codes[order][1:] != codes[order][:-1])]):
@@ -98,16 +102,16 @@ def differing(parts: Sequence[Part], outputs: Mapping[str, Array]) -> Iterator[M
         found, answer, count = np.unique(codes[chosen], return_inverse=True, return_counts=True)
         most = np.argsort(-count, kind="stable")
         answer = np.argsort(most)[answer.reshape(-1)]
-        yield Members(parts, part[chosen], index[chosen], answer, tuple(found[most].tolist()))
+        yield SameOperands(parts, part[chosen], index[chosen], answer, tuple(found[most].tolist()))
 
 
-def columns(part: Part) -> tuple[Array, ...]:
-    """A part's operands, each as one code (int64) for every element."""
+def operand_columns(part: Part) -> tuple[Array, ...]:
+    """A part's operands: for each of them an int64 code for every element."""
     return tuple(operand.astype(np.int64) for operand in part.problem.operands)
 
 
-def numbered(operands: Sequence[Array]) -> Array:
-    """Equal numbers for equal operands."""
+def group_numbers(operands: Sequence[Array]) -> Array:
+    """A number for each element, the same where all operands are the same."""
     number = np.zeros(operands[0].shape, np.int64)
     for operand in operands:
         _, own = np.unique(operand, return_inverse=True)

@@ -1,0 +1,41 @@
+"""The combinations of the quantize family's facets that an audit searches: how many, and that every rule is needed."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+
+from tiebreak.conformance.semantics.quantize_facets import FACETS
+from tiebreak.conformance.semantics.quantize_rules import RULES, Combination, valid_combinations
+from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES
+
+COUNTS = {
+    ("float32", "int8"): 8132,
+    ("float16", "uint16"): 9022,
+    ("bfloat16", "int4"): 9496,
+    ("float32", "int32"): 8996,
+    ("float64", "uint32"): 8168,
+}
+
+
+@pytest.mark.parametrize(("real", "quantized"), COUNTS)
+def test_as_many_combinations_are_searched_as_ever(real: str, quantized: str) -> None:
+    """A change of a rule changes these numbers: it must be meant, since causes of recorded runs depend on them."""
+    found = valid_combinations(FLOAT_TYPES[real], INTEGER_TYPES[quantized])
+    assert len(found) == COUNTS[real, quantized]
+    names = [set(facet.values) for facet in FACETS]
+    assert all(value in names[place] for one in found for place, value in enumerate(one))
+
+
+def test_each_rule_leaves_out_what_no_other_does() -> None:
+    """One that does not could be deleted."""
+    needed = set()
+    for real, quantized in COUNTS:
+        for semantics in product(*(facet.values for facet in FACETS)):
+            combination = Combination(*semantics, FLOAT_TYPES[real], INTEGER_TYPES[quantized])
+            names = [rule.name for rule in RULES if rule.excludes(combination)]
+            if len(names) == 1:
+                needed.add(names[0])
+    assert [rule.name for rule in RULES if rule.name not in needed] == []
+    assert len({rule.name for rule in RULES}) == len(RULES)
