@@ -1,14 +1,16 @@
 """The waiver file: known discrepancies, each with a reason, a link and an expiry date.
 
-[[waiver]]
-backend = "onnxruntime*"            # its name, or a pattern with * and ?
-version = ">=1.20,<1.23"            # PEP 440; left out: every version
-operator = "onnx.QuantizeLinear"
-cause = "wrong rounding: *"         # the cause or a pattern; or clause = "ONQ-R1"; or both
-tolerance = { kind = "ties only" }  # left out: any
-reason = "float16 is truncated"
-link = "https://github.com/microsoft/onnxruntime/issues/18576"
-expires = 2027-01-31                # the last day on which it counts
+    [[waiver]]
+    backend = "onnxruntime*"            # its name, or a pattern with * and ?
+    version = ">=1.20,<1.23"            # PEP 440; left out: every version
+    operator = "onnx.QuantizeLinear"
+    cause = "wrong rounding: *"         # the cause or a pattern; or clause = "ONQ-R1"; or both
+    tolerance = { kind = "ties only" }  # left out: any
+    reason = "float16 is truncated"
+    link = "https://github.com/microsoft/onnxruntime/issues/18576"
+    expires = 2027-01-31                # the last day on which it counts
+
+Any other key is refused.
 """
 
 from __future__ import annotations
