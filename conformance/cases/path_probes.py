@@ -1,12 +1,8 @@
 """Path probes: the same few elements at every place where a kernel may take another code path.
 
-<<<<<<< HEAD
-An element's result must not depend on where it stands: in the body of a vector loop or its tail, in a small or a large
-array. Nor may it depend on whether there is one scale or one per slice, or whether the scale is a constant.
-=======
 An element's result must not depend on its place: the body of a vector loop or its tail, a small or a large array.
 Nor may it matter whether there is one scale or one per slice, or whether the scale is a constant or an input.
->>>>>>> c1c6064c53ac698d60d3c6e6e0b2bc26d917e301
+
 A probe is a node, one value for each of its parameters, and a few inputs. Its cases put these elements at every
 position of arrays of 1 to 70 elements and into the other arrangements below. paths/dependence.py compares the results.
 """
