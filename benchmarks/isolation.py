@@ -19,7 +19,7 @@ from typing import Any
 from fresh import in_fresh_process
 
 from tiebreak.conformance.cases.plan import Selection, plan
-from tiebreak.conformance.running.backends import run_all, started
+from tiebreak.conformance.running.backends import run_all, running_backends
 from tiebreak.golden.nodes import Case
 
 BACKENDS = ("numpy-naive", "onnx-reference", "onnxruntime", "openvino", "tensorflow", "torch", "litert", "ngraph")
@@ -28,7 +28,7 @@ ROUNDS = 3
 
 def seconds(spec: str, cases: Sequence[Case], in_process: bool) -> float:
     """One run, from the first case to the last judgement."""
-    with started([spec], time_limit=60, memory_limit=1 << 16, in_process=in_process) as backends:
+    with running_backends([spec], time_limit=60, memory_limit=1 << 16, in_process=in_process) as backends:
         begin = time.perf_counter()
         run_all(backends, cases)
         return time.perf_counter() - begin
@@ -36,7 +36,7 @@ def seconds(spec: str, cases: Sequence[Case], in_process: bool) -> float:
 
 def faulty_cases(spec: str, cases: Sequence[Case]) -> set[str]:
     """The ids of the cases at which the backend's process ends or hangs."""
-    with started([spec], time_limit=60, memory_limit=1 << 16, in_process=False) as backends:
+    with running_backends([spec], time_limit=60, memory_limit=1 << 16, in_process=False) as backends:
         (records,) = run_all(backends, cases)
     return {row["case"] for row in records.results if row["verdict"] in ("crash", "timeout")}
 

@@ -1,6 +1,6 @@
 """`tiebreak sweep --plan`: many sweeps, each with its certificate, and a summary of all of them.
 
-Whatever comes of one, the others are done. What a folder has certificates of already is not done again.
+A sweep that fails does not stop the others. A sweep whose certificate is already in the folder is not run again.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from tiebreak.conformance.dask.scheduler import Cluster
 from tiebreak.conformance.running.journal import JournalFailed
 from tiebreak.conformance.sweep.certificate import read_certificate
 from tiebreak.conformance.sweep.job import Progress, SweepLimits, sweep_job
-from tiebreak.conformance.sweep.log import part_of
+from tiebreak.conformance.sweep.log import unfinished_path
 from tiebreak.conformance.sweep.plan_file import Sweep, specs_of
 from tiebreak.golden.errors import MachineryFailed, TiebreakError, Unsupported
 from tiebreak.golden.exit_codes import exit_code
 from tiebreak.golden.messages import gist
 from tiebreak.golden.places import check_writable
 from tiebreak.reports.campaign import campaign_markdown
-from tiebreak.reports.records import write_aside
+from tiebreak.reports.records import write_text
 from tiebreak.version import __version__
 
 FORMAT = {"format": "tiebreak-campaign", "version": 1}
@@ -50,7 +50,7 @@ class Campaign:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def run(self) -> None:
-        """Every sweep. Those that are too small for a whole cluster are done side by side there."""
+        """Run every sweep. On a Dask cluster, sweeps too small to occupy all of it run side by side."""
         size = self.cluster.size() if self.cluster else 1
         small = [sweep for sweep in self.sweeps if self.cluster and sweep.space.blocks < size]
         pool = ThreadPoolExecutor(size)
@@ -64,7 +64,7 @@ class Campaign:
                 self.one(sweep)
 
     def one(self, sweep: Sweep) -> None:
-        """One sweep's row; the summary files say what is known by then."""
+        """Run one sweep, add its row and write the summary files anew."""
         path = self.folder / sweep.file
         try:
             kept = certificate_there(path, sweep)
@@ -72,7 +72,7 @@ class Campaign:
             row = {"status": "kept" if kept else "done", **result_of(data)}
         except Unsupported as reason:
             row = {"status": "unsupported", "message": gist(str(reason))[:500]}
-        except JournalFailed:  # the others' folder can't be written to either
+        except JournalFailed:  # the other sweeps could not write to the folder either
             raise
         except TiebreakError as error:
             row = {"status": "failed", "message": gist(str(error))[:500]}
@@ -84,7 +84,7 @@ class Campaign:
     def swept(self, sweep: Sweep, path: Path) -> dict[str, Any]:
         how = replace(self.how, all_modes=sweep.all_modes)
         options: dict[str, Any] = {
-            "resume": self.resume and part_of(path).exists(),
+            "resume": self.resume and unfinished_path(path).exists(),
             "progress": partial(self.count, sweep),
         }
         if self.cluster is None:
@@ -94,13 +94,13 @@ class Campaign:
         return sweep_on(self.cluster, sweep.spec, sweep.space, path, how, **options)
 
     def count(self, sweep: Sweep, done: int, of: int) -> None:
-        """Progress of all sweeps together."""
+        """Report the progress of all sweeps together."""
         with self.lock:
             self.inputs[sweep.file] = done
             self.progress(sum(self.inputs.values()), sum(each.space.inputs for each in self.sweeps))
 
     def described(self) -> dict[str, Any]:
-        rows = [described(sweep) | self.rows.get(sweep.file, {"status": "waiting"}) for sweep in self.sweeps]
+        rows = [sweep_row(sweep) | self.rows.get(sweep.file, {"status": "waiting"}) for sweep in self.sweeps]
         return {
             **FORMAT,
             "tiebreak": __version__,
@@ -112,15 +112,9 @@ class Campaign:
 
     def write(self) -> None:
         data = self.described()
-        for name, text in (
-            ("campaign.json", json.dumps(data, indent=1) + "\n"),
-            ("campaign.md", campaign_markdown(data)),
-        ):
-            write_aside(self.folder / name, partial(write_text, text))
-
-
-def write_text(text: str, path: Path) -> None:
-    path.write_text(text, encoding="utf-8")
+        texts = {"campaign.json": json.dumps(data, indent=1) + "\n", "campaign.md": campaign_markdown(data)}
+        for name, text in texts.items():
+            write_text(self.folder / name, text)
 
 
 def campaign_job(
@@ -133,11 +127,11 @@ def campaign_job(
     cluster: Cluster | None = None,
     progress: Progress = lambda done, of: None,
 ) -> dict[str, Any]:
-    """Do the sweeps of a plan and give what campaign.json says.
+    """Run the sweeps of a plan and return the content of campaign.json.
 
-    Raises InvalidInput for a wrong backend or folder before anything is done.
+    Raises InvalidInput for a wrong backend or folder, before any sweep starts.
     """
-    if cluster is None:  # a worker's files are its own
+    if cluster is None:  # a worker on another machine has its own files
         for spec in specs_of(sweeps):
             check_spec(spec)
     check_writable(folder)
@@ -148,7 +142,7 @@ def campaign_job(
 
 
 def certificate_there(path: Path, sweep: Sweep) -> dict[str, Any] | None:
-    """The finished certificate of this sweep, if there is one; MachineryFailed for another one in its place."""
+    """The finished certificate of this sweep, or None. MachineryFailed if another sweep's certificate is there."""
     if not path.exists():
         return None
     data, _ = read_certificate(path)
@@ -158,8 +152,8 @@ def certificate_there(path: Path, sweep: Sweep) -> dict[str, Any] | None:
     return None if data["faults"] else data
 
 
-def described(sweep: Sweep) -> Row:
-    """What a sweep is, as plain data."""
+def sweep_row(sweep: Sweep) -> Row:
+    """The columns of campaign.json that describe a sweep: certificate, backend, node and inputs."""
     node = sweep.space.node
     return {
         "certificate": sweep.file,
@@ -175,7 +169,7 @@ def described(sweep: Sweep) -> Row:
 
 
 def result_of(data: Mapping[str, Any]) -> Row:
-    """What a certificate says, as far as the summary has it."""
+    """The part of a certificate that the summary repeats."""
     return {
         "name": data["backend"]["name"],
         "version": data["backend"]["version"],
@@ -190,7 +184,7 @@ def result_of(data: Mapping[str, Any]) -> Row:
 
 
 def exit_code_of_campaign(rows: Sequence[Row]) -> int:
-    """The exit code of all sweeps of a plan together."""
+    """One exit code for all sweeps of a plan."""
     return exit_code(
         discrepancies=any(row.get("mismatches") for row in rows),
         failures=any(row["status"] in ("failed", "waiting") or row.get("faults") for row in rows),

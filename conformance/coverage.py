@@ -25,7 +25,7 @@ def vectors_by_clause() -> Counter[str]:
 
 
 def generated_by_clause(count: int, seed: int = 0) -> Counter[str]:
-    """How many of an operator's generated cases show each clause."""
+    """How many generated cases exercise each clause, of `count` for each operator."""
     return Counter(
         clause for name in OPERATORS for case in generate_cases(name, count, seed) for clause in case.clauses
     )
@@ -46,8 +46,8 @@ def backends_by_clause(folders: Iterable[Path]) -> dict[str, set[str]]:
     return found
 
 
-def rows(runs: Sequence[Path], count: int) -> list[dict[str, Any]]:
-    """One row for each clause of each operator."""
+def coverage_rows(runs: Sequence[Path], count: int) -> list[dict[str, Any]]:
+    """One row for each clause of each operator: its vectors, its generated cases and the backends of the runs."""
     backends, vectors, generated = backends_by_clause(runs), vectors_by_clause(), generated_by_clause(count)
     return [
         {
@@ -65,8 +65,8 @@ def rows(runs: Sequence[Path], count: int) -> list[dict[str, Any]]:
 
 
 def coverage(runs: Sequence[Path], *, count: int, as_json: bool) -> int:
-    """Print the table; exit code 1 if a clause has no check at all."""
-    found = rows(runs, count)
+    """Print the table of clauses; return exit code 1 if no vector or generated case checks a clause."""
+    found = coverage_rows(runs, count)
     unchecked = [row["clause"] for row in found if not row["vectors"] and not row["generated"]]
     if as_json:
         print(json.dumps({"clauses": found, "unchecked": unchecked}, ensure_ascii=False))

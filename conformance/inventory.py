@@ -1,4 +1,4 @@
-"""What is installed and what it accepts, found by asking; and what is missing, with what to type."""
+"""Installed backends and what they accept, found by running cases; what is missing, with the command to type."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from tiebreak.golden.vectorfile import VECTORS, plainest_cases
 from tiebreak.reports.console import terminal_label
 
 ASKED_AT_ONCE = 4
-NODES_EACH = 6  # different nodes of one pair of types that a backend is asked before it counts as refusing them
+NODES_EACH = 6  # nodes of one pair of types that a backend must refuse before the pair counts as refused
 Types = tuple[str, str, str]  # operator, input type, output type
 
 
 @dataclass
-class Found:
-    """A backend as it answered: `problem` says why it did not load, `accepts` which types it ran of each operator."""
+class FoundBackend:
+    """A backend as it answered: `problem` says why it did not load, `accepts` lists the types it ran, by operator."""
 
     spec: str
     name: str = ""
@@ -42,12 +42,12 @@ class Found:
 
     @property
     def command(self) -> str:
-        """What to type if it is not installed."""
+        """The command that installs it; empty if it is installed."""
         return install_command(self.spec) if "is not installed" in self.problem else ""
 
 
 def questions() -> dict[Types, list[Case]]:
-    """For every operator and pair of types a few golden vectors of different nodes."""
+    """A few golden vectors of different nodes for every operator and pair of types."""
     found: dict[Types, list[Case]] = {}
     for operator, input_type, output_type in all_files():
         plain_type = output_type.partition("-")[0]
@@ -56,12 +56,12 @@ def questions() -> dict[Types, list[Case]]:
     return found
 
 
-def ask(spec: str, asked: Mapping[Types, Sequence[Case]]) -> Found:
-    """Start the backend and let it run the questions of each pair of types until it has run one."""
+def ask(spec: str, asked: Mapping[Types, Sequence[Case]]) -> FoundBackend:
+    """Start the backend and run the cases of each pair of types until one succeeds."""
     backend = IsolatedBackend(spec)
     try:
         problem = problem_of_start(backend)
-        found = Found(spec, backend.name, backend.version, str(problem or ""))
+        found = FoundBackend(spec, backend.name, backend.version, str(problem or ""))
         for (operator, input_type, output_type), cases in asked.items():
             claimed = backend.operators is None or operator in backend.operators
             if not problem and claimed and any(backend.run(case).status == "ok" for case in cases):
@@ -71,14 +71,14 @@ def ask(spec: str, asked: Mapping[Types, Sequence[Case]]) -> Found:
         backend.close()
 
 
-def ask_all(specs: Sequence[str]) -> list[Found]:
+def ask_all(specs: Sequence[str]) -> list[FoundBackend]:
     asked = questions()
     with ThreadPoolExecutor(ASKED_AT_ONCE) as pool:
         return list(pool.map(lambda spec: ask(spec, asked), specs))
 
 
 def list_backends(names: Sequence[str], *, as_json: bool) -> None:
-    """Print the backends (all that are registered, or those named): version, operators and types, or what to type."""
+    """Print the named backends, or all registered ones: version, operators and types, or how to install them."""
     found = ask_all([check_spec(name) for name in names] or list(registered()))
     if as_json:
         print(json.dumps({"backends": [as_row(backend) for backend in found]}))
@@ -87,7 +87,7 @@ def list_backends(names: Sequence[str], *, as_json: bool) -> None:
     for name in ("backend", "version", "accepts, or why it is not there"):
         table.add_column(name, overflow="fold")
     for backend in found:
-        accepts = told(backend) if names else counted(backend)
+        accepts = types_by_operator(backend) if names else operators_counted(backend)
         table.add_row(
             terminal_label(backend.spec),
             terminal_label(backend.version),
@@ -98,7 +98,7 @@ def list_backends(names: Sequence[str], *, as_json: bool) -> None:
         print("(n): pairs of input and output types; tiebreak backends -b BACKEND names them")
 
 
-def as_row(backend: Found) -> dict[str, object]:
+def as_row(backend: FoundBackend) -> dict[str, object]:
     return {
         "backend": backend.spec,
         "installed": not backend.problem,
@@ -110,17 +110,17 @@ def as_row(backend: Found) -> dict[str, object]:
     }
 
 
-def counted(backend: Found) -> str:
-    """Operators with the number of pairs of types, for a list of all backends; -b tells which."""
+def operators_counted(backend: FoundBackend) -> str:
+    """Operators with their number of pairs of types, for the list of all backends; -b names the types."""
     return ", ".join(f"{operator} ({len(types)})" for operator, types in backend.accepts.items()) or "nothing"
 
 
-def told(backend: Found) -> str:
-    """Operators with their types, those with the same input together."""
-    return "\n".join(f"{operator}: {grouped(types)}" for operator, types in backend.accepts.items()) or "nothing"
+def types_by_operator(backend: FoundBackend) -> str:
+    """Operators with their pairs of types, grouped by input type."""
+    return "\n".join(f"{operator}: {types_by_input(types)}" for operator, types in backend.accepts.items()) or "nothing"
 
 
-def grouped(types: Sequence[str]) -> str:
+def types_by_input(types: Sequence[str]) -> str:
     pairs = [text.split(" to ") for text in types]
     groups = itertools.groupby(sorted(pairs), key=lambda pair: pair[0])
     return "; ".join(f"{source} to {', '.join(target for _, target in group)}" for source, group in groups)
@@ -128,7 +128,7 @@ def grouped(types: Sequence[str]) -> str:
 
 @dataclass(frozen=True)
 class Checkup:
-    """One thing that the doctor looked at: `state` is ok, missing, changed or broken; `advice` what to type."""
+    """One thing that the doctor checked. `state` is ok, missing, changed or broken; `advice` is what to type."""
 
     what: str
     state: str
@@ -136,7 +136,7 @@ class Checkup:
 
 
 def diagnose(*, as_json: bool) -> int:
-    """Print what is missing or set in a way that changes results; exit code 3 if something that is there is broken."""
+    """Print what is missing, and settings that may change results; exit code 3 if something installed is broken."""
     findings = list(findings_here())
     if as_json:
         print(json.dumps({"findings": [vars(finding) for finding in findings]}))
@@ -163,12 +163,13 @@ def findings_here() -> Iterator[Checkup]:
 
 
 INSTALL_CC = "apt install gcc"
-# Variables by which somebody may have changed what the runtimes do, also in a worker.
+KERNEL = "reference kernel and golden vectors"
+# Environment variables that change what the runtimes do, also in a worker.
 SETTINGS = ("TF_ENABLE_ONEDNN_OPTS", "ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA", "OMP_NUM_THREADS", "MKL_CBWR")
 
 
 def kernel_finding() -> Checkup:
-    """Whether the compiled kernel gives what a stored golden vector says."""
+    """Whether the compiled kernel gives the results of a stored golden vector."""
     from tiebreak.conformance.judging.truths import TruthCache
     from tiebreak.golden.operators.onnx_quantize_linear import OPERATOR
 

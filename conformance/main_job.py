@@ -20,8 +20,8 @@ from tiebreak.adapters.registry import check_spec, registered
 from tiebreak.conformance.cases.plan import Selection, chosen_operators, plan
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
 from tiebreak.conformance.dask.scheduler import Cluster
-from tiebreak.conformance.running.assembling import explained, recorded
-from tiebreak.conformance.running.backends import run_all, started
+from tiebreak.conformance.running.assembling import explained_records, unexplained_records
+from tiebreak.conformance.running.backends import run_all, running_backends
 from tiebreak.conformance.running.forbidden import forbidden_rows
 from tiebreak.conformance.running.interrupts import stopped_by_signals
 from tiebreak.conformance.running.journal import (
@@ -29,11 +29,11 @@ from tiebreak.conformance.running.journal import (
     JournalFailed,
     begin_run,
     check_discardable,
-    digest_of,
+    digest_of_cases,
     end_run,
     has_outcomes,
-    held,
-    read_plan,
+    read_unfinished,
+    run_lock,
 )
 from tiebreak.conformance.running.outcomes import Runner
 from tiebreak.conformance.running.recording import BackendRecords
@@ -63,14 +63,14 @@ class NoBackends(TiebreakError):  # noqa: N818 - says what happened
 
 @dataclass(frozen=True)
 class RunLimits:
-    """`time_limit` in seconds for one case, `memory_limit` in MiB for a worker; in our own process without either."""
+    """`time_limit` is in seconds for a case, `memory_limit` in MiB for a worker. `in_process` runs have no limits."""
 
     time_limit: float = 10.0
     memory_limit: int = MEMORY_LIMIT
     in_process: bool = False
 
 
-Shown = Literal["tables", "json", "nothing"]  # what of a run is printed; "nothing" is silent on standard error, too
+PrintAs = Literal["tables", "json", "nothing"]  # what a run prints; "nothing" is silent on standard error, too
 
 
 @stopped_by_signals()
@@ -80,30 +80,31 @@ def main_job(
     folder: Path,
     how: RunLimits,
     *,
-    show: Shown = "tables",
+    show: PrintAs = "tables",
     command: str = "",
     cluster: Cluster | None = None,
     discard: bool = False,
 ) -> int:
-    """Do it, on a cluster if there is one, and give the exit code.
+    """Run the selected cases on the backends, write the run folder and return the exit code.
 
-    `command` is what the records say started the run; by default the words of this process.
-    Raises TiebreakError for bad input, a backend that can't be started, or a folder where another run is going on or,
-    without `discard`, was broken off.
+    The backends run on this machine, or on a Dask `cluster`. `command` is recorded as what started the run (default:
+    the words of this process). Raises TiebreakError for bad input, a backend that can't be started, a folder where
+    another run is going on, or, without `discard`, one with an unfinished run.
     """
     command = command or shlex.join(["tiebreak", *sys.argv[1:]])
-    checked = [spec if cluster else check_spec(spec) for spec in dict.fromkeys(specs)]  # a worker's files are its own
+    # A worker on another machine has files of its own, so only that worker can check a spec.
+    checked = [spec if cluster else check_spec(spec) for spec in dict.fromkeys(specs)]
     if how.in_process and len(checked) != 1:
         raise InvalidInput("--in-process takes exactly one -b: libraries share settings within a process")
-    with made(folder), held(folder):
+    with made_run_folder(folder), run_lock(folder):
         if not discard:
             check_discardable(folder)
-        return begin(checked, selection, folder, how, show=show, command=command, cluster=cluster)
+        return run_in_folder(checked, selection, folder, how, show=show, command=command, cluster=cluster)
 
 
 @contextmanager
-def made(folder: Path) -> Iterator[None]:
-    """A run folder, made if need be; if nothing came into it, it goes again. InvalidInput if it can't be written to."""
+def made_run_folder(folder: Path) -> Iterator[None]:
+    """Create the run folder if it is missing, and remove it again if it stays empty. InvalidInput if not writable."""
     fresh = not folder.exists()
     check_writable(folder)
     try:
@@ -113,19 +114,19 @@ def made(folder: Path) -> Iterator[None]:
             folder.rmdir()
 
 
-def begin(
+def run_in_folder(
     checked: Sequence[str],
     selection: Selection,
     folder: Path,
     how: RunLimits,
     *,
-    show: Shown,
+    show: PrintAs,
     command: str,
     cluster: Cluster | None,
 ) -> int:
-    """Run in a folder that is held."""
+    """Run in a folder whose lock we hold."""
     try:
-        chosen_operators(selection)  # what is wrong there need not wait for a library to load
+        chosen_operators(selection)  # report a wrong selection before any library loads
         facts = {
             "command": command,
             "level": selection.level,
@@ -135,21 +136,21 @@ def begin(
         }
         wanted = checked or list(registered())
         away = on_cluster(cluster, wanted, how)
-        with started(wanted, **asdict(how), only_installed=not checked, elsewhere=away) as backends:
+        with running_backends(wanted, **asdict(how), only_installed=not checked, elsewhere=away) as backends:
             if not backends:
                 raise NoBackends("no backend is installed; try: pip install 'tiebreak[backends]'")
             cases = plan(selection)
-            begin_run(folder, selection, [backend.spec for backend in backends], facts, digest_of(cases))
+            begin_run(folder, selection, [backend.spec for backend in backends], facts, digest_of_cases(cases))
             tried = tried_operators(selection)
             return run_and_report(backends, cases, folder, facts, tried, show=show)
     except (TiebreakError, OSError, KeyboardInterrupt):
-        if not has_outcomes(folder):  # leave nothing behind if nothing was found out
+        if not has_outcomes(folder):  # leave no journal behind if no case ran
             end_run(folder)
         raise
 
 
 def on_cluster(cluster: Cluster | None, specs: Sequence[str], how: RunLimits) -> list[Runner]:
-    """The backends on a cluster's workers, the first named served first; none without a cluster."""
+    """The backends on a Dask cluster's workers, the first named with the highest priority; none without a cluster."""
     if cluster is None:
         return []
     from tiebreak.conformance.dask.backend import ClusterBackend
@@ -159,26 +160,26 @@ def on_cluster(cluster: Cluster | None, specs: Sequence[str], how: RunLimits) ->
 
 
 @stopped_by_signals()
-def resume_job(folder: Path, *, show: Shown = "tables", cluster: Cluster | None = None) -> int:
-    """Go on with a run that was killed or interrupted, as it was begun. InvalidInput if there is none there."""
-    read_plan(folder)  # where there is none, nothing must be made
-    with held(folder):
-        return go_on(folder, show=show, cluster=cluster)
+def resume_job(folder: Path, *, show: PrintAs = "tables", cluster: Cluster | None = None) -> int:
+    """Finish a run that was killed or interrupted, with its own settings. InvalidInput if the folder has none."""
+    read_unfinished(folder)  # raises before anything is created in the folder
+    with run_lock(folder):
+        return resume_in_folder(folder, show=show, cluster=cluster)
 
 
-def go_on(folder: Path, *, show: Shown, cluster: Cluster | None) -> int:
-    """Go on in a folder that is held."""
-    selection, chosen, facts, digest = read_plan(folder)
+def resume_in_folder(folder: Path, *, show: PrintAs, cluster: Cluster | None) -> int:
+    """Finish the run in a folder whose lock we hold."""
+    selection, chosen, facts, digest = read_unfinished(folder)
     cases = plan(selection)
-    if digest_of(cases) != digest:
+    if digest_of_cases(cases) != digest:
         raise InvalidInput(f"--resume {folder}: the cases are not those with which it was begun: start a new run")
     how = RunLimits(**{field.name: facts[field.name] for field in fields(RunLimits)})
-    with started(chosen, **asdict(how), elsewhere=on_cluster(cluster, chosen, how)) as backends:
+    with running_backends(chosen, **asdict(how), elsewhere=on_cluster(cluster, chosen, how)) as backends:
         return run_and_report(backends, cases, folder, facts, tried_operators(selection), show=show)
 
 
 def tried_operators(selection: Selection) -> list[str]:
-    """Those of which forbidden calls are tried, too: none if single cases or somebody's vectors were asked for."""
+    """The operators whose forbidden calls are tried: none if single cases, attributes or own vectors were chosen."""
     single = selection.inputs or selection.case_ids or selection.vectors is not None
     return [] if single or selection.attributes else chosen_operators(selection)
 
@@ -190,25 +191,25 @@ def run_and_report(
     facts: dict[str, Any],
     tried: Sequence[str],
     *,
-    show: Shown,
+    show: PrintAs,
 ) -> int:
     try:
-        with shown_progress(show) as progress:
+        with run_progress(show) as progress:
             done = run_all(backends, cases, folder / FOLDER, progress)
-        code = write_and_explain(done, cases, folder, facts, partial(forbidden_calls, backends, tried), show=show)
+        code = write_and_explain(done, cases, folder, facts, partial(try_forbidden_calls, backends, tried), show=show)
     except (KeyboardInterrupt, JournalFailed, NotWritten) as error:
-        if not has_outcomes(folder):  # there is nothing to go on with
+        if not has_outcomes(folder):  # there is nothing to resume
             raise
         what = "interrupted" if isinstance(error, KeyboardInterrupt) else str(error)
         raise MachineryFailed(f"{what}; to go on: tiebreak run --resume {shlex.quote(str(folder))}") from None
     try:
         end_run(folder)
-    except KeyboardInterrupt:  # all is written and said: too late to stop
+    except KeyboardInterrupt:  # everything is written and printed: too late to stop
         end_run(folder)
     return code
 
 
-Try = Callable[[ExplanationErrors], list[dict[str, Any]]]
+TryForbiddenCalls = Callable[[ExplanationErrors], list[dict[str, Any]]]
 
 
 def write_and_explain(
@@ -216,23 +217,26 @@ def write_and_explain(
     cases: Sequence[Case],
     folder: Path,
     facts: dict[str, Any],
-    tried: Try = lambda errors: [],
+    tried: TryForbiddenCalls = lambda errors: [],
     *,
-    show: Shown,
+    show: PrintAs,
 ) -> int:
-    """Write the records, then what explains them, then the report; the exit code. `tried` gives the forbidden calls."""
-    records, errors = recorded(done, cases, facts), ExplanationErrors()
+    """Write the records, then their explanations, then the report; return the exit code.
+
+    `tried` runs the forbidden calls and returns their rows.
+    """
+    records, errors = unexplained_records(done, cases, facts), ExplanationErrors()
     run = as_run(records)
-    write_run(folder, run, records.generated)  # before anything that could fail looks for causes
+    write_run(folder, run, records.generated)  # the search for causes may fail: the records come first
     records.info["forbidden"] = tried(errors)
-    finish(folder, explained_tables(run, explained(records, done, cases, errors)), show=show)
+    write_and_print(folder, explained_tables(run, explained_records(records, done, cases, errors)), show=show)
     return int(run.info["exit"])
 
 
-def forbidden_calls(
+def try_forbidden_calls(
     backends: Sequence[Runner], operators: Sequence[str], errors: ExplanationErrors
 ) -> list[dict[str, Any]]:
-    """What each backend makes of the calls that documents forbid; nothing of one that can't be asked."""
+    """Rows of what each backend answers to forbidden calls. A backend that fails here has no rows."""
     found = []
     for backend in backends:
         tried = partial(forbidden_rows, [backend], operators)
@@ -240,11 +244,11 @@ def forbidden_calls(
     return found
 
 
-def finish(folder: Path, run: Run, *, show: Shown) -> None:
-    """Write what explains the records, then the report; say what there is. Drawing may fail, too."""
+def write_and_print(folder: Path, run: Run, *, show: PrintAs) -> None:
+    """Write the explanations and the report, then print the summary. A drawing that fails is noted."""
     errors = ExplanationErrors()
     write_explanations(folder, run)
-    draw(errors, "report.html", partial(write_report, folder / "report.html", run, str(folder)))
+    attempt_drawing(errors, "report.html", partial(write_report, folder / "report.html", run, str(folder)))
     if errors.found:
         run.info["explanation_errors"] += errors.rows()
         write_info(folder, run.info)
@@ -253,15 +257,15 @@ def finish(folder: Path, run: Run, *, show: Shown) -> None:
     if show == "json":
         print(json.dumps(json_summary(run, str(folder))))
     else:
-        draw(errors, "the summary", partial(print_summary, run, str(folder)))
+        attempt_drawing(errors, "the summary", partial(print_summary, run, str(folder)))
     if run.info["exit"] == EXIT_NOTHING_RAN:
         print(f"tiebreak: {why_nothing_ran(run)}", file=sys.stderr)
     for line in explanation_failures(run.info["explanation_errors"] + errors.rows()):
         print(f"tiebreak: {line}", file=sys.stderr)
 
 
-def draw(errors: ExplanationErrors, what: str, make: Callable[[], None]) -> None:
-    """Make a picture of the records. A fault of the drawing is noted; a full disk or a closed pipe is none of it."""
+def attempt_drawing(errors: ExplanationErrors, what: str, make: Callable[[], None]) -> None:
+    """Draw something from the records and note a fault of the drawing. A full disk or closed pipe still raises."""
     try:
         make()
     except Exception as error:
@@ -271,8 +275,8 @@ def draw(errors: ExplanationErrors, what: str, make: Callable[[], None]) -> None
 
 
 @contextmanager
-def shown_progress(show: Shown) -> Iterator[Callable[[str, int, int], None]]:
-    """A bar for each backend on standard error, which standard output never sees; nothing where that is no terminal."""
+def run_progress(show: PrintAs) -> Iterator[Callable[[str, int, int], None]]:
+    """A progress bar for each backend on standard error; none if that is not a terminal."""
     console = Console(stderr=True)
     if show == "nothing" or not console.is_terminal:
         yield lambda name, done, planned: None

@@ -1,9 +1,9 @@
 """Element types: what each bit pattern means, as exact rational numbers.
 
-Floating-point types follow IEEE 754-2019 (float16, float32, float64), the bfloat16 format (8 exponent bits, 8
-significand bits), and for the small ones the OCP 8-bit and Microscaling formats and their variants without a negative
-zero; integer types are two's complement. Only Python integers and fractions are used here, so that the oracle rests
-on nothing that a runtime under test may share.
+float16, float32 and float64 follow IEEE 754-2019; bfloat16 has 8 exponent bits and 8 significand bits. The small
+floating-point types follow the OCP 8-bit and Microscaling formats, or their variants without a negative zero. Integer
+types are two's complement. Only Python integers and fractions are used here, so that the oracle rests on nothing that
+a runtime under test may share.
 """
 
 from __future__ import annotations
@@ -24,9 +24,13 @@ Real = Fraction | float  # a float only for what no fraction can hold: NaN and t
 class FloatType:
     """A binary floating-point format: `bits` in all, `precision` significand bits counting the hidden one.
 
-    `specials` says what the patterns beyond the largest finite value are: "ieee" (infinity, then NaNs), "fn" (no
-    infinity, one NaN of either sign), "fnuz" (neither; the pattern of the negative zero is the one NaN), "none"
-    (neither, no NaN at all) or "e8m0" (no sign, no zero, powers of two, one NaN).
+    `specials` says what the patterns beyond the largest finite value are:
+
+    - "ieee": infinity, then NaNs.
+    - "fn": no infinity, one NaN of either sign.
+    - "fnuz": no infinity; the pattern of the negative zero is the one NaN.
+    - "none": neither infinity nor NaN.
+    - "e8m0": no sign and no zero, only powers of two and one NaN.
     """
 
     name: str

@@ -78,10 +78,9 @@ class Quantization:
 class Elementwise:
     """One output of any other node, element by element.
 
-    `formula` names what is to be computed (an operator's id, and the output's name for all but the first);
-    `operands` are flat and of the output's size: bit patterns of floats (unsigned), values of integers (int64), of
-    the types `kinds`. `working` is the type in which working precision rounds each step, `constants` what the
-    attributes say.
+    `formula` names what is to be computed: an operator's id, and the output's name for all but the first. `operands`
+    are flat, of the output's size and of the types `kinds`: unsigned bit patterns of floats, int64 values of integers.
+    `working` is the type in which working precision rounds each step. `constants` are what the attributes say.
     """
 
     formula: str

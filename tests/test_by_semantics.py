@@ -13,7 +13,7 @@ from tiebreak.conformance.audit.operators import arithmetic_of
 from tiebreak.conformance.audit.recorded_causes import CausesBySemantics
 from tiebreak.conformance.audit.sentences import cause_of
 from tiebreak.conformance.causes.settling import settle_causes
-from tiebreak.conformance.judging.operands import Operands, operands, round_array
+from tiebreak.conformance.judging.operands import QuantizationOperands, operands_along, round_array
 from tiebreak.conformance.judging.truths import TruthCache
 from tiebreak.conformance.running.explaining import evidence_of
 from tiebreak.conformance.running.recording import BackendRecords, record
@@ -26,35 +26,35 @@ from tiebreak.golden.verdicts import UNEXPLAINED
 AWAY = "ROUND_NEAREST_TOWARD_INFINITY"
 
 
-def inverse(o: Operands) -> Array:
+def inverse(o: QuantizationOperands) -> Array:
     return np.asarray(o.x * (np.float32(1) / o.scale), np.float64)
 
 
-def three_faults(case: Case, o: Operands) -> Array:
+def three_faults(case: Case, o: QuantizationOperands) -> Array:
     """Multiplies by the reciprocal, rounds ties away, clamps before the zero point is added."""
     return o.clamp(o.clamp(round_array(inverse(o), AWAY)) + o.zero_point)
 
 
-def odd_tail(case: Case, o: Operands) -> Array:
+def odd_tail(case: Case, o: QuantizationOperands) -> Array:
     """Whole vectors of 8 are right; what is left over makes three mistakes."""
     tail = np.arange(o.x.size) >= o.x.size - o.x.size % 8
     return np.where(tail, three_faults(case, o), o.finish(o.quotient()))
 
 
-def noise(case: Case, o: Operands) -> Array:
+def noise(case: Case, o: QuantizationOperands) -> Array:
     """Some results are off by one, by their bits alone."""
     bits = o.x.view(np.uint32).astype(np.uint64) * np.uint64(0x9E3779B1)
     return o.clamp(o.finish(o.quotient()) + ((bits >> np.uint64(7)) % np.uint64(5) == 0))
 
 
-def named(backend: Callable[[Case, Operands], Array], operator: str = "ngraph.Quantize") -> Counter[str]:
+def named(backend: Callable[[Case, QuantizationOperands], Array], operator: str = "ngraph.Quantize") -> Counter[str]:
     records = BackendRecords({"name": "it", "version": "1", "spec": "it", "operators": [operator]})
     truths, cases = TruthCache(), {}
     for case, _, _ in vectors(operator, "float32", "int8"):
         if case.node.round_mode == "ROUND_NEAREST_TOWARD_EVEN":
             problem = quantization_of(case)
             with np.errstate(all="ignore"):
-                values = backend(case, operands(case, problem, problem.axes)).reshape(case.inputs[0].shape)
+                values = backend(case, operands_along(case, problem, problem.axes)).reshape(case.inputs[0].shape)
             record(records, case, Outcome("ok", (values.astype(np.int8),)), truths)
             cases[case.id] = case
     engine = CausesBySemantics(cases, records.outputs)

@@ -12,7 +12,7 @@ import pytest
 
 from tiebreak.conformance.campaign import campaign_job
 from tiebreak.conformance.sweep.job import SweepLimits
-from tiebreak.conformance.sweep.plan_file import MOST_SWEEPS, read_plan
+from tiebreak.conformance.sweep.plan_file import MOST_SWEEPS, read_campaign_plan
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.reports.campaign import markdown_cell
 
@@ -108,7 +108,7 @@ inputs = {scale = 0.5, zero_point = 3}
 
 def test_another_certificate_in_the_place_of_one_is_left_alone(tmp_path: Path) -> None:
     plan = planned(tmp_path, ONE.replace("0.5", "[0.5, 0.25]"))
-    first, second = sweeps = read_plan(plan)
+    first, second = sweeps = read_campaign_plan(plan)
     assert campaign_job(plan, sweeps, tmp_path / "out", SweepLimits())["exit"] == 0
     other = (tmp_path / "out" / second.file).read_text()
     (tmp_path / "out" / first.file).write_text(other)
@@ -120,7 +120,7 @@ def test_another_certificate_in_the_place_of_one_is_left_alone(tmp_path: Path) -
 
 def test_an_unfinished_sweep_goes_on_from_its_log(tmp_path: Path) -> None:
     plan, seen = planned(tmp_path, ONE), list[int]()
-    sweeps = read_plan(plan)
+    sweeps = read_campaign_plan(plan)
     part = tmp_path / "out" / f"{sweeps[0].file}.part"
 
     def interrupt(done: int, of: int) -> None:
@@ -147,20 +147,20 @@ def test_an_unfinished_sweep_goes_on_from_its_log(tmp_path: Path) -> None:
 def test_a_plan_is_the_product_of_its_lists(tmp_path: Path) -> None:
     text = '[[sweep]]\nbackends = ["a:b", "c:d"]\noperator = ["onnx.QuantizeLinear"]\ntypes = ["int8", "uint8"]\n'
     text += 'opset = [13, 21]\ninputs = {y_scale = [0.1, 0.2, 0.3], y_zero_point = 3}\ninput_type = "float32"\n'
-    sweeps = read_plan(planned(tmp_path, text))
+    sweeps = read_campaign_plan(planned(tmp_path, text))
     assert len(sweeps) == len({each.file for each in sweeps}) == 2 * 2 * 2 * 3
     assert [each.spec for each in sweeps][::12] == ["a:b", "c:d"]
 
 
 def test_the_plan_in_the_documents_is_one(tmp_path: Path) -> None:
     page = (Path(__file__).parent.parent / "docs" / "sweep-plans.md").read_text()
-    sweeps = read_plan(planned(tmp_path, page.split("```toml\n")[1].split("```")[0]))
+    sweeps = read_campaign_plan(planned(tmp_path, page.split("```toml\n")[1].split("```")[0]))
     assert len(sweeps) == 2 * 2 * 2 + 2
 
 
 def test_names_of_files_are_safe_and_bounded(tmp_path: Path) -> None:
     text = '[[sweep]]\nbackends = "exec:/bin/x ../../$(y) \\n\\u202e%s"\noperator = "onnx.QuantizeLinear"\n'
-    (one,) = read_plan(planned(tmp_path, text % ("z" * 300) + 'inputs = {y_scale = "0.1"}\n'))
+    (one,) = read_campaign_plan(planned(tmp_path, text % ("z" * 300) + 'inputs = {y_scale = "0.1"}\n'))
     assert len(one.file) < 150 and one.file.isascii() and not one.file.startswith((".", "-"))
     assert not set(one.file) - set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
 
@@ -187,7 +187,7 @@ HEAD = '[[sweep]]\nbackends = "numpy-naive"\noperator = "ngraph.Quantize"\n'
 )
 def test_a_wrong_plan_is_one_line_that_names_the_place(tmp_path: Path, text: str, said: str) -> None:
     with pytest.raises(InvalidInput) as raised:
-        read_plan(planned(tmp_path, text))
+        read_campaign_plan(planned(tmp_path, text))
     assert said in str(raised.value)
 
 

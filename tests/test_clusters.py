@@ -17,7 +17,7 @@ from tiebreak.adapters.outcome import Outcome
 from tiebreak.cli import main
 from tiebreak.conformance.causes.root_causes import root_cause_rows
 from tiebreak.conformance.judging.truths import TruthCache
-from tiebreak.conformance.running.shrink import ShrunkCase, shrunk
+from tiebreak.conformance.running.shrink import ShrunkCase, shrink
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Case
 from tiebreak.reports.findings import findings, issue_of, md, merged_causes, severity
@@ -114,7 +114,7 @@ def backend_with(wrong: Any) -> Any:
     """One that is right except where `wrong` of (inputs, result) says otherwise."""
 
     def run(case: Case) -> Outcome:
-        exact = TruthCache().of(case).own.exact.reshape(case.inputs[0].shape).astype(case.node.outputs[0].dtype)
+        exact = TruthCache().of(case).judged_by.exact.reshape(case.inputs[0].shape).astype(case.node.outputs[0].dtype)
         return Outcome("ok", (wrong(case.inputs, exact),))
 
     return run
@@ -129,7 +129,7 @@ def test_shrinking_keeps_what_is_needed_and_no_more() -> None:
         return np.where(inputs[0] == 37, np.int8(1), exact)
 
     place = int(np.flatnonzero(x.reshape(-1) == 37)[0])
-    found = shrunk(backend_with(anywhere), ShrunkCase(Case("c", node, inputs), place, 1))
+    found = shrink(backend_with(anywhere), ShrunkCase(Case("c", node, inputs), place, 1))
     assert found.case.inputs[0].shape == (1, 1, 1) and found.place == 0
     assert [array.size for array in found.case.inputs] == [1, 1, 1]
 
@@ -137,10 +137,10 @@ def test_shrinking_keeps_what_is_needed_and_no_more() -> None:
         """Only in rows of two and more."""
         return anywhere(inputs, exact) if inputs[0].shape[-1] > 1 else exact
 
-    found = shrunk(backend_with(in_long_rows), ShrunkCase(Case("c", node, inputs), place, 1))
+    found = shrink(backend_with(in_long_rows), ShrunkCase(Case("c", node, inputs), place, 1))
     assert found.case.inputs[0].shape == (1, 1, 3)
     assert found.case.inputs[0].reshape(-1)[found.place] == 37
-    kept = shrunk(backend_with(lambda inputs, exact: exact), ShrunkCase(Case("c", node, inputs), place, 1))
+    kept = shrink(backend_with(lambda inputs, exact: exact), ShrunkCase(Case("c", node, inputs), place, 1))
     assert kept.case.inputs[0].shape == (4, 5, 3)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from tiebreak.conformance.cases.situations import SITUATIONS, situations_of
 from tiebreak.conformance.operators import TESTED
-from tiebreak.conformance.operators.shown_case import Shown
+from tiebreak.conformance.operators.case_with_states import CaseWithStates
 from tiebreak.golden import kernel
 from tiebreak.golden.builder import all_files, file_name
 from tiebreak.golden.operators import OPERATORS
@@ -18,12 +18,12 @@ from tiebreak.golden.problems import problems_of
 from tiebreak.golden.vectorfile import VECTORS, read_cases
 
 
-def vectors_shown(operator: str) -> Iterator[Shown]:
+def vectors_shown(operator: str) -> Iterator[CaseWithStates]:
     for file in all_files():
         if file[0] == operator:
             for case in read_cases(VECTORS / file_name(*file), trusted=True):
                 states = [kernel.solve(problem, working=False)[1] for problem in problems_of(case)]
-                yield Shown(case, np.concatenate(states))
+                yield CaseWithStates(case, np.concatenate(states))
 
 
 @pytest.mark.parametrize("spec", OPERATORS.values(), ids=OPERATORS)

@@ -18,11 +18,11 @@ import pytest
 from tiebreak.conformance.campaign import campaign_job
 from tiebreak.conformance.cases.plan import Selection
 from tiebreak.conformance.dask.scheduler import Cluster, cluster_at
-from tiebreak.conformance.dask.sweeps import Crew, sweep_on
+from tiebreak.conformance.dask.sweeps import ClusterBlocks, sweep_on
 from tiebreak.conformance.main_job import RunLimits, main_job
 from tiebreak.conformance.sweep.job import SweepLimits, space_of, sweep_job
-from tiebreak.conformance.sweep.log import Log, part_of
-from tiebreak.conformance.sweep.plan_file import read_plan
+from tiebreak.conformance.sweep.log import SweepLog, unfinished_path
+from tiebreak.conformance.sweep.plan_file import read_campaign_plan
 from tiebreak.golden.errors import InvalidInput, MachineryFailed, Unsupported
 from tiebreak.golden.space import Space
 
@@ -111,7 +111,7 @@ def test_a_dead_worker_changes_nothing(cluster: Cluster, tmp_path: Path, mine: s
     assert here == there and not none
     assert here["counts"]["deviates"] > 0 and here["intervals"]["kept"][0]["cause"]
     assert sum(machine["blocks"] for machine in machines) == BLOCKS and machines[0]["host"]
-    assert not part_of(tmp_path / "there.json").exists()
+    assert not unfinished_path(tmp_path / "there.json").exists()
 
 
 def test_what_came_back_is_kept_and_an_interrupted_sweep_goes_on(cluster: Cluster, tmp_path: Path, mine: str) -> None:
@@ -123,7 +123,7 @@ def test_what_came_back_is_kept_and_an_interrupted_sweep_goes_on(cluster: Cluste
 
     with pytest.raises(KeyboardInterrupt):
         sweep_on(cluster, spec, space(), certificate, SweepLimits(), progress=interrupt)
-    log = Log(part_of(certificate))
+    log = SweepLog(unfinished_path(certificate))
     log.read()
     log.close()
     assert BLOCKS // 4 <= len(log.blocks) < BLOCKS
@@ -171,7 +171,7 @@ def test_what_a_worker_refuses_is_said_here(
 
 
 def test_groups_grow_to_about_a_second_and_leave_work_for_every_worker(cluster: Cluster) -> None:
-    crew = Crew(cluster, "x", space(), SweepLimits())
+    crew = ClusterBlocks(cluster, "x", space(), SweepLimits())
     for blocks, seconds, size in ((1, 0.001, 4), (4, 0.02, 16), (16, 4.0, 4), (4, 40.0, 1)):
         crew.adapt(blocks, seconds)
         assert crew.size == size
@@ -182,7 +182,7 @@ def test_a_campaign_on_a_cluster_is_the_one_here(cluster: Cluster, tmp_path: Pat
     text += 'types = ["uint8", "int8"]\ninput_type = "float16"\ninputs = {scale = 0.5, zero_point = 3}\n'
     plan = tmp_path / "plan.toml"
     plan.write_text(text + 'attributes = {round_mode = "ROUND_UP"}\n')
-    sweeps = read_plan(plan)
+    sweeps = read_campaign_plan(plan)
     there = campaign_job(plan, sweeps, tmp_path / "there", SweepLimits(), cluster=cluster)
     here = campaign_job(plan, [s for s in sweeps if "nowhere" not in s.spec], tmp_path / "here", SweepLimits())
     assert [row["status"] for row in there["sweeps"]] == ["done", "done", "done", "unsupported", "failed", "failed"]

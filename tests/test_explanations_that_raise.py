@@ -26,7 +26,7 @@ from tiebreak.conformance.gate.compare import checked_run
 from tiebreak.conformance.judging.truths import TruthCache
 from tiebreak.conformance.operators import quantize_mistakes
 from tiebreak.conformance.running import assembling, recording
-from tiebreak.conformance.running.assembling import explained, recorded
+from tiebreak.conformance.running.assembling import explained_records, unexplained_records
 from tiebreak.conformance.running.outcomes import with_right_outputs
 from tiebreak.conformance.running.recording import BackendRecords, record
 from tiebreak.golden.errors import InvalidInput, MachineryFailed
@@ -75,7 +75,7 @@ def run() -> RunRecords:
     cases, given = outcomes()
     truths = TruthCache()
     done = [judged(backend, cases, own, truths) for backend, own in zip(BACKENDS, given, strict=True)]
-    return explained(recorded(done, cases, dict(FACTS)), done, cases)
+    return explained_records(unexplained_records(done, cases, dict(FACTS)), done, cases)
 
 
 def judged(backend: Any, cases: Sequence[Case], given: Sequence[Outcome], truths: TruthCache) -> BackendRecords:
@@ -181,7 +181,7 @@ def test_ranges_along_an_axis_are_explained() -> None:
     cases = [case for case in plan(chosen) if case.node.attributes.get("mode", "MIN_COMBINED") == "MIN_COMBINED"]
     cases.sort(key=lambda case: case.node.attributes.get("axis", -1) < 0)  # a kind is known by its first
     done = [judged(BACKENDS[0], cases, [answer(BACKENDS[0], case) for case in cases], TruthCache())]
-    found = explained(recorded(done, cases, dict(FACTS)), done, cases)
+    found = explained_records(unexplained_records(done, cases, dict(FACTS)), done, cases)
     layouts = {case.id: (case.node.attributes.get("axis", -1) >= 0, case.inputs[1].shape) for case in cases}
     wrong = {layouts[row["case"]] for row in found.discrepancies}
     assert {along for along, _ in wrong} == {True, False}
@@ -198,11 +198,11 @@ def test_a_mistake_that_raises_costs_its_own_name(monkeypatch: pytest.MonkeyPatc
     wrong, cases = samples.WrongTies(), outcomes()[0]
     own = [case for case in cases if case.node.operator == "onnx.QuantizeLinear"]
     done = [judged(wrong, own, [answer(wrong, case) for case in own], TruthCache())]
-    before = explained(recorded(done, own, dict(FACTS)), done, own)
+    before = explained_records(unexplained_records(done, own, dict(FACTS)), done, own)
     (cause, _), *others = quantize_mistakes.HYPOTHESES
     monkeypatch.setattr(explanations, "HYPOTHESES", ((cause, throw), *others))
     done = [judged(wrong, own, [answer(wrong, case) for case in own], TruthCache())]
-    after = explained(recorded(done, own, dict(FACTS)), done, own)
+    after = explained_records(unexplained_records(done, own, dict(FACTS)), done, own)
     assert [row["cause"] for row in after.discrepancies] == [row["cause"] for row in before.discrepancies]
     (error,) = after.info["explanation_errors"]
     assert (error["stage"], error["times"]) == (f"known mistakes: {cause.text}", len(cases_of(after)))
@@ -229,7 +229,7 @@ def test_one_kind_of_node_that_raises_leaves_the_others_their_causes(monkeypatch
         for outcome in pair[:2]:
             if outcome.status == "ok":
                 record(one, case, outcome, truths)
-    found = explained(recorded([one], cases, dict(FACTS)), [one], cases)
+    found = explained_records(unexplained_records([one], cases, dict(FACTS)), [one], cases)
     kinds = {row["output_type"]: set() for row in found.discrepancies}
     for row in found.discrepancies:
         kinds[row["output_type"]].add(row["cause"])
@@ -310,7 +310,7 @@ def test_records_are_on_the_disk_before_causes_are_looked_for(
 
     folder = tmp_path / "run"
     with monkeypatch.context() as patch:
-        patch.setattr(main_job, "explained", interrupt)
+        patch.setattr(main_job, "explained_records", interrupt)
         with pytest.raises(MachineryFailed, match="--resume"):
             job(folder, capsys)
     left = records.read_run(folder)

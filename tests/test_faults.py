@@ -367,7 +367,7 @@ def test_a_part_of_a_run_that_was_stopped_counts_when_it_goes_on() -> None:
 
 
 def results_of(specs: list[str], cases: list[Case], folder: Path) -> list[dict[str, Any]]:
-    with backends.started(specs, time_limit=5.0, memory_limit=4096, in_process=False) as running:
+    with backends.running_backends(specs, time_limit=5.0, memory_limit=4096, in_process=False) as running:
         return [without(row) for found in backends.run_all(running, cases, folder) for row in found.results]
 
 

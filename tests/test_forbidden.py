@@ -10,16 +10,16 @@ from click.testing import CliRunner
 
 from tiebreak.cli import main
 from tiebreak.conformance.operators.forbidden_call import ForbiddenCall
-from tiebreak.conformance.running.forbidden import case_of, forbidden_calls
+from tiebreak.conformance.running.forbidden import calls_of_operators, forbidden_case
 from tiebreak.golden.operators import OPERATORS, get_operator
 
-CALLS = list(forbidden_calls(tuple(OPERATORS)))
+CALLS = list(calls_of_operators(tuple(OPERATORS)))
 
 
 @pytest.mark.parametrize(("operator", "call"), CALLS, ids=[f"{call.clause} {call.what}" for _, call in CALLS])
 def test_each_cites_a_clause_of_its_operator_and_can_be_asked(operator: str, call: ForbiddenCall) -> None:
     assert call.clause in {clause.id for clause in get_operator(operator).clauses}
-    case = case_of(operator, call, 3)
+    case = forbidden_case(operator, call, 3)
     assert case.id == f"forbidden/{operator}/3"
     assert len(case.inputs) == len(case.node.inputs)
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tiebreak.conformance.running.journal import FOLDER, LOCK, Journal, check_not_held, held
+from tiebreak.conformance.running.journal import FOLDER, LOCK, Journal, check_not_locked, run_lock
 from tiebreak.golden.errors import InvalidInput
 
 SAMPLES = Path(__file__).parent / "sample_backends.py"
@@ -135,14 +135,14 @@ def test_discard_begins_anew_and_what_has_no_outcome_is_replaced(tmp_path: Path)
 
 
 def test_the_lock_goes_with_its_holder_and_no_stale_one_stays(tmp_path: Path) -> None:
-    with held(tmp_path):
+    with run_lock(tmp_path):
         with pytest.raises(InvalidInput, match="another run is going on"):
-            check_not_held(tmp_path)
+            check_not_locked(tmp_path)
         assert (tmp_path / FOLDER / LOCK).exists()
     assert list(tmp_path.iterdir()) == []
     (tmp_path / FOLDER).mkdir()
     (tmp_path / FOLDER / LOCK).write_text("")  # of a run that was killed
-    with held(tmp_path):
+    with run_lock(tmp_path):
         pass
 
 

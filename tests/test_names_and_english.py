@@ -35,8 +35,8 @@ def docstrings(tree: ast.Module) -> Iterator[tuple[str, str]]:
 def sentences(text: str) -> Iterator[str]:
     """The sentences of a docstring's paragraphs and list items; indented lines are code."""
     lines = [line for line in text.splitlines() if not line.startswith("    ")]
-    for part in re.split(r"\n\s*\n|\n(?=- )", "\n".join(lines)):
-        yield from re.split(r"(?<=[.!?])\s+(?=[A-Z`\"])", " ".join(part.split()))
+    for part in re.split(r"\n\s*\n|\n(?=- |\d+\. )", "\n".join(lines)):
+        yield from re.split(r"(?<=[.!?])\s+(?=[^a-z])", " ".join(part.split()))
 
 
 def long_sentences(text: str) -> list[str]:

@@ -16,8 +16,8 @@ from judged_offline import verify
 
 from tiebreak.conformance.cases.plan import Selection, plan
 from tiebreak.conformance.judging.truths import TruthCache
-from tiebreak.conformance.offline.export import export, plain
-from tiebreak.conformance.offline.exported import Output, exported
+from tiebreak.conformance.offline.export import as_numpy_array, export
+from tiebreak.conformance.offline.exported import ExpectedOutput, case_to_export
 from tiebreak.conformance.offline.verify import verify_job
 from tiebreak.golden.errors import DamagedFile, InvalidInput
 from tiebreak.golden.problem import codes_of
@@ -38,11 +38,11 @@ def bring_back(folder: Path, selection: Selection, form: str) -> int:
     cache, stream = TruthCache(), b""
     cases = plan(selection)
     for number, case in enumerate(cases, start=1):
-        one = exported(case, cache.of(case))
+        one = case_to_export(case, cache.of(case))
         stem, arrays = folder / "outputs" / f"{number:06d}", [whatever_is_exact(o) for o in one.outputs]
-        raw = b"".join(plain(a).astype(plain(a).dtype.newbyteorder("<")).tobytes() for a in arrays)
+        raw = b"".join(as_numpy_array(a).astype(as_numpy_array(a).dtype.newbyteorder("<")).tobytes() for a in arrays)
         if form == "npz":
-            np.savez(stem, **{o.name: plain(a) for o, a in zip(one.outputs, arrays, strict=True)})  # type: ignore[arg-type]
+            np.savez(stem, **{o.name: as_numpy_array(a) for o, a in zip(one.outputs, arrays, strict=True)})  # type: ignore[arg-type]
         elif form == "bin":
             stem.with_suffix(".bin").write_bytes(raw)
         elif form == "json":
@@ -54,7 +54,7 @@ def bring_back(folder: Path, selection: Selection, form: str) -> int:
     return len(cases)
 
 
-def whatever_is_exact(output: Output) -> np.ndarray[Any, Any]:
+def whatever_is_exact(output: ExpectedOutput) -> np.ndarray[Any, Any]:
     """The first allowed mode's exact result, also where the document leaves the mode open."""
     return replace(output, status=np.ones_like(output.status)).array("exact")
 

@@ -13,7 +13,7 @@ import pytest
 import sample_path_backends
 from rich.console import Console
 
-from tiebreak.conformance.cases.path_probes import LARGE, arrangements, axis_of, case_of, path_cases, probes
+from tiebreak.conformance.cases.path_probes import LARGE, all_probes, arrangements, path_cases, probe_case, tested_axis
 from tiebreak.conformance.cases.plan import Selection, plan
 from tiebreak.conformance.judging.truths import TruthCache
 from tiebreak.conformance.operators import TESTED
@@ -31,8 +31,8 @@ from tiebreak.reports.records import RunRecords, as_run
 from tiebreak.reports.summary import cause_table, json_summary, path_table
 
 LINEAR = "onnx.QuantizeLinear"
-SCANNED = [(record, probe) for record, probe in probes() if probe.scanned]
-OTHERS = [(record, probe) for record, probe in probes() if not probe.scanned]
+SCANNED = [(record, probe) for record, probe in all_probes() if probe.scanned]
+OTHERS = [(record, probe) for record, probe in all_probes() if not probe.scanned]
 BACKENDS = Path(__file__).parent / "sample_path_backends.py"
 TIE, MOVED = "1.6015625", "-4.8046875"  # 2.5 and -7.5 times 41/64
 
@@ -55,22 +55,22 @@ def test_cases_are_the_same_at_every_call_and_each_has_its_id() -> None:
 
 @pytest.mark.parametrize(("level", "scanned", "others"), [("quick", 60, 8), ("full", 320, 40)])
 def test_cases_of_a_probe_are_not_too_many(level: str, scanned: int, others: int) -> None:
-    for record, probe in probes():
+    for record, probe in all_probes():
         most = scanned if probe.scanned else others
         assert most / 2 < len(list(arrangements(record, probe, level))) <= most, (record.id, probe.label)
 
 
 @pytest.mark.parametrize(("record", "probe"), SCANNED, ids=[record.id for record, _ in SCANNED])
 def test_at_full_the_scanned_values_stand_at_every_position(record: OperatorUnderTest, probe: PathProbe) -> None:
-    found = positions(case_of(record, probe, each) for each in arrangements(record, probe, "full"))
+    found = positions(probe_case(record, probe, each) for each in arrangements(record, probe, "full"))
     wanted = {(length, i) for length in range(1, 71) for i in range(length)}
     whole = [code for code, places in found.items() if wanted <= places]
     assert len(whole) == probe.scanned
 
 
 def test_at_quick_every_value_stands_at_every_position_of_some_lengths_and_in_every_tail() -> None:
-    record, probe = probes()[0]
-    found = positions(case_of(record, probe, each) for each in arrangements(record, probe, "quick"))
+    record, probe = all_probes()[0]
+    found = positions(probe_case(record, probe, each) for each in arrangements(record, probe, "quick"))
     wanted = {(length, i) for length in (17, 70) for i in range(length)}
     assert len(found) == len(probe.values)
     assert all(wanted <= places for places in found.values())
@@ -89,7 +89,7 @@ def positions(cases: Iterator[Case]) -> dict[int, set[tuple[int, int]]]:
 
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_every_arrangement_is_there(operator: str) -> None:
-    cases, axis = path_cases((operator,), "quick"), axis_of(TESTED[operator])
+    cases, axis = path_cases((operator,), "quick"), tested_axis(TESTED[operator])
     ranks = {case.inputs[0].ndim for case in cases}
     assert ranks >= ({1, 2, 4} if axis.always_last else {0, 1, 2, 4})
     assert max(case.size for case in cases) >= LARGE
@@ -241,9 +241,9 @@ def test_what_the_arrangements_do_not_separate_is_named_together() -> None:
 @pytest.mark.parametrize(("record", "probe"), OTHERS, ids=[f"{record.id} {probe.label}" for record, probe in OTHERS])
 def test_at_quick_a_few_separate_constants_from_granularity(record: OperatorUnderTest, probe: PathProbe) -> None:
     """Every value stands per tensor and with inputs in an array of the size of the one arrangement per axis."""
-    cases = [case_of(record, probe, each) for each in arrangements(record, probe, "quick")]
+    cases = [probe_case(record, probe, each) for each in arrangements(record, probe, "quick")]
     plain = [case for case in cases if case.inputs[0].shape == (3, 67) and not case.node.baked]
-    assert len(plain) == (2 if axis_of(record).attribute or axis_of(record).broadcast else 1)
+    assert len(plain) == (2 if tested_axis(record).attribute or tested_axis(record).broadcast else 1)
     assert all(len(set(text_codes(case.inputs[0]))) == len(probe.values) for case in plain)
 
 

@@ -19,8 +19,8 @@ from tiebreak.conformance.cases.plan import Selection, plan, stored_cases
 from tiebreak.conformance.gate.waivers import Waiver
 from tiebreak.conformance.pytest_plugin import pytest_configure
 from tiebreak.conformance.pytest_plugin.assertions import assert_conforms, verdicts
-from tiebreak.conformance.pytest_plugin.checks import Checks, SuiteOptions, SuiteTest, kind_of_case, planned
-from tiebreak.conformance.pytest_plugin.findings import CaseRows, finding, replay_command
+from tiebreak.conformance.pytest_plugin.checks import Checks, SuiteOptions, SuiteTest, kind_of_case, suite_tests
+from tiebreak.conformance.pytest_plugin.findings import CaseRows, outcome_of_rows, replay_command
 from tiebreak.golden.errors import InvalidInput, Unsupported
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Node
@@ -195,9 +195,9 @@ def test_waivers_are_strict_expected_failures(folder: Path) -> None:
 
 def test_the_plan_has_readable_names_each_once_and_every_stored_vector() -> None:
     for operator in OPERATORS:
-        names = [test.name for test in planned([operator], "quick")]
+        names = [test.name for test in suite_tests([operator], "quick")]
         assert len(set(names)) == len(names) and f"{operator}-other-types" in names
-    tests = set(planned([OPERATOR], ""))
+    tests = set(suite_tests([OPERATOR], ""))
     assert f"{NAME}-ONQ-F2" in {test.name for test in tests}
     cases = stored_cases(Selection(input_type="float32", output_type="int8"), [OPERATOR])
     assert {SuiteTest(kind_of_case(case), clause) for case in cases for clause in case.clauses} <= tests
@@ -207,7 +207,7 @@ def test_a_generated_case_that_fails_is_kept_for_its_command(folder: Path, monke
     monkeypatch.chdir(folder)
     checks = Checks(SuiteOptions(("boxes.py:half_away",), (OPERATOR,), "quick", (), 10.0), Path("kept"))
     try:
-        found = checks.finding("boxes.py:half_away", SuiteTest(KIND, "ONQ-R1"))
+        found = checks.outcome_of_test("boxes.py:half_away", SuiteTest(KIND, "ONQ-R1"))
     finally:
         checks.close()
     (kept,) = (folder / "kept").iterdir()
@@ -225,7 +225,7 @@ def row(verdict: str, case: str = "onnx.QuantizeLinear/a", **others: Any) -> dic
 
 def test_what_a_test_says_of_its_cases() -> None:
     def outcome(*rows: dict[str, Any]) -> tuple[str, str, str]:
-        found = finding(CaseRows("it", rows, []), lambda row: f"replay {row['case']}")
+        found = outcome_of_rows(CaseRows("it", rows, []), lambda row: f"replay {row['case']}")
         return found.outcome, found.text, found.note
 
     assert outcome() == ("skip", "no case of these types at this level shows the clause", "")
@@ -240,9 +240,9 @@ def test_what_a_test_says_of_its_cases() -> None:
 def test_a_failure_that_is_no_discrepancy_is_not_waived() -> None:
     waiver = Waiver(1, "it", OPERATOR, "known", "https://example.com/1", date(2999, 1, 1), cause="*")
     known = {"case": "onnx.QuantizeLinear/a", "cause": "wrong tie rule"}
-    waived = finding(CaseRows("it", [row("deviates")], [(known, waiver)]), str)
+    waived = outcome_of_rows(CaseRows("it", [row("deviates")], [(known, waiver)]), str)
     assert waived.outcome == "waived" and "1 element by waiver 1" in waived.text
-    found = finding(CaseRows("it", [row("deviates"), row("crash")], [(known, waiver)]), str)
+    found = outcome_of_rows(CaseRows("it", [row("deviates"), row("crash")], [(known, waiver)]), str)
     assert found.outcome == "fail" and "1 element more are waived" in found.text
 
 

@@ -38,7 +38,7 @@ def test_both_sides_are_equal_by_the_oracle(relation: Relation) -> None:
 
 def truths(operators: tuple[str, ...]) -> dict[str, Array]:
     cache = TruthCache()
-    return {case.id: cache.of(case).own.exact for case in related_cases(operators)}
+    return {case.id: cache.of(case).judged_by.exact for case in related_cases(operators)}
 
 
 @pytest.mark.parametrize("relation", RELATIONS, ids=lambda relation: relation.id)

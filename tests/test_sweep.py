@@ -12,7 +12,7 @@ from sweep_support import DOUBLE, FIXED, HALF, cli, half_space, sample
 
 from tiebreak.conformance.cases.plan import Selection
 from tiebreak.conformance.sweep.job import space_of
-from tiebreak.conformance.sweep.log import part_of
+from tiebreak.conformance.sweep.log import unfinished_path
 from tiebreak.golden.space import Space, space_from
 
 
@@ -28,7 +28,7 @@ def test_a_sound_backend_and_its_certificate(tmp_path: Path) -> None:
     assert found["counts"]["unspecified"] == 2048 and sum(found["counts"].values()) == 65536
     assert certificate["sha256"][0][:2] == [0, 0] and len(certificate["sha256"][0][2]) == 64
     assert certificate["kernel"]["instruction_set"] and certificate["backend"]["version"] == "1.0"
-    assert not part_of(file).exists()
+    assert not unfinished_path(file).exists()
     assert cli(sample("right"), "--check", str(file)).exit_code == 0
 
 
@@ -219,12 +219,12 @@ def test_every_input_of_dequantize(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("runs", [[[1, 1, "x"]], [[0, 5, "x"]], [[0, 0, "x"], [0, 0, "x"]], [[0, 1 << 60, "x"]], []])
 def test_checksums_that_are_not_the_sweeps_are_refused(runs: list[Any]) -> None:
-    from tiebreak.conformance.sweep.certificate import digests
+    from tiebreak.conformance.sweep.certificate import block_digests
     from tiebreak.golden.errors import DamagedFile
 
-    assert digests({"sha256": [[0, 1, "a"], [2, 2, "b"]]}, 3) == ["a", "a", "b"]
+    assert block_digests({"sha256": [[0, 1, "a"], [2, 2, "b"]]}, 3) == ["a", "a", "b"]
     with pytest.raises(DamagedFile):
-        digests({"sha256": runs}, 3)
+        block_digests({"sha256": runs}, 3)
 
 
 def test_a_range_that_the_tensor_sets_cannot_be_swept() -> None:

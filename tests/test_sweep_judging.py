@@ -12,11 +12,11 @@ from sweep_support import half_space
 
 from tiebreak.conformance.cases.plan import Selection
 from tiebreak.conformance.judging.truths import kernel_truth
-from tiebreak.conformance.sweep.blocks import judged
+from tiebreak.conformance.sweep.blocks import judge_block
 from tiebreak.conformance.sweep.choosing import judge_for
-from tiebreak.conformance.sweep.intervals import MOST_KEPT, Folded, fold, joined
+from tiebreak.conformance.sweep.intervals import MOST_KEPT, Folded, fold, join_folded
 from tiebreak.conformance.sweep.job import space_of
-from tiebreak.conformance.sweep.look import Look
+from tiebreak.conformance.sweep.look import PieceGrades
 from tiebreak.conformance.sweep.solving import SolvingJudge
 from tiebreak.golden.elements import numpy_dtype
 from tiebreak.golden.errors import InvalidInput
@@ -71,12 +71,12 @@ def test_the_fast_judge_judges_as_any_case_is_judged(name: str) -> None:
     size = min(1 << 20, space.patterns)
     random, solving, fast = np.random.default_rng(5), SolvingJudge(space), judge_for(space)
     assert type(fast).__name__ == "FastJudge"
-    case, problem = solving.posed(at, size)
+    case, problem = solving.case_and_problem(at, size)
     output = kernel_truth(case, [problem], case.node.modes[0]).working.astype(numpy_dtype(space.node.output_type))
     where = random.integers(0, output.size, 500)
     output[where] = random.permutation(output)[where]
     for judge_output in (output, output[::-1].copy()):
-        one, other = Look(), Look()
+        one, other = PieceGrades(), PieceGrades()
         for judge, look in ((fast, one), (solving, other)):
             judge.look(at, judge_output, look)
             judge.look_at_modes(at, judge_output, look)
@@ -86,7 +86,7 @@ def test_the_fast_judge_judges_as_any_case_is_judged(name: str) -> None:
         assert one.counts[3] > 0
 
 
-def sorted_wrong(look: Look) -> list[tuple[int, int, int]]:
+def sorted_wrong(look: PieceGrades) -> list[tuple[int, int, int]]:
     return sorted(tuple(map(int, row)) for part in look.wrong for row in zip(*part, strict=True))  # type: ignore[misc]
 
 
@@ -99,7 +99,7 @@ def test_folding_in_parts_is_folding_at_once(numbers: list[int], parts: int) -> 
     wrong = [(at, at % 7, at % 5)]
     whole = fold(space, wrong)
     cuts = np.array_split(at, parts)
-    found = joined(space, [fold(space, [(cut, cut % 7, cut % 5)]) for cut in cuts])
+    found = join_folded(space, [fold(space, [(cut, cut % 7, cut % 5)]) for cut in cuts])
     assert found.described() == whole.described()
     assert sum(interval.inputs for interval in whole.kept) == len(numbers)
     for interval in whole.kept:
@@ -112,10 +112,10 @@ def test_of_many_intervals_all_are_counted_and_the_first_are_kept() -> None:
     space = half_space(y_scale="1", y_zero_point="0")
     at = np.arange(0, 20000, 2)
     halves = [fold(space, [(part, part, part)]) for part in (at[:7000], at[7000:])]
-    found = joined(space, halves)
+    found = join_folded(space, halves)
     assert found.count == 10000 and len(found.kept) == MOST_KEPT
     assert found.last is not None and found.last.first == 19998
-    assert joined(space, [found, Folded()]).described() == found.described()
+    assert join_folded(space, [found, Folded()]).described() == found.described()
 
 
 def test_a_block_goes_through_json_unchanged() -> None:
@@ -124,7 +124,7 @@ def test_a_block_goes_through_json_unchanged() -> None:
 
     space = half_space(y_scale="0.1", y_zero_point="0")
     output = np.random.default_rng(1).integers(0, 255, 1 << 16, np.uint8)
-    block = judged(space, judge_for(space), BlockAnswer(0, "ok", output, 0.5), Digests(), all_modes=True)
+    block = judge_block(space, judge_for(space), BlockAnswer(0, "ok", output, 0.5), Digests(), all_modes=True)
     assert block.counts[3] > 1000 and min(block.differ) > 1000
     assert block_from(json.loads(json.dumps(block.described()))) == block
 
@@ -151,9 +151,9 @@ def test_a_node_whose_forms_leave_the_range_far_apart() -> None:
     attributes = {"round_mode": "ROUND_TOWARD_ZERO", "axes": []}
     inputs = {"scale": "0x2d3e", "zero_point": "0"}
     space = space_of(Selection(("ngraph.Quantize",), attributes, "float16", "uint32", inputs=inputs))
-    case, problem = SolvingJudge(space).posed(0, 1 << 16)
+    case, problem = SolvingJudge(space).case_and_problem(0, 1 << 16)
     output = kernel_truth(case, [problem], "ROUND_TOWARD_ZERO").exact.astype(np.uint32)
-    looks = Look(), Look()
+    looks = PieceGrades(), PieceGrades()
     judge_for(space).look(0, output, looks[0])
     SolvingJudge(space).look(0, output, looks[1])
     assert looks[0].counts.tolist() == looks[1].counts.tolist()

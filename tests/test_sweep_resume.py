@@ -17,10 +17,10 @@ import numpy as np
 import pytest
 from sweep_support import FIXED, cli, half_space, sample
 
-from tiebreak.conformance.sweep.blocks import judged
+from tiebreak.conformance.sweep.blocks import judge_block
 from tiebreak.conformance.sweep.choosing import judge_for
 from tiebreak.conformance.sweep.job import SweepLimits, sweep_job
-from tiebreak.conformance.sweep.log import part_of
+from tiebreak.conformance.sweep.log import unfinished_path
 from tiebreak.conformance.sweep.sweeper import Sweeper
 from tiebreak.golden.errors import MachineryFailed
 
@@ -74,7 +74,7 @@ def sweep_some(file: Path, notes: Path, how: str) -> subprocess.Popen[bytes]:
 def test_a_killed_sweep_goes_on_where_it_was(tmp_path: Path, how: signal.Signals) -> None:
     whole, broken, notes = tmp_path / "whole.json", tmp_path / "broken.json", tmp_path / "notes"
     sweep_some(whole, tmp_path / "other", "anew").communicate(timeout=120)
-    process, log, deadline = sweep_some(broken, notes, "anew"), part_of(broken), time.monotonic() + 60
+    process, log, deadline = sweep_some(broken, notes, "anew"), unfinished_path(broken), time.monotonic() + 60
     while not log.exists() or log.read_bytes().count(b"\n") < 12:
         assert process.poll() is None and time.monotonic() < deadline
         time.sleep(0.01)
@@ -100,14 +100,14 @@ def compared(file: Path) -> dict[str, Any]:
 def test_going_on_with_nothing_or_with_another_sweep_is_refused(tmp_path: Path) -> None:
     result = cli(sample("right"), *FIXED, "-o", str(tmp_path / "c.json"), "--resume")
     assert result.exit_code == 2 and "nothing to go on with" in result.stderr
-    part_of(tmp_path / "c.json").write_text("nothing of the sort\n")
+    unfinished_path(tmp_path / "c.json").write_text("nothing of the sort\n")
     assert cli(sample("right"), *FIXED, "-o", str(tmp_path / "c.json"), "--resume").exit_code == 2
 
 
 def test_two_sweeps_on_one_file_are_refused(tmp_path: Path) -> None:
-    from tiebreak.conformance.sweep.log import Log
+    from tiebreak.conformance.sweep.log import SweepLog
 
-    log = Log(part_of(tmp_path / "c.json"))
+    log = SweepLog(unfinished_path(tmp_path / "c.json"))
     log.begin({"anything": 1})
     result = cli(sample("right"), *FIXED, "-o", str(tmp_path / "c.json"))
     assert result.exit_code == 2 and "another sweep is writing there" in result.stderr
@@ -117,9 +117,9 @@ def test_two_sweeps_on_one_file_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_sweep_that_was_broken_off_is_discarded_only_if_asked(tmp_path: Path) -> None:
-    from tiebreak.conformance.sweep.log import Log
+    from tiebreak.conformance.sweep.log import SweepLog
 
-    certificate, log = tmp_path / "c.json", Log(part_of(tmp_path / "c.json"))
+    certificate, log = tmp_path / "c.json", SweepLog(unfinished_path(tmp_path / "c.json"))
     log.begin({"anything": 1})
     log.write({"block": 0})
     log.close()
@@ -140,18 +140,18 @@ def test_a_log_of_other_blocks_makes_no_certificate(tmp_path: Path, change: dict
     from tiebreak.adapters.sweeping import BlockAnswer
     from tiebreak.conformance.sweep.blocks import Digests
     from tiebreak.conformance.sweep.job import check_whole
-    from tiebreak.conformance.sweep.log import Log
+    from tiebreak.conformance.sweep.log import SweepLog
     from tiebreak.golden.errors import DamagedFile
 
-    space, log = half_space(y_scale="0.1", y_zero_point="0"), Log(tmp_path / "c.json.part")
+    space, log = half_space(y_scale="0.1", y_zero_point="0"), SweepLog(tmp_path / "c.json.part")
     output = np.zeros(1 << 16, np.uint8)
-    block = judged(space, judge_for(space), BlockAnswer(0, "ok", output, 0.5), Digests(), all_modes=False)
+    block = judge_block(space, judge_for(space), BlockAnswer(0, "ok", output, 0.5), Digests(), all_modes=False)
     log.begin({"anything": 1})
     log.add(block, {})
     check_whole(space, log)
     log.write({**block.described(), **change})
     log.close()
-    again = Log(log.path)
+    again = SweepLog(log.path)
     again.read()
     again.close()
     with pytest.raises(DamagedFile):
@@ -161,12 +161,12 @@ def test_a_log_of_other_blocks_makes_no_certificate(tmp_path: Path, change: dict
 def test_damaged_lines_of_a_log_are_dropped_without_a_traceback() -> None:
     import zlib
 
-    from tiebreak.conformance.sweep.log import entry_of
+    from tiebreak.conformance.sweep.log import parse_line
 
     deep = b"[" * 200_000
-    assert entry_of(b"%08x %b\n" % (zlib.crc32(deep), deep)) is None
-    assert entry_of(b'%08x {"a": 1}\n' % zlib.crc32(b'{"a": 1}')) == {"a": 1}
-    assert entry_of(b'%08x {"a": 1}' % zlib.crc32(b'{"a": 1}')) is None
+    assert parse_line(b"%08x %b\n" % (zlib.crc32(deep), deep)) is None
+    assert parse_line(b'%08x {"a": 1}\n' % zlib.crc32(b'{"a": 1}')) == {"a": 1}
+    assert parse_line(b'%08x {"a": 1}' % zlib.crc32(b'{"a": 1}')) is None
 
 
 def test_a_death_between_blocks_costs_no_block_that_was_answered() -> None:

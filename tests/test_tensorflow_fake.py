@@ -14,7 +14,7 @@ from tiebreak.adapters.tensorflow import TensorFlow
 from tiebreak.conformance.judging.judge import judge_outputs
 from tiebreak.conformance.judging.truths import TruthCache
 from tiebreak.conformance.operators import TESTED
-from tiebreak.conformance.operators.model import Wanted
+from tiebreak.conformance.operators.model import CaseConstraints
 from tiebreak.golden import kernel, oracle
 from tiebreak.golden.elements import FLOAT_TYPES, decode, numpy_dtype
 from tiebreak.golden.errors import InvalidInput, Unsupported
@@ -323,7 +323,7 @@ def test_what_is_not_allowed() -> None:
 def test_oracle_and_kernel_agree_on_generated_cases(operator: str) -> None:
     draw_one = TESTED[operator].draw
     assert draw_one
-    drawn = st.composite(lambda draw: draw_one(draw, Wanted()))
+    drawn = st.composite(lambda draw: draw_one(draw, CaseConstraints()))
 
     @settings(max_examples=60, deadline=None)
     @given(drawn(), st.sampled_from(list(ROUND_MODES)))

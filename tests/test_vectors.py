@@ -56,7 +56,7 @@ def test_kernel_agrees_with_every_vector(file: tuple[str, str, str]) -> None:
     for case in load(*file):
         truths, stored = cache.of(case), case.expected
         assert stored is not None
-        assert np.array_equal(truths.own.exact_specified, stored.exact_state != UNDEFINED), case.id
+        assert np.array_equal(truths.judged_by.exact_specified, stored.exact_state != UNDEFINED), case.id
         compared += int(np.count_nonzero(stored.exact_state != UNDEFINED))
     assert compared > 100 or file in ALL_OPEN
 

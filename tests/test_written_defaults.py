@@ -18,7 +18,7 @@ from tiebreak.cli import main
 from tiebreak.conformance.cases.generators import case_id
 from tiebreak.conformance.paths.dependence import parameter_axis
 from tiebreak.conformance.paths.same_operands import Part
-from tiebreak.conformance.running.forbidden import case_of, forbidden_calls
+from tiebreak.conformance.running.forbidden import calls_of_operators, forbidden_case
 from tiebreak.golden.errors import InvalidInput, Unsupported
 from tiebreak.golden.make_node import make_node, node_from_key
 from tiebreak.golden.nodes import Case, Node
@@ -166,8 +166,8 @@ def test_vector_files_and_run_folders_of_earlier_versions_are_read(tmp_path: Pat
 
 
 def test_numpy_naive_knows_that_absent_axes_are_none() -> None:
-    calls = forbidden_calls(("ngraph.Quantize", "ngraph.Dequantize"))
-    tried = [case_of(operator, call, 0) for operator, call in calls if call.what == "2 scales for no axes"]
+    calls = calls_of_operators(("ngraph.Quantize", "ngraph.Dequantize"))
+    tried = [forbidden_case(operator, call, 0) for operator, call in calls if call.what == "2 scales for no axes"]
     assert len(tried) == 2
     for case in tried:
         with pytest.raises(Unsupported, match="a parameter of shape"):

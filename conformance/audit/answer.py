@@ -11,7 +11,7 @@ import numpy as np
 
 from tiebreak.conformance.audit.asking import PathDependence
 from tiebreak.conformance.audit.inference import Inference, Refutation
-from tiebreak.conformance.judging.rows import text_of
+from tiebreak.conformance.judging.rows import bits_and_decimal
 from tiebreak.conformance.semantics.model import Candidates, Probe, Semantics
 from tiebreak.golden.elements import ELEMENT_TYPES
 from tiebreak.golden.nodes import Node
@@ -87,7 +87,7 @@ class AuditAnswer:
         return operand_texts(self.node, probe)
 
     def text(self, code: int) -> str:
-        return text_of(code, ELEMENT_TYPES[self.node.output_type])[1]
+        return bits_and_decimal(code, ELEMENT_TYPES[self.node.output_type])[1]
 
     def closest(self) -> dict[str, Any] | None:
         """If nothing fits: the semantics that is wrong on the fewest elements, their number, and the broken facet."""
@@ -157,6 +157,6 @@ def operand_texts(node: Node, probe: Probe) -> dict[str, dict[str, str]]:
     found = {}
     for tensor, array in zip(node.inputs, (probe.x, *probe.others), strict=False):
         code = int(codes_of(np.asarray(array)).reshape(-1)[0])
-        bits, value = text_of(code, ELEMENT_TYPES[tensor.dtype.name])
+        bits, value = bits_and_decimal(code, ELEMENT_TYPES[tensor.dtype.name])
         found[tensor.name] = {"bits": bits, "value": value}
     return found

@@ -16,7 +16,7 @@ import numpy as np
 from tiebreak.conformance.audit.answer import operand_texts
 from tiebreak.conformance.audit.inference import plainest_place
 from tiebreak.conformance.audit.proof import Comparison, proof_text, settings_of
-from tiebreak.conformance.judging.rows import text_of
+from tiebreak.conformance.judging.rows import bits_and_decimal
 from tiebreak.conformance.semantics.model import ANYTHING, Arithmetic, Candidates, Probe, Semantics
 from tiebreak.golden.elements import ELEMENT_TYPES
 from tiebreak.golden.problem import Array
@@ -109,7 +109,7 @@ def matrix_data(arithmetic: Arithmetic) -> dict[str, Any]:
             else {
                 "semantics": [one.first, one.second],
                 "witness": operand_texts(node, one.witness),
-                "gives": [text_of(code, result)[1] for code in one.gives],
+                "gives": [bits_and_decimal(code, result)[1] for code in one.gives],
             }
             for one in pairs
         ],

@@ -12,7 +12,7 @@ from tiebreak.conformance.audit.answer import operand_texts
 from tiebreak.conformance.audit.inference import Inference, plainest_place
 from tiebreak.conformance.audit.operators import arithmetic_of
 from tiebreak.conformance.cases.plan import Selection, plan
-from tiebreak.conformance.judging.rows import text_of
+from tiebreak.conformance.judging.rows import bits_and_decimal
 from tiebreak.conformance.judging.truths import TruthCache, Truths
 from tiebreak.conformance.semantics.model import ANYTHING, Candidates, Probe, Semantics
 from tiebreak.golden.elements import ELEMENT_TYPES, FloatType
@@ -78,7 +78,7 @@ def fits_node(case: Case, node: Node) -> bool:
 
 def codes_of_record(verdict: ResultRow, wrong: list[DiscrepancyRow], truths: Truths, size: int) -> Array:
     """The codes of a case's first output: deviating ones are recorded, every other one is one of the two truths."""
-    truth = truths.own
+    truth = truths.judged_by
     exact, working = (np.broadcast_to(a, (truth.exact.size,))[:size] for a in (truth.exact, truth.working))
     specified = np.broadcast_to(truth.specified, (truth.exact.size,))[:size]
     codes = np.where(exact == working, exact, ANYTHING)
@@ -121,6 +121,6 @@ def changed_input(now: Inference, then: Inference) -> dict[str, Any] | None:
         if differ.any():
             where = plainest_place(probe, differ)
             shown = operand_texts(now.arithmetic.node, probe.only(where))
-            was, is_ = (text_of(int(side[where[0]]), element)[1] for side in (codes, predicted))
+            was, is_ = (bits_and_decimal(int(side[where[0]]), element)[1] for side in (codes, predicted))
             return {"inputs": shown, "was": was, "is": is_}
     return None

@@ -269,8 +269,8 @@ def best_semantics(
 ) -> int | None:
     """The place of the semantics to name next, or None if none explains enough.
 
-    `differs` is the table of `differences`; `wrong` has the number of deviating elements of each case; `left` and
-    `familiar` are masks of the cases that are left and of the semantics that are known from elsewhere.
+    `differs` is the table of `differences`, `wrong` the number of deviating elements of each case. `left` masks the
+    cases that are left, `familiar` the semantics that are known from elsewhere.
     """
     if not semantics or not left.any():
         return None

@@ -6,8 +6,8 @@
     @given(cases(operator="onnx.QuantizeLinear", real="float32"))
     def test_mine(case): ...
 
-Inputs are chosen as exact quotients, turned into bits by one rounding and moved by a few units in the last place, so
-they hit what random floats never do. Everything shrinks: to rank 0, scale 1 and one element where one suffices.
+Inputs are chosen as exact quotients, rounded once to bits and moved by a few units in the last place, so they hit
+values that random floats never hit. Everything shrinks: to rank 0, scale 1 and one element where one suffices.
 """
 
 from __future__ import annotations
@@ -28,9 +28,10 @@ from hypothesis import seed as use_seed
 from hypothesis import strategies as st
 from hypothesis.internal.conjecture import providers
 
-from tiebreak.conformance.cases.situations import exercised
+from tiebreak.conformance.cases.situations import exercised_clauses
 from tiebreak.conformance.operators import TESTED
-from tiebreak.conformance.operators.model import PlainNodes, Wanted
+from tiebreak.conformance.operators.drawn_tensors import repeat
+from tiebreak.conformance.operators.model import CaseConstraints, PlainNodes
 from tiebreak.golden.elements import FloatType, IntegerType, decode, encode, neighbour, numpy_dtype
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Case, Node
@@ -42,7 +43,10 @@ HALF = Fraction(1, 2)
 
 @dataclass(frozen=True)
 class Target:
-    """Where an input aims: quotient `base` (from the range's `end`, if given), then some units in the last place."""
+    """The quotient that an input aims at: `base`, counted from the range's `end` if given, moved by `steps` ulp.
+
+    `bits` are the input's bits themselves; they replace the quotient.
+    """
 
     base: Fraction
     end: str = ""
@@ -50,7 +54,7 @@ class Target:
     bits: int | None = None
 
     def input_bits(self, scale: int, zero_point: int, real: FloatType, quantized: IntegerType, turn: int = 0) -> int:
-        """The bits of the input; on a later `turn` the quotient is one, two … integers away, on either side in turn."""
+        """The bits of the input. Each `turn` moves the quotient to another integer: 0, -1, +1, -2, +2 … away."""
         if self.bits is not None:
             return self.bits
         walk = (turn + 1) // 2 * (-1 if turn % 2 else 1)
@@ -61,8 +65,8 @@ class Target:
 
 
 @cache  # building a strategy costs more than drawing from it
-def shapes() -> st.SearchStrategy[tuple[int, ...]]:
-    """Rank 0 to 4, at most a few dozen elements, empty ones included; sometimes longer than any SIMD width."""
+def case_shapes() -> st.SearchStrategy[tuple[int, ...]]:
+    """Shapes of rank 0 to 4 with at most 256 elements, also none; sometimes a vector longer than any SIMD width."""
     small = st.lists(st.integers(0, 4), min_size=1, max_size=4).map(tuple)
     long = st.integers(60, 300).map(lambda n: (n,))
     return st.one_of(st.just(()), st.integers(1, 9).map(lambda n: (n,)), small, long)
@@ -70,7 +74,7 @@ def shapes() -> st.SearchStrategy[tuple[int, ...]]:
 
 @cache
 def scales(real: FloatType) -> st.SearchStrategy[int]:
-    """Bits of a scale: 1, few-bit, powers of two, positive of moderate size, subnormal, negative."""
+    """Bits of a scale: 1, values of few bits, powers of two, moderate positive values, subnormals, negative values."""
     top = 1 << (real.precision - 1)
     few = st.sampled_from([encode(Fraction(n, d), real) for n, d in ((3, 1), (3, 4), (1, 2), (5, 8), (1, 10), (7, 1))])
     powers = st.integers(real.emin // 2, real.emax // 2).map(lambda e: encode(Fraction(2) ** e, real))
@@ -83,7 +87,7 @@ def scales(real: FloatType) -> st.SearchStrategy[int]:
 
 @cache
 def targets(real: FloatType, *, specials: bool = True) -> st.SearchStrategy[Target]:
-    """Ties and integers of all sizes and their neighbours, both ends of the range, and any bits at all."""
+    """Ties and integers of all sizes with their neighbours, both ends of the range, and arbitrary bits."""
     size = st.one_of(st.integers(-12, 12), st.integers(-300, 300), st.integers(-(1 << 32), 1 << 32))
     steps = st.integers(-2, 2)
     ties = st.builds(lambda k, n: Target(k + HALF, steps=n), size, steps)
@@ -123,11 +127,14 @@ def nodes(
     round_mode: str | None = None,
     rank: int | None = None,
 ) -> Node:
-    """A node of any operator, types, attributes and document form, or of those that are given; for inputs of `rank`."""
+    """Nodes; operator, types, rounding mode and the inputs' rank are drawn unless given.
+
+    `real` and `quantized` are names of element types such as "float32" and "uint8".
+    """
     spec = get_operator(operator or draw(st.sampled_from(sorted(OPERATORS))))
     plain = plain_nodes(draw, spec.id, real, quantized)
     if plain is None:
-        return draw_other(draw, spec.id, Wanted(real or "", quantized or "", round_mode or "", rank)).node
+        return draw_other(draw, spec.id, CaseConstraints(real or "", quantized or "", round_mode or "", rank)).node
     rank = draw(st.integers(0, 4)) if rank is None else rank
     return draw_node(draw, spec.id, plain, rank, {"real": real, "quantized": quantized, "round_mode": round_mode})[0]
 
@@ -135,7 +142,7 @@ def nodes(
 def draw_node(
     draw: st.DrawFn, operator: str, plain: PlainNodes, rank: int, given_node: dict[str, Any]
 ) -> tuple[Node, dict[str, Any]]:
-    """A plain node for inputs of a rank; and its attributes as drawn, defaults written out."""
+    """A plain node for inputs of a rank, and its attributes as drawn, defaults included."""
     spec = get_operator(operator)
     quantized = given_node.get("quantized") or draw(st.sampled_from(plain.quantized_types or spec.quantized_types))
     real = given_node.get("real") or draw(st.sampled_from(plain.real_types or spec.real_types))
@@ -147,9 +154,9 @@ def draw_node(
 
 
 def plain_nodes(draw: st.DrawFn, operator: str, real: str | None, quantized: str | None) -> PlainNodes | None:
-    """How to draw a plain node; None if another one is to be drawn.
+    """How to draw a plain node, or None to draw any other node.
 
-    Of an operator that has both kinds, every other node is a plain one, as far as plain ones have the types.
+    If an operator has both, half of its nodes are plain ones, as far as plain nodes exist for the types.
     """
     plain, draws_others = TESTED[operator].plain_nodes, TESTED[operator].draw
     if not plain or not draws_others:
@@ -161,7 +168,7 @@ def plain_nodes(draw: st.DrawFn, operator: str, real: str | None, quantized: str
     return plain if draw(st.booleans()) else None
 
 
-def draw_other(draw: st.DrawFn, operator: str, wanted: Wanted) -> Case:
+def draw_other(draw: st.DrawFn, operator: str, wanted: CaseConstraints) -> Case:
     """A case of a node that is not plain."""
     draw_inputs = TESTED[operator].draw
     assert draw_inputs, f"{operator} has plain nodes only"
@@ -172,15 +179,15 @@ def draw_other(draw: st.DrawFn, operator: str, wanted: Wanted) -> Case:
 
 @st.composite
 def cases(draw: st.DrawFn, /, *, specials: bool = True, **given_node: Any) -> Case:
-    """A node (see `nodes` for the keywords) with inputs; `specials=False` leaves out NaN and infinite inputs."""
+    """Cases: a node (see `nodes` for the keywords) with inputs. `specials=False` leaves out NaN and infinite inputs."""
     operator = given_node.pop("operator", None) or draw(st.sampled_from(sorted(OPERATORS)))
     get_operator(operator)
     plain = plain_nodes(draw, operator, given_node.get("real"), given_node.get("quantized"))
     if plain is None:
         wanted = {name: value or "" for name, value in given_node.items() if name != "rank"}
-        return draw_other(draw, operator, Wanted(**wanted, rank=given_node.get("rank"), specials=specials))
+        return draw_other(draw, operator, CaseConstraints(**wanted, rank=given_node.get("rank"), specials=specials))
     rank = given_node.pop("rank", None)
-    shape = draw(shapes() if rank is None else shapes().filter(lambda found: len(found) == rank))
+    shape = draw(case_shapes() if rank is None else case_shapes().filter(lambda found: len(found) == rank))
     return draw_plain(draw, operator, plain, shape, specials, given_node)
 
 
@@ -202,10 +209,6 @@ def draw_plain(
     return build_case(node, shape, axes, aims, scale, zero_point)
 
 
-def repeat(values: Sequence[int], count: int) -> list[int]:
-    return [values[i % len(values)] for i in range(count)]
-
-
 def build_case(
     node: Node,
     shape: tuple[int, ...],
@@ -214,7 +217,10 @@ def build_case(
     scale: Sequence[int],
     zero_point: Sequence[int],
 ) -> Case:
-    """The case whose elements take the targets in turn, each against its own scale and zero point."""
+    """The case whose elements aim at the targets in turn, each with its own scale and zero point.
+
+    `scale` (bits) and `zero_point` (integers) have one value for each index along `axes`, in row-major order.
+    """
     projected = tuple(shape[axis] for axis in axes)
     if len(node.inputs) == 2:
         zero_point = [0] * len(scale)
@@ -236,7 +242,7 @@ def float_array(bits: Sequence[int], shape: tuple[int, ...], real: FloatType) ->
 
 
 def case_id(node: Node, inputs: Sequence[Array]) -> str:
-    """An id that is the same for the same node and bits."""
+    """An id that depends only on the node and the inputs' shapes and bits."""
     digest = hashlib.sha256(node.key.encode())
     for array in inputs:
         digest.update(repr(array.shape).encode() + array.tobytes())
@@ -244,11 +250,11 @@ def case_id(node: Node, inputs: Sequence[Array]) -> str:
 
 
 @contextmanager
-def nothing_of_loaded_modules() -> Iterator[None]:
-    """Hypothesis also tries constants that it reads in loaded source files outside site-packages.
+def without_loaded_constants() -> Iterator[None]:
+    """Keep Hypothesis from drawing constants that it finds in loaded source files outside site-packages.
 
-    Then a seed would give other cases from a clone than from a wheel, and others again after any edit. There is no
-    setting for it; a release that has this under another name is left as it is.
+    With them, a seed would give other cases in a clone than in an installed wheel, and others after every edit.
+    Hypothesis has no setting for this. A release that renamed these private names runs unchanged.
     """
     names = ("_get_local_constants", "Constants", "CONSTANTS_CACHE")
     original, nothing, kept = (getattr(providers, each, None) for each in names)
@@ -256,7 +262,7 @@ def nothing_of_loaded_modules() -> Iterator[None]:
         yield
         return
     setattr(providers, names[0], nothing)
-    setattr(providers, names[2], type(kept)(kept.max_size))  # which holds what was chosen of them before
+    setattr(providers, names[2], type(kept)(kept.max_size))  # it caches the constants chosen so far
     try:
         yield
     finally:
@@ -265,9 +271,9 @@ def nothing_of_loaded_modules() -> Iterator[None]:
 
 
 def generate_cases(operator: str, count: int, seed: int) -> list[Case]:
-    """At most `count` distinct generated cases of an operator, by seed.
+    """At most `count` distinct generated cases of an operator; the same ones for the same seed.
 
-    Another Hypothesis release may give others for the same seed; a run therefore stores its cases.
+    Another release of Hypothesis may draw other cases for a seed; therefore a run stores its cases.
     """
     found: dict[str, Case] = {}
 
@@ -282,10 +288,10 @@ def generate_cases(operator: str, count: int, seed: int) -> list[Case]:
     )
     @given(cases(operator=operator))
     def collect(case: Case) -> None:
-        found[case.id] = replace(case, clauses=exercised(case))
+        found[case.id] = replace(case, clauses=exercised_clauses(case))
 
     state = random.getstate()
-    with nothing_of_loaded_modules():
+    with without_loaded_constants():
         collect()
     random.setstate(state)
     return list(found.values())

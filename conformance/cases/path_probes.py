@@ -1,9 +1,10 @@
-"""Path probes: the same few elements at every place where a kernel may take another path.
+"""Path probes: the same few elements at every place where a kernel may take another code path.
 
-An operator gives an element the same result wherever it stands: in the body of a vector loop or in its tail, in a
-small array or a large one, with one scale for all or one for each slice, with the scale built in or given at run time.
-A probe is a node, one value for each of its parameters, and a few inputs; its cases lay the same elements out in
-arrays of 1 to 70 elements, at every position, and in the other arrangements below. paths/dependence.py compares.
+An element's result must not depend on its place: the body of a vector loop or its tail, a small or a large array.
+Nor may it matter whether there is one scale or one per slice, or whether the scale is a constant or an input.
+
+A probe is a node, one value for each of its parameters, and a few inputs. Its cases put these elements at every
+position of arrays of 1 to 70 elements and into the other arrangements below. paths/dependence.py compares the results.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from tiebreak.conformance.cases.situations import exercised
+from tiebreak.conformance.cases.situations import exercised_clauses
 from tiebreak.conformance.operators import TESTED
 from tiebreak.conformance.operators.model import Axis, OperatorUnderTest
 from tiebreak.conformance.operators.path_probe import PathProbe, Value
@@ -25,17 +26,17 @@ from tiebreak.golden.samples.model import Tensor, real_code
 
 PREFIX = "path/"
 LONGEST = 70
-LARGE = 65_539  # odd, and beyond what the known runtimes give to one thread
-FULL_TURNS = (17, 70)  # at level quick, the lengths at which every value stands at every position
+LARGE = 65_539  # odd, and more than the known runtimes give to one thread
+FULL_TURNS = (17, 70)  # the lengths at which level quick puts every value at every position
 SINGLE_TURNS = (*range(1, 17), 33)
 
 
 @dataclass(frozen=True)
 class Arrangement:
-    """How the elements lie: the array's shape, the axis on which parameters vary, and in blocks of how many.
+    """How the elements are laid out: the array's shape, the axis along which parameters vary, and the block size.
 
-    `ones` makes each parameter an array of one element, `constants` are the inputs that are built in (-1: all of
-    them), `values` is how many of the probe's take turns, beginning with number `turn`.
+    `ones` makes each parameter an array of one element. `constants` are the numbers of the inputs that are built in
+    (-1: all). The first `values` values of the probe (0: all) take turns, beginning with number `turn`.
     """
 
     shape: tuple[int, ...]
@@ -48,17 +49,17 @@ class Arrangement:
 
 
 def path_cases(operators: Sequence[str], level: str) -> list[Case]:
-    """The cases of every probe of these operators; the same ones at every call."""
+    """The cases of every probe of these operators, in a fixed order."""
     return [
-        case_of(record, probe, arrangement)
-        for record, probe in probes()
+        probe_case(record, probe, arrangement)
+        for record, probe in all_probes()
         if record.id in operators
         for arrangement in arrangements(record, probe, level)
     ]
 
 
-def probes() -> list[tuple[OperatorUnderTest, PathProbe]]:
-    """Every operator's, in the order in which runs number their cases: by family, ONNX's before the others."""
+def all_probes() -> list[tuple[OperatorUnderTest, PathProbe]]:
+    """Every probe with its operator, in the order in which runs number their cases: by family, ONNX first."""
 
     def place(record: OperatorUnderTest) -> tuple[int, bool]:
         spec = OPERATORS[record.id]
@@ -67,45 +68,45 @@ def probes() -> list[tuple[OperatorUnderTest, PathProbe]]:
     return [(record, probe) for record in sorted(TESTED.values(), key=place) for probe in record.path_probes or ()]
 
 
-def axis_of(record: OperatorUnderTest) -> Axis:
-    """One that says nothing if the operator has one value of each parameter for all."""
+def tested_axis(record: OperatorUnderTest) -> Axis:
+    """The operator's axis; an empty one if its parameters are always scalars."""
     return record.axis or Axis()
 
 
 def arrangements(record: OperatorUnderTest, probe: PathProbe, level: str) -> Iterator[Arrangement]:
-    """At quick fewer lengths for an operator's first probe, and for its others a few arrangements only."""
+    """The arrangements of a level: quick has fewer lengths for the first probe and few arrangements for the others."""
     if level != "quick":
-        yield from scan(range(1, LONGEST + 1), probe.scanned)
+        yield from every_position(range(1, LONGEST + 1), probe.scanned)
     if probe.scanned or level != "quick":
-        yield from scan(FULL_TURNS, len(probe.values))
+        yield from every_position(FULL_TURNS, len(probe.values))
     if level == "quick" and not probe.scanned:
         yield from few_arrangements(record)
         return
     if level == "quick":
         yield from (Arrangement((length,), length % len(probe.values), len(probe.values)) for length in SINGLE_TURNS)
-    yield from shapes(record, probe)
-    yield from per_axis(record)
-    yield from constants(record, probe)
+    yield from shape_arrangements(record, probe)
+    yield from axis_arrangements(record)
+    yield from constant_arrangements(record, probe)
 
 
-def scan(lengths: Sequence[int], values: int) -> Iterator[Arrangement]:
-    """Each of so many values at every position of arrays of these lengths."""
+def every_position(lengths: Sequence[int], values: int) -> Iterator[Arrangement]:
+    """Each of the first `values` values at every position of arrays of these lengths."""
     for length in lengths:
         for turn in range(values):
             yield Arrangement((length,), turn, values)
 
 
 def few_arrangements(record: OperatorUnderTest) -> Iterator[Arrangement]:
-    """Every value also per tensor with inputs, both in a row and in the shape of the one arrangement per axis."""
-    yield from scan((67,), 2)
+    """Two values at every position, a few shapes per tensor, one arrangement per axis and one with constants."""
+    yield from every_position((67,), 2)
     for shape in ((3,), (67,), (3, 67)):
         yield Arrangement(shape)
-    yield from list(per_axis(record))[:1]
+    yield from list(axis_arrangements(record))[:1]
     yield Arrangement((67,), constants=(-1,))
 
 
-def shapes(record: OperatorUnderTest, probe: PathProbe) -> Iterator[Arrangement]:
-    axis = axis_of(record)
+def shape_arrangements(record: OperatorUnderTest, probe: PathProbe) -> Iterator[Arrangement]:
+    axis = tested_axis(record)
     if not axis.always_last:
         yield from scan_scalars(probe)
     for shape in ((3,), (67,), (3, 23), (1, 3, 5, 7)):
@@ -120,9 +121,9 @@ def scan_scalars(probe: PathProbe) -> Iterator[Arrangement]:
         yield Arrangement((), turn)
 
 
-def per_axis(record: OperatorUnderTest) -> Iterator[Arrangement]:
-    """A last axis, a first one, one between, and blocks; every slice has the same parameters."""
-    axis = axis_of(record)
+def axis_arrangements(record: OperatorUnderTest) -> Iterator[Arrangement]:
+    """Parameters along the last, the first and a middle axis, and in blocks; every slice has the same values."""
+    axis = tested_axis(record)
     if axis.attribute or axis.broadcast:
         yield Arrangement((3, 67), axis=1)
         yield Arrangement((67, 3), axis=0)
@@ -131,38 +132,38 @@ def per_axis(record: OperatorUnderTest) -> Iterator[Arrangement]:
         yield Arrangement((2, 64), axis=1, block=16)
 
 
-def constants(record: OperatorUnderTest, probe: PathProbe) -> Iterator[Arrangement]:
-    """All parameters built in, in several arrangements; and each of them alone."""
+def constant_arrangements(record: OperatorUnderTest, probe: PathProbe) -> Iterator[Arrangement]:
+    """All parameters as constants, in several arrangements; then each parameter alone."""
     for shape in ((67,), (3,), (3, 23)):
         yield Arrangement(shape, constants=(-1,))
-    if not axis_of(record).always_last:
+    if not tested_axis(record).always_last:
         yield Arrangement((), 1, constants=(-1,))
-    for arrangement in list(per_axis(record))[:1]:
+    for arrangement in list(axis_arrangements(record))[:1]:
         yield replace(arrangement, constants=(-1,))
     for which in range(len(probe.parameters)):
         yield Arrangement((67,), constants=(which,))
 
 
-def case_of(record: OperatorUnderTest, probe: PathProbe, arrangement: Arrangement) -> Case:
-    node = node_of(record, probe, arrangement)
+def probe_case(record: OperatorUnderTest, probe: PathProbe, arrangement: Arrangement) -> Case:
+    node = probe_node(record, probe, arrangement)
     first, *others = (tensor.dtype.name for tensor in node.inputs)
     values = probe.values[: arrangement.values or None]
-    x = Tensor(first, arrangement.shape, arranged([code_of(value, first) for value in values], arrangement))
-    shape = parameter_shape(axis_of(record), arrangement)
-    parameters = [filled(kind, shape, value) for kind, value in zip(others, probe.parameters, strict=True)]
+    x = Tensor(first, arrangement.shape, arranged_codes([encoded_value(value, first) for value in values], arrangement))
+    shape = parameter_shape(tested_axis(record), arrangement)
+    parameters = [constant_tensor(kind, shape, value) for kind, value in zip(others, probe.parameters, strict=True)]
     names = [tensor.name for tensor in node.inputs[1:]]
     built_in = dict(zip(names, parameters, strict=True))
     if -1 not in arrangement.constants:
         built_in = {names[which]: parameters[which] for which in arrangement.constants}
     if built_in and arrangement.constants:
         node = with_constants(node, built_in)
-    case = Case(id_of(record.id, probe.label, arrangement, names), node, (x.array(), *parameters), "generated")
-    return replace(case, clauses=exercised(case))
+    case = Case(probe_case_id(record.id, probe.label, arrangement, names), node, (x.array(), *parameters), "generated")
+    return replace(case, clauses=exercised_clauses(case))
 
 
-def node_of(record: OperatorUnderTest, probe: PathProbe, arrangement: Arrangement) -> Node:
+def probe_node(record: OperatorUnderTest, probe: PathProbe, arrangement: Arrangement) -> Node:
     """The probe's node with the attributes that the arrangement needs."""
-    keywords, axis = dict(probe.node), axis_of(record)
+    keywords, axis = dict(probe.node), tested_axis(record)
     attributes = dict(keywords.pop("attributes", {}))
     if arrangement.axis is not None and axis.attribute:
         attributes[axis.attribute] = arrangement.axis
@@ -183,34 +184,34 @@ def parameter_shape(how: Axis, arrangement: Arrangement) -> tuple[int, ...]:
     return (shape[axis], *ones)
 
 
-def code_of(value: Value, kind: str) -> int:
+def encoded_value(value: Value, kind: str) -> int:
     return real_code(value, kind) if isinstance(ELEMENT_TYPES[kind], FloatType) else int(value)
 
 
-def filled(kind: str, shape: tuple[int, ...], value: Value) -> Array:
-    return Tensor(kind, shape, [code_of(value, kind)] * math.prod(shape)).array()
+def constant_tensor(kind: str, shape: tuple[int, ...], value: Value) -> Array:
+    return Tensor(kind, shape, [encoded_value(value, kind)] * math.prod(shape)).array()
 
 
-def arranged(codes: Sequence[int], arrangement: Arrangement) -> list[int]:
-    """The codes in turn; in a large array only at telling positions, among the last of them."""
+def arranged_codes(codes: Sequence[int], arrangement: Arrangement) -> list[int]:
+    """The codes in turn; in a large array only near possible splits, and the last code everywhere else."""
     size = math.prod(arrangement.shape)
     if size < LARGE // 2:
         return [codes[(i + arrangement.turn) % len(codes)] for i in range(size)]
     result = [codes[-1]] * size
-    for turn, position in enumerate(telling_positions(size)):
+    for turn, position in enumerate(positions_near_splits(size)):
         result[position] = codes[turn % len(codes)]
     return result
 
 
-def telling_positions(size: int) -> list[int]:
-    """Both ends, and the neighbourhood of powers of two and of sixteenths, where threads may part the work."""
+def positions_near_splits(size: int) -> list[int]:
+    """Both ends, and the neighbours of powers of two and of sixteenths, where threads may split the work."""
     edges = [1 << power for power in range(7, size.bit_length())] + [size * part // 16 for part in range(1, 16)]
     near = {edge + step for edge in edges for step in range(-2, 3)}
     return sorted(near | set(range(LONGEST)) | set(range(size - LONGEST, size)))
 
 
-def id_of(operator: str, label: str, arrangement: Arrangement, names: Sequence[str]) -> str:
-    """Says what the case is, in words that stay the same."""
+def probe_case_id(operator: str, label: str, arrangement: Arrangement, names: Sequence[str]) -> str:
+    """The case's id, which describes its arrangement; ids must never change."""
     words = ["x".join(map(str, arrangement.shape)) or "rank-0"]
     words += [f"axis-{arrangement.axis}"] if arrangement.axis is not None else []
     words += [f"blocks-{arrangement.block}"] if arrangement.block else []

@@ -1,4 +1,4 @@
-"""What a run will do: which vectors, how many generated cases, and cases that a person typed."""
+"""Which cases a run has: golden vectors, generated cases, or one case that a person typed."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ MOST_TYPED = 1 << 20
 
 @dataclass(frozen=True)
 class Selection:
-    """Which cases to run; empty tuples and mappings mean all. `inputs` (name to text) makes one typed case instead."""
+    """Which cases to run; empty tuples and mappings mean all. With `inputs` (name to text) it is one typed case."""
 
     operators: tuple[str, ...] = ()
     attributes: Mapping[str, Any] = field(default_factory=dict)
@@ -49,7 +49,7 @@ class Selection:
 
 
 def plan(selection: Selection) -> list[Case]:
-    """Every case of the selection, vectors first. InvalidInput if it names what does not exist, or nothing at all."""
+    """Every case of the selection, vectors first. InvalidInput if it names something unknown or matches no case."""
     operators = chosen_operators(selection)
     if selection.opset and not any(get_operator(name).opsets for name in operators):
         raise InvalidInput(f"no case matches this choice: --opset {selection.opset}: only ONNX's operators have one")
@@ -60,38 +60,38 @@ def plan(selection: Selection) -> list[Case]:
         case for case in stored_cases(selection, operators) if matches(case, wanted[case.node.operator], selection)
     ]
     if selection.case_ids:
-        return by_id(cases, selection)
+        return cases_by_id(cases, selection)
     for name in operators:
-        made = generated(name, selection)
+        made = generated_cases(name, selection)
         cases += [case for case in made if matches(case, wanted[name], selection)]
     if selection.vectors is None and selection.level:
         made = [*related_cases(operators), *path_cases(operators, selection.level)]
         cases += [case for case in made if matches(case, wanted[case.node.operator], selection)]
     if not cases:
-        raise InvalidInput(why_none(everything(selection, operators), asked(selection, wanted)))
+        raise InvalidInput(why_none(all_stored_cases(selection, operators), asked_values(selection, wanted)))
     return cases
 
 
-def everything(selection: Selection, operators: Sequence[str]) -> list[Case]:
-    """Every stored case of the operators, whatever else was chosen."""
+def all_stored_cases(selection: Selection, operators: Sequence[str]) -> list[Case]:
+    """Every stored case of the operators, without the selection's other filters."""
     return stored_cases(replace(selection, attributes={}, input_type="", output_type="", opset=0), operators)
 
 
-def asked(selection: Selection, wanted: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """What was chosen, as a person calls it; an attribute's value as its operator has it."""
+def asked_values(selection: Selection, wanted: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """The selection's options and attributes by name, attributes parsed as their operator does."""
     options = {"--type": selection.output_type, "--input-type": selection.input_type, "--opset": selection.opset}
     attributes = {name: value for parsed in wanted.values() for name, value in parsed.items()}
     return {name: value for name, value in options.items() if value} | attributes
 
 
-def generated(operator: str, selection: Selection) -> list[Case]:
+def generated_cases(operator: str, selection: Selection) -> list[Case]:
     if selection.vectors is not None or not selection.level:
         return []
     return generate_cases(operator, LEVELS[selection.level], selection.seed)
 
 
 def chosen_operators(selection: Selection) -> list[str]:
-    """The named operators (all if none is) that have every attribute of the selection."""
+    """The named operators, else every operator that has the selection's attributes. InvalidInput if one lacks them."""
     names = [get_operator(name).id for name in selection.operators]
     if names:
         for name in names:
@@ -115,7 +115,10 @@ def matches(case: Case, attributes: Mapping[str, Any], selection: Selection) -> 
 
 
 def stored_cases(selection: Selection, operators: Sequence[str]) -> list[Case]:
-    """Golden vectors of the operators (only the files of the types asked for), a user's own, or an earlier run's."""
+    """Golden vectors of the operators, or the user's own vector files; then the cases of an earlier run.
+
+    Only vector files that can hold what the selection asks for are read.
+    """
     earlier = []
     if selection.earlier_run is not None:
         from tiebreak.reports.records import read_generated
@@ -138,11 +141,11 @@ def stored_cases(selection: Selection, operators: Sequence[str]) -> list[Case]:
 
 
 def may_hold(case_ids: Sequence[str], prefix: str) -> bool:
-    """Whether any of the wanted vectors (all if none is named) is in the file whose ids begin so."""
+    """Whether the vector file whose ids begin with `prefix` can hold a wanted case; no ids mean all cases."""
     return not case_ids or any(case_id.startswith(prefix) for case_id in case_ids)
 
 
-def by_id(cases: Sequence[Case], selection: Selection) -> list[Case]:
+def cases_by_id(cases: Sequence[Case], selection: Selection) -> list[Case]:
     """The cases with the wanted ids, in that order."""
     known = {case.id: case for case in cases}
     for wanted in selection.case_ids:
@@ -153,7 +156,7 @@ def by_id(cases: Sequence[Case], selection: Selection) -> list[Case]:
 
 
 def typed_case(selection: Selection, operators: Sequence[str]) -> Case:
-    """The one case whose inputs a person typed, checked. Raises InvalidInput naming what does not fit."""
+    """The one case whose inputs a person typed. InvalidInput names whatever does not fit the operator."""
     if len(operators) != 1 or not selection.operators:
         raise InvalidInput("--input needs exactly one --operator")
     spec = get_operator(operators[0])
@@ -169,14 +172,14 @@ def typed_case(selection: Selection, operators: Sequence[str]) -> Case:
     missing = [kind.name for kind in node.inputs if kind.name not in names]
     if missing:
         raise InvalidInput(f"{spec.id}: no value for {', '.join(missing)}: add --input {missing[0]}=…")
-    inputs = tuple(parse_tensor(kind, selection.inputs[kind.name]) for kind in node.inputs)
+    inputs = tuple(parse_typed_tensor(kind, selection.inputs[kind.name]) for kind in node.inputs)
     case = Case(case_id(node, inputs).replace("generated", "typed", 1), node, inputs, "typed")
     problems_of(case)
     return case
 
 
 def typed_node(spec: Operator, selection: Selection, form: int, inputs_given: int) -> Node:
-    """The node that typed inputs are for: types as asked, the usual ones otherwise."""
+    """The node for typed inputs: element types as asked, else the operator's usual ones."""
     first, second = selection.input_type, selection.output_type
     real, quantized = (second, first) if spec.family == "dequantize" else (first, second)
     if not spec.quantized_types and first and second and first != second:
@@ -192,8 +195,8 @@ def typed_node(spec: Operator, selection: Selection, form: int, inputs_given: in
     )
 
 
-def parse_tensor(kind: TensorType, text: str) -> Array:
-    """A tensor written as one number, as a,b,c or as nested JSON lists; 0x… is a float's bit pattern."""
+def parse_typed_tensor(kind: TensorType, text: str) -> Array:
+    """A tensor typed as one number, as a,b,c or as nested JSON lists; 0x… is a bit pattern. InvalidInput otherwise."""
     items, shape = flatten(kind.name, text)
     element = ELEMENT_TYPES[kind.dtype.name]
     if isinstance(element, FloatType):
@@ -201,7 +204,7 @@ def parse_tensor(kind: TensorType, text: str) -> Array:
             return Tensor(element.name, shape, [parse_real(item, element) for item in items]).array()
         except ValueError as error:
             raise InvalidInput(f"--input {kind.name}: {error}") from None
-    values = [parse_whole(kind.name, item, element) for item in items]
+    values = [parse_typed_integer(kind.name, item, element) for item in items]
     for value in values:
         if not element.lowest <= value <= element.highest:
             ends = f"[{element.lowest}, {element.highest}]"
@@ -209,8 +212,8 @@ def parse_tensor(kind: TensorType, text: str) -> Array:
     return Tensor(element.name, shape, values).array()
 
 
-def parse_whole(name: str, text: str, kind: IntegerType) -> int:
-    """An integer as a decimal, or as its bits in two's complement, 0x…."""
+def parse_typed_integer(name: str, text: str, kind: IntegerType) -> int:
+    """An integer typed as a decimal or, as 0x…, as its bits in two's complement."""
     cleaned = text.strip().lower()
     if re.fullmatch(r"0x[0-9a-f]{1,16}", cleaned):
         bits = int(cleaned, 16)
@@ -223,7 +226,7 @@ def parse_whole(name: str, text: str, kind: IntegerType) -> int:
 
 
 def flatten(name: str, text: str) -> tuple[list[str], tuple[int, ...]]:
-    """The items of a typed tensor as text, and its shape."""
+    """The elements of a typed tensor as text, in row-major order, and its shape."""
     if not text.strip().startswith("["):
         items = [item.strip() for item in text.split(",")]
         return items, () if len(items) == 1 else (len(items),)

@@ -1,4 +1,4 @@
-"""Operators that must agree: pairs of cases that both documents make equal, on the truths and on backends."""
+"""Operators that must agree: pairs of cases to which both documents give the same results."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tiebreak.conformance.cases.situations import exercised
+from tiebreak.conformance.cases.situations import exercised_clauses
 from tiebreak.conformance.judging.truths import TruthCache
 from tiebreak.conformance.operators import (
     ngraph_quantize,
@@ -36,9 +36,9 @@ HALF = Fraction(1, 2)
 
 @dataclass(frozen=True)
 class Related:
-    """`one` and `other` must give the same wherever both are specified; `between` feeds `other`.
+    """Two cases that must give the same results wherever both are specified.
 
-    `between` is the case whose result `other` takes as its first input, if the other side is two operators.
+    If the other side is two operators, `between` is the first of them: its result is the first input of `other`.
     """
 
     one: Case
@@ -58,13 +58,13 @@ class Relation:
     pairs: Callable[[], Iterator[Related]]
 
 
-def case_of(id: str, operator: str, node: dict[str, Any], *tensors: Tensor) -> Case:
+def related_case(id: str, operator: str, node: dict[str, Any], *tensors: Tensor) -> Case:
     case = Case(f"related/{id}", make_node(operator, **node), tuple(t.array() for t in tensors), "generated")
-    return replace(case, clauses=exercised(case))
+    return replace(case, clauses=exercised_clauses(case))
 
 
 def inputs_around(real: str, quantized: str, scale: Fraction) -> Tensor:
-    """Ties, integers and both ends of the range, with their neighbours, times a scale."""
+    """Ties, integers and both ends of the range, each with its neighbours, times the scale."""
     kind = INTEGER_TYPES[quantized]
     middle = [k + d for k in range(-9, 10) for d in (Fraction(0), HALF)]
     ends = [end + d for end in (kind.lowest, kind.highest) for d in (-2, -HALF, 0, HALF, 1, 40)]
@@ -75,15 +75,15 @@ def inputs_around(real: str, quantized: str, scale: Fraction) -> Tensor:
 
 
 def linear_and_ngraph() -> Iterator[Related]:
-    """QuantizeLinear and ngraph.Quantize toward even, per tensor and per axis."""
+    """QuantizeLinear and ngraph.Quantize rounding ties to even, per tensor."""
     for real, quantized in itertools.product(("float32", "float16", "bfloat16"), ("int8", "uint8", "int16", "uint4")):
         for scale, zero_point in itertools.product((*SCALES, Fraction(1, 10)), (0, 3)):
             tensors = (inputs_around(real, quantized, scale), scalar(real, scale), scalar(quantized, zero_point))
             name = f"linear-ngraph/{real}-{quantized}-{float(scale):g}-{zero_point}"
             types = {"real": real, "quantized": quantized}
             yield Related(
-                case_of(f"{name}/one", QUANTIZE_LINEAR, types, *tensors),
-                case_of(f"{name}/other", NGRAPH, types | {"attributes": {"round_mode": EVEN}}, *tensors),
+                related_case(f"{name}/one", QUANTIZE_LINEAR, types, *tensors),
+                related_case(f"{name}/other", NGRAPH, types | {"attributes": {"round_mode": EVEN}}, *tensors),
             )
 
 
@@ -100,8 +100,8 @@ def scaled_and_ngraph() -> Iterator[Related]:
         plain = {"real": "float32", "quantized": quantized, "attributes": {"round_mode": ours}}
         tensors = (x, scalar("float32", scale), scalar(quantized, 0))
         yield Related(
-            case_of(f"{name}/one", QUANTIZE_V2, v2, x, low, high),
-            case_of(f"{name}/other", NGRAPH, plain, *tensors),
+            related_case(f"{name}/one", QUANTIZE_V2, v2, x, low, high),
+            related_case(f"{name}/other", NGRAPH, plain, *tensors),
         )
 
 
@@ -115,12 +115,12 @@ def fake_and_two_steps() -> Iterator[Related]:
         types = {"real": "float32", "quantized": quantized}
         parameters = (scalar("float32", scale), scalar(quantized, zero_point))
         fake = {"real": "float32", "attributes": {"levels": 256}}
-        first = case_of(f"{name}/between", QUANTIZE_LINEAR, types, x, *parameters)
-        codes = TruthCache().of(first).own.exact
+        first = related_case(f"{name}/between", QUANTIZE_LINEAR, types, x, *parameters)
+        codes = TruthCache().of(first).judged_by.exact
         middle = bits(quantized, codes.tolist())
         yield Related(
-            case_of(f"{name}/one", FAKE_QUANTIZE, fake, x, low, high, low, high),
-            case_of(f"{name}/other", DEQUANTIZE_LINEAR, types, middle, *parameters),
+            related_case(f"{name}/one", FAKE_QUANTIZE, fake, x, low, high, low, high),
+            related_case(f"{name}/other", DEQUANTIZE_LINEAR, types, middle, *parameters),
             first,
         )
 
@@ -150,8 +150,8 @@ RELATIONS = (
 
 
 @dataclass(frozen=True)
-class Compared:
-    """A pair with the elements that both sides specify, and what the step between must give."""
+class ComparedPair:
+    """A pair with the elements that both sides specify (bool, flat) and the codes that the step between must give."""
 
     pair: Related
     specified: Array
@@ -159,28 +159,28 @@ class Compared:
 
 
 @cache
-def compared_pairs(relation: Relation) -> tuple[Compared, ...]:
-    """A relation's pairs, made once for the plan and for every backend."""
-    return tuple(compared(pair) for pair in relation.pairs())
+def compared_pairs(relation: Relation) -> tuple[ComparedPair, ...]:
+    """A relation's pairs, computed once for the plan and all backends."""
+    return tuple(compared_pair(pair) for pair in relation.pairs())
 
 
-def compared(pair: Related) -> Compared:
+def compared_pair(pair: Related) -> ComparedPair:
     cache, size = TruthCache(), pair.one.size
-    found = np.logical_and(*(cache.of(case).own.exact_specified[:size] for case in (pair.one, pair.other)))
-    between = None if pair.between is None else cache.of(pair.between).own.exact
-    return Compared(pair, np.asarray(found), between)
+    found = np.logical_and(*(cache.of(case).judged_by.exact_specified[:size] for case in (pair.one, pair.other)))
+    between = None if pair.between is None else cache.of(pair.between).judged_by.exact
+    return ComparedPair(pair, np.asarray(found), between)
 
 
 def related_cases(operators: Sequence[str]) -> list[Case]:
-    """The cases of every relation whose operators are all wanted."""
+    """The cases of every relation whose operators are all among these."""
     wanted = [relation for relation in RELATIONS if set(relation.operators) <= set(operators)]
     return [case for relation in wanted for found in compared_pairs(relation) for case in found.pair.cases]
 
 
 def relation_rows(backend: str, outputs: Mapping[str, Array]) -> list[dict[str, Any]]:
-    """For each relation whose sides a backend ran: on how many elements that both documents specify they differ.
+    """A row for each relation that a backend ran: how many elements that both documents specify differ.
 
-    Where the other side is two steps, elements whose first step is not what it must be are left to the discrepancies.
+    Where the other side is two steps, elements with a wrong first step are not compared: discrepancies report them.
     """
     rows = []
     for relation in RELATIONS:
@@ -188,8 +188,8 @@ def relation_rows(backend: str, outputs: Mapping[str, Array]) -> list[dict[str, 
         for found in compared_pairs(relation):
             pair = found.pair
             if all(case.id in outputs for case in pair.cases):
-                wanted = comparable(found, outputs)
-                one, other = (first_output(case, outputs[case.id]) for case in (pair.one, pair.other))
+                wanted = comparable_elements(found, outputs)
+                one, other = (first_output_codes(case, outputs[case.id]) for case in (pair.one, pair.other))
                 row["cases"] += 1  # type: ignore[operator]
                 row["elements"] += int(wanted.sum())  # type: ignore[operator]
                 row["differ"] += int((wanted & (one != other)).sum())  # type: ignore[operator]
@@ -197,12 +197,12 @@ def relation_rows(backend: str, outputs: Mapping[str, Array]) -> list[dict[str, 
     return rows
 
 
-def comparable(found: Compared, outputs: Mapping[str, Array]) -> Array:
-    """Where both sides are specified, and the step between came out as it must."""
+def comparable_elements(found: ComparedPair, outputs: Mapping[str, Array]) -> Array:
+    """The elements that both sides specify and whose first step, if any, gave the right result."""
     if found.pair.between is None:
         return found.specified
     return np.asarray(found.specified & (outputs[found.pair.between.id] == found.between))
 
 
-def first_output(case: Case, codes: Array) -> Array:
+def first_output_codes(case: Case, codes: Array) -> Array:
     return codes[: case.size]

@@ -1,4 +1,4 @@
-"""What a case shows: which clauses of its operator it exercises, by attributes and by situations in its operands."""
+"""Which clauses of its operator a case exercises, judged by its attributes and by situations in its operands."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 
 from tiebreak.conformance.operators import TESTED
-from tiebreak.conformance.operators.shown_case import Shown, Situation, limits
+from tiebreak.conformance.operators.case_with_states import CaseWithStates, Situation, holds_for_limits
 from tiebreak.golden import kernel
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.operators import get_operator
@@ -17,17 +17,17 @@ from tiebreak.golden.problem import OUT_OF_RANGE, UNDEFINED, ZERO, Array
 from tiebreak.golden.problems import problems_of
 
 
-def named(shown: Shown, ending: str) -> list[Array]:
+def inputs_named(shown: CaseWithStates, ending: str) -> list[Array]:
     pairs = zip(shown.case.node.inputs, shown.case.inputs, strict=True)
     return [array.astype(np.float64) for tensor, array in pairs if tensor.name.endswith(ending)]
 
 
 SMALL_INTEGERS = {"int2", "uint2", "int4", "uint4"}
-# Those that clauses of several operators name; an operator's record has its own.
+# Situations that the clauses of several operators name; an operator's record has those that only it names.
 SITUATIONS: dict[str, Situation] = {
     "a NaN operand": lambda s: any(np.isnan(a).any() for a in s.floats()),
     "an infinite operand": lambda s: any(np.isinf(a).any() for a in s.floats()),
-    "a zero scale": lambda s: any((a == 0).any() for a in named(s, "scale")),
+    "a zero scale": lambda s: any((a == 0).any() for a in inputs_named(s, "scale")),
     "a result out of range": lambda s: bool((s.states == OUT_OF_RANGE).any()),
     "an undefined result": lambda s: bool((s.states == UNDEFINED).any()),
     "a zero result": lambda s: bool((s.states == ZERO).any()),
@@ -43,33 +43,33 @@ SITUATIONS: dict[str, Situation] = {
     "a type of 2 or 4 bits": lambda s: bool({s.case.node.input_type, s.case.node.output_type} & SMALL_INTEGERS),
     "another opset than 21": lambda s: s.case.node.opset != 21,
     "a NaN or infinite operand": lambda s: any((~np.isfinite(a)).any() for a in s.floats()),
-    "a range above zero": lambda s: limits(s, 1, lambda low, high: (low > 0) & (low < high)),
-    "a range below zero": lambda s: limits(s, 1, lambda low, high: (low < high) & (high < 0)),
-    "a range around zero": lambda s: limits(s, 1, lambda low, high: (low <= 0) & (high >= 0)),
+    "a range above zero": lambda s: holds_for_limits(s, 1, lambda low, high: (low > 0) & (low < high)),
+    "a range below zero": lambda s: holds_for_limits(s, 1, lambda low, high: (low < high) & (high < 0)),
+    "a range around zero": lambda s: holds_for_limits(s, 1, lambda low, high: (low <= 0) & (high >= 0)),
 }
 
 
 @cache
 def situations_of(operator: str) -> Mapping[str, Situation]:
-    """All that an operator's clauses can name."""
+    """Every situation that an operator's clauses can name."""
     return {**SITUATIONS, **(TESTED[operator].situations or {})}
 
 
-def exercised(case: Case) -> tuple[str, ...]:
-    """The clauses of its operator that a case shows."""
+def exercised_clauses(case: Case) -> tuple[str, ...]:
+    """The ids of the clauses that a case exercises, in the document's order."""
     spec = get_operator(case.node.operator)
     states = [kernel.solve(problem, working=False)[1] for problem in problems_of(case)]
-    shown = Shown(case, np.concatenate(states))
+    shown = CaseWithStates(case, np.concatenate(states))
     of_modes = {spec.mode_clause(mode) for mode in spec.modes} - {""}
     own = {spec.mode_clause(mode) for mode in case.node.modes}
     return tuple(
         clause.id
         for clause in spec.clauses
-        if (clause.id not in of_modes or clause.id in own) and applies(clause, shown)
+        if (clause.id not in of_modes or clause.id in own) and clause_applies(clause, shown)
     )
 
 
-def applies(clause: Clause, shown: Shown) -> bool:
+def clause_applies(clause: Clause, shown: CaseWithStates) -> bool:
     node = shown.case.node
     spec = get_operator(node.operator)
     for name, value in clause.when.items():

@@ -15,7 +15,7 @@ import numpy as np
 
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
 from tiebreak.conformance.judging.judge import Judgement, codes_of_outputs, output_problem
-from tiebreak.conformance.judging.operands import Operands, operands, wrong_parameters
+from tiebreak.conformance.judging.operands import QuantizationOperands, operands_along, wrong_parameters
 from tiebreak.conformance.judging.truths import Truths
 from tiebreak.conformance.operators import TESTED
 from tiebreak.conformance.operators.model import Cause, Mistake
@@ -81,7 +81,7 @@ def as_is(codes: Array) -> Array:
 
 
 def quantize_predictions(case: Case, problem: Quantization) -> Predictions:
-    own = operands(case, problem, problem.axes)
+    own = operands_along(case, problem, problem.axes)
     for rank, (cause, predict) in enumerate(HYPOTHESES, start=2):
         yield replace(cause, rank=rank), partial(predict, own)
 
@@ -91,7 +91,7 @@ def parameter_predictions(case: Case, problem: Quantization) -> Predictions:
         yield Cause(text, "projection", len(HYPOTHESES) + 2), partial(codes_of_quotients, other)
 
 
-def codes_of_quotients(own: Operands) -> Array:
+def codes_of_quotients(own: QuantizationOperands) -> Array:
     return own.finish(own.quotient())
 
 
@@ -111,7 +111,7 @@ def codes_of_mistake(run: Mistake, case: Case, truths: Truths) -> Array | None:
         return None
     if output_problem(case, outputs, truths.problems):
         return None
-    return codes_of_outputs(truths.problems, outputs, truths.own)
+    return codes_of_outputs(truths.problems, outputs, truths.judged_by)
 
 
 def vector_loop_predictions(case: Case, truths: Truths) -> Predictions:

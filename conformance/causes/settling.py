@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from tiebreak.conformance.causes import explanations
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
-from tiebreak.conformance.judging.rows import Kind, kind_of
+from tiebreak.conformance.judging.rows import Kind, kind_of_row
 from tiebreak.conformance.operators.model import Cause
 from tiebreak.golden.elements import INTEGER_TYPES
 from tiebreak.golden.operators import get_operator
@@ -60,7 +60,7 @@ def settle_causes(
     errors = errors or ExplanationErrors()
     places: dict[Kind, list[int]] = defaultdict(list)
     for i, row in enumerate(evidence.discrepancies):
-        places[kind_of(row)].append(i)
+        places[kind_of_row(row)].append(i)
     chosen = causes_by_kind(evidence, places, errors)
     rows = {kind: [evidence.discrepancies[i] for i in group] for kind, group in places.items()}
     refined = errors.attempt("the audit's engine", evidence.about, lambda: refine(rows, chosen), chosen)
@@ -135,7 +135,7 @@ def plausible_candidates(evidence: Evidence) -> list[explanations.Explanation]:
     """
     explains: dict[Kind, Counter[Cause]] = defaultdict(Counter)
     for row, candidate in zip(evidence.discrepancies, evidence.candidates, strict=True):
-        explains[kind_of(row)].update(candidate.matching)
+        explains[kind_of_row(row)].update(candidate.matching)
     refuted: dict[Kind, frozenset[Cause]] = {}
     for kind, counts in explains.items():
         if kind[3] not in INTEGER_TYPES:
@@ -147,7 +147,7 @@ def plausible_candidates(evidence: Evidence) -> list[explanations.Explanation]:
             cause for cause, count in counts.items() if 10 * weight[cause] > count and not cause.by_position
         )
     facts = {row["case"]: row for row in evidence.results}
-    groups = [(kind_of(row), granularity_of(facts[row["case"]])) for row in evidence.discrepancies]
+    groups = [(kind_of_row(row), granularity_of(facts[row["case"]])) for row in evidence.discrepancies]
     kept, idle = modes_of_groups(evidence, groups), idle_positions(evidence, groups)
     pairs = zip(groups, evidence.candidates, strict=True)
     return [explanations.without_causes(c, refuted[group[0]] - kept[group] | idle[group]) for group, c in pairs]
@@ -171,7 +171,7 @@ def modes_of_groups(evidence: Evidence, groups: Sequence[Group]) -> Mapping[Grou
         missed[row["case"]].update(modes - {cause.mode for cause in given})
     against: dict[Group, Counter[str]] = defaultdict(Counter)
     for result in evidence.results:
-        group = kind_of(result), granularity_of(result)
+        group = kind_of_row(result), granularity_of(result)
         for mode in modes if group in explains else ():
             differs = differing_from(result, mode)
             against[group][mode] += max(differs - missed[result["case"]][mode], 0)

@@ -1,7 +1,7 @@
-"""A run's backend on the workers of a Dask cluster: batches of cases as tasks, their outcomes in the run's own order.
+"""A run's backend on the workers of a Dask cluster: batches of cases are tasks, outcomes come in the run's order.
 
-Each batch is answered as if it were the first. What a backend's earlier faults mean for later cases (it is given up, a
-node is not compiled again) is settled here, in order, so that the records are those of a run on one machine.
+Each batch is answered as if it were the first. The consequences of earlier faults for later cases (the backend is given
+up, a node is not compiled again) are decided here, in order. So the records equal those of a run on one machine.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ WAITING = 4  # batches for each worker
 
 @dataclass
 class ClusterBackend:
-    """What IsolatedBackend is to a run. Of several, those with the higher `priority` are served first."""
+    """A Runner on a Dask cluster, as IsolatedBackend is on this machine. A higher `priority` is served first."""
 
     cluster: Cluster
     spec: str
@@ -40,7 +40,7 @@ class ClusterBackend:
     refused: dict[str, Outcome] = field(default_factory=dict)
     expected: deque[Sequence[Case]] = field(default_factory=deque)
     sent: deque[tuple[Sequence[Case], Any]] = field(default_factory=deque)
-    said: dict[str, Any] = field(default_factory=dict)  # by the first worker
+    said: dict[str, Any] = field(default_factory=dict)  # the first worker's hello
     abandoned: bool = False
 
     @property
@@ -48,14 +48,14 @@ class ClusterBackend:
         return [self.time_limit, self.memory_limit]
 
     def start(self) -> None:
-        """Ask one worker what the backend is. InvalidInput for a wrong spec, MachineryFailed if it can't be had."""
-        self.said = self.cluster.call(tasks.hello, self.spec, self.limits)["hello"]
+        """Ask a worker what the backend is. InvalidInput for a wrong spec, MachineryFailed if it can't be started."""
+        self.said = self.cluster.call(tasks.backend_hello, self.spec, self.limits)["hello"]
         self.name, self.version = self.said["name"], self.said["version"]
         self.operators = None if self.said["operators"] is None else frozenset(self.said["operators"])
         self.always_constant = frozenset(self.said["always_constant"])
 
     def expect(self, batches: Iterable[Sequence[Case]]) -> None:
-        """The batches that `run_batch` will be asked for, in order, so that work on them can begin."""
+        """Announce the batches that `run_batch` will get, in order, so that workers can start on them."""
         self.expected.extend(batch for batch in batches if batch)
         self.send()
 
@@ -65,11 +65,11 @@ class ClusterBackend:
             self.sent.append((batch, self.task(batch)))
 
     def task(self, batch: Sequence[Case]) -> Any:
-        wanted = self.spec, self.limits, tasks.cases_frame(batch)
-        return self.cluster.submit(tasks.run_cases, *wanted, priority=self.priority)
+        wanted = self.spec, self.limits, tasks.encode_cases(batch)
+        return self.cluster.submit(tasks.answer_batch, *wanted, priority=self.priority)
 
     def run_batch(self, cases: Sequence[Case], keep: Keep = lambda case, outcome: None) -> list[Outcome]:
-        """An outcome for each case, in order; `keep` is told each."""
+        """An outcome for each case, in order; `keep` is called with each."""
         if not cases:
             return []
         answered, refused = self.answers(cases)
@@ -88,8 +88,8 @@ class ClusterBackend:
         return found
 
     def answers(self, cases: Sequence[Case]) -> tuple[list[Outcome], dict[str, Outcome]]:
-        """What a worker said to the batch, whatever came before it, and which nodes it refused."""
-        if self.faults.too_many(self.time_limit):  # nobody need wait for what is not wanted
+        """A worker's outcomes of the batch, regardless of earlier batches, and the nodes that it refused."""
+        if self.faults.too_many(self.time_limit):  # do not wait for results that nobody needs
             self.drop()
             return [self.given_up()] * len(cases), {}
         ids = [case.id for case in cases]
@@ -100,7 +100,7 @@ class ClusterBackend:
         self.sent.popleft()
         self.send()
         try:
-            outcomes, refused = tasks.outcomes_of(found["frame"])
+            outcomes, refused = tasks.decode_outcomes(found["frame"])
         except (BrokenFrame, KeyError, TypeError, ValueError) as error:
             raise MachineryFailed(f"{found['worker']}: not outcomes: {error}") from None
         if len(outcomes) != len(cases):
@@ -108,7 +108,7 @@ class ClusterBackend:
         return outcomes, refused
 
     def received(self, task: Any) -> dict[str, Any]:
-        """A task's result, from a worker whose backend is what the first one's is."""
+        """A task's result. MachineryFailed if the worker's backend is not the first worker's."""
         try:
             found = self.cluster.result(task)
             raise_problem(found)
@@ -132,13 +132,13 @@ class ClusterBackend:
         return dict(told)
 
     def recall(self, node: str, outcome: Outcome) -> None:
-        """What an earlier part of this run found out, as if it had been found now."""
+        """Take over an outcome from the journal, as if it had just happened."""
         self.faults.note(outcome, node)
         if (known := refusal(outcome)) is not None:
             self.refused[node] = known
 
     def drop(self) -> None:
-        """Nothing more is wanted of what was sent or expected."""
+        """Cancel all batches that were sent or announced."""
         self.cluster.cancel(task for _, task in self.sent)
         self.sent.clear()
         self.expected.clear()

@@ -1,6 +1,6 @@
-"""A Dask cluster: somebody's scheduler with its workers, or workers of our own on this machine.
+"""A Dask cluster: an existing scheduler with its workers, or our own workers on this machine.
 
-Only plain data travels: names, numbers, lists, bytes. Whatever goes wrong there is a MachineryFailed of one line here.
+Only plain data travels: names, numbers, lists, bytes. Any fault of the cluster is a MachineryFailed of one line here.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from tiebreak.version import __version__
 
 LOCAL = "local"
 CONNECT_LIMIT = 30.0  # seconds to reach the scheduler, and then for its first worker
-RETRIES = 2  # of a task that failed by itself; how often one may lose its worker is the scheduler's own setting
-SIZE_AGE = 2.0  # seconds for which the number of workers is believed
+RETRIES = 2  # of a task that failed; the scheduler's own setting limits how often a task may lose its worker
+SIZE_AGE = 2.0  # seconds for which the number of workers is cached
 
 KINDS: dict[str, type[Exception]] = {"usage": InvalidInput, "unsupported": Unsupported, "failed": MachineryFailed}
 
 
 @dataclass
 class Cluster:
-    """A client of a scheduler."""
+    """A client of a Dask scheduler."""
 
     client: Any
     address: str
@@ -39,29 +39,29 @@ class Cluster:
             try:
                 found = len(self.client.nthreads())
             except Exception as error:
-                failed(self.address, error)
+                raise_cluster_failure(self.address, error)
             self.counted = time.monotonic(), max(1, found)
         return self.counted[1]
 
     def submit(self, function: Callable[..., Any], *args: Any, priority: int = 0) -> Any:
-        """A task; of those that wait, the one with the highest `priority` is next."""
+        """Submit a task and return its future; waiting tasks with a higher `priority` run first."""
         try:
             return self.client.submit(function, *args, pure=False, retries=RETRIES, priority=priority)
         except Exception as error:
-            failed(self.address, error)
+            raise_cluster_failure(self.address, error)
 
     def result(self, task: Any) -> dict[str, Any]:
-        """What a task of cluster_tasks gave, its problem included. MachineryFailed if it gave nothing."""
+        """The result of a task of dask/tasks.py, including its "problem". MachineryFailed if there is no result."""
         try:
             found: dict[str, Any] = task.result()
         except Exception as error:
-            failed(self.address, error)
+            raise_cluster_failure(self.address, error)
         if found["tiebreak"] != __version__:
             raise MachineryFailed(f"{found['worker']} has Tiebreak {found['tiebreak']}, here it is {__version__}")
         return found
 
     def call(self, function: Callable[..., Any], *args: Any) -> dict[str, Any]:
-        """The result of one task; what it says went wrong is raised."""
+        """Run one task and return its result; its problem, if any, is raised."""
         found = self.result(self.submit(function, *args))
         raise_problem(found)
         return found
@@ -79,23 +79,23 @@ class Cluster:
 
 
 def raise_problem(found: dict[str, Any]) -> None:
-    """What a task says went wrong, as the exception that it was there."""
+    """Raise the problem that a task reports, as the same kind of exception."""
     if found["problem"] is not None:
         kind, message = found["problem"]
         raise KINDS[kind](message if kind == "unsupported" else f"{found['worker']}: {message}")
 
 
-def failed(address: str, error: Exception) -> NoReturn:
-    """MachineryFailed for an exception that a task raised or Dask itself."""
-    if isinstance(error, dask().KilledWorker):
+def raise_cluster_failure(address: str, error: Exception) -> NoReturn:
+    """Raise MachineryFailed for an exception of a task or of Dask itself."""
+    if isinstance(error, distributed_package().KilledWorker):
         raise MachineryFailed("Dask workers, one after the other, died with the same task: see their logs") from None
-    if isinstance(error, dask().CancelledError | OSError):  # that it was closed is an OSError too
+    if isinstance(error, distributed_package().CancelledError | OSError):  # a closed connection is an OSError too
         raise MachineryFailed(f"the Dask scheduler {address} was lost") from None
     text = " ".join(str(error).split())[:500]
     raise MachineryFailed(f"a task on the Dask cluster {address} failed: {type(error).__name__}: {text}") from None
 
 
-def dask() -> Any:
+def distributed_package() -> Any:
     """The package `distributed`; MachineryFailed without it."""
     try:
         return importlib.import_module("distributed")
@@ -105,18 +105,18 @@ def dask() -> Any:
 
 @contextmanager
 def cluster_at(address: str, workers: int = 0) -> Iterator[Cluster]:
-    """The cluster of the scheduler at an address such as tcp://host:8786; "local": as many processes as `workers` says.
+    """The cluster of the scheduler at an address such as tcp://host:8786; "local" starts `workers` processes here.
 
-    Raises InvalidInput for what is no address, MachineryFailed without Dask, a scheduler or a worker.
+    Raises InvalidInput for an invalid address, MachineryFailed without Dask, a scheduler or a worker.
     """
-    distributed = dask()
+    distributed = distributed_package()
     if workers and address != LOCAL:
         raise InvalidInput("--scheduler-workers goes with --scheduler local; a scheduler has the workers that it has")
     if address != LOCAL:
         check_address(address)
     own = local_cluster(distributed, workers) if address == LOCAL else None
     try:
-        client = connected(distributed, address, own)
+        client = connected_client(distributed, address, own)
         cluster = Cluster(client, address)
         try:
             yield cluster
@@ -129,18 +129,18 @@ def cluster_at(address: str, workers: int = 0) -> Iterator[Cluster]:
 
 
 def check_address(address: str) -> None:
-    """InvalidInput for what no scheduler can have."""
+    """InvalidInput unless a scheduler could have this address."""
     try:
-        scheme, place = dask().comm.parse_address(address)
-        dask().comm.registry.get_backend(scheme)
-        dask().comm.parse_host_port(place)
+        scheme, place = distributed_package().comm.parse_address(address)
+        distributed_package().comm.registry.get_backend(scheme)
+        distributed_package().comm.parse_host_port(place)
     except (ValueError, TypeError) as error:
         problem = " ".join(str(error).split())[:200]
         raise InvalidInput(f"--scheduler {address}: {problem}; wanted: tcp://host:8786 or local") from None
 
 
 def local_cluster(distributed: Any, workers: int) -> Any:
-    """Worker processes on this machine, one a core unless `workers` says how many."""
+    """Start worker processes on this machine: `workers`, or one per core."""
     try:
         return distributed.LocalCluster(
             n_workers=workers or len(os.sched_getaffinity(0)),
@@ -156,7 +156,7 @@ def local_cluster(distributed: Any, workers: int) -> Any:
         raise MachineryFailed(f"--scheduler local: {' '.join(str(error).split())[:300]}") from None
 
 
-def connected(distributed: Any, address: str, own: Any) -> Any:
+def connected_client(distributed: Any, address: str, own: Any) -> Any:
     """A client that has reached the scheduler and at least one worker."""
     try:
         client = distributed.Client(own or address, timeout=CONNECT_LIMIT, set_as_default=False)

@@ -1,4 +1,4 @@
-"""A sweep on a Dask cluster: groups of blocks as tasks, results as they come, one certificate as on one machine."""
+"""A sweep on a Dask cluster: groups of blocks are tasks, and the certificate is the same as on one machine."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tiebreak.conformance.dask import tasks
-from tiebreak.conformance.dask.scheduler import Cluster, dask, raise_problem
+from tiebreak.conformance.dask.scheduler import Cluster, distributed_package, raise_problem
 from tiebreak.conformance.sweep.blocks import Block, block_from
 from tiebreak.conformance.sweep.intervals import Interval, as_list
 from tiebreak.conformance.sweep.job import Progress, SweepLimits, carry_out
@@ -17,9 +17,9 @@ from tiebreak.conformance.sweep.sweeper import MOST_FAULTS
 from tiebreak.golden.errors import MachineryFailed
 from tiebreak.golden.space import Space
 
-TASK_SECONDS = 1.0  # that a group of blocks is to take: long beside a task's own cost, short to lose
+TASK_SECONDS = 1.0  # aim for a group of blocks: much more than a task's overhead, little to lose
 WAITING = 2  # tasks for each worker, so that none is idle while a result travels
-GROWTH = 4  # a group over the one before it, at most
+GROWTH = 4  # a group has at most this many times the blocks of the one before
 
 
 def sweep_on(
@@ -32,13 +32,15 @@ def sweep_on(
     resume: bool = False,
     progress: Progress = lambda done, of: None,
 ) -> dict[str, Any]:
-    """`job.sweep_job` on a cluster: the same certificate, with the machines that took part. Raises as that does."""
-    return carry_out(Crew(cluster, spec, space, how), space, certificate, how, resume=resume, progress=progress)
+    """`sweep_job` on a Dask cluster: the same certificate, with the machines that took part, and the same errors."""
+    return carry_out(
+        ClusterBlocks(cluster, spec, space, how), space, certificate, how, resume=resume, progress=progress
+    )
 
 
 @dataclass
-class Crew:
-    """The workers of a cluster, busy with the blocks of one sweep. All must have the same backend."""
+class ClusterBlocks:
+    """Runs the blocks of a sweep on the workers of a Dask cluster, which must all have the same backend."""
 
     cluster: Cluster
     spec: str
@@ -46,24 +48,24 @@ class Crew:
     how: SweepLimits
     todo: deque[int] = field(default_factory=deque)
     running: list[Any] = field(default_factory=list)  # tasks
-    arrived: list[dict[str, Any]] = field(default_factory=list)  # results that came before anybody asked
+    arrived: list[dict[str, Any]] = field(default_factory=list)  # results not yet handed out
     facts: dict[str, Any] = field(default_factory=dict)
-    size: int = 1  # blocks of a group
+    size: int = 1  # blocks in the next group
     completed: Any = None
     seconds: float = 0.0
 
     def begin(self, numbers: Sequence[int], known: Mapping[str, Any]) -> dict[str, Any]:
-        """Send the first groups and wait for one of them; the backend's facts."""
+        """Send the first groups, wait for one of them and return the backend's facts."""
         self.todo.extend(numbers)
         self.facts = dict(known)
-        self.completed = dask().as_completed([], loop=self.cluster.client.loop)
-        if not numbers:  # the facts are wanted all the same
+        self.completed = distributed_package().as_completed([], loop=self.cluster.client.loop)
+        if not numbers:  # an empty task still returns the facts
             self.send([])
         self.fill()
         self.arrived.append(self.next_result())
         return self.facts
 
-    def done(self) -> Iterator[tuple[Block, dict[str, Any]]]:
+    def finished_blocks(self) -> Iterator[tuple[Block, dict[str, Any]]]:
         faults = 0
         while self.arrived or self.running:
             found = self.arrived.pop() if self.arrived else self.next_result()
@@ -76,7 +78,7 @@ class Crew:
             raise_problem(found)
 
     def next_result(self) -> dict[str, Any]:
-        """The next task's result, checked; another task goes in its place."""
+        """The result of the next finished task, checked; another task is sent in its place."""
         task = next(self.completed)
         self.running.remove(task)
         found = self.cluster.result(task)
@@ -89,7 +91,7 @@ class Crew:
         return found
 
     def fill(self) -> None:
-        """Send as many groups as the workers, of which there may be more or fewer by now, can take."""
+        """Send groups until each worker has enough; the number of workers may have changed."""
         workers = self.cluster.size()
         while self.todo and len(self.running) < WAITING * workers:
             size = max(1, min(self.size, len(self.todo) // (WAITING * workers)))
@@ -104,13 +106,13 @@ class Crew:
         self.completed.add(task)
 
     def adapt(self, blocks: int, seconds: float) -> None:
-        """Have the next groups take about TASK_SECONDS."""
+        """Set the size of the next groups so that each takes about TASK_SECONDS."""
         if blocks:
             self.size = max(1, min(GROWTH * blocks, int(blocks * TASK_SECONDS / max(seconds, 1e-6))))
 
     def check(self, found: Mapping[str, Any]) -> None:
-        """MachineryFailed if this worker's backend is not the one that the others have."""
-        now, then = identity(found["backend"]), identity(self.facts or found["backend"])
+        """MachineryFailed if this worker's backend differs from the others'."""
+        now, then = backend_identity(found["backend"]), backend_identity(self.facts or found["backend"])
         for name in {**then, **now}:
             if now.get(name) != then.get(name):
                 was, is_ = (str(side.get(name, "absent"))[:80] for side in (then, now))
@@ -121,7 +123,7 @@ class Crew:
         self.facts = self.facts or dict(found["backend"])
 
     def machine(self, found: Mapping[str, Any]) -> dict[str, Any]:
-        """The machine of a result, with what its backend says of itself otherwise than the first one's did."""
+        """The machine of a result, with the parts of its attestation that differ from the first worker's."""
         says = found["backend"]["attestation"]
         other = {key: value for key, value in says.items() if self.facts["attestation"].get(key) != value}
         return {**found["machine"], **({"attestation": other} if other else {})}
@@ -132,13 +134,13 @@ class Crew:
         return dict(self.cluster.call(tasks.explain, *wanted)["causes"])
 
     def close(self) -> None:
-        """Nothing more is wanted of the tasks that are still there."""
+        """Cancel the tasks that are left."""
         self.cluster.cancel(self.running)
         self.running.clear()
         self.todo.clear()
 
 
-def identity(backend: Mapping[str, Any]) -> dict[str, str]:
-    """What must be the same on all machines: name, version, and the library's files wherever they lie."""
+def backend_identity(backend: Mapping[str, Any]) -> dict[str, str]:
+    """The facts that must be equal on all machines: name, version, and checksums of the library's files by name."""
     files = {f"the SHA-256 of {Path(name).name}": digest for name, digest in backend["libraries"].items()}
     return {"its name": backend["name"], "its version": backend["version"], **dict(sorted(files.items()))}

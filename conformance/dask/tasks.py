@@ -1,6 +1,6 @@
-"""What a Dask worker does for us: blocks of a sweep, cases of a run. Arguments and results are plain data.
+"""The tasks of a Dask worker: blocks of a sweep, cases of a run. Arguments and results are plain data.
 
-Starting a backend takes seconds, so its process is kept for the next task and ended when another is wanted.
+Starting a backend takes seconds, so its process is kept for the next task and ended when another backend is needed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tiebreak.adapters.outcome import Outcome
 from tiebreak.adapters.platform_facts import instruction_sets, machine
 from tiebreak.adapters.registry import check_spec
 from tiebreak.conformance.sweep.certificate import kernel_facts
-from tiebreak.conformance.sweep.explaining import causes_of
+from tiebreak.conformance.sweep.explaining import causes_of_intervals
 from tiebreak.conformance.sweep.intervals import interval_from
 from tiebreak.conformance.sweep.sweeper import Sweeper
 from tiebreak.golden.errors import InvalidInput, TiebreakError, Unsupported
@@ -39,27 +39,27 @@ MOST_WARM = 2  # backends kept by a worker process
 
 Warm = Sweeper | IsolatedBackend
 Kept = TypeVar("Kept", Sweeper, IsolatedBackend)
-warm: OrderedDict[str, Warm] = OrderedDict()  # the last used is last
-facts: dict[str, dict[str, Any]] = {}  # of a sweep's backend, by the same key
+warm: OrderedDict[str, Warm] = OrderedDict()  # the most recently used is last
+facts: dict[str, dict[str, Any]] = {}  # the facts of a sweep's backend, by the same key
 one_at_a_time = threading.Lock()  # for Dask workers of several threads
-OF_DASK = "MALLOC_TRIM_THRESHOLD_"  # Dask's setting for its workers, with which backends' memory would be slow
+OF_DASK = "MALLOC_TRIM_THRESHOLD_"  # Dask sets it for its workers; it would slow down a backend's memory
 
 
 def backend_spec(spec: str) -> str:
-    """The spec, checked, in an environment for its process. InvalidInput as check_spec raises it."""
+    """The checked spec; also removes Dask's setting from the environment. InvalidInput as from check_spec."""
     os.environ.pop(OF_DASK, None)
     return check_spec(spec)
 
 
 def dask_setup(worker: object) -> None:
-    """Called by Dask in the workers of --scheduler local: Ctrl-C is for the command, which ends them."""
+    """Dask calls this in the workers of --scheduler local. They ignore Ctrl-C: the command ends them."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def sweep_blocks(
     spec: str, space: Mapping[str, Any], limits: Sequence[float], all_modes: bool, numbers: Sequence[int]
 ) -> dict[str, Any]:
-    """Blocks of a sweep as `Block.described` gives them, as far as they came, their seconds, the backend's facts.
+    """Sweep some blocks: their rows (`Block.described`) until the first problem, seconds, and the backend's facts.
 
     `limits` are seconds for a block and MiB for the backend's process.
     """
@@ -68,7 +68,7 @@ def sweep_blocks(
     told: dict[str, Any] = {"backend": None, "machine": this_machine(), "blocks": blocks, "seconds": 0.0}
 
     def work() -> dict[str, Any]:
-        sweeper = kept(key, lambda: new_sweeper(spec, space, limits, all_modes))
+        sweeper = warm_or_new(key, lambda: new_sweeper(spec, space, limits, all_modes))
         if key not in facts:
             facts[key] = sweeper.facts()
         told["backend"], started = facts[key], time.perf_counter()
@@ -77,7 +77,7 @@ def sweep_blocks(
             told["seconds"] = time.perf_counter() - started
         return {}
 
-    return told | reported(key, work)
+    return told | task_report(key, work)
 
 
 def new_sweeper(spec: str, space: Mapping[str, Any], limits: Sequence[float], all_modes: bool) -> Sweeper:
@@ -86,83 +86,83 @@ def new_sweeper(spec: str, space: Mapping[str, Any], limits: Sequence[float], al
 
 
 def explain(spec: str, space: Mapping[str, Any], intervals: Sequence[Any], memory_limit: int) -> dict[str, Any]:
-    """Causes of a sweep's mismatches, as pairs of an interval's first input and its cause."""
+    """The causes of a sweep's mismatches: pairs of an interval's first input and its cause."""
 
     def work() -> dict[str, Any]:
-        found = causes_of(spec, space_from(space), [interval_from(row) for row in intervals], memory_limit)
+        found = causes_of_intervals(spec, space_from(space), [interval_from(row) for row in intervals], memory_limit)
         return {"causes": sorted(found.items())}
 
-    return reported("", work)
+    return task_report("", work)
 
 
-def hello(spec: str, limits: Sequence[float]) -> dict[str, Any]:
+def backend_hello(spec: str, limits: Sequence[float]) -> dict[str, Any]:
     """Name, version and claims of a run's backend."""
-    return reported(key_of_run(spec, limits), lambda: {"hello": described(backend_of(spec, limits))})
+    return task_report(key_of_run(spec, limits), lambda: {"hello": backend_facts(kept_backend(spec, limits))})
 
 
-def run_cases(spec: str, limits: Sequence[float], batch: bytes) -> dict[str, Any]:
-    """Outcomes of a batch of cases, both as frames: cases_frame and outcomes_frame say what is in them."""
+def answer_batch(spec: str, limits: Sequence[float], batch: bytes) -> dict[str, Any]:
+    """The outcomes of a batch of cases; both are frames as written by `encode_cases` and `encode_outcomes`."""
 
     def work() -> dict[str, Any]:
-        backend, cases = backend_of(spec, limits), cases_of(batch)
-        forget(backend)
+        backend, cases = kept_backend(spec, limits), decode_cases(batch)
+        forget_batches(backend)
         outcomes = backend.run_batch(cases)
-        return {"hello": described(backend), "frame": outcomes_frame(outcomes, backend.refused)}
+        return {"hello": backend_facts(backend), "frame": encode_outcomes(outcomes, backend.refused)}
 
-    return reported(key_of_run(spec, limits), work)
+    return task_report(key_of_run(spec, limits), work)
 
 
 def attest(spec: str, limits: Sequence[float], nodes: Sequence[str]) -> dict[str, Any]:
-    """What the backend says of itself having compiled these nodes."""
-    return reported(key_of_run(spec, limits), lambda: {"attestation": backend_of(spec, limits).attestation(nodes)})
+    """The backend's attestation after compiling these nodes."""
+    return task_report(key_of_run(spec, limits), lambda: {"attestation": kept_backend(spec, limits).attestation(nodes)})
 
 
 def key_of_run(spec: str, limits: Sequence[float]) -> str:
     return json.dumps(["run", spec, list(limits)])
 
 
-def backend_of(spec: str, limits: Sequence[float]) -> IsolatedBackend:
-    return kept(key_of_run(spec, limits), lambda: started(spec, limits))
+def kept_backend(spec: str, limits: Sequence[float]) -> IsolatedBackend:
+    return warm_or_new(key_of_run(spec, limits), lambda: started_backend(spec, limits))
 
 
-def started(spec: str, limits: Sequence[float]) -> IsolatedBackend:
+def started_backend(spec: str, limits: Sequence[float]) -> IsolatedBackend:
     backend = IsolatedBackend(backend_spec(spec), float(limits[0]), int(limits[1]))
     backend.start()
     return backend
 
 
-def described(backend: IsolatedBackend) -> dict[str, Any]:
+def backend_facts(backend: IsolatedBackend) -> dict[str, Any]:
     claimed = None if backend.operators is None else sorted(backend.operators)
     built_in = sorted(backend.always_constant)
     return {"name": backend.name, "version": backend.version, "operators": claimed, "always_constant": built_in}
 
 
-def forget(backend: IsolatedBackend) -> None:
-    """Whatever it has against earlier batches: they were not those that came before this one in the run."""
-    # Whether it ever answered is known to the run that sent the batch alone, which gives it up if it did not.
+def forget_batches(backend: IsolatedBackend) -> None:
+    """Clear what the backend remembers of earlier batches: in the run, others may have come before this one."""
+    # Only the run knows whether the backend ever answered; the run gives it up if it did not.
     backend.faults, backend.searches, backend.hung_alone = Faults(answered=True), 0, False
     for record in (backend.refused, backend.history, backend.confirmed):
         record.clear()
 
 
-def reported(key: str, work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """What came of some work, or what went wrong; after that the backend is not kept."""
+def task_report(key: str, work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """The result of `work`, or its problem; after a problem the backend is not kept."""
     common = {"worker": f"Dask worker on {socket.gethostname()}", "tiebreak": __version__}
     with one_at_a_time:
         try:
             return common | {"problem": None} | work()
         except (TiebreakError, Unsupported) as error:
-            drop(key)
+            drop_warm(key)
             kind = "usage" if isinstance(error, InvalidInput) else "failed"
             kind = "unsupported" if isinstance(error, Unsupported) else kind
             return common | {"problem": [kind, " ".join(str(error).split())[:2000]]}
         except BaseException:
-            drop(key)
+            drop_warm(key)
             raise
 
 
 def this_machine() -> dict[str, Any]:
-    """What a certificate says of a machine that took part."""
+    """The facts of this machine that a certificate records."""
     return {
         "host": socket.gethostname(),
         "machine": machine(),
@@ -171,8 +171,8 @@ def this_machine() -> dict[str, Any]:
     }
 
 
-def cases_frame(cases: Sequence[Case]) -> bytes:
-    """Cases as one frame: nodes, then for each case its id, the number of its node and how many tensors it has."""
+def encode_cases(cases: Sequence[Case]) -> bytes:
+    """Cases as one frame: the nodes, then for each case its id, its node's number and how many tensors it has."""
     nodes: dict[str, int] = {}
     rows = [[case.id, nodes.setdefault(case.node.key, len(nodes)), len(case.inputs)] for case in cases]
     return frames.encode_frame(
@@ -180,63 +180,63 @@ def cases_frame(cases: Sequence[Case]) -> bytes:
     )
 
 
-def cases_of(frame: bytes) -> list[Case]:
-    header, arrays = decoded(frame)
+def decode_cases(frame: bytes) -> list[Case]:
+    header, arrays = decode_frame(frame)
     nodes = [node_from_key(key) for key in header["nodes"]]
-    taken = takes(arrays, [count for _, _, count in header["cases"]])
+    taken = split_by_counts(arrays, [count for _, _, count in header["cases"]])
     return [Case(name, nodes[node], next(taken)) for name, node, _ in header["cases"]]
 
 
-def outcomes_frame(outcomes: Sequence[Outcome], refused: Mapping[str, Outcome]) -> bytes:
-    """Outcomes as one frame, and what any further case of a node gets without a run."""
+def encode_outcomes(outcomes: Sequence[Outcome], refused: Mapping[str, Outcome]) -> bytes:
+    """Outcomes as one frame, with the outcome that further cases of a refused node get without running."""
     rows = [{**as_header(outcome), "outputs": len(outcome.outputs)} for outcome in outcomes]
     header = {"outcomes": rows, "refused": {node: as_header(outcome) for node, outcome in refused.items()}}
     return frames.encode_frame(header, [array for outcome in outcomes for array in outcome.outputs])
 
 
-def outcomes_of(frame: bytes) -> tuple[list[Outcome], dict[str, Outcome]]:
-    """What `outcomes_frame` wrote. BrokenFrame, KeyError, TypeError or ValueError for anything else."""
-    header, arrays = decoded(frame)
-    taken = takes(arrays, [row.pop("outputs") for row in header["outcomes"]])
+def decode_outcomes(frame: bytes) -> tuple[list[Outcome], dict[str, Outcome]]:
+    """What `encode_outcomes` wrote. BrokenFrame, KeyError, TypeError or ValueError for anything else."""
+    header, arrays = decode_frame(frame)
+    taken = split_by_counts(arrays, [row.pop("outputs") for row in header["outcomes"]])
     refused = {str(node): Outcome(**row) for node, row in header["refused"].items()}
     return [Outcome(outputs=next(taken), **row) for row in header["outcomes"]], refused
 
 
-def decoded(frame: bytes) -> tuple[dict[str, Any], list[Array]]:
+def decode_frame(frame: bytes) -> tuple[dict[str, Any], list[Array]]:
     stream = io.BytesIO(frame)
     return frames.decode_frame(stream.readline, stream.read)
 
 
-def takes(arrays: Sequence[Array], counts: Sequence[int]) -> Iterator[tuple[Array, ...]]:
-    """The arrays, so many at a time."""
+def split_by_counts(arrays: Sequence[Array], counts: Sequence[int]) -> Iterator[tuple[Array, ...]]:
+    """The arrays in groups of these sizes."""
     at = 0
     for count in counts:
         yield tuple(arrays[at : at + count])
         at += count
 
 
-def kept(key: str, make: Callable[[], Kept]) -> Kept:
-    """What was kept under the key, or a new one, for which the longest unused one goes."""
+def warm_or_new(key: str, make: Callable[[], Kept]) -> Kept:
+    """The backend kept under the key, or a new one, which may replace the least recently used one."""
     if key not in warm:
         while len(warm) >= MOST_WARM:
-            drop(next(iter(warm)))
+            drop_warm(next(iter(warm)))
         warm[key] = make()
     warm.move_to_end(key)
     return warm[key]  # type: ignore[return-value]  # the key says which of the two it is
 
 
-def drop(key: str) -> None:
+def drop_warm(key: str) -> None:
     facts.pop(key, None)
     if key in warm:
         warm.pop(key).close()
 
 
 def release() -> None:
-    """End what is kept, unless a task is at work with it."""
+    """End the kept backends, unless a task is running."""
     if one_at_a_time.acquire(blocking=False):
         try:
             for key in list(warm):
-                drop(key)
+                drop_warm(key)
         finally:
             one_at_a_time.release()
 

@@ -1,1 +1,1 @@
-"""What is new in a run, against a baseline and a waiver file."""
+"""What is new in a run, compared with a baseline and a waiver file."""

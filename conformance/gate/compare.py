@@ -1,6 +1,6 @@
-"""Two runs side by side: root causes that are new, gone, changed or unchanged, and cases whose verdict is another.
+"""Compares two runs: root causes that are new, gone, changed or unchanged, and cases with another verdict.
 
-Only elements of cases that both runs had are held against each other: what was not run again is neither gone nor new.
+Only elements of cases that both runs had are compared: what was not run again is neither gone nor new.
 """
 
 from __future__ import annotations
@@ -37,38 +37,38 @@ Key = tuple[str, str, str]  # backend, operator, root cause
 
 @dataclass(frozen=True)
 class Side:
-    """One run, ready to be held against another.
+    """One run, prepared for the comparison.
 
-    `versions` and `specs` by backend; `clusters` the root causes as run.json tells them; `elements` the discrepancies,
-    each with its `root` cause; `cases` one row for each backend and case.
+    `versions` and `specs` are by backend, `root_causes` as run.json has them. `elements` are the discrepancies, each
+    with its `root` cause. `cases` has one row for each backend and case.
     """
 
     versions: dict[str, str]
     specs: dict[str, str]
-    clusters: dict[Key, dict[str, Any]]
+    root_causes: dict[Key, dict[str, Any]]
     elements: pd.DataFrame
     cases: pd.DataFrame
 
 
 def checked_run(folder: Path) -> Run:
-    """A run folder's tables, its backends and clusters looked at; DamagedFile names the file that is wrong."""
+    """Read a run folder and check its backends and root causes; DamagedFile names the damaged file."""
     run = read_run(folder)
     if not run.info.get("explained", True):
         raise InvalidInput(f"{folder}: the run was ended before causes were looked for: tiebreak run --resume {folder}")
     try:
         versions_of(run)
-        clusters_of(run)
+        root_causes_of(run)
     except DamagedFile as error:
         raise DamagedFile(f"{folder}/{error}") from None
     return run
 
 
 def side_of(run: Run) -> Side:
-    """DamagedFile if run.json's backends or clusters are not what a run writes."""
+    """Prepare a run for comparison. DamagedFile if run.json has no valid backends or root causes."""
     roots = {cause: root_of(cause) for cause in run.discrepancies["cause"].unique()}
     elements = run.discrepancies.assign(root=run.discrepancies["cause"].map(roots).astype("string"))
     specs = {str(backend["name"]): str(backend.get("spec", "")) for backend in run.info["backends"]}
-    return Side(versions_of(run), specs, clusters_of(run), elements, run.results.drop_duplicates(CASE))
+    return Side(versions_of(run), specs, root_causes_of(run), elements, run.results.drop_duplicates(CASE))
 
 
 def versions_of(run: Run) -> dict[str, str]:
@@ -78,16 +78,16 @@ def versions_of(run: Run) -> dict[str, str]:
         raise DamagedFile("run.json: damaged run file: no list of backends") from None
 
 
-def clusters_of(run: Run) -> dict[Key, dict[str, Any]]:
-    """The root causes of run.json, only what is used of them, each of the type that it should have."""
+def root_causes_of(run: Run) -> dict[Key, dict[str, Any]]:
+    """The root causes of run.json: the keys in use, with their types checked. DamagedFile otherwise."""
     try:
-        rows = [cluster_of(row) for row in run.info.get("clusters", [])]
+        rows = [root_cause_of(row) for row in run.info.get("clusters", [])]
     except (KeyError, TypeError, ValueError):
         raise DamagedFile("run.json: damaged run file: its clusters are not a run's") from None
     return {(row["backend"], row["operator"], row["cause"]): row for row in rows}
 
 
-def cluster_of(row: dict[str, Any]) -> dict[str, Any]:
+def root_cause_of(row: dict[str, Any]) -> dict[str, Any]:
     texts = {name: str(row[name]) for name in ("id", "backend", "operator", "cause", "clause", "sentence")}
     witness = row["witness"]
     operands = [[str(name), str(bits), str(value)] for name, bits, value in witness["operands"]]
@@ -96,7 +96,7 @@ def cluster_of(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def compare(run_a: Run, run_b: Run) -> dict[str, Any]:
-    """What `tiebreak compare --json` prints, except for the folders."""
+    """The document that `tiebreak compare --json` prints, without the folders."""
     a, b = side_of(run_a), side_of(run_b)
     found: dict[str, Any] = {
         "backends": backends_of(a, b),
@@ -109,7 +109,7 @@ def compare(run_a: Run, run_b: Run) -> dict[str, Any]:
 
 
 def exit_code_of_comparison(found: dict[str, Any]) -> int:
-    """The exit code of what has changed from the one run to the other."""
+    """The exit code for the changes from one run to the other."""
     return exit_code(
         discrepancies=any(row["status"] == "new" or row["appeared"] for row in found["causes"]),
         failures=any(row["kind"] == "newly failing" for row in found["verdicts"]),
@@ -118,7 +118,7 @@ def exit_code_of_comparison(found: dict[str, Any]) -> int:
 
 
 def backends_of(a: Side, b: Side) -> list[dict[str, Any]]:
-    """Every backend with its version in each run; None where it was not there."""
+    """Every backend with its version in each run; None if the run did not have it."""
     names = dict.fromkeys([*a.versions, *b.versions])
     return [{"backend": name, "versions": [a.versions.get(name), b.versions.get(name)]} for name in names]
 
@@ -127,14 +127,14 @@ def in_both(a: Side, b: Side) -> set[str]:
     return set(a.versions) & set(b.versions)
 
 
-def of_both(rows: pd.DataFrame, a: Side, b: Side) -> pd.DataFrame:
+def rows_of_both(rows: pd.DataFrame, a: Side, b: Side) -> pd.DataFrame:
     return rows[rows["backend"].isin(in_both(a, b))]
 
 
 def denominators(a: Side, b: Side) -> list[dict[str, Any]]:
-    """For each operator of a backend in both: cases planned, ran, ran in both; elements judged and deviating."""
-    sums = [sums_of(of_both(side.cases, a, b)) for side in (a, b)]
-    ran = [of_both(side.cases, a, b)[lambda rows: rows["verdict"].isin(RAN)][CASE] for side in (a, b)]
+    """Counts by operator of the backends of both runs: cases planned, ran, ran in both; elements judged, deviating."""
+    sums = [sums_of(rows_of_both(side.cases, a, b)) for side in (a, b)]
+    ran = [rows_of_both(side.cases, a, b)[lambda rows: rows["verdict"].isin(RAN)][CASE] for side in (a, b)]
     common = ran[0].merge(ran[1], on=CASE).groupby(["backend", "operator"]).size().to_dict()
     rows = []
     for key in dict.fromkeys([*sums[0], *sums[1]]):
@@ -153,23 +153,26 @@ def sums_of(cases: pd.DataFrame) -> dict[tuple[str, str], dict[str, int]]:
 
 
 def compared_causes(a: Side, b: Side) -> list[dict[str, Any]]:
-    """One row for each root cause of a backend that is in both runs, the news first."""
-    old = of_both(marked(a, b, b.cases[b.cases["verdict"].isin(RAN)]), a, b)
-    new = of_both(marked(b, a, a.cases), a, b)  # what a backend refused before and gets wrong now is new
+    """One row for each root cause of a backend that is in both runs; new and changed ones first."""
+    old = rows_of_both(mark_compared(a, b, b.cases[b.cases["verdict"].isin(RAN)]), a, b)
+    new = rows_of_both(mark_compared(b, a, a.cases), a, b)  # what a backend refused before and gets wrong now is new
     counts = [counts_by_cause(old), counts_by_cause(new)]
-    rows = [cause_row(key, counts, a, b) for key in dict.fromkeys([*counts[0], *counts[1]])]
+    rows = [compared_cause_row(key, counts, a, b) for key in dict.fromkeys([*counts[0], *counts[1]])]
     return sorted(rows, key=lambda row: (STATUSES.index(row["status"]), -max(row["elements"])))
 
 
-def marked(side: Side, other: Side, cases: pd.DataFrame) -> pd.DataFrame:
-    """A side's discrepancies; `compared` if the other has their case, `alone` if that then lacks the same element."""
+def mark_compared(side: Side, other: Side, cases: pd.DataFrame) -> pd.DataFrame:
+    """A side's discrepancies with two flags: `compared` if their case is in `cases`, and `alone`.
+
+    `alone` marks compared elements that are no discrepancy with the same bits in the other run.
+    """
     elements = side.elements
     compared = is_among(elements, cases, CASE)
     return elements.assign(compared=compared, alone=compared & ~is_among(elements, other.elements, ELEMENT))
 
 
 def is_among(rows: pd.DataFrame, others: pd.DataFrame, columns: list[str]) -> pd.Series[bool]:
-    """Which rows have their values of some columns in the other table, too."""
+    """Which rows have their values of these columns also in the other table."""
     merged = rows[columns].merge(others[columns].drop_duplicates(), on=columns, how="left", indicator=True)
     return pd.Series((merged["_merge"] == "both").to_numpy(), index=rows.index)
 
@@ -187,10 +190,10 @@ def counts_by_cause(elements: pd.DataFrame) -> dict[Key, dict[str, Any]]:
     return {(str(b), str(o), str(c)): row for (b, o, c), row in rows_by_key(counts).items()}
 
 
-def cause_row(key: Key, counts: list[dict[Key, dict[str, Any]]], a: Side, b: Side) -> dict[str, Any]:
+def compared_cause_row(key: Key, counts: list[dict[Key, dict[str, Any]]], a: Side, b: Side) -> dict[str, Any]:
     nothing: dict[str, Any] = {"elements": 0, "cases": 0, "compared": 0, "alone": 0, "clause": "", "witness": ""}
     pair = [found.get(key, nothing) for found in counts]
-    told = [side.clusters.get(key) for side in (a, b)]
+    told = [side.root_causes.get(key) for side in (a, b)]
     row: dict[str, Any] = dict(zip(("backend", "operator", "cause"), key, strict=True))
     row |= {name: [int(one[name]) for one in pair] for name in ("elements", "cases", "compared")}
     row |= {"clause": [str(one["clause"]) for one in pair], "vanished": int(pair[0]["alone"])}
@@ -201,7 +204,7 @@ def cause_row(key: Key, counts: list[dict[Key, dict[str, Any]]], a: Side, b: Sid
 
 
 def status_of(row: dict[str, Any]) -> str:
-    """One of STATUSES. "renamed": no element has another result, but some are explained by another cause now."""
+    """One of STATUSES. "renamed": every element has the same result, but some now have another cause."""
     (before, after), compared = row["elements"], row["compared"]
     if not any(compared):
         return "not run" if before else "not run before"
@@ -212,21 +215,21 @@ def status_of(row: dict[str, Any]) -> str:
 
 
 def verdict_changes(a: Side, b: Side) -> list[dict[str, Any]]:
-    """Cases of both runs whose verdict is another: counted by backend, operator and both verdicts, with the first."""
+    """Cases of both runs whose verdict changed: counts by backend, operator and both verdicts, with the first case."""
     columns = [*CASE, "verdict", "message"]
     merged = a.cases[columns].merge(b.cases[columns], on=CASE, suffixes=("_a", "_b"))
     other = merged[merged["verdict_a"] != merged["verdict_b"]]
     grouped = other.groupby(["backend", "operator", "verdict_a", "verdict_b"], sort=False)
     counts = grouped.agg(cases=("case", "size"), first=("case", "first"), message=("message_b", "first"))
     rows = [
-        {"kind": kind_of(one, two), "backend": backend, "operator": operator, "from": one, "to": two}
+        {"kind": verdict_change(one, two), "backend": backend, "operator": operator, "from": one, "to": two}
         | {"cases": int(row["cases"]), "first": str(row["first"]), "message": str(row["message"])}
         for (backend, operator, one, two), row in rows_by_key(counts).items()
     ]
     return sorted(rows, key=lambda row: (KINDS.index(row["kind"]), -row["cases"]))
 
 
-def kind_of(before: str, after: str) -> str:
+def verdict_change(before: str, after: str) -> str:
     if after in FAILED:
         return "newly failing" if before not in FAILED else "otherwise"
     if after == "deviates":

@@ -1,4 +1,4 @@
-"""The gate: what of a run is neither in the baseline nor waived, which waivers no longer hold, and the exit code."""
+"""The gate: discrepancies that are neither in the baseline nor waived, stale waivers, and the exit code."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pandas as pd
 from tiebreak.adapters.registry import registered
 from tiebreak.conformance.gate.compare import CASE, CAUSE, ELEMENT, Side, is_among, side_of
 from tiebreak.conformance.gate.waivers import Waiver
-from tiebreak.conformance.running.journal import check_not_held
+from tiebreak.conformance.running.journal import check_not_locked
 from tiebreak.golden.errors import DamagedFile, InvalidInput
 from tiebreak.golden.exit_codes import exit_code
 from tiebreak.golden.verdicts import FAILED, RAN
@@ -22,22 +22,22 @@ from tiebreak.reports.records import DISCREPANCY_DTYPES, RESULT_DTYPES, Run, rea
 from tiebreak.reports.rows import rows_by_key, rows_of, values_by_key
 
 RUN_FILES = ("run.json", "results.parquet", "discrepancies.parquet", "cases.parquet", "report.html")
-NAMED = [*CAUSE, "clause"]  # what a waiver names, besides the version
-MOST_CAUSES = 6  # that are named to whom a waiver's matches nothing
+NAMED = [*CAUSE, "clause"]  # the columns that a waiver names, besides the version
+MOST_CAUSES = 6  # existing causes that the message for an unmatched waiver lists
 USED, EXPIRED, STALE, NOT_RUN = "used", "expired", "stale", "not run"
 
 
 def gate(run: Run, baseline: Run | None, waivers: Sequence[Waiver], today: date) -> dict[str, Any]:
-    """What `tiebreak gate --json` prints, except for the folders; `today` is the day on which waivers expire or not.
+    """The document that `tiebreak gate --json` prints, without the folders; `today` decides which waivers expired.
 
-    DamagedFile if a table holds what no run writes.
+    DamagedFile if a table has values that no run writes.
     """
     base = side_of(
         baseline or Run({"backends": []}, typed_frame([], RESULT_DTYPES), typed_frame([], DISCREPANCY_DTYPES))
     )
     side = side_of(run)
     try:
-        judged = judged_elements(side, base, waivers, today)
+        judged = elements_with_excuses(side, base, waivers, today)
     except (ValueError, TypeError, KeyError, OverflowError) as error:
         raise DamagedFile(f"discrepancies.parquet: damaged run file: {' '.join(str(error).split())[:200]}") from None
     failures = new_failures(side, base)
@@ -52,7 +52,7 @@ def gate(run: Run, baseline: Run | None, waivers: Sequence[Waiver], today: date)
 
 
 def exit_code_of_gate(found: Mapping[str, Any]) -> int:
-    """The exit code of what is neither in the baseline nor waived; a waiver that no longer matches counts as new."""
+    """The exit code of the gate; a waiver that no longer matches counts like a new discrepancy."""
     return exit_code(
         discrepancies=bool(found["new"]) or any(row["status"] == STALE for row in found["waivers"]),
         failures=bool(found["failures"]),
@@ -60,19 +60,19 @@ def exit_code_of_gate(found: Mapping[str, Any]) -> int:
     )
 
 
-def judged_elements(side: Side, base: Side, waivers: Sequence[Waiver], today: date) -> pd.DataFrame:
-    """The run's discrepancies and what excuses each.
+def elements_with_excuses(side: Side, base: Side, waivers: Sequence[Waiver], today: date) -> pd.DataFrame:
+    """The run's discrepancies with columns that say what excuses each.
 
-    `known`: the baseline has the same element with the same result, whatever cause was found for it then. The numbers
-    of the waivers that name it: `waived` within the tolerance (0: by none), `expired` likewise but too late, `beyond`
-    outside. `new`: nothing excuses it; an expired waiver takes the baseline's excuse away, too.
+    `known`: the baseline has the same element with the same result, whatever its cause was. `waived`, `expired` and
+    `beyond` are numbers of waivers that name the element (0: none): within the tolerance, within it but expired,
+    outside it. `new`: nothing excuses the element; an expired waiver also cancels the baseline's excuse.
     """
     elements = side.elements.assign(
         known=is_among(side.elements, base.elements, ELEMENT), waived=0, expired=0, beyond=0
     )
     for waiver in waivers:
         named = named_by(waiver, elements, side)
-        within = tolerated(waiver, elements, named)
+        within = within_tolerance(waiver, elements, named)
         column = "waived" if today <= waiver.expires else "expired"
         elements.loc[within & (elements[column] == 0), column] = waiver.number
         if column == "waived":
@@ -82,13 +82,13 @@ def judged_elements(side: Side, base: Side, waivers: Sequence[Waiver], today: da
 
 
 def named_by(waiver: Waiver, elements: pd.DataFrame, side: Side) -> pd.Series[bool]:
-    """Which elements a waiver is about; decided once for each cause."""
+    """Which elements a waiver names; decided once for each cause."""
     causes = elements[NAMED].drop_duplicates()
     named = [waiver.names(row, side.versions.get(row["backend"], "")) for row in rows_of(causes)]
     return is_among(elements, causes[pd.Series(named, index=causes.index, dtype=bool)], NAMED)
 
 
-def tolerated(waiver: Waiver, elements: pd.DataFrame, named: pd.Series[bool]) -> pd.Series[bool]:
+def within_tolerance(waiver: Waiver, elements: pd.DataFrame, named: pd.Series[bool]) -> pd.Series[bool]:
     if waiver.kind == "any" or not named.any():
         return named
     within = pd.Series([waiver.tolerates(row) for row in rows_of(elements[named])], elements[named].index, dtype=bool)
@@ -96,7 +96,7 @@ def tolerated(waiver: Waiver, elements: pd.DataFrame, named: pd.Series[bool]) ->
 
 
 def new_causes(judged: pd.DataFrame, side: Side, base: Side, run: Run) -> list[dict[str, Any]]:
-    """The new elements by root cause, the most first."""
+    """The new elements by root cause, the most frequent first."""
     new = judged[judged["new"]]
     unseen = ~is_among(new, base.cases, CASE)
     totals = judged.groupby(CAUSE, sort=False).size().to_dict()
@@ -105,7 +105,7 @@ def new_causes(judged: pd.DataFrame, side: Side, base: Side, run: Run) -> list[d
     rows = []
     for key, group in new.groupby(CAUSE, sort=False):
         backend, operator, cause = map(str, key)
-        cluster = side.clusters.get((backend, operator, cause))
+        root_cause = side.root_causes.get((backend, operator, cause))
         whole = len(group) == totals[key]
         first = group.iloc[0]
         row: dict[str, Any] = {
@@ -115,21 +115,21 @@ def new_causes(judged: pd.DataFrame, side: Side, base: Side, run: Run) -> list[d
             "cause": cause,
         }
         row |= {"clause": str(group["clause"].mode().iloc[0]), "elements": len(group), "cases": group["case"].nunique()}
-        row |= {"unseen": int(unseen[group.index].sum()), "of": int(totals[key]), "cluster": cluster}
+        row |= {"unseen": int(unseen[group.index].sum()), "of": int(totals[key]), "cluster": root_cause}
         row |= {name: sorted(set(group[name].tolist()) - {0}) for name in ("expired", "beyond")}
-        row |= {"first": {name: value_text(first[name]) for name in ("id", "case", "operands", "expected", "got")}}
-        row |= {"repro": cluster["id"] if cluster and whole else str(first["id"]), "spec": own.get(backend, "")}
+        row |= {"first": {name: number_text(first[name]) for name in ("id", "case", "operands", "expected", "got")}}
+        row |= {"repro": root_cause["id"] if root_cause and whole else str(first["id"]), "spec": own.get(backend, "")}
         rows.append(row)
     return sorted(rows, key=lambda row: -row["elements"])
 
 
-def value_text(value: Any) -> str:
-    """As people write it: a whole number without a fraction."""
+def number_text(value: Any) -> str:
+    """A value as text; a float that is a whole number without a fraction."""
     return f"{value:.0f}" if isinstance(value, float) and value.is_integer() and abs(value) < 2**53 else str(value)
 
 
 def new_failures(side: Side, base: Side) -> list[dict[str, Any]]:
-    """Crashes, timeouts and errors that the baseline does not have of the same case; no waiver is for them."""
+    """Crashes, timeouts and errors that the baseline does not have for the same case; waivers never excuse them."""
     columns = [*CASE, "verdict"]
     failed = side.cases[side.cases["verdict"].isin(FAILED)]
     new = failed[~is_among(failed, base.cases, columns)]
@@ -150,9 +150,9 @@ def waiver_row(
     failures: Sequence[Mapping[str, Any]],
     today: date,
 ) -> dict[str, Any]:
-    """One waiver, how many elements it is about within its tolerance, and its status with why."""
+    """One waiver, the number of elements that it excuses, and its status with the reason."""
     named = named_by(waiver, judged, side)
-    matched = int(tolerated(waiver, judged, named).sum())
+    matched = int(within_tolerance(waiver, judged, named).sum())
     row = {"number": waiver.number, "waiver": str(waiver), "reason": waiver.reason, "link": waiver.link}
     row |= {"expires": waiver.expires.isoformat(), "elements": matched}
     if today > waiver.expires:
@@ -166,7 +166,7 @@ def waiver_row(
 
 
 def why_stale(waiver: Waiver, side: Side, base: Side) -> str:
-    """Gone, as far as the baseline tells; else nothing ever had this name, and what would is named."""
+    """Why a waiver matches nothing: its discrepancies are gone, or it never named any (then existing causes follow)."""
     if named_by(waiver, base.elements, side).any():
         return "its discrepancies are gone: remove it"
     there = side.elements[side.elements["operator"] == waiver.operator]
@@ -180,7 +180,7 @@ def why_stale(waiver: Waiver, side: Side, base: Side) -> str:
 
 
 def why_not_decided(waiver: Waiver, side: Side, base: Side, failures: Sequence[Mapping[str, Any]]) -> str:
-    """Why this run can't tell that what is waived is gone; empty if it can."""
+    """Why this run can't show that the waived discrepancies are gone; empty if it can."""
     names = [name for name, version in side.versions.items() if waiver.is_for(name, version)]
     cases = side.cases[side.cases["backend"].isin(names) & (side.cases["operator"] == waiver.operator)]
     ran = cases[cases["verdict"].isin(RAN)]
@@ -188,12 +188,12 @@ def why_not_decided(waiver: Waiver, side: Side, base: Side, failures: Sequence[M
         return "no such backend at such a version ran the operator"
     if any(row["backend"] in names and row["operator"] == waiver.operator for row in failures):
         return "the backend failed in the operator's cases"
-    before = base.elements[tolerated(waiver, base.elements, named_by(waiver, base.elements, side))]
+    before = base.elements[within_tolerance(waiver, base.elements, named_by(waiver, base.elements, side))]
     return "" if is_among(before, ran, CASE).all() else "the cases in which the baseline has it did not all run"
 
 
 def not_run(side: Side, base: Side) -> list[dict[str, Any]]:
-    """By backend and operator, cases that ran in the baseline and not now: absent, refused or failed."""
+    """Cases, by backend and operator, that ran in the baseline but not now: absent, refused or failed."""
     before = base.cases[base.cases["verdict"].isin(RAN)]
     now = side.cases[side.cases["verdict"].isin(RAN)]
     missing = before[~is_among(before, now, CASE)]
@@ -206,7 +206,7 @@ def not_run(side: Side, base: Side) -> list[dict[str, Any]]:
 
 
 def counts_of(judged: pd.DataFrame, side: Side, base: Side) -> dict[str, int]:
-    """Cases planned and ran; elements that deviate, and of these the new, the waived and the known; those gone."""
+    """Counts: cases planned and ran; elements deviating, of which new, waived and known; elements gone."""
     ran = side.cases[side.cases["verdict"].isin(RAN)]
     excused = ~judged["new"]
     waived = excused & (judged["waived"] > 0)
@@ -223,29 +223,29 @@ def counts_of(judged: pd.DataFrame, side: Side, base: Side) -> dict[str, int]:
 
 
 def may_update(found: Mapping[str, Any], *, accept: bool) -> bool:
-    """Whether the run may become the baseline: nothing new failed, or that is accepted; never if nothing ran."""
+    """Whether the run may become the baseline: nothing is new, or the news is accepted; never if nothing ran."""
     return bool(found["counts"]["ran"]) and (accept or not (found["new"] or found["failures"]))
 
 
 def update_baseline(run: Path, baseline: Path) -> None:
-    """Make the run's files the baseline's: a copy beside it takes its place, so that no half of one is ever there.
+    """Replace the baseline's files with the run's. A copy made beside it is renamed, so no partial baseline exists.
 
-    What else lies in the baseline's folder stays. InvalidInput if that is no run's folder or can't be written.
+    Other files in the baseline's folder stay. InvalidInput if it is no run folder or can't be written.
     """
     if baseline.resolve() == run.resolve():
         raise InvalidInput(f"{baseline}: the run is the baseline already")
-    check_not_held(baseline)
+    check_not_locked(baseline)
     if baseline.exists() and (not baseline.is_dir() or any(baseline.iterdir())):
-        read_info(baseline)  # nothing else is replaced
+        read_info(baseline)  # raises unless the folder is a run's
     links = [name for name in RUN_FILES if (run / name).is_symlink()]
     if links:
         raise InvalidInput(f"{run / links[0]}: a link; a baseline is made of a run's own files")
     place = baseline.resolve()
-    attempt(baseline, lambda: place.parent.mkdir(parents=True, exist_ok=True))
-    attempt(baseline, lambda: replace_folder(run, place))
+    update_or_refuse(baseline, lambda: place.parent.mkdir(parents=True, exist_ok=True))
+    update_or_refuse(baseline, lambda: replace_folder(run, place))
 
 
-def attempt(baseline: Path, act: Callable[[], None]) -> None:
+def update_or_refuse(baseline: Path, act: Callable[[], None]) -> None:
     try:
         act()
     except (OSError, shutil.Error) as error:
@@ -253,8 +253,8 @@ def attempt(baseline: Path, act: Callable[[], None]) -> None:
         raise InvalidInput(f"{baseline}: can't update: {reason}") from None
 
 
-def only_others(place: Path) -> Callable[[Any, list[str]], Sequence[str]]:
-    """What is not copied of a baseline: the old run's files, at its top."""
+def ignore_run_files(place: Path) -> Callable[[Any, list[str]], Sequence[str]]:
+    """For shutil.copytree: ignore the old run's files at the top of the baseline's folder."""
     return lambda folder, names: RUN_FILES if Path(folder) == place else ()
 
 
@@ -262,7 +262,7 @@ def replace_folder(run: Path, place: Path) -> None:
     with tempfile.TemporaryDirectory(dir=place.parent, prefix=f".{place.name}.") as aside:
         fresh, old = Path(aside) / "new", Path(aside) / "old"
         if place.exists():
-            shutil.copytree(place, fresh, symlinks=True, ignore=only_others(place))
+            shutil.copytree(place, fresh, symlinks=True, ignore=ignore_run_files(place))
         fresh.mkdir(exist_ok=True)
         for name in RUN_FILES:
             if (run / name).is_file():

@@ -1,4 +1,4 @@
-"""A trend over a folder of runs: DuckDB sums their Parquet files, a row for each backend, version and operator."""
+"""The trend over a folder of runs: DuckDB sums their Parquet files by backend, version and operator."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ FROM read_parquet(?, hive_partitioning = false)
 
 
 def history(folder: Path) -> dict[str, Any]:
-    """What `tiebreak history --json` prints: `rows` by backend, operator and date, and the `damaged` runs with why.
+    """The document that `tiebreak history --json` prints: `rows` by backend, operator and date, and `damaged` runs.
 
-    InvalidInput if there is no run in the folder, MachineryFailed without DuckDB.
+    InvalidInput if the folder holds no run, MachineryFailed without DuckDB.
     """
     database = duckdb()
     rows: list[dict[str, Any]] = []
     damaged: list[dict[str, str]] = []
     for run in run_folders(folder):
         try:
-            rows += rows_of(database, run)
+            rows += rows_of_run(database, run)
         except (DamagedFile, InvalidInput, database.Error) as error:
             damaged.append({"run": run.name, "problem": " ".join(str(error).split())[:300]})
     rows.sort(key=lambda row: (row["backend"], row["operator"], row["created"], row["run"], row["version"]))
@@ -53,7 +53,7 @@ def history(folder: Path) -> dict[str, Any]:
 
 
 def duckdb() -> Any:
-    """The package; MachineryFailed without it."""
+    """The package `duckdb`; MachineryFailed without it."""
     try:
         return importlib.import_module("duckdb")
     except ModuleNotFoundError:
@@ -61,7 +61,7 @@ def duckdb() -> Any:
 
 
 def run_folders(folder: Path) -> list[Path]:
-    """The folders in it that hold a run, or what is left of one."""
+    """The subfolders that hold a run, or what is left of one; InvalidInput if there is none."""
     try:
         inside = sorted(path for path in folder.iterdir() if path.is_dir())
     except OSError as error:
@@ -73,14 +73,14 @@ def run_folders(folder: Path) -> list[Path]:
     return found
 
 
-def rows_of(database: Any, run: Path) -> list[dict[str, Any]]:
-    """A run's rows. DamagedFile or DuckDB's own error for files that are not a run's."""
+def rows_of_run(database: Any, run: Path) -> list[dict[str, Any]]:
+    """The rows of one run. DamagedFile or DuckDB's own error for files that no run writes."""
     created = date_of(run)
     with database.connect(config=OFFLINE) as connection:
-        counts = connection.execute(COUNTS, [literal(run / "results.parquet")])
+        counts = connection.execute(COUNTS, [duckdb_path(run / "results.parquet")])
         names = [column[0] for column in counts.description]
         rows = [dict(zip(names, row, strict=True)) for row in counts.fetchall()]
-        causes = connection.execute(CAUSES, [literal(run / "discrepancies.parquet")]).fetchall()
+        causes = connection.execute(CAUSES, [duckdb_path(run / "discrepancies.parquet")]).fetchall()
     roots: dict[tuple[str, str], set[str]] = defaultdict(set)
     for backend, operator, cause in causes:
         roots[backend, operator].add(root_of(str(cause)))
@@ -102,9 +102,9 @@ def date_of(run: Path) -> str:
     return (made if made.tzinfo else made.replace(tzinfo=UTC)).astimezone(UTC).isoformat(timespec="seconds")
 
 
-def literal(path: Path) -> str:
-    """A path as DuckDB takes it for the one file: its wildcards stand for themselves.
+def duckdb_path(path: Path) -> str:
+    """An absolute path with DuckDB's wildcards escaped, so that it names exactly this file.
 
-    It goes to DuckDB as a parameter, and absolute, so that no name is taken for an address or for SQL.
+    It is passed as a parameter, never as SQL text, and being absolute it is never taken for a URL.
     """
     return re.sub(r"([*?\[])", r"[\1]", str(path.resolve()))

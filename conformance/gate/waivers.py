@@ -1,14 +1,16 @@
-"""The waiver file: discrepancies that somebody knows of, each with a reason, a link and a last day.
+"""The waiver file: known discrepancies, each with a reason, a link and an expiry date.
 
-[[waiver]]
-backend = "onnxruntime*"            # its name, or a pattern with * and ?
-version = ">=1.20,<1.23"            # PEP 440; left out: every version
-operator = "onnx.QuantizeLinear"
-cause = "wrong rounding: *"         # the cause or a pattern; or clause = "ONQ-R1"; or both
-tolerance = { kind = "ties only" }  # left out: any
-reason = "float16 is truncated"
-link = "https://github.com/microsoft/onnxruntime/issues/18576"
-expires = 2027-01-31                # the last day on which it counts
+    [[waiver]]
+    backend = "onnxruntime*"            # its name, or a pattern with * and ?
+    version = ">=1.20,<1.23"            # PEP 440; left out: every version
+    operator = "onnx.QuantizeLinear"
+    cause = "wrong rounding: *"         # the cause or a pattern; or clause = "ONQ-R1"; or both
+    tolerance = { kind = "ties only" }  # left out: any
+    reason = "float16 is truncated"
+    link = "https://github.com/microsoft/onnxruntime/issues/18576"
+    expires = 2027-01-31                # the last day on which it counts
+
+Any other key is refused.
 """
 
 from __future__ import annotations
@@ -44,7 +46,7 @@ def ties_only(row: Row, ulp: float) -> bool:
 
 
 def near_boundary(row: Row, ulp: float) -> bool:
-    return bool(row["boundary_ulp"] <= ulp)  # false of NaN
+    return bool(row["boundary_ulp"] <= ulp)  # False for NaN
 
 
 def near_result(row: Row, ulp: float) -> bool:
@@ -57,7 +59,7 @@ def off_by_one(row: Row, ulp: float) -> bool:
 
 
 def saturation_only(row: Row, ulp: float) -> bool:
-    """What was expected is an end of the output type's range, as it is of every result that is clamped to it."""
+    """The expected result is an end of the output type's range, as every clamped result is."""
     kind = ELEMENT_TYPES.get(row["result_type"])
     if kind is None:
         return False
@@ -111,7 +113,7 @@ SCHEMA: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Waiver:
-    """One entry; `number` counts from 1 in the file, `ulp` is the tolerance's k where its kind has one."""
+    """One entry of the file. `number` counts from 1; `ulp` is the tolerance's k, if its kind has one."""
 
     number: int
     backend: str
@@ -130,12 +132,12 @@ class Waiver:
         return f"waiver {self.number} ({self.backend} {what})"
 
     def is_for(self, backend: str, version: str) -> bool:
-        """Whether it is about this backend at this version."""
+        """Whether the waiver applies to this backend at this version."""
         named = self.backend == backend or fnmatchcase(backend, self.backend)
         return named and (not self.version or is_within(version, self.version))
 
     def names(self, row: Row, version: str) -> bool:
-        """Whether it is about a discrepancy, be it within the tolerance or not."""
+        """Whether the waiver names a discrepancy, within its tolerance or not."""
         cause = row["root"]
         return (
             self.operator == row["operator"]
@@ -145,11 +147,12 @@ class Waiver:
         )
 
     def tolerates(self, row: Row) -> bool:
+        """Whether a discrepancy that the waiver names is within its tolerance."""
         return TOLERANCES[self.kind](row, self.ulp)
 
 
 def is_within(version: str, wanted: str) -> bool:
-    """PEP 440, of a version as backends write it: what follows its numbers is left off where it is no version."""
+    """Whether a backend's version satisfies a PEP 440 specifier; a suffix that PEP 440 rejects is ignored."""
     numbers = re.match(r"\d+(\.\d+){0,9}", version)
     for text in (version, numbers.group() if numbers else ""):
         try:
@@ -160,9 +163,9 @@ def is_within(version: str, wanted: str) -> bool:
 
 
 def read_waivers(path: Path, backends: Iterable[str]) -> list[Waiver]:
-    """The file's waivers. InvalidInput names the entry and the field that is wrong, or that can match nothing:
+    """The file's waivers. InvalidInput names the entry and the field that is wrong or can match nothing.
 
-    an unknown operator or clause, or a backend that is none of `backends`.
+    An unknown operator or clause can match nothing, nor can a backend that is none of `backends`.
     """
     known = list(backends)
     waivers = [waiver_of(path, number, entry) for number, entry in enumerate(entries_of(path), start=1)]
@@ -181,7 +184,7 @@ def entries_of(path: Path) -> list[Any]:
 
 
 def waiver_of(path: Path, number: int, entry: Any) -> Waiver:
-    problem = next(map(problem_of, errors_of(entry)), "") or field_problem(entry)
+    problem = next(map(waiver_schema_problem, schema_errors(entry)), "") or field_problem(entry)
     if problem:
         raise InvalidInput(f"{path}: waiver {number}: {problem}")
     tolerance = entry.get("tolerance", {})
@@ -189,16 +192,16 @@ def waiver_of(path: Path, number: int, entry: Any) -> Waiver:
     return Waiver(number, **texts, kind=tolerance.get("kind", "any"), ulp=tolerance.get("ulp", 0))
 
 
-def errors_of(entry: Any) -> list[Any]:
+def schema_errors(entry: Any) -> list[Any]:
     validator = jsonschema.Draft202012Validator(SCHEMA)
-    return sorted(validator.iter_errors(entry), key=lambda e: (e.validator != "additionalProperties", place_of(e)))
+    return sorted(validator.iter_errors(entry), key=lambda e: (e.validator != "additionalProperties", path_of_error(e)))
 
 
-def place_of(error: jsonschema.ValidationError) -> list[str]:
+def path_of_error(error: jsonschema.ValidationError) -> list[str]:
     return list(map(str, error.absolute_path))
 
 
-def problem_of(error: jsonschema.ValidationError) -> str:
+def waiver_schema_problem(error: jsonschema.ValidationError) -> str:
     """A schema's complaint in words for the person who wrote the file."""
     wanted: Any = error.validator_value
     given: Any = error.instance
@@ -221,7 +224,7 @@ def problem_of(error: jsonschema.ValidationError) -> str:
 
 
 def field_problem(entry: Mapping[str, Any]) -> str:
-    """What a schema can't say."""
+    """What is wrong with an entry beyond its schema; empty if nothing is."""
     expires, tolerance = entry["expires"], entry.get("tolerance", {"kind": "any"})
     if not isinstance(expires, date) or isinstance(expires, datetime):
         return f"expires: {expires!r:.80} is no date; write it as 2027-01-31, without quotes"
@@ -239,6 +242,7 @@ def field_problem(entry: Mapping[str, Any]) -> str:
 
 
 def why_nothing_matches(waiver: Waiver, backends: Iterable[str]) -> str:
+    """Why the waiver can match no discrepancy of these backends; empty if it can."""
     known = sorted(set(backends))
     if waiver.operator not in OPERATORS:
         return f"operator: unknown {waiver.operator!r:.80}; known: {', '.join(OPERATORS)}"

@@ -1,1 +1,1 @@
-"""What a case must give, and how what a backend gave differs from it."""
+"""The results that a case must have, and how a backend's outputs differ from them."""

@@ -1,4 +1,4 @@
-"""How far an element lies from the nearest point where its rounding mode changes its mind."""
+"""How far an element lies from the nearest decision boundary: the point where rounding goes the other way."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Elements that were judged, counted by the exponent of their first operand: what shares over exponents are of."""
+"""Judged elements counted by the exponent of their first operand: the denominators of shares by exponent."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from tiebreak.golden.elements import FloatType, numpy_dtype
 from tiebreak.golden.problem import Array, Problem
 from tiebreak.golden.verdicts import UNSPECIFIED
 
-NONE = 1 << 20  # of zeros, infinities and NaN
+NONE = 1 << 20  # stands for the exponent of zeros, infinities and NaN
 
 
 def judged_by_exponent(truths: Truths, judgement: Judgement) -> Counter[int]:
-    """How many elements have an exponent and were judged, by exponent (2 of 4.0 to 7.9)."""
+    """The number of judged elements by exponent (4.0 to 7.9 have exponent 2); zeros and specials do not count."""
     every = np.concatenate([exponents(problem) for problem in truths.problems])
     found, counts = np.unique(every[(judgement.grades != UNSPECIFIED) & (every != NONE)], return_counts=True)
     return Counter(dict(zip(found.tolist(), counts.tolist(), strict=True)))

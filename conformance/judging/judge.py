@@ -18,7 +18,7 @@ from tiebreak.golden.verdicts import DEVIATES, EXACT, GRADES, UNSPECIFIED, WORKI
 
 @dataclass(frozen=True)
 class Judgement:
-    """Grades (uint8) and codes (int64) of a case that ran, flat, the outputs one after the other."""
+    """Grades (uint8) and codes (int64) of a case that ran, flat, one output after the other."""
 
     grades: Array
     values: Array
@@ -33,7 +33,7 @@ class Judgement:
 
 
 def output_problem(case: Case, outputs: Sequence[Array], problems: Sequence[Problem] | None = None) -> str:
-    """What is wrong with the outputs' number, types or shapes; empty if nothing."""
+    """What is wrong with the number, types or shapes of the outputs; empty if nothing is."""
     node = case.node
     if len(outputs) != len(node.outputs):
         return f"{len(outputs)} outputs, the node has {len(node.outputs)}"
@@ -47,7 +47,7 @@ def output_problem(case: Case, outputs: Sequence[Array], problems: Sequence[Prob
 
 
 def codes_of_outputs(problems: Sequence[Problem], outputs: Sequence[Array], truth: Truth) -> Array:
-    """The outputs as codes that can be compared: one NaN, and one zero where either will do."""
+    """The outputs as comparable codes (int64, flat): one code for NaN, and one for zero where either zero conforms."""
     codes = [
         canonical(as_int64(codes_of(output)).reshape(-1), problem)
         for problem, output in zip(problems, outputs, strict=True)
@@ -63,17 +63,17 @@ def as_int64(codes: Array) -> Array:
 
 
 def negative_zero(problem: Problem) -> int:
-    """The code of the negative zero; of what is no result at all where there is none."""
+    """The code of negative zero; 0 if the type has none."""
     if not isinstance(problem.result, FloatType) or problem.result.specials in ("fnuz", "e8m0"):
         return 0
     return int(np.array([1 << (problem.result.bits - 1)], np.uint64).view(np.int64)[0])
 
 
 def judge(values: Array, truth: Truth, among: Truths | None = None) -> Judgement:
-    """Grade each element; only equality counts, and an element on which the spec is silent is never a failure.
+    """Grade each element by equality alone; an element that the spec leaves open never fails.
 
-    An exact result is exact even where working precision leaves what the spec speaks of; any other result there is
-    unspecified. Where the spec allows several rounding modes that disagree (`among`), one of theirs must have come.
+    Where only the exact form is specified, the exact result is exact and any other one unspecified. Where the spec
+    allows several rounding modes that disagree (`among`), the result must be that of one of them.
     """
     values = np.asarray(values, np.int64).reshape(-1)
     grades = np.full(values.shape, DEVIATES, np.uint8)
@@ -86,5 +86,6 @@ def judge(values: Array, truth: Truth, among: Truths | None = None) -> Judgement
 
 
 def judge_outputs(outputs: Sequence[Array], truths: Truths) -> Judgement:
-    truth = truths.own
+    """Grade a backend's outputs, which must have the types and shapes that the node says."""
+    truth = truths.judged_by
     return judge(codes_of_outputs(truths.problems, outputs, truth), truth, truths)

@@ -1,4 +1,4 @@
-"""What a backend gives where its spec is silent: observed and reported, never a failure."""
+"""What a backend returns where its spec is silent: reported, never a failure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tiebreak.conformance.judging.judge import Judgement
-from tiebreak.conformance.judging.operands import Operands, operands, round_array
+from tiebreak.conformance.judging.operands import QuantizationOperands, operands_along, round_array
 from tiebreak.conformance.judging.truths import Truths, is_nan
 from tiebreak.golden.elements import FloatType
 from tiebreak.golden.nodes import Case
@@ -17,7 +17,7 @@ from tiebreak.golden.problem import Array, Problem, Quantization
 from tiebreak.golden.rounding import short_mode
 from tiebreak.golden.verdicts import UNSPECIFIED
 
-Observation = tuple[str, str, str]  # operator, situation, what the backend gives
+Observation = tuple[str, str, str]  # operator, situation, what the backend returns
 
 
 def observations(case: Case, judgement: Judgement, truths: Truths) -> Counter[Observation]:
@@ -25,18 +25,18 @@ def observations(case: Case, judgement: Judgement, truths: Truths) -> Counter[Ob
     silent = judgement.grades == UNSPECIFIED
     with np.errstate(all="ignore"):
         if isinstance(truths.problems[0], Quantization):
-            own = operands(case, truths.problems[0], truths.problems[0].axes)
-            situations, answers = situation_of(own), answer_of(own, judgement.values)
+            own = operands_along(case, truths.problems[0], truths.problems[0].axes)
+            situations, answers = quantize_situation(own), quantize_answer(own, judgement.values)
         else:
             tied = truths.open_between_modes
-            situations, answers = elementwise(truths.problems, judgement.values, tied)
+            situations, answers = situations_and_answers(truths.problems, judgement.values, tied)
             answers = np.where(tied, modes_that_agree(truths, judgement.values), answers)
     pairs = zip(situations[silent].tolist(), answers[silent].tolist(), strict=True)
     return Counter((case.node.operator, situation, answer) for situation, answer in pairs)
 
 
-def elementwise(problems: Sequence[Problem], values: Array, tied: Array) -> tuple[Array, Array]:
-    """Situations and answers of every output's elements, by the kind of their operands and of what came."""
+def situations_and_answers(problems: Sequence[Problem], values: Array, tied: Array) -> tuple[Array, Array]:
+    """Situations and answers of the elements of every output, by the kind of their operands and of their result."""
     situations = np.concatenate([situation_by_operands(problem) for problem in problems])
     situations = np.where(tied, "a tie", situations)
     ends = np.cumsum([math.prod(problem.shape) for problem in problems])[:-1]
@@ -73,7 +73,7 @@ def answer_by_kind(problem: Problem, codes: Array) -> Array:
 
 
 def modes_that_agree(truths: Truths, values: Array) -> Array:
-    """For each element, the allowed rounding modes that give what came."""
+    """For each element, the allowed rounding modes that give the backend's result."""
     text = np.full(values.shape, "", "U200")
     for mode in truths.allowed:
         agrees = truths.by_mode[mode].agrees(values)
@@ -82,8 +82,8 @@ def modes_that_agree(truths: Truths, values: Array) -> Array:
     return np.where(text == "", "none of the nearest modes", text)
 
 
-def situation_of(o: Operands) -> Array:
-    """For each element, what the spec does not speak of; later entries of the list win over earlier ones."""
+def quantize_situation(o: QuantizationOperands) -> Array:
+    """For each element, the situation that the spec leaves open; later entries of the list override earlier ones."""
     x, scale = o.x.astype(np.float64), o.scale.astype(np.float64)
     situation = np.where(x / scale > 0, "result above the range", "result below the range").astype("U32")
     for where, text in (
@@ -97,8 +97,8 @@ def situation_of(o: Operands) -> Array:
     return situation
 
 
-def answer_of(o: Operands, values: Array) -> Array:
-    """For each element, the name of the value that came; the first that fits."""
+def quantize_answer(o: QuantizationOperands, values: Array) -> Array:
+    """For each element, a name of the backend's result; later entries of the list override earlier ones."""
     wrapped = o.wrap(round_array(o.quotient(), o.mode) + o.zero_point)
     answer = np.full(values.shape, "something else", "U32")
     for where, text in (

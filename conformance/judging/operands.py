@@ -1,4 +1,4 @@
-"""A case's operands, one of each for every element: as its node lays them out, and as usual mistakes would."""
+"""The operands of a case, spread over its elements: as its node says, and as usual mistakes would do it."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from tiebreak.golden.problem import Array, Quantization
 
 
 @dataclass(frozen=True)
-class Operands:
-    """A case's operands, flat, one of each for every element, in the input's own type."""
+class QuantizationOperands:
+    """The operands of a quantization, flat: x, scale and zero point of every element, in the inputs' own types."""
 
     x: Array
     scale: Array
@@ -32,18 +32,18 @@ class Operands:
         return np.asarray(np.clip(np.nan_to_num(values), self.lowest, self.highest), np.int64)
 
     def finish(self, q: Array) -> Array:
-        """Round by the node's mode, add the zero point, clamp: what follows a right quotient."""
+        """The steps after the quotient: round by the node's mode, add the zero point, clamp."""
         return self.clamp(round_array(q, self.mode) + self.zero_point)
 
     def wrap(self, values: Array) -> Array:
-        """Two's complement of the output's width, from integers that a double holds."""
+        """Integers (as float64) wrapped to the output's width in two's complement."""
         size = self.highest - self.lowest + 1
         finite = np.clip(np.nan_to_num(values), -(2.0**62), 2.0**62).astype(np.int64)
         return np.asarray(np.mod(finite - self.lowest, size) + self.lowest)
 
 
 def round_array(q: Array, mode: str) -> Array:
-    """The nine modes on doubles."""
+    """Round float64 values to integers by one of the nine modes."""
     if mode in ("ROUND_UP", "ROUND_DOWN"):
         return np.ceil(q) if mode == "ROUND_UP" else np.floor(q)
     if mode in ("ROUND_TOWARD_ZERO", "ROUND_TOWARD_INFINITY"):
@@ -61,37 +61,39 @@ def round_array(q: Array, mode: str) -> Array:
     return np.asarray(np.copysign(whole + np.where(fraction == 0.5, away, fraction > 0.5), q))
 
 
-def operands(case: Case, problem: Quantization, axes: tuple[int, ...]) -> Operands:
-    """The case's own, with its scales and zero points along `axes`."""
-    return laid_out(case, problem, axes, case.inputs[1], problem.zero_point)
+def operands_along(case: Case, problem: Quantization, axes: tuple[int, ...]) -> QuantizationOperands:
+    """The case's own operands, with its scales and zero points along `axes`."""
+    return operands_with(case, problem, axes, case.inputs[1], problem.zero_point)
 
 
-def laid_out(case: Case, problem: Quantization, axes: tuple[int, ...], scale: Array, zero_point: Array) -> Operands:
+def operands_with(
+    case: Case, problem: Quantization, axes: tuple[int, ...], scale: Array, zero_point: Array
+) -> QuantizationOperands:
     x, kind = case.inputs[0], problem.quantized
-    flat_scale, flat_zero = (fill(spread(p, axes, x.shape), x.size) for p in (scale, zero_point))
-    return Operands(x.reshape(-1), flat_scale, flat_zero, kind.lowest, kind.highest, problem.mode)
+    flat_scale, flat_zero = (broadcast_scalar(spread(p, axes, x.shape), x.size) for p in (scale, zero_point))
+    return QuantizationOperands(x.reshape(-1), flat_scale, flat_zero, kind.lowest, kind.highest, problem.mode)
 
 
-def fill(parameter: Array, size: int) -> Array:
+def broadcast_scalar(parameter: Array, size: int) -> Array:
     return np.broadcast_to(parameter, (size,)) if parameter.size == 1 else parameter
 
 
-def wrong_parameters(case: Case, problem: Quantization) -> Iterator[tuple[str, Operands]]:
-    """Scales and zero points taken from other axes, in another order, or all from the first coordinate."""
+def wrong_parameters(case: Case, problem: Quantization) -> Iterator[tuple[str, QuantizationOperands]]:
+    """Operands as usual mistakes read them, with the mistake: other axes, another order, or the first value for all."""
     shape, axes = case.inputs[0].shape, problem.axes
     if not axes or not case.size:
         return
     for other in itertools.combinations(range(len(shape)), len(axes)):
         if other != axes and tuple(shape[axis] for axis in other) == problem.scale.shape:
-            yield "wrong axis", operands(case, problem, other)
+            yield "wrong axis", operands_along(case, problem, other)
     for order in itertools.permutations(range(len(axes))):
         sizes = tuple(problem.scale.shape[axis] for axis in order)
         if order != tuple(range(len(axes))) and sizes == problem.scale.shape:
             parameters = (p.transpose(order) for p in (case.inputs[1], problem.zero_point))
-            yield "axes swapped", laid_out(case, problem, axes, *parameters)
+            yield "axes swapped", operands_with(case, problem, axes, *parameters)
     first = (0,) * len(axes)
     scale = np.broadcast_to(case.inputs[1][first], problem.scale.shape)
     zero_point = np.broadcast_to(problem.zero_point[first], problem.scale.shape)
-    yield "one scale for all", laid_out(case, problem, axes, scale, problem.zero_point)
-    yield "one zero point for all", laid_out(case, problem, axes, case.inputs[1], zero_point)
-    yield "one scale and zero point for all", laid_out(case, problem, axes, scale, zero_point)
+    yield "one scale for all", operands_with(case, problem, axes, scale, problem.zero_point)
+    yield "one zero point for all", operands_with(case, problem, axes, case.inputs[1], zero_point)
+    yield "one scale and zero point for all", operands_with(case, problem, axes, scale, zero_point)

@@ -29,10 +29,10 @@ from tiebreak.reports.rows import (
     SharedColumns,
 )
 
-Kind = tuple[str, str, str, str]  # operator, rounding mode, input type, output type: what a cause is weighed within
+Kind = tuple[str, str, str, str]  # operator, rounding mode, input type, output type; causes are weighed within one kind
 
 
-def case_row(facts: Mapping[str, Any], case: Case, outcome: Outcome) -> CaseRow:
+def case_columns(facts: Mapping[str, Any], case: Case, outcome: Outcome) -> CaseRow:
     node = case.node
     return {
         "backend": facts["name"],
@@ -52,7 +52,7 @@ def case_row(facts: Mapping[str, Any], case: Case, outcome: Outcome) -> CaseRow:
     }
 
 
-def counts(judgement: Judgement) -> Counts:
+def grade_counts(judgement: Judgement) -> Counts:
     return {
         "exact": judgement.count(EXACT),
         "working_precision": judgement.count(WORKING),
@@ -62,7 +62,7 @@ def counts(judgement: Judgement) -> Counts:
 
 
 def mode_counts(judgement: Judgement, truths: Truths) -> ModeCounts:
-    """For each rounding mode, how many elements were compared with it and how many differ from both its truths."""
+    """For each rounding mode, how many elements it specifies, and how many of them differ from both its results."""
     row: dict[str, int] = {}
     for mode, truth in truths.compared.items():
         compared = truth.specified
@@ -72,15 +72,15 @@ def mode_counts(judgement: Judgement, truths: Truths) -> ModeCounts:
 
 
 def contradictions(judgement: Judgement, truths: Truths) -> dict[str, int]:
-    """For each rounding mode, how many conforming elements would be otherwise if the backend rounded by it."""
+    """For each rounding mode, how many conforming elements contradict that the backend rounds by it."""
     right = (judgement.grades == EXACT) | (judgement.grades == WORKING)
     compared = truths.compared.items()
     return {mode: int(np.count_nonzero(right & ~truth.agrees(judgement.values))) for mode, truth in compared}
 
 
-def discrepancy_rows(backend: str, case: Case, judgement: Judgement, truths: Truths) -> list[DiscrepancyRow]:
-    """A row for each deviating element, of whichever output."""
-    node, truth = case.node, truths.own
+def deviating_rows(backend: str, case: Case, judgement: Judgement, truths: Truths) -> list[DiscrepancyRow]:
+    """A row for each deviating element of every output."""
+    node, truth = case.node, truths.judged_by
     shared: SharedColumns = {
         "id": "",
         "backend": backend,
@@ -106,7 +106,7 @@ def discrepancy_rows(backend: str, case: Case, judgement: Judgement, truths: Tru
 
 
 def element_row(problem: Problem, node: Node, i: int) -> OperandColumns:
-    """Where the element is and its operands: bits and value of the first, all of them as JSON text."""
+    """The element's place and operands: bits and value of the first operand, all operands as JSON text."""
     found = element_operands(problem, node, i)
     by_name = {name: (code, kind) for name, code, kind in found}
     _, first, kind = found[0]
@@ -115,12 +115,12 @@ def element_row(problem: Problem, node: Node, i: int) -> OperandColumns:
     return {
         "output": problem.output,
         "index": i,
-        "input_bits": unsigned(first, kind),
-        "input": value_of(first, kind),
-        "scale_bits": unsigned(scale, scale_kind) if scale_kind else 0,
-        "scale": value_of(scale, scale_kind) if scale_kind else math.nan,
+        "input_bits": bits_of_code(first, kind),
+        "input": decoded_value(first, kind),
+        "scale_bits": bits_of_code(scale, scale_kind) if scale_kind else 0,
+        "scale": decoded_value(scale, scale_kind) if scale_kind else math.nan,
         "zero_point": zero_point if isinstance(by_name.get("zero_point", (0, 0))[1], IntegerType | int) else 0,
-        "operands": json.dumps([[name, *text_of(code, kind)] for name, code, kind in found]),
+        "operands": json.dumps([[name, *bits_and_decimal(code, kind)] for name, code, kind in found]),
         "boundary_ulp": math.nan,
     }
 
@@ -133,44 +133,44 @@ def element_operands(problem: Problem, node: Node, i: int) -> list[tuple[str, in
 
 
 def result_row(problem: Problem, exact: int, working: int, got: int) -> ResultColumns:
-    """Expected and got as values and as codes; the distance in integers, or in units in the last place."""
+    """Expected and got as values and as bits; their distance in integers or in units in the last place."""
     kind = problem.result
     distance = got - exact if isinstance(kind, IntegerType) else steps_between(exact, got, kind)
     return {
-        "expected": value_of(exact, kind),
-        "expected_working": value_of(working, kind),
-        "got": value_of(got, kind),
-        "expected_bits": unsigned(exact, kind),
-        "working_bits": unsigned(working, kind),
-        "got_bits": unsigned(got, kind),
+        "expected": decoded_value(exact, kind),
+        "expected_working": decoded_value(working, kind),
+        "got": decoded_value(got, kind),
+        "expected_bits": bits_of_code(exact, kind),
+        "working_bits": bits_of_code(working, kind),
+        "got_bits": bits_of_code(got, kind),
         "distance": max(-(1 << 62), min(1 << 62, distance)),
         "result_type": kind.name,
     }
 
 
-def unsigned(code: int, kind: FloatType | IntegerType) -> int:
+def bits_of_code(code: int, kind: FloatType | IntegerType) -> int:
     return code & ((1 << kind.bits) - 1)
 
 
-def value_of(code: int, kind: FloatType | IntegerType) -> float:
-    return float(code) if isinstance(kind, IntegerType) else float(decode(unsigned(code, kind), kind))
+def decoded_value(code: int, kind: FloatType | IntegerType) -> float:
+    return float(code) if isinstance(kind, IntegerType) else float(decode(bits_of_code(code, kind), kind))
 
 
-def text_of(code: int, kind: FloatType | IntegerType) -> tuple[str, str]:
-    """Bits and decimal of a real, an integer twice."""
+def bits_and_decimal(code: int, kind: FloatType | IntegerType) -> tuple[str, str]:
+    """Bits and decimal of a real; an integer's decimal twice."""
     if isinstance(kind, IntegerType):
         return str(code), str(code)
-    bits = unsigned(code, kind)
+    bits = bits_of_code(code, kind)
     value = float(decode(bits, kind))
-    whole = 1e6 <= abs(value) < 1e16 and value.is_integer()  # the shortest decimal of a large one looks like another
+    whole = 1e6 <= abs(value) < 1e16 and value.is_integer()  # a large one's shortest decimal looks like another
     return f"0x{bits:0{max(2, kind.bits // 4)}x}", f"{value:.1f}" if whole else decimal(bits, kind)
 
 
 def steps_between(exact: int, got: int, kind: FloatType) -> int:
-    """How many values of the type lie from one to the other, zeros being one; a NaN is beyond the largest."""
+    """The distance counted in values of the type. Both zeros count as one; NaN lies beyond the largest value."""
     if kind.specials == "e8m0":
         return got - exact
-    low, high = (ordinal(unsigned(code, kind), kind) for code in (exact, got))
+    low, high = (ordinal(bits_of_code(code, kind), kind) for code in (exact, got))
     return high - low
 
 
@@ -182,13 +182,13 @@ def ordinal(bits: int, kind: FloatType) -> int:
 
 
 def add_boundaries(rows: Sequence[DiscrepancyRow], truths: Truths) -> None:
-    """Put in how far each element of one case is from a decision boundary, in units in the last place."""
+    """Set `boundary_ulp` of one case's rows: the distance from a decision boundary in units in the last place."""
     problems = {problem.output: problem for problem in truths.problems}
     for row in rows:
-        row["boundary_ulp"] = boundary(problems[row["output"]], row["index"])
+        row["boundary_ulp"] = boundary_distance(problems[row["output"]], row["index"])
 
 
-def boundary(problem: Problem, i: int) -> float:
+def boundary_distance(problem: Problem, i: int) -> float:
     """The distance from a decision boundary; NaN where the result is not a rounded quotient."""
     if not isinstance(problem, Quantization):
         return math.nan
@@ -196,5 +196,5 @@ def boundary(problem: Problem, i: int) -> float:
     return distance_in_ulp(x, scale, problem.real, problem.mode)
 
 
-def kind_of(row: CaseRow | DiscrepancyRow) -> Kind:
+def kind_of_row(row: CaseRow | DiscrepancyRow) -> Kind:
     return row["operator"], row["round_mode"], row["input_type"], row["output_type"]

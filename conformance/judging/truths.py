@@ -1,4 +1,4 @@
-"""What the kernel says a case must give, for its own rounding mode and for each of the others."""
+"""The results that the kernel computes for a case, by its own rounding mode and by each of the others."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from tiebreak.golden.rounding import ROUND_MODES
 
 @dataclass(frozen=True)
 class Truth:
-    """Both truths of one case under one mode, flat, outputs one after the other, with what the spec speaks of.
+    """Both results of one case under one mode: codes (int64) and what is specified (bool), flat, output by output.
 
-    In nGraph's text a quotient may leave the range only when it is rounded to the input's type; then the spec speaks
-    of the exact result but not of the other. `zero` marks real results that are zero in real arithmetic.
+    A quotient may leave the range only by its rounding to the input's type. nGraph's text then specifies the exact
+    result but not the working one. `zero` marks real results that are zero in real arithmetic.
     """
 
     exact: Array
@@ -36,21 +36,21 @@ class Truth:
 
     @property
     def specified(self) -> Array:
-        """Where a result can be wrong: both forms are specified."""
+        """The elements that can be wrong: both forms are specified."""
         both: Array = self.exact_specified & self.working_specified
         return both
 
     def agrees(self, values: Array) -> Array:
-        """Where `values` equal one of the two."""
+        """The elements where `values` (codes) equal one of the two results."""
         agreement: Array = (values == self.exact) | (values == self.working)
         return agreement
 
 
 @dataclass(frozen=True)
 class Truths:
-    """A case's truths by rounding mode, and those modes that its document allows (none if nothing is rounded).
+    """A case's truths by rounding mode, with the modes that its document allows.
 
-    The one key of `by_mode` is empty where nothing is rounded to an integer.
+    Where nothing is rounded to an integer, the only mode is the empty text.
     """
 
     by_mode: dict[str, Truth]
@@ -58,7 +58,7 @@ class Truths:
     problems: tuple[Problem, ...]
 
     @cached_property
-    def own(self) -> Truth:
+    def judged_by(self) -> Truth:
         """The truth by which the case is judged; where several modes are allowed, specified only where they agree."""
         first, *others = (self.by_mode[mode] for mode in self.allowed)
         exact, working = first.exact_specified.copy(), first.working_specified.copy()
@@ -69,11 +69,11 @@ class Truths:
 
     @cached_property
     def open_between_modes(self) -> Array:
-        """Where every allowed mode gives a result, but not the same: one of them must have come."""
+        """The elements whose allowed modes all give a result, but not the same one; any of these results conforms."""
         result = np.zeros(self.by_mode[self.allowed[0]].exact.shape, bool)
         if len(self.allowed) > 1:
             all_specified = np.logical_and.reduce([self.by_mode[mode].specified for mode in self.allowed])
-            result = all_specified & ~self.own.specified
+            result = all_specified & ~self.judged_by.specified
         return result
 
     def any_agrees(self, values: Array) -> Array:
@@ -81,23 +81,23 @@ class Truths:
         return found
 
     def allowed_codes(self, at: int) -> list[int]:
-        """Every result that an allowed mode gives for an element, in either form, without repeats."""
+        """The distinct codes that the allowed modes give for one element, in either form."""
         found = [self.by_mode[mode] for mode in self.allowed]
         return list(dict.fromkeys(int(codes[at]) for truth in found for codes in (truth.exact, truth.working)))
 
     @property
     def compared(self) -> dict[str, Truth]:
-        """The modes that rounding can be compared with; nothing where nothing is rounded."""
+        """The truths of all rounding modes; empty where nothing is rounded."""
         return {mode: truth for mode, truth in self.by_mode.items() if mode}
 
 
-MOST_KEPT = 2_000_000  # elements in one mode of the cases whose truths are kept
+MOST_KEPT = 2_000_000  # elements of the cases whose truths are kept, counted in one mode
 
 
 class TruthCache:
-    """Truths of all modes, computed once for cases that share their inputs (the vectors of a group do).
+    """Truths of all modes, computed once for cases that share their inputs, as the vectors of a group do.
 
-    Backends that run the same cases side by side share it; what was not asked for longest goes first.
+    Backends that run side by side share one cache. The least recently used truths are dropped first.
     """
 
     def __init__(self) -> None:
@@ -106,18 +106,19 @@ class TruthCache:
         self.elements = 0
 
     def of(self, case: Case) -> Truths:
+        """The truths of a case. MachineryFailed if the kernel contradicts the case's golden vector."""
         node = case.node
         attributes = sorted((name, str(value)) for name, value in node.attributes.items() if name != "round_mode")
         key = id(case.inputs), f"{node.operator} {node.opset} {node.output_type} {attributes}"
-        problems = problems_of(case)  # of each case anew, since they say its rounding mode
+        problems = problems_of(case)  # not cached: cases that share inputs differ in the rounding mode
         truths = Truths(self.find(key, case, problems), node.modes or ("",), problems)
-        check_against_vector(case, truths.own)
+        check_against_vector(case, truths.judged_by)
         return truths
 
     def find(self, key: tuple[int, str], case: Case, problems: tuple[Problem, ...]) -> dict[str, Truth]:
         with self.lock:
             found = self.kept.get(key)
-            if found is not None:  # an id is good as long as what it belongs to is kept
+            if found is not None:  # kept inputs are alive, so their id is still theirs
                 self.kept.move_to_end(key)
                 return found[1]
         modes = tuple(ROUND_MODES) if case.node.modes else ("",)
@@ -133,15 +134,15 @@ class TruthCache:
 
 
 def kernel_truth(case: Case, problems: Sequence[Problem], mode: str) -> Truth:
-    """The kernel's results in both forms, the outputs one after the other."""
+    """The kernel's results in both forms, output by output."""
     saturates = get_operator(case.node.operator).saturates
-    exact, exact_state = solved(problems, mode, working=False)
-    working, working_state = solved(problems, mode, working=True)
+    exact, exact_state = solved_by_kernel(problems, mode, working=False)
+    working, working_state = solved_by_kernel(problems, mode, working=True)
     zero = (exact_state == ZERO) | (working_state == ZERO)
     return Truth(exact, working, is_specified(exact_state, saturates), is_specified(working_state, saturates), zero)
 
 
-def solved(problems: Sequence[Problem], mode: str, *, working: bool) -> tuple[Array, Array]:
+def solved_by_kernel(problems: Sequence[Problem], mode: str, *, working: bool) -> tuple[Array, Array]:
     pairs = [kernel.solve(problem, working=working, mode=mode or None) for problem in problems]
     return np.concatenate([codes for codes, _ in pairs]), np.concatenate([states for _, states in pairs])
 
@@ -152,7 +153,7 @@ def is_specified(state: Array, saturates: bool) -> Array:
 
 
 def check_against_vector(case: Case, truth: Truth) -> None:
-    """The stored results are the oracle's, `truth` is the kernel's: MachineryFailed if they differ."""
+    """MachineryFailed if the kernel's `truth` differs from the case's stored results, which the oracle computed."""
     stored = case.expected
     if stored is None:
         return
@@ -163,7 +164,7 @@ def check_against_vector(case: Case, truth: Truth) -> None:
 
 
 def canonical(codes: Array, problem: Problem) -> Array:
-    """Codes of an output with every NaN of a real type made the one that stands for NaN."""
+    """The codes of an output with every NaN replaced by the type's canonical NaN."""
     kind = problem.result
     if not isinstance(kind, FloatType) or kind.nan_bits is None:
         return codes

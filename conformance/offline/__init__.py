@@ -1,1 +1,1 @@
-"""Cases that leave for a device elsewhere, and the outputs that come back."""
+"""Exports cases for a device elsewhere and judges the outputs brought back."""

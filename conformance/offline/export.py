@@ -1,6 +1,6 @@
-"""`tiebreak vectors export`: cases for a device in another room, with what they must give; see docs/offline.md.
+"""`tiebreak vectors export`: cases with their expected results for a device elsewhere; see docs/offline.md.
 
-Every layout has the same manifest.json, which is all that `tiebreak verify` reads besides the outputs brought back.
+Every layout has the same manifest.json. `tiebreak verify` reads only that file and the outputs brought back.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from tiebreak.conformance.cases.plan import Selection, plan
 from tiebreak.conformance.judging.truths import TruthCache
 from tiebreak.conformance.offline import export_c, export_onnx
-from tiebreak.conformance.offline.exported import Exported, exported
+from tiebreak.conformance.offline.exported import CaseToExport, case_to_export
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.places import check_output_folder, write_text_aside
 from tiebreak.golden.problem import Array, codes_of
@@ -28,36 +28,36 @@ MANIFEST = "manifest.json"
 
 
 def export(selection: Selection, folder: Path, layout: str) -> tuple[int, int]:
-    """Write the selected cases; (written, left out because the layout has no form for them).
+    """Write the selected cases; return how many were written, and how many the layout can't express.
 
-    Raises InvalidInput if the folder is not empty or can't be written, or if nothing is left.
+    Raises InvalidInput if the folder is not empty or can't be written, or if no case was written.
     """
     fresh = not folder.exists()
     check_empty(folder)
     try:
-        return write(selection, folder, layout)
+        return write_cases(selection, folder, layout)
     except BaseException:
-        clear(folder, fresh)
+        undo_export(folder, fresh)
         raise
 
 
-def clear(folder: Path, fresh: bool) -> None:
-    """Leave nothing half-made: the folder was empty, or, if `fresh`, not there."""
+def undo_export(folder: Path, fresh: bool) -> None:
+    """Remove a partial export: the folder was empty or, if `fresh`, did not exist."""
     for path in folder.iterdir():
         shutil.rmtree(path) if path.is_dir() else path.unlink()
     if fresh:
         folder.rmdir()
 
 
-def write(selection: Selection, folder: Path, layout: str) -> tuple[int, int]:
+def write_cases(selection: Selection, folder: Path, layout: str) -> tuple[int, int]:
     cases = plan(selection)
     cache = TruthCache()
-    numbered = enumerate((exported(case, cache.of(case)) for case in cases), start=1)
+    numbered = enumerate((case_to_export(case, cache.of(case)) for case in cases), start=1)
     if layout == "c":
         kept = list(numbered)
-        export_c.write(folder, [one for _, one in kept])
+        export_c.write_c_files(folder, [one for _, one in kept])
     else:
-        write_one = {"json": write_json, "npz": write_npz, "onnx": export_onnx.write}[layout]
+        write_one = {"json": write_json, "npz": write_npz, "onnx": export_onnx.write_onnx_case}[layout]
         kept = [(number, one) for number, one in numbered if write_one(folder, number, one)]
     if not kept:
         raise InvalidInput(f"none of the {len(cases)} cases has a form in the layout {layout!r}")
@@ -78,8 +78,8 @@ def check_empty(folder: Path) -> None:
         raise InvalidInput(f"{folder}: can't write there: {error.strerror or error}") from None
 
 
-def write_manifest(folder: Path, layout: str, kept: Sequence[tuple[int, Exported]]) -> None:
-    """The manifest goes last, so that a folder with one is whole."""
+def write_manifest(folder: Path, layout: str, kept: Sequence[tuple[int, CaseToExport]]) -> None:
+    """Write the manifest, last of all files, so that a folder with a manifest is complete."""
     document = {
         "format": "tiebreak-export",
         "version": 1,
@@ -89,7 +89,7 @@ def write_manifest(folder: Path, layout: str, kept: Sequence[tuple[int, Exported
     write_text_aside(folder / MANIFEST, json.dumps(document, ensure_ascii=False) + "\n")
 
 
-def manifest_row(number: int, one: Exported) -> dict[str, Any]:
+def manifest_row(number: int, one: CaseToExport) -> dict[str, Any]:
     case = one.case
     row: dict[str, Any] = {
         "number": number,
@@ -101,8 +101,8 @@ def manifest_row(number: int, one: Exported) -> dict[str, Any]:
     return row
 
 
-def write_json(folder: Path, number: int, one: Exported) -> bool:
-    """cases/NNNNNN.json: everything as text, floats as bits beside decimals."""
+def write_json(folder: Path, number: int, one: CaseToExport) -> bool:
+    """Write cases/NNNNNN.json: everything as text, floats as bits and decimals."""
     node = one.case.node
     document = {
         "id": one.case.id,
@@ -125,12 +125,12 @@ def write_json(folder: Path, number: int, one: Exported) -> bool:
     return True
 
 
-def write_npz(folder: Path, number: int, one: Exported) -> bool:
-    """cases/NNNNNN.npz: inputs, both truths and what is specified; types that NumPy lacks as their bits."""
-    arrays: dict[str, Array] = {f"input_{i}": plain(array) for i, array in enumerate(one.case.inputs)}
+def write_npz(folder: Path, number: int, one: CaseToExport) -> bool:
+    """Write cases/NNNNNN.npz: inputs, both results and each element's status; types that NumPy lacks as bits."""
+    arrays: dict[str, Array] = {f"input_{i}": as_numpy_array(array) for i, array in enumerate(one.case.inputs)}
     for k, output in enumerate(one.outputs):
-        arrays[f"exact_{k}"] = plain(output.array("exact"))
-        arrays[f"working_{k}"] = plain(output.array("working"))
+        arrays[f"exact_{k}"] = as_numpy_array(output.array("exact"))
+        arrays[f"working_{k}"] = as_numpy_array(output.array("working"))
         arrays[f"status_{k}"] = output.status.reshape(output.shape)
     path = folder / "cases" / f"{number:06d}.npz"
     path.parent.mkdir(exist_ok=True)
@@ -138,8 +138,8 @@ def write_npz(folder: Path, number: int, one: Exported) -> bool:
     return True
 
 
-def plain(array: Array) -> Array:
-    """The array itself, or the bits (one unsigned byte or word an element) of a type that NumPy lacks.
+def as_numpy_array(array: Array) -> Array:
+    """The array itself, or its bits (an unsigned byte or word per element) if NumPy lacks the type.
 
     Integers of fewer than 8 bits keep their values, in the 8-bit type of the same sign.
     """

@@ -1,4 +1,4 @@
-"""A header and a table in C: tiebreak_vectors.h, tiebreak_vectors.c. Plain C99, no allocation, no byte order."""
+"""Writes tiebreak_vectors.h and tiebreak_vectors.c: plain C99 tables, without allocation or a byte order."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from tiebreak.conformance.offline.exported import Exported, Output
+from tiebreak.conformance.offline.exported import CaseToExport, ExpectedOutput
 from tiebreak.golden.places import write_text_aside
 from tiebreak.golden.problem import Array, codes_of, kind_of
 
@@ -54,12 +54,12 @@ extern const tiebreak_case tiebreak_cases[];
 """
 
 
-def write(folder: Path, cases: Sequence[Exported]) -> None:
+def write_c_files(folder: Path, cases: Sequence[CaseToExport]) -> None:
     write_text_aside(folder / "tiebreak_vectors.h", HEADER)
-    write_text_aside(folder / "tiebreak_vectors.c", "\n".join(source(cases)) + "\n")
+    write_text_aside(folder / "tiebreak_vectors.c", "\n".join(c_source(cases)) + "\n")
 
 
-def source(cases: Sequence[Exported]) -> Iterator[str]:
+def c_source(cases: Sequence[CaseToExport]) -> Iterator[str]:
     yield '#include "tiebreak_vectors.h"'
     for n, one in enumerate(cases):
         yield from case_data(n, one)
@@ -68,40 +68,40 @@ def source(cases: Sequence[Exported]) -> Iterator[str]:
     for n, one in enumerate(cases):
         node = one.case.node
         attributes = json.dumps(dict(node.attributes), sort_keys=True)
-        texts = ", ".join(quoted(text) for text in (one.case.id, node.operator, attributes))
+        texts = ", ".join(c_string(text) for text in (one.case.id, node.operator, attributes))
         yield f"  {{{texts}, {node.opset}, {len(one.case.inputs)}, {len(one.outputs)}, i{n}, o{n}}},"
     yield "};"
 
 
-def case_data(n: int, one: Exported) -> Iterator[str]:
+def case_data(n: int, one: CaseToExport) -> Iterator[str]:
     inputs, outputs = [], []
     for k, (tensor, array) in enumerate(zip(one.case.node.inputs, one.case.inputs, strict=True)):
-        yield from (words(f"i{n}_{k}", array), dimensions(f"i{n}_{k}_shape", array.shape))
+        yield from (word_table(f"i{n}_{k}", array), shape_table(f"i{n}_{k}_shape", array.shape))
         place = f"{array.ndim}, i{n}_{k}_shape, {array.size}, {width(array)}"
-        inputs.append(f"{{{quoted(tensor.name)}, {quoted(str(tensor.dtype.name))}, {place}, i{n}_{k}}}")
+        inputs.append(f"{{{c_string(tensor.name)}, {c_string(str(tensor.dtype.name))}, {place}, i{n}_{k}}}")
     for k, output in enumerate(one.outputs):
         yield from output_data(f"o{n}_{k}", output)
         exact = output.array("exact")
         place = f"{exact.ndim}, o{n}_{k}_shape, {exact.size}, {width(exact)}"
         data = f"o{n}_{k}_exact, o{n}_{k}_working, o{n}_{k}_status"
-        outputs.append(f"{{{quoted(output.name)}, {quoted(output.type)}, {place}, {data}}}")
+        outputs.append(f"{{{c_string(output.name)}, {c_string(output.type)}, {place}, {data}}}")
     yield f"static const tiebreak_tensor i{n}[] = {{{', '.join(inputs)}}};"
     yield f"static const tiebreak_expected o{n}[] = {{{', '.join(outputs)}}};"
 
 
-def output_data(name: str, output: Output) -> Iterator[str]:
-    yield words(f"{name}_exact", output.array("exact"))
-    yield words(f"{name}_working", output.array("working"))
+def output_data(name: str, output: ExpectedOutput) -> Iterator[str]:
+    yield word_table(f"{name}_exact", output.array("exact"))
+    yield word_table(f"{name}_working", output.array("working"))
     yield f"static const uint8_t {name}_status[] = {{{', '.join(map(str, output.status.tolist())) or 0}}};"
-    yield dimensions(f"{name}_shape", output.shape)
+    yield shape_table(f"{name}_shape", output.shape)
 
 
 def width(array: Array) -> int:
     return max(8, kind_of(array).bits) // 8
 
 
-def words(name: str, array: Array) -> str:
-    """A static table of the array's words; C has no empty arrays, so an empty one gets a word that nobody counts."""
+def word_table(name: str, array: Array) -> str:
+    """A static table of the array's words. C has no empty arrays, so an empty one gets one word that is not counted."""
     bits = 8 * width(array)
     mask = (1 << max(bits, 8)) - 1
     values = ", ".join(
@@ -110,12 +110,12 @@ def words(name: str, array: Array) -> str:
     return f"static const uint{bits}_t {name}[] = {{{values or 0}}};"
 
 
-def dimensions(name: str, shape: Sequence[int]) -> str:
+def shape_table(name: str, shape: Sequence[int]) -> str:
     return f"static const int64_t {name}[] = {{{', '.join(map(str, shape)) or 0}}};"
 
 
-def quoted(text: str) -> str:
-    """A C string literal; everything but plain characters as octal escapes."""
+def c_string(text: str) -> str:
+    """A C string literal; all but printable ASCII is escaped in octal."""
     plain = "".join(c if c.isascii() and c.isprintable() and c not in '"\\?' else octal(c) for c in text)
     return f'"{plain}"'
 

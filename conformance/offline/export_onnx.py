@@ -1,4 +1,4 @@
-"""The directory form of ONNX backend tests: model.onnx with test_data_set_0/input_k.pb and output_k.pb."""
+"""Writes the directories of ONNX backend tests: model.onnx with test_data_set_0/input_k.pb and output_k.pb."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from pathlib import Path
 from typing import Any
 
 from tiebreak.adapters.onnx_models import check_inputs, linear_model, linear_node
-from tiebreak.conformance.offline.exported import Exported
+from tiebreak.conformance.offline.exported import CaseToExport
 from tiebreak.golden.errors import InvalidInput, Unsupported
 from tiebreak.golden.problem import Array
 
 
-def write(folder: Path, number: int, one: Exported) -> bool:
-    """cases/test_tiebreak_NNNNNN/. False for what the form can't say.
+def write_onnx_case(folder: Path, number: int, one: CaseToExport) -> bool:
+    """Write cases/test_tiebreak_NNNNNN/; False if the layout can't express the case.
 
-    That is a node that ONNX has not, and a case with an element that is unspecified, or whose exact and
-    working-precision results differ: the form has room for one result, and any runner will compare with it.
+    The layout has room for one result, which every runner compares with. So it can't express an unspecified element,
+    one whose exact and working-precision results differ, or a node that ONNX does not have.
     """
     if not one.is_plain:
         return False
@@ -24,8 +24,8 @@ def write(folder: Path, number: int, one: Exported) -> bool:
         linear = linear_node(one.case.node)
         model = linear_model(linear, shapes=[array.shape for array in one.case.inputs])
         names = [value.name for value in model.graph.input]
-        inputs = [proto(array, name) for name, array in zip(names, one.case.inputs, strict=True)]
-        outputs = [proto(output.array("exact"), "y") for output in one.outputs]
+        inputs = [tensor_proto(array, name) for name, array in zip(names, one.case.inputs, strict=True)]
+        outputs = [tensor_proto(output.array("exact"), "y") for output in one.outputs]
     except Unsupported:
         return False
     except ModuleNotFoundError:
@@ -40,7 +40,7 @@ def write(folder: Path, number: int, one: Exported) -> bool:
     return True
 
 
-def proto(array: Array, name: str) -> Any:
+def tensor_proto(array: Array, name: str) -> Any:
     """An onnx.TensorProto; Unsupported if this onnx can't hold the type."""
     from onnx import numpy_helper
 

@@ -1,4 +1,4 @@
-"""One case with what it must give, ready to be written in any layout."""
+"""One case with its expected results, ready to be written in any layout."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array
 from tiebreak.golden.samples.model import Tensor
 
-# Of each element: not specified in both forms; exact or working must come; the same, and either zero will do.
+# The status of an element: not specified in both forms; exact and working conform; so does either zero, too.
 OPEN, SPECIFIED, EITHER_ZERO = 0, 1, 2
 
 
 @dataclass(frozen=True)
-class Output:
-    """One output: codes of both truths and a status for each element, flat."""
+class ExpectedOutput:
+    """One output: the codes of both results (int64) and a status (uint8) for each element, flat."""
 
     name: str
     type: str
@@ -29,7 +29,7 @@ class Output:
     status: Array
 
     def codes(self, form: str) -> list[int]:
-        """Codes as a type's own bits or values; 0 where nothing is specified."""
+        """Codes of the form "exact" or "working": bits of floats, values of integers; 0 where nothing is specified."""
         kind, codes = ELEMENT_TYPES[self.type], self.exact if form == "exact" else self.working
         mask = (1 << kind.bits) - 1 if isinstance(kind, FloatType) else -1
         return [int(code) & mask if status else 0 for code, status in zip(codes, self.status, strict=True)]
@@ -38,7 +38,7 @@ class Output:
         return Tensor(self.type, self.shape, self.codes(form)).array()
 
     def text(self, form: str) -> str:
-        """As in the vector files: `?` where nothing is specified, a lone 0 where either zero will do."""
+        """Codes as in the vector files: `?` where nothing is specified, a lone 0 where either zero conforms."""
         kind = ELEMENT_TYPES[self.type]
         width = max(2, kind.bits // 4)
         tokens = []
@@ -49,23 +49,25 @@ class Output:
 
 
 @dataclass(frozen=True)
-class Exported:
+class CaseToExport:
+    """A case with its expected outputs."""
+
     case: Case
-    outputs: tuple[Output, ...]
+    outputs: tuple[ExpectedOutput, ...]
 
     @property
     def is_plain(self) -> bool:
-        """Whether every element is specified and both truths are the same: one array says it all."""
+        """Whether every element is specified and both results are equal, so that one array says it all."""
         return all(np.all(o.status != OPEN) and np.array_equal(o.exact, o.working) for o in self.outputs)
 
 
-def exported(case: Case, truths: Truths) -> Exported:
-    truth, outputs, start = truths.own, [], 0
+def case_to_export(case: Case, truths: Truths) -> CaseToExport:
+    truth, outputs, start = truths.judged_by, [], 0
     zero = np.broadcast_to(truth.zero, truth.exact.shape)
     status = np.where(truth.specified, np.where(zero, EITHER_ZERO, SPECIFIED), OPEN).astype(np.uint8)
     for tensor, problem in zip(case.node.outputs, truths.problems, strict=True):
         part = slice(start, start + math.prod(problem.shape))
         forms = (truth.exact[part], truth.working[part])
-        outputs.append(Output(tensor.name, str(tensor.dtype.name), problem.shape, *forms, status[part]))
+        outputs.append(ExpectedOutput(tensor.name, str(tensor.dtype.name), problem.shape, *forms, status[part]))
         start = part.stop
-    return Exported(case, tuple(outputs))
+    return CaseToExport(case, tuple(outputs))

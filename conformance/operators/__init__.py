@@ -1,6 +1,6 @@
-"""What testing knows of each operator, one file each. A new one is a new file here that defines `TESTED`.
+"""What testing knows of each operator, one file each. A new operator is a new file here that defines `TESTED`.
 
-The files without a `TESTED` hold what several operators share: `model` says what a record is.
+Files without a `TESTED` hold what several operators share; `model` defines the record.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from tiebreak.golden.operators import OPERATORS
 
 
 def discovered() -> dict[str, OperatorUnderTest]:
-    """By id, in the order of golden's OPERATORS."""
+    """Every operator's record by id, in the order of golden's OPERATORS."""
     found = {record.id: record for record in entries_by_module(__name__, __path__, "TESTED").values()}
     ordered = {operator: found[operator] for operator in OPERATORS if operator in found}
     return Registry(ordered, "TESTED", __name__)

@@ -1,8 +1,9 @@
-"""What the generated cases of several operators draw alike: shapes, integer tensors, a few values in turn."""
+"""Strategies that several operators share: shapes, integer tensors, and a few values in turn."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
@@ -10,8 +11,8 @@ from tiebreak.golden.elements import INTEGER_TYPES
 from tiebreak.golden.samples.model import Tensor, bits
 
 
-def shapes(rank: int | None) -> st.SearchStrategy[tuple[int, ...]]:
-    """Of the given rank or of 0 to 4, at most a few dozen elements, empty ones too."""
+def tensor_shapes(rank: int | None) -> st.SearchStrategy[tuple[int, ...]]:
+    """Shapes of the given rank, or of rank 0 to 4; at most 256 elements, also none."""
     low, high = (0, 4) if rank is None else (rank, rank)
     return st.lists(st.integers(0, 4), min_size=low, max_size=high).map(tuple)
 
@@ -23,5 +24,6 @@ def integer_tensor(draw: st.DrawFn, quantized: str, shape: tuple[int, ...]) -> T
     return bits(quantized, repeat(values, math.prod(shape)), shape)
 
 
-def repeat(values: list[int], count: int) -> list[int]:
+def repeat(values: Sequence[int], count: int) -> list[int]:
+    """`count` values: the given ones in turn."""
     return [values[i % len(values)] for i in range(count)]

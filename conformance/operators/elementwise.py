@@ -1,4 +1,4 @@
-"""A recorded case as an audit's table takes it: every element's operands, one element after the other."""
+"""Spreads a recorded case's operands over its elements, as an audit's table of semantics takes them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from tiebreak.conformance.judging.operands import fill, operands
+from tiebreak.conformance.judging.operands import broadcast_scalar, operands_along
 from tiebreak.conformance.semantics.model import Probe
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array, Quantization
@@ -14,11 +14,11 @@ from tiebreak.golden.problems import problems_of
 
 
 def quotient_operands(case: Case) -> Probe | None:
-    """x, scale and zero point; None for a node that is not round(x / scale) + zero_point and nothing else."""
+    """x, scale and zero point; None unless the node is exactly round(x / scale) + zero_point."""
     (problem, *_) = problems_of(case)
     if not isinstance(problem, Quantization):
         return None
-    own = operands(case, problem, problem.axes)
+    own = operands_along(case, problem, problem.axes)
     return Probe(np.ascontiguousarray(own.x), (own.scale, own.zero_point))
 
 
@@ -33,14 +33,14 @@ def broadcast_operands(case: Case) -> Probe | None:
 
 
 def operands_along_axis(case: Case) -> Probe:
-    """x and the other inputs, each a scalar or with a value for each index of the attribute `axis`."""
+    """x and the other inputs, each of which is a scalar or has a value for each index of the attribute `axis`."""
     x, axis = case.inputs[0], int(case.node.attributes.get("axis", -1))
     return Probe(x.reshape(-1), tuple(spread_along(array, axis, x.shape) for array in case.inputs[1:]))
 
 
 def spread_along(parameter: Array, axis: int, shape: tuple[int, ...]) -> Array:
-    """A parameter of one value, or with one for each index of an axis, as long as an input of a shape."""
+    """A parameter of one value, or of one per index of an axis, spread over an input of a shape; flat."""
     if parameter.size == 1:
-        return fill(parameter.reshape(-1), math.prod(shape))
+        return broadcast_scalar(parameter.reshape(-1), math.prod(shape))
     lengths = [size if at == axis else 1 for at, size in enumerate(shape)]
     return np.ascontiguousarray(np.broadcast_to(parameter.reshape(lengths), shape)).reshape(-1)

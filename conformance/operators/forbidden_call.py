@@ -12,10 +12,10 @@ S, V2, V3, M22, M24 = (), (2,), (3,), (2, 2), (2, 4)  # shapes: a scalar, vector
 
 @dataclass(frozen=True)
 class ForbiddenCall:
-    """A call that a clause excludes: a valid node, what is changed of it, and the shape of each input (filled with 1).
+    """A call that a clause excludes: a valid node, the changes that make it invalid, and the shapes of its inputs.
 
-    `node` are make_node's keywords. `attributes`, `opset` and `output` (the outputs' element type) replace what the
-    valid node has. `values` are inputs, by position, that hold something else than 1.
+    `node` are make_node's keywords. `attributes`, `opset` and `output` (the outputs' element type) replace those of
+    the valid node. Inputs are filled with 1, or with the number that `values` has for their position.
     """
 
     clause: str

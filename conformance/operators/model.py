@@ -1,4 +1,4 @@
-"""What testing knows of one operator: the record that each operator's file here defines once, as TESTED."""
+"""The record of what testing knows about an operator; each operator's file here defines one as TESTED."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any, Literal
 
 from hypothesis import strategies as st
 
+from tiebreak.conformance.operators.case_with_states import Situation
 from tiebreak.conformance.operators.forbidden_call import ForbiddenCall
 from tiebreak.conformance.operators.path_probe import PathProbe
-from tiebreak.conformance.operators.shown_case import Situation
 from tiebreak.conformance.semantics.model import Arithmetic, Probe
 from tiebreak.golden.nodes import Case, Node
 from tiebreak.golden.problem import Array
@@ -19,7 +19,7 @@ from tiebreak.golden.samples.model import Tensor
 
 @dataclass(frozen=True)
 class Absent:
-    """Stands in a record for what an operator does not have, and says why. It is false."""
+    """Stands in a record for something that an operator does not have, with the reason. It is false."""
 
     reason: str
 
@@ -29,13 +29,13 @@ class Absent:
 
 @dataclass(frozen=True)
 class Cause:
-    """A named mistake; `role` is the part of the formula that it breaks (a key of Operator.roles, or "mode")."""
+    """A named mistake. `role` is the part of the formula that it breaks: a key of Operator.roles, or "mode"."""
 
     text: str
     role: str
-    rank: int = 0  # among causes that explain as much, the lower one is named
-    mode: str = ""  # the rounding mode that it says is used instead, if it is only that, or where its width says
-    width: int = 0  # it depends on positions modulo this: named only for want of better
+    rank: int = 0  # among causes that explain equally much, the lowest rank is named
+    mode: str = ""  # the rounding mode used instead, if that is the whole mistake or the one at its positions
+    width: int = 0  # it depends on positions modulo this; named only if no other cause explains
 
     @property
     def by_position(self) -> bool:
@@ -44,11 +44,11 @@ class Cause:
 
 @dataclass(frozen=True)
 class PlainNodes:
-    """How plain nodes are drawn, which compute round(x / scale) + zero_point and nothing else.
+    """How to draw plain nodes: those that compute round(x / scale) + zero_point and nothing else.
 
     `attributes` draws a node's attributes for inputs of a rank, with the rounding mode given or drawn. `varying_axes`
-    gives the axes on which a scale is to vary, by drawn attributes and an input's shape. cases/generators.py draws the
-    inputs.
+    draws the axes along which the scale varies, from these attributes and an input's shape. cases/generators.py draws
+    the inputs.
     """
 
     attributes: Callable[[st.DrawFn, int, str | None], dict[str, Any]]
@@ -58,8 +58,8 @@ class PlainNodes:
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """What is asked of a generated case; empty text and None mean anything. `specials`: NaN and infinities too."""
+class CaseConstraints:
+    """What a generated case must have; empty text and None allow anything. `specials` allows NaN and infinities."""
 
     real: str = ""
     quantized: str = ""
@@ -68,17 +68,17 @@ class Wanted:
     specials: bool = True
 
 
-Draw = Callable[[st.DrawFn, Wanted], tuple[dict[str, Any], tuple[Tensor, ...]]]
-Mistake = Callable[..., tuple[Array, ...]]  # (node, *inputs) to the outputs of a backend that makes it
+DrawCase = Callable[[st.DrawFn, CaseConstraints], tuple[dict[str, Any], tuple[Tensor, ...]]]
+Mistake = Callable[..., tuple[Array, ...]]  # (node, *inputs) -> the outputs of a backend that makes the mistake
 
 
 @dataclass(frozen=True)
 class Axis:
-    """How parameters with a value for each slice lie over the input.
+    """How parameters with one value per slice are spread over the input.
 
-    `attribute` names the attribute that holds the axis, `block_attribute` the one that holds a block's size.
-    `broadcast`: there is no such attribute; parameters broadcast against the input as NumPy's arrays do.
-    `always_last`: there is no choice; parameters have a value for each position of the last axis.
+    `attribute` names the attribute that holds the axis, `block_attribute` the one that holds the block size.
+    With `broadcast` there is no such attribute: parameters broadcast against the input as in NumPy.
+    With `always_last` parameters always have a value for each index of the last axis.
     """
 
     attribute: str = ""
@@ -91,10 +91,10 @@ class Axis:
 class AuditedSemantics:
     """How an audit searches for an operator's semantics.
 
-    `arithmetic` gives the table of facets for a node. `elementwise` lays the operands of a recorded case out as that
-    table takes them, an element after the other; None if the table does not describe the case. `defaults` are the
-    attributes of the audited node that nobody gave. `witnesses_of` is the operator whose stored witnesses tell the
-    same arithmetic apart (empty: its own).
+    `arithmetic` builds the table of facets for a node. `elementwise` spreads a recorded case's operands over its
+    elements for that table, or returns None if the table does not describe the case. `defaults` are attributes of the
+    audited node unless given. `witnesses_of` is the operator whose stored witnesses separate the same semantics
+    (empty: its own).
     """
 
     arithmetic: Callable[[Node], Arithmetic]
@@ -105,23 +105,23 @@ class AuditedSemantics:
 
 @dataclass(frozen=True, kw_only=True)
 class OperatorUnderTest:
-    """All that testing knows of one operator. What its document says is in golden/operators, under the same file name.
+    """All that testing knows about one operator. The same file name in golden/operators has what its document says.
 
-    Every field is filled, or Absent with a reason.
+    Every field has a value, or is Absent with a reason.
 
-    - `plain_nodes` and `draw` make its generated cases: those of plain nodes, and all others. `draw` gives make_node's
-      keywords and the input tensors.
-    - `mistakes` are usual ones as small NumPy backends, the likelier first, for naming causes.
-    - `path_probes` are nodes and values that cases/path_probes.py lays out in arrays of many shapes; `axis` says how
+    - `plain_nodes` and `draw` make its generated cases: those of plain nodes, and all others. `draw` returns
+      make_node's keywords and the input tensors.
+    - `mistakes` are usual mistakes as small NumPy backends, the likelier first, for naming causes.
+    - `path_probes` are nodes and values that cases/path_probes.py arranges in arrays of many shapes; `axis` says how
       parameters can vary there.
-    - `forbidden_calls` are what its document excludes, tried on backends.
-    - `situations` are those that only its own clauses name; cases/situations.py has those of several operators.
-    - `semantics` is for `tiebreak audit`.
+    - `forbidden_calls` are calls that its document excludes; backends should reject them.
+    - `situations` are those that only its own clauses name; cases/situations.py has the shared ones.
+    - `semantics` is what `tiebreak audit` searches.
     """
 
     id: str
     plain_nodes: PlainNodes | Absent
-    draw: Draw | Absent
+    draw: DrawCase | Absent
     mistakes: tuple[tuple[Cause, Mistake], ...] | Absent
     path_probes: tuple[PathProbe, ...] | Absent
     axis: Axis | Absent

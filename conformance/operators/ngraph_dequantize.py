@@ -1,4 +1,4 @@
-"""Testing `ngraph.Dequantize`: any types, any set of axes; and the mistakes that are usual."""
+"""Testing `ngraph.Dequantize`: any types and axes, and its usual mistakes."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from tiebreak.conformance.operators.drawn_tensors import integer_tensor, repeat, shapes
-from tiebreak.conformance.operators.model import Absent, Axis, Cause, OperatorUnderTest, Wanted
+from tiebreak.conformance.operators.drawn_tensors import integer_tensor, repeat, tensor_shapes
+from tiebreak.conformance.operators.model import Absent, Axis, CaseConstraints, Cause, OperatorUnderTest
 from tiebreak.conformance.operators.ngraph_forbidden import forbidden_axes
 from tiebreak.conformance.operators.path_probe import PathProbe
 from tiebreak.golden.elements import ELEMENT_TYPES, FLOAT_TYPES, INTEGER_TYPES, FloatType
@@ -21,23 +21,23 @@ from tiebreak.golden.problem import Array, along
 from tiebreak.golden.samples.model import Tensor, bits
 
 
-def draw(draw: st.DrawFn, wanted: Wanted) -> tuple[dict[str, Any], tuple[Tensor, ...]]:
+def draw(draw: st.DrawFn, wanted: CaseConstraints) -> tuple[dict[str, Any], tuple[Tensor, ...]]:
     real = wanted.real or draw(st.sampled_from(ALL_REAL_TYPES))
     quantized = wanted.quantized or draw(st.sampled_from(ALL_QUANTIZED_TYPES))
-    shape = draw(shapes(wanted.rank))
+    shape = draw(tensor_shapes(wanted.rank))
     axes = sorted(draw(st.sets(st.integers(0, len(shape) - 1)))) if shape else []
     node = {"real": real, "quantized": quantized, "attributes": {"axes": axes}, "form": draw(st.integers(0, 1))}
     projected = tuple(shape[axis] for axis in axes)
     tensors = (
         integer_tensor(draw, quantized, shape),
-        bits(real, repeat(draw(scale_lists(FLOAT_TYPES[real], wanted.specials)), math.prod(projected)), projected),
+        bits(real, repeat(draw(scale_bit_lists(FLOAT_TYPES[real], wanted.specials)), math.prod(projected)), projected),
         integer_tensor(draw, quantized, projected),
     )
     return node, tensors
 
 
-def scale_lists(real: FloatType, specials: bool) -> st.SearchStrategy[list[int]]:
-    """Bits of scales: of moderate size, or any."""
+def scale_bit_lists(real: FloatType, specials: bool) -> st.SearchStrategy[list[int]]:
+    """Bits of scales: of moderate size, or arbitrary."""
     top = 1 << (real.precision - 1)
     moderate = st.tuples(st.integers(-8, 8), st.integers(0, top - 1)).map(lambda p: (p[0] + real.bias) * top + p[1])
     anything = st.integers(0, (1 << real.bits) - 1)
@@ -49,8 +49,8 @@ def scale_lists(real: FloatType, specials: bool) -> st.SearchStrategy[list[int]]
 # The arithmetic of usual mistakes. Each takes the node and its inputs; operands are spread over the input's shape.
 
 
-def operands(node: Node, x: Array, scale: Array, zero_point: Array) -> tuple[Array, Array, Array]:
-    """x and zero_point as int64, scale in its own type, all of x's shape."""
+def spread_operands(node: Node, x: Array, scale: Array, zero_point: Array) -> tuple[Array, Array, Array]:
+    """x and zero_point as int64 and scale in its own type, all of x's shape."""
     axes = tuple(node.attributes.get("axes", ()))
     spread = (np.broadcast_to(along(p, axes, x.shape), x.shape) for p in (scale, zero_point))
     factor, zero = spread
@@ -59,7 +59,7 @@ def operands(node: Node, x: Array, scale: Array, zero_point: Array) -> tuple[Arr
 
 def mistake(arithmetic: Callable[..., Array]) -> Callable[..., tuple[Array, ...]]:
     def run(node: Node, *inputs: Array) -> tuple[Array, ...]:
-        return (np.asarray(arithmetic(node, *operands(node, *inputs))).astype(node.outputs[0].dtype),)
+        return (np.asarray(arithmetic(node, *spread_operands(node, *inputs))).astype(node.outputs[0].dtype),)
 
     return run
 
@@ -88,7 +88,7 @@ def saturated(node: Node, x: Array, scale: Array, zero: Array) -> Array:
     return np.asarray(np.clip(x - zero, kind.lowest, kind.highest).astype(scale.dtype) * scale)
 
 
-def flushed(node: Node, x: Array, scale: Array, zero: Array) -> Array:
+def subnormals_flushed(node: Node, x: Array, scale: Array, zero: Array) -> Array:
     kind = ELEMENT_TYPES[scale.dtype.name]
     assert isinstance(kind, FloatType)
     tiny = 2.0**kind.emin
@@ -103,13 +103,13 @@ MISTAKES = (
     (Cause("the difference wraps around in the input's type", "difference"), wrapped),
     (Cause("the difference saturates in the input's type", "difference"), saturated),
     (Cause("input * scale - zero_point * scale", "product"), separate_products),
-    (Cause("flushes subnormals to zero", "product"), flushed),
+    (Cause("flushes subnormals to zero", "product"), subnormals_flushed),
     (Cause("ignores the zero point", "difference"), lambda node, x, s, z: x.astype(s.dtype) * s),
     (Cause("adds the zero point", "difference"), lambda node, x, s, z: (x + z).astype(s.dtype) * s),
     (Cause("divides by scale", "product"), lambda node, x, s, z: (x - z).astype(s.dtype) / s),
     (Cause("one scale for all", "projection"), lambda node, x, s, z: (x - z).astype(s.dtype) * s.reshape(-1)[:1]),
 )
-# Products that other orders of the steps give another result for, both ends, others, and last what gives zero.
+# Values whose products depend on the order of the steps, both ends of the range, others, and last one that gives 0.
 VALUES = (-127, -122, -128, 127, 0, 70, -99)
 
 TESTED = OperatorUnderTest(

@@ -1,4 +1,4 @@
-"""What the documents of ngraph.Quantize and ngraph.Dequantize forbid in the same words."""
+"""The calls that the documents of ngraph.Quantize and ngraph.Dequantize forbid in the same words."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tiebreak.conformance.operators.forbidden_call import INT8, M22, V2, V3, For
 
 
 def forbidden_axes(prefix: str, **mode: str) -> tuple[ForbiddenCall, ...]:
-    """`prefix` is that of the operator's clauses, `mode` its attributes beside axes."""
+    """Calls with wrong axes. `prefix` is that of the operator's clause ids, `mode` its attributes besides axes."""
 
     def node(*axes: int) -> dict[str, Any]:
         return {**INT8, "attributes": {"axes": axes, **mode}}

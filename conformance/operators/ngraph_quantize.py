@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 from tiebreak.conformance.operators.elementwise import quotient_operands
 from tiebreak.conformance.operators.model import Absent, AuditedSemantics, Axis, OperatorUnderTest, PlainNodes
 from tiebreak.conformance.operators.ngraph_forbidden import forbidden_axes
-from tiebreak.conformance.operators.path_probe import STEP, PathProbe, steps
+from tiebreak.conformance.operators.path_probe import STEP, PathProbe, probe_values
 from tiebreak.conformance.semantics.quantize import QuantizeArithmetic
 from tiebreak.golden.rounding import EVEN, ROUND_MODES
 
 AWAY = "ROUND_NEAREST_TOWARD_INFINITY"
 
 
-def attributes(draw: st.DrawFn, rank: int, round_mode: str | None) -> dict[str, Any]:
+def draw_plain_attributes(draw: st.DrawFn, rank: int, round_mode: str | None) -> dict[str, Any]:
     mode = round_mode or draw(st.sampled_from(tuple(ROUND_MODES)))
     return {"round_mode": mode, "axes": draw(st.sets(st.integers(0, rank - 1)).map(sorted)) if rank else []}
 
@@ -27,16 +27,18 @@ def varying_axes(draw: st.DrawFn, given: Mapping[str, Any], shape: tuple[int, ..
     return tuple(given["axes"])
 
 
-# What a runtime that has neither a zero point nor a division of its own can run too.
-PLAIN_VALUES = tuple(value if value != value else value * Fraction(1, 4) / STEP for value in steps())
+# Values for runtimes that have neither a zero point nor a division of their own.
+PLAIN_VALUES = tuple(value if value != value else value * Fraction(1, 4) / STEP for value in probe_values())
 
 TESTED = OperatorUnderTest(
     id="ngraph.Quantize",
-    plain_nodes=PlainNodes(attributes, varying_axes),
+    plain_nodes=PlainNodes(draw_plain_attributes, varying_axes),
     draw=Absent("all of its nodes are plain ones"),
     mistakes=Absent("its mistakes are those of every quantizer, which quantize_mistakes.py has"),
     path_probes=(
-        PathProbe("even-uint8", {"quantized": "uint8", "attributes": {"round_mode": EVEN}}, (STEP, 101), steps(), 4),
+        PathProbe(
+            "even-uint8", {"quantized": "uint8", "attributes": {"round_mode": EVEN}}, (STEP, 101), probe_values(), 4
+        ),
         PathProbe(
             "away-int8", {"quantized": "int8", "attributes": {"round_mode": AWAY}}, (Fraction(1, 4), 0), PLAIN_VALUES
         ),

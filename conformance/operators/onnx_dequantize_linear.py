@@ -1,4 +1,4 @@
-"""Testing `onnx.DequantizeLinear`: any types, per tensor, axis or block; and the mistakes that are usual."""
+"""Testing `onnx.DequantizeLinear`: any types, per tensor, axis or block, and its usual mistakes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from tiebreak.conformance.operators import onnx_linear as linear
-from tiebreak.conformance.operators.model import Absent, Cause, OperatorUnderTest, Wanted
+from tiebreak.conformance.operators.model import Absent, CaseConstraints, Cause, OperatorUnderTest
 from tiebreak.conformance.operators.path_probe import PathProbe
 from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, SMALL_FLOAT_TYPES
 from tiebreak.golden.nodes import Node
@@ -22,8 +22,8 @@ from tiebreak.golden.problem import Array
 from tiebreak.golden.samples.model import Tensor, bits
 
 
-def draw(draw: st.DrawFn, wanted: Wanted) -> tuple[dict[str, Any], tuple[Tensor, ...]]:
-    shape, scale_shape, given = draw(linear.layouts(wanted.rank))
+def draw(draw: st.DrawFn, wanted: CaseConstraints) -> tuple[dict[str, Any], tuple[Tensor, ...]]:
+    shape, scale_shape, given = draw(linear.scale_layouts(wanted.rank))
     real = wanted.real or draw(st.sampled_from(REALS))
     quantized = wanted.quantized or draw(st.sampled_from(INPUTS))
     scale_type = draw(st.sampled_from((real, real, *REALS, "float8_e8m0fnu")))
@@ -32,7 +32,7 @@ def draw(draw: st.DrawFn, wanted: Wanted) -> tuple[dict[str, Any], tuple[Tensor,
     opsets = linear.usable_opsets(VERSIONS, (real, scale_type, quantized), given, scale_shape)
     zero_point = draw(st.booleans())
     node: dict[str, Any] = {"real": real, "quantized": quantized, "scale": scale_type, "attributes": given}
-    node |= {"opset": draw(linear.opset_of(opsets)), "zero_point": zero_point}
+    node |= {"opset": draw(linear.opset_choice(opsets)), "zero_point": zero_point}
     scale = linear.parameter(draw, scale_type, linear.scale_codes(scale_type, specials=wanted.specials), scale_shape)
     zero = linear.parameter(draw, quantized, zero_codes(quantized, wanted.specials), scale_shape)
     codes = draw(st.lists(linear.any_code(quantized, specials=wanted.specials), min_size=1, max_size=12))
@@ -41,12 +41,12 @@ def draw(draw: st.DrawFn, wanted: Wanted) -> tuple[dict[str, Any], tuple[Tensor,
 
 
 def zero_codes(quantized: str, specials: bool) -> st.SearchStrategy[int]:
-    """Any zero point, of int32 and of float types mostly 0."""
+    """Codes of zero points: any; for int32 and float types mostly 0."""
     every = linear.any_code(quantized, specials=specials)
     return every if quantized != "int32" and quantized in INTEGER_TYPES else st.one_of(st.just(0), st.just(0), every)
 
 
-# The arithmetic of usual mistakes. Integers come as int64, small floats as float64, scales in their own type.
+# The arithmetic of usual mistakes. Integers are passed as int64, small floats as float64, scales in their own type.
 
 Arithmetic = Callable[[Node, Array, Array, Array], Array]
 
@@ -54,15 +54,15 @@ Arithmetic = Callable[[Node, Array, Array, Array], Array]
 def mistake(arithmetic: Arithmetic, how: str = "", read: Callable[[Node, Array], Array] | None = None) -> Any:
     def run(node: Node, x: Array, scale: Array, *rest: Array) -> tuple[Array, ...]:
         zero = rest[0].reshape(scale.shape) if rest else np.zeros(scale.shape, x.dtype)
-        scales, zeros = (linear.spread(node, p, x.shape, how) for p in (scale, zero))
-        values, zero_values = (read(node, a) if read else numbers(a) for a in (x, zeros))
+        scales, zeros = (linear.spread_over_input(node, p, x.shape, how) for p in (scale, zero))
+        values, zero_values = (read(node, a) if read else as_wide_numbers(a) for a in (x, zeros))
         found = np.asarray(arithmetic(node, values, scales, zero_values))
         return (np.asarray(found.astype(node.outputs[0].dtype)),)
 
     return run
 
 
-def numbers(array: Array) -> Array:
+def as_wide_numbers(array: Array) -> Array:
     return array.astype(np.int64 if array.dtype.name in INTEGER_TYPES else np.float64)
 
 
@@ -85,14 +85,14 @@ def converted_first(node: Node, x: Array, scale: Array, zero: Array) -> Array:
 
 
 def truncated_first(node: Node, x: Array, scale: Array, zero: Array) -> Array:
-    """The conversion drops the bits that the type has no room for, before the difference is taken."""
-    ends(node)
+    """Operands lose the bits that the output's type has no room for, before the difference is taken."""
+    integer_range(node)
     precision = FLOAT_TYPES[node.output_type].precision
-    high, low = (cut(a.astype(np.float64), precision) for a in (x, zero))
+    high, low = (truncate_to(a.astype(np.float64), precision) for a in (x, zero))
     return converted_first(node, high, scale, low)
 
 
-def cut(values: Array, precision: int) -> Array:
+def truncate_to(values: Array, precision: int) -> Array:
     significand, exponent = np.frexp(values)
     return np.asarray(np.ldexp(np.trunc(np.ldexp(significand, precision)), exponent - precision))
 
@@ -103,7 +103,7 @@ def separate_products(node: Node, x: Array, scale: Array, zero: Array) -> Array:
     return np.asarray(x.astype(dtype) * factor - zero.astype(dtype) * factor)
 
 
-def ends(node: Node) -> tuple[int, int, int]:
+def integer_range(node: Node) -> tuple[int, int, int]:
     kind = INTEGER_TYPES.get(node.input_type)
     if kind is None:
         raise NotImplementedError
@@ -111,16 +111,16 @@ def ends(node: Node) -> tuple[int, int, int]:
 
 
 def wrapped(node: Node, x: Array, scale: Array, zero: Array) -> Array:
-    lowest, _, size = ends(node)
+    lowest, _, size = integer_range(node)
     return right(node, np.mod(x - zero - lowest, 1 << size) + lowest, scale, np.zeros_like(zero))
 
 
 def saturated(node: Node, x: Array, scale: Array, zero: Array) -> Array:
-    lowest, highest, _ = ends(node)
+    lowest, highest, _ = integer_range(node)
     return right(node, np.clip(x - zero, lowest, highest), scale, np.zeros_like(zero))
 
 
-def flushed(node: Node, x: Array, scale: Array, zero: Array) -> Array:
+def subnormals_flushed(node: Node, x: Array, scale: Array, zero: Array) -> Array:
     dtype = node.outputs[0].dtype
     tiny = 2.0 ** FLOAT_TYPES[dtype.name].emin
     factor = scale.astype(dtype)
@@ -129,16 +129,16 @@ def flushed(node: Node, x: Array, scale: Array, zero: Array) -> Array:
     return np.where(np.abs(product.astype(np.float64)) < tiny, product * np.zeros_like(product), product)
 
 
-def unsigned(node: Node, array: Array) -> Array:
-    """Signed integers of few bits read without their sign."""
-    lowest, _, size = ends(node)
+def read_unsigned(node: Node, array: Array) -> Array:
+    """Signed integers of up to 8 bits, read as unsigned."""
+    lowest, _, size = integer_range(node)
     if not lowest or size > 8:
         raise NotImplementedError
     return np.mod(array.astype(np.int64), 1 << size)
 
 
-def sibling(node: Node, array: Array) -> Array:
-    """Bits of a float 8 type read as those of its sibling."""
+def read_as_sibling(node: Node, array: Array) -> Array:
+    """Values of a float 8 type, with the bits read as those of its sibling type."""
     pairs = {"float8_e4m3fnuz": "float8_e4m3fn", "float8_e5m2fnuz": "float8_e5m2"}
     other = (pairs | {b: a for a, b in pairs.items()}).get(node.input_type)
     if other is None:
@@ -148,7 +148,7 @@ def sibling(node: Node, array: Array) -> Array:
     )
 
 
-def as_integers(node: Node, array: Array) -> Array:
+def read_as_integers(node: Node, array: Array) -> Array:
     if node.input_type not in SMALL_FLOAT_TYPES:
         raise NotImplementedError
     return np.ascontiguousarray(array).view(np.uint8).reshape(array.shape).astype(np.int64)
@@ -166,13 +166,13 @@ MISTAKES = (
     (Cause("the difference wraps around in x's type", "difference"), mistake(wrapped)),
     (Cause("the difference saturates in x's type", "difference"), mistake(saturated)),
     (Cause("x * x_scale - x_zero_point * x_scale", "product"), mistake(separate_products)),
-    (Cause("flushes subnormals to zero", "product"), mistake(flushed)),
+    (Cause("flushes subnormals to zero", "product"), mistake(subnormals_flushed)),
     (Cause("ignores the zero point", "difference"), mistake(lambda n, x, s, z: right(n, x, s, 0 * z))),
     (Cause("adds the zero point", "difference"), mistake(lambda n, x, s, z: right(n, x, s, -z))),
     (Cause("divides by x_scale", "product"), mistake(lambda n, x, s, z: (x - z) / s.astype(np.float64))),
-    (Cause("signed integers read as unsigned", "few-bits"), mistake(right, read=unsigned)),
-    (Cause("float 8 bits read as the sibling type's", "small-float"), mistake(right, read=sibling)),
-    (Cause("float bits read as integers", "small-float"), mistake(right, read=as_integers)),
+    (Cause("signed integers read as unsigned", "few-bits"), mistake(right, read=read_unsigned)),
+    (Cause("float 8 bits read as the sibling type's", "small-float"), mistake(right, read=read_as_sibling)),
+    (Cause("float bits read as integers", "small-float"), mistake(right, read=read_as_integers)),
     (Cause("NaN becomes zero", "special-input"), mistake(nan_as_zero)),
     (Cause("blocks laid in turn instead of repeated", "blocks"), mistake(right, how="tiled")),
     (Cause("one scale for all", "projection"), mistake(right, how="first")),
@@ -180,7 +180,7 @@ MISTAKES = (
 )
 TENTH = Fraction(1, 10)
 HALF = {"real": "float16", "quantized": "int8"}
-# Products that other orders of the steps give another result for, both ends, others, and last what gives zero.
+# Values whose products depend on the order of the steps, both ends of the range, others, and last one that gives 0.
 PATH_PROBES = (
     PathProbe("uint8-float32", {"quantized": "uint8"}, (TENTH, 131), (92, 94, 0, 255, 1, 200, 131), 2),
     PathProbe("int8-float16", HALF, (TENTH, -77), (-122, -113, -128, 127, 0, 70, -77)),
@@ -193,7 +193,7 @@ TESTED = OperatorUnderTest(
     mistakes=MISTAKES,
     path_probes=PATH_PROBES,
     axis=linear.AXIS,
-    forbidden_calls=linear.forbidden_calls("OND"),
+    forbidden_calls=linear.forbidden_linear_calls("OND"),
     situations={"a float input": lambda s: s.case.node.input_type in SMALL_FLOAT_TYPES},
     semantics=Absent("semantics are known of real inputs; its inputs are integers and small floats"),
 )

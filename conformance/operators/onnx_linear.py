@@ -1,4 +1,4 @@
-"""What QuantizeLinear and DequantizeLinear share in testing: generated cases, mistakes and forbidden calls."""
+"""Shared testing of QuantizeLinear and DequantizeLinear: generated cases, mistakes and forbidden calls."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ AXIS = Axis("axis", block_attribute="block_size")
 
 
 @st.composite
-def layouts(draw: st.DrawFn, rank: int | None) -> tuple[Shape, Shape, dict[str, Any]]:
-    """Shapes of input and scale, and the attributes that lay one over the other."""
+def scale_layouts(draw: st.DrawFn, rank: int | None) -> tuple[Shape, Shape, dict[str, Any]]:
+    """Shapes of input and scale, and the attributes that spread the scale over the input."""
     low, high = (0, 4) if rank is None else (rank, rank)
     shape = tuple(draw(st.lists(st.integers(0, 5), min_size=low, max_size=high)))
     kind = draw(st.sampled_from(("tensor", "axis", "blocks"))) if shape else "tensor"
@@ -39,15 +39,15 @@ def layouts(draw: st.DrawFn, rank: int | None) -> tuple[Shape, Shape, dict[str, 
     return shape, tuple(blocked), attributes | {"block_size": size}
 
 
-def opset_of(usable: Sequence[int]) -> st.SearchStrategy[int]:
-    """One of them; the older ones, which few nodes can have, more often."""
+def opset_choice(usable: Sequence[int]) -> st.SearchStrategy[int]:
+    """One of the usable opsets; older ones, which few nodes can have, are drawn more often."""
     return st.sampled_from([*usable, *(opset for opset in usable if opset < 19 for _ in range(8))])
 
 
 def usable_opsets(
     versions: Mapping[int, Version], types: tuple[str, str, str], attributes: Mapping[str, Any], scale: Shape
 ) -> list[int]:
-    """The versions that allow a node of these types with such a scale."""
+    """The opsets that allow a node of these types with a scale of this shape."""
     return [
         opset
         for opset, version in versions.items()
@@ -56,13 +56,13 @@ def usable_opsets(
 
 
 def parameter(draw: st.DrawFn, kind: str, codes: st.SearchStrategy[int], shape: Shape) -> Tensor:
-    """A tensor of a few drawn codes in turn."""
+    """A tensor that repeats a few drawn codes in turn."""
     drawn = draw(st.lists(codes, min_size=1, max_size=4))
     return bits(kind, [drawn[i % len(drawn)] for i in range(math.prod(shape))], shape)
 
 
 def any_code(name: str, *, specials: bool) -> st.SearchStrategy[int]:
-    """Codes of an element type, the ends of its range among them; without NaN and infinities if not `specials`."""
+    """Codes of an element type, often the ends of its range; NaN and infinities only with `specials`."""
     kind = ELEMENT_TYPES[name]
     if isinstance(kind, IntegerType):
         ends = st.sampled_from((kind.lowest, kind.highest, max(0, kind.lowest)))
@@ -77,7 +77,7 @@ def is_finite(code: int, kind: FloatType) -> bool:
 
 
 def scale_codes(name: str, *, specials: bool) -> st.SearchStrategy[int]:
-    """Codes of a scale: mostly of moderate size, sometimes any."""
+    """Codes of a scale: mostly of moderate size, sometimes arbitrary."""
     kind = ELEMENT_TYPES[name]
     if isinstance(kind, IntegerType):
         return st.one_of(st.integers(1, 9), any_code(name, specials=specials))
@@ -91,11 +91,11 @@ def scale_codes(name: str, *, specials: bool) -> st.SearchStrategy[int]:
     return st.one_of(simple, moderate, any_code(name, specials=specials))
 
 
-# The mistakes' way of laying parameters over the input.
+# How mistakes spread parameters over the input.
 
 
-def spread(node: Node, parameter: Array, shape: Shape, how: str = "") -> Array:
-    """A parameter for every element; `how` names a wrong way: first, tiled (of blocks), axis (another one)."""
+def spread_over_input(node: Node, parameter: Array, shape: Shape, how: str = "") -> Array:
+    """A parameter in the input's shape. `how` is a mistake: "first" (for all), "tiled" (blocks), "axis" (another)."""
     if parameter.size == 1 or how == "first":
         return np.broadcast_to(parameter.reshape(-1)[:1].reshape(()), shape)
     axis = int(node.attributes.get("axis", 1)) % len(shape)
@@ -110,8 +110,8 @@ def spread(node: Node, parameter: Array, shape: Shape, how: str = "") -> Array:
     return np.broadcast_to(parameter.take(index, axis=axis), shape)
 
 
-def forbidden_calls(prefix: str) -> tuple[ForbiddenCall, ...]:
-    """What both documents forbid; `prefix` is that of the operator's clauses."""
+def forbidden_linear_calls(prefix: str) -> tuple[ForbiddenCall, ...]:
+    """The calls that both documents forbid; `prefix` is that of the operator's clause ids."""
 
     def node(**attributes: Any) -> dict[str, Any]:
         return {**INT8, "attributes": attributes}

@@ -1,4 +1,4 @@
-"""Testing `onnx.QuantizeLinear`: plain nodes per tensor or axis, all others, and mistakes."""
+"""Testing `onnx.QuantizeLinear`: plain nodes per tensor or axis, all other nodes, and its usual mistakes."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ import numpy as np
 from hypothesis import strategies as st
 
 from tiebreak.conformance.operators import onnx_linear as linear
+from tiebreak.conformance.operators.case_with_states import Situation
 from tiebreak.conformance.operators.elementwise import quotient_operands
 from tiebreak.conformance.operators.forbidden_call import INT8, M22, ForbiddenCall, S
-from tiebreak.conformance.operators.model import AuditedSemantics, Cause, OperatorUnderTest, PlainNodes, Wanted
-from tiebreak.conformance.operators.path_probe import STEP, PathProbe, steps
-from tiebreak.conformance.operators.shown_case import Situation
+from tiebreak.conformance.operators.model import AuditedSemantics, CaseConstraints, Cause, OperatorUnderTest, PlainNodes
+from tiebreak.conformance.operators.path_probe import STEP, PathProbe, probe_values
 from tiebreak.conformance.semantics.quantize import QuantizeArithmetic
 from tiebreak.golden.elements import (
     ELEMENT_TYPES,
@@ -39,38 +39,38 @@ from tiebreak.golden.problem import Array
 from tiebreak.golden.samples.model import Tensor, bits
 
 
-def attributes(draw: st.DrawFn, rank: int, round_mode: str | None) -> dict[str, Any]:
+def draw_plain_attributes(draw: st.DrawFn, rank: int, round_mode: str | None) -> dict[str, Any]:
     return {"axis": draw(st.integers(-rank, rank - 1))} if rank and draw(st.booleans()) else {}
 
 
 def varying_axes(draw: st.DrawFn, given: Mapping[str, Any], shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Below rank 2 per tensor, as the document has it; without an axis attribute sometimes so too."""
+    """No axis below rank 2, as in the document; without an axis attribute sometimes none either."""
     if len(shape) < 2 or ("axis" not in given and not draw(st.booleans())):
         return ()
     return (int(given.get("axis", DEFAULT_AXIS)) % len(shape),)
 
 
-def draw(draw: st.DrawFn, wanted: Wanted) -> tuple[dict[str, Any], tuple[Tensor, ...]]:
-    shape, scale_shape, given = draw(linear.layouts(wanted.rank))
-    early = draw(st.integers(0, 2)) == 0  # a node that the first versions have too, as far as what is wanted allows
+def draw(draw: st.DrawFn, wanted: CaseConstraints) -> tuple[dict[str, Any], tuple[Tensor, ...]]:
+    shape, scale_shape, given = draw(linear.scale_layouts(wanted.rank))
+    early = draw(st.integers(0, 2)) == 0  # a node that the first versions allow, too, if the constraints permit
     real = wanted.real or draw(st.sampled_from(("float32", "int32") if early else WIDE))
     quantized = wanted.quantized or draw(st.sampled_from(("int8", "uint8") if early else OUTPUTS))
     scale_types = (real if real != "int32" else "float32", *WIDE, "float8_e8m0fnu")
     scale_type = "float32" if early else draw(st.sampled_from(scale_types))
-    given |= {} if early else draw(options(quantized))
+    given |= {} if early else draw(other_attributes(quantized))
     opsets = linear.usable_opsets(VERSIONS, (real, scale_type, quantized), given, scale_shape)
     zero_point = "output_dtype" not in given or draw(st.booleans())
     node: dict[str, Any] = {"real": real, "quantized": quantized, "scale": scale_type, "attributes": given}
-    node |= {"opset": draw(linear.opset_of(opsets)), "zero_point": zero_point}
+    node |= {"opset": draw(linear.opset_choice(opsets)), "zero_point": zero_point}
     scale = linear.parameter(draw, scale_type, linear.scale_codes(scale_type, specials=wanted.specials), scale_shape)
     zero = linear.parameter(draw, quantized, zero_codes(quantized), scale_shape)
-    x = aimed(draw, real, quantized, shape, scale, zero, specials=wanted.specials)
+    x = aimed_inputs(draw, real, quantized, shape, scale, zero, specials=wanted.specials)
     return node, (x, scale, zero) if zero_point else (x, scale)
 
 
 @st.composite
-def options(draw: st.DrawFn, quantized: str) -> dict[str, Any]:
-    """Attributes besides axis and block_size, mostly none."""
+def other_attributes(draw: st.DrawFn, quantized: str) -> dict[str, Any]:
+    """Attributes other than axis and block_size; mostly none."""
     found: dict[str, Any] = {}
     if draw(st.integers(0, 3)) == 0:
         found["precision"] = draw(st.sampled_from(("float16", "bfloat16", "float32")))
@@ -82,13 +82,13 @@ def options(draw: st.DrawFn, quantized: str) -> dict[str, Any]:
 
 
 def zero_codes(quantized: str) -> st.SearchStrategy[int]:
-    """Any zero point of an integer type; 0 of a float type, rarely another."""
+    """Codes of zero points: any for an integer type, mostly 0 for a float type."""
     if quantized in INTEGER_TYPES:
         return linear.any_code(quantized, specials=True)
     return st.sampled_from((0, 0, 0, 0, 0, 0, 0, 1))
 
 
-def aimed(
+def aimed_inputs(
     draw: st.DrawFn,
     real: str,
     quantized: str,
@@ -98,13 +98,13 @@ def aimed(
     *,
     specials: bool,
 ) -> Tensor:
-    """Inputs whose quotients by one of the scales lie on and beside ties, midpoints and ends of the range."""
+    """Inputs whose quotients by one of the scales lie on or beside ties, midpoints and ends of the range."""
     count = math.prod(shape)
-    divisors = [Fraction(v) for v in map(value_of(scale.type), scale.codes) if math.isfinite(v)] or [Fraction(1)]
-    targets = draw(st.lists(quotients(quantized), min_size=1, max_size=8))
+    divisors = [Fraction(v) for v in map(code_decoder(scale.type), scale.codes) if math.isfinite(v)] or [Fraction(1)]
+    targets = draw(st.lists(target_quotients(quantized), min_size=1, max_size=8))
     steps = draw(st.lists(st.integers(-2, 2), min_size=1, max_size=5))
     codes = [
-        moved(targets[i % len(targets)] * divisors[i % len(divisors)], steps[i % len(steps)], real)
+        nearest_code(targets[i % len(targets)] * divisors[i % len(divisors)], steps[i % len(steps)], real)
         for i in range(count)
     ]
     if count and draw(st.integers(0, 3)) == 0:
@@ -114,20 +114,20 @@ def aimed(
     return bits(real, codes, shape)
 
 
-def value_of(name: str) -> Callable[[int], Fraction | float]:
+def code_decoder(name: str) -> Callable[[int], Fraction | float]:
     kind = ELEMENT_TYPES[name]
     return (lambda code: decode(code, kind)) if isinstance(kind, FloatType) else lambda code: Fraction(code)
 
 
-def moved(value: Fraction, steps: int, real: str) -> int:
-    """The code nearest to a value, some units further."""
+def nearest_code(value: Fraction, steps: int, real: str) -> int:
+    """The code nearest to a value, moved by some units in the last place."""
     if real == "int32":
         return max(-(2**31), min(2**31 - 1, round(value) + steps))
     return neighbour(encode(value, FLOAT_TYPES[real]), FLOAT_TYPES[real], steps)
 
 
-def quotients(quantized: str) -> st.SearchStrategy[Fraction]:
-    """Multiples of a half; values and midpoints of a small float type, and what is beyond it."""
+def target_quotients(quantized: str) -> st.SearchStrategy[Fraction]:
+    """Quotients: multiples of 1/2, or values and midpoints of a small float type, and values beyond its range."""
     if quantized in INTEGER_TYPES:
         kind = INTEGER_TYPES[quantized]
         span = kind.highest - kind.lowest
@@ -192,7 +192,7 @@ def wrapped(node: Node, q: Array, zero: Array) -> Array:
 
 
 def through_int32(node: Node, q: Array, zero: Array) -> Array:
-    """A conversion as x86 does it: what is too large becomes the lowest."""
+    """A conversion to int32 as x86 does it: a value out of range becomes the lowest int32."""
     kind = whole_kind(node)
     rounded = np.rint(q)
     held = np.where(np.abs(rounded) < 2.0**31, rounded, -(2.0**31)).astype(np.int64) + zero.astype(np.int64)
@@ -201,7 +201,7 @@ def through_int32(node: Node, q: Array, zero: Array) -> Array:
 
 
 def four_bits(node: Node, q: Array, zero: Array) -> Array:
-    """Ends of a range of 4 bits, of which the low 2 bits are kept."""
+    """Saturates to the range of 4 bits, then keeps the low 2 bits."""
     kind = whole_kind(node)
     if kind.bits != 2:
         raise NotImplementedError
@@ -215,7 +215,7 @@ def saturates(node: Node) -> bool:
 
 
 def to_small(node: Node, q: Array, *, saturate: bool | None = None) -> Array:
-    """A float 8 or float 4 output by ml_dtypes, after clipping if it saturates."""
+    """A float 8 or float 4 output, converted by ml_dtypes; clipped first if it saturates."""
     dtype, largest = node.outputs[0].dtype, float(small_limits(node).max)
     bounded = np.clip(q, -largest, largest) if (saturates(node) if saturate is None else saturate) else q
     return np.asarray(bounded.astype(np.float64).astype(dtype))
@@ -226,7 +226,7 @@ def through_float16(node: Node, q: Array, zero: Array) -> Array:
 
 
 def largest_is_the_end(node: Node, q: Array, zero: Array) -> Array:
-    """Without saturation, whatever is beyond the largest value is no number, even what rounds to it."""
+    """Without saturation, every value beyond the largest is NaN or infinity, even one that rounds to the largest."""
     if saturates(node):
         raise NotImplementedError
     largest = float(small_limits(node).max)
@@ -234,14 +234,14 @@ def largest_is_the_end(node: Node, q: Array, zero: Array) -> Array:
 
 
 def step_beyond(node: Node, q: Array, zero: Array) -> Array:
-    """float8_e4m3fn without saturation: 480, which would have NaN's pattern, and what rounds down to it gives 448."""
+    """float8_e4m3fn without saturation: 480, which would have NaN's pattern, and values up to 496 become 448."""
     if saturates(node) or node.output_type != "float8_e4m3fn":
         raise NotImplementedError
     return to_small(node, np.where((np.abs(q) >= 480) & (np.abs(q) < 496), np.copysign(448.0, q), q))
 
 
 def no_infinity(node: Node, q: Array, zero: Array) -> Array:
-    """float8_e5m2 without saturation: what rounds up to 65536, the first value beyond the type, gives NaN."""
+    """float8_e5m2 without saturation: values below 65536 that round up to it, beyond the type, become NaN."""
     if saturates(node) or node.output_type != "float8_e5m2":
         raise NotImplementedError
     found = to_small(node, q).astype(np.float64)
@@ -269,7 +269,7 @@ def mistake(
 ) -> Callable[..., tuple[Array, ...]]:
     def run(node: Node, x: Array, scale: Array, *rest: Array) -> tuple[Array, ...]:
         zero = rest[0].reshape(scale.shape) if rest else np.zeros(scale.shape, np.int64)
-        scales, zeros = (linear.spread(node, p, x.shape, how) for p in (scale, zero))
+        scales, zeros = (linear.spread_over_input(node, p, x.shape, how) for p in (scale, zero))
         found = np.asarray(finish(node, divide(node, x, scales), zeros.astype(np.float64)))
         dtype = node.outputs[0].dtype
         whole = np.nan_to_num(found).astype(np.int64) if dtype.name in INTEGER_TYPES else found
@@ -279,10 +279,10 @@ def mistake(
 
 
 def by_range(node: Node, x: Array, scale: Array, *rest: Array) -> tuple[Array, ...]:
-    """As a FakeQuantize of the range's ends: x * factor + shift in float32, rounded; ties are those of the sum."""
+    """As a FakeQuantize with the range's ends: x * factor + shift in float32, whose ties are then rounded to even."""
     kind, single = whole_kind(node), np.float32
     zero = rest[0].reshape(scale.shape) if rest else np.zeros(scale.shape, np.int64)
-    scales, zeros = (linear.spread(node, p, x.shape).astype(single) for p in (scale, zero))
+    scales, zeros = (linear.spread_over_input(node, p, x.shape).astype(single) for p in (scale, zero))
     low, high = ((single(end) - zeros) * scales for end in (kind.lowest, kind.highest))
     factor = single(kind.highest - kind.lowest) / (high - low)
     held = np.clip(x.astype(single), np.minimum(low, high), np.maximum(low, high))
@@ -292,10 +292,10 @@ def by_range(node: Node, x: Array, scale: Array, *rest: Array) -> tuple[Array, .
 
 
 def by_divided_range(node: Node, x: Array, scale: Array, *rest: Array) -> tuple[Array, ...]:
-    """As a FakeQuantize of the range's ends: (x - low) / (high - low) * steps in float32; ties are those of that."""
+    """As a FakeQuantize with the range's ends: (x - low) / (high - low) * steps in float32, rounded to even."""
     kind, single = whole_kind(node), np.float32
     zero = rest[0].reshape(scale.shape) if rest else np.zeros(scale.shape, np.int64)
-    scales, zeros = (linear.spread(node, p, x.shape).astype(single) for p in (scale, zero))
+    scales, zeros = (linear.spread_over_input(node, p, x.shape).astype(single) for p in (scale, zero))
     low, high = ((single(end) - zeros) * scales for end in (kind.lowest, kind.highest))
     held = np.clip(x.astype(single), np.minimum(low, high), np.maximum(low, high))
     level = (held - low) / (high - low) * single(kind.highest - kind.lowest)
@@ -342,9 +342,9 @@ MISTAKES = (
 )  # fmt: skip
 HALF = {"real": "float16", "quantized": "uint8"}
 PATH_PROBES = (
-    PathProbe("float32-uint8", {"quantized": "uint8"}, (STEP, 101), steps(), 4),
-    PathProbe("float32-int8", {"quantized": "int8"}, (STEP, -3), steps()),
-    PathProbe("float16-uint8", HALF, (STEP, 101), steps(far=60000, smallest=24)),
+    PathProbe("float32-uint8", {"quantized": "uint8"}, (STEP, 101), probe_values(), 4),
+    PathProbe("float32-int8", {"quantized": "int8"}, (STEP, -3), probe_values()),
+    PathProbe("float16-uint8", HALF, (STEP, 101), probe_values(far=60000, smallest=24)),
 )
 TWO_TYPES = ForbiddenCall(
     "ONQ-O1", "output_dtype uint8 and an int8 zero point", (M22, S, S), INT8, {"output_dtype": "uint8"}, output="uint8"
@@ -358,12 +358,12 @@ SITUATIONS: dict[str, Situation] = {
 
 TESTED = OperatorUnderTest(
     id="onnx.QuantizeLinear",
-    plain_nodes=PlainNodes(attributes, varying_axes, CLASSIC_REALS, CLASSIC_OUTPUTS),
+    plain_nodes=PlainNodes(draw_plain_attributes, varying_axes, CLASSIC_REALS, CLASSIC_OUTPUTS),
     draw=draw,
     mistakes=MISTAKES,
     path_probes=PATH_PROBES,
     axis=linear.AXIS,
-    forbidden_calls=(*linear.forbidden_calls("ONQ"), TWO_TYPES),
+    forbidden_calls=(*linear.forbidden_linear_calls("ONQ"), TWO_TYPES),
     situations=SITUATIONS,
     semantics=AuditedSemantics(QuantizeArithmetic, quotient_operands, witnesses_of="ngraph.Quantize"),
 )

@@ -1,4 +1,4 @@
-"""Testing `openvino.FakeQuantize`: any type, levels, ranges and shapes of limits; and the mistakes that are usual."""
+"""Testing `openvino.FakeQuantize`: any type, levels, ranges and shapes of limits, and its usual mistakes."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import ml_dtypes
 import numpy as np
 from hypothesis import strategies as st
 
+from tiebreak.conformance.operators.case_with_states import Situation, holds_for_limits
 from tiebreak.conformance.operators.drawn_tensors import repeat
 from tiebreak.conformance.operators.elementwise import broadcast_operands
 from tiebreak.conformance.operators.forbidden_call import M22, V3, ForbiddenCall, S
@@ -18,13 +19,12 @@ from tiebreak.conformance.operators.model import (
     Absent,
     AuditedSemantics,
     Axis,
+    CaseConstraints,
     Cause,
     Mistake,
     OperatorUnderTest,
-    Wanted,
 )
-from tiebreak.conformance.operators.path_probe import HIGH, LOW, STEP, PathProbe, fake_steps
-from tiebreak.conformance.operators.shown_case import Situation, limits
+from tiebreak.conformance.operators.path_probe import HIGH, LOW, STEP, PathProbe, fake_quantize_values
 from tiebreak.conformance.semantics.fake_quantize import FakeQuantizeArithmetic
 from tiebreak.golden.elements import FLOAT_TYPES, FloatType, decode, encode, neighbour
 from tiebreak.golden.nodes import Node
@@ -32,16 +32,16 @@ from tiebreak.golden.operators.model import ALL_REAL_TYPES
 from tiebreak.golden.problem import Array
 from tiebreak.golden.samples.model import Tensor, bits
 
-Aim = tuple[int, int, int]  # twice the argument of round, units in the last place away from it, any bits
-EXACT_LEVELS = (2, 3, 5, 9, 17, 65)  # steps of a range of 1, 2, 4 or 8 are exact, so ties are
+Aim = tuple[int, int, int]  # twice the argument of round, units in the last place beside it, arbitrary bits
+EXACT_LEVELS = (2, 3, 5, 9, 17, 65)  # a range of 1, 2, 4 or 8 has exact steps, hence exact ties
 FEW_LEVELS = (4, 15, 16, 100, 255, 256)
 MANY_LEVELS = (257, 1000, 2049, 4096, 65536, (1 << 24) + 2, (1 << 40) + 5)
 
 
-def draw(draw: st.DrawFn, wanted: Wanted) -> tuple[dict[str, Any], tuple[Tensor, ...]]:
+def draw(draw: st.DrawFn, wanted: CaseConstraints) -> tuple[dict[str, Any], tuple[Tensor, ...]]:
     real = wanted.real or draw(st.sampled_from(ALL_REAL_TYPES))
     kind = FLOAT_TYPES[real]
-    shape = draw(shapes(wanted.rank))
+    shape = draw(input_shapes(wanted.rank))
     rule = draw(st.sampled_from(["numpy", "numpy", "numpy", "none"]))
     levels = draw(
         st.one_of(
@@ -56,33 +56,34 @@ def draw(draw: st.DrawFn, wanted: Wanted) -> tuple[dict[str, Any], tuple[Tensor,
     for values in ranges:
         kept = shape if rule == "none" else draw_projection(draw, shape)
         tensors.append(bits(real, repeat(values, math.prod(kept)), kept))
-    x = aimed(kind, shape, levels, tensors, draw(st.lists(aims(kind, wanted.specials), min_size=1, max_size=12)))
+    x = aimed_bits(kind, shape, levels, tensors, draw(st.lists(aims(kind, wanted.specials), min_size=1, max_size=12)))
     node = {"real": real, "attributes": {"levels": levels, "auto_broadcast": rule}}
     return node, (bits(real, x, shape), *tensors)
 
 
-def shapes(rank: int | None) -> st.SearchStrategy[tuple[int, ...]]:
-    """Of the given rank or of 0 to 4, at most a few dozen elements, empty ones too."""
+def input_shapes(rank: int | None) -> st.SearchStrategy[tuple[int, ...]]:
+    """Shapes of the given rank, or of rank 0 to 4; at most 256 elements, sometimes none."""
     low, high = (0, 4) if rank is None else (rank, rank)
     sizes = st.one_of(st.integers(1, 4), st.integers(1, 4), st.integers(0, 4))
     return st.lists(sizes, min_size=low, max_size=high).map(tuple)
 
 
 def draw_projection(draw: st.DrawFn, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """A shape that is broadcastable to `shape`: of a lower rank, with ones."""
+    """A shape that broadcasts to `shape`: of the same or a lower rank, some sizes 1."""
     kept = shape[draw(st.integers(0, len(shape))) :]
     return tuple(size if draw(st.booleans()) else 1 for size in kept)
 
 
 def draw_ranges(draw: st.DrawFn, kind: FloatType, specials: bool) -> tuple[list[int], list[int]]:
-    """Bits of lower and upper limits: mostly a width away from each other, of either sign or none."""
-    pairs = draw(st.lists(st.tuples(limit(kind, specials), widths(), limit(kind, specials)), min_size=1, max_size=4))
+    """Bits of lower and upper limits, mostly a drawn width apart; the width may be negative or 0."""
+    triples = st.tuples(limit(kind, specials), range_widths(), limit(kind, specials))
+    pairs = draw(st.lists(triples, min_size=1, max_size=4))
     low = [first for first, _, _ in pairs]
     return low, [upper(kind, first, width, other) for first, width, other in pairs]
 
 
-def widths() -> st.SearchStrategy[Fraction | None]:
-    """How far the upper limit lies from the lower one; None is anywhere."""
+def range_widths() -> st.SearchStrategy[Fraction | None]:
+    """The distance from the lower to the upper limit; None means an independent upper limit."""
     whole = st.integers(-8, 300).map(Fraction)
     exact = st.sampled_from([1, 2, 4, 8]).map(Fraction)
     return st.one_of(exact, exact, whole, st.fractions(-2, 8, max_denominator=100), st.none())
@@ -94,7 +95,7 @@ def upper(kind: FloatType, low: int, width: Fraction | None, other: int) -> int:
 
 
 def limit(kind: FloatType, specials: bool) -> st.SearchStrategy[int]:
-    """Bits of a limit: 0, a few eighths, of moderate size, or any."""
+    """Bits of a limit: 0, up to 40 eighths, up to 300 hundredths, or arbitrary."""
     eighths = st.integers(-40, 40).map(lambda n: encode(Fraction(n, 8), kind))
     decimals = st.integers(-300, 300).map(lambda n: encode(Fraction(n, 100), kind))
     return st.one_of(st.just(0), eighths, eighths, decimals, anything(kind, specials))
@@ -106,13 +107,15 @@ def anything(kind: FloatType, specials: bool) -> st.SearchStrategy[int]:
 
 
 def aims(kind: FloatType, specials: bool) -> st.SearchStrategy[Aim]:
-    """Ties and levels with what lies beside them, the ends of the range, any bits (where the second is beyond 2)."""
+    """Ties and levels with their neighbours, the ends of the range, and arbitrary bits (marked by a second of 3)."""
     near = st.tuples(st.one_of(st.integers(-2, 12), st.integers(-9, 600)), st.integers(-2, 2), st.just(0))
     return st.one_of(near, st.tuples(st.just(0), st.just(3), anything(kind, specials)))
 
 
-def aimed(kind: FloatType, shape: tuple[int, ...], levels: int, limits: list[Tensor], aims: list[Aim]) -> list[int]:
-    """The bits of x: each element takes an aim in turn against its own input limits, one level further each turn."""
+def aimed_bits(
+    kind: FloatType, shape: tuple[int, ...], levels: int, limits: list[Tensor], aims: list[Aim]
+) -> list[int]:
+    """The bits of x: elements take the aims in turn, within their own input limits, one level further each round."""
     spread = [np.broadcast_to(np.array(t.codes, object).reshape(t.shape), shape).reshape(-1) for t in limits[:2]]
     found = []
     for i, (low, high) in enumerate(zip(*(s.tolist() for s in spread), strict=True)):
@@ -125,7 +128,7 @@ def aimed(kind: FloatType, shape: tuple[int, ...], levels: int, limits: list[Ten
     return found
 
 
-# The arithmetic of usual mistakes. Each takes the node, x and the four limits, broadcast to x and of its own type.
+# The arithmetic of usual mistakes. Each takes the number of levels, x and the four limits, of x's shape and type.
 
 Arithmetic = Callable[..., Array]
 
@@ -139,25 +142,25 @@ def mistake(arithmetic: Arithmetic) -> Mistake:
 
 
 def clipped(result: Array, x: Array, low: Array, high: Array, first: Array, last: Array) -> Array:
-    """The document's branches around a result for between."""
+    """The document's branches: the output limits outside the input range, `result` inside."""
     above = np.where(x > np.maximum(low, high), last, np.asarray(result).astype(x.dtype))
     return np.where(x <= np.minimum(low, high), first, above)
 
 
 def stepwise(levels: int, x: Array, low: Array, high: Array, first: Array, last: Array) -> Array:
-    """The formula in its own order, in x's type."""
-    n = held(levels - 1, x)
+    """The document's formula step by step, in x's type."""
+    n = as_type_of(levels - 1, x)
     level = np.rint((x - low) / (high - low) * n)
     return clipped(level / n * (last - first) + first, x, low, high, first, last)
 
 
-def held(count: int, x: Array) -> Any:
+def as_type_of(count: int, x: Array) -> Any:
     return np.asarray(float(count)).astype(x.dtype)[()]
 
 
 def folded(levels: int, x: Array, low: Array, high: Array, first: Array, last: Array, *, fused: bool) -> Array:
-    """x * scale - low * scale; then level * step + output_low, in one rounding if fused."""
-    n = held(levels - 1, x)
+    """x * scale - low * scale, rounded; then level * step + output_low, with a single rounding if fused."""
+    n = as_type_of(levels - 1, x)
     scale, step = n / (high - low), (last - first) / n
     level = np.rint(np.minimum(np.maximum(x, low), high) * scale - low * scale)
     if fused:
@@ -167,13 +170,12 @@ def folded(levels: int, x: Array, low: Array, high: Array, first: Array, last: A
     return np.asarray(level * step + first)
 
 
-def rebuilt(levels: int, first: Array, last: Array) -> tuple[Array, Array]:
-    """The output's limits after they were a zero point and a scale of 4 or 8 bits, and were put together again.
+def rebuilt_limits(levels: int, first: Array, last: Array) -> tuple[Array, Array]:
+    """The output limits, converted to a zero point and a scale of 4 or 8 bits and back.
 
-    Symmetric limits of 255 levels need no zero point, and come back as they were; equal ones have the scale 0, and
-    come back as 0.
+    Symmetric limits of 255 levels need no zero point and stay as they are. Equal limits have scale 0 and become 0.
     """
-    steps, zero = held({15: 255, 16: 15, 255: 255, 256: 255}.get(levels, levels - 1), first), held(0, first)
+    steps, zero = as_type_of({15: 255, 16: 15, 255: 255, 256: 255}.get(levels, levels - 1), first), as_type_of(0, first)
     width = last - first
     scale, point = width / steps, np.where(width == 0, zero, (zero * last - steps * first) / width)
     kept = np.logical_or(levels not in (15, 16, 255, 256), (levels == 255) & (first == -last))
@@ -181,65 +183,65 @@ def rebuilt(levels: int, first: Array, last: Array) -> tuple[Array, Array]:
 
 
 def folded_rebuilt(levels: int, x: Array, low: Array, high: Array, first: Array, last: Array, *, fused: bool) -> Array:
-    return folded(levels, x, low, high, *rebuilt(levels, first, last), fused=fused)
+    return folded(levels, x, low, high, *rebuilt_limits(levels, first, last), fused=fused)
 
 
 def folded_wide(levels: int, x: Array, low: Array, high: Array, first: Array, last: Array) -> Array:
-    """Scale, shift and step rounded to x's type, used in float32."""
-    n = held(levels - 1, x)
+    """Scale, shift and step are rounded to x's type and used in float32."""
+    n = as_type_of(levels - 1, x)
     scale, step = n / (high - low), (last - first) / n
     wide = [v.astype(np.float32) for v in (np.minimum(np.maximum(x, low), high), scale, low * scale, step, first)]
     return np.asarray(np.rint(wide[0] * wide[1] - wide[2]) * wide[3] + wide[4])
 
 
 def unrounded(levels: int, x: Array, low: Array, high: Array, first: Array, last: Array) -> Array:
-    """Scaled and shifted, never rounded to a level."""
-    n = held(levels - 1, x)
+    """Scales and shifts, but never rounds to a level."""
+    n = as_type_of(levels - 1, x)
     scale, step = n / (high - low), (last - first) / n
     wide = [v.astype(np.float32) for v in (np.minimum(np.maximum(x, low), high), scale, low * scale, step, first)]
     return np.asarray((wide[0] * wide[1] - wide[2]) * wide[3] + wide[4])
 
 
 def output_step(levels: int, x: Array, low: Array, high: Array, first: Array, last: Array) -> Array:
-    n = held(levels - 1, x)
+    n = as_type_of(levels - 1, x)
     level = np.rint((x - low) / (high - low) * n)
     return clipped(level * ((last - first) / n) + first, x, low, high, first, last)
 
 
 def input_scale(levels: int, x: Array, low: Array, high: Array, first: Array, last: Array) -> Array:
-    n = held(levels - 1, x)
+    n = as_type_of(levels - 1, x)
     level = np.rint((x - low) * (n / (high - low)))
     return clipped(level / n * (last - first) + first, x, low, high, first, last)
 
 
-def scales(levels: int, x: Array, low: Array, high: Array, first: Array, last: Array) -> Array:
-    n = held(levels - 1, x)
+def both_scales(levels: int, x: Array, low: Array, high: Array, first: Array, last: Array) -> Array:
+    n = as_type_of(levels - 1, x)
     level = np.rint((x - low) * (n / (high - low)))
     return clipped(level * ((last - first) / n) + first, x, low, high, first, last)
 
 
 def through(kind: Any, arithmetic: Arithmetic) -> Arithmetic:
-    """Computed in another type and rounded to x's at the end."""
+    """The arithmetic in another type; the result is rounded to x's type."""
     return lambda levels, x, *limits: arithmetic(levels, x.astype(kind), *(p.astype(kind) for p in limits))
 
 
 def unclipped(levels: int, x: Array, low: Array, high: Array, first: Array, last: Array) -> Array:
-    n = held(levels - 1, x)
+    n = as_type_of(levels - 1, x)
     return np.asarray(np.rint((x - low) / (high - low) * n) / n * (last - first) + first)
 
 
 def always_divided(levels: int, x: Array, low: Array, high: Array, first: Array, last: Array) -> Array:
-    """x clipped first, then the expression for all: nothing special where the limits are equal."""
+    """Clips x first, then evaluates the formula everywhere: equal limits are no special case."""
     return unclipped(levels, np.clip(x, np.minimum(low, high), np.maximum(low, high)), low, high, first, last)
 
 
-def one_sided(levels: int, x: Array, low: Array, high: Array, first: Array, last: Array) -> Array:
-    """Branches that take input_low for the lower limit and input_high for the upper one, whichever is greater."""
+def unordered_branches(levels: int, x: Array, low: Array, high: Array, first: Array, last: Array) -> Array:
+    """Branches that take input_low as the lower limit and input_high as the upper one, even if they are reversed."""
     return np.where(x <= low, first, np.where(x > high, last, unclipped(levels, x, low, high, first, last)))
 
 
 def low_wins(levels: int, x: Array, low: Array, high: Array, first: Array, last: Array) -> Array:
-    """max(min(x, input_high), input_low), then the expression: output_low everywhere if input_low is greater."""
+    """max(min(x, input_high), input_low), then the formula: output_low everywhere if the limits are reversed."""
     return unclipped(levels, np.maximum(np.minimum(x, high), low), low, high, first, last)
 
 
@@ -256,36 +258,36 @@ def sorted_outputs(levels: int, x: Array, low: Array, high: Array, first: Array,
 
 
 def add_half(levels: int, x: Array, low: Array, high: Array, first: Array, last: Array) -> Array:
-    """floor(q + 0.5), the sum rounded to the type."""
-    n, half = held(levels - 1, x), np.asarray(0.5).astype(x.dtype)[()]
+    """floor(q + 0.5), with the sum rounded to x's type."""
+    n, half = as_type_of(levels - 1, x), np.asarray(0.5).astype(x.dtype)[()]
     level = np.floor((x - low) / (high - low) * n + half)
     return clipped(level / n * (last - first) + first, x, low, high, first, last)
 
 
 def zero_point(levels: int, x: Array, low: Array, high: Array, first: Array, last: Array) -> Array:
-    """A whole zero point: round(x / step) + round(-low / step)."""
-    n = held(levels - 1, x)
+    """An integer zero point: round(x / step) + round(-low / step)."""
+    n = as_type_of(levels - 1, x)
     step, out_step = (high - low) / n, (last - first) / n
     level = np.rint(np.clip(x, np.minimum(low, high), np.maximum(low, high)) / step) - np.rint(low / step)
     return clipped(level * out_step + first, x, low, high, first, last)
 
 
 def dequantized(levels: int, x: Array, low: Array, high: Array, first: Array, last: Array) -> Array:
-    """As a quantize and a dequantize: (level - zero_point) * step, zero_point = -output_low / step."""
-    n = held(levels - 1, x)
+    """A quantize and a dequantize: (level - zero_point) * step with zero_point = -output_low / step."""
+    n = as_type_of(levels - 1, x)
     scale, step = n / (high - low), (last - first) / n
     level = np.rint(np.minimum(np.maximum(x, low), high) * scale - low * scale)
     return np.asarray((level - -first / step) * step)
 
 
 def unshifted(levels: int, x: Array, low: Array, high: Array, first: Array, last: Array) -> Array:
-    """As a quantize and a dequantize without a zero point: round(x * s) * step."""
-    n = held(levels - 1, x)
+    """A quantize and a dequantize without a zero point: round(x * s) * step."""
+    n = as_type_of(levels - 1, x)
     scale, step = n / (high - low), (last - first) / n
     return np.asarray(np.rint(np.minimum(np.maximum(x, low), high) * scale) * step)
 
 
-def flushed(levels: int, x: Array, *limits: Array) -> Array:
+def subnormals_flushed(levels: int, x: Array, *limits: Array) -> Array:
     def flush(values: Array) -> Array:
         tiny = 2.0 ** FLOAT_TYPES[values.dtype.name].emin
         return np.where(np.abs(values.astype(np.float64)) < tiny, np.zeros_like(values), values)
@@ -297,7 +299,7 @@ def first_of(parameter: Array) -> Array:
     return np.broadcast_to(parameter.reshape(-1)[:1].reshape(()), parameter.shape) if parameter.size else parameter
 
 
-def per_tensor(levels: int, x: Array, *limits: Array) -> Array:
+def one_limit_for_all(levels: int, x: Array, *limits: Array) -> Array:
     return stepwise(levels, x, *map(first_of, limits))
 
 
@@ -319,19 +321,19 @@ MISTAKES: tuple[tuple[Cause, Arithmetic], ...] = (
     (Cause("a quantize and a dequantize without a zero point: round(x * s) * step", "sum"), unshifted),
     (Cause("multiplies by an output step computed beforehand", "fraction"), output_step),
     (Cause("multiplies by an input scale computed beforehand", "quotient"), input_scale),
-    (Cause("multiplies by an input scale and an output step computed beforehand", "quotient"), scales),
+    (Cause("multiplies by an input scale and an output step computed beforehand", "quotient"), both_scales),
     (Cause("a quantize and a dequantize, in float32", "sum"), through(np.float32, dequantized)),
     (Cause("computes in float32", "quotient"), through(np.float32, stepwise)),
     (Cause("computes in bfloat16", "quotient"), through(ml_dtypes.bfloat16, stepwise)),
     (Cause("computes in float16", "quotient"), through(np.float16, stepwise)),
-    (Cause("flushes subnormals to zero", "quotient"), flushed),
+    (Cause("flushes subnormals to zero", "quotient"), subnormals_flushed),
     (Cause("divides by zero where the input limits are equal", "equal-limits"), always_divided),
     (Cause("clips to max(min(x, input_high), input_low)", "reversed"), low_wins),
     (Cause("clips to min(max(x, input_low), input_high)", "reversed"), high_wins),
-    (Cause("clips without min and max of the input limits", "reversed"), one_sided),
+    (Cause("clips without min and max of the input limits", "reversed"), unordered_branches),
     (Cause("sorts the input limits", "reversed"), sorted_limits),
     (Cause("sorts the output limits", "falling"), sorted_outputs),
-    (Cause("one limit for all", "projection"), per_tensor),
+    (Cause("one limit for all", "projection"), one_limit_for_all),
     (Cause("levels for levels - 1", "position"), lambda levels, *a: stepwise(levels + 1, *a)),
     (Cause("does not clip", "above"), unclipped),
     (Cause("floor(q + 0.5) computed in the type", "nearest"), add_half),
@@ -339,8 +341,8 @@ MISTAKES: tuple[tuple[Cause, Arithmetic], ...] = (
 )  # fmt: skip
 OUTPUTS = Fraction(-7, 10), Fraction(13, 10)
 PATH_PROBES = (
-    PathProbe("256", {"attributes": {"levels": 256}}, (LOW, HIGH, *OUTPUTS), fake_steps(LOW), 2),
-    PathProbe("16", {"attributes": {"levels": 16}}, (LOW, LOW + 15 * STEP, *OUTPUTS), fake_steps(LOW)),
+    PathProbe("256", {"attributes": {"levels": 256}}, (LOW, HIGH, *OUTPUTS), fake_quantize_values(LOW), 2),
+    PathProbe("16", {"attributes": {"levels": 16}}, (LOW, LOW + 15 * STEP, *OUTPUTS), fake_quantize_values(LOW)),
 )
 ZERO_LOWS = {1: 0.0, 3: 0.0}
 SCALARS = (M22, S, S, S, S)
@@ -359,9 +361,9 @@ FORBIDDEN_CALLS = (
     ForbiddenCall("OVF-A2", "auto_broadcast none and scalar limits", SCALARS, NO_BROADCAST, values=ZERO_LOWS),
 )  # fmt: skip
 SITUATIONS: dict[str, Situation] = {
-    "equal limits": lambda s: limits(s, 1, np.equal),
-    "reversed limits": lambda s: limits(s, 1, np.greater),
-    "output limits that are equal or reversed": lambda s: limits(s, 3, np.greater_equal),
+    "equal limits": lambda s: holds_for_limits(s, 1, np.equal),
+    "reversed limits": lambda s: holds_for_limits(s, 1, np.greater),
+    "output limits that are equal or reversed": lambda s: holds_for_limits(s, 3, np.greater_equal),
 }
 
 TESTED = OperatorUnderTest(

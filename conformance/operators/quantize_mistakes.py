@@ -1,6 +1,6 @@
 """Usual mistakes of quantization as arithmetic: each predicts all results of a case from its operands.
 
-They are explanations, never truths: no verdict depends on them.
+They only explain deviations; no verdict depends on them.
 """
 
 from __future__ import annotations
@@ -10,16 +10,16 @@ from collections.abc import Callable
 import ml_dtypes
 import numpy as np
 
-from tiebreak.conformance.judging.operands import Operands, round_array
+from tiebreak.conformance.judging.operands import QuantizationOperands, round_array
 from tiebreak.conformance.operators.model import Cause
 from tiebreak.golden.elements import FLOAT_TYPES
 from tiebreak.golden.problem import Array
 
-Predict = Callable[[Operands], Array]
+Predict = Callable[[QuantizationOperands], Array]
 
 
 def reciprocal(dtype: object) -> Predict:
-    def predict(o: Operands) -> Array:
+    def predict(o: QuantizationOperands) -> Array:
         kind = np.dtype(dtype or o.x.dtype)  # type: ignore[call-overload]
         inverse = (np.ones((), kind) / o.scale.astype(kind)).astype(kind)
         return o.finish(np.asarray(o.x.astype(kind) * inverse, np.float64))
@@ -27,48 +27,48 @@ def reciprocal(dtype: object) -> Predict:
     return predict
 
 
-def add_half_floor(o: Operands) -> Array:
+def add_half_floor(o: QuantizationOperands) -> Array:
     half = o.x.dtype.type(0.5)
     return o.clamp(np.floor(((o.x / o.scale) + half).astype(np.float64)) + o.zero_point)
 
 
-def add_half_away(o: Operands) -> Array:
+def add_half_away(o: QuantizationOperands) -> Array:
     q = o.x / o.scale
     magnitude = np.floor((np.abs(q) + o.x.dtype.type(0.5)).astype(np.float64))
     return o.clamp(np.copysign(magnitude, q.astype(np.float64)) + o.zero_point)
 
 
-def subtract_half_ceil(o: Operands) -> Array:
+def subtract_half_ceil(o: QuantizationOperands) -> Array:
     half = o.x.dtype.type(0.5)
     return o.clamp(np.ceil(((o.x / o.scale) - half).astype(np.float64)) + o.zero_point)
 
 
-def zero_point_first(o: Operands) -> Array:
+def zero_point_first(o: QuantizationOperands) -> Array:
     total = (o.x / o.scale).astype(o.x.dtype) + o.zero_point.astype(o.x.dtype)
     return o.clamp(round_array(total.astype(np.float64), o.mode))
 
 
-def zero_point_first_double(o: Operands) -> Array:
+def zero_point_first_double(o: QuantizationOperands) -> Array:
     return o.clamp(round_array(o.quotient(np.float64) + o.zero_point, o.mode))
 
 
-def clamp_first(o: Operands) -> Array:
+def clamp_first(o: QuantizationOperands) -> Array:
     inner = o.clamp(round_array(o.quotient(), o.mode))
     return o.clamp((inner + o.zero_point).astype(np.float64))
 
 
-def clamp_first_wrapping(o: Operands) -> Array:
+def clamp_first_wrapping(o: QuantizationOperands) -> Array:
     return o.wrap((o.clamp(round_array(o.quotient(), o.mode)) + o.zero_point).astype(np.float64))
 
 
-def no_clamp(o: Operands) -> Array:
+def no_clamp(o: QuantizationOperands) -> Array:
     return o.wrap(round_array(o.quotient(), o.mode) + o.zero_point)
 
 
 def int32_cast(dtype: object) -> Predict:
-    """A cast to int32 that gives its lowest value for everything out of range, as x86's does."""
+    """A cast to int32 that turns everything out of range into the lowest int32, as on x86."""
 
-    def predict(o: Operands) -> Array:
+    def predict(o: QuantizationOperands) -> Array:
         rounded = round_array(o.quotient(dtype), o.mode)
         fits = (rounded >= -(2.0**31)) & (rounded < 2.0**31)
         total = np.where(fits, rounded, -(2.0**31)) + o.zero_point
@@ -79,7 +79,7 @@ def int32_cast(dtype: object) -> Predict:
 
 
 def sum_in(dtype: object) -> Predict:
-    def predict(o: Operands) -> Array:
+    def predict(o: QuantizationOperands) -> Array:
         kind = np.dtype(dtype or o.x.dtype)  # type: ignore[call-overload]
         total = round_array(o.quotient(), o.mode).astype(kind) + o.zero_point.astype(kind)
         return o.clamp(total.astype(kind).astype(np.float64))
@@ -88,9 +88,12 @@ def sum_in(dtype: object) -> Predict:
 
 
 def reciprocal_and_zero_point(fused: bool) -> Predict:
-    """x times the rounded reciprocal plus the zero point, rounded once or after each step, and then to an integer."""
+    """x times the rounded reciprocal, plus the zero point, then rounded to an integer.
 
-    def predict(o: Operands) -> Array:
+    The product and the sum are rounded once together if `fused`, else each.
+    """
+
+    def predict(o: QuantizationOperands) -> Array:
         kind = o.x.dtype.type
         product = o.x.astype(np.float64) * (kind(1) / o.scale).astype(np.float64)  # exact up to float32
         if not fused:
@@ -101,58 +104,58 @@ def reciprocal_and_zero_point(fused: bool) -> Predict:
     return predict
 
 
-def sum_and_clamp_in_own_type(o: Operands) -> Array:
-    """The highest value rounded to the input's type may be one too many: the cast to int32 then gives x86's lowest."""
+def sum_and_clamp_in_own_type(o: QuantizationOperands) -> Array:
+    """The highest value, rounded to the input's type, may be too high; the cast to int32 then overflows as on x86."""
     kind = o.x.dtype.type
     total = round_array(o.quotient(), o.mode).astype(kind) + o.zero_point.astype(kind)
     clamped = np.clip(np.nan_to_num(total), kind(o.lowest), kind(o.highest)).astype(np.float64)
     return np.where(clamped > o.highest, o.lowest, o.clamp(clamped))
 
 
-def result_in_float32(o: Operands) -> Array:
+def result_in_float32(o: QuantizationOperands) -> Array:
     total = round_array(o.quotient(), o.mode) + o.zero_point
     return o.clamp(total.astype(np.float32).astype(np.float64))
 
 
-def narrow_range(o: Operands) -> Array:
+def narrow_range(o: QuantizationOperands) -> Array:
     return np.maximum(o.finish(o.quotient()), o.lowest + 1)
 
 
-def without_highest(o: Operands) -> Array:
+def without_highest(o: QuantizationOperands) -> Array:
     return np.minimum(o.finish(o.quotient()), o.highest - 1)
 
 
 def flush(which: str) -> Predict:
-    def predict(o: Operands) -> Array:
+    def predict(o: QuantizationOperands) -> Array:
         tiny = 2.0 ** FLOAT_TYPES[o.x.dtype.name].emin
         x, scale = o.x.astype(np.float64), o.scale.astype(np.float64)
-        x = flushed(x, tiny) if which in ("inputs", "operands", "all") else x
-        scale = flushed(scale, tiny) if which in ("scales", "operands", "all") else scale
+        x = flush_below(x, tiny) if which in ("inputs", "operands", "all") else x
+        scale = flush_below(scale, tiny) if which in ("scales", "operands", "all") else scale
         q = (x / scale).astype(o.x.dtype).astype(np.float64)
-        return o.finish(flushed(q, tiny) if which in ("quotient", "all") else q)
+        return o.finish(flush_below(q, tiny) if which in ("quotient", "all") else q)
 
     return predict
 
 
-def flushed(values: Array, tiny: float) -> Array:
+def flush_below(values: Array, tiny: float) -> Array:
     return np.where(np.abs(values) < tiny, np.copysign(0.0, values), values)
 
 
-def without_zero_point(o: Operands) -> Array:
+def without_zero_point(o: QuantizationOperands) -> Array:
     return o.clamp(round_array(o.quotient(), o.mode))
 
 
-def subtracted_zero_point(o: Operands) -> Array:
+def subtracted_zero_point(o: QuantizationOperands) -> Array:
     return o.clamp(round_array(o.quotient(), o.mode) - o.zero_point)
 
 
-def symmetric_range(steps: Callable[[Operands], float]) -> Predict:
-    """The factor that maps [-|lowest|, |lowest|] * scale to so many `steps` on either side, not to |lowest| of them.
+def symmetric_range(steps: Callable[[QuantizationOperands], float]) -> Predict:
+    """Scales so that |lowest| * scale maps to `steps` instead of |lowest| on either side of zero.
 
-    For more than 8 bits it is so near 1 that it would explain any noise.
+    For types of more than 8 bits the factor is so near 1 that it would explain any noise; those are not predicted.
     """
 
-    def predict(o: Operands) -> Array:
+    def predict(o: QuantizationOperands) -> Array:
         if o.highest > 255:
             return np.full(o.x.shape, o.lowest - 1, np.int64)
         factor = (steps(o) / max(-o.lowest, o.highest + 1)) / o.scale.astype(np.float64)
@@ -161,25 +164,25 @@ def symmetric_range(steps: Callable[[Operands], float]) -> Predict:
     return predict
 
 
-def multiplied(o: Operands) -> Array:
+def multiplied_by_scale(o: QuantizationOperands) -> Array:
     return o.finish(np.asarray(o.x * o.scale, np.float64))
 
 
-def in_type(dtype: object) -> Predict:
+def divided_in(dtype: object) -> Predict:
     return lambda o: o.finish(o.quotient(dtype))
 
 
-# Of two that explain as much the earlier one is named, so each stands before those that it is a special case of.
+# Of two that explain equally much the earlier one is named. So each stands before those that it is a special case of.
 HYPOTHESES: tuple[tuple[Cause, Predict], ...] = (
     (Cause("flushes subnormal inputs to zero", "quotient"), flush("inputs")),
     (Cause("flushes subnormal scales to zero", "quotient"), flush("scales")),
     (Cause("flushes subnormal inputs and scales to zero", "quotient"), flush("operands")),
     (Cause("flushes subnormal quotients to zero", "quotient"), flush("quotient")),
     (Cause("flushes all subnormals to zero", "quotient"), flush("all")),
-    (Cause("divides in float32", "quotient"), in_type(np.float32)),
-    (Cause("divides in bfloat16", "quotient"), in_type(ml_dtypes.bfloat16)),
-    (Cause("divides in float16", "quotient"), in_type(np.float16)),
-    (Cause("divides in float64, not enough for this output type", "quotient"), in_type(np.float64)),
+    (Cause("divides in float32", "quotient"), divided_in(np.float32)),
+    (Cause("divides in bfloat16", "quotient"), divided_in(ml_dtypes.bfloat16)),
+    (Cause("divides in float16", "quotient"), divided_in(np.float16)),
+    (Cause("divides in float64, not enough for this output type", "quotient"), divided_in(np.float64)),
     (Cause("multiplies by the reciprocal rounded to the input's type", "quotient"), reciprocal(None)),
     (Cause("multiplies by the reciprocal in float32", "quotient"), reciprocal(np.float32)),
     (Cause("multiplies by the reciprocal in float64", "quotient"), reciprocal(np.float64)),
@@ -209,7 +212,7 @@ HYPOTHESES: tuple[tuple[Cause, Predict], ...] = (
     (Cause("result passes through float32", "add"), result_in_float32),
     (Cause("ignores the zero point", "add"), without_zero_point),
     (Cause("subtracts the zero point", "add"), subtracted_zero_point),
-    (Cause("multiplies by the scale", "quotient"), multiplied),
+    (Cause("multiplies by the scale", "quotient"), multiplied_by_scale),
     # For int8 127/128 of the right factor, and 127.5/128.
     (
         Cause("scales to the symmetric range: highest / -lowest of the right factor", "quotient"),

@@ -1,4 +1,4 @@
-"""Testing `tensorflow.Dequantize`: any mode, types, axis and range; and the mistakes that are usual."""
+"""Testing `tensorflow.Dequantize`: any mode, types, axis and range, and its usual mistakes."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ import ml_dtypes
 import numpy as np
 from hypothesis import strategies as st
 
-from tiebreak.conformance.operators.drawn_tensors import integer_tensor, shapes
+from tiebreak.conformance.operators.drawn_tensors import integer_tensor, tensor_shapes
 from tiebreak.conformance.operators.forbidden_call import INT8, M22, V2, V3, ForbiddenCall, S
-from tiebreak.conformance.operators.model import Absent, Axis, Cause, Mistake, OperatorUnderTest, Wanted
+from tiebreak.conformance.operators.model import Absent, Axis, CaseConstraints, Cause, Mistake, OperatorUnderTest
 from tiebreak.conformance.operators.path_probe import PathProbe
 from tiebreak.conformance.operators.tensorflow_ranges import (
     draw_ranges,
     end_tensors,
-    flushed,
-    laid_over,
-    one_for_all,
+    first_range_for_all,
+    flush_float32,
+    ranges_over_input,
 )
 from tiebreak.golden.elements import INTEGER_TYPES, IntegerType
 from tiebreak.golden.nodes import Node
@@ -30,10 +30,10 @@ from tiebreak.golden.problem import Array
 from tiebreak.golden.samples.model import Tensor
 
 
-def draw(draw: st.DrawFn, wanted: Wanted) -> tuple[dict[str, Any], tuple[Tensor, ...]]:
+def draw(draw: st.DrawFn, wanted: CaseConstraints) -> tuple[dict[str, Any], tuple[Tensor, ...]]:
     quantized = wanted.quantized or draw(st.sampled_from(QUANTIZED_TYPES))
     real = wanted.real or draw(st.sampled_from(REAL_TYPES))
-    shape = draw(shapes(wanted.rank))
+    shape = draw(tensor_shapes(wanted.rank))
     attributes = draw_attributes(draw, real, len(shape))
     axis = attributes.get("axis", -1)
     ends = end_tensors(draw_ranges(draw, wanted, shape, axis), axis)
@@ -57,8 +57,8 @@ def draw_attributes(draw: st.DrawFn, real: str, rank: int) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class Own:
-    """A case's operands: x as int64, the ends of its range as float32, of one shape; and what the attributes say."""
+class DequantizeOperands:
+    """A case's operands, all of x's shape: x (int64) and the ends of its range (float32); and its attributes."""
 
     x: Array
     low: Array
@@ -77,39 +77,39 @@ class Own:
         return np.asarray((self.x - self.kind.lowest).astype(np.float64))
 
 
-Formula = Callable[[Own], Array]
+Formula = Callable[[DequantizeOperands], Array]
 
 
-def combined(o: Own) -> Array:
+def combined(o: DequantizeOperands) -> Array:
     product = o.offset_input.astype(np.float32) * (o.high - o.low)
     return np.asarray(o.low + product / np.float32(o.range_t))
 
 
-def first_scale(o: Own) -> Array:
+def first_scale(o: DequantizeOperands) -> Array:
     count = 2.0**o.kind.bits
     return np.asarray((o.high - o.low) * np.float32(count / (count - 1)) / np.float32(count))
 
 
-def first(o: Own) -> Array:
+def first(o: DequantizeOperands) -> Array:
     return np.asarray(o.low.astype(np.float64) + o.offset_input * first_scale(o).astype(np.float64))
 
 
-def factors(o: Own) -> tuple[Array, Array]:
-    """Of the two sides; the first counts only for signed types."""
+def factors(o: DequantizeOperands) -> tuple[Array, Array]:
+    """The factors of min_range and max_range; the first counts only for signed types."""
     lowest = np.float32(o.kind.lowest + o.narrow)
     return o.low / lowest, o.high / np.float32(o.kind.highest)
 
 
-def scaled_by(o: Own, factor: Array) -> Array:
+def scaled_by(o: DequantizeOperands, factor: Array) -> Array:
     return np.asarray(o.x.astype(np.float32) * factor)
 
 
-def factor(o: Own) -> Array:
+def factor(o: DequantizeOperands) -> Array:
     from_min, from_max = factors(o)
     return np.maximum(from_min, from_max) if o.kind.signed else from_max
 
 
-def scaled(o: Own) -> Array:
+def scaled(o: DequantizeOperands) -> Array:
     return scaled_by(o, factor(o))
 
 
@@ -118,7 +118,7 @@ RIGHT: dict[str, Formula] = {"MIN_COMBINED": combined, "MIN_FIRST": first, "SCAL
 
 def mistake(
     formulas: dict[str, Formula] | None = None,
-    change: Callable[[Own], Own] = lambda own: own,
+    change: Callable[[DequantizeOperands], DequantizeOperands] = lambda own: own,
     finish: Callable[[Array], Array] = lambda values: values,
     one_range: bool = False,
 ) -> Mistake:
@@ -126,28 +126,30 @@ def mistake(
 
     def run(node: Node, x: Array, low: Array, high: Array) -> tuple[Array, ...]:
         attributes, kind = node.attributes, INTEGER_TYPES[node.input_type]
-        low, high = one_for_all(low, high) if one_range else (low, high)
+        low, high = first_range_for_all(low, high) if one_range else (low, high)
         mode, narrow = attributes.get("mode", "MIN_COMBINED"), attributes.get("narrow_range", False)
         with np.errstate(all="ignore"):
-            own = change(Own(x.astype(np.int64), *laid_over(attributes, x, low, high), kind, mode, narrow))
+            own = change(
+                DequantizeOperands(x.astype(np.int64), *ranges_over_input(attributes, x, low, high), kind, mode, narrow)
+            )
             values = (RIGHT | (formulas or {}))[mode](own).astype(np.float32)
             return (np.asarray(finish(values)).astype(node.outputs[0].dtype),)
 
     return run
 
 
-def ratio_first(o: Own) -> Array:
-    """As TensorFlow's kernel."""
+def ratio_first(o: DequantizeOperands) -> Array:
+    """As in TensorFlow's kernel: the range ratio is rounded before the product."""
     return np.asarray(o.offset_input.astype(np.float32) * ((o.high - o.low) / np.float32(o.range_t)) + o.low)
 
 
-def ratio_flushed(o: Own) -> Array:
-    ratio = flushed((o.high - o.low) / np.float32(o.range_t))
-    return np.asarray(flushed(o.offset_input.astype(np.float32) * ratio) + o.low)
+def ratio_flushed(o: DequantizeOperands) -> Array:
+    ratio = flush_float32((o.high - o.low) / np.float32(o.range_t))
+    return np.asarray(flush_float32(o.offset_input.astype(np.float32) * ratio) + o.low)
 
 
-def rounded_minimum(o: Own) -> Array:
-    """As TensorFlow's kernel: min_range goes to the nearest multiple of the scale; all of it in float32."""
+def rounded_minimum(o: DequantizeOperands) -> Array:
+    """As in TensorFlow's kernel: min_range moves to the nearest multiple of the scale, all in float32."""
     scale = ((o.high - o.low).astype(np.float64) / o.range_t).astype(np.float32)
     multiple = (o.low / scale).astype(np.float64)
     whole = np.trunc(multiple) + np.copysign(np.abs(multiple - np.trunc(multiple)) >= 0.5, multiple)
@@ -155,42 +157,42 @@ def rounded_minimum(o: Own) -> Array:
     return np.asarray(o.x.astype(np.float32) * scale + (start - np.float32(o.kind.lowest) * scale))
 
 
-def in_float32(o: Own) -> Array:
+def in_float32(o: DequantizeOperands) -> Array:
     return np.asarray(o.low + o.offset_input.astype(np.float32) * first_scale(o))
 
 
-def top_overflows(o: Own) -> Array:
-    """int32 values that float32 rounds up to 2^31 come back as the lowest one, as an x86 cast gives them."""
+def top_overflows(o: DequantizeOperands) -> Array:
+    """int32 values that float32 rounds up to 2^31 become the lowest value, as in a cast on x86."""
     wide = o.x.astype(np.float32).astype(np.float64)
     return np.asarray(np.where(wide > o.kind.highest, o.kind.lowest, wide).astype(np.float32) * factor(o))
 
 
-def no_offset(o: Own) -> Array:
+def no_offset(o: DequantizeOperands) -> Array:
     product = o.x.astype(np.float32) * (o.high - o.low)
     return np.asarray(o.low + product / np.float32(o.range_t))
 
 
-def counted_values(o: Own) -> Array:
+def counted_values(o: DequantizeOperands) -> Array:
     product = o.offset_input.astype(np.float32) * (o.high - o.low)
     return np.asarray(o.low + product / np.float32(o.range_t + 1))
 
 
-def unadjusted(o: Own) -> Array:
+def unadjusted(o: DequantizeOperands) -> Array:
     scale = (o.high - o.low) / np.float32(o.range_t + 1)
     return np.asarray(o.low.astype(np.float64) + o.offset_input * scale.astype(np.float64))
 
 
-def narrow_unsigned(o: Own) -> Array:
+def narrow_unsigned(o: DequantizeOperands) -> Array:
     count = np.float32(o.kind.highest - o.narrow)
     return scaled(o) if o.kind.signed else scaled_by(o, o.high / count)
 
 
-def truncated(values: Array) -> Array:
-    """To the 16 bits of a bfloat16 by leaving the rest off."""
+def truncated_to_bfloat16(values: Array) -> Array:
+    """Float32 values with the bits dropped that a bfloat16 does not have."""
     return (np.asarray(values, np.float32).view(np.uint32) & np.uint32(0xFFFF0000)).view(np.float32)
 
 
-def narrow_range(values: Array) -> Array:
+def rounded_to_bfloat16(values: Array) -> Array:
     return np.asarray(values.astype(ml_dtypes.bfloat16).astype(np.float32))
 
 
@@ -201,14 +203,16 @@ MISTAKES: tuple[tuple[Cause, Mistake], ...] = (
     (Cause("the highest values overflow in a cast", "scaled"), mistake({"SCALED": top_overflows})),
     (
         Cause("flushes subnormals to zero", "scaled"),
-        mistake(change=lambda o: replace(o, low=flushed(o.low), high=flushed(o.high)), finish=flushed),
+        mistake(
+            change=lambda o: replace(o, low=flush_float32(o.low), high=flush_float32(o.high)), finish=flush_float32
+        ),
     ),
     (
         Cause("multiplies by a range ratio rounded first, flushes subnormals to zero", "combined"),
         mistake(
             {"MIN_COMBINED": ratio_flushed},
-            change=lambda o: replace(o, low=flushed(o.low), high=flushed(o.high)),
-            finish=flushed,
+            change=lambda o: replace(o, low=flush_float32(o.low), high=flush_float32(o.high)),
+            finish=flush_float32,
         ),
     ),
     (Cause("ignores narrow_range", "narrow"), mistake(change=lambda o: replace(o, narrow=False))),
@@ -224,9 +228,9 @@ MISTAKES: tuple[tuple[Cause, Mistake], ...] = (
     (Cause("one range for all slices", "axis"), mistake(one_range=True)),
     (
         Cause("the range rounded to bfloat16 first", "range-type"),
-        mistake(change=lambda o: replace(o, low=narrow_range(o.low), high=narrow_range(o.high))),
+        mistake(change=lambda o: replace(o, low=rounded_to_bfloat16(o.low), high=rounded_to_bfloat16(o.high))),
     ),
-    (Cause("truncates to bfloat16", "output-type"), mistake(finish=truncated)),
+    (Cause("truncates to bfloat16", "output-type"), mistake(finish=truncated_to_bfloat16)),
 )
 
 
@@ -237,7 +241,7 @@ def forbidden(clause: str, what: str, parameter: tuple[int, ...], **attributes: 
 ENDS = LEAST, GREATEST = Fraction(-13, 10), Fraction(27, 10)
 SCALED = {"quantized": "int8", "attributes": {"mode": "SCALED"}}
 FIRST = {"quantized": "uint8", "attributes": {"mode": "MIN_FIRST"}}
-# Results that other orders of the steps give differently, both ends, others, and last zero or an end of the range.
+# Values whose results depend on the order of the steps, both ends, others, and last zero or an end of the range.
 PATH_PROBES = (
     PathProbe("combined-uint8", {"quantized": "uint8"}, ENDS, (51, 96, 128, 255, 1, 200, 0), 2),
     PathProbe("scaled-int8", SCALED, (-GREATEST, GREATEST), (-124, -121, -128, 127, 1, 70, 0)),

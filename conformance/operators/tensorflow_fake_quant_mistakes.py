@@ -12,13 +12,13 @@ from tiebreak.conformance.operators.model import Cause, Mistake
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 
-# Arrays are float32 and of the inputs' shape.
+# Arrays are float32 and of the input's shape.
 Float = np.float32
 
 
 @dataclass(frozen=True)
-class Fake:
-    """What a backend does. The plain one does what the document says, in working precision, ties upward."""
+class FakeQuant:
+    """The arithmetic of a backend. The default is the document's, in working precision, with ties upward."""
 
     divisor: Callable[[Node], int] = lambda node: highest_of(node) - lowest_of(node)
     nudge: Callable[[Array], Array] = lambda ratio: half_up(ratio)
@@ -28,7 +28,7 @@ class Fake:
     adjusted: bool = True  # min and max are moved onto the grid
     clamp_to_given: bool = False
     reciprocal: bool = False
-    adds_min: bool = False  # q * scale + min_adj on the way back, as it must be if min_adj is no multiple of scale
+    adds_min: bool = False  # dequantizes by q * scale + min_adj, as a backend must if min_adj is no multiple of scale
     saturates: bool = True
 
 
@@ -52,7 +52,7 @@ def away(q: Array) -> Array:
     return np.asarray(np.copysign(np.floor(np.abs(q.astype(np.float64)) + 0.5), q), q.dtype)
 
 
-def run_fake(fake: Fake, node: Node, x: Array, low: Array, high: Array) -> Array:
+def run_fake_quant(fake: FakeQuant, node: Node, x: Array, low: Array, high: Array) -> Array:
     kind = fake.dtype
     x, low, high = (np.asarray(a, kind) for a in (x, low, high))
     scale = np.asarray((high - low) / kind(fake.divisor(node)), kind)
@@ -67,7 +67,7 @@ def run_fake(fake: Fake, node: Node, x: Array, low: Array, high: Array) -> Array
     return np.asarray(np.asarray(steps + first, kind) * scale)
 
 
-def adjusted_ends(fake: Fake, low: Array, high: Array, scale: Array) -> tuple[Array, Array]:
+def adjusted_ends(fake: FakeQuant, low: Array, high: Array, scale: Array) -> tuple[Array, Array]:
     zero = np.zeros_like(low)
     if not fake.adjusted:
         return low, high
@@ -79,15 +79,15 @@ def adjusted_ends(fake: Fake, low: Array, high: Array, scale: Array) -> tuple[Ar
     return least, np.where(low > 0, high - low, np.where(high < 0, zero, greatest))
 
 
-def mistake(fake: Fake) -> Mistake:
+def mistake(fake: FakeQuant) -> Mistake:
     def run(node: Node, x: Array, low: Array, high: Array) -> tuple[Array, ...]:
         with np.errstate(all="ignore"):
-            return (np.asarray(run_fake(fake, node, x, low, high), Float),)
+            return (np.asarray(run_fake_quant(fake, node, x, low, high), Float),)
 
     return run
 
 
-def flushed(values: Array) -> Array:
+def flush_keeping_sign(values: Array) -> Array:
     return np.where(np.abs(values) < Float(2.0**-126), np.copysign(Float(0), values), values)
 
 
@@ -99,7 +99,7 @@ def tensorflow_kernel(*, inverse: bool, flush: bool = False) -> Mistake:
 
     def run(node: Node, x: Array, low: Array, high: Array) -> tuple[Array, ...]:
         with np.errstate(all="ignore"):
-            kept = flushed if flush else np.asarray
+            kept = flush_keeping_sign if flush else np.asarray
             x, low, high = kept(x), kept(low), kept(high)
             least, greatest = Float(lowest_of(node)), Float(highest_of(node))
             scale = kept((high - low) / (greatest - least))
@@ -116,7 +116,7 @@ def tensorflow_kernel(*, inverse: bool, flush: bool = False) -> Mistake:
 
 
 def cast_first(node: Node, x: Array, low: Array, high: Array) -> tuple[Array, ...]:
-    """Levels are cast to int64 before they are clamped: beyond 2^63 either way they become the lowest. Else right."""
+    """Casts levels to int64 before clamping: those beyond 2^63 either way become the lowest. The rest is right."""
     with np.errstate(all="ignore"):
         (right,) = mistake(PLAIN)(node, x, low, high)
         scale = np.asarray((high - low) / Float(PLAIN.divisor(node)), Float)
@@ -132,7 +132,7 @@ def with_attributes(run: Mistake, **changed: Any) -> Mistake:
     return changed_run
 
 
-PLAIN = Fake()
+PLAIN = FakeQuant()
 MISTAKES: tuple[tuple[Cause, Mistake], ...] = (
     (
         Cause("floor(q - zero point + 0.5) with both sums rounded to float32", "order"),
@@ -150,27 +150,33 @@ MISTAKES: tuple[tuple[Cause, Mistake], ...] = (
         Cause("n / (max - min) as a factor in float32, subnormals flushed to zero", "overflow", 3),
         tensorflow_kernel(inverse=True, flush=True),
     ),
-    (Cause("q * scale + min_adj, each step in float32", "dequantize", 4), mistake(Fake(adds_min=True))),
-    (Cause("multiplies by the rounded reciprocal of scale", "order", 4), mistake(Fake(reciprocal=True))),
-    (Cause("floor(q + 0.5) with the sum rounded", "tie", 4), mistake(Fake(quantize=half_up_in_type))),
-    (Cause("truncates instead of rounding the quantized value", "levels", 4), mistake(Fake(quantize=np.trunc))),
-    (Cause("rounds the quantized value up", "levels", 4), mistake(Fake(quantize=np.ceil))),
-    (Cause("truncates min / scale", "nudge-min", 4), mistake(Fake(nudge=np.trunc))),
-    (Cause("min and max are not moved onto the grid", "nudge-min", 4), mistake(Fake(adjusted=False, adds_min=True))),
-    (Cause("clamps to min and max as given", "clamp", 4), mistake(Fake(clamp_to_given=True))),
-    (Cause("does not clamp", "clamp", 4), mistake(Fake(saturates=False))),
+    (Cause("q * scale + min_adj, each step in float32", "dequantize", 4), mistake(FakeQuant(adds_min=True))),
+    (Cause("multiplies by the rounded reciprocal of scale", "order", 4), mistake(FakeQuant(reciprocal=True))),
+    (Cause("floor(q + 0.5) with the sum rounded", "tie", 4), mistake(FakeQuant(quantize=half_up_in_type))),
+    (Cause("truncates instead of rounding the quantized value", "levels", 4), mistake(FakeQuant(quantize=np.trunc))),
+    (Cause("rounds the quantized value up", "levels", 4), mistake(FakeQuant(quantize=np.ceil))),
+    (Cause("truncates min / scale", "nudge-min", 4), mistake(FakeQuant(nudge=np.trunc))),
+    (
+        Cause("min and max are not moved onto the grid", "nudge-min", 4),
+        mistake(FakeQuant(adjusted=False, adds_min=True)),
+    ),
+    (Cause("clamps to min and max as given", "clamp", 4), mistake(FakeQuant(clamp_to_given=True))),
+    (Cause("does not clamp", "clamp", 4), mistake(FakeQuant(saturates=False))),
     (Cause("casts to int64 before clamping, which overflows", "clamp", 4), cast_first),
-    (Cause("a range without 0 stays where it is", "positive-range", 4), mistake(Fake(shifted=False, adds_min=True))),
+    (
+        Cause("a range without 0 stays where it is", "positive-range", 4),
+        mistake(FakeQuant(shifted=False, adds_min=True)),
+    ),
     (Cause("ignores narrow_range", "narrow", 4), with_attributes(mistake(PLAIN), narrow_range=False)),
     (Cause("always a narrow range", "narrow", 4), with_attributes(mistake(PLAIN), narrow_range=True)),
     (
         Cause("scale divided by 2^num_bits - 1 with narrow_range too", "narrow-scale", 4),
-        mistake(Fake(divisor=highest_of)),
+        mistake(FakeQuant(divisor=highest_of)),
     ),
     (
         Cause("divides by the number of levels, not of steps", "scale", 4),
-        mistake(Fake(divisor=lambda node: highest_of(node) - lowest_of(node) + 1)),
+        mistake(FakeQuant(divisor=lambda node: highest_of(node) - lowest_of(node) + 1)),
     ),
     (Cause("ignores num_bits", "num-bits", 4), with_attributes(mistake(PLAIN), num_bits=8)),
-    (Cause("computes in float16", "type", 4), mistake(Fake(dtype=np.float16))),
+    (Cause("computes in float16", "type", 4), mistake(FakeQuant(dtype=np.float16))),
 )

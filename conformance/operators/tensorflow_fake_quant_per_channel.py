@@ -1,4 +1,4 @@
-"""Testing `tensorflow.FakeQuantWithMinMaxVarsPerChannel`: a range for each position of the last axis."""
+"""Testing `tensorflow.FakeQuantWithMinMaxVarsPerChannel`: a range for each index of the last axis."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tiebreak.conformance.operators import tensorflow_fake_quant_mistakes as per_tensor
 from tiebreak.conformance.operators import tensorflow_fake_quant_shared as shared
 from tiebreak.conformance.operators.forbidden_call import V2, ForbiddenCall
-from tiebreak.conformance.operators.model import Absent, Axis, Cause, Mistake, OperatorUnderTest, Wanted
+from tiebreak.conformance.operators.model import Absent, Axis, CaseConstraints, Cause, Mistake, OperatorUnderTest
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 from tiebreak.golden.samples.model import Tensor, bits
@@ -19,10 +19,10 @@ from tiebreak.golden.samples.model import Tensor, bits
 RANKS = (1, 2, 4)
 
 
-def draw(draw: st.DrawFn, wanted: Wanted) -> tuple[dict[str, Any], tuple[Tensor, ...]]:
+def draw(draw: st.DrawFn, wanted: CaseConstraints) -> tuple[dict[str, Any], tuple[Tensor, ...]]:
     rank = wanted.rank if wanted.rank in RANKS else draw(st.sampled_from(RANKS))
     shape = tuple(draw(st.lists(st.integers(0, 4), min_size=rank, max_size=rank)))
-    depth, node = shape[-1], draw(shared.nodes())
+    depth, node = shape[-1], draw(shared.fake_quant_nodes())
     limits = [draw(shared.ranges()) for _ in range(depth)]
     columns = [
         draw(st.lists(shared.values_in(node, low, high, wanted.specials), min_size=1, max_size=6))
@@ -43,7 +43,7 @@ def widest_for_all(node: Node, x: Array, low: Array, high: Array) -> tuple[Array
 
 
 def first_axis(node: Node, x: Array, low: Array, high: Array) -> tuple[Array, ...]:
-    """Ranges laid along axis 0 where that fits, else along the last."""
+    """Ranges along axis 0 if its size fits, else along the last axis."""
     if x.ndim < 2 or x.shape[0] != x.shape[-1]:
         return PLAIN(node, x, low, high)
     shape = (-1, *(1,) * (x.ndim - 1))
@@ -51,7 +51,7 @@ def first_axis(node: Node, x: Array, low: Array, high: Array) -> tuple[Array, ..
 
 
 def channels_first(node: Node, x: Array, low: Array, high: Array) -> tuple[Array, ...]:
-    """Ranges laid along axis 1, as for NCHW, where that fits."""
+    """Ranges along axis 1, as in NCHW, if its size fits; else along the last axis."""
     if x.ndim < 4 or x.shape[1] != x.shape[-1]:
         return PLAIN(node, x, low, high)
     return PLAIN(node, x, low.reshape(-1, 1, 1), high.reshape(-1, 1, 1))
@@ -73,7 +73,7 @@ TESTED = OperatorUnderTest(
     ),
     path_probes=(shared.EIGHT_BITS,),
     axis=Axis(always_last=True),
-    forbidden_calls=(*shared.forbidden_calls("TFC", V2), FIVE_AXES),
+    forbidden_calls=(*shared.forbidden_fake_quant_calls("TFC", V2), FIVE_AXES),
     situations=Absent("its clauses name only situations that those of other operators name too"),
     semantics=Absent("no table of facets describes limits that are moved onto a grid"),
 )

@@ -1,4 +1,4 @@
-"""What both operators of FakeQuantWithMinMaxVars share in testing: nodes, ranges, inputs, and forbidden calls."""
+"""Shared testing of both FakeQuantWithMinMaxVars operators: nodes, ranges, inputs and forbidden calls."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from typing import Any
 from hypothesis import strategies as st
 
 from tiebreak.conformance.operators.forbidden_call import M22, V3, ForbiddenCall
-from tiebreak.conformance.operators.path_probe import HIGH, LOW, PathProbe, fake_steps
+from tiebreak.conformance.operators.path_probe import HIGH, LOW, PathProbe, fake_quantize_values
 from tiebreak.golden.elements import FLOAT_TYPES, decode, encode, neighbour
 
 REAL = FLOAT_TYPES["float32"]
 SPECIALS = (REAL.infinity_bits, REAL.infinity_bits | 1 << 31, REAL.nan_bits or 0)
-EIGHT_BITS = PathProbe("8-bits", {}, (LOW, HIGH), fake_steps(LOW), 2)
+EIGHT_BITS = PathProbe("8-bits", {}, (LOW, HIGH), fake_quantize_values(LOW), 2)
 
 
-def nodes() -> st.SearchStrategy[dict[str, Any]]:
+def fake_quant_nodes() -> st.SearchStrategy[dict[str, Any]]:
     attributes = st.fixed_dictionaries({"num_bits": st.integers(2, 16), "narrow_range": st.booleans()})
     return attributes.map(lambda chosen: {"real": "float32", "attributes": chosen})
 
 
 def ranges() -> st.SearchStrategy[tuple[int, int]]:
-    """Bits of min and max: with 0 inside, on one side of 0, such that the scale is a power of two, or no range."""
+    """Bits of min and max: around 0, on one side of 0, with a power of two as scale, or not a valid range."""
     size = st.one_of(st.integers(1, 64).map(lambda n: Fraction(n, 8)), moderate())
     inside = st.tuples(size, size).map(lambda pair: (-pair[0], pair[1]))
     above = st.tuples(size, size).map(lambda pair: (pair[0], pair[0] + pair[1]))
@@ -46,7 +46,7 @@ def moderate() -> st.SearchStrategy[Fraction]:
 
 
 def values_in(node: dict[str, Any], low: int, high: int, specials: bool) -> st.SearchStrategy[int]:
-    """Bits of inputs: on or beside the grid's points and the values between them, or anything."""
+    """Bits of inputs: on or beside the grid's points and the midpoints between them, or arbitrary."""
     least, greatest = Fraction(decode(low, REAL)), Fraction(decode(high, REAL))
     attributes = node["attributes"]
     steps = (1 << attributes["num_bits"]) - 1 - attributes["narrow_range"]
@@ -63,8 +63,8 @@ def values_in(node: dict[str, Any], low: int, high: int, specials: bool) -> st.S
     return st.one_of(beside, st.sampled_from((low, high)), finite, *([st.sampled_from(SPECIALS)] if specials else []))
 
 
-def forbidden_calls(prefix: str, limits: tuple[int, ...]) -> tuple[ForbiddenCall, ...]:
-    """What both documents forbid; `prefix` is that of the operator's clauses, `limits` the shape of min and max."""
+def forbidden_fake_quant_calls(prefix: str, limits: tuple[int, ...]) -> tuple[ForbiddenCall, ...]:
+    """Calls that both documents forbid; `prefix` is that of the clause ids, `limits` the shape of min and max."""
     shapes, zero = (M22, limits, limits), {1: 0.0}
     return (
         ForbiddenCall(f"{prefix}-N1", "num_bits 1", shapes, attributes={"num_bits": 1}, values=zero),

@@ -1,4 +1,4 @@
-"""Testing `tensorflow.QuantizeAndDequantizeV4`: values beside ties of any scale_factor; and the usual mistakes."""
+"""Testing `tensorflow.QuantizeAndDequantizeV4`: values beside the ties of any scale_factor, and its usual mistakes."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from tiebreak.conformance.operators.model import Absent, Axis, Cause, Mistake, OperatorUnderTest, Wanted
-from tiebreak.conformance.operators.path_probe import STEP, PathProbe, fake_steps
+from tiebreak.conformance.operators.model import Absent, Axis, CaseConstraints, Cause, Mistake, OperatorUnderTest
+from tiebreak.conformance.operators.path_probe import STEP, PathProbe, fake_quantize_values
 from tiebreak.golden.elements import FLOAT_TYPES, FloatType, decode, encode, neighbour
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators.model import ALL_REAL_TYPES
@@ -22,7 +22,7 @@ from tiebreak.golden.samples.model import Tensor, bits
 ROUND_MODES = {"ROUND_NEAREST_TOWARD_EVEN": "HALF_TO_EVEN", "ROUND_NEAREST_UPWARD": "HALF_UP"}
 
 
-def draw(draw: st.DrawFn, wanted: Wanted) -> tuple[dict[str, Any], tuple[Tensor, ...]]:
+def draw(draw: st.DrawFn, wanted: CaseConstraints) -> tuple[dict[str, Any], tuple[Tensor, ...]]:
     real = FLOAT_TYPES[wanted.real or draw(st.sampled_from(ALL_REAL_TYPES))]
     rank = draw(st.integers(0, 4)) if wanted.rank is None else wanted.rank
     shape = tuple(draw(st.lists(st.integers(0, 4), min_size=rank, max_size=rank)))
@@ -46,7 +46,7 @@ def draw(draw: st.DrawFn, wanted: Wanted) -> tuple[dict[str, Any], tuple[Tensor,
 
 
 def ranges(real: FloatType) -> st.SearchStrategy[tuple[int, int]]:
-    """Bits of input_min and input_max: on both sides of 0, on one, whole numbers, or no range."""
+    """Bits of input_min and input_max: around 0, on one side of 0, whole numbers, or not a valid range."""
     size = st.one_of(st.integers(1, 64).map(lambda n: Fraction(n, 8)), moderate(real))
     inside = st.tuples(size, size).map(lambda pair: (-pair[0], pair[1]))
     above = st.tuples(size, size).map(lambda pair: (pair[0], pair[0] + pair[1]))
@@ -68,7 +68,7 @@ def moderate(real: FloatType) -> st.SearchStrategy[Fraction]:
 def values_in(
     real: FloatType, attributes: dict[str, Any], limits: tuple[int, int], specials: bool
 ) -> st.SearchStrategy[int]:
-    """Bits of inputs: on or beside integers and the values between them, divided by scale_factor; or anything."""
+    """Bits of inputs: on or beside multiples of 1/2 divided by scale_factor, or arbitrary."""
     low, high = (Fraction(decode(end, real)) for end in limits)
     lowest, highest = integers_of(attributes)
     sides = [highest / high] if high > 0 else []
@@ -90,12 +90,12 @@ def integers_of(attributes: Any) -> tuple[int, int]:
     return (-highest - (not attributes.get("narrow_range", False)) if signed else 0), highest
 
 
-# The arithmetic of usual mistakes: arrays of one real type, the range spread over the input's shape.
+# The arithmetic of usual mistakes: arrays of one real type, with the range spread over the input's shape.
 
 
 @dataclass(frozen=True)
-class Fake:
-    """What a backend does. The plain one does what the document says, in working precision."""
+class RoundTrip:
+    """The arithmetic of a backend. The default is the document's, in working precision."""
 
     integers: Callable[[Any], tuple[int, int]] = integers_of
     rounded: Callable[[Array, str], Array] = lambda q, mode: rounded(q, mode)
@@ -131,7 +131,7 @@ def always(mode: str) -> Callable[[Array, str], Array]:
     return lambda q, asked: rounded(q, mode)
 
 
-def run_fake(fake: Fake, node: Node, x: Array, low: Array, high: Array) -> Array:
+def run_round_trip(fake: RoundTrip, node: Node, x: Array, low: Array, high: Array) -> Array:
     kind = np.dtype(fake.dtype or x.dtype)
     x, low, high = (np.asarray(a, kind) for a in (x, low, high))
     lowest, highest = (np.asarray(end, kind) for end in fake.integers(node.attributes))
@@ -148,8 +148,10 @@ def run_fake(fake: Fake, node: Node, x: Array, low: Array, high: Array) -> Array
     return np.asarray(steps * (np.asarray(1, kind) / factor) if fake.reciprocal else steps / factor, kind)
 
 
-def scaled(fake: Fake, low: Array, high: Array, lowest: Array, highest: Array) -> tuple[Array, Array, Array, Array]:
-    """scale_factor, its inverse taken from the range, and the updated ends."""
+def scaled(
+    fake: RoundTrip, low: Array, high: Array, lowest: Array, highest: Array
+) -> tuple[Array, Array, Array, Array]:
+    """scale_factor, its inverse computed from the range, and the updated ends of the range."""
     none = np.asarray(np.inf, low.dtype)
     from_min = np.where(low < 0, lowest / low, none).astype(low.dtype)
     from_max = np.where(high > 0, highest / high, none).astype(low.dtype)
@@ -169,7 +171,7 @@ def scaled(fake: Fake, low: Array, high: Array, lowest: Array, highest: Array) -
     return factor, inverse, np.where(by_min, low, lowest / factor), np.where(by_min, highest / factor, high)
 
 
-def mistake(fake: Fake) -> Mistake:
+def mistake(fake: RoundTrip) -> Mistake:
     def run(node: Node, x: Array, low: Array, high: Array) -> tuple[Array, ...]:
         if not x.size:
             return (x,)
@@ -180,7 +182,7 @@ def mistake(fake: Fake) -> Mistake:
                 others = tuple(a for a in range(x.ndim) if a not in axes)
                 low, high = (np.asarray(extreme(x, axis=others), x.dtype) for extreme in (np.min, np.max))
             low, high = (along(np.asarray(end), axes, x.shape) for end in (low, high))
-            return (np.broadcast_to(run_fake(fake, node, x, low, high), x.shape).astype(node.outputs[0].dtype),)
+            return (np.broadcast_to(run_round_trip(fake, node, x, low, high), x.shape).astype(node.outputs[0].dtype),)
 
     return run
 
@@ -193,13 +195,13 @@ def with_attributes(run: Mistake, **changed: Any) -> Mistake:
 
 
 def one_range(node: Node, x: Array, low: Array, high: Array) -> tuple[Array, ...]:
-    """The widest range for every slice."""
+    """The widest range is used for every slice."""
     if low.ndim and low.size:
         low, high = np.asarray(low.min(), low.dtype), np.asarray(high.max(), high.dtype)
     return with_attributes(PLAIN, axis=-1)(node, x, low, high)
 
 
-def measured(node: Node, *inputs: Array) -> tuple[Array, ...]:
+def always_measured(node: Node, *inputs: Array) -> tuple[Array, ...]:
     return with_attributes(PLAIN, range_given=False)(node, *inputs)
 
 
@@ -208,35 +210,38 @@ def levels_off_by_one(attributes: Any) -> tuple[int, int]:
     return lowest, highest + 1
 
 
-PLAIN = mistake(Fake())
+PLAIN = mistake(RoundTrip())
 MISTAKES: tuple[tuple[Cause, Mistake], ...] = (
     (
         Cause("multiplies by the range's side / integer; does not clamp to a measured range", "quotient"),
-        mistake(Fake(inverse=True, clamps="if given", rounded=half_up_in_type)),
+        mistake(RoundTrip(inverse=True, clamps="if given", rounded=half_up_in_type)),
     ),
-    (Cause("multiplies by the range's side / integer instead of dividing", "quotient", 1), mistake(Fake(inverse=True))),
-    (Cause("multiplies by 1 / scale_factor instead of dividing", "quotient", 1), mistake(Fake(reciprocal=True))),
-    (Cause("ties away from zero", "product", 1), mistake(Fake(rounded=away))),
-    (Cause("ties upward whatever round_mode says", "half-to-even", 1), mistake(Fake(rounded=always("HALF_UP")))),
-    (Cause("ties to even whatever round_mode says", "half-up", 1), mistake(Fake(rounded=always("HALF_TO_EVEN")))),
-    (Cause("floor(q + 0.5) with the sum rounded", "half-up", 1), mistake(Fake(rounded=half_up_in_type))),
-    (Cause("truncates", "product", 1), mistake(Fake(rounded=truncated))),
-    (Cause("clamps to the range before it is updated", "clamp", 1), mistake(Fake(clamps="given"))),
-    (Cause("clamps only to a given range", "clamp", 1), mistake(Fake(clamps="if given"))),
-    (Cause("does not clamp", "clamp", 1), mistake(Fake(clamps="never"))),
+    (
+        Cause("multiplies by the range's side / integer instead of dividing", "quotient", 1),
+        mistake(RoundTrip(inverse=True)),
+    ),
+    (Cause("multiplies by 1 / scale_factor instead of dividing", "quotient", 1), mistake(RoundTrip(reciprocal=True))),
+    (Cause("ties away from zero", "product", 1), mistake(RoundTrip(rounded=away))),
+    (Cause("ties upward whatever round_mode says", "half-to-even", 1), mistake(RoundTrip(rounded=always("HALF_UP")))),
+    (Cause("ties to even whatever round_mode says", "half-up", 1), mistake(RoundTrip(rounded=always("HALF_TO_EVEN")))),
+    (Cause("floor(q + 0.5) with the sum rounded", "half-up", 1), mistake(RoundTrip(rounded=half_up_in_type))),
+    (Cause("truncates", "product", 1), mistake(RoundTrip(rounded=truncated))),
+    (Cause("clamps to the range before it is updated", "clamp", 1), mistake(RoundTrip(clamps="given"))),
+    (Cause("clamps only to a given range", "clamp", 1), mistake(RoundTrip(clamps="if given"))),
+    (Cause("does not clamp", "clamp", 1), mistake(RoundTrip(clamps="never"))),
     (Cause("ignores narrow_range", "narrow", 1), with_attributes(PLAIN, narrow_range=False)),
     (Cause("always a narrow range", "narrow", 1), with_attributes(PLAIN, narrow_range=True)),
-    (Cause("the greater of the two factors", "scale", 1), mistake(Fake(side="greater"))),
-    (Cause("input_max alone determines scale_factor", "side", 1), mistake(Fake(side="max"))),
-    (Cause("input_min alone determines scale_factor", "side", 1), mistake(Fake(side="min"))),
-    (Cause("one size for both sides of 0", "side", 1), mistake(Fake(side="largest"))),
+    (Cause("the greater of the two factors", "scale", 1), mistake(RoundTrip(side="greater"))),
+    (Cause("input_max alone determines scale_factor", "side", 1), mistake(RoundTrip(side="max"))),
+    (Cause("input_min alone determines scale_factor", "side", 1), mistake(RoundTrip(side="min"))),
+    (Cause("one size for both sides of 0", "side", 1), mistake(RoundTrip(side="largest"))),
     (Cause("ignores signed_input", "signed", 1), with_attributes(PLAIN, signed_input=True)),
     (Cause("ignores num_bits", "width", 1), with_attributes(PLAIN, num_bits=8)),
-    (Cause("one integer more", "signed", 1), mistake(Fake(integers=levels_off_by_one))),
-    (Cause("measures the range though one is given", "range-given", 1), measured),
+    (Cause("one integer more", "signed", 1), mistake(RoundTrip(integers=levels_off_by_one))),
+    (Cause("measures the range though one is given", "range-given", 1), always_measured),
     (Cause("takes the range inputs though not given", "measured", 1), with_attributes(PLAIN, range_given=True)),
     (Cause("one range for all slices", "axis", 1), one_range),
-    (Cause("computes in float32", "type", 1), mistake(Fake(dtype=np.float32))),
+    (Cause("computes in float32", "type", 1), mistake(RoundTrip(dtype=np.float32))),
 )  # fmt: skip
 ENDS = (-128 * STEP, 127 * STEP)
 UP = {"real": "float64", "attributes": {"range_given": True, "round_mode": "HALF_UP"}}
@@ -247,8 +252,8 @@ TESTED = OperatorUnderTest(
     draw=draw,
     mistakes=MISTAKES,
     path_probes=(
-        PathProbe("even", {"attributes": {"range_given": True}}, ENDS, fake_steps(), 2),
-        PathProbe("up-float64", UP, ENDS, fake_steps(smallest=1074)),
+        PathProbe("even", {"attributes": {"range_given": True}}, ENDS, fake_quantize_values(), 2),
+        PathProbe("up-float64", UP, ENDS, fake_quantize_values(smallest=1074)),
     ),
     axis=Axis("axis"),
     forbidden_calls=Absent(

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from tiebreak.conformance.operators.drawn_tensors import shapes
+from tiebreak.conformance.operators.drawn_tensors import tensor_shapes
 from tiebreak.conformance.operators.elementwise import operands_along_axis
 from tiebreak.conformance.operators.forbidden_call import INT8, M22, V2, V3, ForbiddenCall, S
-from tiebreak.conformance.operators.model import Absent, AuditedSemantics, Axis, OperatorUnderTest, Wanted
-from tiebreak.conformance.operators.path_probe import HIGH, LOW, STEP, PathProbe, steps
+from tiebreak.conformance.operators.model import Absent, AuditedSemantics, Axis, CaseConstraints, OperatorUnderTest
+from tiebreak.conformance.operators.path_probe import HIGH, LOW, STEP, PathProbe, probe_values
 from tiebreak.conformance.operators.tensorflow_quantize_v2_mistakes import MISTAKES
 from tiebreak.conformance.operators.tensorflow_ranges import F32, draw_ranges, end_tensors
 from tiebreak.conformance.semantics.quantize_v2 import QuantizeV2Arithmetic
@@ -23,22 +23,24 @@ from tiebreak.golden.samples.model import Tensor, bits
 from tiebreak.golden.samples.tensorflow_quantize_v2 import input_at, span
 
 
-def draw(draw: st.DrawFn, wanted: Wanted) -> tuple[dict[str, Any], tuple[Tensor, ...]]:
+def draw(draw: st.DrawFn, wanted: CaseConstraints) -> tuple[dict[str, Any], tuple[Tensor, ...]]:
     quantized = wanted.quantized or draw(st.sampled_from(QUANTIZED_TYPES))
-    shape = draw(shapes(wanted.rank))
+    shape = draw(tensor_shapes(wanted.rank))
     attributes = draw_attributes(draw, quantized, wanted.round_mode, len(shape))
     axis = attributes.get("axis", -1)
     ranges = draw_ranges(draw, wanted, shape, axis)
-    x = aimed(draw, INTEGER_TYPES[quantized], attributes.get("mode", "MIN_COMBINED"), shape, axis, ranges, wanted)
+    x = aimed_range_bits(
+        draw, INTEGER_TYPES[quantized], attributes.get("mode", "MIN_COMBINED"), shape, axis, ranges, wanted
+    )
     tensors = bits("float32", x, shape), *end_tensors(ranges, axis)
     return {"quantized": quantized, "attributes": attributes}, tensors
 
 
 def draw_attributes(draw: st.DrawFn, quantized: str, round_mode: str, rank: int) -> dict[str, Any]:
-    """For a node of an input's rank; MIN_COMBINED is rarer where the document leaves it open."""
+    """Attributes for an input of a rank; MIN_COMBINED is rarer for types where the document leaves it open."""
     even = round_mode == EVEN or (not round_mode and draw(st.booleans()))
-    telling = RANGE_MODES[1:] * 2 if quantized in ("int16", "int32") else ()
-    mode = "SCALED" if even else draw(st.sampled_from(RANGE_MODES + telling))
+    specified = RANGE_MODES[1:] * 2 if quantized in ("int16", "int32") else ()
+    mode = "SCALED" if even else draw(st.sampled_from(RANGE_MODES + specified))
     found: dict[str, Any] = {"mode": mode} if mode != "MIN_COMBINED" or draw(st.booleans()) else {}
     if even:
         found["round_mode"] = "HALF_TO_EVEN"
@@ -51,16 +53,16 @@ def draw_attributes(draw: st.DrawFn, quantized: str, round_mode: str, rank: int)
     return found
 
 
-def aimed(
+def aimed_range_bits(
     draw: st.DrawFn,
     kind: IntegerType,
     mode: str,
     shape: tuple[int, ...],
     axis: int,
     ranges: list[tuple[int, int]],
-    wanted: Wanted,
+    wanted: CaseConstraints,
 ) -> list[int]:
-    """Bits of inputs on ties and integers of their own range, a few units beside them, at its ends, and any at all."""
+    """Bits of inputs on or beside ties, integers and the ends of their own range, or arbitrary."""
     anything = st.integers(0, (1 << 32) - 1)
     if not wanted.specials:
         anything = anything.filter(lambda b: b & 0x7FFFFFFF < F32.infinity_bits)
@@ -83,7 +85,10 @@ def aimed(
 
 
 def aim_at(kind: IntegerType, mode: str, ends: tuple[int, int], which: int, half: int, steps: int) -> int:
-    """Bits of the input that lies `which` integers into the range, plus a half; -1: at an end; -2: `half` itself."""
+    """Bits of the input that lies `which` integers and `half` halves into the range, moved by `steps` ulp.
+
+    If `which` is -1 the input is an end of the range; if it is -2 its bits are `half` itself.
+    """
     low, high = (decode(end, F32) for end in ends)
     if which == -2 or not isinstance(low, Fraction) or not isinstance(high, Fraction) or low >= high:
         return half if which == -2 else neighbour(ends[half], F32, steps)
@@ -100,9 +105,9 @@ def forbidden(clause: str, what: str, parameter: tuple[int, ...], **attributes: 
 
 SCALED = {"T": "int8", "mode": "SCALED", "round_mode": "HALF_TO_EVEN"}
 PATH_PROBES = (
-    PathProbe("combined-uint8", {"attributes": {"T": "uint8"}}, (LOW, HIGH), steps(LOW), 4),
-    PathProbe("scaled-int8", {"attributes": SCALED}, (-128 * STEP, 127 * STEP), steps()),
-    PathProbe("first-uint8", {"attributes": {"T": "uint8", "mode": "MIN_FIRST"}}, (LOW, HIGH), steps(LOW)),
+    PathProbe("combined-uint8", {"attributes": {"T": "uint8"}}, (LOW, HIGH), probe_values(LOW), 4),
+    PathProbe("scaled-int8", {"attributes": SCALED}, (-128 * STEP, 127 * STEP), probe_values()),
+    PathProbe("first-uint8", {"attributes": {"T": "uint8", "mode": "MIN_FIRST"}}, (LOW, HIGH), probe_values(LOW)),
 )
 FORBIDDEN_CALLS = (
     forbidden("TFQ-R3", "HALF_TO_EVEN with MIN_COMBINED", S, round_mode="HALF_TO_EVEN"),

@@ -1,4 +1,4 @@
-"""What QuantizeV2 and Dequantize share in testing: inputs with ranges of their own for slices."""
+"""Shared testing of QuantizeV2 and Dequantize: inputs with one range, or a range for each slice."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from tiebreak.conformance.operators.drawn_tensors import repeat
-from tiebreak.conformance.operators.model import Wanted
+from tiebreak.conformance.operators.model import CaseConstraints
 from tiebreak.golden.elements import FLOAT_TYPES, encode
 from tiebreak.golden.problem import Array, along
 from tiebreak.golden.samples.model import Tensor, bits
@@ -19,7 +19,7 @@ F32 = FLOAT_TYPES["float32"]
 Range = tuple[int, int]  # bits of both ends
 
 
-def draw_ranges(draw: st.DrawFn, wanted: Wanted, shape: tuple[int, ...], axis: int) -> list[Range]:
+def draw_ranges(draw: st.DrawFn, wanted: CaseConstraints, shape: tuple[int, ...], axis: int) -> list[Range]:
     """One range, or one for each slice along the axis."""
     pairs = draw(st.lists(range_bits(wanted.specials), min_size=1, max_size=3))
     count = 1 if axis < 0 else shape[axis]
@@ -28,13 +28,13 @@ def draw_ranges(draw: st.DrawFn, wanted: Wanted, shape: tuple[int, ...], axis: i
 
 
 def end_tensors(ranges: list[Range], axis: int) -> tuple[Tensor, ...]:
-    """min_range and max_range."""
+    """The tensors min_range and max_range."""
     shape = () if axis < 0 else (len(ranges),)
     return tuple(bits("float32", [pair[end] for pair in ranges], shape) for end in (0, 1))
 
 
 def range_bits(specials: bool) -> st.SearchStrategy[Range]:
-    """Bits of ranges: with zero in them, of one side, of any two ends, or any bits."""
+    """Bits of ranges: around zero, on one side of it, between any two positive ends, or arbitrary."""
     ends = st.sampled_from([Fraction(n, d) for n, d in ((1, 1), (6, 1), (10, 1), (255, 1), (127, 1), (1, 10), (7, 3))])
     powers = st.one_of(st.integers(-6, 40), st.integers(-130, 100)).map(lambda e: Fraction(2) ** e)
     moderate = st.integers(1, 1 << 20).map(lambda n: Fraction(n, 4096))
@@ -50,17 +50,17 @@ def range_bits(specials: bool) -> st.SearchStrategy[Range]:
     return st.one_of(around, around, around, above, above, below, any_two, anything)
 
 
-def one_for_all(low: Array, high: Array) -> tuple[Array, Array]:
+def first_range_for_all(low: Array, high: Array) -> tuple[Array, Array]:
     """The first slice's range for every slice."""
     return (np.full_like(low, low.reshape(-1)[0]), np.full_like(high, high.reshape(-1)[0])) if low.size else (low, high)
 
 
-def laid_over(attributes: Mapping[str, Any], x: Array, low: Array, high: Array) -> tuple[Array, Array]:
-    """The ends of the range in the input's shape."""
+def ranges_over_input(attributes: Mapping[str, Any], x: Array, low: Array, high: Array) -> tuple[Array, Array]:
+    """The ends of the range, spread over the input's shape."""
     axes = () if attributes.get("axis", -1) < 0 else (attributes["axis"],)
     from_low, to_high = (np.broadcast_to(along(end, axes, x.shape), x.shape) for end in (low, high))
     return from_low, to_high
 
 
-def flushed(values: Array) -> Array:
+def flush_float32(values: Array) -> Array:
     return np.where(np.abs(values) < np.finfo(np.float32).tiny, np.float32(0), values)

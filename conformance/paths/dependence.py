@@ -17,7 +17,7 @@ from tiebreak.conformance.cases.path_probes import PREFIX
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
 from tiebreak.conformance.causes.settling import Element
 from tiebreak.conformance.judging.judge import judge
-from tiebreak.conformance.judging.rows import element_operands, text_of
+from tiebreak.conformance.judging.rows import bits_and_decimal, element_operands
 from tiebreak.conformance.judging.truths import TruthCache
 from tiebreak.conformance.paths.features import distinguishing_features
 from tiebreak.conformance.paths.same_operands import (
@@ -115,7 +115,7 @@ def operand_bits(operands: Sequence[Sequence[str]]) -> tuple[str, ...]:
 def got_bits(discrepancy: DiscrepancyRow) -> str:
     element = ELEMENT_TYPES[discrepancy["result_type"]]
     code = int(discrepancy["got_bits"] if isinstance(element, FloatType) else discrepancy["got"])
-    return text_of(code, element)[0]
+    return bits_and_decimal(code, element)[0]
 
 
 def path_row(elements: SameOperands, texts: Sequence[str], outputs: Mapping[str, Array]) -> PathRow:
@@ -132,7 +132,7 @@ def path_row(elements: SameOperands, texts: Sequence[str], outputs: Mapping[str,
         "output_type": node.output_type,
         "node": node_key(node, part.problem.output),
         "output": part.problem.output,
-        "operands": [[name, *text_of(code, element)] for name, code, element in operands],
+        "operands": [[name, *bits_and_decimal(code, element)] for name, code, element in operands],
         "answers": answers,
         "deviates": any(answer["deviates"] for answer in answers),
     }
@@ -144,8 +144,8 @@ def path_answer(elements: SameOperands, number: int, outputs: Mapping[str, Array
     example = own[np.argmin(elements.by_part(lambda part: part.case.size)[own])]
     part, index = elements.parts[int(elements.part[example])], int(elements.index[example])
     truths = TruthCache().of(part.case)
-    grades = judge(outputs[part.case.id], truths.own, truths).grades
-    bits, value = text_of(elements.codes[number], part.problem.result)
+    grades = judge(outputs[part.case.id], truths.judged_by, truths).grades
+    bits, value = bits_and_decimal(elements.codes[number], part.problem.result)
     return {
         "bits": bits,
         "value": value,

@@ -2,8 +2,8 @@
 
     pytest --pyargs tiebreak.conformance.suite --tiebreak-backend mine:Backend
 
-pytest loads this module for every project in whose environment Tiebreak is installed, so it imports nothing of Tiebreak
-until the suite is asked for.
+pytest loads this module in every environment that has Tiebreak installed. So it imports nothing of Tiebreak until
+the suite is asked for.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def check_options(config: pytest.Config) -> None:
-    from tiebreak.conformance.pytest_plugin.checks import asked_of
+    from tiebreak.conformance.pytest_plugin.checks import options_of
     from tiebreak.golden.errors import TiebreakError
 
     try:
-        asked_of(config)
+        options_of(config)
     except TiebreakError as error:
         raise pytest.UsageError(f"tiebreak: {error}") from None

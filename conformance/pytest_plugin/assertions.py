@@ -24,7 +24,7 @@ from tiebreak.adapters.protocol import Backend
 from tiebreak.conformance.cases.generators import case_id
 from tiebreak.conformance.judging.judge import judge_outputs
 from tiebreak.conformance.judging.truths import TruthCache
-from tiebreak.conformance.running.explaining import named_rows
+from tiebreak.conformance.running.explaining import rows_with_causes
 from tiebreak.conformance.running.outcomes import with_right_outputs
 from tiebreak.conformance.running.recording import BackendRecords, record
 from tiebreak.golden.elements import ELEMENT_TYPES, IntegerType, decimal
@@ -47,10 +47,10 @@ LONGEST_MESSAGE = 400
 def assert_conforms(backend: Backend, node: Node, case: Case | Sequence[Array]) -> str:
     """Run a case on a backend in this process and judge every element, without any tolerance.
 
-    `case` is a Case of the node (as the strategy `cases` draws) or its input tensors in the document's order. Returns
-    the verdict: exact, working-precision or unspecified. AssertionError says what deviates and why, or that the outputs
-    have the wrong type or shape or change between two calls. Unsupported, and whatever else the backend raises, goes
-    through; InvalidInput is for inputs that do not fit the node.
+    `case` is a Case of the node, as the strategy `cases` draws it, or the input tensors in the document's order.
+    Returns the verdict: "exact", "working-precision" or "unspecified". Raises AssertionError with what deviates and
+    why, or if the outputs have a wrong type or shape or change between two calls. Raises InvalidInput for inputs that
+    do not fit the node. Exceptions of the backend, such as Unsupported, pass through.
     """
     case = as_case(node, case)
     outcome = outcome_of(backend, case)
@@ -59,14 +59,14 @@ def assert_conforms(backend: Backend, node: Node, case: Case | Sequence[Array]) 
     cache = TruthCache()
     record(records, case, outcome, cache)
     if records.discrepancies:
-        raise AssertionError(failure_text(facts["name"], named_rows(records, [case], {}, cache)))
+        raise AssertionError(failure_text(facts["name"], rows_with_causes(records, [case], {}, cache)))
     return str(records.results[0]["verdict"])
 
 
 def verdicts(backend: Backend, node: Node, case: Case | Sequence[Array]) -> tuple[Array, ...]:
-    """The verdict of each element, as text: an array for each output, of its shape; also where elements deviate.
+    """The verdict of each element as text: for each output an array of its shape.
 
-    It raises what `assert_conforms` raises, but for discrepancies.
+    Takes and raises what `assert_conforms` does, but an element that deviates gets the verdict "deviates".
     """
     case = as_case(node, case)
     outcome = outcome_of(backend, case)
@@ -78,7 +78,7 @@ def verdicts(backend: Backend, node: Node, case: Case | Sequence[Array]) -> tupl
 
 
 def as_case(node: Node, case: Case | Sequence[Array]) -> Case:
-    """The case, or one of the input tensors. InvalidInput if it is not the node's."""
+    """The case itself, or a case made of the input tensors. InvalidInput if it does not fit the node."""
     if isinstance(case, Case):
         if case.node.key != node.key:
             raise InvalidInput(f"{case.id} is a case of another node: {case.node.key}")
@@ -93,7 +93,7 @@ def as_case(node: Node, case: Case | Sequence[Array]) -> Case:
 
 
 def outcome_of(backend: Backend, case: Case) -> Outcome:
-    """The backend's outputs, of the right types and shapes and the same twice; else AssertionError."""
+    """The backend's outcome; AssertionError unless types and shapes are right and a second call gives the same."""
     try:
         outcome = run_twice(Answerer(backend).compile(case.node), case.inputs)
     except WrongOutput as error:
@@ -105,7 +105,7 @@ def outcome_of(backend: Backend, case: Case) -> Outcome:
 
 
 def failure_text(backend: str, rows: Sequence[Row], replay: Callable[[Row], str] = lambda row: "") -> str:
-    """What deviates, for people: by cause, the commonest first, with a few elements of each in bits and decimals.
+    """The text of a failure: elements by cause, the commonest first, with a few of each in bits and decimals.
 
     `rows` are those of one operator; `replay` gives the command that runs a row's case again.
     """
@@ -113,18 +113,18 @@ def failure_text(backend: str, rows: Sequence[Row], replay: Callable[[Row], str]
     for row in rows:
         by_cause[row["cause"], row["clause"]].append(row)
     causes = sorted(by_cause.items(), key=lambda item: -len(item[1]))
-    lines = [f"{shown(backend)} deviates from {first['operator']}{kind_text(rows)} in {amount(rows)}"]
+    lines = [f"{printable_message(backend)} deviates from {first['operator']}{kind_text(rows)} in {amount(rows)}"]
     for (cause, clause), members in causes[:MOST_CAUSES]:
         says = get_operator(first["operator"]).clause(clause).text
         lines += ["", f"{cause}: {amount(members)}", f"  breaks {clause}: {says}"]
-        lines += [line for row in telling(members) for line in sample_lines(row, replay(row))]
+        lines += [line for row in rows_to_show(members) for line in sample_lines(row, replay(row))]
     if len(causes) > MOST_CAUSES:
         lines += ["", f"and {sum(len(rest) for _, rest in causes[MOST_CAUSES:])} elements of other causes"]
     return "\n".join(lines)
 
 
 def kind_text(rows: Sequence[Row]) -> str:
-    """The types and the rounding mode that all rows have."""
+    """The types and the rounding mode that all rows share; empty if they differ."""
     kinds = {(row["input_type"], row["output_type"], row["round_mode"]) for row in rows}
     if len(kinds) > 1:
         return ""
@@ -137,54 +137,54 @@ def amount(rows: Sequence[Row]) -> str:
     return f"{plural(len(rows), 'element')} of {plural(cases, 'case')}"
 
 
-def telling(rows: Sequence[Row]) -> list[Row]:
-    """A few rows to show: of different cases where there are, nearest to a decision boundary, stored vectors first."""
-    ordered = sorted(rows, key=lambda row: (not is_stored(row), nearness(row), row["index"]))
+def rows_to_show(rows: Sequence[Row]) -> list[Row]:
+    """A few rows to show: stored vectors first, then nearest to a decision boundary, if possible of different cases."""
+    ordered = sorted(rows, key=lambda row: (not is_stored(row), boundary_nearness(row), row["index"]))
     firsts = {row["case"]: place for place, row in reversed(list(enumerate(ordered)))}
     places = sorted(range(len(ordered)), key=lambda place: firsts[ordered[place]["case"]] != place)
     return [ordered[place] for place in places[:MOST_SAMPLES]]
 
 
 def is_stored(row: Row) -> bool:
-    """Whether the case is a golden vector, which is known everywhere by its id."""
+    """Whether the case is a golden vector, which its id identifies everywhere."""
     return str(row["case"]).startswith(f"{row['operator']}/")
 
 
-def nearness(row: Row) -> float:
+def boundary_nearness(row: Row) -> float:
     return math.inf if math.isnan(row["boundary_ulp"]) else float(row["boundary_ulp"])
 
 
 def sample_lines(row: Row, replay: str) -> list[str]:
-    """One element: its operands, what both truths say, what came, and how to see it again."""
+    """One element: its operands, both conforming results, the backend's result, and the command that replays it."""
     shown = [(name, bits, "" if text == bits else text) for name, bits, text in json.loads(row["operands"])]
-    exact, working = result(row, "expected"), result(row, "expected_working")
+    exact, working = result_texts(row, "expected"), result_texts(row, "expected_working")
     shown += [("expected", *exact)] if exact == working else [("exact", *exact), ("working", *working)]
-    shown.append(("got", *result(row, "got")))
+    shown.append(("got", *result_texts(row, "got")))
     width = max(len(name) for name, _, _ in shown)
     digits = max(len(bits) for _, bits, _ in shown)
     lines = [f"  {row['case']}: {row['output']}[{row['index']}]"]
     lines += [f"    {name:{width}}  {bits:{digits}}  {text}".rstrip() for name, bits, text in shown]
-    lines.append(f"    {'off by':{width}}  {distance(row)}")
+    lines.append(f"    {'off by':{width}}  {off_by_text(row)}")
     return [*lines, f"    {'replay':{width}}  {replay}"] if replay else lines
 
 
 BITS = {"expected": "expected_bits", "expected_working": "working_bits", "got": "got_bits"}
 
 
-def result(row: Row, which: str) -> tuple[str, str]:
+def result_texts(row: Row, which: str) -> tuple[str, str]:
     """Bits and decimal of a result."""
     kind, bits = ELEMENT_TYPES[row["result_type"]], int(row[BITS[which]])
     text = str(int(row[which])) if isinstance(kind, IntegerType) else decimal(bits, kind)
     return f"0x{bits:0{max(2, kind.bits // 4)}x}", text
 
 
-def distance(row: Row) -> str:
+def off_by_text(row: Row) -> str:
     unit = "" if isinstance(ELEMENT_TYPES[row["result_type"]], IntegerType) else " ulp"
-    near = nearness(row)
+    near = boundary_nearness(row)
     where = f", {near:g} ulp from a decision boundary" if math.isfinite(near) else ""
     return f"{row['distance']:+d}{unit}{', on a decision boundary' if near == 0 else where}"
 
 
-def shown(text: str) -> str:
-    """A backend's text without what a terminal would interpret."""
+def printable_message(text: str) -> str:
+    """A backend's text, shortened and without control characters."""
     return printable(text, LONGEST_MESSAGE)

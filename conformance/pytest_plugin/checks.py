@@ -1,7 +1,7 @@
-"""What the pytest suite does: its tests by the stored vectors, each kind of node run once, its rows test by test.
+"""The pytest suite's tests: each kind of node runs once, and its rows are divided among its tests.
 
-The tests' names come from the stored vectors and the documents' clauses alone, so that every worker of pytest-xdist
-has the same; generated cases are made in each when they are first needed.
+The tests' names depend only on the stored vectors and the documents' clauses, so that all workers of pytest-xdist
+collect the same tests. Each worker generates cases when it first needs them.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from typing import TYPE_CHECKING, Any
 from tiebreak.adapters.isolation import IsolatedBackend
 from tiebreak.adapters.registry import check_spec
 from tiebreak.conformance.cases.path_probes import path_cases
-from tiebreak.conformance.cases.plan import Selection, generated, stored_cases
+from tiebreak.conformance.cases.plan import Selection, generated_cases, stored_cases
 from tiebreak.conformance.cases.relations import related_cases
 from tiebreak.conformance.gate.waivers import Waiver, entries_of, read_waivers, waiver_of
 from tiebreak.conformance.judging.rows import Kind
 from tiebreak.conformance.judging.truths import TruthCache
-from tiebreak.conformance.pytest_plugin.assertions import is_stored, shown
+from tiebreak.conformance.pytest_plugin.assertions import is_stored, printable_message
 from tiebreak.conformance.pytest_plugin.findings import (
     CaseRows,
     SuiteOutcome,
-    finding,
     is_valid,
+    outcome_of_rows,
     replay_command,
     with_waivers,
 )
@@ -46,7 +46,7 @@ from tiebreak.reports.records import RunRecords, as_run, write_run
 if TYPE_CHECKING:
     import pytest
 
-REST = "other-types"  # the test of generated cases of types for which no vector is stored
+REST = "other-types"  # the test of generated cases whose types no stored vector has
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class SuiteOptions:
 
 @dataclass(frozen=True)
 class SuiteTest:
-    """One test: of a kind of node the cases that show a clause; the kind has no types in the test of the rest."""
+    """One test: the cases of a kind of node that exercise a clause. The kind of the REST test has no types."""
 
     __test__ = False  # pytest takes classes of this name for its own
 
@@ -75,8 +75,8 @@ class SuiteTest:
         return "-".join(part for part in (operator, short_mode(mode) if mode else "", *types, self.clause) if part)
 
 
-def asked_of(config: pytest.Config) -> SuiteOptions:
-    """The options. InvalidInput for a backend that can't be looked for, an unknown operator or a wrong file."""
+def options_of(config: pytest.Config) -> SuiteOptions:
+    """The suite's options. InvalidInput for an invalid backend spec, an unknown operator or an invalid waiver file."""
 
     def option(name: str) -> Any:
         return config.getoption(name)
@@ -95,13 +95,13 @@ def asked_of(config: pytest.Config) -> SuiteOptions:
 
 
 def waivers_in(path: Path) -> list[Waiver]:
-    """The file's waivers, whatever backends they are about: one file may serve sessions of several."""
+    """The file's waivers for all backends: one file may serve sessions with different backends."""
     entries = enumerate(entries_of(path), start=1)
     return read_waivers(path, [waiver_of(path, number, entry).backend for number, entry in entries])
 
 
-def planned(operators: Sequence[str], level: str) -> list[SuiteTest]:
-    """Every test of the operators, kind by kind."""
+def suite_tests(operators: Sequence[str], level: str) -> list[SuiteTest]:
+    """Every test of these operators, kind by kind."""
     kinds: list[Kind] = []
     for operator in operators:
         kinds += [*stored_kinds(operator), *([(operator, "", "", "")] if level else [])]
@@ -109,13 +109,13 @@ def planned(operators: Sequence[str], level: str) -> list[SuiteTest]:
 
 
 def tests_of(kind: Kind) -> list[SuiteTest]:
-    """One for each clause that a case of the kind may show."""
-    return [SuiteTest(kind, clause) for clause in (clauses_of(kind) if kind[2] else [REST])]
+    """One test for each clause that a case of the kind may exercise."""
+    return [SuiteTest(kind, clause) for clause in (clauses_of_kind(kind) if kind[2] else [REST])]
 
 
 @cache
 def stored_kinds(operator: str) -> tuple[Kind, ...]:
-    """The kinds of node of an operator that have stored vectors, from the files' own text: no tensor is read."""
+    """The kinds of node of an operator that have stored vectors, read from the files without parsing tensors."""
     files = [(path, a, b.partition("-")[0]) for path, a, b in files_of(operator)]
     modes_of = get_operator(operator).modes_of
     found = set()
@@ -130,8 +130,8 @@ def files_of(operator: str) -> list[tuple[Path, str, str]]:
     return [(VECTORS / file_name(*file), *file[1:]) for file in all_files() if file[0] == operator]
 
 
-def clauses_of(kind: Kind) -> list[str]:
-    """The operator's clauses without those on rounding modes that are not the kind's."""
+def clauses_of_kind(kind: Kind) -> list[str]:
+    """The operator's clauses, without those on other rounding modes than the kind's."""
     operator, mode, _, _ = kind
     spec = get_operator(operator)
     of_modes = {spec.mode_clause(name) for name in spec.modes} if mode else set()
@@ -140,47 +140,49 @@ def clauses_of(kind: Kind) -> list[str]:
 
 @dataclass
 class Checks:
-    """The backends of a session, each in a process of its own from its first test on, and what its tests found."""
+    """A session's backends, each started in a process of its own for its first test, and the outcomes of its tests."""
 
-    asked: SuiteOptions
-    folder: Path | None  # where runs of kinds with failing generated cases are kept, for replaying these
+    options: SuiteOptions
+    folder: Path | None  # for the runs of kinds whose generated cases failed, to replay them
     backends: dict[str, IsolatedBackend] = field(default_factory=dict)
     found: dict[tuple[str, SuiteTest], SuiteOutcome] = field(default_factory=dict)
-    matched: set[tuple[str, Waiver]] = field(default_factory=set)  # those that excused something of a backend
+    matched: set[tuple[str, Waiver]] = field(default_factory=set)  # waivers that excused something
     truths: TruthCache = field(default_factory=TruthCache)
 
     def backend(self, spec: str) -> IsolatedBackend:
-        """The started backend. InvalidInput or MachineryFailed if it can't be had."""
+        """The started backend. InvalidInput or MachineryFailed if it can't be started."""
         if spec not in self.backends:
-            backend = IsolatedBackend(spec, self.asked.time_limit)
+            backend = IsolatedBackend(spec, self.options.time_limit)
             backend.start()
             self.backends[spec] = backend
         return self.backends[spec]
 
-    def finding(self, spec: str, test: SuiteTest) -> SuiteOutcome:
-        """What a test found. All of its kind's cases run at once, since causes are weighed over all of them."""
+    def outcome_of_test(self, spec: str, test: SuiteTest) -> SuiteOutcome:
+        """The outcome of a test. All cases of its kind run at once, since causes are weighed over all of them."""
         if (spec, test) not in self.found:
             operators = self.backend(spec).operators
             if operators is not None and test.kind[0] not in operators:
-                return SuiteOutcome("skip", f"{shown(self.backends[spec].name)} does not claim {test.kind[0]}")
+                return SuiteOutcome(
+                    "skip", f"{printable_message(self.backends[spec].name)} does not claim {test.kind[0]}"
+                )
             self.run(spec, test.kind)
         return self.found[spec, test]
 
     def run(self, spec: str, kind: Kind) -> None:
-        """Run a kind of node on a backend: what each of its tests found, and which waivers were needed."""
-        backend, cases = self.backend(spec), cases_of(kind, self.asked.level)
+        """Run a kind of node on a backend; keep the outcomes of its tests and the waivers that were needed."""
+        backend, cases = self.backend(spec), cases_of_kind(kind, self.options.level)
         records = run_backend(backend, cases, lambda name, done, planned: None, self.truths)
-        made = assemble([records], cases, {"level": self.asked.level or "vectors", "seed": 0})
-        known = with_waivers(made.discrepancies, backend.version, self.asked.waivers)
+        made = assemble([records], cases, {"level": self.options.level or "vectors", "seed": 0})
+        known = with_waivers(made.discrepancies, backend.version, self.options.waivers)
         whole = CaseRows(backend.name, made.results, known)
         self.matched |= {(spec, waiver) for _, waiver in known if waiver is not None}
-        replay = partial(replay_command, spec, self.kept(spec, kind, made, whole))
+        replay = partial(replay_command, spec, self.kept_run(spec, kind, made, whole))
         for test in tests_of(kind):
-            part = whole if test.clause == REST else whole.of(test.clause)
-            self.found[spec, test] = finding(part, replay)
+            part = whole if test.clause == REST else whole.showing(test.clause)
+            self.found[spec, test] = outcome_of_rows(part, replay)
 
-    def kept(self, spec: str, kind: Kind, made: RunRecords, whole: CaseRows) -> Path | None:
-        """The folder with the run of a kind, written if a generated case failed: vectors are known by their ids."""
+    def kept_run(self, spec: str, kind: Kind, made: RunRecords, whole: CaseRows) -> Path | None:
+        """Write the run of a kind if a generated case failed, and return its folder; vectors need none to replay."""
         wrong = [*whole.failed(), *(row for row, _ in whole.discrepancies)]
         if self.folder is None or all(map(is_stored, wrong)):
             return None
@@ -189,19 +191,19 @@ class Checks:
         write_run(folder, as_run(made), made.generated)
         return folder
 
-    def needed(self, spec: str, waiver: Waiver) -> SuiteOutcome:
-        """The strict half of a waiver: with nothing left to excuse it fails. Kinds run until one needs it."""
+    def outcome_of_waiver(self, spec: str, waiver: Waiver) -> SuiteOutcome:
+        """The outcome of a waiver's test: a failure if it excuses nothing. Kinds run until one needs the waiver."""
         backend = self.backend(spec)
-        idle = why_idle(waiver, backend.name, backend.version, self.asked.operators)
+        idle = why_not_asked(waiver, backend.name, backend.version, self.options.operators)
         if idle:
             return SuiteOutcome("skip", f"{waiver}: {idle}")
-        for test in planned([waiver.operator], self.asked.level):
+        for test in suite_tests([waiver.operator], self.options.level):
             if (spec, waiver) in self.matched:
                 return SuiteOutcome("pass")
-            self.finding(spec, test)
+            self.outcome_of_test(spec, test)
         if (spec, waiver) in self.matched:
             return SuiteOutcome("pass")
-        level = self.asked.level or "vectors"
+        level = self.options.level or "vectors"
         return SuiteOutcome(
             "fail", f"{waiver}: at level {level} nothing deviates so any more: {waiver.reason}, {waiver.link}"
         )
@@ -212,12 +214,12 @@ class Checks:
 
 
 def short_name(spec: str) -> str:
-    """A backend's name in a test's: a file without its folders."""
+    """A backend's name in the id of a test: of a path only the file name."""
     return spec.rsplit("/", 1)[-1]
 
 
-def why_idle(waiver: Waiver, backend: str, version: str, operators: Sequence[str]) -> str:
-    """Why nothing is asked of a waiver here; empty if something is."""
+def why_not_asked(waiver: Waiver, backend: str, version: str, operators: Sequence[str]) -> str:
+    """Why the session does not test a waiver; empty if it does."""
     if waiver.operator not in operators:
         return f"{waiver.operator} is not tested"
     if not waiver.is_for(backend, version):
@@ -225,10 +227,10 @@ def why_idle(waiver: Waiver, backend: str, version: str, operators: Sequence[str
     return "" if is_valid(waiver) else f"expired after {waiver.expires}"
 
 
-def cases_of(kind: Kind, level: str) -> list[Case]:
-    """The cases of a kind; of no types, the generated ones of kinds without stored vectors."""
+def cases_of_kind(kind: Kind, level: str) -> list[Case]:
+    """The cases of a kind; for the REST kind, the generated cases of kinds without stored vectors."""
     operator, _, input_type, output_type = kind
-    made = generated_cases(operator, level)
+    made = unstored_cases(operator, level)
     if not input_type:
         stored = set(stored_kinds(operator))
         return [case for case in made if kind_of_case(case) not in stored]
@@ -246,9 +248,9 @@ def kind_of_case(case: Case) -> Kind:
 
 
 @cache
-def generated_cases(operator: str, level: str) -> list[Case]:
-    """All but the stored vectors of an operator that `tiebreak run` would run at a level."""
+def unstored_cases(operator: str, level: str) -> list[Case]:
+    """The cases that `tiebreak run` adds to an operator's stored vectors at a level."""
     if not level:
         return []
     selection = Selection(level=level)
-    return [*generated(operator, selection), *related_cases([operator]), *path_cases([operator], level)]
+    return [*generated_cases(operator, selection), *related_cases([operator]), *path_cases([operator], level)]

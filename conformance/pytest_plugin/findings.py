@@ -1,4 +1,4 @@
-"""From the rows of a test's cases to what the test says: it passes, is skipped, fails, or fails as waivers say."""
+"""Turns the rows of a test's cases into its outcome: pass, skip, fail, or an expected failure by waivers."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from typing import Any
 
 from tiebreak.conformance.gate.waivers import Waiver
 from tiebreak.conformance.pytest_plugin.assertions import Row, failure_text, is_stored
-from tiebreak.conformance.pytest_plugin.assertions import shown as shown_text
+from tiebreak.conformance.pytest_plugin.assertions import printable_message as shown_text
 from tiebreak.golden.untrusted_text import plural
 from tiebreak.golden.verdicts import FAILED
 from tiebreak.reports.root_cause import root_of
 
-MOST_FAILURES = 3  # cases that did not run, which a text names
+MOST_FAILURES = 3  # cases that did not run, named in a text
 Replay = Callable[[Row], str]  # the command that runs a row's case again
 
 
 @dataclass(frozen=True)
 class SuiteOutcome:
-    """`outcome` is pass, skip, fail or waived; `note` says how many cases of a test that ran are unsupported."""
+    """The outcome of a test: "pass", "skip", "fail" or "waived"; `note` says how many of its cases are unsupported."""
 
     outcome: str
     text: str = ""
@@ -32,14 +32,14 @@ class SuiteOutcome:
 
 @dataclass(frozen=True)
 class CaseRows:
-    """What cases did on a backend: rows of the cases, and rows of the discrepancies with their waiver."""
+    """Rows of some cases on a backend: results, and discrepancies each with its waiver or None."""
 
     backend: str
     results: Sequence[Mapping[str, Any]]
     discrepancies: Sequence[tuple[Row, Waiver | None]]
 
-    def of(self, clause: str) -> CaseRows:
-        """The cases that show a clause; all where it is none of the operator's."""
+    def showing(self, clause: str) -> CaseRows:
+        """The rows of the cases that exercise a clause."""
         results = [row for row in self.results if clause in row["clauses"].split()]
         cases = {row["case"] for row in results}
         return replace(
@@ -57,7 +57,7 @@ class CaseRows:
 def with_waivers(
     rows: Sequence[Mapping[str, Any]], version: str, waivers: Sequence[Waiver]
 ) -> list[tuple[Row, Waiver | None]]:
-    """Each discrepancy with the first waiver that it falls under."""
+    """Each discrepancy with the first valid waiver that excuses it, or None."""
     valid = [waiver for waiver in waivers if is_valid(waiver)]
     rooted = [{**row, "root": root_of(row["cause"])} for row in rows]
     return [
@@ -70,15 +70,15 @@ def is_valid(waiver: Waiver) -> bool:
     return waiver.expires >= date.today()
 
 
-def finding(shown: CaseRows, replay: Replay) -> SuiteOutcome:
-    """What a test says of its cases. A case that did not run is a failure that no waiver covers."""
+def outcome_of_rows(shown: CaseRows, replay: Replay) -> SuiteOutcome:
+    """The outcome of a test from the rows of its cases. No waiver excuses a case that did not run."""
     idle, failed = shown.unsupported(), shown.failed()
     new = [row for row, waiver in shown.discrepancies if waiver is None]
     if not shown.results:
         return SuiteOutcome("skip", "no case of these types at this level shows the clause")
     if len(idle) == len(shown.results):
-        return SuiteOutcome("skip", f"unsupported: {reasons(idle)}")
-    note = f"{len(idle)} of {plural(len(shown.results), 'case')} unsupported: {reasons(idle)}" if idle else ""
+        return SuiteOutcome("skip", f"unsupported: {commonest_reason(idle)}")
+    note = f"{len(idle)} of {plural(len(shown.results), 'case')} unsupported: {commonest_reason(idle)}" if idle else ""
     if failed or new:
         texts = [failure_text(shown.backend, new, replay)] if new else []
         texts += [not_run_text(shown, replay)] if failed else []
@@ -90,14 +90,14 @@ def finding(shown: CaseRows, replay: Replay) -> SuiteOutcome:
     return SuiteOutcome("pass", note=note)
 
 
-def reasons(rows: Sequence[Mapping[str, Any]]) -> str:
+def commonest_reason(rows: Sequence[Mapping[str, Any]]) -> str:
     """The commonest message, and how many others there are."""
     (first, _), *others = Counter(row["message"] for row in rows).most_common()
     return shown_text(first) + (f" (and {plural(len(others), 'other reason')})" if others else "")
 
 
 def not_run_text(shown: CaseRows, replay: Replay) -> str:
-    """What happened to cases that crashed, hung or failed."""
+    """The text about cases that crashed, hung or failed."""
     failed = shown.failed()
     kinds = Counter((row["verdict"], row["fault"]) for row in failed)
     what = ", ".join(

@@ -1,1 +1,1 @@
-"""Cases through backends: recorded, judged and explained."""
+"""Running cases on backends, and recording, judging and explaining the outcomes."""

@@ -1,4 +1,4 @@
-"""A run's records: first what the backends gave, judged; then, as far as it can be had, what explains it."""
+"""A run's records: first the judged outcomes, then their explanations, any of which may fail."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from tiebreak.conformance.cases.relations import relation_rows
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
 from tiebreak.conformance.causes.root_causes import root_cause_rows
 from tiebreak.conformance.causes.settling import Element
-from tiebreak.conformance.judging.rows import element_operands, text_of
+from tiebreak.conformance.judging.rows import bits_and_decimal, element_operands
 from tiebreak.conformance.judging.truths import TruthCache
 from tiebreak.conformance.paths.dependence import STAGE, causes_by_path, path_rows
-from tiebreak.conformance.running.explaining import named_rows
+from tiebreak.conformance.running.explaining import rows_with_causes
 from tiebreak.conformance.running.failures import failure_rows
 from tiebreak.conformance.running.recording import BackendRecords
 from tiebreak.golden.elements import FloatType, IntegerType
@@ -36,12 +36,12 @@ Row = dict[str, Any]  # of run.json
 
 
 def assemble(done: Sequence[BackendRecords], cases: Sequence[Case], facts: dict[str, Any]) -> RunRecords:
-    """The records of the whole run, with what explains them."""
-    return explained(recorded(done, cases, facts), done, cases)
+    """The records of the whole run, explained. `facts` are the keys of run.json that say how the run was started."""
+    return explained_records(unexplained_records(done, cases, facts), done, cases)
 
 
-def recorded(done: Sequence[BackendRecords], cases: Sequence[Case], facts: dict[str, Any]) -> RunRecords:
-    """The records of the whole run, whole but for what explains them: every cause is "unexplained"."""
+def unexplained_records(done: Sequence[BackendRecords], cases: Sequence[Case], facts: dict[str, Any]) -> RunRecords:
+    """The records of the whole run without explanations: every cause is "unexplained"."""
     results = [row for records in done for row in records.results]
     discrepancies: list[DiscrepancyRow] = [
         {**row, "id": f"D{number:06d}"}
@@ -62,10 +62,10 @@ def recorded(done: Sequence[BackendRecords], cases: Sequence[Case], facts: dict[
     return RunRecords(info, results, discrepancies, [case for case in cases if case.origin != "vector"])
 
 
-def explained(
+def explained_records(
     run: RunRecords, done: Sequence[BackendRecords], cases: Sequence[Case], errors: ExplanationErrors | None = None
 ) -> RunRecords:
-    """The records with what explains them. What raises is left out; run.json has it under "explanation_errors"."""
+    """The records with explanations. One that raises is left out and listed under "explanation_errors" of run.json."""
     errors = errors or ExplanationErrors()
     found = errors.attempt("explaining", "", lambda: with_explanations(run, done, cases, errors), run)
     rows = [row for own in (*(records.errors for records in done), errors) for row in own.rows()]
@@ -75,10 +75,10 @@ def explained(
 def with_explanations(
     run: RunRecords, done: Sequence[BackendRecords], cases: Sequence[Case], errors: ExplanationErrors
 ) -> RunRecords:
-    """The records with causes settled for each backend and operator, and what else people want to know."""
+    """The records with the causes of each backend, and the explanatory tables of run.json."""
     cache, paths = TruthCache(), [paths_of(records, cases) for records in done]
     pairs = zip(done, paths, strict=True)
-    named = [row for records, rows in pairs for row in causes_of(records, cases, rows, cache)]
+    named = [row for records, rows in pairs for row in discrepancies_with_causes(records, cases, rows, cache)]
     discrepancies: list[DiscrepancyRow] = [
         {**row, "id": own["id"]} for own, row in zip(run.discrepancies, named, strict=True)
     ]
@@ -101,16 +101,16 @@ def paths_of(records: BackendRecords, cases: Sequence[Case]) -> list[PathRow]:
     return records.errors.attempt(STAGE, records.name, rows, list[PathRow]())
 
 
-def causes_of(
+def discrepancies_with_causes(
     records: BackendRecords, cases: Sequence[Case], paths: Sequence[PathRow], cache: TruthCache
 ) -> list[DiscrepancyRow]:
-    """The backend's discrepancy rows with their causes; as they are if none can be had."""
+    """The backend's discrepancy rows with their causes; unchanged if naming causes fails."""
     errors = records.errors
     by_path = errors.attempt(
         STAGE, records.name, lambda: causes_by_path(paths, cases, records.discrepancies), dict[Element, str]()
     )
     named = errors.attempt(
-        "causes", records.name, lambda: named_rows(records, cases, by_path, cache), list[DiscrepancyRow]()
+        "causes", records.name, lambda: rows_with_causes(records, cases, by_path, cache), list[DiscrepancyRow]()
     )
     return named if len(named) == len(records.discrepancies) else records.discrepancies
 
@@ -128,7 +128,7 @@ def all_pairs(done: Sequence[BackendRecords], cases: Sequence[Case], errors: Exp
 
 
 def pair_rows(a: BackendRecords, b: BackendRecords, cases: Sequence[Case]) -> list[Row]:
-    """For each operator, on how many elements of the cases that both ran the two outputs differ."""
+    """A row for each operator: how many elements of the cases that both ran differ between the two backends."""
     rows: dict[str, Row] = {}
     for case in cases:
         if case.id in a.outputs and case.id in b.outputs:
@@ -142,21 +142,21 @@ def pair_rows(a: BackendRecords, b: BackendRecords, cases: Sequence[Case]) -> li
 
 
 def typed_rows(cases: Sequence[Case], done: Sequence[BackendRecords]) -> list[Row]:
-    return [row for case in cases if case.origin == "typed" for row in rows_of_typed(case, done)]
+    return [row for case in cases if case.origin == "typed" for row in rows_of_typed_case(case, done)]
 
 
-def rows_of_typed(case: Case, done: Sequence[BackendRecords]) -> list[Row]:
-    """A typed case element by element, as text: operands, what is expected, what each backend gave."""
+def rows_of_typed_case(case: Case, done: Sequence[BackendRecords]) -> list[Row]:
+    """A row for each element of a typed case, as text: its input, the expected result, each backend's result."""
     truths = TruthCache().of(case)
-    truth, tied, rows, at = truths.own, truths.open_between_modes, [], 0
+    truth, tied, rows, at = truths.judged_by, truths.open_between_modes, [], 0
     for problem in truths.problems:
         for i in range(math.prod(problem.shape)):
             found = element_operands(problem, case.node, i)
-            (bits, text), kind = text_of(*found[0][1:]), problem.result
-            either = dict.fromkeys(text_of(int(codes[at]), kind)[1] for codes in (truth.exact, truth.working))
-            got = {r.name: shown(r.outputs.get(case.id), at, kind) for r in done}
+            (bits, text), kind = bits_and_decimal(*found[0][1:]), problem.result
+            either = dict.fromkeys(bits_and_decimal(int(codes[at]), kind)[1] for codes in (truth.exact, truth.working))
+            got = {r.name: as_text(r.outputs.get(case.id), at, kind) for r in done}
             if tied[at]:
-                either = dict.fromkeys(text_of(code, kind)[1] for code in truths.allowed_codes(at))
+                either = dict.fromkeys(bits_and_decimal(code, kind)[1] for code in truths.allowed_codes(at))
             expected = " or ".join(either) if truth.specified[at] or tied[at] else "unspecified"
             name = "" if len(truths.problems) == 1 else problem.output
             rows.append({"output": name, "input": text, "bits": bits, "expected": expected, "got": got})
@@ -164,12 +164,12 @@ def rows_of_typed(case: Case, done: Sequence[BackendRecords]) -> list[Row]:
     return rows
 
 
-def shown(codes: Array | None, at: int, kind: FloatType | IntegerType) -> str:
-    return "–" if codes is None else text_of(int(codes[at]), kind)[1]
+def as_text(codes: Array | None, at: int, kind: FloatType | IntegerType) -> str:
+    return "–" if codes is None else bits_and_decimal(int(codes[at]), kind)[1]
 
 
 def observed_rows(done: Sequence[BackendRecords]) -> list[Row]:
-    """What each backend gave where its spec is silent: counts of elements, the most first."""
+    """What each backend returns where its spec is silent, with counts of elements, the most frequent first."""
     return [
         {"backend": records.name, "operator": operator, "situation": situation, "gives": gives, "elements": n}
         for records in done
@@ -178,7 +178,7 @@ def observed_rows(done: Sequence[BackendRecords]) -> list[Row]:
 
 
 def exit_code_of_run(verdicts: Collection[str], faults: Collection[str] = ()) -> int:
-    """The exit code of a run. Where Tiebreak itself could not judge a case, nothing is proven."""
+    """The exit code of a run. A case that Tiebreak could not judge counts as a failure, not as a discrepancy."""
     return exit_code(
         discrepancies="deviates" in verdicts and NOT_JUDGED not in faults,
         failures=NOT_JUDGED in faults or any(verdict in FAILED for verdict in verdicts),

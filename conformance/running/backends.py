@@ -1,4 +1,4 @@
-"""Every case on every backend side by side, judged and recorded."""
+"""Run every case on every backend, the backends side by side, and judge and record the outcomes."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ def run_cases(
     memory_limit: int = MEMORY_LIMIT,
     in_process: bool = False,
 ) -> RunRecords:
-    """Run the cases on the backends side by side. `facts` is what the run record says of how it was started.
+    """Run the cases on the backends side by side. `facts` are the keys of run.json that say how it was started.
 
-    `time_limit` is in seconds for a case, `memory_limit` in MiB for a worker. Raises InvalidInput or MachineryFailed if
-    a backend can't be had at all, before any case runs.
+    `time_limit` is in seconds for a case, `memory_limit` in MiB for a worker. Raises InvalidInput or MachineryFailed,
+    before any case runs, if a backend can't be started.
     """
-    with started(specs, time_limit=time_limit, memory_limit=memory_limit, in_process=in_process) as backends:
+    with running_backends(specs, time_limit=time_limit, memory_limit=memory_limit, in_process=in_process) as backends:
         return assemble(run_all(backends, cases), cases, facts)
 
 
 @contextmanager
-def started(
+def running_backends(
     specs: Sequence[str],
     *,
     time_limit: float,
@@ -52,9 +52,10 @@ def started(
     only_installed: bool = False,
     elsewhere: Sequence[Runner] = (),
 ) -> Iterator[list[Runner]]:
-    """The backends, started; of those that don't load none with `only_installed`, else their error is raised.
+    """Start the backends and close them afterwards. The error of one that does not load is raised.
 
-    They are those `elsewhere`, if any, or each in a process of its own, or `in_process`.
+    With `only_installed` such a backend is left out instead. The backends are the runners given as `elsewhere`, if
+    any; otherwise each runs in a process of its own, or in ours with `in_process`.
     """
     backends: list[Runner] = list(elsewhere) or [
         InProcessBackend(spec) if in_process else IsolatedBackend(spec, time_limit, memory_limit) for spec in specs
@@ -71,11 +72,14 @@ def started(
 
 
 def start_all(backends: Sequence[Runner]) -> list[TiebreakError | None]:
-    """Start every worker, a few at a time since libraries load slowly, and give equal names a number; what failed."""
+    """Start the backends, a few at a time since libraries load slowly, and number equal names.
+
+    Returns the error of each backend, or None.
+    """
     with ThreadPoolExecutor(STARTED_AT_ONCE) as pool:
         try:
             problems = list(pool.map(problem_of_start, backends))
-        except BaseException:  # an interrupt: nobody need wait for a library to load
+        except BaseException:  # on an interrupt, do not wait for libraries to load
             abandon_all(backends)
             raise
     taken: set[str] = set()
@@ -107,9 +111,9 @@ def run_all(
     journals: Path | None = None,
     progress: Progress = lambda name, done, planned: None,
 ) -> list[BackendRecords]:
-    """Each backend in a thread of its own; what interrupts us ends all of them at once.
+    """Run each backend in a thread of its own; an interrupt ends all of them at once.
 
-    Outcomes that `journals` (a folder) holds are taken from there, new ones are kept in it.
+    `journals` is a folder. Outcomes found in it are not run again; new ones are added to it.
     """
     truths = TruthCache()
     with ThreadPoolExecutor(max(1, len(backends))) as pool:

@@ -1,4 +1,4 @@
-"""A run's crashes, timeouts and errors by kind: those of a backend's operator with the same message, and a witness."""
+"""A run's crashes, timeouts and errors, grouped by backend, operator and message, each group with a witness."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from tiebreak.golden.messages import without_numbers
 from tiebreak.golden.verdicts import FAILED
 from tiebreak.reports.rows import FailureRow, ResultRow
 
-MOST_MESSAGES = 50  # of one kind that are told apart
+MOST_MESSAGES = 50  # of one kind that get a group each; further ones share a group
 LONGEST_KEY = 200
 
 Key = tuple[str, str, str, str]  # backend, operator, verdict, fault
 
 
 def failure_rows(results: Iterable[ResultRow], versions: Mapping[str, str]) -> list[FailureRow]:
-    """One row for each kind of failure of all cases' rows: the most frequent first, what was not run last."""
+    """One row for each kind of failure: the most frequent first, cases that were not run last."""
     groups: dict[Key, dict[str, list[ResultRow]]] = defaultdict(lambda: defaultdict(list))
     for row in results:
         if row["verdict"] in FAILED:
@@ -46,5 +46,5 @@ def failure_row(name: str, key: Key, rows: list[ResultRow], versions: Mapping[st
 
 
 def was_not_run(fault: str, message: str) -> bool:
-    """Whether the case was left out for what others did, so that there is no call to show."""
+    """Whether the case was skipped because of earlier cases, so that no call can be reproduced."""
     return fault == GIVEN_UP or message.startswith("not run")

@@ -1,4 +1,4 @@
-"""What documents forbid, tried: a backend should say so. What it gives instead is recorded, never a discrepancy."""
+"""Tries the calls that documents forbid. A backend should reject them; its answer is recorded, never a discrepancy."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ from tiebreak.golden.nodes import Case
 MOST_SHOWN = 4  # results of an accepted call
 
 
-class Runs(Protocol):
+class RunsBatches(Protocol):
+    """The part of a backend that forbidden calls need."""
+
     name: str
     version: str
     operators: frozenset[str] | None
@@ -27,26 +29,26 @@ class Runs(Protocol):
     def run_batch(self, cases: Sequence[Case], keep: Keep) -> list[Outcome]: ...
 
 
-def forbidden_rows(backends: Sequence[Runs], operators: Sequence[str]) -> list[dict[str, Any]]:
-    """For each backend and forbidden call of the operators that it claims: accepted, rejected, crash or timeout."""
+def forbidden_rows(backends: Sequence[RunsBatches], operators: Sequence[str]) -> list[dict[str, Any]]:
+    """A row for each backend and forbidden call of its operators: accepted, rejected, crash or timeout."""
     rows = []
     for backend in backends:
         claimed = [name for name in operators if backend.operators is None or name in backend.operators]
-        chosen = list(forbidden_calls(claimed))
-        cases = [case_of(operator, call, number) for number, (operator, call) in enumerate(chosen)]
+        chosen = list(calls_of_operators(claimed))
+        cases = [forbidden_case(operator, call, number) for number, (operator, call) in enumerate(chosen)]
         outcomes = backend.run_batch(cases, lambda case, outcome: None) if cases else []
-        rows += [row_of(backend, *one, outcome) for one, outcome in zip(chosen, outcomes, strict=True)]
+        rows += [forbidden_row(backend, *one, outcome) for one, outcome in zip(chosen, outcomes, strict=True)]
     return rows
 
 
-def forbidden_calls(operators: Sequence[str]) -> Iterator[tuple[str, ForbiddenCall]]:
+def calls_of_operators(operators: Sequence[str]) -> Iterator[tuple[str, ForbiddenCall]]:
     """Every forbidden call of these operators, with its operator, in the order of all operators."""
     for record in TESTED.values():
         if record.id in operators:
             yield from ((record.id, call) for call in record.forbidden_calls or ())
 
 
-def case_of(operator: str, call: ForbiddenCall, number: int) -> Case:
+def forbidden_case(operator: str, call: ForbiddenCall, number: int) -> Case:
     made = make_node(operator, **call.node)
     node = replace(
         made,
@@ -61,7 +63,7 @@ def case_of(operator: str, call: ForbiddenCall, number: int) -> Case:
     return Case(f"forbidden/{operator}/{number}", node, tuple(inputs))
 
 
-def row_of(backend: Runs, operator: str, call: ForbiddenCall, outcome: Outcome) -> dict[str, Any]:
+def forbidden_row(backend: RunsBatches, operator: str, call: ForbiddenCall, outcome: Outcome) -> dict[str, Any]:
     answer = {"ok": "accepted", "crash": "crash", "timeout": "timeout"}.get(outcome.status, "rejected")
     got = [str(value) for output in outcome.outputs[:1] for value in output.reshape(-1)[:MOST_SHOWN]]
     found = {"backend": backend.name, "version": backend.version, "operator": operator, "clause": call.clause}

@@ -1,4 +1,4 @@
-"""SIGTERM and SIGHUP end a run as Ctrl-C does: its workers end, what it found is kept, and it says how to go on."""
+"""SIGTERM and SIGHUP end a run as Ctrl-C does: workers end, outcomes are kept, and a message says how to resume."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ AS_CTRL_C = (signal.SIGTERM, signal.SIGHUP)
 
 @contextmanager
 def stopped_by_signals() -> Iterator[None]:
-    """KeyboardInterrupt at the first of them; more of them must not interrupt the tidying up.
+    """Raise KeyboardInterrupt at the first signal; later ones must not interrupt the cleanup.
 
-    One that is ignored stays so, as SIGHUP is under nohup.
+    A signal that is ignored stays ignored, as SIGHUP is under nohup.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

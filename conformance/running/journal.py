@@ -1,10 +1,10 @@
-"""What an unfinished run has found out so far, so that a killed one can go on where it stopped.
+"""The outcomes of an unfinished run, so that a killed run can be resumed where it stopped.
 
-In the run folder, `unfinished/` holds plan.json, which says what is run, and for each backend a file of frames: first
-what the backend is, then one frame for each case with its outcome, each after a line with its checksum and length. What
-follows the last good one is dropped.
-While a run lives it holds a lock there, which the system releases however the run ends: no second one comes between.
-The folder goes away when the run's records are written.
+In the run folder, `unfinished/` holds plan.json, which says what is run, and a file of frames for each backend. The
+first frame describes the backend; then each case has a frame with its outcome. Each frame follows a line with its
+checksum and length; whatever follows the last good frame is dropped.
+A living run holds a lock in the folder. The system releases it however the run ends, so two runs never share a folder.
+The folder is removed once the run's records are written.
 """
 
 from __future__ import annotations
@@ -38,29 +38,29 @@ from tiebreak.version import __version__
 FOLDER = UNFINISHED
 LOCK = "lock"
 LARGEST_PLAN = 1 << 24  # bytes of plan.json
-HOW = {"time_limit": float, "memory_limit": int, "in_process": bool}
+LIMITS = {"time_limit": float, "memory_limit": int, "in_process": bool}
 FORMAT = {"format": "tiebreak-unfinished", "version": 1}
 
 
 class JournalFailed(TiebreakError):  # noqa: N818 - says what happened
-    """The run's own folder can't be written to: no backend's fault."""
+    """The run's own folder can't be written to; no backend is at fault."""
 
     exit_code = EXIT_FAILED
 
 
 class Journal:
-    """One backend's file: `outcomes` by case id as read, and `add` for more."""
+    """One backend's file: `outcomes` by case id as read from it, and `add` for new ones."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.backend: dict[str, Any] = {}
         self.outcomes: dict[str, Outcome] = {}
-        self.told: list[tuple[str, Outcome]] = []  # all that were added, in order: a case may be blamed later
+        self.added: list[tuple[str, Outcome]] = []  # as read: a later outcome of a case holds
         if path.exists():
             self.read()
 
     def read(self) -> None:
-        """Everything whole; what follows the last whole frame is cut off."""
+        """Read every whole frame and cut the file off after the last one."""
         data = io.BytesIO(self.path.read_bytes())
         whole = 0
         while (body := next_body(data)) is not None:
@@ -72,15 +72,15 @@ class Journal:
                 continue
             try:
                 case_id = str(header.pop("case"))
-                self.told.append((case_id, Outcome(outputs=tuple(outputs), **header)))
+                self.added.append((case_id, Outcome(outputs=tuple(outputs), **header)))
             except (KeyError, TypeError) as error:
                 raise DamagedFile(f"{self.path}: damaged: not an outcome: {error}") from None
-        self.outcomes = dict(self.told)
+        self.outcomes = dict(self.added)
         with self.path.open("r+b") as file:
             file.truncate(whole)
 
     def begin(self, backend: Mapping[str, Any]) -> None:
-        """Say which backend this is; InvalidInput if it was another when the run began."""
+        """Write or check the backend's facts; InvalidInput if they changed since the run began."""
         if not self.backend:
             self.backend = dict(backend)
             self.write(frames.encode_frame(backend))
@@ -92,7 +92,7 @@ class Journal:
                 )
 
     def add(self, case: Case, outcome: Outcome) -> None:
-        """Keep what came of the case; of two outcomes of one case the later holds."""
+        """Keep the case's outcome; a later outcome of the same case replaces it."""
         self.write(frames.encode_frame({"case": case.id, **as_header(outcome)}, outcome.outputs))
 
     def write(self, body: bytes) -> None:
@@ -104,7 +104,7 @@ class Journal:
 
 
 def next_body(data: BinaryIO) -> bytes | None:
-    """The next frame's bytes; None at the end, or if what follows is damaged or was cut off."""
+    """The next frame's bytes; None at the end of the file or before a damaged frame."""
     try:
         checksum, length = data.readline(40).split()
         body = data.read(int(length))
@@ -114,12 +114,12 @@ def next_body(data: BinaryIO) -> bytes | None:
 
 
 @contextmanager
-def held(folder: Path) -> Iterator[None]:
-    """Hold the run folder's lock. InvalidInput if a living run has it, or it can't be made."""
+def run_lock(folder: Path) -> Iterator[None]:
+    """Hold the run folder's lock. InvalidInput if a living run holds it or the folder can't be written to."""
     unfinished = folder / FOLDER
     try:
         fresh = not (unfinished / LOCK).exists()
-        descriptor = locked(unfinished / LOCK)
+        descriptor = open_locked(unfinished / LOCK)
     except OSError as error:
         with suppress(OSError):
             unfinished.rmdir()
@@ -127,30 +127,30 @@ def held(folder: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        with suppress(OSError):  # a folder with more in it stays
-            if is_at(descriptor, unfinished / LOCK):
+        with suppress(OSError):  # a folder that is not empty stays
+            if is_still_at(descriptor, unfinished / LOCK):
                 if fresh or [path.name for path in unfinished.iterdir()] == [LOCK]:
                     (unfinished / LOCK).unlink()
                 unfinished.rmdir()
         os.close(descriptor)
 
 
-def locked(path: Path) -> int:
-    """The descriptor of the lock file at a path, ours alone."""
+def open_locked(path: Path) -> int:
+    """The descriptor of the lock file, locked by us alone. InvalidInput if another run holds it."""
     while True:
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
-        if not take(descriptor):
+        if not try_lock(descriptor):
             os.close(descriptor)
             folder = path.parent.parent
             raise InvalidInput(f"{folder}: another run is going on there: wait for its end, or name another folder")
-        if is_at(descriptor, path):
+        if is_still_at(descriptor, path):
             return descriptor
-        os.close(descriptor)  # the run that had it ended meanwhile, and took the file along
+        os.close(descriptor)  # the run that held it ended meanwhile and removed the file
 
 
-def take(descriptor: int) -> bool:
-    """Lock the file, if nobody else has; where the file system has no locks, that is as if nobody had."""
+def try_lock(descriptor: int) -> bool:
+    """Lock the file; False if somebody else has. A file system without locks counts as unlocked."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -160,7 +160,7 @@ def take(descriptor: int) -> bool:
     return True
 
 
-def is_at(descriptor: int, path: Path) -> bool:
+def is_still_at(descriptor: int, path: Path) -> bool:
     """Whether the open file is still the one at the path."""
     try:
         return os.path.samestat(os.fstat(descriptor), path.stat())
@@ -168,22 +168,22 @@ def is_at(descriptor: int, path: Path) -> bool:
         return False
 
 
-def check_not_held(folder: Path) -> None:
-    """InvalidInput if a living run has the folder."""
+def check_not_locked(folder: Path) -> None:
+    """InvalidInput if a living run holds the folder's lock."""
     if (folder / FOLDER / LOCK).exists():
-        with held(folder):
+        with run_lock(folder):
             pass
 
 
 def check_discardable(folder: Path) -> None:
-    """InvalidInput if an unfinished run in the folder has outcomes, which the next run there would lose."""
+    """InvalidInput if the folder has an unfinished run with outcomes, which a new run there would lose."""
     if has_outcomes(folder):
         command = f"tiebreak run --resume {shlex.quote(str(folder))}"
         raise InvalidInput(f"{folder}: has an unfinished run; to go on with it: {command}; to begin anew add --discard")
 
 
 def has_outcomes(folder: Path) -> bool:
-    """Whether an unfinished run there has found out anything: more than what its backends are."""
+    """Whether an unfinished run in the folder has the outcome of any case."""
     for path in (folder / FOLDER).glob("*.frames"):
         with suppress(OSError), path.open("rb") as file:
             if next_body(file) is not None and next_body(file) is not None:
@@ -191,8 +191,8 @@ def has_outcomes(folder: Path) -> bool:
     return False
 
 
-def digest_of(cases: Sequence[Case]) -> str:
-    """Equal for equal cases in the same order."""
+def digest_of_cases(cases: Sequence[Case]) -> str:
+    """A checksum of the cases: ids, nodes and input bits, in order."""
     digest = hashlib.sha256()
     for case in cases:
         digest.update(f"{case.id}\0{case.node.key}\0".encode())
@@ -202,7 +202,7 @@ def digest_of(cases: Sequence[Case]) -> str:
 
 
 def begin_run(folder: Path, selection: Selection, specs: Sequence[str], facts: Mapping[str, Any], digest: str) -> Path:
-    """Make the journal of a new run in a folder that is held, whatever an earlier one left; where the files go."""
+    """Create the journal of a new run in a locked folder, removing an earlier one; return the journal's folder."""
     unfinished = folder / FOLDER
     try:
         unfinished.mkdir(parents=True, exist_ok=True)
@@ -221,7 +221,7 @@ def begin_run(folder: Path, selection: Selection, specs: Sequence[str], facts: M
     return unfinished
 
 
-def read_plan(folder: Path) -> tuple[Selection, list[str], dict[str, Any], str]:
+def read_unfinished(folder: Path) -> tuple[Selection, list[str], dict[str, Any], str]:
     """Selection, backends, facts and digest of an unfinished run. InvalidInput if there is none."""
     path = folder / FOLDER / "plan.json"
     try:
@@ -236,7 +236,7 @@ def read_plan(folder: Path) -> tuple[Selection, list[str], dict[str, Any], str]:
     try:
         if {name: plan[name] for name in FORMAT} != FORMAT or plan["tiebreak"] != __version__:
             raise InvalidInput(f"--resume {folder}: another version of Tiebreak began it: start a new run")
-        facts = {name: kind(plan["facts"][name]) for name, kind in HOW.items()}
+        facts = {name: kind(plan["facts"][name]) for name, kind in LIMITS.items()}
         chosen = parse_selection(plan["selection"]), list(plan["backends"]), {**plan["facts"], **facts}
         return *chosen, str(plan["cases"])
     except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -244,7 +244,7 @@ def read_plan(folder: Path) -> tuple[Selection, list[str], dict[str, Any], str]:
 
 
 def parse_selection(data: Mapping[str, Any]) -> Selection:
-    """A selection from JSON, whose lists were tuples and whose paths were text."""
+    """A selection read from JSON, where tuples became lists and paths text."""
     as_is: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in data.items()}
     for name in ("vectors", "earlier_run"):
         as_is[name] = Path(as_is[name]) if as_is[name] else None

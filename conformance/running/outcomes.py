@@ -1,4 +1,4 @@
-"""What a backend makes of the cases, in their order: from the journal of a stopped run, else by running them."""
+"""The outcomes of a backend's cases, in order: from the journal of a stopped run, else by running them."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from tiebreak.conformance.judging.judge import output_problem
 from tiebreak.conformance.running.journal import Journal
 from tiebreak.golden.nodes import Case
 
-SAMPLE = 16  # cases from all over the plan that run first
+SAMPLE = 16  # cases spread over the plan that run first
 
 
 class Runner(Protocol):
-    """A backend as a run needs it: isolated or in our own process."""
+    """A backend as a run needs it: isolated, in our own process, or on a Dask cluster."""
 
     spec: str
     name: str
@@ -35,19 +35,19 @@ class Runner(Protocol):
 
 @runtime_checkable
 class WorksAhead(Protocol):
-    """A runner that can begin with batches before it is asked for them."""
+    """A runner that can start on batches before `run_batch` asks for them."""
 
     def expect(self, batches: Iterable[Sequence[Case]]) -> None: ...
 
 
 def outcomes_of(backend: Runner, cases: Sequence[Case], journal: Journal | None) -> Iterator[tuple[Case, Outcome]]:
-    """Every case with its outcome, in order: as the journal has it, else from the backend.
+    """Every case with its outcome, in order: from the journal if it is there, else from the backend.
 
-    A sample of all cases runs first, so that a backend is not given up for what the first of them have in common.
+    A sample of all cases runs first, so that a backend is not given up because of a fault of the first few cases.
     """
     known = dict(journal.outcomes) if journal is not None else {}
     nodes = {case.id: case.node.key for case in cases} if known else {}
-    for case_id, outcome in journal.told if journal is not None else ():
+    for case_id, outcome in journal.added if journal is not None else ():
         backend.recall(nodes.get(case_id, ""), outcome)
     found: dict[str, Outcome] = {}
 
@@ -70,11 +70,11 @@ def outcomes_of(backend: Runner, cases: Sequence[Case], journal: Journal | None)
 
 
 def sample_of(cases: Sequence[Case]) -> list[Case]:
-    """A few of the cases, from the first to the last."""
+    """A few of the cases, evenly spread from the first to the last."""
     return [cases[i * (len(cases) - 1) // (SAMPLE - 1)] for i in range(SAMPLE)] if len(cases) > SAMPLE else list(cases)
 
 
 def with_right_outputs(case: Case, outcome: Outcome) -> Outcome:
-    """The outcome; an error without outputs if their number, types or shapes are not the node's."""
+    """The outcome, or an error in its place if the outputs' number, types or shapes are not those of the node."""
     problem = output_problem(case, outcome.outputs) if outcome.status == "ok" else ""
     return Outcome("error", message=problem, seconds=outcome.seconds, fault=WRONG_OUTPUT) if problem else outcome

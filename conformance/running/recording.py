@@ -1,4 +1,4 @@
-"""From outcomes to records: a row for each case, a row for each deviating element. Nothing here looks for a cause."""
+"""Turns outcomes into rows: one for each case, one for each deviating element. Nothing here looks for a cause."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from tiebreak.conformance.judging.observations import observations
 from tiebreak.conformance.judging.rows import (
     Kind,
     add_boundaries,
-    case_row,
+    case_columns,
     contradictions,
-    counts,
-    discrepancy_rows,
-    kind_of,
+    deviating_rows,
+    grade_counts,
+    kind_of_row,
     mode_counts,
 )
 from tiebreak.conformance.judging.truths import TruthCache, Truths
@@ -36,9 +36,10 @@ from tiebreak.reports.rows import DiscrepancyRow, ResultRow, judged_row
 
 @dataclass
 class BackendRecords:
-    """What one backend did: a row for each case, a row for each deviating element, and its outputs by case id.
+    """The records of one backend: a row for each case, a row for each deviating element, and outputs by case id.
 
-    `against_modes`, `observed` and `judged` are counts for causes and plots, made while a case's truths are at hand.
+    `outputs` are codes (int64, flat, output by output). `against_modes`, `observed` and `judged` are counts for causes
+    and plots, taken while a case's truths are at hand.
     """
 
     facts: dict[str, Any]
@@ -56,16 +57,16 @@ class BackendRecords:
 
 
 def record(records: BackendRecords, case: Case, outcome: Outcome, cache: TruthCache) -> None:
-    """Add one case's rows. What can't be judged is an error of ours and says so; it costs this case only."""
-    row = case_row(records.facts, case, outcome)
+    """Add one case's rows. A case that can't be judged is recorded as Tiebreak's own error, and the run goes on."""
+    row = case_columns(records.facts, case, outcome)
     if outcome.status != "ok":
         records.results.append(judged_row(row, outcome.status))
         return
     try:
         truths = cache.of(case)
         judgement = judge_outputs(outcome.outputs, truths)
-        columns = {**counts(judgement), **mode_counts(judgement, truths), "elements": judgement.grades.size}
-        wrong = deviating(records.name, case, truths, judgement)
+        columns = {**grade_counts(judgement), **mode_counts(judgement, truths), "elements": judgement.grades.size}
+        wrong = confirmed_rows(records.name, case, truths, judgement)
     except Exception as error:
         message = f"Tiebreak could not judge this: {message_of(error)}"
         records.results.append(judged_row(row, "error", fault=NOT_JUDGED, message=message))
@@ -75,21 +76,21 @@ def record(records: BackendRecords, case: Case, outcome: Outcome, cache: TruthCa
     records.outputs[case.id] = judgement.values
     for stage, add in (
         ("distances from decision boundaries", lambda: add_boundaries(wrong, truths)),
-        ("counts", lambda: count(records, kind_of(row), case, truths, judgement)),
+        ("counts", lambda: count(records, kind_of_row(row), case, truths, judgement)),
     ):
         records.errors.attempt(stage, f"{records.name}, {case.node.operator}", add, None)
 
 
-def deviating(backend: str, case: Case, truths: Truths, judgement: Judgement) -> list[DiscrepancyRow]:
-    """The rows of the elements that deviate, if any, once the oracle has been asked too."""
+def confirmed_rows(backend: str, case: Case, truths: Truths, judgement: Judgement) -> list[DiscrepancyRow]:
+    """The rows of the deviating elements, after the oracle has confirmed them."""
     if judgement.verdict != "deviates":
         return []
     confirm(case, truths, judgement)
-    return discrepancy_rows(backend, case, judgement, truths)
+    return deviating_rows(backend, case, judgement, truths)
 
 
 def count(records: BackendRecords, kind: Kind, case: Case, truths: Truths, judgement: Judgement) -> None:
-    """Count what causes are weighed with, what the plots show, and what came where the document is silent."""
+    """Update the counts: contradicted modes, judged elements by exponent, observations where the document is silent."""
     records.against_modes[kind].update(contradictions(judgement, truths))
     records.judged[case.node.operator].update(judged_by_exponent(truths, judgement))
     if judgement.count(UNSPECIFIED):
@@ -97,9 +98,9 @@ def count(records: BackendRecords, kind: Kind, case: Case, truths: Truths, judge
 
 
 def confirm(case: Case, truths: Truths, judgement: Judgement) -> None:
-    """Ask the oracle before an element of a generated or typed case is called a discrepancy.
+    """Check the kernel's results of deviating elements with the oracle; MachineryFailed if they disagree.
 
-    Vectors hold the oracle's results already. MachineryFailed if kernel and oracle disagree.
+    Golden vectors need no check: they hold the oracle's results.
     """
     if case.expected is not None:
         return

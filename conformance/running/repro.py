@@ -1,4 +1,4 @@
-"""From a recorded discrepancy to a standalone script in the backend's own API."""
+"""Writes a standalone script in the backend's own API for a recorded discrepancy or failure."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from tiebreak.adapters.outcome import NOT_JUDGED
 from tiebreak.adapters.registry import spec_from_file
 from tiebreak.adapters.reproducer import WantedElement, discrepancy_script
 from tiebreak.conformance.cases.plan import Selection, plan
-from tiebreak.conformance.judging.rows import element_row, text_of
+from tiebreak.conformance.judging.rows import bits_and_decimal, element_row
 from tiebreak.conformance.judging.truths import TruthCache, Truths
 from tiebreak.conformance.running.failures import failure_rows, was_not_run
-from tiebreak.conformance.running.shrink import ShrunkCase, shrunk
+from tiebreak.conformance.running.shrink import ShrunkCase, shrink
 from tiebreak.golden.elements import FloatType, IntegerType
 from tiebreak.golden.errors import InvalidInput, Unsupported
 from tiebreak.golden.nodes import Case
@@ -31,41 +31,41 @@ from tiebreak.golden.verdicts import FAILED
 from tiebreak.reports.records import Run, read_run
 from tiebreak.reports.rows import result_rows, rows_of
 
-TIME_LIMIT = 10.0  # seconds for a case, of runs that do not say
+TIME_LIMIT = 10.0  # seconds for a case, for runs that recorded no limit
 
 
 def reproducer(folder: Path, name: str, named: str = "") -> str:
-    """The script for one finding of a run, of the backend `named` if it is not one of Tiebreak's own.
+    """The script for one finding of a run. `named` is the backend's spec if it is not one of Tiebreak's own.
 
-    `name` is a discrepancy's id, a cluster's (for its smallest witness), a failure's, or the id of a case that crashed,
-    hung, raised or gave outputs of a wrong form. InvalidInput for an id that is not there.
+    `name` is the id of a discrepancy, of a root cause (for its smallest witness), of a failure, or of a case that
+    crashed, hung, raised or gave outputs of a wrong form. InvalidInput for an unknown id.
     """
     run = read_run(folder)
     failure = failure_of(run, name, folder)
     if failure is not None:
-        return of_failure(run, failure, name, folder, named)
-    return of_discrepancy(run, name, folder, named)
+        return script_of_failure(run, failure, name, folder, named)
+    return script_of_discrepancy(run, name, folder, named)
 
 
-def of_discrepancy(run: Run, name: str, folder: Path, named: str) -> str:
-    """The case is cut down to the fewest elements that still show it."""
-    row = row_of(run, witness_of(run, name, folder), folder)
-    with backend_of(run, row, folder, named) as backend:
-        case = case_of(row, folder)
-        with replay_told(run, row, folder):
-            case, row = smallest(backend, case, row)
+def script_of_discrepancy(run: Run, name: str, folder: Path, named: str) -> str:
+    """The script of a discrepancy; its case is cut down to the fewest elements that still show it."""
+    row = discrepancy_row(run, discrepancy_id_of(run, name, folder), folder)
+    with backend_of_row(run, row, folder, named) as backend:
+        case = case_of_row(row, folder)
+        with advise_replay(run, row, folder):
+            case, row = smallest_case(backend, case, row)
             lines = backend.reproducer(case.node.key, case.inputs)
     title = f"{row['backend']}, {row['operator']}: {row['cause']} ({name})"
-    return discrepancy_script(title, case.node, case.inputs, wanted(case, row), lines)
+    return discrepancy_script(title, case.node, case.inputs, wanted_element(case, row), lines)
 
 
-def of_failure(run: Run, row: dict[str, Any], name: str, folder: Path, named: str) -> str:
-    """The case as it is: what fails is not run here, only written down."""
+def script_of_failure(run: Run, row: dict[str, Any], name: str, folder: Path, named: str) -> str:
+    """The script of a failure with its case as it is; nothing that fails is run here."""
     if row["fault"] == NOT_JUDGED or was_not_run(row["fault"], row["message"]):
         raise InvalidInput(f"{name}: there is no call to show: {row['message']}")
-    with backend_of(run, row, folder, named) as backend:
-        case = case_of(row, folder)
-        with replay_told(run, row, folder):
+    with backend_of_row(run, row, folder, named) as backend:
+        case = case_of_row(row, folder)
+        with advise_replay(run, row, folder):
             lines = backend.reproducer(case.node.key, case.inputs)
     failure = Failure(
         str(row["verdict"]),
@@ -80,7 +80,7 @@ def of_failure(run: Run, row: dict[str, Any], name: str, folder: Path, named: st
 
 
 def failure_of(run: Run, name: str, folder: Path) -> dict[str, Any] | None:
-    """The result of the case that a failure's id, or the case's own, is for; None for an id of another kind."""
+    """The result row that a failure's id or a case's id stands for; None for an id of another kind."""
     results = run.results
     failed = results[results["verdict"].isin(FAILED)]
     if re.fullmatch(r"F\d+", name):
@@ -105,20 +105,20 @@ def failure_of(run: Run, name: str, folder: Path) -> dict[str, Any] | None:
 
 
 @contextmanager
-def backend_of(run: Run, row: dict[str, Any], folder: Path, named: str) -> Iterator[IsolatedBackend]:
-    """The backend of a row, to be asked; it is ended afterwards."""
+def backend_of_row(run: Run, row: dict[str, Any], folder: Path, named: str) -> Iterator[IsolatedBackend]:
+    """The backend of a row, closed afterwards."""
     backend = IsolatedBackend(spec_from_file(spec_of(run, row), named, f"{folder} (add -b BACKEND)"))
     try:
         if named:
-            check_same(backend, row, run, named)
+            check_same_backend(backend, row, run, named)
         yield backend
     finally:
         backend.close()
 
 
 @contextmanager
-def replay_told(run: Run, row: dict[str, Any], folder: Path) -> Iterator[None]:
-    """A backend that writes no scripts can be asked again by Tiebreak: InvalidInput says how."""
+def advise_replay(run: Run, row: dict[str, Any], folder: Path) -> Iterator[None]:
+    """If the backend writes no scripts, raise InvalidInput with the command that replays the case in Tiebreak."""
     try:
         yield
     except Unsupported as reason:
@@ -131,44 +131,44 @@ def spec_of(run: Run, row: dict[str, Any]) -> str:
     return str(next(backend["spec"] for backend in run.info["backends"] if backend["name"] == row["backend"]))
 
 
-def case_of(row: dict[str, Any], folder: Path) -> Case:
+def case_of_row(row: dict[str, Any], folder: Path) -> Case:
     selection = Selection(operators=(str(row["operator"]),), case_ids=(str(row["case"]),), earlier_run=folder)
     (case,) = plan(selection)
     return case
 
 
-def check_same(backend: IsolatedBackend, row: dict[str, Any], run: Run, named: str) -> None:
-    """InvalidInput if the backend that was `named` is not the one that the discrepancy is of."""
+def check_same_backend(backend: IsolatedBackend, row: dict[str, Any], run: Run, named: str) -> None:
+    """InvalidInput if the backend that the user `named` is not the one of the discrepancy."""
     backend.start()
     recorded = next(one for one in run.info["backends"] if one["name"] == row["backend"])
-    plain = re.sub(r" \(\d+\)$", "", str(row["backend"]))  # the number that equal names of a run get
+    plain = re.sub(r" \(\d+\)$", "", str(row["backend"]))  # without the number that a run gives to equal names
     if backend.name not in (plain, row["backend"]):
         is_of = f"{row['backend']} {recorded['version']}, run as {recorded.get('spec', '')}"
         raise InvalidInput(f"-b {named} is the backend {backend.name} {backend.version}; the discrepancy is of {is_of}")
 
 
-def witness_of(run: Run, name: str, folder: Path) -> str:
-    """The id of a discrepancy: a cluster's smallest witness, or the one that was named."""
-    clusters = {str(cluster["id"]): cluster for cluster in run.info.get("clusters", [])}
+def discrepancy_id_of(run: Run, name: str, folder: Path) -> str:
+    """The id of a discrepancy: the smallest witness of a root cause (an id such as C001), or `name` itself."""
+    root_causes = {str(row["id"]): row for row in run.info.get("clusters", [])}
     if not name.startswith("C"):
         return name
-    if name not in clusters:
-        raise InvalidInput(f"{folder}: no cluster {name!r}; it has {', '.join(list(clusters)[:40]) or 'none'}")
-    return str(clusters[name]["witness"]["id"])
+    if name not in root_causes:
+        raise InvalidInput(f"{folder}: no cluster {name!r}; it has {', '.join(list(root_causes)[:40]) or 'none'}")
+    return str(root_causes[name]["witness"]["id"])
 
 
-def smallest(backend: IsolatedBackend, case: Case, row: dict[str, Any]) -> tuple[Case, dict[str, Any]]:
-    """The case cut down, and the row with the element's place in it."""
+def smallest_case(backend: IsolatedBackend, case: Case, row: dict[str, Any]) -> tuple[Case, dict[str, Any]]:
+    """The case cut down to fewer elements, and the row with the element's new place."""
     problem = TruthCache().of(case).problems[0]
     if row["output"] != problem.output or problem.shape != case.inputs[0].shape or case.size < 2:
         return case, row
-    wrong = ShrunkCase(case, int(row["index"]), code_in(problem.result, int(row["got_bits"])))
-    found = shrunk(backend.run, wrong)
+    wrong = ShrunkCase(case, int(row["index"]), code_from_bits(problem.result, int(row["got_bits"])))
+    found = shrink(backend.run, wrong)
     place = element_row(TruthCache().of(found.case).problems[0], found.case.node, found.place)
     return found.case, row | place
 
 
-def row_of(run: Run, discrepancy: str, folder: Path) -> dict[str, Any]:
+def discrepancy_row(run: Run, discrepancy: str, folder: Path) -> dict[str, Any]:
     found = run.discrepancies[run.discrepancies["id"] == discrepancy]
     if found.empty:
         known = run.discrepancies["id"]
@@ -178,18 +178,18 @@ def row_of(run: Run, discrepancy: str, folder: Path) -> dict[str, Any]:
     return row
 
 
-def wanted(case: Case, row: dict[str, Any]) -> WantedElement:
-    """The element, with every result that is right for it."""
+def wanted_element(case: Case, row: dict[str, Any]) -> WantedElement:
+    """The element as a script checks it: its place, operands, the wrong result and every conforming result."""
     truths = TruthCache().of(case)
     output = next(i for i, problem in enumerate(truths.problems) if problem.output == row["output"])
     at = sum(math.prod(problem.shape) for problem in truths.problems[:output]) + int(row["index"])
     kind = truths.problems[output].result
     codes = [code & ((1 << kind.bits) - 1) for code in truths.allowed_codes(at)]
-    zeros = [0, 1 << (kind.bits - 1)] if is_zero(truths, at) and isinstance(kind, FloatType) else []
+    zeros = [0, 1 << (kind.bits - 1)] if either_zero_conforms(truths, at) and isinstance(kind, FloatType) else []
     return WantedElement(
         output,
         int(row["index"]),
-        {code: text_of(code_in(kind, code), kind)[1] for code in (*codes, *zeros)},
+        {code: bits_and_decimal(code_from_bits(kind, code), kind)[1] for code in (*codes, *zeros)},
         int(row["got_bits"]),
         json.loads(row["operands"]),
         any_nan=math.isnan(row["expected"]) or math.isnan(row["expected_working"]),
@@ -197,13 +197,13 @@ def wanted(case: Case, row: dict[str, Any]) -> WantedElement:
     )
 
 
-def code_in(kind: FloatType | IntegerType, bits: int) -> int:
-    """An integer's value, a real's bits."""
+def code_from_bits(kind: FloatType | IntegerType, bits: int) -> int:
+    """The code for some bits: an integer's value, or a real's bits unchanged."""
     signed = isinstance(kind, IntegerType) and kind.signed and bits >> (kind.bits - 1)
     return bits - (1 << kind.bits) if signed else bits
 
 
-def is_zero(truths: Truths, at: int) -> bool:
-    """Whether either zero will do."""
-    zero = np.broadcast_to(truths.own.zero, truths.own.exact.shape)
+def either_zero_conforms(truths: Truths, at: int) -> bool:
+    """Whether positive and negative zero both conform for the element."""
+    zero = np.broadcast_to(truths.judged_by.zero, truths.judged_by.exact.shape)
     return bool(zero[at])

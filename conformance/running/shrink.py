@@ -1,4 +1,4 @@
-"""The fewest elements of a case that still show a discrepancy, by asking the backend again."""
+"""Cuts a case down to the fewest elements that still show a discrepancy, by running the backend again."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ MOST_CALLS = 60
 
 
 class ShrunkCase(NamedTuple):
-    """A case, the element of its first output that is wrong (a flat index), and that output's code."""
+    """A case, the flat index of the wrong element of its first output, and the code that the backend gave."""
 
     case: Case
     place: int
     got: int
 
 
-def shrunk(run: Callable[[Case], Outcome], start: ShrunkCase) -> ShrunkCase:
-    """The smallest case found, axis by axis: one index of an axis, or the half of it that holds the element.
+def shrink(run: Callable[[Case], Outcome], start: ShrunkCase) -> ShrunkCase:
+    """The smallest case found. Each step keeps one index of an axis, or the half of the axis that holds the element.
 
-    Parameters that vary along an axis are cut with it. What is kept gives the same code for the same operands, which
-    is not what is right.
+    Parameters that vary along an axis are cut with it. A smaller case is kept only if the element still has the same
+    wrong code.
     """
     best, calls = start, 0
     smaller = True
     while smaller and calls < MOST_CALLS:
         smaller = False
-        for candidate in cuts(best):
+        for candidate in smaller_cases(best):
             calls += 1
             if calls > MOST_CALLS:
                 break
@@ -47,7 +47,7 @@ def shrunk(run: Callable[[Case], Outcome], start: ShrunkCase) -> ShrunkCase:
     return best
 
 
-def cuts(shown: ShrunkCase) -> Iterator[ShrunkCase]:
+def smaller_cases(shown: ShrunkCase) -> Iterator[ShrunkCase]:
     """Smaller cases with the element: first those that keep one index of an axis, then those that keep a half."""
     shape = shown.case.inputs[0].shape
     place = np.unravel_index(shown.place, shape) if shape else ()
@@ -55,16 +55,16 @@ def cuts(shown: ShrunkCase) -> Iterator[ShrunkCase]:
         for axis, size in enumerate(shape):
             if size > 1 and (whole or size > 3):
                 at = int(place[axis])
-                first, last = (at, at + 1) if whole else halves(at, size)
-                yield from cut(shown, axis, first, last, tuple(map(int, place)))
+                first, last = (at, at + 1) if whole else half_with(at, size)
+                yield from cut_axis(shown, axis, first, last, tuple(map(int, place)))
 
 
-def halves(at: int, size: int) -> tuple[int, int]:
+def half_with(at: int, size: int) -> tuple[int, int]:
     return (0, (size + 1) // 2) if at < (size + 1) // 2 else (size // 2, size)
 
 
-def cut(shown: ShrunkCase, axis: int, first: int, last: int, place: tuple[int, ...]) -> Iterator[ShrunkCase]:
-    """The case without the other indices of an axis; with parameters left whole, or cut along the axis of that size."""
+def cut_axis(shown: ShrunkCase, axis: int, first: int, last: int, place: tuple[int, ...]) -> Iterator[ShrunkCase]:
+    """The case with only the indices first … last - 1 of an axis; with parameters whole, then cut like the axis."""
     case, size = shown.case, shown.case.inputs[0].shape[axis]
     x = np.ascontiguousarray(np.take(case.inputs[0], range(first, last), axis))
     moved = tuple(p - first if i == axis else p for i, p in enumerate(place))
@@ -82,7 +82,7 @@ def cut(shown: ShrunkCase, axis: int, first: int, last: int, place: tuple[int, .
 
 
 def cut_along(array: Array, size: int, first: int, last: int) -> Array:
-    """An array without the other indices of its first axis of a size; as it is if it has none."""
+    """An array cut to the indices first … last - 1 of its first axis of this size; unchanged if it has no such axis."""
     axis = next((i for i, length in enumerate(array.shape) if length == size), None)
     return array if axis is None else np.ascontiguousarray(np.take(array, range(first, last), axis))
 
@@ -95,6 +95,6 @@ def same_result(run: Callable[[Case], Outcome], shown: ShrunkCase) -> bool:
     truths = TruthCache().of(shown.case)
     if output_problem(shown.case, outcome.outputs, truths.problems):
         return False
-    values = codes_of_outputs(truths.problems, outcome.outputs, truths.own)
+    values = codes_of_outputs(truths.problems, outcome.outputs, truths.judged_by)
     right = truths.allowed_codes(shown.place)
     return int(values[shown.place]) == shown.got and shown.got not in right

@@ -1,4 +1,4 @@
-"""The suite as pytest tests: one for each operator, rounding mode, pair of types and clause of its document."""
+"""The suite as pytest tests: one for each operator, rounding mode, pair of types and clause."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from typing import NoReturn
 import pytest
 
 from tiebreak.conformance.gate.waivers import Waiver
-from tiebreak.conformance.pytest_plugin.checks import Checks, SuiteTest, asked_of, planned, short_name
+from tiebreak.conformance.pytest_plugin.checks import Checks, SuiteTest, options_of, short_name, suite_tests
 from tiebreak.conformance.pytest_plugin.findings import SuiteOutcome
 from tiebreak.golden.errors import InvalidInput, TiebreakError
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    asked = asked_of(metafunc.config)
+    asked = options_of(metafunc.config)
     if not asked.backends:  # the suite's folder was named by its path
         raise pytest.Collector.CollectError("name what to test with --tiebreak-backend BACKEND")
-    tests: list[SuiteTest | Waiver] = [*planned(asked.operators, asked.level), *asked.waivers]
+    tests: list[SuiteTest | Waiver] = [*suite_tests(asked.operators, asked.level), *asked.waivers]
     several = len(asked.backends) > 1
     made = [
-        pytest.param(spec, test, id=f"{short_name(spec)}-{name_of(test)}" if several else name_of(test))
+        pytest.param(spec, test, id=f"{short_name(spec)}-{id_of_test(test)}" if several else id_of_test(test))
         for spec in asked.backends
         for test in tests
     ]
     metafunc.parametrize(("spec", "test"), made)
 
 
-def name_of(test: SuiteTest | Waiver) -> str:
+def id_of_test(test: SuiteTest | Waiver) -> str:
     return test.name if isinstance(test, SuiteTest) else f"waiver-{test.number}-{test.operator}"
 
 
@@ -38,21 +38,21 @@ def checks(request: pytest.FixtureRequest) -> Iterator[Checks]:
     cache = getattr(request.config, "cache", None)  # absent with -p no:cacheprovider
     worker = os.environ.get("PYTEST_XDIST_WORKER", "")  # each writes into a folder of its own
     folder = Path(os.path.relpath(cache.mkdir("tiebreak") / worker)) if cache else None
-    made = Checks(asked_of(request.config), folder)
+    made = Checks(options_of(request.config), folder)
     yield made
     made.close()
 
 
 @pytest.fixture
-def started(checks: Checks, spec: str, request: pytest.FixtureRequest) -> Checks:
-    """The backend runs. That it can't be had ends the session: there is nothing to test."""
-    problem = problem_of(checks, spec)
+def running_checks(checks: Checks, spec: str, request: pytest.FixtureRequest) -> Checks:
+    """The checks, with the backend started. If it can't be started, the session ends."""
+    problem = start_problem(checks, spec)
     if problem is not None:
         end_session(request, problem)
     return checks
 
 
-def problem_of(checks: Checks, spec: str) -> TiebreakError | None:
+def start_problem(checks: Checks, spec: str) -> TiebreakError | None:
     try:
         checks.backend(spec)
     except TiebreakError as error:
@@ -61,7 +61,7 @@ def problem_of(checks: Checks, spec: str) -> TiebreakError | None:
 
 
 def end_session(request: pytest.FixtureRequest, error: TiebreakError) -> NoReturn:
-    if hasattr(request.config, "workerinput"):  # one of pytest-xdist's workers, which may not exit by itself
+    if hasattr(request.config, "workerinput"):  # a worker of pytest-xdist must not exit by itself
         request.session.shouldstop = f"tiebreak: {error}"
         pytest.fail(f"tiebreak: {error}", pytrace=False)
     usage = isinstance(error, InvalidInput)
@@ -69,9 +69,9 @@ def end_session(request: pytest.FixtureRequest, error: TiebreakError) -> NoRetur
     pytest.exit(f"tiebreak: {error}", returncode=code)
 
 
-def test_conforms(started: Checks, spec: str, test: SuiteTest | Waiver, request: pytest.FixtureRequest) -> None:
-    """A waiver's own test is the strict half of it: it fails when nothing is left for it to excuse."""
-    found = found_by(started, spec, test)
+def test_conforms(running_checks: Checks, spec: str, test: SuiteTest | Waiver, request: pytest.FixtureRequest) -> None:
+    """A kind of node conforms to a clause; or a waiver still excuses something, and fails otherwise."""
+    found = found_by(running_checks, spec, test)
     if found.note:
         request.node.user_properties.append(("unsupported", found.note))
     if found.outcome == "skip":
@@ -86,6 +86,8 @@ def test_conforms(started: Checks, spec: str, test: SuiteTest | Waiver, request:
 
 def found_by(checks: Checks, spec: str, test: SuiteTest | Waiver) -> SuiteOutcome:
     try:
-        return checks.finding(spec, test) if isinstance(test, SuiteTest) else checks.needed(spec, test)
+        return (
+            checks.outcome_of_test(spec, test) if isinstance(test, SuiteTest) else checks.outcome_of_waiver(spec, test)
+        )
     except TiebreakError as error:  # the machinery's, such as a folder that can't be written
         return SuiteOutcome("fail", f"tiebreak: {error}")

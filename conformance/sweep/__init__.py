@@ -1,1 +1,1 @@
-"""Proof by exhaustion: every input of a type through a backend and the reference kernel."""
+"""Exhaustive sweeps: every input of a type through a backend and the reference kernel."""

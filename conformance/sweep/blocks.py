@@ -1,4 +1,4 @@
-"""What is known of one block of a sweep, as plain data: it travels between machines and waits in a journal."""
+"""The judged results of one block of a sweep, as plain data for other machines and for the log."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from tiebreak.adapters.sweeping import BlockAnswer
 from tiebreak.conformance.sweep.intervals import Folded, fold, folded_from
-from tiebreak.conformance.sweep.look import Judge, Look
+from tiebreak.conformance.sweep.look import Judge, PieceGrades
 from tiebreak.golden.problem import Array
 from tiebreak.golden.rounding import ROUND_MODES
 from tiebreak.golden.space import Space
@@ -17,9 +17,9 @@ from tiebreak.golden.verdicts import GRADES
 
 @dataclass(frozen=True)
 class Block:
-    """A block's number, counts by grade, mismatches by mode (if asked for), intervals, checksum, and backend's seconds.
+    """A block's number, counts by grade, mismatches by mode (if asked for), intervals, checksum and seconds.
 
-    `fault` says why there are no results; then everything else is empty.
+    `seconds` are the backend's. `fault` says why there are no results; then everything else is empty.
     """
 
     number: int
@@ -43,7 +43,7 @@ class Block:
 
 
 def block_from(data: Any) -> Block:
-    """What `Block.described` wrote. TypeError, KeyError or ValueError for anything else."""
+    """A block from what `Block.described` wrote. TypeError, KeyError or ValueError for anything else."""
     counts, differ = (tuple(map(int, data[name])) for name in ("counts", "differ"))
     if len(counts) != len(GRADES) or len(differ) != len(ROUND_MODES):
         raise ValueError("not the counts of a block")
@@ -53,12 +53,12 @@ def block_from(data: Any) -> Block:
 
 @dataclass
 class Digests:
-    """SHA-256 of results; of blocks whose results are all the same, as most of a sweep are, it is computed once."""
+    """SHA-256 of results, cached for blocks with a single result throughout, as most blocks of a sweep are."""
 
     known: dict[tuple[str, int], str] = field(default_factory=dict)
 
     def of(self, results: Array, element: str) -> str:
-        """`element` is the one result that all are, as hexadecimal bytes, or empty."""
+        """The checksum of `results`. `element` is their single value as hexadecimal bytes, empty if they differ."""
         key = element, results.size
         if key not in self.known:
             digest = hashlib.sha256(results.tobytes()).hexdigest()
@@ -68,9 +68,9 @@ class Digests:
         return self.known[key]
 
 
-def judged(space: Space, judge: Judge, answer: BlockAnswer, digests: Digests, *, all_modes: bool) -> Block:
-    """What a block's results show."""
-    look, at = Look(), space.pieces(answer.block)[0]
+def judge_block(space: Space, judge: Judge, answer: BlockAnswer, digests: Digests, *, all_modes: bool) -> Block:
+    """Judge a block's results, with `all_modes` also by each rounding mode."""
+    look, at = PieceGrades(), space.pieces(answer.block)[0]
     judge.look(at, answer.output, look)
     if all_modes:
         judge.look_at_modes(at, answer.output, look)

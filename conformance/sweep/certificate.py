@@ -1,4 +1,4 @@
-"""The certificate of a sweep: a small JSON file that says what was tried, on what, and what came of it."""
+"""The certificate of a sweep: a small JSON file with what was tried, on which backend, and the results."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from typing import Any
 import jsonschema
 
 from tiebreak.adapters.platform_facts import instruction_sets, machine
-from tiebreak.conformance.judging.rows import text_of
+from tiebreak.conformance.judging.rows import bits_and_decimal
 from tiebreak.conformance.sweep.blocks import Block
-from tiebreak.conformance.sweep.intervals import Folded, Interval, joined
+from tiebreak.conformance.sweep.intervals import Folded, Interval, join_folded
 from tiebreak.golden import _kernel
 from tiebreak.golden.elements import ELEMENT_TYPES, FloatType
 from tiebreak.golden.errors import DamagedFile
@@ -102,8 +102,8 @@ SCHEMA: dict[str, Any] = {
 
 
 @dataclass(frozen=True)
-class Result:
-    """A whole sweep: its blocks in order, `seconds` of our time, causes by the number of an interval's first input."""
+class SweepResult:
+    """A whole sweep: its blocks in order, `seconds` on the wall clock, causes by an interval's first input number."""
 
     space: Space
     backend: Mapping[str, Any]
@@ -130,7 +130,7 @@ class Result:
 
     @property
     def folded(self) -> Folded:
-        whole = joined(self.space, (block.folded for block in self.blocks))
+        whole = join_folded(self.space, (block.folded for block in self.blocks))
         whole.kept = [replace(interval, cause=self.causes.get(interval.first, "")) for interval in whole.kept]
         return whole
 
@@ -156,8 +156,8 @@ class Result:
             "inputs": self.space.inputs,
             "counts": self.counts,
             "modes": self.modes,
-            "intervals": {"count": folded.count, "kept": [readable(self.space, i) for i in folded.kept]},
-            "sha256": runs(self.blocks),
+            "intervals": {"count": folded.count, "kept": [interval_row(self.space, i) for i in folded.kept]},
+            "sha256": digest_runs(self.blocks),
             "faults": self.faults,
             "seconds": round(self.seconds, 3),
             "backend_seconds": round(self.backend_seconds, 3),
@@ -171,8 +171,8 @@ def kernel_facts() -> dict[str, str]:
     return {"version": __version__, "sha256": digest, "instruction_set": _kernel.chosen_path()}
 
 
-def runs(blocks: Sequence[Block]) -> list[list[Any]]:
-    """First and last block, and the checksum that they all have."""
+def digest_runs(blocks: Sequence[Block]) -> list[list[Any]]:
+    """Runs of consecutive blocks with the same checksum: first block, last block, checksum."""
     found = []
     for digest, group in groupby(blocks, key=lambda block: block.sha256):
         numbers = [block.number for block in group]
@@ -180,13 +180,13 @@ def runs(blocks: Sequence[Block]) -> list[list[Any]]:
     return found
 
 
-def readable(space: Space, interval: Interval) -> dict[str, Any]:
-    """An interval for people: bits and values of both ends."""
+def interval_row(space: Space, interval: Interval) -> dict[str, Any]:
+    """An interval as a certificate has it: bits and values of both ends, number of inputs, cause."""
     scale = space.scale_bits(interval.first)
     row: dict[str, Any] = {"inputs": interval.inputs, "cause": interval.cause}
     if scale:
         kind = ELEMENT_TYPES[space.node.inputs[1].dtype.name]
-        row["scale"] = [hexadecimal(scale, kind.bits), text_of(scale, kind)[1]]
+        row["scale"] = [hexadecimal(scale, kind.bits), bits_and_decimal(scale, kind)[1]]
     ends = (
         (interval.first, interval.first_got, interval.first_expected),
         (
@@ -200,15 +200,15 @@ def readable(space: Space, interval: Interval) -> dict[str, Any]:
         pattern = number % space.patterns
         row[name] = {
             "bits": hexadecimal(pattern, space.first.bits),
-            "input": text_of(code_of(pattern, space), space.first)[1],
-            "expected": text_of(expected, result)[1],
-            "got": text_of(got, result)[1],
+            "input": bits_and_decimal(code_of_pattern(pattern, space), space.first)[1],
+            "expected": bits_and_decimal(expected, result)[1],
+            "got": bits_and_decimal(got, result)[1],
         }
     return row
 
 
-def code_of(pattern: int, space: Space) -> int:
-    """A pattern as a code: the value of an integer, the bits of a float."""
+def code_of_pattern(pattern: int, space: Space) -> int:
+    """The code of a bit pattern: an integer's value, a float's bits."""
     kind = space.first
     if isinstance(kind, FloatType) or pattern <= kind.highest:
         return pattern
@@ -219,7 +219,7 @@ def hexadecimal(bits: int, width: int) -> str:
     return f"0x{bits:0{-(-width // 4)}x}"
 
 
-def write_certificate(path: Path, result: Result) -> dict[str, Any]:
+def write_certificate(path: Path, result: SweepResult) -> dict[str, Any]:
     data = result.described()
     text = json.dumps(data, indent=1)
     write_aside(path, lambda aside: aside.write_text(text + "\n", encoding="utf-8"))
@@ -227,7 +227,7 @@ def write_certificate(path: Path, result: Result) -> dict[str, Any]:
 
 
 def read_certificate(path: Path) -> tuple[dict[str, Any], Space]:
-    """A certificate, checked, and what it is about. InvalidInput if there is none, DamagedFile if it can't be one."""
+    """A certificate and its space. InvalidInput if there is no file, DamagedFile if it is not a certificate."""
     try:
         data = json.loads(bounded_text(path, LARGEST, "a certificate"))
         jsonschema.validate(data, SCHEMA)
@@ -239,8 +239,8 @@ def read_certificate(path: Path) -> tuple[dict[str, Any], Space]:
         raise DamagedFile(f"{path}: damaged: {place}: {error.message[:200]}") from None
 
 
-def digests(data: Mapping[str, Any], blocks: int) -> list[str]:
-    """The checksum of each block that a certificate names; DamagedFile if they are not all there."""
+def block_digests(data: Mapping[str, Any], blocks: int) -> list[str]:
+    """The checksum of each block; DamagedFile if the certificate lacks any."""
     found: list[str] = []
     for first, last, digest in data["sha256"]:
         if first != len(found) or not first <= last < blocks:

@@ -1,6 +1,6 @@
-"""Which judge a sweep gets: the kernel's fast loops where the node is a plain quantization, else the one that solves.
+"""Chooses a sweep's judge: the kernel's fast loops for a plain quantization, else the judge that solves any node.
 
-Both judge as `run` does; a sweep starts by comparing them with each other.
+Both judge as `run` does; a sweep starts by comparing them on a sample.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import numpy as np
 from tiebreak.conformance.judging.truths import kernel_truth
 from tiebreak.conformance.operators import onnx_quantize_linear
 from tiebreak.conformance.sweep.fast import FastJudge
-from tiebreak.conformance.sweep.look import Judge, Look
+from tiebreak.conformance.sweep.look import Judge, PieceGrades
 from tiebreak.conformance.sweep.solving import SolvingJudge
 from tiebreak.golden.elements import IntegerType
 from tiebreak.golden.errors import MachineryFailed
@@ -19,7 +19,7 @@ from tiebreak.golden.space import Space
 
 
 def plain_quantization(problem: Problem) -> bool:
-    """Whether a problem is round(x / scale) + zero_point with one type for x, scale and division, and one scale."""
+    """Whether the problem is round(x / scale) + zero_point with one scale, and one type for x, scale and division."""
     if isinstance(problem, Quantization):
         return problem.scale.size == 1 and problem.zero_point.size == 1 and problem.real.bits <= 32
     return (
@@ -35,24 +35,24 @@ def plain_quantization(problem: Problem) -> bool:
 
 
 def judge_for(space: Space) -> Judge:
-    """The fastest judge there is for the space, which has agreed with the other one on a sample."""
+    """The fastest judge for the space; the fast one must agree with the slow one on a sample."""
     solving = SolvingJudge(space)
-    _, problem = solving.posed(0, min(space.piece, 16))
+    _, problem = solving.case_and_problem(0, min(space.piece, 16))
     if not plain_quantization(problem):
         return solving
     fast = FastJudge(space)
     for at in np.linspace(0, space.inputs - space.piece, 5).astype(int) // space.piece * space.piece:
-        compare(fast, solving, int(at), space)
+        check_agreement(fast, solving, int(at), space)
     return fast
 
 
-def compare(fast: Judge, solving: SolvingJudge, at: int, space: Space) -> None:
-    """MachineryFailed if the two judges differ on results that are right, and on others."""
+def check_agreement(fast: Judge, solving: SolvingJudge, at: int, space: Space) -> None:
+    """MachineryFailed if the two judges differ, on right results or on the same results reversed."""
     size = min(space.piece, 4096)
-    case, problem = solving.posed(at, size)
+    case, problem = solving.case_and_problem(at, size)
     right = kernel_truth(case, [problem], case.node.modes[0]).exact.astype(space.node.outputs[0].dtype)
     for output in (right, right[::-1].copy()):
-        one, other = Look(), Look()
+        one, other = PieceGrades(), PieceGrades()
         fast.look(at, output, one)
         solving.look_at_piece(at, output, other)
         if not np.array_equal(one.counts, other.counts):

@@ -1,4 +1,4 @@
-"""Causes of a sweep's mismatches: the ends of intervals and their conforming neighbours as cases of an ordinary run."""
+"""Causes of a sweep's mismatches: the ends of intervals and their neighbours run as cases of an ordinary run."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ MOST_SCALES = 50
 NOT_REPEATED = "another answer in another array"
 
 
-def causes_of(spec: str, space: Space, intervals: Sequence[Interval], memory_limit: int) -> dict[int, str]:
-    """A cause by the number of each interval's first input; where its ends have two, both are named."""
+def causes_of_intervals(spec: str, space: Space, intervals: Sequence[Interval], memory_limit: int) -> dict[int, str]:
+    """The cause of each interval, by the number of its first input; both causes if its ends have different ones."""
     by_scale: dict[int, list[Interval]] = defaultdict(list)
     for interval in intervals:
         by_scale[interval.first // space.patterns].append(interval)
     found: dict[int, str] = {}
     cases, numbers = [], []
     for scale, own in list(by_scale.items())[:MOST_SCALES]:
-        numbers.append(around(space, scale, own))
-        inputs = array_of(space, numbers[-1]), *space.other_inputs(int(numbers[-1][0]))
+        numbers.append(numbers_around(space, scale, own))
+        inputs = first_inputs(space, numbers[-1]), *space.other_inputs(int(numbers[-1][0]))
         cases.append(Case(f"sweep/{scale}", space.node, inputs))
     records = run_cases([spec], cases, time_limit=120.0, memory_limit=memory_limit, facts={})
     named = {(row["case"], row["index"]): row["cause"] for row in records.discrepancies}
@@ -38,14 +38,14 @@ def causes_of(spec: str, space: Space, intervals: Sequence[Interval], memory_lim
     return found
 
 
-def around(space: Space, scale: int, intervals: Sequence[Interval]) -> Array:
-    """Numbers of the inputs at the ends of the intervals and next to them, in order."""
+def numbers_around(space: Space, scale: int, intervals: Sequence[Interval]) -> Array:
+    """The numbers of the inputs at the ends of the intervals and next to them, sorted."""
     start = scale * space.patterns
     ends = np.array([(i.first - 1, i.first, i.last, i.last + 1) for i in intervals], np.int64).reshape(-1)
     return np.unique(ends[(ends >= start) & (ends < start + space.patterns)])
 
 
-def array_of(space: Space, numbers: Array) -> Array:
-    """The first input with these numbers, all of one scale."""
+def first_inputs(space: Space, numbers: Array) -> Array:
+    """The first input tensor with the inputs of these numbers, all of one scale."""
     each = [patterns_as(space.first, int(number) % space.patterns, 1) for number in numbers]
     return shaped(np.concatenate(each), space.column)

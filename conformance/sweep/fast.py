@@ -1,4 +1,4 @@
-"""The fast judge: the kernel's loops on whole blocks, and only what is not exact looked at element by element."""
+"""The fast judge: the kernel's loops over whole blocks; only inexact results are graded element by element."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tiebreak.conformance.sweep.look import Look
+from tiebreak.conformance.sweep.look import PieceGrades
 from tiebreak.golden import _kernel, kernel
 from tiebreak.golden.elements import IntegerType
 from tiebreak.golden.kernels import tensors
@@ -30,19 +30,19 @@ class Stretch(NamedTuple):
 
 @dataclass
 class FastJudge:
-    """For round(x / scale) + zero_point; see judging.plain_quantization.
+    """For round(x / scale) + zero_point only; see choosing.plain_quantization.
 
-    Of one sign, quotients grow with the patterns. So what is specified are the patterns below one limit for each sign:
-    infinity, or where the document does not speak of results out of range, the first of those.
+    For either sign of x, the quotient's magnitude grows with the bit pattern. So the specified inputs are the patterns
+    below a limit for each sign: infinity, or the first result out of range where the document leaves those open.
     """
 
     space: Space
     scale_bits: int = -1
     scale: float = 1.0
     zero_point: int = 0
-    kept: dict[tuple[str, bool, int], _kernel.Parameters] = field(default_factory=dict)  # of this scale
-    limits: tuple[int, int] = (0, 0)  # first magnitude, of positive and negative patterns, that a form leaves open
-    silence: tuple[int, int] = (0, 0)  # first that both do
+    kept: dict[tuple[str, bool, int], _kernel.Parameters] = field(default_factory=dict)  # for the current scale
+    limits: tuple[int, int] = (0, 0)  # first magnitude that one form leaves open, by sign
+    silence: tuple[int, int] = (0, 0)  # first magnitude that both forms leave open
 
     @cached_property
     def kind(self) -> int:
@@ -60,7 +60,7 @@ class FastJudge:
     def half(self) -> int:
         return self.space.patterns // 2
 
-    def look(self, at: int, output: Array, found: Look) -> None:
+    def look(self, at: int, output: Array, found: PieceGrades) -> None:
         for stretch in self.by_scale(at, output):
             if not self.set_scale(stretch.at):
                 found.counts[UNSPECIFIED] += stretch.output.size
@@ -74,9 +74,9 @@ class FastJudge:
                 left -= part.size
             found.counts[UNSPECIFIED] += left
 
-    def look_quickly(self, at: int, output: Array, found: Look) -> None:
-        """Only pieces in which a result is not the exact one are graded; elsewhere all are exact."""
-        codes = output if self.result.bits >= 8 else output.astype(np.int8)  # fewer bits take a byte too
+    def look_quickly(self, at: int, output: Array, found: PieceGrades) -> None:
+        """Grade only the pieces in which some result is not the exact one; in all others every element is exact."""
+        codes = output if self.result.bits >= 8 else output.astype(np.int8)  # smaller types take a byte too
         first, parameters = at % self.space.patterns, self.parameters(self.space.node.modes[0], False)
         left, size = codes.size, _kernel.PIECE
         pieces = _kernel.differing_pieces(first, codes.view(np.uint8), codes.itemsize, self.kind, parameters)
@@ -86,8 +86,8 @@ class FastJudge:
             left -= part.size
         found.counts[EXACT] += left
 
-    def grade(self, at: int, output: Array, found: Look) -> None:
-        """Finite inputs element by element, in both forms."""
+    def grade(self, at: int, output: Array, found: PieceGrades) -> None:
+        """Grade finite inputs element by element, against both forms."""
         exact, working = (self.codes(at, output.size, form) for form in (False, True))
         got, lowest, highest = output.astype(np.int64), self.result.lowest, self.result.highest
         silent_exact, silent = np.zeros((2, got.size), bool)
@@ -103,7 +103,7 @@ class FastJudge:
         if where.size:
             found.wrong.append((at + where, got[where], exact[where].astype(np.int64)))
 
-    def look_at_modes(self, at: int, output: Array, found: Look) -> None:
+    def look_at_modes(self, at: int, output: Array, found: PieceGrades) -> None:
         ends, infinity = (self.result.lowest, self.result.highest), self.space.node.real.infinity_bits
         for stretch in self.by_scale(at, output):
             if not self.set_scale(stretch.at):
@@ -118,7 +118,7 @@ class FastJudge:
                     _kernel.count_modes(*operands, *ends, not self.saturates, found.differ)
 
     def set_scale(self, at: int) -> bool:
-        """Have the scale and zero point of input number `at`; whether the scale is finite and not zero."""
+        """Take the scale and zero point of input number `at`; False if the scale is zero, infinite or NaN."""
         bits = self.space.scale_bits(at)
         if bits != self.scale_bits:
             scale, *rest = self.space.other_inputs(at)
@@ -138,7 +138,7 @@ class FastJudge:
         return bool(np.isfinite(self.scale)) and self.scale != 0.0
 
     def limits_of(self, start: int) -> tuple[int, int]:
-        """The first magnitude at which each form is out of range, by bisection; `start` is the number of the zero."""
+        """The first magnitude out of range in each form, by bisection; `start` is the number of the zero input."""
         found = []
         for working in (False, True):
             inside, outside = 0, self.space.node.real.infinity_bits
@@ -152,7 +152,7 @@ class FastJudge:
         return self.result.lowest <= int(self.codes(at, 1, working)[0]) <= self.result.highest
 
     def codes(self, at: int, size: int, working: bool) -> Array:
-        """Results of the node's mode; one beyond the range stands for all that are out of it."""
+        """The node's results, clamped to one beyond the range, which stands for all that are out of range."""
         parameters = self.parameters(self.space.node.modes[0], working, 1)
         x = codes_of(self.space.first_input(at, size)).reshape(-1)
         out = np.empty(size, np.int64 if parameters.wide else np.int32)
@@ -160,7 +160,7 @@ class FastJudge:
         return out
 
     def parameters(self, mode: str, working: bool, beyond: int = 0) -> _kernel.Parameters:
-        """For the loops; results are clamped to the type's range widened by `beyond` at both ends."""
+        """The kernel loops' parameters; results are clamped to the type's range widened by `beyond` at both ends."""
         key = mode, working, beyond
         if key not in self.kept:
             scale, zero_point = np.array([self.scale]), np.array([self.zero_point], np.int64)
@@ -179,14 +179,14 @@ class FastJudge:
         return self.below(stretch, self.limits)
 
     def at_edges(self, stretch: Stretch) -> Iterator[Stretch]:
-        """Where one form speaks and the other does not."""
+        """The parts that only one of the two forms specifies."""
         return self.between(stretch, self.limits, self.silence)
 
     def below(self, stretch: Stretch, limits: tuple[int, int]) -> Iterator[Stretch]:
         return self.between(stretch, (0, 0), limits)
 
     def between(self, stretch: Stretch, lower: tuple[int, int], upper: tuple[int, int]) -> Iterator[Stretch]:
-        """Its parts with magnitudes from `lower` up to `upper`, for either sign."""
+        """The parts of a stretch with magnitudes from `lower` to below `upper`, for each sign."""
         first = stretch.at % self.space.patterns
         for sign, low, high in zip((0, self.half), lower, upper, strict=True):
             begin, end = max(first, sign + low), min(first + stretch.output.size, sign + high)

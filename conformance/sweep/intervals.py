@@ -1,4 +1,4 @@
-"""Mismatches folded into intervals of consecutive bit patterns: as many as there are, in little memory."""
+"""Folds mismatches into intervals of consecutive bit patterns, so that any number of them needs little memory."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MOST_KEPT = 1000
 
 @dataclass(frozen=True)
 class Interval:
-    """Inputs from number `first` to `last`, consecutive, all of which deviate; codes got and expected at both ends."""
+    """Consecutive inputs, number `first` to `last`, that all deviate; with codes got and expected at both ends."""
 
     first: int
     last: int
@@ -34,14 +34,14 @@ class Interval:
 
 @dataclass
 class Folded:
-    """`count` intervals, of which the first MOST_KEPT are kept, and the last one, to which the next may belong."""
+    """`count` intervals, the first MOST_KEPT of them, and the last one, which the next interval may continue."""
 
     count: int = 0
     kept: list[Interval] = field(default_factory=list)
     last: Interval | None = None
 
     def add(self, interval: Interval, joined: bool) -> None:
-        """The next interval in order; `joined` if it goes on where the last one ended."""
+        """Add the next interval in order; `joined` if it continues the last one."""
         if joined and self.last is not None:
             whole = replace(
                 self.last, last=interval.last, last_got=interval.last_got, last_expected=interval.last_expected
@@ -66,7 +66,7 @@ def as_list(interval: Interval) -> list[int]:
 
 
 def folded_from(data: Any) -> Folded:
-    """What `Folded.described` wrote. TypeError, KeyError or ValueError for anything else."""
+    """Intervals from what `Folded.described` wrote. TypeError, KeyError or ValueError for anything else."""
     last = None if data["last"] is None else interval_from(data["last"])
     return Folded(int(data["count"]), [interval_from(row) for row in data["kept"]], last)
 
@@ -78,7 +78,7 @@ def interval_from(row: Any) -> Interval:
 
 
 def fold(space: Space, wrong: Sequence[tuple[Array, Array, Array]]) -> Folded:
-    """The deviating inputs of a block, by number, with codes got and expected, in any order."""
+    """The intervals of a block's deviating inputs. `wrong` has arrays of numbers, codes got and expected, unordered."""
     found = Folded()
     if not sum(part[0].size for part in wrong):
         return found
@@ -101,7 +101,10 @@ def fold(space: Space, wrong: Sequence[tuple[Array, Array, Array]]) -> Folded:
 
 
 def families(space: Space, numbers: Array) -> Array:
-    """What an interval does not cross: signs, scales, and from finite numbers to infinity and to NaNs."""
+    """A label for each input; no interval crosses from one label to another.
+
+    The label changes with the scale, the sign, and from finite numbers to infinity to NaN.
+    """
     patterns = numbers % space.patterns
     scale = numbers // space.patterns
     if not isinstance(space.first, FloatType):
@@ -113,8 +116,8 @@ def families(space: Space, numbers: Array) -> Array:
     return np.asarray(scale * 8 + (patterns >= half) * 4 + kind)
 
 
-def joined(space: Space, parts: Iterable[Folded]) -> Folded:
-    """The intervals of consecutive blocks as one, in order."""
+def join_folded(space: Space, parts: Iterable[Folded]) -> Folded:
+    """The intervals of consecutive blocks, given in order, as one."""
     whole = Folded()
     for part in parts:
         if not part.count:

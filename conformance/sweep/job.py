@@ -1,4 +1,4 @@
-"""`tiebreak sweep` from choice to exit code: sweep, keep what is known, explain, write the certificate."""
+"""`tiebreak sweep` from choice to exit code: sweep, log the blocks, explain, write the certificate."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from tiebreak.adapters.isolation import MEMORY_LIMIT
 from tiebreak.adapters.registry import check_spec, spec_from_file
 from tiebreak.conformance.cases.plan import Selection, chosen_operators, flatten, typed_case
 from tiebreak.conformance.sweep.blocks import Block
-from tiebreak.conformance.sweep.certificate import Result, digests, read_certificate, write_certificate
-from tiebreak.conformance.sweep.explaining import causes_of
+from tiebreak.conformance.sweep.certificate import SweepResult, block_digests, read_certificate, write_certificate
+from tiebreak.conformance.sweep.explaining import causes_of_intervals
 from tiebreak.conformance.sweep.intervals import Interval
-from tiebreak.conformance.sweep.log import Log, part_of
+from tiebreak.conformance.sweep.log import SweepLog, unfinished_path
 from tiebreak.conformance.sweep.sweeper import BLOCK_LIMIT, Sweeper
 from tiebreak.golden.errors import DamagedFile, InvalidInput, Unsupported
 from tiebreak.golden.exit_codes import exit_code
@@ -34,7 +34,10 @@ Progress = Callable[[int, int], None]  # inputs done, and of how many
 
 @dataclass(frozen=True)
 class SweepLimits:
-    """`time_limit` in seconds for a block, `memory_limit` in MiB for the worker; `all_modes`: count for each."""
+    """`time_limit` is in seconds for a block, `memory_limit` in MiB for the worker.
+
+    `all_modes` also counts the mismatches with each rounding mode.
+    """
 
     time_limit: float = BLOCK_LIMIT
     memory_limit: int = MEMORY_LIMIT
@@ -42,9 +45,9 @@ class SweepLimits:
 
 
 def space_of(selection: Selection) -> Space:
-    """What a person asked to sweep: a node, all its inputs but the first, the scale too if every one is wanted.
+    """The space to sweep: a node and its inputs but the first; a scale that is not given takes every value.
 
-    Raises InvalidInput for whatever does not fit.
+    Raises InvalidInput for a selection that does not fit.
     """
     operators = chosen_operators(selection)
     if len(operators) != 1:
@@ -72,7 +75,7 @@ def is_list(name: str, text: str) -> bool:
 
 
 def space_with(selection: Selection, form: Sequence[str], given: Mapping[str, str], every_scale: bool) -> Space:
-    """The space of a node with these inputs. InvalidInput for whatever does not fit."""
+    """The space of a node with these inputs. InvalidInput if they do not fit."""
     spec = get_operator(selection.operators[0])
     case = typed_with(selection, form[0], given)
     if spec.has_attribute("range_given") and not case.node.value("range_given"):
@@ -81,7 +84,7 @@ def space_with(selection: Selection, form: Sequence[str], given: Mapping[str, st
         space = check_space(Space(case.node, case.inputs[1:], every_scale))
     except InvalidInput as error:
         raise InvalidInput(f"{error}" + (f": give one, as in --input {form[1]}=0.1" if every_scale else "")) from None
-    return posed(space)
+    return with_fitting_shape(space)
 
 
 def typed_with(selection: Selection, first: str, given: Mapping[str, str]) -> Case:
@@ -94,8 +97,8 @@ def typed_with(selection: Selection, first: str, given: Mapping[str, str]) -> Ca
     raise problem
 
 
-def posed(space: Space) -> Space:
-    """The space with the shape of its first input that the node takes. InvalidInput if it takes neither."""
+def with_fitting_shape(space: Space) -> Space:
+    """The space with a first input that the node accepts: a vector, else a column. InvalidInput if neither."""
     for column in (False, True):
         found = Space(space.node, space.others, space.every_scale, column)
         try:
@@ -106,17 +109,17 @@ def posed(space: Space) -> Space:
     raise problem
 
 
-class Hands(Protocol):
-    """Who does a sweep's blocks: a worker here, or many elsewhere. `seconds` is what all of them took together."""
+class BlockRunner(Protocol):
+    """Runs a sweep's blocks: on one worker here, or on many elsewhere. `seconds` is the time of all together."""
 
     seconds: float
 
     def begin(self, numbers: Sequence[int], known: Mapping[str, Any]) -> dict[str, Any]:
-        """Start on these blocks; the backend's facts. `known` are those of an earlier session, if there was one."""
+        """Start on these blocks and return the backend's facts. `known` are the facts of an earlier session, if any."""
         ...
 
-    def done(self) -> Iterator[tuple[Block, dict[str, Any]]]:
-        """Each block, in any order, and facts about the machine that did it if it was another one."""
+    def finished_blocks(self) -> Iterator[tuple[Block, dict[str, Any]]]:
+        """Each block, in any order, with facts about the machine that ran it, empty for this one."""
         ...
 
     def causes(self, intervals: Sequence[Interval]) -> dict[int, str]: ...
@@ -124,8 +127,8 @@ class Hands(Protocol):
 
 
 @dataclass
-class OwnHands:
-    """One worker on this machine."""
+class LocalBlocks:
+    """Runs a sweep's blocks on one worker on this machine."""
 
     sweeper: Sweeper
     numbers: Sequence[int] = ()
@@ -136,14 +139,14 @@ class OwnHands:
         self.sweeper.start()
         return self.sweeper.facts()
 
-    def done(self) -> Iterator[tuple[Block, dict[str, Any]]]:
+    def finished_blocks(self) -> Iterator[tuple[Block, dict[str, Any]]]:
         started = time.perf_counter()
         for block in self.sweeper.sweep(self.numbers):
             yield block, {}
         self.seconds = time.perf_counter() - started
 
     def causes(self, intervals: Sequence[Interval]) -> dict[int, str]:
-        return causes_of(self.sweeper.spec, self.sweeper.space, intervals, self.sweeper.memory_limit)
+        return causes_of_intervals(self.sweeper.spec, self.sweeper.space, intervals, self.sweeper.memory_limit)
 
     def close(self) -> None:
         self.sweeper.close()
@@ -158,32 +161,33 @@ def sweep_job(
     resume: bool = False,
     progress: Progress = lambda done, of: None,
 ) -> dict[str, Any]:
-    """Sweep, write the certificate and give what it says. Unsupported if the backend does not take the node.
+    """Sweep, write the certificate and return its content.
 
-    Raises InvalidInput for bad input, MachineryFailed if the backend can't be had or fails too often.
+    Raises Unsupported if the backend does not accept the node, InvalidInput for bad input, MachineryFailed if the
+    backend can't be started or fails too often.
     """
-    hands = OwnHands(Sweeper(check_spec(spec), space, how.time_limit, how.memory_limit, how.all_modes))
-    return carry_out(hands, space, certificate, how, resume=resume, progress=progress)
+    runner = LocalBlocks(Sweeper(check_spec(spec), space, how.time_limit, how.memory_limit, how.all_modes))
+    return carry_out(runner, space, certificate, how, resume=resume, progress=progress)
 
 
 def carry_out(
-    hands: Hands, space: Space, certificate: Path, how: SweepLimits, *, resume: bool, progress: Progress
+    runner: BlockRunner, space: Space, certificate: Path, how: SweepLimits, *, resume: bool, progress: Progress
 ) -> dict[str, Any]:
-    """What `sweep_job` does, whoever does the blocks."""
-    log = Log(part_of(certificate))
+    """Sweep with any runner of blocks, log the blocks, and write the certificate; see `sweep_job`."""
+    log = SweepLog(unfinished_path(certificate))
     check_place(certificate)
     header = {"tiebreak": __version__, "space": space.described(), "all_modes": how.all_modes}
     try:
         if resume:
             log.read()
-            check_same(log, header)
-        left = left_of(space, log)
-        facts = hands.begin(left, log.header.get("backend", {}))
+            check_same_sweep(log, header)
+        left = blocks_left(space, log)
+        facts = runner.begin(left, log.header.get("backend", {}))
         if resume:
-            check_same(log, {"backend": facts})
+            check_same_sweep(log, {"backend": facts})
         else:
             log.begin(header | {"backend": facts})
-        run_blocks(hands, space, left, log, progress)
+        run_blocks(runner, space, left, log, progress)
     except (InvalidInput, Unsupported):
         if not resume and not log.blocks:
             log.end()
@@ -193,66 +197,66 @@ def carry_out(
         log.close()
         raise
     finally:
-        hands.close()
+        runner.close()
     try:
-        return finish(hands, space, facts, log, how, certificate)
+        return finish_sweep(runner, space, facts, log, how, certificate)
     finally:
         log.close()
 
 
-def left_of(space: Space, log: Log) -> list[int]:
-    """The blocks that the log has no results of."""
+def blocks_left(space: Space, log: SweepLog) -> list[int]:
+    """The blocks without results in the log."""
     return [number for number in range(space.blocks) if number not in log.blocks or log.blocks[number].fault]
 
 
-def run_blocks(hands: Hands, space: Space, left: Sequence[int], log: Log, progress: Progress) -> None:
-    """These blocks, into the log."""
-    done = space.inputs - sum(inputs_of(space, number) for number in left)
+def run_blocks(runner: BlockRunner, space: Space, left: Sequence[int], log: SweepLog, progress: Progress) -> None:
+    """Run these blocks and add them to the log."""
+    done = space.inputs - sum(inputs_in_block(space, number) for number in left)
     progress(done, space.inputs)
-    for block, machine in hands.done():
+    for block, machine in runner.finished_blocks():
         log.add(block, machine)
-        done += inputs_of(space, block.number)
+        done += inputs_in_block(space, block.number)
         progress(done, space.inputs)
 
 
-def inputs_of(space: Space, block: int) -> int:
+def inputs_in_block(space: Space, block: int) -> int:
     return space.piece * len(space.pieces(block))
 
 
 def check_place(certificate: Path) -> None:
-    """InvalidInput, before any input is tried, if the certificate can't be put there."""
+    """InvalidInput, before any input is tried, if the certificate can't be written there."""
     check_output(certificate)
 
 
-def check_same(log: Log, header: Mapping[str, Any]) -> None:
-    """InvalidInput if the unfinished sweep was of something else."""
+def check_same_sweep(log: SweepLog, header: Mapping[str, Any]) -> None:
+    """InvalidInput if the unfinished sweep was of another space, backend or version."""
     for name, now in header.items():
         if log.header.get(name) != now:
             raise InvalidInput(f"{log.path}: its {name} is another than what is asked for now: start anew")
 
 
-def finish(
-    hands: Hands, space: Space, facts: Mapping[str, Any], log: Log, how: SweepLimits, certificate: Path
+def finish_sweep(
+    runner: BlockRunner, space: Space, facts: Mapping[str, Any], log: SweepLog, how: SweepLimits, certificate: Path
 ) -> dict[str, Any]:
-    """Explain the mismatches and write the certificate; the log goes."""
+    """Explain the mismatches, write the certificate and remove the log."""
     check_whole(space, log)
     blocks = [log.blocks[number] for number in sorted(log.blocks)]
     machines = machines_of(log)
     backend = {**facts, "machines": machines} if machines else facts
-    result = Result(space, backend, blocks, hands.seconds, how.all_modes, {})
+    result = SweepResult(space, backend, blocks, runner.seconds, how.all_modes, {})
     if result.mismatches:
-        result = replace(result, causes=hands.causes(result.folded.kept))
+        result = replace(result, causes=runner.causes(result.folded.kept))
     data = write_certificate(certificate, result)
     log.end()
     return data
 
 
-def check_whole(space: Space, log: Log) -> None:
+def check_whole(space: Space, log: SweepLog) -> None:
     """DamagedFile unless each block is there once, with a grade for each of its inputs and intervals among them."""
     if sorted(log.blocks) != list(range(space.blocks)):
         raise DamagedFile(f"{log.path}: damaged: it has other blocks than the sweep")
     for number, block in log.blocks.items():
-        first, count = space.pieces(number)[0], inputs_of(space, number)
+        first, count = space.pieces(number)[0], inputs_in_block(space, number)
         graded = 0 if block.fault else count
         last = [] if block.folded.last is None else [block.folded.last]
         inside = all(first <= i.first <= i.last < first + count for i in [*block.folded.kept, *last])
@@ -260,14 +264,14 @@ def check_whole(space: Space, log: Log) -> None:
             raise DamagedFile(f"{log.path}: damaged: block {number} is not one of the sweep's")
 
 
-def machines_of(log: Log) -> list[dict[str, Any]]:
-    """The other machines that took part, with how many blocks each did."""
+def machines_of(log: SweepLog) -> list[dict[str, Any]]:
+    """The other machines that took part, each with its number of blocks."""
     found = Counter(json.dumps(machine, sort_keys=True) for machine in log.machines.values() if machine)
     return [{**json.loads(text), "blocks": count} for text, count in sorted(found.items())]
 
 
 def exit_code_of_sweep(data: Mapping[str, Any]) -> int:
-    """The exit code of a certificate."""
+    """The exit code of a sweep, from its certificate."""
     return exit_code(
         discrepancies=bool(data["counts"]["deviates"]),
         failures=bool(data["faults"]),
@@ -278,14 +282,13 @@ def exit_code_of_sweep(data: Mapping[str, Any]) -> int:
 def check_job(
     certificate: Path, how: SweepLimits, named: str = "", progress: Progress = lambda done, of: None
 ) -> dict[str, Any]:
-    """Sweep again what a certificate is about and compare: the blocks whose results have changed, and what else has.
+    """Repeat the sweep of a certificate and compare: blocks with other results, and changes of the backend.
 
-    `named` is the backend, where it is none of Tiebreak's own.
-
-    Raises as sweep_job does, DamagedFile for what is no certificate.
+    `named` is the backend's spec if it is not one of Tiebreak's own. Raises as sweep_job does, and DamagedFile for a
+    file that is no certificate.
     """
     data, space = read_certificate(certificate)
-    before = digests(data, space.blocks)
+    before = block_digests(data, space.blocks)
     spec = spec_from_file(data["backend"]["spec"], named, f"{certificate} (as in: tiebreak sweep BACKEND --check)")
     sweeper = Sweeper(spec, space, how.time_limit, how.memory_limit)
     try:
@@ -293,10 +296,10 @@ def check_job(
         facts, blocks = sweeper.facts(), list[Block]()
         for block in sweeper.sweep(range(space.blocks)):
             blocks.append(block)
-            progress(sum(inputs_of(space, b.number) for b in blocks), space.inputs)
+            progress(sum(inputs_in_block(space, b.number) for b in blocks), space.inputs)
     finally:
         sweeper.close()
-    result = Result(space, facts, blocks, 0.0, False, {})
+    result = SweepResult(space, facts, blocks, 0.0, False, {})
     changed = [b.number for b, digest in zip(blocks, before, strict=True) if b.sha256 != digest]
     return {
         "certificate": str(certificate),
@@ -306,13 +309,13 @@ def check_job(
         "blocks": space.blocks,
         "changed_blocks": changed,
         "counts": {"then": data["counts"], "now": result.counts},
-        "changed": changes(data["backend"], facts),
+        "changed": backend_changes(data["backend"], facts),
         "faults": result.faults,
     }
 
 
-def changes(then: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, list[str]]:
-    """What of the backend is not what it was: versions, libraries, what it says of itself."""
+def backend_changes(then: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, list[str]]:
+    """What changed about the backend: name, version, libraries, attestation; each as [then, now]."""
     found = {name: [str(then[name]), str(now[name])] for name in ("name", "version") if then[name] != now[name]}
     for part in ("libraries", "attestation"):
         for name in sorted({*then[part], *now[part]}):

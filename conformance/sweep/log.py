@@ -1,4 +1,4 @@
-"""The blocks of an unfinished sweep, one line each beside the certificate to come, so that a killed one can go on."""
+"""The log of an unfinished sweep: one line per block, beside the certificate to come, so that it can be resumed."""
 
 from __future__ import annotations
 
@@ -16,30 +16,32 @@ from tiebreak.conformance.sweep.blocks import Block, block_from
 from tiebreak.golden.errors import DamagedFile, InvalidInput
 
 
-def part_of(certificate: Path) -> Path:
-    """Where the sweep that will leave this certificate keeps what it has so far."""
+def unfinished_path(certificate: Path) -> Path:
+    """The path of the log of the sweep that will write this certificate."""
     return certificate.with_name(f"{certificate.name}.part")
 
 
-class Log:
-    """Lines of a checksum and a JSON object: first what is swept, then a block each. What follows the last good line is
-    dropped."""
+class SweepLog:
+    """A file of lines, each a checksum and a JSON object: first what is swept, then one line for each block.
+
+    Whatever follows the last good line is dropped.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.descriptor = -1
         self.header: dict[str, Any] = {}
         self.blocks: dict[int, Block] = {}
-        self.machines: dict[int, dict[str, Any]] = {}  # where a block was done, if not here
+        self.machines: dict[int, dict[str, Any]] = {}  # the machine of a block that ran elsewhere
 
     def read(self) -> None:
-        """InvalidInput if there is nothing to go on with, DamagedFile if it is no such file."""
+        """Read an existing log. InvalidInput if there is none, DamagedFile if it is damaged."""
         if not self.path.is_file():
             raise InvalidInput(f"nothing to go on with: no {self.path}")
         self.open()
         good = 0
         for line in self.path.read_bytes().splitlines(keepends=True):
-            entry = entry_of(line)
+            entry = parse_line(line)
             if entry is None:
                 break
             good += len(line)
@@ -57,7 +59,7 @@ class Log:
         os.ftruncate(self.descriptor, good)
 
     def begin(self, header: Mapping[str, Any]) -> None:
-        """A new file for a new sweep; what an unfinished one left is gone, which standard error says."""
+        """Start the log of a new sweep. An older log is discarded with a message on standard error."""
         self.header = dict(header)
         self.open()
         if os.fstat(self.descriptor).st_size:
@@ -66,7 +68,7 @@ class Log:
         self.write(self.header)
 
     def open(self) -> None:
-        """The file, locked. InvalidInput if another sweep has it, or it can't be written."""
+        """Open and lock the file. InvalidInput if another sweep holds it, or if it can't be written."""
         try:
             self.descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
             fcntl.flock(self.descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -77,7 +79,7 @@ class Log:
             raise InvalidInput(f"{self.path}: can't write: {error.strerror or error}") from None
 
     def add(self, block: Block, machine: Mapping[str, Any]) -> None:
-        """Keep a block, and which machine it was done on if another."""
+        """Add a block, and the machine that ran it if it was another one."""
         self.blocks[block.number] = block
         self.machines[block.number] = dict(machine)
         self.write(block.described() | ({"machine": dict(machine)} if machine else {}))
@@ -92,35 +94,35 @@ class Log:
             raise JournalFailed(f"{self.path}: can't write: {error.strerror or error}") from None
 
     def end(self) -> None:
-        """The file goes."""
+        """Remove the file and release it."""
         if self.descriptor >= 0:
             self.path.unlink(missing_ok=True)
         self.close()
 
     def close(self) -> None:
-        """Let others have the file."""
+        """Release the file."""
         if self.descriptor >= 0:
             os.close(self.descriptor)
             self.descriptor = -1
 
 
-def check_discardable(certificate: Path) -> None:
-    """InvalidInput if an unfinished sweep that was to leave this certificate has blocks, or is going on."""
-    log = Log(part_of(certificate))
+def check_sweep_discardable(certificate: Path) -> None:
+    """InvalidInput if the log of an unfinished sweep has blocks that a new sweep would lose, or is in use."""
+    log = SweepLog(unfinished_path(certificate))
     if not log.path.is_file():
         return
     log.open()
     try:
         with log.path.open("rb") as lines:
-            begun = all(entry_of(line) for line in (lines.readline(), lines.readline()))
+            begun = all(parse_line(line) for line in (lines.readline(), lines.readline()))
     finally:
         log.close()
     if begun:
         raise InvalidInput(f"{log.path}: a sweep was broken off here: --resume goes on with it, --discard begins anew")
 
 
-def entry_of(line: bytes) -> dict[str, Any] | None:
-    """The object of a line; None if it is damaged or was cut off."""
+def parse_line(line: bytes) -> dict[str, Any] | None:
+    """The JSON object of a line; None if the line is damaged or was cut off."""
     checksum, _, body = line.rstrip(b"\n").partition(b" ")
     try:
         if not line.endswith(b"\n") or zlib.crc32(body) != int(checksum, 16):

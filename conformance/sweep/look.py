@@ -1,4 +1,4 @@
-"""What judging a piece of a sweep gives, whoever judges it."""
+"""The result of judging a piece of a sweep, and the interface of both judges."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from tiebreak.golden.verdicts import GRADES
 
 
 @dataclass
-class Look:
-    """What a piece showed: elements by grade (see judge.GRADES), and those that deviate: numbers, codes got, expected.
+class PieceGrades:
+    """Judged elements: `counts` by grade (see verdicts.GRADES), and arrays of those in `wrong` that deviate.
 
-    `differ` counts, for each of the nine modes, the elements that are neither of its two results.
+    `wrong` holds triples of arrays: input numbers, codes got, codes expected. `differ` counts, for each of the nine
+    modes, the elements that equal neither of its two results.
     """
 
     counts: Array = field(default_factory=lambda: np.zeros(len(GRADES), np.int64))
@@ -25,7 +26,7 @@ class Look:
 
 
 class Judge(Protocol):
-    """Judges results of consecutive inputs, all of one scale."""
+    """Judges the results of consecutive inputs and adds them to `found`; `at` is the first input's number."""
 
-    def look(self, at: int, output: Array, found: Look) -> None: ...
-    def look_at_modes(self, at: int, output: Array, found: Look) -> None: ...
+    def look(self, at: int, output: Array, found: PieceGrades) -> None: ...
+    def look_at_modes(self, at: int, output: Array, found: PieceGrades) -> None: ...

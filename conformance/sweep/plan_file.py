@@ -1,4 +1,4 @@
-"""A campaign's plan: a TOML file of sweeps, each entry the product of its lists."""
+"""A campaign's plan: a TOML file; each of its entries stands for all combinations of its lists."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ MOST_SWEEPS = 1000
 LARGEST = 1 << 20  # bytes of a plan
 LONGEST_NAME = 120  # characters of a file's name before its checksum
 LISTS = ("backends", "operator", "types", "input_type", "opset")  # what may be one value or a list
-TABLES = ("attributes", "inputs")  # of which each value may be
+TABLES = ("attributes", "inputs")  # tables whose values may be lists
 
 
-def some(items: dict[str, Any]) -> dict[str, Any]:
+def list_of(items: dict[str, Any]) -> dict[str, Any]:
     return {"type": "array", "minItems": 1, "items": items}
 
 
@@ -40,13 +40,13 @@ SCHEMA: dict[str, Any] = {
     "required": ["backends", "operator"],
     "additionalProperties": False,
     "properties": {
-        "backends": some({"type": "string", "minLength": 1}),
-        "operator": some({"enum": [*OPERATORS]}),
-        "types": some(KIND),
-        "input_type": some(KIND),
-        "opset": some({"type": "integer", "minimum": 1}),
-        "attributes": {"type": "object", "additionalProperties": some({})},
-        "inputs": {"type": "object", "additionalProperties": some({"type": ["number", "string"]})},
+        "backends": list_of({"type": "string", "minLength": 1}),
+        "operator": list_of({"enum": [*OPERATORS]}),
+        "types": list_of(KIND),
+        "input_type": list_of(KIND),
+        "opset": list_of({"type": "integer", "minimum": 1}),
+        "attributes": {"type": "object", "additionalProperties": list_of({})},
+        "inputs": {"type": "object", "additionalProperties": list_of({"type": ["number", "string"]})},
         "all_modes": {"type": "boolean"},
     },
 }
@@ -54,7 +54,7 @@ SCHEMA: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Sweep:
-    """One sweep of a campaign; `attributes` and `inputs` as the plan has them."""
+    """One sweep of a campaign, with `attributes` and `inputs` as the plan has them."""
 
     spec: str
     space: Space
@@ -70,24 +70,24 @@ class Sweep:
 
     @cached_property
     def file(self) -> str:
-        """The certificate's name: readable, safe, and another one for every other sweep."""
+        """The certificate's file name: readable, safe, and different for different sweeps."""
         node = self.space.node
         values = [*self.attributes.values(), *(f"{name} {value}" for name, value in self.inputs.items())]
         opset = [f"opset{node.opset}"] if node.opset else []
         words = [Path(self.spec).name, node.operator, f"{node.input_type}-{node.output_type}", *opset, *values]
-        return f"{'_'.join(map(safe, words))[:LONGEST_NAME]}_{self.digest}.json"
+        return f"{'_'.join(map(safe_word, words))[:LONGEST_NAME]}_{self.digest}.json"
 
 
-def safe(value: object) -> str:
-    """A word of a file's name; whatever might mean something to a file system or a shell is a hyphen."""
+def safe_word(value: object) -> str:
+    """A word for a file name; characters that a file system or shell may interpret become hyphens."""
     return re.sub(r"[^A-Za-z0-9.]+", "-", str(value)).strip("-.") or "x"
 
 
-def read_plan(path: Path) -> list[Sweep]:
-    """The sweeps of a plan, none twice. InvalidInput naming the entry and what is allowed there."""
+def read_campaign_plan(path: Path) -> list[Sweep]:
+    """The distinct sweeps of a plan. InvalidInput names the wrong entry and what is allowed there."""
     entries = listed_entries(path)
     checked = [checked_entry(path, number, entry) for number, entry in enumerate(entries, start=1)]
-    count = sum(math.prod(map(len, (*lists_of(entry), *tables_of(entry)))) for entry in checked)
+    count = sum(math.prod(map(len, (*list_alternatives(entry), *table_alternatives(entry)))) for entry in checked)
     if count > MOST_SWEEPS:
         raise InvalidInput(f"{path}: {count} sweeps; a plan has at most {MOST_SWEEPS}")
     found = [sweep for number, entry in enumerate(checked, start=1) for sweep in sweeps_of(path, number, entry)]
@@ -102,24 +102,24 @@ def listed_entries(path: Path) -> list[Any]:
 
 
 def checked_entry(path: Path, number: int, entry: Any) -> dict[str, Any]:
-    """The entry with every single value that may be a list as a list of one. InvalidInput if it is not as SCHEMA."""
+    """The entry with single values made lists where lists are allowed. InvalidInput if it violates SCHEMA."""
     if isinstance(entry, dict):
-        entry = {name: listed(value) if name in LISTS else value for name, value in entry.items()}
+        entry = {name: in_list(value) if name in LISTS else value for name, value in entry.items()}
         for name in TABLES:
             if isinstance(entry.get(name), dict):
-                entry[name] = {key: listed(value) for key, value in entry[name].items()}
+                entry[name] = {key: in_list(value) for key, value in entry[name].items()}
     validator = jsonschema.Draft202012Validator(SCHEMA)
     for error in sorted(validator.iter_errors(entry), key=lambda error: list(map(str, error.absolute_path))):
-        raise InvalidInput(f"{path}: sweep {number}: {problem_of(error)}")
+        raise InvalidInput(f"{path}: sweep {number}: {plan_schema_problem(error)}")
     found: dict[str, Any] = entry
     return found
 
 
-def listed(value: Any) -> Any:
+def in_list(value: Any) -> Any:
     return value if isinstance(value, list) else [value]
 
 
-def problem_of(error: jsonschema.ValidationError) -> str:
+def plan_schema_problem(error: jsonschema.ValidationError) -> str:
     """A schema's complaint in words for the person who wrote the plan."""
     wanted: Any = error.validator_value
     given: Any = error.instance
@@ -135,23 +135,23 @@ def problem_of(error: jsonschema.ValidationError) -> str:
     return f"{place + ': ' if place else ''}{error.message[:200]}"
 
 
-def lists_of(entry: Mapping[str, Any]) -> list[list[Any]]:
-    """The alternatives of each key of LISTS; an absent one has one, the usual."""
+def list_alternatives(entry: Mapping[str, Any]) -> list[list[Any]]:
+    """The alternatives of each key of LISTS; an absent key has its default as the only one."""
     usual: dict[str, Any] = {"types": [""], "input_type": [""], "opset": [0]}
     return [list(entry.get(name, usual.get(name))) for name in LISTS]
 
 
-def tables_of(entry: Mapping[str, Any]) -> list[list[tuple[str, Any]]]:
-    """The alternatives of each attribute and input, with its name."""
+def table_alternatives(entry: Mapping[str, Any]) -> list[list[tuple[str, Any]]]:
+    """The alternatives of each attribute and input, as pairs of its name and a value."""
     return [[(name, value) for value in values] for key in TABLES for name, values in entry.get(key, {}).items()]
 
 
 def sweeps_of(path: Path, number: int, entry: Mapping[str, Any]) -> Iterator[Sweep]:
     """Every combination of an entry's lists, backend by backend."""
-    backends, *others = lists_of(entry)
+    backends, *others = list_alternatives(entry)
     all_modes, count = bool(entry.get("all_modes")), len(entry.get("attributes", {}))
     spaces = []
-    for operator, output_type, input_type, opset, *pairs in product(*others, *tables_of(entry)):
+    for operator, output_type, input_type, opset, *pairs in product(*others, *table_alternatives(entry)):
         attributes, inputs = dict(pairs[:count]), {name: str(value) for name, value in pairs[count:]}
         try:
             space = space_of(Selection((operator,), attributes, input_type, output_type, opset, inputs))

@@ -1,4 +1,4 @@
-"""The slow judge of a sweep: each piece is solved as a case. It works for any node."""
+"""The slow judge of a sweep, for any node: it solves each piece as a case."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from tiebreak.conformance.judging.judge import judge_outputs
 from tiebreak.conformance.judging.truths import Truths, kernel_truth
-from tiebreak.conformance.sweep.look import Look
+from tiebreak.conformance.sweep.look import PieceGrades
 from tiebreak.golden import kernel
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array, Problem
@@ -19,30 +19,30 @@ from tiebreak.golden.verdicts import DEVIATES, GRADES
 
 @dataclass(frozen=True)
 class SolvingJudge:
-    """For any node: each piece is a case."""
+    """Judges each piece as a case, with the kernel's general solver."""
 
     space: Space
 
-    def look(self, at: int, output: Array, found: Look) -> None:
+    def look(self, at: int, output: Array, found: PieceGrades) -> None:
         size = self.space.piece
         for start in range(0, output.size, size):
             self.look_at_piece(at + start, output[start : start + size], found)
 
-    def look_at_piece(self, at: int, output: Array, found: Look) -> None:
-        case, problem = self.posed(at, output.size)
+    def look_at_piece(self, at: int, output: Array, found: PieceGrades) -> None:
+        case, problem = self.case_and_problem(at, output.size)
         modes = case.node.modes or ("",)
         truths = Truths({mode: kernel_truth(case, [problem], mode) for mode in modes}, modes, (problem,))
         judgement = judge_outputs([output.reshape(problem.shape)], truths)
         found.counts += np.bincount(judgement.grades, minlength=len(GRADES))
         where = np.flatnonzero(judgement.grades == DEVIATES)
         if where.size:
-            found.wrong.append((at + where, judgement.values[where], truths.own.exact[where]))
+            found.wrong.append((at + where, judgement.values[where], truths.judged_by.exact[where]))
 
-    def look_at_modes(self, at: int, output: Array, found: Look) -> None:
+    def look_at_modes(self, at: int, output: Array, found: PieceGrades) -> None:
         size = self.space.piece
         for start in range(0, output.size, size):
             part = output[start : start + size]
-            case, problem = self.posed(at + start, part.size)
+            case, problem = self.case_and_problem(at + start, part.size)
             if not case.node.modes:
                 return
             for number, mode in enumerate(kernel.MODES):
@@ -50,8 +50,8 @@ class SolvingJudge:
                 grades = judge_outputs([part.reshape(problem.shape)], truths).grades
                 found.differ[number] += np.count_nonzero(grades == DEVIATES)
 
-    def posed(self, at: int, size: int) -> tuple[Case, Problem]:
-        """The case, and the problem of its first output."""
+    def case_and_problem(self, at: int, size: int) -> tuple[Case, Problem]:
+        """The case of `size` inputs from number `at` on, and the problem of its first output."""
         inputs = self.space.first_input(at, size), *self.space.other_inputs(at)
         case = Case("sweep", self.space.node, inputs)
         return case, problems_of(case)[0]

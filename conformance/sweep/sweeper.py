@@ -1,4 +1,4 @@
-"""One backend's worker, kept busy with a space's blocks while we judge them on another core."""
+"""Runs a space's blocks on one backend's worker while the results are judged on another core."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tiebreak.adapters.libraries import libraries_of
 from tiebreak.adapters.process import MIB, TooMuchMemory, WorkerProcess
 from tiebreak.adapters.replies import START_LIMIT, hello_of
 from tiebreak.adapters.sweeping import BlockAnswer, block_answers
-from tiebreak.conformance.sweep.blocks import Block, Digests, judged
+from tiebreak.conformance.sweep.blocks import Block, Digests, judge_block
 from tiebreak.conformance.sweep.choosing import judge_for
 from tiebreak.conformance.sweep.look import Judge
 from tiebreak.golden import kernel
@@ -30,7 +30,7 @@ MOST_FAULTS = 8  # blocks without results, after which no more are tried
 class Sweeper:
     """Runs blocks of one space on one backend. `time_limit` is in seconds for a block, `memory_limit` in MiB.
 
-    `pinned`: the backend and we stay on cores of our own, which several sweepers on one machine must not do.
+    With `pinned` the backend and the judge stay on separate cores; several sweepers on one machine must not do that.
     """
 
     spec: str
@@ -44,10 +44,10 @@ class Sweeper:
     judge: Judge | None = None
     digests: Digests = field(default_factory=Digests)
     judging: float = 0.0  # seconds
-    taken: bool = False  # whether a block had results, so that the node is one that the backend takes
+    taken: bool = False  # whether a block had results: the backend accepts the node
 
     def start(self) -> None:
-        """Start the worker. InvalidInput for a wrong spec, MachineryFailed if the backend can't be had."""
+        """Start the worker. InvalidInput for a wrong spec, MachineryFailed if the backend can't be started."""
         kernel.refuse_flushing()
         if self.judge is None:
             self.judge = judge_for(self.space)
@@ -56,7 +56,7 @@ class Sweeper:
         self.worker = worker
 
     def sweep(self, numbers: Sequence[int]) -> Iterator[Block]:
-        """Each block in order. Unsupported if the backend does not take the node, MachineryFailed after many faults."""
+        """Each block in order. Unsupported if the backend refuses the node, MachineryFailed after too many faults."""
         todo, faults = list(numbers), 0
         while todo:
             if self.worker is None:
@@ -87,12 +87,12 @@ class Sweeper:
             return Block(answer.block, fault=answer.message or "an error without a message")
         self.taken = True
         started = time.perf_counter()
-        found = judged(self.space, self.judge, answer, self.digests, all_modes=self.all_modes)
+        found = judge_block(self.space, self.judge, answer, self.digests, all_modes=self.all_modes)
         self.judging += time.perf_counter() - started
         return found
 
     def ended(self, error: BaseException) -> str:
-        """What went wrong; the worker is gone afterwards."""
+        """End the worker after an error and return what went wrong."""
         worker, self.worker = self.worker, None
         assert worker is not None
         if isinstance(error, TimeoutError):
@@ -103,7 +103,7 @@ class Sweeper:
         return told if isinstance(error, OSError) else str(error) or told
 
     def facts(self) -> dict[str, Any]:
-        """Name, version, what the backend says of itself, and its library's files by their checksums."""
+        """Name, version, spec and attestation of the backend, and the checksums of its library's files."""
         if self.worker is None:
             self.start()
         assert self.worker is not None
@@ -124,14 +124,14 @@ class Sweeper:
 
 
 def cores() -> tuple[list[int], list[int]]:
-    """The processor's cores for us and for the backend: one for us, if there is more than one."""
+    """The cores for the judge and for the backend: one for the judge; no pinning (empty lists) on a single core."""
     found = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
     return (found[:1], found[1:]) if len(found) > 1 else ([], [])
 
 
 @contextmanager
 def on_other_cores() -> Iterator[None]:
-    """Have this thread stay off the backend's cores."""
+    """Keep this thread off the backend's cores."""
     own, _ = cores()
     if not own:
         yield

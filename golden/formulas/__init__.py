@@ -11,9 +11,9 @@
 A comment such as `# ONQ-F1` names the clause of the operator's document that its line follows; `# ONQ-U3` names
 something that the document leaves open. golden/operators/ has the clauses.
 
-Tie: an argument of round halfway between two integers. 2.5 is as near to 2 as to 3, so "to the nearest" is no answer
-there, and each mode needs a tie rule: the even one, the greater, the one further from zero. Modes that round to nearest
-differ on ties alone, which is why tests without ties cannot tell them apart.
+Tie: an argument of round halfway between two integers. For example, 2.5 is as near to 2 as to 3, so "to the nearest"
+is no answer there. Each mode needs a tie rule: the even one, the greater, the one further from zero. Modes that round
+to nearest differ on ties alone, which is why tests without ties cannot tell them apart.
 
 Working precision: documents write formulas with real numbers, but implementations compute in floating point, where
 every step rounds. So each formula is evaluated twice: exactly, with one rounding at the end, and in working precision,

@@ -1,7 +1,7 @@
 """`onnx.QuantizeLinear` of every operator set from 10 to 25.
 
 Nodes whose x and y_scale have one real type, with an integer output of 4 to 16 bits and a scalar scale or one axis, are
-solved as a Quantization; all others are solved element by element (Elementwise).
+solved as a Quantization. All others are solved element by element (Elementwise).
 """
 
 from __future__ import annotations

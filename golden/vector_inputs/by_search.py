@@ -138,8 +138,8 @@ def precision(s: Setting) -> Iterator[Sample]:
 def double_quotients(s: Setting) -> Iterator[Sample]:
     """float32 operands whose quotient is so near a 30-bit tie or integer that a division in double rounds onto it.
 
-    For an odd 24-bit scale d, let m = ±1/d modulo 2^31. Then k = (m*d ∓ 1) / 2^31 is an integer of at most 24 bits, and
-    x = k * 2^30 gives x/d = m/2 ∓ 1/(2d), next to a tie. x = k * 2^31 gives a quotient next to an integer. Divisors of
+    For an odd 24-bit scale d, let m = ±1/d modulo 2^31. Then k = (m*d ∓ 1) / 2^31 is an integer of at most 24 bits.
+    With x = k * 2^30, x/d = m/2 ∓ 1/(2d) is next to a tie; with k * 2^31 it is next to an integer. Divisors of
     both residues modulo 4 make the even neighbour of the tie sometimes right and sometimes wrong.
     """
     if s.real.name != "float32" or s.quantized.bits != 32:

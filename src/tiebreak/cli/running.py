@@ -25,7 +25,7 @@ from tiebreak.golden.errors import InvalidInput
 
 if TYPE_CHECKING:
     from tiebreak.conformance.cases.plan import Selection
-    from tiebreak.conformance.main_job import RunLimits, Shown
+    from tiebreak.conformance.main_job import PrintAs, RunLimits
 
 SOURCES = ("inputs", "vectors", "earlier_run", "level")
 SELECTING = ("operators", "attributes", "output_type", "input_type", "opset", "case_ids", "seed")
@@ -83,7 +83,7 @@ def run(context: click.Context, /, as_json: bool, **chosen: Any) -> None:
     sys.exit(start_run(context, "json" if as_json else "tables"))
 
 
-def start_run(context: click.Context, show: Shown, command: str = "") -> int:
+def start_run(context: click.Context, show: PrintAs, command: str = "") -> int:
     """Start or resume the run that the options ask for; returns its exit code. Records keep `command`."""
     from tiebreak.conformance.main_job import main_job, resume_job
 

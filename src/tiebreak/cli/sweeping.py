@@ -168,11 +168,11 @@ def run_sweep(backend: str, space: Space, certificate: Path, asked: SweepOptions
 
 def run_plan(plan: Path, folder: Path, asked: SweepOptions, *, as_json: bool) -> int:
     from tiebreak.conformance.campaign import campaign_job
-    from tiebreak.conformance.sweep.plan_file import read_plan
+    from tiebreak.conformance.sweep.plan_file import read_campaign_plan
     from tiebreak.reports.campaign import print_campaign
 
     check_output_folder(folder)
-    sweeps = read_plan(plan)  # before any cluster is reached
+    sweeps = read_campaign_plan(plan)  # before any cluster is reached
     check_begun([folder / sweep.file for sweep in sweeps], asked)
     with resumable(), cluster_if(asked.scheduler, asked.workers) as cluster, progress_bar(str(plan)) as progress:
         options: dict[str, Any] = {"resume": asked.resume, "cluster": cluster, "progress": progress}
@@ -186,12 +186,12 @@ def run_plan(plan: Path, folder: Path, asked: SweepOptions, *, as_json: bool) ->
 
 def check_begun(certificates: Sequence[Path], asked: SweepOptions) -> None:
     """Raise InvalidInput if an earlier, interrupted sweep would be lost without --resume or --discard."""
-    from tiebreak.conformance.sweep.log import check_discardable
+    from tiebreak.conformance.sweep.log import check_sweep_discardable
 
     if asked.resume and asked.discard:
         raise InvalidInput("--resume goes on with what --discard would throw away: take one of them")
     for certificate in certificates if not (asked.resume or asked.discard) else ():
-        check_discardable(certificate)
+        check_sweep_discardable(certificate)
 
 
 @contextmanager

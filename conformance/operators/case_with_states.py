@@ -1,4 +1,4 @@
-"""A case as a situation asks about it: its operands, and whether each result is defined, in range, or zero."""
+"""A case with the state of each result (undefined, out of range, zero …), for deciding which situations it shows."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from tiebreak.golden.problem import Array
 
 
 @dataclass(frozen=True)
-class Shown:
-    """A case with the kernel's states (exact form), for asking what it shows."""
+class CaseWithStates:
+    """A case with the kernel's state of each element in the exact form (flat, output by output)."""
 
     case: Case
     states: Array
@@ -28,11 +28,11 @@ class Shown:
         return self.case.inputs[1:]
 
 
-Situation = Callable[[Shown], bool]
+Situation = Callable[[CaseWithStates], bool]
 
 
-def limits(shown: Shown, first: int, test: Callable[[Array, Array], Array]) -> bool:
-    """Whether a test holds somewhere of two neighbouring inputs, broadcast against each other."""
+def holds_for_limits(shown: CaseWithStates, first: int, test: Callable[[Array, Array], Array]) -> bool:
+    """Whether a test holds anywhere for inputs number `first` and `first` + 1, broadcast against each other."""
     low, high = (array.astype(np.float64) for array in shown.case.inputs[first : first + 2])
     with np.errstate(all="ignore"):
         return bool(np.any(test(low, high)))
