@@ -97,7 +97,7 @@ def test_page_in_docs_is_what_the_clauses_make(spec: Operator) -> None:
     assert "| backend |" in stored.split(BACKENDS)[1], "no results: write the pages again with --run RUN_DIR"
 
 
-def test_a_page_keeps_its_results_unless_a_run_has_newer_ones(tmp_path: Path) -> None:
+def test_a_page_written_without_a_run_keeps_its_results(tmp_path: Path) -> None:
     results = f"{BACKENDS}\n\nCases by verdict:\n\n| backend | exact |\n| --- | --- |\n| mine 1 | 7 |\n"
     (tmp_path / "ngraph.Quantize.md").write_text(f"# An older page\n\n{results}", encoding="utf-8")
     write_pages(tmp_path, None)
