@@ -13,7 +13,8 @@ import pytest
 import sample_path_backends
 from rich.console import Console
 
-from tiebreak.conformance.cases.path_probes import LARGE, all_probes, arrangements, path_cases, probe_case, tested_axis
+from tiebreak.conformance.cases.path_probes import LARGE, all_probes, arrangements, path_cases, probe_case
+from tiebreak.conformance.cases.path_probes import tested_axis as axis_of  # pytest would collect its own name
 from tiebreak.conformance.cases.plan import Selection, plan
 from tiebreak.conformance.judging.truths import TruthCache
 from tiebreak.conformance.operators import TESTED
@@ -89,7 +90,7 @@ def positions(cases: Iterator[Case]) -> dict[int, set[tuple[int, int]]]:
 
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_every_arrangement_is_there(operator: str) -> None:
-    cases, axis = path_cases((operator,), "quick"), tested_axis(TESTED[operator])
+    cases, axis = path_cases((operator,), "quick"), axis_of(TESTED[operator])
     ranks = {case.inputs[0].ndim for case in cases}
     assert ranks >= ({1, 2, 4} if axis.always_last else {0, 1, 2, 4})
     assert max(case.size for case in cases) >= LARGE
@@ -243,7 +244,7 @@ def test_at_quick_a_few_separate_constants_from_granularity(record: OperatorUnde
     """Every value stands per tensor and with inputs in an array of the size of the one arrangement per axis."""
     cases = [probe_case(record, probe, each) for each in arrangements(record, probe, "quick")]
     plain = [case for case in cases if case.inputs[0].shape == (3, 67) and not case.node.baked]
-    assert len(plain) == (2 if tested_axis(record).attribute or tested_axis(record).broadcast else 1)
+    assert len(plain) == (2 if axis_of(record).attribute or axis_of(record).broadcast else 1)
     assert all(len(set(text_codes(case.inputs[0]))) == len(probe.values) for case in plain)
 
 
