@@ -20,7 +20,7 @@ from tiebreak.conformance.dask.scheduler import Cluster
 from tiebreak.conformance.running.journal import JournalFailed
 from tiebreak.conformance.sweep.certificate import read_certificate
 from tiebreak.conformance.sweep.job import Progress, SweepLimits, sweep_job
-from tiebreak.conformance.sweep.log import unfinished_path
+from tiebreak.conformance.sweep.log import sweep_log_path
 from tiebreak.conformance.sweep.plan_file import Sweep, specs_of
 from tiebreak.golden.errors import MachineryFailed, TiebreakError, Unsupported
 from tiebreak.golden.exit_codes import exit_code
@@ -84,7 +84,7 @@ class Campaign:
     def swept(self, sweep: Sweep, path: Path) -> dict[str, Any]:
         how = replace(self.how, all_modes=sweep.all_modes)
         options: dict[str, Any] = {
-            "resume": self.resume and unfinished_path(path).exists(),
+            "resume": self.resume and sweep_log_path(path).exists(),
             "progress": partial(self.count, sweep),
         }
         if self.cluster is None:

@@ -21,7 +21,7 @@ from tiebreak.conformance.dask.scheduler import Cluster, cluster_at
 from tiebreak.conformance.dask.sweeps import ClusterBlocks, sweep_on
 from tiebreak.conformance.main_job import RunLimits, main_job
 from tiebreak.conformance.sweep.job import SweepLimits, space_of, sweep_job
-from tiebreak.conformance.sweep.log import SweepLog, unfinished_path
+from tiebreak.conformance.sweep.log import SweepLog, sweep_log_path
 from tiebreak.conformance.sweep.plan_file import read_campaign_plan
 from tiebreak.golden.errors import InvalidInput, MachineryFailed, Unsupported
 from tiebreak.golden.space import Space
@@ -111,7 +111,7 @@ def test_a_dead_worker_changes_nothing(cluster: Cluster, tmp_path: Path, mine: s
     assert here == there and not none
     assert here["counts"]["deviates"] > 0 and here["intervals"]["kept"][0]["cause"]
     assert sum(machine["blocks"] for machine in machines) == BLOCKS and machines[0]["host"]
-    assert not unfinished_path(tmp_path / "there.json").exists()
+    assert not sweep_log_path(tmp_path / "there.json").exists()
 
 
 def test_what_came_back_is_kept_and_an_interrupted_sweep_goes_on(cluster: Cluster, tmp_path: Path, mine: str) -> None:
@@ -123,7 +123,7 @@ def test_what_came_back_is_kept_and_an_interrupted_sweep_goes_on(cluster: Cluste
 
     with pytest.raises(KeyboardInterrupt):
         sweep_on(cluster, spec, space(), certificate, SweepLimits(), progress=interrupt)
-    log = SweepLog(unfinished_path(certificate))
+    log = SweepLog(sweep_log_path(certificate))
     log.read()
     log.close()
     assert BLOCKS // 4 <= len(log.blocks) < BLOCKS

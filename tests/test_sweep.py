@@ -12,7 +12,7 @@ from sweep_support import DOUBLE, FIXED, HALF, cli, half_space, sample
 
 from tiebreak.conformance.cases.plan import Selection
 from tiebreak.conformance.sweep.job import space_of
-from tiebreak.conformance.sweep.log import unfinished_path
+from tiebreak.conformance.sweep.log import sweep_log_path
 from tiebreak.golden.space import Space, space_from
 
 
@@ -28,7 +28,7 @@ def test_a_sound_backend_and_its_certificate(tmp_path: Path) -> None:
     assert found["counts"]["unspecified"] == 2048 and sum(found["counts"].values()) == 65536
     assert certificate["sha256"][0][:2] == [0, 0] and len(certificate["sha256"][0][2]) == 64
     assert certificate["kernel"]["instruction_set"] and certificate["backend"]["version"] == "1.0"
-    assert not unfinished_path(file).exists()
+    assert not sweep_log_path(file).exists()
     assert cli(sample("right"), "--check", str(file)).exit_code == 0
 
 

@@ -20,7 +20,7 @@ from sweep_support import FIXED, cli, half_space, sample
 from tiebreak.conformance.sweep.blocks import judge_block
 from tiebreak.conformance.sweep.choosing import judge_for
 from tiebreak.conformance.sweep.job import SweepLimits, sweep_job
-from tiebreak.conformance.sweep.log import unfinished_path
+from tiebreak.conformance.sweep.log import sweep_log_path
 from tiebreak.conformance.sweep.sweeper import Sweeper
 from tiebreak.golden.errors import MachineryFailed
 
@@ -74,7 +74,7 @@ def sweep_some(file: Path, notes: Path, how: str) -> subprocess.Popen[bytes]:
 def test_a_killed_sweep_goes_on_where_it_was(tmp_path: Path, how: signal.Signals) -> None:
     whole, broken, notes = tmp_path / "whole.json", tmp_path / "broken.json", tmp_path / "notes"
     sweep_some(whole, tmp_path / "other", "anew").communicate(timeout=120)
-    process, log, deadline = sweep_some(broken, notes, "anew"), unfinished_path(broken), time.monotonic() + 60
+    process, log, deadline = sweep_some(broken, notes, "anew"), sweep_log_path(broken), time.monotonic() + 60
     while not log.exists() or log.read_bytes().count(b"\n") < 12:
         assert process.poll() is None and time.monotonic() < deadline
         time.sleep(0.01)
@@ -100,14 +100,14 @@ def compared(file: Path) -> dict[str, Any]:
 def test_going_on_with_nothing_or_with_another_sweep_is_refused(tmp_path: Path) -> None:
     result = cli(sample("right"), *FIXED, "-o", str(tmp_path / "c.json"), "--resume")
     assert result.exit_code == 2 and "nothing to go on with" in result.stderr
-    unfinished_path(tmp_path / "c.json").write_text("nothing of the sort\n")
+    sweep_log_path(tmp_path / "c.json").write_text("nothing of the sort\n")
     assert cli(sample("right"), *FIXED, "-o", str(tmp_path / "c.json"), "--resume").exit_code == 2
 
 
 def test_two_sweeps_on_one_file_are_refused(tmp_path: Path) -> None:
     from tiebreak.conformance.sweep.log import SweepLog
 
-    log = SweepLog(unfinished_path(tmp_path / "c.json"))
+    log = SweepLog(sweep_log_path(tmp_path / "c.json"))
     log.begin({"anything": 1})
     result = cli(sample("right"), *FIXED, "-o", str(tmp_path / "c.json"))
     assert result.exit_code == 2 and "another sweep is writing there" in result.stderr
@@ -119,7 +119,7 @@ def test_two_sweeps_on_one_file_are_refused(tmp_path: Path) -> None:
 def test_a_sweep_that_was_broken_off_is_discarded_only_if_asked(tmp_path: Path) -> None:
     from tiebreak.conformance.sweep.log import SweepLog
 
-    certificate, log = tmp_path / "c.json", SweepLog(unfinished_path(tmp_path / "c.json"))
+    certificate, log = tmp_path / "c.json", SweepLog(sweep_log_path(tmp_path / "c.json"))
     log.begin({"anything": 1})
     log.write({"block": 0})
     log.close()

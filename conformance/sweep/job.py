@@ -18,7 +18,7 @@ from tiebreak.conformance.sweep.blocks import Block
 from tiebreak.conformance.sweep.certificate import SweepResult, block_digests, read_certificate, write_certificate
 from tiebreak.conformance.sweep.explaining import causes_of_intervals
 from tiebreak.conformance.sweep.intervals import Interval
-from tiebreak.conformance.sweep.log import SweepLog, unfinished_path
+from tiebreak.conformance.sweep.log import SweepLog, sweep_log_path
 from tiebreak.conformance.sweep.sweeper import BLOCK_LIMIT, Sweeper
 from tiebreak.golden.errors import DamagedFile, InvalidInput, Unsupported
 from tiebreak.golden.exit_codes import exit_code
@@ -174,7 +174,7 @@ def carry_out(
     runner: BlockRunner, space: Space, certificate: Path, how: SweepLimits, *, resume: bool, progress: Progress
 ) -> dict[str, Any]:
     """Sweep with any runner of blocks, log the blocks, and write the certificate; see `sweep_job`."""
-    log = SweepLog(unfinished_path(certificate))
+    log = SweepLog(sweep_log_path(certificate))
     check_place(certificate)
     header = {"tiebreak": __version__, "space": space.described(), "all_modes": how.all_modes}
     try:

@@ -16,7 +16,7 @@ from tiebreak.conformance.sweep.blocks import Block, block_from
 from tiebreak.golden.errors import DamagedFile, InvalidInput
 
 
-def unfinished_path(certificate: Path) -> Path:
+def sweep_log_path(certificate: Path) -> Path:
     """The path of the log of the sweep that will write this certificate."""
     return certificate.with_name(f"{certificate.name}.part")
 
@@ -108,7 +108,7 @@ class SweepLog:
 
 def check_sweep_discardable(certificate: Path) -> None:
     """InvalidInput if the log of an unfinished sweep has blocks that a new sweep would lose, or is in use."""
-    log = SweepLog(unfinished_path(certificate))
+    log = SweepLog(sweep_log_path(certificate))
     if not log.path.is_file():
         return
     log.open()
