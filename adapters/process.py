@@ -86,14 +86,22 @@ class WorkerProcess:
             self.buffer += data
         line, self.scanned = bytes(self.buffer[:end]), 0
         del self.buffer[: end + 1]
-        self.quoted = os.fstat(self.errors.fileno()).st_size  # anything before it is about other cases
         try:
             found = json.loads(line)
         except (ValueError, RecursionError) as error:
             raise BrokenFrame(f"not a reply: {error}") from None
         if not isinstance(found, dict):
             raise BrokenFrame("not a reply: no JSON object")
+        self.quoted = self.errors_before(found.pop("stderr", -1))
         return found
+
+    def errors_before(self, written: Any) -> int:
+        """Bytes of standard error that are about earlier cases: what the worker had `written` when it answered.
+
+        The worker runs ahead of us, so the file may by now hold the last words of the next case.
+        """
+        size = os.fstat(self.errors.fileno()).st_size
+        return written if type(written) is int and 0 <= written <= size else size
 
     def wait_for(self, readable: list[int], writable: list[int], deadline: float) -> None:
         """Wait until a pipe is ready, and check the worker meanwhile.

@@ -21,7 +21,7 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from json import dumps  # bound now, since a backend may replace it
-from os import getpid
+from os import fstat, getpid
 from typing import Any, BinaryIO
 
 from tiebreak.adapters import registry
@@ -171,8 +171,16 @@ def check_state_after(outcome: Outcome, state: ProcessState) -> tuple[Outcome, b
 def send(answers: BinaryIO, header: Mapping[str, Any]) -> None:
     if getpid() != OWN:  # a forked child of the backend that returned
         os._exit(0)
-    answers.write(dumps(header).encode() + b"\n")
+    answers.write(dumps({**header, "stderr": written_errors()}).encode() + b"\n")
     answers.flush()
+
+
+def written_errors() -> int:
+    """The length of standard error, in bytes: what stands before it is not about the cases to come. -1 if unknown."""
+    try:
+        return fstat(2).st_size
+    except OSError:  # the backend closed it
+        return -1
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from tiebreak.adapters import frames
 from tiebreak.adapters.external import External
 from tiebreak.adapters.external_process import ProgramError
 from tiebreak.adapters.isolation import IsolatedBackend
+from tiebreak.adapters.process import WorkerProcess
 from tiebreak.adapters.program import array_from_words, dtype_named, raw
 from tiebreak.adapters.registry import check_spec
 from tiebreak.conformance.judging.judge import output_problem
@@ -134,6 +136,18 @@ def test_a_fault_costs_its_case(fault: str, status: str, message: str) -> None:
         assert (after.status, after.outputs[0].tolist()) == ("ok", [5] * 6)
     finally:
         backend.close()
+
+
+def test_last_words_are_of_the_case_that_died_however_late_we_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The worker says what it compiles, then runs: a program may have died before we read that."""
+    read_line = WorkerProcess.read_line
+
+    def late(self: WorkerProcess, deadline: float) -> dict[str, Any]:
+        time.sleep(0.5)
+        return read_line(self, deadline)
+
+    monkeypatch.setattr(WorkerProcess, "read_line", late)
+    test_a_fault_costs_its_case("aborts", "crash", "killed by SIGABRT.*last words.*aborts was killed by SIGABRT")
 
 
 def test_no_answer_is_a_timeout_and_the_program_is_gone(tmp_path: Path) -> None:
