@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -138,16 +139,13 @@ def test_a_fault_costs_its_case(fault: str, status: str, message: str) -> None:
         backend.close()
 
 
-def test_last_words_are_of_the_case_that_died_however_late_we_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The worker says what it compiles, then runs: a program may have died before we read that."""
-    read_line = WorkerProcess.read_line
-
-    def late(self: WorkerProcess, deadline: float) -> dict[str, Any]:
-        time.sleep(0.5)
-        return read_line(self, deadline)
-
-    monkeypatch.setattr(WorkerProcess, "read_line", late)
-    test_a_fault_costs_its_case("aborts", "crash", "killed by SIGABRT.*last words.*aborts was killed by SIGABRT")
+@pytest.mark.parametrize(("written", "quoted"), [(4, 4), (0, 0), (-1, 15), (99, 15), ("4", 15), (None, 15), (True, 15)])
+def test_last_words_begin_where_the_worker_says_however_late_we_read(written: Any, quoted: int, tmp_path: Path) -> None:
+    """It runs ahead of us: a program may have died before we read the answer before. Nonsense counts as unknown."""
+    (tmp_path / "errors").write_text("old\nlast words\n")
+    with (tmp_path / "errors").open() as errors:
+        worker: Any = SimpleNamespace(errors=errors)
+        assert WorkerProcess.errors_before(worker, written) == quoted
 
 
 def test_no_answer_is_a_timeout_and_the_program_is_gone(tmp_path: Path) -> None:
