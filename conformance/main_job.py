@@ -47,7 +47,6 @@ from tiebreak.reports.records import (
     NotWritten,
     Run,
     as_run,
-    explained_tables,
     write_explanations,
     write_info,
     write_run,
@@ -229,7 +228,7 @@ def write_and_explain(
     run = as_run(records)
     write_run(folder, run, records.generated)  # the search for causes may fail: the records come first
     records.info["forbidden"] = tried(errors)
-    write_and_print(folder, explained_tables(run, explained_records(records, done, cases, errors)), show=show)
+    write_and_print(folder, as_run(explained_records(records, done, cases, errors)), show=show)
     return int(run.info["exit"])
 
 

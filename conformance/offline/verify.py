@@ -10,7 +10,7 @@ import json
 import math
 import sys
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 
 from tiebreak.adapters.outcome import Outcome
-from tiebreak.conformance.judging.truths import TruthCache
+from tiebreak.conformance.judging.chunk import Chunks, chunks_of
 from tiebreak.conformance.main_job import made_run_folder, write_and_explain
 from tiebreak.conformance.offline.export import MANIFEST
 from tiebreak.conformance.running.journal import check_discardable, run_lock
 from tiebreak.conformance.running.outcomes import with_right_outputs
-from tiebreak.conformance.running.recording import BackendRecords, record
+from tiebreak.conformance.running.recording import BackendRecords, record_chunk
 from tiebreak.golden.elements import ELEMENT_TYPES, FloatType, IntegerType
 from tiebreak.golden.errors import DamagedFile, InvalidInput
 from tiebreak.golden.exit_codes import EXIT_NOTHING_RAN
@@ -60,12 +60,17 @@ def judge_returned(folder: Path, name: str, version: str) -> tuple[BackendRecord
         "operators": sorted({w.case.node.operator for w in wanted}),
     }
     records = BackendRecords(facts | {"attestation": {"outputs": str(folder / "outputs"), "ran": "elsewhere"}})
-    cache = TruthCache()
     streamed = outcomes_from_stream(folder / "outputs" / "all.bin", wanted)
-    for one in wanted:
-        brought = streamed.get(one.number) or returned_outcome(folder / "outputs", one)
-        record(records, one.case, with_right_outputs(one.case, brought), cache)
-    return records, [one.case for one in wanted]
+    chunks, cases, numbers = Chunks(), [one.case for one in wanted], iter(wanted)
+    for part in chunks_of(cases):
+        outcomes = [brought_outcome(folder / "outputs", next(numbers), streamed) for _ in part]
+        record_chunk(records, part, outcomes, chunks)
+    return records, cases
+
+
+def brought_outcome(outputs: Path, one: ExportedCase, streamed: Mapping[int, Outcome]) -> Outcome:
+    """The outcome of a case: from the stream of all outputs, else from the case's own files."""
+    return with_right_outputs(one.case, streamed.get(one.number) or returned_outcome(outputs, one))
 
 
 def read_manifest(folder: Path) -> list[ExportedCase]:

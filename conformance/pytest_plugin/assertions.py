@@ -24,7 +24,7 @@ from tiebreak.adapters.protocol import Backend
 from tiebreak.conformance.cases.generators import case_id
 from tiebreak.conformance.judging.judge import judge_outputs
 from tiebreak.conformance.judging.truths import TruthCache
-from tiebreak.conformance.running.explaining import rows_with_causes
+from tiebreak.conformance.running.assembling import assemble
 from tiebreak.conformance.running.outcomes import with_right_outputs
 from tiebreak.conformance.running.recording import BackendRecords, record
 from tiebreak.golden.elements import ELEMENT_TYPES, IntegerType, decimal
@@ -36,6 +36,7 @@ from tiebreak.golden.problems import problems_of
 from tiebreak.golden.rounding import short_mode
 from tiebreak.golden.untrusted_text import plural, printable
 from tiebreak.golden.verdicts import GRADES
+from tiebreak.reports.rows import discrepancy_rows
 
 Row = Mapping[str, Any]  # of a discrepancy, with cause and clause
 
@@ -56,11 +57,11 @@ def assert_conforms(backend: Backend, node: Node, case: Case | Sequence[Array]) 
     outcome = outcome_of(backend, case)
     facts = {"name": safe_text(getattr(backend, "name", "backend"), 200), "version": "", "spec": ""}
     records = BackendRecords(facts)
-    cache = TruthCache()
-    record(records, case, outcome, cache)
-    if records.discrepancies:
-        raise AssertionError(failure_text(facts["name"], rows_with_causes(records, [case], {}, cache)))
-    return str(records.results[0]["verdict"])
+    record(records, case, outcome)
+    if any(map(len, records.deviating)):
+        found = assemble([records], [case], {})
+        raise AssertionError(failure_text(facts["name"], discrepancy_rows(found.discrepancies)))
+    return records.verdicts[0]
 
 
 def verdicts(backend: Backend, node: Node, case: Case | Sequence[Array]) -> tuple[Array, ...]:

@@ -6,16 +6,17 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from tiebreak.adapters.in_process import InProcessBackend
 from tiebreak.adapters.isolation import MEMORY_LIMIT, IsolatedBackend
-from tiebreak.conformance.judging.truths import TruthCache
+from tiebreak.conformance.judging.chunk import Chunks, chunks_of
 from tiebreak.conformance.running.assembling import assemble
 from tiebreak.conformance.running.journal import Journal
 from tiebreak.conformance.running.outcomes import Runner, outcomes_of
-from tiebreak.conformance.running.recording import BackendRecords, record
+from tiebreak.conformance.running.recording import BackendRecords, record_chunk
 from tiebreak.golden.errors import TiebreakError
 from tiebreak.golden.nodes import Case
 from tiebreak.reports.records import RunRecords
@@ -115,12 +116,12 @@ def run_all(
 
     `journals` is a folder. Outcomes found in it are not run again; new ones are added to it.
     """
-    truths = TruthCache()
+    chunks, parts = Chunks(), list(chunks_of(cases))
     with ThreadPoolExecutor(max(1, len(backends))) as pool:
         try:
             kept = [Journal(journals / f"{number}.frames") if journals else None for number in range(len(backends))]
             futures = [
-                pool.submit(run_backend, backend, cases, progress, truths, journal)
+                pool.submit(run_backend, backend, parts, progress, chunks, journal)
                 for backend, journal in zip(backends, kept, strict=True)
             ]
             wait(futures, return_when=FIRST_EXCEPTION)
@@ -131,20 +132,31 @@ def run_all(
 
 
 def run_backend(
-    backend: Runner, cases: Sequence[Case], progress: Progress, truths: TruthCache, journal: Journal | None = None
+    backend: Runner,
+    parts: Sequence[tuple[Case, ...]],
+    progress: Progress,
+    chunks: Chunks,
+    journal: Journal | None = None,
 ) -> BackendRecords:
-    claimed = [case for case in cases if backend.operators is None or case.node.operator in backend.operators]
+    """Run and judge those chunks of cases whose operator the backend claims."""
+    own = [part for part in parts if backend.operators is None or part[0].node.operator in backend.operators]
+    claimed = [case for part in own for case in part]
     facts: dict[str, Any] = {"name": backend.name, "version": backend.version, "spec": backend.spec}
     facts["always_constant"] = sorted(backend.always_constant)
-    records = BackendRecords(facts | {"operators": sorted({case.node.operator for case in claimed})})
+    records = BackendRecords(facts | {"operators": sorted({part[0].node.operator for part in own})})
     if journal is not None:
         journal.begin(records.facts)
     nodes: dict[str, None] = {}
-    for done, (case, outcome) in enumerate(outcomes_of(backend, claimed, journal), start=1):
-        record(records, case, outcome, truths)
-        if outcome.status == "ok":
-            nodes.setdefault(case.node.key)
-        progress(backend.name, done, len(claimed))
+    outcomes, done = outcomes_of(backend, claimed, journal), 0
+    for part in own:
+        found = []
+        for case, outcome in islice(outcomes, len(part)):
+            found.append(outcome)
+            if outcome.status == "ok":
+                nodes.setdefault(case.node.key)
+            done += 1
+            progress(backend.name, done, len(claimed))
+        record_chunk(records, part, found, chunks)
     none = {"attestation failed": "it raised here: see explanation_errors"}
     attest = partial(backend.attestation, list(nodes))
     records.facts["attestation"] = records.errors.attempt("attestation", backend.name, attest, none)
