@@ -10,7 +10,7 @@ import json
 import math
 import sys
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,6 @@ from tiebreak.conformance.judging.chunk import Chunks, chunks_of
 from tiebreak.conformance.main_job import made_run_folder, write_and_explain
 from tiebreak.conformance.offline.export import MANIFEST
 from tiebreak.conformance.running.journal import check_discardable, run_lock
-from tiebreak.conformance.running.outcomes import with_right_outputs
 from tiebreak.conformance.running.recording import BackendRecords, record_chunk
 from tiebreak.golden.elements import ELEMENT_TYPES, FloatType, IntegerType
 from tiebreak.golden.errors import DamagedFile, InvalidInput
@@ -63,14 +62,10 @@ def judge_returned(folder: Path, name: str, version: str) -> tuple[BackendRecord
     streamed = outcomes_from_stream(folder / "outputs" / "all.bin", wanted)
     chunks, cases, numbers = Chunks(), [one.case for one in wanted], iter(wanted)
     for part in chunks_of(cases):
-        outcomes = [brought_outcome(folder / "outputs", next(numbers), streamed) for _ in part]
+        own = (next(numbers) for _ in part)
+        outcomes = [streamed.get(one.number) or returned_outcome(folder / "outputs", one) for one in own]
         record_chunk(records, part, outcomes, chunks)
     return records, cases
-
-
-def brought_outcome(outputs: Path, one: ExportedCase, streamed: Mapping[int, Outcome]) -> Outcome:
-    """The outcome of a case: from the stream of all outputs, else from the case's own files."""
-    return with_right_outputs(one.case, streamed.get(one.number) or returned_outcome(outputs, one))
 
 
 def read_manifest(folder: Path) -> list[ExportedCase]:

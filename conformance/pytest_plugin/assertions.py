@@ -25,8 +25,7 @@ from tiebreak.conformance.cases.generators import case_id
 from tiebreak.conformance.judging.judge import judge_outputs
 from tiebreak.conformance.judging.truths import TruthCache
 from tiebreak.conformance.running.assembling import assemble
-from tiebreak.conformance.running.outcomes import with_right_outputs
-from tiebreak.conformance.running.recording import BackendRecords, record
+from tiebreak.conformance.running.recording import BackendRecords, record, with_right_outputs
 from tiebreak.golden.elements import ELEMENT_TYPES, IntegerType, decimal
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Case, Node
@@ -99,7 +98,7 @@ def outcome_of(backend: Backend, case: Case) -> Outcome:
         outcome = run_twice(Answerer(backend).compile(case.node), case.inputs)
     except WrongOutput as error:
         raise AssertionError(f"{case.node.operator}: {error}") from None
-    outcome = with_right_outputs(case, outcome)
+    outcome = with_right_outputs(case, outcome, problems_of(case))
     if outcome.status != "ok":
         raise AssertionError(f"{case.node.operator}: {outcome.message}")
     return outcome

@@ -146,17 +146,16 @@ def run_backend(
     records = BackendRecords(facts | {"operators": sorted({part[0].node.operator for part in own})})
     if journal is not None:
         journal.begin(records.facts)
-    nodes: dict[str, None] = {}
     outcomes, done = outcomes_of(backend, claimed, journal), 0
     for part in own:
         found = []
-        for case, outcome in islice(outcomes, len(part)):
+        for _, outcome in islice(outcomes, len(part)):
             found.append(outcome)
-            if outcome.status == "ok":
-                nodes.setdefault(case.node.key)
             done += 1
             progress(backend.name, done, len(claimed))
         record_chunk(records, part, found, chunks)
+    pairs = zip(records.cases, records.outcomes, strict=True)
+    nodes = dict.fromkeys(case.node.key for case, outcome in pairs if outcome.status == "ok")
     none = {"attestation failed": "it raised here: see explanation_errors"}
     attest = partial(backend.attestation, list(nodes))
     records.facts["attestation"] = records.errors.attempt("attestation", backend.name, attest, none)

@@ -56,6 +56,7 @@ class Journal:
         self.backend: dict[str, Any] = {}
         self.outcomes: dict[str, Outcome] = {}
         self.added: list[tuple[str, Outcome]] = []  # as read: a later outcome of a case holds
+        self.refusals: dict[str, Outcome] = {}  # by node, as added now
         if path.exists():
             self.read()
 
@@ -93,7 +94,11 @@ class Journal:
 
     def add(self, case: Case, outcome: Outcome) -> None:
         """Keep the case's outcome; a later outcome of the same case replaces it."""
+        if outcome.refused and self.refusals.get(case.node.key) == outcome:
+            return  # it follows from the first refusal, when the run goes on as well
         self.write(frames.encode_frame({"case": case.id, **as_header(outcome)}, outcome.outputs))
+        if outcome.refused:
+            self.refusals[case.node.key] = outcome
 
     def write(self, body: bytes) -> None:
         try:

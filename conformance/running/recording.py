@@ -10,15 +10,16 @@ from typing import Any
 import numpy as np
 
 from tiebreak.adapters.answering import message_of
-from tiebreak.adapters.outcome import NOT_JUDGED, Outcome
+from tiebreak.adapters.outcome import NOT_JUDGED, WRONG_OUTPUT, Outcome
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
 from tiebreak.conformance.judging.chunk import Chunks
 from tiebreak.conformance.judging.chunk_judgement import COUNTED, ChunkJudgement, judge_chunk
 from tiebreak.conformance.judging.deviating import DeviatingElements, boundary_distances, deviating_elements
+from tiebreak.conformance.judging.judge import output_problem
 from tiebreak.conformance.judging.observations import observations
 from tiebreak.conformance.judging.rows import Kind, kind_of_node
 from tiebreak.golden.nodes import Case
-from tiebreak.golden.problem import Array
+from tiebreak.golden.problem import Array, Problem
 from tiebreak.golden.rounding import ROUND_MODES, short_mode
 from tiebreak.golden.verdicts import GRADES, UNSPECIFIED
 
@@ -60,14 +61,17 @@ def record(records: BackendRecords, case: Case, outcome: Outcome) -> None:
 
 def record_chunk(records: BackendRecords, cases: tuple[Case, ...], outcomes: Sequence[Outcome], chunks: Chunks) -> None:
     """Add the cases of a chunk. One that can't be judged is recorded as Tiebreak's own error, and the run goes on."""
-    outputs = {number: outcome.outputs for number, outcome in enumerate(outcomes) if outcome.status == "ok"}
-    if not outputs:
+    if all(outcome.status != "ok" for outcome in outcomes):
         add_cases(records, cases, outcomes, [outcome.status for outcome in outcomes], no_counts(cases))
         return
     try:
         chunk = chunks.of(cases)
-        judged = judge_chunk(chunk, outputs)
-        counts = np.array([judged.counts().get(name, no_counts(cases)[0]) for name in COUNTS])
+        outcomes = [with_right_outputs(*each) for each in zip(cases, outcomes, chunk.problems, strict=True)]
+        judged = judge_chunk(
+            chunk, {i: outcome.outputs for i, outcome in enumerate(outcomes) if outcome.status == "ok"}
+        )
+        found = judged.counts()
+        counts = np.array([found.get(name, no_counts(cases)[0]) for name in COUNTS])
         deviating = deviating_elements(chunk, judged.deviating, judged.judgement.values, len(records.cases))
     except Exception as error:
         if len(cases) > 1:
@@ -79,6 +83,12 @@ def record_chunk(records: BackendRecords, cases: tuple[Case, ...], outcomes: Seq
         add_cases(records, cases, unjudged, ["error"], no_counts(cases))
         return
     add_judged(records, outcomes, judged, counts, deviating)
+
+
+def with_right_outputs(case: Case, outcome: Outcome, problems: Sequence[Problem]) -> Outcome:
+    """The outcome, or an error in its place if the outputs' number, types or shapes are not those of the node."""
+    problem = output_problem(case, outcome.outputs, problems) if outcome.status == "ok" else ""
+    return Outcome("error", message=problem, seconds=outcome.seconds, fault=WRONG_OUTPUT) if problem else outcome
 
 
 def no_counts(cases: Sequence[Case]) -> Array:
