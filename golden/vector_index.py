@@ -3,8 +3,6 @@
 A wheel has the index of each JSON file beside it. Elsewhere it is made when first needed and kept in the user's cache.
 An index says from which JSON, by content, and by which source files it was made. One that is damaged or says something
 else is not used: the JSON is read instead.
-
-    python -m tiebreak.golden.vector_index     writes the indices beside the JSON files; setup.py does it for a wheel
 """
 
 from __future__ import annotations
@@ -13,7 +11,7 @@ import hashlib
 from functools import cache
 from pathlib import Path
 
-from tiebreak.golden.case_cache import SUFFIX, CaseCache, read_entry, write_renamed
+from tiebreak.golden.case_cache import SUFFIX, CaseCache, read_entry
 from tiebreak.golden.case_file import pack
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.source_digest import source_digest
@@ -38,12 +36,12 @@ def indexed_cases(path: Path) -> list[Case]:
 
 def cached_cases(path: Path, key: dict[str, str | int]) -> list[Case]:
     """The cases of the index in the user's cache, which is made anew if need be."""
-    cache = CaseCache()
-    found = cache.get(key)
+    kept = CaseCache()
+    found = kept.get(key)
     if found is None:
         found = read_cases(path, trusted=True)
         if index_key(path) == key:  # else the JSON changed meanwhile
-            cache.put(key, found)
+            kept.put(key, found)
     return found
 
 
@@ -64,12 +62,8 @@ def readers_digest() -> str:
 
 
 def write_indices(folder: Path = VECTORS) -> int:
-    """Write the index of each JSON file beside it; how many there are."""
+    """Write the index of each JSON file beside it, as setup.py does for a wheel; how many there are."""
     paths = vector_paths(folder)
     for path in paths:
-        write_renamed(path.with_suffix(SUFFIX), pack(read_cases(path, trusted=True), index_key(path)))
+        path.with_suffix(SUFFIX).write_bytes(pack(read_cases(path, trusted=True), index_key(path)))
     return len(paths)
-
-
-if __name__ == "__main__":
-    print(f"{write_indices()} indices in {VECTORS}")

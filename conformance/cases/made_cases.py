@@ -62,9 +62,9 @@ class MadeCases:
         return made_once(recipe, self.cache) if handed is None else handed
 
     def close(self) -> None:
-        """End what still runs, and keep the cache small if it grew."""
+        """End what still runs, and keep the cache small."""
         if self.makers is not None:
             self.makers.close()
-            self.cache.tidy()
+        self.cache.tidy()
         if self.temporary is not None:
             self.temporary.cleanup()

@@ -123,7 +123,8 @@ class Planning:
     def check_matching(self) -> None:
         """InvalidInput unless the selection matches cases that nobody claims."""
         if not self.all_claimed:
-            plan(self.selection)
+            if not self.matching(stored_cases(self.selection, self.operators)):
+                plan(self.selection)
             return
         known = all_stored_cases(self.selection, self.operators)
         raise InvalidInput(why_none(known, asked_values(self.selection, self.wanted)))
