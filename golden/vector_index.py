@@ -57,7 +57,7 @@ def index_key(path: Path) -> dict[str, str | int]:
 
 @cache
 def readers_digest() -> str:
-    """Of everything that may decide what read_cases makes of a JSON file."""
+    """The digest of everything that may decide what read_cases makes of a JSON file."""
     return source_digest((GOLDEN,), (".py",))  # without compiled files: a wheel's index is made before they are
 
 

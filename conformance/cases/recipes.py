@@ -52,7 +52,7 @@ class Recipe:
 
 @cache
 def makers_digest() -> str:
-    """Of more than what decides which cases are made: a change elsewhere in these folders costs time only."""
+    """The digest of more than what decides which cases are made: a change of the rest costs time only."""
     stages = (CONFORMANCE / name for name in ("cases", "operators", "semantics", "judging"))
     return source_digest((CONFORMANCE.parent / "golden", *stages))
 
