@@ -45,12 +45,17 @@ class Makers:
             self.todo.put(recipe)
         self.lock, self.closed = threading.Lock(), False
         self.processes: set[subprocess.Popen[bytes]] = set()
-        self.threads = [threading.Thread(target=self.serve, daemon=True) for _ in range(processes)]
-        for thread in self.threads:
-            thread.start()
+        self.threads: list[threading.Thread] = []
+        with suppress(RuntimeError):  # no more threads
+            for _ in range(processes):
+                thread = threading.Thread(target=self.serve, daemon=True)
+                thread.start()
+                self.threads.append(thread)
+        if not self.threads:
+            self.close()
 
     def wait(self, recipe: Recipe) -> None:
-        """Until the recipe's cases are made, or can't be made here."""
+        """Return when the recipe's cases are in the cache, or won't be."""
         if recipe in self.settled:
             self.settled[recipe].wait()
 
@@ -63,7 +68,7 @@ class Makers:
                 try:
                     process = process or self.start()
                     alive = made_by(process, recipe)
-                except OSError:
+                except Exception:  # whatever it is, the caller makes the cases, and must not wait for ever
                     alive = False
                 if process and not alive:
                     self.end(process)
@@ -98,11 +103,13 @@ class Makers:
             self.processes.discard(process)
 
     def close(self) -> None:
-        """End all processes at once."""
+        """End all processes at once; nobody waits for them any more."""
         with self.lock:
             self.closed = True
             for process in self.processes:
                 process.kill()
+        for event in self.settled.values():
+            event.set()
         for thread in self.threads:
             thread.join(TIDYING)
 
