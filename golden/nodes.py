@@ -116,11 +116,11 @@ class Node:
         names = [t.dtype.name for t in (*self.outputs[:1], *self.inputs)]
         return INTEGER_TYPES[next(name for name in names if name in INTEGER_TYPES)]
 
-    @property
+    @cached_property
     def input_type(self) -> str:
         return str(self.inputs[0].dtype.name)
 
-    @property
+    @cached_property
     def output_type(self) -> str:
         return str(self.outputs[0].dtype.name)
 
