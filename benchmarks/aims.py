@@ -8,6 +8,7 @@ from typing import Any
 
 from figures import figure, quotient
 from kernel_tables import PLACES, Rows
+from planning import AGAIN, JSON
 from setting import OUTPUTS
 
 from tiebreak.golden.rounding import EVEN, ROUND_MODES, short_mode
@@ -17,6 +18,8 @@ LEAST_OF_EVEN = 0.8
 MOST_OF_BACKEND = 1.3
 MOST_MEGABYTES = 300
 MOST_SUBNORMAL = 10
+MOST_PLANNING = 1.0  # seconds
+MOST_OF_JSON = 0.1
 
 
 def aims(results: dict[str, Any]) -> Iterator[Line]:
@@ -25,6 +28,7 @@ def aims(results: dict[str, Any]) -> Iterator[Line]:
     yield slowest_mode(rows)
     yield from subnormals(rows)
     yield from sweep({row["way"]: row for row in results.get("sweep", {}).get("rows", [])})
+    yield from planning({row["way"]: row for row in results.get("planning", {}).get("rows", [])})
 
 
 def line(what: str, aim: str, value: float | None, holds: Callable[[float], bool], more: str = "") -> Line:
@@ -83,3 +87,11 @@ def sweep(ways: dict[str, dict[str, Any]]) -> Iterator[Line]:
     more = None if not own else (own["peak_bytes"] - alone["peak_bytes"]) / 1e6
     what = "a sweep's peak memory above the backend's alone, MB"
     yield line(what, f"≤ {MOST_MEGABYTES}", more, lambda megabytes: megabytes <= MOST_MEGABYTES)
+
+
+def planning(ways: dict[str, dict[str, Any]]) -> Iterator[Line]:
+    seconds = ways.get(AGAIN, {}).get("cpu_seconds")
+    what = "planning a later run of all operators, imports included, processor time in s"
+    yield line(what, f"≤ {MOST_PLANNING:g}", seconds, lambda found: found <= MOST_PLANNING)
+    ratio = quotient(seconds, ways.get(JSON, {}).get("cpu_seconds"))
+    yield line("the same over reading JSON and drawing cases", f"≤ {MOST_OF_JSON}", ratio, lambda r: r <= MOST_OF_JSON)

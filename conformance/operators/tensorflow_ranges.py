@@ -7,10 +7,10 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from hypothesis import strategies as st
 
 from tiebreak.conformance.operators.drawn_tensors import repeat
 from tiebreak.conformance.operators.model import CaseConstraints
+from tiebreak.conformance.operators.strategies import st
 from tiebreak.golden.elements import FLOAT_TYPES, encode
 from tiebreak.golden.problem import Array, along
 from tiebreak.golden.samples.model import Tensor, bits

@@ -21,7 +21,7 @@ import numpy as np
 from tiebreak.adapters.answering import Answerer, WrongOutput, run_twice, safe_text
 from tiebreak.adapters.outcome import Outcome
 from tiebreak.adapters.protocol import Backend
-from tiebreak.conformance.cases.generators import case_id
+from tiebreak.conformance.cases.case_ids import case_id
 from tiebreak.conformance.judging.judge import judge_outputs
 from tiebreak.conformance.judging.truths import TruthCache
 from tiebreak.conformance.running.assembling import assemble

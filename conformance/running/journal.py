@@ -198,12 +198,14 @@ def has_outcomes(folder: Path) -> bool:
 
 def digest_of_cases(cases: Sequence[Case]) -> str:
     """A checksum of the cases: ids, nodes and input bits, in order."""
-    digest = hashlib.sha256()
+    parts, bits = [], dict[int, bytes]()  # inputs that several cases share are digested once
     for case in cases:
-        digest.update(f"{case.id}\0{case.node.key}\0".encode())
-        for array in case.inputs:
-            digest.update(array.tobytes())
-    return digest.hexdigest()
+        known = bits.get(id(case.inputs))
+        if known is None:
+            content = b"".join(array.tobytes() for array in case.inputs)
+            known = bits[id(case.inputs)] = hashlib.sha256(content).digest()
+        parts.append(f"{case.id}\0{case.node.key}\0".encode() + known)
+    return hashlib.sha256(b"".join(parts)).hexdigest()
 
 
 def begin_run(folder: Path, selection: Selection, specs: Sequence[str], facts: Mapping[str, Any], digest: str) -> Path:
