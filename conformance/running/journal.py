@@ -228,6 +228,20 @@ def begin_run(folder: Path, selection: Selection, specs: Sequence[str], facts: M
     return unfinished
 
 
+def note_later_cases(folder: Path, digest: str) -> None:
+    """Add the digest of the cases that came later to an unfinished run's plan; InvalidInput if it has another."""
+    path = folder / FOLDER / "plan.json"
+    plan = json.loads(bounded_text(path, LARGEST_PLAN, "a run's plan"))
+    if plan.get("later", digest) != digest:
+        raise InvalidInput(other_cases(folder))
+    text = json.dumps(plan | {"later": digest}, indent=1)
+    replace_file(path, lambda aside: aside.write_text(text, encoding="utf-8"))
+
+
+def other_cases(folder: Path) -> str:
+    return f"--resume {folder}: the cases are not those with which it was begun: start a new run"
+
+
 def read_unfinished(folder: Path) -> tuple[Selection, list[str], dict[str, Any], str]:
     """Selection, backends, facts and digest of an unfinished run. InvalidInput if there is none."""
     path = folder / FOLDER / "plan.json"

@@ -47,7 +47,8 @@ def outcomes_of(backend: Runner, cases: Sequence[Case], journal: Journal | None)
     known = dict(journal.outcomes) if journal is not None else {}
     nodes = {case.id: case.node.key for case in cases} if known else {}
     for case_id, outcome in journal.added if journal is not None else ():
-        backend.recall(nodes.get(case_id, ""), outcome)
+        if case_id in nodes:
+            backend.recall(nodes[case_id], outcome)
     found: dict[str, Outcome] = {}
 
     def keep(case: Case, outcome: Outcome) -> None:
