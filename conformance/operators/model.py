@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
-
-from hypothesis import strategies as st
+from typing import TYPE_CHECKING, Any, Literal
 
 from tiebreak.conformance.operators.case_with_states import Situation
 from tiebreak.conformance.operators.forbidden_call import ForbiddenCall
@@ -15,6 +13,9 @@ from tiebreak.conformance.semantics.model import Arithmetic, Probe
 from tiebreak.golden.nodes import Case, Node
 from tiebreak.golden.problem import Array
 from tiebreak.golden.samples.model import Tensor
+
+if TYPE_CHECKING:
+    from hypothesis import strategies as st
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ class CaseConstraints:
     specials: bool = True
 
 
-DrawCase = Callable[[st.DrawFn, CaseConstraints], tuple[dict[str, Any], tuple[Tensor, ...]]]
+DrawCase = Callable[["st.DrawFn", CaseConstraints], tuple[dict[str, Any], tuple[Tensor, ...]]]
 Mistake = Callable[..., tuple[Array, ...]]  # (node, *inputs) -> the outputs of a backend that makes the mistake
 
 

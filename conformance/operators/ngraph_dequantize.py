@@ -8,8 +8,8 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from hypothesis import strategies as st
 
+from tiebreak.conformance.operators.drawing import st
 from tiebreak.conformance.operators.drawn_tensors import integer_tensor, repeat, tensor_shapes
 from tiebreak.conformance.operators.model import Absent, Axis, CaseConstraints, Cause, OperatorUnderTest
 from tiebreak.conformance.operators.ngraph_forbidden import forbidden_axes

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from hypothesis import strategies as st
-
+from tiebreak.conformance.operators.drawing import st
 from tiebreak.conformance.operators.elementwise import quotient_operands
 from tiebreak.conformance.operators.model import Absent, AuditedSemantics, Axis, OperatorUnderTest, PlainNodes
 from tiebreak.conformance.operators.ngraph_forbidden import forbidden_axes

@@ -9,9 +9,9 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
-from hypothesis import strategies as st
 
 from tiebreak.conformance.operators import onnx_linear as linear
+from tiebreak.conformance.operators.drawing import st
 from tiebreak.conformance.operators.model import Absent, CaseConstraints, Cause, OperatorUnderTest
 from tiebreak.conformance.operators.path_probe import PathProbe
 from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, SMALL_FLOAT_TYPES

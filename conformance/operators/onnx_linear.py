@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from hypothesis import strategies as st
 
+from tiebreak.conformance.operators.drawing import composite, st
 from tiebreak.conformance.operators.forbidden_call import INT8, M22, M24, V2, V3, ForbiddenCall, S
 from tiebreak.conformance.operators.model import Axis
 from tiebreak.golden.elements import ELEMENT_TYPES, FloatType, IntegerType
@@ -21,7 +21,7 @@ Shape = tuple[int, ...]
 AXIS = Axis("axis", block_attribute="block_size")
 
 
-@st.composite
+@composite
 def scale_layouts(draw: st.DrawFn, rank: int | None) -> tuple[Shape, Shape, dict[str, Any]]:
     """Shapes of input and scale, and the attributes that spread the scale over the input."""
     low, high = (0, 4) if rank is None else (rank, rank)

@@ -10,10 +10,10 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
-from hypothesis import strategies as st
 
 from tiebreak.conformance.operators import onnx_linear as linear
 from tiebreak.conformance.operators.case_with_states import Situation
+from tiebreak.conformance.operators.drawing import composite, st
 from tiebreak.conformance.operators.elementwise import quotient_operands
 from tiebreak.conformance.operators.forbidden_call import INT8, M22, ForbiddenCall, S
 from tiebreak.conformance.operators.model import AuditedSemantics, CaseConstraints, Cause, OperatorUnderTest, PlainNodes
@@ -68,7 +68,7 @@ def draw(draw: st.DrawFn, wanted: CaseConstraints) -> tuple[dict[str, Any], tupl
     return node, (x, scale, zero) if zero_point else (x, scale)
 
 
-@st.composite
+@composite
 def other_attributes(draw: st.DrawFn, quantized: str) -> dict[str, Any]:
     """Attributes other than axis and block_size; mostly none."""
     found: dict[str, Any] = {}

@@ -9,9 +9,9 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
-from hypothesis import strategies as st
 
 from tiebreak.conformance.operators.case_with_states import Situation, holds_for_limits
+from tiebreak.conformance.operators.drawing import st
 from tiebreak.conformance.operators.drawn_tensors import repeat
 from tiebreak.conformance.operators.elementwise import broadcast_operands
 from tiebreak.conformance.operators.forbidden_call import M22, V3, ForbiddenCall, S

@@ -9,8 +9,8 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
-from hypothesis import strategies as st
 
+from tiebreak.conformance.operators.drawing import st
 from tiebreak.conformance.operators.drawn_tensors import integer_tensor, tensor_shapes
 from tiebreak.conformance.operators.forbidden_call import INT8, M22, V2, V3, ForbiddenCall, S
 from tiebreak.conformance.operators.model import Absent, Axis, CaseConstraints, Cause, Mistake, OperatorUnderTest

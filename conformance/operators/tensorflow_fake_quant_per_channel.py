@@ -6,10 +6,10 @@ import math
 from typing import Any
 
 import numpy as np
-from hypothesis import strategies as st
 
 from tiebreak.conformance.operators import tensorflow_fake_quant_mistakes as per_tensor
 from tiebreak.conformance.operators import tensorflow_fake_quant_shared as shared
+from tiebreak.conformance.operators.drawing import st
 from tiebreak.conformance.operators.forbidden_call import V2, ForbiddenCall
 from tiebreak.conformance.operators.model import Absent, Axis, CaseConstraints, Cause, Mistake, OperatorUnderTest
 from tiebreak.golden.nodes import Node

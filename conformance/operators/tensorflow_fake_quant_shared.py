@@ -5,8 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from hypothesis import strategies as st
-
+from tiebreak.conformance.operators.drawing import st
 from tiebreak.conformance.operators.forbidden_call import M22, V3, ForbiddenCall
 from tiebreak.conformance.operators.path_probe import HIGH, LOW, PathProbe, fake_quantize_values
 from tiebreak.golden.elements import FLOAT_TYPES, decode, encode, neighbour

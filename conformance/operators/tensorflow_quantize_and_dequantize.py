@@ -9,8 +9,8 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from hypothesis import strategies as st
 
+from tiebreak.conformance.operators.drawing import st
 from tiebreak.conformance.operators.model import Absent, Axis, CaseConstraints, Cause, Mistake, OperatorUnderTest
 from tiebreak.conformance.operators.path_probe import STEP, PathProbe, fake_quantize_values
 from tiebreak.golden.elements import FLOAT_TYPES, FloatType, decode, encode, neighbour

@@ -6,8 +6,8 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from hypothesis import strategies as st
 
+from tiebreak.conformance.operators.drawing import st
 from tiebreak.conformance.operators.drawn_tensors import tensor_shapes
 from tiebreak.conformance.operators.elementwise import operands_along_axis
 from tiebreak.conformance.operators.forbidden_call import INT8, M22, V2, V3, ForbiddenCall, S

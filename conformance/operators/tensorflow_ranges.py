@@ -7,8 +7,8 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from hypothesis import strategies as st
 
+from tiebreak.conformance.operators.drawing import st
 from tiebreak.conformance.operators.drawn_tensors import repeat
 from tiebreak.conformance.operators.model import CaseConstraints
 from tiebreak.golden.elements import FLOAT_TYPES, encode
