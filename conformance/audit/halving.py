@@ -97,8 +97,10 @@ def halved(arithmetic: Arithmetic, left: Sequence[Semantics], setting: Probe, at
     x = from_ordinals(ends, arithmetic)
     predictions.x[:6] = np.append(x, -x[2])
     agree = predictions.look_at(slice(0, 6))
-    first = Intervals(ends[:-1], ends[1:], predictions.stages[:, :4], predictions.stages[:, 1:5])
-    yield Step(predictions.x[:6], agree, bool((first.below <= first.above).all()))
+    stages = predictions.stages[:, :5]
+    yield Step(predictions.x[:6], agree, bool((stages[:, :-1] <= stages[:, 1:]).all()))
+    stages = stages[:1] if (stages == stages[0]).all() else stages
+    first = Intervals(ends[:-1], ends[1:], stages[:, :-1], stages[:, 1:])
     yield from halved_further(predictions, first.open(), at_once)
 
 

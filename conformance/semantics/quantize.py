@@ -198,7 +198,8 @@ class QuantizeArithmetic:
             scale = flush_subnormals(scale, narrow.emin)
         if precision == "exact":
             return self.exactly_by_mode(x, scale, added)
-        value = self.argument(x, scale, added * (order != WIDER), precision, scaling, subnormals).astype(np.float64)
+        value = self.argument(x, scale, added * (order != WIDER), precision, scaling, subnormals)
+        value = as_type(value, np.dtype(np.float64))
         if order == WIDER:
             value = value + added
         return lambda mode: rounded(value, mode, precision)
