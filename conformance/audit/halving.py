@@ -30,6 +30,11 @@ class Intervals(NamedTuple):
             self.low[start:stop], self.high[start:stop], self.below[:, start:stop], self.above[:, start:stop]
         )
 
+    def midpoints(self, out: Array) -> Array:
+        """Written to `out`. The sum of two ends would exceed int64."""
+        half = np.right_shift(np.subtract(self.high, self.low, out=out), 1, out=out)
+        return np.add(half, self.low, out=out)
+
     def with_rows(self, rows: int) -> Intervals:
         """The same with so many rows of stages, if one stands for all."""
         if len(self.below) == rows:
@@ -113,8 +118,7 @@ def halved_further(predictions: Predictions, first: Intervals, at_once: int) -> 
         intervals, held = work.pop()
         now, later = intervals.part(0, at_once), intervals.part(at_once)
         size = now.low.size
-        np.right_shift(np.add(now.low, now.high, out=middle[:size]), 1, out=middle[:size])
-        agree, alike = predictions.at(middle[:size])
+        agree, alike = predictions.at(now.midpoints(middle[:size]))
         rows = 1 if alike and len(now.below) == 1 else every
         now, stages = now.with_rows(rows), predictions.stages[:rows, :size]
         yield Step(predictions.x[:size], agree, never_falls(now.below, stages) and never_falls(stages, now.above))
