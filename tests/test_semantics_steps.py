@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import ml_dtypes
 import numpy as np
 import pytest
-from steps_in_numpy import locate, round_place, saturated_codes, saturation_stage
+from steps_in_numpy import fused_multiply_add, locate, round_place, saturated_codes, saturation_stage
 
 from tiebreak.conformance.audit.halving import Intervals, room_for
 from tiebreak.conformance.semantics import _steps
 from tiebreak.conformance.semantics.model import codes
+from tiebreak.conformance.semantics.places import fused_multiply_add as fused
 from tiebreak.conformance.semantics.places import rounded
 from tiebreak.conformance.semantics.quantize_facets import FACETS
 from tiebreak.golden.elements import INTEGER_TYPES
@@ -56,6 +58,23 @@ def test_whole_numbers_saturate_as_in_numpy(saturation: str, name: str) -> None:
         found, stages = _steps.saturated(whole, zero_point, *ends, element.bits, _steps.SATURATIONS[saturation])
         assert np.array_equal(found, wanted)
         assert np.array_equal(stages, stage, equal_nan=True)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16, ml_dtypes.bfloat16])
+def test_a_fused_step_is_rounded_once_as_in_numpy(dtype: type) -> None:
+    with np.errstate(all="ignore"):
+        x = values().astype(np.float32)
+        for factor in (np.float32(1 / 3), np.float32(1e-30), np.float32(-3.0)):
+            for added in (np.float64(0.1), np.float64(-(2.0**31)), np.roll(x, 7).astype(np.float64)):
+                wanted = fused_multiply_add(x, factor, added, np.dtype(dtype))
+                found = fused(x, factor, added, np.dtype(dtype))
+                assert np.array_equal(found.view(np.uint8), wanted.view(np.uint8)) or same_numbers(found, wanted)
+
+
+def same_numbers(one: Array, other: Array) -> bool:
+    """Whether two arrays hold the same numbers and signs of zeros, whatever the bits of NaN."""
+    pair = [array.astype(np.float64) for array in (one, other)]
+    return np.array_equal(*pair, equal_nan=True) and not ((np.signbit(one) != np.signbit(other)) & (pair[0] == 0)).any()
 
 
 def test_each_facet_has_its_loops_and_no_other() -> None:

@@ -24,6 +24,7 @@ cdef extern from "steps.h" nogil:
     void saturate_doubles(const double *w, const int64_t *z, int each, range_t r, int kind, int64_t *codes,
                           double *stages, size_t n)
     void clamp_doubles(const double *v, double low, double high, int64_t *codes, double *stages, size_t n)
+    void add_to_odd(const double *products, const double *added, int each, double *sums, size_t n)
     void bits_of_singles(const uint32_t *v, int64_t nan_code, int64_t *codes, size_t n)
     void words_of_ordinals(const int64_t *ordinals, uint32_t *words, size_t n)
     int some_fall(const double *a, const double *b, size_t n)
@@ -112,6 +113,20 @@ def clamped(const double[::1] values, double lowest, double highest):
         with nogil:
             clamp_doubles(&values[0], lowest, highest, &c[0], &s[0], n)
     return codes, stages
+
+
+def odd_sums(const double[::1] products, const double[::1] added):
+    """Exact products plus one number, or one for each, rounded to odd: rounding again to fewer digits does no harm."""
+    cdef Py_ssize_t n = products.shape[0]
+    cdef bint each = added.shape[0] != 1
+    if each and added.shape[0] != n:
+        raise ValueError(f"{added.shape[0]} numbers for {n} products")
+    sums = np.empty(n)
+    cdef double[::1] s = sums
+    if n:
+        with nogil:
+            add_to_odd(&products[0], &added[0], each, &s[0], n)
+    return sums
 
 
 def codes_of_singles(const uint32_t[::1] bits, int64_t nan_code):

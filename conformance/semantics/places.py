@@ -96,14 +96,9 @@ def fused_multiply_add(a: Array, b: Array, added: Array | float, dtype: np.dtype
 
     The product is exact in float64. The sum is rounded to odd in float64, so that rounding it again does no harm.
     """
-    product = a.astype(np.float64) * b.astype(np.float64)
-    total = product + added
-    back = total - product
-    error = (product - (total - back)) + (added - back)
-    odd = total.view(np.int64) & 1 == 1
-    other = np.nextafter(total, np.where(error > 0, np.inf, -np.inf))
-    exact = (error == 0) | ~np.isfinite(total)
-    return np.asarray(np.where(exact | odd, total, other).astype(dtype))
+    product = np.asarray(a.astype(np.float64) * b.astype(np.float64))
+    flat, added = np.ascontiguousarray(product).reshape(-1), np.asarray(added, np.float64).reshape(-1)
+    return _steps.odd_sums(flat, added).reshape(product.shape).astype(dtype)
 
 
 def as_type(values: Array, dtype: np.dtype[Any]) -> Array:
@@ -114,4 +109,4 @@ def as_type(values: Array, dtype: np.dtype[Any]) -> Array:
 def flush_subnormals(values: Array, emin: int) -> Array:
     """The values with zeros for subnormal numbers; `emin` is the smallest exponent of a normal number."""
     tiny = values.dtype.type(2.0**emin)
-    return np.where(np.abs(values) < tiny, np.copysign(values.dtype.type(0), values), values).astype(values.dtype)
+    return as_type(np.where(np.abs(values) < tiny, np.copysign(values.dtype.type(0), values), values), values.dtype)

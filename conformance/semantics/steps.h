@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #if defined(__x86_64__) && defined(__linux__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12
 #define CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
@@ -149,6 +150,29 @@ CLONES void clamp_doubles(const double *v, double low, double high, int64_t *cod
         stages[i] = clamped(v[i], low, high);
         codes[i] = v[i] == v[i] ? (int64_t)stages[i] : 0;
     }
+}
+
+/*
+ * A product and a number added, rounded to odd: rounding the sum again, to fewer digits, does no harm. The product must
+ * be exact. A sum of 0 is exact, so that the sum's bits count its magnitude.
+ */
+INLINE double odd_sum(double product, double added) {
+    const double total = product + added, back = total - product;
+    const double error = (product - (total - back)) + (added - back);
+    int64_t bits;
+    double odd;
+    memcpy(&bits, &total, sizeof bits);
+    const int64_t step = (error > 0) == (total > 0) ? 1 : -1;
+    bits += (error != 0.0) & (total - total == 0.0) & ((bits & 1) == 0) ? step : 0;
+    memcpy(&odd, &bits, sizeof odd);
+    return odd;
+}
+
+/* `each`: every product has a number of its own to be added. */
+CLONES void add_to_odd(const double *products, const double *added, int each, double *sums, size_t n) {
+    const double first = n ? *added : 0.0;
+    if (each) for (size_t i = 0; i < n; i++) sums[i] = odd_sum(products[i], added[i]);
+    else for (size_t i = 0; i < n; i++) sums[i] = odd_sum(products[i], first);
 }
 
 CLONES void bits_of_singles(const uint32_t *v, int64_t nan_code, int64_t *codes, size_t n) {
