@@ -10,7 +10,10 @@ from functools import cache, wraps
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
-P, Drawn = ParamSpec("P"), TypeVar("Drawn")
+__all__ = ["composite", "st"]
+
+P = ParamSpec("P")
+Drawn = TypeVar("Drawn")
 
 
 class Late:

@@ -225,8 +225,9 @@ class QuantizeV2Arithmetic:
 
     def exactly(self, probe: Probe, mode: str) -> Array:
         """Codes from the reference kernel; ANYTHING where the document leaves the result open."""
-        if all(end.size == 1 for end in probe.others):
-            return self.exactly_in_range(probe.x, *(float(end) for end in probe.others), mode)
+        low, high = probe.others
+        if low.size == high.size == 1:
+            return self.exactly_in_range(probe.x, low.item(), high.item(), mode)
         low, high = (np.broadcast_to(end, probe.x.shape) for end in probe.others)
         found = np.full(probe.x.size, ANYTHING)
         for ends in {(float(a), float(b)) for a, b in zip(low, high, strict=True)}:
