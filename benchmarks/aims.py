@@ -17,6 +17,8 @@ LEAST_OF_EVEN = 0.8
 MOST_OF_BACKEND = 1.3
 MOST_MEGABYTES = 300
 MOST_SUBNORMAL = 10
+MOST_SECONDS_OF_AUDIT = 2
+MOST_OF_NUMPY = 0.2
 
 
 def aims(results: dict[str, Any]) -> Iterator[Line]:
@@ -25,6 +27,7 @@ def aims(results: dict[str, Any]) -> Iterator[Line]:
     yield slowest_mode(rows)
     yield from subnormals(rows)
     yield from sweep({row["way"]: row for row in results.get("sweep", {}).get("rows", [])})
+    yield from audit({row["way"]: row["seconds"] for row in results.get("audit", {}).get("rows", [])})
 
 
 def line(what: str, aim: str, value: float | None, holds: Callable[[float], bool], more: str = "") -> Line:
@@ -83,3 +86,11 @@ def sweep(ways: dict[str, dict[str, Any]]) -> Iterator[Line]:
     more = None if not own else (own["peak_bytes"] - alone["peak_bytes"]) / 1e6
     what = "a sweep's peak memory above the backend's alone, MB"
     yield line(what, f"≤ {MOST_MEGABYTES}", more, lambda megabytes: megabytes <= MOST_MEGABYTES)
+
+
+def audit(seconds: dict[str, float]) -> Iterator[Line]:
+    cold, most = seconds.get("cold audit"), MOST_SECONDS_OF_AUDIT
+    yield line("a cold audit of a Python backend, seconds", f"≤ {most}", cold, lambda value: value <= most)
+    ratio = quotient(seconds.get("compare every input"), seconds.get("the same with NumPy"))
+    what = "an audit's time to compare every input over the same with NumPy"
+    yield line(what, f"≤ {MOST_OF_NUMPY}", ratio, lambda value: value <= MOST_OF_NUMPY)

@@ -205,7 +205,7 @@ class FakeQuantizeArithmetic:
         Semantics that agree on all that comes before rounding share the argument of round, and those that agree on the
         mode as well share the levels.
         """
-        prepared: dict[Semantics, Steps] = {}
+        prepared: dict[Semantics, SharedSteps] = {}
         for one in semantics:
             precision, range_, _, position, mode, subnormals, *_ = one
             if precision == "exact":
@@ -214,7 +214,7 @@ class FakeQuantizeArithmetic:
             key = precision, range_, subnormals
             with np.errstate(all="ignore"):
                 if key not in prepared:
-                    prepared[key] = Steps(precision, self.operands(probe, range_, subnormals, precision), self.n)
+                    prepared[key] = SharedSteps(precision, self.operands(probe, range_, subnormals, precision), self.n)
                 steps = prepared[key]
                 level, stage = steps.levels(position, mode)
                 stored = steps.results(level, (position, mode), one).astype(self.node.outputs[0].dtype)
@@ -242,7 +242,7 @@ class FakeQuantizeArithmetic:
         return codes(stored), stored.astype(np.float64) * np.sign(last - first)
 
 
-class Steps:
+class SharedSteps:
     """What semantics share whose operands are the same: x and the four limits in the working precision."""
 
     def __init__(self, precision: str, operands: Sequence[Array], n: int) -> None:

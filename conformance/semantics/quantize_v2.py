@@ -79,7 +79,7 @@ RANGES = ((-1.0, 1.0), (0.0, 255.0), (-12.8, 12.7), (-1.1, 2.3), (0.0, 0.7), (-3
 ANY, FURTHER = 40, 384  # elements of a probe that are drawn at random; elements of a probe of the search
 
 
-class Argument(NamedTuple):
+class Unrounded(NamedTuple):
     """What is rounded, in the working precision; another number whose rounded value is taken off; what is added."""
 
     value: Array
@@ -213,7 +213,7 @@ class QuantizeV2Arithmetic:
 
     def staged(self, probe: Probe, semantics: Sequence[Semantics]) -> Iterator[tuple[Array, Array]]:
         """The stage is the clamped result, which never falls as x grows, whatever the formula."""
-        arguments: dict[Semantics, Argument] = {}
+        arguments: dict[Semantics, Unrounded] = {}
         for one in semantics:
             if one[0] == "exact":
                 codes = self.exactly(probe, one[5])
@@ -240,7 +240,7 @@ class QuantizeV2Arithmetic:
         codes, states = kernel.solve(problem, working=False, mode=mode)
         return np.where(states == UNDEFINED, ANYTHING, codes)
 
-    def stepwise(self, probe: Probe, semantics: Semantics, arguments: dict[Semantics, Argument]) -> Array:
+    def stepwise(self, probe: Probe, semantics: Semantics, arguments: dict[Semantics, Unrounded]) -> Array:
         """Rounded results (float64), not clamped to the type's range yet; `arguments` keeps what modes share."""
         precision, mode = semantics[0], semantics[5]
         if semantics[:5] not in arguments:
@@ -251,14 +251,14 @@ class QuantizeV2Arithmetic:
             whole = whole - rounded(taken, mode, precision)
         return whole + added if added else whole
 
-    def argument(self, probe: Probe, semantics: Semantics) -> Argument:
+    def argument(self, probe: Probe, semantics: Semantics) -> Unrounded:
         precision, formula, scaling, ends, offset, _ = semantics
         dtype = numpy_dtype(precision)
         x, low, high = (np.asarray(a).astype(dtype) for a in (probe.x, *probe.others))
         if ends == "range clamped" and not formula.startswith("SCALED"):
             x = as_type(np.where(x < low, low, np.where(x > high, high, x)), dtype)
         if formula.startswith("SCALED"):
-            return Argument(self.scaled(x, low, high, semantics, dtype))
+            return Unrounded(self.scaled(x, low, high, semantics, dtype))
         if formula == "MIN_COMBINED":
             return self.combined(self.counted(x, low, high, scaling, dtype), offset, dtype)
         return self.first(x, low, high, scaling, offset, dtype)
@@ -273,15 +273,15 @@ class QuantizeV2Arithmetic:
             return np.asarray(as_type(offset * as_type(steps / width, dtype), dtype))
         return by_step(offset, as_type(width / steps, dtype), scaling, dtype)
 
-    def combined(self, counted: Array, offset: str, dtype: np.dtype[Any]) -> Argument:
+    def combined(self, counted: Array, offset: str, dtype: np.dtype[Any]) -> Unrounded:
         if not self.quantized.lowest:
-            return Argument(counted)
+            return Unrounded(counted)
         middle = np.asarray(-self.quantized.lowest).astype(dtype)
         if offset == DOCUMENTED:
-            return Argument(as_type(counted - middle, dtype))
-        return Argument(counted, added=self.quantized.lowest)
+            return Unrounded(as_type(counted - middle, dtype))
+        return Unrounded(counted, added=self.quantized.lowest)
 
-    def first(self, x: Array, low: Array, high: Array, scaling: str, offset: str, dtype: np.dtype[Any]) -> Argument:
+    def first(self, x: Array, low: Array, high: Array, scaling: str, offset: str, dtype: np.dtype[Any]) -> Unrounded:
         count = 2.0**self.quantized.bits
         width = as_type(high - low, dtype)
         adjust = np.asarray(count / (count - 1)).astype(dtype)
@@ -297,8 +297,8 @@ class QuantizeV2Arithmetic:
             return np.asarray(as_type(value * factor, dtype))
 
         if offset == DOCUMENTED:
-            return Argument(times(x), times(low), self.quantized.lowest)
-        return Argument(times(as_type(x - low, dtype)), added=self.quantized.lowest)
+            return Unrounded(times(x), times(low), self.quantized.lowest)
+        return Unrounded(times(as_type(x - low, dtype)), added=self.quantized.lowest)
 
     def scaled(self, x: Array, low: Array, high: Array, semantics: Semantics, dtype: np.dtype[Any]) -> Array:
         _, formula, scaling, ends, *_ = semantics
