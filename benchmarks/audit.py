@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -39,9 +40,12 @@ def measure(rounds: int, predictions: int = PREDICTIONS) -> dict[str, Any]:
 
 
 def started(name: str, times: int) -> None:
-    """Runs the whole command, in a process of its own."""
+    """Runs the whole command, in a process of its own that keeps what it compiles, as Python usually does."""
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
     for _ in range(times):
-        done = subprocess.run([sys.executable, *COLD[name]], capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [sys.executable, *COLD[name]], capture_output=True, text=True, env=environment, check=False
+        )
         if done.returncode:
             raise MachineryFailed(f"{name}: {done.stderr[-300:]}")
 

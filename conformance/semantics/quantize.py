@@ -79,7 +79,7 @@ class QuantizeArithmetic:
     def quantized(self) -> IntegerType:
         return self.node.quantized
 
-    @property
+    @cached_property
     def specials(self) -> tuple[Facet, ...]:
         """Where the range begins with 0, some values coincide: only "zero" is kept for NaN, "lowest" for infinities."""
         same = {name: OF_ZERO | {"lowest" if name == "nan" else "zero"} for name in SPECIALS}
