@@ -1,4 +1,4 @@
-"""Builds the Cython kernel and the index of the golden vectors; everything else is in pyproject.toml."""
+"""Builds what is written in Cython and the index of the golden vectors; everything else is in pyproject.toml."""
 
 import os
 import subprocess
@@ -18,6 +18,15 @@ KERNEL = Extension(
     depends=[str(path) for path in sorted(GOLDEN.glob("kernels/*.h"))],
     include_dirs=[str(GOLDEN)],
     extra_compile_args=NO_CONTRACTION,
+)
+SEMANTICS = Path("src/tiebreak/conformance/semantics")
+# No loop looks at the floating-point flags; without that promise the compiler makes no vectors of comparisons.
+STEPS = Extension(
+    "tiebreak.conformance.semantics._steps",
+    [str(SEMANTICS / "_steps.pyx")],
+    depends=[str(SEMANTICS / "steps.h")],
+    include_dirs=[str(SEMANTICS)],
+    extra_compile_args=[*NO_CONTRACTION, "-fno-trapping-math", "-fno-math-errno"] if NO_CONTRACTION else [],
 )
 LOOPS = [
     Extension(f"tiebreak.golden.kernels.{path.stem}", [str(path)], extra_compile_args=NO_CONTRACTION)
@@ -41,5 +50,5 @@ class BuildWithIndex(build_py):
 setup(
     cmdclass={"build_py": BuildWithIndex},
     options={"build_ext": {"parallel": os.cpu_count()}},
-    ext_modules=cythonize([KERNEL, *LOOPS], include_path=["src"], compiler_directives={"language_level": "3"}),
+    ext_modules=cythonize([KERNEL, STEPS, *LOOPS], include_path=["src"], compiler_directives={"language_level": "3"}),
 )

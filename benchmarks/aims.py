@@ -20,6 +20,8 @@ MOST_MEGABYTES = 300
 MOST_SUBNORMAL = 10
 MOST_PLANNING = 1.0  # seconds
 MOST_OF_JSON = 0.1
+MOST_SECONDS_OF_AUDIT = 2
+MOST_OF_NUMPY = 0.2
 
 
 def aims(results: dict[str, Any]) -> Iterator[Line]:
@@ -29,6 +31,7 @@ def aims(results: dict[str, Any]) -> Iterator[Line]:
     yield from subnormals(rows)
     yield from sweep({row["way"]: row for row in results.get("sweep", {}).get("rows", [])})
     yield from planning({row["way"]: row for row in results.get("planning", {}).get("rows", [])})
+    yield from audit({row["way"]: row["seconds"] for row in results.get("audit", {}).get("rows", [])})
 
 
 def line(what: str, aim: str, value: float | None, holds: Callable[[float], bool], more: str = "") -> Line:
@@ -95,3 +98,11 @@ def planning(ways: dict[str, dict[str, Any]]) -> Iterator[Line]:
     yield line(what, f"≤ {MOST_PLANNING:g}", seconds, lambda found: found <= MOST_PLANNING)
     ratio = quotient(seconds, ways.get(JSON, {}).get("cpu_seconds"))
     yield line("the same over reading JSON and drawing cases", f"≤ {MOST_OF_JSON}", ratio, lambda r: r <= MOST_OF_JSON)
+
+
+def audit(seconds: dict[str, float]) -> Iterator[Line]:
+    cold, most = seconds.get("cold audit"), MOST_SECONDS_OF_AUDIT
+    yield line("a cold audit of a Python backend, seconds", f"≤ {most}", cold, lambda value: value <= most)
+    ratio = quotient(seconds.get("compare every input"), seconds.get("the same with NumPy"))
+    what = "an audit's time to compare every input over the same with NumPy"
+    yield line(what, f"≤ {MOST_OF_NUMPY}", ratio, lambda value: value <= MOST_OF_NUMPY)

@@ -97,6 +97,13 @@ def of_run(part: Part) -> Iterator[str]:
     yield table(["stage", "seconds", "share"], [*lines, ["all", figure(part["seconds"]), NONE]])
 
 
+def of_audit(part: Part) -> Iterator[str]:
+    if not part["rows"]:
+        return
+    yield f"Two semantics of float32 to int32 are compared on {part['inputs']:,} inputs.\n"
+    yield table(["", "seconds"], [[row["way"], figure(row["seconds"])] for row in part["rows"]])
+
+
 def of_report(part: Part) -> Iterator[str]:
     yield table(
         [
@@ -128,5 +135,6 @@ PARTS: dict[str, tuple[str, Callable[[Part], Iterator[str]]]] = {
     "sweep": ("A sweep", of_sweep),
     "planning": ("Planning a run", of_planning),
     "run": ("A run, by stage", of_run),
+    "audit": ("An audit", of_audit),
     "report": ("Records and report", of_report),
 }

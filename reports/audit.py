@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from tiebreak.reports.console import terminal_text
 from tiebreak.reports.matrix import inputs_text
-from tiebreak.reports.summary import terminal_text
 
 
 def print_audit(data: Mapping[str, Any]) -> None:

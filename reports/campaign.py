@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from tiebreak.golden.untrusted_text import printable
-from tiebreak.reports.summary import terminal_text
+from tiebreak.reports.console import terminal_text
 
 HEADINGS = ("backend", "node", "inputs", "working precision", "unspecified", "mismatches", "status")
 COUNTED = ("working-precision", "unspecified", "deviates")

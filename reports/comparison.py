@@ -17,10 +17,10 @@ from rich.console import Console
 from rich.table import Table
 
 from tiebreak.golden.messages import gist
+from tiebreak.reports.console import terminal_text
 from tiebreak.reports.html import percent
 from tiebreak.reports.records import write_aside
 from tiebreak.reports.repro_command import repro_words
-from tiebreak.reports.summary import terminal_text
 
 MOST_CAUSES = 300
 MOST_VERDICTS = 100

@@ -20,11 +20,11 @@ from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.exit_codes import EXIT_CONFORMS, EXIT_DISCREPANCIES, EXIT_FAILED, EXIT_NOTHING_RAN
 from tiebreak.golden.messages import gist
 from tiebreak.golden.untrusted_text import printable
+from tiebreak.reports.console import terminal_text
 from tiebreak.reports.junit import xml_text
 from tiebreak.reports.markdown import append_step_summary, operand_values
 from tiebreak.reports.records import write_aside
 from tiebreak.reports.repro_command import repro_words
-from tiebreak.reports.summary import terminal_text
 
 MOST = 25  # root causes in full
 LONGEST_LINE = 900  # of a failure's text

@@ -14,8 +14,9 @@ from rich.table import Table
 
 from tiebreak.golden.messages import gist
 from tiebreak.golden.rounding import ROUND_MODES, short_mode
-from tiebreak.golden.untrusted_text import one_line, plural, printable
+from tiebreak.golden.untrusted_text import one_line, plural
 from tiebreak.golden.verdicts import RAN, VERDICTS
+from tiebreak.reports.console import terminal_text
 from tiebreak.reports.records import Run
 from tiebreak.reports.rows import rows_of, values_by_key
 
@@ -92,12 +93,6 @@ def print_summary(run: Run, folder: str) -> None:
     for line in failure_lines(run):
         console.print(escape(line))
     console.print(f"report: {escape(folder)}/report.html", soft_wrap=True)
-
-
-def terminal_text(text: object, longest: int = 60) -> str:
-    """Untrusted text for a terminal: printable, cut with "…" at `longest` characters, escaped for rich."""
-    found = printable(text, longest + 1)
-    return escape(found if len(found) <= longest else found[: longest - 1] + "…")
 
 
 def verdict_table(run: Run) -> Table:

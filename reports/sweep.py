@@ -9,7 +9,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from tiebreak.reports.summary import terminal_text
+from tiebreak.reports.console import terminal_text
 
 MOST_SHOWN = 10
 

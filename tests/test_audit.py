@@ -23,7 +23,7 @@ from tiebreak.cli import main
 from tiebreak.conformance.audit.asking import Asker
 from tiebreak.conformance.audit.operators import AUDITED, arithmetic_of, audited_node
 from tiebreak.conformance.semantics.model import ANYTHING, Candidates, Probe, codes
-from tiebreak.conformance.semantics.places import locate, round_place
+from tiebreak.conformance.semantics.places import rounded
 from tiebreak.golden import oracle
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.make_node import make_node
@@ -96,7 +96,7 @@ def test_predictions_of_sound_semantics_are_the_oracles() -> None:
 def test_places_round_as_the_modes_do(value: float, mode: str) -> None:
     from fractions import Fraction
 
-    got = round_place(locate(np.array([value])), mode, "float64")
+    got = rounded(np.array([value]), mode, "float64")
     assert got[0] == ROUND_MODES[mode](Fraction(value))
 
 

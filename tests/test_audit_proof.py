@@ -11,13 +11,13 @@ from auditing import INT8
 from click.testing import CliRunner
 
 from tiebreak.cli import main
+from tiebreak.conformance.audit.halving import from_ordinals
 from tiebreak.conformance.audit.inference import Inference
 from tiebreak.conformance.audit.operators import arithmetic_of, audited_node
 from tiebreak.conformance.audit.proof import (
     EXHAUSTIVE,
     Comparison,
     all_finite_inputs,
-    from_ordinals,
     separate_remaining,
     settings_of,
 )
@@ -58,8 +58,8 @@ def inference_of(node: Node, truth: Semantics) -> Inference:
 
 
 def by_halves(comparison: Comparison, pair: list[Semantics], setting: Probe) -> str:
-    for _, (first, second), known in comparison.halved(pair, setting):
-        if (first != second).any():
+    for _, agree, known in comparison.halved(pair, setting):
+        if not agree:
             return "differ"
         if not known:
             return "not known"

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from tiebreak.conformance.cases.plan import Selection
+from tiebreak.golden.errors import MachineryFailed
 from tiebreak.golden.kernel import MODES
 from tiebreak.reports.records import read_run
 
@@ -23,6 +24,7 @@ if not BENCHMARKS.is_dir():
 sys.path.insert(0, str(BENCHMARKS))
 
 import alone  # noqa: E402
+import audit  # noqa: E402
 import contenders  # noqa: E402
 import fresh  # noqa: E402
 import kernel  # noqa: E402
@@ -193,6 +195,21 @@ def test_a_run_by_stage(in_this_process: None) -> None:
     stages = [row["stage"] for row in found["rows"]]
     assert stages.index("plan") < stages.index("run and judge") < stages.index("write the report")
     assert sum(row["share"] for row in found["rows"]) == pytest.approx(1)
+
+
+def test_an_audit_and_the_same_with_numpy() -> None:
+    assert audit.compared(400_000) == audit.compared_with_numpy(400_000) > 190_000
+    found = audit.measure(1, 20_000)
+    assert [row["way"] for row in found["rows"]] == [*audit.COLD, *audit.COMPARED]
+    assert found["inputs"] > 6 and all(row["seconds"] > 0 for row in found["rows"])
+    text = rendering.render({"audit": FACTS | found})
+    assert f"on {found['inputs']:,} inputs" in text and "| cold audit |" in text
+
+
+def test_an_audit_that_fails_is_not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(audit.COLD, "cold audit", ["-m", "tiebreak", "audit", "no-such-backend", "--operator", "x"])
+    with pytest.raises(MachineryFailed, match="cold audit: "):
+        audit.started("cold audit", 1)
 
 
 def test_records_and_report_grow(in_this_process: None, tmp_path: Path) -> None:

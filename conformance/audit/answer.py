@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
@@ -16,6 +16,8 @@ from tiebreak.conformance.semantics.model import Candidates, Probe, Semantics
 from tiebreak.golden.elements import ELEMENT_TYPES
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import codes_of
+
+Operands = dict[str, dict[str, str]]  # by input name: its "bits" and its "value"
 
 NONE_FITS = "none of these"
 BY_PATH = "path-dependent"
@@ -31,6 +33,8 @@ class AuditAnswer:
     finite_path: bool  # whether `path` is about a finite input; NaN and infinities do not affect the other facets
     equal: list[str]  # sentences: how the semantics that are left were shown to be equal; empty if only one is left
     failed: list[tuple[Probe, str]]  # calls without a result, each with its message
+    told: dict[tuple[bytes, ...], Operands] = field(default_factory=dict)  # of witnesses, which many semantics share
+    texts: dict[int, str] = field(default_factory=dict)  # of codes
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -83,11 +87,16 @@ class AuditAnswer:
             "got": self.text(witness.got),
         }
 
-    def operands(self, probe: Probe) -> dict[str, dict[str, str]]:
-        return operand_texts(self.node, probe)
+    def operands(self, probe: Probe) -> Operands:
+        key = (probe.x.tobytes(), *(array.tobytes() for array in probe.others))
+        if key not in self.told:
+            self.told[key] = operand_texts(self.node, probe)
+        return self.told[key]
 
     def text(self, code: int) -> str:
-        return bits_and_decimal(code, ELEMENT_TYPES[self.node.output_type])[1]
+        if code not in self.texts:
+            self.texts[code] = bits_and_decimal(code, ELEMENT_TYPES[self.node.output_type])[1]
+        return self.texts[code]
 
     def closest(self) -> dict[str, Any] | None:
         """If nothing fits: the semantics that is wrong on the fewest elements, their number, and the broken facet."""
@@ -152,7 +161,7 @@ class AuditAnswer:
         }
 
 
-def operand_texts(node: Node, probe: Probe) -> dict[str, dict[str, str]]:
+def operand_texts(node: Node, probe: Probe) -> Operands:
     """The operands of a probe's one element by input name, each as bits and as a decimal."""
     found = {}
     for tensor, array in zip(node.inputs, (probe.x, *probe.others), strict=False):

@@ -85,12 +85,13 @@ class Inference:
                 self.rule_out(probe, codes)
 
     def rule_out(self, probe: Probe, codes: Array) -> None:
-        left = []
+        left, told = [], dict[bytes, Refutation | None]()  # many semantics predict the same
         for semantics, predicted in zip(self.alive, self.arithmetic.predict(probe, self.alive), strict=True):
-            differ = (predicted != codes) & (predicted != ANYTHING) & (codes != ANYTHING)
-            if differ.any():
-                where = plainest_place(probe, differ)
-                self.refuted[semantics] = Refutation(probe.only(where), int(predicted[where[0]]), int(codes[where[0]]))
+            key = predicted.tobytes()
+            if key not in told:
+                told[key] = refutation(probe, predicted, codes)
+            if found := told[key]:
+                self.refuted[semantics] = found
             else:
                 left.append(semantics)
         self.alive = left
@@ -162,6 +163,15 @@ class Inference:
             places = np.flatnonzero((predicted != codes) & (predicted != ANYTHING))
             found += [(probe.only(places[[i]]), int(predicted[p]), int(codes[p])) for i, p in enumerate(places)]
         return found
+
+
+def refutation(probe: Probe, predicted: Array, codes: Array) -> Refutation | None:
+    """The plainest element on which the prediction is wrong; None if there is none."""
+    differ = (predicted != codes) & (predicted != ANYTHING) & (codes != ANYTHING)
+    if not differ.any():
+        return None
+    where = plainest_place(probe, differ)
+    return Refutation(probe.only(where), int(predicted[where[0]]), int(codes[where[0]]))
 
 
 def any_predicts(predictions: Iterable[Array], codes: Array) -> Array:

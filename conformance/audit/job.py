@@ -15,7 +15,6 @@ from tiebreak.conformance.audit.asking import Asker, path_dependence, path_of_wi
 from tiebreak.conformance.audit.inference import Inference
 from tiebreak.conformance.audit.operators import arithmetic_of
 from tiebreak.conformance.audit.proof import separate_remaining
-from tiebreak.conformance.audit.recorded import versus
 from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.nodes import Node
 
@@ -63,6 +62,8 @@ def audit_job(
         facts = {"backend": backend.name, "version": backend.version}
         found = answer.as_data(facts) | {"seconds": round(time.monotonic() - begun, 3)}
         if earlier_run is not None:
+            from tiebreak.conformance.audit.recorded import versus  # it loads what plans and reads runs
+
             found["versus"] = versus(earlier_run, backend.name, inference)
         return found
     finally:

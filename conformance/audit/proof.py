@@ -14,7 +14,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tiebreak.conformance.audit.halving import halved
 from tiebreak.conformance.audit.inference import Inference, splitting_places
+from tiebreak.conformance.semantics import _steps
 from tiebreak.conformance.semantics.model import ANYTHING, Arithmetic, Probe, Semantics
 from tiebreak.golden.problem import Array
 
@@ -42,52 +44,37 @@ class Comparison:
 
         False and None, if that takes too many predictions, or if only some of them predict nothing for an x.
         """
-        for x, table, known in self.looked_at(left, setting):
-            silent = table == ANYTHING
-            where = splitting_places(np.where(silent.any(axis=0), ANYTHING, table))
+        for x, agree, known in self.looked_at(left, setting):
+            where = np.zeros(0, int) if agree else self.differing(Probe(x, setting.others), left)
             if where.size:
                 return False, Probe(x, setting.others).only(where)
-            if not known or (silent.any(axis=0) != silent.all(axis=0)).any():
+            if not (known and agree):
                 return False, None
         return True, None
 
-    def looked_at(self, left: Sequence[Semantics], setting: Probe) -> Iterator[tuple[Array, Array, bool]]:
-        """Inputs, the codes of each semantics (rows), and whether the inputs stand for all those between them."""
+    def differing(self, probe: Probe, left: Sequence[Semantics]) -> Array:
+        """Indices of the elements that split the semantics best, where all of them predict something."""
+        table = np.stack(list(self.arithmetic.predict(probe, left)))
+        return splitting_places(np.where((table == ANYTHING).any(axis=0), ANYTHING, table))
+
+    def looked_at(self, left: Sequence[Semantics], setting: Probe) -> Iterator[tuple[Array, bool, bool]]:
+        """Inputs, whether all semantics give the same for each, and whether they stand for all those between them.
+
+        The inputs are overwritten with the next step.
+        """
         if self.arithmetic.node.real.bits == 16:
             x = all_finite_inputs(self.arithmetic)
             self.count(x, left)
-            yield x, np.stack(list(self.arithmetic.predict(Probe(x, setting.others), left))), True
+            first, *others = self.arithmetic.predict(Probe(x, setting.others), left)
+            yield x, all(_steps.same(first, other) for other in others), True
         else:
             yield from self.halved(left, setting)
 
-    def halved(self, left: Sequence[Semantics], setting: Probe) -> Iterator[tuple[Array, Array, bool]]:
-        most = self.arithmetic.node.real.infinity_bits - 1
-        ends = np.array([-most, -1, 0, 1, most])  # no interval has numbers of both signs
-        x = from_ordinals(ends, self.arithmetic)
-        stages, table = self.at(np.append(x, -x[2]), left, setting)
-        yield np.append(x, -x[2]), table, never_falls(stages[:, :4], stages[:, 1:5])
-        work = [(ends[:-1], ends[1:], stages[:, :4], stages[:, 1:5])]
-        while work:
-            low, high, below, above = work.pop()
-            open_ = np.flatnonzero((below != above).any(axis=0) & (high - low > 1))
-            now, later = np.split(open_, [AT_ONCE // len(left)])
-            work += [(low[later], high[later], below[:, later], above[:, later])] if later.size else []
-            if not now.size:
-                continue
-            low, high, below, above = low[now], high[now], below[:, now], above[:, now]
-            middle = low + (high - low) // 2
-            x = from_ordinals(middle, self.arithmetic)
-            stages, table = self.at(x, left, setting)
-            enough = self.most is None or self.predictions <= self.most
-            yield x, table, enough and never_falls(below, stages) and never_falls(stages, above)
-            halves = ((low, middle), (middle, high), (below, stages), (stages, above))
-            work.append(tuple(np.concatenate(two, axis=-1) for two in halves))  # type: ignore[arg-type]
-
-    def at(self, x: Array, left: Sequence[Semantics], setting: Probe) -> tuple[Array, Array]:
-        """The stages and the codes of each semantics (rows) for each x (columns)."""
-        self.count(x, left)
-        both = list(self.arithmetic.staged(Probe(x, setting.others), left))
-        return np.stack([np.asarray(stage, np.float64) for _, stage in both]), np.stack([codes for codes, _ in both])
+    def halved(self, left: Sequence[Semantics], setting: Probe) -> Iterator[tuple[Array, bool, bool]]:
+        for number, (x, agree, in_order) in enumerate(halved(self.arithmetic, left, setting, AT_ONCE // len(left))):
+            self.count(x, left)
+            enough = not number or self.most is None or self.predictions <= self.most
+            yield x, agree, enough and in_order
 
     def count(self, x: Array, left: Sequence[Semantics]) -> None:
         self.predictions += x.size * len(left)
@@ -157,20 +144,8 @@ def proof_text(arithmetic: Arithmetic, settings: int) -> str:
     return shown + ("" if arithmetic.node.real.bits == 16 else halved) + "; not all settings were compared"
 
 
-def never_falls(below: Array, above: Array) -> bool:
-    """Whether no stage falls; false if one is NaN."""
-    return bool((below <= above).all())
-
-
 def all_finite_inputs(arithmetic: Arithmetic) -> Array:
     """All finite numbers of a 16-bit type."""
     x = np.arange(1 << 16, dtype=np.uint16).view(arithmetic.node.inputs[0].dtype)
     with np.errstate(invalid="ignore"):  # signalling NaNs
         return np.asarray(x[np.isfinite(x.astype(np.float64))])
-
-
-def from_ordinals(ordinals: Array, arithmetic: Arithmetic) -> Array:
-    """Numbers of the input's type, counted from 0 in both directions."""
-    bits = arithmetic.node.real.bits
-    words = np.abs(ordinals).astype(np.uint64) | ((ordinals < 0).astype(np.uint64) << np.uint64(bits - 1))
-    return words.astype(f"uint{bits}").view(arithmetic.node.inputs[0].dtype)

@@ -9,9 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import groupby
-from operator import itemgetter
-from typing import Any
 
 import numpy as np
 
@@ -21,10 +18,10 @@ from tiebreak.conformance.semantics.places import (
     FLOOR,
     NEVER_NEGATIVE,
     WORDS,
+    as_type,
     flush_subnormals,
     fused_multiply_add,
-    locate,
-    round_place,
+    rounded,
 )
 from tiebreak.golden import kernel
 from tiebreak.golden.elements import FLOAT_TYPES, FloatType, numpy_dtype
@@ -198,56 +195,39 @@ class FakeQuantizeArithmetic:
     def predict(self, probe: Probe, semantics: Sequence[Semantics]) -> Iterator[Array]:
         return (given for given, _ in self.staged(probe, semantics))
 
+    def stage_key(self, semantics: Semantics) -> Semantics:
+        precision, range_, _, position, mode, subnormals, *_ = semantics
+        return semantics if precision == "exact" else (precision, range_, position, mode, subnormals)
+
     def staged(self, probe: Probe, semantics: Sequence[Semantics]) -> Iterator[tuple[Array, Array]]:
         """The stage is the level: between the limits it rises with x, and beyond them nothing changes.
 
-        Neighbours in `semantics` that agree on all that comes before rounding share the argument of round; those that
-        agree on the mode as well share the levels.
+        Semantics that agree on all that comes before rounding share the argument of round, and those that agree on the
+        mode as well share the levels.
         """
-        for (precision, range_, _, position, subnormals), alike in groupby(semantics, key=itemgetter(0, 1, 2, 3, 5)):
+        prepared: dict[Semantics, SharedSteps] = {}
+        for one in semantics:
+            precision, range_, _, position, mode, subnormals, *_ = one
             if precision == "exact":
-                yield from (self.exactly(probe, one[4]) for one in alike)
+                yield self.exactly(probe, mode)
                 continue
-            dtype = numpy_dtype(precision)
+            key = precision, range_, subnormals
             with np.errstate(all="ignore"):
-                x, *limits = self.operands(probe, range_, subnormals, dtype)
-                low, high, *_ = limits
-                inside = np.where(x < low, low, np.where(x > high, high, x)).astype(dtype)
-                n = np.asarray(self.n).astype(dtype)
-                place = locate(positions(inside, low, high, n, position, dtype).astype(np.float64))
-            for mode, of_one_mode in groupby(alike, key=itemgetter(4)):
-                with np.errstate(all="ignore"):
-                    level = round_place(place, mode, precision).astype(dtype)
-                for one in of_one_mode:
-                    with np.errstate(all="ignore"):
-                        codes_and_stage = self.finished(x, limits, level, one, dtype)
-                    yield codes_and_stage
+                if key not in prepared:
+                    prepared[key] = SharedSteps(precision, self.operands(probe, range_, subnormals, precision), self.n)
+                steps = prepared[key]
+                level, stage = steps.levels(position, mode)
+                stored = steps.results(level, (position, mode), one).astype(self.node.outputs[0].dtype)
+                yield codes(flush_subnormals(stored, self.tiny) if subnormals == FLUSHED else stored), stage
 
-    def operands(self, probe: Probe, range_: str, subnormals: str, dtype: np.dtype[Any]) -> list[Array]:
+    def operands(self, probe: Probe, range_: str, subnormals: str, precision: str) -> list[Array]:
         """x and the four limits in the working precision, flushed and nudged as the facets say."""
-        given = (probe.x, *probe.others)
+        dtype, given = numpy_dtype(precision), (probe.x, *probe.others)
         flushed = [flush_subnormals(a, self.tiny) if subnormals == FLUSHED else a for a in given]
         x, low, high, first, last = (np.asarray(a).astype(dtype) for a in flushed)
         if range_ != "as given":
             low, high = nudged_limits(low, high, np.asarray(self.n).astype(dtype), range_ == NUDGED, dtype)
         return [x, low, high, first, last]
-
-    def finished(
-        self, x: Array, limits: Sequence[Array], level: Array, semantics: Semantics, dtype: np.dtype[Any]
-    ) -> tuple[Array, Array]:
-        """The code and the stage of each level."""
-        _, _, ends, _, _, subnormals, output_limits, result = semantics
-        low, high, first, last = limits
-        lowest, highest = first, last
-        if output_limits in STEPS:
-            lowest, highest = rebuilt_limits(first, last, STEPS[output_limits], dtype)
-        found = output_values(level, lowest, highest, np.asarray(self.n).astype(dtype), result, dtype)
-        if ends == "selected":
-            found = np.where(x <= low, first, np.where(x > high, last, found)).astype(dtype)
-        stored = found.astype(self.node.outputs[0].dtype)
-        given = codes(flush_subnormals(stored, self.tiny) if subnormals == FLUSHED else stored)
-        inner = np.clip(level.astype(np.float64), *LEVELS)  # an infinite level is still between the limits
-        return given, np.where(x <= low, -np.inf, np.where(x > high, np.inf, inner))
 
     @property
     def tiny(self) -> int:
@@ -260,6 +240,50 @@ class FakeQuantizeArithmetic:
         stored = found.astype(np.uint64).astype(f"uint{self.node.real.bits}").view(self.node.outputs[0].dtype)
         first, last = (limit.astype(np.float64) for limit in probe.others[2:])
         return codes(stored), stored.astype(np.float64) * np.sign(last - first)
+
+
+class SharedSteps:
+    """What semantics share whose operands are the same: x and the four limits in the working precision."""
+
+    def __init__(self, precision: str, operands: Sequence[Array], n: int) -> None:
+        self.x, self.low, self.high, self.first, self.last = operands
+        self.precision, self.dtype = precision, numpy_dtype(precision)
+        self.n = np.asarray(n).astype(self.dtype)
+        self.below, self.above = self.x <= self.low, self.x > self.high
+        inside = np.where(self.x < self.low, self.low, np.where(self.above, self.high, self.x))
+        self.inside = as_type(inside, self.dtype)
+        self.whole_range = not (self.below.any() or self.above.any())
+        self.positions: dict[str, Array] = {}
+        self.known: dict[tuple[str, str], tuple[Array, Array]] = {}
+        self.found: dict[tuple[str, ...], Array] = {}
+
+    def levels(self, position: str, mode: str) -> tuple[Array, Array]:
+        """The level of each element in the working precision, and its stage."""
+        if (position, mode) not in self.known:
+            if position not in self.positions:
+                where = positions(self.inside, self.low, self.high, self.n, position, self.dtype)
+                self.positions[position] = where.astype(np.float64)
+            level = rounded(self.positions[position], mode, self.precision).astype(self.dtype)
+            self.known[position, mode] = level, self.stage(level)
+        return self.known[position, mode]
+
+    def stage(self, level: Array) -> Array:
+        inner = np.clip(level.astype(np.float64), *LEVELS)  # an infinite level is still between the limits
+        return inner if self.whole_range else np.where(self.below, -np.inf, np.where(self.above, np.inf, inner))
+
+    def results(self, level: Array, of: tuple[str, str], semantics: Semantics) -> Array:
+        """What the levels of a position and a mode stand for, in the working precision."""
+        ends, output_limits, result = semantics[2], *semantics[6:]
+        key = (*of, output_limits, result)
+        if key not in self.found:
+            lowest, highest = self.first, self.last
+            if output_limits in STEPS:
+                lowest, highest = rebuilt_limits(self.first, self.last, STEPS[output_limits], self.dtype)
+            self.found[key] = output_values(level, lowest, highest, self.n, result, self.dtype)
+        found = self.found[key]
+        if ends == "selected" and not self.whole_range:
+            found = np.where(self.below, self.first, np.where(self.above, self.last, found))
+        return as_type(found, self.dtype)
 
 
 def least_exponent(real: FloatType) -> int:
@@ -284,34 +308,33 @@ def rebuilt_limits(first: Array, last: Array, steps: int, dtype: np.dtype[np.flo
 
 
 def positions(x: Array, low: Array, high: Array, n: Array, how: str, dtype: np.dtype[np.floating]) -> Array:
-    width = (high - low).astype(dtype)
-    offset = (x - low).astype(dtype)
+    width, offset = as_type(high - low, dtype), as_type(x - low, dtype)
     if how == SPEC:
-        return ((offset / width).astype(dtype) * n).astype(dtype)
+        return as_type(as_type(offset / width, dtype) * n, dtype)
     if how == "multiply, divide":
-        return ((offset * n).astype(dtype) / width).astype(dtype)
+        return as_type(as_type(offset * n, dtype) / width, dtype)
     if how == "step":
-        return (offset / (width / n).astype(dtype)).astype(dtype)
+        return as_type(offset / as_type(width / n, dtype), dtype)
     if how == "reciprocal of step":
-        return (offset * (np.ones((), dtype) / (width / n).astype(dtype)).astype(dtype)).astype(dtype)
-    factor = (n / width).astype(dtype)
+        return as_type(offset * as_type(np.ones((), dtype) / as_type(width / n, dtype), dtype), dtype)
+    factor = as_type(n / width, dtype)
     if how == "factor":
-        return (offset * factor).astype(dtype)
-    shift = (-low * factor).astype(dtype)
+        return as_type(offset * factor, dtype)
+    shift = as_type(-low * factor, dtype)
     if how == "fused":
         return fused_multiply_add(x, factor, shift.astype(np.float64), dtype)
-    return ((x * factor).astype(dtype) + shift).astype(dtype)
+    return as_type(as_type(x * factor, dtype) + shift, dtype)
 
 
 def output_values(level: Array, first: Array, last: Array, n: Array, how: str, dtype: np.dtype[np.floating]) -> Array:
-    span = (last - first).astype(dtype)
+    span = as_type(last - first, dtype)
     if how == SPEC:
-        product = ((level / n).astype(dtype) * span).astype(dtype)
+        product = as_type(as_type(level / n, dtype) * span, dtype)
     elif how == "multiply, divide":
-        product = ((level * span).astype(dtype) / n).astype(dtype)
+        product = as_type(as_type(level * span, dtype) / n, dtype)
     else:
-        step = (span / n).astype(dtype)
+        step = as_type(span / n, dtype)
         if how == "fused":
             return fused_multiply_add(level, step, first.astype(np.float64), dtype)
-        product = (level * step).astype(dtype)
-    return (product + first).astype(dtype)
+        product = as_type(level * step, dtype)
+    return as_type(product + first, dtype)

@@ -14,13 +14,16 @@ from typing import Protocol
 
 import numpy as np
 
-from tiebreak.golden.elements import ELEMENT_TYPES, FloatType
+from tiebreak.conformance.semantics import _steps
+from tiebreak.golden.elements import ELEMENT_TYPES, FLOAT_TYPES, FloatType
 from tiebreak.golden.nodes import Case, Node
-from tiebreak.golden.problem import Array, codes_of
+from tiebreak.golden.problem import Array, bits_of, codes_of
 
 ANYTHING = np.iinfo(np.int64).min  # predicted where a semantics makes no prediction: nothing is compared there
 
 OTHER = "other"  # stands for a facet where no facet of the table explains what differs
+
+NAN_BITS = FLOAT_TYPES["float32"].nan_bits or 0
 
 Semantics = tuple[str, ...]
 
@@ -96,6 +99,10 @@ class Arithmetic(Protocol):
         """
         ...
 
+    def stage_key(self, semantics: Semantics) -> Semantics:
+        """Semantics with the same key have the same stages, whatever the probe."""
+        ...
+
     def special_probes(self) -> Iterator[Probe]:
         """Calls with one element each, NaN or an infinity; and large finite ones to compare with."""
         ...
@@ -142,6 +149,8 @@ class Candidates:
 
 def codes(output: Array) -> Array:
     """An output as int64 codes, one-dimensional: values of integers, bits of reals, with one NaN and one zero."""
+    if output.dtype == np.float32:
+        return _steps.codes_of_singles(bits_of(output).reshape(-1), NAN_BITS)
     element, found = ELEMENT_TYPES[output.dtype.name], codes_of(output).reshape(-1)
     if not isinstance(element, FloatType):
         return np.asarray(found, np.int64)

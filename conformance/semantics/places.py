@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from tiebreak.conformance.semantics import _steps
 from tiebreak.golden.elements import numpy_dtype
 from tiebreak.golden.problem import Array
-from tiebreak.golden.rounding import EVEN, ROUND_MODES
+from tiebreak.golden.rounding import EVEN
 
 FLOOR, TRUNCATE, AWAY = "floor(q + 0.5)", "trunc(q + 0.5)", "trunc(q + 0.5 sign(q))"
 WORDS = {
@@ -36,7 +37,7 @@ NEVER_NEGATIVE = (  # on numbers that are never negative, every other mode equal
 
 
 class Place(NamedTuple):
-    """Where each number lies (float64 arrays; `rest` is int64).
+    """Where each number lies, of numbers that float64 does not hold (float64 arrays; `rest` is int64).
 
     `below` is the greatest integer not above the number. `rest` is 0 where the number is that integer, 1 where it is
     less than a half above it, 2 where exactly a half, 3 where more. `value` is the number itself, or NaN or infinite.
@@ -47,20 +48,18 @@ class Place(NamedTuple):
     value: Array
 
 
-def locate(value: Array) -> Place:
-    below = np.floor(value)
-    part = value - below
-    rest = np.where(part == 0.0, 0, np.where(part < 0.5, 1, np.where(part == 0.5, 2, 3)))
-    # Just below 0 the difference is not exact: it may round to 0.5 or to 1, but the rest is more than a half.
-    rest = np.where((value < 0) & (value > -0.5), 3, rest)
-    return Place(below, rest, value)
-
-
-def round_place(place: Place, mode: str, precision: str) -> Array:
+def rounded(values: Array, mode: str, precision: str) -> Array:
     """Whole numbers as float64; NaN and infinities stay. `mode`: one of ROUND_MODES, FLOOR, TRUNCATE or AWAY."""
+    number = _steps.MODES.get(mode, _steps.SUMS.get((mode, precision)))
+    if number is None:
+        return round_by_adding_half(values, mode, precision)
+    flat = np.ascontiguousarray(values, np.float64).reshape(-1)
+    return _steps.rounded(flat, number).reshape(values.shape)
+
+
+def round_place(place: Place, mode: str) -> Array:
+    """Whole numbers as float64; NaN and infinities stay. `mode` is one of ROUND_MODES."""
     below, rest, value = place
-    if mode not in ROUND_MODES:
-        return round_by_adding_half(value, mode, precision)
     return np.asarray(np.where(np.isfinite(value), below + takes_integer_above(below, rest, mode), value))
 
 
@@ -97,17 +96,17 @@ def fused_multiply_add(a: Array, b: Array, added: Array | float, dtype: np.dtype
 
     The product is exact in float64. The sum is rounded to odd in float64, so that rounding it again does no harm.
     """
-    product = a.astype(np.float64) * b.astype(np.float64)
-    total = product + added
-    back = total - product
-    error = (product - (total - back)) + (added - back)
-    odd = total.view(np.int64) & 1 == 1
-    other = np.nextafter(total, np.where(error > 0, np.inf, -np.inf))
-    exact = (error == 0) | ~np.isfinite(total)
-    return np.asarray(np.where(exact | odd, total, other).astype(dtype))
+    product = np.asarray(a.astype(np.float64) * b.astype(np.float64))
+    flat, added = np.ascontiguousarray(product).reshape(-1), np.asarray(added, np.float64).reshape(-1)
+    return _steps.odd_sums(flat, added).reshape(product.shape).astype(dtype)
+
+
+def as_type(values: Array, dtype: np.dtype[Any]) -> Array:
+    """The values rounded to a type; themselves if they have it."""
+    return values.astype(dtype, copy=False)
 
 
 def flush_subnormals(values: Array, emin: int) -> Array:
     """The values with zeros for subnormal numbers; `emin` is the smallest exponent of a normal number."""
     tiny = values.dtype.type(2.0**emin)
-    return np.where(np.abs(values) < tiny, np.copysign(values.dtype.type(0), values), values).astype(values.dtype)
+    return as_type(np.where(np.abs(values) < tiny, np.copysign(values.dtype.type(0), values), values), values.dtype)

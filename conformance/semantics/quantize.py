@@ -5,7 +5,7 @@ These are predictions to compare with a backend, never truths. Exact quotients c
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
@@ -18,10 +18,11 @@ from tiebreak.conformance.semantics import quantize_probes
 from tiebreak.conformance.semantics.model import ANYTHING, OTHER, Facet, Probe, Semantics
 from tiebreak.conformance.semantics.places import (
     Place,
+    as_type,
     flush_subnormals,
     fused_multiply_add,
-    locate,
     round_place,
+    rounded,
 )
 from tiebreak.conformance.semantics.quantize_facets import (
     AFTER,
@@ -33,7 +34,7 @@ from tiebreak.conformance.semantics.quantize_facets import (
     WIDER,
 )
 from tiebreak.conformance.semantics.quantize_rules import holds_every_quotient, valid_combinations
-from tiebreak.conformance.semantics.quantize_saturation import saturated_codes, saturation_stage
+from tiebreak.conformance.semantics.quantize_saturation import saturated
 from tiebreak.golden import kernel
 from tiebreak.golden.elements import FLOAT_TYPES, IntegerType, numpy_dtype
 from tiebreak.golden.nodes import Node
@@ -42,6 +43,7 @@ from tiebreak.golden.rounding import EVEN
 
 SPECIALS = ("nan", "positive_infinity", "negative_infinity")
 FAR = 2.0**50
+WIDE = IntegerType("wide", 52, True)
 REGIONS = {
     "subnormals": {"subnormal"},
     "saturation": {"beyond"},
@@ -77,7 +79,7 @@ class QuantizeArithmetic:
     def quantized(self) -> IntegerType:
         return self.node.quantized
 
-    @property
+    @cached_property
     def specials(self) -> tuple[Facet, ...]:
         """Where the range begins with 0, some values coincide: only "zero" is kept for NaN, "lowest" for infinities."""
         same = {name: OF_ZERO | {"lowest" if name == "nan" else "zero"} for name in SPECIALS}
@@ -150,16 +152,14 @@ class QuantizeArithmetic:
         }[value]
 
     def predict(self, probe: Probe, semantics: Sequence[Semantics]) -> Iterator[Array]:
-        for one, (whole, left, saturation) in zip(semantics, self.wholes(probe, semantics), strict=True):
-            with np.errstate(all="ignore"):
-                codes = saturated_codes(self.quantized, whole, left, saturation)
-            yield self.with_specials(codes, whole, probe, one[0])
+        return (codes for codes, _ in self.staged(probe, semantics))
+
+    def stage_key(self, semantics: Semantics) -> Semantics:
+        return semantics
 
     def staged(self, probe: Probe, semantics: Sequence[Semantics]) -> Iterator[tuple[Array, Array]]:
         for one, (whole, left, saturation) in zip(semantics, self.wholes(probe, semantics), strict=True):
-            with np.errstate(all="ignore"):
-                codes = saturated_codes(self.quantized, whole, left, saturation)
-                stage = saturation_stage(self.quantized, whole, codes, left, saturation)
+            codes, stage = saturated(self.quantized, whole, left, saturation)
             if one[1].startswith("range"):  # beyond its ends a finite number follows an infinite one
                 stage = np.where(np.isfinite(whole), stage, np.nan)
             yield self.with_specials(codes, whole, probe, one[0]), stage
@@ -173,12 +173,10 @@ class QuantizeArithmetic:
         for (precision, scaling, subnormals, order), alike in groupby(semantics, key=itemgetter(0, 1, 2, 3)):
             added, left = self.before_and_after(probe.others[1].astype(np.int64), scaling, order)
             with np.errstate(all="ignore"):
-                place = self.placed(probe.x, probe.others[0], added * (order != WIDER), precision, scaling, subnormals)
-                if order == WIDER:
-                    place = locate(place.value + added)
+                by_mode = self.by_mode(probe.x, probe.others[0], added, precision, scaling, subnormals, order)
             for mode, of_one_mode in groupby(alike, key=itemgetter(4)):
                 with np.errstate(all="ignore"):
-                    whole = round_place(place, mode, precision)
+                    whole = by_mode(mode)
                 for *_, saturation in of_one_mode:
                     yield whole, left, saturation
 
@@ -189,63 +187,82 @@ class QuantizeArithmetic:
         nothing = np.zeros_like(zero_point)
         return (nothing, zero_point) if order == AFTER else (zero_point, nothing)
 
-    def placed(self, x: Array, scale: Array, added: Array, precision: str, scaling: str, subnormals: str) -> Place:
-        """The argument of round for each element, `added` being what is added before it."""
+    def by_mode(
+        self, x: Array, scale: Array, added: Array, precision: str, scaling: str, subnormals: str, order: str
+    ) -> Callable[[str], Array]:
+        """What a mode makes of each element's argument of round, `added` being what is added before it."""
         narrow = FLOAT_TYPES["float16"] if precision == "float16" else self.node.real
         if subnormals in ("inputs flushed", "inputs and scales flushed", "all flushed"):
             x = flush_subnormals(x, narrow.emin)
         if subnormals in ("scales flushed", "inputs and scales flushed", "all flushed"):
             scale = flush_subnormals(scale, narrow.emin)
         if precision == "exact":
-            return self.placed_exactly(x, scale, added)
+            return self.exactly_by_mode(x, scale, added)
+        value = self.argument(x, scale, added * (order != WIDER), precision, scaling, subnormals)
+        value = as_type(value, np.dtype(np.float64))
+        if order == WIDER:
+            value = value + added
+        return lambda mode: rounded(value, mode, precision)
+
+    def argument(self, x: Array, scale: Array, added: Array, precision: str, scaling: str, subnormals: str) -> Array:
+        """The argument of round in the working precision."""
         dtype = numpy_dtype(precision)
         a, b = x.astype(dtype), scale.astype(dtype)
         if scaling.startswith("range"):
-            return locate(self.in_range(a, b, added, scaling, dtype).astype(np.float64))
+            return self.in_range(a, b, added, scaling, dtype)
         if scaling == "divide":
-            q = (a / b).astype(dtype)
+            q = as_type(a / b, dtype)
         else:
             inverse = x.dtype if scaling == NARROW else dtype
-            b = (np.ones((), inverse) / scale.astype(inverse)).astype(inverse).astype(dtype)
-            q = (a * b).astype(dtype)
+            b = as_type(np.ones((), inverse) / scale.astype(inverse), inverse).astype(dtype)
+            q = as_type(a * b, dtype)
         if subnormals in ("quotients flushed", "all flushed"):
             q = flush_subnormals(q, FLOAT_TYPES[precision].emin)
         if scaling == "fused":
-            q = fused_multiply_add(a, b, added, dtype)
-        elif added.any():
-            q = (q + added.astype(dtype)).astype(dtype)
-        return locate(q.astype(np.float64))
+            return fused_multiply_add(a, b, added, dtype)
+        return as_type(q + added.astype(dtype), dtype) if added.any() else q
 
     def in_range(self, x: Array, scale: Array, zero_point: Array, scaling: str, dtype: np.dtype[Any]) -> Array:
         """The number of steps from the lowest value, as FakeQuantize counts them."""
         ends = (np.asarray(end - zero_point).astype(dtype) for end in (self.quantized.lowest, self.quantized.highest))
-        low, high = ((scale * end).astype(dtype) for end in ends)
+        low, high = (as_type(scale * end, dtype) for end in ends)
         steps = np.asarray(self.quantized.highest - self.quantized.lowest).astype(dtype)
-        width = (high - low).astype(dtype)
+        width = as_type(high - low, dtype)
         below, above = x <= np.minimum(low, high), x > np.maximum(low, high)  # a negative scale swaps the ends
         if scaling == "range":
-            inside = ((x - low).astype(dtype) / width).astype(dtype) * steps
+            inside = as_type(as_type(x - low, dtype) / width, dtype) * steps
         else:
-            factor = (steps / width).astype(dtype)
-            shift = (-low * factor).astype(dtype)
-            product = (x * factor).astype(dtype) + shift
+            factor = as_type(steps / width, dtype)
+            shift = as_type(-low * factor, dtype)
+            product = as_type(x * factor, dtype) + shift
             inside = (
                 fused_multiply_add(x, factor, shift.astype(np.float64), dtype) if scaling == "range, fused" else product
             )
         nothing = np.zeros((), dtype)  # NumPy 1 has no common type of an integer and a bfloat16
         return np.asarray(np.where(below, nothing, np.where(above, steps, inside)).astype(dtype))
 
+    def exactly_by_mode(self, x: Array, scale: Array, added: Array) -> Callable[[str], Array]:
+        """As by_mode, from the reference kernel: it rounds the quotient itself where nothing is added to it."""
+        if added.any():
+            place = self.placed_exactly(x, scale, added)
+            return lambda mode: round_place(place, mode)
+        value = x.astype(np.float64) / scale.astype(np.float64)
+        far = ~(np.abs(value) < FAR)
+        return lambda mode: np.where(far, value, self.quotients(x, scale, mode))
+
+    def quotients(self, x: Array, scale: Array, mode: str) -> Array:
+        """Exact quotients, rounded to a type of 52 bits by the reference kernel."""
+        known = np.where(scale == 0, scale.dtype.type(1), scale)  # x / 0 is handled as far
+        bits = bits_of(x), bits_of(np.broadcast_to(known, x.shape) if known.size > 1 else known.reshape(1))
+        zero = np.zeros(bits[1].shape, np.int64)
+        return kernel.quantize(Quantization(self.node.real, WIDE, mode, (0,), *bits, zero), working=False)[0]
+
     def placed_exactly(self, x: Array, scale: Array, added: Array) -> Place:
         """The exact argument of round, from what four modes of the reference kernel give in a type of 52 bits."""
-        each = np.broadcast_to(scale, x.shape)
-        known = np.where(each == 0, each.dtype.type(1), each)  # x / 0 is handled as far, below
-        wide, zero = IntegerType("wide", 52, True), np.zeros(x.shape, np.int64)
-        bits = bits_of(x), bits_of(known)
         modes = ("ROUND_DOWN", "ROUND_NEAREST_DOWNWARD", "ROUND_NEAREST_UPWARD", "ROUND_UP")
-        posed = (Quantization(self.node.real, wide, mode, (0,), *bits, zero) for mode in modes)
-        down, low, high, up = (kernel.quantize(problem, working=False)[0] for problem in posed)
+        down, low, high, up = (self.quotients(x, scale, mode) for mode in modes)
         rest = np.where(up == down, 0, np.where(high == down, 1, np.where(low == down, 2, 3)))
-        value = x.astype(np.float64) / each.astype(np.float64)
+        value = x.astype(np.float64) / scale.astype(np.float64)
         far = ~(np.abs(value) < FAR)
         below = np.where(far, value, down.astype(np.float64) + added)
         return Place(below, np.where(far, 0, rest), np.where(far, value, value + added))

@@ -4,65 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from tiebreak.conformance.semantics.quantize_facets import CAST, OF_RANGES
+from tiebreak.conformance.semantics import _steps
 from tiebreak.golden.elements import IntegerType
 from tiebreak.golden.problem import Array
 
-INT32, INT64 = 2.0**31, 2.0**63  # one more than the highest value
 
+def saturated(quantized: IntegerType, whole: Array, zero_point: Array, saturation: str) -> tuple[Array, Array]:
+    """The codes of rounded quotients, which have no meaning where the quotient is NaN or infinite; and their stages.
 
-def saturated_codes(quantized: IntegerType, whole: Array, zero_point: Array, saturation: str) -> Array:
-    """The codes of rounded quotients; where the quotient is NaN or infinite, the code has no meaning."""
-    lowest, highest = quantized.lowest, quantized.highest
-    total = whole + zero_point
-    if saturation.startswith("int32"):
-        whole = np.where((whole >= -INT32) & (whole < INT32), whole, -INT32)
-        total = whole + zero_point
-    if saturation in ("int32", "int32, then wrap"):
-        total = np.mod(total + INT32, 2 * INT32) - INT32
-    if saturation.startswith("int64"):
-        whole = np.where((whole >= -INT64) & (whole < INT64), whole, -INT64)
-        total = whole + zero_point
-    if saturation == "int64":
-        total = np.where((whole == -INT64) & (zero_point < 0), INT64, total)
-        total = np.where((whole - INT64) + zero_point >= 0, -INT64, total)
-    if saturation.startswith("clamp"):
-        whole = np.clip(whole, lowest, highest)
-        total = whole + zero_point
-    if saturation.endswith("wrap"):
-        size = float(highest - lowest + 1)
-        total = np.mod(np.mod(whole, size) + zero_point - lowest, size) + lowest
-    if saturation in ("float32", CAST):
-        single = whole.astype(np.float32) + zero_point.astype(np.float32)
-        total = single.astype(np.float64)
-    if saturation == CAST:
-        total = np.where(total > highest, lowest, total)
-    least = lowest + 1 if saturation == "narrow range" else lowest
-    inside = np.clip(total, least, highest)
-    return np.asarray(np.where(inside == inside, inside, 0.0), np.int64)  # NaN has no code
-
-
-def saturation_stage(quantized: IntegerType, whole: Array, codes: Array, zero_point: Array, saturation: str) -> Array:
-    """The stage of model.Arithmetic.staged: a sum of terms, each of which never falls as the rounded quotient grows.
-
-    One term is the quotient, clipped to where the code changes. The others count the bounds that it has reached, among
-    them both infinities, since infinite quotients have codes of their own (QuantizeArithmetic.with_specials).
+    The stage of model.Arithmetic.staged is a sum of terms, each of which never falls as the rounded quotient grows. One
+    term is the quotient, clipped to where the code changes. The others count the bounds that it has reached, among them
+    both infinities, since infinite quotients have codes of their own (QuantizeArithmetic.with_specials).
     """
-    lowest, highest, steps = quantized.lowest, quantized.highest, [whole > -np.inf, whole == np.inf]
-    inner = whole  # for "wrap": each quotient has its own low bits
-    if saturation in OF_RANGES:
-        inner = codes
-    elif saturation.startswith("clamp"):
-        inner = np.clip(whole, lowest, highest)
-    elif saturation == "int32, then wrap" or (saturation == "int32" and quantized.bits == 32):  # the sum wraps
-        inner = np.clip(whole, -INT32 - 1, INT32)
-    elif saturation in ("float32", CAST):
-        inner = np.clip(whole, -(2.0**34), 2.0**34)
-    elif saturation.startswith("int"):
-        inner = np.clip(whole, lowest - zero_point - 1.0, highest - zero_point + 1.0)
-        if saturation.startswith("int64"):
-            steps += [whole >= -INT64, whole > -INT64, whole >= INT64, (whole - INT64) + zero_point >= 0]
-        else:
-            bounds = (-INT32, INT32, -INT32 - zero_point, INT32 - zero_point)
-            steps += [whole >= bound for bound in bounds]
-    return np.asarray(np.where(np.isnan(whole), np.nan, inner + sum(step.astype(np.int64) for step in steps)))
+    kind = _steps.SATURATIONS[saturation]
+    added = np.ascontiguousarray(zero_point, np.int64).reshape(-1)
+    return _steps.saturated(whole, added, quantized.lowest, quantized.highest, quantized.bits, kind)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from tiebreak.conformance.semantics import _steps
 from tiebreak.conformance.semantics.model import ANYTHING, OTHER, Facet, Probe, Semantics, sign_and_others
-from tiebreak.conformance.semantics.places import AWAY, FLOOR, NEVER_NEGATIVE, TRUNCATE, WORDS, locate, round_place
+from tiebreak.conformance.semantics.places import AWAY, FLOOR, NEVER_NEGATIVE, TRUNCATE, WORDS, as_type, rounded
 from tiebreak.conformance.semantics.quantize_probes import neighbours
 from tiebreak.golden import kernel
 from tiebreak.golden.elements import IntegerType, numpy_dtype
@@ -76,6 +77,14 @@ ENDS = {
 SPECIALS = ("nan", "positive_infinity", "negative_infinity")
 RANGES = ((-1.0, 1.0), (0.0, 255.0), (-12.8, 12.7), (-1.1, 2.3), (0.0, 0.7), (-3.3, 0.0), (-100.0, 77.7), (-0.5, 7.9))
 ANY, FURTHER = 40, 384  # elements of a probe that are drawn at random; elements of a probe of the search
+
+
+class Unrounded(NamedTuple):
+    """What is rounded, in the working precision; another number whose rounded value is taken off; what is added."""
+
+    value: Array
+    taken: Array | None = None
+    added: int = 0
 
 
 @dataclass
@@ -199,85 +208,97 @@ class QuantizeV2Arithmetic:
     def predict(self, probe: Probe, semantics: Sequence[Semantics]) -> Iterator[Array]:
         return (codes for codes, _ in self.staged(probe, semantics))
 
+    def stage_key(self, semantics: Semantics) -> Semantics:
+        return semantics
+
     def staged(self, probe: Probe, semantics: Sequence[Semantics]) -> Iterator[tuple[Array, Array]]:
         """The stage is the clamped result, which never falls as x grows, whatever the formula."""
+        arguments: dict[Semantics, Unrounded] = {}
         for one in semantics:
             if one[0] == "exact":
                 codes = self.exactly(probe, one[5])
                 yield codes, np.where(codes == ANYTHING, np.nan, codes)
                 continue
             with np.errstate(all="ignore"):
-                inside = np.clip(self.stepwise(probe, one), self.quantized.lowest, self.quantized.highest)
-                yield np.asarray(np.nan_to_num(inside), np.int64), inside
+                whole = self.stepwise(probe, one, arguments)
+            yield _steps.clamped(whole, self.quantized.lowest, self.quantized.highest)
 
     def exactly(self, probe: Probe, mode: str) -> Array:
         """Codes from the reference kernel; ANYTHING where the document leaves the result open."""
+        low, high = probe.others
+        if low.size == high.size == 1:
+            return self.exactly_in_range(probe.x, low.item(), high.item(), mode)
         low, high = (np.broadcast_to(end, probe.x.shape) for end in probe.others)
         found = np.full(probe.x.size, ANYTHING)
         for ends in {(float(a), float(b)) for a, b in zip(low, high, strict=True)}:
             where = np.flatnonzero((low == ends[0]) & (high == ends[1]))
-            problem = problems_of(with_range(probe.x[where], *ends).case(self.node, 0))[0]
-            codes, states = kernel.solve(problem, working=False, mode=mode)
-            found[where] = np.where(states == UNDEFINED, ANYTHING, codes)
+            found[where] = self.exactly_in_range(probe.x[where], *ends, mode)
         return found
 
-    def stepwise(self, probe: Probe, semantics: Semantics) -> Array:
-        """Rounded results (float64), not clamped to the type's range yet."""
-        precision, formula, scaling, ends, offset, mode = semantics
+    def exactly_in_range(self, x: Array, low: float, high: float, mode: str) -> Array:
+        problem = problems_of(with_range(x, low, high).case(self.node, 0))[0]
+        codes, states = kernel.solve(problem, working=False, mode=mode)
+        return np.where(states == UNDEFINED, ANYTHING, codes)
+
+    def stepwise(self, probe: Probe, semantics: Semantics, arguments: dict[Semantics, Unrounded]) -> Array:
+        """Rounded results (float64), not clamped to the type's range yet; `arguments` keeps what modes share."""
+        precision, mode = semantics[0], semantics[5]
+        if semantics[:5] not in arguments:
+            arguments[semantics[:5]] = self.argument(probe, semantics)
+        argument, taken, added = arguments[semantics[:5]]
+        whole = rounded(argument, mode, precision)
+        if taken is not None:
+            whole = whole - rounded(taken, mode, precision)
+        return whole + added if added else whole
+
+    def argument(self, probe: Probe, semantics: Semantics) -> Unrounded:
+        precision, formula, scaling, ends, offset, _ = semantics
         dtype = numpy_dtype(precision)
         x, low, high = (np.asarray(a).astype(dtype) for a in (probe.x, *probe.others))
         if ends == "range clamped" and not formula.startswith("SCALED"):
-            x = np.where(x < low, low, np.where(x > high, high, x)).astype(dtype)
-
-        def to_whole(value: Array) -> Array:
-            return round_place(locate(np.asarray(value, np.float64)), mode, precision)
-
+            x = as_type(np.where(x < low, low, np.where(x > high, high, x)), dtype)
         if formula.startswith("SCALED"):
-            total = to_whole(self.scaled(x, low, high, semantics, dtype))
-        elif formula == "MIN_COMBINED":
-            total = self.combined(self.counted(x, low, high, scaling, dtype), to_whole, offset, dtype)
-        else:
-            total = self.first(x, low, high, scaling, to_whole, offset, dtype)
-        return np.asarray(total, np.float64)
+            return Unrounded(self.scaled(x, low, high, semantics, dtype))
+        if formula == "MIN_COMBINED":
+            return self.combined(self.counted(x, low, high, scaling, dtype), offset, dtype)
+        return self.first(x, low, high, scaling, offset, dtype)
 
     def counted(self, x: Array, low: Array, high: Array, scaling: str, dtype: np.dtype[Any]) -> Array:
         """The number of steps from the lower end of the range, not rounded to an integer yet."""
         steps = np.asarray(self.quantized.highest - self.quantized.lowest).astype(dtype)
-        offset, width = (x - low).astype(dtype), (high - low).astype(dtype)
+        offset, width = as_type(x - low, dtype), as_type(high - low, dtype)
         if scaling == DOCUMENTED:
-            return np.asarray(((offset * steps).astype(dtype) / width).astype(dtype))
+            return np.asarray(as_type(as_type(offset * steps, dtype) / width, dtype))
         if scaling == "factor":
-            return np.asarray((offset * (steps / width).astype(dtype)).astype(dtype))
-        return by_step(offset, (width / steps).astype(dtype), scaling, dtype)
+            return np.asarray(as_type(offset * as_type(steps / width, dtype), dtype))
+        return by_step(offset, as_type(width / steps, dtype), scaling, dtype)
 
-    def combined(self, counted: Array, to_whole: Any, offset: str, dtype: np.dtype[Any]) -> Array:
+    def combined(self, counted: Array, offset: str, dtype: np.dtype[Any]) -> Unrounded:
         if not self.quantized.lowest:
-            return np.asarray(to_whole(counted))
+            return Unrounded(counted)
         middle = np.asarray(-self.quantized.lowest).astype(dtype)
         if offset == DOCUMENTED:
-            return np.asarray(to_whole((counted - middle).astype(dtype)))
-        return np.asarray(to_whole(counted) + self.quantized.lowest)
+            return Unrounded(as_type(counted - middle, dtype))
+        return Unrounded(counted, added=self.quantized.lowest)
 
-    def first(
-        self, x: Array, low: Array, high: Array, scaling: str, to_whole: Any, offset: str, dtype: np.dtype[Any]
-    ) -> Array:
+    def first(self, x: Array, low: Array, high: Array, scaling: str, offset: str, dtype: np.dtype[Any]) -> Unrounded:
         count = 2.0**self.quantized.bits
-        width = (high - low).astype(dtype)
+        width = as_type(high - low, dtype)
         adjust = np.asarray(count / (count - 1)).astype(dtype)
-        factor = (np.asarray(count).astype(dtype) / (width * adjust).astype(dtype)).astype(dtype)
+        factor = as_type(np.asarray(count).astype(dtype) / as_type(width * adjust, dtype), dtype)
         steps = np.asarray(count - 1).astype(dtype)
         if scaling == "factor":
-            factor = (steps / width).astype(dtype)
-        step = (width / steps).astype(dtype)
+            factor = as_type(steps / width, dtype)
+        step = as_type(width / steps, dtype)
 
         def times(value: Array) -> Array:
             if scaling in ("step", RECIPROCAL):
                 return by_step(value, step, scaling, dtype)
-            return np.asarray((value * factor).astype(dtype))
+            return np.asarray(as_type(value * factor, dtype))
 
         if offset == DOCUMENTED:
-            return np.asarray(to_whole(times(x)) - to_whole(times(low)) + self.quantized.lowest)
-        return np.asarray(to_whole(times((x - low).astype(dtype))) + self.quantized.lowest)
+            return Unrounded(times(x), times(low), self.quantized.lowest)
+        return Unrounded(times(as_type(x - low, dtype)), added=self.quantized.lowest)
 
     def scaled(self, x: Array, low: Array, high: Array, semantics: Semantics, dtype: np.dtype[Any]) -> Array:
         _, formula, scaling, ends, *_ = semantics
@@ -295,12 +316,12 @@ class QuantizeV2Arithmetic:
         stepped = scaling in ("step", RECIPROCAL)
         if ends == "range clamped":
             bottom, top = ((end * step if stepped else end / factor).astype(dtype) for end in (least, greatest))
-            x = np.where(x < bottom, bottom, np.where(x > top, top, x)).astype(dtype)
+            x = as_type(np.where(x < bottom, bottom, np.where(x > top, top, x)), dtype)
         if stepped:
             return by_step(x, step, scaling, dtype)
         if scaling == INVERSE:
             return by_step(x, (np.asarray(1).astype(dtype) / factor).astype(dtype), "step", dtype)
-        return np.asarray((x * factor).astype(dtype))
+        return np.asarray(as_type(x * factor, dtype))
 
     @property
     def lowest(self) -> int:
@@ -311,8 +332,8 @@ class QuantizeV2Arithmetic:
 def by_step(x: Array, step: Array, scaling: str, dtype: np.dtype[Any]) -> Array:
     """x divided by the step, or multiplied by its rounded reciprocal."""
     if scaling == RECIPROCAL:
-        return np.asarray((x * (np.asarray(1).astype(dtype) / step).astype(dtype)).astype(dtype))
-    return np.asarray((x / step).astype(dtype))
+        return np.asarray(as_type(x * as_type(np.asarray(1).astype(dtype) / step, dtype), dtype))
+    return np.asarray(as_type(x / step, dtype))
 
 
 def with_range(x: Array, low: float, high: float) -> Probe:

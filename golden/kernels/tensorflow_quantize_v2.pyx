@@ -114,9 +114,12 @@ cdef inline double settled(double v, double error, int rounding, bint *doubtful)
     return below
 
 
-cdef double closed(Node *n, double x, double low, double high, bint *doubtful) noexcept nogil:
-    """Real arithmetic; NaN where the document is silent or divides by 0. `doubtful` is set if doubles can't decide."""
-    cdef double bound = 2.0**-50, v, other, from_min, from_max
+cdef double closed(Node *n, double x, double low, double high, double first, bint *doubtful) noexcept nogil:
+    """Real arithmetic; NaN where the document is silent or divides by 0. `doubtful` is set if doubles can't decide.
+
+    `first` is what MIN_FIRST takes off.
+    """
+    cdef double bound = 2.0**-50, v, from_min, from_max
     if n.mode == COMBINED:
         if not n.combines or high == low:
             return NAN
@@ -126,9 +129,8 @@ cdef double closed(Node *n, double x, double low, double high, bint *doubtful) n
         if high == low:
             return NAN
         v = fmin(fmax(x, low), high) * (n.count - 1.0) / (high - low)  # TFQ-K1, TFQ-M1
-        other = low * (n.count - 1.0) / (high - low)
         v = settled(v, bound * fabs(v), n.rounding, doubtful)  # TFQ-M2, TFQ-R1
-        return v + n.lowest - settled(other, bound * fabs(other), n.rounding, doubtful)  # TFQ-M2, TFQ-M3, TFQ-N2
+        return v + n.lowest - first  # TFQ-M2, TFQ-M3, TFQ-N2
     v = x * MAX_FLOAT
     from_min = x * n.least_t / low if n.least_t * low > 0.0 else v  # TFQ-S2, TFQ-N1
     from_max = x * n.highest / high if n.highest * high > 0.0 else v  # TFQ-S2
@@ -154,7 +156,7 @@ cdef list loop(problem, bint working, str mode, const double[::1] x, const doubl
     cdef Py_ssize_t i
     cdef Node n = node_of(problem, mode)
     cdef bint doubtful
-    cdef double value = 0.0
+    cdef double value = 0.0, first = 0.0, its_low = NAN, its_high = NAN
     cdef uint8_t in_range = IN_RANGE, out_of_range = OUT_OF_RANGE, undefined = UNDEFINED
     doubts = []
     for i in range(x.shape[0]):
@@ -164,7 +166,10 @@ cdef list loop(problem, bint working, str mode, const double[::1] x, const doubl
         if working:
             value = stepwise(&n, x[i], low[i], high[i])
         else:
-            value = closed(&n, x[i], low[i], high[i], &doubtful)
+            if n.mode == FIRST and (low[i] != its_low or high[i] != its_high):
+                its_low, its_high = low[i], high[i]
+                first = rounded_low(problem, mode, its_low, its_high)
+            value = closed(&n, x[i], low[i], high[i], first, &doubtful)
         if value != value:
             continue
         if doubtful:
@@ -174,6 +179,13 @@ cdef list loop(problem, bint working, str mode, const double[::1] x, const doubl
         codes[i] = <int64_t> fmin(fmax(value, n.least_t), n.highest)  # TFQ-M4
         states[i] = in_range if n.mode == FIRST or codes[i] == value else out_of_range
     return doubts
+
+
+def rounded_low(problem, mode, low, high):
+    """What MIN_FIRST takes off, often a tie that doubles can't decide; one for each range, not for each element."""
+    steps = (1 << problem.constants["T"].bits) - 1
+    low, high = integers.units(low), integers.units(high)
+    return integers.round_ratio(low * steps, high - low, mode) if high > low else 0  # TFQ-M1, TFQ-M2
 
 
 def clamped(value, kind):

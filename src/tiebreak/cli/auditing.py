@@ -55,7 +55,6 @@ def audit(
     """
     from tiebreak.conformance.audit.job import audit_job
     from tiebreak.conformance.audit.operators import audited_node
-    from tiebreak.reports.audit import print_audit
 
     values = {name: json_or_text(text) for name, text in attributes.items()}
     node = audited_node(operator, values, input_type or "", output_type or "", opset or 0)
@@ -80,6 +79,8 @@ def audit(
     if as_json:
         click.echo(json.dumps(data))
     else:
+        from tiebreak.reports.audit import print_audit
+
         print_audit(data)
     sys.exit(0 if data["consistent"] and not data["path_dependent"] else EXIT_DISCREPANCIES)
 

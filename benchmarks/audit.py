@@ -1,0 +1,79 @@
+"""A cold `tiebreak audit`, a new process each time; and comparing every input, beside the same with NumPy alone."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from audit_in_numpy import inputs_compared
+from timing import Repeat, best_times
+
+from tiebreak.conformance.audit.operators import arithmetic_of, audited_node
+from tiebreak.conformance.audit.proof import Comparison, settings_of
+from tiebreak.conformance.semantics.model import Probe
+from tiebreak.conformance.semantics.quantize import QuantizeArithmetic
+from tiebreak.golden.errors import MachineryFailed
+
+BACKEND = f"{Path(__file__).with_name('wrong.py')}:TiesUpward"
+COLD = {
+    "cold audit": ["-m", "tiebreak", "audit", BACKEND, "--operator", "onnx.QuantizeLinear", "--type", "uint8"],
+    "import NumPy": ["-c", "import numpy"],
+}
+ATTRIBUTES = {"axes": (), "round_mode": "ROUND_NEAREST_TOWARD_EVEN"}
+PLAIN = ("float64", "divide", "kept", "after rounding")
+PAIR = [(*PLAIN, mode, "saturate") for mode in ("ROUND_NEAREST_TOWARD_INFINITY", "trunc(q + 0.5 sign(q))")]
+PREDICTIONS = 32_000_000
+
+
+def measure(rounds: int, predictions: int = PREDICTIONS) -> dict[str, Any]:
+    """A row for each way: the shortest seconds of all rounds."""
+    inputs = compared(predictions)
+    ways: dict[str, Repeat] = {name: partial(started, name) for name in COLD}
+    ways |= {name: partial(repeated, way, predictions) for name, way in COMPARED.items()}
+    times = best_times(ways, rounds, 0.0)
+    return {"rounds": rounds, "inputs": inputs, "rows": [{"way": name, "seconds": times[name]} for name in ways]}
+
+
+def started(name: str, times: int) -> None:
+    """Runs the whole command, in a process of its own that keeps what it compiles, as Python usually does."""
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
+    for _ in range(times):
+        done = subprocess.run(
+            [sys.executable, *COLD[name]], capture_output=True, text=True, env=environment, check=False
+        )
+        if done.returncode:
+            raise MachineryFailed(f"{name}: {done.stderr[-300:]}")
+
+
+def repeated(way: Callable[[int], int], predictions: int, times: int) -> None:
+    for _ in range(times):
+        way(predictions)
+
+
+def compared(predictions: int) -> int:
+    """The number of inputs on which an audit compares two semantics that are left."""
+    arithmetic, first = setting()
+    comparison = Comparison(arithmetic, predictions)
+    comparison.compare(PAIR, first)
+    return comparison.inputs
+
+
+def compared_with_numpy(predictions: int) -> int:
+    return inputs_compared(*setting(), PAIR, predictions)
+
+
+def setting() -> tuple[QuantizeArithmetic, Probe]:
+    """Results of 32 bits, of which an audit without --exhaustive compares only a part."""
+    arithmetic = arithmetic_of(audited_node("ngraph.Quantize", ATTRIBUTES, "float32", "int32", 0))
+    if not isinstance(arithmetic, QuantizeArithmetic):
+        raise TypeError(type(arithmetic).__name__)
+    arithmetic.assume()
+    return arithmetic, settings_of(list(arithmetic.first_probes()))[0]
+
+
+COMPARED = {"compare every input": compared, "the same with NumPy": compared_with_numpy}
