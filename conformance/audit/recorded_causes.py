@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 
 import numpy as np
 
@@ -30,6 +30,7 @@ from tiebreak.conformance.judging.rows import Kind
 from tiebreak.conformance.operators.model import Cause
 from tiebreak.conformance.semantics.model import ANYTHING, Arithmetic, Candidates, Semantics
 from tiebreak.golden.elements import ELEMENT_TYPES, IntegerType
+from tiebreak.golden.make_node import node_from_key
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array
 from tiebreak.golden.verdicts import UNEXPLAINED
@@ -38,6 +39,7 @@ STAGE = "the audit's engine"
 MOST_SAMPLED = 800  # deviating elements of a kind of node that are compared with every semantics
 MOST_LIKELY = 100  # semantics that are compared with all elements at a time
 MOST_ELEMENTS = 20_000  # elements of a kind of node that are compared
+MOST_KEPT = 16_000_000  # predicted codes of a kind of node that are kept
 ROUNDS = 4  # searches for a semantics among the elements that are left
 FEWEST = 6  # deviating elements that a semantics must explain to be named, unless it is named elsewhere
 CONVINCING = 40  # elements: a semantics that gives all of them needs to explain one deviating element only
@@ -47,29 +49,56 @@ AGAINST = 50  # weight of an element that contradicts a semantics: it must expla
 Element = tuple[str, str, int]  # a case's id, an output's name, an index in it
 
 
+@dataclass(frozen=True)
+class NearSemantics:
+    """The semantics of an arithmetic near the document's own, and in how many facets each differs from it."""
+
+    arithmetic: Arithmetic
+    every: list[Semantics]
+    distances: Array
+
+
+@lru_cache(maxsize=256)
+def near_semantics(node: str, most: int) -> NearSemantics:
+    """Those that differ from the document's in at most `most` facets; `node` is the key of a per-tensor node."""
+    arithmetic = arithmetic_of(node_from_key(node))
+    every = Candidates(arithmetic).all
+    facets = np.array(every, object).reshape(len(every), -1)
+    distances = np.count_nonzero(facets != np.array(arithmetic.documented, object), axis=1)
+    near = np.flatnonzero((distances > 0) & (distances <= most))
+    return NearSemantics(arithmetic, [every[number] for number in near], distances[near])
+
+
 @dataclass
 class SameArithmetic:
     """Cases whose nodes have the same arithmetic, and its semantics near the document's own.
 
-    `most`: the number of facets in which a semantics may differ from the document's.
+    `most`: the number of facets in which a semantics may differ from the document's. Semantics are named by their
+    numbers.
     """
 
     cases: list[RecordedCase]
     most: int = NEAREST
+    predicted: dict[int, Array] = field(default_factory=dict)  # by semantics: what it gives for all elements
 
     @cached_property
+    def near(self) -> NearSemantics:
+        """The semantics of the per-tensor node: the cases differ in how their parameters are laid out."""
+        return near_semantics(per_tensor_node(self.cases[0].case.node).key, self.most)
+
+    @property
     def arithmetic(self) -> Arithmetic:
-        """The arithmetic of the per-tensor node: the cases differ in how their parameters are laid out."""
-        return arithmetic_of(per_tensor_node(self.cases[0].case.node))
+        return self.near.arithmetic
 
     @cached_property
     def output(self) -> str:
         return first_output_name(self.cases[0].case)
 
     @cached_property
-    def semantics(self) -> list[Semantics]:
-        everything = Candidates(self.arithmetic).all
-        return [one for one in everything if 0 < facets_unlike(self.arithmetic, one) <= self.most]
+    def begins(self) -> dict[str, int]:
+        """Where each case's elements begin among all elements, by case id."""
+        ends = np.cumsum([one.outputs.size for one in self.cases])
+        return {one.case.id: int(end) - one.outputs.size for one, end in zip(self.cases, ends, strict=True)}
 
     @cached_property
     def sample(self) -> list[RecordedCase]:
@@ -81,18 +110,37 @@ class SameArithmetic:
     def gives(self) -> Array:
         """A table of booleans: which of the sample's elements (columns) each semantics (rows) reproduces."""
         probe, outputs = all_operands(self.sample), np.concatenate([one.outputs for one in self.sample])
-        found = np.empty((len(self.semantics), outputs.size), bool)
-        for row, predicted in zip(found, self.arithmetic.predict(probe, self.semantics), strict=True):
+        found = np.empty((len(self.near.every), outputs.size), bool)
+        for row, predicted in zip(found, self.arithmetic.predict(probe, self.near.every), strict=True):
             row[:] = predicted == outputs
         return found
 
-    def likeliest(self, left: Set[tuple[str, int]]) -> list[Semantics]:
+    def likeliest(self, left: Set[tuple[str, int]]) -> list[int]:
         """The semantics that reproduce the most of the sample's elements in `left` (case id, flat index)."""
         columns = [(one.case.id, int(i)) in left for one in self.sample for i in one.places]
         given = self.gives[:, np.array(columns, bool)].sum(axis=1)
-        distance = [facets_unlike(self.arithmetic, one) for one in self.semantics]
-        order = np.lexsort((np.array(distance), -given))[:MOST_LIKELY]
-        return [self.semantics[i] for i in np.sort(order[given[order] > 0])]  # neighbours share facets
+        order = np.lexsort((self.near.distances, -given))[:MOST_LIKELY]
+        return [int(number) for number in np.sort(order[given[order] > 0])]  # neighbours share facets
+
+    def predictions(self, cases: Sequence[RecordedCase], likely: Sequence[int]) -> Iterator[Array]:
+        """What each semantics gives for the elements of some parts of the cases.
+
+        Unless there are very many elements, they are predicted for all of them at once and kept for other parts.
+        """
+        every = [self.near.every[number] for number in likely]
+        if sum(one.outputs.size for one in self.cases) > MOST_ELEMENTS:
+            yield from self.arithmetic.predict(all_operands(cases), every)
+            return
+        new = [number for number in likely if number not in self.predicted]
+        if (len(self.predicted) + len(new)) * MOST_ELEMENTS > MOST_KEPT:
+            self.predicted.clear()
+            new = list(likely)
+        probe = all_operands(self.cases)
+        made = self.arithmetic.predict(probe, [self.near.every[number] for number in new])
+        self.predicted |= {number: codes.copy() for number, codes in zip(new, made, strict=True)}
+        at = np.concatenate([self.begins[one.case.id] + one.places for one in cases])
+        for number in likely:
+            yield self.predicted[number][at]
 
 
 @dataclass
@@ -179,7 +227,7 @@ class CausesBySemantics:
         for semantics, explained, whole in covering_semantics(group, cases, suffix, self.known):
             if real and not whole:
                 continue
-            cause = cause_of(group.arithmetic, semantics)
+            cause = cause_of(group.arithmetic, group.near.every[semantics])
             self.known.add(cause.text)
             cause = replace(cause, text=cause.text + suffix)
             elements = {(one.case.id, group.output, int(i)) for one in explained for i in one.places[one.deviating]}
@@ -226,7 +274,7 @@ def up_to(cases: Sequence[RecordedCase], most: int) -> list[RecordedCase]:
 
 def covering_semantics(
     group: SameArithmetic, cases: Sequence[RecordedCase], suffix: str, known: Set[str]
-) -> Iterator[tuple[Semantics, list[RecordedCase], bool]]:
+) -> Iterator[tuple[int, list[RecordedCase], bool]]:
     """Semantics, the cases that each explains, and whether it fits all cases; the best first.
 
     A semantics explains a case if it reproduces every element. One that fits all cases comes first. Otherwise the
@@ -242,13 +290,15 @@ def covering_semantics(
     for _ in range(ROUNDS):
         unexplained = [one for one, is_left in zip(cases, left, strict=True) if is_left]
         likely = group.likeliest({(one.case.id, int(i)) for one in unexplained for i in one.places[one.deviating]})
-        differs = differences(arithmetic, cases, likely)
-        familiar = np.array([cause_of(arithmetic, one).text in known for one in likely], bool)
+        differs = differences(group, cases, likely)
+        named = [cause_of(arithmetic, group.near.every[number]).text in known for number in likely]
+        familiar = np.array(named, bool)
         if sum(one.outputs.size for one in cases) >= CONVINCING:
             familiar |= (differs == 0).all(axis=1)
         familiar &= suffix in ("", *PER)  # there are so many parts by place or sign that one may fit by chance
         found = False
-        while (best := best_semantics(arithmetic, likely, differs, wrong, left, familiar)) is not None:
+        distances = group.near.distances[likely]
+        while (best := best_semantics(distances, differs, wrong, left, familiar)) is not None:
             fits = differs[best] == 0
             explained = [one for one, taken in zip(cases, left & fits, strict=True) if taken]
             yield likely[best], explained, bool(fits.all())
@@ -257,39 +307,32 @@ def covering_semantics(
             return
 
 
-def best_semantics(
-    arithmetic: Arithmetic, semantics: Sequence[Semantics], differs: Array, wrong: Array, left: Array, familiar: Array
-) -> int | None:
+def best_semantics(distances: Array, differs: Array, wrong: Array, left: Array, familiar: Array) -> int | None:
     """The place of the semantics to name next, or None if none explains enough.
 
-    `differs` is the table of `differences`, `wrong` the number of deviating elements of each case. `left` masks the
-    cases that are left, `familiar` the semantics that are known from elsewhere.
+    `distances` say in how many facets each semantics differs from the document's. `differs` is the table of
+    `differences`, `wrong` the number of deviating elements of each case. `left` masks the cases that are left,
+    `familiar` the semantics that are known from elsewhere.
     """
-    if not semantics or not left.any():
+    if not distances.size or not left.any():
         return None
     fits = differs == 0
     explained = (fits[:, left] * wrong[left]).sum(axis=1)
     worth = explained - AGAINST * differs[:, ~left].sum(axis=1)
     possible = (explained >= np.where(familiar, 1, FEWEST)) & (worth >= 0)
-    distance = [facets_unlike(arithmetic, one) for one in semantics]
-    best = int(np.lexsort((np.array(distance), ~familiar, -worth, ~fits.all(axis=1), ~possible))[0])
+    best = int(np.lexsort((distances, ~familiar, -worth, ~fits.all(axis=1), ~possible))[0])
     return best if possible[best] else None
 
 
-def facets_unlike(arithmetic: Arithmetic, semantics: Semantics) -> int:
-    return sum(a != b for a, b in zip(semantics, arithmetic.documented, strict=True))
-
-
-def differences(arithmetic: Arithmetic, cases: Sequence[RecordedCase], semantics: Sequence[Semantics]) -> Array:
+def differences(group: SameArithmetic, cases: Sequence[RecordedCase], likely: Sequence[int]) -> Array:
     """The number of elements of each case (columns) that each semantics (rows) gets wrong.
 
     No prediction for a deviating element counts as wrong.
     """
-    probe = all_operands(cases)
     begins = np.concatenate([[0], np.cumsum([one.outputs.size for one in cases])[:-1]])
     outputs, wrong = (np.concatenate(each) for each in ([c.outputs for c in cases], [c.deviating for c in cases]))
     compared = outputs != ANYTHING
-    found = np.empty((len(semantics), len(cases)), np.int64)
-    for row, predicted in zip(found, arithmetic.predict(probe, semantics), strict=True):
+    found = np.empty((len(likely), len(cases)), np.int64)
+    for row, predicted in zip(found, group.predictions(cases, likely), strict=True):
         row[:] = np.add.reduceat((predicted != outputs) & compared & (wrong | (predicted != ANYTHING)), begins)
     return found

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from tiebreak.conformance.cases.situations import exercised_clauses
-from tiebreak.conformance.judging.truths import TruthCache
+from tiebreak.conformance.judging.chunk import Chunk, chunks_of, part_of_truth
+from tiebreak.conformance.judging.truths import Truth, TruthCache
 from tiebreak.conformance.operators import (
     ngraph_quantize,
     onnx_dequantize_linear,
@@ -161,13 +162,25 @@ class ComparedPair:
 @cache
 def compared_pairs(relation: Relation) -> tuple[ComparedPair, ...]:
     """A relation's pairs, computed once for the plan and all backends."""
-    return tuple(compared_pair(pair) for pair in relation.pairs())
+    pairs = list(relation.pairs())
+    truths = truths_by_case([case for pair in pairs for case in pair.cases])
+    return tuple(compared_pair(pair, truths) for pair in pairs)
 
 
-def compared_pair(pair: Related) -> ComparedPair:
-    cache, size = TruthCache(), pair.one.size
-    found = np.logical_and(*(cache.of(case).judged_by.exact_specified[:size] for case in (pair.one, pair.other)))
-    between = None if pair.between is None else cache.of(pair.between).judged_by.exact
+def truths_by_case(cases: Sequence[Case]) -> dict[str, Truth]:
+    """The truths by which the cases are judged, by id."""
+    chunks = [Chunk(part) for part in chunks_of(sorted(cases, key=lambda case: case.node.operator))]
+    return {
+        case.id: part_of_truth(chunk.judged_by, chunk.of_case(number))
+        for chunk in chunks
+        for number, case in enumerate(chunk.cases)
+    }
+
+
+def compared_pair(pair: Related, truths: Mapping[str, Truth]) -> ComparedPair:
+    size = pair.one.size
+    found = np.logical_and(*(truths[case.id].exact_specified[:size] for case in (pair.one, pair.other)))
+    between = None if pair.between is None else truths[pair.between.id].exact
     return ComparedPair(pair, np.asarray(found), between)
 
 

@@ -179,9 +179,17 @@ def explanations(case: Case, judgement: Judgement, predicted: Sequence[tuple[Cau
             consistent[number] |= match[wrong]
     if not causes:
         return no_explanations(int(np.count_nonzero(wrong)))
-    table, numbers = np.unique(np.concatenate([consistent, matching]), axis=1, return_inverse=True)
-    distinct = [explanation_of(list(causes), column) for column in table.T]
-    return CaseExplanations(tuple(distinct), numbers.reshape(-1), Counter(against))
+    table = np.concatenate([consistent, matching])
+    first, numbers = distinct_columns(table)
+    distinct = [explanation_of(list(causes), table[:, column]) for column in first]
+    return CaseExplanations(tuple(distinct), numbers, Counter(against))
+
+
+def distinct_columns(table: Array) -> tuple[Array, Array]:
+    """The places of the distinct columns of a table of booleans, and which of them each column is."""
+    bits = np.ascontiguousarray(np.packbits(table, axis=0).T)
+    _, first, numbers = np.unique(bits.view(f"V{bits.shape[1]}").reshape(-1), return_index=True, return_inverse=True)
+    return first, numbers.reshape(-1)
 
 
 def explanation_of(causes: Sequence[Cause], holds: Array) -> Explanation:
