@@ -1,11 +1,13 @@
-"""Builds what is written in Cython; everything else is in pyproject.toml."""
+"""Builds what is written in Cython and the index of the golden vectors; everything else is in pyproject.toml."""
 
 import os
+import subprocess
 import sys
 from pathlib import Path
 
 from Cython.Build import cythonize
 from setuptools import Extension, setup
+from setuptools.command.build_py import build_py
 
 GOLDEN = Path("src/tiebreak/golden")
 # GCC contracts a*b+c to one FMA by default, which changes results; the kernel asks for fma() where it wants one.
@@ -31,7 +33,22 @@ LOOPS = [
     for path in sorted(GOLDEN.glob("kernels/*.pyx"))
 ]
 
+INDEX = "import sys; sys.path.insert(0, sys.argv[1]); from tiebreak.golden import vector_index as v; v.write_indices()"
+
+
+class BuildWithIndex(build_py):
+    """Copies the package and indexes the copied vectors. A checkout has its index in the user's cache."""
+
+    def run(self) -> None:
+        super().run()
+        if not self.editable_mode:
+            place = str(Path(self.build_lib).absolute())
+            # -B, or the wheel would hold compiled Python, too.
+            subprocess.run([sys.executable, "-B", "-c", INDEX, place], check=True)
+
+
 setup(
+    cmdclass={"build_py": BuildWithIndex},
     options={"build_ext": {"parallel": os.cpu_count()}},
     ext_modules=cythonize([KERNEL, STEPS, *LOOPS], include_path=["src"], compiler_directives={"language_level": "3"}),
 )

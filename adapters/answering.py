@@ -39,6 +39,10 @@ MOST_OUTPUTS = 64
 NOT_OURS: tuple[type[BaseException], ...] = (Exception, SystemExit, GeneratorExit)
 
 
+HEADER = ("message", "seconds", "fault", "refused", "compiling", "alone")
+USUAL = {name: getattr(Outcome("ok"), name) for name in HEADER}
+
+
 class LeftChanged(Exception):  # noqa: N818 - says what happened
     """compile() left the processor's floating-point mode changed."""
 
@@ -177,7 +181,7 @@ def check_tensor(output: Any) -> None:
     if not isinstance(output, np.ndarray | np.generic):
         raise WrongOutput(f"run() returned a tuple with {type(output).__name__}, not of numpy arrays")
     try:
-        frames.dtype_named(output.dtype.name)
+        frames.dtype_named(frames.name_of(output.dtype))
     except ValueError as error:
         raise WrongOutput(str(error)) from None
     if output.size * output.dtype.itemsize > frames.MOST_BYTES:  # a view with strides of 0 can claim any size
@@ -188,6 +192,8 @@ def check_tensor(output: Any) -> None:
 
 def difference(first: Sequence[Array], second: Sequence[Array]) -> str:
     """How the outputs of two identical calls differ; empty if they don't. All NaNs count as equal."""
+    if all(map(same_bytes, first, second)) and len(first) == len(second):  # nearly always
+        return ""
     changed = "outputs change between two identical calls"
     if [(a.shape, a.dtype) for a in first] != [(b.shape, b.dtype) for b in second]:
         return f"{changed}: {types_and_shapes(first)}, then {types_and_shapes(second)}"
@@ -201,6 +207,10 @@ def difference(first: Sequence[Array], second: Sequence[Array]) -> str:
             was, then = (hex(int(array.reshape(-1).view(word)[i])) for array in (a, b))
             return f"{changed}: output {number}, element {i}: {was}, then {then}"
     return ""
+
+
+def same_bytes(a: Array, b: Array) -> bool:
+    return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
 
 
 def types_and_shapes(arrays: Sequence[Array]) -> str:
@@ -243,13 +253,6 @@ def safe_text(value: object, longest: int) -> str:
 
 
 def as_header(outcome: Outcome) -> Mapping[str, Any]:
-    """An outcome without its outputs, for a worker's reply."""
-    return {
-        "status": outcome.status,
-        "message": outcome.message,
-        "seconds": outcome.seconds,
-        "fault": outcome.fault,
-        "refused": outcome.refused,
-        "compiling": outcome.compiling,
-        "alone": outcome.alone,
-    }
+    """An outcome without its outputs, for a worker's reply; what is as usual is left off."""
+    found = {name: value for name in HEADER if (value := getattr(outcome, name)) != USUAL[name]}
+    return {"status": outcome.status, **found}

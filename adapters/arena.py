@@ -17,7 +17,7 @@ from typing import Any
 
 from numpy import ascontiguousarray, frombuffer  # bound now, since a backend may replace them
 
-from tiebreak.adapters.frames import MOST_BYTES, BrokenFrame, dtype_named
+from tiebreak.adapters.frames import MOST_BYTES, BrokenFrame, dtype_named, name_of
 from tiebreak.golden.problem import Array
 
 START_SIZE = 1 << 20
@@ -43,30 +43,45 @@ class Arena:
         """Put the next tensor at this offset."""
         self.used = at
 
-    def put(self, array: Array) -> dict[str, Any]:
-        """Copy a tensor in; its element type, shape, offset and checksum. 4-bit types take a byte per element."""
-        at = -(-self.used // ALIGNMENT) * ALIGNMENT
-        self.reach(at + array.nbytes)
-        data = ascontiguousarray(array).tobytes()
-        self.memory[at : at + array.nbytes] = data
-        self.used = at + array.nbytes
-        return {"dtype": array.dtype.name, "shape": list(array.shape), "at": at, "sum": zlib.crc32(data)}
+    def put(self, arrays: Sequence[Array]) -> dict[str, Any]:
+        """Copy tensors in, each at an aligned place; their offset, checksum, element types and shapes.
 
-    def get(self, described: Mapping[str, Any]) -> Array:
-        """A copy of the tensor. Raises BrokenFrame if it can't be there, WrittenOver if its checksum differs."""
+        4-bit types take a byte per element.
+        """
+        parts: list[bytes] = []
+        for array in arrays:
+            data = ascontiguousarray(array).tobytes()
+            parts += (data, bytes(-len(data) % ALIGNMENT))
+        whole, at = b"".join(parts), -(-self.used // ALIGNMENT) * ALIGNMENT
+        self.reach(at + len(whole))
+        self.memory[at : at + len(whole)] = whole
+        self.used = at + len(whole)
+        kinds = [(name_of(array.dtype), array.shape) for array in arrays]
+        return {"at": at, "sum": zlib.crc32(whole), "tensors": kinds}
+
+    def get(self, described: Mapping[str, Any]) -> tuple[Array, ...]:
+        """Read-only copies of tensors that were put together.
+
+        Raises BrokenFrame if they can't be there, WrittenOver if the checksum differs.
+        """
         try:
-            dtype, shape = dtype_named(described["dtype"]), [int(size) for size in described["shape"]]
-            at, count = int(described["at"]), math.prod(shape)
+            at, places, end = int(described["at"]), [], 0
+            for name, shape in described["tensors"]:
+                dtype, sizes = dtype_named(name), [int(size) for size in shape]
+                count = math.prod(sizes)
+                if min(sizes, default=0) < 0:
+                    raise ValueError(f"shape {sizes}")
+                places.append((dtype, count, end, sizes))
+                end += -(-count * dtype.itemsize // ALIGNMENT) * ALIGNMENT
         except (ValueError, TypeError, KeyError, OverflowError) as error:
             raise BrokenFrame(f"not a tensor: {error}") from None
-        end = at + count * dtype.itemsize
-        if min(shape, default=0) < 0 or at < 0 or end - at > MOST_BYTES or end > self.size():
-            raise BrokenFrame(f"a tensor of shape {shape} that is not there")
-        self.reach(end)
-        found = frombuffer(self.memory, dtype, count, at).reshape(shape).copy()
-        if zlib.crc32(found.tobytes()) != described.get("sum"):
+        if at < 0 or end > MOST_BYTES or at + end > self.size():
+            raise BrokenFrame(f"tensors of {end} bytes that are not there")
+        self.reach(at + end)
+        data = self.memory[at : at + end]
+        if zlib.crc32(data) != described.get("sum"):
             raise WrittenOver("the shared memory was written over")
-        return found
+        return tuple(frombuffer(data, dtype, count, place).reshape(sizes) for dtype, count, place, sizes in places)
 
     def reach(self, end: int) -> None:
         """Grow the file and the mapping to at least `end` bytes."""
@@ -94,7 +109,3 @@ def anonymous_file() -> int:
         descriptor = os.dup(file.fileno())
     os.ftruncate(descriptor, START_SIZE)
     return descriptor
-
-
-def put_all(arena: Arena, arrays: Sequence[Array]) -> list[dict[str, Any]]:
-    return [arena.put(array) for array in arrays]

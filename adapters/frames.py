@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -51,7 +52,7 @@ class BrokenFrame(Exception):  # noqa: N818 - describes the frame
 
 def encode_frame(header: Mapping[str, Any], arrays: Sequence[Array] = ()) -> bytes:
     """Header line and tensors as bytes. 4-bit types take a byte per element, as in ml_dtypes."""
-    described = [{"dtype": array.dtype.name, "shape": list(array.shape)} for array in arrays]
+    described = [{"dtype": name_of(array.dtype), "shape": list(array.shape)} for array in arrays]
     line = json.dumps({**header, "tensors": described}).encode() + b"\n"
     return b"".join([line, *(np.ascontiguousarray(array).tobytes() for array in arrays)])
 
@@ -77,6 +78,13 @@ def decode_tensor(tensor: Mapping[str, Any], read_bytes: Callable[[int], bytes])
     return np.frombuffer(read_bytes(count * dtype.itemsize), dtype).reshape(shape).copy()
 
 
+@lru_cache(maxsize=256)
+def name_of(dtype: np.dtype[Any]) -> str:
+    """The dtype's name, which NumPy makes anew each time."""
+    return str(dtype.name)
+
+
+@lru_cache(maxsize=256)
 def dtype_named(name: str) -> np.dtype[Any]:
     """The dtype with this name. Raises ValueError unless frames may hold the type: no objects, no strings."""
     if name in TYPES:

@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from tiebreak.adapters.answering import safe_text
-from tiebreak.adapters.arena import WrittenOver, put_all
+from tiebreak.adapters.arena import WrittenOver
 from tiebreak.adapters.faults import Faults
 from tiebreak.adapters.frames import BrokenFrame
 from tiebreak.adapters.outcome import CLOSED_PIPE, CRASH, GARBAGE, GIVEN_UP, HANG, NO_START, OUT_OF_MEMORY, Outcome
@@ -26,7 +26,7 @@ from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array
 
 MEMORY_LIMIT = 4096  # MiB
-MOST_CASES = 64  # in a batch
+MOST_CASES = 256  # in a batch
 MOST_BYTES = 4 * MIB  # in a batch's inputs
 MOST_SPOILED = 20  # workers replaced because a case left one spoiled; later cases run in a spoiled worker
 MOST_SEARCHES = 3  # bisections for an earlier case that made a later one crash
@@ -159,7 +159,7 @@ class IsolatedBackend:
         nodes: dict[str, int] = {}
         worker.arena.reset()
         described = [
-            {"node": nodes.setdefault(case.node.key, len(nodes)), "tensors": put_all(worker.arena, case.inputs)}
+            {"node": nodes.setdefault(case.node.key, len(nodes)), "inputs": worker.arena.put(case.inputs)}
             for case in cases
         ]
         request = {"request": "run", "nodes": list(nodes), "cases": described, "free": worker.arena.used}
@@ -313,7 +313,7 @@ class IsolatedBackend:
             self.start()
         assert self.worker is not None
         self.worker.arena.reset()
-        request = {"request": "reproduce", "node": node, "tensors": put_all(self.worker.arena, inputs)}
+        request = {"request": "reproduce", "node": node, "inputs": self.worker.arena.put(inputs)}
         try:
             reply = self.ask(request)
         except (EOFError, OSError, BrokenFrame, TooMuchMemory) as error:

@@ -16,6 +16,9 @@ from tiebreak.golden.elements import FLOAT_TYPES, numpy_dtype
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 
+# Waiting threads of the thousand sessions of a run would otherwise spin and take the processor from all others.
+PATIENT = {"session.intra_op.allow_spinning": "0"}
+
 
 class OnnxRuntime:
     """ONNX Runtime as shipped but with one thread; or without graph optimisation, or with two threads.
@@ -31,7 +34,7 @@ class OnnxRuntime:
         import onnxruntime
 
         self.name, self.version = name, str(onnxruntime.__version__)
-        self.sessions = Sessions(onnxruntime, Settings(optimise, threads))
+        self.sessions = Sessions(onnxruntime, Settings(optimise, threads, {} if threads == 1 else PATIENT))
         self.kernels: dict[str, Linear] = {}  # by types: a node to profile
         self.opsets: set[int] = set()
         onnxruntime.set_default_logger_severity(4)

@@ -13,6 +13,7 @@ from tiebreak.adapters.openvino_linear import compile_linear, model_for
 from tiebreak.adapters.openvino_source import fake_quantize_source, linear_source
 from tiebreak.adapters.platform_facts import instruction_sets
 from tiebreak.adapters.protocol import Run
+from tiebreak.adapters.recent import Recent
 from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
@@ -43,13 +44,16 @@ class OpenVino:
         self.version = str(openvino.__version__)
         self.compiled: dict[str, Node] = {}  # by operator and types: a node to probe
         self.opsets: set[int] = set()
+        self.models = Recent()
 
     def compile(self, node: Node) -> Run:
         if node.operator == "openvino.FakeQuantize":
-            run = compile_fake_quantize(self.library, node, self.compile_model, constant=self.constant_limits)
+            run = compile_fake_quantize(
+                self.library, node, self.compile_model, self.models, constant=self.constant_limits
+            )
         else:
             self.opsets.add(node.opset)
-            run = compile_linear(self.library, node, self.compile_for)
+            run = compile_linear(self.library, node, self.compile_for, self.models)
         label = f"{node.operator.partition('.')[2]} {node.input_type} {node.output_type}"
         if not node.attributes.get("block_size"):
             self.compiled[label] = min(

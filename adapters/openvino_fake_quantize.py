@@ -7,7 +7,6 @@ in and the rest are inputs.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any
@@ -16,32 +15,29 @@ import ml_dtypes
 import numpy as np
 
 from tiebreak.adapters.protocol import Run
+from tiebreak.adapters.recent import Recent
 from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 
-MOST_COMPILED = 64  # models kept per node
 TYPES = {"float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64"}
 DTYPES = {"float16": np.float16, "bfloat16": ml_dtypes.bfloat16, "float32": np.float32, "float64": np.float64}
 
 Compile = Callable[[Any], Any]  # compiles a model; Unsupported with the runtime's message
 
 
-def compile_fake_quantize(library: Any, node: Node, compile_model: Compile, *, constant: bool = True) -> Run:
+def compile_fake_quantize(
+    library: Any, node: Node, compile_model: Compile, models: Recent, *, constant: bool = True
+) -> Run:
     """A callable for the node. With `constant=False` the limits are model inputs, unless the node has constants."""
-    compiled: OrderedDict[Any, Any] = OrderedDict()
 
     def run(*inputs: Array) -> tuple[Array, ...]:
         fixed = built_in(node, constant)
         given = zip(node.inputs, inputs, strict=True)
-        key = tuple((a.shape, a.tobytes() if tensor.name in fixed else b"") for tensor, a in given)
-        if key not in compiled:
-            compiled[key] = compile_model(fake_quantize_model(library, node, inputs, fixed))
-            if len(compiled) > MOST_COMPILED:
-                compiled.popitem(last=False)
-        compiled.move_to_end(key)
+        key = node.key, tuple((a.shape, a.tobytes() if tensor.name in fixed else b"") for tensor, a in given)
+        model = models.get(key, lambda: compile_model(fake_quantize_model(library, node, inputs, fixed)))
         fed = [a for tensor, a in zip(node.inputs, inputs, strict=True) if tensor.name not in fixed]
-        return (infer(library, compiled[key], fed),)
+        return (infer(library, model, fed),)
 
     return run
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from tiebreak.adapters.onnx_models import linear_model, linear_node
 from tiebreak.adapters.protocol import Run
+from tiebreak.adapters.recent import Recent
 from tiebreak.golden.elements import numpy_dtype
 from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.nodes import Node
@@ -17,21 +18,15 @@ from tiebreak.golden.problem import Array
 # Types of 2 and 4 bits enter and leave through Cast nodes, those of BY_BITS as bits with OpenVINO's name of the type.
 CARRIERS = {"int4": "int8", "uint4": "uint8", "int2": "int8", "uint2": "uint8"}
 BY_BITS = {"bfloat16": "bf16", "float8_e4m3fn": "f8e4m3", "float8_e5m2": "f8e5m2", "float8_e8m0fnu": "f8e8m0"}
-MOST_COMPILED = 64  # models kept for a node, one for each set of shapes
 
 
-def compile_linear(library: Any, node: Node, compile_for: Callable[[bytes], Any]) -> Run:
+def compile_linear(library: Any, node: Node, compile_for: Callable[[bytes], Any], models: Recent) -> Run:
     """A run that compiles a model for each set of shapes: static shapes are what the plugin does best."""
     linear = linear_node(node)
-    compiled: dict[tuple[tuple[int, ...], ...], Any] = {}
 
     def run(*inputs: Array) -> tuple[Array, ...]:
         shapes = tuple(array.shape for array in inputs)
-        if shapes not in compiled:
-            if len(compiled) >= MOST_COMPILED:
-                compiled.clear()
-            compiled[shapes] = compile_for(model_for(node, inputs).SerializeToString())
-        model = compiled[shapes]
+        model = models.get((node.key, shapes), lambda: compile_for(model_for(node, inputs).SerializeToString()))
         # The front end drops inputs of which only the type matters.
         used = {port.get_any_name() for port in model.inputs}
         feeds = {

@@ -64,9 +64,9 @@ def parse_reply(arena: Arena, reply: Mapping[str, Any], number: int) -> Outcome:
     try:
         if reply["case"] != number or reply["status"] not in STATUSES:
             raise BrokenFrame("a reply to another case")
-        outputs = tuple(arena.get(tensor) for tensor in reply["tensors"])
-        text, seconds = safe_text(reply["message"], 2000), duration(reply["seconds"])
-        return Outcome(reply["status"], outputs, text, seconds, str(reply["fault"]), bool(reply["refused"]))
+        outputs, seconds = arena.get(reply["outputs"]), duration(reply.get("seconds", 0.0))
+        text, fault = safe_text(reply.get("message", ""), 2000), str(reply.get("fault", ""))
+        return Outcome(reply["status"], outputs, text, seconds, fault, bool(reply.get("refused", False)))
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise BrokenFrame(f"not a reply: {error}") from None
 

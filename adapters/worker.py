@@ -26,7 +26,7 @@ from typing import Any, BinaryIO
 
 from tiebreak.adapters import registry
 from tiebreak.adapters.answering import Answerer, LeftChanged, as_header, message_of, raised_at
-from tiebreak.adapters.arena import Arena, put_all
+from tiebreak.adapters.arena import Arena
 from tiebreak.adapters.float_mode import FloatMode
 from tiebreak.adapters.frames import BrokenFrame
 from tiebreak.adapters.outcome import GARBAGE, LEFT_CHANGED, NOT_DETERMINISTIC, Outcome
@@ -103,7 +103,7 @@ def answer_request(answerer: Answerer, arena: Arena, request: Mapping[str, Any],
     elif request["request"] == "attest":
         send(answers, {"attestation": answerer.attestation(request["nodes"])})
     else:
-        inputs = [arena.get(tensor) for tensor in request["tensors"]]
+        inputs = [array.copy() for array in arena.get(request["inputs"])]
         try:
             send(answers, {"lines": answerer.reproducer(request["node"], inputs)})
         except Exception as error:
@@ -135,17 +135,17 @@ def run_batch(answerer: Answerer, arena: Arena, request: Mapping[str, Any], answ
             following = first_inputs(arena, request["cases"][number + 1 : number + 2])
         except BrokenFrame as damage:
             outcome, spoiled = Outcome("error", message=f"while it ran, {damage}", fault=GARBAGE), True
-        tensors = put_all(arena, outcome.outputs)
-        send(answers, {"case": number, **as_header(outcome), "tensors": tensors, "spoiled": spoiled})
+        header = {"case": number, **as_header(outcome), "outputs": arena.put(outcome.outputs)}
+        send(answers, header | {"spoiled": True} if spoiled else header)
         if spoiled:
             return False
     faulthandler.cancel_dump_traceback_later()
     return True
 
 
-def first_inputs(arena: Arena, cases: Sequence[Mapping[str, Any]]) -> list[Array]:
+def first_inputs(arena: Arena, cases: Sequence[Mapping[str, Any]]) -> tuple[Array, ...]:
     """Copies of the inputs of the one case, or none. BrokenFrame if the backend overwrote them."""
-    return [arena.get(tensor) for case in cases for tensor in case["tensors"]]
+    return arena.get(cases[0]["inputs"]) if cases else ()
 
 
 def prepare(answerer: Answerer, key: str) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from figures import figure, quotient
 from kernel_tables import PLACES, Rows
+from planning import AGAIN, JSON
 from setting import OUTPUTS
 
 from tiebreak.golden.rounding import EVEN, ROUND_MODES, short_mode
@@ -19,6 +20,8 @@ MOST_MEGABYTES = 300
 MOST_SUBNORMAL = 10
 MOST_SECONDS_OF_AUDIT = 2
 MOST_OF_NUMPY = 0.2
+MOST_PLANNING = 1.0  # seconds
+MOST_OF_JSON = 0.1
 
 
 def aims(results: dict[str, Any]) -> Iterator[Line]:
@@ -28,6 +31,7 @@ def aims(results: dict[str, Any]) -> Iterator[Line]:
     yield from subnormals(rows)
     yield from sweep({row["way"]: row for row in results.get("sweep", {}).get("rows", [])})
     yield from audit({row["way"]: row["cpu_seconds"] for row in results.get("audit", {}).get("rows", [])})
+    yield from planning({row["way"]: row for row in results.get("planning", {}).get("rows", [])})
 
 
 def line(what: str, aim: str, value: float | None, holds: Callable[[float], bool], more: str = "") -> Line:
@@ -96,3 +100,11 @@ def audit(seconds: dict[str, float]) -> Iterator[Line]:
     ratio = quotient(seconds.get("compare every input"), seconds.get("the same with NumPy"))
     what = "an audit's time to compare every input over the same with NumPy"
     yield line(what, f"≤ {MOST_OF_NUMPY}", ratio, lambda value: value <= MOST_OF_NUMPY)
+
+
+def planning(ways: dict[str, dict[str, Any]]) -> Iterator[Line]:
+    seconds = ways.get(AGAIN, {}).get("cpu_seconds")
+    what = "planning a later run of all operators, imports included, processor time in s"
+    yield line(what, f"≤ {MOST_PLANNING:g}", seconds, lambda found: found <= MOST_PLANNING)
+    ratio = quotient(seconds, ways.get(JSON, {}).get("cpu_seconds"))
+    yield line("the same over reading JSON and drawing cases", f"≤ {MOST_OF_JSON}", ratio, lambda r: r <= MOST_OF_JSON)

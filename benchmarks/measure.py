@@ -1,6 +1,6 @@
 """What Tiebreak costs, measured: the kernel beside its peers, a sweep, a run by stage, an audit, the report.
 
-    python benchmarks/measure.py [--only kernel|sweep|run|audit|report] [--quick] [-o FOLDER]
+    python benchmarks/measure.py [--only kernel|sweep|planning|run|audit|report] [--quick] [-o FOLDER]
 
 Writes FOLDER/results.json and prints its tables. Without -o the folder is benchmarks/ and docs/benchmarks.md shows the
 tables; with it FOLDER/tables.md does. --only measures one part and keeps what results.json has of the others. --quick
@@ -40,6 +40,12 @@ def sweep_part(quick: bool) -> dict[str, Any]:
     return sweep.measure(sweep.BACKEND, sweep.SELECTION, 1 if quick else 3, sweep.FEW if quick else 0)
 
 
+def planning_part(quick: bool) -> dict[str, Any]:
+    import planning
+
+    return planning.measure(planning.CHOICE, 1 if quick else 3)
+
+
 def run_part(quick: bool) -> dict[str, Any]:
     import run_stages
 
@@ -61,6 +67,7 @@ def report_part(quick: bool) -> dict[str, Any]:
 PARTS: dict[str, Callable[[bool], dict[str, Any]]] = {
     "kernel": kernel_part,
     "sweep": sweep_part,
+    "planning": planning_part,
     "run": run_part,
     "audit": audit_part,
     "report": report_part,

@@ -68,6 +68,27 @@ def of_sweep(part: Part) -> Iterator[str]:
     )
 
 
+def of_planning(part: Part) -> Iterator[str]:
+    if not part["rows"]:
+        return
+    yield f"All operators, level {part['level']}, {part['cases']:,} cases.\n"
+    first = part["rows"][0]
+    yield table(
+        ["", "seconds", "of the first way", "processor time, s", "of the first way"],
+        [
+            [
+                row["way"],
+                *(text for unit in ("seconds", "cpu_seconds") for text in (figure(row[unit]), share(row, first, unit))),
+            ]
+            for row in part["rows"]
+        ],
+    )
+
+
+def share(row: Part, whole: Part, unit: str) -> str:
+    return f"{100 * row[unit] / whole[unit]:.1f} %"
+
+
 def of_run(part: Part) -> Iterator[str]:
     if not part["rows"]:
         return
@@ -114,6 +135,7 @@ def of_report(part: Part) -> Iterator[str]:
 PARTS: dict[str, tuple[str, Callable[[Part], Iterator[str]]]] = {
     "kernel": ("The kernel", of_kernel),
     "sweep": ("A sweep", of_sweep),
+    "planning": ("Planning a run", of_planning),
     "run": ("A run, by stage", of_run),
     "audit": ("An audit", of_audit),
     "report": ("Records and report", of_report),

@@ -19,6 +19,7 @@ from tiebreak.adapters.isolation import IsolatedBackend
 from tiebreak.adapters.registry import check_spec, install_command, registered
 from tiebreak.conformance.running.backends import problem_of_start
 from tiebreak.golden.builder import all_files, file_name
+from tiebreak.golden.case_cache import CaseCache
 from tiebreak.golden.errors import TiebreakError
 from tiebreak.golden.exit_codes import EXIT_CONFORMS, EXIT_FAILED
 from tiebreak.golden.nodes import Case
@@ -154,6 +155,7 @@ def findings_here() -> Iterator[Checkup]:
     version = ".".join(map(str, sys.version_info[:3]))
     yield Checkup(f"Python {version}", "ok" if sys.version_info >= (3, 11) else "broken", "")
     yield kernel_finding()
+    yield cache_finding(CaseCache())
     yield from backend_findings()
     yield from setting_findings()
     compiler = shutil.which("cc")
@@ -181,6 +183,14 @@ def kernel_finding() -> Checkup:
             f"reference kernel and golden vectors: {error}", "broken", "pip install --force-reinstall tiebreak"
         )
     return Checkup("reference kernel and golden vectors", "ok")
+
+
+def cache_finding(cache: CaseCache) -> Checkup:
+    """Where cases are kept that need not be made again, and how much that is."""
+    if cache.writable_folder() is None:
+        return Checkup(f"cache of cases, can't be written: {cache.folder}", "missing", "export XDG_CACHE_HOME=FOLDER")
+    size = sum(size for _, _, size in cache.entries())
+    return Checkup(f"cache of cases, {size / 1e6:.0f} MB: {cache.folder}", "ok")
 
 
 def backend_findings() -> Iterator[Checkup]:

@@ -17,7 +17,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 
 from tiebreak.adapters.isolation import MEMORY_LIMIT
 from tiebreak.adapters.registry import check_spec, registered
-from tiebreak.conformance.cases.plan import Selection, chosen_operators, plan
+from tiebreak.conformance.cases.plan import Planning, Selection, chosen_operators
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
 from tiebreak.conformance.dask.scheduler import Cluster
 from tiebreak.conformance.running.assembling import explained_records, unexplained_records
@@ -32,11 +32,14 @@ from tiebreak.conformance.running.journal import (
     digest_of_cases,
     end_run,
     has_outcomes,
+    note_later_cases,
+    other_cases,
     read_unfinished,
     run_lock,
 )
 from tiebreak.conformance.running.outcomes import Runner
 from tiebreak.conformance.running.recording import BackendRecords
+from tiebreak.conformance.running.stages import Stages
 from tiebreak.golden.errors import DamagedFile, InvalidInput, MachineryFailed, TiebreakError
 from tiebreak.golden.exit_codes import EXIT_NOTHING_RAN
 from tiebreak.golden.nodes import Case
@@ -47,7 +50,6 @@ from tiebreak.reports.records import (
     NotWritten,
     Run,
     as_run,
-    explained_tables,
     write_explanations,
     write_info,
     write_run,
@@ -125,6 +127,7 @@ def run_in_folder(
     cluster: Cluster | None,
 ) -> int:
     """Run in a folder whose lock we hold."""
+    stages = Stages()
     try:
         chosen_operators(selection)  # report a wrong selection before any library loads
         facts = {
@@ -136,13 +139,16 @@ def run_in_folder(
         }
         wanted = checked or list(registered())
         away = on_cluster(cluster, wanted, how)
-        with running_backends(wanted, **asdict(how), only_installed=not checked, elsewhere=away) as backends:
+        started = running_backends(wanted, **asdict(how), only_installed=not checked, elsewhere=away)
+        with stages.around("start the backends", started) as backends:
             if not backends:
                 raise NoBackends("no backend is installed; try: pip install 'tiebreak[backends]'")
-            cases = plan(selection)
-            begin_run(folder, selection, [backend.spec for backend in backends], facts, digest_of_cases(cases))
-            tried = tried_operators(selection)
-            return run_and_report(backends, cases, folder, facts, tried, show=show)
+            with Planning(selection, claimed_operators(selection, backends)) as planning:
+                with stages.stage("plan"):
+                    digest = digest_of_cases(planning.stored)
+                begin_run(folder, selection, [backend.spec for backend in backends], facts, digest)
+                tried = tried_operators(selection)
+                return run_and_report(backends, planning, folder, facts, tried, stages, show=show)
     except (TiebreakError, OSError, KeyboardInterrupt):
         if not has_outcomes(folder):  # leave no journal behind if no case ran
             end_run(folder)
@@ -170,12 +176,24 @@ def resume_job(folder: Path, *, show: PrintAs = "tables", cluster: Cluster | Non
 def resume_in_folder(folder: Path, *, show: PrintAs, cluster: Cluster | None) -> int:
     """Finish the run in a folder whose lock we hold."""
     selection, chosen, facts, digest = read_unfinished(folder)
-    cases = plan(selection)
-    if digest_of_cases(cases) != digest:
-        raise InvalidInput(f"--resume {folder}: the cases are not those with which it was begun: start a new run")
-    how = RunLimits(**{field.name: facts[field.name] for field in fields(RunLimits)})
-    with running_backends(chosen, **asdict(how), elsewhere=on_cluster(cluster, chosen, how)) as backends:
-        return run_and_report(backends, cases, folder, facts, tried_operators(selection), show=show)
+    stages, how = Stages(), RunLimits(**{field.name: facts[field.name] for field in fields(RunLimits)})
+    started = running_backends(chosen, **asdict(how), elsewhere=on_cluster(cluster, chosen, how))
+    with (
+        stages.around("start the backends", started) as backends,
+        Planning(selection, claimed_operators(selection, backends)) as planning,
+    ):
+        with stages.stage("plan"):
+            if digest_of_cases(planning.stored) != digest:
+                raise InvalidInput(other_cases(folder))
+        return run_and_report(backends, planning, folder, facts, tried_operators(selection), stages, show=show)
+
+
+def claimed_operators(selection: Selection, backends: Sequence[Runner]) -> set[str] | None:
+    """The operators that some backend claims; None, which means all, if there is no need to leave cases out."""
+    if selection.inputs or selection.case_ids:
+        return None
+    claims = [backend.operators for backend in backends]
+    return None if any(claim is None for claim in claims) else {name for claim in claims for name in claim or ()}
 
 
 def tried_operators(selection: Selection) -> list[str]:
@@ -186,17 +204,28 @@ def tried_operators(selection: Selection) -> list[str]:
 
 def run_and_report(
     backends: Sequence[Runner],
-    cases: Sequence[Case],
+    planning: Planning,
     folder: Path,
     facts: dict[str, Any],
     tried: Sequence[str],
+    stages: Stages,
     *,
     show: PrintAs,
 ) -> int:
+    cases = list(planning.stored)
+
+    def later() -> list[Case]:
+        with stages.stage("wait for generated cases"):
+            made = planning.rest()
+        note_later_cases(folder, digest_of_cases(made))
+        cases.extend(made)
+        return made
+
     try:
-        with run_progress(show) as progress:
-            done = run_all(backends, cases, folder / FOLDER, progress)
-        code = write_and_explain(done, cases, folder, facts, partial(try_forbidden_calls, backends, tried), show=show)
+        with run_progress(show) as progress, stages.stage("run and judge"):
+            done = run_all(backends, planning.stored, folder / FOLDER, progress, later=later, stages=stages)
+        forbidden = partial(try_forbidden_calls, backends, tried)
+        code = write_and_explain(done, cases, folder, facts, forbidden, show=show, stages=stages)
     except (KeyboardInterrupt, JournalFailed, NotWritten) as error:
         if not has_outcomes(folder):  # there is nothing to resume
             raise
@@ -220,17 +249,22 @@ def write_and_explain(
     tried: TryForbiddenCalls = lambda errors: [],
     *,
     show: PrintAs,
+    stages: Stages | None = None,
 ) -> int:
     """Write the records, then their explanations, then the report; return the exit code.
 
     `tried` runs the forbidden calls and returns their rows.
     """
-    records, errors = unexplained_records(done, cases, facts), ExplanationErrors()
-    run = as_run(records)
-    write_run(folder, run, records.generated)  # the search for causes may fail: the records come first
-    records.info["forbidden"] = tried(errors)
-    write_and_print(folder, explained_tables(run, explained_records(records, done, cases, errors)), show=show)
-    return int(run.info["exit"])
+    stages, errors = stages or Stages(), ExplanationErrors()
+    with stages.stage("write the records"):
+        records = unexplained_records(done, cases, facts)
+        write_run(folder, as_run(records), records.generated)  # the search for causes may fail: the records come first
+    with stages.stage("forbidden calls"):
+        records.info["forbidden"] = tried(errors)
+    with stages.stage("look for causes"):
+        explained = as_run(explained_records(records, done, cases, errors))
+    write_and_print(folder, explained, show=show, stages=stages)
+    return int(records.info["exit"])
 
 
 def try_forbidden_calls(
@@ -244,14 +278,16 @@ def try_forbidden_calls(
     return found
 
 
-def write_and_print(folder: Path, run: Run, *, show: PrintAs) -> None:
+def write_and_print(folder: Path, run: Run, *, show: PrintAs, stages: Stages) -> None:
     """Write the explanations and the report, then print the summary. A drawing that fails is noted."""
     errors = ExplanationErrors()
-    write_explanations(folder, run)
-    attempt_drawing(errors, "report.html", partial(write_report, folder / "report.html", run, str(folder)))
-    if errors.found:
-        run.info["explanation_errors"] += errors.rows()
-        write_info(folder, run.info)
+    with stages.stage("write the explanations"):
+        write_explanations(folder, run)
+    with stages.stage("write the report"):
+        attempt_drawing(errors, "report.html", partial(write_report, folder / "report.html", run, str(folder)))
+    run.info["explanation_errors"] += errors.rows()
+    run.info["stages"] = stages.rows()
+    write_info(folder, run.info)
     if show == "nothing":
         return
     if show == "json":

@@ -116,11 +116,11 @@ class Node:
         names = [t.dtype.name for t in (*self.outputs[:1], *self.inputs)]
         return INTEGER_TYPES[next(name for name in names if name in INTEGER_TYPES)]
 
-    @property
+    @cached_property
     def input_type(self) -> str:
         return str(self.inputs[0].dtype.name)
 
-    @property
+    @cached_property
     def output_type(self) -> str:
         return str(self.outputs[0].dtype.name)
 
@@ -129,7 +129,7 @@ class Node:
         """The rounding modes that the document allows: one, several if it leaves them open, none if nothing rounds."""
         return self.document.allowed_modes(self.attributes) if self.document else ()
 
-    @property
+    @cached_property
     def round_mode(self) -> str:
         """The rounding mode, if the document allows exactly one; otherwise empty."""
         return self.modes[0] if len(self.modes) == 1 else ""

@@ -21,7 +21,7 @@ from tiebreak.golden.places import RECORDS, UNFINISHED, check_output, unfinished
 from tiebreak.golden.problem import Array, array_of, codes_of
 from tiebreak.golden.problems import problems_of
 from tiebreak.golden.rounding import ROUND_MODES, short_mode
-from tiebreak.reports.rows import DiscrepancyRow, ResultRow, rows_of
+from tiebreak.reports.rows import rows_of
 from tiebreak.reports.run_info import check_info
 
 if TYPE_CHECKING:
@@ -59,11 +59,11 @@ class NotWritten(InvalidInput):
 
 @dataclass(frozen=True)
 class RunRecords:
-    """A run in memory: `info` is run.json, `results` and `discrepancies` are rows, `generated` the generated cases."""
+    """A run in memory: `info` is run.json, `generated` are the generated cases."""
 
     info: dict[str, Any]
-    results: Sequence[ResultRow]
-    discrepancies: Sequence[DiscrepancyRow]
+    results: pd.DataFrame
+    discrepancies: pd.DataFrame
     generated: Sequence[Case]
 
 
@@ -88,16 +88,7 @@ def typed_frame(rows: Sequence[Mapping[str, Any]], dtypes: dict[str, str]) -> pd
 
 
 def as_run(records: RunRecords) -> Run:
-    results, discrepancies = (
-        typed_frame(records.results, RESULT_DTYPES),
-        typed_frame(records.discrepancies, DISCREPANCY_DTYPES),
-    )
-    return Run(records.info, results, discrepancies)
-
-
-def explained_tables(run: Run, records: RunRecords) -> Run:
-    """The run with explained discrepancies and run.json; its results are unchanged."""
-    return Run(records.info, run.results, typed_frame(records.discrepancies, DISCREPANCY_DTYPES))
+    return Run(records.info, records.results, records.discrepancies)
 
 
 def write_run(folder: Path, run: Run, generated: Sequence[Case]) -> None:

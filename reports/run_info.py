@@ -20,7 +20,7 @@ TOP: Kinds = {
 # Missing in older runs, or in a run in memory.
 LATER: Kinds = {
     **dict.fromkeys(("command", "folder", "instruction_sets"), TEXT),
-    **dict.fromkeys(("clusters", "failures", "forbidden", "paths", "relations", "pairs", "typed"), LIST),
+    **dict.fromkeys(("clusters", "failures", "forbidden", "paths", "relations", "pairs", "stages", "typed"), LIST),
     "explained": YES_NO,
     "explanation_errors": LIST,
 }
@@ -53,6 +53,7 @@ ROWS: Mapping[str, Kinds] = {
         "witness": OBJECT,
     },
     "explanation_errors": {**dict.fromkeys(("stage", "about", "error"), TEXT), "times": WHOLE},
+    "stages": {"stage": TEXT, "seconds": NUMBER},
 }  # fmt: skip
 WITNESS: Kinds = {
     **dict.fromkeys(("id", "case", "expected", "got"), TEXT),

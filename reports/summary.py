@@ -46,6 +46,7 @@ def json_summary(run: Run, folder: str) -> dict[str, Any]:
     counts["clusters"] = run.info.get("clusters", [])
     counts["failures"] = run.info.get("failures", [])
     counts["explanation_errors"] = run.info.get("explanation_errors", [])
+    counts["stages"] = run.info.get("stages", [])
     return {"run": folder, "exit": run.info["exit"], "backends": backends, **counts}
 
 

@@ -30,6 +30,7 @@ import fresh  # noqa: E402
 import kernel  # noqa: E402
 import libraries  # noqa: E402
 import measure  # noqa: E402
+import planning  # noqa: E402
 import rendering  # noqa: E402
 import report  # noqa: E402
 import run_stages  # noqa: E402
@@ -59,7 +60,7 @@ def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
     def called(function: Any, *arguments: Any, watch: bool = False) -> tuple[Any, int]:
         return function(*arguments), 1 if watch else 0
 
-    for module in (sweep, run_stages, report):
+    for module in (sweep, planning, run_stages, report):
         monkeypatch.setattr(module, "in_fresh_process", called)
 
 
@@ -172,6 +173,20 @@ def test_some_blocks_of_a_sweep(in_this_process: None, monkeypatch: pytest.Monke
     found = sweep.measure("numpy-naive", sweep.SELECTION, 1, 2)
     assert (found["blocks"], found["blocks_measured"]) == (1024, 2)
     assert all(row["seconds"] > 0 for row in found["rows"])
+
+
+def test_every_way_of_planning_has_the_same_cases(
+    in_this_process: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))  # and is put back afterwards
+    found = planning.measure({"level": "quick", "operators": ("ngraph.Dequantize",)}, 1)
+    assert [row["way"] for row in found["rows"]] == list(planning.WAYS)
+    assert len({row["cases"] for row in found["rows"]}) == 1 and found["cases"] > 100
+    assert all(row["seconds"] > 0 for row in found["rows"])
+    shown = rendering.render({"planning": FACTS | found})
+    assert f"| {planning.JSON} | " in shown and "| 100.0 % |" in shown
+    aim = next(line for line in shown.splitlines() if line.startswith("| planning a later run"))
+    assert "not measured" not in aim
 
 
 def test_a_run_by_stage(in_this_process: None) -> None:

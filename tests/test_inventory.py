@@ -11,6 +11,8 @@ from pathlib import Path
 import pandas as pd
 
 from tiebreak.adapters.numpy_naive import NumpyNaive
+from tiebreak.conformance import inventory
+from tiebreak.golden.case_cache import CaseCache
 
 SAMPLES = Path(__file__).parent / "sample_backends.py"
 
@@ -58,15 +60,24 @@ def test_an_unknown_backend_is_bad_input() -> None:
 
 def test_doctor_tells_what_is_missing_what_is_changed_and_what_to_type(tmp_path: Path) -> None:
     (tmp_path / "onnxruntime.py").write_text("raise ModuleNotFoundError(\"No module named 'onnxruntime'\")\n")
-    done = tiebreak("doctor", "--json", PYTHONPATH=str(tmp_path), TF_ENABLE_ONEDNN_OPTS="0")
+    cache = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
+    done = tiebreak("doctor", "--json", PYTHONPATH=str(tmp_path), TF_ENABLE_ONEDNN_OPTS="0", **cache)
     assert done.returncode == 0, done.stderr
     findings = {found["what"]: (found["state"], found["advice"]) for found in json.loads(done.stdout)["findings"]}
     assert findings["onnxruntime"] == ("missing", "pip install 'tiebreak[onnxruntime]'")
     assert findings["onnxruntime-qdq"] == ("missing", "pip install 'tiebreak[onnxruntime]'")
     assert findings["reference kernel and golden vectors"] == ("ok", "")
+    (kept,) = (what for what in findings if what.startswith("cache of cases, "))
+    assert kept.endswith(f" MB: {tmp_path / 'cache' / 'tiebreak' / 'cases'}") and findings[kept] == ("ok", "")
     changed = findings["TF_ENABLE_ONEDNN_OPTS=0 may change what runtimes do"]
     assert changed == ("changed", "unset TF_ENABLE_ONEDNN_OPTS")
     assert any(what.startswith("numpy-naive ") and found == ("ok", "") for what, found in findings.items())
+
+
+def test_doctor_names_a_cache_that_can_not_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("no folder")
+    found = inventory.cache_finding(CaseCache(tmp_path / "file" / "cases"))
+    assert found.state == "missing" and "can't be written" in found.what and found.advice
 
 
 def test_doctor_exits_with_3_for_what_is_there_but_broken(tmp_path: Path) -> None:

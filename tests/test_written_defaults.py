@@ -15,7 +15,7 @@ from click.testing import CliRunner
 
 from tiebreak.adapters.numpy_naive import NumpyNaive
 from tiebreak.cli import main
-from tiebreak.conformance.cases.generators import case_id
+from tiebreak.conformance.cases.case_ids import case_id
 from tiebreak.conformance.paths.dependence import parameter_axis
 from tiebreak.conformance.paths.same_operands import Part
 from tiebreak.conformance.running.forbidden import calls_of_operators, forbidden_case

@@ -10,7 +10,6 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any
 
 import numpy as np
 
@@ -117,39 +116,37 @@ class CausesBySemantics:
                 found[node.operator, node.round_mode, node.input_type, node.output_type].append(case)
         return found
 
-    def refine(
-        self, rows: Mapping[Kind, Sequence[Mapping[str, Any]]], named: Sequence[Sequence[Cause]]
-    ) -> list[list[Cause]]:
-        """The causes of each kind's rows; a semantics replaces those that are missing, and several for one thing."""
-        found: list[dict[Element, Cause]] = [{} for _ in rows]
+    def refine(self, elements: Mapping[Kind, Sequence[Element]], named: Sequence[Sequence[Cause]]) -> list[list[Cause]]:
+        """The causes of each kind's elements. A semantics replaces missing ones, and several for one thing."""
+        found: list[dict[Element, Cause]] = [{} for _ in elements]
         with np.errstate(all="ignore"):
             for _ in range(2):  # the second time with the causes known from other kinds
-                for own, (kind, of_kind), old in zip(found, rows.items(), named, strict=True):
+                for own, (kind, of_kind), old in zip(found, elements.items(), named, strict=True):
                     if any(cause.text == UNEXPLAINED for cause in old) or len(set(old)) > 1:
                         about = f"{self.about}, {' '.join(kind)}"
                         self.errors.attempt(STAGE, about, partial(self.explain, kind, of_kind, old, own), None)
         return [
-            [own.get(element_of(row), cause) for row, cause in zip(of_kind, old, strict=True)]
-            for own, of_kind, old in zip(found, rows.values(), named, strict=True)
+            [own.get(element, cause) for element, cause in zip(of_kind, old, strict=True)]
+            for own, of_kind, old in zip(found, elements.values(), named, strict=True)
         ]
 
     def explain(
-        self, kind: Kind, rows: Sequence[Mapping[str, Any]], named: Sequence[Cause], found: dict[Element, Cause]
+        self, kind: Kind, elements: Sequence[Element], named: Sequence[Cause], found: dict[Element, Cause]
     ) -> None:
         """Adds to `found` a cause for each element that a semantics explains.
 
         Semantics far from the document's are tried only for elements that are still without a cause.
         """
-        pairs = zip(rows, named, strict=True)
-        nameless = {element_of(row) for row, cause in pairs if cause.text == UNEXPLAINED}
+        pairs = zip(elements, named, strict=True)
+        nameless = {element for element, cause in pairs if cause.text == UNEXPLAINED}
         for most in (NEAREST, FARTHEST):
             if most == NEAREST or nameless - found.keys():
-                self.explain_groups(self.groups_of(kind, rows, most), nameless, found)
+                self.explain_groups(self.groups_of(kind, elements, most), nameless, found)
 
-    def groups_of(self, kind: Kind, rows: Sequence[Mapping[str, Any]], most: int) -> list[SameArithmetic]:
+    def groups_of(self, kind: Kind, elements: Sequence[Element], most: int) -> list[SameArithmetic]:
         if (kind, most) not in self.groups:
             if kind not in self.recorded:
-                self.recorded[kind] = self.by_arithmetic(kind, rows)
+                self.recorded[kind] = self.by_arithmetic(kind, elements)
             self.groups[kind, most] = [SameArithmetic(cases, most) for cases in self.recorded[kind]]
         return self.groups[kind, most]
 
@@ -188,12 +185,12 @@ class CausesBySemantics:
             elements = {(one.case.id, group.output, int(i)) for one in explained for i in one.places[one.deviating]}
             found |= dict.fromkeys(elements if whole and not real else elements & nameless, cause)
 
-    def by_arithmetic(self, kind: Kind, rows: Sequence[Mapping[str, Any]]) -> list[list[RecordedCase]]:
+    def by_arithmetic(self, kind: Kind, elements: Sequence[Element]) -> list[list[RecordedCase]]:
         """The backend's cases of a kind with deviating elements, grouped by the arithmetic of their nodes."""
         wrong: dict[str, list[int]] = defaultdict(list)
-        for row in rows:
-            if row["output"] == first_output_name(self.cases[row["case"]]):
-                wrong[row["case"]].append(int(row["index"]))
+        for case_id, output, index in elements:
+            if output == first_output_name(self.cases[case_id]):
+                wrong[case_id].append(index)
         groups: dict[str, list[RecordedCase]] = defaultdict(list)
         for case in self.by_kind[kind]:
             make = partial(recorded_case, case, self.outputs[case.id], wrong.get(case.id, []))
@@ -201,10 +198,6 @@ class CausesBySemantics:
             if recorded is not None:
                 groups[arithmetic_key(case.node)].append(recorded)
         return [group for group in groups.values() if any(one.deviating.any() for one in group)]
-
-
-def element_of(row: Mapping[str, Any]) -> Element:
-    return row["case"], row["output"], row["index"]
 
 
 def without_named(one: RecordedCase, found: Mapping[Element, Cause], nameless: Set[Element] | None) -> RecordedCase:

@@ -12,7 +12,6 @@ values that random floats never hit. Everything shrinks: to rank 0, scale 1 and 
 
 from __future__ import annotations
 
-import hashlib
 import math
 import random
 from collections.abc import Iterator, Sequence
@@ -28,6 +27,7 @@ from hypothesis import seed as use_seed
 from hypothesis import strategies as st
 from hypothesis.internal.conjecture import providers
 
+from tiebreak.conformance.cases.case_ids import case_id
 from tiebreak.conformance.cases.situations import exercised_clauses
 from tiebreak.conformance.operators import TESTED
 from tiebreak.conformance.operators.drawn_tensors import repeat
@@ -239,14 +239,6 @@ def build_case(
 def float_array(bits: Sequence[int], shape: tuple[int, ...], real: FloatType) -> Array:
     words = np.array(bits, dtype=f"uint{real.bits}")
     return words.view(numpy_dtype(real.name)).reshape(shape)
-
-
-def case_id(node: Node, inputs: Sequence[Array]) -> str:
-    """An id that depends only on the node and the inputs' shapes and bits."""
-    digest = hashlib.sha256(node.key.encode())
-    for array in inputs:
-        digest.update(repr(array.shape).encode() + array.tobytes())
-    return f"generated/{node.operator}/{node.input_type}/{node.output_type}/{digest.hexdigest()[:16]}"
 
 
 @contextmanager

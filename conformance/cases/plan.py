@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
+from tiebreak.conformance.cases.case_ids import case_id
 from tiebreak.conformance.cases.choice import why_none
-from tiebreak.conformance.cases.generators import case_id, generate_cases
-from tiebreak.conformance.cases.path_probes import path_cases
-from tiebreak.conformance.cases.relations import related_cases
+from tiebreak.conformance.cases.made_cases import MadeCases, made_once
+from tiebreak.conformance.cases.recipes import Recipe, recipes_of
 from tiebreak.golden.builder import all_files, file_name
+from tiebreak.golden.case_cache import CaseCache
 from tiebreak.golden.elements import ELEMENT_TYPES, FloatType, IntegerType, parse_real
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.make_node import make_node
@@ -25,6 +27,7 @@ from tiebreak.golden.operators.model import Operator
 from tiebreak.golden.problem import Array
 from tiebreak.golden.problems import problems_of
 from tiebreak.golden.samples.model import Tensor
+from tiebreak.golden.vector_index import indexed_cases
 from tiebreak.golden.vectorfile import VECTORS, read_cases, vector_paths
 
 LEVELS = {"quick": 150, "full": 1000, "deep": 20000}  # generated cases for each operator
@@ -48,28 +51,94 @@ class Selection:
     seed: int = 0
 
 
-def plan(selection: Selection) -> list[Case]:
-    """Every case of the selection, vectors first. InvalidInput if it names something unknown or matches no case."""
-    operators = chosen_operators(selection)
+def plan(selection: Selection, claimed: Collection[str] | None = None) -> list[Case]:
+    """Every case of the selection, vectors first. InvalidInput if it names something unknown or matches no case.
+
+    `claimed` are the operators that some backend runs, None all: cases of others are left out, be it all of them.
+    """
+    with Planning(selection, claimed, alone=True) as planning:
+        return [*planning.stored, *planning.rest()]
+
+
+class Planning:
+    """A plan in two parts: the stored cases are there at once, the rest is made meanwhile, on all cores.
+
+        with Planning(selection, claimed) as planning:
+            begin(planning.stored)
+            go_on(planning.rest())
+
+    Both parts together are plan(selection, claimed). Raises InvalidInput for an unknown name in the selection at once;
+    for one that matches no case, a wrong id or a wrong input where the cases are asked for. `alone` says that nothing
+    else goes on meanwhile, so that a single process in the background would gain nothing.
+    """
+
+    def __init__(self, selection: Selection, claimed: Collection[str] | None = None, *, alone: bool = False) -> None:
+        self.selection, self.operators = selection, chosen_operators(selection)
+        check_opset(selection, self.operators)
+        self.wanted = {name: get_operator(name).parse_attributes_given(selection.attributes) for name in self.operators}
+        self.claimed = set(self.operators if claimed is None else claimed)
+        self.all_claimed = self.claimed.issuperset(self.operators)
+        self.recipes: list[Recipe] = []
+        if makes_cases(selection):
+            how = selection.level, LEVELS[selection.level], selection.seed
+            self.recipes = recipes_of(self.operators, self.claimed, *how)
+        self.made = MadeCases(self.recipes, alone=alone)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the processes that still make cases."""
+        self.made.close()
+
+    @cached_property
+    def stored(self) -> list[Case]:
+        """The vectors and the cases of an earlier run; or the one typed case, or those with the wanted ids."""
+        if self.selection.inputs:
+            return self.of_claimed([typed_case(self.selection, self.operators)])
+        if self.selection.case_ids:
+            known = self.matching(stored_cases(self.selection, self.operators))
+            return self.of_claimed(cases_by_id(known, self.selection))
+        return self.matching(stored_cases(self.selection, [name for name in self.operators if name in self.claimed]))
+
+    def rest(self) -> list[Case]:
+        """The generated cases, those of relations and path probes, as soon as all of them are made."""
+        if self.selection.inputs or self.selection.case_ids:
+            return []
+        found = [case for recipe in self.recipes for case in self.made.cases(recipe)]
+        cases = self.matching(self.of_claimed(found))
+        if not cases and not self.stored:
+            self.check_matching()
+        return cases
+
+    def of_claimed(self, cases: list[Case]) -> list[Case]:
+        return cases if self.all_claimed else [case for case in cases if case.node.operator in self.claimed]
+
+    def matching(self, cases: list[Case]) -> list[Case]:
+        return [case for case in cases if matches(case, self.wanted[case.node.operator], self.selection)]
+
+    def check_matching(self) -> None:
+        """InvalidInput unless the selection matches cases that nobody claims."""
+        if not self.all_claimed:
+            if not self.matching(stored_cases(self.selection, self.operators)):
+                plan(self.selection)
+            return
+        known = all_stored_cases(self.selection, self.operators)
+        raise InvalidInput(why_none(known, asked_values(self.selection, self.wanted)))
+
+
+def check_opset(selection: Selection, operators: Sequence[str]) -> None:
     if selection.opset and not any(get_operator(name).opsets for name in operators):
         raise InvalidInput(f"no case matches this choice: --opset {selection.opset}: only ONNX's operators have one")
-    if selection.inputs:
-        return [typed_case(selection, operators)]
-    wanted = {name: get_operator(name).parse_attributes_given(selection.attributes) for name in operators}
-    cases = [
-        case for case in stored_cases(selection, operators) if matches(case, wanted[case.node.operator], selection)
-    ]
-    if selection.case_ids:
-        return cases_by_id(cases, selection)
-    for name in operators:
-        made = generated_cases(name, selection)
-        cases += [case for case in made if matches(case, wanted[name], selection)]
-    if selection.vectors is None and selection.level:
-        made = [*related_cases(operators), *path_cases(operators, selection.level)]
-        cases += [case for case in made if matches(case, wanted[case.node.operator], selection)]
-    if not cases:
-        raise InvalidInput(why_none(all_stored_cases(selection, operators), asked_values(selection, wanted)))
-    return cases
+
+
+def makes_cases(selection: Selection) -> bool:
+    """Whether a plan has more than stored cases."""
+    chosen = selection.inputs or selection.case_ids or selection.vectors is not None
+    return bool(selection.level) and not chosen
 
 
 def all_stored_cases(selection: Selection, operators: Sequence[str]) -> list[Case]:
@@ -87,7 +156,8 @@ def asked_values(selection: Selection, wanted: Mapping[str, Mapping[str, Any]]) 
 def generated_cases(operator: str, selection: Selection) -> list[Case]:
     if selection.vectors is not None or not selection.level:
         return []
-    return generate_cases(operator, LEVELS[selection.level], selection.seed)
+    recipe = Recipe("generated", operator, count=LEVELS[selection.level], seed=selection.seed)
+    return made_once(recipe, CaseCache())
 
 
 def chosen_operators(selection: Selection) -> list[str]:
@@ -136,7 +206,7 @@ def stored_cases(selection: Selection, operators: Sequence[str]) -> list[Case]:
             and selection.output_type in ("", output_type.partition("-")[0])
             and may_hold(selection.case_ids, f"{operator}/{input_type}/{output_type}/")
         ]
-        cases = [case for name in names for case in read_cases(VECTORS / name, trusted=True)]
+        cases = [case for name in names for case in indexed_cases(VECTORS / name)]
     return [case for case in (*cases, *earlier) if case.node.operator in operators]
 
 

@@ -174,7 +174,12 @@ def compared_pair(pair: Related) -> ComparedPair:
 def related_cases(operators: Sequence[str]) -> list[Case]:
     """The cases of every relation whose operators are all among these."""
     wanted = [relation for relation in RELATIONS if set(relation.operators) <= set(operators)]
-    return [case for relation in wanted for found in compared_pairs(relation) for case in found.pair.cases]
+    return [case for relation in wanted for case in cases_of_relation(relation.id)]
+
+
+def cases_of_relation(id: str) -> list[Case]:
+    (relation,) = (relation for relation in RELATIONS if relation.id == id)
+    return [case for found in compared_pairs(relation) for case in found.pair.cases]
 
 
 def relation_rows(backend: str, outputs: Mapping[str, Array]) -> list[dict[str, Any]]:

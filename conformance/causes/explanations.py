@@ -7,7 +7,7 @@ where nothing better explains a deviating element.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -40,16 +40,19 @@ def mode_cause(wanted: str, other: str) -> Cause:
 Predictions = Iterator[tuple[Cause, Callable[[], Array | None]]]  # None: the mistake does not apply to this case
 
 
-def predictions(case: Case, truths: Truths, errors: ExplanationErrors, about: str) -> Iterator[tuple[Cause, Array]]:
+def predictions(case: Case, truths: Truths, errors: ExplanationErrors, about: str) -> list[tuple[Cause, Array]]:
     """Each hypothesis with its prediction (int64 codes, one-dimensional), the simplest explanations first.
 
     A hypothesis that raises is noted and left out. If making a table raises, the rest of the table is left out.
     """
-    for source in hypothesis_tables(case, truths):
-        for cause, predict in errors.each(STAGE, about, source):
-            predicted = errors.attempt(f"{STAGE}: {cause.text}", about, predict, None)
-            if predicted is not None:
-                yield cause, predicted
+    found = []
+    with np.errstate(all="ignore"):
+        for source in hypothesis_tables(case, truths):
+            for cause, predict in errors.each(STAGE, about, source):
+                predicted = errors.attempt(f"{STAGE}: {cause.text}", about, predict, None)
+                if predicted is not None:
+                    found.append((cause, predicted))
+    return found
 
 
 def hypothesis_tables(case: Case, truths: Truths) -> Iterator[Predictions]:
@@ -138,58 +141,106 @@ class Explanation:
     matching: frozenset[Cause] = frozenset()
 
 
-def explanations(
-    case: Case, truths: Truths, judgement: Judgement, errors: ExplanationErrors, about: str
-) -> tuple[list[Explanation], Counter[Cause]]:
-    """One Explanation for each deviating element, in order; and by cause how many conforming elements contradict it."""
+@dataclass(frozen=True)
+class CaseExplanations:
+    """What known mistakes say of one case's outputs.
+
+    `distinct` are the explanations that occur, `numbers` each deviating element's place in it, in order. `against`
+    says by cause how many conforming elements contradict it.
+    """
+
+    distinct: tuple[Explanation, ...]
+    numbers: Array
+    against: Counter[Cause]
+
+
+def no_explanations(elements: int) -> CaseExplanations:
+    return CaseExplanations((Explanation(),), np.zeros(elements, np.int64), Counter())
+
+
+def explanations(case: Case, judgement: Judgement, predicted: Sequence[tuple[Cause, Array]]) -> CaseExplanations:
+    """Explain the deviating elements of a case by the `predictions` of the known mistakes."""
     wrong = judgement.grades == DEVIATES
     right = ~wrong & (judgement.grades != UNSPECIFIED)
-    found: list[dict[Cause, bool]] = [{} for _ in range(judgement.count(DEVIATES))]
-    against: dict[Cause, int] = {}
-    with np.errstate(all="ignore"):
-        for cause, predicted in predictions(case, truths, errors, about):
-            match = predicted == judgement.values
-            if cause.by_position and not (case.size >= 2 * cause.width and match[right | wrong].all()):
-                continue
-            contradictions = int(np.count_nonzero(~match[right]))
-            against[cause] = min(contradictions, against.get(cause, contradictions))
-            for position in np.flatnonzero(match[wrong]):
-                found[position][cause] = found[position].get(cause, False) or not contradictions
-    each = [Explanation(frozenset(c for c, ok in causes.items() if ok), frozenset(causes)) for causes in found]
-    return each, Counter(against)
+    causes: dict[Cause, int] = {}
+    matching, consistent, against = list[Array](), list[Array](), dict[Cause, int]()
+    for cause, codes in predicted:
+        match = codes == judgement.values
+        if cause.by_position and not (case.size >= 2 * cause.width and match[right | wrong].all()):
+            continue
+        contradictions = int(np.count_nonzero(~match[right]))
+        against[cause] = min(contradictions, against.get(cause, contradictions))
+        number = causes.setdefault(cause, len(causes))
+        if number == len(matching):
+            matching.append(np.zeros(np.count_nonzero(wrong), bool))
+            consistent.append(matching[number].copy())
+        matching[number] |= match[wrong]
+        if not contradictions:
+            consistent[number] |= match[wrong]
+    if not causes:
+        return no_explanations(int(np.count_nonzero(wrong)))
+    table, numbers = np.unique(np.concatenate([consistent, matching]), axis=1, return_inverse=True)
+    distinct = [explanation_of(list(causes), column) for column in table.T]
+    return CaseExplanations(tuple(distinct), numbers.reshape(-1), Counter(against))
 
 
-def greedy_cover(groups: Sequence[Sequence[Explanation]]) -> list[list[Cause]]:
-    """One cause for each element. In each group, the cause that explains the most is named first, then the next.
+def explanation_of(causes: Sequence[Cause], holds: Array) -> Explanation:
+    """The explanation for which `holds` says first which causes are consistent, then which match."""
+    first, second = holds[: len(causes)], holds[len(causes) :]
+    return Explanation(*(frozenset(causes[i] for i in np.flatnonzero(part).tolist()) for part in (first, second)))
 
-    A backend may have two faults. So a cause that contradicts elements of a case is still named there if it is named
-    elsewhere without a contradiction. A cause that depends on positions is named only where no other fits.
+
+def greedy_cover(groups: Sequence[Mapping[Explanation, int]]) -> list[dict[Explanation, Cause]]:
+    """One cause for each explanation; a group counts its elements by explanation.
+
+    In each group, the cause that explains the most elements is named first, then the next. A backend may have two
+    faults. So a cause that contradicts elements of a case is still named there if it is named elsewhere without a
+    contradiction. A cause that depends on positions is named only where no other fits.
 
     Between causes that explain as much of a group, the earlier one in the table is named, then the one that explains
     more in all groups.
     """
-    plain = [[frozenset(c for c in e.consistent if not c.by_position) for e in group] for group in groups]
-    prior = Counter(cause for group in plain for causes in group for cause in causes)
-    accepted = frozenset(cause for group in plain for cause in cover_sets(group, prior).values())
+    plain = [{e: frozenset(c for c in e.consistent if not c.by_position) for e in group} for group in groups]
+    prior: Counter[Cause] = Counter()
+    for group, own in zip(groups, plain, strict=True):
+        for explanation, count in group.items():
+            for cause in own[explanation]:
+                prior[cause] += count
+    pairs = list(zip(groups, plain, strict=True))
+    accepted = frozenset(
+        cause for group, own in pairs for cause in cover_sets(weighed_sets(group, own), prior).values()
+    )
     settled = []
-    for group, consistent in zip(groups, plain, strict=True):
-        tiers = [c or e.matching & accepted or e.consistent for c, e in zip(consistent, group, strict=True)]
-        chosen = cover_sets(tiers, prior)
-        settled.append([chosen[causes] for causes in tiers])
-    seen = Counter(cause for group in settled for cause in group)
+    for group, own in pairs:
+        tiers = {e: own[e] or e.matching & accepted or e.consistent for e in group}
+        chosen = cover_sets(weighed_sets(group, tiers), prior)
+        settled.append({e: chosen[causes] for e, causes in tiers.items()})
+    seen: Counter[Cause] = Counter()
+    for group, causes_of in zip(groups, settled, strict=True):
+        for explanation, count in group.items():
+            seen[causes_of[explanation]] += count
     rare = {cause for cause, count in seen.items() if cause.by_position and count < FEWEST_BY_POSITION}
-    return [[Cause(UNEXPLAINED, "mode") if cause in rare else cause for cause in group] for group in settled]
+    none = Cause(UNEXPLAINED, "mode")
+    return [{e: none if cause in rare else cause for e, cause in one.items()} for one in settled]
+
+
+def weighed_sets(
+    group: Mapping[Explanation, int], sets: Mapping[Explanation, frozenset[Cause]]
+) -> Counter[frozenset[Cause]]:
+    """How many elements of a group have each set of causes."""
+    found: Counter[frozenset[Cause]] = Counter()
+    for explanation, count in group.items():
+        found[sets[explanation]] += count
+    return found
 
 
 def without_causes(explanation: Explanation, refuted: frozenset[Cause]) -> Explanation:
     return Explanation(explanation.consistent - refuted, explanation.matching - refuted)
 
 
-def cover_sets(sets: list[frozenset[Cause]], prior: Counter[Cause]) -> dict[frozenset[Cause], Cause]:
-    """A cause for each distinct set, by greedy set cover: the most frequent cause first, then by rank and `prior`."""
-    left: dict[frozenset[Cause], int] = {}
-    for causes in sets:
-        left[causes] = left.get(causes, 0) + 1
+def cover_sets(sets: Mapping[frozenset[Cause], int], prior: Counter[Cause]) -> dict[frozenset[Cause], Cause]:
+    """A cause for each set, by greedy set cover: the most frequent cause first, then by rank and `prior`."""
+    left = dict(sets)
     chosen = {frozenset[Cause](): Cause(UNEXPLAINED, "mode")}
     left.pop(frozenset(), None)
     while left:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
-import math
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping
 from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
 from tiebreak.golden.operators import get_operator
 from tiebreak.reports.root_cause import root_of
-from tiebreak.reports.rows import DiscrepancyRow, ResultRow, RootCauseRow
+from tiebreak.reports.rows import RootCauseRow
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Key = tuple[str, str, str]  # backend, operator, root cause
 
@@ -19,8 +24,8 @@ MOST_TYPES = 8
 
 
 def root_cause_rows(
-    discrepancies: Iterable[DiscrepancyRow],
-    results: Iterable[ResultRow],
+    discrepancies: pd.DataFrame,
+    results: pd.DataFrame,
     versions: Mapping[str, str],
     errors: ExplanationErrors | None = None,
 ) -> list[RootCauseRow]:
@@ -29,8 +34,8 @@ def root_cause_rows(
     `results` give the number of elements of each case; `versions` are the backends' versions by name.
     """
     errors = errors or ExplanationErrors()
-    groups = errors.attempt("root causes", "", lambda: groups_of(discrepancies), [])
-    sizes = {str(row["case"]): int(row["elements"]) for row in results}
+    sizes = {str(case): int(n) for case, n in zip(results["case"], results["elements"], strict=True)}
+    groups = errors.attempt("root causes", "", lambda: groups_of(discrepancies, sizes), [])
     made = []
     for number, (key, rows) in enumerate(groups, start=1):
         make = partial(root_cause_row, f"C{number:03d}", key, rows, sizes, versions)
@@ -38,25 +43,40 @@ def root_cause_rows(
     return [row for row in made if row is not None]
 
 
-def groups_of(discrepancies: Iterable[DiscrepancyRow]) -> list[tuple[Key, list[DiscrepancyRow]]]:
-    """The discrepancies of each root cause, the most frequent root cause first."""
-    groups: dict[Key, list[DiscrepancyRow]] = defaultdict(list)
-    for row in discrepancies:
-        groups[str(row["backend"]), str(row["operator"]), root_of(str(row["cause"]))].append(row)
-    return sorted(groups.items(), key=lambda item: (-len(item[1]), item[0]))
+def groups_of(discrepancies: pd.DataFrame, sizes: Mapping[str, int]) -> list[tuple[Key, pd.DataFrame]]:
+    """The discrepancies of each root cause, the plainest first; the most frequent root cause first."""
+    roots = {cause: root_of(cause) for cause in discrepancies["cause"].unique()}
+    digits = {text: digits_of(text) for text in discrepancies["operands"].unique()}
+    columns = {
+        "root": discrepancies["cause"].map(roots),
+        "size": discrepancies["case"].map({case: sizes.get(case, 1 << 30) for case in discrepancies["case"].unique()}),
+        "digits": discrepancies["operands"].map(digits),
+    }
+    ordered = discrepancies.assign(**columns).sort_values(["size", "digits", "id"], kind="stable")
+    groups = [
+        ((str(backend), str(operator), str(root)), rows)
+        for (backend, operator, root), rows in ordered.groupby(["backend", "operator", "root"], sort=False)
+    ]
+    return sorted(groups, key=lambda group: (-len(group[1]), group[0]))
+
+
+def digits_of(operands: str) -> int:
+    """The number of characters of the operands' decimals."""
+    return sum(len(part[2]) for part in json.loads(operands))
 
 
 def root_cause_row(
     name: str,
     key: Key,
-    rows: Sequence[DiscrepancyRow],
+    rows: pd.DataFrame,
     sizes: Mapping[str, int],
     versions: Mapping[str, str],
 ) -> RootCauseRow:
     backend, operator, cause = key
-    witness = min(rows, key=lambda row: plainness(row, sizes))
-    clause = Counter(str(row["clause"]) for row in rows).most_common(1)[0][0]
-    types = Counter((str(row["input_type"]), str(row["output_type"])) for row in rows).most_common()
+    witness = rows.iloc[0]
+    ordered = rows.sort_values("id", kind="stable")  # between equally frequent ones, the first in the run
+    clause = Counter(ordered["clause"].tolist()).most_common(1)[0][0]
+    types = Counter(zip(ordered["input_type"], ordered["output_type"], strict=True)).most_common()
     found: RootCauseRow = {
         "id": name,
         "backend": backend,
@@ -65,37 +85,30 @@ def root_cause_row(
         "cause": cause,
         "clause": clause,
         "elements": len(rows),
-        "cases": len({str(row["case"]) for row in rows}),
+        "cases": int(rows["case"].nunique()),
         "types": [f"{one} to {other}" for (one, other), _ in types[:MOST_TYPES]],
-        "farthest": max((abs(int(row["distance"])) for row in rows), default=0),
+        "farthest": int(rows["distance"].abs().max()),
         "boundary_ulp": farthest_from_boundary(rows),
         "witness": {
             "id": str(witness["id"]),
             "case": str(witness["case"]),
             "elements": sizes.get(str(witness["case"]), 0),
             "operands": json.loads(str(witness["operands"])),
-            "expected": decimal_text(witness, witness["expected"]),
-            "got": decimal_text(witness, witness["got"]),
+            "expected": decimal_text(str(witness["result_type"]), float(witness["expected"])),
+            "got": decimal_text(str(witness["result_type"]), float(witness["got"])),
         },
     }
     return {**found, "sentence": sentence(found)}
 
 
-def farthest_from_boundary(rows: Sequence[DiscrepancyRow]) -> float | None:
+def farthest_from_boundary(rows: pd.DataFrame) -> float | None:
     """The greatest distance from a decision boundary, in ulp; None if one is unknown or infinite."""
-    found = [float(row["boundary_ulp"]) for row in rows]
-    return max(found) if all(map(math.isfinite, found)) else None
+    found = rows["boundary_ulp"].to_numpy(float)
+    return float(found.max()) if np.isfinite(found).all() else None
 
 
-def plainness(row: DiscrepancyRow, sizes: Mapping[str, int]) -> tuple[int, int, str]:
-    """A key to sort by: cases with few elements first, then operands with few characters."""
-    text = str(row["operands"])
-    digits = sum(len(part[2]) for part in json.loads(text))
-    return sizes.get(str(row["case"]), 1 << 30), digits, str(row["id"])
-
-
-def decimal_text(row: DiscrepancyRow, value: float) -> str:
-    whole = str(row["result_type"]).startswith(("int", "uint"))
+def decimal_text(result_type: str, value: float) -> str:
+    whole = result_type.startswith(("int", "uint"))
     return str(int(value)) if whole and value == value else repr(value)
 
 

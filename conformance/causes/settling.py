@@ -3,128 +3,171 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property, partial
 from types import MappingProxyType
+
+import numpy as np
 
 from tiebreak.conformance.causes import explanations
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
-from tiebreak.conformance.judging.rows import Kind, kind_of_row
+from tiebreak.conformance.judging.deviating import DeviatingElements
+from tiebreak.conformance.judging.rows import Kind, kind_of_node
 from tiebreak.conformance.operators.model import Cause
 from tiebreak.golden.elements import INTEGER_TYPES
+from tiebreak.golden.nodes import Case
 from tiebreak.golden.operators import get_operator
+from tiebreak.golden.problem import Array
 from tiebreak.golden.verdicts import UNEXPLAINED
-from tiebreak.reports.rows import DiscrepancyRow, ResultRow, differing_from
 
 NEARLY = 4  # units in the last place
 GRANULARITIES = ("scalar parameters", "parameters that vary", "one axis", "a block size")  # situations of clauses
 
 Element = tuple[str, str, int]  # a case's id, an output's name, an index in it
 Group = tuple[Kind, str]  # a kind of node, and the granularity
+Pairs = Counter[tuple[int, int]]  # deviating elements by their case's number and their candidates' number
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """A backend's rows, the candidate causes of each deviating element, and the evidence against each cause.
+    """A backend's cases, its deviating elements, the candidate causes of each, and the evidence against each cause.
 
-    `candidates` has one Explanation for each of `discrepancies`. `against` counts, by kind of node, the conforming
-    elements that a cause contradicts; `against_modes` those that a rounding mode contradicts, in all cases.
+    `sizes` are the numbers of elements of the cases. `differs` says by rounding mode how many elements of each case
+    differ from it. `candidates` has for each deviating element a number: its place in `distinct`. `against` counts, by
+    kind of node, the conforming elements that a cause contradicts; `against_modes` those that a rounding mode
+    contradicts, in all cases.
     """
 
-    results: Sequence[ResultRow]
-    discrepancies: Sequence[DiscrepancyRow]
-    candidates: Sequence[explanations.Explanation]
+    cases: Sequence[Case]
+    sizes: Sequence[int]
+    differs: Mapping[str, Array]
+    deviating: DeviatingElements
+    candidates: Array
+    distinct: Sequence[explanations.Explanation]
     against: Mapping[Kind, Counter[Cause]]
     against_modes: Mapping[Kind, Counter[str]]
     about: str = ""  # the backend
 
+    @cached_property
+    def kinds(self) -> list[Kind]:
+        """The kind of node of each case."""
+        return [kind_of_node(case.node) for case in self.cases]
 
-Rows = Mapping[Kind, Sequence[DiscrepancyRow]]
-# Takes the rows of each kind of node with their settled causes, and returns the causes, some of them replaced.
-Refine = Callable[[Rows, Sequence[Sequence[Cause]]], Sequence[Sequence[Cause]]]
+    @cached_property
+    def groups(self) -> list[Group]:
+        """The kind of node and the granularity of each case."""
+        return [(kind, granularity_of(case)) for kind, case in zip(self.kinds, self.cases, strict=True)]
+
+    @cached_property
+    def pairs(self) -> Pairs:
+        return Counter(zip(self.deviating.case.tolist(), self.candidates.tolist(), strict=True))
+
+    def only(self, places: Array) -> Evidence:
+        """The evidence with some of the deviating elements."""
+        columns = {field.name: getattr(self.deviating, field.name)[places] for field in fields(self.deviating)}
+        return replace(self, deviating=DeviatingElements(**columns), candidates=self.candidates[places])
+
+    def element(self, place: int) -> Element:
+        found = self.deviating
+        return self.cases[int(found.case[place])].id, found.output[place], int(found.index[place])
+
+
+# Takes the elements of each kind of node with their settled causes, and returns the causes, some of them replaced.
+Refine = Callable[[Mapping[Kind, Sequence[Element]], Sequence[Sequence[Cause]]], Sequence[Sequence[Cause]]]
+Settled = tuple[Array, Array]  # of each deviating element the cause's text and the clause
 NO_CAUSE = Cause(UNEXPLAINED, "mode")
 
 
 def settle_causes(
     evidence: Evidence,
     by_path: Mapping[Element, str] = MappingProxyType({}),
-    refine: Refine = lambda rows, named: named,
+    refine: Refine = lambda elements, named: named,
     errors: ExplanationErrors | None = None,
-) -> list[DiscrepancyRow]:
-    """The discrepancy rows with their causes and clauses, settled for each kind of node.
+) -> Settled:
+    """The causes and clauses of the deviating elements, settled for each kind of node.
 
     `by_path` has the causes of elements whose operands have another answer elsewhere. `refine` may replace causes.
-    A step that raises is noted in `errors`; its rows stay unexplained, or keep the cause that they had before.
+    A step that raises is noted in `errors`; its elements stay unexplained, or keep the cause that they had before.
     """
     errors = errors or ExplanationErrors()
-    places: dict[Kind, list[int]] = defaultdict(list)
-    for i, row in enumerate(evidence.discrepancies):
-        places[kind_of_row(row)].append(i)
+    places = places_by_kind(evidence)
     chosen = causes_by_kind(evidence, places, errors)
-    rows = {kind: [evidence.discrepancies[i] for i in group] for kind, group in places.items()}
-    refined = errors.attempt("the audit's engine", evidence.about, lambda: refine(rows, chosen), chosen)
-    settled: dict[int, Cause] = {}
-    for group, found in zip(places.values(), refined, strict=True):
-        settled |= dict(zip(group, found, strict=True))
-    named = [with_settled_cause(row, settled[i], errors) for i, row in enumerate(evidence.discrepancies)]
-    return errors.attempt("causes by path", evidence.about, lambda: with_path_causes(named, by_path), named)
+    elements = {kind: [evidence.element(place) for place in own.tolist()] for kind, own in places.items()}
+    refined = errors.attempt("the audit's engine", evidence.about, lambda: refine(elements, chosen), chosen)
+    texts = np.full(len(evidence.deviating), UNEXPLAINED, object)
+    clauses = np.array([first_clause(evidence.kinds[case]) for case in evidence.deviating.case.tolist()], object)
+    for (kind, own), causes in zip(places.items(), refined, strict=True):
+        write = partial(write_causes, evidence, kind, own, causes, texts, clauses)
+        errors.attempt("clauses of causes", kind[0], write, None)
+    found = texts, clauses
+    return errors.attempt("causes by path", evidence.about, lambda: with_path_causes(evidence, found, by_path), found)
 
 
-def causes_by_kind(
-    evidence: Evidence, places: Mapping[Kind, Sequence[int]], errors: ExplanationErrors
-) -> list[list[Cause]]:
-    """The causes of each kind's rows, weighed over all kinds together; if that raises, each kind by itself."""
+def places_by_kind(evidence: Evidence) -> dict[Kind, Array]:
+    """The deviating elements of each kind of node, in the order in which the kinds first occur."""
+    places: dict[Kind, list[int]] = defaultdict(list)
+    for place, case in enumerate(evidence.deviating.case.tolist()):
+        places[evidence.kinds[case]].append(place)
+    return {kind: np.array(own) for kind, own in places.items()}
+
+
+def causes_by_kind(evidence: Evidence, places: Mapping[Kind, Array], errors: ExplanationErrors) -> list[list[Cause]]:
+    """The causes of each kind's elements, weighed over all kinds; if that raises, each kind by itself."""
     together = errors.attempt("weighing causes", evidence.about, lambda: weighed_causes(evidence, places), [])
     if len(together) == len(places):
         return together
     found = []
-    for kind, group in places.items():
-        part = replace(
-            evidence,
-            discrepancies=[evidence.discrepancies[i] for i in group],
-            candidates=[evidence.candidates[i] for i in group],
-        )
-        none, own = [[NO_CAUSE] * len(group)], {kind: range(len(group))}
+    for kind, own in places.items():
+        none, alone = [[NO_CAUSE] * len(own)], {kind: np.arange(len(own))}
         about = f"{evidence.about}, {' '.join(kind)}"
-        found += errors.attempt("weighing causes", about, partial(weighed_causes, part, own), none)
+        found += errors.attempt("weighing causes", about, partial(weighed_causes, evidence.only(own), alone), none)
     return found
 
 
-def weighed_causes(evidence: Evidence, places: Mapping[Kind, Sequence[int]]) -> list[list[Cause]]:
-    candidates = plausible_candidates(evidence)
-    return explanations.greedy_cover([[candidates[i] for i in group] for group in places.values()])
+def weighed_causes(evidence: Evidence, places: Mapping[Kind, Array]) -> list[list[Cause]]:
+    plausible = plausible_candidates(evidence)
+    weights: dict[Kind, Counter[explanations.Explanation]] = {kind: Counter() for kind in places}
+    for (case, number), count in evidence.pairs.items():
+        weights[evidence.kinds[case]][plausible[evidence.groups[case], number]] += count
+    chosen = explanations.greedy_cover(list(weights.values()))
+    found = []
+    for own, causes in zip(places.values(), chosen, strict=True):
+        pairs = zip(evidence.deviating.case[own].tolist(), evidence.candidates[own].tolist(), strict=True)
+        found.append([causes[plausible[evidence.groups[case], number]] for case, number in pairs])
+    return found
 
 
-def with_settled_cause(row: DiscrepancyRow, cause: Cause, errors: ExplanationErrors) -> DiscrepancyRow:
-    """The row with a cause and its clause; the row as it was if that raises."""
-    try:
-        return {**row, "cause": text_of_cause(row, cause), "clause": clause_of(row, cause)}
-    except Exception as error:
-        errors.note("clauses of causes", row["operator"], error)
-        return row
+def write_causes(
+    evidence: Evidence, kind: Kind, places: Array, causes: Sequence[Cause], texts: Array, clauses: Array
+) -> None:
+    """Write the texts and clauses of one kind's causes. An unexplained real result may be described as nearly right."""
+    known = {cause: clause_of(kind, cause) for cause in dict.fromkeys(causes)}
+    own = np.array([cause.text for cause in causes], object)
+    real = np.array([name not in INTEGER_TYPES for name in evidence.deviating.result_type[places]], bool)
+    nearly = (own == UNEXPLAINED) & real & (np.abs(evidence.deviating.distance[places]) <= NEARLY)
+    own[nearly] = f"within {NEARLY} ulp: steps in another order or precision"
+    texts[places], clauses[places] = own, [known[cause] for cause in causes]
 
 
-def with_path_causes(rows: Sequence[DiscrepancyRow], by_path: Mapping[Element, str]) -> list[DiscrepancyRow]:
-    """The rows with the causes of `by_path`, each with the clause that most of its elements had."""
+def with_path_causes(evidence: Evidence, settled: Settled, by_path: Mapping[Element, str]) -> Settled:
+    """The causes with those of `by_path`, each with the clause that most of its elements had."""
     if not by_path:
-        return list(rows)
-    texts = [by_path.get((row["case"], row["output"], row["index"]), "") for row in rows]
-    clauses: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
-    for row, text in zip(rows, texts, strict=True):
-        clauses[row["operator"], text][row["clause"]] += 1
-    return [
-        with_cause(row, text, clauses[row["operator"], text].most_common(1)[0][0]) if text else row
-        for row, text in zip(rows, texts, strict=True)
-    ]
+        return settled
+    texts, clauses = (column.copy() for column in settled)
+    named = [by_path.get(evidence.element(place), "") for place in range(len(texts))]
+    operators = [evidence.kinds[case][0] for case in evidence.deviating.case.tolist()]
+    counts: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    for key, clause in zip(zip(operators, named, strict=True), clauses, strict=True):
+        counts[key][clause] += 1
+    for place, (operator, text) in enumerate(zip(operators, named, strict=True)):
+        if text:
+            texts[place], clauses[place] = text, counts[operator, text].most_common(1)[0][0]
+    return texts, clauses
 
 
-def with_cause(row: DiscrepancyRow, cause: str, clause: str) -> DiscrepancyRow:
-    return {**row, "cause": cause, "clause": clause}
-
-
-def plausible_candidates(evidence: Evidence) -> list[explanations.Explanation]:
-    """The candidates without the causes that are refuted for their kind of node.
+def plausible_candidates(evidence: Evidence) -> dict[tuple[Group, int], explanations.Explanation]:
+    """The candidates, by group and number, without the causes that are refuted for their kind of node.
 
     What counts against a cause are the conforming elements that it contradicts: in every case for "rounds by another
     mode", in the cases that deviate somewhere for other causes. A true cause contradicts none of them.
@@ -134,8 +177,8 @@ def plausible_candidates(evidence: Evidence) -> list[explanations.Explanation]:
     bit by bit does not do so by chance.
     """
     explains: dict[Kind, Counter[Cause]] = defaultdict(Counter)
-    for row, candidate in zip(evidence.discrepancies, evidence.candidates, strict=True):
-        explains[kind_of_row(row)].update(candidate.matching)
+    for (case, number), count in evidence.pairs.items():
+        add(explains[evidence.kinds[case]], evidence.distinct[number].matching, count)
     refuted: dict[Kind, frozenset[Cause]] = {}
     for kind, counts in explains.items():
         if kind[3] not in INTEGER_TYPES:
@@ -146,35 +189,43 @@ def plausible_candidates(evidence: Evidence) -> list[explanations.Explanation]:
         refuted[kind] = frozenset(
             cause for cause, count in counts.items() if 10 * weight[cause] > count and not cause.by_position
         )
-    facts = {row["case"]: row for row in evidence.results}
-    groups = [(kind_of_row(row), granularity_of(facts[row["case"]])) for row in evidence.discrepancies]
-    kept, idle = modes_of_groups(evidence, groups), idle_positions(evidence, groups)
-    pairs = zip(groups, evidence.candidates, strict=True)
-    return [explanations.without_causes(c, refuted[group[0]] - kept[group] | idle[group]) for group, c in pairs]
+    kept, idle = modes_of_groups(evidence), idle_positions(evidence)
+    keys = {(evidence.groups[case], number) for case, number in evidence.pairs}
+    return {
+        (group, number): explanations.without_causes(
+            evidence.distinct[number], refuted[group[0]] - kept[group] | idle[group]
+        )
+        for group, number in keys
+    }
 
 
-def granularity_of(row: ResultRow) -> str:
+def add(counts: Counter[Cause], causes: Iterable[Cause], count: int) -> None:
+    for cause in causes:
+        counts[cause] += count
+
+
+def granularity_of(case: Case) -> str:
     """The ids of the clauses on granularity that a case exercises; empty if its operator has none."""
-    shown = row["clauses"].split()
-    clauses = get_operator(row["operator"]).clauses
-    return " ".join(clause.id for clause in clauses if clause.situation in GRANULARITIES and clause.id in shown)
+    clauses = get_operator(case.node.operator).clauses
+    return " ".join(clause.id for clause in clauses if clause.situation in GRANULARITIES and clause.id in case.clauses)
 
 
-def modes_of_groups(evidence: Evidence, groups: Sequence[Group]) -> Mapping[Group, frozenset[Cause]]:
+def modes_of_groups(evidence: Evidence) -> Mapping[Group, frozenset[Cause]]:
     """The causes "rounds by another mode" that hold for all nodes of one granularity, whatever other nodes give."""
     explains: dict[Group, Counter[Cause]] = defaultdict(Counter)
-    missed: dict[str, Counter[str]] = defaultdict(Counter)  # by case: deviating elements that a mode does not explain
-    modes = {cause.mode for candidate in evidence.candidates for cause in candidate.matching if cause.mode}
-    for group, row, candidate in zip(groups, evidence.discrepancies, evidence.candidates, strict=True):
-        given = {cause for cause in candidate.matching if cause.mode and not cause.by_position}
-        explains[group].update(given)
-        missed[row["case"]].update(modes - {cause.mode for cause in given})
+    missed: dict[int, Counter[str]] = defaultdict(Counter)  # by case: deviating elements that a mode does not explain
+    modes = {cause.mode for candidate in evidence.distinct for cause in candidate.matching if cause.mode}
+    for (case, number), count in evidence.pairs.items():
+        given = {cause for cause in evidence.distinct[number].matching if cause.mode and not cause.by_position}
+        add(explains[evidence.groups[case]], given, count)
+        for mode in modes - {cause.mode for cause in given}:
+            missed[case][mode] += count
     against: dict[Group, Counter[str]] = defaultdict(Counter)
-    for result in evidence.results:
-        group = kind_of_row(result), granularity_of(result)
-        for mode in modes if group in explains else ():
-            differs = differing_from(result, mode)
-            against[group][mode] += max(differs - missed[result["case"]][mode], 0)
+    for mode in modes:
+        differs = evidence.differs[mode].tolist()
+        for case, group in enumerate(evidence.groups):
+            if group in explains:
+                against[group][mode] += max(differs[case] - missed[case][mode] if case in missed else differs[case], 0)
     found = {
         group: frozenset(
             cause
@@ -186,19 +237,19 @@ def modes_of_groups(evidence: Evidence, groups: Sequence[Group]) -> Mapping[Grou
     return defaultdict(frozenset[Cause], found)
 
 
-def idle_positions(evidence: Evidence, groups: Sequence[Group]) -> Mapping[Group, frozenset[Cause]]:
+def idle_positions(evidence: Evidence) -> Mapping[Group, frozenset[Cause]]:
     """The causes by position that explain little more than their mode does when it is used at every position.
 
     Such a cause gains the elements of cases in which it holds but its mode alone does not. It loses those of cases in
     which its mode alone holds but it does not.
     """
-    sizes = {row["case"]: int(row["elements"]) for row in evidence.results}
     found: dict[Group, set[Cause]] = defaultdict(set)
     # Counts elements by their group, the size of their case, and the causes that hold in all of it.
     alike: Counter[tuple[Group, int, frozenset[Cause]]] = Counter()
-    for group, row, candidate in zip(groups, evidence.discrepancies, evidence.candidates, strict=True):
+    for (case, number), count in evidence.pairs.items():
+        group, candidate = evidence.groups[case], evidence.distinct[number]
         found[group] |= {cause for cause in candidate.matching if cause.by_position}
-        alike[group, sizes[row["case"]], candidate.consistent] += 1
+        alike[group, evidence.sizes[case], candidate.consistent] += count
     gained: dict[Group, Counter[Cause]] = defaultdict(Counter)
     lost: dict[Group, Counter[Cause]] = defaultdict(Counter)
     for (group, size, consistent), count in alike.items():
@@ -216,16 +267,13 @@ def idle_positions(evidence: Evidence, groups: Sequence[Group]) -> Mapping[Group
     return defaultdict(frozenset[Cause], idle)
 
 
-def text_of_cause(row: DiscrepancyRow, cause: Cause) -> str:
-    """The cause's text; an unexplained real result within NEARLY ulp is described as nearly right."""
-    nearly = row["result_type"] not in INTEGER_TYPES and abs(row["distance"]) <= NEARLY
-    if cause.text == UNEXPLAINED and nearly:
-        return f"within {NEARLY} ulp: steps in another order or precision"
-    return cause.text
-
-
-def clause_of(row: DiscrepancyRow, cause: Cause) -> str:
+def clause_of(kind: Kind, cause: Cause) -> str:
     """The clause that a cause breaks; the operator's first clause if that is not known."""
-    spec = get_operator(row["operator"])
-    broken = spec.mode_clause(row["round_mode"]) if cause.role == "mode" else spec.roles.get(cause.role, "")
+    spec = get_operator(kind[0])
+    broken = spec.mode_clause(kind[1]) if cause.role == "mode" else spec.roles.get(cause.role, "")
     return broken or spec.clauses[0].id
+
+
+def first_clause(kind: Kind) -> str:
+    """The clause of a deviating element until its cause is known: on the rounding mode, or the operator's first."""
+    return clause_of(kind, NO_CAUSE)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -14,6 +15,12 @@ from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array, Problem, codes_of
 from tiebreak.golden.problems import problems_of
 from tiebreak.golden.verdicts import DEVIATES, EXACT, GRADES, UNSPECIFIED, WORKING
+
+
+class BetweenModes(Protocol):
+    """Truths by several rounding modes: of a case, or of many."""
+
+    def contradicts_all_allowed(self, values: Array) -> Array: ...
 
 
 @dataclass(frozen=True)
@@ -69,7 +76,7 @@ def negative_zero(problem: Problem) -> int:
     return int(np.array([1 << (problem.result.bits - 1)], np.uint64).view(np.int64)[0])
 
 
-def judge(values: Array, truth: Truth, among: Truths | None = None) -> Judgement:
+def judge(values: Array, truth: Truth, among: BetweenModes | None = None) -> Judgement:
     """Grade each element by equality alone; an element that the spec leaves open never fails.
 
     Where only the exact form is specified, the exact result is exact and any other one unspecified. Where the spec
@@ -78,8 +85,8 @@ def judge(values: Array, truth: Truth, among: Truths | None = None) -> Judgement
     values = np.asarray(values, np.int64).reshape(-1)
     grades = np.full(values.shape, DEVIATES, np.uint8)
     grades[~truth.specified] = UNSPECIFIED
-    if among is not None and len(among.allowed) > 1:
-        grades[among.open_between_modes & ~among.any_agrees(values)] = DEVIATES
+    if among is not None:
+        grades[among.contradicts_all_allowed(values)] = DEVIATES
     grades[truth.specified & (values == truth.working)] = WORKING
     grades[truth.exact_specified & (values == truth.exact)] = EXACT
     return Judgement(grades, values)

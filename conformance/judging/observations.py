@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
 
 import numpy as np
 
+from tiebreak.conformance.judging.chunk import Chunk, part_of_truth
+from tiebreak.conformance.judging.families import parts
 from tiebreak.conformance.judging.judge import Judgement
-from tiebreak.conformance.judging.operands import QuantizationOperands, operands_along, round_array
-from tiebreak.conformance.judging.truths import Truths, is_nan
-from tiebreak.golden.elements import FloatType
-from tiebreak.golden.nodes import Case
+from tiebreak.conformance.judging.operands import QuantizationOperands, round_array
+from tiebreak.conformance.judging.truths import is_nan
+from tiebreak.golden.elements import FloatType, numpy_dtype
 from tiebreak.golden.problem import Array, Problem, Quantization
 from tiebreak.golden.rounding import short_mode
 from tiebreak.golden.verdicts import UNSPECIFIED
@@ -20,28 +20,36 @@ from tiebreak.golden.verdicts import UNSPECIFIED
 Observation = tuple[str, str, str]  # operator, situation, what the backend returns
 
 
-def observations(case: Case, judgement: Judgement, truths: Truths) -> Counter[Observation]:
-    """Counts of (operator, situation, answer) over the case's unspecified elements."""
-    silent = judgement.grades == UNSPECIFIED
+def observations(chunk: Chunk, judgement: Judgement, ran: Array) -> Counter[Observation]:
+    """Counts of (operator, situation, answer) over the unspecified elements of the cases that `ran` (bool)."""
+    silent = (judgement.grades == UNSPECIFIED) & np.repeat(ran, chunk.sizes)
+    found: Counter[Observation] = Counter()
     with np.errstate(all="ignore"):
-        if isinstance(truths.problems[0], Quantization):
-            own = operands_along(case, truths.problems[0], truths.problems[0].axes)
-            situations, answers = quantize_situation(own), quantize_answer(own, judgement.values)
-        else:
-            tied = truths.open_between_modes
-            situations, answers = situations_and_answers(truths.problems, judgement.values, tied)
-            answers = np.where(tied, modes_that_agree(truths, judgement.values), answers)
-    pairs = zip(situations[silent].tolist(), answers[silent].tolist(), strict=True)
-    return Counter((case.node.operator, situation, answer) for situation, answer in pairs)
+        for _, places, problem in parts(chunk.families, silent):
+            values = judgement.values[places]
+            if isinstance(problem, Quantization):
+                situations, answers = of_quantization(chunk, problem, places, values)
+            else:
+                tied = chunk.open_between_modes[places]
+                situations = np.where(tied, "a tie", situation_by_operands(problem))
+                answers = np.where(tied, modes_that_agree(chunk, places, values, tied), answer_by_kind(problem, values))
+            pairs = zip(situations.tolist(), answers.tolist(), strict=True)
+            found.update((chunk.operator, situation, answer) for situation, answer in pairs)
+    return found
 
 
-def situations_and_answers(problems: Sequence[Problem], values: Array, tied: Array) -> tuple[Array, Array]:
-    """Situations and answers of the elements of every output, by the kind of their operands and of their result."""
-    situations = np.concatenate([situation_by_operands(problem) for problem in problems])
-    situations = np.where(tied, "a tie", situations)
-    ends = np.cumsum([math.prod(problem.shape) for problem in problems])[:-1]
-    parts = zip(problems, np.split(values, ends), strict=True)
-    return situations, np.concatenate([answer_by_kind(problem, codes) for problem, codes in parts])
+def of_quantization(chunk: Chunk, problem: Quantization, places: Array, values: Array) -> tuple[Array, Array]:
+    """Situation and answer of each element, by the rounding mode of its own case."""
+    dtype = numpy_dtype(problem.real.name)
+    x, scale, zero_point = problem.x.view(dtype), problem.scale.view(dtype), problem.zero_point
+    modes = np.array([case.node.round_mode for case in chunk.cases])[chunk.case_of[places]]
+    situations, answers = np.empty(places.shape, "U32"), np.empty(places.shape, "U32")
+    for mode in np.unique(modes):
+        own = modes == mode
+        ends = problem.quantized.lowest, problem.quantized.highest
+        operands = QuantizationOperands(x[own], scale[own], zero_point[own], *ends, str(mode))
+        situations[own], answers[own] = quantize_situation(operands), quantize_answer(operands, values[own])
+    return situations, answers
 
 
 def situation_by_operands(problem: Problem) -> Array:
@@ -72,13 +80,16 @@ def answer_by_kind(problem: Problem, codes: Array) -> Array:
     return answer
 
 
-def modes_that_agree(truths: Truths, values: Array) -> Array:
-    """For each element, the allowed rounding modes that give the backend's result."""
+def modes_that_agree(chunk: Chunk, places: Array, values: Array, tied: Array) -> Array:
+    """For each tied element, the allowed rounding modes that give the backend's result."""
     text = np.full(values.shape, "", "U200")
-    for mode in truths.allowed:
-        agrees = truths.by_mode[mode].agrees(values)
-        joined = np.char.add(np.where(text == "", "", np.char.add(text, ", ")), short_mode(mode))
-        text = np.where(agrees, joined, text)
+    if not tied.any():
+        return text
+    for truths, own in chunk.by_allowed:
+        for mode in truths.allowed:
+            agrees = own[places] & part_of_truth(truths.by_mode[mode], places).agrees(values)
+            joined = np.char.add(np.where(text == "", "", np.char.add(text, ", ")), short_mode(mode))
+            text = np.where(agrees, joined, text)
     return np.where(text == "", "none of the nearest modes", text)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from tiebreak.golden import kernel
 from tiebreak.golden.elements import FloatType
 from tiebreak.golden.errors import MachineryFailed
-from tiebreak.golden.nodes import Case
+from tiebreak.golden.nodes import Case, Expected
 from tiebreak.golden.operators import get_operator
 from tiebreak.golden.problem import IN_RANGE, OUT_OF_RANGE, ZERO, Array, Problem
 from tiebreak.golden.problems import problems_of
@@ -76,9 +76,12 @@ class Truths:
             result = all_specified & ~self.judged_by.specified
         return result
 
-    def any_agrees(self, values: Array) -> Array:
-        found: Array = np.logical_or.reduce([self.by_mode[mode].agrees(values) for mode in self.allowed])
-        return found
+    def contradicts_all_allowed(self, values: Array) -> Array:
+        """The elements that are open between modes where `values` are none of their results."""
+        if len(self.allowed) == 1:
+            return np.zeros(self.open_between_modes.shape, bool)
+        agrees = np.logical_or.reduce([self.by_mode[mode].agrees(values) for mode in self.allowed])
+        return np.asarray(self.open_between_modes & ~agrees)
 
     def allowed_codes(self, at: int) -> list[int]:
         """The distinct codes that the allowed modes give for one element, in either form."""
@@ -154,13 +157,16 @@ def is_specified(state: Array, saturates: bool) -> Array:
 
 def check_against_vector(case: Case, truth: Truth) -> None:
     """MachineryFailed if the kernel's `truth` differs from the case's stored results, which the oracle computed."""
-    stored = case.expected
-    if stored is None:
-        return
+    if case.expected is not None and differs_from_vector(case.expected, truth):
+        raise MachineryFailed(f"{case.id}: the kernel and the golden vector disagree; one of them is wrong")
+
+
+def differs_from_vector(stored: Expected, truth: Truth) -> bool:
     exact, working = is_specified(stored.exact_state, False), is_specified(stored.working_state, False)
     same = np.array_equal(exact, truth.exact_specified) and np.array_equal(working, truth.working_specified)
-    if not same or np.any((stored.exact != truth.exact)[exact]) or np.any((stored.working != truth.working)[working]):
-        raise MachineryFailed(f"{case.id}: the kernel and the golden vector disagree; one of them is wrong")
+    if not same:
+        return True
+    return bool(np.any((stored.exact != truth.exact)[exact]) or np.any((stored.working != truth.working)[working]))
 
 
 def canonical(codes: Array, problem: Problem) -> Array:

@@ -18,12 +18,11 @@ from typing import Any
 import numpy as np
 
 from tiebreak.adapters.outcome import Outcome
-from tiebreak.conformance.judging.truths import TruthCache
+from tiebreak.conformance.judging.chunk import Chunks, chunks_of
 from tiebreak.conformance.main_job import made_run_folder, write_and_explain
 from tiebreak.conformance.offline.export import MANIFEST
 from tiebreak.conformance.running.journal import check_discardable, run_lock
-from tiebreak.conformance.running.outcomes import with_right_outputs
-from tiebreak.conformance.running.recording import BackendRecords, record
+from tiebreak.conformance.running.recording import BackendRecords, record_chunk
 from tiebreak.golden.elements import ELEMENT_TYPES, FloatType, IntegerType
 from tiebreak.golden.errors import DamagedFile, InvalidInput
 from tiebreak.golden.exit_codes import EXIT_NOTHING_RAN
@@ -60,12 +59,13 @@ def judge_returned(folder: Path, name: str, version: str) -> tuple[BackendRecord
         "operators": sorted({w.case.node.operator for w in wanted}),
     }
     records = BackendRecords(facts | {"attestation": {"outputs": str(folder / "outputs"), "ran": "elsewhere"}})
-    cache = TruthCache()
     streamed = outcomes_from_stream(folder / "outputs" / "all.bin", wanted)
-    for one in wanted:
-        brought = streamed.get(one.number) or returned_outcome(folder / "outputs", one)
-        record(records, one.case, with_right_outputs(one.case, brought), cache)
-    return records, [one.case for one in wanted]
+    chunks, cases, numbers = Chunks(), [one.case for one in wanted], iter(wanted)
+    for part in chunks_of(cases):
+        own = (next(numbers) for _ in part)
+        outcomes = [streamed.get(one.number) or returned_outcome(folder / "outputs", one) for one in own]
+        record_chunk(records, part, outcomes, chunks)
+    return records, cases
 
 
 def read_manifest(folder: Path) -> list[ExportedCase]:

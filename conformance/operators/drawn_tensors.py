@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from tiebreak.conformance.operators.drawing import st
+from tiebreak.conformance.operators.strategies import st
 from tiebreak.golden.elements import INTEGER_TYPES
 from tiebreak.golden.samples.model import Tensor, bits
 

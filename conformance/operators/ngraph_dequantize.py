@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from tiebreak.conformance.operators.drawing import st
 from tiebreak.conformance.operators.drawn_tensors import integer_tensor, repeat, tensor_shapes
 from tiebreak.conformance.operators.model import Absent, Axis, CaseConstraints, Cause, OperatorUnderTest
 from tiebreak.conformance.operators.ngraph_forbidden import forbidden_axes
 from tiebreak.conformance.operators.path_probe import PathProbe
+from tiebreak.conformance.operators.strategies import st
 from tiebreak.golden.elements import ELEMENT_TYPES, FLOAT_TYPES, INTEGER_TYPES, FloatType
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators.model import ALL_QUANTIZED_TYPES, ALL_REAL_TYPES

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from tiebreak.conformance.operators.drawing import st
 from tiebreak.conformance.operators.elementwise import quotient_operands
 from tiebreak.conformance.operators.model import Absent, AuditedSemantics, Axis, OperatorUnderTest, PlainNodes
 from tiebreak.conformance.operators.ngraph_forbidden import forbidden_axes
 from tiebreak.conformance.operators.path_probe import STEP, PathProbe, probe_values
+from tiebreak.conformance.operators.strategies import st
 from tiebreak.conformance.semantics.quantize import QuantizeArithmetic
 from tiebreak.golden.rounding import EVEN, ROUND_MODES
 

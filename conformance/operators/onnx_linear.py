@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from tiebreak.conformance.operators.drawing import composite, st
 from tiebreak.conformance.operators.forbidden_call import INT8, M22, M24, V2, V3, ForbiddenCall, S
 from tiebreak.conformance.operators.model import Axis
+from tiebreak.conformance.operators.strategies import composite, st
 from tiebreak.golden.elements import ELEMENT_TYPES, FloatType, IntegerType
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators.onnx_linear import Version, problem_with

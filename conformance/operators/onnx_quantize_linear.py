@@ -13,11 +13,11 @@ import numpy as np
 
 from tiebreak.conformance.operators import onnx_linear as linear
 from tiebreak.conformance.operators.case_with_states import Situation
-from tiebreak.conformance.operators.drawing import composite, st
 from tiebreak.conformance.operators.elementwise import quotient_operands
 from tiebreak.conformance.operators.forbidden_call import INT8, M22, ForbiddenCall, S
 from tiebreak.conformance.operators.model import AuditedSemantics, CaseConstraints, Cause, OperatorUnderTest, PlainNodes
 from tiebreak.conformance.operators.path_probe import STEP, PathProbe, probe_values
+from tiebreak.conformance.operators.strategies import composite, st
 from tiebreak.conformance.semantics.quantize import QuantizeArithmetic
 from tiebreak.golden.elements import (
     ELEMENT_TYPES,

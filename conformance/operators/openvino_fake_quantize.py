@@ -11,7 +11,6 @@ import ml_dtypes
 import numpy as np
 
 from tiebreak.conformance.operators.case_with_states import Situation, holds_for_limits
-from tiebreak.conformance.operators.drawing import st
 from tiebreak.conformance.operators.drawn_tensors import repeat
 from tiebreak.conformance.operators.elementwise import broadcast_operands
 from tiebreak.conformance.operators.forbidden_call import M22, V3, ForbiddenCall, S
@@ -25,6 +24,7 @@ from tiebreak.conformance.operators.model import (
     OperatorUnderTest,
 )
 from tiebreak.conformance.operators.path_probe import HIGH, LOW, STEP, PathProbe, fake_quantize_values
+from tiebreak.conformance.operators.strategies import st
 from tiebreak.conformance.semantics.fake_quantize import FakeQuantizeArithmetic
 from tiebreak.golden.elements import FLOAT_TYPES, FloatType, decode, encode, neighbour
 from tiebreak.golden.nodes import Node

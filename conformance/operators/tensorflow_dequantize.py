@@ -10,11 +10,11 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from tiebreak.conformance.operators.drawing import st
 from tiebreak.conformance.operators.drawn_tensors import integer_tensor, tensor_shapes
 from tiebreak.conformance.operators.forbidden_call import INT8, M22, V2, V3, ForbiddenCall, S
 from tiebreak.conformance.operators.model import Absent, Axis, CaseConstraints, Cause, Mistake, OperatorUnderTest
 from tiebreak.conformance.operators.path_probe import PathProbe
+from tiebreak.conformance.operators.strategies import st
 from tiebreak.conformance.operators.tensorflow_ranges import (
     draw_ranges,
     end_tensors,

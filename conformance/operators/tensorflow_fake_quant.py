@@ -6,9 +6,9 @@ import math
 from typing import Any
 
 from tiebreak.conformance.operators import tensorflow_fake_quant_shared as shared
-from tiebreak.conformance.operators.drawing import st
 from tiebreak.conformance.operators.model import Absent, CaseConstraints, OperatorUnderTest
 from tiebreak.conformance.operators.path_probe import STEP, PathProbe, fake_quantize_values
+from tiebreak.conformance.operators.strategies import st
 from tiebreak.conformance.operators.tensorflow_fake_quant_mistakes import MISTAKES
 from tiebreak.golden.samples.model import Tensor, bits
 

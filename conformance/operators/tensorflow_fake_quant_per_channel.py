@@ -9,9 +9,9 @@ import numpy as np
 
 from tiebreak.conformance.operators import tensorflow_fake_quant_mistakes as per_tensor
 from tiebreak.conformance.operators import tensorflow_fake_quant_shared as shared
-from tiebreak.conformance.operators.drawing import st
 from tiebreak.conformance.operators.forbidden_call import V2, ForbiddenCall
 from tiebreak.conformance.operators.model import Absent, Axis, CaseConstraints, Cause, Mistake, OperatorUnderTest
+from tiebreak.conformance.operators.strategies import st
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 from tiebreak.golden.samples.model import Tensor, bits

@@ -5,9 +5,9 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from tiebreak.conformance.operators.drawing import st
 from tiebreak.conformance.operators.forbidden_call import M22, V3, ForbiddenCall
 from tiebreak.conformance.operators.path_probe import HIGH, LOW, PathProbe, fake_quantize_values
+from tiebreak.conformance.operators.strategies import st
 from tiebreak.golden.elements import FLOAT_TYPES, decode, encode, neighbour
 
 REAL = FLOAT_TYPES["float32"]

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from tiebreak.conformance.operators.drawing import st
 from tiebreak.conformance.operators.model import Absent, Axis, CaseConstraints, Cause, Mistake, OperatorUnderTest
 from tiebreak.conformance.operators.path_probe import STEP, PathProbe, fake_quantize_values
+from tiebreak.conformance.operators.strategies import st
 from tiebreak.golden.elements import FLOAT_TYPES, FloatType, decode, encode, neighbour
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators.model import ALL_REAL_TYPES

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from tiebreak.conformance.operators.drawing import st
 from tiebreak.conformance.operators.drawn_tensors import tensor_shapes
 from tiebreak.conformance.operators.elementwise import operands_along_axis
 from tiebreak.conformance.operators.forbidden_call import INT8, M22, V2, V3, ForbiddenCall, S
 from tiebreak.conformance.operators.model import Absent, AuditedSemantics, Axis, CaseConstraints, OperatorUnderTest
 from tiebreak.conformance.operators.path_probe import HIGH, LOW, STEP, PathProbe, probe_values
+from tiebreak.conformance.operators.strategies import st
 from tiebreak.conformance.operators.tensorflow_quantize_v2_mistakes import MISTAKES
 from tiebreak.conformance.operators.tensorflow_ranges import F32, draw_ranges, end_tensors
 from tiebreak.conformance.semantics.quantize_v2 import QuantizeV2Arithmetic

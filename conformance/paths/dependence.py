@@ -16,6 +16,7 @@ import numpy as np
 from tiebreak.conformance.cases.path_probes import PREFIX
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
 from tiebreak.conformance.causes.settling import Element
+from tiebreak.conformance.judging.deviating import DeviatingElements
 from tiebreak.conformance.judging.judge import judge
 from tiebreak.conformance.judging.rows import bits_and_decimal, element_operands
 from tiebreak.conformance.judging.truths import TruthCache
@@ -34,7 +35,7 @@ from tiebreak.golden.operators import get_operator
 from tiebreak.golden.problem import Array
 from tiebreak.golden.verdicts import DEVIATES
 from tiebreak.reports.root_cause import BY_PATH
-from tiebreak.reports.rows import DiscrepancyRow, PathAnswer, PathRow
+from tiebreak.reports.rows import PathAnswer, PathRow
 
 __all__ = ["causes_by_path", "path_rows"]
 
@@ -78,25 +79,27 @@ def most_common_texts(features: Sequence[Mapping[tuple[str, ...], list[str]]]) -
     return [texts[max(texts, key=counts.__getitem__)] if texts else [] for texts in features]
 
 
-def causes_by_path(
-    rows: Sequence[PathRow], cases: Sequence[Case], discrepancies: Sequence[DiscrepancyRow]
-) -> dict[Element, str]:
-    """The cause of each discrepancy whose node, operands and answer are in one of the backend's rows, in any case."""
+def causes_by_path(rows: Sequence[PathRow], cases: Sequence[Case], deviating: DeviatingElements) -> dict[Element, str]:
+    """The cause of each deviating element whose node, operands and answer are in one of the backend's rows.
+
+    `cases` are the backend's, as the numbers of the deviating elements count them.
+    """
     by_answer = {
         (row["node"], operand_bits(row["operands"]), answer["bits"]): row for row in rows for answer in row["answers"]
     }
-    nodes = {case.id: case.node for case in cases}
+    nodes = {row["node"] for row in rows}
     keys: dict[tuple[str, str], str] = {}
     found = {}
-    for discrepancy in discrepancies if rows else ():
-        element = discrepancy["case"], discrepancy["output"], int(discrepancy["index"])
-        operands = operand_bits(json.loads(discrepancy["operands"]))
-        node = nodes[element[0]]
-        if (node.key, element[1]) not in keys:
-            keys[node.key, element[1]] = node_key(node, element[1])
-        row = by_answer.get((keys[node.key, element[1]], operands, got_bits(discrepancy)))
-        if row is not None:
-            found[element] = cause_text(row)
+    for place, number in enumerate(deviating.case.tolist() if rows else ()):
+        case, output = cases[number], deviating.output[place]
+        if (case.node.key, output) not in keys:
+            keys[case.node.key, output] = node_key(case.node, output)
+        key = keys[case.node.key, output]
+        if key in nodes:
+            operands = operand_bits(json.loads(deviating.operands[place]))
+            row = by_answer.get((key, operands, got_bits(deviating, place)))
+            if row is not None:
+                found[case.id, output, int(deviating.index[place])] = cause_text(row)
     return found
 
 
@@ -112,10 +115,10 @@ def operand_bits(operands: Sequence[Sequence[str]]) -> tuple[str, ...]:
     return tuple(bits for _, bits, _ in operands)
 
 
-def got_bits(discrepancy: DiscrepancyRow) -> str:
-    element = ELEMENT_TYPES[discrepancy["result_type"]]
-    code = int(discrepancy["got_bits"] if isinstance(element, FloatType) else discrepancy["got"])
-    return bits_and_decimal(code, element)[0]
+def got_bits(deviating: DeviatingElements, place: int) -> str:
+    element = ELEMENT_TYPES[deviating.result_type[place]]
+    got = deviating.got_bits if isinstance(element, FloatType) else deviating.got
+    return bits_and_decimal(int(got[place]), element)[0]
 
 
 def path_row(elements: SameOperands, texts: Sequence[str], outputs: Mapping[str, Array]) -> PathRow:

@@ -21,12 +21,11 @@ import numpy as np
 from tiebreak.adapters.answering import Answerer, WrongOutput, run_twice, safe_text
 from tiebreak.adapters.outcome import Outcome
 from tiebreak.adapters.protocol import Backend
-from tiebreak.conformance.cases.generators import case_id
+from tiebreak.conformance.cases.case_ids import case_id
 from tiebreak.conformance.judging.judge import judge_outputs
 from tiebreak.conformance.judging.truths import TruthCache
-from tiebreak.conformance.running.explaining import rows_with_causes
-from tiebreak.conformance.running.outcomes import with_right_outputs
-from tiebreak.conformance.running.recording import BackendRecords, record
+from tiebreak.conformance.running.assembling import assemble
+from tiebreak.conformance.running.recording import BackendRecords, record, with_right_outputs
 from tiebreak.golden.elements import ELEMENT_TYPES, IntegerType, decimal
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Case, Node
@@ -36,6 +35,7 @@ from tiebreak.golden.problems import problems_of
 from tiebreak.golden.rounding import short_mode
 from tiebreak.golden.untrusted_text import plural, printable
 from tiebreak.golden.verdicts import GRADES
+from tiebreak.reports.rows import discrepancy_rows
 
 Row = Mapping[str, Any]  # of a discrepancy, with cause and clause
 
@@ -56,11 +56,11 @@ def assert_conforms(backend: Backend, node: Node, case: Case | Sequence[Array]) 
     outcome = outcome_of(backend, case)
     facts = {"name": safe_text(getattr(backend, "name", "backend"), 200), "version": "", "spec": ""}
     records = BackendRecords(facts)
-    cache = TruthCache()
-    record(records, case, outcome, cache)
-    if records.discrepancies:
-        raise AssertionError(failure_text(facts["name"], rows_with_causes(records, [case], {}, cache)))
-    return str(records.results[0]["verdict"])
+    record(records, case, outcome)
+    if any(map(len, records.deviating)):
+        found = assemble([records], [case], {})
+        raise AssertionError(failure_text(facts["name"], discrepancy_rows(found.discrepancies)))
+    return records.verdicts[0]
 
 
 def verdicts(backend: Backend, node: Node, case: Case | Sequence[Array]) -> tuple[Array, ...]:
@@ -98,7 +98,7 @@ def outcome_of(backend: Backend, case: Case) -> Outcome:
         outcome = run_twice(Answerer(backend).compile(case.node), case.inputs)
     except WrongOutput as error:
         raise AssertionError(f"{case.node.operator}: {error}") from None
-    outcome = with_right_outputs(case, outcome)
+    outcome = with_right_outputs(case, outcome, problems_of(case))
     if outcome.status != "ok":
         raise AssertionError(f"{case.node.operator}: {outcome.message}")
     return outcome

@@ -21,8 +21,8 @@ from tiebreak.conformance.cases.path_probes import path_cases
 from tiebreak.conformance.cases.plan import Selection, generated_cases, stored_cases
 from tiebreak.conformance.cases.relations import related_cases
 from tiebreak.conformance.gate.waivers import Waiver, entries_of, read_waivers, waiver_of
+from tiebreak.conformance.judging.chunk import Chunks, chunks_of
 from tiebreak.conformance.judging.rows import Kind
-from tiebreak.conformance.judging.truths import TruthCache
 from tiebreak.conformance.pytest_plugin.assertions import is_stored, printable_message
 from tiebreak.conformance.pytest_plugin.findings import (
     CaseRows,
@@ -42,6 +42,7 @@ from tiebreak.golden.places import check_writable
 from tiebreak.golden.rounding import short_mode
 from tiebreak.golden.vectorfile import VECTORS
 from tiebreak.reports.records import RunRecords, as_run, write_run
+from tiebreak.reports.rows import discrepancy_rows, result_rows
 
 if TYPE_CHECKING:
     import pytest
@@ -147,7 +148,7 @@ class Checks:
     backends: dict[str, IsolatedBackend] = field(default_factory=dict)
     found: dict[tuple[str, SuiteTest], SuiteOutcome] = field(default_factory=dict)
     matched: set[tuple[str, Waiver]] = field(default_factory=set)  # waivers that excused something
-    truths: TruthCache = field(default_factory=TruthCache)
+    chunks: Chunks = field(default_factory=Chunks)
 
     def backend(self, spec: str) -> IsolatedBackend:
         """The started backend. InvalidInput or MachineryFailed if it can't be started."""
@@ -171,10 +172,10 @@ class Checks:
     def run(self, spec: str, kind: Kind) -> None:
         """Run a kind of node on a backend; keep the outcomes of its tests and the waivers that were needed."""
         backend, cases = self.backend(spec), cases_of_kind(kind, self.options.level)
-        records = run_backend(backend, cases, lambda name, done, planned: None, self.truths)
+        records = run_backend(backend, list(chunks_of(cases)), lambda name, done, planned: None, self.chunks)
         made = assemble([records], cases, {"level": self.options.level or "vectors", "seed": 0})
-        known = with_waivers(made.discrepancies, backend.version, self.options.waivers)
-        whole = CaseRows(backend.name, made.results, known)
+        known = with_waivers(discrepancy_rows(made.discrepancies), backend.version, self.options.waivers)
+        whole = CaseRows(backend.name, result_rows(made.results), known)
         self.matched |= {(spec, waiver) for _, waiver in known if waiver is not None}
         replay = partial(replay_command, spec, self.kept_run(spec, kind, made, whole))
         for test in tests_of(kind):

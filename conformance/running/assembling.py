@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,12 +18,18 @@ from tiebreak.adapters.platform_facts import instruction_sets, machine
 from tiebreak.conformance.cases.relations import relation_rows
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
 from tiebreak.conformance.causes.root_causes import root_cause_rows
-from tiebreak.conformance.causes.settling import Element
+from tiebreak.conformance.causes.settling import Element, Settled
 from tiebreak.conformance.judging.rows import bits_and_decimal, element_operands
 from tiebreak.conformance.judging.truths import TruthCache
 from tiebreak.conformance.paths.dependence import STAGE, causes_by_path, path_rows
-from tiebreak.conformance.running.explaining import rows_with_causes
-from tiebreak.conformance.running.failures import failure_rows
+from tiebreak.conformance.running.explaining import (
+    ByOutputs,
+    all_deviating,
+    causes_of_backend,
+    explained_cases,
+)
+from tiebreak.conformance.running.failures import failures_of
+from tiebreak.conformance.running.recorded_tables import CaseTexts, as_text_column, discrepancy_table, result_table
 from tiebreak.conformance.running.recording import BackendRecords
 from tiebreak.golden.elements import FloatType, IntegerType
 from tiebreak.golden.exit_codes import exit_code
@@ -30,7 +37,10 @@ from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array
 from tiebreak.golden.verdicts import FAILED
 from tiebreak.reports.records import RunRecords
-from tiebreak.reports.rows import DiscrepancyRow, FailureRow, PathRow
+from tiebreak.reports.rows import FailureRow, PathRow
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Row = dict[str, Any]  # of run.json
 
@@ -42,11 +52,8 @@ def assemble(done: Sequence[BackendRecords], cases: Sequence[Case], facts: dict[
 
 def unexplained_records(done: Sequence[BackendRecords], cases: Sequence[Case], facts: dict[str, Any]) -> RunRecords:
     """The records of the whole run without explanations: every cause is "unexplained"."""
-    results = [row for records in done for row in records.results]
-    discrepancies: list[DiscrepancyRow] = [
-        {**row, "id": f"D{number:06d}"}
-        for number, row in enumerate((row for records in done for row in records.discrepancies), start=1)
-    ]
+    texts = CaseTexts(done)
+    results, discrepancies = result_table(done, texts), discrepancy_table(done, texts)
     info: dict[str, Any] = {
         "format": "tiebreak-run",
         "version": 1,
@@ -55,7 +62,7 @@ def unexplained_records(done: Sequence[BackendRecords], cases: Sequence[Case], f
         "machine": machine(),
         "instruction_sets": instruction_sets(),
         "backends": [records.facts | {"judged": records.judged} for records in done],
-        "exit": exit_code_of_run([row["verdict"] for row in results], {row["fault"] for row in results}),
+        "exit": exit_code_of_run(set(results["verdict"].unique()), set(results["fault"].unique())),
         "observed": [],
         "explained": False,
     }
@@ -76,12 +83,10 @@ def with_explanations(
     run: RunRecords, done: Sequence[BackendRecords], cases: Sequence[Case], errors: ExplanationErrors
 ) -> RunRecords:
     """The records with the causes of each backend, and the explanatory tables of run.json."""
-    cache, paths = TruthCache(), [paths_of(records, cases) for records in done]
-    pairs = zip(done, paths, strict=True)
-    named = [row for records, rows in pairs for row in discrepancies_with_causes(records, cases, rows, cache)]
-    discrepancies: list[DiscrepancyRow] = [
-        {**row, "id": own["id"]} for own, row in zip(run.discrepancies, named, strict=True)
-    ]
+    known = errors.attempt("known mistakes", "", lambda: explained_cases(done), dict[tuple[str, bytes], Any]())
+    paths = [paths_of(records, cases) for records in done]
+    named = causes_by_backend(done, cases, paths, known)
+    discrepancies = with_causes(run.discrepancies, done, named)
     versions = {records.name: str(records.facts["version"]) for records in done}
     info = run.info | {
         "typed": errors.attempt("typed cases", "", lambda: typed_rows(cases, done), list[Row]()),
@@ -90,7 +95,7 @@ def with_explanations(
         "relations": [row for records in done for row in relations_of(records)],
         "pairs": list(all_pairs(done, cases, errors)),
         "clusters": root_cause_rows(discrepancies, run.results, versions, errors),
-        "failures": errors.attempt("failures", "", lambda: failure_rows(run.results, versions), list[FailureRow]()),
+        "failures": errors.attempt("failures", "", lambda: failures_of(run.results, versions), list[FailureRow]()),
     }
     return replace(run, info=info, discrepancies=discrepancies)
 
@@ -101,18 +106,53 @@ def paths_of(records: BackendRecords, cases: Sequence[Case]) -> list[PathRow]:
     return records.errors.attempt(STAGE, records.name, rows, list[PathRow]())
 
 
-def discrepancies_with_causes(
-    records: BackendRecords, cases: Sequence[Case], paths: Sequence[PathRow], cache: TruthCache
-) -> list[DiscrepancyRow]:
-    """The backend's discrepancy rows with their causes; unchanged if naming causes fails."""
-    errors = records.errors
+def causes_by_backend(
+    done: Sequence[BackendRecords], cases: Sequence[Case], paths: Sequence[Sequence[PathRow]], known: ByOutputs
+) -> list[Settled | None]:
+    """The causes and clauses of each backend's deviating elements, found once for backends with equal outputs."""
+    kept: dict[bytes, Settled | None] = {}
+    found = []
+    for records, rows in zip(done, paths, strict=True):
+        key, errors = outputs_digest(records), records.errors.found.total()
+        named = kept[key] if key in kept else named_deviations(records, cases, rows, known)
+        if records.errors.found.total() == errors:  # an error is noted for each backend that has it
+            kept[key] = named
+        found.append(named)
+    return found
+
+
+def outputs_digest(records: BackendRecords) -> bytes:
+    """Equal for backends that ran the same cases with equal outputs and that make the same parameters constants."""
+    digest = hashlib.sha256(repr((sorted(records.facts.get("always_constant", ())), len(records.cases))).encode())
+    for case in records.cases:
+        outputs = records.outputs.get(case.id)
+        digest.update(f"{case.id}\0{outputs is None}\0".encode() + (b"" if outputs is None else outputs.tobytes()))
+    return digest.digest()
+
+
+def named_deviations(
+    records: BackendRecords, cases: Sequence[Case], paths: Sequence[PathRow], known: ByOutputs
+) -> Settled | None:
+    """The causes and clauses of the backend's deviating elements; None if naming them fails."""
+    errors, deviating = records.errors, all_deviating(records)
     by_path = errors.attempt(
-        STAGE, records.name, lambda: causes_by_path(paths, cases, records.discrepancies), dict[Element, str]()
+        STAGE, records.name, lambda: causes_by_path(paths, records.cases, deviating), dict[Element, str]()
     )
-    named = errors.attempt(
-        "causes", records.name, lambda: rows_with_causes(records, cases, by_path, cache), list[DiscrepancyRow]()
-    )
-    return named if len(named) == len(records.discrepancies) else records.discrepancies
+    return errors.attempt("causes", records.name, lambda: causes_of_backend(records, deviating, by_path, known), None)
+
+
+def with_causes(
+    discrepancies: pd.DataFrame, done: Sequence[BackendRecords], named: Sequence[Settled | None]
+) -> pd.DataFrame:
+    """The discrepancies, backend after backend, with their causes and clauses; unchanged where there are none."""
+    texts, clauses = (discrepancies[name].to_numpy(object).copy() for name in ("cause", "clause"))
+    begin = 0
+    for records, found in zip(done, named, strict=True):
+        end = begin + sum(map(len, records.deviating))
+        if found is not None:
+            texts[begin:end], clauses[begin:end] = found
+        begin = end
+    return discrepancies.assign(cause=as_text_column(texts), clause=as_text_column(clauses))
 
 
 def relations_of(records: BackendRecords) -> list[Row]:
@@ -129,16 +169,16 @@ def all_pairs(done: Sequence[BackendRecords], cases: Sequence[Case], errors: Exp
 
 def pair_rows(a: BackendRecords, b: BackendRecords, cases: Sequence[Case]) -> list[Row]:
     """A row for each operator: how many elements of the cases that both ran differ between the two backends."""
-    rows: dict[str, Row] = {}
+    common: dict[str, list[Case]] = {}
     for case in cases:
         if case.id in a.outputs and case.id in b.outputs:
-            operator = case.node.operator
-            start = {"a": a.name, "b": b.name, "operator": operator}
-            row = rows.setdefault(operator, start | {"cases": 0, "elements": 0, "differ": 0})
-            row["cases"] += 1
-            row["elements"] += case.size
-            row["differ"] += int(np.count_nonzero(a.outputs[case.id] != b.outputs[case.id]))
-    return list(rows.values())
+            common.setdefault(case.node.operator, []).append(case)
+    rows = []
+    for operator, own in common.items():
+        one, other = (np.concatenate([records.outputs[case.id] for case in own]) for records in (a, b))
+        counts = {"cases": len(own), "elements": sum(case.size for case in own), "differ": int((one != other).sum())}
+        rows.append({"a": a.name, "b": b.name, "operator": operator, **counts})
+    return rows
 
 
 def typed_rows(cases: Sequence[Case], done: Sequence[BackendRecords]) -> list[Row]:
@@ -173,7 +213,7 @@ def observed_rows(done: Sequence[BackendRecords]) -> list[Row]:
     return [
         {"backend": records.name, "operator": operator, "situation": situation, "gives": gives, "elements": n}
         for records in done
-        for (operator, situation, gives), n in records.observed.most_common()
+        for (operator, situation, gives), n in sorted(records.observed.items(), key=lambda item: (-item[1], item[0]))
     ]
 
 

@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from tiebreak.adapters.in_process import InProcessBackend
 from tiebreak.adapters.isolation import MEMORY_LIMIT, IsolatedBackend
-from tiebreak.conformance.judging.truths import TruthCache
+from tiebreak.conformance.judging.chunk import Chunks, chunks_of
 from tiebreak.conformance.running.assembling import assemble
 from tiebreak.conformance.running.journal import Journal
 from tiebreak.conformance.running.outcomes import Runner, outcomes_of
-from tiebreak.conformance.running.recording import BackendRecords, record
+from tiebreak.conformance.running.recording import BackendRecords, record_chunk
+from tiebreak.conformance.running.stages import Stages
 from tiebreak.golden.errors import TiebreakError
 from tiebreak.golden.nodes import Case
 from tiebreak.reports.records import RunRecords
 
 STARTED_AT_ONCE = 4
 Progress = Callable[[str, int, int], None]  # backend, cases done, cases planned
+Part = tuple[Case, ...]  # a chunk of cases
+JUDGING = "of it judging, seconds of CPU"
 
 
 def run_cases(
@@ -110,20 +115,28 @@ def run_all(
     cases: Sequence[Case],
     journals: Path | None = None,
     progress: Progress = lambda name, done, planned: None,
+    *,
+    later: Callable[[], Sequence[Case]] = lambda: (),
+    stages: Stages | None = None,
 ) -> list[BackendRecords]:
     """Run each backend in a thread of its own; an interrupt ends all of them at once.
 
-    `journals` is a folder. Outcomes found in it are not run again; new ones are added to it.
+    `journals` is a folder. Outcomes found in it are not run again; new ones are added to it. `later` gives further
+    cases, to run after the others; it is called once, beside the backends. The time that judging takes, summed over
+    the backends, is added to the `stages`.
     """
-    truths = TruthCache()
-    with ThreadPoolExecutor(max(1, len(backends))) as pool:
+    chunks, parts = Chunks(), list(chunks_of(cases))
+    with ThreadPoolExecutor(len(backends) + 1) as pool:
         try:
             kept = [Journal(journals / f"{number}.frames") if journals else None for number in range(len(backends))]
+            rest = pool.submit(lambda: list(chunks_of(later())))
             futures = [
-                pool.submit(run_backend, backend, cases, progress, truths, journal)
+                pool.submit(run_backend, backend, parts, progress, chunks, journal, later=rest.result, stages=stages)
                 for backend, journal in zip(backends, kept, strict=True)
             ]
-            wait(futures, return_when=FIRST_EXCEPTION)
+            every: list[Future[Any]] = [rest, *futures]
+            wait(every, return_when=FIRST_EXCEPTION)
+            rest.result()
             return [future.result() for future in futures]
         except BaseException:
             abandon_all(backends)
@@ -131,21 +144,56 @@ def run_all(
 
 
 def run_backend(
-    backend: Runner, cases: Sequence[Case], progress: Progress, truths: TruthCache, journal: Journal | None = None
+    backend: Runner,
+    parts: Sequence[Part],
+    progress: Progress,
+    chunks: Chunks,
+    journal: Journal | None = None,
+    *,
+    later: Callable[[], Sequence[Part]] = lambda: (),
+    stages: Stages | None = None,
 ) -> BackendRecords:
-    claimed = [case for case in cases if backend.operators is None or case.node.operator in backend.operators]
+    """Run and judge those chunks of cases whose operator the backend claims, then those that come `later`."""
+    own = claimed_parts(backend, parts)
     facts: dict[str, Any] = {"name": backend.name, "version": backend.version, "spec": backend.spec}
-    facts["always_constant"] = sorted(backend.always_constant)
-    records = BackendRecords(facts | {"operators": sorted({case.node.operator for case in claimed})})
+    records = BackendRecords(facts | {"always_constant": sorted(backend.always_constant)})
     if journal is not None:
         journal.begin(records.facts)
-    nodes: dict[str, None] = {}
-    for done, (case, outcome) in enumerate(outcomes_of(backend, claimed, journal), start=1):
-        record(records, case, outcome, truths)
-        if outcome.status == "ok":
-            nodes.setdefault(case.node.key)
-        progress(backend.name, done, len(claimed))
+    run_parts(backend, own, records, progress, chunks, journal, stages or Stages())
+    run_parts(backend, claimed_parts(backend, later()), records, progress, chunks, journal, stages or Stages())
+    records.facts["operators"] = sorted({case.node.operator for case in records.cases})
+    pairs = zip(records.cases, records.outcomes, strict=True)
+    nodes = dict.fromkeys(case.node.key for case, outcome in pairs if outcome.status == "ok")
     none = {"attestation failed": "it raised here: see explanation_errors"}
     attest = partial(backend.attestation, list(nodes))
     records.facts["attestation"] = records.errors.attempt("attestation", backend.name, attest, none)
     return records
+
+
+def claimed_parts(backend: Runner, parts: Sequence[Part]) -> list[Part]:
+    return [part for part in parts if backend.operators is None or part[0].node.operator in backend.operators]
+
+
+def run_parts(
+    backend: Runner,
+    parts: Sequence[Part],
+    records: BackendRecords,
+    progress: Progress,
+    chunks: Chunks,
+    journal: Journal | None,
+    stages: Stages,
+) -> None:
+    """Run chunks of cases and judge each as soon as all its cases have run."""
+    if not parts:
+        return
+    before, planned = len(records.cases), len(records.cases) + sum(map(len, parts))
+    outcomes = outcomes_of(backend, [case for part in parts for case in part], journal)
+    for part in parts:
+        found = []
+        for _, outcome in islice(outcomes, len(part)):
+            found.append(outcome)
+            before += 1
+            progress(backend.name, before, planned)
+        begun = time.thread_time()
+        record_chunk(records, part, found, chunks)
+        stages.add(JUDGING, time.thread_time() - begun)

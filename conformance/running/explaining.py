@@ -1,75 +1,120 @@
 """Finds the cause of each deviating element: known mistakes first, then the audit's engine, then code paths.
 
-Everything here may fail. The rows exist already, and a step that raises costs only the causes that it would have found.
+Everything here may fail. The records exist already, and a step that raises costs only the causes that it would have
+found. What known mistakes predict for a case is computed once for all backends, and compared once with equal outputs.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from functools import partial
-from itertools import groupby
-from typing import Any
+
+import numpy as np
 
 from tiebreak.conformance.audit.recorded_causes import CausesBySemantics
-from tiebreak.conformance.causes.explanations import STAGE, Explanation, explanations
-from tiebreak.conformance.causes.settling import Element, Evidence, settle_causes
+from tiebreak.conformance.causes.explanations import (
+    STAGE,
+    CaseExplanations,
+    Explanation,
+    explanations,
+    no_explanations,
+    predictions,
+)
+from tiebreak.conformance.causes.settling import Element, Evidence, Settled, settle_causes
+from tiebreak.conformance.judging.chunk import Chunk, chunks_of
+from tiebreak.conformance.judging.deviating import DTYPES, DeviatingElements
 from tiebreak.conformance.judging.judge import judge
-from tiebreak.conformance.judging.rows import Kind, kind_of_row
-from tiebreak.conformance.judging.truths import TruthCache
+from tiebreak.conformance.judging.rows import Kind, kind_of_node
 from tiebreak.conformance.operators.model import Cause
-from tiebreak.conformance.running.recording import BackendRecords
+from tiebreak.conformance.running.recording import COUNTS, BackendRecords
 from tiebreak.golden.nodes import Case
-from tiebreak.reports.rows import DiscrepancyRow
+from tiebreak.golden.rounding import ROUND_MODES, short_mode
 
-CaseExplanations = tuple[list[Explanation], Counter[Cause]]
+ByOutputs = Mapping[tuple[str, bytes], CaseExplanations]  # by a case's id and a backend's outputs
 
 
-def rows_with_causes(
-    records: BackendRecords, cases: Sequence[Case], by_path: Mapping[Element, str], cache: TruthCache
-) -> list[DiscrepancyRow]:
-    """The backend's discrepancy rows with cause and clause; unchanged where no cause was found."""
-    own = {case.id: case for case in cases if case.id in records.outputs}
+def causes_of_backend(
+    records: BackendRecords, deviating: DeviatingElements, by_path: Mapping[Element, str], known: ByOutputs
+) -> Settled:
+    """The causes and clauses of a backend's deviating elements."""
+    own = {case.id: case for case in records.cases if case.id in records.outputs}
     engine = CausesBySemantics(own, records.outputs, records.errors, records.name)
-    evidence = evidence_of(records, own, cache)
-    return settle_causes(evidence, by_path, engine.refine, records.errors)
+    return settle_causes(evidence_of(records, deviating, known), by_path, engine.refine, records.errors)
 
 
-def evidence_of(records: BackendRecords, cases: Mapping[str, Case], cache: TruthCache) -> Evidence:
-    """What known mistakes predict for each deviating element, and how often conforming elements contradict them."""
-    candidates: list[Explanation] = []
-    against: dict[Kind, Counter[Cause]] = defaultdict(Counter)
-    for kind, found, contradicted in explanations_by_case(records, cases, cache):
-        candidates += found
-        against[kind].update(contradicted)
-    return Evidence(
-        records.results, records.discrepancies, candidates, against, records.against_modes, about=records.name
-    )
+def all_deviating(records: BackendRecords) -> DeviatingElements:
+    """The columns of all deviating elements of a backend."""
+    columns = {
+        field.name: np.concatenate(
+            [np.empty(0, DTYPES[field.name]), *(getattr(one, field.name) for one in records.deviating)]
+        )
+        for field in fields(DeviatingElements)
+    }
+    return DeviatingElements(**columns)
 
 
-def explanations_by_case(
-    records: BackendRecords, cases: Mapping[str, Case], cache: TruthCache
-) -> Iterator[tuple[Kind, list[Explanation], Counter[Cause]]]:
-    """The kind of each deviating case, with an explanation for each of its rows and the contradictions by cause."""
-    for case_id, rows in groupby(records.discrepancies, key=case_id_of):
-        own = list(rows)
-        about = f"{records.name}, {own[0]['operator']}"
-        nothing: CaseExplanations = [Explanation()] * len(own), Counter()
-        explain = partial(explain_case, records, cases, case_id, cache, about)
-        found, contradicted = records.errors.attempt(STAGE, about, explain, nothing)
-        if len(found) != len(own):
-            found, contradicted = nothing
-        yield kind_of_row(own[0]), found, contradicted
+def explained_cases(done: Sequence[BackendRecords]) -> ByOutputs:
+    """What known mistakes say of each deviating case, for each of the outputs that backends gave."""
+    backends: dict[str, list[BackendRecords]] = defaultdict(list)
+    cases: dict[str, Case] = {}
+    for records in done:
+        for number in dict.fromkeys(case for found in records.deviating for case in found.case.tolist()):
+            case = records.cases[number]
+            cases[case.id] = case
+            backends[case.id].append(records)
+    found: dict[tuple[str, bytes], CaseExplanations] = {}
+    for own in chunks_of(sorted(cases.values(), key=lambda case: case.node.operator)):
+        explain = partial(explain_chunk, own, backends, found)
+        backends[own[0].id][0].errors.attempt(STAGE, own[0].node.operator, explain, None)
+    return found
 
 
-def case_id_of(row: Mapping[str, Any]) -> str:
-    return str(row["case"])
+def explain_chunk(
+    cases: tuple[Case, ...],
+    backends: Mapping[str, Sequence[BackendRecords]],
+    found: dict[tuple[str, bytes], CaseExplanations],
+) -> None:
+    """Add to `found` what known mistakes say of each case and each of its outputs."""
+    chunk = Chunk(cases)
+    for number, case in enumerate(cases):
+        first = backends[case.id][0]
+        explain = partial(explain_case, chunk, number, backends[case.id], found)
+        first.errors.attempt(STAGE, f"{first.name}, {case.node.operator}", explain, None)
 
 
 def explain_case(
-    records: BackendRecords, cases: Mapping[str, Case], case_id: str, cache: TruthCache, about: str
-) -> CaseExplanations:
-    case = cases[case_id]
-    truths = cache.of(case)
-    judgement = judge(records.outputs[case_id], truths.judged_by, truths)
-    return explanations(case, truths, judgement, records.errors, about)
+    chunk: Chunk,
+    number: int,
+    backends: Sequence[BackendRecords],
+    found: dict[tuple[str, bytes], CaseExplanations],
+) -> None:
+    case, truths = chunk.cases[number], chunk.truths_of(number)
+    first = backends[0]
+    predicted = predictions(case, truths, first.errors, f"{first.name}, {case.node.operator}")
+    for records in backends:
+        outputs = records.outputs[case.id]
+        key = case.id, outputs.tobytes()
+        if key not in found:
+            found[key] = explanations(case, judge(outputs, truths.judged_by, truths), predicted)
+
+
+def evidence_of(records: BackendRecords, deviating: DeviatingElements, known: ByOutputs) -> Evidence:
+    """What known mistakes predict for each deviating element, and how often conforming elements contradict them."""
+    numbers: dict[Explanation, int] = {}
+    candidates = np.zeros(len(deviating), np.int64)
+    against: dict[Kind, Counter[Cause]] = defaultdict(Counter)
+    begins = np.flatnonzero(np.diff(deviating.case, prepend=-1))
+    for begin, end in zip(begins.tolist(), [*begins[1:].tolist(), len(deviating)], strict=True):
+        case = records.cases[int(deviating.case[begin])]
+        own = known.get((case.id, records.outputs[case.id].tobytes()))
+        if own is None or len(own.numbers) != end - begin:
+            own = no_explanations(end - begin)
+        places = [numbers.setdefault(one, len(numbers)) for one in own.distinct]
+        candidates[begin:end] = np.array(places)[own.numbers]
+        against[kind_of_node(case.node)].update(own.against)
+    counts = np.concatenate([np.zeros((len(COUNTS), 0), np.int64), *records.counts], axis=1)
+    differs = {mode: counts[COUNTS.index(f"differs_{short_mode(mode)}")] for mode in ROUND_MODES}
+    evidence = records.cases, records.elements, differs, deviating, candidates, list(numbers)
+    return Evidence(*evidence, against, records.against_modes, about=records.name)

@@ -4,16 +4,25 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from tiebreak.adapters.outcome import GIVEN_UP
 from tiebreak.golden.messages import without_numbers
 from tiebreak.golden.verdicts import FAILED
-from tiebreak.reports.rows import FailureRow, ResultRow
+from tiebreak.reports.rows import FailureRow, ResultRow, result_rows
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 MOST_MESSAGES = 50  # of one kind that get a group each; further ones share a group
 LONGEST_KEY = 200
 
 Key = tuple[str, str, str, str]  # backend, operator, verdict, fault
+
+
+def failures_of(results: pd.DataFrame, versions: Mapping[str, str]) -> list[FailureRow]:
+    """The `failure_rows` of a run's results."""
+    return failure_rows(result_rows(results[results["verdict"].isin(FAILED)]), versions)
 
 
 def failure_rows(results: Iterable[ResultRow], versions: Mapping[str, str]) -> list[FailureRow]:

@@ -56,6 +56,7 @@ class Journal:
         self.backend: dict[str, Any] = {}
         self.outcomes: dict[str, Outcome] = {}
         self.added: list[tuple[str, Outcome]] = []  # as read: a later outcome of a case holds
+        self.refusals: dict[str, Outcome] = {}  # by node, as added now
         if path.exists():
             self.read()
 
@@ -93,7 +94,11 @@ class Journal:
 
     def add(self, case: Case, outcome: Outcome) -> None:
         """Keep the case's outcome; a later outcome of the same case replaces it."""
+        if outcome.refused and self.refusals.get(case.node.key) == outcome:
+            return  # it follows from the first refusal, when the run goes on as well
         self.write(frames.encode_frame({"case": case.id, **as_header(outcome)}, outcome.outputs))
+        if outcome.refused:
+            self.refusals[case.node.key] = outcome
 
     def write(self, body: bytes) -> None:
         try:
@@ -193,12 +198,14 @@ def has_outcomes(folder: Path) -> bool:
 
 def digest_of_cases(cases: Sequence[Case]) -> str:
     """A checksum of the cases: ids, nodes and input bits, in order."""
-    digest = hashlib.sha256()
+    parts, bits = [], dict[int, bytes]()  # inputs that several cases share are digested once
     for case in cases:
-        digest.update(f"{case.id}\0{case.node.key}\0".encode())
-        for array in case.inputs:
-            digest.update(array.tobytes())
-    return digest.hexdigest()
+        known = bits.get(id(case.inputs))
+        if known is None:
+            content = b"".join(array.tobytes() for array in case.inputs)
+            known = bits[id(case.inputs)] = hashlib.sha256(content).digest()
+        parts.append(f"{case.id}\0{case.node.key}\0".encode() + known)
+    return hashlib.sha256(b"".join(parts)).hexdigest()
 
 
 def begin_run(folder: Path, selection: Selection, specs: Sequence[str], facts: Mapping[str, Any], digest: str) -> Path:
@@ -219,6 +226,20 @@ def begin_run(folder: Path, selection: Selection, specs: Sequence[str], facts: M
     text = json.dumps(plan | {"facts": dict(facts), "cases": digest}, indent=1)
     replace_file(unfinished / "plan.json", lambda path: path.write_text(text, encoding="utf-8"))
     return unfinished
+
+
+def note_later_cases(folder: Path, digest: str) -> None:
+    """Add the digest of the cases that came later to an unfinished run's plan; InvalidInput if it has another."""
+    path = folder / FOLDER / "plan.json"
+    plan = json.loads(bounded_text(path, LARGEST_PLAN, "a run's plan"))
+    if plan.get("later", digest) != digest:
+        raise InvalidInput(other_cases(folder))
+    text = json.dumps(plan | {"later": digest}, indent=1)
+    replace_file(path, lambda aside: aside.write_text(text, encoding="utf-8"))
+
+
+def other_cases(folder: Path) -> str:
+    return f"--resume {folder}: the cases are not those with which it was begun: start a new run"
 
 
 def read_unfinished(folder: Path) -> tuple[Selection, list[str], dict[str, Any], str]:

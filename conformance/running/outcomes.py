@@ -7,8 +7,7 @@ from typing import Protocol, runtime_checkable
 
 from tiebreak.adapters.faults import Faults
 from tiebreak.adapters.isolation import Keep, batches
-from tiebreak.adapters.outcome import WRONG_OUTPUT, Outcome
-from tiebreak.conformance.judging.judge import output_problem
+from tiebreak.adapters.outcome import Outcome
 from tiebreak.conformance.running.journal import Journal
 from tiebreak.golden.nodes import Case
 
@@ -48,13 +47,14 @@ def outcomes_of(backend: Runner, cases: Sequence[Case], journal: Journal | None)
     known = dict(journal.outcomes) if journal is not None else {}
     nodes = {case.id: case.node.key for case in cases} if known else {}
     for case_id, outcome in journal.added if journal is not None else ():
-        backend.recall(nodes.get(case_id, ""), outcome)
+        if case_id in nodes:
+            backend.recall(nodes[case_id], outcome)
     found: dict[str, Outcome] = {}
 
     def keep(case: Case, outcome: Outcome) -> None:
-        found[case.id] = with_right_outputs(case, outcome)
+        found[case.id] = outcome
         if journal is not None:
-            journal.add(case, found[case.id])
+            journal.add(case, outcome)
 
     first = [case for case in sample_of(cases) if case.id not in known]
     taken = {*known, *(case.id for case in first)}
@@ -72,9 +72,3 @@ def outcomes_of(backend: Runner, cases: Sequence[Case], journal: Journal | None)
 def sample_of(cases: Sequence[Case]) -> list[Case]:
     """A few of the cases, evenly spread from the first to the last."""
     return [cases[i * (len(cases) - 1) // (SAMPLE - 1)] for i in range(SAMPLE)] if len(cases) > SAMPLE else list(cases)
-
-
-def with_right_outputs(case: Case, outcome: Outcome) -> Outcome:
-    """The outcome, or an error in its place if the outputs' number, types or shapes are not those of the node."""
-    problem = output_problem(case, outcome.outputs) if outcome.status == "ok" else ""
-    return Outcome("error", message=problem, seconds=outcome.seconds, fault=WRONG_OUTPUT) if problem else outcome

@@ -1,50 +1,48 @@
-"""Turns outcomes into rows: one for each case, one for each deviating element. Nothing here looks for a cause."""
+"""Judges outcomes and records them as columns, chunk by chunk. Nothing here looks for a cause."""
 
 from __future__ import annotations
 
-import math
 from collections import Counter, defaultdict
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from tiebreak.adapters.answering import message_of
-from tiebreak.adapters.outcome import NOT_JUDGED, Outcome
+from tiebreak.adapters.outcome import NOT_JUDGED, WRONG_OUTPUT, Outcome
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
-from tiebreak.conformance.judging.exponents import judged_by_exponent
-from tiebreak.conformance.judging.judge import Judgement, judge_outputs
+from tiebreak.conformance.judging.chunk import Chunks
+from tiebreak.conformance.judging.chunk_judgement import COUNTED, ChunkJudgement, judge_chunk
+from tiebreak.conformance.judging.deviating import DeviatingElements, boundary_distances, deviating_elements
+from tiebreak.conformance.judging.judge import output_problem
 from tiebreak.conformance.judging.observations import observations
-from tiebreak.conformance.judging.rows import (
-    Kind,
-    add_boundaries,
-    case_columns,
-    contradictions,
-    deviating_rows,
-    grade_counts,
-    kind_of_row,
-    mode_counts,
-)
-from tiebreak.conformance.judging.truths import TruthCache, Truths
-from tiebreak.golden import oracle
-from tiebreak.golden.errors import MachineryFailed
+from tiebreak.conformance.judging.rows import Kind, kind_of_node
 from tiebreak.golden.nodes import Case
-from tiebreak.golden.problem import Array
-from tiebreak.golden.verdicts import DEVIATES, UNSPECIFIED
-from tiebreak.reports.rows import DiscrepancyRow, ResultRow, judged_row
+from tiebreak.golden.problem import Array, Problem
+from tiebreak.golden.rounding import ROUND_MODES, short_mode
+from tiebreak.golden.verdicts import GRADES, UNSPECIFIED
+
+MODE_COUNTS = tuple(f"{what}_{short_mode(mode)}" for mode in ROUND_MODES for what in ("compared", "differs"))
+COUNTS = (*COUNTED, *MODE_COUNTS)
 
 
 @dataclass
 class BackendRecords:
-    """The records of one backend: a row for each case, a row for each deviating element, and outputs by case id.
+    """The records of one backend: its cases in order with their verdicts, and columns of its deviating elements.
 
-    `outputs` are codes (int64, flat, output by output). `against_modes`, `observed` and `judged` are counts for causes
-    and plots, taken while a case's truths are at hand.
+    `counts` has an int64 array for each chunk of cases: a row for each of COUNTS. `outputs` are codes by case id
+    (int64, flat, output by output). `against_modes`, `observed` and `judged` are counts for causes and plots, taken
+    while a case's truths are at hand.
     """
 
     facts: dict[str, Any]
-    results: list[ResultRow] = field(default_factory=list)
-    discrepancies: list[DiscrepancyRow] = field(default_factory=list)
+    cases: list[Case] = field(default_factory=list)
+    verdicts: list[str] = field(default_factory=list)
+    outcomes: list[Outcome] = field(default_factory=list)  # without their outputs
+    elements: list[int] = field(default_factory=list)
+    counts: list[Array] = field(default_factory=list)
+    deviating: list[DeviatingElements] = field(default_factory=list)
     outputs: dict[str, Array] = field(default_factory=dict)
     against_modes: dict[Kind, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     observed: Counter[tuple[str, str, str]] = field(default_factory=Counter)
@@ -56,60 +54,99 @@ class BackendRecords:
         return str(self.facts["name"])
 
 
-def record(records: BackendRecords, case: Case, outcome: Outcome, cache: TruthCache) -> None:
-    """Add one case's rows. A case that can't be judged is recorded as Tiebreak's own error, and the run goes on."""
-    row = case_columns(records.facts, case, outcome)
-    if outcome.status != "ok":
-        records.results.append(judged_row(row, outcome.status))
+def record(records: BackendRecords, case: Case, outcome: Outcome) -> None:
+    """Add one case."""
+    record_chunk(records, (case,), [outcome], Chunks())
+
+
+def record_chunk(records: BackendRecords, cases: tuple[Case, ...], outcomes: Sequence[Outcome], chunks: Chunks) -> None:
+    """Add the cases of a chunk. One that can't be judged is recorded as Tiebreak's own error, and the run goes on."""
+    if all(outcome.status != "ok" for outcome in outcomes):
+        add_cases(records, cases, outcomes, [outcome.status for outcome in outcomes], no_counts(cases))
         return
     try:
-        truths = cache.of(case)
-        judgement = judge_outputs(outcome.outputs, truths)
-        columns = {**grade_counts(judgement), **mode_counts(judgement, truths), "elements": judgement.grades.size}
-        wrong = confirmed_rows(records.name, case, truths, judgement)
+        chunk = chunks.of(cases)
+        outcomes = [with_right_outputs(*each) for each in zip(cases, outcomes, chunk.problems, strict=True)]
+        judged = judge_chunk(
+            chunk, {i: outcome.outputs for i, outcome in enumerate(outcomes) if outcome.status == "ok"}
+        )
+        found = judged.counts()
+        counts = np.array([found.get(name, no_counts(cases)[0]) for name in COUNTS])
+        deviating = deviating_elements(chunk, judged.deviating, judged.judgement.values, len(records.cases))
     except Exception as error:
+        if len(cases) > 1:
+            for case, outcome in zip(cases, outcomes, strict=True):
+                record(records, case, outcome)
+            return
         message = f"Tiebreak could not judge this: {message_of(error)}"
-        records.results.append(judged_row(row, "error", fault=NOT_JUDGED, message=message))
+        unjudged = [replace(outcome, fault=NOT_JUDGED, message=message) for outcome in outcomes]
+        add_cases(records, cases, unjudged, ["error"], no_counts(cases))
         return
-    records.results.append(judged_row(row, judgement.verdict, **columns))
-    records.discrepancies += wrong
-    records.outputs[case.id] = judgement.values
+    add_judged(records, outcomes, judged, counts, deviating)
+
+
+def with_right_outputs(case: Case, outcome: Outcome, problems: Sequence[Problem]) -> Outcome:
+    """The outcome, or an error in its place if the outputs' number, types or shapes are not those of the node."""
+    problem = output_problem(case, outcome.outputs, problems) if outcome.status == "ok" else ""
+    return Outcome("error", message=problem, seconds=outcome.seconds, fault=WRONG_OUTPUT) if problem else outcome
+
+
+def no_counts(cases: Sequence[Case]) -> Array:
+    return np.zeros((len(COUNTS), len(cases)), np.int64)
+
+
+def add_cases(
+    records: BackendRecords,
+    cases: Sequence[Case],
+    outcomes: Sequence[Outcome],
+    verdicts: Sequence[str],
+    counts: Array,
+    elements: Sequence[int] = (),
+) -> None:
+    records.cases += cases
+    records.verdicts += verdicts
+    records.outcomes += [replace(outcome, outputs=()) if outcome.outputs else outcome for outcome in outcomes]
+    records.elements += elements or [case.size for case in cases]
+    records.counts.append(counts)
+
+
+def add_judged(
+    records: BackendRecords,
+    outcomes: Sequence[Outcome],
+    judged: ChunkJudgement,
+    counts: Array,
+    deviating: DeviatingElements,
+) -> None:
+    """Add the cases of a judged chunk, then what is counted about them, which may fail."""
+    chunk, ran = judged.chunk, judged.ran
+    worst = np.select([counts[i] > 0 for i in (3, 2, 1)], [3, 2, 1], 0)  # in the order of COUNTED
+    verdicts = [GRADES[w] if ok else o.status for w, ok, o in zip(worst, ran, outcomes, strict=True)]
+    sizes = [int(size) if ok else case.size for size, ok, case in zip(chunk.sizes, ran, chunk.cases, strict=True)]
+    add_cases(records, chunk.cases, outcomes, verdicts, counts, sizes)
+    records.deviating.append(deviating)
+    for number in np.flatnonzero(ran).tolist():
+        records.outputs[chunk.cases[number].id] = judged.judgement.values[chunk.of_case(number)]
+    about = f"{records.name}, {chunk.operator}"
     for stage, add in (
-        ("distances from decision boundaries", lambda: add_boundaries(wrong, truths)),
-        ("counts", lambda: count(records, kind_of_row(row), case, truths, judgement)),
+        ("distances from decision boundaries", lambda: add_boundaries(deviating, judged)),
+        ("counts", lambda: count(records, judged)),
     ):
-        records.errors.attempt(stage, f"{records.name}, {case.node.operator}", add, None)
+        records.errors.attempt(stage, about, add, None)
 
 
-def confirmed_rows(backend: str, case: Case, truths: Truths, judgement: Judgement) -> list[DiscrepancyRow]:
-    """The rows of the deviating elements, after the oracle has confirmed them."""
-    if judgement.verdict != "deviates":
-        return []
-    confirm(case, truths, judgement)
-    return deviating_rows(backend, case, judgement, truths)
+def add_boundaries(deviating: DeviatingElements, judged: ChunkJudgement) -> None:
+    deviating.boundary_ulp[:] = boundary_distances(judged.chunk, judged.deviating)
 
 
-def count(records: BackendRecords, kind: Kind, case: Case, truths: Truths, judgement: Judgement) -> None:
+def count(records: BackendRecords, judged: ChunkJudgement) -> None:
     """Update the counts: contradicted modes, judged elements by exponent, observations where the document is silent."""
-    records.against_modes[kind].update(contradictions(judgement, truths))
-    records.judged[case.node.operator].update(judged_by_exponent(truths, judgement))
-    if judgement.count(UNSPECIFIED):
-        records.observed.update(observations(case, judgement, truths))
-
-
-def confirm(case: Case, truths: Truths, judgement: Judgement) -> None:
-    """Check the kernel's results of deviating elements with the oracle; MachineryFailed if they disagree.
-
-    Golden vectors need no check: they hold the oracle's results.
-    """
-    if case.expected is not None:
-        return
-    truth, mode, start = truths.by_mode[truths.allowed[0]], truths.allowed[0], 0
-    for problem in truths.problems:
-        size = math.prod(problem.shape)
-        at = np.flatnonzero(judgement.grades[start : start + size] == DEVIATES)
-        part = problem.some(at)
-        for working, codes in ((False, truth.exact), (True, truth.working)):
-            if not np.array_equal(oracle.solve(part, working=working, mode=mode)[0], codes[start + at]):
-                raise MachineryFailed(f"{case.id}: the kernel and the oracle disagree; one of them is wrong")
-        start += size
+    chunk = judged.chunk
+    found = judged.contradictions()
+    kinds = [kind_of_node(case.node) for case in chunk.cases]
+    for kind in dict.fromkeys(kinds):
+        own = np.array([one == kind for one in kinds]) & judged.ran
+        if own.any():
+            records.against_modes[kind].update({mode: int(column[own].sum()) for mode, column in found.items()})
+    records.judged[chunk.operator].update(judged.judged_by_exponent())
+    if np.any(judged.elements_that_ran & (judged.judgement.grades == UNSPECIFIED)):
+        records.observed.update(observations(chunk, judged.judgement, judged.ran))

@@ -19,7 +19,8 @@ from tiebreak.adapters.outcome import NOT_JUDGED
 from tiebreak.adapters.registry import spec_from_file
 from tiebreak.adapters.reproducer import WantedElement, discrepancy_script
 from tiebreak.conformance.cases.plan import Selection, plan
-from tiebreak.conformance.judging.rows import bits_and_decimal, element_row
+from tiebreak.conformance.judging.deviating import element_row
+from tiebreak.conformance.judging.rows import bits_and_decimal
 from tiebreak.conformance.judging.truths import TruthCache, Truths
 from tiebreak.conformance.running.failures import failure_rows, was_not_run
 from tiebreak.conformance.running.shrink import ShrunkCase, shrink
@@ -164,7 +165,7 @@ def smallest_case(backend: IsolatedBackend, case: Case, row: dict[str, Any]) -> 
         return case, row
     wrong = ShrunkCase(case, int(row["index"]), code_from_bits(problem.result, int(row["got_bits"])))
     found = shrink(backend.run, wrong)
-    place = element_row(TruthCache().of(found.case).problems[0], found.case.node, found.place)
+    place = element_row(found.case, found.place)
     return found.case, row | place
 
 

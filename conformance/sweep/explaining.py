@@ -12,6 +12,7 @@ from tiebreak.conformance.sweep.intervals import Interval
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array
 from tiebreak.golden.space import Space, patterns_as, shaped
+from tiebreak.reports.rows import discrepancy_rows
 
 MOST_SCALES = 50
 NOT_REPEATED = "another answer in another array"
@@ -29,7 +30,7 @@ def causes_of_intervals(spec: str, space: Space, intervals: Sequence[Interval], 
         inputs = first_inputs(space, numbers[-1]), *space.other_inputs(int(numbers[-1][0]))
         cases.append(Case(f"sweep/{scale}", space.node, inputs))
     records = run_cases([spec], cases, time_limit=120.0, memory_limit=memory_limit, facts={})
-    named = {(row["case"], row["index"]): row["cause"] for row in records.discrepancies}
+    named = {(row["case"], row["index"]): row["cause"] for row in discrepancy_rows(records.discrepancies)}
     for case, at in zip(cases, numbers, strict=True):
         places = {int(number): i for i, number in enumerate(at)}
         for interval in by_scale[int(at[0]) // space.patterns]:

@@ -1,0 +1,82 @@
+"""Cases that are made, not stored: generated ones, those of relations, path probes. Each is made once and then kept."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Collection, Sequence
+from dataclasses import asdict, dataclass
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+from typing import Any, Literal
+
+from tiebreak.conformance.cases.path_probes import all_probes, path_cases
+from tiebreak.conformance.cases.relations import RELATIONS, cases_of_relation
+from tiebreak.golden.nodes import Case
+from tiebreak.golden.source_digest import source_digest
+from tiebreak.version import __version__
+
+CONFORMANCE = Path(__file__).resolve().parent.parent
+FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What some cases are made from. `of` is an operator's id; of related cases the relation's.
+
+    Generated cases have a `count` and a `seed`, path probes the `level` of their arrangements.
+    """
+
+    kind: Literal["generated", "related", "path"]
+    of: str
+    count: int = 0
+    seed: int = 0
+    level: str = ""
+
+    def make(self) -> list[Case]:
+        if self.kind == "path":
+            return path_cases([self.of], self.level)
+        if self.kind == "related":
+            return cases_of_relation(self.of)
+        from tiebreak.conformance.cases.generators import generate_cases  # which loads Hypothesis
+
+        return generate_cases(self.of, self.count, self.seed)
+
+    def key(self) -> dict[str, Any]:
+        """All that decides which cases are made, as plain JSON data."""
+        versions = {"tiebreak": __version__, "python": list(sys.version_info[:2]), "sources": makers_digest()}
+        if self.kind == "generated":
+            versions["hypothesis"] = hypothesis_version()
+        return asdict(self) | {"of": f"{self.kind}-{self.of}", "format": FORMAT} | versions
+
+
+@cache
+def makers_digest() -> str:
+    """The digest of more than what decides which cases are made: a change of the rest costs time only."""
+    stages = (CONFORMANCE / name for name in ("cases", "operators", "semantics", "judging"))
+    return source_digest((CONFORMANCE.parent / "golden", *stages))
+
+
+@cache
+def hypothesis_version() -> str:
+    """Read from the metadata, since importing Hypothesis takes longer than reading the cases."""
+    try:
+        return metadata.version("hypothesis")
+    except metadata.PackageNotFoundError:
+        import hypothesis
+
+        return str(hypothesis.__version__)
+
+
+def recipes_of(operators: Sequence[str], claimed: Collection[str], level: str, count: int, seed: int) -> list[Recipe]:
+    """The recipes of a plan, in the order of its cases; those without a claimed operator are left out."""
+    generated = [Recipe("generated", name, count=count, seed=seed) for name in operators if name in claimed]
+    related = [
+        Recipe("related", relation.id)
+        for relation in RELATIONS
+        if set(relation.operators) <= set(operators) and set(relation.operators) & set(claimed)
+    ]
+    probed = dict.fromkeys(record.id for record, _ in all_probes())
+    arranged = "quick" if level == "quick" else "full"  # all other levels have the same arrangements
+    path = [Recipe("path", name, level=arranged) for name in probed if name in operators and name in claimed]
+    return [*generated, *related, *path]

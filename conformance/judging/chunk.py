@@ -1,0 +1,238 @@
+"""The truths of many cases at once, computed once for all backends: arrays over all elements of a chunk of cases.
+
+The elements stand case by case and, within a case, output by output.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+
+import numpy as np
+
+from tiebreak.conformance.judging.exponents import exponents
+from tiebreak.conformance.judging.families import Family, families_of, solve_families
+from tiebreak.conformance.judging.judge import negative_zero
+from tiebreak.conformance.judging.truths import Truth, Truths, check_against_vector, differs_from_vector, is_specified
+from tiebreak.golden.nodes import Case, Expected
+from tiebreak.golden.operators import get_operator
+from tiebreak.golden.problem import ZERO, Array, Problem
+from tiebreak.golden.problems import problems_of
+from tiebreak.golden.rounding import ROUND_MODES
+
+MOST_CASES = 512
+MOST_ELEMENTS = 1 << 15  # of the first inputs; a larger case is a chunk by itself
+MOST_KEPT = 3_000_000  # elements of the chunks whose truths are kept, counted in one mode
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Consecutive cases of one operator, what they pose, and what the kernel and their documents say of it.
+
+    `starts` has the place of each case's first element and, at its end, the number of all elements.
+    """
+
+    cases: tuple[Case, ...]
+    problems: tuple[tuple[Problem, ...], ...] = field(init=False)
+    starts: Array = field(init=False)
+    families: list[Family] = field(init=False)
+    operand_texts: dict[int, str] = field(default_factory=dict)  # by place: made for the first backend that needs one
+    distances: dict[int, float] = field(default_factory=dict)  # by place: from the nearest decision boundary
+    confirmed: set[int] = field(default_factory=set)  # places where the oracle gave the kernel's results
+
+    def __post_init__(self) -> None:
+        problems = tuple(problems_of(case) for case in self.cases)
+        sizes = [sum(math.prod(problem.shape) for problem in outputs) for outputs in problems]
+        starts = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)]).astype(np.int64)
+        object.__setattr__(self, "problems", problems)
+        object.__setattr__(self, "starts", starts)
+        object.__setattr__(self, "families", families_of(self.cases, problems, starts))
+
+    @property
+    def operator(self) -> str:
+        return self.cases[0].node.operator
+
+    @property
+    def size(self) -> int:
+        return int(self.starts[-1])
+
+    @cached_property
+    def sizes(self) -> Array:
+        return np.diff(self.starts)
+
+    @cached_property
+    def case_of(self) -> Array:
+        """The number of each element's case."""
+        return np.repeat(np.arange(len(self.cases)), self.sizes)
+
+    def by_case(self, mask: Array) -> Array:
+        """How many elements of each case are in the mask."""
+        sums = np.concatenate([[0], np.cumsum(mask, dtype=np.int64)])
+        return np.asarray(sums[self.starts[1:]] - sums[self.starts[:-1]])
+
+    @cached_property
+    def modes(self) -> tuple[str, ...]:
+        """The rounding modes of the truths; the empty text alone where nothing is rounded to an integer."""
+        return tuple(ROUND_MODES) if self.cases[0].node.modes else ("",)
+
+    @cached_property
+    def by_mode(self) -> dict[str, Truth]:
+        """The kernel's results of all elements in both forms, by rounding mode."""
+        return {mode: self.truth_of_mode(mode) for mode in self.modes}
+
+    def truth_of_mode(self, mode: str) -> Truth:
+        saturates = get_operator(self.operator).saturates
+        exact, exact_state = solve_families(self.families, self.size, mode, working=False)
+        working, working_state = solve_families(self.families, self.size, mode, working=True)
+        zero = (exact_state == ZERO) | (working_state == ZERO)
+        return Truth(exact, working, is_specified(exact_state, saturates), is_specified(working_state, saturates), zero)
+
+    @cached_property
+    def allowed(self) -> list[tuple[str, ...]]:
+        """The rounding modes that each case's document allows."""
+        return [case.node.modes or ("",) for case in self.cases]
+
+    @cached_property
+    def by_allowed(self) -> list[tuple[Truths, Array]]:
+        """The truths under each set of allowed modes that occurs, with the elements (bool) that it holds for."""
+        found = []
+        for allowed in dict.fromkeys(self.allowed):
+            own = np.array([one == allowed for one in self.allowed])
+            found.append((Truths(self.by_mode, allowed, ()), np.repeat(own, self.sizes)))
+        return found
+
+    @cached_property
+    def judged_by(self) -> Truth:
+        """The truth by which the elements are judged. MachineryFailed if it differs from a case's golden vector."""
+        (first, _), *others = self.by_allowed
+        if others:
+            names = ("exact", "working", "exact_specified", "working_specified", "zero")
+            arrays = [np.empty_like(getattr(first.judged_by, name)) for name in names]
+            for truths, own in self.by_allowed:
+                for array, name in zip(arrays, names, strict=True):
+                    array[own] = getattr(truths.judged_by, name)[own]
+            found = Truth(*arrays)
+        else:
+            found = first.judged_by
+        self.check_vectors(found)
+        return found
+
+    def check_vectors(self, truth: Truth) -> None:
+        """MachineryFailed if the kernel's `truth` differs from the stored results of a golden vector."""
+        stored = [(number, case.expected) for number, case in enumerate(self.cases) if case.expected is not None]
+        if not stored:
+            return
+        own = np.zeros(len(self.cases), bool)
+        own[[number for number, _ in stored]] = True
+        names = [field.name for field in fields(Expected)]
+        expected = Expected(*(np.concatenate([getattr(one, name) for _, one in stored]) for name in names))
+        if differs_from_vector(expected, part_of_truth(truth, np.repeat(own, self.sizes))):
+            for number, _ in stored:
+                check_against_vector(self.cases[number], part_of_truth(truth, self.of_case(number)))
+
+    def of_case(self, number: int) -> slice:
+        """The places of one case's elements."""
+        return slice(int(self.starts[number]), int(self.starts[number + 1]))
+
+    @cached_property
+    def open_between_modes(self) -> Array:
+        """The elements whose allowed modes all give a result, but not the same one."""
+        found = np.zeros(self.size, bool)
+        for truths, own in self.by_allowed:
+            found |= own & truths.open_between_modes
+        return found
+
+    def contradicts_all_allowed(self, values: Array) -> Array:
+        """The elements that are open between modes where `values` are none of their results."""
+        found = np.zeros(self.size, bool)
+        if self.open_between_modes.any():
+            for truths, own in self.by_allowed:
+                if len(truths.allowed) > 1:
+                    found |= own & truths.contradicts_all_allowed(values)
+        return found
+
+    def truths_of(self, number: int) -> Truths:
+        """The truths of one case by itself."""
+        own = self.of_case(number)
+        by_mode = {mode: part_of_truth(truth, own) for mode, truth in self.by_mode.items()}
+        return Truths(by_mode, self.allowed[number], self.problems[number])
+
+    @cached_property
+    def compared(self) -> dict[str, Truth]:
+        """The truths of all rounding modes; empty where nothing is rounded."""
+        return {mode: truth for mode, truth in self.by_mode.items() if mode}
+
+    @cached_property
+    def compared_counts(self) -> dict[str, Array]:
+        """For each rounding mode, how many elements of each case it specifies."""
+        return {mode: self.by_case(truth.specified) for mode, truth in self.compared.items()}
+
+    @cached_property
+    def exponents(self) -> Array:
+        """The exponent of each element's first operand; see exponents.py."""
+        found = np.empty(self.size, np.int64)
+        for family in self.families:
+            found[family.elements] = exponents(family.problem)
+        return found
+
+    @cached_property
+    def negative_zeros(self) -> Array:
+        """The code of negative zero in each element's type; 0 if it has none."""
+        found = np.zeros(self.size, np.int64)
+        for family in self.families:
+            found[family.elements] = negative_zero(family.problem)
+        return found
+
+
+def part_of_truth(truth: Truth, own: slice | Array) -> Truth:
+    """The truth of some elements: a slice or a mask."""
+    zero = truth.zero[own] if truth.zero.shape else truth.zero
+    return Truth(truth.exact[own], truth.working[own], truth.exact_specified[own], truth.working_specified[own], zero)
+
+
+def chunks_of(cases: Sequence[Case]) -> Iterator[tuple[Case, ...]]:
+    """The cases in order, in chunks: consecutive cases of one operator, not too many elements together."""
+    chunk: list[Case] = []
+    elements = 0
+    for case in cases:
+        full = len(chunk) >= MOST_CASES or elements + case.size > MOST_ELEMENTS
+        if chunk and (full or case.node.operator != chunk[0].node.operator or rounds(case) != rounds(chunk[0])):
+            yield tuple(chunk)
+            chunk, elements = [], 0
+        chunk.append(case)
+        elements += case.size
+    if chunk:
+        yield tuple(chunk)
+
+
+def rounds(case: Case) -> bool:
+    return bool(case.node.modes)
+
+
+class Chunks:
+    """The chunks of a run's cases. Backends that run side by side share them; the truths used last are kept."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.locks: dict[int, threading.Lock] = {}
+        self.kept: OrderedDict[int, Chunk] = OrderedDict()
+
+    def of(self, cases: tuple[Case, ...]) -> Chunk:
+        """The chunk of these cases, which must be the same tuple for every backend."""
+        with self.lock:
+            lock = self.locks.setdefault(id(cases), threading.Lock())
+        with lock:  # the others wait, since two of them would both take the time
+            with self.lock:
+                if id(cases) in self.kept:
+                    self.kept.move_to_end(id(cases))
+                    return self.kept[id(cases)]
+            made = Chunk(cases)
+            with self.lock:
+                self.kept[id(cases)] = made
+                while sum(one.size for one in self.kept.values()) > MOST_KEPT and len(self.kept) > 1:
+                    self.kept.popitem(last=False)
+            return made

@@ -1,0 +1,111 @@
+"""A backend's outputs for a chunk of cases against their truths: grades and counts as arrays, no step a case."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from tiebreak.conformance.judging.chunk import Chunk
+from tiebreak.conformance.judging.exponents import NONE
+from tiebreak.conformance.judging.families import parts
+from tiebreak.conformance.judging.judge import Judgement, as_int64, judge
+from tiebreak.conformance.judging.truths import canonical
+from tiebreak.golden import oracle
+from tiebreak.golden.errors import MachineryFailed
+from tiebreak.golden.problem import Array, codes_of
+from tiebreak.golden.rounding import short_mode
+from tiebreak.golden.verdicts import DEVIATES, EXACT, UNSPECIFIED, WORKING
+
+COUNTED = {"exact": EXACT, "working_precision": WORKING, "unspecified": UNSPECIFIED, "deviates": DEVIATES}
+
+
+@dataclass(frozen=True)
+class ChunkJudgement:
+    """The judgement of all elements of a chunk. It means something for the elements of cases that `ran` (bool)."""
+
+    chunk: Chunk
+    ran: Array
+    judgement: Judgement
+
+    @cached_property
+    def elements_that_ran(self) -> Array:
+        return np.repeat(self.ran, self.chunk.sizes)
+
+    @cached_property
+    def deviating(self) -> Array:
+        """The places of the deviating elements."""
+        return np.flatnonzero((self.judgement.grades == DEVIATES) & self.elements_that_ran)
+
+    def counts(self) -> dict[str, Array]:
+        """For each case the elements of each grade, and for each mode those compared and those that differ."""
+        chunk, values, found = self.chunk, self.judgement.values, dict[str, Array]()
+        for name, grade in COUNTED.items():
+            found[name] = chunk.by_case(self.judgement.grades == grade)
+        for mode, truth in chunk.compared.items():
+            found[f"compared_{short_mode(mode)}"] = chunk.compared_counts[mode]
+            found[f"differs_{short_mode(mode)}"] = chunk.by_case(truth.specified & ~truth.agrees(values))
+        return {name: np.where(self.ran, column, 0) for name, column in found.items()}
+
+    def contradictions(self) -> dict[str, Array]:
+        """For each mode and case, how many conforming elements contradict that the backend rounds by it."""
+        grades, values = self.judgement.grades, self.judgement.values
+        right = self.elements_that_ran & ((grades == EXACT) | (grades == WORKING))
+        compared = self.chunk.compared.items()
+        return {mode: self.chunk.by_case(right & ~truth.agrees(values)) for mode, truth in compared}
+
+    def judged_by_exponent(self) -> Counter[int]:
+        """The number of judged elements by exponent (4.0 to 7.9 have exponent 2); zeros and specials do not count."""
+        every, judged = self.chunk.exponents, self.elements_that_ran & (self.judgement.grades != UNSPECIFIED)
+        found, counts = np.unique(every[judged & (every != NONE)], return_counts=True)
+        return Counter(dict(zip(found.tolist(), counts.tolist(), strict=True)))
+
+
+def judge_chunk(chunk: Chunk, outputs: Mapping[int, Sequence[Array]]) -> ChunkJudgement:
+    """Grade a backend's outputs, by the number of their case. They must have the types and shapes of their nodes.
+
+    Raises MachineryFailed if the oracle does not confirm the kernel's results of a deviating element.
+    """
+    ran = np.zeros(len(chunk.cases), bool)
+    ran[list(outputs)] = True
+    judgement = judge(codes_of_chunk(chunk, outputs, ran), chunk.judged_by, chunk)
+    found = ChunkJudgement(chunk, ran, judgement)
+    confirm(chunk, found.deviating)
+    return found
+
+
+def codes_of_chunk(chunk: Chunk, outputs: Mapping[int, Sequence[Array]], ran: Array) -> Array:
+    """The outputs as comparable codes (int64) of all elements: one for NaN, one for zero where either zero conforms."""
+    values = np.zeros(chunk.size, np.int64)
+    for family in chunk.families:
+        arrays = [outputs[number][output].reshape(-1) for number, output in family.slots if ran[number]]
+        if arrays:
+            codes = canonical(as_int64(codes_of(np.concatenate(arrays))), family.problem)
+            values[family.elements[ran[chunk.case_of[family.elements]]]] = codes
+    truth = chunk.judged_by
+    other_zero = truth.zero & (values == chunk.negative_zeros) & (values != truth.exact)
+    return np.where(other_zero, 0, values)
+
+
+def confirm(chunk: Chunk, places: Array) -> None:
+    """Check the kernel's results of deviating elements with the oracle, once for all backends.
+
+    Golden vectors need no check: they hold the oracle's results. Raises MachineryFailed if the two disagree.
+    """
+    own = np.array([case.expected is None for case in chunk.cases])
+    left = [place for place in places[own[chunk.case_of[places]]].tolist() if place not in chunk.confirmed]
+    modes = np.array([allowed[0] for allowed in chunk.allowed])[chunk.case_of[left]] if left else np.array([])
+    for mode in np.unique(modes):
+        wanted = np.zeros(chunk.size, bool)
+        wanted[np.array(left)[modes == mode]] = True
+        truth = chunk.by_mode[str(mode)]
+        for _, at, problem in parts(chunk.families, wanted):
+            for working, codes in ((False, truth.exact), (True, truth.working)):
+                wrong = at[oracle.solve(problem, working=working, mode=str(mode) or None)[0] != codes[at]]
+                if wrong.size:
+                    case = chunk.cases[int(chunk.case_of[wrong[0]])]
+                    raise MachineryFailed(f"{case.id}: the kernel and the oracle disagree; one of them is wrong")
+    chunk.confirmed.update(left)

@@ -1,0 +1,206 @@
+"""The deviating elements of a chunk as columns: where each is, its operands, the expected and the actual result."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from tiebreak.conformance.judging.boundary import distance_in_ulp
+from tiebreak.conformance.judging.chunk import Chunk
+from tiebreak.conformance.judging.families import Family, parts
+from tiebreak.conformance.judging.rows import bits_and_decimal, bits_of_code
+from tiebreak.golden.elements import FloatType, IntegerType, numpy_dtype
+from tiebreak.golden.nodes import Case
+from tiebreak.golden.problem import Array, Problem, Quantization
+
+FARTHEST = 1 << 62  # a distance is cut to this
+
+
+@dataclass(frozen=True)
+class DeviatingElements:
+    """One value for each deviating element. Bits are unsigned, codes int64, texts objects.
+
+    `case` is the case's number among a backend's cases. See reports/rows.py for the other columns.
+    """
+
+    case: Array
+    output: Array
+    index: Array
+    input_bits: Array
+    input: Array
+    scale_bits: Array
+    scale: Array
+    zero_point: Array
+    operands: Array
+    boundary_ulp: Array
+    expected: Array
+    expected_working: Array
+    got: Array
+    expected_bits: Array
+    working_bits: Array
+    got_bits: Array
+    distance: Array
+    result_type: Array
+
+    def __len__(self) -> int:
+        return len(self.case)
+
+
+DTYPES: dict[str, Any] = {
+    **dict.fromkeys(("case", "index", "zero_point", "distance"), np.int64),
+    **dict.fromkeys(("output", "operands", "result_type"), object),
+    **dict.fromkeys(("input_bits", "scale_bits", "expected_bits", "working_bits", "got_bits"), np.uint64),
+    **dict.fromkeys(("input", "scale", "boundary_ulp", "expected", "expected_working", "got"), np.float64),
+}
+
+
+def deviating_elements(chunk: Chunk, places: Array, values: Array, first: int) -> DeviatingElements:
+    """The columns of the elements at `places` (ascending), where a backend gave `values` (codes of all elements).
+
+    `first` is the number of the chunk's first case among the backend's cases.
+    """
+    columns = {field.name: np.empty(len(places), DTYPES[field.name]) for field in fields(DeviatingElements)}
+    columns["boundary_ulp"][:] = math.nan
+    wanted, truth = np.zeros(chunk.size, bool), chunk.judged_by
+    wanted[places] = True
+    for family, at, problem in parts(chunk.families, wanted):
+        own = np.searchsorted(places, at)
+        codes = truth.exact[at], truth.working[at], values[at]
+        found = operand_columns(chunk, family, at, problem) | result_columns(problem.result, *codes)
+        found["output"], found["index"] = problem.output, places_in_output(chunk, family, at)
+        for name, column in found.items():
+            columns[name][own] = column
+    columns["case"] = first + chunk.case_of[places]
+    return DeviatingElements(**columns)
+
+
+def places_in_output(chunk: Chunk, family: Family, at: Array) -> Array:
+    """Each element's index in its own output, in row-major order."""
+    begins = {number: 0 for number, _ in family.slots}
+    for number, output in family.slots:
+        begins[number] = sum(math.prod(problem.shape) for problem in chunk.problems[number][:output])
+    cases = chunk.case_of[at]
+    return np.asarray(at - chunk.starts[cases] - np.array([begins[case] for case in cases.tolist()]))
+
+
+def operand_columns(chunk: Chunk, family: Family, at: Array, problem: Problem) -> dict[str, Any]:
+    """Bits and values of the first operand and of the scale, the zero point, and all operands as JSON text."""
+    found = list(zip(family.names, problem.operands, problem.kinds, strict=False))
+    _, first, kind = found[0]
+    columns: dict[str, Any] = {"input_bits": bits_of_codes(first, kind), "input": values_of_codes(first, kind)}
+    scale = next(((codes, kind) for name, codes, kind in found if name.endswith("scale")), None)
+    columns["scale_bits"] = bits_of_codes(*scale) if scale else 0
+    columns["scale"] = values_of_codes(*scale) if scale else math.nan
+    columns["zero_point"] = 0
+    real = any(name == "zero_point" and not isinstance(kind, IntegerType) for name, _, kind in found)
+    zero_point = next((codes for name, codes, _ in found if name.endswith(("zero_point", "offset"))), None)
+    if zero_point is not None and not real:
+        columns["zero_point"] = zero_point.astype(np.int64)
+    columns["operands"] = operand_texts(chunk, at, found)
+    return columns
+
+
+def operand_texts(chunk: Chunk, at: Array, found: Sequence[tuple[str, Array, FloatType | IntegerType]]) -> Array:
+    """The operands of each element as JSON text: [name, bits, decimal] of each."""
+    texts = np.empty(len(at), object)
+    for i, place in enumerate(at.tolist()):
+        text = chunk.operand_texts.get(place)
+        if text is None:
+            text = json.dumps([[name, *bits_and_decimal(int(codes[i]), kind)] for name, codes, kind in found])
+            chunk.operand_texts[place] = text
+        texts[i] = text
+    return texts
+
+
+def result_columns(kind: FloatType | IntegerType, exact: Array, working: Array, got: Array) -> dict[str, Any]:
+    """Expected and got as values and as bits; their distance in integers or in units in the last place."""
+    return {
+        "expected": values_of_codes(exact, kind),
+        "expected_working": values_of_codes(working, kind),
+        "got": values_of_codes(got, kind),
+        "expected_bits": bits_of_codes(exact, kind),
+        "working_bits": bits_of_codes(working, kind),
+        "got_bits": bits_of_codes(got, kind),
+        "distance": distances(exact, got, kind),
+        "result_type": kind.name,
+    }
+
+
+def bits_of_codes(codes: Array, kind: FloatType | IntegerType) -> Array:
+    """Codes as unsigned bits (uint64)."""
+    return np.asarray(codes.astype(np.int64).view(np.uint64) & np.uint64((1 << kind.bits) - 1))
+
+
+def values_of_codes(codes: Array, kind: FloatType | IntegerType) -> Array:
+    """The values of codes as float64; both zeros give 0.0."""
+    if isinstance(kind, IntegerType):
+        return codes.astype(np.float64)
+    words = bits_of_codes(codes, kind).astype(f"uint{max(8, kind.bits)}")
+    with np.errstate(invalid="ignore"):  # signalling NaN
+        values = words.view(numpy_dtype(kind.name)).astype(np.float64)
+    return np.where(np.isnan(values), math.nan, values + 0.0)
+
+
+def distances(exact: Array, got: Array, kind: FloatType | IntegerType) -> Array:
+    """Distances in integers, or counted in values of a real type; at most FARTHEST."""
+    if kind.bits == 64:
+        return np.array([distance(*pair, kind) for pair in zip(exact.tolist(), got.tolist(), strict=True)], np.int64)
+    if isinstance(kind, IntegerType) or kind.specials == "e8m0":
+        return got - exact
+    return np.asarray(ordinals(got, kind) - ordinals(exact, kind))
+
+
+def distance(exact: int, got: int, kind: FloatType | IntegerType) -> int:
+    """The distance of two codes in integers or values of the type. NaN lies beyond the largest value."""
+    found = got - exact
+    if isinstance(kind, FloatType) and kind.specials != "e8m0":
+        low, high = (ordinal(bits_of_code(code, kind), kind) for code in (exact, got))
+        found = high - low
+    return max(-FARTHEST, min(FARTHEST, found))
+
+
+def ordinal(bits: int, kind: FloatType) -> int:
+    """The number of a value counted from zero; both zeros are one."""
+    sign = 1 << (kind.bits - 1)
+    if kind.specials == "fnuz" and bits == sign:
+        return sign
+    return -(bits - sign) if bits & sign else bits
+
+
+def ordinals(codes: Array, kind: FloatType) -> Array:
+    """`ordinal` of many codes, of a type of less than 64 bits."""
+    bits, sign = bits_of_codes(codes, kind).astype(np.int64), 1 << (kind.bits - 1)
+    negative = bits >= sign
+    if kind.specials == "fnuz":
+        negative &= bits != sign
+    return np.where(negative, sign - bits, bits)
+
+
+def boundary_distances(chunk: Chunk, places: Array) -> Array:
+    """Each element's distance from a decision boundary in ulp; NaN where the result is not a rounded quotient."""
+    found = np.full(len(places), math.nan)
+    wanted = np.zeros(chunk.size, bool)
+    wanted[places] = True
+    for _, at, problem in parts(chunk.families, wanted):
+        if isinstance(problem, Quantization):
+            x, scale, _ = (operand.tolist() for operand in problem.operands)
+            for i, place in enumerate(at.tolist()):
+                if place not in chunk.distances:
+                    mode = chunk.cases[int(chunk.case_of[place])].node.round_mode
+                    chunk.distances[place] = distance_in_ulp(x[i], scale[i], problem.real, mode)
+            found[np.searchsorted(places, at)] = [chunk.distances[place] for place in at.tolist()]
+    return found
+
+
+def element_row(case: Case, place: int) -> dict[str, Any]:
+    """The place and the operands of one element of a case's first output, as a row."""
+    chunk = Chunk((case,))
+    ((family, at, problem),) = parts(chunk.families, np.arange(chunk.size) == place)
+    columns = operand_columns(chunk, family, at, problem)
+    found = {name: value[0] if isinstance(value, np.ndarray) else value for name, value in columns.items()}
+    return {"output": problem.output, "index": place, **found, "boundary_ulp": math.nan}
