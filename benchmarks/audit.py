@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from audit_in_numpy import inputs_compared
-from timing import Repeat, best_times
 
 from tiebreak.conformance.audit.operators import arithmetic_of, audited_node
 from tiebreak.conformance.audit.proof import Comparison, settings_of
@@ -31,28 +31,28 @@ PREDICTIONS = 32_000_000
 
 
 def measure(rounds: int, predictions: int = PREDICTIONS) -> dict[str, Any]:
-    """A row for each way: the shortest seconds of all rounds."""
-    inputs = compared(predictions)
-    ways: dict[str, Repeat] = {name: partial(started, name) for name in COLD}
-    ways |= {name: partial(repeated, way, predictions) for name, way in COMPARED.items()}
-    times = best_times(ways, rounds, 0.0)
-    return {"rounds": rounds, "inputs": inputs, "rows": [{"way": name, "seconds": times[name]} for name in ways]}
+    """A row for each way, the quickest of the rounds; in each round all take turns."""
+    ways: dict[str, Callable[[], object]] = {name: partial(started, name) for name in COLD}
+    ways |= {name: partial(way, predictions) for name, way in COMPARED.items()}
+    tried = [[timed(name, way) for name, way in ways.items()] for _ in range(rounds)]
+    rows = [min(rows, key=lambda row: float(row["cpu_seconds"])) for rows in zip(*tried, strict=True)]
+    return {"rounds": rounds, "inputs": compared(predictions), "rows": rows}
 
 
-def started(name: str, times: int) -> None:
+def timed(name: str, way: Callable[[], object]) -> dict[str, Any]:
+    """Seconds, and processor time of this process and its children."""
+    begun, used = time.perf_counter(), sum(os.times()[:4])
+    way()
+    seconds = time.perf_counter() - begun
+    return {"way": name, "seconds": seconds, "cpu_seconds": sum(os.times()[:4]) - used}
+
+
+def started(name: str) -> None:
     """Runs the whole command, in a process of its own that keeps what it compiles, as Python usually does."""
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
-    for _ in range(times):
-        done = subprocess.run(
-            [sys.executable, *COLD[name]], capture_output=True, text=True, env=environment, check=False
-        )
-        if done.returncode:
-            raise MachineryFailed(f"{name}: {done.stderr[-300:]}")
-
-
-def repeated(way: Callable[[int], int], predictions: int, times: int) -> None:
-    for _ in range(times):
-        way(predictions)
+    done = subprocess.run([sys.executable, *COLD[name]], capture_output=True, text=True, env=environment, check=False)
+    if done.returncode:
+        raise MachineryFailed(f"{name}: {done.stderr[-300:]}")
 
 
 def compared(predictions: int) -> int:

@@ -101,7 +101,9 @@ def of_audit(part: Part) -> Iterator[str]:
     if not part["rows"]:
         return
     yield f"Two semantics of float32 to int32 are compared on {part['inputs']:,} inputs.\n"
-    yield table(["", "seconds"], [[row["way"], figure(row["seconds"])] for row in part["rows"]])
+    columns = ("seconds", "cpu_seconds")
+    lines = [[row["way"], *(figure(row[name]) for name in columns)] for row in part["rows"]]
+    yield table(["", "seconds", "processor time, s"], lines)
 
 
 def of_report(part: Part) -> Iterator[str]:

@@ -209,7 +209,7 @@ def test_an_audit_and_the_same_with_numpy() -> None:
 def test_an_audit_that_fails_is_not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(audit.COLD, "cold audit", ["-m", "tiebreak", "audit", "no-such-backend", "--operator", "x"])
     with pytest.raises(MachineryFailed, match="cold audit: "):
-        audit.started("cold audit", 1)
+        audit.started("cold audit")
 
 
 def test_records_and_report_grow(in_this_process: None, tmp_path: Path) -> None:
