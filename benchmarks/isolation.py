@@ -38,7 +38,8 @@ def faulty_cases(spec: str, cases: Sequence[Case]) -> set[str]:
     """The ids of the cases at which the backend's process ends or hangs."""
     with running_backends([spec], time_limit=60, memory_limit=1 << 16, in_process=False) as backends:
         (records,) = run_all(backends, cases)
-    return {row["case"] for row in records.results if row["verdict"] in ("crash", "timeout")}
+    verdicts = zip(records.cases, records.verdicts, strict=True)
+    return {case.id for case, verdict in verdicts if verdict in ("crash", "timeout")}
 
 
 def forked(function: Callable[..., Any], *arguments: Any) -> Any:

@@ -6,16 +6,14 @@ from collections import Counter
 from collections.abc import Callable
 
 import numpy as np
+from causes_of_records import causes_of_records
 
 from test_wrong_backends import vectors
 from tiebreak.adapters.outcome import Outcome
 from tiebreak.conformance.audit.operators import arithmetic_of
 from tiebreak.conformance.audit.recorded_causes import CausesBySemantics
 from tiebreak.conformance.audit.sentences import cause_of
-from tiebreak.conformance.causes.settling import settle_causes
 from tiebreak.conformance.judging.operands import QuantizationOperands, operands_along, round_array
-from tiebreak.conformance.judging.truths import TruthCache
-from tiebreak.conformance.running.explaining import evidence_of
 from tiebreak.conformance.running.recording import BackendRecords, record
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Case
@@ -49,16 +47,15 @@ def noise(case: Case, o: QuantizationOperands) -> Array:
 
 def named(backend: Callable[[Case, QuantizationOperands], Array], operator: str = "ngraph.Quantize") -> Counter[str]:
     records = BackendRecords({"name": "it", "version": "1", "spec": "it", "operators": [operator]})
-    truths, cases = TruthCache(), {}
+    cases = {}
     for case, _, _ in vectors(operator, "float32", "int8"):
         if case.node.round_mode == "ROUND_NEAREST_TOWARD_EVEN":
             problem = quantization_of(case)
             with np.errstate(all="ignore"):
                 values = backend(case, operands_along(case, problem, problem.axes)).reshape(case.inputs[0].shape)
-            record(records, case, Outcome("ok", (values.astype(np.int8),)), truths)
+            record(records, case, Outcome("ok", (values.astype(np.int8),)))
             cases[case.id] = case
-    engine = CausesBySemantics(cases, records.outputs)
-    return Counter(row["cause"] for row in settle_causes(evidence_of(records, cases, truths), refine=engine.refine))
+    return causes_of_records(records, CausesBySemantics(cases, records.outputs).refine)
 
 
 FAULTS = (

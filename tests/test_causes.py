@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from fractions import Fraction
 
 import ml_dtypes
 import numpy as np
 import pytest
+from causes_of_records import causes_of_records
 
 import arithmetic_of_mistakes as wb
 from test_wrong_backends import operands, vectors
 from tiebreak.adapters.outcome import Outcome
 from tiebreak.conformance.causes.explanations import Explanation, greedy_cover
-from tiebreak.conformance.causes.settling import settle_causes
 from tiebreak.conformance.judging.boundary import distance_in_ulp
 from tiebreak.conformance.judging.operands import round_array
-from tiebreak.conformance.judging.truths import TruthCache
 from tiebreak.conformance.operators.model import Cause
-from tiebreak.conformance.running.explaining import evidence_of
 from tiebreak.conformance.running.recording import BackendRecords, record
 from tiebreak.golden.elements import FLOAT_TYPES, parse_real
 from tiebreak.golden.rounding import ROUND_MODES
@@ -26,20 +25,15 @@ from tiebreak.golden.verdicts import UNEXPLAINED
 
 def named(
     arithmetic: wb.Arithmetic, operator: str = "ngraph.Quantize", types: tuple[str, str] = ("float32", "int8")
-) -> dict[str, int]:
+) -> Counter[str]:
     """The causes given to a backend that runs all vectors of a pair of types, with how many elements each has."""
     records = BackendRecords({"name": "it", "version": "1", "spec": "it", "operators": [operator]})
-    truths, cases = TruthCache(), {}
     for case, _, _ in vectors(operator, *types):
         if case.node.round_mode == "ROUND_NEAREST_TOWARD_EVEN":
             with np.errstate(all="ignore"):
                 values = np.asarray(arithmetic(operands(case)), np.int64).reshape(case.inputs[0].shape)
-            record(records, case, Outcome("ok", (values.astype(case.node.outputs[0].dtype),)), truths)
-            cases[case.id] = case
-    counts: dict[str, int] = {}
-    for row in settle_causes(evidence_of(records, cases, truths)):
-        counts[row["cause"]] = counts.get(row["cause"], 0) + 1
-    return counts
+            record(records, case, Outcome("ok", (values.astype(case.node.outputs[0].dtype),)))
+    return causes_of_records(records)
 
 
 @pytest.mark.parametrize(
@@ -106,10 +100,9 @@ def test_settle_prefers_what_explains_most_and_needs_consistency() -> None:
     often, seldom = Cause("often", "mode"), Cause("seldom", "mode")
     both, one = frozenset({often, seldom}), frozenset({often})
     nothing: frozenset[Cause] = frozenset()
-    (chosen,) = greedy_cover(
-        [[Explanation(both, both), Explanation(one, one), Explanation(nothing, frozenset({seldom}))]]
-    )
-    assert [cause.text for cause in chosen] == ["often", "often", UNEXPLAINED]
+    group = [Explanation(both, both), Explanation(one, one), Explanation(nothing, frozenset({seldom}))]
+    (chosen,) = greedy_cover([Counter(group)])
+    assert [chosen[explanation].text for explanation in group] == ["often", "often", UNEXPLAINED]
 
 
 def test_distance_from_a_boundary() -> None:

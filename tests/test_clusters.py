@@ -21,7 +21,7 @@ from tiebreak.conformance.running.shrink import ShrunkCase, shrink
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Case
 from tiebreak.reports.findings import findings, issue_of, md, merged_causes, severity
-from tiebreak.reports.records import read_run
+from tiebreak.reports.records import DISCREPANCY_DTYPES, RESULT_DTYPES, read_run, typed_frame
 from tiebreak.reports.root_cause import root_of
 
 
@@ -107,7 +107,8 @@ def test_answers_of_one_operand_are_no_part_of_a_root_cause() -> None:
     assert one == root_of("path-dependent: -3.5 per axis; 103 per tensor")
     assert one == "path-dependent: per axis; per tensor"
     assert root_of("wraps around") == "wraps around"
-    assert root_cause_rows([], [], {}) == []
+    none = typed_frame([], DISCREPANCY_DTYPES), typed_frame([], RESULT_DTYPES)
+    assert root_cause_rows(*none, {}) == []
 
 
 def backend_with(wrong: Any) -> Any:

@@ -8,11 +8,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
 import pytest
+import sample_backends
 import sample_explained_backends as samples
 
 from tiebreak import conformance
@@ -23,17 +25,19 @@ from tiebreak.conformance.cases.plan import Selection, plan
 from tiebreak.conformance.causes import explanations, settling
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
 from tiebreak.conformance.gate.compare import checked_run
-from tiebreak.conformance.judging.truths import TruthCache
+from tiebreak.conformance.judging import chunk_judgement
+from tiebreak.conformance.judging.chunk import Chunk, Chunks, chunks_of
 from tiebreak.conformance.operators import quantize_mistakes
-from tiebreak.conformance.running import assembling, recording
+from tiebreak.conformance.running import assembling
 from tiebreak.conformance.running.assembling import explained_records, unexplained_records
-from tiebreak.conformance.running.outcomes import with_right_outputs
-from tiebreak.conformance.running.recording import BackendRecords, record
+from tiebreak.conformance.running.recording import BackendRecords, record, record_chunk
 from tiebreak.golden.errors import InvalidInput, MachineryFailed
 from tiebreak.golden.nodes import Case
+from tiebreak.golden.problem import Array
 from tiebreak.golden.verdicts import UNEXPLAINED
 from tiebreak.reports import html, records
 from tiebreak.reports.records import RunRecords
+from tiebreak.reports.rows import discrepancy_rows, result_rows, rows_of
 
 FACTS = {"command": "tiebreak run", "level": "quick", "seed": 0, "time_limit": 30, "folder": "run", "forbidden": []}
 BACKENDS = (samples.WrongRange(), samples.WrongTies(), samples.WrongTail())
@@ -67,23 +71,29 @@ def outcomes() -> tuple[tuple[Case, ...], tuple[tuple[Outcome, ...], ...]]:
 def answer(backend: Any, case: Case) -> Outcome:
     if case.node.operator not in backend.operators:
         return Outcome("unsupported")
-    return with_right_outputs(case, Answerer(backend).answer(case.node.key, case.inputs))
+    return Answerer(backend).answer(case.node.key, case.inputs)
 
 
 def run() -> RunRecords:
     """Judge, record and explain, as the main job does."""
     cases, given = outcomes()
-    truths = TruthCache()
-    done = [judged(backend, cases, own, truths) for backend, own in zip(BACKENDS, given, strict=True)]
+    chunks, parts = Chunks(), list(chunks_of(cases))
+    done = [judged(backend, parts, own, chunks) for backend, own in zip(BACKENDS, given, strict=True)]
     return explained_records(unexplained_records(done, cases, dict(FACTS)), done, cases)
 
 
-def judged(backend: Any, cases: Sequence[Case], given: Sequence[Outcome], truths: TruthCache) -> BackendRecords:
+def judged(backend: Any, parts: Sequence[tuple[Case, ...]], given: Sequence[Outcome], chunks: Chunks) -> BackendRecords:
     facts = {"name": backend.name, "version": "1", "spec": backend.name, "operators": [], "attestation": {}}
-    records = BackendRecords(facts)
-    for case, outcome in zip(cases, given, strict=True):
-        record(records, case, outcome, truths)
+    records, outcomes = BackendRecords(facts), iter(given)
+    for part in parts:
+        record_chunk(records, part, list(islice(outcomes, len(part))), chunks)
     return records
+
+
+def run_alone(backend: Any, cases: Sequence[Case]) -> RunRecords:
+    """The same with one backend."""
+    done = [judged(backend, list(chunks_of(cases)), [answer(backend, case) for case in cases], Chunks())]
+    return explained_records(unexplained_records(done, cases, dict(FACTS)), done, cases)
 
 
 @cache
@@ -93,8 +103,9 @@ def sound() -> RunRecords:
 
 def facts_of(found: RunRecords) -> list[Any]:
     """What judging alone says."""
-    rows = [{name: value for name, value in row.items() if name not in OF_CAUSES} for row in found.discrepancies]
-    return [found.results, rows, [case.id for case in found.generated], found.info["exit"]]
+    results, discrepancies = found.results, found.discrepancies.drop(columns=list(OF_CAUSES))
+    rows = [[repr(row) for row in rows_of(frame)] for frame in (results, discrepancies)]  # NaN is as NaN
+    return [*rows, [case.id for case in found.generated], found.info["exit"]]
 
 
 FOLDERS = tuple(str(Path(module.__file__ or "").resolve().parent) for module in (conformance, html))
@@ -175,19 +186,30 @@ def test_every_function_may_throw() -> None:
         check(code)
 
 
+@pytest.mark.parametrize("operators", [{"onnx.QuantizeLinear"}, set()])
+def test_where_nothing_deviates_nothing_raises(operators: set[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sample_backends.sound, "operators", operators, raising=False)
+    cases = outcomes()[0]
+    found = run_alone(sample_backends.sound, cases)
+    ran = sum(row["exact"] > 0 for row in result_rows(found.results))
+    assert (ran > 10) is bool(operators)
+    assert len(found.results) == len(cases) and len(found.discrepancies) == 0
+    assert (found.info["explanation_errors"], found.info["clusters"]) == ([], [])
+
+
 def test_ranges_along_an_axis_are_explained() -> None:
     """Causes of a kind of node are looked for over all its layouts; a part of one is no case of another's node."""
     chosen = Selection(operators=("tensorflow.QuantizeV2",), input_type="float32", output_type="int8", level="")
     cases = [case for case in plan(chosen) if case.node.attributes.get("mode", "MIN_COMBINED") == "MIN_COMBINED"]
     cases.sort(key=lambda case: case.node.attributes.get("axis", -1) < 0)  # a kind is known by its first
-    done = [judged(BACKENDS[0], cases, [answer(BACKENDS[0], case) for case in cases], TruthCache())]
-    found = explained_records(unexplained_records(done, cases, dict(FACTS)), done, cases)
+    found = run_alone(BACKENDS[0], cases)
     layouts = {case.id: (case.node.attributes.get("axis", -1) >= 0, case.inputs[1].shape) for case in cases}
-    wrong = {layouts[row["case"]] for row in found.discrepancies}
+    wrong = {layouts[row["case"]] for row in discrepancy_rows(found.discrepancies)}
     assert {along for along, _ in wrong} == {True, False}
     assert (False, (1,)) in wrong or (True, (1,)) in wrong, wrong  # odd shapes
     assert found.info["explanation_errors"] == []
-    named = Counter(row["cause"] == UNEXPLAINED for row in found.discrepancies if layouts[row["case"]][0])
+    along = [row for row in discrepancy_rows(found.discrepancies) if layouts[row["case"]][0]]
+    named = Counter(row["cause"] == UNEXPLAINED for row in along)
     assert named[False] > named[True], named
 
 
@@ -197,42 +219,40 @@ def test_a_mistake_that_raises_costs_its_own_name(monkeypatch: pytest.MonkeyPatc
 
     wrong, cases = samples.WrongTies(), outcomes()[0]
     own = [case for case in cases if case.node.operator == "onnx.QuantizeLinear"]
-    done = [judged(wrong, own, [answer(wrong, case) for case in own], TruthCache())]
-    before = explained_records(unexplained_records(done, own, dict(FACTS)), done, own)
+    before = run_alone(wrong, own)
     (cause, _), *others = quantize_mistakes.HYPOTHESES
     monkeypatch.setattr(explanations, "HYPOTHESES", ((cause, throw), *others))
-    done = [judged(wrong, own, [answer(wrong, case) for case in own], TruthCache())]
-    after = explained_records(unexplained_records(done, own, dict(FACTS)), done, own)
-    assert [row["cause"] for row in after.discrepancies] == [row["cause"] for row in before.discrepancies]
+    after = run_alone(wrong, own)
+    assert after.discrepancies["cause"].tolist() == before.discrepancies["cause"].tolist() != []
     (error,) = after.info["explanation_errors"]
     assert (error["stage"], error["times"]) == (f"known mistakes: {cause.text}", len(cases_of(after)))
     assert error["error"].startswith("Injected: in a table (at test_explanations_that_raise.py:")
 
 
 def cases_of(found: RunRecords) -> set[str]:
-    return {row["case"] for row in found.discrepancies}
+    return set(found.discrepancies["case"])
 
 
 def test_one_kind_of_node_that_raises_leaves_the_others_their_causes(monkeypatch: pytest.MonkeyPatch) -> None:
     plausible = settling.plausible_candidates
 
     def of_most(evidence: settling.Evidence) -> Any:
-        if any(row["output_type"] == "int8" for row in evidence.discrepancies):
+        if any(evidence.cases[case].node.output_type == "int8" for case in evidence.deviating.case.tolist()):
             raise Injected("of one kind")
         return plausible(evidence)
 
     monkeypatch.setattr(settling, "plausible_candidates", of_most)
     monkeypatch.setattr(BACKENDS[0], "name", "wrong ties")  # one backend with two kinds of node
     cases, given = outcomes()
-    truths, one = TruthCache(), BackendRecords({"name": "both", "version": "1", "spec": "both"})
+    one = BackendRecords({"name": "both", "version": "1", "spec": "both"})
     for case, *pair in zip(cases, *given, strict=True):
         for outcome in pair[:2]:
             if outcome.status == "ok":
-                record(one, case, outcome, truths)
+                record(one, case, outcome)
     found = explained_records(unexplained_records([one], cases, dict(FACTS)), [one], cases)
-    kinds = {row["output_type"]: set() for row in found.discrepancies}
-    for row in found.discrepancies:
-        kinds[row["output_type"]].add(row["cause"])
+    kinds: dict[str, set[str]] = {}
+    for row in discrepancy_rows(found.discrepancies):
+        kinds.setdefault(row["output_type"], set()).add(row["cause"])
     assert "wrong tie rule: NEAREST_TOWARD_INFINITY" in kinds["uint8"]
     assert {row["stage"] for row in found.info["explanation_errors"]} == {"weighing causes"}
 
@@ -327,19 +347,20 @@ def test_records_are_on_the_disk_before_causes_are_looked_for(
 
 def test_what_tiebreak_can_not_judge_is_its_own_error(monkeypatch: pytest.MonkeyPatch) -> None:
     """The case says so, no other is lost, and the run is no pass."""
-    confirm = recording.confirm
+    confirm = chunk_judgement.confirm
     cases, given = outcomes()
-    guilty = next(row["case"] for row in sound().discrepancies)
+    guilty = sound().discrepancies["case"][0]
 
-    def disagree(case: Case, *others: Any) -> None:
-        if case.id == guilty:
-            raise MachineryFailed(f"{case.id}: the kernel and the oracle disagree; one of them is wrong")
-        confirm(case, *others)
+    def disagree(chunk: Chunk, places: Array) -> None:
+        if guilty in {chunk.cases[number].id for number in chunk.case_of[places].tolist()}:
+            raise MachineryFailed(f"{guilty}: the kernel and the oracle disagree; one of them is wrong")
+        confirm(chunk, places)
 
-    monkeypatch.setattr(recording, "confirm", disagree)
+    monkeypatch.setattr(chunk_judgement, "confirm", disagree)
     found = run()
-    rows = {row["case"]: row for row in found.results if row["fault"]}
+    rows = {row["case"]: row for row in result_rows(found.results) if row["fault"]}
     assert set(rows) == {guilty}
+    assert max(map(len, chunks_of(cases))) > 1, "others were judged together with it"
     assert rows[guilty]["verdict"] == "error"
     assert "Tiebreak could not judge this: " in rows[guilty]["message"]
     assert found.info["exit"] == 3

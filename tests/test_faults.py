@@ -23,8 +23,10 @@ from tiebreak.adapters.process_state import ProcessState
 from tiebreak.conformance.running import backends
 from tiebreak.conformance.running.backends import run_cases
 from tiebreak.conformance.running.outcomes import SAMPLE, sample_of
+from tiebreak.conformance.running.recorded_tables import CaseTexts, result_table
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Case
+from tiebreak.reports.rows import result_rows
 
 HERE = Path(__file__).parent
 FAULTS, SPOILERS, SOUND = "sample_faults.py", "sample_spoilers.py", "sample_backends.py"
@@ -183,8 +185,9 @@ def rows_of(file: str, names: list[str], cases: list[Case], time_limit: float) -
     """What a run of these backends side by side records, by attribute."""
     specs = [f"{HERE / file}:{name}" for name in names]
     records = run_cases(specs, cases, time_limit=time_limit, memory_limit=700, facts={})
+    rows = [dict(row) for row in result_rows(records.results)]
     given = {str(facts["spec"]).rpartition(":")[2]: facts["name"] for facts in records.info["backends"]}
-    return {name: [row for row in records.results if row["backend"] == given[name]] for name in names}
+    return {name: [row for row in rows if row["backend"] == given[name]] for name in names}
 
 
 def without(row: dict[str, Any]) -> dict[str, Any]:
@@ -277,8 +280,8 @@ def test_nothing_is_lost_where_nothing_changed() -> None:
 
 def test_checksums_tell_what_was_written_over() -> None:
     arena = Arena()
-    there = arena.put(np.arange(9.0))
-    assert arena.get(there)[8] == 8
+    there = arena.put([np.arange(9.0)])
+    assert arena.get(there)[0][8] == 8
     arena.memory[there["at"] + 3] ^= 1
     with pytest.raises(WrittenOver):
         arena.get(there)
@@ -368,7 +371,8 @@ def test_a_part_of_a_run_that_was_stopped_counts_when_it_goes_on() -> None:
 
 def results_of(specs: list[str], cases: list[Case], folder: Path) -> list[dict[str, Any]]:
     with backends.running_backends(specs, time_limit=5.0, memory_limit=4096, in_process=False) as running:
-        return [without(row) for found in backends.run_all(running, cases, folder) for row in found.results]
+        done = backends.run_all(running, cases, folder)
+    return [without(dict(row)) for row in result_rows(result_table(done, CaseTexts(done)))]
 
 
 SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in ("aborts", "aborts_at_int8", "hangs")]

@@ -77,20 +77,23 @@ def test_a_name_that_is_not_utf8(tmp_path: Path) -> None:
 
 
 SLOW = f"""
-import sys, time
+import pathlib, sys, time
 sys.path.insert(0, {str(SAMPLES.parent)!r})
 from sample_backends import Sample, quantize
+go, calls = pathlib.Path(__file__).with_name("go"), []
 def slow(node, *inputs):
-    time.sleep(0.02)
+    calls.append(None)
+    while len(calls) > 60 and not go.exists():
+        time.sleep(0.02)
     return quantize(node, *inputs)
 slow = Sample("slow", slow)
 """
 
 
 def begun(folder: Path) -> subprocess.Popen[str]:
-    """A run that has some outcomes and goes on."""
+    """A run that has some outcomes and goes on, but not to its end before there is a file `go`."""
     (folder / "slow.py").write_text(SLOW)
-    words = [*shlex.split(TIEBREAK), "run", "-b", "slow.py:slow", *FEW.split(), "-o", "run"]
+    words = [*shlex.split(TIEBREAK), "run", "-b", "slow.py:slow", *FEW.split(), "--timeout", "600", "-o", "run"]
     process = subprocess.Popen(words, cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     journal, deadline = folder / "run" / FOLDER / "0.frames", time.monotonic() + 120
     while not journal.exists() or journal.stat().st_size < 3000:
@@ -116,6 +119,7 @@ def test_a_second_run_in_a_folder_is_refused_while_the_first_lives_and_a_killed_
     assert (refused.returncode, refused.stderr.count("\n")) == (2, 1), refused.stderr
     assert "has an unfinished run; to go on with it: tiebreak run --resume run; to begin anew" in refused.stderr
     assert len(kept) > 3 and set(Journal(tmp_path / "run" / FOLDER / "0.frames").outcomes) == set(kept)
+    (tmp_path / "go").touch()
     assert shell("tiebreak run --resume run", tmp_path).returncode == 0
     assert not (tmp_path / "run" / FOLDER).exists()
 

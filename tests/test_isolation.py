@@ -16,7 +16,7 @@ import pytest
 
 from tiebreak.adapters import frames
 from tiebreak.adapters.answering import copied_outputs
-from tiebreak.adapters.arena import Arena
+from tiebreak.adapters.arena import Arena, WrittenOver
 from tiebreak.adapters.faults import CRASHES_IN_A_ROW, HANG_SECONDS, MOST_CRASHES
 from tiebreak.adapters.in_process import InProcessBackend
 from tiebreak.adapters.isolation import IsolatedBackend, batches
@@ -27,6 +27,7 @@ from tiebreak.golden.errors import InvalidInput, MachineryFailed
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.verdicts import VERDICTS
+from tiebreak.reports.rows import result_rows
 
 SAMPLES = Path(__file__).parent / "sample_backends.py"
 
@@ -240,10 +241,11 @@ def test_every_planned_case_has_a_verdict_whatever_the_backends_do() -> None:
         f"{SAMPLES}:{name}" for name in ("sound", "aborts", "hangs", "flickers", "raises", "avenges", "wrong_shape")
     ]
     records = run_cases(specs, cases, time_limit=0.5, facts={})
-    counted = Counter(row["backend"] for row in records.results)
+    rows = result_rows(records.results)
+    counted = Counter(row["backend"] for row in rows)
     assert counted == dict.fromkeys(("sound", "aborts", "hangs", "flickers", "raises", "avenges", "wrong shape"), 90)
-    assert {row["verdict"] for row in records.results} <= set(VERDICTS)
-    named = {(row["backend"], row["fault"]) for row in records.results if row["fault"]}
+    assert {row["verdict"] for row in rows} <= set(VERDICTS)
+    named = {(row["backend"], row["fault"]) for row in rows if row["fault"]}
     assert named >= {("hangs", "hang"), ("aborts", "crash"), ("flickers", "outputs change"), ("raises", "exception")}
     assert ("wrong shape", "wrong output") in named
 
@@ -259,30 +261,40 @@ def test_in_process_gives_the_same_outcomes() -> None:
 
 
 def test_batches_are_short_and_small_and_keep_the_order() -> None:
-    cases = [case(size) for size in (1, 2_000_000, 3)] + [case(4)] * 200
+    cases = [case(size) for size in (1, 2_000_000, 3)] + [case(4)] * 800
     found = list(batches(cases))
     assert [one for batch in found for one in batch] == cases
-    assert [len(batch) for batch in found] == [1, 1, 64, 64, 64, 9]
+    assert [len(batch) for batch in found] == [1, 1, 256, 256, 256, 33]
 
 
 def test_shared_memory_grows_and_refuses_what_is_not_there() -> None:
     arena = Arena()
     arrays = [np.arange(9, dtype=np.int16).reshape(3, 3), np.ones(1 << 21), np.zeros((0, 2), np.uint8)]
-    described = [arena.put(array) for array in arrays]
-    for tensor, array in zip(described, arrays, strict=True):
-        found = arena.get(tensor)
+    described = [arena.put([array]) for array in arrays]
+    together = arena.put(arrays)
+    kept = [found for one in (*described, together, arena.put([])) for found in arena.get(one)]
+    for found, array in zip(kept, [*arrays, *arrays], strict=True):
         assert (found.dtype, found.shape) == (array.dtype, array.shape)
         assert np.array_equal(found, array)
+        assert not found.flags.writeable
     for wrong in (
         {"at": -1},
         {"at": 1 << 40},
-        {"shape": [1 << 40]},
-        {"shape": [-1]},
-        {"dtype": "object"},
-        {"shape": "x"},
+        {"at": None},
+        {"tensors": 3},
+        {"tensors": [["int16"]]},
+        {"tensors": [["int16", [1 << 40]]]},
+        {"tensors": [["int16", [-1]]]},
+        {"tensors": [["int16", [-3, -3]]]},
+        {"tensors": [["object", [3, 3]]]},
+        {"tensors": [[["int16"], [3, 3]]]},
+        {"tensors": [["int16", "x"]]},
+        {"tensors": [["int16", 9]]},
+        {"tensors": [["int16", [3, 3]], ["int8", [1 << 40]]]},
     ):
-        with pytest.raises(frames.BrokenFrame):
+        with pytest.raises(frames.BrokenFrame) as refused:
             arena.get(described[0] | wrong)
+        assert not isinstance(refused.value, WrittenOver), wrong
     arena.close()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +17,7 @@ from rich.console import Console
 from tiebreak.conformance.cases.path_probes import LARGE, all_probes, arrangements, path_cases, probe_case
 from tiebreak.conformance.cases.path_probes import tested_axis as axis_of  # pytest would collect its own name
 from tiebreak.conformance.cases.plan import Selection, plan
+from tiebreak.conformance.judging.deviating import DTYPES, DeviatingElements
 from tiebreak.conformance.judging.truths import TruthCache
 from tiebreak.conformance.operators import TESTED
 from tiebreak.conformance.operators.model import OperatorUnderTest
@@ -29,6 +31,7 @@ from tiebreak.golden.problem import Array, codes_of
 from tiebreak.golden.rounding import ROUND_MODES, is_nearest
 from tiebreak.reports.html import render
 from tiebreak.reports.records import RunRecords, as_run
+from tiebreak.reports.rows import discrepancy_rows, result_rows
 from tiebreak.reports.summary import cause_table, json_summary, path_table
 
 LINEAR = "onnx.QuantizeLinear"
@@ -172,7 +175,7 @@ def test_both_answers_and_both_paths_are_told(records: RunRecords, name: str) ->
 
 @pytest.mark.parametrize("name", WRONG)
 def test_the_cause_names_both_answers_and_both_paths(records: RunRecords, name: str) -> None:
-    found = {row["cause"] for row in records.discrepancies if row["backend"] == name}
+    found = {row["cause"] for row in discrepancy_rows(records.discrepancies) if row["backend"] == name}
     assert len(found) == 1
     cause = found.pop()
     assert cause.startswith("path-dependent: ")
@@ -182,9 +185,9 @@ def test_the_cause_names_both_answers_and_both_paths(records: RunRecords, name: 
 
 @pytest.mark.parametrize("name", RIGHT)
 def test_one_answer_everywhere_gives_no_row_right_or_wrong(records: RunRecords, name: str) -> None:
-    assert [row for row in records.results if row["backend"] == name]
+    assert [row for row in result_rows(records.results) if row["backend"] == name]
     assert not [row for row in records.info["paths"] if row["backend"] == name]
-    causes = {row["cause"] for row in records.discrepancies if row["backend"] == name}
+    causes = {row["cause"] for row in discrepancy_rows(records.discrepancies) if row["backend"] == name}
     assert not [cause for cause in causes if "path" in cause]
     assert bool(causes) is name.startswith("always")
 
@@ -196,7 +199,7 @@ def test_another_kernel_for_large_arrays() -> None:
     (row,) = records.info["paths"]
     places = {answer["value"]: answer["paths"][0] for answer in row["answers"]}
     assert places == {"104": f"in arrays of {LARGE} elements", "103": "in arrays of 3 to 70 elements"}
-    assert {row["cause"] for row in records.discrepancies} == {
+    assert {row["cause"] for row in discrepancy_rows(records.discrepancies)} == {
         f"path-dependent: 103 in arrays of 3 to 70 elements; 104 in arrays of {LARGE} elements"
     }
 
@@ -255,12 +258,17 @@ def test_other_deviating_elements_with_these_operands_get_the_cause_too() -> Non
     )
     rows = path_rows("it", outputs, cases)
     elsewhere = replace(cases[0], id="generated/elsewhere")
-    row = {"case": elsewhere.id, "output": "y", "index": 5, "result_type": "uint8", "operands": rows[0]["operands"]}
-    text = str(row["operands"]).replace("'", '"')
     assert node_key(elsewhere.node, "y") == rows[0]["node"]
-    wrong = row | {"operands": text, "got": 94.0, "got_bits": 94}
-    found = causes_by_path(rows, [*cases, elsewhere], [wrong, wrong | {"index": 6, "got": 9.0, "got_bits": 9}])
+    text = json.dumps(rows[0]["operands"])
+    both = {"case": len(cases), "output": "y", "result_type": "uint8", "operands": text}
+    wrong = deviating(both | {"index": 5, "got": 94.0, "got_bits": 94}, both | {"index": 6, "got": 9.0, "got_bits": 9})
+    found = causes_by_path(rows, [*cases, elsewhere], wrong)
     assert set(found) == {("generated/elsewhere", "y", 5)}
+
+
+def deviating(*rows: dict[str, Any]) -> DeviatingElements:
+    """Deviating elements with these values in the columns that are given."""
+    return DeviatingElements(**{name: np.array([row.get(name, 0) for row in rows], DTYPES[name]) for name in DTYPES})
 
 
 def test_reports_list_both_answers(records: RunRecords) -> None:

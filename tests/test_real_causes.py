@@ -8,12 +8,10 @@ from typing import Any
 
 import numpy as np
 from audited_boxes import fake_of_a_compiler
+from causes_of_records import causes_of_records
 
 from tiebreak.adapters.outcome import Outcome
 from tiebreak.conformance.audit.recorded_causes import CausesBySemantics
-from tiebreak.conformance.causes.settling import settle_causes
-from tiebreak.conformance.judging.truths import TruthCache
-from tiebreak.conformance.running.explaining import evidence_of
 from tiebreak.conformance.running.recording import BackendRecords, record
 from tiebreak.golden.builder import file_name
 from tiebreak.golden.make_node import make_node
@@ -103,14 +101,10 @@ def named(operator: str, box: Box, attributes: dict[str, Any]) -> Counter[str]:
 
 def names_of(cases: Sequence[Case], box: Box) -> Counter[str]:
     records = BackendRecords({"name": "it", "version": "1", "spec": "it", "operators": [cases[0].node.operator]})
-    truths = TruthCache()
     for case in cases:
         with np.errstate(all="ignore"):
             result = box(case)
         outputs = result if isinstance(result, tuple) else (result.reshape(case.inputs[0].shape).astype(np.float32),)
-        record(records, case, Outcome("ok", outputs), truths)
+        record(records, case, Outcome("ok", outputs))
     own = {case.id: case for case in cases}
-    evidence = evidence_of(records, own, truths)
-    return Counter(
-        row["cause"] for row in settle_causes(evidence, refine=CausesBySemantics(own, records.outputs).refine)
-    )
+    return causes_of_records(records, CausesBySemantics(own, records.outputs).refine)

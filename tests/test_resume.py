@@ -9,15 +9,18 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
+from tiebreak.adapters.isolation import MOST_CASES
 from tiebreak.adapters.outcome import Outcome
 from tiebreak.conformance.cases.plan import Selection, plan
 from tiebreak.conformance.running.journal import FOLDER, Journal
+from tiebreak.conformance.running.outcomes import SAMPLE
 from tiebreak.golden.errors import DamagedFile, InvalidInput
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Case
@@ -26,7 +29,7 @@ from tiebreak.golden.samples.model import reals, scalar
 SAMPLES = Path(__file__).parent / "sample_backends.py"
 COMMAND = [sys.executable, "-P", "-m", "tiebreak", "run"]
 CHOICE = ["-b", f"{SAMPLES}:notes", "-b", f"{SAMPLES}:wrong", "--operator", "onnx.QuantizeLinear"]
-CHOICE += ["--input-type", "float32", "--type", "uint8", "--level", "quick", "--json"]
+CHOICE += ["--type", "uint8", "--level", "quick", "--json"]
 
 
 def begin(folder: Path, notes: Path) -> subprocess.Popen[str]:
@@ -44,7 +47,7 @@ def resume(folder: Path, notes: Path, *more: str) -> subprocess.CompletedProcess
 
 
 def cases() -> list[Case]:
-    return plan(Selection(("onnx.QuantizeLinear",), input_type="float32", output_type="uint8", level="quick"))
+    return plan(Selection(("onnx.QuantizeLinear",), output_type="uint8", level="quick"))
 
 
 def noted(case: Case) -> str:
@@ -54,10 +57,10 @@ def noted(case: Case) -> str:
 
 
 def break_off(folder: Path, notes: Path, how: signal.Signals) -> tuple[subprocess.Popen[str], str]:
-    """Begin a run and end it when some batches are through; its process and what it said."""
+    """Begin a run and end it when the sample and a batch are through; its process and what it said."""
     process, journal = begin(folder, notes), folder / FOLDER / "0.frames"
     deadline = time.monotonic() + 120
-    while not journal.exists() or journal.stat().st_size < 20_000:
+    while not journal.exists() or journal.stat().st_size < 60_000:
         assert process.poll() is None and time.monotonic() < deadline, process.communicate()
         time.sleep(0.01)
     process.send_signal(how)
@@ -90,7 +93,7 @@ def test_a_killed_run_is_completed_without_redoing_a_finished_case(unbroken: Pat
     break_off(folder, notes, signal.SIGKILL)
     assert not (folder / "run.json").exists()
     finished = Journal(folder / FOLDER / "0.frames").outcomes
-    assert len(finished) >= 20
+    assert SAMPLE + MOST_CASES < len(finished) < len(cases()), "it ended within a batch that was not the first"
     notes.write_text("")
     done = resume(folder, notes)
     assert done.returncode == 1, done.stderr
@@ -151,6 +154,20 @@ def test_a_frame_that_was_cut_off_is_dropped_and_written_anew(tmp_path: Path) ->
     read = Journal(path).outcomes
     assert read["case-2"] == outcomes[2]
     assert read["case-0"].outputs[0].tobytes() == outcomes[0].outputs[0].tobytes()
+
+
+def test_a_refusal_that_repeats_its_nodes_is_written_once(tmp_path: Path) -> None:
+    """It follows from the first one when the run goes on; another outcome of the node does not."""
+    journal, cases = Journal(tmp_path / "0.frames"), [small_case(number) for number in range(5)]
+    journal.begin({"spec": "s", "name": "n", "version": "1"})
+    refused = Outcome("unsupported", message="no int8", refused=True)
+    other = replace(cases[3], node=make_node("onnx.QuantizeLinear", quantized="int8"))
+    journal.add(cases[0], refused)
+    journal.add(cases[1], replace(refused))
+    journal.add(cases[2], replace(refused, message="no"))
+    journal.add(other, refused)
+    journal.add(cases[4], Outcome("unsupported", message="no int8"))
+    assert [name for name, _ in Journal(tmp_path / "0.frames").added] == ["case-0", "case-2", "case-3", "case-4"]
 
 
 def test_a_changed_byte_is_not_believed(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from functools import partial
+from itertools import pairwise
 
 import numpy as np
 
@@ -106,7 +107,7 @@ def evidence_of(records: BackendRecords, deviating: DeviatingElements, known: By
     candidates = np.zeros(len(deviating), np.int64)
     against: dict[Kind, Counter[Cause]] = defaultdict(Counter)
     begins = np.flatnonzero(np.diff(deviating.case, prepend=-1))
-    for begin, end in zip(begins.tolist(), [*begins[1:].tolist(), len(deviating)], strict=True):
+    for begin, end in pairwise([*begins.tolist(), len(deviating)]):  # no pair where nothing deviates
         case = records.cases[int(deviating.case[begin])]
         own = known.get((case.id, records.outputs[case.id].tobytes()))
         if own is None or len(own.numbers) != end - begin:
