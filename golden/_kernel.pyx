@@ -10,7 +10,7 @@ from libc.string cimport memcmp
 
 cdef extern from "kernels/quotient.h" nogil:
     ctypedef struct single_plan:
-        pass
+        float factor
     ctypedef struct double_plan:
         pass
     ctypedef struct request_t:
@@ -204,7 +204,8 @@ def round_quotients(x, int kind, Parameters parameters, out, const int64_t[::1] 
 
 cdef void fill_request(request_t *r, Parameters parameters, int kind, int width, bint columns) noexcept:
     r.kind, r.working, r.mode, r.columns, r.width = kind, parameters.working, parameters.mode, columns, width
-    r.wide, r.direct, r.brief = parameters.wide, kind == 2 and parameters.plain, kind != 3
+    r.wide, r.brief = parameters.wide, kind != 3
+    r.direct = kind == 2 and (parameters.plain or not (parameters.wide or parameters.working or columns))
 
 
 cdef inline void use_parameters(request_t *r, Parameters parameters, Py_ssize_t at) noexcept nogil:
@@ -214,6 +215,7 @@ cdef inline void use_parameters(request_t *r, Parameters parameters, Py_ssize_t 
         r.twice = double_from(&parameters.twice, at)
     else:
         r.single = single_from(&parameters.single, at)
+        r.single.factor = <float>parameters.operand[at]
 
 
 cdef check_starts(const int64_t[::1] starts, Py_ssize_t further, Py_ssize_t count):

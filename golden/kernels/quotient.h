@@ -45,6 +45,8 @@
 #define MAGIC_DOUBLE 6755399441055744.0 /* 1.5 * 2^52 */
 #define MAGIC_DOUBLE_BITS 0x4338000000000000
 
+enum { ONE = 0, COLUMNS = 1, TIMES = 2 }; /* one scale; one for each element; one, and a factor for x */
+
 enum { HALF_KIND = 0, BRAIN_KIND = 1, SINGLE_KIND = 2, DOUBLE_KIND = 3 };
 
 enum {
@@ -65,6 +67,7 @@ enum {
 typedef struct {
     const float *scale, *inverse, *low, *high, *magic, *kept, *moved;
     float slack; /* more than a product is off */
+    float factor; /* of one scale: what makes x * factor of x, a power of two or its negative */
     int brackets, factors;
 } single_plan;
 
@@ -75,7 +78,8 @@ typedef struct {
 
 INLINE single_plan single_from(const single_plan *p, size_t at) {
     const single_plan own = {p->scale + at, p->inverse + at, p->low + at, p->high + at, p->magic + at,
-                             p->kept + at, p->moved + at, p->slack, p->brackets, p->factors};
+                             p->kept + at, p->moved + at, p->slack, p->factor, p->brackets,
+                             p->factors};
     return own;
 }
 
@@ -210,7 +214,7 @@ static void prepare_double(double_plan *p, double *memory, size_t count, size_t 
 static void plan_single(single_plan *p, const float *memory, size_t count) {
     p->scale = memory, p->inverse = memory + count, p->low = memory + 2 * count, p->high = memory + 3 * count;
     p->magic = memory + 4 * count, p->kept = memory + 5 * count, p->moved = memory + 6 * count;
-    p->slack = 0.0f, p->brackets = p->factors = 1;
+    p->slack = 0.0f, p->factor = 1.0f, p->brackets = p->factors = 1;
 }
 
 static void plan_double(double_plan *p, const double *memory, size_t count) {
@@ -225,9 +229,14 @@ typedef struct {
     const void *x;         /* bits, of the kind */
     single_plan single;    /* for the float loops, or */
     double_plan twice;     /* for the double ones (wide) */
-    const double *operand; /* what x is divided by in working precision, else an exact factor; direct: neither */
+    const double *operand; /* what x is divided by in working precision, else an exact factor; direct: not needed */
     void *out;             /* integers of `width` bytes */
 } request_t;
+
+/* Of a direct request. */
+INLINE int layout_of(const request_t *r) {
+    return r->columns ? COLUMNS : r->single.factor == 1.0f ? ONE : TIMES;
+}
 
 /* Results that came, `width` bytes each, for consecutive patterns, and what to hold them to; see quotient_count.h. */
 typedef struct {

@@ -3,12 +3,12 @@
  * x is clamped first. The bits of MAGIC_SINGLE + n are those of MAGIC_SINGLE plus n, and the zero point is part of
  * `magic` already: so the lowest 8 or 16 bits of a sum are a result of that width as they are. */
 
-#define OWN(field) (columns ? p->field[i] : one_##field) /* of the element's scale */
+#define OWN(field) (layout == COLUMNS ? p->field[i] : one_##field) /* of the element's scale */
 #define ONES                                                                          \
     const float one_scale = *p->scale, one_inverse = *p->inverse, one_magic = *p->magic; \
     const float one_low = *p->low, one_high = *p->high; /* which no store can change */
 #define CLAMPED(value)                                          \
-    float v = value;                                            \
+    float v = layout == TIMES ? (value) * p->factor : (value);   \
     v = v > OWN(low) ? v : OWN(low); /* a NaN becomes low */     \
     v = v < OWN(high) ? v : OWN(high); /* ONQ-C1 */
 
@@ -23,7 +23,7 @@ INLINE void NAMED(store_single)(void *RESTRICT out, size_t i, int32_t bits, int 
  * whether some element's do not. NEIGHBOURS is how many floats away from the rounded inverse those numbers are: with fma
  * one is enough, without it the product's own rounding must not reach Q either. Without `x` the inputs are the bit
  * patterns from `first` on, which need not go through memory then. */
-INLINE int NAMED(bracketed)(const float *RESTRICT x, uint32_t first, const single_plan *p, int columns,
+INLINE int NAMED(bracketed)(const float *RESTRICT x, uint32_t first, const single_plan *p, int layout,
                             void *RESTRICT out, int width, size_t n) {
     ONES
     int32_t differing = 0;
@@ -41,7 +41,7 @@ INLINE int NAMED(bracketed)(const float *RESTRICT x, uint32_t first, const singl
 /* Nearest integers whatever the quotients are. The product is made a little less, by `slack`, which is more than it can
  * be off: so t is not above Q + 1/2, and where t is not nearest, t + 1 is. The middle of the two, less Q, tells: its bits are
  * less than 0 if t + 1 is nearest, and 0, less than 1, at a tie. */
-INLINE void NAMED(careful)(const float *RESTRICT x, const single_plan *p, int columns, int mode, void *RESTRICT out,
+INLINE void NAMED(careful)(const float *RESTRICT x, const single_plan *p, int layout, int mode, void *RESTRICT out,
                            int width, size_t n) {
     ONES
     const float less = -p->slack;
@@ -65,7 +65,7 @@ INLINE void NAMED(careful)(const float *RESTRICT x, const single_plan *p, int co
  * steps: exactly known, as it is x where |x| < scale / 2, and else a multiple of the smaller unit and below scale. The
  * factor `kept` makes of scale / 2 a bit less than half a step, which rounds to t, and `moved` a bit more; of the floats
  * next to scale / 2 neither makes half a step. See `factors`. */
-INLINE void NAMED(rounded)(const float *RESTRICT x, const single_plan *p, int columns, int mode, void *RESTRICT out,
+INLINE void NAMED(rounded)(const float *RESTRICT x, const single_plan *p, int layout, int mode, void *RESTRICT out,
                            int width, size_t n) {
     ONES
     const float one_kept = *p->kept, one_moved = *p->moved;
@@ -91,7 +91,7 @@ INLINE void NAMED(rounded)(const float *RESTRICT x, const single_plan *p, int co
 /* The integer below, above, toward or away from zero: the nearest, or one less or more, as the rest's sign says. An exact
  * rest is +0 here: a - b, rounded to nearest, is +0 where a equals b, and so is 0 * scale + x for x = -0. `sign` is -1 for
  * a negative x, else 0. Less 1, the bits of +0 become negative too, so that < becomes <=. */
-INLINE void NAMED(directed)(const float *RESTRICT x, const single_plan *p, int columns, int mode, void *RESTRICT out,
+INLINE void NAMED(directed)(const float *RESTRICT x, const single_plan *p, int layout, int mode, void *RESTRICT out,
                             int width, size_t n) {
     ONES
     for (size_t i = 0; i < n; i++) {
@@ -115,39 +115,42 @@ INLINE void NAMED(directed)(const float *RESTRICT x, const single_plan *p, int c
 
 /* One block. `*wary` is 0, or 1 if the block before had a quotient next to a tie, or 1 more than the number of blocks to
  * round carefully at once, since two in a row had one. */
-INLINE void NAMED(narrow_block)(const float *x, uint32_t first, const single_plan *p, int columns, int mode, void *out,
+INLINE void NAMED(narrow_block)(const float *x, uint32_t first, const single_plan *p, int layout, int mode, void *out,
                                 int width, size_t n, int *wary) {
     float patterns[BLOCK];
     if (mode < AWAY && p->brackets && *wary <= 1) {
-        if (!NAMED(bracketed)(x, first, p, columns, out, width, n)) {
+        if (!NAMED(bracketed)(x, first, p, layout, out, width, n)) {
             *wary = 0;
             return;
         }
         *wary = *wary ? 1 + WARY : 1;
     } else if (*wary) --*wary;
     if (!x) for (uint32_t i = 0; i < (uint32_t)n; i++) patterns[i] = float_of(first + i);
-    if (mode >= AWAY) NAMED(directed)(x ? x : patterns, p, columns, mode, out, width, n);
-    else if (p->factors) NAMED(rounded)(x ? x : patterns, p, columns, mode, out, width, n);
-    else NAMED(careful)(x ? x : patterns, p, columns, mode, out, width, n);
+    if (mode >= AWAY) NAMED(directed)(x ? x : patterns, p, layout, mode, out, width, n);
+    else if (p->factors) NAMED(rounded)(x ? x : patterns, p, layout, mode, out, width, n);
+    else NAMED(careful)(x ? x : patterns, p, layout, mode, out, width, n);
 }
 
 /* A row's part that is floats in memory, or without `x` bit patterns from `first` on. */
-TARGET static void NAMED(narrow)(const float *x, uint32_t first, const single_plan *plan, int columns, int mode,
+TARGET static void NAMED(narrow)(const float *x, uint32_t first, const single_plan *plan, int layout, int mode,
                                  void *out, int width, size_t n, int *wary) {
     for (size_t at = 0; at < n; at += BLOCK) {
         const size_t size = n - at < BLOCK ? n - at : BLOCK;
-        const single_plan own = columns ? single_from(plan, at) : *plan;
+        const single_plan own = layout == COLUMNS ? single_from(plan, at) : *plan;
         const float *from = x ? x + at : NULL;
         void *to = (char *)out + at * width;
-#define CASE(m, c, w)                                                                        \
-    if (mode == (m) && columns == (c) && width == (w)) {                                     \
-        NAMED(narrow_block)(from, first + (uint32_t)at, &own, c, m, to, w, size, wary);      \
-        continue;                                                                            \
-    }
-#define CASES(m) CASE(m, 0, 1) CASE(m, 0, 2) CASE(m, 0, 4) CASE(m, 1, 1) CASE(m, 1, 2) CASE(m, 1, 4)
-        CASES(0) CASES(1) CASES(2) CASES(3) CASES(4) CASES(5) CASES(6) CASES(7) CASES(8)
+        switch ((mode * 3 + layout) * 8 + width) {
+#define CASE(m, l, w)                                                                   \
+    case ((m) * 3 + (l)) * 8 + (w):                                                     \
+        NAMED(narrow_block)(from, first + (uint32_t)at, &own, l, m, to, w, size, wary); \
+        break;
+#define WIDTHS(m, l) CASE(m, l, 1) CASE(m, l, 2) CASE(m, l, 4)
+#define CASES(m) WIDTHS(m, ONE) WIDTHS(m, COLUMNS) WIDTHS(m, TIMES)
+            CASES(0) CASES(1) CASES(2) CASES(3) CASES(4) CASES(5) CASES(6) CASES(7) CASES(8)
 #undef CASE
 #undef CASES
+#undef WIDTHS
+        }
     }
 }
 #undef OWN

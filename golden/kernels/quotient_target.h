@@ -76,7 +76,7 @@ TARGET static void NAMED(row)(const request_t *r, int *wary) {
     double doubles[BLOCK];
     size_t at, n;
     if (r->direct && !r->wide) {
-        NAMED(narrow)((const float *)r->x, 0, &r->single, r->columns, r->mode, r->out, r->width, r->n, wary);
+        NAMED(narrow)((const float *)r->x, 0, &r->single, layout_of(r), r->mode, r->out, r->width, r->n, wary);
         return;
     }
     if (r->direct) {
@@ -101,7 +101,7 @@ TARGET static void NAMED(row)(const request_t *r, int *wary) {
 
 /* What `row` gives for consecutive float patterns; `r` is direct and not wide, with one scale. */
 TARGET static void NAMED(row_from)(const request_t *r, uint32_t first, int *wary) {
-    NAMED(narrow)(NULL, first, &r->single, 0, r->mode, r->out, r->width, r->n, wary);
+    NAMED(narrow)(NULL, first, &r->single, layout_of(r), r->mode, r->out, r->width, r->n, wary);
 }
 
 #include "quotient_count.h"
