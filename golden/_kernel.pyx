@@ -160,7 +160,7 @@ cdef class Bytes:
 
 
 cdef enum:
-    STRIP = 1024  # columns whose parameters stay next to the core while rows go by
+    STRIP = 4096  # columns whose parameters stay next to the core while rows go by
 
 
 def round_quotients(x, int kind, Parameters parameters, out, const int64_t[::1] starts, bint columns, int path=-1):
