@@ -1,17 +1,18 @@
 /* round(x / scale) + zero_point in binary floating point, exactly, without a division and without a tolerance.
  *
- * Let t be an integer next to the real quotient Q = x / scale. Rounding x * (1 / scale) finds one: the roundings move Q by
- * less than 1/2 for all |Q| that occur here. All that remains to ask is on which side of t, or of t + 1/2, Q lies: that
- * is the sign of x - t * scale. One fma computes it with one rounding, and rounding keeps a sign. It gives zero for
- * nothing else, since neither operand is so small that what differs could underflow; see `prepare` and Parameters in
- * _kernel.pyx. Gradual underflow is needed; kernel.py refuses to work without it.
+ * Let t be an integer next to the real quotient Q = x / scale. Rounding x * (1 / scale) finds one: the roundings
+ * move Q by less than 1/2 for all |Q| that occur here. All that remains to ask is on which side of t, or of t +
+ * 1/2, Q lies: that is the sign of x - t * scale. One fma computes it with one rounding, and rounding keeps a sign.
+ * It gives zero for nothing else, since neither operand is so small that what differs could underflow; see
+ * `prepare` and Parameters in _kernel.pyx. Gradual underflow is needed; kernel.py refuses to work without it.
  *
- * A directed mode asks about t: Q is between t - 1 and t + 1. A nearest mode asks about t + 1/2, of a t that was found with
- * a product made too small on purpose: then t or t + 1 is nearest, and a tie shows as zero. For 8 bits most blocks are
- * spared that: no quotient is near a tie if two products, one too small and one too large, round to the same integers.
+ * A directed mode asks about t: Q is between t - 1 and t + 1. A nearest mode asks about t + 1/2, of a t that was
+ * found with a product made too small on purpose: then t or t + 1 is nearest, and a tie shows as zero. For 8 bits
+ * most blocks are spared that: no quotient is near a tie if two products, one too small and one too large, round to
+ * the same integers.
  *
- * The loops below are compiled once for each instruction set and picked at run time. They give the same bits, since
- * every step that is rounded feeds only the choice of t, and each choice ends in the same result.
+ * The loops below are compiled once for each instruction set and picked at run time. They give the same bits,
+ * since every step that is rounded feeds only the choice of t, and each choice ends in the same result.
  */
 
 #ifndef TIEBREAK_QUOTIENT_H
@@ -179,7 +180,8 @@ static double reach(int64_t lowest, int64_t highest, int64_t zero_point) {
  * What they are to make more or less than a half is so by 2^-28, which shows even in a sum with MAGIC_SINGLE in double.
  * `kept` is good for most scales, powers of two among them, `moved` for none of these. */
 static int factors(float scale, int mode, float *kept, float *moved) {
-    const double half = scale * 0.5f, above = nextafterf(scale, INFINITY) * 0.5f, below = nextafterf(scale, 0.0f) * 0.5f;
+    const double half = scale * 0.5f;
+    const double above = nextafterf(scale, INFINITY) * 0.5f, below = nextafterf(scale, 0.0f) * 0.5f;
     const double more = 0.5 + 0x1p-28, less = 0.5 - 0x1p-28;
     const float inverse = 1.0f / scale;
     *kept = half * inverse <= less ? inverse : nextafterf(inverse, 0.0f);

@@ -1,7 +1,7 @@
 /* All nine modes' answers from one quotient, for one real type (REAL, INT, PLAN); see quotient_count.h. No guard. */
 
-/* Where an argument of round lies: the integer below (or at) it, and 0 or 1 for: inexact, a tie, above a tie. Floats are
- * clamped before, see quotient_narrow.h, doubles after, see quotient_wide.h. */
+/* Where an argument of round lies: the integer below (or at) it, and 0 or 1 for: inexact, a tie, above a tie.
+ * Floats are clamped before, see quotient_narrow.h, doubles after, see quotient_wide.h. */
 #define PLACE(value, p, below, inexact, tie, above)                                      \
     INT below, inexact, tie, above;                                                      \
     {                                                                                    \
@@ -10,7 +10,7 @@
         t = CHOOSE(v, *(p)->inverse, MAGIC) - MAGIC;                                     \
         rest = REST(t, *(p)->scale, v);                                                  \
         inexact = rest != 0;                                                             \
-        t -= rest < 0 ? (REAL)1 : (REAL)0;                                               \
+        t += rest < 0 ? (REAL)-1 : (REAL)0;                                              \
         middle = REST(t + (REAL)0.5, *(p)->scale, v);                                    \
         tie = middle == 0, above = middle > 0;                                           \
         if (!CLAMPS_FIRST) t = t > *(p)->low ? t : *(p)->low, t = t < *(p)->high - 1 ? t : *(p)->high - 1; \

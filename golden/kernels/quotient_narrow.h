@@ -6,9 +6,9 @@
 #define OWN(field) (layout == COLUMNS ? p->field[i] : one_##field) /* of the element's scale */
 #define ONES                                                                          \
     const float one_scale = *p->scale, one_inverse = *p->inverse, one_magic = *p->magic; \
-    const float one_low = *p->low, one_high = *p->high; /* which no store can change */
+    const float one_low = *p->low, one_high = *p->high, one_factor = p->factor; /* which no store can change */
 #define CLAMPED(value)                                          \
-    float v = layout == TIMES ? (value) * p->factor : (value);   \
+    float v = layout == TIMES ? (value) * one_factor : (value);  \
     v = v > OWN(low) ? v : OWN(low); /* a NaN becomes low */     \
     v = v < OWN(high) ? v : OWN(high); /* ONQ-C1 */
 
@@ -18,11 +18,11 @@ INLINE void NAMED(store_single)(void *RESTRICT out, size_t i, int32_t bits, int 
     else ((int32_t *)out)[i] = bits - MAGIC_SINGLE_BITS; /* NGQ-F3, ONQ-F2 */
 }
 
-/* Nearest integers, without a rest: Q lies strictly between x times a number below the inverse and x times one above.
- * If both products round to one integer, so does Q, and Q is no tie: of a tie the two would lie on both sides. Returns
- * whether some element's do not. NEIGHBOURS is how many floats away from the rounded inverse those numbers are: with fma
- * one is enough, without it the product's own rounding must not reach Q either. Without `x` the inputs are the bit
- * patterns from `first` on, which need not go through memory then. */
+/* Nearest integers, without a rest: Q lies strictly between x times a number below the inverse and x times one
+ * above. If both products round to one integer, so does Q, and Q is no tie: of a tie the two would lie on both
+ * sides. Returns whether some element's do not. NEIGHBOURS is how many floats away from the rounded inverse those
+ * numbers are: with fma one is enough, without it the product's own rounding must not reach Q either. Without `x`
+ * the inputs are the bit patterns from `first` on, which need not go through memory then. */
 INLINE int NAMED(bracketed)(const float *RESTRICT x, uint32_t first, const single_plan *p, int layout,
                             void *RESTRICT out, int width, size_t n) {
     ONES
@@ -38,9 +38,9 @@ INLINE int NAMED(bracketed)(const float *RESTRICT x, uint32_t first, const singl
     return differing != 0;
 }
 
-/* Nearest integers whatever the quotients are. The product is made a little less, by `slack`, which is more than it can
- * be off: so t is not above Q + 1/2, and where t is not nearest, t + 1 is. The middle of the two, less Q, tells: its bits are
- * less than 0 if t + 1 is nearest, and 0, less than 1, at a tie. */
+/* Nearest integers whatever the quotients are. The product is made a little less, by `slack`, which is more than it
+ * can be off: so t is not above Q + 1/2, and where t is not nearest, t + 1 is. The middle of the two, less Q,
+ * tells: its bits are less than 0 if t + 1 is nearest, and 0, less than 1, at a tie. */
 INLINE void NAMED(careful)(const float *RESTRICT x, const single_plan *p, int layout, int mode, void *RESTRICT out,
                            int width, size_t n) {
     ONES
@@ -56,15 +56,15 @@ INLINE void NAMED(careful)(const float *RESTRICT x, const single_plan *p, int la
         else if (mode == NEAREST_AWAY) up = 1 + sign; /* NGQ-R1 */
         else if (mode == NEAREST_ZERO) up = -sign; /* NGQ-R2 */
         else up = mode == NEAREST_UP; /* NGQ-R3, NGQ-R4 */
-        NAMED(store_single)(out, i, (int32_t)bits_of_float(rest) < up ? code + 1 : code, width); /* NGQ-F2, NGQ-F3, ONQ-F2 */
+        NAMED(store_single)(out, i, (int32_t)bits_of_float(rest) < up ? code + 1 : code, width); /* NGQ-F3, ONQ-F2 */
     }
 }
 
-/* The same where the plan has suitable factors: then rounding says it all. t is the nearest integer, at a tie the one
- * next to zero, for the inverse is `inner`; or the nearest even one. So it is x less t * scale that is to be rounded to
- * steps: exactly known, as it is x where |x| < scale / 2, and else a multiple of the smaller unit and below scale. The
- * factor `kept` makes of scale / 2 a bit less than half a step, which rounds to t, and `moved` a bit more; of the floats
- * next to scale / 2 neither makes half a step. See `factors`. */
+/* The same where the plan has suitable factors: then rounding says it all. t is the nearest integer, at a tie the
+ * one next to zero, for the inverse is `inner`; or the nearest even one. So it is x less t * scale that is to be
+ * rounded to steps: exactly known, as it is x where |x| < scale / 2, and else a multiple of the smaller unit and
+ * below scale. The factor `kept` makes of scale / 2 a bit less than half a step, which rounds to t, and `moved` a
+ * bit more; of the floats next to scale / 2 neither makes half a step. See `factors`. */
 INLINE void NAMED(rounded)(const float *RESTRICT x, const single_plan *p, int layout, int mode, void *RESTRICT out,
                            int width, size_t n) {
     ONES
@@ -88,9 +88,9 @@ INLINE void NAMED(rounded)(const float *RESTRICT x, const single_plan *p, int la
     }
 }
 
-/* The integer below, above, toward or away from zero: the nearest, or one less or more, as the rest's sign says. An exact
- * rest is +0 here: a - b, rounded to nearest, is +0 where a equals b, and so is 0 * scale + x for x = -0. `sign` is -1 for
- * a negative x, else 0. Less 1, the bits of +0 become negative too, so that < becomes <=. */
+/* The integer below, above, toward or away from zero: the nearest, or one less or more, as the rest's sign says. An
+ * exact rest is +0 here: a - b, rounded to nearest, is +0 where a equals b, and so is 0 * scale + x for x = -0.
+ * `sign` is -1 for a negative x, else 0. Less 1, the bits of +0 become negative too, so that < becomes <=. */
 INLINE void NAMED(directed)(const float *RESTRICT x, const single_plan *p, int layout, int mode, void *RESTRICT out,
                             int width, size_t n) {
     ONES
@@ -113,8 +113,8 @@ INLINE void NAMED(directed)(const float *RESTRICT x, const single_plan *p, int l
     }
 }
 
-/* One block. `*wary` is 0, or 1 if the block before had a quotient next to a tie, or 1 more than the number of blocks to
- * round carefully at once, since two in a row had one. */
+/* One block. `*wary` is 0, or 1 if the block before had a quotient next to a tie, or 1 more than the number of
+ * blocks to round carefully at once, since two in a row had one. */
 INLINE void NAMED(narrow_block)(const float *x, uint32_t first, const single_plan *p, int layout, int mode, void *out,
                                 int width, size_t n, int *wary) {
     float patterns[BLOCK];
@@ -126,9 +126,17 @@ INLINE void NAMED(narrow_block)(const float *x, uint32_t first, const single_pla
         *wary = *wary ? 1 + WARY : 1;
     } else if (*wary) --*wary;
     if (!x) for (uint32_t i = 0; i < (uint32_t)n; i++) patterns[i] = float_of(first + i);
-    if (mode >= AWAY) NAMED(directed)(x ? x : patterns, p, layout, mode, out, width, n);
-    else if (p->factors) NAMED(rounded)(x ? x : patterns, p, layout, mode, out, width, n);
-    else NAMED(careful)(x ? x : patterns, p, layout, mode, out, width, n);
+    if (!x) x = patterns;
+    if (mode == UPWARD || mode == DOWNWARD) NAMED(directed)(x, p, layout, mode, out, width, n);
+    else if (mode < AWAY && p->factors) NAMED(rounded)(x, p, layout, mode, out, width, n);
+    else {
+        if (layout == TIMES) { /* beforehand: the larger loops are slower by far with it */
+            for (size_t i = 0; i < n; i++) patterns[i] = x[i] * p->factor;
+            x = patterns, layout = ONE;
+        }
+        if (mode < AWAY) NAMED(careful)(x, p, layout, mode, out, width, n);
+        else NAMED(directed)(x, p, layout, mode, out, width, n);
+    }
 }
 
 /* A row's part that is floats in memory, or without `x` bit patterns from `first` on. */

@@ -1,16 +1,17 @@
 /* The double loops for one instruction set (TARGET, NAMED): results of up to 32 bits, float64; see quotient.h.
  *
- * The integer is clamped, not x: what is beyond the range stays beyond it, whatever its rest is, since a rest moves the
- * integer by one at the most. Everything stays a double until it is stored, since SSE2 has hardly any 64-bit integers. */
+ * The integer is clamped, not x: what is beyond the range stays beyond it, whatever its rest is, since a rest
+ * moves the integer by one at the most. Everything stays a double until it is stored, since SSE2 has hardly any
+ * 64-bit integers. */
 
 #define OWN(field) (columns ? p->field[i] : one_##field)
 #define ONES                                                                           \
     const double one_scale = *p->scale, one_inverse = *p->inverse, one_magic = *p->magic; \
     const double one_low = *p->low, one_high = *p->high; /* which no store can change */
 
-/* x - t * scale, rounded once. `brief`: neither x nor scale has more than 24 digits, nor t more than 40. Without fma t is
- * then split at 2^12. Both products are exact; so is x less the first: that is x itself where |x| < scale, and else a
- * multiple of scale's unit below 2^13 * scale. */
+/* x - t * scale, rounded once. `brief`: neither x nor scale has more than 24 digits, nor t more than 40. Without
+ * fma t is then split at 2^12. Both products are exact; so is x less the first: that is x itself where |x| < scale,
+ * and else a multiple of scale's unit below 2^13 * scale. */
 INLINE double NAMED(rest_double)(double t, double scale, double x, int brief) {
 #if FUSED
     (void)brief;
@@ -30,8 +31,9 @@ INLINE void NAMED(store_double)(void *RESTRICT out, size_t i, double shifted, in
     else ((int64_t *)out)[i] = bits_of_double(shifted) - MAGIC_DOUBLE_BITS;
 }
 
-/* The integer for an x: t, or one step up or down from it. Nearest modes do as `careful`; Q less the middle tells whether
- * to step up. Its bits plus 1 are the next double: so of a tie that goes up it becomes positive. */
+/* The integer for an x: t, or one step up or down from it; always added, since GCC makes a branch of `t - (c ? 1 :
+ * 0)`. Nearest modes do as `careful`; Q less the middle tells whether to step up. Its bits plus 1 are the next
+ * double: so of a tie that goes up it becomes positive. */
 INLINE double NAMED(stepped)(double x, double scale, double inverse, double slack, int mode, int brief) {
     double shifted, t, rest, outward, step;
     int64_t up, sign;
@@ -39,14 +41,14 @@ INLINE double NAMED(stepped)(double x, double scale, double inverse, double slac
     else shifted = CHOOSE_DOUBLE(x, inverse, MAGIC_DOUBLE);
     t = shifted - MAGIC_DOUBLE; /* NGQ-F1, ONQ-F1 */
     rest = NAMED(rest_double)(mode < AWAY ? t + 0.5 : t, scale, x, brief);
-    if (mode == DOWNWARD) return t - (rest < 0.0 ? 1.0 : 0.0); /* NGQ-R9 */
+    if (mode == DOWNWARD) return t + (rest < 0.0 ? -1.0 : 0.0); /* NGQ-R9 */
     if (mode == UPWARD) return t + (rest > 0.0 ? 1.0 : 0.0); /* NGQ-R8 */
     if (mode >= AWAY) { /* the rest seen from zero; a step away from it is +1 or -1 */
         sign = bits_of_double(x) & INT64_MIN;
         outward = double_of(bits_of_double(rest) ^ sign);
         step = double_of(bits_of_double(1.0) | sign);
         if (mode == AWAY) return t + (outward > 0.0 ? step : 0.0); /* NGQ-R6 */
-        return t - (outward < 0.0 ? step : 0.0); /* NGQ-R7 */
+        return t + (outward < 0.0 ? -step : 0.0); /* NGQ-R7 */
     }
     if (mode == NEAREST_EVEN) up = bits_of_double(shifted) & 1; /* NGQ-R5, ONQ-R1 */
     else if (mode == NEAREST_AWAY) up = (int64_t)(~(uint64_t)bits_of_double(x) >> 63); /* NGQ-R1 */
