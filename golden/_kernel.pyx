@@ -83,6 +83,7 @@ cdef class Parameters:
     cdef float[::1] floats
     cdef double[::1] doubles, operand
     cdef readonly bint wide, plain
+    cdef bint brief  # results are so near zero that rests of floats can be found without fma
     cdef readonly int mode
     cdef readonly bint working
     cdef Py_ssize_t count
@@ -90,14 +91,15 @@ cdef class Parameters:
     def __cinit__(self, const double[::1] scale, const int64_t[::1] zero_point, bint wide, int mode, bint working,
                   int64_t lowest, int64_t highest):
         cdef Py_ssize_t i
+        cdef int64_t most
         if scale.shape[0] != zero_point.shape[0] or not 0 <= mode < 9 or lowest > highest:
             raise ValueError("no such parameters")
         self.count, self.mode, self.working = scale.shape[0], mode, working
-        self.wide, self.plain = wide, not working
+        self.wide, self.plain, self.brief = wide, not working, True
         self.operand = np.ones(self.count)
         for i in range(self.count):
-            if max(abs(lowest - zero_point[i]), abs(highest - zero_point[i]), abs(zero_point[i])) > MOST_STEPS:
-                raise ValueError("no such parameters")
+            most = max(abs(lowest - zero_point[i]), abs(highest - zero_point[i]), abs(zero_point[i]))
+            self.brief = self.brief and most <= MOST_BRIEF
             self.wide = self.wide or needs_doubles(scale[i], zero_point[i], working, lowest, highest)
         if self.wide:
             self.doubles = np.empty(5 * self.count)
@@ -135,7 +137,7 @@ cdef class Parameters:
 cdef double TWO_100 = 1.2676506002282294e30
 cdef double TWO_MINUS_100 = 7.888609052210118e-31
 cdef double TWO_200 = 1.6069380442589903e60
-cdef int64_t MOST_STEPS = <int64_t>1 << 39  # from zero: so far the double loops are right
+cdef int64_t MOST_BRIEF = <int64_t>1 << 39  # steps from zero
 
 
 cdef bint needs_doubles(double scale, int64_t zero_point, bint working, int64_t lowest, int64_t highest) noexcept:
@@ -204,8 +206,11 @@ def round_quotients(x, int kind, Parameters parameters, out, const int64_t[::1] 
 
 cdef void fill_request(request_t *r, Parameters parameters, int kind, int width, bint columns) noexcept:
     r.kind, r.working, r.mode, r.columns, r.width = kind, parameters.working, parameters.mode, columns, width
-    r.wide, r.brief = parameters.wide, kind != 3
-    r.direct = kind == 2 and (parameters.plain or not (parameters.wide or parameters.working or columns))
+    r.wide, r.brief = parameters.wide, kind != 3 and parameters.brief
+    if parameters.wide:
+        r.direct = kind == 2 and parameters.plain and r.brief
+    else:
+        r.direct = kind == 2 and (parameters.plain or not (parameters.working or columns))
 
 
 cdef inline void use_parameters(request_t *r, Parameters parameters, Py_ssize_t at) noexcept nogil:
@@ -341,7 +346,7 @@ def count_modes(uint64_t first, const uint8_t[::1] got, int width, int kind, Par
     cdef count_t what
     for parameters in (exact, working):
         check_patterns(got, width, kind, parameters)
-    if exact.wide != working.wide or exact.working or not working.working or differ.shape[0] != 9:
+    if exact.wide != working.wide or exact.working or not working.working or not exact.brief or differ.shape[0] != 9:
         raise ValueError("parameters do not fit")
     if not got.shape[0]:
         return

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tiebreak.golden import _kernel, kernel, oracle
-from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, numpy_dtype
+from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, IntegerType, numpy_dtype
 from tiebreak.golden.problem import Array, Quantization
 from tiebreak.golden.rounding import ROUND_MODES
 
@@ -209,3 +209,21 @@ def parameters_of(
     """One scale and a zero point of 3, in a type's range widened at both ends."""
     ends = int(limits.min) - beyond, int(limits.max) + beyond
     return _kernel.Parameters(np.array([scale]), np.array([3], np.int64), wide, mode, working, *ends)
+
+
+@pytest.mark.parametrize("real", ["float16", "float32", "float64"])
+def test_integers_of_fifty_bits(path: str, real: str) -> None:
+    """Audits round to a type of 52 bits; quotients are right below 2^50, where neither sum is split."""
+    random, kind = np.random.default_rng(11), FLOAT_TYPES[real]
+    target, dtype = IntegerType("wide", 52, True), numpy_dtype(real)
+    for scale in np.array([0.125, 0.1, 3.0, 0.0007], dtype):
+        limit = min(2.0**49.99 * float(scale), float(np.finfo(dtype).max))
+        with np.errstate(all="ignore"):
+            large = limit * 2.0 ** random.integers(-40, 1, 300) * random.uniform(-1, 1, 300)
+            halves = (random.integers(-(2**40), 2**40, 300) * float(scale) / 2).clip(-limit, limit)
+            x = np.concatenate([large, halves]).astype(dtype).view(f"uint{kind.bits}")
+        zero, bits = np.zeros((), np.int64), np.asarray(scale).view(f"uint{kind.bits}")
+        for mode, working in itertools.product(ROUND_MODES, (False, True)):
+            problem = Quantization(kind, target, mode, (), x, bits, zero)
+            wanted, got = oracle.quantize(problem, working=working), kernel.quantize(problem, working=working)
+            assert np.array_equal(wanted[0], got[0]), (float(scale), mode, working)
