@@ -9,15 +9,17 @@ from typing import Any
 from figures import figure, quotient
 from kernel_tables import PLACES, Rows
 from planning import AGAIN, JSON
-from setting import OUTPUTS
+from setting import COLUMNS, OUTPUTS, ROWS
 
-from tiebreak.golden.rounding import EVEN, ROUND_MODES, short_mode
+from tiebreak.golden.rounding import ROUND_MODES, short_mode
 
 Line = tuple[str, str, str, str]
-LEAST_OF_EVEN = 0.8
 MOST_OF_BACKEND = 1.3
+MOST_OF_OWN_MODE = 2
 MOST_MEGABYTES = 300
-MOST_SUBNORMAL = 10
+MOST_OF_ORDINARY = {"ties": 1.5, "subnormal inputs": 2, "subnormal inputs and scale": 2}
+MOST_OF_ROWS = 2
+LEAST_INT32 = 0.45  # 10^9 elements in a second: 5 times what the slowest mode did when it called fma
 MOST_SECONDS_OF_AUDIT = 2
 MOST_OF_NUMPY = 0.2
 MOST_PLANNING = 1.0  # seconds
@@ -26,9 +28,11 @@ MOST_OF_JSON = 0.1
 
 def aims(results: dict[str, Any]) -> Iterator[Line]:
     rows = Rows(results.get("kernel", {}).get("rows", []))
-    yield from beside_onnxruntime(rows)
+    yield from beside_peers(rows)
     yield slowest_mode(rows)
-    yield from subnormals(rows)
+    yield from other_data(rows)
+    yield columns(rows)
+    yield int32(rows)
     yield from sweep({row["way"]: row for row in results.get("sweep", {}).get("rows", [])})
     yield from audit({row["way"]: row["cpu_seconds"] for row in results.get("audit", {}).get("rows", [])})
     yield from planning({row["way"]: row for row in results.get("planning", {}).get("rows", [])})
@@ -40,43 +44,69 @@ def line(what: str, aim: str, value: float | None, holds: Callable[[float], bool
     return what, aim, f"{figure(value)}{more}", "yes" if holds(value) else "**no**"
 
 
-def beside_onnxruntime(rows: Rows) -> Iterator[Line]:
-    """Rates over ONNX Runtime's, with and without the cost of a call."""
-    for name, how in (("gelems", "as called"), ("net_gelems", "less the calls")):
-        for output in ("uint8", "int8"):
-            own, peer = (rows.row("modes", who, PLACES[0], output).get(name) for who in ("tiebreak", "onnxruntime"))
-            what = f"ties to even to {output}, in cache, one thread, over onnxruntime, {how}"
-            yield line(what, "≥ 1", quotient(own, peer), lambda ratio: ratio >= 1)
+def beside_peers(rows: Rows) -> Iterator[Line]:
+    """Rates over those of ONNX Runtime and PyTorch, in cache with and without the cost of a call."""
+    for peer in ("onnxruntime", "torch"):
+        for name, how in (("gelems", "as called"), ("net_gelems", "less the calls")):
+            for output in ("uint8", "int8"):
+                own, other = (rows.row("modes", who, PLACES[0], output).get(name) for who in ("tiebreak", peer))
+                what = f"ties to even to {output}, in cache, one thread, over {peer}, {how}"
+                yield line(what, "≥ 1", quotient(own, other), at_least_one)
+    for output in ("uint8", "int8", "int16"):
+        own, other = (rows.rate("modes", who, PLACES[1], output, threads=2) for who in ("tiebreak", "onnxruntime"))
+        what = f"ties to even to {output}, out of cache, two threads, over onnxruntime"
+        yield line(what, "≥ 1", quotient(own, other), at_least_one)
+
+
+def at_least_one(ratio: float) -> bool:
+    return ratio >= 1
 
 
 def slowest_mode(rows: Rows) -> Line:
+    """Of the types that ONNX Runtime has; it has ties to even only."""
     found: list[tuple[float, str]] = []
-    for output in OUTPUTS:
-        even = rows.rate("modes", "tiebreak", PLACES[0], output)
-        for mode in ROUND_MODES:
-            ratio = quotient(rows.rate("modes", "tiebreak", PLACES[0], output, mode=mode), even)
-            if mode != EVEN and ratio is not None:
-                found.append((ratio, f" ({short_mode(mode)}, {output})"))
+    for output, mode in product(OUTPUTS, ROUND_MODES):
+        own = rows.rate("modes", "tiebreak", PLACES[0], output, mode=mode)
+        ratio = quotient(own, rows.rate("modes", "onnxruntime", PLACES[0], output))
+        if ratio is not None:
+            found.append((ratio, f" ({short_mode(mode)}, {output})"))
     ratio, where = least(found)
-    what = "slowest other mode over ties to even, in cache, one thread"
-    return line(what, f"≥ {LEAST_OF_EVEN}", ratio, lambda ratio: ratio >= LEAST_OF_EVEN, where)
+    what = "slowest mode over onnxruntime's ties to even, in cache, one thread"
+    return line(what, "≥ 1", ratio, at_least_one, where)
 
 
-def subnormals(rows: Rows) -> Iterator[Line]:
-    for data in ("subnormal inputs", "subnormal inputs and scale"):
+def other_data(rows: Rows) -> Iterator[Line]:
+    """How much longer than ordinary data in the same mode: ties, and subnormal numbers."""
+    for data, most in MOST_OF_ORDINARY.items():
         found: list[tuple[float, str]] = []
         for output, mode in product(OUTPUTS, ROUND_MODES):
             both = (rows.rate("data", "tiebreak", PLACES[0], output, data=d, mode=mode) for d in ("ordinary", data))
-            ratio = quotient(*both)
-            if ratio is not None:
-                found.append((-ratio, f" ({short_mode(mode)}, {output})"))
-        ratio, where = least(found)
-        value = None if ratio is None else -ratio
-        yield line(f"time for {data} over ordinary data, slowest mode", f"< {MOST_SUBNORMAL}", value, under_ten, where)
+            found.append((quotient(*both) or 0, f" ({short_mode(mode)}, {output})"))
+        ratio, where = max(found)
+        what = f"time for {data} over ordinary data, slowest mode"
+        yield line(what, f"≤ {most}", ratio or None, lambda ratio, most=most: ratio <= most, where)  # type: ignore[misc]
 
 
-def under_ten(ratio: float) -> bool:
-    return ratio < MOST_SUBNORMAL
+def columns(rows: Rows) -> Line:
+    """A scale for each column over a scale for each row, exact form."""
+    found: list[tuple[float, str]] = []
+    for output, place in product(OUTPUTS, PLACES):
+        both = (rows.rate("forms", "tiebreak", place, output, layout=layout) for layout in (ROWS, COLUMNS))
+        found.append((quotient(*both) or 0, f" ({output}, {place})"))
+    ratio, where = max(found)
+    what = "time with a scale for each column over one for each row"
+    return line(what, f"≤ {MOST_OF_ROWS}", ratio or None, lambda ratio: ratio <= MOST_OF_ROWS, where)
+
+
+def int32(rows: Rows) -> Line:
+    found: list[tuple[float, str]] = []
+    for path, mode in product(rows.paths, ROUND_MODES):
+        rate = rows.rate("paths", "tiebreak", PLACES[0], "int32", path=path, mode=mode)
+        if rate is not None and path != "avx512":
+            found.append((rate, f" ({short_mode(mode)}, {path})"))
+    rate, where = least(found)
+    what = "int32 without AVX-512, slowest mode, in cache, 10^9 elements in a second"
+    return line(what, f"≥ {LEAST_INT32}", rate, lambda rate: rate >= LEAST_INT32, where)
 
 
 def least(found: Sequence[tuple[float, str]]) -> tuple[float | None, str]:
@@ -87,6 +117,9 @@ def sweep(ways: dict[str, dict[str, Any]]) -> Iterator[Line]:
     own, alone = ways.get("sweep", {}), ways.get("backend alone", {})
     ratio = quotient(own.get("seconds"), alone.get("seconds"))
     yield line("a sweep's time over the backend's alone", f"≤ {MOST_OF_BACKEND}", ratio, lambda r: r <= MOST_OF_BACKEND)
+    ratio = quotient(ways.get("sweep --modes all", {}).get("seconds"), own.get("seconds"))
+    what = "a sweep's time with all modes over that with its own"
+    yield line(what, f"≤ {MOST_OF_OWN_MODE}", ratio, lambda ratio: ratio <= MOST_OF_OWN_MODE)
     more = None if not own else (own["peak_bytes"] - alone["peak_bytes"]) / 1e6
     what = "a sweep's peak memory above the backend's alone, MB"
     yield line(what, f"≤ {MOST_MEGABYTES}", more, lambda megabytes: megabytes <= MOST_MEGABYTES)

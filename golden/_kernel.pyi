@@ -52,11 +52,12 @@ def differing_pieces(
 ) -> list[int]: ...
 def uniform(values: np.ndarray[Any, Any], width: int) -> bool: ...
 def count_modes(
-    x: np.ndarray[Any, Any],
+    first: int,
+    got: np.ndarray[Any, Any],
+    width: int,
     kind: int,
     exact: Parameters,
     working: Parameters,
-    got: np.ndarray[Any, Any],
     zero_point: int,
     lowest: int,
     highest: int,

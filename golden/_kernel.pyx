@@ -3,32 +3,43 @@
 
 import numpy as np
 
+from cpython.buffer cimport PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
 from libc.math cimport fabs, isfinite
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
-from libc.stdlib cimport free, malloc
 from libc.string cimport memcmp
 
 cdef extern from "kernels/quotient.h" nogil:
     ctypedef struct single_plan:
-        pass
+        float factor
     ctypedef struct double_plan:
         pass
     ctypedef struct request_t:
-        int kind, working, mode, width, columns, wide, direct
+        int kind, working, mode, width, columns, wide, direct, brief
         size_t n
         const void *x
-        const single_plan *single
-        const double_plan *twice
+        single_plan single
+        double_plan twice
         const double *operand
         void *out
-    void prepare_single(single_plan *p, float scale, int64_t zero_point, int64_t lowest, int64_t highest, int mode)
-    void prepare_double(double_plan *p, double scale, int64_t zero_point, int64_t lowest, int64_t highest, int mode)
+    ctypedef struct count_t:
+        const void *got
+        size_t n
+        int width, leaves
+        int64_t zero_point, lowest, highest
+    void plan_single(single_plan *p, const float *memory, size_t count)
+    void plan_double(double_plan *p, const double *memory, size_t count)
+    void prepare_single(single_plan *p, float *memory, size_t count, size_t i, float scale, int64_t zero_point,
+                        int64_t lowest, int64_t highest, int mode)
+    void prepare_double(double_plan *p, double *memory, size_t count, size_t i, double scale, int64_t zero_point,
+                        int64_t lowest, int64_t highest)
+    single_plan single_from(const single_plan *p, size_t at)
+    double_plan double_from(const double_plan *p, size_t at)
     int path_runs(int path)
-    void run_row(const request_t *r, int path)
-    void run_row_from(const request_t *r, uint32_t first, int path)
+    void run_row(const request_t *r, int *wary, int path)
+    void run_row_from(const request_t *r, uint32_t first, int *wary, int path)
     void run_fill(void *out, int width, uint32_t first, size_t n, int path)
-    void run_count(const request_t *exact, const request_t *working, const void *got, int64_t zero_point,
-                   int64_t lowest, int64_t highest, int leaves, int64_t *differ, int path)
+    void run_count(const request_t *exact, const request_t *working, uint32_t first, const count_t *what,
+                   int64_t *differ, int path)
 
 cdef enum:
     IN_RANGE = 0
@@ -67,10 +78,12 @@ def subnormals_flushed():
 cdef class Parameters:
     """What the loops need for each scale and zero point; see round_quotients."""
 
-    cdef single_plan *single
-    cdef double_plan *twice
-    cdef double[::1] operand
+    cdef single_plan single
+    cdef double_plan twice
+    cdef float[::1] floats
+    cdef double[::1] doubles, operand
     cdef readonly bint wide, plain
+    cdef bint brief  # results are so near zero that rests of floats can be found without fma
     cdef readonly int mode
     cdef readonly bint working
     cdef Py_ssize_t count
@@ -78,48 +91,78 @@ cdef class Parameters:
     def __cinit__(self, const double[::1] scale, const int64_t[::1] zero_point, bint wide, int mode, bint working,
                   int64_t lowest, int64_t highest):
         cdef Py_ssize_t i
-        cdef double s
-        cdef int64_t z
+        cdef int64_t most
         if scale.shape[0] != zero_point.shape[0] or not 0 <= mode < 9 or lowest > highest:
             raise ValueError("no such parameters")
         self.count, self.mode, self.working = scale.shape[0], mode, working
-        self.single, self.twice = NULL, NULL
+        self.wide, self.plain, self.brief = wide, not working, True
         self.operand = np.ones(self.count)
-        self.wide, self.plain = wide, not working
         for i in range(self.count):
-            s = fabs(scale[i])
-            if not isfinite(s) or s == 0.0:
-                continue  # its elements are undefined: any scale will do
-            if max(abs(lowest - zero_point[i]), abs(highest - zero_point[i])) > 1 << 20:
-                self.wide = True
-            if not working and not 7.888609052210118e-31 <= s <= 1.2676506002282294e30:  # 2**-100, 2**100
-                self.wide = True
+            most = max(abs(lowest - zero_point[i]), abs(highest - zero_point[i]), abs(zero_point[i]))
+            self.brief = self.brief and most <= MOST_BRIEF
+            self.wide = self.wide or needs_doubles(scale[i], zero_point[i], working, lowest, highest)
         if self.wide:
-            self.twice = <double_plan *>malloc(max(1, self.count) * sizeof(double_plan))
+            self.doubles = np.empty(5 * self.count)
+            plan_double(&self.twice, &self.doubles[0] if self.count else NULL, self.count)
         else:
-            self.single = <single_plan *>malloc(max(1, self.count) * sizeof(single_plan))
-        if self.twice == NULL and self.single == NULL:
-            raise MemoryError
+            self.floats = np.empty(7 * self.count, np.float32)
+            plan_single(&self.single, &self.floats[0] if self.count else NULL, self.count)
         for i in range(self.count):
-            s, z = scale[i], zero_point[i]
-            if not isfinite(s) or s == 0.0:
-                s, z = 1.0, min(max(0, lowest), highest)
-            elif working:
-                self.operand[i], s = s, 1.0
-            elif s < 0.0:
-                self.operand[i], s = -1.0, -s
-            if self.wide and s < 1e-270:  # so small that 1 / s overflows; x and s both times 2**200, which is exact
-                self.operand[i] *= 1.6069380442589903e60
-                s *= 1.6069380442589903e60
-            self.plain = self.plain and self.operand[i] == 1.0
-            if self.wide:
-                prepare_double(&self.twice[i], s, z, lowest, highest, mode)
-            else:
-                prepare_single(&self.single[i], <float>s, z, lowest, highest, mode)
+            self.prepare(i, scale[i], zero_point[i], lowest, highest)
+
+    cdef prepare(self, Py_ssize_t i, double s, int64_t z, int64_t lowest, int64_t highest):
+        """Split a scale into a power of two or -1 that x is multiplied by (or in working form all of it), and the rest.
+
+        x times a large power of two overflows only where the result is an end of the range anyway.
+        """
+        if not isfinite(s) or s == 0.0:
+            s, z = 1.0, min(max(0, lowest), highest)
+        elif self.working:
+            self.operand[i], s = s, 1.0
+        elif s < 0.0:
+            self.operand[i], s = -1.0, -s
+        if self.wide and s < 1e-270:  # so small that 1 / s overflows
+            self.operand[i] *= TWO_200
+            s *= TWO_200
+        elif not self.wide and s < TWO_MINUS_100:  # so small that half of it may be no float
+            self.operand[i] *= TWO_100
+            s *= TWO_100
+        self.plain = self.plain and self.operand[i] == 1.0
+        if self.wide:
+            prepare_double(&self.twice, &self.doubles[0], self.count, i, s, z, lowest, highest)
+        else:
+            prepare_single(&self.single, &self.floats[0], self.count, i, <float>s, z, lowest, highest, self.mode)
+
+
+cdef double TWO_100 = 1.2676506002282294e30
+cdef double TWO_MINUS_100 = 7.888609052210118e-31
+cdef double TWO_200 = 1.6069380442589903e60
+cdef int64_t MOST_BRIEF = <int64_t>1 << 39  # steps from zero
+
+
+cdef bint needs_doubles(double scale, int64_t zero_point, bint working, int64_t lowest, int64_t highest) noexcept:
+    """Whether results are too far from zero for floats, or the scale's inverse is no normal float."""
+    if not isfinite(scale) or scale == 0.0:
+        return False  # its elements are undefined: any scale will do
+    if max(abs(lowest - zero_point), abs(highest - zero_point), abs(zero_point)) > 1 << 20:
+        return True
+    return not working and fabs(scale) > TWO_100
+
+
+cdef class Bytes:
+    """The memory of an array that is contiguous, without a view of other elements, which takes longer to make."""
+
+    cdef Py_buffer view
+
+    def __cinit__(self, array, bint writable=False):
+        PyObject_GetBuffer(array, &self.view, PyBUF_WRITABLE if writable else PyBUF_SIMPLE)
 
     def __dealloc__(self):
-        free(self.single)
-        free(self.twice)
+        PyBuffer_Release(&self.view)
+
+
+cdef enum:
+    STRIP = 4096  # columns whose parameters stay next to the core while rows go by
 
 
 def round_quotients(x, int kind, Parameters parameters, out, const int64_t[::1] starts, bint columns, int path=-1):
@@ -129,38 +172,55 @@ def round_quotients(x, int kind, Parameters parameters, out, const int64_t[::1] 
     size: len(starts) rows. Row i uses the parameters from starts[i] on: one for each element if `columns`, else one
     for all. Elements whose x is not finite, or whose scale is 0 or not finite, give an arbitrary integer of the range.
     """
-    cdef Py_ssize_t rows = starts.shape[0], i, row
-    cdef const uint8_t[::1] source = x.view(np.uint8)
-    cdef uint8_t[::1] target = out.view(np.uint8)
+    cdef Py_ssize_t rows = starts.shape[0], size, width, row, strip, at = 0, i
+    cdef Bytes source = Bytes(x), target = Bytes(out, True)
     cdef request_t r
-    cdef int size = x.itemsize
-    check_kind(x, kind)
-    if x.size != out.size or (rows and x.size % rows) or (out.itemsize == 8 and not parameters.wide):
-        raise ValueError("x, out and starts do not fit")
-    if out.itemsize not in (1, 2, 4, 8) or (x.size and not rows):
-        raise ValueError("no such results")
-    if path >= len(PATHS) or (path >= 0 and not path_runs(path)):
-        raise ValueError("no such loops: x is left as it is")
-    if not x.size:
-        return
-    row = x.size // rows
-    check_starts(starts, columns * (row - 1), parameters.count)
-    r.kind, r.working, r.mode, r.columns = kind, parameters.working, parameters.mode, columns
-    r.width, r.wide, r.n = out.itemsize, parameters.wide, row
-    r.direct = kind == 2 and parameters.plain and not parameters.wide
-    path = chosen if path < 0 else path
-    with nogil:
-        for i in range(rows):
-            r.x, r.out = &source[i * row * size], &target[i * row * r.width]
-            r.operand = &parameters.operand[starts[i]]
-            r.single = NULL if parameters.wide else parameters.single + starts[i]
-            r.twice = parameters.twice + starts[i] if parameters.wide else NULL
-            run_row(&r, path)
-
-
-cdef check_kind(x, int kind):
-    if not 0 <= kind <= 3 or x.itemsize != (2, 2, 4, 8)[kind]:
+    cdef int wary = 0
+    size, width = x.itemsize, out.itemsize
+    if not 0 <= kind <= 3 or size != (8 if kind == 3 else 4 if kind == 2 else 2):
         raise ValueError("x is not of the kind")
+    row = source.view.len // size
+    if row * width != target.view.len or (rows and row % rows) or (width == 8 and not parameters.wide):
+        raise ValueError("x, out and starts do not fit")
+    if width not in (1, 2, 4, 8) or (row and not rows):
+        raise ValueError("no such results")
+    if path >= <int>len(PATHS) or (path >= 0 and not path_runs(path)):
+        raise ValueError("no such loops: x is left as it is")
+    if not row:
+        return
+    row //= rows
+    check_starts(starts, columns * (row - 1), parameters.count)
+    fill_request(&r, parameters, kind, width, columns)
+    path = chosen if path < 0 else path
+    strip = STRIP if columns else row
+    with nogil:
+        while at < row:
+            r.n = min(strip, row - at)
+            for i in range(rows):
+                r.x = <const char *>source.view.buf + (i * row + at) * size
+                r.out = <char *>target.view.buf + (i * row + at) * width
+                use_parameters(&r, parameters, starts[i] + (at if columns else 0))
+                run_row(&r, &wary, path)
+            at += strip
+
+
+cdef void fill_request(request_t *r, Parameters parameters, int kind, int width, bint columns) noexcept:
+    r.kind, r.working, r.mode, r.columns, r.width = kind, parameters.working, parameters.mode, columns, width
+    r.wide, r.brief = parameters.wide, kind != 3 and parameters.brief
+    if parameters.wide:
+        r.direct = kind == 2 and parameters.plain and r.brief
+    else:
+        r.direct = kind == 2 and (parameters.plain or not (parameters.working or columns))
+
+
+cdef inline void use_parameters(request_t *r, Parameters parameters, Py_ssize_t at) noexcept nogil:
+    """Those from number `at` on."""
+    r.operand = &parameters.operand[at]
+    if parameters.wide:
+        r.twice = double_from(&parameters.twice, at)
+    else:
+        r.single = single_from(&parameters.single, at)
+        r.single.factor = <float>parameters.operand[at]
 
 
 cdef check_starts(const int64_t[::1] starts, Py_ssize_t further, Py_ssize_t count):
@@ -235,30 +295,34 @@ def differing_pieces(uint64_t first, const uint8_t[::1] got, int width, int kind
     cdef uint8_t expected[8 * PIECE_]
     cdef Py_ssize_t count = got.shape[0] // width, at = 0, n
     cdef request_t r
-    cdef int same
-    if width not in (1, 2, 4) or not 0 <= kind < 3 or not count:
+    cdef int same, wary = 0
+    check_patterns(got, width, kind, parameters)
+    if not count:
         raise ValueError("no such results")
-    check_starts(np.zeros(1, np.int64), 0, parameters.count)
-    r.kind, r.working, r.mode, r.columns, r.width, r.wide = kind, parameters.working, parameters.mode, 0, width, \
-        parameters.wide
-    r.direct = kind == 2 and parameters.plain and not parameters.wide
-    r.x, r.out, r.operand = patterns, expected, &parameters.operand[0]
-    r.single, r.twice = parameters.single, parameters.twice
+    fill_request(&r, parameters, kind, width, False)
+    use_parameters(&r, parameters, 0)
+    r.x, r.out = patterns, expected
     found = []
     while at < count:
         n = min(<Py_ssize_t>PIECE_, count - at)
         with nogil:
             r.n = n
-            if r.direct:
-                run_row_from(&r, <uint32_t>(first + at), chosen)
+            if r.direct and not r.wide:
+                run_row_from(&r, <uint32_t>(first + at), &wary, chosen)
             else:
                 run_fill(patterns, 4 if kind == 2 else 2, <uint32_t>(first + at), n, chosen)
-                run_row(&r, chosen)
+                run_row(&r, &wary, chosen)
             same = memcmp(expected, &got[at * width], n * width) == 0
         if not same:
             found.append(at // PIECE_)
         at += n
     return found
+
+
+cdef check_patterns(const uint8_t[::1] got, int width, int kind, Parameters parameters):
+    if width not in (1, 2, 4) or not 0 <= kind < 3 or got.shape[0] % width:
+        raise ValueError("no such results")
+    check_starts(np.zeros(1, np.int64), 0, parameters.count)
 
 
 def uniform(const uint8_t[::1] values, Py_ssize_t width):
@@ -269,30 +333,28 @@ def uniform(const uint8_t[::1] values, Py_ssize_t width):
     return n <= width or memcmp(&values[0], &values[width], n - width) == 0
 
 
-def count_modes(x, int kind, Parameters exact, Parameters working, got, int64_t zero_point, int64_t lowest,
-                int64_t highest, bint leaves, int64_t[::1] differ):
+def count_modes(uint64_t first, const uint8_t[::1] got, int width, int kind, Parameters exact, Parameters working,
+                int64_t zero_point, int64_t lowest, int64_t highest, bint leaves, int64_t[::1] differ):
     """Add to `differ`, for each of the nine modes, the number of elements whose `got` is neither of its two results.
 
-    There is one scale. The parameters are those of the exact and the working form, with bounds two beyond [lowest,
-    highest]. `got` is int64 if they are wide, else int32. With `leaves`, results outside the range are unspecified and
-    do not count. Every x is finite.
+    `got` holds integers of `width` bytes, signed if `lowest` is negative, for consecutive patterns from `first` on,
+    which are finite; kind is 0, 1 or 2, see round_quotients. There is one scale. The parameters are those of the exact
+    and the working form, with bounds two beyond [lowest, highest]. With `leaves`, results outside the range are
+    unspecified and do not count.
     """
-    cdef const uint8_t[::1] source = x.view(np.uint8), came = got.view(np.uint8)
     cdef request_t e, w
-    check_kind(x, kind)
-    if exact.wide != working.wide or exact.working or not working.working or differ.shape[0] != 9:
+    cdef count_t what
+    for parameters in (exact, working):
+        check_patterns(got, width, kind, parameters)
+    if exact.wide != working.wide or exact.working or not working.working or not exact.brief or differ.shape[0] != 9:
         raise ValueError("parameters do not fit")
-    if got.size != x.size or got.itemsize != (8 if exact.wide else 4) or not x.size:
-        raise ValueError("results do not fit")
-    check_starts(np.zeros(1, np.int64), 0, min(exact.count, working.count))
-    e.kind = w.kind = kind
-    e.columns = w.columns = 0
-    e.n = w.n = x.size
-    e.wide = w.wide = exact.wide
-    e.working, w.working = False, True
-    e.x = w.x = &source[0]
-    e.operand, w.operand = &exact.operand[0], &working.operand[0]
-    e.single, e.twice = exact.single, exact.twice
-    w.single, w.twice = working.single, working.twice
+    if not got.shape[0]:
+        return
+    fill_request(&e, exact, kind, width, False)
+    fill_request(&w, working, kind, width, False)
+    use_parameters(&e, exact, 0)
+    use_parameters(&w, working, 0)
+    what.got, what.n, what.width, what.leaves = &got[0], got.shape[0] // width, width, leaves
+    what.zero_point, what.lowest, what.highest = zero_point, lowest, highest
     with nogil:
-        run_count(&e, &w, &came[0], zero_point, lowest, highest, leaves, &differ[0], chosen)
+        run_count(&e, &w, <uint32_t>first, &what, &differ[0], chosen)

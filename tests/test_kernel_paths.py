@@ -5,12 +5,13 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
 
 from tiebreak.golden import _kernel, kernel, oracle
-from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, numpy_dtype
+from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, IntegerType, numpy_dtype
 from tiebreak.golden.problem import Array, Quantization
 from tiebreak.golden.rounding import ROUND_MODES
 
@@ -156,3 +157,73 @@ def test_consecutive_patterns_that_never_see_memory_give_the_same(path: str, wid
             assert _kernel.differing_pieces(first, out.view(np.uint8), *arguments) == []
             out[2 * _kernel.PIECE + 5] ^= 1
             assert _kernel.differing_pieces(first, out.view(np.uint8), *arguments) == [2]
+
+
+def test_scales_of_every_make_next_to_ties(path: str) -> None:
+    """Scales for which rounding alone settles ties, powers of two, and others: halves of them and their neighbours."""
+    random = np.random.default_rng(7)
+    made = [0.125, 0.375, 2.0**-140, 3 * 2.0**-149, -0.75, *(1 + random.random(12)), *(-random.random(3))]
+    steps = np.repeat(np.arange(-9, 10), 5) * 0.5
+    for scale in np.array(made, np.float32):
+        near = (steps * np.float64(scale)).astype(np.float32).view(np.uint32)
+        x = near + np.tile(np.arange(-2, 3), steps.size // 5).astype(np.uint32)
+        x = np.where(np.isfinite(x.view(np.float32)), x, 0).astype(np.uint32)
+        for result, mode in itertools.product(("int8", "int16", "int32"), ROUND_MODES):
+            scales, zero = np.array([scale]).view(np.uint32), np.array([1], np.int64)
+            problem = Quantization(
+                FLOAT_TYPES["float32"], INTEGER_TYPES[result], mode, (), x, scales.reshape(()), zero.reshape(())
+            )
+            wanted = oracle.quantize(problem, working=False)
+            assert np.array_equal(wanted[0], kernel.quantize(problem, working=False)[0]), (scale, result, mode)
+
+
+@pytest.mark.parametrize("width", ["int8", "uint8", "int16", "int32"])
+@pytest.mark.parametrize("kind", [0, 1, 2])
+def test_nine_modes_from_one_quotient_count_as_nine_runs_do(path: str, kind: int, width: str) -> None:
+    """Right results, the same throughout, and some wrong ones; about zero, about a tie and over the range's end."""
+    random, limits, start = np.random.default_rng(kind), np.iinfo(width), np.zeros(1, np.int64)
+    size, word = 9000, np.uint32 if kind == 2 else np.uint16
+    firsts = (0, 0x3DFFC000, 0x417FC000, 0xC2FFC000) if kind == 2 else (0, 0x2E00, 0x4300, 0x8000, 0xC000)
+    for scale, first in itertools.product((0.25, 0.1015625, 24.0), firsts):
+        x = np.arange(first, first + size, dtype=np.uint64).astype(word)
+        forms = [
+            parameters_of(scale, mode, working, limits) for working in (False, True) for mode in range(len(ROUND_MODES))
+        ]
+        truths = []
+        for parameters in forms:
+            truths.append(np.empty(size, width))
+            _kernel.round_quotients(x, kind, parameters, truths[-1], start, False)
+        wrong = np.where(random.random(size) < 0.01, truths[8] ^ 1, truths[8])
+        for got in (truths[4], np.full(size, truths[0][0], width), wrong.astype(width)):
+            wanted = [np.count_nonzero((got != truths[m]) & (got != truths[m + 9])) for m in range(9)]
+            exact, working = (parameters_of(scale, 8, form, limits, 2, width == "int32") for form in (False, True))
+            found = np.zeros(9, np.int64)
+            codes = got.view(np.uint8), got.itemsize, kind
+            _kernel.count_modes(first, *codes, exact, working, 3, int(limits.min), int(limits.max), False, found)
+            assert found.tolist() == wanted, (scale, hex(first))
+
+
+def parameters_of(
+    scale: float, mode: int, working: bool, limits: np.iinfo[Any], beyond: int = 0, wide: bool = False
+) -> _kernel.Parameters:
+    """One scale and a zero point of 3, in a type's range widened at both ends."""
+    ends = int(limits.min) - beyond, int(limits.max) + beyond
+    return _kernel.Parameters(np.array([scale]), np.array([3], np.int64), wide, mode, working, *ends)
+
+
+@pytest.mark.parametrize("real", ["float16", "float32", "float64"])
+def test_integers_of_fifty_bits(path: str, real: str) -> None:
+    """Audits round to a type of 52 bits; quotients are right below 2^50, where neither sum is split."""
+    random, kind = np.random.default_rng(11), FLOAT_TYPES[real]
+    target, dtype = IntegerType("wide", 52, True), numpy_dtype(real)
+    for scale in np.array([0.125, 0.1, 3.0, 0.0007], dtype):
+        limit = min(2.0**49.99 * float(scale), float(np.finfo(dtype).max))
+        with np.errstate(all="ignore"):
+            large = limit * 2.0 ** random.integers(-40, 1, 300) * random.uniform(-1, 1, 300)
+            halves = (random.integers(-(2**40), 2**40, 300) * float(scale) / 2).clip(-limit, limit)
+            x = np.concatenate([large, halves]).astype(dtype).view(f"uint{kind.bits}")
+        zero, bits = np.zeros((), np.int64), np.asarray(scale).view(f"uint{kind.bits}")
+        for mode, working in itertools.product(ROUND_MODES, (False, True)):
+            problem = Quantization(kind, target, mode, (), x, bits, zero)
+            wanted, got = oracle.quantize(problem, working=working), kernel.quantize(problem, working=working)
+            assert np.array_equal(wanted[0], got[0]), (float(scale), mode, working)

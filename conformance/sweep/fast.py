@@ -76,7 +76,7 @@ class FastJudge:
 
     def look_quickly(self, at: int, output: Array, found: PieceGrades) -> None:
         """Grade only the pieces in which some result is not the exact one; in all others every element is exact."""
-        codes = output if self.result.bits >= 8 else output.astype(np.int8)  # smaller types take a byte too
+        codes = self.in_bytes(output)
         first, parameters = at % self.space.patterns, self.parameters(self.space.node.modes[0], False)
         left, size = codes.size, _kernel.PIECE
         pieces = _kernel.differing_pieces(first, codes.view(np.uint8), codes.itemsize, self.kind, parameters)
@@ -109,13 +109,14 @@ class FastJudge:
             if not self.set_scale(stretch.at):
                 continue
             exact, working = (self.parameters("ROUND_DOWN", form, 2) for form in (False, True))
-            wide = exact.wide
             for begin, part in self.below(stretch, (infinity, infinity)):
-                for start in range(0, part.size, self.space.piece):
-                    got = part[start : start + self.space.piece].astype(np.int64 if wide else np.int32)
-                    x = codes_of(self.space.first_input(begin + start, got.size)).reshape(-1)
-                    operands = x, self.kind, exact, working, got, self.zero_point
-                    _kernel.count_modes(*operands, *ends, not self.saturates, found.differ)
+                codes = self.in_bytes(part)
+                operands = begin % self.space.patterns, codes.view(np.uint8), codes.itemsize, self.kind, exact, working
+                _kernel.count_modes(*operands, self.zero_point, *ends, not self.saturates, found.differ)
+
+    def in_bytes(self, output: Array) -> Array:
+        """Types smaller than a byte take one too."""
+        return output if self.result.bits >= 8 else output.astype(np.int8)
 
     def set_scale(self, at: int) -> bool:
         """Take the scale and zero point of input number `at`; False if the scale is zero, infinite or NaN."""

@@ -1,21 +1,18 @@
 /* round(x / scale) + zero_point in binary floating point, exactly, without a division and without a tolerance.
  *
- * Let t be an integer next to the real quotient Q = x / scale: the nearest one, or where Q lies close to the middle of
- * two either of them. Rounding x * (1 / scale) finds one, since the two roundings move Q by less than 1/4 for all |Q|
- * that occur here. Then the rest r = x - t * scale, rounded once by fma, is exact:
- *   - r is a whole multiple of u, the smaller of the units in the last place of x and scale, and |r| <= scale;
- *   - if |x| >= scale, u is scale's unit at the smallest, so that r has no more digits than scale;
- *   - if |x| < scale, t is 0 and r is x, or t is 1 or -1 and |x| is scale / 2 or more, or but a unit less. It is not less
- *     than half of the power of two below scale, since the inverse of a power of two is exact: so u is at least half of
- *     scale's unit, and |r|, about scale / 2 at the most, has no more digits than scale.
- * So the sign of r says on which side of t the quotient lies, and |2 r| against scale whether t is nearest or Q a tie:
- * all that any of the nine modes asks. Gradual underflow is needed; kernel.py refuses to work without it.
+ * Let t be an integer next to the real quotient Q = x / scale. Rounding x * (1 / scale) finds one: the roundings
+ * move Q by less than 1/2 for all |Q| that occur here. All that remains to ask is on which side of t, or of t +
+ * 1/2, Q lies: that is the sign of x - t * scale. One fma computes it with one rounding, and rounding keeps a sign.
+ * It gives zero for nothing else, since neither operand is so small that what differs could underflow; see
+ * `prepare` and Parameters in _kernel.pyx. Gradual underflow is needed; kernel.py refuses to work without it.
  *
- * An x whose result is beyond the result's type is first clamped to the last x that gives its end, so that nothing
- * overflows.
+ * A directed mode asks about t: Q is between t - 1 and t + 1. A nearest mode asks about t + 1/2, of a t that was
+ * found with a product made too small on purpose: then t or t + 1 is nearest, and a tie shows as zero. For 8 bits
+ * most blocks are spared that: no quotient is near a tie if two products, one too small and one too large, round to
+ * the same integers.
  *
- * The loops below are compiled once for each instruction set and picked at run time. They give the same bits, since
- * every step that is rounded feeds only the choice of t, and both choices end in the same result.
+ * The loops below are compiled once for each instruction set and picked at run time. They give the same bits,
+ * since every step that is rounded feeds only the choice of t, and each choice ends in the same result.
  */
 
 #ifndef TIEBREAK_QUOTIENT_H
@@ -33,7 +30,23 @@
 #define INLINE static __inline
 #endif
 
-#define BLOCK 512 /* elements between two checks for ties */
+#if defined(_MSC_VER)
+#define RESTRICT __restrict
+#else
+#define RESTRICT restrict
+#endif
+
+#define BLOCK 1024 /* elements between two checks for ties: few enough that most blocks of 8 bits have none */
+#define WARY 16    /* blocks for which ties are taken for granted once they come in a row */
+#define MOST_BRACKETED 512 /* steps from zero: farther out too many blocks would have a quotient next to a tie */
+
+#define MAGIC_SINGLE 12582912.0f /* 1.5 * 2^23: an integer added to it has its own last bits */
+#define MAGIC_SINGLE_BITS 0x4b400000
+#define INNER 0.99999952f /* 1 - 2^-21: more than the roundings of a product, and less than 1/4 step for 2^20 */
+#define MAGIC_DOUBLE 6755399441055744.0 /* 1.5 * 2^52 */
+#define MAGIC_DOUBLE_BITS 0x4338000000000000
+
+enum { ONE = 0, COLUMNS = 1, TIMES = 2 }; /* one scale; one for each element; one, and a factor for x */
 
 enum { HALF_KIND = 0, BRAIN_KIND = 1, SINGLE_KIND = 2, DOUBLE_KIND = 3 };
 
@@ -50,28 +63,31 @@ enum {
     MODES = 9
 };
 
-/* When a tie goes up, for each nearest mode: if the lower integer is odd, if it is not negative, if it is negative,
- * always. */
-static volatile int TIES[5][4] = {
-    {0, 1, 0, 0}, /* NGQ-R1 */
-    {0, 0, 1, 0}, /* NGQ-R2 */
-    {0, 0, 0, 1}, /* NGQ-R3 */
-    {0, 0, 0, 0}, /* NGQ-R4 */
-    {1, 0, 0, 0}, /* NGQ-R5, ONQ-R1 */
-};
-
-/* What one scale and zero point make of a node, in float and in double. */
+/* What scales and zero points make of a node, in float (clamping x) and in double (clamping the integer): an array for
+ * each, so that loops with a scale for each element read whole vectors. */
 typedef struct {
-    float scale, inverse, half, low, high;
-    float slack;    /* more than the product is off; 0 if so much that most blocks have a quotient so near an integer */
-    float enlarged; /* the inverse, enough more that no product is nearer to zero than the quotient */
-    int32_t add;
+    const float *scale, *inverse, *low, *high, *magic, *kept, *moved;
+    float slack; /* more than a product is off */
+    float factor; /* of one scale: what makes x * factor of x, a power of two or its negative */
+    int brackets, factors;
 } single_plan;
 
 typedef struct {
-    double scale, inverse, half, low, high, slack, enlarged;
-    int64_t add;
+    const double *scale, *inverse, *low, *high, *magic;
+    double slack;
 } double_plan;
+
+INLINE single_plan single_from(const single_plan *p, size_t at) {
+    const single_plan own = {p->scale + at, p->inverse + at, p->low + at, p->high + at, p->magic + at,
+                             p->kept + at, p->moved + at, p->slack, p->factor, p->brackets,
+                             p->factors};
+    return own;
+}
+
+INLINE double_plan double_from(const double_plan *p, size_t at) {
+    const double_plan own = {p->scale + at, p->inverse + at, p->low + at, p->high + at, p->magic + at, p->slack};
+    return own;
+}
 
 INLINE float float_of(uint32_t bits) {
     float value;
@@ -155,74 +171,104 @@ static float single_end(double end, float scale, int mode) {
     return x; /* not reached: neighbours are nearer than 1/8 of a step */
 }
 
-static double double_end(double end, double scale, int mode) {
-    double x = end * scale, up, down;
-    int i;
-    if (x > DBL_MAX || x < -DBL_MAX) return x > 0.0 ? DBL_MAX : -DBL_MAX;
-    for (up = down = x, i = 0; i < 8; i++) {
-        if (rounded_one(up, scale, mode) == end) return up;
-        if (rounded_one(down, scale, mode) == end) return down;
-        up = nextafter(up, INFINITY), down = nextafter(down, -INFINITY);
-    }
-    return x;
-}
-
 /* No quotient that counts is greater. */
 static double reach(int64_t lowest, int64_t highest, int64_t zero_point) {
     return fmax(fabs((double)(lowest - zero_point)), fabs((double)(highest - zero_point))) + 1.0;
 }
 
-static void prepare_single(single_plan *p, float scale, int64_t zero_point, int64_t lowest, int64_t highest, int mode) {
-    p->scale = scale, p->inverse = 1.0f / scale, p->half = scale * 0.5f;
-    p->low = single_end((double)(lowest - zero_point), scale, mode);
-    p->high = single_end((double)(highest - zero_point), scale, mode);
-    p->add = (int32_t)zero_point - 0x4b400000; /* NGQ-F3, ONQ-F2: less the bits of 1.5 * 2^23 */
-    p->slack = (float)(reach(lowest, highest, zero_point) * 0x1p-22);
-    if (p->slack > 1.0f / BLOCK) p->slack = 0.0f;
-    p->enlarged = p->inverse * (1.0f + 0x1p-21f);
+/* The factors that `rounded` wants, the floats next to 1 / scale on both sides, and whether those of the mode are good.
+ * What they are to make more or less than a half is so by 2^-28, which shows even in a sum with MAGIC_SINGLE in double.
+ * `kept` is good for most scales, powers of two among them, `moved` for none of these. */
+static int factors(float scale, int mode, float *kept, float *moved) {
+    const double half = scale * 0.5f;
+    const double above = nextafterf(scale, INFINITY) * 0.5f, below = nextafterf(scale, 0.0f) * 0.5f;
+    const double more = 0.5 + 0x1p-28, less = 0.5 - 0x1p-28;
+    const float inverse = 1.0f / scale;
+    *kept = half * inverse <= less ? inverse : nextafterf(inverse, 0.0f);
+    *moved = half * inverse >= more ? inverse : nextafterf(inverse, INFINITY);
+    return (mode == NEAREST_AWAY || (half * *kept <= less && above * *kept >= more)) &&
+           (mode == NEAREST_EVEN || mode == NEAREST_ZERO || (half * *moved >= more && below * *moved <= less));
 }
 
-static void prepare_double(double_plan *p, double scale, int64_t zero_point, int64_t lowest, int64_t highest, int mode) {
-    p->scale = scale, p->inverse = 1.0 / scale, p->half = scale * 0.5;
-    p->low = double_end((double)(lowest - zero_point), scale, mode);
-    p->high = double_end((double)(highest - zero_point), scale, mode);
-    p->add = zero_point - 0x4338000000000000; /* NGQ-F3, ONQ-F2: less the bits of 1.5 * 2^52 */
-    p->slack = reach(lowest, highest, zero_point) * 0x1p-51;
-    p->enlarged = p->inverse * (1.0 + 0x1p-50);
+/* Number `i` of `count` in memory for 7 * count numbers; `p` points into it. A product is off by at most 3 roundings of
+ * 2^-24; slack is 4, and 1/4 at the most. */
+static void prepare_single(single_plan *p, float *memory, size_t count, size_t i, float scale, int64_t zero_point,
+                           int64_t lowest, int64_t highest, int mode) {
+    const double most = reach(lowest, highest, zero_point);
+    memory[i] = scale, memory[count + i] = 1.0f / scale;
+    memory[2 * count + i] = single_end((double)(lowest - zero_point), scale, mode);
+    memory[3 * count + i] = single_end((double)(highest - zero_point), scale, mode);
+    memory[4 * count + i] = MAGIC_SINGLE + (float)zero_point; /* NGQ-F3, ONQ-F2 */
+    p->slack = fmaxf(p->slack, (float)(most * 0x1p-22));
+    p->brackets = p->brackets && most <= MOST_BRACKETED;
+    p->factors &= factors(scale, mode, &memory[5 * count + i], &memory[6 * count + i]);
+}
+
+/* Quotients of less than 2^50 are rounded rightly, and what is beyond the range. A product is off by at most 3 roundings
+ * of 2^-53, and for 2^50 by less than 1/4, since both sums' are at most 2^-4 there; slack is more. The inverse of the
+ * largest scales is subnormal and has but 50 digits, but then no quotient is above 2^24. */
+static void prepare_double(double_plan *p, double *memory, size_t count, size_t i, double scale, int64_t zero_point,
+                           int64_t lowest, int64_t highest) {
+    memory[i] = scale, memory[count + i] = 1.0 / scale;
+    memory[2 * count + i] = (double)(lowest - zero_point), memory[3 * count + i] = (double)(highest - zero_point);
+    memory[4 * count + i] = MAGIC_DOUBLE + (double)zero_point; /* NGQ-F3, ONQ-F2 */
+    p->slack = fmax(p->slack, fmin(0.25, reach(lowest, highest, zero_point) * 0x1p-51 + (scale > 0x1p1000) * 0x1p-20));
+}
+
+static void plan_single(single_plan *p, const float *memory, size_t count) {
+    p->scale = memory, p->inverse = memory + count, p->low = memory + 2 * count, p->high = memory + 3 * count;
+    p->magic = memory + 4 * count, p->kept = memory + 5 * count, p->moved = memory + 6 * count;
+    p->slack = 0.0f, p->factor = 1.0f, p->brackets = p->factors = 1;
+}
+
+static void plan_double(double_plan *p, const double *memory, size_t count) {
+    p->scale = memory, p->inverse = memory + count, p->low = memory + 2 * count, p->high = memory + 3 * count;
+    p->magic = memory + 4 * count, p->slack = 0.0;
 }
 
 /* One row of a tensor: either one scale and zero point for all of it, or (columns) one for each element. */
 typedef struct {
-    int kind, working, mode, width, columns, wide, direct;
+    int kind, working, mode, width, columns, wide, direct, brief;
     size_t n;
-    const void *x;              /* bits, of the kind */
-    const single_plan *single;  /* for the float loops, or */
-    const double_plan *twice;   /* for the double ones (wide) */
-    const double *operand;      /* what x is divided by in working precision, else an exact factor; direct: neither */
-    void *out;                  /* integers of `width` bytes */
+    const void *x;         /* bits, of the kind */
+    single_plan single;    /* for the float loops, or */
+    double_plan twice;     /* for the double ones (wide) */
+    const double *operand; /* what x is divided by in working precision, else an exact factor; direct: not needed */
+    void *out;             /* integers of `width` bytes */
 } request_t;
+
+/* Of a direct request. */
+INLINE int layout_of(const request_t *r) {
+    return r->columns ? COLUMNS : r->single.factor == 1.0f ? ONE : TIMES;
+}
+
+/* Results that came, `width` bytes each, for consecutive patterns, and what to hold them to; see quotient_count.h. */
+typedef struct {
+    const void *got;
+    size_t n;
+    int width, leaves;
+    int64_t zero_point, lowest, highest;
+} count_t;
 
 #define PASTE_(a, b) a##b
 #define PASTE(a, b) PASTE_(a, b)
+#define PASTE_THREE_(a, b, c) a##b##c
+#define PASTE_THREE(a, b, c) PASTE_THREE_(a, b, c)
 
-/* Without an fma instruction: both products below are exact in double, of a float the difference too. */
+#if defined(__aarch64__)
+#define FUSED 1 /* every processor has it */
+#else
+#define FUSED 0
+#endif
 #define TARGET
 #define SUFFIX _baseline
-#define CHOOSE_SINGLE(a, b, c) ((a) * (b) + (c))
-#define REST_SINGLE(a, b, c) ((float)((double)(a) * (double)(b) + (double)(c)))
-#define CHOOSE_DOUBLE(a, b, c) ((a) * (b) + (c))
 #include "quotient_target.h"
 #undef TARGET
 #undef SUFFIX
-#undef CHOOSE_SINGLE
-#undef REST_SINGLE
-#undef CHOOSE_DOUBLE
+#undef FUSED
 
 #if defined(__GNUC__) && defined(__x86_64__)
-#define CHOOSE_SINGLE(a, b, c) __builtin_fmaf(a, b, c)
-#define REST_SINGLE(a, b, c) __builtin_fmaf(a, b, c)
-#define CHOOSE_DOUBLE(a, b, c) __builtin_fma(a, b, c)
-
+#define FUSED 1
 #define TARGET __attribute__((target("avx2,fma")))
 #define SUFFIX _avx2
 #include "quotient_target.h"
@@ -238,9 +284,7 @@ typedef struct {
 #include "quotient_target.h"
 #undef TARGET
 #undef SUFFIX
-#undef CHOOSE_SINGLE
-#undef REST_SINGLE
-#undef CHOOSE_DOUBLE
+#undef FUSED
 #endif
 
 /* Whether this processor (and its operating system) has what path 0, 1 or 2 needs. */
@@ -256,35 +300,30 @@ static int path_runs(int path) {
 #endif
 }
 
-static void run_row(const request_t *r, int path) {
+/* Fills a row. `*wary` starts at 0 and goes on from row to row, see narrow_block. */
+static void run_row(const request_t *r, int *wary, int path) {
 #if defined(__GNUC__) && defined(__x86_64__)
-    if (path == 2) { row_avx512(r); return; }
-    if (path == 1) { row_avx2(r); return; }
+    if (path == 2) { row_avx512(r, wary); return; }
+    if (path == 1) { row_avx2(r, wary); return; }
 #endif
-    row_baseline(r);
+    row_baseline(r, wary);
 }
 
-static void run_count(const request_t *exact, const request_t *working, const void *got, int64_t zero_point,
-                      int64_t lowest, int64_t highest, int leaves, int64_t *differ, int path) {
+static void run_count(const request_t *exact, const request_t *working, uint32_t first, const count_t *what,
+                      int64_t *differ, int path) {
 #if defined(__GNUC__) && defined(__x86_64__)
-    if (path == 2) {
-        count_row_avx512(exact, working, got, zero_point, lowest, highest, leaves, differ);
-        return;
-    }
-    if (path == 1) {
-        count_row_avx2(exact, working, got, zero_point, lowest, highest, leaves, differ);
-        return;
-    }
+    if (path == 2) { count_patterns_avx512(exact, working, first, what, differ); return; }
+    if (path == 1) { count_patterns_avx2(exact, working, first, what, differ); return; }
 #endif
-    count_row_baseline(exact, working, got, zero_point, lowest, highest, leaves, differ);
+    count_patterns_baseline(exact, working, first, what, differ);
 }
 
-static void run_row_from(const request_t *r, uint32_t first, int path) {
+static void run_row_from(const request_t *r, uint32_t first, int *wary, int path) {
 #if defined(__GNUC__) && defined(__x86_64__)
-    if (path == 2) { row_from_avx512(r, first); return; }
-    if (path == 1) { row_from_avx2(r, first); return; }
+    if (path == 2) { row_from_avx512(r, first, wary); return; }
+    if (path == 1) { row_from_avx2(r, first, wary); return; }
 #endif
-    row_from_baseline(r, first);
+    row_from_baseline(r, first, wary);
 }
 
 /* Consecutive bit patterns of 2 or 4 bytes. */
