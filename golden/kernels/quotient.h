@@ -26,8 +26,10 @@
 
 #if defined(__GNUC__)
 #define INLINE static inline __attribute__((always_inline))
+#define SEPARATE __attribute__((noinline))
 #else
 #define INLINE static __inline
+#define SEPARATE
 #endif
 
 #if defined(_MSC_VER)

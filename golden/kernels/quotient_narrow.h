@@ -139,6 +139,21 @@ INLINE void NAMED(narrow_block)(const float *x, uint32_t first, const single_pla
     }
 }
 
+/* One function a mode and layout: in a single one the compiler would take minutes. */
+#define CASE(m, l, w)                                                        \
+    case w:                                                                  \
+        NAMED(narrow_block)(x, first, plan, l, m, out, w, n, wary); \
+        break;
+#define EACH(m, l)                                                                                            \
+    TARGET SEPARATE static void NAMED(narrow_##m##_##l)(const float *x, uint32_t first, const single_plan *plan, \
+                                                        void *out, int width, size_t n, int *wary) {          \
+        switch (width) { CASE(m, l, 1) CASE(m, l, 2) CASE(m, l, 4) }                                          \
+    }
+#define LAYOUTS(m) EACH(m, 0) EACH(m, 1) EACH(m, 2)
+LAYOUTS(0) LAYOUTS(1) LAYOUTS(2) LAYOUTS(3) LAYOUTS(4) LAYOUTS(5) LAYOUTS(6) LAYOUTS(7) LAYOUTS(8)
+#undef EACH
+#undef CASE
+
 /* A row's part that is floats in memory, or without `x` bit patterns from `first` on. */
 TARGET static void NAMED(narrow)(const float *x, uint32_t first, const single_plan *plan, int layout, int mode,
                                  void *out, int width, size_t n, int *wary) {
@@ -147,20 +162,17 @@ TARGET static void NAMED(narrow)(const float *x, uint32_t first, const single_pl
         const single_plan own = layout == COLUMNS ? single_from(plan, at) : *plan;
         const float *from = x ? x + at : NULL;
         void *to = (char *)out + at * width;
-        switch ((mode * 3 + layout) * 8 + width) {
-#define CASE(m, l, w)                                                                   \
-    case ((m) * 3 + (l)) * 8 + (w):                                                     \
-        NAMED(narrow_block)(from, first + (uint32_t)at, &own, l, m, to, w, size, wary); \
+        switch (mode * 3 + layout) {
+#define EACH(m, l)                                                                            \
+    case (m) * 3 + (l):                                                                       \
+        NAMED(narrow_##m##_##l)(from, first + (uint32_t)at, &own, to, width, size, wary); \
         break;
-#define WIDTHS(m, l) CASE(m, l, 1) CASE(m, l, 2) CASE(m, l, 4)
-#define CASES(m) WIDTHS(m, ONE) WIDTHS(m, COLUMNS) WIDTHS(m, TIMES)
-            CASES(0) CASES(1) CASES(2) CASES(3) CASES(4) CASES(5) CASES(6) CASES(7) CASES(8)
-#undef CASE
-#undef CASES
-#undef WIDTHS
+            LAYOUTS(0) LAYOUTS(1) LAYOUTS(2) LAYOUTS(3) LAYOUTS(4) LAYOUTS(5) LAYOUTS(6) LAYOUTS(7) LAYOUTS(8)
+#undef EACH
         }
     }
 }
+#undef LAYOUTS
 #undef OWN
 #undef ONES
 #undef CLAMPED

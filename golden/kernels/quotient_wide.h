@@ -83,12 +83,23 @@ INLINE void NAMED(wide_any)(const double *x, const float *floats, const double_p
 #undef CASE
 }
 
+/* One function a layout and width: in a single one the compiler would take minutes. */
+#define EACH(c, w)                                                                                                 \
+    TARGET SEPARATE static void NAMED(wide_##c##_##w)(const double *x, const float *floats, const double_plan *p,      \
+                                                      int mode, void *out, size_t n, int brief) {                  \
+        NAMED(wide_any)(x, floats, p, c, mode, out, w, n, brief);                                                  \
+    }
+#define ALL EACH(0, 1) EACH(0, 2) EACH(0, 4) EACH(0, 8) EACH(1, 1) EACH(1, 2) EACH(1, 4) EACH(1, 8)
+ALL
+#undef EACH
+
 /* A block. Widths of 1 and 2 bytes are rare here: zero points and scales far out. */
 TARGET static void NAMED(wide)(const double *x, const float *floats, const double_plan *p, int columns, int mode,
                                void *out, int width, size_t n, int brief) {
-#define CASE(c, w) if (columns == (c) && width == (w)) NAMED(wide_any)(x, floats, p, c, mode, out, w, n, brief);
-    CASE(0, 1) CASE(0, 2) CASE(0, 4) CASE(0, 8) CASE(1, 1) CASE(1, 2) CASE(1, 4) CASE(1, 8)
-#undef CASE
+#define EACH(c, w) if (columns == (c) && width == (w)) NAMED(wide_##c##_##w)(x, floats, p, mode, out, n, brief);
+    ALL
+#undef EACH
 }
+#undef ALL
 #undef OWN
 #undef ONES
