@@ -79,8 +79,12 @@ class QuantizeArithmetic:
     def quantized(self) -> IntegerType:
         return self.node.quantized
 
-    @cached_property
+    @property
     def specials(self) -> tuple[Facet, ...]:
+        return self.special_facets
+
+    @cached_property
+    def special_facets(self) -> tuple[Facet, ...]:
         """Where the range begins with 0, some values coincide: only "zero" is kept for NaN, "lowest" for infinities."""
         same = {name: OF_ZERO | {"lowest" if name == "nan" else "zero"} for name in SPECIALS}
         return tuple(
