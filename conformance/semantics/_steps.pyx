@@ -86,7 +86,8 @@ def rounded(const double[::1] values, int number):
     return found
 
 
-def saturated(const double[::1] whole, const int64_t[::1] zero_point, double lowest, double highest, int bits, int kind):
+def saturated(const double[::1] whole, const int64_t[::1] zero_point, double lowest, double highest, int bits,
+              int kind):
     """Codes (int64) and stages (float64); one zero point, or one for each number; `kind` is one of SATURATIONS."""
     cdef Py_ssize_t n = whole.shape[0]
     cdef bint each = zero_point.shape[0] != 1
