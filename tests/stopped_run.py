@@ -18,7 +18,7 @@ from tiebreak.reports import html, records
 # A place in the code each, and at the how manieth time that it is reached.
 STAGES: dict[str, tuple[Any, str, int]] = {
     "starting": (IsolatedBackend, "start", 1),
-    "planning": (main_job, "plan", 1),
+    "planning": (main_job, "digest_of_cases", 1),
     "beginning": (main_job, "begin_run", 1),
     "first case": (journal.Journal, "add", 1),
     "some cases": (journal.Journal, "add", 3),

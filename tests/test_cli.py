@@ -40,6 +40,7 @@ def test_json_of_a_run_is_one_object_of_the_documented_shape(tmp_path: Path) -> 
         "clusters",
         "failures",
         "explanation_errors",
+        "stages",
     }
     assert (data["run"], data["exit"]) == (str(tmp_path / "run"), 1)
     assert data["backends"]["sound"]["version"] == "1.0"

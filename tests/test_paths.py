@@ -57,7 +57,7 @@ def test_cases_are_the_same_at_every_call_and_each_has_its_id() -> None:
         assert one.clauses
 
 
-@pytest.mark.parametrize(("level", "scanned", "others"), [("quick", 60, 8), ("full", 320, 40)])
+@pytest.mark.parametrize(("level", "scanned", "others"), [("brief", 30, 8), ("quick", 60, 8), ("full", 320, 40)])
 def test_cases_of_a_probe_are_not_too_many(level: str, scanned: int, others: int) -> None:
     for record, probe in all_probes():
         most = scanned if probe.scanned else others

@@ -72,7 +72,11 @@ def records(folder: Path) -> tuple[pd.DataFrame, pd.DataFrame, dict[str, object]
     """A run's tables and info, without how long things took and when."""
     results = pd.read_parquet(folder / "results.parquet").drop(columns="seconds")
     info = json.loads((folder / "run.json").read_text())
-    return results, pd.read_parquet(folder / "discrepancies.parquet"), without(info, "created", "command", "folder")
+    return (
+        results,
+        pd.read_parquet(folder / "discrepancies.parquet"),
+        without(info, "created", "command", "folder", "stages"),
+    )
 
 
 def without(info: dict[str, object], *names: str) -> dict[str, object]:

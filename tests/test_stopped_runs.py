@@ -58,7 +58,7 @@ def tiebreak(*arguments: str, first: tuple[str, ...] = ("-m", "tiebreak"), **env
 def records(folder: Path) -> dict[str, Any]:
     """Tables and info of a run, without when it was and how long things took."""
     info = json.loads((folder / "run.json").read_text(encoding="utf-8"))
-    for name in ("created", "command", "folder"):
+    for name in ("created", "command", "folder", "stages"):
         del info[name]
     return {name: pd.read_parquet(folder / name).drop(columns="seconds", errors="ignore") for name in KEPT} | {
         "info": info

@@ -13,6 +13,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from tiebreak.conformance.cases.brief import BRIEF
 from tiebreak.conformance.cases.situations import exercised_clauses
 from tiebreak.conformance.operators import TESTED
 from tiebreak.conformance.operators.model import Axis, OperatorUnderTest
@@ -74,7 +75,13 @@ def tested_axis(record: OperatorUnderTest) -> Axis:
 
 
 def arrangements(record: OperatorUnderTest, probe: PathProbe, level: str) -> Iterator[Arrangement]:
-    """The arrangements of a level: quick has fewer lengths for the first probe and few arrangements for the others."""
+    """The arrangements of a level: quick has fewer lengths for the first probe and few arrangements for the others.
+
+    Level brief has a single length at which every value stands everywhere.
+    """
+    if level == BRIEF:
+        yield from brief_arrangements(record, probe)
+        return
     if level != "quick":
         yield from every_position(range(1, LONGEST + 1), probe.scanned)
     if probe.scanned or level != "quick":
@@ -87,6 +94,17 @@ def arrangements(record: OperatorUnderTest, probe: PathProbe, level: str) -> Ite
     yield from shape_arrangements(record, probe)
     yield from axis_arrangements(record)
     yield from constant_arrangements(record, probe)
+
+
+def brief_arrangements(record: OperatorUnderTest, probe: PathProbe) -> Iterator[Arrangement]:
+    """For the first probe one of each kind of place, since answers may differ in any; few for the others."""
+    if probe.scanned:
+        yield from every_position(FULL_TURNS[:1], len(probe.values))
+        yield from list(scan_scalars(probe))[: not tested_axis(record).always_last]
+        yield large_arrangement(record)
+        yield from list(axis_arrangements(record))[1:]
+        yield from (Arrangement((67,), constants=(which,)) for which in range(len(probe.parameters)))
+    yield from few_arrangements(record)
 
 
 def every_position(lengths: Sequence[int], values: int) -> Iterator[Arrangement]:
@@ -111,9 +129,13 @@ def shape_arrangements(record: OperatorUnderTest, probe: PathProbe) -> Iterator[
         yield from scan_scalars(probe)
     for shape in ((3,), (67,), (3, 23), (1, 3, 5, 7)):
         yield Arrangement(shape)
-    yield Arrangement((LARGE // 7 + 1, 7) if axis.always_last else (LARGE,))
+    yield large_arrangement(record)
     if axis.broadcast:
         yield Arrangement((67,), ones=True)
+
+
+def large_arrangement(record: OperatorUnderTest) -> Arrangement:
+    return Arrangement((LARGE // 7 + 1, 7) if tested_axis(record).always_last else (LARGE,))
 
 
 def scan_scalars(probe: PathProbe) -> Iterator[Arrangement]:

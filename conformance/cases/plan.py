@@ -12,6 +12,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from tiebreak.conformance.cases.brief import BRIEF, brief_cases
 from tiebreak.conformance.cases.case_ids import case_id
 from tiebreak.conformance.cases.choice import why_none
 from tiebreak.conformance.cases.made_cases import MadeCases, made_once
@@ -30,7 +31,7 @@ from tiebreak.golden.samples.model import Tensor
 from tiebreak.golden.vector_index import indexed_cases
 from tiebreak.golden.vectorfile import VECTORS, read_cases, vector_paths
 
-LEVELS = {"quick": 150, "full": 1000, "deep": 20000}  # generated cases for each operator
+LEVELS = {BRIEF: 30, "quick": 150, "full": 1000, "deep": 20000}  # generated cases for each operator
 MOST_TYPED = 1 << 20
 
 
@@ -102,7 +103,10 @@ class Planning:
         if self.selection.case_ids:
             known = self.matching(stored_cases(self.selection, self.operators))
             return self.of_claimed(cases_by_id(known, self.selection))
-        return self.matching(stored_cases(self.selection, [name for name in self.operators if name in self.claimed]))
+        found = self.matching(stored_cases(self.selection, [name for name in self.operators if name in self.claimed]))
+        if self.selection.level == BRIEF and self.selection.vectors is None:
+            return brief_cases(found, narrowed=narrowed(self.selection))
+        return found
 
     def rest(self) -> list[Case]:
         """The generated cases, those of relations and path probes, as soon as all of them are made."""
@@ -133,6 +137,11 @@ class Planning:
 def check_opset(selection: Selection, operators: Sequence[str]) -> None:
     if selection.opset and not any(get_operator(name).opsets for name in operators):
         raise InvalidInput(f"no case matches this choice: --opset {selection.opset}: only ONNX's operators have one")
+
+
+def narrowed(selection: Selection) -> bool:
+    """Whether the options choose more than an operator."""
+    return bool(selection.attributes or selection.input_type or selection.output_type or selection.opset)
 
 
 def makes_cases(selection: Selection) -> bool:

@@ -10,6 +10,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, Literal
 
+from tiebreak.conformance.cases.brief import BRIEF
 from tiebreak.conformance.cases.path_probes import all_probes, path_cases
 from tiebreak.conformance.cases.relations import RELATIONS, cases_of_relation
 from tiebreak.golden.nodes import Case
@@ -24,7 +25,8 @@ FORMAT = 1
 class Recipe:
     """What some cases are made from. `of` is an operator's id; of related cases the relation's.
 
-    Generated cases have a `count` and a `seed`, path probes the `level` of their arrangements.
+    Generated cases have a `count` and a `seed`, path probes the `level` of their arrangements. Related cases have a
+    level only if it is brief: on all others they are the same.
     """
 
     kind: Literal["generated", "related", "path"]
@@ -37,7 +39,7 @@ class Recipe:
         if self.kind == "path":
             return path_cases([self.of], self.level)
         if self.kind == "related":
-            return cases_of_relation(self.of)
+            return cases_of_relation(self.of, brief=self.level == BRIEF)
         from tiebreak.conformance.cases.generators import generate_cases  # which loads Hypothesis
 
         return generate_cases(self.of, self.count, self.seed)
@@ -72,11 +74,11 @@ def recipes_of(operators: Sequence[str], claimed: Collection[str], level: str, c
     """The recipes of a plan, in the order of its cases; those without a claimed operator are left out."""
     generated = [Recipe("generated", name, count=count, seed=seed) for name in operators if name in claimed]
     related = [
-        Recipe("related", relation.id)
+        Recipe("related", relation.id, level=BRIEF if level == BRIEF else "")
         for relation in RELATIONS
         if set(relation.operators) <= set(operators) and set(relation.operators) & set(claimed)
     ]
     probed = dict.fromkeys(record.id for record, _ in all_probes())
-    arranged = "quick" if level == "quick" else "full"  # all other levels have the same arrangements
+    arranged = level if level in (BRIEF, "quick") else "full"  # all other levels have the same arrangements
     path = [Recipe("path", name, level=arranged) for name in probed if name in operators and name in claimed]
     return [*generated, *related, *path]

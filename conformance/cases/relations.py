@@ -33,6 +33,7 @@ NGRAPH, QUANTIZE_V2 = ngraph_quantize.TESTED.id, tensorflow_quantize_v2.TESTED.i
 FAKE_QUANTIZE = openvino_fake_quantize.TESTED.id
 SCALES = (Fraction(1), Fraction(1, 4), Fraction(8))
 HALF = Fraction(1, 2)
+BRIEF_STEP = 5  # no divisor of the 8 scales and zero points, nor of the 6 scales and modes
 
 
 @dataclass(frozen=True)
@@ -190,9 +191,11 @@ def related_cases(operators: Sequence[str]) -> list[Case]:
     return [case for relation in wanted for case in cases_of_relation(relation.id)]
 
 
-def cases_of_relation(id: str) -> list[Case]:
+def cases_of_relation(id: str, *, brief: bool = False) -> list[Case]:
+    """The cases of a relation's pairs; for a brief run of every fifth, which mixes scales, zero points and types."""
     (relation,) = (relation for relation in RELATIONS if relation.id == id)
-    return [case for found in compared_pairs(relation) for case in found.pair.cases]
+    pairs = compared_pairs(relation)[:: BRIEF_STEP if brief else 1]
+    return [case for found in pairs for case in found.pair.cases]
 
 
 def relation_rows(backend: str, outputs: Mapping[str, Array]) -> list[dict[str, Any]]:
