@@ -1,4 +1,4 @@
-"""`tiebreak run` from choice to exit code: plan, run with a progress bar, write the run folder, print the matrix."""
+"""`tiebreak run` from choice to exit code: plan, run, write the run folder, print the matrix."""
 
 from __future__ import annotations
 
@@ -11,9 +11,6 @@ from dataclasses import asdict, dataclass, fields
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
-
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
 from tiebreak.adapters.isolation import MEMORY_LIMIT
 from tiebreak.adapters.registry import check_spec, registered
@@ -40,12 +37,14 @@ from tiebreak.conformance.running.journal import (
 from tiebreak.conformance.running.outcomes import Runner
 from tiebreak.conformance.running.recording import BackendRecords
 from tiebreak.conformance.running.stages import Stages
+from tiebreak.conformance.running.watching import Unwatched, Watch
 from tiebreak.golden.errors import DamagedFile, InvalidInput, MachineryFailed, TiebreakError
 from tiebreak.golden.exit_codes import EXIT_NOTHING_RAN
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.places import check_writable
-from tiebreak.reports.console import terminal_label
 from tiebreak.reports.html import write_report
+from tiebreak.reports.one_screen import print_summary
+from tiebreak.reports.progress import progress_of_run
 from tiebreak.reports.records import (
     NotWritten,
     Run,
@@ -54,7 +53,7 @@ from tiebreak.reports.records import (
     write_info,
     write_run,
 )
-from tiebreak.reports.summary import explanation_failures, json_summary, print_summary, why_nothing_ran
+from tiebreak.reports.summary import explanation_failures, json_summary, print_details, print_stages, why_nothing_ran
 
 
 class NoBackends(TiebreakError):  # noqa: N818 - says what happened
@@ -72,7 +71,7 @@ class RunLimits:
     in_process: bool = False
 
 
-PrintAs = Literal["tables", "json", "nothing"]  # what a run prints; "nothing" is silent on standard error, too
+PrintAs = Literal["tables", "everything", "json", "nothing"]  # "nothing" is silent on standard error, too
 
 
 @stopped_by_signals()
@@ -127,6 +126,22 @@ def run_in_folder(
     cluster: Cluster | None,
 ) -> int:
     """Run in a folder whose lock we hold."""
+    with watched(show) as watch:
+        return run_watched(checked, selection, folder, how, show=show, command=command, cluster=cluster, watch=watch)
+
+
+def run_watched(
+    checked: Sequence[str],
+    selection: Selection,
+    folder: Path,
+    how: RunLimits,
+    *,
+    show: PrintAs,
+    command: str,
+    cluster: Cluster | None,
+    watch: Watch,
+) -> int:
+    """Start the backends, plan, run and report."""
     stages = Stages()
     try:
         chosen_operators(selection)  # report a wrong selection before any library loads
@@ -139,7 +154,7 @@ def run_in_folder(
         }
         wanted = checked or list(registered())
         away = on_cluster(cluster, wanted, how)
-        started = running_backends(wanted, **asdict(how), only_installed=not checked, elsewhere=away)
+        started = running_backends(wanted, **asdict(how), only_installed=not checked, elsewhere=away, watch=watch)
         with stages.around("start the backends", started) as backends:
             if not backends:
                 raise NoBackends("no backend is installed; try: pip install 'tiebreak[backends]'")
@@ -148,7 +163,7 @@ def run_in_folder(
                     digest = digest_of_cases(planning.stored)
                 begin_run(folder, selection, [backend.spec for backend in backends], facts, digest)
                 tried = tried_operators(selection)
-                return run_and_report(backends, planning, folder, facts, tried, stages, show=show)
+                return run_and_report(backends, planning, folder, facts, tried, stages, show=show, watch=watch)
     except (TiebreakError, OSError, KeyboardInterrupt):
         if not has_outcomes(folder):  # leave no journal behind if no case ran
             end_run(folder)
@@ -177,15 +192,19 @@ def resume_in_folder(folder: Path, *, show: PrintAs, cluster: Cluster | None) ->
     """Finish the run in a folder whose lock we hold."""
     selection, chosen, facts, digest = read_unfinished(folder)
     stages, how = Stages(), RunLimits(**{field.name: facts[field.name] for field in fields(RunLimits)})
-    started = running_backends(chosen, **asdict(how), elsewhere=on_cluster(cluster, chosen, how))
+    elsewhere = on_cluster(cluster, chosen, how)
     with (
-        stages.around("start the backends", started) as backends,
+        watched(show) as watch,
+        stages.around(
+            "start the backends", running_backends(chosen, **asdict(how), elsewhere=elsewhere, watch=watch)
+        ) as backends,
         Planning(selection, claimed_operators(selection, backends)) as planning,
     ):
         with stages.stage("plan"):
             if digest_of_cases(planning.stored) != digest:
                 raise InvalidInput(other_cases(folder))
-        return run_and_report(backends, planning, folder, facts, tried_operators(selection), stages, show=show)
+        tried = tried_operators(selection)
+        return run_and_report(backends, planning, folder, facts, tried, stages, show=show, watch=watch)
 
 
 def claimed_operators(selection: Selection, backends: Sequence[Runner]) -> set[str] | None:
@@ -211,6 +230,7 @@ def run_and_report(
     stages: Stages,
     *,
     show: PrintAs,
+    watch: Watch,
 ) -> int:
     cases = list(planning.stored)
 
@@ -222,10 +242,10 @@ def run_and_report(
         return made
 
     try:
-        with run_progress(show) as progress, stages.stage("run and judge"):
-            done = run_all(backends, planning.stored, folder / FOLDER, progress, later=later, stages=stages)
+        with stages.stage("run and judge"):
+            done = run_all(backends, planning.stored, folder / FOLDER, watch, later=later, stages=stages)
         forbidden = partial(try_forbidden_calls, backends, tried)
-        code = write_and_explain(done, cases, folder, facts, forbidden, show=show, stages=stages)
+        code = write_and_explain(done, cases, folder, facts, forbidden, show=show, stages=stages, watch=watch)
     except (KeyboardInterrupt, JournalFailed, NotWritten) as error:
         if not has_outcomes(folder):  # there is nothing to resume
             raise
@@ -250,12 +270,14 @@ def write_and_explain(
     *,
     show: PrintAs,
     stages: Stages | None = None,
+    watch: Watch | None = None,
 ) -> int:
     """Write the records, then their explanations, then the report; return the exit code.
 
     `tried` runs the forbidden calls and returns their rows.
     """
-    stages, errors = stages or Stages(), ExplanationErrors()
+    stages, watch, errors = stages or Stages(), watch or Unwatched(), ExplanationErrors()
+    watch.stage("looking for causes")
     with stages.stage("write the records"):
         records = unexplained_records(done, cases, facts)
         write_run(folder, as_run(records), records.generated)  # the search for causes may fail: the records come first
@@ -263,7 +285,8 @@ def write_and_explain(
         records.info["forbidden"] = tried(errors)
     with stages.stage("look for causes"):
         explained = as_run(explained_records(records, done, cases, errors))
-    write_and_print(folder, explained, show=show, stages=stages)
+    watch.stage("writing the report")
+    write_and_print(folder, explained, show=show, stages=stages, watch=watch)
     return int(records.info["exit"])
 
 
@@ -278,7 +301,7 @@ def try_forbidden_calls(
     return found
 
 
-def write_and_print(folder: Path, run: Run, *, show: PrintAs, stages: Stages) -> None:
+def write_and_print(folder: Path, run: Run, *, show: PrintAs, stages: Stages, watch: Watch) -> None:
     """Write the explanations and the report, then print the summary. A drawing that fails is noted."""
     errors = ExplanationErrors()
     with stages.stage("write the explanations"):
@@ -288,10 +311,14 @@ def write_and_print(folder: Path, run: Run, *, show: PrintAs, stages: Stages) ->
     run.info["explanation_errors"] += errors.rows()
     run.info["stages"] = stages.rows()
     write_info(folder, run.info)
+    watch.close()
     if show == "nothing":
         return
     if show == "json":
         print(json.dumps(json_summary(run, str(folder))))
+    elif show == "everything":
+        attempt_drawing(errors, "the summary", partial(print_details, run, str(folder)))
+        attempt_drawing(errors, "the stages", partial(print_stages, run))
     else:
         attempt_drawing(errors, "the summary", partial(print_summary, run, str(folder)))
     if run.info["exit"] == EXIT_NOTHING_RAN:
@@ -311,19 +338,10 @@ def attempt_drawing(errors: ExplanationErrors, what: str, make: Callable[[], Non
 
 
 @contextmanager
-def run_progress(show: PrintAs) -> Iterator[Callable[[str, int, int], None]]:
-    """A progress bar for each backend on standard error; none if that is not a terminal."""
-    console = Console(stderr=True)
-    if show == "nothing" or not console.is_terminal:
-        yield lambda name, done, planned: None
-        return
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    tasks: dict[str, TaskID] = {}
-    with Progress(*columns, console=console, transient=True) as bar:
-
-        def progress(name: str, done: int, planned: int) -> None:
-            if name not in tasks:
-                tasks[name] = bar.add_task(terminal_label(name), total=planned)
-            bar.update(tasks[name], completed=done)
-
-        yield progress
+def watched(show: PrintAs) -> Iterator[Watch]:
+    """What shows the run while it goes on, on standard error; nothing if the run is to be silent."""
+    watch: Watch = Unwatched() if show == "nothing" else progress_of_run()
+    try:
+        yield watch
+    finally:
+        watch.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -24,6 +25,7 @@ MOST_ERRORS = 5
 MOST_FAILURES = 30  # lines
 MOST_TYPED_ROWS = 50
 MOST_PATH_ROWS = 12
+WIDE = 160  # columns of the whole text in a pipe or file
 MOST_COLUMNS = 2  # backends side by side; more are grouped by what they gave
 NARROW = {"working-precision": "working-\nprecision", "unspecified": "unspec-\nified", "unsupported": "unsup-\nported"}
 
@@ -81,8 +83,9 @@ def boundary_grade(boundary_ulp: float) -> str:
     return "also far from a decision boundary"
 
 
-def print_summary(run: Run, folder: str) -> None:
-    console = Console()
+def print_details(run: Run, folder: str, *, console: Console | None = None) -> None:
+    """Everything: the tables of verdicts, causes, paths and of a typed case, and each kind of failure."""
+    console = console or wide_console()
     console.print(verdict_table(run))
     if len(run.discrepancies):
         console.print(cause_table(run))
@@ -91,8 +94,24 @@ def print_summary(run: Run, folder: str) -> None:
     if run.info.get("typed"):
         console.print(typed_table(run))
     for line in failure_lines(run):
-        console.print(escape(line))
+        console.print(escape(line), soft_wrap=not console.is_terminal)
     console.print(f"report: {escape(folder)}/report.html", soft_wrap=True)
+
+
+def wide_console() -> Console:
+    """A console whose lines are as long as a table needs if a program reads them and nobody said how wide it is."""
+    console = Console()
+    return console if console.is_terminal or "COLUMNS" in os.environ else Console(width=WIDE)
+
+
+def print_stages(run: Run) -> None:
+    """The table of the stages, for --verbose."""
+    table = Table(title="seconds by stage", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    table.add_column("stage")
+    table.add_column("seconds", justify="right")
+    for row in run.info.get("stages", []):
+        table.add_row(terminal_text(row["stage"]), f"{row['seconds']:.1f}")
+    Console().print(table)
 
 
 def verdict_table(run: Run) -> Table:

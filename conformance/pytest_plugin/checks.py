@@ -34,6 +34,7 @@ from tiebreak.conformance.pytest_plugin.findings import (
 )
 from tiebreak.conformance.running.assembling import assemble
 from tiebreak.conformance.running.backends import run_backend
+from tiebreak.conformance.running.watching import Unwatched
 from tiebreak.golden.builder import all_files, file_name
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Case
@@ -172,7 +173,7 @@ class Checks:
     def run(self, spec: str, kind: Kind) -> None:
         """Run a kind of node on a backend; keep the outcomes of its tests and the waivers that were needed."""
         backend, cases = self.backend(spec), cases_of_kind(kind, self.options.level)
-        records = run_backend(backend, list(chunks_of(cases)), lambda name, done, planned: None, self.chunks)
+        records = run_backend(backend, list(chunks_of(cases)), Unwatched(), self.chunks)
         made = assemble([records], cases, {"level": self.options.level or "vectors", "seed": 0})
         known = with_waivers(discrepancy_rows(made.discrepancies), backend.version, self.options.waivers)
         whole = CaseRows(backend.name, result_rows(made.results), known)

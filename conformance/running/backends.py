@@ -19,12 +19,12 @@ from tiebreak.conformance.running.journal import Journal
 from tiebreak.conformance.running.outcomes import Runner, outcomes_of
 from tiebreak.conformance.running.recording import BackendRecords, record_chunk
 from tiebreak.conformance.running.stages import Stages
+from tiebreak.conformance.running.watching import Unwatched, Watch
 from tiebreak.golden.errors import TiebreakError
 from tiebreak.golden.nodes import Case
 from tiebreak.reports.records import RunRecords
 
 STARTED_AT_ONCE = 4
-Progress = Callable[[str, int, int], None]  # backend, cases done, cases planned
 Part = tuple[Case, ...]  # a chunk of cases
 JUDGING = "of it judging, seconds of CPU"
 
@@ -56,6 +56,7 @@ def running_backends(
     in_process: bool,
     only_installed: bool = False,
     elsewhere: Sequence[Runner] = (),
+    watch: Watch | None = None,
 ) -> Iterator[list[Runner]]:
     """Start the backends and close them afterwards. The error of one that does not load is raised.
 
@@ -66,7 +67,7 @@ def running_backends(
         InProcessBackend(spec) if in_process else IsolatedBackend(spec, time_limit, memory_limit) for spec in specs
     ]
     try:
-        problems = start_all(backends)
+        problems = start_all(backends, watch or Unwatched())
         for problem in problems:
             if problem is not None and not only_installed:
                 raise problem
@@ -76,14 +77,15 @@ def running_backends(
             backend.close()
 
 
-def start_all(backends: Sequence[Runner]) -> list[TiebreakError | None]:
+def start_all(backends: Sequence[Runner], watch: Watch) -> list[TiebreakError | None]:
     """Start the backends, a few at a time since libraries load slowly, and number equal names.
 
     Returns the error of each backend, or None.
     """
+    watch.starting([backend.spec for backend in backends])
     with ThreadPoolExecutor(STARTED_AT_ONCE) as pool:
         try:
-            problems = list(pool.map(problem_of_start, backends))
+            problems = list(pool.map(partial(problem_of_start, watch=watch), backends))
         except BaseException:  # on an interrupt, do not wait for libraries to load
             abandon_all(backends)
             raise
@@ -102,19 +104,21 @@ def abandon_all(backends: Sequence[Runner]) -> None:
         backend.abandon()
 
 
-def problem_of_start(backend: Runner) -> TiebreakError | None:
+def problem_of_start(backend: Runner, watch: Watch | None = None) -> TiebreakError | None:
+    problem = None
     try:
         backend.start()
     except TiebreakError as error:
-        return error
-    return None
+        problem = error
+    (watch or Unwatched()).started(backend.spec, there=problem is None)
+    return problem
 
 
 def run_all(
     backends: Sequence[Runner],
     cases: Sequence[Case],
     journals: Path | None = None,
-    progress: Progress = lambda name, done, planned: None,
+    watch: Watch | None = None,
     *,
     later: Callable[[], Sequence[Case]] = lambda: (),
     stages: Stages | None = None,
@@ -125,13 +129,13 @@ def run_all(
     cases, to run after the others; it is called once, beside the backends. The time that judging takes, summed over
     the backends, is added to the `stages`.
     """
-    chunks, parts = Chunks(), list(chunks_of(cases))
+    chunks, parts, watch = Chunks(), list(chunks_of(cases)), watch or Unwatched()
     with ThreadPoolExecutor(len(backends) + 1) as pool:
         try:
             kept = [Journal(journals / f"{number}.frames") if journals else None for number in range(len(backends))]
             rest = pool.submit(lambda: list(chunks_of(later())))
             futures = [
-                pool.submit(run_backend, backend, parts, progress, chunks, journal, later=rest.result, stages=stages)
+                pool.submit(run_backend, backend, parts, watch, chunks, journal, later=rest.result, stages=stages)
                 for backend, journal in zip(backends, kept, strict=True)
             ]
             every: list[Future[Any]] = [rest, *futures]
@@ -146,7 +150,7 @@ def run_all(
 def run_backend(
     backend: Runner,
     parts: Sequence[Part],
-    progress: Progress,
+    watch: Watch,
     chunks: Chunks,
     journal: Journal | None = None,
     *,
@@ -159,8 +163,9 @@ def run_backend(
     records = BackendRecords(facts | {"always_constant": sorted(backend.always_constant)})
     if journal is not None:
         journal.begin(records.facts)
-    run_parts(backend, own, records, progress, chunks, journal, stages or Stages())
-    run_parts(backend, claimed_parts(backend, later()), records, progress, chunks, journal, stages or Stages())
+    run_parts(backend, own, records, watch, chunks, journal, stages or Stages())
+    run_parts(backend, claimed_parts(backend, later()), records, watch, chunks, journal, stages or Stages())
+    watch.finished(backend.name)
     records.facts["operators"] = sorted({case.node.operator for case in records.cases})
     pairs = zip(records.cases, records.outcomes, strict=True)
     nodes = dict.fromkeys(case.node.key for case, outcome in pairs if outcome.status == "ok")
@@ -178,7 +183,7 @@ def run_parts(
     backend: Runner,
     parts: Sequence[Part],
     records: BackendRecords,
-    progress: Progress,
+    watch: Watch,
     chunks: Chunks,
     journal: Journal | None,
     stages: Stages,
@@ -193,7 +198,8 @@ def run_parts(
         for _, outcome in islice(outcomes, len(part)):
             found.append(outcome)
             before += 1
-            progress(backend.name, before, planned)
+            watch.ran(backend.name, before, planned)
         begun = time.thread_time()
         record_chunk(records, part, found, chunks)
         stages.add(JUDGING, time.thread_time() - begun)
+        watch.judged(backend.name, part[0].node.operator, records.verdicts[before - len(part) :])

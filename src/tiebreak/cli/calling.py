@@ -45,6 +45,7 @@ def run(
     scheduler: str | None = None,
     scheduler_workers: int | None = None,
     show: bool = False,
+    verbose: bool = False,
 ) -> Tables:
     """Run vectors and generated cases on backends and judge every element, as `tiebreak run` does.
 
@@ -55,7 +56,7 @@ def run(
     `inputs` maps the name of each input to one typed value: a number, a nested list or array of numbers, or text as on
     the command line, such as "0.5,0x3effffff". `timeout` is in seconds for one case, `memory` in MiB.
     The records and report.html stay in the folder `output`; without it they are in a temporary folder, which is removed
-    unless the run was broken off. With `show` the run prints what the command prints.
+    unless the run was broken off. With `show` the run prints what the command prints, with `verbose` all of it.
 
     Returns the run's tables; `exit_code` is what the command would end with: 0, 1, 3 or 4.
     InvalidInput says what is wrong with a keyword; MachineryFailed that a backend could not be started or the run was
@@ -65,7 +66,7 @@ def run(
     given |= {"--input-type": input_type, "--opset": opset, "--case": cases, "--seed": seed, "--input": inputs}
     given |= {"--level": level, "--from": earlier_run, "--vectors": vectors, "--timeout": timeout, "--memory": memory}
     given |= {"--in-process": in_process, "--resume": resume, "--discard": discard, "-o": output}
-    given |= {"--scheduler": scheduler, "--scheduler-workers": scheduler_workers}
+    given |= {"--scheduler": scheduler, "--scheduler-workers": scheduler_workers, "--verbose": verbose}
     with folder_for(resume if output is None else output) as folder:
         words = [word for option, value in given.items() for word in option_words(option, value)]
         return run_command(words if resume or output else [*words, "-o", str(folder)], folder, show=show)

@@ -22,8 +22,14 @@ if TYPE_CHECKING:
 @run_folder("--findings", type=OUTPUT, metavar="FILE", help="Instead: every root cause as a Markdown page.")
 @run_folder("--markdown", type=OUTPUT, metavar="FILE", help="Instead: a summary, also for $GITHUB_STEP_SUMMARY.")
 @run_folder("--junit", type=OUTPUT, metavar="FILE", help="Instead: JUnit XML.")
+@click.option("--text", is_flag=True, help="Instead: print every table of the run.")
 def report(
-    run_dir: Path, output: Path | None, findings: Path | None, markdown: Path | None, junit: Path | None
+    run_dir: Path,
+    output: Path | None,
+    findings: Path | None,
+    markdown: Path | None,
+    junit: Path | None,
+    text: bool,
 ) -> None:
     """Build the HTML report again from a run's records, or what else was asked for."""
     from tiebreak.reports.html import write_report
@@ -31,7 +37,11 @@ def report(
 
     check_apart(output=output, findings=findings, markdown=markdown, junit=junit)
     run = read_run(run_dir)
-    if not (findings or markdown or junit) or output:
+    if text:
+        from tiebreak.reports.summary import print_details
+
+        print_details(run, str(run_dir))
+    if not (findings or markdown or junit or text) or output:
         path = output or run_dir / "report.html"
         write_report(path, run, str(run_dir))
         click.echo(f"{path}")

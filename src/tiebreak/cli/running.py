@@ -55,12 +55,13 @@ SELECTING = ("operators", "attributes", "output_type", "input_type", "opset", "c
 )
 @click.option(
     "--level",
-    type=click.Choice(["quick", "full", "deep"]),
+    type=click.Choice(["brief", "quick", "full", "deep"]),
     multiple=True,
     callback=once,
-    default=["full"],
-    show_default="full",
-    help="RunLimits many generated cases are added to the golden vectors.",
+    default=["brief"],
+    show_default="brief",
+    help="brief runs some of the golden vectors, at least one for each thing that they look for; the others run all of "
+    "them, with more and more generated cases.",
 )
 @run_folder("--from", "earlier_run", metavar="RUN_DIR", help="Also find the generated cases of this run.")
 @run_folder("--vectors", help="A vector file or folder of your own instead.")
@@ -76,6 +77,9 @@ SELECTING = ("operators", "attributes", "output_type", "input_type", "opset", "c
     help="Folder for the records and report.html. Default: tiebreak-run, or tiebreak-case with --input or --case.",
 )
 @scheduling
+@click.option(
+    "-v", "--verbose", is_flag=True, help="Print all of the tables, as `tiebreak report --text` does, and the stages."
+)
 @JSON
 @click.pass_context
 def run(context: click.Context, /, as_json: bool, **chosen: Any) -> None:
@@ -88,6 +92,8 @@ def start_run(context: click.Context, show: PrintAs, command: str = "") -> int:
     from tiebreak.conformance.main_job import main_job, resume_job
 
     chosen = context.params
+    if chosen["verbose"] and show == "tables":
+        show = "everything"
     if chosen["resume"] is not None:
         refuse_others(context)
     elif chosen["in_process"] and chosen["scheduler"]:
@@ -130,6 +136,6 @@ def refuse_beside(context: click.Context, chosen: str, others: Sequence[str]) ->
 def refuse_others(context: click.Context) -> None:
     """Raise InvalidInput for any choice beside --resume: a resumed run keeps its own options."""
     flags = {param.name: max(param.opts, key=len) for param in context.command.params}
-    others = sorted(flags[name] for name in typed_parameters(context) - {"resume", "as_json", *SCHEDULING})
+    others = sorted(flags[name] for name in typed_parameters(context) - {"resume", "as_json", "verbose", *SCHEDULING})
     if others:
         raise InvalidInput(f"--resume goes on as the run was begun: it takes no {', '.join(others)}")

@@ -1,0 +1,117 @@
+"""The matrix backend x operator: one short cell for all cases of both, while a run goes on and after it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from rich import box
+from rich.table import Table
+
+from tiebreak.golden.verdicts import FAILED
+from tiebreak.reports.console import terminal_label
+
+Counts = Mapping[str, int]  # verdict to number of cases
+Cells = Mapping[tuple[str, str], Counts]  # by backend and operator
+Rows = Mapping[str, tuple[str, str]]  # a row's label to the backend whose cells it has, and what stands at its end
+
+MARKS = "✗ deviate  ≈ equal in working precision  ✓ exact  ? unspecified  ∅ unsupported  ! failed"
+LABEL = 26  # columns of the first column, if there is room for more than that
+NARROWEST, WIDEST = 5, 8  # columns of a cell
+TIGHT = 6  # columns that a cell needs for a space behind its mark
+
+
+def compact(number: int) -> str:
+    """A number of cases in at most four characters below ten millions."""
+    if number < 10_000:
+        return str(number)
+    return f"{number // 1000}k" if number < 1_000_000 else f"{number // 1_000_000}M"
+
+
+def mark_of(found: Counts) -> tuple[str, int, str]:
+    """The worst that is true of the cases: its mark, the number of such cases, and a colour."""
+    failed = sum(found.get(verdict, 0) for verdict in FAILED)
+    conform = found.get("exact", 0) + found.get("working-precision", 0)
+    if found.get("deviates"):
+        return "✗", found["deviates"], "red"
+    if failed:
+        return "!", failed, "magenta"
+    if conform:
+        return ("≈", conform, "cyan") if found.get("working-precision") else ("✓", conform, "green")
+    if found.get("unspecified"):
+        return "?", found["unspecified"], "yellow"
+    return ("∅", 0, "dim") if found.get("unsupported") else ("", 0, "dim")
+
+
+def cell_text(found: Counts, width: int) -> str:
+    """The cell as rich markup; a failure beside deviations is a mark at the end."""
+    mark, number, colour = mark_of(found)
+    if not number:
+        return f"[{colour}]{mark}[/]" if mark else ""
+    beside = "!" if mark == "✗" and any(found.get(verdict) for verdict in FAILED) else ""
+    return f"[{colour}]{mark}{' ' if width >= TIGHT else ''}{compact(number)}{beside}[/]"
+
+
+def initials(operator: str) -> str:
+    """FakeQuantWithMinMaxVars as FQMMV, QuantizeV2 as QV2."""
+    words = re.findall(r"[A-Z][a-z]*[0-9]*|[a-z]+", operator.partition(".")[2])
+    words = [word for word in words if word not in ("With", "And", "Per")]
+    return "".join(word[0] + re.sub("[^0-9]", "", word) for word in words) or operator
+
+
+def cell_width(width: int, label: int, columns: int) -> int:
+    """How wide the cells can be beside labels as wide as they usually are."""
+    return max(NARROWEST, min(WIDEST, (width - min(label, LABEL)) // max(columns, 1) - 1))
+
+
+def column_names(operators: Sequence[str], width: int, label: int) -> tuple[dict[str, str], int]:
+    """A heading for each operator, its own name or its initials, and how wide the columns are."""
+    names = {operator: operator.partition(".")[2] or operator for operator in operators}
+    if label + sum(max(len(name), WIDEST) + 1 for name in names.values()) < width:
+        return names, max(map(len, names.values()), default=WIDEST)
+    return {operator: initials(operator) for operator in operators}, cell_width(width, label, len(operators))
+
+
+def matrix_table(rows: Rows, cells: Cells, operators: Sequence[str], width: int, last: str = "") -> Table:
+    """The matrix for a terminal of this width; `last` is the heading of what stands at the end of each row, if any."""
+    beyond = 1 + max((len(end) for _, end in rows.values()), default=0) if last else 0
+    label = max(map(len, rows), default=0)
+    names, wide = column_names(operators, width - beyond, label)
+    table = Table(title=MARKS, box=box.SIMPLE_HEAD, padding=0, show_edge=False)
+    room = max(10, width - beyond - len(names) * (wide + 1) - 1)
+    table.add_column("", no_wrap=True, overflow="ellipsis", max_width=room)
+    for operator, name in names.items():
+        source = operator.partition(".")[0][:wide]
+        table.add_column(f"{source}\n{name}", justify="right", overflow="fold", max_width=wide)
+    if last:
+        table.add_column(last, justify="right", no_wrap=True)
+    for text, (backend, end) in rows.items():
+        own = [cell_text(cells.get((backend, operator), {}), wide) for operator in names]
+        table.add_row(terminal_label(text, 200), *own, *([terminal_label(end)] if last else []))
+    return table
+
+
+def names_explained(operators: Sequence[str], width: int, label: int) -> str:
+    """The legend of the initials, if columns have such."""
+    names, _ = column_names(operators, width, label)
+    short = {name: operator.partition(".")[2] for operator, name in names.items()}
+    return ", ".join(f"{name} {full}" for name, full in short.items() if name != full)
+
+
+def folded_rows(versions: Mapping[str, str], cells: Cells, operators: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """The rows of a finished run. Configurations of one library, as their names and versions tell, share equal rows."""
+    alike: dict[object, list[str]] = {}
+    for name, version in versions.items():
+        own = tuple(tuple(sorted(cells.get((name, operator), {}).items())) for operator in operators)
+        alike.setdefault((stem(name), version, own), []).append(name)
+    return {folded_name(names): (names[0], "") for names in alike.values()}
+
+
+def folded_name(names: Sequence[str]) -> str:
+    """a, a-b and a-c as "a, -b, -c"."""
+    return ", ".join([names[0], *(name.removeprefix(stem(names[0])) or name for name in names[1:])])
+
+
+def stem(backend: str) -> str:
+    """The library of a configuration, as far as its name tells: onnxruntime of onnxruntime-qdq."""
+    return backend.partition("-")[0]
