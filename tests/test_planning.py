@@ -80,7 +80,7 @@ def test_one_process_in_the_background_is_not_worth_it_for_a_plan_alone() -> Non
 
 
 @pytest.mark.usefixtures("two_cores")
-@pytest.mark.parametrize("claimed", [{FORTH}, {NGRAPH, "openvino.FakeQuantize"}, set()], ids=str)
+@pytest.mark.parametrize("claimed", [{FORTH}, {NGRAPH, "openvino.FakeQuantize"}, set()], ids=["one", "two", "none"])
 def test_only_claimed_operators_are_planned(own_cache: Path, claimed: set[str]) -> None:
     with Planning(TWO, claimed) as planning:
         found = [*planning.stored, *planning.rest()]
