@@ -41,7 +41,13 @@ def few(every: list[Case]) -> list[Case]:
 
 
 def of_flags(case: Case) -> Iterator[object]:
-    yield from ((case.node.input_type, case.node.output_type, flag) for flag in (*case.flags, ""))
+    yield from ((case.node.input_type, flag) for flag in case.flags)
+
+
+def of_types(case: Case) -> Iterator[object]:
+    if "Tie" in case.flags:
+        yield case.node.input_type, case.node.output_type, "Tie"
+    yield case.node.input_type, case.node.output_type
 
 
 def of_clauses(case: Case) -> Iterator[object]:
@@ -60,12 +66,12 @@ def of_ties(case: Case) -> Iterator[object]:
         yield case.node.input_type, case.node.round_mode
 
 
-def of_pairs_of_flags(case: Case) -> Iterator[object]:
+def of_flags_together(case: Case) -> Iterator[object]:
     if case.node.round_mode == EVEN:
-        yield from ((case.node.input_type, one, other) for one in case.flags for other in case.flags)
+        yield case.node.input_type, case.flags
 
 
-@pytest.mark.parametrize("labels", [of_flags, of_clauses, of_attributes, of_ties, of_pairs_of_flags])
+@pytest.mark.parametrize("labels", [of_types, of_flags, of_clauses, of_attributes, of_ties, of_flags_together])
 def test_nothing_that_a_vector_stands_for_is_missing(
     labels: Callable[[Case], Iterator[object]], every: list[Case], few: list[Case]
 ) -> None:
@@ -76,8 +82,8 @@ def test_nothing_that_a_vector_stands_for_is_missing(
     assert len(found(every)) > 50
 
 
-def test_about_a_tenth_is_left_in_the_order_of_all(every: list[Case], few: list[Case]) -> None:
-    assert len(every) / 20 < len(few) < len(every) / 6
+def test_less_than_a_tenth_is_left_in_the_order_of_all(every: list[Case], few: list[Case]) -> None:
+    assert len(every) / 30 < len(few) < len(every) / 10
     ids = {case.id for case in few}
     assert [case.id for case in every if case.id in ids] == [case.id for case in few]
 

@@ -63,7 +63,7 @@ def label_sets(vectors: Sequence[Case], numbers: dict[object, int]) -> Iterator[
     """
     known: dict[object, int] = {}  # nodes are shared objects, and `vectors` keeps them alive
     for case in vectors:
-        key = id(case.node), case.flags, case.clauses, case.id if "Separating" in case.flags else ""
+        key = id(case.node), case.flags, case.clauses
         if key not in known:
             labels = [numbers.setdefault(label, len(numbers)) for label in labels_of(case)]
             known[key] = sum(1 << number for number in set(labels))
@@ -71,22 +71,23 @@ def label_sets(vectors: Sequence[Case], numbers: dict[object, int]) -> Iterator[
 
 
 def labels_of(case: Case) -> Iterator[object]:
-    """What a vector stands for: its flags, its clauses, and each choice that its node makes.
+    """What a vector stands for: its types, its flags, its clauses, and each choice that its node makes.
 
-    Each flag is wanted for each output type, and ties in each rounding mode. As every runtime rounds to nearest even,
-    flags are wanted there in all of their combinations: a quotient that overflows because its scale is subnormal finds
-    what neither alone does. What tells two arithmetics apart is wanted whole.
+    Ties are wanted in each rounding mode and for each output type. As every runtime rounds to nearest even, flags are
+    wanted there in all of their combinations: a quotient that overflows because its scale is subnormal finds what
+    neither alone does. What tells two arithmetics apart is wanted for each output type.
     """
     node = case.node
-    yield from (("flag", node.output_type, flag) for flag in case.flags or ("",))
+    yield "output", node.output_type
+    yield from (("flag", flag) for flag in case.flags)
     yield from (("clause", clause) for clause in case.clauses)
     yield from choices_of(node)
     if "Tie" in case.flags:
-        yield "tie", node.round_mode
+        yield from (("tie", node.round_mode), ("tie", node.output_type))
     if node.round_mode == EVEN:
         yield "flags", case.flags
     if node.round_mode in (EVEN, "") and "Separating" in case.flags:
-        yield "case", case.id
+        yield "separating", node.output_type
 
 
 def choices_of(node: Node) -> Iterator[object]:
