@@ -100,7 +100,10 @@ def main_job(
     with made_run_folder(folder), run_lock(folder):
         if not discard:
             check_discardable(folder)
-        return run_in_folder(checked, selection, folder, how, show=show, command=command, cluster=cluster)
+        with watched(show) as watch:
+            return run_in_folder(
+                checked, selection, folder, how, show=show, command=command, cluster=cluster, watch=watch
+            )
 
 
 @contextmanager
@@ -124,24 +127,9 @@ def run_in_folder(
     show: PrintAs,
     command: str,
     cluster: Cluster | None,
-) -> int:
-    """Run in a folder whose lock we hold."""
-    with watched(show) as watch:
-        return run_watched(checked, selection, folder, how, show=show, command=command, cluster=cluster, watch=watch)
-
-
-def run_watched(
-    checked: Sequence[str],
-    selection: Selection,
-    folder: Path,
-    how: RunLimits,
-    *,
-    show: PrintAs,
-    command: str,
-    cluster: Cluster | None,
     watch: Watch,
 ) -> int:
-    """Start the backends, plan, run and report."""
+    """Start the backends, plan, run and report, in a folder whose lock we hold."""
     stages = Stages()
     try:
         chosen_operators(selection)  # report a wrong selection before any library loads

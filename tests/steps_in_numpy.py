@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from tiebreak.conformance.semantics.places import AWAY, FLOOR, Place
+from tiebreak.conformance.semantics.places import Place, round_by_adding_half, takes_integer_above
 from tiebreak.conformance.semantics.quantize_facets import CAST, OF_RANGES
-from tiebreak.golden.elements import IntegerType, numpy_dtype
+from tiebreak.golden.elements import IntegerType
 from tiebreak.golden.problem import Array
-from tiebreak.golden.rounding import EVEN, ROUND_MODES
+from tiebreak.golden.rounding import ROUND_MODES
 
 INT32, INT64 = 2.0**31, 2.0**63  # one more than the highest value
 
@@ -28,34 +28,6 @@ def round_place(place: Place, mode: str, precision: str) -> Array:
     if mode not in ROUND_MODES:
         return round_by_adding_half(value, mode, precision)
     return np.asarray(np.where(np.isfinite(value), below + takes_integer_above(below, rest, mode), value))
-
-
-def takes_integer_above(below: Array, rest: Array, mode: str) -> Array:
-    """Whether one of the nine modes takes the integer above."""
-    negative = below < 0
-    tie: dict[str, Array | bool] = {
-        "ROUND_NEAREST_TOWARD_INFINITY": ~negative,
-        "ROUND_NEAREST_TOWARD_ZERO": negative,
-        "ROUND_NEAREST_UPWARD": True,
-        "ROUND_NEAREST_DOWNWARD": False,
-        EVEN: np.mod(below, 2) == 1,
-    }
-    if mode in tie:
-        return np.asarray((rest == 3) | np.logical_and(rest == 2, tie[mode]))
-    directed: dict[str, Array | bool] = {
-        "ROUND_TOWARD_INFINITY": ~negative,
-        "ROUND_TOWARD_ZERO": negative,
-        "ROUND_UP": True,
-        "ROUND_DOWN": False,
-    }
-    return np.asarray(np.logical_and(rest > 0, directed[mode]))
-
-
-def round_by_adding_half(value: Array, mode: str, precision: str) -> Array:
-    dtype = numpy_dtype(precision)
-    half = np.copysign(0.5, value) if mode == AWAY else np.full(value.shape, 0.5)
-    total = (value.astype(dtype) + half.astype(dtype)).astype(dtype).astype(np.float64)
-    return np.asarray(np.floor(total) if mode == FLOOR else np.trunc(total))
 
 
 def saturated_codes(quantized: IntegerType, whole: Array, zero_point: Array, saturation: str) -> Array:

@@ -8,7 +8,6 @@ from tiebreak.golden.elements import FloatType, IntegerType, decimal, decode
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators import get_operator
 from tiebreak.golden.problem import Problem
-from tiebreak.reports.rows import CaseRow, DiscrepancyRow
 
 Kind = tuple[str, str, str, str]  # operator, rounding mode, input type, output type; causes are weighed within one kind
 
@@ -33,10 +32,6 @@ def bits_and_decimal(code: int, kind: FloatType | IntegerType) -> tuple[str, str
     value = float(decode(bits, kind))
     whole = 1e6 <= abs(value) < 1e16 and value.is_integer()  # a large one's shortest decimal looks like another
     return f"0x{bits:0{max(2, kind.bits // 4)}x}", f"{value:.1f}" if whole else decimal(bits, kind)
-
-
-def kind_of_row(row: CaseRow | DiscrepancyRow) -> Kind:
-    return row["operator"], row["round_mode"], row["input_type"], row["output_type"]
 
 
 def kind_of_node(node: Node) -> Kind:
