@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from tiebreak.cli import main
 from tiebreak.conformance.audit.asking import Asker
 from tiebreak.conformance.audit.operators import AUDITED, arithmetic_of, audited_node
-from tiebreak.conformance.semantics.model import ANYTHING, Candidates, Probe, codes
+from tiebreak.conformance.semantics.model import ANYTHING, Probe, codes
 from tiebreak.conformance.semantics.places import rounded
 from tiebreak.golden import oracle
 from tiebreak.golden.errors import InvalidInput
@@ -46,7 +46,7 @@ def test_each_black_box_is_named_exactly_and_all_else_refuted(name: str) -> None
     answer = audited(box)
     assert answer.semantics() == {**BASE, **differs}
     left = answer.inference.alive
-    everything = Candidates(answer.inference.arithmetic).all
+    everything = answer.inference.arithmetic.candidates.all
     assert sorted([*left, *answer.inference.refuted]) == sorted(everything)
     assert len(left) == 1 or any("every finite float32" in sentence for sentence in answer.equal)
 

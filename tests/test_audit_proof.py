@@ -21,7 +21,7 @@ from tiebreak.conformance.audit.proof import (
     separate_remaining,
     settings_of,
 )
-from tiebreak.conformance.semantics.model import Arithmetic, Candidates, Probe, Semantics
+from tiebreak.conformance.semantics.model import Arithmetic, Probe, Semantics
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Node
 
@@ -71,7 +71,7 @@ def test_halves_say_what_going_through_all_inputs_says(
     operator: str, attributes: dict[str, Any], real: str, kind: str
 ) -> None:
     arithmetic, choose = ready(audited_node(operator, attributes, real, kind, 0)), random.Random(3)
-    everything = Candidates(arithmetic).all
+    everything = arithmetic.candidates.all
     settings, x, told = settings_of(list(arithmetic.first_probes())), all_finite_inputs(arithmetic), []
     for _ in range(80):
         one, setting = choose.choice(everything), choose.choice(settings)
@@ -92,7 +92,7 @@ def test_stages_never_fall_and_codes_change_only_where_they_rise(
     bits = arithmetic.node.real.bits
     steps = np.arange(arithmetic.node.real.infinity_bits >> (bits - 16)) << (bits - 16)
     x = from_ordinals(np.unique(np.concatenate([-steps, steps])), arithmetic)
-    everything, probes, changes = Candidates(arithmetic).all, list(arithmetic.first_probes()), 0
+    everything, probes, changes = arithmetic.candidates.all, list(arithmetic.first_probes()), 0
     for _ in range(150):
         one, setting = choose.choice(everything), choose.choice(probes)
         ((codes, stage),) = arithmetic.staged(Probe(x, setting.others), [one])
@@ -138,7 +138,7 @@ def test_what_is_left_of_any_semantics_is_itself_and_what_is_shown_to_be_equal(
     operator: str, attributes: dict[str, Any], real: str, kind: str
 ) -> None:
     node, choose = audited_node(operator, attributes, real, kind, 0), random.Random(7)
-    table = [one for one in Candidates(arithmetic_of(node)).all if not one[-1].endswith("wrap")]
+    table = [one for one in arithmetic_of(node).candidates.all if not one[-1].endswith("wrap")]
     for truth in choose.sample(table, 3 if kind != "uint16" else 2):
         inference = inference_of(node, truth)
         sentences = separate_remaining(inference)

@@ -12,7 +12,7 @@ import numpy as np
 from tiebreak.conformance.audit.asking import PathDependence
 from tiebreak.conformance.audit.inference import Inference, Refutation
 from tiebreak.conformance.judging.rows import bits_and_decimal
-from tiebreak.conformance.semantics.model import Candidates, Probe, Semantics
+from tiebreak.conformance.semantics.model import Probe, Semantics
 from tiebreak.golden.elements import ELEMENT_TYPES
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import codes_of
@@ -38,7 +38,7 @@ class AuditAnswer:
 
     @property
     def names(self) -> tuple[str, ...]:
-        return Candidates(self.inference.arithmetic).names
+        return self.inference.arithmetic.candidates.names
 
     @property
     def found(self) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tiebreak.conformance.audit.stored import stored_probes
-from tiebreak.conformance.semantics.model import ANYTHING, OTHER, Arithmetic, Candidates, Probe, Semantics
+from tiebreak.conformance.semantics.model import ANYTHING, OTHER, Arithmetic, Probe, Semantics
 from tiebreak.golden.problem import Array
 
 # Gives the backend's codes (int64, one-dimensional) for each probe; None where it has no answer.
@@ -55,7 +55,7 @@ class Inference:
     def run(self) -> None:
         """Asks until one semantics is left, or none, or only some that agree on every input of the search."""
         self.look_at_specials()
-        self.alive = Candidates(self.arithmetic).all
+        self.alive = list(self.arithmetic.candidates.all)
         for probe in (*stored_probes(self.arithmetic.node), *self.arithmetic.first_probes()):
             self.try_probes([probe])
         self.alive = [one for one in self.alive if self.says_something(one)]
@@ -114,10 +114,11 @@ class Inference:
 
         All semantics are compared on a few answers, and the best of those on all answers.
         """
-        everything = Candidates(self.arithmetic).all
+        candidates = self.arithmetic.candidates
+        everything = candidates.all
         counts = self.differences(everything, self.answered[:FEW])
         best = sorted(everything, key=lambda semantics: counts[semantics])[:MOST_AT_ONCE]
-        best.sort(key=everything.index)  # neighbours share facets, so that predictions are cheap
+        best.sort(key=candidates.places.__getitem__)  # neighbours share facets, so that predictions are cheap
         counts = self.differences(best, self.answered)
         return min(counts.items(), key=lambda item: item[1])
 
@@ -136,7 +137,7 @@ class Inference:
 
         If they have nothing in common: a facet such that for each element one of its values gives the answer.
         """
-        found, names = self.arithmetic.region(self.wrong_elements(best)), Candidates(self.arithmetic).names
+        found, names = self.arithmetic.region(self.wrong_elements(best)), self.arithmetic.candidates.names
         if found != OTHER:
             return found
         for name in sorted(names, key=lambda name: LAST.index(name) if name in LAST else -1):
@@ -148,7 +149,7 @@ class Inference:
         """Whether one value or another of the facet at `place` gives every answer, the other facets being `best`."""
         values = self.arithmetic.facets[place].values
         variants = [(*best[:place], value, *best[place + 1 :]) for value in values]
-        variants = [one for one in variants if self.arithmetic.valid(one)]
+        variants = [one for one in variants if one in self.arithmetic.candidates.places]
         if "NEAREST" in best[place]:
             variants = [one for one in variants if "NEAREST" in one[place]]
         return all(

@@ -17,7 +17,7 @@ from tiebreak.conformance.audit.answer import operand_texts
 from tiebreak.conformance.audit.inference import plainest_place
 from tiebreak.conformance.audit.proof import Comparison, proof_text, settings_of
 from tiebreak.conformance.judging.rows import bits_and_decimal
-from tiebreak.conformance.semantics.model import ANYTHING, Arithmetic, Candidates, Probe, Semantics
+from tiebreak.conformance.semantics.model import ANYTHING, Arithmetic, Probe, Semantics
 from tiebreak.golden.elements import ELEMENT_TYPES
 from tiebreak.golden.problem import Array
 
@@ -37,7 +37,7 @@ class Separation:
 
 def plain_semantics(arithmetic: Arithmetic) -> list[Semantics]:
     """The document's exact and step-by-step semantics, then all that differ from the latter in one facet."""
-    facets, everything = arithmetic.facets, set(Candidates(arithmetic).all)
+    facets, everything = arithmetic.facets, arithmetic.candidates.places
     base = arithmetic.documented
     exact = ("exact", *base[1:])
     others = [
@@ -53,7 +53,7 @@ def separations(arithmetic: Arithmetic) -> tuple[list[Semantics], list[Separatio
     arithmetic.assume()
     semantics, random = plain_semantics(arithmetic), np.random.default_rng(5)
     probes = [*arithmetic.first_probes(), *(arithmetic.further_probe(random) for _ in range(SEARCHES))]
-    in_order = sorted(semantics, key=Candidates(arithmetic).all.index)
+    in_order = sorted(semantics, key=arithmetic.candidates.places.__getitem__)
     tables = []
     for probe in probes:
         found = dict(zip(in_order, arithmetic.predict(probe, in_order), strict=True))
@@ -94,7 +94,7 @@ def separate_pair(
 def matrix_data(arithmetic: Arithmetic) -> dict[str, Any]:
     """The matrix as plain data: the semantics, and each pair by their numbers."""
     semantics, pairs, compared = separations(arithmetic)
-    candidates = Candidates(arithmetic)
+    candidates = arithmetic.candidates
     node = arithmetic.node
     result = ELEMENT_TYPES[node.output_type]
     return {

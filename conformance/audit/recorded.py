@@ -14,7 +14,7 @@ from tiebreak.conformance.audit.operators import arithmetic_of
 from tiebreak.conformance.cases.plan import Selection, plan
 from tiebreak.conformance.judging.rows import bits_and_decimal
 from tiebreak.conformance.judging.truths import TruthCache, Truths
-from tiebreak.conformance.semantics.model import ANYTHING, Candidates, Probe, Semantics
+from tiebreak.conformance.semantics.model import ANYTHING, Probe, Semantics
 from tiebreak.golden.elements import ELEMENT_TYPES, FloatType
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Case, Node
@@ -32,7 +32,7 @@ def versus(folder: Path, name: str, now: Inference) -> dict[str, Any]:
     run, arithmetic = read_run(folder), arithmetic_of(now.arithmetic.node)
     arithmetic.ignore_specials()  # the records do not have these answers, and today's may be others
     version = recorded_version(run, name, folder)
-    then = Inference(arithmetic, lambda probes: [], alive=Candidates(arithmetic).all)
+    then = Inference(arithmetic, lambda probes: [], alive=list(arithmetic.candidates.all))
     for probe, codes in recorded_answers(run, folder, name, arithmetic.node):
         then.answered.append((probe, codes))
         then.inputs_tried += int(np.count_nonzero(codes != ANYTHING))
@@ -99,7 +99,7 @@ def changes_since(now: Inference, then: Inference) -> dict[str, Any]:
     if not now.alive or not then.alive:
         which = "backend as it is now" if not now.alive else "run"
         return {"semantics": {}, "same": None, "changed": {}, "why": f"no known semantics fits the {which}"}
-    names = Candidates(now.arithmetic).names
+    names = now.arithmetic.candidates.names
     old, new = (values_by_facet(names, side.alive) for side in (then, now))
     same = bool(set(now.alive) & set(then.alive))
     changed = {name: [old[name], new[name]] for name in names if not same and not set(old[name]) & set(new[name])}

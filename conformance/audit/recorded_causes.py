@@ -7,140 +7,57 @@ arithmetic.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, partial
 
 import numpy as np
 
-from tiebreak.conformance.audit.operators import arithmetic_of
+from tiebreak.conformance.audit.covering import Covers, part_to_explain
+from tiebreak.conformance.audit.near_semantics import SameArithmetic
 from tiebreak.conformance.audit.recorded_elements import (
-    PER,
     RecordedCase,
-    all_operands,
+    RecordedElements,
     arithmetic_key,
     first_output_name,
+    joined,
     parts_by_path,
-    per_tensor_node,
     recorded_case,
 )
-from tiebreak.conformance.audit.sentences import cause_of
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
-from tiebreak.conformance.judging.rows import Kind
+from tiebreak.conformance.judging.rows import Kind, kind_of_node
 from tiebreak.conformance.operators.model import Cause
-from tiebreak.conformance.semantics.model import ANYTHING, Arithmetic, Candidates, Semantics
-from tiebreak.golden.elements import ELEMENT_TYPES, IntegerType
-from tiebreak.golden.make_node import node_from_key
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array
 from tiebreak.golden.verdicts import UNEXPLAINED
 
 STAGE = "the audit's engine"
-MOST_SAMPLED = 800  # deviating elements of a kind of node that are compared with every semantics
-MOST_LIKELY = 100  # semantics that are compared with all elements at a time
-MOST_ELEMENTS = 20_000  # elements of a kind of node that are compared
-MOST_KEPT = 16_000_000  # predicted codes of a kind of node that are kept
-ROUNDS = 4  # searches for a semantics among the elements that are left
-FEWEST = 6  # deviating elements that a semantics must explain to be named, unless it is named elsewhere
-CONVINCING = 40  # elements: a semantics that gives all of them needs to explain one deviating element only
 NEAREST, FARTHEST = 2, 4  # facets that may differ from the document's: at first, and if that is not enough
-AGAINST = 50  # weight of an element that contradicts a semantics: it must explain as many for each of them
 
 Element = tuple[str, str, int]  # a case's id, an output's name, an index in it
 
 
-@dataclass(frozen=True)
-class NearSemantics:
-    """The semantics of an arithmetic near the document's own, and in how many facets each differs from it."""
-
-    arithmetic: Arithmetic
-    every: list[Semantics]
-    distances: Array
-
-
-@lru_cache(maxsize=256)
-def near_semantics(node: str, most: int) -> NearSemantics:
-    """Those that differ from the document's in at most `most` facets; `node` is the key of a per-tensor node."""
-    arithmetic = arithmetic_of(node_from_key(node))
-    every = Candidates(arithmetic).all
-    facets = np.array(every, object).reshape(len(every), -1)
-    distances = np.count_nonzero(facets != np.array(arithmetic.documented, object), axis=1)
-    near = np.flatnonzero((distances > 0) & (distances <= most))
-    return NearSemantics(arithmetic, [every[number] for number in near], distances[near])
-
-
 @dataclass
-class SameArithmetic:
-    """Cases whose nodes have the same arithmetic, and its semantics near the document's own.
+class FoundCauses:
+    """The causes found for the elements of one kind of node; `numbers` has a place in `causes` for each, or -1.
 
-    `most`: the number of facets in which a semantics may differ from the document's. Semantics are named by their
-    numbers.
+    `nameless` masks the elements that had no cause before.
     """
 
-    cases: list[RecordedCase]
-    most: int = NEAREST
-    predicted: dict[int, Array] = field(default_factory=dict)  # by semantics: what it gives for all elements
-
-    @cached_property
-    def near(self) -> NearSemantics:
-        """The semantics of the per-tensor node: the cases differ in how their parameters are laid out."""
-        return near_semantics(per_tensor_node(self.cases[0].case.node).key, self.most)
+    nameless: Array
+    numbers: Array
+    causes: list[Cause] = field(default_factory=list)
 
     @property
-    def arithmetic(self) -> Arithmetic:
-        return self.near.arithmetic
+    def missing(self) -> Array:
+        return np.asarray(self.numbers < 0)
 
-    @cached_property
-    def output(self) -> str:
-        return first_output_name(self.cases[0].case)
+    def name(self, elements: Array, cause: Cause) -> None:
+        self.numbers[elements] = len(self.causes)
+        self.causes.append(cause)
 
-    @cached_property
-    def begins(self) -> dict[str, int]:
-        """Where each case's elements begin among all elements, by case id."""
-        ends = np.cumsum([one.outputs.size for one in self.cases])
-        return {one.case.id: int(end) - one.outputs.size for one, end in zip(self.cases, ends, strict=True)}
-
-    @cached_property
-    def sample(self) -> list[RecordedCase]:
-        """At most about MOST_SAMPLED deviating elements, those of small cases first."""
-        wrong = [one.only(one.deviating) for one in self.cases if one.deviating.any()]
-        return up_to(sorted(wrong, key=lambda one: one.outputs.size), MOST_SAMPLED)
-
-    @cached_property
-    def gives(self) -> Array:
-        """A table of booleans: which of the sample's elements (columns) each semantics (rows) reproduces."""
-        probe, outputs = all_operands(self.sample), np.concatenate([one.outputs for one in self.sample])
-        found = np.empty((len(self.near.every), outputs.size), bool)
-        for row, predicted in zip(found, self.arithmetic.predict(probe, self.near.every), strict=True):
-            row[:] = predicted == outputs
-        return found
-
-    def likeliest(self, left: Set[tuple[str, int]]) -> list[int]:
-        """The semantics that reproduce the most of the sample's elements in `left` (case id, flat index)."""
-        columns = [(one.case.id, int(i)) in left for one in self.sample for i in one.places]
-        given = self.gives[:, np.array(columns, bool)].sum(axis=1)
-        order = np.lexsort((self.near.distances, -given))[:MOST_LIKELY]
-        return [int(number) for number in np.sort(order[given[order] > 0])]  # neighbours share facets
-
-    def predictions(self, cases: Sequence[RecordedCase], likely: Sequence[int]) -> Iterator[Array]:
-        """What each semantics gives for the elements of some parts of the cases.
-
-        Unless there are very many elements, they are predicted for all of them at once and kept for other parts.
-        """
-        every = [self.near.every[number] for number in likely]
-        if sum(one.outputs.size for one in self.cases) > MOST_ELEMENTS:
-            yield from self.arithmetic.predict(all_operands(cases), every)
-            return
-        new = [number for number in likely if number not in self.predicted]
-        if (len(self.predicted) + len(new)) * MOST_ELEMENTS > MOST_KEPT:
-            self.predicted.clear()
-            new = list(likely)
-        probe = all_operands(self.cases)
-        made = self.arithmetic.predict(probe, [self.near.every[number] for number in new])
-        self.predicted |= {number: codes.copy() for number, codes in zip(new, made, strict=True)}
-        at = np.concatenate([self.begins[one.case.id] + one.places for one in cases])
-        for number in likely:
-            yield self.predicted[number][at]
+    def instead_of(self, named: Sequence[Cause]) -> list[Cause]:
+        return [self.causes[n] if n >= 0 else old for n, old in zip(self.numbers.tolist(), named, strict=True)]
 
 
 @dataclass
@@ -151,188 +68,84 @@ class CausesBySemantics:
     outputs: Mapping[str, Array]
     errors: ExplanationErrors = field(default_factory=ExplanationErrors)
     about: str = ""  # the backend
+    covers: Covers = field(default_factory=Covers)  # that backends share
     known: set[str] = field(default_factory=set)  # texts of causes that are named already
-    recorded: dict[Kind, list[list[RecordedCase]]] = field(default_factory=dict)
-    groups: dict[tuple[Kind, int], list[SameArithmetic]] = field(default_factory=dict)
+    groups: dict[Kind, list[RecordedElements]] = field(default_factory=dict)
 
     @cached_property
     def by_kind(self) -> dict[Kind, list[Case]]:
         found: dict[Kind, list[Case]] = defaultdict(list)
         for case in map(self.cases.__getitem__, self.outputs):
-            node = case.node
             if case.size:
-                found[node.operator, node.round_mode, node.input_type, node.output_type].append(case)
+                found[kind_of_node(case.node)].append(case)
         return found
 
     def refine(self, elements: Mapping[Kind, Sequence[Element]], named: Sequence[Sequence[Cause]]) -> list[list[Cause]]:
         """The causes of each kind's elements. A semantics replaces missing ones, and several for one thing."""
-        found: list[dict[Element, Cause]] = [{} for _ in elements]
+        found = [FoundCauses(np.array([c.text == UNEXPLAINED for c in old]), np.full(len(old), -1)) for old in named]
         with np.errstate(all="ignore"):
             for _ in range(2):  # the second time with the causes known from other kinds
                 for own, (kind, of_kind), old in zip(found, elements.items(), named, strict=True):
-                    if any(cause.text == UNEXPLAINED for cause in old) or len(set(old)) > 1:
+                    if own.nameless.any() or len(set(old)) > 1:
                         about = f"{self.about}, {' '.join(kind)}"
-                        self.errors.attempt(STAGE, about, partial(self.explain, kind, of_kind, old, own), None)
-        return [
-            [own.get(element, cause) for element, cause in zip(of_kind, old, strict=True)]
-            for own, of_kind, old in zip(found, elements.values(), named, strict=True)
-        ]
+                        self.errors.attempt(STAGE, about, partial(self.explain, kind, of_kind, own), None)
+        return [own.instead_of(old) for own, old in zip(found, named, strict=True)]
 
-    def explain(
-        self, kind: Kind, elements: Sequence[Element], named: Sequence[Cause], found: dict[Element, Cause]
-    ) -> None:
+    def explain(self, kind: Kind, elements: Sequence[Element], found: FoundCauses) -> None:
         """Adds to `found` a cause for each element that a semantics explains.
 
         Semantics far from the document's are tried only for elements that are still without a cause.
         """
-        pairs = zip(elements, named, strict=True)
-        nameless = {element for element, cause in pairs if cause.text == UNEXPLAINED}
+        if kind not in self.groups:
+            self.groups[kind] = self.by_arithmetic(kind, elements)
         for most in (NEAREST, FARTHEST):
-            if most == NEAREST or nameless - found.keys():
-                self.explain_groups(self.groups_of(kind, elements, most), nameless, found)
+            if most == NEAREST or (found.nameless & found.missing).any():
+                for group in self.groups[kind]:
+                    self.explain_group(SameArithmetic(group, most), found)
 
-    def groups_of(self, kind: Kind, elements: Sequence[Element], most: int) -> list[SameArithmetic]:
-        if (kind, most) not in self.groups:
-            if kind not in self.recorded:
-                self.recorded[kind] = self.by_arithmetic(kind, elements)
-            self.groups[kind, most] = [SameArithmetic(cases, most) for cases in self.recorded[kind]]
-        return self.groups[kind, most]
+    def explain_group(self, group: SameArithmetic, found: FoundCauses) -> None:
+        """Tries to explain a group as a whole, then its parts; in parts only elements that had no cause before."""
+        deviating, numbers = group.elements.deviating, group.elements.numbers
+        if group.is_real and not (found.nameless & found.missing)[numbers[deviating]].any():
+            return  # real results with a cause keep it
+        for suffix, inside in parts_by_path(group.elements):
+            wanted = found.missing & found.nameless if suffix else found.missing
+            left = deviating & wanted[numbers]
+            if suffix and not left.any():
+                return  # parts are for nothing else
+            left &= inside
+            if left.any():
+                explain = partial(self.explain_part, group, inside, left, suffix, found)
+                about = f"{self.about}, {group.elements.cases[0].node.operator}"
+                self.errors.attempt(STAGE, about, explain, None)
 
-    def explain_groups(
-        self, groups: Sequence[SameArithmetic], nameless: Set[Element], found: dict[Element, Cause]
-    ) -> None:
-        """Tries to explain each group as a whole, then its parts; in parts only elements that had no cause before."""
-        for group in groups:
-            for suffix, part in parts_by_path(group.cases):
-                left = [without_named(one, found, nameless if suffix else None) for one in part]
-                if any(one.deviating.any() for one in left):
-                    explain = partial(self.explain_part, group, limited_cases(left), suffix, nameless, found)
-                    self.errors.attempt(STAGE, f"{self.about}, {group.cases[0].case.node.operator}", explain, None)
+    def explain_part(self, group: SameArithmetic, inside: Array, left: Array, suffix: str, found: FoundCauses) -> None:
+        """Adds to `found` the causes of some elements (two masks: those to look at, those of them to explain).
 
-    def explain_part(
-        self,
-        group: SameArithmetic,
-        cases: Sequence[RecordedCase],
-        suffix: str,
-        nameless: Set[Element],
-        found: dict[Element, Cause],
-    ) -> None:
-        """Adds to `found` the causes of the elements of some cases.
-
-        A cause already named is replaced only by a semantics that also reproduces every other element. For real
-        results only such a semantics is named, and it replaces no cause: the known mistakes know these formulas better,
-        and small cases fit many semantics by chance. `suffix` ends the text of the causes.
+        A cause already named is replaced only by a semantics that also reproduces every other element. For real results
+        it replaces no cause: the known mistakes know these formulas better.
         """
-        real = not isinstance(ELEMENT_TYPES[cases[0].case.node.output_type], IntegerType)
-        for semantics, explained, whole in covering_semantics(group, cases, suffix, self.known):
-            if real and not whole:
-                continue
-            cause = cause_of(group.arithmetic, group.near.every[semantics])
-            self.known.add(cause.text)
-            cause = replace(cause, text=cause.text + suffix)
-            elements = {(one.case.id, group.output, int(i)) for one in explained for i in one.places[one.deviating]}
-            found |= dict.fromkeys(elements if whole and not real else elements & nameless, cause)
+        part = part_to_explain(group, inside, left, suffix)
+        for covered in self.covers.of(part, self.known):
+            self.known.add(covered.cause.text)
+            cause = replace(covered.cause, text=covered.cause.text + suffix)
+            elements = group.elements.numbers[covered.at]
+            if group.is_real or not covered.whole:
+                elements = elements[found.nameless[elements]]
+            found.name(elements, cause)
 
-    def by_arithmetic(self, kind: Kind, elements: Sequence[Element]) -> list[list[RecordedCase]]:
-        """The backend's cases of a kind with deviating elements, grouped by the arithmetic of their nodes."""
-        wrong: dict[str, list[int]] = defaultdict(list)
-        for case_id, output, index in elements:
+    def by_arithmetic(self, kind: Kind, elements: Sequence[Element]) -> list[RecordedElements]:
+        """The backend's elements of a kind, grouped by the arithmetic of their nodes; groups without any to explain
+        are left out.
+        """
+        wrong: dict[str, list[tuple[int, int]]] = defaultdict(list)
+        for number, (case_id, output, index) in enumerate(elements):
             if output == first_output_name(self.cases[case_id]):
-                wrong[case_id].append(index)
+                wrong[case_id].append((index, number))
         groups: dict[str, list[RecordedCase]] = defaultdict(list)
         for case in self.by_kind[kind]:
             make = partial(recorded_case, case, self.outputs[case.id], wrong.get(case.id, []))
             recorded = self.errors.attempt(STAGE, f"{self.about}, {case.id}", make, None)
             if recorded is not None:
                 groups[arithmetic_key(case.node)].append(recorded)
-        return [group for group in groups.values() if any(one.deviating.any() for one in group)]
-
-
-def without_named(one: RecordedCase, found: Mapping[Element, Cause], nameless: Set[Element] | None) -> RecordedCase:
-    """The case with fewer elements to explain: those without a cause in `found` that are `nameless` (None: any).
-
-    The other deviating elements stay in the case, but no prediction is compared with them.
-    """
-    output = first_output_name(one.case)
-    known = np.zeros(one.deviating.size, bool)
-    for place in np.flatnonzero(one.deviating):
-        element = one.case.id, output, int(one.places[place])
-        known[place] = element in found or (nameless is not None and element not in nameless)
-    return replace(one, outputs=np.where(known, ANYTHING, one.outputs), deviating=one.deviating & ~known)
-
-
-def limited_cases(cases: Sequence[RecordedCase]) -> list[RecordedCase]:
-    """At most about MOST_ELEMENTS elements: of deviating cases first, small cases before large ones."""
-    return up_to(sorted(cases, key=lambda one: (not one.deviating.any(), one.outputs.size)), MOST_ELEMENTS)
-
-
-def up_to(cases: Sequence[RecordedCase], most: int) -> list[RecordedCase]:
-    """The first cases, with about `most` elements together."""
-    ends = np.cumsum([one.outputs.size for one in cases])
-    return list(cases[: 1 + int(np.count_nonzero(ends < most))])
-
-
-def covering_semantics(
-    group: SameArithmetic, cases: Sequence[RecordedCase], suffix: str, known: Set[str]
-) -> Iterator[tuple[int, list[RecordedCase], bool]]:
-    """Semantics, the cases that each explains, and whether it fits all cases; the best first.
-
-    A semantics explains a case if it reproduces every element. One that fits all cases comes first. Otherwise the
-    deviating elements that it explains are weighed against those that it gets wrong in cases that conform or are
-    explained already: a kernel may take several paths.
-
-    Between equals, one that is known from elsewhere comes first, then the one that differs from the document's in
-    fewer facets.
-    """
-    arithmetic = group.arithmetic
-    wrong = np.array([np.count_nonzero(one.deviating) for one in cases])
-    left = wrong > 0
-    for _ in range(ROUNDS):
-        unexplained = [one for one, is_left in zip(cases, left, strict=True) if is_left]
-        likely = group.likeliest({(one.case.id, int(i)) for one in unexplained for i in one.places[one.deviating]})
-        differs = differences(group, cases, likely)
-        named = [cause_of(arithmetic, group.near.every[number]).text in known for number in likely]
-        familiar = np.array(named, bool)
-        if sum(one.outputs.size for one in cases) >= CONVINCING:
-            familiar |= (differs == 0).all(axis=1)
-        familiar &= suffix in ("", *PER)  # there are so many parts by place or sign that one may fit by chance
-        found = False
-        distances = group.near.distances[likely]
-        while (best := best_semantics(distances, differs, wrong, left, familiar)) is not None:
-            fits = differs[best] == 0
-            explained = [one for one, taken in zip(cases, left & fits, strict=True) if taken]
-            yield likely[best], explained, bool(fits.all())
-            left, found = left & ~fits, True
-        if not found or not left.any():
-            return
-
-
-def best_semantics(distances: Array, differs: Array, wrong: Array, left: Array, familiar: Array) -> int | None:
-    """The place of the semantics to name next, or None if none explains enough.
-
-    `distances` say in how many facets each semantics differs from the document's. `differs` is the table of
-    `differences`, `wrong` the number of deviating elements of each case. `left` masks the cases that are left,
-    `familiar` the semantics that are known from elsewhere.
-    """
-    if not distances.size or not left.any():
-        return None
-    fits = differs == 0
-    explained = (fits[:, left] * wrong[left]).sum(axis=1)
-    worth = explained - AGAINST * differs[:, ~left].sum(axis=1)
-    possible = (explained >= np.where(familiar, 1, FEWEST)) & (worth >= 0)
-    best = int(np.lexsort((distances, ~familiar, -worth, ~fits.all(axis=1), ~possible))[0])
-    return best if possible[best] else None
-
-
-def differences(group: SameArithmetic, cases: Sequence[RecordedCase], likely: Sequence[int]) -> Array:
-    """The number of elements of each case (columns) that each semantics (rows) gets wrong.
-
-    No prediction for a deviating element counts as wrong.
-    """
-    begins = np.concatenate([[0], np.cumsum([one.outputs.size for one in cases])[:-1]])
-    outputs, wrong = (np.concatenate(each) for each in ([c.outputs for c in cases], [c.deviating for c in cases]))
-    compared = outputs != ANYTHING
-    found = np.empty((len(likely), len(cases)), np.int64)
-    for row, predicted in zip(found, group.predictions(cases, likely), strict=True):
-        row[:] = np.add.reduceat((predicted != outputs) & compared & (wrong | (predicted != ANYTHING)), begins)
-    return found
+        return [joined(group) for group in groups.values() if any((one.numbers >= 0).any() for one in group)]

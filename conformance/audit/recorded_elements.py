@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import hashlib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property
 from types import MappingProxyType
 
 import numpy as np
@@ -24,58 +25,99 @@ PER = (", per tensor", ", per axis")  # ends of a cause's text
 
 @dataclass(frozen=True)
 class RecordedCase:
-    """Some elements of one case, each with its place and operands.
+    """One case with the operands and the outputs (int64 codes) of its elements.
 
-    `places` are flat indices and `outputs` int64 codes: ANYTHING where predictions are not compared. `deviating` is
-    true where an element deviates and has no cause yet.
+    `numbers` are -1 for elements that conform or have a cause; for others their place among the elements to explain.
     """
 
     case: Case
+    probe: Probe
+    outputs: Array
+    numbers: Array
+
+
+@dataclass(frozen=True, eq=False)
+class RecordedElements:
+    """The elements of cases whose nodes have the same arithmetic, case after case.
+
+    The arrays have a value for each element: the place of its case in `cases`, its flat index in the case, the
+    backend's code (ANYTHING where predictions are not compared), and its place among the elements to explain or -1.
+    """
+
+    cases: tuple[Case, ...]
+    owners: Array
     places: Array
     probe: Probe
     outputs: Array
-    deviating: Array
+    numbers: Array
 
-    def only(self, where: Array) -> RecordedCase:
-        """The elements where a mask (bool, one value for each element) is true."""
-        return RecordedCase(
-            self.case, self.places[where], masked_probe(self.probe, where), self.outputs[where], self.deviating[where]
-        )
+    @cached_property
+    def deviating(self) -> Array:
+        """Which elements deviate and have no cause yet."""
+        return np.asarray(self.numbers >= 0)
+
+    @cached_property
+    def sizes(self) -> Array:
+        """The size of each element's case."""
+        return np.array([case.size for case in self.cases])[self.owners]
+
+    @cached_property
+    def digest(self) -> bytes:
+        """Equal for equal outputs of the same cases of one run, with the same elements to explain."""
+        made = hashlib.blake2b("\0".join(case.id for case in self.cases).encode())
+        made.update(np.packbits(self.deviating).tobytes())
+        made.update(self.outputs.tobytes())
+        return made.digest()
+
+    def probe_at(self, at: Array) -> Probe:
+        return Probe(self.probe.x[at], tuple(other[at] for other in self.probe.others))
+
+    def first_cases(self, chosen: Array, order: Array, most: int) -> Array:
+        """The chosen elements (a mask) of the first cases in an order, together about `most`: their indices."""
+        counts = np.bincount(self.owners[chosen], minlength=len(self.cases))
+        order = order[counts[order] > 0]
+        ends = np.cumsum(counts[order])
+        kept = np.zeros(len(self.cases), bool)
+        kept[order[: 1 + np.count_nonzero(ends < most)]] = True
+        return np.flatnonzero(chosen & kept[self.owners])
+
+    def count_by_case(self, chosen: Array) -> Array:
+        return np.bincount(self.owners[chosen], minlength=len(self.cases))
 
 
-def masked_probe(probe: Probe, where: Array) -> Probe:
-    return Probe(probe.x[where], tuple(other[where] for other in probe.others))
+def joined(cases: Sequence[RecordedCase]) -> RecordedElements:
+    """The elements of some cases, at least one."""
+    sizes = [one.outputs.size for one in cases]
+    others = zip(*(one.probe.others for one in cases), strict=True)
+    probe = Probe(np.concatenate([one.probe.x for one in cases]), tuple(map(np.concatenate, others)))
+    outputs = np.concatenate([one.outputs for one in cases])
+    with np.errstate(all="ignore"):  # signalling NaN
+        for operand in (probe.x, *probe.others):
+            outputs[~np.isfinite(operand.astype(np.float64))] = ANYTHING
+    owners, places = np.repeat(np.arange(len(cases)), sizes), np.concatenate([np.arange(size) for size in sizes])
+    numbers = np.concatenate([one.numbers for one in cases])
+    return RecordedElements(tuple(one.case for one in cases), owners, places, probe, outputs, numbers)
 
 
-def parts_by_path(cases: Sequence[RecordedCase]) -> Iterator[tuple[str, list[RecordedCase]]]:
-    """The cases, then the parts of them for which kernels may have paths of their own, each with a text for it."""
-    yield "", list(cases)
-    yield PER[0], [one for one in cases if one.case.inputs[1].size == 1]
-    yield PER[1], [one for one in cases if one.case.inputs[1].size != 1]
-    if len(cases[0].probe.others) == 2 and cases[0].probe.others[1].dtype.kind == "i":
-        yield ", of negative scales", masked_cases(cases, lambda one: negative(one.probe.others[0]))
-        yield ", of positive scales", masked_cases(cases, lambda one: ~negative(one.probe.others[0]))
+def parts_by_path(elements: RecordedElements) -> Iterator[tuple[str, Array]]:
+    """All elements, then the parts for which kernels may have paths of their own: masks, each with a text for it."""
+    yield "", np.ones(elements.owners.size, bool)
+    per_tensor = np.array([case.inputs[1].size == 1 for case in elements.cases])[elements.owners]
+    yield PER[0], per_tensor
+    yield PER[1], ~per_tensor
+    others = elements.probe.others
+    if len(others) == 2 and others[1].dtype.kind == "i":
+        negative = np.asarray(np.nan_to_num(others[0].astype(np.float64)) < 0)
+        yield ", of negative scales", negative
+        yield ", of positive scales", ~negative
     for width in reversed(WIDTHS):  # the longest tail first, and below the longest body
-        yield f", in the tail of a vector loop of {width}", masked_cases(cases, partial(in_tail, width=width))
+        yield f", in the tail of a vector loop of {width}", in_tail(elements, width)
     for width in WIDTHS:
-        yield f", in the body of a vector loop of {width}", masked_cases(cases, partial(in_body, width=width))
+        yield f", in the body of a vector loop of {width}", ~in_tail(elements, width)
 
 
-def negative(scale: Array) -> Array:
-    return np.asarray(np.nan_to_num(scale.astype(np.float64)) < 0)
-
-
-def in_tail(one: RecordedCase, width: int) -> Array:
-    return np.asarray(one.places >= one.case.size - one.case.size % width)
-
-
-def in_body(one: RecordedCase, width: int) -> Array:
-    return ~in_tail(one, width)
-
-
-def masked_cases(cases: Sequence[RecordedCase], mask: Callable[[RecordedCase], Array]) -> list[RecordedCase]:
-    made = (one.only(np.asarray(mask(one), bool)) for one in cases)
-    return [one for one in made if one.outputs.size]
+def in_tail(elements: RecordedElements, width: int) -> Array:
+    return np.asarray(elements.places >= elements.sizes - elements.sizes % width)
 
 
 def first_output_name(case: Case) -> str:
@@ -95,8 +137,8 @@ def per_tensor_node(node: Node) -> Node:
     return replace(node, attributes=MappingProxyType(kept))
 
 
-def recorded_case(case: Case, output: Array, wrong: Sequence[int]) -> RecordedCase | None:
-    """A case with the flat codes of its outputs; `wrong` are the indices of deviating elements without a cause.
+def recorded_case(case: Case, output: Array, wrong: Sequence[tuple[int, int]]) -> RecordedCase | None:
+    """A case with the flat codes of its outputs. `wrong`: indices of elements to explain, and their numbers.
 
     None if no table of semantics describes the node or the case.
     """
@@ -109,18 +151,11 @@ def recorded_case(case: Case, output: Array, wrong: Sequence[int]) -> RecordedCa
     probe = AUDITED[case.node.operator].elementwise(case)
     if probe is None:
         return None
-    outputs = np.asarray(output[: case.size], np.int64).copy()
+    outputs = np.asarray(output[: case.size], np.int64)
     if isinstance(result := ELEMENT_TYPES[case.node.output_type], FloatType):
         outputs = codes(outputs.astype(np.uint64).astype(f"uint{result.bits}").view(case.node.outputs[0].dtype))
-    with np.errstate(all="ignore"):  # signalling NaN
-        for operand in (probe.x, *probe.others):
-            outputs[~np.isfinite(operand.astype(np.float64))] = ANYTHING
-    deviates = np.zeros(case.size, bool)
-    deviates[[i for i in wrong if i >= 0]] = True
-    return RecordedCase(case, np.arange(case.size), probe, outputs, deviates)
-
-
-def all_operands(cases: Sequence[RecordedCase]) -> Probe:
-    """The operands of all cases as one probe."""
-    others = zip(*(one.probe.others for one in cases), strict=True)
-    return Probe(np.concatenate([one.probe.x for one in cases]), tuple(np.concatenate(same) for same in others))
+    numbers = np.full(case.size, -1)
+    for index, number in wrong:
+        if index >= 0:
+            numbers[index] = number
+    return RecordedCase(case, probe, outputs, numbers)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from tiebreak.conformance.causes.explanations import mode_cause
 from tiebreak.conformance.operators.model import Cause
 from tiebreak.conformance.semantics.model import Arithmetic, Semantics
@@ -68,7 +70,13 @@ ORDER = (  # of the phrases; those on precision and rounding come last
 
 def cause_of(arithmetic: Arithmetic, semantics: Semantics) -> Cause:
     """A cause that names every facet in which a semantics differs from the document's, scaling first."""
-    plain = dict(zip((facet.name for facet in arithmetic.facets), arithmetic.documented, strict=True))
+    names = arithmetic.candidates.names
+    return cause_of_facets(arithmetic.node.operator, names, arithmetic.documented, semantics)
+
+
+@lru_cache(maxsize=1 << 16)
+def cause_of_facets(operator: str, names: tuple[str, ...], documented: Semantics, semantics: Semantics) -> Cause:
+    plain = dict(zip(names, documented, strict=True))
     own = dict(zip(plain, semantics, strict=True))
     unlike = [name for name in (*ORDER, "precision", "round_mode") if name in own and own[name] != plain[name]]
     words = {name: phrase(name, own[name], plain[name]) for name in unlike}
@@ -80,7 +88,7 @@ def cause_of(arithmetic: Arithmetic, semantics: Semantics) -> Cause:
         words["precision"] = f"divides {words['precision']}"
     if own.get("scaling") == "reciprocal":
         words["scaling"] += f" {words.pop('precision')}" if "precision" in words else " rounded to the input's type"
-    return Cause(", ".join(words.values()), role_of(arithmetic.node.operator, unlike[0]))
+    return Cause(", ".join(words.values()), role_of(operator, unlike[0]))
 
 
 def phrase(facet: str, value: str, plain: str) -> str:

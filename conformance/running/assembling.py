@@ -15,6 +15,7 @@ import numpy as np
 
 from tiebreak.adapters.outcome import NOT_JUDGED
 from tiebreak.adapters.platform_facts import instruction_sets, machine
+from tiebreak.conformance.audit.covering import Covers
 from tiebreak.conformance.cases.relations import relation_rows
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
 from tiebreak.conformance.causes.root_causes import root_cause_rows
@@ -111,10 +112,10 @@ def causes_by_backend(
 ) -> list[Settled | None]:
     """The causes and clauses of each backend's deviating elements, found once for backends with equal outputs."""
     kept: dict[bytes, Settled | None] = {}
-    found = []
+    found, covers = [], Covers()
     for records, rows in zip(done, paths, strict=True):
         key, errors = outputs_digest(records), records.errors.found.total()
-        named = kept[key] if key in kept else named_deviations(records, cases, rows, known)
+        named = kept[key] if key in kept else named_deviations(records, cases, rows, known, covers)
         if records.errors.found.total() == errors:  # an error is noted for each backend that has it
             kept[key] = named
         found.append(named)
@@ -131,14 +132,16 @@ def outputs_digest(records: BackendRecords) -> bytes:
 
 
 def named_deviations(
-    records: BackendRecords, cases: Sequence[Case], paths: Sequence[PathRow], known: ByOutputs
+    records: BackendRecords, cases: Sequence[Case], paths: Sequence[PathRow], known: ByOutputs, covers: Covers
 ) -> Settled | None:
     """The causes and clauses of the backend's deviating elements; None if naming them fails."""
     errors, deviating = records.errors, all_deviating(records)
     by_path = errors.attempt(
         STAGE, records.name, lambda: causes_by_path(paths, records.cases, deviating), dict[Element, str]()
     )
-    return errors.attempt("causes", records.name, lambda: causes_of_backend(records, deviating, by_path, known), None)
+    return errors.attempt(
+        "causes", records.name, lambda: causes_of_backend(records, deviating, by_path, known, covers), None
+    )
 
 
 def with_causes(

@@ -14,6 +14,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from tiebreak.conformance.audit.covering import Covers
 from tiebreak.conformance.audit.recorded_causes import CausesBySemantics
 from tiebreak.conformance.causes.explanations import (
     STAGE,
@@ -37,11 +38,15 @@ ByOutputs = Mapping[tuple[str, bytes], CaseExplanations]  # by a case's id and a
 
 
 def causes_of_backend(
-    records: BackendRecords, deviating: DeviatingElements, by_path: Mapping[Element, str], known: ByOutputs
+    records: BackendRecords,
+    deviating: DeviatingElements,
+    by_path: Mapping[Element, str],
+    known: ByOutputs,
+    covers: Covers,
 ) -> Settled:
     """The causes and clauses of a backend's deviating elements."""
     own = {case.id: case for case in records.cases if case.id in records.outputs}
-    engine = CausesBySemantics(own, records.outputs, records.errors, records.name)
+    engine = CausesBySemantics(own, records.outputs, records.errors, records.name, covers)
     return settle_causes(evidence_of(records, deviating, known), by_path, engine.refine, records.errors)
 
 

@@ -8,12 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache, partial
 
 import numpy as np
 
 from tiebreak.conformance.semantics import fake_quantize_probes
-from tiebreak.conformance.semantics.model import ANYTHING, OTHER, Facet, Probe, Semantics, codes, sign_and_others
+from tiebreak.conformance.semantics.model import (
+    ANYTHING,
+    OTHER,
+    Candidates,
+    Facet,
+    Probe,
+    Semantics,
+    codes,
+    sign_and_others,
+    valid_candidates,
+)
 from tiebreak.conformance.semantics.places import (
     FLOOR,
     NEVER_NEGATIVE,
@@ -127,21 +137,9 @@ class FakeQuantizeArithmetic:
     def n(self) -> int:
         return int(self.node.attributes["levels"]) - 1
 
-    def valid(self, semantics: Semantics) -> bool:
-        precision, range_, ends, position, mode, subnormals, output_limits, result = semantics
-        if subnormals == FLUSHED and (precision == "exact" or range_ != "as given"):
-            return False
-        if subnormals == FLUSHED and least_exponent(FLOAT_TYPES[precision]) > self.tiny:
-            return False  # no value of this precision is subnormal in the input's type
-        if output_limits in STEPS and not (
-            (range_, ends, subnormals) == ("as given", "clamped", "kept")
-            and position in ("factor and shift", "fused")
-            and result in ("step", "fused")
-        ):
-            return False  # compilers that rebuild the limits compute all factors in advance
-        if precision == "exact":
-            return (range_, ends, position, result) == ("as given", "selected", SPEC, SPEC) and mode != FLOOR
-        return not (precision == "float64" and "fused" in (position, result))
+    @property
+    def candidates(self) -> Candidates:
+        return valid_combinations(self.tiny)
 
     def first_probes(self) -> Iterator[Probe]:
         return fake_quantize_probes.first_probes(self.node)
@@ -284,6 +282,29 @@ class SharedSteps:
         if ends == "selected" and not self.whole_range:
             found = np.where(self.below, self.first, np.where(self.above, self.last, found))
         return as_type(found, self.dtype)
+
+
+@lru_cache(maxsize=8)
+def valid_combinations(tiny: int) -> Candidates:
+    """Those for inputs of which `tiny` is the smallest exponent of a normal number."""
+    return valid_candidates(FACETS, partial(is_valid, tiny))
+
+
+def is_valid(tiny: int, semantics: Semantics) -> bool:
+    precision, range_, ends, position, mode, subnormals, output_limits, result = semantics
+    if subnormals == FLUSHED and (precision == "exact" or range_ != "as given"):
+        return False
+    if subnormals == FLUSHED and least_exponent(FLOAT_TYPES[precision]) > tiny:
+        return False  # no value of this precision is subnormal in the input's type
+    if output_limits in STEPS and not (
+        (range_, ends, subnormals) == ("as given", "clamped", "kept")
+        and position in ("factor and shift", "fused")
+        and result in ("step", "fused")
+    ):
+        return False  # compilers that rebuild the limits compute all factors in advance
+    if precision == "exact":
+        return (range_, ends, position, result) == ("as given", "selected", SPEC, SPEC) and mode != FLOOR
+    return not (precision == "float64" and "fused" in (position, result))
 
 
 def least_exponent(real: FloatType) -> int:

@@ -6,8 +6,8 @@ that an element can be shown or run again alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from typing import Protocol
@@ -72,8 +72,9 @@ class Arithmetic(Protocol):
         """The facet that wrong elements are about, or OTHER: each as its probe, the predicted code and the answer."""
         ...
 
-    def valid(self, semantics: Semantics) -> bool:
-        """Whether a combination makes sense and does not coincide with another one by construction."""
+    @property
+    def candidates(self) -> Candidates:
+        """The combinations that make sense and do not coincide with another one by construction."""
         ...
 
     def completed(self, semantics: Semantics) -> Semantics:
@@ -128,23 +129,41 @@ class Arithmetic(Protocol):
         ...
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Candidates:
-    """All valid combinations of an arithmetic's facets, in an order in which neighbours share the first ones."""
+    """Valid combinations of facets, in an order in which neighbours share the first ones."""
 
-    arithmetic: Arithmetic
-    names: tuple[str, ...] = field(init=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "names", tuple(facet.name for facet in self.arithmetic.facets))
+    facets: tuple[Facet, ...]
+    all: tuple[Semantics, ...]
 
     @cached_property
-    def all(self) -> list[Semantics]:
-        values = [tuple(facet.values) for facet in self.arithmetic.facets]
-        return [semantics for semantics in product(*values) if self.arithmetic.valid(semantics)]
+    def names(self) -> tuple[str, ...]:
+        return tuple(facet.name for facet in self.facets)
+
+    @cached_property
+    def places(self) -> dict[Semantics, int]:
+        """The place of each combination."""
+        return {semantics: place for place, semantics in enumerate(self.all)}
+
+    @cached_property
+    def numbers(self) -> Array:
+        """Each combination (a row) as the numbers of its facets' values (columns)."""
+        numbers = [{value: number for number, value in enumerate(facet.values)} for facet in self.facets]
+        rows = [[own[value] for own, value in zip(numbers, one, strict=True)] for one in self.all]
+        return np.array(rows, np.int8).reshape(len(self.all), len(self.facets))
+
+    def distances(self, semantics: Semantics) -> Array:
+        """In how many facets each combination differs from a semantics."""
+        own = [[*facet.values, value].index(value) for facet, value in zip(self.facets, semantics, strict=True)]
+        return np.asarray(np.count_nonzero(self.numbers != np.array(own, np.int8), axis=1))
 
     def by_facet(self, semantics: Semantics) -> dict[str, str]:
         return dict(zip(self.names, semantics, strict=True))
+
+
+def valid_candidates(facets: tuple[Facet, ...], is_valid: Callable[[Semantics], bool]) -> Candidates:
+    every = product(*(facet.values for facet in facets))
+    return Candidates(facets, tuple(semantics for semantics in every if is_valid(semantics)))
 
 
 def codes(output: Array) -> Array:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from tiebreak.conformance.semantics import quantize_probes
-from tiebreak.conformance.semantics.model import ANYTHING, OTHER, Facet, Probe, Semantics
+from tiebreak.conformance.semantics.model import ANYTHING, OTHER, Candidates, Facet, Probe, Semantics
 from tiebreak.conformance.semantics.places import (
     Place,
     as_type,
@@ -92,12 +92,9 @@ class QuantizeArithmetic:
             for name in SPECIALS
         )
 
-    @cached_property
-    def valid_combinations(self) -> frozenset[Semantics]:
+    @property
+    def candidates(self) -> Candidates:
         return valid_combinations(self.node.real, self.quantized)
-
-    def valid(self, semantics: Semantics) -> bool:
-        return semantics in self.valid_combinations
 
     def first_probes(self) -> Iterator[Probe]:
         return quantize_probes.first_probes(self.node)
@@ -162,8 +159,14 @@ class QuantizeArithmetic:
         return semantics
 
     def staged(self, probe: Probe, semantics: Sequence[Semantics]) -> Iterator[tuple[Array, Array]]:
+        last, all_finite = np.empty(0), True
         for one, (whole, left, saturation) in zip(semantics, self.wholes(probe, semantics), strict=True):
             codes, stage = saturated(self.quantized, whole, left, saturation)
+            if whole is not last:  # neighbours share it
+                last, all_finite = whole, bool(np.isfinite(whole).all())
+            if all_finite:
+                yield codes, stage
+                continue
             if one[1].startswith("range"):  # beyond its ends a finite number follows an infinite one
                 stage = np.where(np.isfinite(whole), stage, np.nan)
             yield self.with_specials(codes, whole, probe, one[0]), stage
@@ -304,8 +307,6 @@ class QuantizeArithmetic:
         quotient, some backends look at the quotient and some at x; `as_infinite` says which. In float64 only a flushed
         scale gives such a quotient, and the answer to that is not known.
         """
-        if np.isfinite(whole).all():
-            return codes
         no_number = np.isnan(whole), np.isposinf(whole), np.isneginf(whole)
         for facet, which in zip(self.specials, no_number, strict=True):
             if facet.name not in self.seen and facet.name != "nan":

@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from tiebreak.conformance.semantics import _steps
-from tiebreak.conformance.semantics.model import ANYTHING, OTHER, Facet, Probe, Semantics, sign_and_others
+from tiebreak.conformance.semantics.model import (
+    ANYTHING,
+    OTHER,
+    Candidates,
+    Facet,
+    Probe,
+    Semantics,
+    sign_and_others,
+    valid_candidates,
+)
 from tiebreak.conformance.semantics.places import AWAY, FLOOR, NEVER_NEGATIVE, TRUNCATE, WORDS, as_type, rounded
 from tiebreak.conformance.semantics.quantize_probes import neighbours
 from tiebreak.golden import kernel
@@ -112,20 +121,9 @@ class QuantizeV2Arithmetic:
         values = {v: text for v, text in ENDS.items() if self.quantized.lowest or v != "zero"}
         return tuple(Facet(name, values) for name in SPECIALS)
 
-    def valid(self, semantics: Semantics) -> bool:
-        precision, formula, scaling, _, offset, mode = semantics
-        if precision == "exact" and (semantics[1:5] != self.documented[1:5] or mode not in ROUND_MODES):
-            return False
-        if formula in ("SCALED", MAGNITUDE):
-            return offset == DOCUMENTED and scaling != "factor"
-        if scaling == INVERSE:
-            return False
-        if formula == "MIN_FIRST" and offset != DOCUMENTED and scaling != DOCUMENTED:
-            return False  # that is MIN_COMBINED
-        if formula == "MIN_COMBINED" and offset != DOCUMENTED and not self.quantized.lowest:
-            return False
-        counts = offset != DOCUMENTED or (formula == "MIN_COMBINED" and not self.quantized.lowest)
-        return not (counts and precision != "exact") or mode in NEVER_NEGATIVE
+    @property
+    def candidates(self) -> Candidates:
+        return valid_combinations(self.documented[1:5], self.quantized.lowest)
 
     def completed(self, semantics: Semantics) -> Semantics:
         return semantics
@@ -327,6 +325,28 @@ class QuantizeV2Arithmetic:
     def lowest(self) -> int:
         """The lowest value that is used; with narrow_range not the type's."""
         return self.quantized.lowest + bool(self.node.attributes.get("narrow_range", False))
+
+
+@lru_cache(maxsize=16)
+def valid_combinations(documented: Semantics, lowest: int) -> Candidates:
+    """Those for a documented formula, scaling, ends and offset, and a type's lowest value."""
+    return valid_candidates(FACETS, partial(is_valid, documented, lowest))
+
+
+def is_valid(documented: Semantics, lowest: int, semantics: Semantics) -> bool:
+    precision, formula, scaling, _, offset, mode = semantics
+    if precision == "exact" and (semantics[1:5] != documented or mode not in ROUND_MODES):
+        return False
+    if formula in ("SCALED", MAGNITUDE):
+        return offset == DOCUMENTED and scaling != "factor"
+    if scaling == INVERSE:
+        return False
+    if formula == "MIN_FIRST" and offset != DOCUMENTED and scaling != DOCUMENTED:
+        return False  # that is MIN_COMBINED
+    if formula == "MIN_COMBINED" and offset != DOCUMENTED and not lowest:
+        return False
+    counts = offset != DOCUMENTED or (formula == "MIN_COMBINED" and not lowest)
+    return not (counts and precision != "exact") or mode in NEVER_NEGATIVE
 
 
 def by_step(x: Array, step: Array, scaling: str, dtype: np.dtype[Any]) -> Array:

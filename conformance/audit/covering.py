@@ -1,0 +1,160 @@
+"""Covers the deviating elements of some cases with as few semantics as will do."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence, Set
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from tiebreak.conformance.audit.near_semantics import MOST_ELEMENTS, SameArithmetic
+from tiebreak.conformance.audit.recorded_elements import PER
+from tiebreak.conformance.audit.sentences import cause_of
+from tiebreak.conformance.operators.model import Cause
+from tiebreak.conformance.semantics.model import ANYTHING
+from tiebreak.golden.problem import Array
+
+ROUNDS = 4  # searches for a semantics among the elements that are left
+FEWEST = 6  # deviating elements that a semantics must explain to be named, unless it is named elsewhere
+CONVINCING = 40  # elements: a semantics that gives all of them needs to explain one deviating element only
+AGAINST = 50  # weight of an element that contradicts a semantics: it must explain as many for each of them
+
+
+@dataclass(frozen=True)
+class Covered:
+    """The cause of some elements (indices). `whole`: its semantics also reproduces every other element."""
+
+    cause: Cause
+    at: Array
+    whole: bool
+
+
+@dataclass(frozen=True)
+class Part:
+    """The elements of one arithmetic (indices) among which semantics are looked for.
+
+    `left` masks those to explain. The other deviating elements have a cause already: no prediction is compared with
+    them. `suffix` ends the text of the causes.
+    """
+
+    group: SameArithmetic
+    at: Array
+    left: Array
+    suffix: str
+
+    @cached_property
+    def key(self) -> bytes:
+        """Equal for parts with equal elements and outputs."""
+        text = repr((self.group.elements.digest, self.group.most, self.suffix)).encode()
+        return hashlib.blake2b(text + self.at.tobytes() + np.packbits(self.left).tobytes()).digest()
+
+    @property
+    def outputs(self) -> Array:
+        found = self.group.elements
+        return np.where(found.deviating[self.at] & ~self.left, ANYTHING, found.outputs[self.at])
+
+
+def part_to_explain(group: SameArithmetic, inside: Array, left: Array, suffix: str) -> Part:
+    """The part of the elements that a mask selects, at most about MOST_ELEMENTS of them.
+
+    Cases with elements that are left come first, small ones before large ones.
+    """
+    found = group.elements
+    counts, wanted = found.count_by_case(inside), found.count_by_case(inside & left)
+    at = found.first_cases(inside, np.lexsort((counts, wanted == 0)), MOST_ELEMENTS)
+    return Part(group, at, left[at], suffix)
+
+
+@dataclass
+class Covers:
+    """Covers parts with semantics, and remembers what it found for parts with equal outputs.
+
+    Many backends are configurations of one library and give the same in most cases. What is found also depends on which
+    of the causes in question are named elsewhere; `kept` has these causes and the others that were in question.
+    """
+
+    kept: dict[bytes, list[tuple[Set[str], Set[str], list[Covered]]]] = field(default_factory=dict)
+
+    def of(self, part: Part, known: Set[str]) -> list[Covered]:
+        """The causes of a part's elements, given the texts of causes that are named already."""
+        for named, not_named, found in self.kept.get(part.key, []):
+            if named <= known and not not_named & known:
+                return found
+        asked = set[str]()
+        found = covering_semantics(part, known, asked)
+        self.kept.setdefault(part.key, []).append((asked & known, asked - known, found))
+        return found
+
+
+def covering_semantics(part: Part, known: Set[str], asked: set[str]) -> list[Covered]:
+    """Semantics with the elements that each explains, the best first. Adds to `asked` each text looked up in `known`.
+
+    A semantics explains a case if it reproduces every element. One that fits all cases comes first. Otherwise the
+    deviating elements that it explains are weighed against those that it gets wrong in cases that conform or are
+    explained already: a kernel may take several paths. For real results only semantics that fit all cases are named:
+    small cases fit many semantics by chance.
+
+    Between equals, one that is known from elsewhere comes first, then the one that differs from the document's in
+    fewer facets.
+    """
+    group, known_here, found = part.group, set(known), list[Covered]()
+    owners = group.elements.owners[part.at]
+    begins = np.flatnonzero(np.diff(owners, prepend=-1))
+    case_of = np.cumsum(np.diff(owners, prepend=-1) != 0) - 1
+    wrong = np.add.reduceat(part.left, begins, dtype=np.int64)
+    left = wrong > 0
+    for _ in range(ROUNDS):
+        unexplained = np.zeros(group.elements.owners.size, bool)
+        unexplained[part.at] = part.left & left[case_of]
+        likely = group.likeliest(unexplained)
+        differs = differences(part, begins, likely)
+        causes = [cause_of(group.arithmetic, group.near.every[number]) for number in likely]
+        asked.update(cause.text for cause in causes)
+        familiar = np.array([cause.text in known_here for cause in causes], bool)
+        if part.at.size >= CONVINCING:
+            familiar |= (differs == 0).all(axis=1)
+        familiar &= part.suffix in ("", *PER)  # there are so many parts by place or sign that one may fit by chance
+        distances, some = group.near.distances[likely], False
+        while (best := best_semantics(distances, differs, wrong, left, familiar)) is not None:
+            fits = differs[best] == 0
+            if fits.all() or not group.is_real:
+                at = part.at[part.left & (left & fits)[case_of]]
+                found.append(Covered(causes[best], at, bool(fits.all())))
+                known_here.add(causes[best].text)
+            left, some = left & ~fits, True
+        if not some or not left.any():
+            break
+    return found
+
+
+def best_semantics(distances: Array, differs: Array, wrong: Array, left: Array, familiar: Array) -> int | None:
+    """The place of the semantics to name next, or None if none explains enough.
+
+    `distances` say in how many facets each semantics differs from the document's. `differs` is the table of
+    `differences`, `wrong` the number of deviating elements of each case. `left` masks the cases that are left,
+    `familiar` the semantics that are known from elsewhere.
+    """
+    if not distances.size or not left.any():
+        return None
+    fits = differs == 0
+    explained = (fits[:, left] * wrong[left]).sum(axis=1)
+    worth = explained - AGAINST * differs[:, ~left].sum(axis=1)
+    possible = (explained >= np.where(familiar, 1, FEWEST)) & (worth >= 0)
+    best = int(np.lexsort((distances, ~familiar, -worth, ~fits.all(axis=1), ~possible))[0])
+    return best if possible[best] else None
+
+
+def differences(part: Part, begins: Array, likely: Sequence[int]) -> Array:
+    """The number of elements of each case (columns) that each semantics (rows) gets wrong.
+
+    `begins` are the places of each case's first element. No prediction for an element to explain counts as wrong.
+    """
+    outputs = part.outputs
+    compared = outputs != ANYTHING
+    found = np.empty((len(likely), begins.size), np.int64)
+    for row, predicted in zip(found, part.group.predictions(part.at, likely), strict=True):
+        wrong = (predicted != outputs) & compared & (part.left | (predicted != ANYTHING))
+        np.add.reduceat(wrong, begins, dtype=np.int64, out=row)
+    return found
