@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from typing import Any
 
+from case_costs import CALLS, WIRE
 from figures import figure, quotient
 from kernel_tables import PLACES, Rows
 from planning import AGAIN, JSON
@@ -23,6 +24,7 @@ LEAST_INT32 = 0.45  # 10^9 elements in a second: 5 times what the slowest mode d
 MOST_SECONDS_OF_AUDIT = 2
 MOST_OF_NUMPY = 0.2
 MOST_PLANNING = 1.0  # seconds
+MOST_MICROSECONDS = 50
 MOST_OF_JSON = 0.1
 
 
@@ -36,6 +38,7 @@ def aims(results: dict[str, Any]) -> Iterator[Line]:
     yield from sweep({row["way"]: row for row in results.get("sweep", {}).get("rows", [])})
     yield from audit({row["way"]: row["cpu_seconds"] for row in results.get("audit", {}).get("rows", [])})
     yield from planning({row["way"]: row for row in results.get("planning", {}).get("rows", [])})
+    yield wire({row["what"]: row["seconds"] / row["cases"] for row in results.get("cases", {}).get("rows", [])})
 
 
 def line(what: str, aim: str, value: float | None, holds: Callable[[float], bool], more: str = "") -> Line:
@@ -141,3 +144,10 @@ def planning(ways: dict[str, dict[str, Any]]) -> Iterator[Line]:
     yield line(what, f"≤ {MOST_PLANNING:g}", seconds, lambda found: found <= MOST_PLANNING)
     ratio = quotient(seconds, ways.get(JSON, {}).get("cpu_seconds"))
     yield line("the same over reading JSON and drawing cases", f"≤ {MOST_OF_JSON}", ratio, lambda r: r <= MOST_OF_JSON)
+
+
+def wire(seconds: dict[str, float]) -> Line:
+    """What two calls of a case take through a worker, less the calls."""
+    beyond = 1e6 * (seconds[WIRE] - seconds[CALLS]) if seconds else None
+    what = "passing a case to a worker that returns at once, and back, in µs"
+    return line(what, f"≤ {MOST_MICROSECONDS}", beyond, lambda found: found <= MOST_MICROSECONDS)

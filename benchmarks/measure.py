@@ -1,6 +1,6 @@
-"""What Tiebreak costs, measured: the kernel beside its peers, a sweep, a run by stage, an audit, the report.
+"""What Tiebreak costs, measured: the kernel beside its peers, a sweep, a run by stage, a case, an audit, the report.
 
-    python benchmarks/measure.py [--only kernel|sweep|planning|run|audit|report] [--quick] [-o FOLDER]
+    python benchmarks/measure.py [--only kernel|sweep|planning|run|cases|audit|report] [--quick] [-o FOLDER]
 
 Writes FOLDER/results.json and prints its tables. Without -o the folder is benchmarks/ and docs/benchmarks.md shows the
 tables; with it FOLDER/tables.md does. --only measures one part and keeps what results.json has of the others. --quick
@@ -52,6 +52,12 @@ def run_part(quick: bool) -> dict[str, Any]:
     return run_stages.measure(run_stages.BACKENDS, {"level": "quick"}, 1 if quick else 3)
 
 
+def cases_part(quick: bool) -> dict[str, Any]:
+    import case_costs
+
+    return case_costs.measure(case_costs.PASSED, case_costs.JUDGED, 1 if quick else 3)
+
+
 def audit_part(quick: bool) -> dict[str, Any]:
     import audit
 
@@ -69,6 +75,7 @@ PARTS: dict[str, Callable[[bool], dict[str, Any]]] = {
     "sweep": sweep_part,
     "planning": planning_part,
     "run": run_part,
+    "cases": cases_part,
     "audit": audit_part,
     "report": report_part,
 }

@@ -97,6 +97,22 @@ def of_run(part: Part) -> Iterator[str]:
     yield table(["stage", "seconds", "share"], [*lines, ["all", figure(part["seconds"]), NONE]])
 
 
+def of_cases(part: Part) -> Iterator[str]:
+    if not part["rows"]:
+        return
+    lines = [
+        [
+            row["what"],
+            f"{row['cases']:,}",
+            *(figure(1e6 * row[unit] / row["cases"]) for unit in ("seconds", "cpu_seconds")),
+            figure(1e5 * row["cpu_seconds"] / row["cases"]),
+        ]
+        for row in part["rows"]
+    ]
+    columns = ["", "cases", "µs a case", "processor time, µs a case", "the same, s for 100,000 cases"]
+    yield table(columns, lines)
+
+
 def of_audit(part: Part) -> Iterator[str]:
     if not part["rows"]:
         return
@@ -137,6 +153,7 @@ PARTS: dict[str, tuple[str, Callable[[Part], Iterator[str]]]] = {
     "sweep": ("A sweep", of_sweep),
     "planning": ("Planning a run", of_planning),
     "run": ("A run, by stage", of_run),
+    "cases": ("A case", of_cases),
     "audit": ("An audit", of_audit),
     "report": ("Records and report", of_report),
 }

@@ -25,6 +25,7 @@ sys.path.insert(0, str(BENCHMARKS))
 
 import alone  # noqa: E402
 import audit  # noqa: E402
+import case_costs  # noqa: E402
 import contenders  # noqa: E402
 import fresh  # noqa: E402
 import kernel  # noqa: E402
@@ -60,7 +61,7 @@ def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
     def called(function: Any, *arguments: Any, watch: bool = False) -> tuple[Any, int]:
         return function(*arguments), 1 if watch else 0
 
-    for module in (sweep, planning, run_stages, report):
+    for module in (case_costs, sweep, planning, run_stages, report):
         monkeypatch.setattr(module, "in_fresh_process", called)
 
 
@@ -195,6 +196,21 @@ def test_a_run_by_stage(in_this_process: None) -> None:
     stages = [row["stage"] for row in found["rows"]]
     assert stages.index("plan") < stages.index("run and judge") < stages.index("write the report")
     assert sum(row["share"] for row in found["rows"]) == pytest.approx(1)
+
+
+def test_what_a_case_costs(in_this_process: None) -> None:
+    few = {"level": "quick", "operators": ("onnx.QuantizeLinear",), "input_type": "float32", "output_type": "uint8"}
+    found = case_costs.measure({**few, "operators": ("ngraph.Quantize",)}, few, 1)
+    assert [row["what"] for row in found["rows"]] == [
+        case_costs.WIRE,
+        case_costs.CALLS,
+        case_costs.FIRST,
+        case_costs.FURTHER,
+    ]
+    assert all(row["cases"] > 20 and row["seconds"] > 0 for row in found["rows"])
+    shown = rendering.render({"cases": FACTS | found})
+    aim = next(line for line in shown.splitlines() if line.startswith("| passing a case"))
+    assert "not measured" not in aim and f"| {case_costs.FURTHER} | " in shown
 
 
 def test_an_audit_and_the_same_with_numpy() -> None:
