@@ -32,7 +32,7 @@ class Covered:
 
 
 @dataclass(frozen=True)
-class Part:
+class PartToCover:
     """The elements of one arithmetic (indices) among which semantics are looked for.
 
     `left` masks those to explain. The other deviating elements have a cause already: no prediction is compared with
@@ -56,7 +56,7 @@ class Part:
         return np.where(found.deviating[self.at] & ~self.left, ANYTHING, found.outputs[self.at])
 
 
-def part_to_explain(group: SameArithmetic, inside: Array, left: Array, suffix: str) -> Part:
+def part_to_cover(group: SameArithmetic, inside: Array, left: Array, suffix: str) -> PartToCover:
     """The part of the elements that a mask selects, at most about MOST_ELEMENTS of them.
 
     Cases with elements that are left come first, small ones before large ones.
@@ -64,7 +64,7 @@ def part_to_explain(group: SameArithmetic, inside: Array, left: Array, suffix: s
     found = group.elements
     counts, wanted = found.count_by_case(inside), found.count_by_case(inside & left)
     at = found.first_cases(inside, np.lexsort((counts, wanted == 0)), MOST_ELEMENTS)
-    return Part(group, at, left[at], suffix)
+    return PartToCover(group, at, left[at], suffix)
 
 
 @dataclass
@@ -77,7 +77,7 @@ class Covers:
 
     kept: dict[bytes, list[tuple[Set[str], Set[str], list[Covered]]]] = field(default_factory=dict)
 
-    def of(self, part: Part, known: Set[str]) -> list[Covered]:
+    def of(self, part: PartToCover, known: Set[str]) -> list[Covered]:
         """The causes of a part's elements, given the texts of causes that are named already."""
         for named, not_named, found in self.kept.get(part.key, []):
             if named <= known and not not_named & known:
@@ -88,7 +88,7 @@ class Covers:
         return found
 
 
-def covering_semantics(part: Part, known: Set[str], asked: set[str]) -> list[Covered]:
+def covering_semantics(part: PartToCover, known: Set[str], asked: set[str]) -> list[Covered]:
     """Semantics with the elements that each explains, the best first. Adds to `asked` each text looked up in `known`.
 
     A semantics explains a case if it reproduces every element. One that fits all cases comes first. Otherwise the
@@ -146,7 +146,7 @@ def best_semantics(distances: Array, differs: Array, wrong: Array, left: Array, 
     return best if possible[best] else None
 
 
-def differences(part: Part, begins: Array, likely: Sequence[int]) -> Array:
+def differences(part: PartToCover, begins: Array, likely: Sequence[int]) -> Array:
     """The number of elements of each case (columns) that each semantics (rows) gets wrong.
 
     `begins` are the places of each case's first element. No prediction for an element to explain counts as wrong.

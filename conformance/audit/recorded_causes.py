@@ -13,7 +13,7 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from tiebreak.conformance.audit.covering import Covers, part_to_explain
+from tiebreak.conformance.audit.covering import Covers, part_to_cover
 from tiebreak.conformance.audit.near_semantics import SameArithmetic
 from tiebreak.conformance.audit.recorded_elements import (
     RecordedCase,
@@ -125,7 +125,7 @@ class CausesBySemantics:
         A cause already named is replaced only by a semantics that also reproduces every other element. For real results
         it replaces no cause: the known mistakes know these formulas better.
         """
-        part = part_to_explain(group, inside, left, suffix)
+        part = part_to_cover(group, inside, left, suffix)
         for covered in self.covers.of(part, self.known):
             self.known.add(covered.cause.text)
             cause = replace(covered.cause, text=covered.cause.text + suffix)

@@ -40,8 +40,9 @@ class RecordedCase:
 class RecordedElements:
     """The elements of cases whose nodes have the same arithmetic, case after case.
 
-    The arrays have a value for each element: the place of its case in `cases`, its flat index in the case, the
-    backend's code (ANYTHING where predictions are not compared), and its place among the elements to explain or -1.
+    Each array has one value for an element. `owners` has the place of its case in `cases`, `places` its flat index in
+    the case. `outputs` has the backend's code, or ANYTHING where predictions are not compared. `numbers` are as in
+    RecordedCase.
     """
 
     cases: tuple[Case, ...]
