@@ -6,6 +6,8 @@ These are predictions to compare with a backend, never truths: neither the oracl
 
 import numpy as np
 
+from tiebreak.golden.rounding import ROUND_MODES
+
 from libc.stdint cimport int64_t, uint32_t
 
 cdef extern from "steps.h" nogil:
@@ -33,22 +35,7 @@ cdef extern from "steps.h" nogil:
                             intervals_t to)
 
 # In the order of the two enumerations in steps.h.
-MODES = {
-    name: number
-    for number, name in enumerate(
-        (
-            "ROUND_NEAREST_TOWARD_INFINITY",
-            "ROUND_NEAREST_TOWARD_ZERO",
-            "ROUND_NEAREST_UPWARD",
-            "ROUND_NEAREST_DOWNWARD",
-            "ROUND_NEAREST_TOWARD_EVEN",
-            "ROUND_TOWARD_INFINITY",
-            "ROUND_TOWARD_ZERO",
-            "ROUND_UP",
-            "ROUND_DOWN",
-        )
-    )
-}
+MODES = {name: number for number, name in enumerate(ROUND_MODES)}
 SUMS = {  # with a half, in a precision
     (name, precision): 9 + number + 3 * (precision == "float32")
     for number, name in enumerate(("floor(q + 0.5)", "trunc(q + 0.5)", "trunc(q + 0.5 sign(q))"))
