@@ -26,6 +26,9 @@ MOST_OF_NUMPY = 0.2
 MOST_PLANNING = 1.0  # seconds
 MOST_MICROSECONDS = 50
 MOST_OF_JSON = 0.1
+MANY = 10**6  # discrepancies
+MOST_TO_HOLD_MANY = 400  # megabytes
+MOST_TO_REPORT_MANY = 3  # seconds
 
 
 def aims(results: dict[str, Any]) -> Iterator[Line]:
@@ -39,6 +42,7 @@ def aims(results: dict[str, Any]) -> Iterator[Line]:
     yield from audit({row["way"]: row["cpu_seconds"] for row in results.get("audit", {}).get("rows", [])})
     yield from planning({row["way"]: row for row in results.get("planning", {}).get("rows", [])})
     yield wire({row["what"]: row["seconds"] / row["cases"] for row in results.get("cases", {}).get("rows", [])})
+    yield from report({row["discrepancies"]: row for row in results.get("report", {}).get("rows", [])})
 
 
 def line(what: str, aim: str, value: float | None, holds: Callable[[float], bool], more: str = "") -> Line:
@@ -151,3 +155,15 @@ def wire(seconds: dict[str, float]) -> Line:
     beyond = 1e6 * (seconds[WIRE] - seconds[CALLS]) if seconds else None
     what = "passing a case to a worker that returns at once, and back, in µs"
     return line(what, f"≤ {MOST_MICROSECONDS}", beyond, lambda found: found <= MOST_MICROSECONDS)
+
+
+def report(rows: dict[int, dict[str, Any]]) -> Iterator[Line]:
+    """What a million discrepancies cost; loading Tiebreak and pandas is counted, too."""
+    row = rows.get(MANY, {})
+    for what, name in (("to write", "write_peak_bytes"), ("to read and report", "report_peak_bytes")):
+        aim = f"≤ {MOST_TO_HOLD_MANY}"
+        most = quotient(row.get(name), 1e6)
+        yield line(f"peak memory {what} a million discrepancies, MB", aim, most, lambda mb: mb <= MOST_TO_HOLD_MANY)
+    seconds = row.get("report_seconds")
+    what = "the HTML report of a million discrepancies, s"
+    yield line(what, f"≤ {MOST_TO_REPORT_MANY}", seconds, lambda found: found <= MOST_TO_REPORT_MANY)

@@ -129,6 +129,7 @@ def of_report(part: Part) -> Iterator[str]:
             "write the records, s",
             "read them, s",
             "write the report, s",
+            "print the text, s",
             "records, MB",
             "report, kB",
             "peak memory writing, MB",
@@ -137,7 +138,7 @@ def of_report(part: Part) -> Iterator[str]:
         [
             [
                 f"{row['discrepancies']:,}",
-                *(figure(row[f"{stage}_seconds"]) for stage in ("write", "read", "report")),
+                *(figure(row[f"{stage}_seconds"]) for stage in ("write", "read", "report", "text")),
                 figure(row["records_bytes"] / 1e6),
                 figure(row["report_bytes"] / 1e3),
                 megabytes(row["write_peak_bytes"]),

@@ -11,11 +11,14 @@ from typing import Any
 
 import numpy as np
 from fresh import Failed, in_fresh_process
+from rich.console import Console
 
 from tiebreak.conformance.cases.plan import Selection, plan
 from tiebreak.conformance.running.backends import run_cases
+from tiebreak.conformance.running.recorded_tables import discrepancy_ids
 from tiebreak.reports.html import write_report
 from tiebreak.reports.records import Run, as_run, read_run, write_run
+from tiebreak.reports.summary import print_details
 
 BACKEND = f"{Path(__file__).with_name('wrong.py')}:TiesUpward"
 SELECTION = Selection(("onnx.QuantizeLinear",), level="quick")
@@ -58,17 +61,20 @@ def written(folder: str, grown_folder: str, count: int) -> dict[str, Any]:
 
 
 def reported(folder: str) -> dict[str, Any]:
-    """What `tiebreak report` does."""
+    """What `tiebreak report` does, first for the HTML report and then for the text."""
     place, started = Path(folder), time.perf_counter()
     run = read_run(place)
     read = time.perf_counter()
     write_report(place / "report.html", run, "run")
-    times = {"read_seconds": read - started, "report_seconds": time.perf_counter() - read}
+    made = time.perf_counter()
+    with (place / "report.txt").open("w", encoding="utf-8") as file:
+        print_details(run, "run", console=Console(file=file, width=160))
+    seconds = {"read": read - started, "report": made - read, "text": time.perf_counter() - made}
+    times = {f"{stage}_seconds": found for stage, found in seconds.items()}
     return times | {"report_bytes": (place / "report.html").stat().st_size}
 
 
 def grown(run: Run, count: int) -> Run:
     """The run with its discrepancies over and over, each with an id of its own; verdicts and counts stay."""
     rows = run.discrepancies.iloc[np.arange(count) % len(run.discrepancies)].reset_index(drop=True)
-    rows["id"] = [f"D{number:06d}" for number in range(1, count + 1)]
-    return replace(run, discrepancies=rows.astype(run.discrepancies.dtypes.to_dict()))
+    return replace(run, discrepancies=rows.assign(id=discrepancy_ids(count)))

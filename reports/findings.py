@@ -212,7 +212,7 @@ def refused_section(run: Run) -> Iterator[str]:
 
 def unspecified_section(run: Run) -> Iterator[str]:
     """How many elements of each backend are unspecified."""
-    counts = run.results.groupby(["operator", "backend"])["unspecified"].sum()
+    counts = run.results.groupby(["operator", "backend"], observed=True)["unspecified"].sum()
     rows = [(str(a), str(b), int(n)) for (a, b), n in values_by_key(counts) if n]
     if not rows:
         return
@@ -226,7 +226,7 @@ def clean_section(run: Run) -> Iterator[str]:
     ran = run.results[run.results["verdict"] != "unsupported"]
     keys = ["operator", "backend", "input_type", "output_type"]
     rows = []
-    for key, group in ran.groupby(keys):
+    for key, group in ran.groupby(keys, observed=True):
         if set(group["verdict"]) <= {"exact", "working-precision", "unspecified"}:
             rows.append((*map(str, key), len(group), int(group["elements"].sum())))
     yield from ("", "## Searched and found clean", "")

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined, UndefinedError
 from markupsafe import Markup
 
@@ -22,9 +21,18 @@ from tiebreak.golden.errors import DamagedFile
 from tiebreak.golden.messages import gist
 from tiebreak.golden.rounding import ROUND_MODES, short_mode
 from tiebreak.golden.verdicts import FAILED, RAN, VERDICTS
-from tiebreak.reports.plots import distance_plot, exponent_plot
 from tiebreak.reports.records import Run, write_aside
-from tiebreak.reports.report_data import Names, case_counts, cause_rows, judged_exponents, names_of, numbers_text
+from tiebreak.reports.report_data import (
+    Members,
+    Names,
+    case_counts,
+    cause_rows,
+    judged_exponents,
+    names_of,
+    numbers_text,
+    places_by,
+    plots_of,
+)
 from tiebreak.reports.rows import rows_by_key, rows_of, values_by_key
 from tiebreak.reports.summary import mode_matrix, verdict_counts
 
@@ -175,8 +183,8 @@ def overview(run: Run, names: Names) -> list[dict[str, Any]]:
     """A row for each operator and rounding mode; a cell for each backend, None where no case was planned."""
     keys = ["operator", "round_mode", "backend"]
     counts = ["exact", "working_precision", "unspecified", "deviates"]
-    elements = run.results.groupby(keys)[counts].sum()
-    cases = run.results.groupby(keys)["verdict"].value_counts()
+    elements = run.results.groupby(keys, observed=True)[counts].sum()
+    cases = run.results.groupby([*keys, "verdict"], observed=True).size()
     found: dict[Any, dict[str, int]] = {}
     for (*key, verdict), count in values_by_key(cases):
         found.setdefault(tuple(key), {})[str(verdict)] = int(count)
@@ -210,7 +218,7 @@ def overview_cell(elements: dict[Any, int], cases: dict[str, int]) -> dict[str, 
 
 def verdict_rows(run: Run) -> list[dict[str, Any]]:
     """For each backend and operator: cases by verdict, planned and run, and judged and deviating elements."""
-    elements = run.results.groupby(["backend", "operator"])[
+    elements = run.results.groupby(["backend", "operator"], observed=True)[
         ["elements", "exact", "working_precision", "unspecified", "deviates"]
     ].sum()
     totals = {key: {name: int(value) for name, value in row.items()} for key, row in rows_by_key(elements).items()}
@@ -255,12 +263,12 @@ def matrix_rows(run: Run) -> list[dict[str, Any]]:
 
 def plots(run: Run) -> list[tuple[str, list[Markup]]]:
     """Each deviating backend with its plots, the one with most deviating elements first."""
-    groups: list[tuple[Any, pd.DataFrame]] = list(run.discrepancies.groupby("backend"))
-    groups.sort(key=lambda item: -len(item[1]))
+    by_backend = places_by(run.discrepancies, ["backend"])
+    groups = sorted(sorted(by_backend.items()), key=lambda item: -len(item[1]))
     judged: dict[str, Counter[int]] = defaultdict(Counter)
     for (backend, _), counts in judged_exponents(run).items():
         judged[backend].update(counts)
-    pictures = [(str(name), [exponent_plot(rows, judged[str(name)]), distance_plot(rows)]) for name, rows in groups]
+    pictures = [(str(name), plots_of(Members(run.discrepancies, places), judged[str(name)])) for name, places in groups]
     return [(name, [Markup(one) for one in found if one]) for name, found in pictures if any(found)]
 
 
@@ -268,7 +276,7 @@ def idle_reasons(run: Run) -> list[dict[str, Any]]:
     """Why cases did not run, by backend, operator, verdict, fault and message; failures first."""
     idle = run.results[~run.results["verdict"].isin(RAN)]
     keys = ["backend", "operator", "verdict", "fault", "message"]
-    groups = idle.groupby(keys, sort=False)["case"].agg(["size", "first"])
+    groups = idle.groupby(keys, sort=False, observed=True)["case"].agg(["size", "first"])
     counted = groups.sort_values("size", ascending=False, kind="stable")
     rows = [
         dict(zip(keys, key, strict=True)) | {"cases": int(size), "first": first}

@@ -178,7 +178,7 @@ def causes_part(spec: Operator, run: Run) -> str:
             page_cell(row["clause"]),
             f"{row['elements']} in {row['cases']} cases",
         )
-        for row in rows_of(cause_groups(mine).groupby("backend", sort=False).head(MOST_CAUSES))
+        for row in rows_of(cause_groups(mine).groupby("backend", sort=False, observed=True).head(MOST_CAUSES))
     ]
     return markdown_table(("backend", "differs because", "clause", "elements"), rows)
 

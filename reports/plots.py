@@ -10,6 +10,7 @@ import pandas as pd
 
 from tiebreak.golden.elements import FLOAT_TYPES
 
+DISTANCE = ("result_type", "distance", "expected", "got")  # the columns that distance_plot needs
 WIDTH, HEIGHT, FOOT, HEAD = 420, 150, 34, 24
 MOST_BARS = 64
 FARTHEST = 12  # distances beyond 2^12 units share the last bar
@@ -64,6 +65,8 @@ def power_label(exponent: int) -> str:
 def distance_plot(members: pd.DataFrame) -> str:
     """SVG of the real results by signed distance in ulp, in bars of doubling width; empty if there are none."""
     real = members["result_type"].isin(FLOAT_TYPES).to_numpy()
+    if not real.any():
+        return ""
     off, numbers = members["distance"].to_numpy(), members["expected"].notna() & members["got"].notna()
     known = off[real & numbers.to_numpy() & (off != 0)]
     if not len(known):

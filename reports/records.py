@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from tiebreak.golden.elements import ELEMENT_TYPES, FloatType
 from tiebreak.golden.errors import DamagedFile, InvalidInput
-from tiebreak.golden.files import bounded_text, check_plain
+from tiebreak.golden.files import bounded_text
 from tiebreak.golden.make_node import node_from_key
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.places import RECORDS, UNFINISHED, check_output, unfinished_path
@@ -23,6 +23,7 @@ from tiebreak.golden.problems import problems_of
 from tiebreak.golden.rounding import ROUND_MODES, short_mode
 from tiebreak.reports.rows import rows_of
 from tiebreak.reports.run_info import check_info
+from tiebreak.reports.table_files import read_table, write_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,7 +60,7 @@ class NotWritten(InvalidInput):
 
 @dataclass(frozen=True)
 class RunRecords:
-    """A run in memory: `info` is run.json, `generated` are the generated cases."""
+    """A run in memory: `info` is run.json, `generated` are the generated cases. For the tables see Run."""
 
     info: dict[str, Any]
     results: pd.DataFrame
@@ -69,7 +70,7 @@ class RunRecords:
 
 @dataclass(frozen=True)
 class Run:
-    """A run as tables."""
+    """A run as tables. Text may be categories, whose distinct texts are held once, instead of dtype "string"."""
 
     info: dict[str, Any]
     results: pd.DataFrame
@@ -93,17 +94,17 @@ def as_run(records: RunRecords) -> Run:
 
 def write_run(folder: Path, run: Run, generated: Sequence[Case]) -> None:
     """Write the records. run.json goes last, so that a folder that has it is complete."""
-    replace_file(folder / RESULTS, lambda path: run.results.to_parquet(path, index=False))
+    replace_file(folder / RESULTS, lambda path: write_table(run.results, path))
     cases = typed_frame(
         [stored_case(case) for case in generated], dict.fromkeys(("id", "origin", "node", "inputs"), "string")
     )
-    replace_file(folder / CASES, lambda path: cases.to_parquet(path, index=False))
+    replace_file(folder / CASES, lambda path: write_table(cases, path))
     write_explanations(folder, run)
 
 
 def write_explanations(folder: Path, run: Run) -> None:
     """Write the files that change when a run is explained: the discrepancies and run.json."""
-    replace_file(folder / DISCREPANCIES, lambda path: run.discrepancies.to_parquet(path, index=False))
+    replace_file(folder / DISCREPANCIES, lambda path: write_table(run.discrepancies, path))
     write_info(folder, run.info)
 
 
@@ -159,7 +160,7 @@ def read_run(folder: Path) -> Run:
     """The tables of a run folder. InvalidInput if there is no run; DamagedFile names the damaged file."""
     info = read_info(folder)
     results = read_table(folder / RESULTS, RESULT_DTYPES)
-    discrepancies = read_table(folder / DISCREPANCIES, DISCREPANCY_DTYPES)
+    discrepancies = read_table(folder / DISCREPANCIES, DISCREPANCY_DTYPES, plain=("id",))  # each is another
     for name, frame in ((RESULTS, results), (DISCREPANCIES, discrepancies)):
         known = {backend["name"] for backend in info["backends"]}
         check_known(f"{folder / INFO}: damaged run file: {name}", "backend", frame, known)
@@ -194,24 +195,12 @@ def read_info(folder: Path) -> dict[str, Any]:
     return info
 
 
-def read_table(path: Path, dtypes: dict[str, str]) -> pd.DataFrame:
-    import pandas as pd
-    import pyarrow as pa
-
-    try:
-        check_plain(path)
-        frame = pd.read_parquet(path.absolute())  # pandas takes ~ for a home
-        return frame[list(dtypes)].astype(dtypes)
-    except (OSError, ValueError, TypeError, KeyError, OverflowError, InvalidInput, pa.ArrowException) as error:
-        reason = " ".join(str(error).split())[:200]
-        raise DamagedFile(f"{path}: damaged run file: {reason}") from None
-
-
 def read_generated(folder: Path) -> list[Case]:
     """The generated cases of a run: those that are not golden vectors."""
     read_info(folder)
     path = folder / CASES
-    frame = read_table(path, dict.fromkeys(("id", "origin", "node", "inputs"), "string"))
+    dtypes: dict[str, str] = dict.fromkeys(("id", "origin", "node", "inputs"), "string")
+    frame = read_table(path, dtypes, plain=dtypes)
     try:
         return [parse_case(row) for row in rows_of(frame)]
     except (ValueError, TypeError, KeyError, InvalidInput) as error:

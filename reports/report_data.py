@@ -11,39 +11,31 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
 from tiebreak.golden.elements import ELEMENT_TYPES, FloatType, IntegerType, decimal
 from tiebreak.golden.operators import OPERATORS
 from tiebreak.golden.operators.model import Contest, Operator
+from tiebreak.golden.problem import Array
 from tiebreak.golden.verdicts import VERDICTS
-from tiebreak.reports.plots import distance_plot, exponent_plot
+from tiebreak.reports.plots import DISTANCE, distance_plot, exponent_plot
 from tiebreak.reports.records import Run
 from tiebreak.reports.repro_command import repro_words
 from tiebreak.reports.root_cause import root_of
 from tiebreak.reports.rows import rows_of, values_by_key
 from tiebreak.reports.staircase import staircase
 from tiebreak.reports.summary import boundary_grade
+from tiebreak.reports.text_columns import mapped_text
 
 LONGEST_COMMAND = 600
 MOST_SORTS = 15_000  # rows for the filters, over all causes
 MOST_CUBE = 12_000
 OPEN = 2  # causes that are unfolded when the page opens
-KINDS = (
-    "backend",
-    "operator",
-    "cause",
-    "case",
-    "round_mode",
-    "input_type",
-    "output_type",
-    "result_type",
-    "clause",
-    "flags",
-)
-MEASURES = ("id", "index", "input", "expected", "got", "distance", "boundary_ulp")
 CAUSE = ("backend", "operator", "root")
+SHOWN_ONCE = ("input_type", "output_type", "round_mode")
+PIECE = 1 << 16  # rows
 SORT = ("round_mode", "input_type", "output_type", "clause", "flags")
 Row = dict[str, Any]
 Sort = tuple[str, str, str, str, str]
@@ -67,6 +59,27 @@ class Names:
         return values.index(str(value)) if str(value) in values else -1
 
 
+@dataclass(frozen=True)
+class Members:
+    """Some discrepancies by their places in the table. A column at a time is copied: all together may be the table."""
+
+    discrepancies: pd.DataFrame
+    places: Array
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def column(self, name: str) -> pd.Series[Any]:
+        return self.discrepancies[name].iloc[self.places]
+
+    def columns(self, names: Sequence[str]) -> pd.DataFrame:
+        return self.discrepancies[[*names]].iloc[self.places]
+
+    def rows(self, numbers: Sequence[int]) -> pd.DataFrame:
+        """The rows of the members with these numbers."""
+        return self.discrepancies.iloc[self.places[numbers]]
+
+
 def names_of(run: Run) -> Names:
     """The values that occur in the run; for flags and clauses only those of discrepancies and forbidden calls."""
     results, found = run.results, run.discrepancies
@@ -87,41 +100,54 @@ def cause_rows(run: Run, folder: str, names: Names, *, most: int, samples: int) 
     """The `most` most frequent root causes, with up to `samples` rows each; and how many are left out."""
     groups, kinds = by_root_cause(run.discrepancies)
     named = {(c["backend"], c["operator"], c["cause"]): c for c in run.info.get("clusters", [])}
-    labels = {key: sample_labels(members, samples, named.get(key, {})) for key, members in groups[:most]}
-    every = [label for some in labels.values() for label in some]
-    chosen = dict(zip(every, rows_of(run.discrepancies.loc[every]), strict=True))
+    witnesses = places_of_ids(run.discrepancies, [witness_of(recorded) for recorded in named.values()])
     judged = judged_counts(run)
     tried = judged_exponents(run)
     specs = {str(backend["name"]): str(backend["spec"]) for backend in run.info["backends"]}
     rows: list[Row] = []
-    for key, members in groups[:most]:
-        shown = [chosen[label] for label in labels[key]]
-        row = root_cause_row(key, members, kinds[key], named.get(key, {}))
+    for key, places in groups[:most]:
+        recorded = named.get(key, {})
+        members = Members(run.discrepancies, places)
+        shown = rows_of(members.rows(sample_places(members, samples, witnesses.get(witness_of(recorded), -1))))
+        row = root_cause_row(key, members, kinds[key], recorded)
         row |= {"judged": judged.get(key[:2], 0), "open": len(rows) < OPEN}
         row["pictures"] = [Markup(picture) for picture in pictures(members, shown, tried.get(key[:2], {}))]
         row["samples"] = [sample_row(one, specs, run, folder, names) for one in shown]
-        listed = kinds[key].most_common(max(4, MOST_SORTS // len(labels)))
+        listed = kinds[key].most_common(max(4, MOST_SORTS // min(most, len(groups))))
         row["sorts"] = numbers_text([sort_row(sort, count, names) for sort, count in listed])
         rows.append(row)
     return rows, len(groups) - len(rows)
 
 
-def by_root_cause(discrepancies: pd.DataFrame) -> tuple[list[tuple[Any, pd.DataFrame]], dict[Any, Counter[Sort]]]:
-    """Discrepancies by backend, operator and root cause, the largest first; and for each how many of each sort."""
-    slim = discrepancies[[*KINDS, *MEASURES]].astype(dict.fromkeys(KINDS, "category"))
-    roots = {cause: root_of(str(cause)) for cause in slim["cause"].cat.categories}
-    slim = slim.assign(root=slim["cause"].map(roots).astype("category"))
-    groups = [(key, group) for key, group in slim.groupby([*CAUSE], observed=True)]
-    kinds: dict[Any, Counter[Sort]] = {key: Counter() for key, _ in groups}
-    for labels, count in values_by_key(slim.groupby([*CAUSE, *SORT], observed=True).size()):
+def by_root_cause(discrepancies: pd.DataFrame) -> tuple[list[tuple[Any, Array]], dict[Any, Counter[Sort]]]:
+    """The places of discrepancies by backend, operator and root cause, the largest first; and how many of each sort."""
+    roots = mapped_text(discrepancies["cause"], root_of)
+    slim = discrepancies[["backend", "operator", *SORT]].assign(root=roots)
+    kinds: dict[Any, Counter[Sort]] = {}
+    for labels, count in values_by_key(counts_of(slim, [*CAUSE, *SORT])):
         mode, one, other, clause, flags = map(str, labels[3:])
-        kinds[labels[:3]][mode, one, other, clause, flags] = int(count)
-    return sorted(groups, key=lambda item: -len(item[1])), kinds
+        kinds.setdefault(labels[:3], Counter())[mode, one, other, clause, flags] = int(count)
+    places = places_by(slim, [*CAUSE])
+    return sorted(((key, places[key]) for key in kinds), key=lambda item: -len(item[1])), kinds
+
+
+def places_by(frame: pd.DataFrame, keys: list[str]) -> dict[Any, Array]:
+    """The places of the rows of each group, in order."""
+    grouped = frame.groupby(keys[0] if len(keys) == 1 else keys, observed=True)
+    return {key: np.asarray(places) for key, places in grouped.indices.items()}
+
+
+def counts_of(frame: pd.DataFrame, keys: list[str]) -> pd.Series[Any]:
+    """The number of rows of each group; counted piece by piece, since grouping takes eight bytes a row for each key."""
+    starts = range(0, max(1, len(frame)), PIECE)
+    pieces = [frame.iloc[start : start + PIECE].groupby(keys, observed=True).size() for start in starts]
+    return pd.concat(pieces).groupby(level=keys, observed=True).sum()
 
 
 def judged_counts(run: Run) -> dict[tuple[str, str], int]:
     """(backend, operator) to the number of judged elements."""
-    sums = run.results.groupby(["backend", "operator"])[["exact", "working_precision", "deviates"]].sum().sum(axis=1)
+    by_operator = run.results.groupby(["backend", "operator"], observed=True)
+    sums = by_operator[["exact", "working_precision", "deviates"]].sum().sum(axis=1)
     return {(str(backend), str(operator)): int(count) for (backend, operator), count in values_by_key(sums)}
 
 
@@ -134,7 +160,7 @@ def judged_exponents(run: Run) -> dict[tuple[str, str], dict[int, int]]:
     }
 
 
-def root_cause_row(key: Sequence[str], members: pd.DataFrame, kinds: Counter[Sort], recorded: Mapping[str, Any]) -> Row:
+def root_cause_row(key: Sequence[str], members: Members, kinds: Counter[Sort], recorded: Mapping[str, Any]) -> Row:
     backend, operator_id, cause = key
     operator = OPERATORS.get(operator_id)
     clauses: Counter[str] = Counter()
@@ -150,8 +176,8 @@ def root_cause_row(key: Sequence[str], members: pd.DataFrame, kinds: Counter[Sor
         "cause": cause,
         "example": example_of(recorded),
         "elements": len(members),
-        "cases": int(members["case"].nunique()),
-        "grade": boundary_grade(members["boundary_ulp"].max(skipna=False)),
+        "cases": int(members.column("case").nunique()),
+        "grade": boundary_grade(members.column("boundary_ulp").max(skipna=False)),
         "clauses": [(one, text_of_clause(operator, one), count) for one, count in clauses.most_common()],
         "types": types.most_common(),
         "contested": contests_of(operator, clauses.most_common(1)[0][0]),
@@ -179,20 +205,49 @@ def contests_of(operator: Operator | None, clause: str) -> list[Contest]:
     return [contest for contest in operator.contested if clause in contest.clauses] if operator else []
 
 
-def sample_labels(members: pd.DataFrame, most: int, recorded: Mapping[str, Any]) -> list[Any]:
-    """Labels of the rows to show: the witness, one per types and mode, one per case, then those nearest a boundary."""
-    ordered = members.sort_values(["boundary_ulp", "index"], kind="stable", na_position="last")
-    first = members.index[members["id"] == str(recorded.get("witness", {}).get("id", ""))]
-    kinds = ordered.index[~ordered.duplicated(["input_type", "output_type", "round_mode"])]
-    cases = ordered.index[~ordered.duplicated("case")]
-    every = [*first[:1], *kinds[:most], *cases[:most], *ordered.index[:most]]
-    return list(dict.fromkeys(every))[:most]
+def sample_places(members: Members, most: int, witness: int) -> list[int]:
+    """Numbers of the members to show: the witness, one per types and mode, one per case, then those near a boundary.
+
+    `witness` is its place in the table.
+    """
+    order = np.lexsort((members.column("index").to_numpy(), members.column("boundary_ulp").to_numpy()))  # NaN is last
+    first = np.flatnonzero(members.places == witness)
+    kinds, cases = (first_of_each(members.columns(names), order, most) for names in (SHOWN_ONCE, ("case",)))
+    return list(dict.fromkeys([*first.tolist(), *kinds, *cases, *order[:most].tolist()]))[:most]
 
 
-def pictures(members: pd.DataFrame, shown: Sequence[Mapping[Any, Any]], judged: Mapping[int, int]) -> list[str]:
+def first_of_each(rows: pd.DataFrame, order: Array, most: int) -> list[int]:
+    """The numbers of the first `most` rows, in this order, that differ from those before them."""
+    found: dict[tuple[Any, ...], int] = {}
+    for start in range(0, len(order), PIECE):  # the first piece is enough, as a rule
+        piece = order[start : start + PIECE]
+        new = piece[~rows.iloc[piece].duplicated().to_numpy()]
+        for number, row in zip(new.tolist(), rows.iloc[new].itertuples(index=False), strict=True):
+            found.setdefault(tuple(row), number)
+        if len(found) >= most:
+            break
+    return list(found.values())[:most]
+
+
+def witness_of(recorded: Mapping[str, Any]) -> str:
+    return str(recorded.get("witness", {}).get("id", ""))
+
+
+def places_of_ids(discrepancies: pd.DataFrame, ids: Sequence[str]) -> dict[str, int]:
+    """Where the discrepancies with these ids are."""
+    places = np.flatnonzero(discrepancies["id"].isin(ids))
+    return dict(zip(discrepancies["id"].iloc[places].tolist(), places.tolist(), strict=True))
+
+
+def pictures(members: Members, shown: Sequence[Mapping[Any, Any]], judged: Mapping[int, int]) -> list[str]:
     """SVGs: the first possible staircase, exponents of inputs, and distances of real results."""
     near = next((picture for row in shown if (picture := staircase(dict(row)))), "")
-    return [picture for picture in (near, exponent_plot(members, judged), distance_plot(members)) if picture]
+    return [picture for picture in (near, *plots_of(members, judged)) if picture]
+
+
+def plots_of(members: Members, judged: Mapping[int, int]) -> list[str]:
+    """SVGs of discrepancies by the exponents of their inputs and by their distances; empty where there is nothing."""
+    return [exponent_plot(members.columns(["input"]), judged), distance_plot(members.columns(DISTANCE))]
 
 
 def sort_row(sort: Sort, count: int, names: Names) -> list[Any]:
@@ -266,10 +321,11 @@ def numbers_text(numbers: list[Any]) -> Markup:
 def case_counts(run: Run, names: Names) -> tuple[list[list[int]], bool]:
     """Rows [backend, operator, mode, input type, output type, verdict, cases] by position; and whether types count."""
     keys = ["backend", "operator", "round_mode", "input_type", "output_type", "verdict"]
-    counts = run.results.groupby(keys, sort=False).size()
+    counts = run.results.groupby(keys, sort=False, observed=True).size()
     typed = len(counts) <= MOST_CUBE
     if not typed:
-        counts = run.results.assign(input_type="", output_type="").groupby(keys, sort=False).size()
+        without = run.results[keys].assign(input_type="", output_type="")
+        counts = without.groupby(keys, sort=False, observed=True).size()
     kinds = ("backend", "operator", "mode", "type", "type", "verdict")
     rows = [
         [*(names.at(kind, value) for kind, value in zip(kinds, key, strict=True)), int(count)]

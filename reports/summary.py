@@ -20,6 +20,7 @@ from tiebreak.golden.verdicts import RAN, VERDICTS
 from tiebreak.reports.console import terminal_text
 from tiebreak.reports.records import Run
 from tiebreak.reports.rows import rows_of, values_by_key
+from tiebreak.reports.text_columns import mapped_text
 
 MOST_ERRORS = 5
 MOST_FAILURES = 30  # lines
@@ -33,7 +34,7 @@ NARROW = {"working-precision": "working-\nprecision", "unspecified": "unspec-\ni
 def verdict_counts(results: pd.DataFrame) -> dict[tuple[str, str], dict[str, int]]:
     """(backend, operator) to the number of cases of each verdict that occurs, in the order of VERDICTS."""
     counts: dict[tuple[str, str], dict[str, int]] = {}
-    sizes = results.groupby(["backend", "operator", "verdict"], sort=False).size()
+    sizes = results.groupby(["backend", "operator", "verdict"], sort=False, observed=True).size()
     for (backend, operator, verdict), count in values_by_key(sizes):
         counts.setdefault((str(backend), str(operator)), {})[str(verdict)] = int(count)
     return {key: {v: found[v] for v in VERDICTS if v in found} for key, found in counts.items()}
@@ -59,13 +60,13 @@ def mode_matrix(results: pd.DataFrame) -> pd.DataFrame:
     """
     ran = results[results["verdict"].isin(RAN)]
     columns = [f"{what}_{short_mode(mode)}" for mode in ROUND_MODES for what in ("compared", "differs")]
-    return ran.groupby(["backend", "operator", "round_mode"], sort=False)[columns].sum().reset_index()
+    return ran.groupby(["backend", "operator", "round_mode"], sort=False, observed=True)[columns].sum().reset_index()
 
 
 def cause_groups(discrepancies: pd.DataFrame) -> pd.DataFrame:
     """Discrepancies counted by backend, operator, cause and clause, most first."""
     keys = ["backend", "operator", "cause", "clause"]
-    grouped = discrepancies.groupby(keys, sort=False)
+    grouped = discrepancies.groupby(keys, sort=False, observed=True)
     table = grouped.agg(
         elements=("id", "size"), cases=("case", "nunique"), boundary_ulp=("boundary_ulp", "max"), first=("id", "first")
     )
@@ -149,8 +150,12 @@ def with_paths_as_one(run: Run) -> pd.DataFrame:
     """The discrepancies; all path-dependent ones get one cause, since their answers have a table of their own."""
     if not run.info.get("paths"):
         return run.discrepancies
-    by_path = run.discrepancies["cause"].str.startswith("path-dependent")
-    return run.discrepancies.assign(cause=run.discrepancies["cause"].mask(by_path, "path-dependent: see below"))
+    cause = mapped_text(run.discrepancies["cause"], in_path_table)
+    return run.discrepancies.assign(cause=cause)
+
+
+def in_path_table(cause: str) -> str:
+    return "path-dependent: see below" if cause.startswith("path-dependent") else cause
 
 
 def path_table(run: Run) -> Table:
@@ -203,7 +208,7 @@ def why_nothing_ran(run: Run) -> str:
     """One line for exit code 4: the commonest reason of each backend."""
     if run.results.empty:
         return "nothing ran: no chosen backend claims a chosen operator"
-    messages = run.results.groupby("backend")["message"]
+    messages = run.results.groupby("backend", observed=True)["message"]
     reasons = [f"{name}: {one_line(gist(rows.mode().iloc[0]), 200)}" for name, rows in messages]
     return f"nothing ran: {'; '.join(reasons)}"
 

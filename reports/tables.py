@@ -26,6 +26,8 @@ from tiebreak.reports.records import (
     typed_frame,
     write_aside,
 )
+from tiebreak.reports.table_files import write_table
+from tiebreak.reports.text_columns import with_plain_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -126,23 +128,16 @@ def as_tables(run: Run, source: str = "run.json") -> Tables:
         found = {name: checked_table(name, some) for name, some in rows.items()}
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise DamagedFile(f"{source}: damaged run file: {error_line(error)}") from None
-    results, discrepancies = (with_whole_text(frame, source) for frame in (run.results, run.discrepancies))
+    results, discrepancies = (with_whole_text(frame) for frame in (run.results, run.discrepancies))
     check_results(results, set(found["backends"]["name"]), source)
     return Tables(results, discrepancies, **found, info=run.info)
 
 
-def with_whole_text(frame: pd.DataFrame, source: str) -> pd.DataFrame:
-    """The frame with missing text made empty. DamagedFile if text is not UTF-8, which Arrow lets pass."""
-    import pyarrow as pa
-
-    texts = text_columns(frame)
-    try:
-        for name in texts:
-            pa.array(frame[name]).validate(full=True)
-    except (pa.ArrowException, ValueError):
-        raise DamagedFile(f"{source}: damaged run file: text beside it is not UTF-8 (column {name})") from None
-    missing = [name for name in texts if frame[name].hasnans]
-    return frame.fillna(dict.fromkeys(missing, "")) if missing else frame
+def with_whole_text(frame: pd.DataFrame) -> pd.DataFrame:
+    """The frame with plain text, and with missing text made empty."""
+    plain = with_plain_text(frame)
+    missing = [name for name in text_columns(plain) if plain[name].hasnans]
+    return plain.fillna(dict.fromkeys(missing, "")) if missing else plain
 
 
 def check_results(results: pd.DataFrame, backends: set[str], source: str) -> None:
@@ -297,10 +292,6 @@ def json_number(value: float) -> float | str | None:
     return None if math.isnan(value) else f"{'-' if value < 0 else ''}Infinity"
 
 
-def write_parquet(frame: pd.DataFrame, path: Path) -> None:
-    frame.to_parquet(path, index=False)
-
-
 WRITERS: dict[str, Callable[[pd.DataFrame, Path], None]] = dict(
-    zip(FORMATS, (write_csv, write_jsonl, write_parquet), strict=True)
+    zip(FORMATS, (write_csv, write_jsonl, write_table), strict=True)
 )

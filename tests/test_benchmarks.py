@@ -233,6 +233,7 @@ def test_records_and_report_grow(in_this_process: None, tmp_path: Path) -> None:
     small, large = found["rows"]
     assert found["real_discrepancies"] > 10
     assert small["records_bytes"] < large["records_bytes"] and small["report_bytes"] > 1000
+    assert all(row["text_seconds"] > 0 for row in (small, large))
     report.begin(tmp_path, Selection(**CASES))
     run = read_run(tmp_path)
     grown = report.grown(run, 3000)

@@ -23,6 +23,7 @@ from tiebreak.golden.nodes import Case
 from tiebreak.reports.findings import findings, issue_of, md, merged_causes, severity
 from tiebreak.reports.records import DISCREPANCY_DTYPES, RESULT_DTYPES, read_run, typed_frame
 from tiebreak.reports.root_cause import root_of
+from tiebreak.reports.text_columns import with_plain_text
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +96,7 @@ def test_severity_and_escaping() -> None:
 
 def test_failures_are_told_by_message(run_dir: Path) -> None:
     run = read_run(run_dir)
-    results = run.results.copy()
+    results = with_plain_text(run.results)
     results.loc[:2, "verdict"] = "crash"
     results.loc[:2, "message"] = ["killed at 0xdeadbeef"] * 3
     text = findings(replace(run, results=results))

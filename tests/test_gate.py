@@ -22,6 +22,7 @@ from tiebreak.conformance.gate.waivers import read_waivers
 from tiebreak.golden.errors import DamagedFile, InvalidInput
 from tiebreak.reports.gate import code_span, gate_markdown
 from tiebreak.reports.records import Run, read_run, write_run
+from tiebreak.reports.text_columns import mapped_text
 
 TODAY = date(2026, 6, 1)
 
@@ -70,7 +71,7 @@ def test_failures_are_known_only_of_the_same_case_and_verdict_and_never_waived(r
     assert found["waivers"][0]["status"] == "not run", "what crashed may still have the discrepancy"
     assert gated(runs, "aborts", "aborts")["exit"] == 0
     crashed = read_run(runs / "aborts")
-    other = crashed.results["verdict"].mask(crashed.results["verdict"] == "crash", "timeout")
+    other = mapped_text(crashed.results["verdict"], lambda verdict: "timeout" if verdict == "crash" else verdict)
     assert gated(runs, "aborts", replace(crashed, results=crashed.results.assign(verdict=other)))["exit"] == 3
     assert 0 < found["not_run"][0]["cases"] <= found["failures"][0]["cases"]
 

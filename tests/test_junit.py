@@ -16,6 +16,7 @@ from tiebreak.golden.errors import DamagedFile, InvalidInput
 from tiebreak.reports import junit
 from tiebreak.reports.junit import write_junit, xml_text
 from tiebreak.reports.records import Run, read_run
+from tiebreak.reports.text_columns import with_plain_text
 
 SCHEMAS = Path(__file__).parent / "schemas"
 HOSTILE = "a\x00b\x1b[31m]]><failure/>&amp;\ud800\ufffe\u202e\"'\n" + "x" * 100_000
@@ -74,7 +75,7 @@ def test_deviations_are_failures_with_witness_and_command(
 def test_unsupported_is_skipped_and_unspecified_passes(
     run: Run, tmp_path: Path, schemas: list[xmlschema.XMLSchema]
 ) -> None:
-    results = run.results.copy()
+    results = with_plain_text(run.results)
     silent = (
         (results["backend"] == "numpy-naive") & (results["output_type"] == "int8") & (results["verdict"] == "exact")
     )
@@ -94,7 +95,7 @@ def test_unsupported_is_skipped_and_unspecified_passes(
 def test_what_failed_to_run_is_an_error_that_keeps_the_deviation(
     run: Run, verdict: str, tmp_path: Path, schemas: list[xmlschema.XMLSchema]
 ) -> None:
-    results = run.results.copy()
+    results = with_plain_text(run.results)
     rows = results[(results["backend"] == "onnx-reference") & (results["output_type"] == "uint8")]
     first = rows[rows["verdict"] == "exact"].index[0]
     results.loc[first, ["verdict", "message"]] = [verdict, "SIGSEGV"]
@@ -109,9 +110,9 @@ def test_hostile_text_is_removed_escaped_and_bounded(
 ) -> None:
     safe = HOSTILE.replace("\ud800", "")  # Arrow and JSON files hold no lone surrogate
     names = {"backend": {"onnx-reference": safe}}
-    results = run.results.replace(names).assign(message=safe)
+    results = with_plain_text(run.results).replace(names).assign(message=safe)
     results.loc[results.index[:2], "verdict"] = ["crash", "unsupported"]
-    discrepancies = run.discrepancies.replace(names).assign(cause=safe)
+    discrepancies = with_plain_text(run.discrepancies).replace(names).assign(cause=safe)
     backends = [dict(one, name=one["name"].replace("onnx-reference", safe)) for one in run.info["backends"]]
     hostile = Run(run.info | {"backends": backends, "clusters": []}, results, discrepancies)
     suites = written(hostile, tmp_path / "j.xml", schemas, "x\x00`")

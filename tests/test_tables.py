@@ -25,6 +25,7 @@ from tiebreak.reports import markdown
 from tiebreak.reports.markdown import append_step_summary, escaped, markdown_summary
 from tiebreak.reports.records import Run, read_run
 from tiebreak.reports.tables import DTYPES, FORMATS, Tables, as_tables, guarded, load, read_csv, write_tables
+from tiebreak.reports.text_columns import with_plain_text
 
 HOSTILE = (
     "=cmd|' /C calc'!A0 | <img src=x onerror=alert(1)> `@octocat` [a](http://evil.example) #12\r\n$x$ **b** "
@@ -51,7 +52,8 @@ def hostile(run: Run) -> Run:
     """The run with a backend, messages and causes whose text is an attack, and with failures."""
     info = json.loads(json.dumps(run.info).replace("onnx-reference", "EVIL"))
     info = with_name(info, HOSTILE)
-    frames = [frame.replace({"backend": {"onnx-reference": HOSTILE}}) for frame in (run.results, run.discrepancies)]
+    plain = [with_plain_text(frame) for frame in (run.results, run.discrepancies)]
+    frames = [frame.replace({"backend": {"onnx-reference": HOSTILE}}) for frame in plain]
     results = frames[0].assign(message=HOSTILE).astype({"message": "string"})
     results.loc[results.index[:3], "verdict"] = ["crash", "timeout", "error"]
     return Run(info, results, frames[1].assign(cause=HOSTILE).astype({"cause": "string"}))
@@ -196,9 +198,7 @@ def test_foreign_parquet_text_that_is_missing_or_no_utf8(folder: Path, tmp_path:
     pq.write_table(table.set_column(number, "message", pa.array([None] * len(table), pa.string())), path)
     assert load(path.parent).results["message"].tolist() == [""] * len(table)
     pq.write_table(table.set_column(number, "message", bad), path)
-    with pytest.raises(
-        DamagedFile, match=r"run\.json: damaged run file: text beside it is not UTF-8 \(column message\)"
-    ):
+    with pytest.raises(DamagedFile, match=r"results\.parquet: damaged run file: text of column message is not UTF-8"):
         load(path.parent)
 
 

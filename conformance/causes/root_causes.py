@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
 from tiebreak.golden.operators import get_operator
 from tiebreak.reports.root_cause import root_of
 from tiebreak.reports.rows import RootCauseRow
+from tiebreak.reports.text_columns import for_each_text, mapped_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,18 +46,14 @@ def root_cause_rows(
 
 def groups_of(discrepancies: pd.DataFrame, sizes: Mapping[str, int]) -> list[tuple[Key, pd.DataFrame]]:
     """The discrepancies of each root cause, the plainest first; the most frequent root cause first."""
-    roots = {cause: root_of(cause) for cause in discrepancies["cause"].unique()}
-    digits = {text: digits_of(text) for text in discrepancies["operands"].unique()}
-    columns = {
-        "root": discrepancies["cause"].map(roots),
-        "size": discrepancies["case"].map({case: sizes.get(case, 1 << 30) for case in discrepancies["case"].unique()}),
-        "digits": discrepancies["operands"].map(digits),
+    columns: dict[str, Any] = {
+        "root": mapped_text(discrepancies["cause"], root_of),
+        "size": for_each_text(discrepancies["case"], lambda case: sizes.get(case, 1 << 30)),
+        "digits": for_each_text(discrepancies["operands"], digits_of),
     }
     ordered = discrepancies.assign(**columns).sort_values(["size", "digits", "id"], kind="stable")
-    groups = [
-        ((str(backend), str(operator), str(root)), rows)
-        for (backend, operator, root), rows in ordered.groupby(["backend", "operator", "root"], sort=False)
-    ]
+    by_cause = ordered.groupby(["backend", "operator", "root"], sort=False, observed=True)
+    groups = [((str(backend), str(operator), str(root)), rows) for (backend, operator, root), rows in by_cause]
     return sorted(groups, key=lambda group: (-len(group[1]), group[0]))
 
 

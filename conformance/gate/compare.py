@@ -17,6 +17,7 @@ from tiebreak.golden.verdicts import FAILED, RAN
 from tiebreak.reports.records import Run, read_run
 from tiebreak.reports.root_cause import root_of
 from tiebreak.reports.rows import rows_by_key
+from tiebreak.reports.text_columns import with_plain_text
 
 CASE = ["backend", "operator", "case"]
 ELEMENT = [*CASE, "output", "index", "got_bits"]
@@ -65,10 +66,11 @@ def checked_run(folder: Path) -> Run:
 
 def side_of(run: Run) -> Side:
     """Prepare a run for comparison. DamagedFile if run.json has no valid backends or root causes."""
-    roots = {cause: root_of(cause) for cause in run.discrepancies["cause"].unique()}
-    elements = run.discrepancies.assign(root=run.discrepancies["cause"].map(roots).astype("string"))
+    results, found = with_plain_text(run.results), with_plain_text(run.discrepancies)
+    roots = {cause: root_of(cause) for cause in found["cause"].unique()}
+    elements = found.assign(root=found["cause"].map(roots).astype("string"))
     specs = {str(backend["name"]): str(backend.get("spec", "")) for backend in run.info["backends"]}
-    return Side(versions_of(run), specs, root_causes_of(run), elements, run.results.drop_duplicates(CASE))
+    return Side(versions_of(run), specs, root_causes_of(run), elements, results.drop_duplicates(CASE))
 
 
 def versions_of(run: Run) -> dict[str, str]:

@@ -30,7 +30,7 @@ from tiebreak.conformance.running.explaining import (
     explained_cases,
 )
 from tiebreak.conformance.running.failures import failures_of
-from tiebreak.conformance.running.recorded_tables import CaseTexts, as_text_column, discrepancy_table, result_table
+from tiebreak.conformance.running.recorded_tables import CaseTexts, discrepancy_table, result_table
 from tiebreak.conformance.running.recording import BackendRecords
 from tiebreak.golden.elements import FloatType, IntegerType
 from tiebreak.golden.exit_codes import exit_code
@@ -39,6 +39,7 @@ from tiebreak.golden.problem import Array
 from tiebreak.golden.verdicts import FAILED
 from tiebreak.reports.records import RunRecords
 from tiebreak.reports.rows import FailureRow, PathRow
+from tiebreak.reports.text_columns import column_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -155,7 +156,7 @@ def with_causes(
         if found is not None:
             texts[begin:end], clauses[begin:end] = found
         begin = end
-    return discrepancies.assign(cause=as_text_column(texts), clause=as_text_column(clauses))
+    return discrepancies.assign(cause=column_of(texts), clause=column_of(clauses))
 
 
 def relations_of(records: BackendRecords) -> list[Row]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,11 +13,12 @@ from tiebreak.golden.operators import get_operator
 from tiebreak.golden.problem import Array
 from tiebreak.golden.verdicts import UNEXPLAINED
 from tiebreak.reports.records import DISCREPANCY_DTYPES, RESULT_DTYPES
+from tiebreak.reports.text_columns import column_of, numbered, of_codes, text_column
 
 if TYPE_CHECKING:
     import pandas as pd
-    import pyarrow as pa
 
+PIECE = 1 << 16  # ids
 OF_CASE: dict[str, Callable[[Case], str]] = {
     "operator": lambda case: case.node.operator,
     "case": lambda case: case.id,
@@ -27,25 +28,25 @@ OF_CASE: dict[str, Callable[[Case], str]] = {
     "output_type": lambda case: case.node.output_type,
     "flags": lambda case: " ".join(case.flags),
     "clauses": lambda case: " ".join(case.clauses),
+    "clause": lambda case: first_clause(case.node),
 }
 
 
 class CaseTexts:
-    """The text columns of a run's cases, made once for all backends."""
+    """The text columns of a run's cases, made once for all backends: numbers of distinct texts, and these texts."""
 
     def __init__(self, done: Sequence[BackendRecords]) -> None:
-        import pyarrow as pa
-
         cases = {case.id: case for records in done for case in records.cases}
         self.numbers = {name: number for number, name in enumerate(cases)}
-        self.columns: dict[str, pa.Array] = {
-            name: pa.array([of(case) for case in cases.values()], pa.large_string()) for name, of in OF_CASE.items()
-        }
-        clauses = [first_clause(case.node) for case in cases.values()]
-        self.columns["clause"] = pa.array(clauses, pa.large_string())
+        self.columns = {name: numbered([of(case) for case in cases.values()]) for name, of in OF_CASE.items()}
 
     def numbers_of(self, records: BackendRecords) -> Array:
         return np.array([self.numbers[case.id] for case in records.cases], np.int64)
+
+    def column(self, name: str, cases: Sequence[Array]) -> pd.Series[Any]:
+        """The column for rows about these cases, given by their numbers."""
+        codes, distinct = self.columns[name]
+        return of_codes(codes[joined(cases, "int64")], distinct)
 
 
 def first_clause(node: Node) -> str:
@@ -56,73 +57,62 @@ def first_clause(node: Node) -> str:
 
 def result_table(done: Sequence[BackendRecords], texts: CaseTexts) -> pd.DataFrame:
     """A row for each backend and case."""
-    import pyarrow as pa
-
-    parts: dict[str, list[Any]] = {name: [] for name in RESULT_DTYPES}
-    for records in done:
-        take, size = texts.numbers_of(records), len(records.cases)
-        for name in OF_CASE:
-            parts[name].append(texts.columns[name].take(pa.array(take)))
-        for name, text in (("backend", records.name), ("version", str(records.facts["version"]))):
-            parts[name].append(pa.array([text], pa.large_string()).take(pa.array(np.zeros(size, np.int64))))
-        parts["verdict"].append(pa.array(records.verdicts, pa.large_string()))
-        parts["message"].append(pa.array([one.message for one in records.outcomes], pa.large_string()))
-        parts["fault"].append(pa.array([one.fault for one in records.outcomes], pa.large_string()))
-        parts["seconds"].append(np.array([one.seconds for one in records.outcomes]))
-        parts["elements"].append(np.array(records.elements, np.int64))
-        counts = np.concatenate([np.zeros((len(COUNTS), 0), np.int64), *records.counts], axis=1)
-        for name, column in zip(COUNTS, counts, strict=True):
-            parts[name].append(column)
-    return table_of(parts, RESULT_DTYPES)
+    cases = [texts.numbers_of(records) for records in done]
+    columns: dict[str, Any] = {name: texts.column(name, cases) for name in RESULT_DTYPES if name in OF_CASE}
+    sizes = [len(records.cases) for records in done]
+    columns["backend"] = repeated([records.name for records in done], sizes)
+    columns["version"] = repeated([str(records.facts["version"]) for records in done], sizes)
+    columns["verdict"] = column_of([verdict for records in done for verdict in records.verdicts])
+    outcomes = [outcome for records in done for outcome in records.outcomes]
+    columns["message"] = column_of([outcome.message for outcome in outcomes])
+    columns["fault"] = column_of([outcome.fault for outcome in outcomes])
+    columns["seconds"] = np.array([outcome.seconds for outcome in outcomes], np.float64)
+    columns["elements"] = np.array([size for records in done for size in records.elements], np.int64)
+    counts = [chunk for records in done for chunk in records.counts]
+    columns |= {name: joined([chunk[row] for chunk in counts], "int64") for row, name in enumerate(COUNTS)}
+    return table_of(columns, RESULT_DTYPES)
 
 
 def discrepancy_table(done: Sequence[BackendRecords], texts: CaseTexts) -> pd.DataFrame:
     """A row for each deviating element, none with a cause."""
+    sizes = [sum(map(len, records.deviating)) for records in done]
+    cases = [
+        take[found.case]
+        for take, records in zip(map(texts.numbers_of, done), done, strict=True)
+        for found in records.deviating
+    ]
+    columns: dict[str, Any] = {name: texts.column(name, cases) for name in DISCREPANCY_DTYPES if name in OF_CASE}
+    columns["id"] = discrepancy_ids(sum(sizes))
+    columns["backend"] = repeated([records.name for records in done], sizes)
+    columns["cause"] = repeated([UNEXPLAINED], [sum(sizes)])
+    for name, dtype in DISCREPANCY_DTYPES.items():
+        if name not in columns:
+            found = [getattr(one, name) for records in done for one in records.deviating]
+            columns[name] = column_of(joined(found, object)) if dtype == "string" else joined(found, dtype)
+    return table_of(columns, DISCREPANCY_DTYPES)
+
+
+def joined(parts: Sequence[Array], dtype: Any) -> Array:
+    return np.concatenate([np.zeros(0, dtype), *parts])
+
+
+def repeated(texts: Sequence[str], sizes: Sequence[int]) -> pd.Series[Any]:
+    """Each text so many times, one after the other."""
+    codes, distinct = numbered(texts)
+    return of_codes(np.repeat(codes, sizes), distinct)
+
+
+def discrepancy_ids(size: int) -> pd.Series[Any]:
+    """D000001, D000002, …; made piece by piece, since Python's texts take five times as much."""
     import pyarrow as pa
 
-    parts: dict[str, list[Any]] = {name: [] for name in DISCREPANCY_DTYPES}
-    for records in done:
-        take = texts.numbers_of(records)
-        for found in records.deviating:
-            if not len(found):
-                continue
-            own = pa.array(take[found.case])
-            for name in ("operator", "case", "round_mode", "input_type", "output_type", "flags", "clause"):
-                parts[name].append(texts.columns[name].take(own))
-            for name, text in (("backend", records.name), ("cause", UNEXPLAINED)):
-                parts[name].append(pa.array([text], pa.large_string()).take(pa.array(np.zeros(len(found), np.int64))))
-            for name, dtype in DISCREPANCY_DTYPES.items():
-                if hasattr(found, name) and name != "case":
-                    column = getattr(found, name)
-                    parts[name].append(pa.array(column, pa.large_string()) if dtype == "string" else column)
-    size = sum(len(found) for records in done for found in records.deviating)
-    parts["id"] = [pa.array([f"D{number:06d}" for number in range(1, size + 1)], pa.large_string())]
-    return table_of(parts, DISCREPANCY_DTYPES)
+    pieces = [range(first, min(first + PIECE, size + 1)) for first in range(1, size + 1, PIECE)]
+    ids = [pa.array([f"D{number:06d}" for number in piece], pa.large_string()) for piece in pieces]
+    return text_column(pa.chunked_array(ids, pa.large_string()))
 
 
-def table_of(parts: dict[str, list[Any]], dtypes: dict[str, str]) -> pd.DataFrame:
-    """The table whose columns are the parts, one after the other: Arrow arrays of text, NumPy arrays of numbers."""
-    import pandas as pd
-    import pyarrow as pa
-
-    columns: dict[str, Any] = {}
-    for name, dtype in dtypes.items():
-        if dtype == "string":
-            columns[name] = text_column(pa.chunked_array(parts[name], pa.large_string()))
-        else:
-            columns[name] = np.concatenate([np.zeros(0, dtype), *parts[name]])
-    return pd.DataFrame(columns)
-
-
-def as_text_column(texts: Array) -> pd.Series[Any]:
-    """Texts (objects) as a column of a table."""
-    import pyarrow as pa
-
-    return text_column(pa.chunked_array([pa.array(texts, pa.large_string())]))
-
-
-def text_column(texts: pa.ChunkedArray) -> pd.Series[Any]:
+def table_of(columns: Mapping[str, Any], dtypes: Mapping[str, str]) -> pd.DataFrame:
+    """The columns in the order of the dtypes, each as it is: a copy would need all numbers twice."""
     import pandas as pd
 
-    dtype: Any = pd.StringDtype()  # the stubs lack the protocol of its extension types
-    return pd.Series(dtype.__from_arrow__(texts))
+    return pd.DataFrame({name: columns[name] for name in dtypes}, copy=False)
