@@ -38,6 +38,7 @@ cdef extern from "kernels/quotient.h" nogil:
     void run_row(const request_t *r, int *wary, int path)
     void run_row_from(const request_t *r, uint32_t first, int *wary, int path)
     void run_fill(void *out, int width, uint32_t first, size_t n, int path)
+    int run_repeats(const uint8_t *bytes, size_t size, uint64_t word, int path)
     void run_count(const request_t *exact, const request_t *working, uint32_t first, const count_t *what,
                    int64_t *differ, int path)
 
@@ -325,12 +326,15 @@ cdef check_patterns(const uint8_t[::1] got, int width, int kind, Parameters para
     check_starts(np.zeros(1, np.int64), 0, parameters.count)
 
 
-def uniform(const uint8_t[::1] values, Py_ssize_t width):
-    """Whether all elements, of `width` bytes each, are the same."""
-    cdef Py_ssize_t n = values.shape[0]
-    if width < 1:
-        raise ValueError("no such width")
-    return n <= width or memcmp(&values[0], &values[width], n - width) == 0
+def repeated(const uint8_t[::1] values, Py_ssize_t width):
+    """The bytes of an element, `width` of them, if all elements are the same; else none."""
+    cdef uint64_t word
+    cdef Py_ssize_t i, n = values.shape[0]
+    if width not in (1, 2, 4, 8) or n < width or n % width:
+        raise ValueError("no such elements")
+    for i in range(8):
+        (<uint8_t *>&word)[i] = values[i % width]
+    return (<char *>&word)[:width] if run_repeats(&values[0], n, word, chosen) else b""
 
 
 def count_modes(uint64_t first, const uint8_t[::1] got, int width, int kind, Parameters exact, Parameters working,

@@ -159,6 +159,21 @@ def test_consecutive_patterns_that_never_see_memory_give_the_same(path: str, wid
             assert _kernel.differing_pieces(first, out.view(np.uint8), *arguments) == [2]
 
 
+@pytest.mark.parametrize("width", [1, 2, 4, 8])
+def test_one_element_that_differs_is_seen_wherever_it_is(path: str, width: int) -> None:
+    word = np.arange(3, 3 + width, dtype=np.uint8)
+    for count in (1, 2, 7, 1024, 8 * 1024 + 5):
+        values = np.tile(word, count)
+        assert _kernel.repeated(values, width) == word.tobytes()
+        for place in {0, width - 1, values.size // 2, values.size - 8, values.size - 1} & set(range(values.size)):
+            values[place] ^= 128
+            assert _kernel.repeated(values, width) == (values.tobytes() if count == 1 else b"")
+            values[place] ^= 128
+    for wrong, size in ((3, 6), (0, 8), (width, 0), (2, 3)):
+        with pytest.raises(ValueError, match="no such elements"):
+            _kernel.repeated(np.zeros(size, np.uint8), wrong)
+
+
 def test_scales_of_every_make_next_to_ties(path: str) -> None:
     """Scales for which rounding alone settles ties, powers of two, and others: halves of them and their neighbours."""
     random = np.random.default_rng(7)

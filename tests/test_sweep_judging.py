@@ -20,7 +20,7 @@ from tiebreak.conformance.sweep.look import PieceGrades
 from tiebreak.conformance.sweep.solving import SolvingJudge
 from tiebreak.golden.elements import numpy_dtype
 from tiebreak.golden.errors import InvalidInput
-from tiebreak.golden.space import space_from
+from tiebreak.golden.space import Space, space_from
 
 SPACES: dict[str, tuple[Selection, int]] = {
     "plain": (
@@ -84,6 +84,45 @@ def test_the_fast_judge_judges_as_any_case_is_judged(name: str) -> None:
         assert one.differ.tolist() == other.differ.tolist()
         assert sorted_wrong(one) == sorted_wrong(other)
         assert one.counts[3] > 0
+
+
+@pytest.mark.parametrize("name", [name for name in SPACES if name != "every scale"])
+def test_a_block_of_one_result_is_judged_as_if_each_were_stored(name: str) -> None:
+    """About the input whose result first differs from that of the smallest, of the largest, and of either sign."""
+    space = space_of(SPACES[name][0])
+    solving, fast, size = SolvingJudge(space), judge_for(space), 1 << 13
+    seen = set()
+    for sign in (0, space.patterns // 2):
+        for least in (True, False):
+            result, edge = edge_of(space, solving, sign, least)
+            for at in (edge - size, edge - size + 1, edge - 1, edge, edge - size // 2):
+                at = max(sign, min(at, sign + space.patterns // 2 - size))
+                solid = np.broadcast_to(np.array([result], numpy_dtype(space.node.output_type)), size)
+                one, other = PieceGrades(), PieceGrades()
+                for judge, output, look in ((fast, solid, one), (solving, solid.copy(), other)):
+                    judge.look(at, output, look)
+                    judge.look_at_modes(at, output, look)
+                assert one.counts.tolist() == other.counts.tolist()
+                assert one.differ.tolist() == other.differ.tolist()
+                assert sorted_wrong(one) == sorted_wrong(other)
+                seen.add((int(one.counts[0]) == size, bool(one.counts[3])))
+    assert {(True, False), (False, True)} <= seen
+
+
+def edge_of(space: Space, solving: SolvingJudge, sign: int, least: bool) -> tuple[int, int]:
+    """The right result of the smallest or the largest input of a sign, and the first or last input with another one."""
+
+    def right(at: int) -> int:
+        case, problem = solving.case_and_problem(at, 1)
+        return int(kernel_truth(case, [problem], case.node.modes[0]).exact[0])
+
+    finite = space.node.real.infinity_bits - 1
+    near, far = (sign, sign + finite) if least else (sign + finite, sign)
+    result = right(near)
+    while abs(far - near) > 1:
+        middle = (near + far) // 2
+        near, far = (middle, far) if right(middle) == result else (near, middle)
+    return result, far
 
 
 def sorted_wrong(look: PieceGrades) -> list[tuple[int, int, int]]:
