@@ -76,29 +76,36 @@ class FastJudge:
             found.counts[UNSPECIFIED] += left
 
     def look_quickly(self, at: int, output: Array, found: PieceGrades) -> None:
-        """Grade only the pieces in which some result is not the exact one; in all others every element is exact."""
+        """Grade element by element only pieces in which a result is neither form's; the kernel counts all others.
+
+        Both forms must specify all of these inputs.
+        """
         if output.strides == (0,) and self.exact_at_ends(at, output):
             found.counts[EXACT] += output.size
             return
         left, size = output.size, _kernel.PIECE
-        for number in self.differing_pieces(at, output):
+        pieces, working = self.deviating_pieces(at, output)
+        for number in pieces:
             part = output[number * size : (number + 1) * size]
             self.grade(at + number * size, part, found)
             left -= part.size
-        found.counts[EXACT] += left
+        found.counts[WORKING] += working
+        found.counts[EXACT] += left - working
 
     def exact_at_ends(self, at: int, output: Array) -> bool:
         """Whether one result for inputs of one sign is exact for the first and the last: then so it is between them.
 
         What rounds and clamps a quotient that grows never goes back.
         """
-        return not any(self.differing_pieces(at + place, output[:1]) for place in (0, output.size - 1))
+        ends = (self.deviating_pieces(at + place, output[:1]) for place in (0, output.size - 1))
+        return all(end == ([], 0) for end in ends)
 
-    def differing_pieces(self, at: int, output: Array) -> list[int]:
-        codes, parameters = self.in_bytes(output), self.parameters(self.space.node.modes[0], False)
-        first = at % self.space.patterns
-        found: list[int] = _kernel.differing_pieces(first, codes.view(np.uint8), codes.itemsize, self.kind, parameters)
-        return found
+    def deviating_pieces(self, at: int, output: Array) -> tuple[list[int], int]:
+        codes, mode = self.in_bytes(output), self.space.node.modes[0]
+        forms = (self.parameters(mode, working) for working in (False, True))
+        return _kernel.deviating_pieces(
+            at % self.space.patterns, codes.view(np.uint8), codes.itemsize, self.kind, *forms
+        )
 
     def grade(self, at: int, output: Array, found: PieceGrades) -> None:
         """Grade finite inputs element by element, against both forms."""

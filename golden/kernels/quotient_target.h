@@ -40,6 +40,24 @@ TARGET static int NAMED(repeats)(const unsigned char *bytes, size_t size, uint64
     return 1;
 }
 
+/* How many of the results are not `exact` but `working`, or -1 if one is neither. */
+TARGET static int64_t NAMED(only_working)(const void *got, const void *exact, const void *working, int width, size_t n) {
+    uint32_t i, size = (uint32_t)n, inexact = 0, neither = 0;
+#define EACH(type)                                                                   \
+    {                                                                                \
+        const type *g = (const type *)got, *e = (const type *)exact, *w = (const type *)working; \
+        for (i = 0; i < size; i++) {                                                 \
+            inexact += g[i] != e[i];                                                 \
+            neither += (g[i] != e[i]) & (g[i] != w[i]);                              \
+        }                                                                            \
+    }
+    if (width == 1) EACH(uint8_t)
+    else if (width == 2) EACH(uint16_t)
+    else EACH(uint32_t)
+#undef EACH
+    return neither ? -1 : (int64_t)inexact;
+}
+
 #include "quotient_narrow.h"
 #include "quotient_wide.h"
 
