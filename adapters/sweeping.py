@@ -2,15 +2,17 @@
 
 The worker makes the inputs itself. It writes results into one of a few slots of the shared memory, and works on the
 next blocks while Tiebreak judges one. Many pieces of a sweep have the same result throughout: zero, or an end of the
-range. The reply only names that result, and Tiebreak fills the slot on the core that reads it next.
+range. The reply only names that result; a block of nothing else takes no memory on either side.
 """
 
 from __future__ import annotations
 
+import ctypes
 import json
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
@@ -27,8 +29,11 @@ from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.problem import Array
 from tiebreak.golden.space import Space, space_from
 
-SLOTS = 3
+SLOTS = 6  # the judge may take longer over one block than the backend over several
 STATUSES = ("ok", "unsupported", "error")
+SEQUENCES = tuple, list
+M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # of glibc
+MOST_FREED, MOST_ON_HEAP = 1 << 28, 1 << 25  # bytes; the second is the most that glibc takes
 
 
 @dataclass(frozen=True)
@@ -36,7 +41,7 @@ class BlockAnswer:
     """The results of a block (the node's first output, flat, in memory that is reused), or a message.
 
     `seconds` is the time within the backend's own calls. If all results are the same, `element` is the bytes of one in
-    hexadecimal; otherwise it is empty.
+    hexadecimal and `output` repeats it with a stride of 0; otherwise `element` is empty.
     """
 
     block: int
@@ -49,6 +54,7 @@ class BlockAnswer:
 
 def answer_block(answerer: Answerer, arena: Arena, request: Mapping[str, Any]) -> dict[str, Any]:
     """In the worker: run one block, write its results into the shared memory, and return the reply."""
+    keep_freed_memory()
     (space, memory), block = space_and_memory(request["space"]), int(request["block"])
     arena.reach(int(request["at"]) + slot_size(space))
     reply = {"block": block, "status": "ok", "seconds": 0.0, "message": "", "same": []}
@@ -67,6 +73,19 @@ def answer_block(answerer: Answerer, arena: Arena, request: Mapping[str, Any]) -
 
 
 @lru_cache(maxsize=1)
+def keep_freed_memory() -> None:
+    """Have the allocator keep what is freed, for the next call: a backend's arrays are as large in each.
+
+    Otherwise glibc gives them back to the system, which clears every page anew; with NumPy that takes a third of the
+    time, and more if processes on several cores do it at once.
+    """
+    with suppress(OSError, AttributeError):  # not glibc
+        allocator = ctypes.CDLL(None)
+        for option, most in ((M_TRIM_THRESHOLD, MOST_FREED), (M_MMAP_THRESHOLD, MOST_ON_HEAP)):
+            allocator.mallopt(option, most)
+
+
+@lru_cache(maxsize=1)
 def space_and_memory(text: str) -> tuple[Space, Array]:
     """A space, and memory for the first input of a piece; reusing it keeps it in the processor's cache."""
     space = space_from(json.loads(text))
@@ -75,39 +94,44 @@ def space_and_memory(text: str) -> tuple[Space, Array]:
 
 def run_block(answerer: Answerer, arena: Arena, space: Space, x: Array, block: int, at: int) -> dict[str, Any]:
     """Run one block. Returns seconds within the backend's calls, and the runs of equal results in the slot."""
-    run, seconds, start = answerer.compile_once(space.node.key), 0.0, at
-    same: list[list[Any]] = []
-    dtype, clock = numpy_dtype(space.node.output_type), time.perf_counter
-    memory = np.frombuffer(arena.memory, np.uint8)
+    run, seconds, clock = answerer.compile_once(space.node.key), 0.0, time.perf_counter
+    same = Repeated()
+    dtype, count, place = numpy_dtype(space.node.output_type), len(space.node.outputs), 0
+    memory = np.frombuffer(arena.memory, np.uint8)[at:]
     for number in space.pieces(block):
         x = space.first_input(number, space.piece, x)
         others = [array.copy() for array in space.other_inputs(number)]  # a backend may overwrite them
         started = clock()
         outputs = run(x, *others)
         seconds += clock() - started
-        output = checked_first_output(outputs, dtype, x.shape, len(space.node.outputs))
-        results = output.reshape(-1).view(np.uint8)
-        if _kernel.uniform(results, dtype.itemsize):
-            same.append([at - start, at - start + results.size, results[: dtype.itemsize].tobytes().hex()])
+        results = checked_first_output(outputs, dtype, x.shape, count).reshape(-1).view(np.uint8)
+        end = place + results.size
+        if element := _kernel.repeated(results, dtype.itemsize):
+            same.add(place, end, element)
         else:
-            memory[at : at + results.size] = results
-        at += results.size
-    return {"seconds": seconds, "same": merged_runs(same)}
+            memory[place:end] = results
+        place = end
+    return {"seconds": seconds, "same": same.described()}
 
 
-def merged_runs(same: Sequence[list[Any]]) -> list[list[Any]]:
-    """Adjacent runs of the same result joined."""
-    found: list[list[Any]] = []
-    for first, last, element in same:
-        if found and found[-1][1] == first and found[-1][2] == element:
-            found[-1][1] = last
-        else:
-            found.append([first, last, element])
-    return found
+@dataclass
+class Repeated:
+    """Runs of equal results: first byte, last byte and the bytes of one result; adjacent runs are joined."""
+
+    runs: list[tuple[int, int, bytes]] = field(default_factory=list)
+
+    def add(self, first: int, last: int, element: bytes) -> None:
+        """Add the next run."""
+        if self.runs and self.runs[-1][1:] == (first, element):
+            first = self.runs.pop()[0]
+        self.runs.append((first, last, element))
+
+    def described(self) -> list[list[Any]]:
+        return [[first, last, element.hex()] for first, last, element in self.runs]
 
 
 def checked_first_output(outputs: Any, dtype: np.dtype[Any], shape: tuple[int, ...], count: int) -> Array:
-    if not isinstance(outputs, tuple | list) or not outputs or not isinstance(outputs[0], np.ndarray):
+    if not isinstance(outputs, SEQUENCES) or not outputs or not isinstance(outputs[0], np.ndarray):
         raise WrongOutput(f"run() returned {type(outputs).__name__}, not a tuple of numpy arrays")
     if len(outputs) != count:
         raise WrongOutput(f"{len(outputs)} outputs, the node has {count}")
@@ -133,7 +157,6 @@ def block_answers(
     worker.arena.reach(SLOTS * size)
     waiting: list[tuple[int, int]] = []
     ended: list[bool] = []
-    filled: dict[int, str] = {}  # by slot: the one result with which it is filled already
 
     def send(slot: int) -> None:
         block = next(todo, None)
@@ -149,15 +172,11 @@ def block_answers(
         send(slot)
     while waiting:
         block, slot = waiting.pop(0)
-        yield parse_answer(
-            worker.read_line(time.monotonic() + time_limit), worker.arena, space, block, slot * size, filled
-        )
+        yield parse_answer(worker.read_line(time.monotonic() + time_limit), worker.arena, space, block, slot * size)
         send(slot)
 
 
-def parse_answer(
-    reply: Mapping[str, Any], arena: Arena, space: Space, block: int, at: int, filled: dict[int, str]
-) -> BlockAnswer:
+def parse_answer(reply: Mapping[str, Any], arena: Arena, space: Space, block: int, at: int) -> BlockAnswer:
     """The answer in a reply, checked. BrokenFrame for anything else. `at` is the offset of its slot."""
     try:
         if reply["block"] != block or reply["status"] not in STATUSES:
@@ -165,15 +184,13 @@ def parse_answer(
         seconds, message = float(reply["seconds"]), safe_text(reply["message"], 2000)
         dtype = numpy_dtype(space.node.output_type)
         count = space.piece * len(space.pieces(block)) if reply["status"] == "ok" else 0
-        slot = np.frombuffer(arena.memory, np.uint8, count * dtype.itemsize, at)
-        whole = [str(element) for first, last, element in reply["same"] if (first, last) == (0, slot.size)]
-        if not whole or filled.get(at) != whole[0]:
-            for first, last, element in reply["same"]:
-                word = np.frombuffer(bytes.fromhex(element), f"u{dtype.itemsize}")
-                slot[int(first) : int(last)].view(word.dtype)[:] = word
-        filled.pop(at, "")
-        if whole:
-            filled[at] = whole[0]
+        slot = np.frombuffer(arena.memory, dtype, count, at)
+        for first, last, element in reply["same"]:
+            word = np.frombuffer(bytes.fromhex(element), dtype)
+            if (first, last) == (0, slot.nbytes):
+                return BlockAnswer(block, reply["status"], np.broadcast_to(word, count), seconds, message, element)
+            bits = f"u{dtype.itemsize}"
+            slot.view(np.uint8)[int(first) : int(last)].view(bits)[:] = word.view(bits)
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise BrokenFrame(f"not a reply: {error}") from None
-    return BlockAnswer(block, reply["status"], slot.view(dtype), seconds, message, whole[0] if whole else "")
+    return BlockAnswer(block, reply["status"], slot, seconds, message)

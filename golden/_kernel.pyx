@@ -38,6 +38,8 @@ cdef extern from "kernels/quotient.h" nogil:
     void run_row(const request_t *r, int *wary, int path)
     void run_row_from(const request_t *r, uint32_t first, int *wary, int path)
     void run_fill(void *out, int width, uint32_t first, size_t n, int path)
+    int64_t run_only_working(const void *got, const void *exact, const void *working, int width, size_t n, int path)
+    int run_repeats(const uint8_t *bytes, size_t size, uint64_t word, int path)
     void run_count(const request_t *exact, const request_t *working, uint32_t first, const count_t *what,
                    int64_t *differ, int path)
 
@@ -286,37 +288,48 @@ cdef enum:
 PIECE = PIECE_
 
 
-def differing_pieces(uint64_t first, const uint8_t[::1] got, int width, int kind, Parameters parameters):
-    """Numbers of the pieces (of PIECE consecutive patterns from `first` on) in which `got` differs from the result.
+def deviating_pieces(uint64_t first, const uint8_t[::1] got, int width, int kind, Parameters exact, Parameters working):
+    """Numbers of the pieces, of PIECE consecutive patterns from `first` on, in which some result is neither form's.
 
-    `got` holds integers of `width` bytes; kind is 0, 1 or 2, see round_quotients; one scale and zero point for all.
+    Then how many results of all other pieces are only the working form's. `got` holds integers of `width` bytes; kind
+    is 0, 1 or 2, see round_quotients. There is one scale and zero point.
     """
     cdef uint32_t patterns[PIECE_]
-    cdef uint8_t expected[8 * PIECE_]
+    cdef uint8_t expected[4 * PIECE_]
+    cdef uint8_t other[4 * PIECE_]
     cdef Py_ssize_t count = got.shape[0] // width, at = 0, n
-    cdef request_t r
-    cdef int same, wary = 0
-    check_patterns(got, width, kind, parameters)
-    if not count:
-        raise ValueError("no such results")
-    fill_request(&r, parameters, kind, width, False)
-    use_parameters(&r, parameters, 0)
-    r.x, r.out = patterns, expected
+    cdef request_t e, w
+    cdef int64_t only, total = 0
+    cdef int wary = 0
+    check_patterns(got, width, kind, exact)
+    check_patterns(got, width, kind, working)
+    if not count or exact.working or not working.working:
+        raise ValueError("no such results, or parameters")
+    fill_request(&e, exact, kind, width, False)
+    fill_request(&w, working, kind, width, False)
+    use_parameters(&e, exact, 0)
+    use_parameters(&w, working, 0)
+    e.x, e.out, w.x, w.out = patterns, expected, patterns, other
     found = []
     while at < count:
         n = min(<Py_ssize_t>PIECE_, count - at)
         with nogil:
-            r.n = n
-            if r.direct and not r.wide:
-                run_row_from(&r, <uint32_t>(first + at), &wary, chosen)
+            e.n, w.n, only = n, n, 0
+            if e.direct and not e.wide:
+                run_row_from(&e, <uint32_t>(first + at), &wary, chosen)
             else:
                 run_fill(patterns, 4 if kind == 2 else 2, <uint32_t>(first + at), n, chosen)
-                run_row(&r, &wary, chosen)
-            same = memcmp(expected, &got[at * width], n * width) == 0
-        if not same:
+                run_row(&e, &wary, chosen)
+            if memcmp(expected, &got[at * width], n * width):
+                run_fill(patterns, 4 if kind == 2 else 2, <uint32_t>(first + at), n, chosen)
+                run_row(&w, &wary, chosen)
+                only = run_only_working(&got[at * width], expected, other, width, n, chosen)
+        if only < 0:
             found.append(at // PIECE_)
+        else:
+            total += only
         at += n
-    return found
+    return found, total
 
 
 cdef check_patterns(const uint8_t[::1] got, int width, int kind, Parameters parameters):
@@ -325,12 +338,15 @@ cdef check_patterns(const uint8_t[::1] got, int width, int kind, Parameters para
     check_starts(np.zeros(1, np.int64), 0, parameters.count)
 
 
-def uniform(const uint8_t[::1] values, Py_ssize_t width):
-    """Whether all elements, of `width` bytes each, are the same."""
-    cdef Py_ssize_t n = values.shape[0]
-    if width < 1:
-        raise ValueError("no such width")
-    return n <= width or memcmp(&values[0], &values[width], n - width) == 0
+def repeated(const uint8_t[::1] values, Py_ssize_t width):
+    """The bytes of an element, `width` of them, if all elements are the same; else none."""
+    cdef uint64_t word
+    cdef Py_ssize_t i, n = values.shape[0]
+    if width not in (1, 2, 4, 8) or n < width or n % width:
+        raise ValueError("no such elements")
+    for i in range(8):
+        (<uint8_t *>&word)[i] = values[i % width]
+    return (<char *>&word)[:width] if run_repeats(&values[0], n, word, chosen) else b""
 
 
 def count_modes(uint64_t first, const uint8_t[::1] got, int width, int kind, Parameters exact, Parameters working,

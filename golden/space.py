@@ -20,7 +20,7 @@ from tiebreak.golden.make_node import node_from_key
 from tiebreak.golden.nodes import Constant, Node
 from tiebreak.golden.problem import Array, codes_of, kind_of
 
-PIECE = 1 << 18  # patterns; with their results they fit a core's own cache
+PIECE = 1 << 20  # patterns: few calls, whose own cost shows; with their results they fit the processor's caches
 BLOCK = 1 << 22
 MOST_BITS = 32
 FEWEST_IN_BLOCK, MOST_IN_BLOCK = 1 << 16, 1 << 26

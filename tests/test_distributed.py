@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ import pytest
 
 from tiebreak.conformance.campaign import campaign_job
 from tiebreak.conformance.cases.plan import Selection
+from tiebreak.conformance.dask import tasks
 from tiebreak.conformance.dask.scheduler import Cluster, cluster_at
 from tiebreak.conformance.dask.sweeps import ClusterBlocks, sweep_on
 from tiebreak.conformance.main_job import RunLimits, main_job
@@ -112,6 +113,29 @@ def test_a_dead_worker_changes_nothing(cluster: Cluster, tmp_path: Path, mine: s
     assert here["counts"]["deviates"] > 0 and here["intervals"]["kept"][0]["cause"]
     assert sum(machine["blocks"] for machine in machines) == BLOCKS and machines[0]["host"]
     assert not sweep_log_path(tmp_path / "there.json").exists()
+
+
+def test_workers_of_this_machine_share_its_cores(cluster: Cluster) -> None:
+    """The threads that do tasks too, which are there by now or start later."""
+    found = [set(task) for task in cluster.client.run(affinities).values()]
+    assert {len(task) for task in found} == {1}
+    here, own = os.sched_getaffinity(0), [next(iter(task)) for task in found]
+    assert set(map(frozenset, shares(2, sorted(here)))) == set(own)
+    assert os.sched_getaffinity(0) == here
+
+
+def affinities() -> set[frozenset[int]]:
+    return {frozenset(os.sched_getaffinity(int(thread))) for thread in os.listdir("/proc/self/task")}
+
+
+def shares(workers: int, cores: Sequence[int]) -> list[list[int]]:
+    return [list(tasks.share_of_cores(number, workers, cores)) for number in range(workers)]
+
+
+def test_each_worker_has_its_part_of_the_cores() -> None:
+    assert shares(1, [0, 1]) == [[0, 1]]
+    assert shares(2, [3, 5, 7]) == [[3, 7], [5]]
+    assert shares(3, [3, 5]) == [[3], [5], [3]]
 
 
 def test_what_came_back_is_kept_and_an_interrupted_sweep_goes_on(cluster: Cluster, tmp_path: Path, mine: str) -> None:

@@ -146,17 +146,39 @@ def test_consecutive_patterns_that_never_see_memory_give_the_same(path: str, wid
     limits, start = np.iinfo(width), np.zeros(1, np.int64)
     size = 3 * _kernel.PIECE + 1000
     for mode, scale in itertools.product(range(len(ROUND_MODES)), (0.25, 0.1, 3e-39)):
-        parameters = _kernel.Parameters(
-            np.array([np.float32(scale)], np.float64), start + 3, False, mode, False, limits.min, limits.max
+        exact, working = (
+            _kernel.Parameters(
+                np.array([np.float32(scale)], np.float64), start + 3, False, mode, form, limits.min, limits.max
+            )
+            for form in (False, True)
         )
         for first in (0, 0x3DFFC000, 0x417FC000, 0xC2FFC000, 0x7F7FC000, 0xFFFF8000 - 4 * _kernel.PIECE):
             x = np.arange(first, first + size, dtype=np.uint64).astype(np.uint32)
-            out = np.empty(size, width)
-            _kernel.round_quotients(x, 2, parameters, out, start, False, 0)
-            arguments = out.itemsize, 2, parameters
-            assert _kernel.differing_pieces(first, out.view(np.uint8), *arguments) == []
-            out[2 * _kernel.PIECE + 5] ^= 1
-            assert _kernel.differing_pieces(first, out.view(np.uint8), *arguments) == [2]
+            out, other = np.empty((2, size), width)
+            _kernel.round_quotients(x, 2, exact, out, start, False, 0)
+            _kernel.round_quotients(x, 2, working, other, start, False, 0)
+            arguments = out.itemsize, 2, exact, working
+            assert _kernel.deviating_pieces(first, out.view(np.uint8), *arguments) == ([], 0)
+            differ = np.flatnonzero(out != other)
+            assert _kernel.deviating_pieces(first, other.view(np.uint8), *arguments) == ([], differ.size)
+            other[2 * _kernel.PIECE + 5] ^= 96
+            apart = np.count_nonzero(differ // _kernel.PIECE != 2)
+            assert _kernel.deviating_pieces(first, other.view(np.uint8), *arguments) == ([2], apart)
+
+
+@pytest.mark.parametrize("width", [1, 2, 4, 8])
+def test_one_element_that_differs_is_seen_wherever_it_is(path: str, width: int) -> None:
+    word = np.arange(3, 3 + width, dtype=np.uint8)
+    for count in (1, 2, 7, 1024, 8 * 1024 + 5):
+        values = np.tile(word, count)
+        assert _kernel.repeated(values, width) == word.tobytes()
+        for place in {0, width - 1, values.size // 2, values.size - 8, values.size - 1} & set(range(values.size)):
+            values[place] ^= 128
+            assert _kernel.repeated(values, width) == (values.tobytes() if count == 1 else b"")
+            values[place] ^= 128
+    for wrong, size in ((3, 6), (0, 8), (width, 0), (2, 3)):
+        with pytest.raises(ValueError, match="no such elements"):
+            _kernel.repeated(np.zeros(size, np.uint8), wrong)
 
 
 def test_scales_of_every_make_next_to_ties(path: str) -> None:

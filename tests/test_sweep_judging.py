@@ -18,9 +18,14 @@ from tiebreak.conformance.sweep.intervals import MOST_KEPT, Folded, fold, join_f
 from tiebreak.conformance.sweep.job import space_of
 from tiebreak.conformance.sweep.look import PieceGrades
 from tiebreak.conformance.sweep.solving import SolvingJudge
+from tiebreak.golden import oracle
 from tiebreak.golden.elements import numpy_dtype
 from tiebreak.golden.errors import InvalidInput
-from tiebreak.golden.space import space_from
+from tiebreak.golden.kernel import MODES
+from tiebreak.golden.operators import get_operator
+from tiebreak.golden.problem import OUT_OF_RANGE, UNDEFINED, Array
+from tiebreak.golden.space import Space, space_from
+from tiebreak.golden.verdicts import DEVIATES, EXACT, WORKING
 
 SPACES: dict[str, tuple[Selection, int]] = {
     "plain": (
@@ -46,6 +51,24 @@ SPACES: dict[str, tuple[Selection, int]] = {
             inputs={"scale": "-3e-41", "zero_point": "-7"},
         ),
         0x07000000,
+    ),
+    "int16": (
+        Selection(("onnx.QuantizeLinear",), {}, "float32", "int16", inputs={"y_scale": "0.1", "y_zero_point": "-3"}),
+        0x45400000,
+    ),
+    "uint16": (
+        Selection(("onnx.QuantizeLinear",), {}, "float32", "uint16", inputs={"y_scale": "0.3", "y_zero_point": "7"}),
+        0x46980000,
+    ),
+    "int32": (
+        Selection(
+            ("ngraph.Quantize",),
+            {"round_mode": "ROUND_NEAREST_TOWARD_EVEN", "axes": []},
+            "float32",
+            "int32",
+            inputs={"scale": "0.1", "zero_point": "5"},
+        ),
+        0x4D480000,
     ),
     "bfloat16": (
         Selection(("onnx.QuantizeLinear",), {}, "bfloat16", "int4", inputs={"y_scale": "0.1", "y_zero_point": "-2"}),
@@ -84,6 +107,82 @@ def test_the_fast_judge_judges_as_any_case_is_judged(name: str) -> None:
         assert one.differ.tolist() == other.differ.tolist()
         assert sorted_wrong(one) == sorted_wrong(other)
         assert one.counts[3] > 0
+
+
+@pytest.mark.parametrize("name", [name for name in SPACES if name != "every scale"])
+def test_a_block_of_one_result_is_judged_as_if_each_were_stored(name: str) -> None:
+    """About the input whose result first differs from that of the smallest, of the largest, and of either sign."""
+    space = space_of(SPACES[name][0])
+    solving, fast, size = SolvingJudge(space), judge_for(space), 1 << 13
+    seen = set()
+    for sign in (0, space.patterns // 2):
+        for least in (True, False):
+            result, edge = edge_of(space, solving, sign, least)
+            for at in (edge - size, edge - size + 1, edge - 1, edge, edge - size // 2):
+                at = max(sign, min(at, sign + space.patterns // 2 - size))
+                solid = np.broadcast_to(np.array([result], numpy_dtype(space.node.output_type)), size)
+                one, other = PieceGrades(), PieceGrades()
+                for judge, output, look in ((fast, solid, one), (solving, solid.copy(), other)):
+                    judge.look(at, output, look)
+                    judge.look_at_modes(at, output, look)
+                assert one.counts.tolist() == other.counts.tolist()
+                assert one.differ.tolist() == other.differ.tolist()
+                assert sorted_wrong(one) == sorted_wrong(other)
+                seen.add((int(one.counts[0]) == size, bool(one.counts[3])))
+    assert {(True, False), (False, True)} <= seen
+
+
+def edge_of(space: Space, solving: SolvingJudge, sign: int, least: bool) -> tuple[int, int]:
+    """The right result of the smallest or the largest input of a sign, and the first or last input with another one."""
+
+    def right(at: int) -> int:
+        case, problem = solving.case_and_problem(at, 1)
+        return int(kernel_truth(case, [problem], case.node.modes[0]).exact[0])
+
+    finite = space.node.real.infinity_bits - 1
+    near, far = (sign, sign + finite) if least else (sign + finite, sign)
+    result = right(near)
+    while abs(far - near) > 1:
+        middle = (near + far) // 2
+        near, far = (middle, far) if right(middle) == result else (near, middle)
+    return result, far
+
+
+@pytest.mark.parametrize("name", ["int16", "uint16", "int32", "wide", "silent beyond the range"])
+def test_the_fast_judge_agrees_with_the_oracle(name: str) -> None:
+    """Anywhere, next to the edges and to ties: what the oracle gives is right, and what is near it is graded alike."""
+    space = space_of(SPACES[name][0])
+    random, solving, fast, size = np.random.default_rng(11), SolvingJudge(space), judge_for(space), 16
+    edges = [edge_of(space, solving, sign, least)[1] for sign in (0, 1 << 31) for least in (True, False)]
+    most = np.iinfo(numpy_dtype(space.node.output_type)).max // 2
+    ties = ((random.integers(0, most, 40) + 0.5) * abs(float(space.others[0]))).astype(np.float32).view(np.uint32)
+    ordinary = np.concatenate([ties, random.integers(0x3D000000, 0x50000000, 24)]).astype(np.int64)
+    ordinary += random.integers(0, 2, ordinary.size) << 31
+    places = [*edges, *ordinary, *random.integers(size, space.patterns - size, 8)]
+    seen = np.zeros(4, np.int64)
+    for at in (max(0, int(place) - size // 2) for place in places):
+        _, problem = solving.case_and_problem(at, size)
+        exact, working = (oracle.solve(problem, working=form) for form in (False, True))
+        for codes in (exact[0], working[0], exact[0] + 1):
+            output = codes.astype(numpy_dtype(space.node.output_type))
+            found, by_mode = PieceGrades(), PieceGrades()
+            fast.look(at, output, found)
+            fast.look_at_modes(at, output, by_mode)
+            wanted = grades_by_oracle(output.astype(np.int64), exact, working, space)
+            assert found.counts.tolist() == wanted.tolist()
+            assert by_mode.differ[MODES.index(space.node.modes[0])] == wanted[DEVIATES]
+            seen += wanted
+    assert min(seen[EXACT], seen[DEVIATES]) > 100 and seen[WORKING] > 0
+
+
+def grades_by_oracle(got: Array, exact: tuple[Array, Array], working: tuple[Array, Array], space: Space) -> Array:
+    """How many elements have each grade, from both forms' results and states."""
+    silent = (UNDEFINED,) if get_operator(space.node.operator).saturates else (UNDEFINED, OUT_OF_RANGE)
+    by_exact, by_working = (~np.isin(states, silent) for _, states in (exact, working))
+    right = by_exact & (got == exact[0])
+    rounded = by_exact & by_working & (got == working[0]) & ~right
+    unsaid = ~(by_exact & by_working) & ~right
+    return np.array([*map(np.count_nonzero, (right, rounded, unsaid, ~(right | rounded | unsaid)))])
 
 
 def sorted_wrong(look: PieceGrades) -> list[tuple[int, int, int]]:

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from sweep_support import FIXED, cli, half_space, sample
 
+from tiebreak.adapters.sweeping import SLOTS
 from tiebreak.conformance.sweep.blocks import judge_block
 from tiebreak.conformance.sweep.choosing import judge_for
 from tiebreak.conformance.sweep.job import SweepLimits, sweep_job
@@ -173,7 +174,7 @@ def test_a_death_between_blocks_costs_no_block_that_was_answered() -> None:
     space = replace(half_space(y_zero_point="128"), block=1 << 16)
     sweeper, faults = Sweeper(sample("right"), space), []
     try:
-        for block in sweeper.sweep(range(8)):
+        for block in sweeper.sweep(range(2 * SLOTS)):
             faults.append(block.fault)
             if block.number == 2:
                 assert sweeper.worker is not None
@@ -182,4 +183,4 @@ def test_a_death_between_blocks_costs_no_block_that_was_answered() -> None:
                 sweeper.worker.process.wait()
     finally:
         sweeper.close()
-    assert [number for number, fault in enumerate(faults) if fault] == [5] and "SIGKILL" in faults[5]
+    assert [number for number, fault in enumerate(faults) if fault] == [2 + SLOTS] and "SIGKILL" in faults[2 + SLOTS]

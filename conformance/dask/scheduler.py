@@ -140,20 +140,29 @@ def check_address(address: str) -> None:
 
 
 def local_cluster(distributed: Any, workers: int) -> Any:
-    """Start worker processes on this machine: `workers`, or one per core."""
+    """Start worker processes on this machine: `workers`, or one per core, each with its share of the cores."""
+    count = workers or len(os.sched_getaffinity(0))
     try:
         return distributed.LocalCluster(
-            n_workers=workers or len(os.sched_getaffinity(0)),
+            n_workers=count,
             threads_per_worker=1,
             processes=True,
             dashboard_address="127.0.0.1:0",  # its default port would be taken while another run has it
             scheduler_kwargs={"dashboard": False},
             memory_limit=0,  # the backend's process has its own
             preload=["tiebreak.conformance.dask.tasks"],
+            config=config_of_workers(count),
             silence_logs=logging.CRITICAL,
         )
     except (OSError, RuntimeError, TimeoutError) as error:
         raise MachineryFailed(f"--scheduler local: {' '.join(str(error).split())[:300]}") from None
+
+
+def config_of_workers(count: int) -> dict[str, Any]:
+    """What our own workers have in Dask's configuration: how many they are, and no profile of a thread that waits."""
+    config = importlib.import_module("dask.config")
+    unprofiled = config.merge(config.get("distributed"), {"worker": {"profile": {"enabled": False}}})
+    return {"tiebreak": {"workers": count}, "distributed": unprofiled}
 
 
 def connected_client(distributed: Any, address: str, own: Any) -> Any:

@@ -6,6 +6,7 @@ Starting a backend takes seconds, so its process is kept for the next task and e
 from __future__ import annotations
 
 import atexit
+import importlib
 import io
 import json
 import os
@@ -15,6 +16,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, TypeVar
 
 from tiebreak.adapters import frames
@@ -42,6 +44,8 @@ Kept = TypeVar("Kept", Sweeper, IsolatedBackend)
 warm: OrderedDict[str, Warm] = OrderedDict()  # the most recently used is last
 facts: dict[str, dict[str, Any]] = {}  # the facts of a sweep's backend, by the same key
 one_at_a_time = threading.Lock()  # for Dask workers of several threads
+own: set[int] = set()  # the cores that no other worker has, if there are such
+WORKERS = "tiebreak.workers"  # their number, in Dask's configuration
 OF_DASK = "MALLOC_TRIM_THRESHOLD_"  # Dask sets it for its workers; it would slow down a backend's memory
 
 
@@ -51,9 +55,24 @@ def backend_spec(spec: str) -> str:
     return check_spec(spec)
 
 
-def dask_setup(worker: object) -> None:
-    """Dask calls this in the workers of --scheduler local. They ignore Ctrl-C: the command ends them."""
+def dask_setup(worker: Any) -> None:
+    """Dask calls this in the workers of --scheduler local, which are named 0, 1, … by `scheduler.local_cluster`.
+
+    They ignore Ctrl-C: the command ends them. Each keeps to its own share of the cores, with the backends that it
+    starts: otherwise the system moves these from core to core, and each has all cores for its threads.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    workers = importlib.import_module("dask.config").get(WORKERS, 0)
+    if workers and hasattr(os, "sched_setaffinity"):
+        own.update(share_of_cores(int(worker.name), workers, sorted(os.sched_getaffinity(0))))
+        for thread in os.listdir("/proc/self/task"):
+            with suppress(OSError):  # it has ended
+                os.sched_setaffinity(int(thread), own)
+
+
+def share_of_cores(number: int, workers: int, cores: Sequence[int]) -> Sequence[int]:
+    """The cores of worker `number` of so many: its part of them, or if there are too few one that others have too."""
+    return cores[number::workers] or [cores[number % len(cores)]]
 
 
 def sweep_blocks(
@@ -82,7 +101,7 @@ def sweep_blocks(
 
 def new_sweeper(spec: str, space: Mapping[str, Any], limits: Sequence[float], all_modes: bool) -> Sweeper:
     chosen = backend_spec(spec), space_from(space), float(limits[0]), int(limits[1]), all_modes
-    return Sweeper(*chosen, pinned=False)
+    return Sweeper(*chosen, pinned=bool(own))
 
 
 def explain(spec: str, space: Mapping[str, Any], intervals: Sequence[Any], memory_limit: int) -> dict[str, Any]:

@@ -6,6 +6,8 @@ import hashlib
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from tiebreak.adapters.sweeping import BlockAnswer
 from tiebreak.conformance.sweep.intervals import Folded, fold, folded_from
 from tiebreak.conformance.sweep.look import Judge, PieceGrades
@@ -61,7 +63,7 @@ class Digests:
         """The checksum of `results`. `element` is their single value as hexadecimal bytes, empty if they differ."""
         key = element, results.size
         if key not in self.known:
-            digest = hashlib.sha256(results.tobytes()).hexdigest()
+            digest = hashlib.sha256(np.ascontiguousarray(results).view(np.uint8).data).hexdigest()
             if not element:
                 return digest
             self.known[key] = digest

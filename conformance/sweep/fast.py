@@ -43,6 +43,7 @@ class FastJudge:
     kept: dict[tuple[str, bool, int], _kernel.Parameters] = field(default_factory=dict)  # for the current scale
     limits: tuple[int, int] = (0, 0)  # first magnitude that one form leaves open, by sign
     silence: tuple[int, int] = (0, 0)  # first magnitude that both forms leave open
+    solid: Array = field(default_factory=lambda: np.zeros(0, np.int8))  # one result, as often as was last needed
 
     @cached_property
     def kind(self) -> int:
@@ -75,16 +76,36 @@ class FastJudge:
             found.counts[UNSPECIFIED] += left
 
     def look_quickly(self, at: int, output: Array, found: PieceGrades) -> None:
-        """Grade only the pieces in which some result is not the exact one; in all others every element is exact."""
-        codes = self.in_bytes(output)
-        first, parameters = at % self.space.patterns, self.parameters(self.space.node.modes[0], False)
-        left, size = codes.size, _kernel.PIECE
-        pieces = _kernel.differing_pieces(first, codes.view(np.uint8), codes.itemsize, self.kind, parameters)
+        """Grade element by element only pieces in which a result is neither form's; the kernel counts all others.
+
+        Both forms must specify all of these inputs.
+        """
+        if output.strides == (0,) and self.exact_at_ends(at, output):
+            found.counts[EXACT] += output.size
+            return
+        left, size = output.size, _kernel.PIECE
+        pieces, working = self.deviating_pieces(at, output)
         for number in pieces:
             part = output[number * size : (number + 1) * size]
             self.grade(at + number * size, part, found)
             left -= part.size
-        found.counts[EXACT] += left
+        found.counts[WORKING] += working
+        found.counts[EXACT] += left - working
+
+    def exact_at_ends(self, at: int, output: Array) -> bool:
+        """Whether one result for inputs of one sign is exact for the first and the last: then so it is between them.
+
+        What rounds and clamps a quotient that grows never goes back.
+        """
+        ends = (self.deviating_pieces(at + place, output[:1]) for place in (0, output.size - 1))
+        return all(end == ([], 0) for end in ends)
+
+    def deviating_pieces(self, at: int, output: Array) -> tuple[list[int], int]:
+        codes, mode = self.in_bytes(output), self.space.node.modes[0]
+        forms = (self.parameters(mode, working) for working in (False, True))
+        return _kernel.deviating_pieces(
+            at % self.space.patterns, codes.view(np.uint8), codes.itemsize, self.kind, *forms
+        )
 
     def grade(self, at: int, output: Array, found: PieceGrades) -> None:
         """Grade finite inputs element by element, against both forms."""
@@ -115,7 +136,11 @@ class FastJudge:
                 _kernel.count_modes(*operands, self.zero_point, *ends, not self.saturates, found.differ)
 
     def in_bytes(self, output: Array) -> Array:
-        """Types smaller than a byte take one too."""
+        """The results one after the other in memory; types smaller than a byte take one too."""
+        if output.strides == (0,) and output.size > 1:  # mostly the same as for the last block
+            if self.solid.size < output.size or self.solid[0] != output[0]:
+                self.solid = output.copy()
+            output = self.solid[: output.size]
         return output if self.result.bits >= 8 else output.astype(np.int8)
 
     def set_scale(self, at: int) -> bool:

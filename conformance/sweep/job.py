@@ -299,6 +299,7 @@ def check_job(
             progress(sum(inputs_in_block(space, b.number) for b in blocks), space.inputs)
     finally:
         sweeper.close()
+    blocks.sort(key=lambda block: block.number)
     result = SweepResult(space, facts, blocks, 0.0, False, {})
     changed = [b.number for b, digest in zip(blocks, before, strict=True) if b.sha256 != digest]
     return {

@@ -16,6 +16,8 @@ from tiebreak.golden.problems import problems_of
 from tiebreak.golden.space import Space
 from tiebreak.golden.verdicts import DEVIATES, GRADES
 
+MOST_AT_ONCE = 1 << 18  # inputs: the general solver needs many times their memory
+
 
 @dataclass(frozen=True)
 class SolvingJudge:
@@ -24,7 +26,7 @@ class SolvingJudge:
     space: Space
 
     def look(self, at: int, output: Array, found: PieceGrades) -> None:
-        size = self.space.piece
+        size = min(self.space.piece, MOST_AT_ONCE)
         for start in range(0, output.size, size):
             self.look_at_piece(at + start, output[start : start + size], found)
 
@@ -39,7 +41,7 @@ class SolvingJudge:
             found.wrong.append((at + where, judgement.values[where], truths.judged_by.exact[where]))
 
     def look_at_modes(self, at: int, output: Array, found: PieceGrades) -> None:
-        size = self.space.piece
+        size = min(self.space.piece, MOST_AT_ONCE)
         for start in range(0, output.size, size):
             part = output[start : start + size]
             case, problem = self.case_and_problem(at + start, part.size)

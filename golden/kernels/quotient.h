@@ -328,6 +328,23 @@ static void run_row_from(const request_t *r, uint32_t first, int *wary, int path
     row_from_baseline(r, first, wary);
 }
 
+static int64_t run_only_working(const void *got, const void *exact, const void *working, int width, size_t n,
+                                int path) {
+#if defined(__GNUC__) && defined(__x86_64__)
+    if (path == 2) return only_working_avx512(got, exact, working, width, n);
+    if (path == 1) return only_working_avx2(got, exact, working, width, n);
+#endif
+    return only_working_baseline(got, exact, working, width, n);
+}
+
+static int run_repeats(const unsigned char *bytes, size_t size, uint64_t word, int path) {
+#if defined(__GNUC__) && defined(__x86_64__)
+    if (path == 2) return repeats_avx512(bytes, size, word);
+    if (path == 1) return repeats_avx2(bytes, size, word);
+#endif
+    return repeats_baseline(bytes, size, word);
+}
+
 /* Consecutive bit patterns of 2 or 4 bytes. */
 static void run_fill(void *out, int width, uint32_t first, size_t n, int path) {
 #if defined(__GNUC__) && defined(__x86_64__)

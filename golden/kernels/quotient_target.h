@@ -21,6 +21,43 @@ TARGET static void NAMED(fill)(void *out, int width, uint32_t first, size_t n) {
     else for (i = 0; i < size; i++) halves[i] = (uint16_t)(first + i);
 }
 
+/* Whether the bytes are those of the word again and again. They are read once, where memcmp with themselves would read
+ * them twice, and from the end, since what was written last is next to the core still. */
+TARGET static int NAMED(repeats)(const unsigned char *bytes, size_t size, uint64_t word) {
+    size_t left = size / 8, i, n;
+    if (memcmp(bytes + 8 * left, &word, size % 8)) return 0;
+    for (; left; left -= n) {
+        const unsigned char *from;
+        uint64_t differ = 0, found;
+        n = left < BLOCK ? left : BLOCK;
+        from = bytes + 8 * (left - n);
+        for (i = 0; i < n; i++) {
+            memcpy(&found, from + 8 * i, 8);
+            differ |= found ^ word;
+        }
+        if (differ) return 0;
+    }
+    return 1;
+}
+
+/* How many of the results are not `exact` but `working`, or -1 if one is neither. */
+TARGET static int64_t NAMED(only_working)(const void *got, const void *exact, const void *working, int width, size_t n) {
+    uint32_t i, size = (uint32_t)n, inexact = 0, neither = 0;
+#define EACH(type)                                                                   \
+    {                                                                                \
+        const type *g = (const type *)got, *e = (const type *)exact, *w = (const type *)working; \
+        for (i = 0; i < size; i++) {                                                 \
+            inexact += g[i] != e[i];                                                 \
+            neither += (g[i] != e[i]) & (g[i] != w[i]);                              \
+        }                                                                            \
+    }
+    if (width == 1) EACH(uint8_t)
+    else if (width == 2) EACH(uint16_t)
+    else EACH(uint32_t)
+#undef EACH
+    return neither ? -1 : (int64_t)inexact;
+}
+
 #include "quotient_narrow.h"
 #include "quotient_wide.h"
 
