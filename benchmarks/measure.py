@@ -43,7 +43,7 @@ def sweep_part(quick: bool) -> dict[str, Any]:
 def workers_part(quick: bool) -> dict[str, Any]:
     import workers
 
-    return workers.measure(1 if quick else 3, workers.Sizes(64, 4, run=False) if quick else workers.Sizes())
+    return workers.measure(1 if quick else 2, workers.Sizes(64, 4, run=False) if quick else workers.Sizes())
 
 
 def planning_part(quick: bool) -> dict[str, Any]:

@@ -44,7 +44,7 @@ class Sizes:
     """Blocks of a sweep with either backend, and whether there is a run too."""
 
     quick: int = 1024
-    slow: int = 16
+    slow: int = 8
     run: bool = True
 
 
