@@ -15,9 +15,10 @@ from setting import COLUMNS, OUTPUTS, ROWS
 from tiebreak.golden.rounding import ROUND_MODES, short_mode
 
 Line = tuple[str, str, str, str]
-MOST_OF_BACKEND = 1.3
+MOST_OF_BACKEND = 1.15
 MOST_OF_OWN_MODE = 2
 MOST_MEGABYTES = 300
+LEAST_OF_TWO = 1.9
 MOST_OF_ORDINARY = {"ties": 1.5, "subnormal inputs": 2, "subnormal inputs and scale": 2}
 MOST_OF_ROWS = 2
 LEAST_INT32 = 0.45  # 10^9 elements in a second: 5 times what the slowest mode did when it called fma
@@ -39,6 +40,7 @@ def aims(results: dict[str, Any]) -> Iterator[Line]:
     yield columns(rows)
     yield int32(rows)
     yield from sweep({row["way"]: row for row in results.get("sweep", {}).get("rows", [])})
+    yield from workers({(row["way"], row["backend"]): row for row in results.get("workers", {}).get("rows", [])})
     yield from audit({row["way"]: row["cpu_seconds"] for row in results.get("audit", {}).get("rows", [])})
     yield from planning({row["way"]: row for row in results.get("planning", {}).get("rows", [])})
     yield wire({row["what"]: row["seconds"] / row["cases"] for row in results.get("cases", {}).get("rows", [])})
@@ -130,6 +132,19 @@ def sweep(ways: dict[str, dict[str, Any]]) -> Iterator[Line]:
     more = None if not own else (own["peak_bytes"] - alone["peak_bytes"]) / 1e6
     what = "a sweep's peak memory above the backend's alone, MB"
     yield line(what, f"≤ {MOST_MEGABYTES}", more, lambda megabytes: megabytes <= MOST_MEGABYTES)
+
+
+def workers(rows: dict[tuple[str, str], dict[str, Any]]) -> Iterator[Line]:
+    """One worker's time over that of two, beside what two processes of the backend alone reach."""
+    for way, backend in (("sweep", "quick"), ("sweep", "slow"), ("run", "slow")):
+        ratio, alone = (faster(rows.get(key, {})) for key in ((way, backend), ("backend alone", backend)))
+        beside = f" (the backend alone: {figure(alone)})"
+        what = f"a {way}'s speed on two workers over one, a core each, {backend} backend"
+        yield line(what, f"≥ {LEAST_OF_TWO}", ratio, lambda ratio: ratio >= LEAST_OF_TWO, beside)
+
+
+def faster(row: dict[str, Any]) -> float | None:
+    return quotient(row.get("seconds_one"), row.get("seconds_two"))
 
 
 def audit(seconds: dict[str, float]) -> Iterator[Line]:

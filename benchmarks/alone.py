@@ -17,11 +17,16 @@ Numbers = Sequence[int] | None  # of blocks; None: all
 def alone(spec: str, described: Mapping[str, Any], numbers: Numbers, cores: Sequence[int]) -> dict[str, float]:
     """Time the backend, on the cores that a sweep would give it, in a loop that only makes the inputs."""
     space, run = compiled(spec, described, cores)
-    x, started = space.first_input(0, space.piece), time.perf_counter()
-    for block in range(space.blocks) if numbers is None else numbers:
+    started = time.perf_counter()
+    run_blocks(space, run, range(space.blocks) if numbers is None else numbers)
+    return {"seconds": time.perf_counter() - started}
+
+
+def run_blocks(space: Space, run: Callable[..., Any], numbers: Sequence[int]) -> None:
+    x = space.first_input(0, space.piece)
+    for block in numbers:
         for number in space.pieces(block):
             run(space.first_input(number, space.piece, x), *space.other_inputs(number))
-    return {"seconds": time.perf_counter() - started}
 
 
 def alone_on_made_inputs(

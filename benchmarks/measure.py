@@ -1,6 +1,8 @@
-"""What Tiebreak costs, measured: the kernel beside its peers, a sweep, a run by stage, a case, an audit, the report.
+"""What Tiebreak costs, measured: the kernel, sweeps, Dask workers, a run by stage, a case, an audit, the report.
 
-    python benchmarks/measure.py [--only kernel|sweep|planning|run|cases|audit|report] [--quick] [-o FOLDER]
+    python benchmarks/measure.py [--only PART] [--quick] [-o FOLDER]
+
+PART: kernel, sweep, workers, planning, run, cases, audit or report.
 
 Writes FOLDER/results.json and prints its tables. Without -o the folder is benchmarks/ and docs/benchmarks.md shows the
 tables; with it FOLDER/tables.md does. --only measures one part and keeps what results.json has of the others. --quick
@@ -40,6 +42,12 @@ def sweep_part(quick: bool) -> dict[str, Any]:
     return sweep.measure(sweep.BACKEND, sweep.SELECTION, 1 if quick else 3, sweep.FEW if quick else 0)
 
 
+def workers_part(quick: bool) -> dict[str, Any]:
+    import workers
+
+    return workers.measure(1 if quick else 2, workers.Sizes(64, 4, run=False) if quick else workers.Sizes())
+
+
 def planning_part(quick: bool) -> dict[str, Any]:
     import planning
 
@@ -73,6 +81,7 @@ def report_part(quick: bool) -> dict[str, Any]:
 PARTS: dict[str, Callable[[bool], dict[str, Any]]] = {
     "kernel": kernel_part,
     "sweep": sweep_part,
+    "workers": workers_part,
     "planning": planning_part,
     "run": run_part,
     "cases": cases_part,

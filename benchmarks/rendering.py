@@ -68,6 +68,19 @@ def of_sweep(part: Part) -> Iterator[str]:
     )
 
 
+def of_workers(part: Part) -> Iterator[str]:
+    if not part["rows"]:
+        return
+    head = ["", "backend", "one, s", "two, s", "times as fast", "processor time of one, s", "of two, s"]
+    columns = ("seconds_one", "seconds_two", "cpu_seconds_one", "cpu_seconds_two")
+    lines = []
+    for row in part["rows"]:
+        one, two, *used = (figure(row[name]) for name in columns)
+        faster = figure(quotient(row["seconds_one"], row["seconds_two"]))
+        lines.append([row["way"], row["backend"], one, two, faster, *used])
+    yield table(head, lines)
+
+
 def of_planning(part: Part) -> Iterator[str]:
     if not part["rows"]:
         return
@@ -152,6 +165,7 @@ def of_report(part: Part) -> Iterator[str]:
 PARTS: dict[str, tuple[str, Callable[[Part], Iterator[str]]]] = {
     "kernel": ("The kernel", of_kernel),
     "sweep": ("A sweep", of_sweep),
+    "workers": ("Two workers on two cores", of_workers),
     "planning": ("Planning a run", of_planning),
     "run": ("A run, by stage", of_run),
     "cases": ("A case", of_cases),

@@ -36,8 +36,10 @@ import rendering  # noqa: E402
 import report  # noqa: E402
 import run_stages  # noqa: E402
 import setting  # noqa: E402
+import slow  # noqa: E402
 import sweep  # noqa: E402
 import timing  # noqa: E402
+import workers  # noqa: E402
 
 TINY = kernel.Sizes(cached=256, large=512, rounds=1, least=0.0)
 HALVES = Selection(
@@ -174,6 +176,40 @@ def test_some_blocks_of_a_sweep(in_this_process: None, monkeypatch: pytest.Monke
     found = sweep.measure("numpy-naive", sweep.SELECTION, 1, 2)
     assert (found["blocks"], found["blocks_measured"]) == (1024, 2)
     assert all(row["seconds"] > 0 for row in found["rows"])
+
+
+def test_two_workers_and_two_processes_over_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers, "ways", lambda sizes: few_ways)
+    described, blocks, before = workers.space_of(workers.SWEEP).described(), workers.spread(2), os.sched_getaffinity(0)
+    few_ways = [
+        (way, "quick", function, (workers.QUICK, described, blocks))
+        for way, function in (("sweep", workers.swept), ("backend alone", workers.alone_in_processes))
+    ]
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: [*before][:1] * 2)  # a core will do for both
+    found = workers.measure(1, workers.Sizes())
+    assert [row["way"] for row in found["rows"]] == ["sweep", "backend alone"]
+    assert all(min(row[name] for name in row if "seconds" in name) > 0 for row in found["rows"])
+    shown = rendering.render({"workers": FACTS | found})
+    aim = next(line for line in shown.splitlines() if "on two workers over one, a core each, quick" in line)
+    assert "not measured" not in aim and "(the backend alone: " in aim
+
+
+def test_what_the_workers_are_measured_with(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert workers.spread(4) == [0, 256, 512, 768]
+    assert [way[0] for way in workers.ways(workers.Sizes(run=False))] == ["sweep", "backend alone"] * 2
+    assert workers.ways(workers.Sizes())[-1][0] == "run"
+    with pytest.raises(fresh.Failed, match="3 instead of 4"):
+        workers.checked({}, 3, 4)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: {0})
+    assert workers.measure(1, workers.Sizes())["note"] == "one core only"
+
+
+def test_the_slow_backend_gives_what_the_quick_one_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(slow, "LEAST", 0.0)
+    node, x = workers.space_of(workers.SWEEP).node, np.linspace(-20, 20, 999, dtype=np.float32)
+    inputs = x, np.float32(0.1), np.uint8(3)
+    quick, late = (backend().compile(node)(*inputs)[0] for backend in (slow.NumpyNaive, slow.Slow))
+    assert late.tolist() == quick.tolist() and late.max() > late.min()
 
 
 def test_every_way_of_planning_has_the_same_cases(

@@ -21,6 +21,7 @@ from tiebreak.golden.errors import MachineryFailed
 from tiebreak.golden.nodes import Case
 
 WAITING = 4  # batches for each worker
+TASK_SECONDS = 0.5  # aim for a part of a batch, so that workers with a slow backend end together
 
 
 @dataclass
@@ -39,7 +40,8 @@ class ClusterBackend:
     faults: Faults = field(default_factory=Faults)
     refused: dict[str, Outcome] = field(default_factory=dict)
     expected: deque[Sequence[Case]] = field(default_factory=deque)
-    sent: deque[tuple[Sequence[Case], Any]] = field(default_factory=deque)
+    sent: deque[tuple[Sequence[Case], list[Any]]] = field(default_factory=deque)  # a task for each part
+    pace: float = 0.0  # seconds for a case, as last seen; 0 before the first answer
     said: dict[str, Any] = field(default_factory=dict)  # the first worker's hello
     abandoned: bool = False
 
@@ -60,9 +62,16 @@ class ClusterBackend:
         self.send()
 
     def send(self) -> None:
-        while self.expected and len(self.sent) < WAITING * self.cluster.size():
+        """Send batches until each worker has enough; only one before it is known how long a case takes."""
+        most = WAITING * self.cluster.size() if self.pace else 1
+        while self.expected and len(self.sent) < most:
             batch = self.expected.popleft()
-            self.sent.append((batch, self.task(batch)))
+            self.sent.append((batch, self.tasks(batch)))
+
+    def tasks(self, batch: Sequence[Case]) -> list[Any]:
+        """A task for each part of a batch."""
+        size = max(1, int(TASK_SECONDS / self.pace)) if self.pace else len(batch)
+        return [self.task(batch[start : start + size]) for start in range(0, len(batch), size)]
 
     def task(self, batch: Sequence[Case]) -> Any:
         wanted = self.spec, self.limits, tasks.encode_cases(batch)
@@ -95,17 +104,27 @@ class ClusterBackend:
         ids = [case.id for case in cases]
         if not self.sent or [case.id for case in self.sent[0][0]] != ids:
             self.drop()  # other batches than expected
-            self.sent.append((cases, self.task(cases)))
-        found = self.received(self.sent[0][1])
+            self.sent.append((cases, self.tasks(cases)))
+        outcomes: list[Outcome] = []
+        refused: dict[str, Outcome] = {}
+        for task in self.sent[0][1]:
+            part, also = self.outcomes_of(task)
+            outcomes += part
+            refused |= also
         self.sent.popleft()
+        if len(outcomes) != len(cases):
+            raise MachineryFailed(f"backend {self.spec!r}: {len(outcomes)} outcomes of {len(cases)} cases")
+        self.pace = max(1e-6, 2 * sum(outcome.seconds for outcome in outcomes) / len(cases))  # each runs twice
         self.send()
+        return outcomes, refused
+
+    def outcomes_of(self, task: Any) -> tuple[list[Outcome], dict[str, Outcome]]:
+        """What a task brought. MachineryFailed if it is something else."""
+        found = self.received(task)
         try:
-            outcomes, refused = tasks.decode_outcomes(found["frame"])
+            return tasks.decode_outcomes(found["frame"])
         except (BrokenFrame, KeyError, TypeError, ValueError) as error:
             raise MachineryFailed(f"{found['worker']}: not outcomes: {error}") from None
-        if len(outcomes) != len(cases):
-            raise MachineryFailed(f"{found['worker']}: {len(outcomes)} outcomes of {len(cases)} cases")
-        return outcomes, refused
 
     def received(self, task: Any) -> dict[str, Any]:
         """A task's result. MachineryFailed if the worker's backend is not the first worker's."""
@@ -139,7 +158,7 @@ class ClusterBackend:
 
     def drop(self) -> None:
         """Cancel all batches that were sent or announced."""
-        self.cluster.cancel(task for _, task in self.sent)
+        self.cluster.cancel(task for _, parts in self.sent for task in parts)
         self.sent.clear()
         self.expected.clear()
 
