@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tiebreak.conformance.cases.plan import Selection, plan
-from tiebreak.conformance.judging.chunk import Chunk, chunks_of
+from tiebreak.conformance.judging.chunk import Chunk, Chunks, chunks_of
 from tiebreak.conformance.judging.narrow import NarrowCodes, narrow, widened
 from tiebreak.conformance.judging.truths import kernel_truth
 from tiebreak.golden.problem import Array
@@ -67,3 +67,19 @@ def test_modes_share_what_they_specify_and_hold_narrow_codes() -> None:
     assert len(held) == 9 and all(codes.dtype == narrow(codes).dtype for codes in held)
     masks = [truth.exact_specified for truth in chunk.by_mode.values()]
     assert len({id(mask) for mask in masks}) == len({mask.tobytes() for mask in masks}) < 9
+
+
+def test_a_chunk_is_dropped_when_the_last_backend_is_done_with_it() -> None:
+    first, second = list(chunks_of(plan(Selection(("ngraph.Quantize",), level=""))))[:2]
+    kept = Chunks()
+    kept.expect([first, second])
+    kept.expect([first])
+    chunk = kept.of(first)
+    kept.of(second)
+    kept.done(first)
+    assert kept.of(first) is chunk
+    kept.done(second)
+    kept.done(first)
+    assert not kept.kept
+    unexpected = kept.of(second)
+    assert kept.of(second) is unexpected, "nobody is known to be the last"

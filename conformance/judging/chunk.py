@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import threading
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
@@ -234,12 +234,28 @@ def rounds(case: Case) -> bool:
 
 
 class Chunks:
-    """The chunks of a run's cases. Backends that run side by side share them; the truths used last are kept."""
+    """The chunks of a run's cases. Backends that run side by side share them; the truths used last are kept.
+
+    One that is expected by some backends is dropped when each of them is done with it.
+    """
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
+        self.expected: Counter[int] = Counter()
         self.locks: dict[int, threading.Lock] = {}
         self.kept: OrderedDict[int, Chunk] = OrderedDict()
+
+    def expect(self, parts: Sequence[tuple[Case, ...]]) -> None:
+        """Note that a backend is going to judge these cases. Tell of all backends before the first is done."""
+        with self.lock:
+            self.expected.update(map(id, parts))
+
+    def done(self, cases: tuple[Case, ...]) -> None:
+        """Note that a backend has judged these cases, or has nothing to be judged."""
+        with self.lock:
+            self.expected[id(cases)] -= 1
+            if self.expected[id(cases)] == 0:
+                self.kept.pop(id(cases), None)
 
     def of(self, cases: tuple[Case, ...]) -> Chunk:
         """The chunk of these cases, which must be the same tuple for every backend."""
