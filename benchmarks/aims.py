@@ -27,6 +27,7 @@ MOST_OF_JSON = 0.1
 MANY = 10**6  # discrepancies
 MOST_TO_HOLD_MANY = 400  # megabytes
 MOST_TO_REPORT_MANY = 3  # seconds
+MOST_OF_FULL_RUN = 1500  # megabytes
 
 
 def aims(results: dict[str, Any]) -> Iterator[Line]:
@@ -39,6 +40,7 @@ def aims(results: dict[str, Any]) -> Iterator[Line]:
     yield from sweep({row["way"]: row for row in results.get("sweep", {}).get("rows", [])})
     yield from audit({row["way"]: row["cpu_seconds"] for row in results.get("audit", {}).get("rows", [])})
     yield from planning({row["way"]: row for row in results.get("planning", {}).get("rows", [])})
+    yield full_run(results.get("full-run", {}).get("rows", []))
     yield from report({row["discrepancies"]: row for row in results.get("report", {}).get("rows", [])})
 
 
@@ -145,6 +147,12 @@ def planning(ways: dict[str, dict[str, Any]]) -> Iterator[Line]:
     yield line(what, f"≤ {MOST_PLANNING:g}", seconds, lambda found: found <= MOST_PLANNING)
     ratio = quotient(seconds, ways.get(JSON, {}).get("cpu_seconds"))
     yield line("the same over reading JSON and drawing cases", f"≤ {MOST_OF_JSON}", ratio, lambda r: r <= MOST_OF_JSON)
+
+
+def full_run(rows: Sequence[dict[str, Any]]) -> Line:
+    most = quotient(rows[0]["main_peak_bytes"], 1e6) if rows else None
+    what = "peak memory of a full run's main process, every backend, MB"
+    return line(what, f"≤ {MOST_OF_FULL_RUN}", most, lambda megabytes: megabytes <= MOST_OF_FULL_RUN)
 
 
 def report(rows: dict[int, dict[str, Any]]) -> Iterator[Line]:

@@ -1,6 +1,6 @@
-"""What Tiebreak costs, measured: the kernel beside its peers, a sweep, a run by stage, an audit, the report.
+"""What Tiebreak costs, measured: the kernel beside its peers, a sweep, runs, an audit, the report.
 
-    python benchmarks/measure.py [--only kernel|sweep|planning|run|audit|report] [--quick] [-o FOLDER]
+    python benchmarks/measure.py [--only kernel|sweep|planning|run|full-run|audit|report] [--quick] [-o FOLDER]
 
 Writes FOLDER/results.json and prints its tables. Without -o the folder is benchmarks/ and docs/benchmarks.md shows the
 tables; with it FOLDER/tables.md does. --only measures one part and keeps what results.json has of the others. --quick
@@ -52,6 +52,13 @@ def run_part(quick: bool) -> dict[str, Any]:
     return run_stages.measure(run_stages.BACKENDS, {"level": "quick"}, 1 if quick else 3)
 
 
+def full_run_part(quick: bool) -> dict[str, Any]:
+    import full_run
+
+    few = {"level": "quick", "operators": ("ngraph.Quantize",)}
+    return full_run.measure(*((("numpy-naive",), few) if quick else (full_run.EVERY, {"level": "full"})))
+
+
 def audit_part(quick: bool) -> dict[str, Any]:
     import audit
 
@@ -69,6 +76,7 @@ PARTS: dict[str, Callable[[bool], dict[str, Any]]] = {
     "sweep": sweep_part,
     "planning": planning_part,
     "run": run_part,
+    "full-run": full_run_part,
     "audit": audit_part,
     "report": report_part,
 }

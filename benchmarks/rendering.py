@@ -97,6 +97,21 @@ def of_run(part: Part) -> Iterator[str]:
     yield table(["stage", "seconds", "share"], [*lines, ["all", figure(part["seconds"]), NONE]])
 
 
+def of_full_run(part: Part) -> Iterator[str]:
+    head = ["backends", "cases on backends", "discrepancies", "seconds", "peak memory of the main process, MB"]
+    yield table(
+        head,
+        [
+            [
+                *(f"{row[name]:,}" for name in ("backends", "cases", "discrepancies")),
+                figure(row["seconds"]),
+                megabytes(row["main_peak_bytes"]),
+            ]
+            for row in part["rows"]
+        ],
+    )
+
+
 def of_audit(part: Part) -> Iterator[str]:
     if not part["rows"]:
         return
@@ -138,6 +153,7 @@ PARTS: dict[str, tuple[str, Callable[[Part], Iterator[str]]]] = {
     "sweep": ("A sweep", of_sweep),
     "planning": ("Planning a run", of_planning),
     "run": ("A run, by stage", of_run),
+    "full-run": ("A full run", of_full_run),
     "audit": ("An audit", of_audit),
     "report": ("Records and report", of_report),
 }
