@@ -271,6 +271,7 @@ def write_and_explain(
     with stages.stage("write the records"):
         records = unexplained_records(done, cases, facts)
         write_run(folder, as_run(records), records.generated)  # the search for causes may fail: the records come first
+    give_back_freed_memory()
     with stages.stage("forbidden calls"):
         records.info["forbidden"] = tried(errors)
     with stages.stage("look for causes"):
