@@ -30,6 +30,7 @@ MOST_OF_JSON = 0.1
 MANY = 10**6  # discrepancies
 MOST_TO_HOLD_MANY = 400  # megabytes
 MOST_TO_REPORT_MANY = 3  # seconds
+MOST_OF_FULL_RUN = 1500  # megabytes
 
 
 def aims(results: dict[str, Any]) -> Iterator[Line]:
@@ -44,6 +45,7 @@ def aims(results: dict[str, Any]) -> Iterator[Line]:
     yield from audit({row["way"]: row["cpu_seconds"] for row in results.get("audit", {}).get("rows", [])})
     yield from planning({row["way"]: row for row in results.get("planning", {}).get("rows", [])})
     yield wire({row["what"]: row["seconds"] / row["cases"] for row in results.get("cases", {}).get("rows", [])})
+    yield full_run(results.get("full-run", {}).get("rows", []))
     yield from report({row["discrepancies"]: row for row in results.get("report", {}).get("rows", [])})
 
 
@@ -170,6 +172,12 @@ def wire(seconds: dict[str, float]) -> Line:
     beyond = 1e6 * (seconds[WIRE] - seconds[CALLS]) if seconds else None
     what = "passing a case to a worker that returns at once, and back, in µs"
     return line(what, f"≤ {MOST_MICROSECONDS}", beyond, lambda found: found <= MOST_MICROSECONDS)
+
+
+def full_run(rows: Sequence[dict[str, Any]]) -> Line:
+    most = quotient(rows[0]["main_peak_bytes"], 1e6) if rows else None
+    what = "peak memory of a full run's main process, every backend, MB"
+    return line(what, f"≤ {MOST_OF_FULL_RUN}", most, lambda megabytes: megabytes <= MOST_OF_FULL_RUN)
 
 
 def report(rows: dict[int, dict[str, Any]]) -> Iterator[Line]:

@@ -2,7 +2,7 @@
 
     python benchmarks/measure.py [--only PART] [--quick] [-o FOLDER]
 
-PART: kernel, sweep, workers, planning, run, cases, audit or report.
+PART: kernel, sweep, workers, planning, run, full-run, cases, audit or report.
 
 Writes FOLDER/results.json and prints its tables. Without -o the folder is benchmarks/ and docs/benchmarks.md shows the
 tables; with it FOLDER/tables.md does. --only measures one part and keeps what results.json has of the others. --quick
@@ -66,6 +66,13 @@ def cases_part(quick: bool) -> dict[str, Any]:
     return case_costs.measure(case_costs.PASSED, case_costs.JUDGED, 1 if quick else 3)
 
 
+def full_run_part(quick: bool) -> dict[str, Any]:
+    import full_run
+
+    few = {"level": "quick", "operators": ("ngraph.Quantize",)}
+    return full_run.measure(*((("numpy-naive",), few) if quick else (full_run.EVERY, {"level": "full"})))
+
+
 def audit_part(quick: bool) -> dict[str, Any]:
     import audit
 
@@ -85,6 +92,7 @@ PARTS: dict[str, Callable[[bool], dict[str, Any]]] = {
     "planning": planning_part,
     "run": run_part,
     "cases": cases_part,
+    "full-run": full_run_part,
     "audit": audit_part,
     "report": report_part,
 }

@@ -126,6 +126,21 @@ def of_cases(part: Part) -> Iterator[str]:
     yield table(columns, lines)
 
 
+def of_full_run(part: Part) -> Iterator[str]:
+    head = ["backends", "cases on backends", "discrepancies", "seconds", "peak memory of the main process, MB"]
+    yield table(
+        head,
+        [
+            [
+                *(f"{row[name]:,}" for name in ("backends", "cases", "discrepancies")),
+                figure(row["seconds"]),
+                megabytes(row["main_peak_bytes"]),
+            ]
+            for row in part["rows"]
+        ],
+    )
+
+
 def of_audit(part: Part) -> Iterator[str]:
     if not part["rows"]:
         return
@@ -169,6 +184,7 @@ PARTS: dict[str, tuple[str, Callable[[Part], Iterator[str]]]] = {
     "planning": ("Planning a run", of_planning),
     "run": ("A run, by stage", of_run),
     "cases": ("A case", of_cases),
+    "full-run": ("A full run", of_full_run),
     "audit": ("An audit", of_audit),
     "report": ("Records and report", of_report),
 }

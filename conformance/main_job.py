@@ -20,6 +20,7 @@ from tiebreak.conformance.dask.scheduler import Cluster
 from tiebreak.conformance.running.assembling import explained_records, unexplained_records
 from tiebreak.conformance.running.backends import run_all, running_backends
 from tiebreak.conformance.running.forbidden import forbidden_rows
+from tiebreak.conformance.running.freed_memory import give_back_freed_memory
 from tiebreak.conformance.running.interrupts import stopped_by_signals
 from tiebreak.conformance.running.journal import (
     FOLDER,
@@ -232,6 +233,7 @@ def run_and_report(
     try:
         with stages.stage("run and judge"):
             done = run_all(backends, planning.stored, folder / FOLDER, watch, later=later, stages=stages)
+        give_back_freed_memory()
         forbidden = partial(try_forbidden_calls, backends, tried)
         code = write_and_explain(done, cases, folder, facts, forbidden, show=show, stages=stages, watch=watch)
     except (KeyboardInterrupt, JournalFailed, NotWritten) as error:
@@ -269,6 +271,7 @@ def write_and_explain(
     with stages.stage("write the records"):
         records = unexplained_records(done, cases, facts)
         write_run(folder, as_run(records), records.generated)  # the search for causes may fail: the records come first
+    give_back_freed_memory()
     with stages.stage("forbidden calls"):
         records.info["forbidden"] = tried(errors)
     with stages.stage("look for causes"):

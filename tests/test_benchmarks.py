@@ -28,6 +28,7 @@ import audit  # noqa: E402
 import case_costs  # noqa: E402
 import contenders  # noqa: E402
 import fresh  # noqa: E402
+import full_run  # noqa: E402
 import kernel  # noqa: E402
 import libraries  # noqa: E402
 import measure  # noqa: E402
@@ -63,7 +64,7 @@ def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
     def called(function: Any, *arguments: Any, watch: bool = False) -> tuple[Any, int]:
         return function(*arguments), 1 if watch else 0
 
-    for module in (case_costs, sweep, planning, run_stages, report):
+    for module in (case_costs, sweep, planning, run_stages, full_run, report):
         monkeypatch.setattr(module, "in_fresh_process", called)
 
 
@@ -262,6 +263,21 @@ def test_an_audit_that_fails_is_not_measured(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setitem(audit.COLD, "cold audit", ["-m", "tiebreak", "audit", "no-such-backend", "--operator", "x"])
     with pytest.raises(MachineryFailed, match="cold audit: "):
         audit.started("cold audit")
+
+
+def test_a_full_run_is_a_run_and_its_memory_that_of_this_process(in_this_process: None) -> None:
+    before = fresh.resident(fresh.psutil.Process())
+    found = full_run.measure(("numpy-naive",), {**CASES})
+    (row,) = found["rows"]
+    assert (found["level"], row["backends"], row["cases"] > 3) == ("", 1, True)
+    assert row["main_peak_bytes"] >= before > 0
+    text = rendering.render({"full-run": FACTS | found})
+    assert f"| 1 | {row['cases']:,} |" in text and "a full run's main process" in text
+
+
+def test_a_full_run_that_fails_is_not_measured() -> None:
+    broken = full_run.measure(("numpy-naive",), {"operators": ("no.Such",)})
+    assert broken["rows"] == [] and "no.Such" in broken["note"]
 
 
 def test_records_and_report_grow(in_this_process: None, tmp_path: Path) -> None:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import math
 import threading
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 
 import numpy as np
@@ -17,6 +17,7 @@ import numpy as np
 from tiebreak.conformance.judging.exponents import exponents
 from tiebreak.conformance.judging.families import Family, families_of, solve_families
 from tiebreak.conformance.judging.judge import negative_zero
+from tiebreak.conformance.judging.narrow import narrow, widened
 from tiebreak.conformance.judging.truths import Truth, Truths, check_against_vector, differs_from_vector, is_specified
 from tiebreak.golden.nodes import Case, Expected
 from tiebreak.golden.operators import get_operator
@@ -81,8 +82,9 @@ class Chunk:
 
     @cached_property
     def by_mode(self) -> dict[str, Truth]:
-        """The kernel's results of all elements in both forms, by rounding mode."""
-        return {mode: self.truth_of_mode(mode) for mode in self.modes}
+        """The kernel's results of all elements in both forms, by rounding mode; codes in narrow types."""
+        masks: list[Array] = []
+        return {mode: compact(self.truth_of_mode(mode), masks) for mode in self.modes}
 
     def truth_of_mode(self, mode: str) -> Truth:
         saturates = get_operator(self.operator).saturates
@@ -111,11 +113,11 @@ class Chunk:
         (first, _), *others = self.by_allowed
         if others:
             names = ("exact", "working", "exact_specified", "working_specified", "zero")
-            arrays = [np.empty_like(getattr(first.judged_by, name)) for name in names]
+            arrays = [np.empty(self.size, np.int64 if name in names[:2] else bool) for name in names]
             for truths, own in self.by_allowed:
                 for array, name in zip(arrays, names, strict=True):
                     array[own] = getattr(truths.judged_by, name)[own]
-            found = Truth(*arrays)
+            found = compact(Truth(*arrays), [])
         else:
             found = first.judged_by
         self.check_vectors(found)
@@ -158,7 +160,7 @@ class Chunk:
     def truths_of(self, number: int) -> Truths:
         """The truths of one case by itself."""
         own = self.of_case(number)
-        by_mode = {mode: part_of_truth(truth, own) for mode, truth in self.by_mode.items()}
+        by_mode = {mode: widened_truth(part_of_truth(truth, own)) for mode, truth in self.by_mode.items()}
         return Truths(by_mode, self.allowed[number], self.problems[number])
 
     @cached_property
@@ -177,7 +179,7 @@ class Chunk:
         found = np.empty(self.size, np.int64)
         for family in self.families:
             found[family.elements] = exponents(family.problem)
-        return found
+        return narrow(found)
 
     @cached_property
     def negative_zeros(self) -> Array:
@@ -185,7 +187,25 @@ class Chunk:
         found = np.zeros(self.size, np.int64)
         for family in self.families:
             found[family.elements] = negative_zero(family.problem)
-        return found
+        return narrow(found)
+
+
+def compact(truth: Truth, masks: list[Array]) -> Truth:
+    """The truth with its codes in narrow types, and with masks that equal known ones, which are added to."""
+    flags = (truth.exact_specified, truth.working_specified, truth.zero)
+    return Truth(narrow(truth.exact), narrow(truth.working), *(shared(flag, masks) for flag in flags))
+
+
+def shared(mask: Array, known: list[Array]) -> Array:
+    """The mask, or an equal one: modes seldom differ in what is specified."""
+    same = next((one for one in known if np.array_equal(one, mask)), None)
+    if same is None:
+        known.append(mask)
+    return mask if same is None else same
+
+
+def widened_truth(truth: Truth) -> Truth:
+    return replace(truth, exact=widened(truth.exact), working=widened(truth.working))
 
 
 def part_of_truth(truth: Truth, own: slice | Array) -> Truth:
@@ -214,12 +234,28 @@ def rounds(case: Case) -> bool:
 
 
 class Chunks:
-    """The chunks of a run's cases. Backends that run side by side share them; the truths used last are kept."""
+    """The chunks of a run's cases. Backends that run side by side share them; the truths used last are kept.
+
+    One that is expected by some backends is dropped when each of them is done with it.
+    """
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
+        self.expected: Counter[int] = Counter()
         self.locks: dict[int, threading.Lock] = {}
         self.kept: OrderedDict[int, Chunk] = OrderedDict()
+
+    def expect(self, parts: Sequence[tuple[Case, ...]]) -> None:
+        """Note that a backend is going to judge these cases. Tell of all backends before the first is done."""
+        with self.lock:
+            self.expected.update(map(id, parts))
+
+    def done(self, cases: tuple[Case, ...]) -> None:
+        """Note that a backend has judged these cases, or has nothing to be judged."""
+        with self.lock:
+            self.expected[id(cases)] -= 1
+            if self.expected[id(cases)] == 0:
+                self.kept.pop(id(cases), None)
 
     def of(self, cases: tuple[Case, ...]) -> Chunk:
         """The chunk of these cases, which must be the same tuple for every backend."""

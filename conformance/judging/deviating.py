@@ -13,6 +13,7 @@ import numpy as np
 from tiebreak.conformance.judging.boundary import distance_in_ulp
 from tiebreak.conformance.judging.chunk import Chunk
 from tiebreak.conformance.judging.families import Family, parts
+from tiebreak.conformance.judging.narrow import widened
 from tiebreak.conformance.judging.rows import bits_and_decimal, bits_of_code
 from tiebreak.golden.elements import FloatType, IntegerType, numpy_dtype
 from tiebreak.golden.nodes import Case
@@ -70,7 +71,7 @@ def deviating_elements(chunk: Chunk, places: Array, values: Array, first: int) -
     wanted[places] = True
     for family, at, problem in parts(chunk.families, wanted):
         own = np.searchsorted(places, at)
-        codes = truth.exact[at], truth.working[at], values[at]
+        codes = widened(truth.exact[at]), widened(truth.working[at]), values[at]
         found = operand_columns(chunk, family, at, problem) | result_columns(problem.result, *codes)
         found["output"], found["index"] = problem.output, places_in_output(chunk, family, at)
         for name, column in found.items():

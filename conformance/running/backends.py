@@ -129,11 +129,19 @@ def run_all(
     cases, to run after the others; it is called once, beside the backends. The time that judging takes, summed over
     the backends, is added to the `stages`.
     """
-    chunks, parts, watch = Chunks(), list(chunks_of(cases)), watch or Unwatched()
+    chunks, watch = Chunks(), watch or Unwatched()
+
+    def expected_parts(some: Sequence[Case]) -> list[Part]:
+        found = list(chunks_of(some))
+        for backend in backends:
+            chunks.expect(claimed_parts(backend, found))
+        return found
+
+    parts = expected_parts(cases)
     with ThreadPoolExecutor(len(backends) + 1) as pool:
         try:
             kept = [Journal(journals / f"{number}.frames") if journals else None for number in range(len(backends))]
-            rest = pool.submit(lambda: list(chunks_of(later())))
+            rest = pool.submit(lambda: expected_parts(later()))
             futures = [
                 pool.submit(run_backend, backend, parts, watch, chunks, journal, later=rest.result, stages=stages)
                 for backend, journal in zip(backends, kept, strict=True)
@@ -201,5 +209,6 @@ def run_parts(
             watch.ran(backend.name, before, planned)
         begun = time.thread_time()
         record_chunk(records, part, found, chunks)
+        chunks.done(part)
         stages.add(JUDGING, time.thread_time() - begun)
         watch.judged(backend.name, part[0].node.operator, records.verdicts[before - len(part) :])

@@ -16,6 +16,7 @@ from tiebreak.conformance.judging.chunk import Chunks
 from tiebreak.conformance.judging.chunk_judgement import COUNTED, ChunkJudgement, judge_chunk
 from tiebreak.conformance.judging.deviating import DeviatingElements, boundary_distances, deviating_elements
 from tiebreak.conformance.judging.judge import output_problem
+from tiebreak.conformance.judging.narrow import NarrowCodes, narrow
 from tiebreak.conformance.judging.observations import observations
 from tiebreak.conformance.judging.rows import Kind, kind_of_node
 from tiebreak.golden.nodes import Case
@@ -31,8 +32,8 @@ COUNTS = (*COUNTED, *MODE_COUNTS)
 class BackendRecords:
     """The records of one backend: its cases in order with their verdicts, and columns of its deviating elements.
 
-    `counts` has an int64 array for each chunk of cases: a row for each of COUNTS. `outputs` are codes by case id
-    (int64, flat, output by output). `against_modes`, `observed` and `judged` are counts for causes and plots, taken
+    `counts` has an array for each chunk of cases: a row for each of COUNTS, in a narrow type. `outputs` are codes by
+    case id (flat, output by output). `against_modes`, `observed` and `judged` are counts for causes and plots, taken
     while a case's truths are at hand.
     """
 
@@ -43,7 +44,7 @@ class BackendRecords:
     elements: list[int] = field(default_factory=list)
     counts: list[Array] = field(default_factory=list)
     deviating: list[DeviatingElements] = field(default_factory=list)
-    outputs: dict[str, Array] = field(default_factory=dict)
+    outputs: NarrowCodes = field(default_factory=NarrowCodes)
     against_modes: dict[Kind, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     observed: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     judged: dict[str, Counter[int]] = field(default_factory=lambda: defaultdict(Counter))  # by operator and exponent
@@ -107,7 +108,7 @@ def add_cases(
     records.verdicts += verdicts
     records.outcomes += [replace(outcome, outputs=()) if outcome.outputs else outcome for outcome in outcomes]
     records.elements += elements or [case.size for case in cases]
-    records.counts.append(counts)
+    records.counts.append(narrow(counts))
 
 
 def add_judged(
