@@ -35,6 +35,7 @@ cdef extern from "kernels/quotient.h" nogil:
     single_plan single_from(const single_plan *p, size_t at)
     double_plan double_from(const double_plan *p, size_t at)
     int path_runs(int path)
+    void fetch_ahead(const void *memory, size_t size)
     void run_row(const request_t *r, int *wary, int path)
     void run_row_from(const request_t *r, uint32_t first, int *wary, int path)
     void run_fill(void *out, int width, uint32_t first, size_t n, int path)
@@ -162,7 +163,8 @@ cdef class Bytes:
 
 
 cdef enum:
-    STRIP = 4096  # columns whose parameters stay next to the core while rows go by
+    STRIP = 512  # columns whose parameters stay next to the core while rows go by
+    TILE = 16  # rows that go by before the next strip: so few that their pages stay known to the processor
 
 
 def round_quotients(x, int kind, Parameters parameters, out, const int64_t[::1] starts, bint columns, int path=-1):
@@ -172,7 +174,7 @@ def round_quotients(x, int kind, Parameters parameters, out, const int64_t[::1] 
     size: len(starts) rows. Row i uses the parameters from starts[i] on: one for each element if `columns`, else one
     for all. Elements whose x is not finite, or whose scale is 0 or not finite, give an arbitrary integer of the range.
     """
-    cdef Py_ssize_t rows = starts.shape[0], size, width, row, strip, at = 0, i
+    cdef Py_ssize_t rows = starts.shape[0], size, width, row, strip, tile, top = 0, at, i
     cdef Bytes source = Bytes(x), target = Bytes(out, True)
     cdef request_t r
     cdef int wary = 0
@@ -192,16 +194,21 @@ def round_quotients(x, int kind, Parameters parameters, out, const int64_t[::1] 
     check_starts(starts, columns * (row - 1), parameters.count)
     fill_request(&r, parameters, kind, width, columns)
     path = chosen if path < 0 else path
-    strip = STRIP if columns else row
+    strip, tile = (STRIP if columns else row), (TILE if columns else rows)
     with nogil:
-        while at < row:
-            r.n = min(strip, row - at)
-            for i in range(rows):
-                r.x = <const char *>source.view.buf + (i * row + at) * size
-                r.out = <char *>target.view.buf + (i * row + at) * width
-                use_parameters(&r, parameters, starts[i] + (at if columns else 0))
-                run_row(&r, &wary, path)
-            at += strip
+        while top < rows:
+            at = 0
+            while at < row:
+                r.n = min(strip, row - at)
+                for i in range(top, min(top + tile, rows)):
+                    r.x = <const char *>source.view.buf + (i * row + at) * size
+                    r.out = <char *>target.view.buf + (i * row + at) * width
+                    if columns and i + 1 < rows:
+                        fetch_ahead(<const char *>r.x + row * size, r.n * size)
+                    use_parameters(&r, parameters, starts[i] + (at if columns else 0))
+                    run_row(&r, &wary, path)
+                at += strip
+            top += tile
 
 
 cdef void fill_request(request_t *r, Parameters parameters, int kind, int width, bint columns) noexcept:

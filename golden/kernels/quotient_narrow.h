@@ -88,6 +88,33 @@ INLINE void NAMED(rounded)(const float *RESTRICT x, const single_plan *p, int la
     }
 }
 
+/* The same where every scale is a power of two: then a product is the quotient itself, unless it underflows, which
+ * rounds to 0 as well. t is the nearest integer, at a tie one of two, and what is left of Q says which. AWAY adds the
+ * float below 1/2 and cuts: their sum is rounded to the next integer from a tie on, and below for less. */
+INLINE void NAMED(divided)(const float *RESTRICT x, const single_plan *p, int layout, int mode, void *RESTRICT out,
+                           int width, size_t n) {
+    ONES
+    for (size_t i = 0; i < n; i++) {
+        CLAMPED(x[i])
+        const float magic = OWN(magic), inverse = OWN(inverse);
+        float shifted, left;
+        if (mode == NEAREST_AWAY) { /* NGQ-R1 */
+            const float quotient = v * inverse, half = float_of((bits_of_float(v) & 0x80000000u) | 0x3effffffu);
+            NAMED(store_single)(out, i, (int32_t)(quotient + half) + (int32_t)bits_of_float(magic), width);
+            continue;
+        }
+        if (mode == NEAREST_EVEN) { /* NGQ-R5, ONQ-R1 */
+            shifted = (CHOOSE_SINGLE(v, inverse, MAGIC_SINGLE) - MAGIC_SINGLE) + magic;
+        } else {
+            shifted = CHOOSE_SINGLE(v, inverse, magic); /* NGQ-F1, ONQ-F1 */
+            left = CHOOSE_SINGLE(v, inverse, magic - shifted);
+            if (mode == NEAREST_UP) shifted += left == 0.5f ? 1.0f : 0.0f; /* NGQ-R3 */
+            else shifted += left == -0.5f ? -1.0f : 0.0f; /* NGQ-R4 */
+        }
+        NAMED(store_single)(out, i, (int32_t)bits_of_float(shifted), width); /* NGQ-F2, NGQ-F3, ONQ-F2 */
+    }
+}
+
 /* The integer below, above, toward or away from zero: the nearest, or one less or more, as the rest's sign says. An
  * exact rest is +0 here: a - b, rounded to nearest, is +0 where a equals b, and so is 0 * scale + x for x = -0.
  * `sign` is -1 for a negative x, else 0. Less 1, the bits of +0 become negative too, so that < becomes <=. */
@@ -128,6 +155,7 @@ INLINE void NAMED(narrow_block)(const float *x, uint32_t first, const single_pla
     if (!x) for (uint32_t i = 0; i < (uint32_t)n; i++) patterns[i] = float_of(first + i);
     if (!x) x = patterns;
     if (mode == UPWARD || mode == DOWNWARD) NAMED(directed)(x, p, layout, mode, out, width, n);
+    else if (mode < AWAY && mode != NEAREST_ZERO && p->powers) NAMED(divided)(x, p, layout, mode, out, width, n);
     else if (mode < AWAY && p->factors) NAMED(rounded)(x, p, layout, mode, out, width, n);
     else {
         if (layout == TIMES) { /* beforehand: the larger loops are slower by far with it */
@@ -139,14 +167,16 @@ INLINE void NAMED(narrow_block)(const float *x, uint32_t first, const single_pla
     }
 }
 
-/* One function a mode and layout: in a single one the compiler would take minutes. */
+/* One function a mode and layout: in a single one the compiler would take minutes. Bytes may alias anything: only of a
+ * plan of its own does the compiler know that no store changes it. */
 #define CASE(m, l, w)                                                        \
     case w:                                                                  \
-        NAMED(narrow_block)(x, first, plan, l, m, out, w, n, wary); \
+        NAMED(narrow_block)(x, first, &own, l, m, out, w, n, wary); \
         break;
 #define EACH(m, l)                                                                                            \
     TARGET SEPARATE static void NAMED(narrow_##m##_##l)(const float *x, uint32_t first, const single_plan *plan, \
                                                         void *out, int width, size_t n, int *wary) {          \
+        const single_plan own = *plan;                                                                        \
         switch (width) { CASE(m, l, 1) CASE(m, l, 2) CASE(m, l, 4) }                                          \
     }
 #define LAYOUTS(m) EACH(m, 0) EACH(m, 1) EACH(m, 2)
