@@ -5,7 +5,7 @@ import numpy as np
 
 from cpython.buffer cimport PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
 from libc.math cimport fabs, isfinite
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t
 from libc.string cimport memcmp
 
 cdef extern from "kernels/quotient.h" nogil:
@@ -76,6 +76,15 @@ def subnormals_flushed():
     return back != tiny
 
 
+cdef enum:
+    LINE = 16  # floats of a cache line; each array of a plan begins with one, or vectors would lie across two
+
+
+cdef inline uintptr_t to_line(const void *memory) noexcept:
+    """How many bytes it is to the next cache line."""
+    return -<uintptr_t>memory % (LINE * sizeof(float))
+
+
 cdef class Parameters:
     """What the loops need for each scale and zero point; see round_quotients."""
 
@@ -87,7 +96,7 @@ cdef class Parameters:
     cdef bint brief  # results are so near zero that rests of floats can be found without fma
     cdef readonly int mode
     cdef readonly bint working
-    cdef Py_ssize_t count
+    cdef Py_ssize_t count, room
 
     def __cinit__(self, const double[::1] scale, const int64_t[::1] zero_point, bint wide, int mode, bint working,
                   int64_t lowest, int64_t highest):
@@ -102,12 +111,15 @@ cdef class Parameters:
             most = max(abs(lowest - zero_point[i]), abs(highest - zero_point[i]), abs(zero_point[i]))
             self.brief = self.brief and most <= MOST_BRIEF
             self.wide = self.wide or needs_doubles(scale[i], zero_point[i], working, lowest, highest)
+        self.room = (self.count + LINE - 1) // LINE * LINE
         if self.wide:
-            self.doubles = np.empty(5 * self.count)
-            plan_double(&self.twice, &self.doubles[0] if self.count else NULL, self.count)
+            self.doubles = np.empty(5 * self.room + LINE)
+            self.doubles = self.doubles[to_line(&self.doubles[0]) // sizeof(double):]
+            plan_double(&self.twice, &self.doubles[0], self.room)
         else:
-            self.floats = np.empty(7 * self.count, np.float32)
-            plan_single(&self.single, &self.floats[0] if self.count else NULL, self.count)
+            self.floats = np.empty(7 * self.room + LINE, np.float32)
+            self.floats = self.floats[to_line(&self.floats[0]) // sizeof(float):]
+            plan_single(&self.single, &self.floats[0], self.room)
         for i in range(self.count):
             self.prepare(i, scale[i], zero_point[i], lowest, highest)
 
@@ -130,9 +142,9 @@ cdef class Parameters:
             s *= TWO_100
         self.plain = self.plain and self.operand[i] == 1.0
         if self.wide:
-            prepare_double(&self.twice, &self.doubles[0], self.count, i, s, z, lowest, highest)
+            prepare_double(&self.twice, &self.doubles[0], self.room, i, s, z, lowest, highest)
         else:
-            prepare_single(&self.single, &self.floats[0], self.count, i, <float>s, z, lowest, highest, self.mode)
+            prepare_single(&self.single, &self.floats[0], self.room, i, <float>s, z, lowest, highest, self.mode)
 
 
 cdef double TWO_100 = 1.2676506002282294e30
@@ -165,6 +177,7 @@ cdef class Bytes:
 cdef enum:
     STRIP = 512  # columns whose parameters stay next to the core while rows go by
     TILE = 16  # rows that go by before the next strip: so few that their pages stay known to the processor
+    AHEAD = 2  # rows that the fetching of x is ahead
 
 
 def round_quotients(x, int kind, Parameters parameters, out, const int64_t[::1] starts, bint columns, int path=-1):
@@ -203,8 +216,8 @@ def round_quotients(x, int kind, Parameters parameters, out, const int64_t[::1] 
                 for i in range(top, min(top + tile, rows)):
                     r.x = <const char *>source.view.buf + (i * row + at) * size
                     r.out = <char *>target.view.buf + (i * row + at) * width
-                    if columns and i + 1 < rows:
-                        fetch_ahead(<const char *>r.x + row * size, r.n * size)
+                    if columns and i + AHEAD < rows:
+                        fetch_ahead(<const char *>r.x + AHEAD * row * size, r.n * size)
                     use_parameters(&r, parameters, starts[i] + (at if columns else 0))
                     run_row(&r, &wary, path)
                 at += strip

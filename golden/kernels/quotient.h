@@ -39,7 +39,7 @@
 #endif
 
 #define BLOCK 1024 /* elements between two checks for ties: few enough that most blocks of 8 bits have none */
-#define WARY 16    /* blocks for which ties are taken for granted once they come in a row */
+#define WARY 64    /* blocks for which ties are taken for granted once they come in a row */
 #define MOST_BRACKETED 512 /* steps from zero: farther out too many blocks would have a quotient next to a tie */
 
 #define MAGIC_SINGLE 12582912.0f /* 1.5 * 2^23: an integer added to it has its own last bits */

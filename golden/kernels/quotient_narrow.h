@@ -7,9 +7,10 @@
 #define ONES                                                                          \
     const float one_scale = *p->scale, one_inverse = *p->inverse, one_magic = *p->magic; \
     const float one_low = *p->low, one_high = *p->high, one_factor = p->factor; /* which no store can change */
-#define CLAMPED(value)                                          \
-    float v = layout == TIMES ? (value) * one_factor : (value);  \
-    v = v > OWN(low) ? v : OWN(low); /* a NaN becomes low */     \
+#define TIMES_FACTOR(value, factor) CHOOSE_SINGLE(value, factor, -0.0f) /* fma is the faster one for subnormals */
+#define CLAMPED(value)                                                       \
+    float v = layout == TIMES ? TIMES_FACTOR(value, one_factor) : (value);    \
+    v = v > OWN(low) ? v : OWN(low); /* a NaN becomes low */                  \
     v = v < OWN(high) ? v : OWN(high); /* ONQ-C1 */
 
 INLINE void NAMED(store_single)(void *RESTRICT out, size_t i, int32_t bits, int width) {
@@ -90,26 +91,31 @@ INLINE void NAMED(rounded)(const float *RESTRICT x, const single_plan *p, int la
 
 /* The same where every scale is a power of two: then a product is the quotient itself, unless it underflows, which
  * rounds to 0 as well. t is the nearest integer, at a tie one of two, and what is left of Q says which. AWAY adds the
- * float below 1/2 and cuts: their sum is rounded to the next integer from a tie on, and below for less. */
+ * float below 1/2 and cuts: their sum is rounded to the next integer from a tie on, and below for less. With fma, ZERO
+ * needs but the factor below the inverse: it takes less than a unit from Q, so only a tie gets below itself. */
 INLINE void NAMED(divided)(const float *RESTRICT x, const single_plan *p, int layout, int mode, void *RESTRICT out,
                            int width, size_t n) {
     ONES
     for (size_t i = 0; i < n; i++) {
         CLAMPED(x[i])
         const float magic = OWN(magic), inverse = OWN(inverse);
+        const uint32_t sign = bits_of_float(v) & 0x80000000u;
         float shifted, left;
         if (mode == NEAREST_AWAY) { /* NGQ-R1 */
-            const float quotient = v * inverse, half = float_of((bits_of_float(v) & 0x80000000u) | 0x3effffffu);
-            NAMED(store_single)(out, i, (int32_t)(quotient + half) + (int32_t)bits_of_float(magic), width);
+            const float moved = v * inverse + float_of(sign | 0x3effffffu); /* NGQ-F1, ONQ-F1 */
+            NAMED(store_single)(out, i, (int32_t)moved + (int32_t)bits_of_float(magic), width);
             continue;
         }
         if (mode == NEAREST_EVEN) { /* NGQ-R5, ONQ-R1 */
             shifted = (CHOOSE_SINGLE(v, inverse, MAGIC_SINGLE) - MAGIC_SINGLE) + magic;
+        } else if (mode == NEAREST_ZERO && FUSED) { /* NGQ-R2 */
+            shifted = CHOOSE_SINGLE(v, float_of(bits_of_float(inverse) - 1), magic);
         } else {
-            shifted = CHOOSE_SINGLE(v, inverse, magic); /* NGQ-F1, ONQ-F1 */
+            shifted = CHOOSE_SINGLE(v, inverse, magic);
             left = CHOOSE_SINGLE(v, inverse, magic - shifted);
             if (mode == NEAREST_UP) shifted += left == 0.5f ? 1.0f : 0.0f; /* NGQ-R3 */
-            else shifted += left == -0.5f ? -1.0f : 0.0f; /* NGQ-R4 */
+            else if (mode == NEAREST_DOWN) shifted += left == -0.5f ? -1.0f : 0.0f; /* NGQ-R4 */
+            else shifted += left == float_of(0xbf000000u ^ sign) ? float_of(0xbf800000u ^ sign) : 0.0f; /* NGQ-R2 */
         }
         NAMED(store_single)(out, i, (int32_t)bits_of_float(shifted), width); /* NGQ-F2, NGQ-F3, ONQ-F2 */
     }
@@ -154,17 +160,14 @@ INLINE void NAMED(narrow_block)(const float *x, uint32_t first, const single_pla
     } else if (*wary) --*wary;
     if (!x) for (uint32_t i = 0; i < (uint32_t)n; i++) patterns[i] = float_of(first + i);
     if (!x) x = patterns;
-    if (mode == UPWARD || mode == DOWNWARD) NAMED(directed)(x, p, layout, mode, out, width, n);
-    else if (mode < AWAY && mode != NEAREST_ZERO && p->powers) NAMED(divided)(x, p, layout, mode, out, width, n);
-    else if (mode < AWAY && p->factors) NAMED(rounded)(x, p, layout, mode, out, width, n);
-    else {
-        if (layout == TIMES) { /* beforehand: the larger loops are slower by far with it */
-            for (size_t i = 0; i < n; i++) patterns[i] = x[i] * p->factor;
-            x = patterns, layout = ONE;
-        }
-        if (mode < AWAY) NAMED(careful)(x, p, layout, mode, out, width, n);
-        else NAMED(directed)(x, p, layout, mode, out, width, n);
+    if (!FUSED && layout == TIMES) { /* beforehand: converting subnormals to double takes long */
+        for (size_t i = 0; i < n; i++) patterns[i] = TIMES_FACTOR(x[i], p->factor);
+        x = patterns, layout = ONE;
     }
+    if (mode >= AWAY) NAMED(directed)(x, p, layout, mode, out, width, n);
+    else if (p->powers) NAMED(divided)(x, p, layout, mode, out, width, n);
+    else if (p->factors) NAMED(rounded)(x, p, layout, mode, out, width, n);
+    else NAMED(careful)(x, p, layout, mode, out, width, n);
 }
 
 /* One function a mode and layout: in a single one the compiler would take minutes. Bytes may alias anything: only of a
@@ -206,3 +209,4 @@ TARGET static void NAMED(narrow)(const float *x, uint32_t first, const single_pl
 #undef OWN
 #undef ONES
 #undef CLAMPED
+#undef TIMES_FACTOR
