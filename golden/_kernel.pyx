@@ -9,6 +9,8 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcmp
 
 cdef extern from "kernels/quotient.h" nogil:
+    enum:
+        LINE
     ctypedef struct single_plan:
         float factor
     ctypedef struct double_plan:
@@ -76,12 +78,8 @@ def subnormals_flushed():
     return back != tiny
 
 
-cdef enum:
-    LINE = 16  # floats of a cache line; each array of a plan begins with one, or vectors would lie across two
-
-
 cdef inline uintptr_t to_line(const void *memory) noexcept:
-    """How many bytes it is to the next cache line."""
+    """How many bytes it is to the next cache line, with which each array of a plan begins."""
     return -<uintptr_t>memory % (LINE * sizeof(float))
 
 

@@ -40,6 +40,8 @@
 
 #define BLOCK 1024 /* elements between two checks for ties: few enough that most blocks of 8 bits have none */
 #define WARY 64    /* blocks for which ties are taken for granted once they come in a row */
+#define LINE 16    /* floats of a cache line */
+#define FAR (1 << 18) /* floats that the caches next to a core don't hold */
 #define MOST_BRACKETED 512 /* steps from zero: farther out too many blocks would have a quotient next to a tie */
 
 #define MAGIC_SINGLE 12582912.0f /* 1.5 * 2^23: an integer added to it has its own last bits */
@@ -253,6 +255,15 @@ typedef struct {
     int64_t zero_point, lowest, highest;
 } count_t;
 
+/* Asks for memory that is wanted soon. Processors foresee a long run by themselves, but only to the end of a page. */
+static void fetch_ahead(const void *memory, size_t size) {
+#if defined(__GNUC__)
+    for (size_t at = 0; at < size; at += LINE * sizeof(float)) __builtin_prefetch((const char *)memory + at);
+#else
+    (void)memory, (void)size;
+#endif
+}
+
 #define PASTE_(a, b) a##b
 #define PASTE(a, b) PASTE_(a, b)
 #define PASTE_THREE_(a, b, c) a##b##c
@@ -300,16 +311,6 @@ static int path_runs(int path) {
            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
 #else
     return 0;
-#endif
-}
-
-/* Asks for memory that is wanted soon. Processors foresee a long run by themselves, but not the jumps from strip to
- * strip. */
-static void fetch_ahead(const void *memory, size_t size) {
-#if defined(__GNUC__)
-    for (size_t at = 0; at < size; at += 64) __builtin_prefetch((const char *)memory + at);
-#else
-    (void)memory, (void)size;
 #endif
 }
 
