@@ -174,7 +174,7 @@ cdef class Bytes:
 
 cdef enum:
     STRIP = 512  # columns whose parameters stay next to the core while rows go by
-    TILE = 16  # rows that go by before the next strip: so few that their pages stay known to the processor
+    TILE = 8  # rows that go by before the next strip: so few that their pages stay known to the processor
     AHEAD = 2  # rows that the fetching of x is ahead
 
 

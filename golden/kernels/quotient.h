@@ -41,7 +41,8 @@
 #define BLOCK 1024 /* elements between two checks for ties: few enough that most blocks of 8 bits have none */
 #define WARY 64    /* blocks for which ties are taken for granted once they come in a row */
 #define LINE 16    /* floats of a cache line */
-#define FAR (1 << 18) /* floats that the caches next to a core don't hold */
+#define LONG (16 * BLOCK)
+#define FAR (256 * BLOCK) /* floats that the caches next to a core don't hold */
 #define MOST_BRACKETED 512 /* steps from zero: farther out too many blocks would have a quotient next to a tie */
 
 #define MAGIC_SINGLE 12582912.0f /* 1.5 * 2^23: an integer added to it has its own last bits */

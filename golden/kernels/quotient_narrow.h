@@ -187,11 +187,12 @@ LAYOUTS(0) LAYOUTS(1) LAYOUTS(2) LAYOUTS(3) LAYOUTS(4) LAYOUTS(5) LAYOUTS(6) LAY
 #undef EACH
 #undef CASE
 
-/* A row's part that is floats in memory, or without `x` bit patterns from `first` on. The first block ends with a cache
- * line, since vectors that lie across two take twice as long to read; columns have plans that begin with one. */
+/* A row's part that is floats in memory, or without `x` bit patterns from `first` on. A long row's first block
+ * ends with a cache line, since vectors that lie across two take twice as long to read. Columns have plans that begin
+ * with one, and in a short row the ends, which fill no vector, would cost more. */
 TARGET static void NAMED(narrow)(const float *x, uint32_t first, const single_plan *plan, int layout, int mode,
                                  void *out, int width, size_t n, int *wary) {
-    const size_t past = layout != COLUMNS && n > BLOCK ? (uintptr_t)x / sizeof(float) % LINE : 0;
+    const size_t past = layout != COLUMNS && n >= LONG ? (uintptr_t)x / sizeof(float) % LINE : 0;
     size_t at, size;
     for (at = 0; at < n; at += size) {
         const size_t most = at ? BLOCK : BLOCK - past;
