@@ -5,10 +5,12 @@ import numpy as np
 
 from cpython.buffer cimport PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
 from libc.math cimport fabs, isfinite
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t
 from libc.string cimport memcmp
 
 cdef extern from "kernels/quotient.h" nogil:
+    enum:
+        LINE
     ctypedef struct single_plan:
         float factor
     ctypedef struct double_plan:
@@ -35,6 +37,7 @@ cdef extern from "kernels/quotient.h" nogil:
     single_plan single_from(const single_plan *p, size_t at)
     double_plan double_from(const double_plan *p, size_t at)
     int path_runs(int path)
+    void fetch_ahead(const void *memory, size_t size)
     void run_row(const request_t *r, int *wary, int path)
     void run_row_from(const request_t *r, uint32_t first, int *wary, int path)
     void run_fill(void *out, int width, uint32_t first, size_t n, int path)
@@ -77,6 +80,11 @@ def subnormals_flushed():
     return back != tiny
 
 
+cdef inline uintptr_t to_line(const void *memory) noexcept:
+    """How many bytes it is to the next cache line, with which each array of a plan begins."""
+    return -<uintptr_t>memory % (LINE * sizeof(float))
+
+
 cdef class Parameters:
     """What the loops need for each scale and zero point; see round_quotients."""
 
@@ -88,7 +96,7 @@ cdef class Parameters:
     cdef bint brief  # results are so near zero that rests of floats can be found without fma
     cdef readonly int mode
     cdef readonly bint working
-    cdef Py_ssize_t count
+    cdef Py_ssize_t count, room
 
     def __cinit__(self, const double[::1] scale, const int64_t[::1] zero_point, bint wide, int mode, bint working,
                   int64_t lowest, int64_t highest):
@@ -103,12 +111,15 @@ cdef class Parameters:
             most = max(abs(lowest - zero_point[i]), abs(highest - zero_point[i]), abs(zero_point[i]))
             self.brief = self.brief and most <= MOST_BRIEF
             self.wide = self.wide or needs_doubles(scale[i], zero_point[i], working, lowest, highest)
+        self.room = (self.count + LINE - 1) // LINE * LINE
         if self.wide:
-            self.doubles = np.empty(5 * self.count)
-            plan_double(&self.twice, &self.doubles[0] if self.count else NULL, self.count)
+            self.doubles = np.empty(5 * self.room + LINE)
+            self.doubles = self.doubles[to_line(&self.doubles[0]) // sizeof(double):]
+            plan_double(&self.twice, &self.doubles[0], self.room)
         else:
-            self.floats = np.empty(7 * self.count, np.float32)
-            plan_single(&self.single, &self.floats[0] if self.count else NULL, self.count)
+            self.floats = np.empty(7 * self.room + LINE, np.float32)
+            self.floats = self.floats[to_line(&self.floats[0]) // sizeof(float):]
+            plan_single(&self.single, &self.floats[0], self.room)
         for i in range(self.count):
             self.prepare(i, scale[i], zero_point[i], lowest, highest)
 
@@ -131,9 +142,9 @@ cdef class Parameters:
             s *= TWO_100
         self.plain = self.plain and self.operand[i] == 1.0
         if self.wide:
-            prepare_double(&self.twice, &self.doubles[0], self.count, i, s, z, lowest, highest)
+            prepare_double(&self.twice, &self.doubles[0], self.room, i, s, z, lowest, highest)
         else:
-            prepare_single(&self.single, &self.floats[0], self.count, i, <float>s, z, lowest, highest, self.mode)
+            prepare_single(&self.single, &self.floats[0], self.room, i, <float>s, z, lowest, highest, self.mode)
 
 
 cdef double TWO_100 = 1.2676506002282294e30
@@ -164,7 +175,9 @@ cdef class Bytes:
 
 
 cdef enum:
-    STRIP = 4096  # columns whose parameters stay next to the core while rows go by
+    STRIP = 512  # columns whose parameters stay next to the core while rows go by
+    TILE = 8  # rows that go by before the next strip: so few that their pages stay known to the processor
+    AHEAD = 2  # rows that the fetching of x is ahead
 
 
 def round_quotients(x, int kind, Parameters parameters, out, const int64_t[::1] starts, bint columns, int path=-1):
@@ -174,7 +187,7 @@ def round_quotients(x, int kind, Parameters parameters, out, const int64_t[::1] 
     size: len(starts) rows. Row i uses the parameters from starts[i] on: one for each element if `columns`, else one
     for all. Elements whose x is not finite, or whose scale is 0 or not finite, give an arbitrary integer of the range.
     """
-    cdef Py_ssize_t rows = starts.shape[0], size, width, row, strip, at = 0, i
+    cdef Py_ssize_t rows = starts.shape[0], size, width, row, strip, tile, top = 0, at, i
     cdef Bytes source = Bytes(x), target = Bytes(out, True)
     cdef request_t r
     cdef int wary = 0
@@ -194,16 +207,21 @@ def round_quotients(x, int kind, Parameters parameters, out, const int64_t[::1] 
     check_starts(starts, columns * (row - 1), parameters.count)
     fill_request(&r, parameters, kind, width, columns)
     path = chosen if path < 0 else path
-    strip = STRIP if columns else row
+    strip, tile = (STRIP if columns else row), (TILE if columns else rows)
     with nogil:
-        while at < row:
-            r.n = min(strip, row - at)
-            for i in range(rows):
-                r.x = <const char *>source.view.buf + (i * row + at) * size
-                r.out = <char *>target.view.buf + (i * row + at) * width
-                use_parameters(&r, parameters, starts[i] + (at if columns else 0))
-                run_row(&r, &wary, path)
-            at += strip
+        while top < rows:
+            at = 0
+            while at < row:
+                r.n = min(strip, row - at)
+                for i in range(top, min(top + tile, rows)):
+                    r.x = <const char *>source.view.buf + (i * row + at) * size
+                    r.out = <char *>target.view.buf + (i * row + at) * width
+                    if columns and i + AHEAD < rows:
+                        fetch_ahead(<const char *>r.x + AHEAD * row * size, r.n * size)
+                    use_parameters(&r, parameters, starts[i] + (at if columns else 0))
+                    run_row(&r, &wary, path)
+                at += strip
+            top += tile
 
 
 cdef void fill_request(request_t *r, Parameters parameters, int kind, int width, bint columns) noexcept:

@@ -184,7 +184,7 @@ def test_one_element_that_differs_is_seen_wherever_it_is(path: str, width: int) 
 def test_scales_of_every_make_next_to_ties(path: str) -> None:
     """Scales for which rounding alone settles ties, powers of two, and others: halves of them and their neighbours."""
     random = np.random.default_rng(7)
-    made = [0.125, 0.375, 2.0**-140, 3 * 2.0**-149, -0.75, *(1 + random.random(12)), *(-random.random(3))]
+    made = [0.125, 64.0, 0.375, 2.0**-140, 3 * 2.0**-149, -0.75, *(1 + random.random(12)), *(-random.random(3))]
     steps = np.repeat(np.arange(-9, 10), 5) * 0.5
     for scale in np.array(made, np.float32):
         near = (steps * np.float64(scale)).astype(np.float32).view(np.uint32)
@@ -249,3 +249,23 @@ def test_integers_of_fifty_bits(path: str, real: str) -> None:
             problem = Quantization(kind, target, mode, (), x, bits, zero)
             wanted, got = oracle.quantize(problem, working=working), kernel.quantize(problem, working=working)
             assert np.array_equal(wanted[0], got[0]), (float(scale), mode, working)
+
+
+@pytest.mark.parametrize("width", ["int8", "int16", "int32"])
+def test_strips_and_tiles_of_columns_give_what_each_column_gives(path: str, width: str) -> None:
+    """More columns than a strip has and more rows than a tile; powers of two, subnormal ones too, and other scales."""
+    random, limits, rows, columns = np.random.default_rng(5), np.iinfo(width), 35, 1100
+    powers, others = 2.0 ** random.integers(-149, 20, columns), random.uniform(-3, 3, columns)
+    for scales in (powers, others.astype(np.float32).astype(np.float64)):
+        x = (random.integers(-300, 300, (rows, columns)) * scales / 2).astype(np.float32).view(np.uint32)
+        zero_point = random.integers(0, 9, columns)
+        for mode in range(len(ROUND_MODES)):
+            arguments = False, mode, False, limits.min, limits.max
+            together, alone = np.empty(x.shape, width), np.empty(x.T.shape, width)
+            parameters = _kernel.Parameters(scales, zero_point, *arguments)
+            _kernel.round_quotients(x.reshape(-1), 2, parameters, together.reshape(-1), np.zeros(rows, np.int64), True)
+            start = np.zeros(1, np.int64)
+            for j in range(columns):
+                parameters = _kernel.Parameters(scales[j : j + 1], zero_point[j : j + 1], *arguments)
+                _kernel.round_quotients(np.ascontiguousarray(x[:, j]), 2, parameters, alone[j], start, False, 0)
+            assert np.array_equal(together, alone.T), mode

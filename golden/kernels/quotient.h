@@ -39,7 +39,10 @@
 #endif
 
 #define BLOCK 1024 /* elements between two checks for ties: few enough that most blocks of 8 bits have none */
-#define WARY 16    /* blocks for which ties are taken for granted once they come in a row */
+#define WARY 64    /* blocks for which ties are taken for granted once they come in a row */
+#define LINE 16    /* floats of a cache line */
+#define LONG (16 * BLOCK)
+#define FAR (256 * BLOCK) /* floats that the caches next to a core don't hold */
 #define MOST_BRACKETED 512 /* steps from zero: farther out too many blocks would have a quotient next to a tie */
 
 #define MAGIC_SINGLE 12582912.0f /* 1.5 * 2^23: an integer added to it has its own last bits */
@@ -71,7 +74,7 @@ typedef struct {
     const float *scale, *inverse, *low, *high, *magic, *kept, *moved;
     float slack; /* more than a product is off */
     float factor; /* of one scale: what makes x * factor of x, a power of two or its negative */
-    int brackets, factors;
+    int brackets, factors, powers;
 } single_plan;
 
 typedef struct {
@@ -82,7 +85,7 @@ typedef struct {
 INLINE single_plan single_from(const single_plan *p, size_t at) {
     const single_plan own = {p->scale + at, p->inverse + at, p->low + at, p->high + at, p->magic + at,
                              p->kept + at, p->moved + at, p->slack, p->factor, p->brackets,
-                             p->factors};
+                             p->factors, p->powers};
     return own;
 }
 
@@ -203,6 +206,7 @@ static void prepare_single(single_plan *p, float *memory, size_t count, size_t i
     memory[4 * count + i] = MAGIC_SINGLE + (float)zero_point; /* NGQ-F3, ONQ-F2 */
     p->slack = fmaxf(p->slack, (float)(most * 0x1p-22));
     p->brackets = p->brackets && most <= MOST_BRACKETED;
+    p->powers = p->powers && !(bits_of_float(scale) & 0x7fffff);
     p->factors &= factors(scale, mode, &memory[5 * count + i], &memory[6 * count + i]);
 }
 
@@ -220,7 +224,7 @@ static void prepare_double(double_plan *p, double *memory, size_t count, size_t 
 static void plan_single(single_plan *p, const float *memory, size_t count) {
     p->scale = memory, p->inverse = memory + count, p->low = memory + 2 * count, p->high = memory + 3 * count;
     p->magic = memory + 4 * count, p->kept = memory + 5 * count, p->moved = memory + 6 * count;
-    p->slack = 0.0f, p->factor = 1.0f, p->brackets = p->factors = 1;
+    p->slack = 0.0f, p->factor = 1.0f, p->brackets = p->factors = p->powers = 1;
 }
 
 static void plan_double(double_plan *p, const double *memory, size_t count) {
@@ -251,6 +255,15 @@ typedef struct {
     int width, leaves;
     int64_t zero_point, lowest, highest;
 } count_t;
+
+/* Asks for memory that is wanted soon. Processors foresee a long run by themselves, but only to the end of a page. */
+static void fetch_ahead(const void *memory, size_t size) {
+#if defined(__GNUC__)
+    for (size_t at = 0; at < size; at += LINE * sizeof(float)) __builtin_prefetch((const char *)memory + at);
+#else
+    (void)memory, (void)size;
+#endif
+}
 
 #define PASTE_(a, b) a##b
 #define PASTE(a, b) PASTE_(a, b)

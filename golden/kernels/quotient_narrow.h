@@ -7,9 +7,10 @@
 #define ONES                                                                          \
     const float one_scale = *p->scale, one_inverse = *p->inverse, one_magic = *p->magic; \
     const float one_low = *p->low, one_high = *p->high, one_factor = p->factor; /* which no store can change */
-#define CLAMPED(value)                                          \
-    float v = layout == TIMES ? (value) * one_factor : (value);  \
-    v = v > OWN(low) ? v : OWN(low); /* a NaN becomes low */     \
+#define TIMES_FACTOR(value, factor) CHOOSE_SINGLE(value, factor, -0.0f) /* fma is the faster one for subnormals */
+#define CLAMPED(value)                                                       \
+    float v = layout == TIMES ? TIMES_FACTOR(value, one_factor) : (value);    \
+    v = v > OWN(low) ? v : OWN(low); /* a NaN becomes low */                  \
     v = v < OWN(high) ? v : OWN(high); /* ONQ-C1 */
 
 INLINE void NAMED(store_single)(void *RESTRICT out, size_t i, int32_t bits, int width) {
@@ -88,6 +89,38 @@ INLINE void NAMED(rounded)(const float *RESTRICT x, const single_plan *p, int la
     }
 }
 
+/* The same where every scale is a power of two: then a product is the quotient itself, unless it underflows, which
+ * rounds to 0 as well. t is the nearest integer, at a tie one of two, and what is left of Q says which. AWAY adds the
+ * float below 1/2 and cuts: their sum is rounded to the next integer from a tie on, and below for less. With fma, ZERO
+ * needs but the factor below the inverse: it takes less than a unit from Q, so only a tie gets below itself. */
+INLINE void NAMED(divided)(const float *RESTRICT x, const single_plan *p, int layout, int mode, void *RESTRICT out,
+                           int width, size_t n) {
+    ONES
+    for (size_t i = 0; i < n; i++) {
+        CLAMPED(x[i])
+        const float magic = OWN(magic), inverse = OWN(inverse);
+        const uint32_t sign = bits_of_float(v) & 0x80000000u;
+        float shifted, left;
+        if (mode == NEAREST_AWAY) { /* NGQ-R1 */
+            const float moved = v * inverse + float_of(sign | 0x3effffffu); /* NGQ-F1, ONQ-F1 */
+            NAMED(store_single)(out, i, (int32_t)moved + (int32_t)bits_of_float(magic), width);
+            continue;
+        }
+        if (mode == NEAREST_EVEN) { /* NGQ-R5, ONQ-R1 */
+            shifted = (CHOOSE_SINGLE(v, inverse, MAGIC_SINGLE) - MAGIC_SINGLE) + magic;
+        } else if (mode == NEAREST_ZERO && FUSED) { /* NGQ-R2 */
+            shifted = CHOOSE_SINGLE(v, float_of(bits_of_float(inverse) - 1), magic);
+        } else {
+            shifted = CHOOSE_SINGLE(v, inverse, magic);
+            left = CHOOSE_SINGLE(v, inverse, magic - shifted);
+            if (mode == NEAREST_UP) shifted += left == 0.5f ? 1.0f : 0.0f; /* NGQ-R3 */
+            else if (mode == NEAREST_DOWN) shifted += left == -0.5f ? -1.0f : 0.0f; /* NGQ-R4 */
+            else shifted += left == float_of(0xbf000000u ^ sign) ? float_of(0xbf800000u ^ sign) : 0.0f; /* NGQ-R2 */
+        }
+        NAMED(store_single)(out, i, (int32_t)bits_of_float(shifted), width); /* NGQ-F2, NGQ-F3, ONQ-F2 */
+    }
+}
+
 /* The integer below, above, toward or away from zero: the nearest, or one less or more, as the rest's sign says. An
  * exact rest is +0 here: a - b, rounded to nearest, is +0 where a equals b, and so is 0 * scale + x for x = -0.
  * `sign` is -1 for a negative x, else 0. Less 1, the bits of +0 become negative too, so that < becomes <=. */
@@ -127,26 +160,26 @@ INLINE void NAMED(narrow_block)(const float *x, uint32_t first, const single_pla
     } else if (*wary) --*wary;
     if (!x) for (uint32_t i = 0; i < (uint32_t)n; i++) patterns[i] = float_of(first + i);
     if (!x) x = patterns;
-    if (mode == UPWARD || mode == DOWNWARD) NAMED(directed)(x, p, layout, mode, out, width, n);
-    else if (mode < AWAY && p->factors) NAMED(rounded)(x, p, layout, mode, out, width, n);
-    else {
-        if (layout == TIMES) { /* beforehand: the larger loops are slower by far with it */
-            for (size_t i = 0; i < n; i++) patterns[i] = x[i] * p->factor;
-            x = patterns, layout = ONE;
-        }
-        if (mode < AWAY) NAMED(careful)(x, p, layout, mode, out, width, n);
-        else NAMED(directed)(x, p, layout, mode, out, width, n);
+    if (!FUSED && layout == TIMES) { /* beforehand: converting subnormals to double takes long */
+        for (size_t i = 0; i < n; i++) patterns[i] = TIMES_FACTOR(x[i], p->factor);
+        x = patterns, layout = ONE;
     }
+    if (mode >= AWAY) NAMED(directed)(x, p, layout, mode, out, width, n);
+    else if (p->powers) NAMED(divided)(x, p, layout, mode, out, width, n);
+    else if (p->factors) NAMED(rounded)(x, p, layout, mode, out, width, n);
+    else NAMED(careful)(x, p, layout, mode, out, width, n);
 }
 
-/* One function a mode and layout: in a single one the compiler would take minutes. */
+/* One function a mode and layout: in a single one the compiler would take minutes. Bytes may alias anything: only of a
+ * plan of its own does the compiler know that no store changes it. */
 #define CASE(m, l, w)                                                        \
     case w:                                                                  \
-        NAMED(narrow_block)(x, first, plan, l, m, out, w, n, wary); \
+        NAMED(narrow_block)(x, first, &own, l, m, out, w, n, wary); \
         break;
 #define EACH(m, l)                                                                                            \
     TARGET SEPARATE static void NAMED(narrow_##m##_##l)(const float *x, uint32_t first, const single_plan *plan, \
                                                         void *out, int width, size_t n, int *wary) {          \
+        const single_plan own = *plan;                                                                        \
         switch (width) { CASE(m, l, 1) CASE(m, l, 2) CASE(m, l, 4) }                                          \
     }
 #define LAYOUTS(m) EACH(m, 0) EACH(m, 1) EACH(m, 2)
@@ -154,14 +187,20 @@ LAYOUTS(0) LAYOUTS(1) LAYOUTS(2) LAYOUTS(3) LAYOUTS(4) LAYOUTS(5) LAYOUTS(6) LAY
 #undef EACH
 #undef CASE
 
-/* A row's part that is floats in memory, or without `x` bit patterns from `first` on. */
+/* A row's part that is floats in memory, or without `x` bit patterns from `first` on. A long row's first block
+ * ends with a cache line, since vectors that lie across two take twice as long to read. Columns have plans that begin
+ * with one, and in a short row the ends, which fill no vector, would cost more. */
 TARGET static void NAMED(narrow)(const float *x, uint32_t first, const single_plan *plan, int layout, int mode,
                                  void *out, int width, size_t n, int *wary) {
-    for (size_t at = 0; at < n; at += BLOCK) {
-        const size_t size = n - at < BLOCK ? n - at : BLOCK;
+    const size_t past = layout != COLUMNS && n >= LONG ? (uintptr_t)x / sizeof(float) % LINE : 0;
+    size_t at, size;
+    for (at = 0; at < n; at += size) {
+        const size_t most = at ? BLOCK : BLOCK - past;
         const single_plan own = layout == COLUMNS ? single_from(plan, at) : *plan;
         const float *from = x ? x + at : NULL;
         void *to = (char *)out + at * width;
+        size = n - at < most ? n - at : most;
+        if (x && n >= FAR && n - at >= 2 * BLOCK) fetch_ahead(from + BLOCK, BLOCK * sizeof(float));
         switch (mode * 3 + layout) {
 #define EACH(m, l)                                                                            \
     case (m) * 3 + (l):                                                                       \
@@ -176,3 +215,4 @@ TARGET static void NAMED(narrow)(const float *x, uint32_t first, const single_pl
 #undef OWN
 #undef ONES
 #undef CLAMPED
+#undef TIMES_FACTOR
