@@ -17,6 +17,7 @@ from tiebreak.golden import _kernel
 from tiebreak.golden.kernel import MODES
 from tiebreak.golden.rounding import EVEN
 
+REST = 0.05  # seconds in which other libraries' threads stop looking for work
 Row = dict[str, Any]
 Maker = Callable[[Setting], Contender]
 PEERS: Mapping[str, Maker] = {
@@ -91,21 +92,24 @@ def group(about: str, place: str, settings: Iterable[Setting], peers: Mapping[st
     tasks += [(who, maker, first) for who, maker in peers.items()]
     rows = [{"about": about, "who": who, "place": place, **asdict(setting)} for who, _, setting in tasks]
     makers = [partial(maker, setting) for _, maker, setting in tasks]
-    add_times(rows, makers, sizes, "seconds")
+    add_times(rows, makers, sizes, "seconds", REST if first.threads > 1 else 0.0)
     if about == "modes" and place == "in cache" and first.threads == 1:
         makers = [partial(maker, replace(setting, elements=min(FEW, setting.elements))) for _, maker, setting in tasks]
         add_times(rows, makers, sizes, "call_seconds")
     return [row | derived(row) for row in rows]
 
 
-def add_times(rows: list[Row], makers: Iterable[Callable[[], Contender]], sizes: Sizes, name: str) -> None:
+def add_times(
+    rows: list[Row], makers: Iterable[Callable[[], Contender]], sizes: Sizes, name: str, rest: float = 0.0
+) -> None:
     contenders: dict[int, Contender] = {}
     for number, make in enumerate(makers):
         try:
             contenders[number] = make()
         except Missing as reason:
             rows[number]["note"] = str(reason)
-    times = best_times({number: found.repeat for number, found in contenders.items()}, sizes.rounds, sizes.least)
+    repeats = {number: found.repeat for number, found in contenders.items()}
+    times = best_times(repeats, sizes.rounds, sizes.least, rest)
     for number, seconds in times.items():
         rows[number][name] = seconds
 

@@ -12,10 +12,11 @@ Repeat = Callable[[int], object]  # does its work so many times
 Key = TypeVar("Key")
 
 
-def best_times(contenders: Mapping[Key, Repeat], rounds: int, least: float) -> dict[Key, float]:
+def best_times(contenders: Mapping[Key, Repeat], rounds: int, least: float, rest: float = 0.0) -> dict[Key, float]:
     """Shortest seconds of one repetition for each contender; a sample takes `least` seconds or more.
 
-    Who is first changes from round to round.
+    Who is first changes from round to round. Before each sample nothing runs for `rest` seconds: threads of the one
+    before may still wait for work, and keep a core busy with it.
     """
     repetitions = {key: enough(repeat, least) for key, repeat in contenders.items()}
     best = dict.fromkeys(contenders, float("inf"))
@@ -23,6 +24,7 @@ def best_times(contenders: Mapping[Key, Repeat], rounds: int, least: float) -> d
     for number in range(rounds):
         turn = number % max(1, len(order))
         for key in order[turn:] + order[:turn]:
+            time.sleep(rest)
             seconds = sample(contenders[key], repetitions[key])
             best[key] = min(best[key], seconds / repetitions[key])
     return best
