@@ -69,8 +69,9 @@ class ClusterBackend:
             self.sent.append((batch, self.tasks(batch)))
 
     def tasks(self, batch: Sequence[Case]) -> list[Any]:
-        """A task for each part of a batch."""
-        size = max(1, int(TASK_SECONDS / self.pace)) if self.pace else len(batch)
+        """A task for each part of a batch; one for each worker before it is known how long a case takes."""
+        size = int(TASK_SECONDS / self.pace) if self.pace else len(batch) // self.cluster.size()
+        size = max(1, size)
         return [self.task(batch[start : start + size]) for start in range(0, len(batch), size)]
 
     def task(self, batch: Sequence[Case]) -> Any:
