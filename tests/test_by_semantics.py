@@ -45,16 +45,22 @@ def noise(case: Case, o: QuantizationOperands) -> Array:
     return o.clamp(o.finish(o.quotient()) + ((bits >> np.uint64(7)) % np.uint64(5) == 0))
 
 
-def named(backend: Callable[[Case, QuantizationOperands], Array], operator: str = "ngraph.Quantize") -> Counter[str]:
-    records = BackendRecords({"name": "it", "version": "1", "spec": "it", "operators": [operator]})
+def records_of(backend: Callable[[Case, QuantizationOperands], Array]) -> tuple[BackendRecords, dict[str, Case]]:
+    """The records of a backend that quantizes to int8, and its cases by id."""
+    records = BackendRecords({"name": "it", "version": "1", "spec": "it", "operators": ["ngraph.Quantize"]})
     cases = {}
-    for case, _, _ in vectors(operator, "float32", "int8"):
+    for case, _, _ in vectors("ngraph.Quantize", "float32", "int8"):
         if case.node.round_mode == "ROUND_NEAREST_TOWARD_EVEN":
             problem = quantization_of(case)
             with np.errstate(all="ignore"):
                 values = backend(case, operands_along(case, problem, problem.axes)).reshape(case.inputs[0].shape)
             record(records, case, Outcome("ok", (values.astype(np.int8),)))
             cases[case.id] = case
+    return records, cases
+
+
+def named(backend: Callable[[Case, QuantizationOperands], Array]) -> Counter[str]:
+    records, cases = records_of(backend)
     return causes_of_records(records, CausesBySemantics(cases, records.outputs).refine)
 
 
