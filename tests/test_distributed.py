@@ -117,15 +117,15 @@ def test_a_dead_worker_changes_nothing(cluster: Cluster, tmp_path: Path, mine: s
 
 def test_workers_of_this_machine_share_its_cores(cluster: Cluster) -> None:
     """The threads that do tasks too, which are there by now or start later."""
+
+    def affinities() -> set[frozenset[int]]:  # in here, so that it is sent whole: workers can't import tests
+        return {frozenset(os.sched_getaffinity(int(thread))) for thread in os.listdir("/proc/self/task")}
+
     found = [set(task) for task in cluster.client.run(affinities).values()]
     assert {len(task) for task in found} == {1}
     here, own = os.sched_getaffinity(0), [next(iter(task)) for task in found]
     assert set(map(frozenset, shares(2, sorted(here)))) == set(own)
     assert os.sched_getaffinity(0) == here
-
-
-def affinities() -> set[frozenset[int]]:
-    return {frozenset(os.sched_getaffinity(int(thread))) for thread in os.listdir("/proc/self/task")}
 
 
 def shares(workers: int, cores: Sequence[int]) -> list[list[int]]:
