@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -12,3 +13,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 # How long an example takes says nothing about right and wrong, least of all on a busy machine.
 settings.register_profile("tiebreak", deadline=None)
 settings.load_profile("tiebreak")
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """One process more than cores: many tests wait, for time limits and for processes to start."""
+    return 1 + (len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
