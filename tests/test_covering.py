@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
+import numpy as np
 import pytest
 from causes_of_records import causes_of_records
 from test_by_semantics import odd_tail, records_of, three_faults
 
-from tiebreak.conformance.audit import covering
+from tiebreak.conformance.audit import covering, recorded_causes
 from tiebreak.conformance.audit.covering import Covers
 from tiebreak.conformance.audit.recorded_causes import CausesBySemantics
+from tiebreak.conformance.audit.recorded_elements import RecordedCase, RecordedElements, first_output_name, joined
 from tiebreak.conformance.judging.operands import QuantizationOperands
+from tiebreak.conformance.judging.rows import kind_of_node
 from tiebreak.conformance.semantics.quantize_facets import FACETS
 from tiebreak.conformance.semantics.quantize_rules import valid_combinations
+from tiebreak.golden.builder import file_name
 from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array
+from tiebreak.golden.vectorfile import VECTORS, read_cases
 
 
 def causes(
@@ -59,3 +64,25 @@ def test_distances_count_facets_that_differ() -> None:
     assert candidates.distances(("no such precision", *own[1:])).min() == 1
     assert candidates.names == tuple(facet.name for facet in FACETS)
     assert all(candidates.places[one] == place for place, one in enumerate(candidates.all))
+
+
+def test_elements_of_one_arithmetic_that_raise_cost_no_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    every = read_cases(VECTORS / file_name("openvino.FakeQuantize", "float32", "float32"), trusted=True)
+    cases = {case.id: case for case in every if case.size}
+    outputs = {name: np.zeros(case.size, np.int64) for name, case in cases.items()}
+    elements = [(name, first_output_name(case), 0) for name, case in cases.items()]
+    kind = kind_of_node(every[0].node)
+    engine = CausesBySemantics(cases, outputs)
+    whole = engine.by_arithmetic(kind, elements)
+    lost = whole[1].cases[0].id
+    assert len(whole) > 2 and engine.errors.rows() == []
+
+    def raising(group: Sequence[RecordedCase]) -> RecordedElements:
+        if group[0].case.id == lost:
+            raise RuntimeError("injected")
+        return joined(group)
+
+    monkeypatch.setattr(recorded_causes, "joined", raising)
+    left = engine.by_arithmetic(kind, elements)
+    assert [one.digest for one in left] == [one.digest for one in whole if one.cases[0].id != lost]
+    assert ["injected" in row["error"] for row in engine.errors.rows()] == [True]

@@ -135,9 +135,7 @@ class CausesBySemantics:
             found.name(elements, cause)
 
     def by_arithmetic(self, kind: Kind, elements: Sequence[Element]) -> list[RecordedElements]:
-        """The backend's elements of a kind, grouped by the arithmetic of their nodes; groups without any to explain
-        are left out.
-        """
+        """The elements of a kind by the arithmetic of their nodes. Groups without any to explain are left out."""
         wrong: dict[str, list[tuple[int, int]]] = defaultdict(list)
         for number, (case_id, output, index) in enumerate(elements):
             if output == first_output_name(self.cases[case_id]):
@@ -148,4 +146,7 @@ class CausesBySemantics:
             recorded = self.errors.attempt(STAGE, f"{self.about}, {case.id}", make, None)
             if recorded is not None:
                 groups[arithmetic_key(case.node)].append(recorded)
-        return [joined(group) for group in groups.values() if any((one.numbers >= 0).any() for one in group)]
+        wanted = [group for group in groups.values() if any((one.numbers >= 0).any() for one in group)]
+        about = f"{self.about}, {' '.join(kind)}"
+        made = (self.errors.attempt(STAGE, about, partial(joined, group), None) for group in wanted)
+        return [group for group in made if group is not None]
