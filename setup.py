@@ -32,6 +32,9 @@ LOOPS = [
     Extension(f"tiebreak.golden.kernels.{path.stem}", [str(path)], extra_compile_args=NO_CONTRACTION)
     for path in sorted(GOLDEN.glob("kernels/*.pyx"))
 ]
+# Cython writes what its memoryviews need here, once, instead of into every module.
+SHARED = "tiebreak.golden.kernels._memoryviews"
+MEMORYVIEWS = Extension(SHARED, [str(GOLDEN / "kernels" / "_memoryviews.c")])
 
 INDEX = "import sys; sys.path.insert(0, sys.argv[1]); from tiebreak.golden import vector_index as v; v.write_indices()"
 
@@ -50,5 +53,10 @@ class BuildWithIndex(build_py):
 setup(
     cmdclass={"build_py": BuildWithIndex},
     options={"build_ext": {"parallel": os.cpu_count()}},
-    ext_modules=cythonize([KERNEL, STEPS, *LOOPS], include_path=["src"], compiler_directives={"language_level": "3"}),
+    ext_modules=cythonize(
+        [MEMORYVIEWS, KERNEL, STEPS, *LOOPS],
+        include_path=["src"],
+        compiler_directives={"language_level": "3"},
+        shared_utility_qualified_name=SHARED,
+    ),
 )
