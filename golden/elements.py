@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -39,37 +39,37 @@ class FloatType:
     specials: str = "ieee"
     exponent_bias: int = 0  # 0: the usual one
 
-    @property
+    @cached_property
     def exponent_bits(self) -> int:
         return self.bits - self.precision + (self.specials == "e8m0")
 
-    @property
+    @cached_property
     def bias(self) -> int:
         return self.exponent_bias or (1 << (self.exponent_bits - 1)) - 1
 
-    @property
+    @cached_property
     def emax(self) -> int:
         """The largest exponent of a finite value."""
         reserved = self.specials in ("ieee", "e8m0")
         return (1 << self.exponent_bits) - 1 - self.bias - reserved
 
-    @property
+    @cached_property
     def emin(self) -> int:
         """The smallest exponent of a normal value."""
         return 1 - self.bias if self.specials != "e8m0" else -self.bias
 
-    @property
+    @cached_property
     def infinity_bits(self) -> int:
         """The first magnitude that is not a finite value: infinity where the format has one."""
         if self.specials == "ieee":
             return ((1 << self.exponent_bits) - 1) << (self.precision - 1)
         return (1 << (self.bits - (self.specials != "e8m0"))) - (self.specials in ("fn", "e8m0"))
 
-    @property
+    @cached_property
     def largest_bits(self) -> int:
         return self.infinity_bits - 1
 
-    @property
+    @cached_property
     def nan_bits(self) -> int | None:
         """The pattern that Tiebreak writes for NaN; None if the format has none."""
         if self.specials == "ieee":
@@ -92,11 +92,11 @@ class IntegerType:
     bits: int
     signed: bool
 
-    @property
+    @cached_property
     def lowest(self) -> int:
         return -(1 << (self.bits - 1)) if self.signed else 0
 
-    @property
+    @cached_property
     def highest(self) -> int:
         return (1 << (self.bits - self.signed)) - 1
 
@@ -143,7 +143,7 @@ def decode(bits: int, real: FloatType) -> Real:
     if real.is_nan(bits):
         return math.nan
     if real.specials == "e8m0":
-        return Fraction(2) ** (bits - real.bias)
+        return scaled(1, bits - real.bias)
     negative, magnitude = divmod(bits, 1 << (real.bits - 1))
     if magnitude >= real.infinity_bits:
         return math.copysign(math.inf, -negative or 1)
@@ -151,8 +151,12 @@ def decode(bits: int, real: FloatType) -> Real:
     if exponent:
         significand += 1 << (real.precision - 1)
     power = max(exponent, 1) - real.bias - (real.precision - 1)
-    value = Fraction(significand << power) if power >= 0 else Fraction(significand, 1 << -power)
-    return -value if negative else value
+    return scaled(-significand if negative else significand, power)
+
+
+def scaled(number: int, power: int) -> Fraction:
+    """number * 2^power; faster than powers of a Fraction."""
+    return Fraction(number << power) if power >= 0 else Fraction(number, 1 << -power)
 
 
 def exponent_of(value: Fraction) -> int:
@@ -168,7 +172,9 @@ def magnitude_of(value: Fraction, real: FloatType) -> int:
     if not value:
         return 0
     power = max(exponent_of(value), real.emin) - (real.precision - 1)
-    significand = round(abs(value) * Fraction(2) ** -power)  # Fraction rounds half to even
+    numerator, denominator = abs(value.numerator) << max(-power, 0), value.denominator << max(power, 0)
+    significand, rest = divmod(numerator, denominator)
+    significand += (2 * rest, significand & 1) > (denominator, 0)  # half to even
     # A subnormal has exponent field 0, a normal's hidden bit adds one to it, a carry to the next binade one more.
     field = (power + real.precision - 1) + real.bias - 1
     return (field << (real.precision - 1)) + significand
@@ -201,7 +207,7 @@ def signed_bit(value: Fraction, real: FloatType) -> int:
 def ulp(value: Fraction, real: FloatType) -> Fraction:
     """The distance between neighbouring values of `real` at the magnitude of `value`."""
     exponent = max(exponent_of(value), real.emin) if value else real.emin
-    return Fraction(2) ** (exponent - (real.precision - 1))
+    return scaled(1, exponent - (real.precision - 1))
 
 
 def neighbour(bits: int, real: FloatType, steps: int) -> int:

@@ -8,13 +8,11 @@ from functools import lru_cache
 
 import numpy as np
 
-from tiebreak.golden.elements import FloatType, Real, decode, ulp
+from tiebreak.golden.elements import FloatType, decode, ulp
 from tiebreak.golden.flags import FLAGS
 from tiebreak.golden.formulas.ngraph_quantize import quotient
 from tiebreak.golden.problem import OUT_OF_RANGE, Array, Quantization, along, codes_of, kind_of
 from tiebreak.golden.vector_results import SolvedSample
-
-divide = lru_cache(maxsize=1 << 16)(quotient)
 
 # Flags that a theme aims at but the values decide: a sample with a mode keeps these only if the values show them.
 SHOWN_BY_VALUES = {"Tie", "NearTie", "PrecisionSensitive"}
@@ -59,12 +57,15 @@ def quantization_flags(solved: SolvedSample) -> set[str]:
     assert isinstance(problem, Quantization)
     scales = np.broadcast_to(along(problem.scale, problem.axes, problem.shape), problem.shape)
     pairs = zip(problem.x.reshape(-1).tolist(), scales.reshape(-1).tolist(), strict=True)
-    near = {tie_flag(divide(x, scale, problem.real, working=False), problem.real) for x, scale in pairs}
+    near = {tie_flag(x, scale, problem.real) for x, scale in pairs}
     found = near - {""} | scale_flags(problem.scale.reshape(-1).tolist(), problem.real)
     return found | ({"Saturates"} if np.any(results.states == OUT_OF_RANGE) else set())
 
 
-def tie_flag(q: Real | None, real: FloatType) -> str:
+@lru_cache(maxsize=1 << 16)
+def tie_flag(x: int, scale: int, real: FloatType) -> str:
+    """The flag that the exact quotient shows, if any; a near tie is within 2 ulp of one."""
+    q = quotient(x, scale, real, working=False)
     if not isinstance(q, Fraction):
         return ""
     distance = abs(q - (q.numerator // q.denominator) - Fraction(1, 2))

@@ -71,20 +71,19 @@ SHORT_CUTS: dict[str, tuple[ShortCut, tuple[str, ...], tuple[str, ...]]] = {
 }
 
 
-def truths(bits: int, scale: int, zero_point: int, s: Setting) -> tuple[tuple[int, int], tuple[int, int]]:
-    """The exact and the working-precision (value, state) of one element."""
-    forms = (divide(bits, scale, s.real, working=working) for working in (False, True))
-    exact, working = (quantize_quotient(q, zero_point, s.mode, s.quantized) for q in forms)
-    return exact, working
+def quotients(bits: int, scale: int, s: Setting) -> tuple[Real, Real]:
+    """The exact quotient of one element and the one in working precision."""
+    return divide(bits, scale, s.real, working=False), divide(bits, scale, s.real, working=True)
 
 
 def is_trapped(bits: int, pool: OperandCodes, s: Setting, cut: ShortCut) -> bool:
     """Whether the short cut's result equals neither truth, and both truths are in range."""
-    scale, zero_point = pool.scale[0], pool.zero_point[0]
-    exact, working = truths(bits, scale, zero_point, s)
-    q = short_cut_quotient(cut, bits, scale, s.real)
-    got = quantize_quotient(q, zero_point, s.mode, s.quantized)
-    return exact[1] == working[1] == IN_RANGE and got not in (exact, working)
+    true = quotients(bits, pool.scale[0], s)
+    q = short_cut_quotient(cut, bits, pool.scale[0], s.real)
+    if q in true:
+        return False
+    got, *results = (quantize_quotient(one, pool.zero_point[0], s.mode, s.quantized) for one in (q, *true))
+    return got not in results and all(state == IN_RANGE for _, state in results)
 
 
 @lru_cache(maxsize=1 << 16)
@@ -94,8 +93,11 @@ def short_cut_quotient(cut: ShortCut, bits: int, scale: int, real: FloatType) ->
 
 def is_sensitive(bits: int, pool: OperandCodes, s: Setting) -> bool:
     """Whether the exact and the working-precision result differ, and both are in range."""
-    exact, working = truths(bits, pool.scale[0], pool.zero_point[0], s)
-    return exact != working and exact[1] == working[1] == IN_RANGE
+    exact, working = quotients(bits, pool.scale[0], s)
+    if exact == working:
+        return False
+    results = [quantize_quotient(q, pool.zero_point[0], s.mode, s.quantized) for q in (exact, working)]
+    return results[0] != results[1] and all(state == IN_RANGE for _, state in results)
 
 
 def best_scale_sample(name: str, s: Setting, select: Callable[[int, OperandCodes], bool]) -> Iterator[Sample]:
@@ -104,13 +106,19 @@ def best_scale_sample(name: str, s: Setting, select: Callable[[int, OperandCodes
     for scale in (*SCALES, *ODD_SCALES):
         if len(found.x) >= (MOST if scale in SCALES else ENOUGH):
             break
-        pool = rounded_pool(s, scale) if scale in SCALES else exact_pool(s, scale)
-        pool = pool._replace(x=spaced(pool.x, 240))
+        pool = searched_pool(replace(s, mode=""), scale)
         hits = [bits for bits in pool.x if select(bits, pool)][:MOST]
         if len(hits) > len(found.x):
             theme, found = f"{name}-{scale_name(scale)}", pool._replace(x=hits)
     if found.x:
         yield s.sample(theme, *found)
+
+
+@lru_cache(maxsize=len((*SCALES, *ODD_SCALES)))
+def searched_pool(s: Setting, scale: Fraction) -> OperandCodes:
+    """The inputs among which traps are searched; they are the same for each rounding mode."""
+    pool = rounded_pool(s, scale) if scale in SCALES else exact_pool(s, scale)
+    return pool._replace(x=spaced(pool.x, 240))
 
 
 def exact_pool(s: Setting, scale: Fraction) -> OperandCodes:
