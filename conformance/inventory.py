@@ -23,7 +23,8 @@ from tiebreak.golden.case_cache import CaseCache
 from tiebreak.golden.errors import TiebreakError
 from tiebreak.golden.exit_codes import EXIT_CONFORMS, EXIT_FAILED
 from tiebreak.golden.nodes import Case
-from tiebreak.golden.vectorfile import VECTORS, plainest_cases
+from tiebreak.golden.vector_index import plainest_cases
+from tiebreak.golden.vectorfile import VECTORS
 from tiebreak.reports.console import terminal_label
 
 ASKED_AT_ONCE = 4

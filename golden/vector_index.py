@@ -34,6 +34,15 @@ def indexed_cases(path: Path) -> list[Case]:
     return found if found is not None else cached_cases(path, key)
 
 
+def plainest_cases(path: Path, most: int) -> list[Case]:
+    """At most `most` vectors of an installed file, one per node; fewest attributes, then smallest opset, first."""
+    found: dict[str, Case] = {}
+    for case in indexed_cases(path):
+        if case.size:
+            found.setdefault(case.node.key, case)
+    return sorted(found.values(), key=lambda case: (len(case.node.attributes), case.node.opset))[:most]
+
+
 def cached_cases(path: Path, key: dict[str, str | int]) -> list[Case]:
     """The cases of the index in the user's cache, which is made anew if need be."""
     kept = CaseCache()

@@ -84,15 +84,6 @@ def read_cases(path: Path, *, trusted: bool = False) -> list[Case]:
         raise DamagedFile(f"{path}: damaged vector file: {error}") from None
 
 
-def plainest_cases(path: Path, most: int) -> list[Case]:
-    """At most `most` vectors of an installed file, one per node; fewest attributes, then smallest opset, first."""
-    found: dict[str, Case] = {}
-    for case in read_cases(path, trusted=True):
-        if case.size:
-            found.setdefault(case.node.key, case)
-    return sorted(found.values(), key=lambda case: (len(case.node.attributes), case.node.opset))[:most]
-
-
 def group_cases(operator: str, group: Mapping[str, Any]) -> Iterator[Case]:
     if operator not in OPERATORS:
         raise ValueError(f"unknown operator {operator!r}")

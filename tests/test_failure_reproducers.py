@@ -138,10 +138,10 @@ def test_a_real_crash_has_an_id_and_a_script(
     assert (failure["id"], failure["verdict"], failure["witness"]["case"]) == ("F001", "crash", case)
     assert words in failure["message"]
     assert " @ " not in failure["message"], "stack frames crowd out the words"
-    for name in ("F001", case):
-        script = tiebreak("repro", name, "--run", folder)
-        assert script.returncode == 0, script.stderr
-        (tmp_path / "script.py").write_text(script.stdout, encoding="utf-8")
-        shown = run(tmp_path / "script.py")
-        assert shown.returncode == 1, shown.stdout + shown.stderr
-        assert f"the process was killed by signal {signal}" in shown.stdout
+    script, same = (tiebreak("repro", name, "--run", folder) for name in ("F001", case))
+    assert script.returncode == same.returncode == 0, script.stderr + same.stderr
+    assert script.stdout.replace("F001", case) == same.stdout
+    (tmp_path / "script.py").write_text(script.stdout, encoding="utf-8")
+    shown = run(tmp_path / "script.py")
+    assert shown.returncode == 1, shown.stdout + shown.stderr
+    assert f"the process was killed by signal {signal}" in shown.stdout

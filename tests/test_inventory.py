@@ -9,8 +9,11 @@ import sys
 from pathlib import Path
 
 import pandas as pd
+import pytest
+from click.testing import CliRunner
 
 from tiebreak.adapters.numpy_naive import NumpyNaive
+from tiebreak.cli import main
 from tiebreak.conformance import inventory
 from tiebreak.golden.case_cache import CaseCache
 
@@ -80,11 +83,12 @@ def test_doctor_names_a_cache_that_can_not_be_written(tmp_path: Path) -> None:
     assert found.state == "missing" and "can't be written" in found.what and found.advice
 
 
-def test_doctor_exits_with_3_for_what_is_there_but_broken(tmp_path: Path) -> None:
+def test_doctor_exits_with_3_for_what_is_there_but_broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "onnxruntime.py").write_text('raise OSError("libgomp.so.1: cannot open shared object file")\n')
-    done = tiebreak("doctor", COLUMNS="200", PYTHONPATH=str(tmp_path))
-    assert done.returncode == 3
-    assert "libgomp.so.1" in done.stdout
+    monkeypatch.setattr(inventory, "registered", lambda: ["onnxruntime"])  # one of them is quicker than all
+    done = CliRunner().invoke(main, ["doctor"], env={"COLUMNS": "200", "PYTHONPATH": str(tmp_path)})
+    assert done.exit_code == 3
+    assert "libgomp.so.1" in done.output
 
 
 def run_of(backend: str, folder: Path, *words: str) -> pd.DataFrame:

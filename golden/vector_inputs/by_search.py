@@ -71,7 +71,7 @@ SHORT_CUTS: dict[str, tuple[ShortCut, tuple[str, ...], tuple[str, ...]]] = {
 }
 
 
-def quotients(bits: int, scale: int, s: Setting) -> tuple[Real, Real]:
+def quotients(bits: int, scale: int, s: Setting) -> tuple[Real | None, Real | None]:
     """The exact quotient of one element and the one in working precision."""
     return divide(bits, scale, s.real, working=False), divide(bits, scale, s.real, working=True)
 
