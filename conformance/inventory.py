@@ -173,12 +173,12 @@ SETTINGS = ("TF_ENABLE_ONEDNN_OPTS", "ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA", "
 
 def kernel_finding() -> Checkup:
     """Whether the compiled kernel gives the results of a stored golden vector."""
-    from tiebreak.conformance.judging.truths import TruthCache
+    from tiebreak.conformance.judging.truths import truths_of
     from tiebreak.golden.operators.onnx_quantize_linear import OPERATOR
 
     try:
         case = plainest_cases(VECTORS / file_name(OPERATOR.id, "float32", "uint8"), 1)[0]
-        TruthCache().of(case)
+        truths_of(case)
     except (TiebreakError, ImportError, OSError) as error:
         return Checkup(
             f"reference kernel and golden vectors: {error}", "broken", "pip install --force-reinstall tiebreak"

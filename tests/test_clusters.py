@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from tiebreak.adapters.outcome import Outcome
 from tiebreak.cli import main
 from tiebreak.conformance.causes.root_causes import root_cause_rows
-from tiebreak.conformance.judging.truths import TruthCache
+from tiebreak.conformance.judging.truths import truths_of
 from tiebreak.conformance.running.shrink import ShrunkCase, shrink
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Case
@@ -116,7 +116,7 @@ def backend_with(wrong: Any) -> Any:
     """One that is right except where `wrong` of (inputs, result) says otherwise."""
 
     def run(case: Case) -> Outcome:
-        exact = TruthCache().of(case).judged_by.exact.reshape(case.inputs[0].shape).astype(case.node.outputs[0].dtype)
+        exact = truths_of(case).judged_by.exact.reshape(case.inputs[0].shape).astype(case.node.outputs[0].dtype)
         return Outcome("ok", (wrong(case.inputs, exact),))
 
     return run

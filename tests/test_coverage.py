@@ -15,13 +15,14 @@ from tiebreak.golden.builder import all_files, file_name
 from tiebreak.golden.operators import OPERATORS
 from tiebreak.golden.operators.model import Operator
 from tiebreak.golden.problems import problems_of
-from tiebreak.golden.vectorfile import VECTORS, read_cases
+from tiebreak.golden.vector_index import indexed_cases
+from tiebreak.golden.vectorfile import VECTORS
 
 
 def vectors_shown(operator: str) -> Iterator[CaseWithStates]:
     for file in all_files():
         if file[0] == operator:
-            for case in read_cases(VECTORS / file_name(*file), trusted=True):
+            for case in indexed_cases(VECTORS / file_name(*file)):
                 states = [kernel.solve(problem, working=False)[1] for problem in problems_of(case)]
                 yield CaseWithStates(case, np.concatenate(states))
 

@@ -22,7 +22,8 @@ from tiebreak.golden.builder import file_name
 from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array
-from tiebreak.golden.vectorfile import VECTORS, read_cases
+from tiebreak.golden.vector_index import indexed_cases
+from tiebreak.golden.vectorfile import VECTORS
 
 
 def causes(
@@ -67,7 +68,7 @@ def test_distances_count_facets_that_differ() -> None:
 
 
 def test_elements_of_one_arithmetic_that_raise_cost_no_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    every = read_cases(VECTORS / file_name("openvino.FakeQuantize", "float32", "float32"), trusted=True)
+    every = indexed_cases(VECTORS / file_name("openvino.FakeQuantize", "float32", "float32"))
     cases = {case.id: case for case in every if case.size}
     outputs = {name: np.zeros(case.size, np.int64) for name, case in cases.items()}
     elements = [(name, first_output_name(case), 0) for name, case in cases.items()]

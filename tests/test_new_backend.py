@@ -17,7 +17,7 @@ from judged_offline import verify
 from tiebreak.adapters.isolation import IsolatedBackend
 from tiebreak.conformance.cases.plan import Selection, plan
 from tiebreak.conformance.judging.judge import judge_outputs, output_problem
-from tiebreak.conformance.judging.truths import TruthCache
+from tiebreak.conformance.judging.truths import truths_of
 from tiebreak.conformance.offline.export import export
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.make_node import make_node
@@ -55,7 +55,7 @@ def alone(path: Path) -> str:
 def test_a_starting_file_conforms_where_it_does_not_refuse(tmp_path: Path, way: str) -> None:
     backend = IsolatedBackend(spec_of(way, new_backend("edge-npu", way, tmp_path / "new")))
     verdicts: dict[str, int] = {}
-    cache, cases = TruthCache(), plan(VECTORS)
+    cases = plan(VECTORS)
     cases.append(Case("int4", make_node("onnx.QuantizeLinear", quantized="int4"), int4_inputs()))
     try:
         backend.start()
@@ -65,7 +65,7 @@ def test_a_starting_file_conforms_where_it_does_not_refuse(tmp_path: Path, way: 
             verdict = outcome.status
             if verdict == "ok":
                 assert output_problem(case, outcome.outputs) == ""
-                verdict = judge_outputs(outcome.outputs, cache.of(case)).verdict
+                verdict = judge_outputs(outcome.outputs, truths_of(case)).verdict
             verdicts[verdict] = verdicts.get(verdict, 0) + 1
         assert set(verdicts) == {"exact", "working-precision", "unspecified", "unsupported"}
         assert verdicts["exact"] > 20

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tiebreak.conformance.judging.judge import judge_outputs
-from tiebreak.conformance.judging.truths import TruthCache
+from tiebreak.conformance.judging.truths import truths_of
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.make_node import make_node, node_from_key
 from tiebreak.golden.nodes import Case
@@ -73,7 +73,7 @@ def judged(operator: str, node: dict[str, Any], inputs: tuple[Any, ...], got: fl
     made = make_node(operator, **node)
     arrays = tuple(np.array(v).astype(t.dtype) for v, t in zip(inputs, made.inputs, strict=True))
     case = Case("c", made, arrays)
-    return judge_outputs((np.array(got).astype(made.outputs[0].dtype),), TruthCache().of(case)).verdict
+    return judge_outputs((np.array(got).astype(made.outputs[0].dtype),), truths_of(case)).verdict
 
 
 @pytest.mark.parametrize(

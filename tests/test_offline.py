@@ -15,7 +15,7 @@ import pytest
 from judged_offline import verify
 
 from tiebreak.conformance.cases.plan import Selection, plan
-from tiebreak.conformance.judging.truths import TruthCache
+from tiebreak.conformance.judging.truths import truths_of
 from tiebreak.conformance.offline.export import as_numpy_array, export
 from tiebreak.conformance.offline.exported import ExpectedOutput, case_to_export
 from tiebreak.conformance.offline.verify import verify_job
@@ -36,10 +36,10 @@ SOME = {
 
 def bring_back(folder: Path, selection: Selection, form: str) -> int:
     """Write the exact results as a device would; the number of cases."""
-    cache, stream = TruthCache(), b""
+    stream = b""
     cases = plan(selection)
     for number, case in enumerate(cases, start=1):
-        one = case_to_export(case, cache.of(case))
+        one = case_to_export(case, truths_of(case))
         stem, arrays = folder / "outputs" / f"{number:06d}", [whatever_is_exact(o) for o in one.outputs]
         raw = b"".join(as_numpy_array(a).astype(as_numpy_array(a).dtype.newbyteorder("<")).tobytes() for a in arrays)
         if form == "npz":

@@ -14,7 +14,7 @@ from answers_of_onnx_linear import DEQUANTIZE, F8, QUANTIZE, number, numbers, sa
 from hypothesis import HealthCheck, given, settings
 
 from tiebreak.conformance.cases.generators import cases
-from tiebreak.conformance.judging.truths import TruthCache
+from tiebreak.conformance.judging.truths import truths_of
 from tiebreak.conformance.operators import TESTED
 from tiebreak.golden import kernel, oracle
 from tiebreak.golden.builder import build_file
@@ -231,7 +231,7 @@ def test_the_usual_mistakes_are_mistakes() -> None:
     """Quotients rounded to float16 before float 8, as OpenVINO does; a product rounded twice."""
     node = make_node(QUANTIZE, quantized=F8)
     case = Case("c", node, (np.array([-336.00003], np.float32), np.asarray(np.float32(1)), zero(F8)))
-    truth = TruthCache().of(case).judged_by
+    truth = truths_of(case).judged_by
     mistakes = TESTED[QUANTIZE].mistakes or ()
     found = {cause.text: run(node, *case.inputs)[0] for cause, run in mistakes if "float16" in cause.text}
     assert [float(y[0]) for y in found.values()] == [-320.0]

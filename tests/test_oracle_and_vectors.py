@@ -10,7 +10,8 @@ from tiebreak.golden.builder import all_files, file_name
 from tiebreak.golden.operators import OPERATORS
 from tiebreak.golden.problem import UNDEFINED
 from tiebreak.golden.problems import problems_of
-from tiebreak.golden.vectorfile import VECTORS, read_cases
+from tiebreak.golden.vector_index import indexed_cases
+from tiebreak.golden.vectorfile import VECTORS
 
 # Quantize is the oracle's other half, and FakeQuantWithMinMaxVars has its per-channel form's formula.
 TWINS = {"ngraph.Quantize", "tensorflow.FakeQuantWithMinMaxVars"}
@@ -36,7 +37,7 @@ FILES = (*CHOSEN, *(next(all_files([operator])) for operator in sorted(OTHERS)))
 def test_oracle_gives_what_is_stored_in_working_precision(operator: str, first: str, second: str) -> None:
     """By the first mode that the document allows: what is stored is the same in each of them."""
     elements = 0
-    for case in read_cases(VECTORS / file_name(operator, first, second), trusted=True):
+    for case in indexed_cases(VECTORS / file_name(operator, first, second)):
         assert case.expected is not None
         mode, known = (case.node.modes or ("",))[0], case.expected.working_state != UNDEFINED
         solved = [oracle.solve(problem, working=True, mode=mode)[0] for problem in problems_of(case)]

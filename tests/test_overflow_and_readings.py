@@ -15,7 +15,7 @@ from answers_of_tensorflow_ranges import Q as QUANTIZE
 from test_tensorflow_fake import PER_CHANNEL, PER_TENSOR, SCALED, answers, array, posed
 
 from tiebreak.conformance.judging.judge import judge_outputs
-from tiebreak.conformance.judging.truths import TruthCache
+from tiebreak.conformance.judging.truths import truths_of
 from tiebreak.golden import oracle
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Case
@@ -57,7 +57,7 @@ def test_what_every_reading_of_a_division_by_a_power_of_two_gives_is_required() 
 def test_a_wrong_result_where_all_readings_agree_deviates() -> None:
     node = make_node(ONNX_QUANTIZE, real="int32", scale="int32", quantized="uint8", opset=21)
     case = Case("c", node, (np.array([6, 7], np.int32), np.array(2, np.int32), np.array(0, np.uint8)))
-    truths = TruthCache().of(case)
+    truths = truths_of(case)
     for y, grades in (([3, 4], [EXACT, EXACT]), ([3, 3], [EXACT, UNSPECIFIED]), ([4, 5], [DEVIATES, UNSPECIFIED])):
         assert judge_outputs((np.array(y, np.uint8),), truths).grades.tolist() == grades
 
@@ -108,7 +108,7 @@ def test_steps_of_quantize_that_overflow_go_on_as_ieee_has_it() -> None:
 
 def test_an_integer_where_float32_overflows_deviates_unless_it_is_exact_or_the_nearer_end() -> None:
     """0 in -1e38 … 1e38: exactly -1, and 127 where the product is infinite; nothing else."""
-    truths = TruthCache().of(case(QUANTIZE, ([0.0], -1e38, 1e38), {}, quantized="int8"))
+    truths = truths_of(case(QUANTIZE, ([0.0], -1e38, 1e38), {}, quantized="int8"))
     ends = (np.float32(-1e38), np.float32(1e38))
     for value, grade in ((-1, EXACT), (127, WORKING), (-128, DEVIATES), (0, DEVIATES)):
         outs = (np.array([value], np.int8), *(np.asarray(end) for end in ends))
@@ -127,7 +127,7 @@ def test_a_range_wider_than_float32_is_a_number_in_real_numbers_only() -> None:
 def test_a_finite_result_where_float32_overflows_deviates_unless_it_is_exact(operator: str) -> None:
     limits = (array(end if operator == PER_TENSOR else [end]) for end in (-2.0e38, 3.0e38))
     case = Case("wide", make_node(operator, attributes={"num_bits": 4}), (array([1.0e37]), *limits))
-    truths = TruthCache().of(case)
+    truths = truths_of(case)
     for value, grade in ((0.0, EXACT), (float("nan"), WORKING), (1.0, DEVIATES), (float("inf"), DEVIATES)):
         assert judge_outputs((array([value]),), truths).grades.tolist() == [grade], value
 

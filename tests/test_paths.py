@@ -18,7 +18,7 @@ from tiebreak.conformance.cases.path_probes import LARGE, all_probes, arrangemen
 from tiebreak.conformance.cases.path_probes import tested_axis as axis_of  # pytest would collect its own name
 from tiebreak.conformance.cases.plan import Selection, plan
 from tiebreak.conformance.judging.deviating import DTYPES, DeviatingElements
-from tiebreak.conformance.judging.truths import TruthCache
+from tiebreak.conformance.judging.truths import truths_of
 from tiebreak.conformance.operators import TESTED
 from tiebreak.conformance.operators.model import OperatorUnderTest
 from tiebreak.conformance.operators.path_probe import PathProbe
@@ -112,7 +112,7 @@ def test_the_values_tell_tie_rules_and_the_reciprocal() -> None:
     probes = [case for case in probes_of_bytes() if case.id.endswith("/67/0")]
     assert len(probes) == 1
     for case in probes:
-        by_mode = TruthCache().of(case).by_mode
+        by_mode = truths_of(case, nearest).by_mode
         assert len({tuple(by_mode[mode].exact[[0, 1, 5]].tolist()) for mode in nearest}) == 5
         x, scale = case.inputs[0][1], case.inputs[1]
         assert np.rint(x / scale) != np.rint(x * (np.float32(1) / scale))

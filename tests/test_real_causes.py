@@ -17,7 +17,8 @@ from tiebreak.golden.builder import file_name
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array
-from tiebreak.golden.vectorfile import VECTORS, read_cases
+from tiebreak.golden.vector_index import indexed_cases
+from tiebreak.golden.vectorfile import VECTORS
 
 BEFORE = "scale and shift computed beforehand"
 REBUILT = f"{BEFORE}, output limits rebuilt"
@@ -92,7 +93,7 @@ def test_a_name_of_the_table_is_kept_where_another_is_there_too() -> None:
 
 def named(operator: str, box: Box, attributes: dict[str, Any]) -> Counter[str]:
     """The causes of what differs in vectors with such attributes."""
-    every = read_cases(VECTORS / file_name(operator, "float32", "float32"), trusted=True)
+    every = indexed_cases(VECTORS / file_name(operator, "float32", "float32"))
     return names_of(
         [case for case in every if all(case.node.attributes.get(name) == value for name, value in attributes.items())],
         box,

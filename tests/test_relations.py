@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tiebreak.conformance.cases.relations import RELATIONS, Related, Relation, related_cases, relation_rows
-from tiebreak.conformance.judging.truths import TruthCache
+from tiebreak.conformance.judging.truths import truths_of
 from tiebreak.golden import oracle
 from tiebreak.golden.operators import OPERATORS
 from tiebreak.golden.problem import OUT_OF_RANGE, UNDEFINED, Array
@@ -37,8 +37,7 @@ def test_both_sides_are_equal_by_the_oracle(relation: Relation) -> None:
 
 
 def truths(operators: tuple[str, ...]) -> dict[str, Array]:
-    cache = TruthCache()
-    return {case.id: cache.of(case).judged_by.exact for case in related_cases(operators)}
+    return {case.id: truths_of(case).judged_by.exact for case in related_cases(operators)}
 
 
 @pytest.mark.parametrize("relation", RELATIONS, ids=lambda relation: relation.id)

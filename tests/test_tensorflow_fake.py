@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tiebreak.adapters.tensorflow import TensorFlow
 from tiebreak.conformance.judging.judge import judge_outputs
-from tiebreak.conformance.judging.truths import TruthCache
+from tiebreak.conformance.judging.truths import truths_of
 from tiebreak.conformance.operators import TESTED
 from tiebreak.conformance.operators.model import CaseConstraints
 from tiebreak.golden import kernel, oracle
@@ -184,7 +184,7 @@ def test_documents_example_is_accepted_as_it_is_printed(operator: str) -> None:
     x, *ends = EXAMPLE
     limits = (array(end if operator == PER_TENSOR else [end] * 3) for end in ends)
     case = Case("example", make_node(operator, attributes={"num_bits": 8}), (array(x), *limits))
-    judged = judge_outputs((array(PRINTED),), TruthCache().of(case))
+    judged = judge_outputs((array(PRINTED),), truths_of(case))
     assert set(judged.grades.tolist()) <= {EXACT, WORKING}
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tiebreak.conformance.judging.truths import TruthCache
+from tiebreak.conformance.judging.truths import truths_of
 from tiebreak.golden import builder
 from tiebreak.golden.builder import all_files, build_file, build_vectors, check_vectors, file_name, vector_groups
 from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, decode, encode, neighbour
@@ -26,6 +26,7 @@ from tiebreak.golden.problems import quantization_of
 from tiebreak.golden.rounding import ROUND_MODES
 from tiebreak.golden.samples.model import Sample, reals, scalar
 from tiebreak.golden.vector_digests import digest, sealed
+from tiebreak.golden.vector_index import indexed_cases
 from tiebreak.golden.vector_layout import dump
 from tiebreak.golden.vector_results import solved_parts
 from tiebreak.golden.vectorfile import SCHEMAS, VECTORS, read_cases, read_document, vector_paths
@@ -39,7 +40,7 @@ ALL_OPEN = [("tensorflow.Dequantize", "int16", "bfloat16"), ("tensorflow.Dequant
 
 
 def load(operator: str, real: str, quantized: str) -> list[Case]:
-    return read_cases(VECTORS / file_name(operator, real, quantized), trusted=True)
+    return indexed_cases(VECTORS / file_name(operator, real, quantized))
 
 
 def test_there_is_a_file_for_every_operator_and_pair_of_types() -> None:
@@ -52,9 +53,9 @@ def test_there_is_a_file_for_every_operator_and_pair_of_types() -> None:
 @pytest.mark.parametrize("file", list(all_files()), ids=lambda file: file_name(*file))
 def test_kernel_agrees_with_every_vector(file: tuple[str, str, str]) -> None:
     """By the same comparison that every run makes; an element may be unspecified only where both say so."""
-    compared, cache = 0, TruthCache()
+    compared = 0
     for case in load(*file):
-        truths, stored = cache.of(case), case.expected
+        truths, stored = truths_of(case), case.expected
         assert stored is not None
         assert np.array_equal(truths.judged_by.exact_specified, stored.exact_state != UNDEFINED), case.id
         compared += int(np.count_nonzero(stored.exact_state != UNDEFINED))
@@ -372,9 +373,9 @@ def test_all_files_fit_the_schema() -> None:
 
 
 def test_vectors_that_share_inputs_are_posed_with_their_own_rounding_mode() -> None:
-    cache, modes = TruthCache(), set()
+    modes = set()
     for case in read_cases(VECTORS / file_name("ngraph.Quantize", "float32", "uint8"))[:40]:
-        (problem,) = cache.of(case).problems
+        (problem,) = truths_of(case).problems
         assert problem.mode == case.node.round_mode
         modes.add(case.node.round_mode)
     assert len(modes) == 9

@@ -16,14 +16,15 @@ from tiebreak.golden.builder import file_name
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import IN_RANGE
 from tiebreak.golden.problems import quantization_of
-from tiebreak.golden.vectorfile import VECTORS, read_cases
+from tiebreak.golden.vector_index import indexed_cases
+from tiebreak.golden.vectorfile import VECTORS
 from tiebreak.golden.verdicts import DEVIATES, EXACT, UNSPECIFIED
 
 
 @cache
 def vectors(operator: str, real: str, quantized: str) -> list[tuple[Case, am.Operands, Truth]]:
     """Each vector with its operands spread out and the truth that is stored with it."""
-    cases = read_cases(VECTORS / file_name(operator, real, quantized), trusted=True)
+    cases = indexed_cases(VECTORS / file_name(operator, real, quantized))
     return [(case, operands(case), stored_truth(case)) for case in cases]
 
 

@@ -17,7 +17,8 @@ from tiebreak.golden.nodes import Case
 from tiebreak.golden.operators import OPERATORS
 from tiebreak.golden.problem import UNDEFINED, ZERO
 from tiebreak.golden.problems import problems_of
-from tiebreak.golden.vectorfile import VECTORS, read_cases
+from tiebreak.golden.vector_index import indexed_cases
+from tiebreak.golden.vectorfile import VECTORS
 from tiebreak.golden.verdicts import DEVIATES
 from wrong_model import WrongBackend
 
@@ -33,7 +34,7 @@ RIGHT: list[WrongBackend] = [right for module in MODULES for right in module.RIG
 @cache
 def vectors(operator: str, input_type: str, output_type: str) -> list[tuple[Case, Truths]]:
     """Each vector with the truth that is stored with it: no kernel, no other mode."""
-    cases = read_cases(VECTORS / file_name(operator, input_type, output_type), trusted=True)
+    cases = indexed_cases(VECTORS / file_name(operator, input_type, output_type))
     return [(case, stored(case)) for case in cases]
 
 

@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,7 @@ RANGES = {f"{u}int{n}": (0 if u else -(2 ** (n - 1)), 2 ** (n - (not u)) - 1) fo
 WIDE_FORMATS = ("float16", "bfloat16", "float32")
 
 
+@lru_cache(maxsize=1 << 16)
 def nearest(value: Fraction, name: str, tie: str = "even") -> Fraction:
     """The value rounded to a type's precision; no end to the exponents. `tie`: even, away, or down to truncate."""
     precision, least, _ = FORMATS[name]

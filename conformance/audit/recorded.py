@@ -13,7 +13,7 @@ from tiebreak.conformance.audit.inference import Inference, plainest_place
 from tiebreak.conformance.audit.operators import arithmetic_of
 from tiebreak.conformance.cases.plan import Selection, plan
 from tiebreak.conformance.judging.rows import bits_and_decimal
-from tiebreak.conformance.judging.truths import TruthCache, Truths
+from tiebreak.conformance.judging.truths import Truths, truths_of
 from tiebreak.conformance.semantics.model import ANYTHING, Probe, Semantics
 from tiebreak.golden.elements import ELEMENT_TYPES, FloatType
 from tiebreak.golden.errors import InvalidInput
@@ -59,13 +59,13 @@ def recorded_answers(run: Run, folder: Path, name: str, node: Node) -> Iterator[
         wrong.setdefault(str(row["case"]), []).append(row)
     level = run.info["level"] if run.info["level"] in ("quick", "full", "deep") else ""
     selection = Selection(operators=(node.operator,), level=level, seed=int(run.info["seed"]), earlier_run=folder)
-    seen, cache = set[str](), TruthCache()
+    seen = set[str]()
     for case in plan(selection):
         if case.id not in verdicts or case.id in seen or not fits_node(case, node):
             continue
         seen.add(case.id)
         probe = Probe(case.inputs[0].reshape(-1), tuple(array.reshape(()) for array in case.inputs[1:]))
-        yield probe, codes_of_record(verdicts[case.id], wrong.get(case.id, []), cache.of(case), case.size)
+        yield probe, codes_of_record(verdicts[case.id], wrong.get(case.id, []), truths_of(case), case.size)
 
 
 def fits_node(case: Case, node: Node) -> bool:

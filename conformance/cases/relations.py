@@ -13,7 +13,7 @@ import numpy as np
 
 from tiebreak.conformance.cases.situations import exercised_clauses
 from tiebreak.conformance.judging.chunk import Chunk, chunks_of, part_of_truth
-from tiebreak.conformance.judging.truths import Truth, TruthCache
+from tiebreak.conformance.judging.truths import Truth, truths_of
 from tiebreak.conformance.operators import (
     ngraph_quantize,
     onnx_dequantize_linear,
@@ -118,7 +118,7 @@ def fake_and_two_steps() -> Iterator[Related]:
         parameters = (scalar("float32", scale), scalar(quantized, zero_point))
         fake = {"real": "float32", "attributes": {"levels": 256}}
         first = related_case(f"{name}/between", QUANTIZE_LINEAR, types, x, *parameters)
-        codes = TruthCache().of(first).judged_by.exact
+        codes = truths_of(first).judged_by.exact
         middle = bits(quantized, codes.tolist())
         yield Related(
             related_case(f"{name}/one", FAKE_QUANTIZE, fake, x, low, high, low, high),

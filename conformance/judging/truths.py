@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -17,7 +15,6 @@ from tiebreak.golden.nodes import Case, Expected
 from tiebreak.golden.operators import get_operator
 from tiebreak.golden.problem import IN_RANGE, OUT_OF_RANGE, ZERO, Array, Problem
 from tiebreak.golden.problems import problems_of
-from tiebreak.golden.rounding import ROUND_MODES
 
 
 @dataclass(frozen=True)
@@ -94,46 +91,16 @@ class Truths:
         return {mode: truth for mode, truth in self.by_mode.items() if mode}
 
 
-MOST_KEPT = 2_000_000  # elements of the cases whose truths are kept, counted in one mode
+def truths_of(case: Case, modes: Sequence[str] = ()) -> Truths:
+    """The case's truths in the modes that it allows, and in `modes`.
 
-
-class TruthCache:
-    """Truths of all modes, computed once for cases that share their inputs, as the vectors of a group do.
-
-    Backends that run side by side share one cache. The least recently used truths are dropped first.
+    Raises MachineryFailed if the kernel contradicts the case's golden vector.
     """
-
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self.kept: OrderedDict[tuple[int, str], tuple[object, dict[str, Truth]]] = OrderedDict()
-        self.elements = 0
-
-    def of(self, case: Case) -> Truths:
-        """The truths of a case. MachineryFailed if the kernel contradicts the case's golden vector."""
-        node = case.node
-        attributes = sorted((name, str(value)) for name, value in node.attributes.items() if name != "round_mode")
-        key = id(case.inputs), f"{node.operator} {node.opset} {node.output_type} {attributes}"
-        problems = problems_of(case)  # not cached: cases that share inputs differ in the rounding mode
-        truths = Truths(self.find(key, case, problems), node.modes or ("",), problems)
-        check_against_vector(case, truths.judged_by)
-        return truths
-
-    def find(self, key: tuple[int, str], case: Case, problems: tuple[Problem, ...]) -> dict[str, Truth]:
-        with self.lock:
-            found = self.kept.get(key)
-            if found is not None:  # kept inputs are alive, so their id is still theirs
-                self.kept.move_to_end(key)
-                return found[1]
-        modes = tuple(ROUND_MODES) if case.node.modes else ("",)
-        by_mode = {mode: kernel_truth(case, problems, mode) for mode in modes}
-        with self.lock:
-            if key not in self.kept:  # another backend may have been quicker
-                self.elements += by_mode[modes[0]].exact.size
-            self.kept[key] = case.inputs, by_mode
-            while self.elements > MOST_KEPT and len(self.kept) > 1:
-                _, (_, oldest) = self.kept.popitem(last=False)
-                self.elements -= next(iter(oldest.values())).exact.size
-        return by_mode
+    problems, allowed = problems_of(case), case.node.modes or ("",)
+    by_mode = {mode: kernel_truth(case, problems, mode) for mode in dict.fromkeys((*allowed, *modes))}
+    truths = Truths(by_mode, allowed, problems)
+    check_against_vector(case, truths.judged_by)
+    return truths
 
 
 def kernel_truth(case: Case, problems: Sequence[Problem], mode: str) -> Truth:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from tiebreak.conformance.cases.plan import Selection, plan
-from tiebreak.conformance.judging.truths import TruthCache
+from tiebreak.conformance.judging.truths import truths_of
 from tiebreak.conformance.offline import export_c, export_onnx
 from tiebreak.conformance.offline.exported import CaseToExport, case_to_export
 from tiebreak.golden.errors import InvalidInput
@@ -51,8 +51,7 @@ def undo_export(folder: Path, fresh: bool) -> None:
 
 def write_cases(selection: Selection, folder: Path, layout: str) -> tuple[int, int]:
     cases = plan(selection)
-    cache = TruthCache()
-    numbered = enumerate((case_to_export(case, cache.of(case)) for case in cases), start=1)
+    numbered = enumerate((case_to_export(case, truths_of(case)) for case in cases), start=1)
     if layout == "c":
         kept = list(numbered)
         export_c.write_c_files(folder, [one for _, one in kept])

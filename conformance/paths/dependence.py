@@ -19,7 +19,7 @@ from tiebreak.conformance.causes.settling import Element
 from tiebreak.conformance.judging.deviating import DeviatingElements
 from tiebreak.conformance.judging.judge import judge
 from tiebreak.conformance.judging.rows import bits_and_decimal, element_operands
-from tiebreak.conformance.judging.truths import TruthCache
+from tiebreak.conformance.judging.truths import truths_of
 from tiebreak.conformance.paths.features import distinguishing_features
 from tiebreak.conformance.paths.same_operands import (
     Part,
@@ -146,7 +146,7 @@ def path_answer(elements: SameOperands, number: int, outputs: Mapping[str, Array
     own = np.flatnonzero(elements.answer == number)
     example = own[np.argmin(elements.by_part(lambda part: part.case.size)[own])]
     part, index = elements.parts[int(elements.part[example])], int(elements.index[example])
-    truths = TruthCache().of(part.case)
+    truths = truths_of(part.case)
     grades = judge(outputs[part.case.id], truths.judged_by, truths).grades
     bits, value = bits_and_decimal(elements.codes[number], part.problem.result)
     return {

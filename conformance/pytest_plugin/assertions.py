@@ -23,7 +23,7 @@ from tiebreak.adapters.outcome import Outcome
 from tiebreak.adapters.protocol import Backend
 from tiebreak.conformance.cases.case_ids import case_id
 from tiebreak.conformance.judging.judge import judge_outputs
-from tiebreak.conformance.judging.truths import TruthCache
+from tiebreak.conformance.judging.truths import truths_of
 from tiebreak.conformance.running.assembling import assemble
 from tiebreak.conformance.running.recording import BackendRecords, record, with_right_outputs
 from tiebreak.golden.elements import ELEMENT_TYPES, IntegerType, decimal
@@ -70,7 +70,7 @@ def verdicts(backend: Backend, node: Node, case: Case | Sequence[Array]) -> tupl
     """
     case = as_case(node, case)
     outcome = outcome_of(backend, case)
-    grades, start, found = judge_outputs(outcome.outputs, TruthCache().of(case)).grades, 0, []
+    grades, start, found = judge_outputs(outcome.outputs, truths_of(case)).grades, 0, []
     for output in outcome.outputs:
         found.append(np.array(GRADES)[grades[start : start + output.size]].reshape(output.shape))
         start += output.size

@@ -21,7 +21,7 @@ from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
 from tiebreak.conformance.causes.root_causes import root_cause_rows
 from tiebreak.conformance.causes.settling import Element, Settled
 from tiebreak.conformance.judging.rows import bits_and_decimal, element_operands
-from tiebreak.conformance.judging.truths import TruthCache
+from tiebreak.conformance.judging.truths import truths_of
 from tiebreak.conformance.paths.dependence import STAGE, causes_by_path, path_rows
 from tiebreak.conformance.running.explaining import (
     ByOutputs,
@@ -191,7 +191,7 @@ def typed_rows(cases: Sequence[Case], done: Sequence[BackendRecords]) -> list[Ro
 
 def rows_of_typed_case(case: Case, done: Sequence[BackendRecords]) -> list[Row]:
     """A row for each element of a typed case, as text: its input, the expected result, each backend's result."""
-    truths = TruthCache().of(case)
+    truths = truths_of(case)
     truth, tied, rows, at = truths.judged_by, truths.open_between_modes, [], 0
     for problem in truths.problems:
         for i in range(math.prod(problem.shape)):

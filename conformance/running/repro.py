@@ -21,7 +21,7 @@ from tiebreak.adapters.reproducer import WantedElement, discrepancy_script
 from tiebreak.conformance.cases.plan import Selection, plan
 from tiebreak.conformance.judging.deviating import element_row
 from tiebreak.conformance.judging.rows import bits_and_decimal
-from tiebreak.conformance.judging.truths import TruthCache, Truths
+from tiebreak.conformance.judging.truths import Truths, truths_of
 from tiebreak.conformance.running.failures import failure_rows, was_not_run
 from tiebreak.conformance.running.shrink import ShrunkCase, shrink
 from tiebreak.golden.elements import FloatType, IntegerType
@@ -160,7 +160,7 @@ def discrepancy_id_of(run: Run, name: str, folder: Path) -> str:
 
 def smallest_case(backend: IsolatedBackend, case: Case, row: dict[str, Any]) -> tuple[Case, dict[str, Any]]:
     """The case cut down to fewer elements, and the row with the element's new place."""
-    problem = TruthCache().of(case).problems[0]
+    problem = problems_of(case)[0]
     if row["output"] != problem.output or problem.shape != case.inputs[0].shape or case.size < 2:
         return case, row
     wrong = ShrunkCase(case, int(row["index"]), code_from_bits(problem.result, int(row["got_bits"])))
@@ -181,7 +181,7 @@ def discrepancy_row(run: Run, discrepancy: str, folder: Path) -> dict[str, Any]:
 
 def wanted_element(case: Case, row: dict[str, Any]) -> WantedElement:
     """The element as a script checks it: its place, operands, the wrong result and every conforming result."""
-    truths = TruthCache().of(case)
+    truths = truths_of(case)
     output = next(i for i, problem in enumerate(truths.problems) if problem.output == row["output"])
     at = sum(math.prod(problem.shape) for problem in truths.problems[:output]) + int(row["index"])
     kind = truths.problems[output].result

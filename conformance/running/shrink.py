@@ -10,7 +10,7 @@ import numpy as np
 
 from tiebreak.adapters.outcome import Outcome
 from tiebreak.conformance.judging.judge import codes_of_outputs, output_problem
-from tiebreak.conformance.judging.truths import TruthCache
+from tiebreak.conformance.judging.truths import truths_of
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array
@@ -92,7 +92,7 @@ def same_result(run: Callable[[Case], Outcome], shown: ShrunkCase) -> bool:
     outcome = run(shown.case)
     if outcome.status != "ok":
         return False
-    truths = TruthCache().of(shown.case)
+    truths = truths_of(shown.case)
     if output_problem(shown.case, outcome.outputs, truths.problems):
         return False
     values = codes_of_outputs(truths.problems, outcome.outputs, truths.judged_by)
