@@ -36,7 +36,7 @@ SWEEP = Selection(
     output_type="uint8",
     inputs={"y_scale": "0.1", "y_zero_point": "128"},
 )
-RUN = Selection(("onnx.QuantizeLinear",), input_type="float32", output_type="uint8", level="quick")
+RUN = Selection(("onnx.QuantizeLinear",), input_type="float32", output_type="uint8", level="full")
 
 
 @dataclass(frozen=True)
