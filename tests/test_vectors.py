@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
@@ -12,11 +13,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tiebreak.conformance.judging.chunk import Chunk
 from tiebreak.conformance.judging.truths import truths_of
 from tiebreak.golden import builder
 from tiebreak.golden.builder import all_files, build_file, build_vectors, check_vectors, file_name, vector_groups
 from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, decode, encode, neighbour
-from tiebreak.golden.errors import DamagedFile, InvalidInput
+from tiebreak.golden.errors import DamagedFile, InvalidInput, MachineryFailed
 from tiebreak.golden.flags import FLAGS
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.operators import OPERATORS
@@ -370,6 +372,17 @@ def test_missing_file_and_empty_folder_are_bad_input(tmp_path: Path) -> None:
 def test_all_files_fit_the_schema() -> None:
     for path in vector_paths():
         assert read_document(path)["version"] == 2
+
+
+def test_a_vector_that_the_kernel_contradicts_ends_the_work() -> None:
+    """Whether it is solved alone or with others."""
+    case = next(case for case in load("onnx.QuantizeLinear", "float32", "uint8") if "/ties-zp0" in case.id)
+    assert case.expected is not None
+    wrong = replace(case, expected=replace(case.expected, exact=case.expected.exact ^ 1))
+    assert truths_of(case).judged_by.specified.all()
+    for solve in (truths_of, lambda one: Chunk([case, one]).judged_by):
+        with pytest.raises(MachineryFailed, match=rf"{re.escape(case.id)}: the kernel and the golden vector disagree"):
+            solve(wrong)
 
 
 def test_vectors_that_share_inputs_are_posed_with_their_own_rounding_mode() -> None:
