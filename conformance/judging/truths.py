@@ -1,4 +1,4 @@
-"""The results that the kernel computes for a case, by its own rounding mode and by each of the others."""
+"""The results that the kernel computes for a case, by rounding mode."""
 
 from __future__ import annotations
 
