@@ -14,6 +14,7 @@ import numpy as np
 from numpy import array as new_array  # bound now, since a backend may replace numpy.array
 
 from tiebreak.adapters import frames
+from tiebreak.adapters.claims import claims_of
 from tiebreak.adapters.outcome import (
     EXCEPTION,
     LEFT_CHANGED,
@@ -27,8 +28,8 @@ from tiebreak.golden.elements import ELEMENT_TYPES, FloatType
 from tiebreak.golden.errors import InvalidInput, Unsupported
 from tiebreak.golden.make_node import node_from_key
 from tiebreak.golden.nodes import Node
-from tiebreak.golden.operators import OPERATORS
 from tiebreak.golden.problem import Array
+from tiebreak.golden.untrusted_text import safe_text
 
 LONGEST_MESSAGE = 2000
 LONGEST_SCRIPT = 1 << 20
@@ -59,16 +60,11 @@ class Answerer:
         self.compiled: dict[str, Run | BaseException] = {}
 
     def describe(self) -> dict[str, Any]:
-        """Name, version and operators as bounded text. InvalidInput if one of them is unusable."""
-        operators = getattr(self.backend, "operators", None)
-        if isinstance(operators, str):
-            raise InvalidInput(f"its operators are text, {safe_text(operators, 80)!r}; a set of ids is wanted")
-        claimed = None if operators is None else sorted(safe_text(name, 200) for name in operators)
-        if claimed and not set(claimed) & set(OPERATORS):
-            raise InvalidInput(f"it claims {', '.join(claimed)[:200]}, no operator; known: {', '.join(OPERATORS)}")
+        """Name, version, claims and maps as bounded text. InvalidInput if one of them is unusable."""
+        claims = claims_of(self.backend)
         name, version = (checked_name(what, getattr(self.backend, what)) for what in ("name", "version"))
         built_in = sorted(safe_text(name, 200) for name in getattr(self.backend, "always_constant", ()))
-        return {"name": name, "version": version, "operators": claimed, "always_constant": built_in}
+        return {"name": name, "version": version, "always_constant": built_in, **claims.header()}
 
     def answer(self, key: str, inputs: Sequence[Array]) -> Outcome:
         """The outcome of a case, given a node's key and its inputs; never raises for what the backend does."""
@@ -242,14 +238,6 @@ def message_of(error: BaseException) -> str:
     text = " ".join(safe_text(error, LONGEST_MESSAGE).split()) or "no message"
     own = isinstance(error, Unsupported | InvalidInput | WrongOutput | LeftChanged)
     return (text if own else f"{type(error).__name__}: {text}")[:LONGEST_MESSAGE]
-
-
-def safe_text(value: object, longest: int) -> str:
-    """A value from a backend as text that can always be written: cut, without lone surrogates. Never raises."""
-    try:
-        return str(value)[:longest].encode("utf-8", "replace").decode()
-    except Exception as error:
-        return f"(its text can't be had: {type(error).__name__})"
 
 
 def as_header(outcome: Outcome) -> Mapping[str, Any]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tiebreak.adapters.claims import Claims, parsed_claims
 from tiebreak.adapters.external_process import Program, ProgramError
 from tiebreak.adapters.program import PROTOCOL, raw, tensor_headers
 from tiebreak.adapters.program_words import program_words
@@ -36,7 +37,9 @@ class External:
         self.nodes = 0
         atexit.register(self.close)
         self.identity = self.start()
-        self.name, self.version, self.operators = self.identity.name, self.identity.version, self.identity.operators
+        self.name, self.version, said = self.identity.name, self.identity.version, self.identity.claims
+        self.operators, self.claims, self.maps = said.operators, said.documents, said.maps
+        self.configuration_of = said.library
 
     def compile(self, node: Node) -> Run:
         self.nodes += 1
@@ -101,7 +104,7 @@ class Identity:
 
     name: str
     version: str
-    operators: frozenset[str] | None
+    claims: Claims
     attestation: Mapping[str, str]
 
 
@@ -117,8 +120,9 @@ def identity_of(hello: Mapping[str, Any]) -> Identity:
         raise ProgramError("the program's operators are no list of texts")
     if not isinstance(attestation, dict):
         raise ProgramError("the program's attestation is no object")
-    claimed = None if operators is None else frozenset(operators)
-    return Identity(str(name), str(version), claimed, {str(key): str(value) for key, value in attestation.items()})
+    return Identity(
+        str(name), str(version), parsed_claims(hello), {str(key): str(value) for key, value in attestation.items()}
+    )
 
 
 def node_header(node: Node) -> dict[str, Any]:

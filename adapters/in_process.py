@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from tiebreak.adapters import registry
 from tiebreak.adapters.answering import Answerer, failed_outcome, message_of
+from tiebreak.adapters.claims import Claims, parsed_claims
 from tiebreak.adapters.faults import Faults
 from tiebreak.adapters.isolation import Keep
 from tiebreak.adapters.outcome import Outcome
@@ -23,6 +24,7 @@ class InProcessBackend:
     name: str = ""
     version: str = ""
     operators: frozenset[str] | None = None
+    claims: Claims = field(default_factory=Claims)
     always_constant: frozenset[str] = frozenset()  # operators whose parameters it always builds in
     faults: Faults = field(default_factory=Faults)
     answerer: Answerer | None = None
@@ -35,7 +37,8 @@ class InProcessBackend:
         except (Exception, SystemExit) as error:
             raise_for(self.spec, {"kind": load_failure_kind(error), "message": message_of(error)})
         self.name, self.version = hello["name"], hello["version"]
-        self.operators = None if hello["operators"] is None else frozenset(hello["operators"])
+        self.claims = parsed_claims(hello)
+        self.operators = self.claims.operators
         self.always_constant = frozenset(hello["always_constant"])
 
     def run_batch(self, cases: Sequence[Case], keep: Keep = lambda case, outcome: None) -> list[Outcome]:

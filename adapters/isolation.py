@@ -14,8 +14,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple
 
-from tiebreak.adapters.answering import safe_text
 from tiebreak.adapters.arena import WrittenOver
+from tiebreak.adapters.claims import Claims, parsed_claims
 from tiebreak.adapters.faults import Faults
 from tiebreak.adapters.frames import BrokenFrame
 from tiebreak.adapters.outcome import CLOSED_PIPE, CRASH, GARBAGE, GIVEN_UP, HANG, NO_START, OUT_OF_MEMORY, Outcome
@@ -24,6 +24,7 @@ from tiebreak.adapters.replies import START_LIMIT, hello_of, parse_reply
 from tiebreak.golden.errors import InvalidInput, MachineryFailed, Unsupported
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array
+from tiebreak.golden.untrusted_text import safe_text
 
 MEMORY_LIMIT = 4096  # MiB
 MOST_CASES = 256  # in a batch
@@ -62,6 +63,7 @@ class IsolatedBackend:
     name: str = ""
     version: str = ""
     operators: frozenset[str] | None = None
+    claims: Claims = field(default_factory=Claims)
     always_constant: frozenset[str] = frozenset()  # operators whose parameters it always builds in
     faults: Faults = field(default_factory=Faults)
     refused: dict[str, Outcome] = field(default_factory=dict)  # nodes that compile() does not support or survive
@@ -94,7 +96,8 @@ class IsolatedBackend:
             raise
         if not self.name:  # only the first worker introduces the backend
             self.name, self.version = hello["name"], hello["version"]
-            self.operators = None if hello["operators"] is None else frozenset(hello["operators"])
+            self.claims = parsed_claims(hello)
+            self.operators = self.claims.operators
             self.always_constant = frozenset(hello["always_constant"])
 
     def run(self, case: Case) -> Outcome:

@@ -8,7 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from tiebreak.adapters.litert_model import CARRIERS, OPERATIONS, model_run_source, operation, refuse_node, tflite_model
+from tiebreak.adapters.litert_model import (
+    CARRIERS,
+    MAPS,
+    OPERATIONS,
+    model_run_source,
+    operation,
+    refuse_node,
+    tflite_model,
+)
 from tiebreak.adapters.platform_facts import instruction_sets
 from tiebreak.adapters.protocol import Run
 from tiebreak.golden.errors import Unsupported
@@ -28,7 +36,9 @@ class LiteRt:
     whether the node has them as constants or as inputs.
     """
 
-    operators = always_constant = frozenset(OPERATIONS)
+    maps = MAPS
+    configuration_of = "litert"
+    always_constant = frozenset(OPERATIONS)
     takes_constants = True
 
     def __init__(self, name: str = "litert", *, resolver: str = AS_SHIPPED) -> None:

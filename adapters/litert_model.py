@@ -29,6 +29,14 @@ OPERATIONS = {
     "ngraph.Dequantize": "DEQUANTIZE",
     "tensorflow.FakeQuantWithMinMaxVars": "FAKE_QUANT",
 }
+# Why each is the same operation. LiteRT claims none of these documents: it has a specification of its own.
+MAPS = {
+    "onnx.QuantizeLinear": "QUANTIZE: by LiteRT's specification real = (q - zero_point) * scale; no rounding is named",
+    "onnx.DequantizeLinear": "DEQUANTIZE: by LiteRT's specification real = (q - zero_point) * scale",
+    "ngraph.Quantize": "QUANTIZE: by LiteRT's specification real = (q - zero_point) * scale; no rounding is named",
+    "ngraph.Dequantize": "DEQUANTIZE: by LiteRT's specification real = (q - zero_point) * scale",
+    "tensorflow.FakeQuantWithMinMaxVars": "FAKE_QUANT: what LiteRT's converter makes of this TensorFlow operator",
+}
 # `saturate` is for float8 types, which QUANTIZE lacks; the type attributes repeat the output's type.
 UNDERSTOOD = ("axis", "axes", "round_mode", "saturate", "type", "output_dtype", "num_bits", "narrow_range")
 SCALES = ("float32", "float16", "bfloat16", "float8_e8m0fnu")  # float32 holds every value of these

@@ -11,7 +11,7 @@ import ctypes
 import inspect
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -61,7 +61,7 @@ class NGraph:
 
     name = "ngraph"
     version = VERSION
-    operators = frozenset(SYMBOLS)
+    claims: ClassVar = {name: f"nGraph {VERSION} documentation of {name.partition('.')[2]}" for name in SYMBOLS}
 
     def __init__(self) -> None:
         folder = installed_folder()

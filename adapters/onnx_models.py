@@ -18,7 +18,14 @@ from tiebreak.golden.rounding import EVEN
 OPSET = 21  # for nGraph nodes: the first operator set with 4- and 16-bit types
 IR_VERSIONS = {10: 5, 13: 7, 19: 9, 21: 10, 23: 11, 24: 12, 25: 13}
 ATTRIBUTES_SINCE = {"axis": 13, "saturate": 19, "block_size": 21, "output_dtype": 21, "precision": 23}
-OPERATORS = frozenset({"onnx.QuantizeLinear", "onnx.DequantizeLinear", "ngraph.Quantize", "ngraph.Dequantize"})
+CLAIMS = {
+    "onnx.QuantizeLinear": "ONNX operator schemas QuantizeLinear-10 to -25",
+    "onnx.DequantizeLinear": "ONNX operator schemas DequantizeLinear-10 to -25",
+}
+MAPS = {
+    "ngraph.Quantize": "QuantizeLinear: both give round(x / scale) + zero_point, clamped, ties to even",
+    "ngraph.Dequantize": "DequantizeLinear: both give (x - zero_point) * scale",
+}
 
 
 @dataclass(frozen=True)

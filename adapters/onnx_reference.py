@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tiebreak.adapters.onnx_models import OPERATORS, check_inputs, linear_model, linear_node
+from tiebreak.adapters.onnx_models import CLAIMS, MAPS, check_inputs, linear_model, linear_node
 from tiebreak.adapters.onnx_source import fed_source, model_source, with_imports
 from tiebreak.adapters.protocol import Run
 from tiebreak.golden.errors import Unsupported
@@ -18,7 +18,7 @@ class OnnxReference:
     """Also takes nGraph nodes that equal QuantizeLinear or DequantizeLinear: see onnx_models.ngraph_axis."""
 
     name = "onnx-reference"
-    operators = OPERATORS
+    claims, maps = CLAIMS, MAPS
 
     def __init__(self) -> None:
         import onnx

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tiebreak.adapters.onnx_models import OPERATORS, Linear, check_inputs, linear_model, linear_node
+from tiebreak.adapters.onnx_models import CLAIMS, MAPS, Linear, check_inputs, linear_model, linear_node
 from tiebreak.adapters.onnxruntime_session import CARRIERS, Sessions, Settings
 from tiebreak.adapters.onnxruntime_source import reproducer_source
 from tiebreak.adapters.platform_facts import instruction_sets
@@ -26,7 +26,8 @@ class OnnxRuntime:
     Also takes nGraph nodes that equal QuantizeLinear or DequantizeLinear: see onnx_models.ngraph_axis.
     """
 
-    operators = OPERATORS
+    claims, maps = CLAIMS, MAPS
+    configuration_of = "onnxruntime"
     takes_constants = True  # as initializers
 
     def __init__(self, name: str = "onnxruntime", *, optimise: bool = True, threads: int = 1) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from tiebreak.adapters.onnx_models import OPERATORS, Linear, check_inputs, linear_node, model_of
+from tiebreak.adapters.onnx_models import CLAIMS, MAPS, Linear, check_inputs, linear_node, model_of
 from tiebreak.adapters.onnxruntime import facts
 from tiebreak.adapters.onnxruntime_session import Sessions, Settings
 from tiebreak.adapters.onnxruntime_source import reproducer_source
@@ -41,7 +41,9 @@ MOST_SESSIONS = 64  # kept per node, one for each scale and zero point
 class QdqPairs:
     """Refuses nodes that are not fused as asked, and inputs that the inner pair may change."""
 
-    operators = always_constant = OPERATORS  # scale and zero point are always initializers
+    claims, maps = CLAIMS, MAPS
+    configuration_of = "onnxruntime"
+    always_constant = frozenset({*CLAIMS, *MAPS})  # scale and zero point are always initializers
     takes_constants = True
 
     def __init__(self, name: str, *, fuse: bool) -> None:

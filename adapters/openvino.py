@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from tiebreak.adapters.onnx_models import CLAIMS
 from tiebreak.adapters.openvino_fake_quantize import built_in, compile_fake_quantize, fake_quantize_model
 from tiebreak.adapters.openvino_linear import compile_linear, model_for
 from tiebreak.adapters.openvino_source import fake_quantize_source, linear_source
@@ -28,7 +29,8 @@ class OpenVino:
     only the plugin's reference kernel takes them as inputs.
     """
 
-    operators = frozenset({"onnx.QuantizeLinear", "onnx.DequantizeLinear", "openvino.FakeQuantize"})
+    claims: ClassVar = {**CLAIMS, "openvino.FakeQuantize": "OpenVINO operation FakeQuantize-1"}
+    configuration_of = "openvino"
     takes_constants = True  # as an ONNX initializer or a Constant
 
     def __init__(

@@ -58,8 +58,9 @@ class Node(NamedTuple):
 def serve(backend: Any) -> None:
     """Answer the requests on standard input until it ends.
 
-    `backend` is described in docs/writing-a-backend.md: it has name, version and compile(node). operators and attest()
-    are optional; attest() is called before the first node. Whatever is printed goes to standard error.
+    `backend` is described in docs/writing-a-backend.md: it has name, version and compile(node). operators, claims,
+    maps, configuration_of and attest() are optional; attest() is called before the first node. Whatever is printed goes
+    to standard error.
     """
     requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
@@ -99,6 +100,9 @@ def hello(backend: Any, protocol: int) -> dict[str, Any]:
         "version": text_or_null(backend.version),
         "protocol": PROTOCOL,
         "operators": None if operators is None else sorted(operators),
+        "claims": dict(getattr(backend, "claims", {})),
+        "maps": dict(getattr(backend, "maps", {})),
+        "library": getattr(backend, "configuration_of", ""),
         "attestation": {str(key): str(value) for key, value in dict(getattr(backend, "attest", dict)()).items()},
     }
 

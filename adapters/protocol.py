@@ -20,6 +20,10 @@ class Backend(Protocol):
     Optional attributes:
 
     `operators`: the ids of the operators that it claims to implement; absent means all.
+    `claims`: for such an operator, the document and version that it says it implements, as text.
+    `maps`: for an operator that it does not claim but can be asked, why an operation of its own is the same. What
+    deviates there is a conversion hazard, not an error of the backend.
+    `configuration_of`: the name that all configurations of one library share.
     `takes_constants`: true if compile() builds `node.constants` in. Otherwise it never gets a node with constants.
     `always_constant`: the ids of operators whose parameters it builds in even if the node has no constants.
     `attest()`: a mapping of text to text that says what really ran: library file, provider, instruction set, settings.

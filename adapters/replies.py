@@ -7,13 +7,14 @@ import time
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
-from tiebreak.adapters.answering import safe_text
 from tiebreak.adapters.arena import Arena
+from tiebreak.adapters.claims import parsed_claims
 from tiebreak.adapters.frames import BrokenFrame
 from tiebreak.adapters.outcome import Outcome
 from tiebreak.adapters.process import TooMuchMemory, WorkerProcess
 from tiebreak.adapters.registry import install_command
 from tiebreak.golden.errors import InvalidInput, MachineryFailed
+from tiebreak.golden.untrusted_text import safe_text
 
 START_LIMIT = 120.0  # seconds to import a library and build the backend
 STATUSES = ("ok", "unsupported", "error")
@@ -44,18 +45,17 @@ def parse_hello(hello: Mapping[str, Any]) -> dict[str, Any]:
     try:
         if hello["status"] != "ready":
             return {"status": "failed", "kind": str(hello["kind"]), "message": safe_text(hello["message"], 2000)}
-        operators = hello["operators"]
-        claimed = None if operators is None else [safe_text(name, 200) for name in operators]
+        claims = parsed_claims(hello)
         name, version = (safe_text(hello[key], 200) for key in ("name", "version"))
         built_in = [safe_text(name, 200) for name in hello["always_constant"]]
         return {
             "status": "ready",
             "name": name,
             "version": version,
-            "operators": claimed,
             "always_constant": built_in,
+            **claims.header(),
         }
-    except (KeyError, TypeError) as error:
+    except (KeyError, TypeError, InvalidInput) as error:
         raise BrokenFrame(f"not a worker's first line: {error}") from None
 
 

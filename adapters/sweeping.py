@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from tiebreak.adapters.answering import Answerer, WrongOutput, message_of, safe_text
+from tiebreak.adapters.answering import Answerer, WrongOutput, message_of
 from tiebreak.adapters.arena import Arena
 from tiebreak.adapters.float_mode import FloatMode
 from tiebreak.adapters.frames import BrokenFrame
@@ -28,6 +28,7 @@ from tiebreak.golden.elements import numpy_dtype
 from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.problem import Array
 from tiebreak.golden.space import Space, space_from
+from tiebreak.golden.untrusted_text import safe_text
 
 SLOTS = 6  # the judge may take longer over one block than the backend over several
 STATUSES = ("ok", "unsupported", "error")

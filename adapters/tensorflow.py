@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from tiebreak.adapters import tensorflow_fake, tensorflow_ngraph, tensorflow_quantize
 from tiebreak.adapters.platform_facts import instruction_sets
@@ -18,17 +18,19 @@ from tiebreak.golden.problem import Array
 DEVICE = "/CPU:0"
 
 # By operator id: a function of the backend and a node that returns a callable for the node.
-COMPILERS: dict[str, Callable[[RawOperators, Node], Run]] = {
-    **tensorflow_ngraph.COMPILERS,
+CLAIMED: dict[str, Callable[[RawOperators, Node], Run]] = {
     **tensorflow_quantize.COMPILERS,
     **tensorflow_fake.COMPILERS,
 }
+COMPILERS = {**tensorflow_ngraph.COMPILERS, **CLAIMED}
 
 
 class TensorFlow:
     """`onednn` None keeps TensorFlow's default; False turns oneDNN off for the whole process."""
 
-    operators = frozenset(COMPILERS)
+    claims: ClassVar = {name: f"TensorFlow API documentation of {name.partition('.')[2]}" for name in CLAIMED}
+    maps = tensorflow_ngraph.MAPS
+    configuration_of = "tensorflow"
 
     def __init__(self, name: str = "tensorflow", *, onednn: bool | None = None) -> None:
         os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")

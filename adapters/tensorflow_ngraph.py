@@ -79,3 +79,4 @@ def ranges_of_scale(scale: Array, zero_point: Array, quantized: str) -> tuple[Ar
 
 
 COMPILERS: dict[str, Callable[[RawOperators, Node], Run]] = {"ngraph.Quantize": compile_quantize}
+MAPS = {"ngraph.Quantize": "QuantizeV2 in SCALED mode: the same for scales that are powers of two and no zero point"}

@@ -6,7 +6,7 @@ import importlib
 from collections.abc import Mapping
 from pathlib import Path
 
-from tiebreak.adapters import torch_classic, torch_decomposed, torch_fake
+from tiebreak.adapters import torch_classic, torch_decomposed, torch_fake, torch_linear
 from tiebreak.adapters.platform_facts import instruction_sets
 from tiebreak.adapters.protocol import Run
 from tiebreak.adapters.torch_calls import Plan, Planner, call_script
@@ -14,6 +14,8 @@ from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 
+# Why each is the same operation. torch claims none of the documents: its functions have docstrings of their own.
+SAME = {**torch_linear.MAPS, **torch_fake.MAPS}
 CLASSIC: Mapping[str, Planner] = {**torch_classic.PLANNERS, **torch_fake.PLANNERS}
 
 
@@ -21,6 +23,7 @@ class Torch:
     """`planners` plan the calls for a node, by operator id. Importing `modules` registers the functions in torch."""
 
     takes_constants = True
+    configuration_of = "torch"
 
     def __init__(
         self, name: str = "torch", planners: Mapping[str, Planner] = CLASSIC, modules: tuple[str, ...] = ()
@@ -32,7 +35,7 @@ class Torch:
         torch.set_num_threads(1)
         self.name, self.library, self.version = name, torch, str(torch.__version__)
         self.planners, self.modules = planners, modules
-        self.operators = frozenset(planners)
+        self.maps = {operator: SAME[operator] for operator in planners}
         self.ways: set[str] = set()
 
     def compile(self, node: Node) -> Run:

@@ -112,3 +112,9 @@ PLANNERS = {
     "tensorflow.FakeQuantWithMinMaxVars": tensorflow,
     "tensorflow.FakeQuantWithMinMaxVarsPerChannel": tensorflow,
 }
+FORMULA = "(clamp(nearby_int(x / scale) + zero_point) - zero_point) * scale"
+MAPS = {
+    "openvino.FakeQuantize": f"fake_quantize_*: {FORMULA}, with equal limits of input and output",
+    "tensorflow.FakeQuantWithMinMaxVars": f"fake_quantize_*: {FORMULA}, with 0 inside the range",
+    "tensorflow.FakeQuantWithMinMaxVarsPerChannel": f"fake_quantize_*: {FORMULA}, with 0 inside the range",
+}

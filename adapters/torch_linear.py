@@ -33,6 +33,12 @@ class LinearArguments:
     as_numbers: bool
 
 
+QUANTIZE = "quantize_per_*: clamp(round(x / scale) + zero_point), ties to even"
+DEQUANTIZE = "dequantize: (x - zero_point) * scale"
+MAPS = {
+    **dict.fromkeys(("onnx.QuantizeLinear", "ngraph.Quantize"), QUANTIZE),
+    **dict.fromkeys(("onnx.DequantizeLinear", "ngraph.Dequantize"), DEQUANTIZE),
+}
 Build = Callable[[Any, Node, LinearArguments], Call]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from functools import partial
@@ -86,11 +86,13 @@ def main_job(
     command: str = "",
     cluster: Cluster | None = None,
     discard: bool = False,
+    judge_foreign: bool = False,
 ) -> int:
     """Run the selected cases on the backends, write the run folder and return the exit code.
 
     The backends run on this machine, or on a Dask `cluster`. `command` is recorded as what started the run (default:
-    the words of this process). Raises TiebreakError for bad input, a backend that can't be started, a folder where
+    the words of this process). `judge_foreign` makes deviations from documents that a backend does not claim count for
+    the exit code. Raises TiebreakError for bad input, a backend that can't be started, a folder where
     another run is going on, or, without `discard`, one with an unfinished run.
     """
     command = command or shlex.join(["tiebreak", *sys.argv[1:]])
@@ -102,9 +104,8 @@ def main_job(
         if not discard:
             check_discardable(folder)
         with watched(show) as watch:
-            return run_in_folder(
-                checked, selection, folder, how, show=show, command=command, cluster=cluster, watch=watch
-            )
+            facts = {"command": command, "judge_foreign": judge_foreign, **asdict(how), "folder": str(folder)}
+            return run_in_folder(checked, selection, folder, how, facts, show=show, cluster=cluster, watch=watch)
 
 
 @contextmanager
@@ -124,23 +125,17 @@ def run_in_folder(
     selection: Selection,
     folder: Path,
     how: RunLimits,
+    asked: Mapping[str, Any],
     *,
     show: PrintAs,
-    command: str,
     cluster: Cluster | None,
     watch: Watch,
 ) -> int:
-    """Start the backends, plan, run and report, in a folder whose lock we hold."""
+    """Start the backends, plan, run and report, in a folder whose lock we hold. `asked` are facts for run.json."""
     stages = Stages()
     try:
         chosen_operators(selection)  # report a wrong selection before any library loads
-        facts = {
-            "command": command,
-            "level": selection.level,
-            "seed": selection.seed,
-            **asdict(how),
-            "folder": str(folder),
-        }
+        facts = {"level": selection.level, "seed": selection.seed, **asked}
         wanted = checked or list(registered())
         away = on_cluster(cluster, wanted, how)
         started = running_backends(wanted, **asdict(how), only_installed=not checked, elsewhere=away, watch=watch)

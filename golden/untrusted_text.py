@@ -17,3 +17,11 @@ def one_line(text: object, longest: int) -> str:
 def plural(count: int, noun: str) -> str:
     """A count with its noun: "1 case", "1,200 cases"."""
     return f"{count:,} {noun}" + ("" if count == 1 else "s")
+
+
+def safe_text(value: object, longest: int) -> str:
+    """A value from a backend as text that can always be written: cut, without lone surrogates. Never raises."""
+    try:
+        return str(value)[:longest].encode("utf-8", "replace").decode()
+    except Exception as error:
+        return f"(its text can't be had: {type(error).__name__})"

@@ -8,4 +8,9 @@ GRADES = ("exact", "working-precision", "unspecified", "deviates")
 RAN = GRADES  # the verdicts of cases that ran
 FAILED = ("error", "crash", "timeout")
 VERDICTS = (*RAN, "unsupported", *FAILED)
+# Whose document a verdict is about: one that the backend claims, one that its operation is mapped to, or nobody's.
+OWN, FOREIGN, NO_DOCUMENT = "own", "foreign", "none"
+DOCUMENTS = (OWN, FOREIGN, NO_DOCUMENT)
+# How usual an element's operands are: as calibration makes them, unusual but finite, or subnormal, NaN and the like.
+DOMAINS = ("calibrated", "edge", "pathological")
 UNEXPLAINED = "unexplained"  # the cause of every element until one is found

@@ -47,6 +47,8 @@ def print_gate(found: Mapping[str, Any]) -> None:
             console.print(f"  {terminal_text(line, 900)}", soft_wrap=True)
     if len(found["new"]) > MOST:
         console.print(f"… and {len(found['new']) - MOST} more root causes: see --json")
+    for row in found["hazards"][:MOST]:
+        console.print(f"[cyan]hazard[/] {terminal_text(hazard_line(row), 600)}", soft_wrap=True)
     for row in found["failures"][:MOST]:
         console.print(f"[red]failed[/] {terminal_text(new_failure_line(row), 600)}", soft_wrap=True)
     for row in found["waivers"]:
@@ -80,6 +82,12 @@ def new_cause_lines(row: Mapping[str, Any], run: str) -> list[str]:
     return [*lines, shlex.join(repro_words(row["repro"], run, row["spec"]))]
 
 
+def hazard_line(row: Mapping[str, Any]) -> str:
+    """A new deviation from a document that the backend does not claim, in one line."""
+    where = f"{row['backend']} {row['version']}, {row['operator']}"
+    return f"{where}: {row['cause']} ({row['elements']:,} elements; it does not claim this document)"
+
+
 def new_failure_line(row: Mapping[str, Any]) -> str:
     kind = row["verdict"] if row["fault"] in ("", row["verdict"]) else f"{row['verdict']} ({row['fault']})"
     where = f"{row['backend']}, {row['operator']}"
@@ -98,7 +106,8 @@ def not_run_line(row: Mapping[str, Any]) -> str:
 def counts_line(counts: Mapping[str, int]) -> str:
     return (
         f"{counts['ran']:,} of {counts['planned']:,} cases ran; {counts['deviating']:,} elements deviate: "
-        f"{counts['new']:,} new, {counts['waived']:,} waived, {counts['known']:,} known; "
+        f"{counts['new']:,} new, {counts['hazards']:,} new conversion hazards, {counts['waived']:,} waived, "
+        f"{counts['known']:,} known; "
         f"{counts['gone']:,} of the baseline's are gone"
     )
 
@@ -119,6 +128,7 @@ def gate_markdown(found: Mapping[str, Any]) -> str:
         lines += [f"  - {code_span(line)}" for line in new_cause_lines(row, found["run"])]
     left_out = len(found["new"]) - MOST
     lines += [f"- {left_out} more root causes"] if left_out > 0 else []
+    lines += [f"- **hazard** {code_span(hazard_line(row))}" for row in found["hazards"][:MOST]]
     lines += [f"- **failed** {code_span(new_failure_line(row))}" for row in found["failures"][:MOST]]
     lines += [
         f"- **{row['status']}** {code_span(waiver_line(row))}" for row in found["waivers"] if row["status"] in NOTED

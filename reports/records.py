@@ -21,6 +21,7 @@ from tiebreak.golden.places import RECORDS, UNFINISHED, check_output, unfinished
 from tiebreak.golden.problem import Array, array_of, codes_of
 from tiebreak.golden.problems import problems_of
 from tiebreak.golden.rounding import ROUND_MODES, short_mode
+from tiebreak.golden.verdicts import DOMAINS, OWN
 from tiebreak.reports.rows import rows_of
 from tiebreak.reports.run_info import check_info
 from tiebreak.reports.table_files import read_table, write_table
@@ -31,11 +32,13 @@ if TYPE_CHECKING:
 INFO, RESULTS, DISCREPANCIES, CASES = RECORDS
 LARGEST_INFO = 1 << 30  # bytes of run.json
 MODE_COLUMNS = tuple(f"{what}_{short_mode(mode)}" for mode in ROUND_MODES for what in ("compared", "differs"))
+DOMAIN_COLUMNS = tuple(f"{what}_{domain}" for domain in DOMAINS[:2] for what in ("judged", "deviates"))
 TEXT_COLUMNS = ("backend", "version", "operator", "case", "origin", "round_mode", "input_type", "output_type", "flags")
 RESULT_DTYPES = {
-    **dict.fromkeys((*TEXT_COLUMNS, "clauses", "verdict", "message", "fault"), "string"),
+    **dict.fromkeys((*TEXT_COLUMNS, "clauses", "document", "domain", "verdict", "message", "fault"), "string"),
     "seconds": "float64",
-    **dict.fromkeys(("elements", "exact", "working_precision", "unspecified", "deviates", *MODE_COLUMNS), "int64"),
+    **dict.fromkeys(("elements", "exact", "working_precision", "unspecified", "deviates"), "int64"),
+    **dict.fromkeys((*DOMAIN_COLUMNS, *MODE_COLUMNS), "int64"),
 }
 DISCREPANCY_DTYPES = {
     "id": "string",
@@ -50,8 +53,10 @@ DISCREPANCY_DTYPES = {
     **dict.fromkeys(("expected_bits", "working_bits", "got_bits"), "uint64"),
     "distance": "int64",
     "boundary_ulp": "float64",
-    **dict.fromkeys(("cause", "clause"), "string"),
+    **dict.fromkeys(("document", "domain", "cause", "clause"), "string"),
 }
+# What older runs lack, with what they meant: every document was taken for the backend's own.
+LATER = {"document": OWN, "domain": "", **dict.fromkeys(DOMAIN_COLUMNS, 0)}
 
 
 class NotWritten(InvalidInput):
@@ -159,8 +164,9 @@ def tensor_text(array: Array) -> str:
 def read_run(folder: Path) -> Run:
     """The tables of a run folder. InvalidInput if there is no run; DamagedFile names the damaged file."""
     info = read_info(folder)
-    results = read_table(folder / RESULTS, RESULT_DTYPES)
-    discrepancies = read_table(folder / DISCREPANCIES, DISCREPANCY_DTYPES, plain=("id",))  # each is another
+    results = read_table(folder / RESULTS, RESULT_DTYPES, later=LATER)
+    plain = ("id",)  # each is another
+    discrepancies = read_table(folder / DISCREPANCIES, DISCREPANCY_DTYPES, plain=plain, later=LATER)
     for name, frame in ((RESULTS, results), (DISCREPANCIES, discrepancies)):
         known = {backend["name"] for backend in info["backends"]}
         check_known(f"{folder / INFO}: damaged run file: {name}", "backend", frame, known)

@@ -28,6 +28,8 @@ class CaseRow(TypedDict):
     fault: str
     seconds: float
     elements: int
+    document: str  # own, foreign or none: see golden/verdicts.py
+    domain: str  # of a case that ran: calibrated, edge or pathological
 
 
 class Counts(TypedDict, total=False):
@@ -37,6 +39,10 @@ class Counts(TypedDict, total=False):
     working_precision: int
     unspecified: int
     deviates: int
+    judged_calibrated: int
+    deviates_calibrated: int
+    judged_edge: int
+    deviates_edge: int
 
 
 class ModeCounts(TypedDict, total=False):
@@ -79,6 +85,7 @@ class OperandColumns(TypedDict):
     scale: float  # NaN where there is no scale
     zero_point: int
     operands: str  # JSON: [name, bits, decimal] of each
+    domain: str
     boundary_ulp: float  # NaN where the result is not a rounded quotient
 
 
@@ -106,6 +113,7 @@ class SharedColumns(TypedDict):
     input_type: str
     output_type: str
     flags: str
+    document: str
     cause: str
     clause: str
 

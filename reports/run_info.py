@@ -21,7 +21,7 @@ TOP: Kinds = {
 LATER: Kinds = {
     **dict.fromkeys(("command", "folder", "instruction_sets"), TEXT),
     **dict.fromkeys(("clusters", "failures", "forbidden", "paths", "relations", "pairs", "stages", "typed"), LIST),
-    "explained": YES_NO,
+    **dict.fromkeys(("explained", "judge_foreign"), YES_NO),
     "explanation_errors": LIST,
 }
 COUNTED: Kinds = dict.fromkeys(("cases", "elements", "differ"), WHOLE)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,13 +12,14 @@ import numpy as np
 from tiebreak.golden.errors import DamagedFile, InvalidInput
 from tiebreak.golden.files import check_plain
 from tiebreak.golden.problem import Array
-from tiebreak.reports.text_columns import category_column, with_plain_text
+from tiebreak.reports.text_columns import category_column, of_numbers, with_plain_text
 
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 ROWS = 1 << 15  # of a row group: what is text at a time
 
 
@@ -46,10 +48,13 @@ def arrow_column(column: pd.Series[Any], kind: pa.DataType) -> pa.Array | pa.Chu
     return pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), texts).dictionary_decode()
 
 
-def read_table(path: Path, dtypes: Mapping[str, str], *, plain: Collection[str] = ()) -> pd.DataFrame:
+def read_table(
+    path: Path, dtypes: Mapping[str, str], *, plain: Collection[str] = (), later: Mapping[str, Any] = NOTHING
+) -> pd.DataFrame:
     """The columns of a table with these dtypes; text as categories, but "string" in those that are to stay `plain`.
 
-    DamagedFile if a column is missing or does not fit.
+    `later` are columns that older tables lack, with the value that they have in every row then. DamagedFile if another
+    column is missing or one does not fit.
     """
     import pandas as pd
     import pyarrow as pa
@@ -58,14 +63,26 @@ def read_table(path: Path, dtypes: Mapping[str, str], *, plain: Collection[str] 
     texts = [name for name, dtype in dtypes.items() if dtype == "string" and name not in plain]
     try:
         check_plain(path)
-        check_columns(pq.read_schema(path.absolute()).names, dtypes)
+        names = pq.read_schema(path.absolute()).names
+        missing = [name for name in later if name in dtypes and name not in names]
+        check_columns(names, [name for name in dtypes if name not in missing])
         with pq.ParquetFile(path.absolute(), read_dictionary=texts) as file:
-            columns = {name: column_of_file(file, name, dtype, name in texts) for name, dtype in dtypes.items()}
+            columns = {
+                name: constant_column(later[name], file.metadata.num_rows, dtype)
+                if name in missing
+                else column_of_file(file, name, dtype, name in texts)
+                for name, dtype in dtypes.items()
+            }
         pa.default_memory_pool().release_unused()  # a third of the table may lie there for Arrow's next use
         return pd.DataFrame(columns, copy=False)  # a copy would put all numbers side by side, and need them twice
     except (OSError, ValueError, TypeError, KeyError, OverflowError, InvalidInput, pa.ArrowException) as error:
         reason = " ".join(str(error).split())[:200]
         raise DamagedFile(f"{path}: damaged run file: {reason}") from None
+
+
+def constant_column(value: Any, rows: int, dtype: str) -> pd.Series[Any] | Array:
+    """The value in every row: text as a category, numbers with the dtype."""
+    return of_numbers(np.zeros(rows, np.int8), (value,)) if dtype == "string" else np.full(rows, value, dtype)
 
 
 def check_columns(names: Collection[str], wanted: Collection[str]) -> None:

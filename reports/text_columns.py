@@ -51,6 +51,13 @@ def numbered(texts: Array | Sequence[str]) -> tuple[Array, pa.Array]:
     return codes, pa.array(distinct, pa.large_string())
 
 
+def of_numbers(numbers: Array, texts: Sequence[str]) -> pd.Series[Any]:
+    """The text of each row, given by its number among a few distinct texts, as categories."""
+    import pyarrow as pa
+
+    return of_codes(numbers, pa.array(list(texts), pa.large_string()))
+
+
 def of_codes(codes: Array, texts: pa.Array) -> pd.Series[Any]:
     """The text of each row, given by its number among distinct texts (-1: none), as categories."""
     import pandas as pd

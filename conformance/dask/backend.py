@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from tiebreak.adapters.claims import Claims, parsed_claims
 from tiebreak.adapters.faults import Faults
 from tiebreak.adapters.frames import BrokenFrame
 from tiebreak.adapters.isolation import Abandoned, IsolatedBackend, Keep, refusal
@@ -36,6 +37,7 @@ class ClusterBackend:
     name: str = ""
     version: str = ""
     operators: frozenset[str] | None = None
+    claims: Claims = field(default_factory=Claims)
     always_constant: frozenset[str] = frozenset()
     faults: Faults = field(default_factory=Faults)
     refused: dict[str, Outcome] = field(default_factory=dict)
@@ -53,7 +55,8 @@ class ClusterBackend:
         """Ask a worker what the backend is. InvalidInput for a wrong spec, MachineryFailed if it can't be started."""
         self.said = self.cluster.call(tasks.backend_hello, self.spec, self.limits)["hello"]
         self.name, self.version = self.said["name"], self.said["version"]
-        self.operators = None if self.said["operators"] is None else frozenset(self.said["operators"])
+        self.claims = parsed_claims(self.said)
+        self.operators = self.claims.operators
         self.always_constant = frozenset(self.said["always_constant"])
 
     def expect(self, batches: Iterable[Sequence[Case]]) -> None:

@@ -151,9 +151,8 @@ def started_backend(spec: str, limits: Sequence[float]) -> IsolatedBackend:
 
 
 def backend_facts(backend: IsolatedBackend) -> dict[str, Any]:
-    claimed = None if backend.operators is None else sorted(backend.operators)
-    built_in = sorted(backend.always_constant)
-    return {"name": backend.name, "version": backend.version, "operators": claimed, "always_constant": built_in}
+    named = {"name": backend.name, "version": backend.version, "always_constant": sorted(backend.always_constant)}
+    return named | backend.claims.header()
 
 
 def forget_batches(backend: IsolatedBackend) -> None:

@@ -13,7 +13,7 @@ import pandas as pd
 
 from tiebreak.golden.errors import DamagedFile, InvalidInput
 from tiebreak.golden.exit_codes import exit_code
-from tiebreak.golden.verdicts import FAILED, RAN
+from tiebreak.golden.verdicts import FAILED, FOREIGN, RAN
 from tiebreak.reports.records import Run, read_run
 from tiebreak.reports.root_cause import root_of
 from tiebreak.reports.rows import rows_by_key
@@ -97,8 +97,11 @@ def root_cause_of(row: dict[str, Any]) -> dict[str, Any]:
     return texts | {"witness": shown | {"operands": operands}}
 
 
-def compare(run_a: Run, run_b: Run) -> dict[str, Any]:
-    """The document that `tiebreak compare --json` prints, without the folders."""
+def compare(run_a: Run, run_b: Run, *, judge_foreign: bool = False) -> dict[str, Any]:
+    """The document that `tiebreak compare --json` prints, without the folders.
+
+    Deviations from a document that the backend does not claim count for the exit code only with `judge_foreign`.
+    """
     a, b = side_of(run_a), side_of(run_b)
     found: dict[str, Any] = {
         "backends": backends_of(a, b),
@@ -107,13 +110,14 @@ def compare(run_a: Run, run_b: Run) -> dict[str, Any]:
         "verdicts": verdict_changes(a, b),
     }
     found["counts"] = {status: sum(row["status"] == status for row in found["causes"]) for status in STATUSES}
-    return found | {"exit": exit_code_of_comparison(found)}
+    return found | {"exit": exit_code_of_comparison(found, judge_foreign=judge_foreign)}
 
 
-def exit_code_of_comparison(found: dict[str, Any]) -> int:
+def exit_code_of_comparison(found: dict[str, Any], *, judge_foreign: bool) -> int:
     """The exit code for the changes from one run to the other."""
+    counted = [row for row in found["causes"] if judge_foreign or row["document"] != FOREIGN]
     return exit_code(
-        discrepancies=any(row["status"] == "new" or row["appeared"] for row in found["causes"]),
+        discrepancies=any(row["status"] == "new" or row["appeared"] for row in counted),
         failures=any(row["kind"] == "newly failing" for row in found["verdicts"]),
         ran=any(row["ran_in_both"] for row in found["operators"]),
     )
@@ -187,19 +191,24 @@ def counts_by_cause(elements: pd.DataFrame) -> dict[Key, dict[str, Any]]:
         compared=("compared", "sum"),
         alone=("alone", "sum"),
         clause=("clause", lambda found: found.mode().iloc[0]),
+        document=("document", "first"),
         witness=("id", "first"),
     )
     return {(str(b), str(o), str(c)): row for (b, o, c), row in rows_by_key(counts).items()}
 
 
 def compared_cause_row(key: Key, counts: list[dict[Key, dict[str, Any]]], a: Side, b: Side) -> dict[str, Any]:
-    nothing: dict[str, Any] = {"elements": 0, "cases": 0, "compared": 0, "alone": 0, "clause": "", "witness": ""}
+    nothing: dict[str, Any] = {
+        **dict.fromkeys(("elements", "cases", "compared", "alone"), 0),
+        **dict.fromkeys(("clause", "document", "witness"), ""),
+    }
     pair = [found.get(key, nothing) for found in counts]
     told = [side.root_causes.get(key) for side in (a, b)]
     row: dict[str, Any] = dict(zip(("backend", "operator", "cause"), key, strict=True))
     row |= {name: [int(one[name]) for one in pair] for name in ("elements", "cases", "compared")}
     row |= {"clause": [str(one["clause"]) for one in pair], "vanished": int(pair[0]["alone"])}
     row |= {"appeared": int(pair[1]["alone"]), "versions": [a.versions[key[0]], b.versions[key[0]]]}
+    row |= {"document": str((pair[1] if pair[1]["elements"] else pair[0])["document"])}
     row |= {"specs": [side.specs.get(key[0], "") for side in (a, b)]}
     row |= {"clusters": told, "first": [str(one["witness"]) for one in pair]}
     return {"status": status_of(row)} | row

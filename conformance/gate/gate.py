@@ -17,7 +17,7 @@ from tiebreak.conformance.gate.waivers import Waiver
 from tiebreak.conformance.running.journal import check_not_locked
 from tiebreak.golden.errors import DamagedFile, InvalidInput
 from tiebreak.golden.exit_codes import exit_code
-from tiebreak.golden.verdicts import FAILED, RAN
+from tiebreak.golden.verdicts import FAILED, FOREIGN, RAN
 from tiebreak.reports.records import DISCREPANCY_DTYPES, RESULT_DTYPES, Run, read_info, typed_frame
 from tiebreak.reports.rows import rows_by_key, rows_of, values_by_key
 
@@ -27,9 +27,12 @@ MOST_CAUSES = 6  # existing causes that the message for an unmatched waiver list
 USED, EXPIRED, STALE, NOT_RUN = "used", "expired", "stale", "not run"
 
 
-def gate(run: Run, baseline: Run | None, waivers: Sequence[Waiver], today: date) -> dict[str, Any]:
+def gate(
+    run: Run, baseline: Run | None, waivers: Sequence[Waiver], today: date, *, judge_foreign: bool = False
+) -> dict[str, Any]:
     """The document that `tiebreak gate --json` prints, without the folders; `today` decides which waivers expired.
 
+    A new deviation from a document that the backend does not claim is a hazard, and new only with `judge_foreign`.
     DamagedFile if a table has values that no run writes.
     """
     base = side_of(
@@ -38,11 +41,14 @@ def gate(run: Run, baseline: Run | None, waivers: Sequence[Waiver], today: date)
     side = side_of(run)
     try:
         judged = elements_with_excuses(side, base, waivers, today)
+        hazards = judged["new"] & (judged["document"] == FOREIGN) & (not judge_foreign)
+        judged = judged.assign(new=judged["new"] & ~hazards, hazard=hazards)
     except (ValueError, TypeError, KeyError, OverflowError) as error:
         raise DamagedFile(f"discrepancies.parquet: damaged run file: {' '.join(str(error).split())[:200]}") from None
     failures = new_failures(side, base)
     found: dict[str, Any] = {
-        "new": new_causes(judged, side, base, run),
+        "new": causes_among(judged, judged["new"], side, base, run),
+        "hazards": causes_among(judged, judged["hazard"], side, base, run),
         "failures": failures,
         "waivers": [waiver_row(waiver, judged, side, base, failures, today) for waiver in waivers],
         "not_run": not_run(side, base),
@@ -95,9 +101,11 @@ def within_tolerance(waiver: Waiver, elements: pd.DataFrame, named: pd.Series[bo
     return within.reindex(named.index, fill_value=False)
 
 
-def new_causes(judged: pd.DataFrame, side: Side, base: Side, run: Run) -> list[dict[str, Any]]:
-    """The new elements by root cause, the most frequent first."""
-    new = judged[judged["new"]]
+def causes_among(
+    judged: pd.DataFrame, wanted: pd.Series[bool], side: Side, base: Side, run: Run
+) -> list[dict[str, Any]]:
+    """The wanted elements by root cause, the most frequent first."""
+    new = judged[wanted]
     unseen = ~is_among(new, base.cases, CASE)
     totals = judged.groupby(CAUSE, sort=False).size().to_dict()
     specs = {str(backend["name"]): str(backend.get("spec", "")) for backend in run.info["backends"]}
@@ -208,7 +216,7 @@ def not_run(side: Side, base: Side) -> list[dict[str, Any]]:
 def counts_of(judged: pd.DataFrame, side: Side, base: Side) -> dict[str, int]:
     """Counts: cases planned and ran; elements deviating, of which new, waived and known; elements gone."""
     ran = side.cases[side.cases["verdict"].isin(RAN)]
-    excused = ~judged["new"]
+    excused = ~judged["new"] & ~judged["hazard"]
     waived = excused & (judged["waived"] > 0)
     again = base.elements[is_among(base.elements, ran, CASE)]
     return {
@@ -216,6 +224,7 @@ def counts_of(judged: pd.DataFrame, side: Side, base: Side) -> dict[str, int]:
         "ran": len(ran),
         "deviating": len(judged),
         "new": int(judged["new"].sum()),
+        "hazards": int(judged["hazard"].sum()),
         "waived": int(waived.sum()),
         "known": int((excused & ~waived).sum()),
         "gone": int((~is_among(again, side.elements, ELEMENT)).sum()),

@@ -14,6 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
+from tiebreak.conformance.judging.domains import CALIBRATED, EDGE, PATHOLOGICAL, domains_of
 from tiebreak.conformance.judging.exponents import exponents
 from tiebreak.conformance.judging.families import Family, families_of, solve_families
 from tiebreak.conformance.judging.judge import negative_zero
@@ -180,6 +181,20 @@ class Chunk:
         for family in self.families:
             found[family.elements] = exponents(family.problem)
         return narrow(found)
+
+    @cached_property
+    def domains(self) -> Array:
+        """The domain (uint8) of each element; see domains.py."""
+        found, exact = np.empty(self.size, np.uint8), widened(self.judged_by.exact)
+        for family in self.families:
+            found[family.elements] = domains_of(family, self.operator, exact[family.elements])
+        return found
+
+    @cached_property
+    def case_domains(self) -> Array:
+        """The domain of each case: the worst of its elements, calibrated if it has none."""
+        counts = [self.by_case(self.domains == domain) > 0 for domain in (PATHOLOGICAL, EDGE)]
+        return np.select(counts, [PATHOLOGICAL, EDGE], CALIBRATED).astype(np.uint8)
 
     @cached_property
     def negative_zeros(self) -> Array:

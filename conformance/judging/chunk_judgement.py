@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from tiebreak.conformance.judging.chunk import Chunk
+from tiebreak.conformance.judging.domains import PATHOLOGICAL
 from tiebreak.conformance.judging.exponents import NONE
 from tiebreak.conformance.judging.families import parts
 from tiebreak.conformance.judging.judge import Judgement, as_int64, judge
@@ -18,9 +19,11 @@ from tiebreak.golden import oracle
 from tiebreak.golden.errors import MachineryFailed
 from tiebreak.golden.problem import Array, codes_of
 from tiebreak.golden.rounding import short_mode
-from tiebreak.golden.verdicts import DEVIATES, EXACT, UNSPECIFIED, WORKING
+from tiebreak.golden.verdicts import DEVIATES, DOMAINS, EXACT, UNSPECIFIED, WORKING
 
 COUNTED = {"exact": EXACT, "working_precision": WORKING, "unspecified": UNSPECIFIED, "deviates": DEVIATES}
+COUNTED_DOMAINS = DOMAINS[:PATHOLOGICAL]  # the rest of the judged elements is pathological
+DOMAIN_COUNTS = tuple(f"{what}_{domain}" for domain in COUNTED_DOMAINS for what in ("judged", "deviates"))
 
 
 @dataclass(frozen=True)
@@ -41,10 +44,15 @@ class ChunkJudgement:
         return np.flatnonzero((self.judgement.grades == DEVIATES) & self.elements_that_ran)
 
     def counts(self) -> dict[str, Array]:
-        """For each case the elements of each grade, and for each mode those compared and those that differ."""
+        """For each case the elements of each grade, those judged in each domain, those that differ from each mode."""
         chunk, values, found = self.chunk, self.judgement.values, dict[str, Array]()
         for name, grade in COUNTED.items():
             found[name] = chunk.by_case(self.judgement.grades == grade)
+        judged = self.judgement.grades != UNSPECIFIED
+        for number, domain in enumerate(COUNTED_DOMAINS):
+            own = judged & (chunk.domains == number)
+            found[f"judged_{domain}"] = chunk.by_case(own)
+            found[f"deviates_{domain}"] = chunk.by_case(own & (self.judgement.grades == DEVIATES))
         for mode, truth in chunk.compared.items():
             found[f"compared_{short_mode(mode)}"] = chunk.compared_counts[mode]
             found[f"differs_{short_mode(mode)}"] = chunk.by_case(truth.specified & ~truth.agrees(values))

@@ -12,10 +12,11 @@ import numpy as np
 
 from tiebreak.conformance.judging.boundary import distance_in_ulp
 from tiebreak.conformance.judging.chunk import Chunk
+from tiebreak.conformance.judging.codes import bits_of_codes, values_of_codes
 from tiebreak.conformance.judging.families import Family, parts
 from tiebreak.conformance.judging.narrow import widened
 from tiebreak.conformance.judging.rows import bits_and_decimal, bits_of_code
-from tiebreak.golden.elements import FloatType, IntegerType, numpy_dtype
+from tiebreak.golden.elements import FloatType, IntegerType
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array, Problem, Quantization
 
@@ -26,7 +27,8 @@ FARTHEST = 1 << 62  # a distance is cut to this
 class DeviatingElements:
     """One value for each deviating element. Bits are unsigned, codes int64, texts objects.
 
-    `case` is the case's number among a backend's cases. See reports/rows.py for the other columns.
+    `case` is the case's number among a backend's cases, `domain` a number of DOMAINS. See reports/rows.py for the other
+    columns.
     """
 
     case: Array
@@ -47,6 +49,7 @@ class DeviatingElements:
     got_bits: Array
     distance: Array
     result_type: Array
+    domain: Array
 
     def __len__(self) -> int:
         return len(self.case)
@@ -56,6 +59,7 @@ DTYPES: dict[str, Any] = {
     **dict.fromkeys(("case", "index", "zero_point", "distance"), np.int64),
     **dict.fromkeys(("output", "operands", "result_type"), object),
     **dict.fromkeys(("input_bits", "scale_bits", "expected_bits", "working_bits", "got_bits"), np.uint64),
+    "domain": np.uint8,
     **dict.fromkeys(("input", "scale", "boundary_ulp", "expected", "expected_working", "got"), np.float64),
 }
 
@@ -77,6 +81,7 @@ def deviating_elements(chunk: Chunk, places: Array, values: Array, first: int) -
         for name, column in found.items():
             columns[name][own] = column
     columns["case"] = first + chunk.case_of[places]
+    columns["domain"] = chunk.domains[places]
     return DeviatingElements(**columns)
 
 
@@ -130,21 +135,6 @@ def result_columns(kind: FloatType | IntegerType, exact: Array, working: Array, 
         "distance": distances(exact, got, kind),
         "result_type": kind.name,
     }
-
-
-def bits_of_codes(codes: Array, kind: FloatType | IntegerType) -> Array:
-    """Codes as unsigned bits (uint64)."""
-    return np.asarray(codes.astype(np.int64).view(np.uint64) & np.uint64((1 << kind.bits) - 1))
-
-
-def values_of_codes(codes: Array, kind: FloatType | IntegerType) -> Array:
-    """The values of codes as float64; both zeros give 0.0."""
-    if isinstance(kind, IntegerType):
-        return codes.astype(np.float64)
-    words = bits_of_codes(codes, kind).astype(f"uint{max(8, kind.bits)}")
-    with np.errstate(invalid="ignore"):  # signalling NaN
-        values = words.view(numpy_dtype(kind.name)).astype(np.float64)
-    return np.where(np.isnan(values), math.nan, values + 0.0)
 
 
 def distances(exact: Array, got: Array, kind: FloatType | IntegerType) -> Array:

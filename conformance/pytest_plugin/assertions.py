@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from tiebreak.adapters.answering import Answerer, WrongOutput, run_twice, safe_text
+from tiebreak.adapters.answering import Answerer, WrongOutput, run_twice
 from tiebreak.adapters.outcome import Outcome
 from tiebreak.adapters.protocol import Backend
 from tiebreak.conformance.cases.case_ids import case_id
@@ -33,7 +33,7 @@ from tiebreak.golden.operators import get_operator
 from tiebreak.golden.problem import Array
 from tiebreak.golden.problems import problems_of
 from tiebreak.golden.rounding import short_mode
-from tiebreak.golden.untrusted_text import plural, printable
+from tiebreak.golden.untrusted_text import plural, printable, safe_text
 from tiebreak.golden.verdicts import GRADES
 from tiebreak.reports.rows import discrepancy_rows
 

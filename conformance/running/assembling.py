@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -36,7 +36,7 @@ from tiebreak.golden.elements import FloatType, IntegerType
 from tiebreak.golden.exit_codes import exit_code
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array
-from tiebreak.golden.verdicts import FAILED
+from tiebreak.golden.verdicts import FAILED, FOREIGN
 from tiebreak.reports.records import RunRecords
 from tiebreak.reports.rows import FailureRow, PathRow
 from tiebreak.reports.text_columns import column_of
@@ -64,7 +64,7 @@ def unexplained_records(done: Sequence[BackendRecords], cases: Sequence[Case], f
         "machine": machine(),
         "instruction_sets": instruction_sets(),
         "backends": [records.facts | {"judged": records.judged} for records in done],
-        "exit": exit_code_of_run(set(results["verdict"].unique()), set(results["fault"].unique())),
+        "exit": exit_code_of_run(results, judge_foreign=bool(facts.get("judge_foreign"))),
         "observed": [],
         "explained": False,
     }
@@ -221,10 +221,15 @@ def observed_rows(done: Sequence[BackendRecords]) -> list[Row]:
     ]
 
 
-def exit_code_of_run(verdicts: Collection[str], faults: Collection[str] = ()) -> int:
-    """The exit code of a run. A case that Tiebreak could not judge counts as a failure, not as a discrepancy."""
+def exit_code_of_run(results: pd.DataFrame, *, judge_foreign: bool = False) -> int:
+    """The exit code of a run. A case that Tiebreak could not judge counts as a failure, not as a discrepancy.
+
+    A deviation from a document that the backend does not claim counts only with `judge_foreign`.
+    """
+    own = results if judge_foreign else results[results["document"] != FOREIGN]
+    unjudged = bool((results["fault"] == NOT_JUDGED).any())
     return exit_code(
-        discrepancies="deviates" in verdicts and NOT_JUDGED not in faults,
-        failures=NOT_JUDGED in faults or any(verdict in FAILED for verdict in verdicts),
-        ran=any(verdict != "unsupported" for verdict in verdicts),
+        discrepancies=bool((own["verdict"] == "deviates").any()) and not unjudged,
+        failures=unjudged or bool(results["verdict"].isin(FAILED).any()),
+        ran=bool((results["verdict"] != "unsupported").any()),
     )

@@ -168,7 +168,8 @@ def run_backend(
     """Run and judge those chunks of cases whose operator the backend claims, then those that come `later`."""
     own = claimed_parts(backend, parts)
     facts: dict[str, Any] = {"name": backend.name, "version": backend.version, "spec": backend.spec}
-    records = BackendRecords(facts | {"always_constant": sorted(backend.always_constant)})
+    facts |= {"always_constant": sorted(backend.always_constant), **backend.claims.header()}
+    records = BackendRecords(facts)
     if journal is not None:
         journal.begin(records.facts)
     run_parts(backend, own, records, watch, chunks, journal, stages or Stages())

@@ -38,7 +38,7 @@ from tiebreak.version import __version__
 FOLDER = UNFINISHED
 LOCK = "lock"
 LARGEST_PLAN = 1 << 24  # bytes of plan.json
-LIMITS = {"time_limit": float, "memory_limit": int, "in_process": bool}
+KINDS_OF_FACTS = {"time_limit": float, "memory_limit": int, "in_process": bool, "judge_foreign": bool}
 FORMAT = {"format": "tiebreak-unfinished", "version": 1}
 
 
@@ -257,7 +257,7 @@ def read_unfinished(folder: Path) -> tuple[Selection, list[str], dict[str, Any],
     try:
         if {name: plan[name] for name in FORMAT} != FORMAT or plan["tiebreak"] != __version__:
             raise InvalidInput(f"--resume {folder}: another version of Tiebreak began it: start a new run")
-        facts = {name: kind(plan["facts"][name]) for name, kind in LIMITS.items()}
+        facts = {name: kind(plan["facts"][name]) for name, kind in KINDS_OF_FACTS.items()}
         chosen = parse_selection(plan["selection"]), list(plan["backends"]), {**plan["facts"], **facts}
         return *chosen, str(plan["cases"])
     except (KeyError, TypeError, ValueError, AttributeError) as error:

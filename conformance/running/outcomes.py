@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol, runtime_checkable
 
+from tiebreak.adapters.claims import Claims
 from tiebreak.adapters.faults import Faults
 from tiebreak.adapters.isolation import Keep, batches
 from tiebreak.adapters.outcome import Outcome
@@ -21,6 +22,7 @@ class Runner(Protocol):
     name: str
     version: str
     operators: frozenset[str] | None
+    claims: Claims
     always_constant: frozenset[str]
     faults: Faults
 

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tiebreak.conformance.judging.deviating import DeviatingElements
 from tiebreak.conformance.running.recording import COUNTS, BackendRecords
 from tiebreak.golden.nodes import Case, Node
 from tiebreak.golden.operators import get_operator
 from tiebreak.golden.problem import Array
-from tiebreak.golden.verdicts import UNEXPLAINED
+from tiebreak.golden.verdicts import DOMAINS, OWN, UNEXPLAINED
 from tiebreak.reports.records import DISCREPANCY_DTYPES, RESULT_DTYPES
-from tiebreak.reports.text_columns import column_of, numbered, of_codes, text_column
+from tiebreak.reports.text_columns import column_of, numbered, of_codes, of_numbers, text_column
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,6 +63,9 @@ def result_table(done: Sequence[BackendRecords], texts: CaseTexts) -> pd.DataFra
     sizes = [len(records.cases) for records in done]
     columns["backend"] = repeated([records.name for records in done], sizes)
     columns["version"] = repeated([str(records.facts["version"]) for records in done], sizes)
+    columns["document"] = column_of([document for records in done for document in records.documents])
+    domains = np.concatenate([np.empty(0, np.uint8), *(chunk for records in done for chunk in records.domains)])
+    columns["domain"] = of_numbers(domains, (*DOMAINS, ""))
     columns["verdict"] = column_of([verdict for records in done for verdict in records.verdicts])
     outcomes = [outcome for records in done for outcome in records.outcomes]
     columns["message"] = column_of([outcome.message for outcome in outcomes])
@@ -85,11 +89,20 @@ def discrepancy_table(done: Sequence[BackendRecords], texts: CaseTexts) -> pd.Da
     columns["id"] = discrepancy_ids(sum(sizes))
     columns["backend"] = repeated([records.name for records in done], sizes)
     columns["cause"] = repeated([UNEXPLAINED], [sum(sizes)])
+    found = [one for records in done for one in records.deviating]
+    documents = [document_of_chunk(records, one) for records in done for one in records.deviating]
+    columns["document"] = repeated(documents, [len(one) for one in found])
+    columns["domain"] = of_numbers(joined([one.domain for one in found], np.uint8), DOMAINS)
     for name, dtype in DISCREPANCY_DTYPES.items():
         if name not in columns:
-            found = [getattr(one, name) for records in done for one in records.deviating]
-            columns[name] = column_of(joined(found, object)) if dtype == "string" else joined(found, dtype)
+            values = [getattr(one, name) for one in found]
+            columns[name] = column_of(joined(values, object)) if dtype == "string" else joined(values, dtype)
     return table_of(columns, DISCREPANCY_DTYPES)
+
+
+def document_of_chunk(records: BackendRecords, found: DeviatingElements) -> str:
+    """Whose document judges the elements of one chunk, which are all of one operator."""
+    return records.document_of(records.cases[int(found.case[0])].node.operator) if len(found) else OWN
 
 
 def joined(parts: Sequence[Array], dtype: Any) -> Array:

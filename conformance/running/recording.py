@@ -13,7 +13,7 @@ from tiebreak.adapters.answering import message_of
 from tiebreak.adapters.outcome import NOT_JUDGED, WRONG_OUTPUT, Outcome
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
 from tiebreak.conformance.judging.chunk import Chunks
-from tiebreak.conformance.judging.chunk_judgement import COUNTED, ChunkJudgement, judge_chunk
+from tiebreak.conformance.judging.chunk_judgement import COUNTED, DOMAIN_COUNTS, ChunkJudgement, judge_chunk
 from tiebreak.conformance.judging.deviating import DeviatingElements, boundary_distances, deviating_elements
 from tiebreak.conformance.judging.judge import output_problem
 from tiebreak.conformance.judging.narrow import NarrowCodes, narrow
@@ -22,19 +22,21 @@ from tiebreak.conformance.judging.rows import Kind, kind_of_node
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array, Problem
 from tiebreak.golden.rounding import ROUND_MODES, short_mode
-from tiebreak.golden.verdicts import GRADES, UNSPECIFIED
+from tiebreak.golden.verdicts import DOMAINS, FOREIGN, GRADES, NO_DOCUMENT, OWN, UNSPECIFIED
 
 MODE_COUNTS = tuple(f"{what}_{short_mode(mode)}" for mode in ROUND_MODES for what in ("compared", "differs"))
-COUNTS = (*COUNTED, *MODE_COUNTS)
+COUNTS = (*COUNTED, *DOMAIN_COUNTS, *MODE_COUNTS)
+NO_DOMAIN = len(DOMAINS)  # of a case that a backend can't run, or that can't be judged
 
 
 @dataclass
 class BackendRecords:
     """The records of one backend: its cases in order with their verdicts, and columns of its deviating elements.
 
-    `counts` has an array for each chunk of cases: a row for each of COUNTS, in a narrow type. `outputs` are codes by
-    case id (flat, output by output). `against_modes`, `observed` and `judged` are counts for causes and plots, taken
-    while a case's truths are at hand.
+    `counts` and `domains` have an array for each chunk of cases: a row for each of COUNTS, in a narrow type, and the
+    domain of each case (uint8), NO_DOMAIN where it is not known. `outputs` are codes by case id (flat, output by
+    output). `against_modes`, `observed` and `judged` are counts for causes and plots, taken while a case's truths are
+    at hand.
     """
 
     facts: dict[str, Any]
@@ -43,6 +45,7 @@ class BackendRecords:
     outcomes: list[Outcome] = field(default_factory=list)  # without their outputs
     elements: list[int] = field(default_factory=list)
     counts: list[Array] = field(default_factory=list)
+    domains: list[Array] = field(default_factory=list)
     deviating: list[DeviatingElements] = field(default_factory=list)
     outputs: NarrowCodes = field(default_factory=NarrowCodes)
     against_modes: dict[Kind, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
@@ -54,6 +57,16 @@ class BackendRecords:
     def name(self) -> str:
         return str(self.facts["name"])
 
+    def document_of(self, operator: str) -> str:
+        """Whose document judges the operator's cases."""
+        return FOREIGN if operator in self.facts.get("maps", ()) else OWN
+
+    @property
+    def documents(self) -> list[str]:
+        """Whose document each case's verdict is about; nobody's where the document is silent."""
+        pairs = zip(self.cases, self.verdicts, strict=True)
+        return [NO_DOCUMENT if v == GRADES[UNSPECIFIED] else self.document_of(case.node.operator) for case, v in pairs]
+
 
 def record(records: BackendRecords, case: Case, outcome: Outcome) -> None:
     """Add one case."""
@@ -62,7 +75,7 @@ def record(records: BackendRecords, case: Case, outcome: Outcome) -> None:
 
 def record_chunk(records: BackendRecords, cases: tuple[Case, ...], outcomes: Sequence[Outcome], chunks: Chunks) -> None:
     """Add the cases of a chunk. One that can't be judged is recorded as Tiebreak's own error, and the run goes on."""
-    if all(outcome.status != "ok" for outcome in outcomes):
+    if all(outcome.status == "unsupported" for outcome in outcomes):
         add_cases(records, cases, outcomes, [outcome.status for outcome in outcomes], no_counts(cases))
         return
     try:
@@ -103,12 +116,14 @@ def add_cases(
     verdicts: Sequence[str],
     counts: Array,
     elements: Sequence[int] = (),
+    domains: Array | None = None,
 ) -> None:
     records.cases += cases
     records.verdicts += verdicts
     records.outcomes += [replace(outcome, outputs=()) if outcome.outputs else outcome for outcome in outcomes]
     records.elements += elements or [case.size for case in cases]
     records.counts.append(narrow(counts))
+    records.domains.append(np.full(len(cases), NO_DOMAIN, np.uint8) if domains is None else domains)
 
 
 def add_judged(
@@ -123,7 +138,7 @@ def add_judged(
     worst = np.select([counts[i] > 0 for i in (3, 2, 1)], [3, 2, 1], 0)  # in the order of COUNTED
     verdicts = [GRADES[w] if ok else o.status for w, ok, o in zip(worst, ran, outcomes, strict=True)]
     sizes = [int(size) if ok else case.size for size, ok, case in zip(chunk.sizes, ran, chunk.cases, strict=True)]
-    add_cases(records, chunk.cases, outcomes, verdicts, counts, sizes)
+    add_cases(records, chunk.cases, outcomes, verdicts, counts, sizes, chunk.case_domains)
     records.deviating.append(deviating)
     for number in np.flatnonzero(ran).tolist():
         records.outputs[chunk.cases[number].id] = judged.judgement.values[chunk.of_case(number)]

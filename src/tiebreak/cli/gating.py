@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tiebreak.cli.kinds import OUTPUT, PATH
-from tiebreak.cli.options import JSON, check_apart, run_folder
+from tiebreak.cli.options import JSON, JUDGE_FOREIGN, check_apart, run_folder
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.exit_codes import EXIT_CONFORMS
 
@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 @click.argument("run_a", type=PATH)
 @click.argument("run_b", type=PATH)
 @run_folder("--html", type=OUTPUT, metavar="FILE", help="Write a page, too.")
+@JUDGE_FOREIGN
 @JSON
-def compare(run_a: Path, run_b: Path, html: Path | None, as_json: bool) -> None:
+def compare(run_a: Path, run_b: Path, html: Path | None, judge_foreign: bool, as_json: bool) -> None:
     """Root causes that are new, gone, changed or unchanged in RUN_B, and cases with another verdict.
 
     Ends with 1 if results are new, 3 if only failures are, 4 if no case ran in both.
@@ -34,7 +35,7 @@ def compare(run_a: Path, run_b: Path, html: Path | None, as_json: bool) -> None:
 
     runs = [checked_run(folder) for folder in (run_a, run_b)]
     folders, created = [str(run_a), str(run_b)], [str(run.info.get("created", "")) for run in runs]
-    found: dict[str, Any] = {"folders": folders, "created": created} | compared(*runs)
+    found: dict[str, Any] = {"folders": folders, "created": created} | compared(*runs, judge_foreign=judge_foreign)
     if html is not None:
         write_page(html, found)
     if as_json:
@@ -66,6 +67,7 @@ def history(folder: Path, as_json: bool) -> None:
 @run_folder("--junit", type=OUTPUT, metavar="FILE", help="Write JUnit XML, too.")
 @click.option("--update", is_flag=True, help="Make the run the baseline if nothing new failed.")
 @click.option("--accept", is_flag=True, help="With --update: also if something did.")
+@JUDGE_FOREIGN
 @JSON
 def gate(
     run_dir: Path,
@@ -74,6 +76,7 @@ def gate(
     junit: Path | None,
     update: bool,
     accept: bool,
+    judge_foreign: bool,
     as_json: bool,
 ) -> None:
     """Exit code for CI: 0 if RUN_DIR has nothing that is neither in the baseline nor waived.
@@ -88,7 +91,7 @@ def gate(
     if update and baseline is None:
         raise InvalidInput("--update needs --baseline: the run folder to replace")
     check_apart(waivers=waivers, junit=junit)
-    found = gate_findings(run_dir, baseline, waivers, fresh=update and accept)
+    found = gate_findings(run_dir, baseline, waivers, fresh=update and accept, judge_foreign=judge_foreign)
     if update and baseline is not None:
         found |= update_if_allowed(found, run_dir, baseline, accept=accept)
     if junit is not None:
@@ -102,7 +105,9 @@ def gate(
     sys.exit(found["exit"])
 
 
-def gate_findings(run_dir: Path, baseline: Path | None, waivers: Path | None, *, fresh: bool) -> dict[str, Any]:
+def gate_findings(
+    run_dir: Path, baseline: Path | None, waivers: Path | None, *, fresh: bool, judge_foreign: bool
+) -> dict[str, Any]:
     """The gate's findings with the folders. InvalidInput for a missing baseline, unless this run creates it."""
     from datetime import UTC, datetime
 
@@ -115,7 +120,7 @@ def gate_findings(run_dir: Path, baseline: Path | None, waivers: Path | None, *,
     base = baseline_run(baseline, fresh=fresh)
     names = [*versions_of(run), *(versions_of(base) if base else ()), *registered()]
     entries = read_waivers(waivers, names) if waivers is not None else []
-    found = judged(run, base, entries, datetime.now(UTC).date())
+    found = judged(run, base, entries, datetime.now(UTC).date(), judge_foreign=judge_foreign)
     return {"run": str(run_dir), "baseline": str(baseline) if baseline else None} | found
 
 

@@ -18,6 +18,11 @@ from tiebreak.golden.errors import InvalidInput
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 SEED = click.IntRange(-(1 << 63), (1 << 63) - 1)
+JUDGE_FOREIGN = click.option(
+    "--judge-foreign",
+    is_flag=True,
+    help="Let a deviation from a document that the backend does not claim count for the exit code, too.",
+)
 JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of tables.")
 
 

@@ -12,6 +12,7 @@ import click
 from tiebreak.cli.kinds import OUTPUT_FOLDER, WORDS
 from tiebreak.cli.options import (
     JSON,
+    JUDGE_FOREIGN,
     limit_options,
     once,
     parse_pairs,
@@ -76,6 +77,7 @@ SELECTING = ("operators", "attributes", "output_type", "input_type", "opset", "c
     metavar="RUN_DIR",
     help="Folder for the records and report.html. Default: tiebreak-run, or tiebreak-case with --input or --case.",
 )
+@JUDGE_FOREIGN
 @scheduling
 @click.option(
     "-v", "--verbose", is_flag=True, help="Print all of the tables, as `tiebreak report --text` does, and the stages."
@@ -103,7 +105,8 @@ def start_run(context: click.Context, show: PrintAs, command: str = "") -> int:
     with cluster_if(chosen["scheduler"], chosen["scheduler_workers"]) as cluster:
         if chosen["resume"] is not None:
             return resume_job(chosen["resume"], show=show, cluster=cluster)
-        others: dict[str, Any] = {"show": show, "command": command, "cluster": cluster, "discard": chosen["discard"]}
+        others: dict[str, Any] = {"show": show, "command": command, "cluster": cluster}
+        others |= {name: chosen[name] for name in ("discard", "judge_foreign")}
         return main_job(chosen["backends"], selection_of(chosen), folder_of(chosen), limits_of(chosen), **others)
 
 

@@ -1,0 +1,82 @@
+"""The domain of each element: whether its operands are as calibration makes them, at the edge, or pathological.
+
+Calibrated: every scale lies between 2^-20 and 2^10 and the input is at most 2^16 scales from zero. Pathological: an
+operand, a scale or the result is subnormal, NaN or infinite, or a scale is zero. The edge is everything between.
+
+An operator with ranges has a scale for each range: its width, divided by its number of steps. Types of fewer than 16
+bits have no pathological subnormals: no processor flushes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from tiebreak.conformance.judging.codes import values_of_codes
+from tiebreak.conformance.judging.families import Family
+from tiebreak.golden.elements import FloatType, IntegerType
+from tiebreak.golden.operators import get_operator
+from tiebreak.golden.problem import Array
+
+CALIBRATED, EDGE, PATHOLOGICAL = 0, 1, 2  # numbers of DOMAINS
+LEAST_SCALE, GREATEST_SCALE = 2.0**-20, 2.0**10
+MOST_SCALES = 2.0**16  # of an input's distance from zero
+FEWEST_BITS = 16  # of a type whose subnormals are pathological
+BEGINS, ENDS = ("min", "low"), ("max", "high")
+
+
+def domains_of(family: Family, operator: str, exact: Array) -> Array:
+    """The domain (uint8) of each element of a family of this operator; `exact` are the codes of its results."""
+    problem = family.problem
+    operands = [values_of_codes(codes, kind) for codes, kind in zip(problem.operands, problem.kinds, strict=False)]
+    scales = list(scales_of(family, operands))
+    strange, calibrated = odd(values_of_codes(exact, problem.result), problem.result), np.ones(exact.shape, bool)
+    for values, kind in zip(operands, problem.kinds, strict=False):
+        strange |= odd(values, kind)
+    with np.errstate(all="ignore"):
+        for scale in scales:
+            strange |= (scale == 0) | odd(scale, problem.working)
+            calibrated &= (scale >= LEAST_SCALE) & (scale <= GREATEST_SCALE)
+        calibrated &= distance_in_scales(family, operator, operands, scales) <= MOST_SCALES
+    return np.where(strange, PATHOLOGICAL, np.where(calibrated, CALIBRATED, EDGE)).astype(np.uint8)
+
+
+def odd(values: Array, kind: FloatType | IntegerType) -> Array:
+    """Which values are NaN, infinite, or subnormal in their type (bool)."""
+    found = ~np.isfinite(values)
+    if isinstance(kind, FloatType) and kind.bits >= FEWEST_BITS:
+        found |= (values != 0) & (np.abs(values) < 2.0**kind.emin)
+    return np.asarray(found)
+
+
+def scales_of(family: Family, operands: Sequence[Array]) -> Iterator[Array]:
+    """The scales (float64) of each element: the operand of that name, or the step of each range."""
+    names = family.names
+    for place, name in enumerate(names):
+        if name.endswith("scale"):
+            yield operands[place]
+        if name.endswith(ENDS) or name.startswith(ENDS):
+            low = next(p for p in range(place - 1, -1, -1) if names[p].endswith(BEGINS) or names[p].startswith(BEGINS))
+            with np.errstate(all="ignore"):
+                yield (operands[place] - operands[low]) / steps_of(family)
+
+
+def steps_of(family: Family) -> int:
+    """The number of steps in a range."""
+    constants = getattr(family.problem, "constants", {})
+    if "levels" in constants:
+        return int(constants["levels"]) - 1
+    if "highest" in constants:
+        return int(constants["highest"]) - int(constants["lowest"])
+    return int((1 << constants["T"].bits) - 1)
+
+
+def distance_in_scales(family: Family, operator: str, operands: Sequence[Array], scales: Sequence[Array]) -> Array:
+    """How many scales each input is from zero; 0 for an output that depends on the range alone."""
+    if family.names[0].startswith(BEGINS):
+        return np.zeros(operands[0].shape)
+    if get_operator(operator).family == "dequantize":
+        zero_points = [place for place, name in enumerate(family.names) if name.endswith(("zero_point", "offset"))]
+        return np.asarray(np.abs(operands[0] - (operands[zero_points[0]] if zero_points else 0)))
+    return np.asarray(np.abs(operands[0]) / np.abs(scales[0]))
