@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tiebreak.golden.problem import Array
+from tiebreak.golden.verdicts import NOT_DETERMINISTIC as NOT_DETERMINISTIC
 
 # The kinds of fault, by their names in the records.
 CRASH = "crash"
@@ -12,7 +13,6 @@ HANG = "hang"
 OUT_OF_MEMORY = "out of memory"
 EXCEPTION = "exception"
 WRONG_OUTPUT = "wrong output"
-NOT_DETERMINISTIC = "outputs change"
 CLOSED_PIPE = "closed its pipe"
 GARBAGE = "garbage"
 LEFT_CHANGED = "left changed"

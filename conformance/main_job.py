@@ -37,6 +37,7 @@ from tiebreak.conformance.running.journal import (
 )
 from tiebreak.conformance.running.outcomes import Runner
 from tiebreak.conformance.running.recording import BackendRecords
+from tiebreak.conformance.running.repeating import repeated_rows
 from tiebreak.conformance.running.stages import Stages
 from tiebreak.conformance.running.watching import Unwatched, Watch
 from tiebreak.golden.errors import DamagedFile, InvalidInput, MachineryFailed, TiebreakError
@@ -229,8 +230,8 @@ def run_and_report(
         with stages.stage("run and judge"):
             done = run_all(backends, planning.stored, folder / FOLDER, watch, later=later, stages=stages)
         give_back_freed_memory()
-        forbidden = partial(try_forbidden_calls, backends, tried)
-        code = write_and_explain(done, cases, folder, facts, forbidden, show=show, stages=stages, watch=watch)
+        asked = partial(ask_more, backends, done, tried)
+        code = write_and_explain(done, cases, folder, facts, asked, show=show, stages=stages, watch=watch)
     except (KeyboardInterrupt, JournalFailed, NotWritten) as error:
         if not has_outcomes(folder):  # there is nothing to resume
             raise
@@ -243,7 +244,8 @@ def run_and_report(
     return code
 
 
-TryForbiddenCalls = Callable[[ExplanationErrors], list[dict[str, Any]]]
+Rows = list[dict[str, Any]]
+AskMore = Callable[[ExplanationErrors], dict[str, Rows]]
 
 
 def write_and_explain(
@@ -251,7 +253,7 @@ def write_and_explain(
     cases: Sequence[Case],
     folder: Path,
     facts: dict[str, Any],
-    tried: TryForbiddenCalls = lambda errors: [],
+    asked: AskMore = lambda errors: {"forbidden": []},
     *,
     show: PrintAs,
     stages: Stages | None = None,
@@ -259,7 +261,7 @@ def write_and_explain(
 ) -> int:
     """Write the records, then their explanations, then the report; return the exit code.
 
-    `tried` runs the forbidden calls and returns their rows.
+    `asked` asks the backends what is no case of the run, and returns lists of rows for run.json.
     """
     stages, watch, errors = stages or Stages(), watch or Unwatched(), ExplanationErrors()
     watch.stage("looking for causes")
@@ -267,8 +269,8 @@ def write_and_explain(
         records = unexplained_records(done, cases, facts)
         write_run(folder, as_run(records), records.generated)  # the search for causes may fail: the records come first
     give_back_freed_memory()
-    with stages.stage("forbidden calls"):
-        records.info["forbidden"] = tried(errors)
+    with stages.stage("forbidden calls and other processes"):
+        records.info.update(asked(errors))
     with stages.stage("look for causes"):
         explained = as_run(explained_records(records, done, cases, errors))
     watch.stage("writing the report")
@@ -276,14 +278,19 @@ def write_and_explain(
     return int(records.info["exit"])
 
 
-def try_forbidden_calls(
-    backends: Sequence[Runner], operators: Sequence[str], errors: ExplanationErrors
-) -> list[dict[str, Any]]:
-    """Rows of what each backend answers to forbidden calls. A backend that fails here has no rows."""
-    found = []
-    for backend in backends:
+def ask_more(
+    backends: Sequence[Runner], done: Sequence[BackendRecords], operators: Sequence[str], errors: ExplanationErrors
+) -> dict[str, Rows]:
+    """Rows of what each backend answers to forbidden calls, and to cases that it is asked again in another process.
+
+    Nothing is asked for single cases, which name no operators. A backend that fails here has no rows.
+    """
+    found: dict[str, Rows] = {"forbidden": [], "repeated": []}
+    for backend, records in zip(backends, done, strict=True):
         tried = partial(forbidden_rows, [backend], operators)
-        found += errors.attempt("forbidden calls", backend.name, tried, [])
+        found["forbidden"] += errors.attempt("forbidden calls", backend.name, tried, [])
+        again = partial(repeated_rows, backend, records)
+        found["repeated"] += errors.attempt("other processes", backend.name, again, []) if operators else []
     return found
 
 

@@ -11,6 +11,13 @@ VERDICTS = (*RAN, "unsupported", *FAILED)
 # Whose document a verdict is about: one that the backend claims, one that its operation is mapped to, or nobody's.
 OWN, FOREIGN, NO_DOCUMENT = "own", "foreign", "none"
 DOCUMENTS = (OWN, FOREIGN, NO_DOCUMENT)
+HAZARD = "hazard"  # how "deviates" is shown where the document is foreign: a conversion hazard
+SHOWN = ("exact", "working-precision", "unspecified", "deviates", HAZARD, "unsupported", *FAILED)
 # How usual an element's operands are: as calibration makes them, unusual but finite, or subnormal, NaN and the like.
 DOMAINS = ("calibrated", "edge", "pathological")
+NOT_DETERMINISTIC = "outputs change"  # the fault of a backend whose two identical calls differ
 UNEXPLAINED = "unexplained"  # the cause of every element until one is found
+
+
+def shown_verdict(verdict: str, document: str) -> str:
+    return HAZARD if verdict == "deviates" and document == FOREIGN else verdict

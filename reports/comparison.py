@@ -18,9 +18,9 @@ from rich.table import Table
 
 from tiebreak.golden.messages import gist
 from tiebreak.reports.console import terminal_text
-from tiebreak.reports.html import percent
 from tiebreak.reports.records import write_aside
 from tiebreak.reports.repro_command import repro_words
+from tiebreak.reports.severity import percent
 
 MOST_CAUSES = 300
 MOST_VERDICTS = 100

@@ -20,7 +20,7 @@ from markupsafe import Markup
 from tiebreak.golden.errors import DamagedFile
 from tiebreak.golden.messages import gist
 from tiebreak.golden.rounding import ROUND_MODES, short_mode
-from tiebreak.golden.verdicts import FAILED, RAN, VERDICTS
+from tiebreak.golden.verdicts import FAILED, FOREIGN, RAN, VERDICTS
 from tiebreak.reports.records import Run, write_aside
 from tiebreak.reports.report_data import (
     Members,
@@ -34,12 +34,15 @@ from tiebreak.reports.report_data import (
     plots_of,
 )
 from tiebreak.reports.rows import rows_by_key, rows_of, values_by_key
+from tiebreak.reports.severity import percent
+from tiebreak.reports.story import Chapter, story
 from tiebreak.reports.summary import mode_matrix, verdict_counts
 
 LARGEST = 1_950_000  # bytes; rows that do not fit are in the Parquet files only
 LONGEST_TEXT = 700
 MOST = {
     "causes": 300,
+    "findings": 150,  # of a chapter
     "matrix": 200,
     "modes": 400,
     "verdicts": 400,
@@ -98,10 +101,28 @@ def facts_of(run: Run, folder: str) -> dict[str, Any]:
         "cube": numbers_text(counts),
         "cube_dims": "b o m t v" if typed else "b o m v",
         "causes": BoundedRows(causes, left_out),
+        "story": [chapter_row(chapter, names) for chapter in story(run)],
         "tables": {name: BoundedRows(list(rows)) for name, rows in report_tables(run, names).items()},
         "discrepancies": len(run.discrepancies),
+        "own_discrepancies": int((run.discrepancies["document"] != FOREIGN).sum()),
         "cases": int(run.results["case"].nunique()),
     }
+
+
+def chapter_row(chapter: Chapter, names: Names) -> dict[str, Any]:
+    """A chapter for the template; its findings are a bounded table, each with its places in the filters."""
+    rows = [
+        {
+            **{name: getattr(one, name) for name in ("who", "what", "how_much")},
+            "ids": ", ".join(one.ids),
+            "operators": ", ".join(one.operators),
+            "b": " ".join(str(names.at("backend", name)) for name in one.backends),
+            "o": " ".join(str(names.at("operator", name)) for name in one.operators),
+        }
+        for one in chapter.findings
+    ]
+    found = BoundedRows(rows).cut(MOST["findings"])
+    return {"id": chapter.id, "title": chapter.title, "text": chapter.text, "count": len(rows), "findings": found}
 
 
 def page_of(environment: Environment, facts: dict[str, Any], share: float, samples: int) -> str:
@@ -109,7 +130,10 @@ def page_of(environment: Environment, facts: dict[str, Any], share: float, sampl
     most = {name: max(1, int(count * share)) for name, count in MOST.items()}
     causes = facts["causes"].cut(most["causes"])
     few = [row | {"samples": row["samples"][:samples]} for row in causes.rows]
-    smaller = {"causes": BoundedRows(few, causes.left_out), "cube": facts["cube"] if share > 0.2 else "[]"}
+    smaller: dict[str, Any] = {"causes": BoundedRows(few, causes.left_out)}
+    smaller["cube"] = facts["cube"] if share > 0.2 else "[]"
+    chapters = [one | {"findings": one["findings"].cut(most["findings"])} for one in facts["story"]]
+    smaller |= {"story": chapters, "chapters": {one["id"]: one for one in chapters}}
     smaller["tables"] = {name: table.cut(most[name]) for name, table in facts["tables"].items()}
     return environment.get_template("report.html.j2").render(facts | smaller)
 
@@ -232,16 +256,6 @@ def verdict_rows(run: Run) -> list[dict[str, Any]]:
         key = {"backend": backend, "operator": operator, "verdicts": verdicts, "planned": planned, "ran": ran}
         rows.append(key | {"judged": judged, "deviating": sums["deviates"], "share": share})
     return rows
-
-
-def percent(part: int, whole: int) -> str:
-    """A share in percent. Only exact shares show as 0 % or 100 %; "–" if `whole` is 0."""
-    if not whole:
-        return "–"
-    if part in (0, whole):
-        return "0 %" if not part else "100 %"
-    value = 100 * part / whole
-    return "< 0.01 %" if value < 0.01 else "> 99.99 %" if value > 99.99 else f"{value:.3g} %"
 
 
 def matrix_rows(run: Run) -> list[dict[str, Any]]:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
 from tiebreak.golden.untrusted_text import one_line, plural
-from tiebreak.golden.verdicts import FAILED, RAN, VERDICTS
+from tiebreak.golden.verdicts import FAILED, HAZARD, RAN, SHOWN, shown_verdict
 from tiebreak.reports.records import Run, write_aside
 from tiebreak.reports.repro_command import repro_words
 from tiebreak.reports.rows import discrepancy_rows, rows_of, values_by_key
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 KEYS = ["backend", "operator", "round_mode", "input_type", "output_type"]
+NO_OUTCOME = ("unspecified", HAZARD, "unsupported")
 OUTCOMES = ("error", "failure", "", "skipped")  # the worst first
 LONGEST = 300  # characters of a text that a backend chose
 LONGEST_FOLDER = 4096
@@ -75,7 +76,8 @@ def junit_document(tables: Tables, folder: str) -> ET.Element:
     told = folder if xml_text(folder, LONGEST_FOLDER) == folder else "RUN_DIR"
     witnesses = witness_texts(tables, told)
     tests: dict[str, list[JUnitTest]] = defaultdict(list)
-    for key, cases in cases_by_test(tables.results).items():
+    foreign = tables.info.get("judge_foreign") is True
+    for key, cases in cases_by_test(tables.results, judge_foreign=foreign).items():
         tests[key[0]].append(test_of(key, cases, witnesses.get(key, "")))
     stamp = CREATED.match(str(tables.info.get("created", "")))
     for number, backend in enumerate(rows_of(tables.backends)):
@@ -84,13 +86,16 @@ def junit_document(tables: Tables, folder: str) -> ET.Element:
     return root
 
 
-def cases_by_test(results: pd.DataFrame) -> dict[tuple[str, ...], Cases]:
-    """The cases by KEYS, sorted. Row by row: faster than pandas for many small groups."""
+def cases_by_test(results: pd.DataFrame, *, judge_foreign: bool) -> dict[tuple[str, ...], Cases]:
+    """The cases by KEYS, sorted. Row by row: faster than pandas for many small groups.
+
+    Without `judge_foreign` a deviation from a document that the backend does not claim counts as a hazard.
+    """
     found: dict[tuple[str, ...], Cases] = defaultdict(Cases)
-    columns = [results[name].tolist() for name in (*KEYS, "verdict", "message", "case", "seconds")]
-    for *key, verdict, message, case, seconds in zip(*columns, strict=True):
+    columns = [results[name].tolist() for name in (*KEYS, "verdict", "document", "message", "case", "seconds")]
+    for *key, verdict, document, message, case, seconds in zip(*columns, strict=True):
         cases = found[tuple(key)]
-        cases.counts[verdict] += 1
+        cases.counts[verdict if judge_foreign else shown_verdict(verdict, document)] += 1
         cases.seconds += seconds if 0 <= seconds < 1e6 else 0.0  # a damaged time counts as none
         if verdict not in RAN:
             cases.messages[verdict in FAILED][message] += 1
@@ -101,9 +106,9 @@ def cases_by_test(results: pd.DataFrame) -> dict[tuple[str, ...], Cases]:
 def test_of(key: tuple[str, ...], cases: Cases, witness: str) -> JUnitTest:
     backend, operator, mode, input_type, output_type = map(xml_text, key)
     counts, total = cases.counts, cases.counts.total()
-    failed, ran = (sum(counts[name] for name in some) for some in (FAILED, RAN))
+    failed, ran = (sum(counts[name] for name in some) for some in (FAILED, (*RAN, HAZARD)))
     shared = (f"{backend}.{operator}", f"{mode or 'no mode'}: {input_type} to {output_type}", cases.seconds)
-    told = ", ".join(f"{counts[name]:,} {name}" for name in VERDICTS if counts[name])
+    told = ", ".join(f"{counts[name]:,} {name}" for name in SHOWN if counts[name])
     told = f"{told}; of {total:,} cases {ran:,} ran"
     if failed:
         kind = next(name for name in ("crash", "timeout", "error") if counts[name])
@@ -186,7 +191,7 @@ def add_properties(suite: ET.Element, backend: Mapping[str, Any], tests: list[JU
     properties = ET.SubElement(suite, "properties")
     totals = sum((test.counts for test in tests), Counter[str]())
     found = {"backend": backend["name"], "version": backend["version"], "spec": backend["spec"]}
-    for name, value in (found | {f"cases {verdict}": str(totals[verdict]) for verdict in VERDICTS}).items():
+    for name, value in (found | {f"cases {verdict}": str(totals[verdict]) for verdict in SHOWN}).items():
         ET.SubElement(properties, "property", name=name, value=xml_text(value))
 
 
@@ -202,11 +207,12 @@ def add_test(suite: ET.Element, test: JUnitTest) -> None:
 def notes(tests: list[JUnitTest]) -> Iterator[str]:
     """What the outcomes do not show: unspecified and unsupported cases of each test, and tests left out."""
     yield "unspecified: the spec is silent on elements of these cases; observed and reported, never a failure."
+    yield "hazard: these cases deviate from a document that the backend does not claim; no failure of its own."
     yield "unsupported: the backend did not run these cases; a test in which none ran is skipped."
     if len(tests) > MOST_TESTS:
         yield f"{len(tests) - MOST_TESTS:,} tests are left out, those that passed or were skipped first."
     for test in tests[:MOST_TESTS]:
-        silent = [f"{test.counts[name]:,} {name}" for name in ("unspecified", "unsupported") if test.counts[name]]
+        silent = [f"{test.counts[name]:,} {name}" for name in NO_OUTCOME if test.counts[name]]
         if silent:
             yield f"{test.classname} {test.name}: {', '.join(silent)} of {test.counts.total():,} cases"
 

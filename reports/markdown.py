@@ -1,4 +1,4 @@
-"""A run as a Markdown page for a CI job: failures first, then verdicts with denominators, then root causes.
+"""A run as a Markdown page for a CI job: the story in its order, then verdicts with denominators.
 
 Names and messages come from backends. They are escaped, so that none is Markdown, HTML, a link, a mention or the end of
 a cell.
@@ -12,24 +12,24 @@ import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tiebreak.golden.errors import InvalidInput
-from tiebreak.golden.messages import gist
 from tiebreak.golden.places import check_outside_runs
 from tiebreak.golden.untrusted_text import one_line, plural
-from tiebreak.golden.verdicts import FAILED, RAN
+from tiebreak.golden.verdicts import FAILED, HAZARD, RAN
 from tiebreak.reports.records import Run
 from tiebreak.reports.repro_command import repro_words
-from tiebreak.reports.rows import rows_of
-from tiebreak.reports.summary import verdict_counts
+from tiebreak.reports.story import Chapter, Finding, story
+from tiebreak.reports.summary import shown_counts
 from tiebreak.reports.tables import Tables, as_tables
 
 if TYPE_CHECKING:
     import pandas as pd
 
 LONGEST = 120  # characters of one text
-MOST_FAILURES, MOST_PAIRS, MOST_CAUSES = 30, 100, 20
+MOST_FINDINGS, MOST_PAIRS, MOST_CAUSES = 30, 100, 20
+BY_CAUSE = ("own", "hazards")  # chapters
 MOST_BYTES = 512 * 1024  # GitHub takes 1 MiB from one step, whose other commands may add to it
 ENDS = {
     0: "conforms, or only known discrepancies",
@@ -37,7 +37,7 @@ ENDS = {
     3: "a backend or the machinery failed",
     4: "nothing ran",
 }
-CAUSE_COLUMNS = ("id", "backend", "operator", "cause", "clause", "elements", "witness", "expected", "got", "show it")
+CAUSE_COLUMNS = ("id", "backend", "operator", "cause", "clause", "how much", "witness", "expected", "got", "show it")
 STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
 BREAK = "\u200b"  # zero-width space: breaks up what a renderer would turn into a link or a mention
 ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "$": "<span>$</span>"}
@@ -48,8 +48,11 @@ SAFE = re.compile(r"[\w./' +,=%:-]{1,300}\Z")
 def markdown_summary(run: Run, folder: str) -> str:
     """The page, at most MOST_BYTES of UTF-8; `folder` is what its commands call the run. DamagedFile as `load`."""
     tables = as_tables(run, f"{folder}/run.json")
-    lines = [*summary_heading(tables), *failure_table(tables.results), *verdict_rows_by_operator(tables.results)]
-    return bounded_page([*lines, *root_cause_table(tables, folder), *also_recorded(tables)])
+    chapters = story(run)
+    lines = list(summary_heading(tables, chapters))
+    for chapter in chapters:
+        lines += cause_table(tables, chapter, folder) if chapter.id in BY_CAUSE else finding_table(chapter)
+    return bounded_page([*lines, *verdict_rows_by_operator(tables.results)])
 
 
 def append_step_summary(text: str) -> bool:
@@ -66,33 +69,53 @@ def append_step_summary(text: str) -> bool:
     return True
 
 
-def summary_heading(tables: Tables) -> Iterator[str]:
+def summary_heading(tables: Tables, chapters: Sequence[Chapter]) -> Iterator[str]:
     results = tables.results
     failed, ran = (int(results["verdict"].isin(some).sum()) for some in (FAILED, RAN))
     yield "# Tiebreak"
     yield ""
     yield (
         f"{plural(len(tables.backends), 'backend')}, {plural(len(results), 'case')}: {ran:,} ran, {failed:,} failed to "
-        f"run, {len(results) - ran - failed:,} unsupported. **{len(tables.discrepancies):,} deviating elements in "
-        f"{plural(len(tables.clusters), 'root cause')}.**"
+        f"run, {len(results) - ran - failed:,} unsupported."
     )
+    yield ""
+    yield from (f"{n}. {chapter.title}: **{len(chapter.findings):,}**" for n, chapter in enumerate(chapters, 1))
+    yield ""
     code = tables.info.get("exit")
     if isinstance(code, int):
         yield f"Exit {code}: {ENDS.get(code, 'unknown')}."
 
 
-def failure_table(results: pd.DataFrame) -> Iterator[str]:
-    """Crashes, timeouts and errors by backend and operator, with the commonest message and the first case."""
-    failed = results[results["verdict"].isin(FAILED)]
-    if failed.empty:
+def finding_table(chapter: Chapter) -> Iterator[str]:
+    """The findings of a chapter, a row each; nothing for a chapter without any."""
+    if not chapter.findings:
         return
-    groups = list(failed.groupby(["backend", "version", "operator", "verdict"], sort=True))
-    yield from ("", "## Failed to run", "", "No result was compared in these cases: neither pass nor deviation.", "")
-    yield from header("backend", "operator", "verdict", "cases", "commonest message", "first case")
-    for (backend, version, operator, verdict), rows in groups[:MOST_FAILURES]:
-        said = gist(rows["message"].mode().iloc[0])
-        yield table_line(f"{backend} {version}", operator, verdict, f"{len(rows):,}", said, rows["case"].iloc[0])
-    yield from left_out(len(groups), MOST_FAILURES)
+    yield from ("", f"## {chapter.title}", "", chapter.text, "")
+    yield from header("id", "backend", "operator", "what", "how much")
+    for one in chapter.findings[:MOST_FINDINGS]:
+        yield table_line(", ".join(one.ids), one.who, ", ".join(one.operators), one.what, one.how_much)
+    yield from left_out(len(chapter.findings), MOST_FINDINGS)
+
+
+def cause_table(tables: Tables, chapter: Chapter, folder: str) -> Iterator[str]:
+    """The causes of a chapter: place, share, witness and the command that shows it."""
+    if not chapter.findings:
+        return
+    yield from ("", f"## {chapter.title}", "", f"{chapter.text} The command prints a script.", "")
+    yield from header(*CAUSE_COLUMNS)
+    specs = dict(zip(tables.backends["name"], tables.backends["spec"], strict=True))
+    for one in chapter.findings[:MOST_CAUSES]:
+        if one.cause is not None:
+            yield cause_line(one, one.cause.row, folder, specs)
+    yield from left_out(len(chapter.findings), MOST_CAUSES)
+
+
+def cause_line(one: Finding, row: Mapping[str, Any], folder: str, specs: Mapping[str, str]) -> str:
+    witness, who = row.get("witness", {}), f"{one.who} {row.get('version', '')}"
+    operands = ", ".join(f"{name} {value}" for name, _, value in witness.get("operands", ()))
+    where = (", ".join(one.ids), who, ", ".join(one.operators), row["cause"], row["clause"], one.how_much)
+    cells = table_line(*where, operands, witness.get("expected", ""), witness.get("got", ""))
+    return f"{cells} {repro_code(str(row['id']), folder, specs.get(row['backend'], ''))} |"
 
 
 def verdict_rows_by_operator(results: pd.DataFrame) -> Iterator[str]:
@@ -100,44 +123,21 @@ def verdict_rows_by_operator(results: pd.DataFrame) -> Iterator[str]:
     if results.empty:
         yield from ("", "Nothing ran: no chosen backend claims a chosen operator.")
         return
-    counts = sorted(verdict_counts(results).items(), key=lambda item: worst_first(item[1]))
+    counts = sorted(shown_counts(results).items(), key=lambda item: worst_first(item[1]))
     versions = dict(zip(results["backend"], results["version"], strict=True))
     yield from ("", "## Verdicts", "", "Cases. The four verdicts are of the cases that ran, those of all cases.", "")
-    yield from header("backend", "operator", "ran", "deviates", *RAN[:3], "failed to run", "unsupported")
+    yield from header("backend", "operator", "ran", "deviates", HAZARD, *RAN[:3], "failed to run", "unsupported")
     for (backend, operator), found in counts[:MOST_PAIRS]:
-        ran, failed = (sum(found.get(name, 0) for name in some) for some in (RAN, FAILED))
+        ran, failed = (sum(found.get(name, 0) for name in some) for some in ((*RAN, HAZARD), FAILED))
         off, cases = found.get("deviates", 0), sum(found.values())
         share = (f"{ran:,} of {cases:,}", f"{off:,} of {ran:,}" if ran else "none ran")
-        cells = (*share, *(f"{found.get(name, 0):,}" if ran else "–" for name in RAN[:3]), f"{failed:,}")
+        cells = (*share, *(f"{found.get(name, 0):,}" if ran else "–" for name in (HAZARD, *RAN[:3])), f"{failed:,}")
         yield table_line(f"{backend} {versions[backend]}", operator, *cells, f"{found.get('unsupported', 0):,}")
     yield from left_out(len(counts), MOST_PAIRS)
 
 
 def worst_first(found: Mapping[str, int]) -> tuple[int, int]:
-    return -sum(found.get(name, 0) for name in FAILED), -found.get("deviates", 0)
-
-
-def root_cause_table(tables: Tables, folder: str) -> Iterator[str]:
-    """The root causes with most elements: cause, place, witness and the command that shows it."""
-    root_causes = tables.clusters
-    if root_causes.empty:
-        return
-    yield from (
-        "",
-        "## Root causes",
-        "",
-        "Most elements first; the command prints a script.",
-        "",
-    )
-    yield from header(*CAUSE_COLUMNS)
-    specs = dict(zip(tables.backends["name"], tables.backends["spec"], strict=True))
-    for row in rows_of(root_causes.sort_values("elements", ascending=False, kind="stable").head(MOST_CAUSES)):
-        count = f"{row['elements']:,} in {plural(row['cases'], 'case')}"
-        where = (f"{row['backend']} {row['version']}", row["operator"], row["cause"], row["clause"], count)
-        results = (row["witness_expected"], row["witness_got"])
-        cells = table_line(row["id"], *where, operand_values(row["witness_operands"]), *results)
-        yield f"{cells} {repro_code(row['id'], folder, specs.get(row['backend'], ''))} |"
-    yield from left_out(len(root_causes), MOST_CAUSES)
+    return -found.get("deviates", 0), -sum(found.get(name, 0) for name in FAILED)
 
 
 def operand_values(text: str) -> str:
@@ -151,21 +151,6 @@ def repro_code(name: str, folder: str, spec: str) -> str:
     words = repro_words(name, folder if SAFE.match(folder) else "RUN_DIR", spec)
     words[-1] = words[-1] if SAFE.match(words[-1]) else "BACKEND"
     return f"`{shlex.join(words)}`"
-
-
-def also_recorded(tables: Tables) -> Iterator[str]:
-    """Further records in one line each: path-dependent operands, forbidden calls, unspecified elements."""
-    found = []
-    if len(tables.paths):
-        found.append(f"- {plural(tables.paths['set'].nunique(), 'set')} of operands whose answer depends on the path")
-    if len(tables.forbidden):
-        accepted = int((tables.forbidden["answer"] != "rejected").sum())
-        found.append(f"- {accepted:,} of {plural(len(tables.forbidden), 'forbidden call')} not rejected")
-    silent = int(tables.results["unspecified"].sum())
-    if silent:
-        found.append(f"- {plural(silent, 'element')} where the spec is silent: observed, never a failure")
-    if found:
-        yield from ("", "## Also recorded", "", *found)
 
 
 def header(*names: str) -> tuple[str, str]:

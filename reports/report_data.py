@@ -20,11 +20,13 @@ from tiebreak.golden.operators import OPERATORS
 from tiebreak.golden.operators.model import Contest, Operator
 from tiebreak.golden.problem import Array
 from tiebreak.golden.verdicts import VERDICTS
+from tiebreak.reports.folding import FoldedCause, folded_causes
 from tiebreak.reports.plots import DISTANCE, distance_plot, exponent_plot
 from tiebreak.reports.records import Run
 from tiebreak.reports.repro_command import repro_words
 from tiebreak.reports.root_cause import root_of
 from tiebreak.reports.rows import rows_of, values_by_key
+from tiebreak.reports.severity import severity, share_text
 from tiebreak.reports.staircase import staircase
 from tiebreak.reports.summary import boundary_grade
 from tiebreak.reports.text_columns import mapped_text
@@ -97,9 +99,12 @@ def names_of(run: Run) -> Names:
 
 
 def cause_rows(run: Run, folder: str, names: Names, *, most: int, samples: int) -> tuple[list[Row], int]:
-    """The `most` most frequent root causes, with up to `samples` rows each; and how many are left out."""
-    groups, kinds = by_root_cause(run.discrepancies)
+    """The first `most` root causes of the story, with up to `samples` rows each; and how many are left out."""
+    by_key, kinds = by_root_cause(run.discrepancies)
     named = {(c["backend"], c["operator"], c["cause"]): c for c in run.info.get("clusters", [])}
+    folded = {key_of(one.row): one for one in folded_causes(run) if key_of(one.row) in by_key}
+    told = {key_of(row) for one in folded.values() for row in one.rows}
+    groups = [(key, by_key[key]) for key in (*folded, *(key for key in by_key if key not in told))]
     witnesses = places_of_ids(run.discrepancies, [witness_of(recorded) for recorded in named.values()])
     judged = judged_counts(run)
     tried = judged_exponents(run)
@@ -111,6 +116,7 @@ def cause_rows(run: Run, folder: str, names: Names, *, most: int, samples: int) 
         shown = rows_of(members.rows(sample_places(members, samples, witnesses.get(witness_of(recorded), -1))))
         row = root_cause_row(key, members, kinds[key], recorded)
         row |= {"judged": judged.get(key[:2], 0), "open": len(rows) < OPEN}
+        row |= folded_row(folded.get(key), run.discrepancies, places, names)
         row["pictures"] = [Markup(picture) for picture in pictures(members, shown, tried.get(key[:2], {}))]
         row["samples"] = [sample_row(one, specs, run, folder, names) for one in shown]
         listed = kinds[key].most_common(max(4, MOST_SORTS // min(most, len(groups))))
@@ -119,7 +125,30 @@ def cause_rows(run: Run, folder: str, names: Names, *, most: int, samples: int) 
     return rows, len(groups) - len(rows)
 
 
-def by_root_cause(discrepancies: pd.DataFrame) -> tuple[list[tuple[Any, Array]], dict[Any, Counter[Sort]]]:
+def key_of(row: Mapping[str, Any]) -> tuple[str, str, str]:
+    return str(row["backend"]), str(row["operator"]), root_of(str(row["cause"]))
+
+
+def folded_row(found: FoldedCause | None, discrepancies: pd.DataFrame, places: Array, names: Names) -> Row:
+    """What a folded cause adds to the row of its plainest one: who and what else it is about, and its share."""
+    if found is None:
+        first = discrepancies.iloc[int(places[0])]
+        return {"document": first["document"], "share": "", "severity": "", "also": [], "at": where_of([first], names)}
+    others = [row for row in found.rows if row["id"] != found.row["id"]]
+    also = [f"{row['id']} {row['backend']}, {row['operator']}" for row in others]
+    shown = {"document": found.document, "share": share_text(found.row), "severity": severity(found.row)}
+    return {**shown, "also": also, "at": where_of(found.rows, names)}
+
+
+def where_of(rows: Sequence[Mapping[str, Any]] | Sequence[pd.Series[Any]], names: Names) -> dict[str, str]:
+    """The positions of the rows' backends and operators in the filters."""
+    return {
+        kind[0]: " ".join(dict.fromkeys(str(names.at(kind, row[kind])) for row in rows))
+        for kind in ("backend", "operator")
+    }
+
+
+def by_root_cause(discrepancies: pd.DataFrame) -> tuple[dict[Any, Array], dict[Any, Counter[Sort]]]:
     """The places of discrepancies by backend, operator and root cause, the largest first; and how many of each sort."""
     roots = mapped_text(discrepancies["cause"], root_of)
     slim = discrepancies[["backend", "operator", *SORT]].assign(root=roots)
@@ -128,7 +157,7 @@ def by_root_cause(discrepancies: pd.DataFrame) -> tuple[list[tuple[Any, Array]],
         mode, one, other, clause, flags = map(str, labels[3:])
         kinds.setdefault(labels[:3], Counter())[mode, one, other, clause, flags] = int(count)
     places = places_by(slim, [*CAUSE])
-    return sorted(((key, places[key]) for key in kinds), key=lambda item: -len(item[1])), kinds
+    return dict(sorted(((key, places[key]) for key in kinds), key=lambda item: -len(item[1]))), kinds
 
 
 def places_by(frame: pd.DataFrame, keys: list[str]) -> dict[Any, Array]:

@@ -133,15 +133,26 @@ class Witness(TypedDict):
     got: str
 
 
+class DomainShare(TypedDict):
+    """A cause's elements in one domain, of all elements of its backend's operator that were judged there."""
+
+    elements: int
+    judged: int
+    farthest: int
+    boundary_ulp: float | None
+
+
 class RootCauseRow(TypedDict):
     """One root cause: a backend's operator and the cause of its discrepancies."""
 
-    id: str  # C001, …: the most frequent first
+    id: str  # C001, …: those that matter most first
     backend: str
     version: str
     operator: str
     cause: str
     clause: str
+    document: str
+    domains: dict[str, DomainShare]  # those that it has elements in
     elements: int
     cases: int
     types: list[str]

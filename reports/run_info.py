@@ -21,6 +21,7 @@ TOP: Kinds = {
 LATER: Kinds = {
     **dict.fromkeys(("command", "folder", "instruction_sets"), TEXT),
     **dict.fromkeys(("clusters", "failures", "forbidden", "paths", "relations", "pairs", "stages", "typed"), LIST),
+    "repeated": LIST,
     **dict.fromkeys(("explained", "judge_foreign"), YES_NO),
     "explanation_errors": LIST,
 }
@@ -47,6 +48,10 @@ ROWS: Mapping[str, Kinds] = {
     "relations": {**dict.fromkeys(("relation", "backend"), TEXT), **COUNTED},
     "pairs": {**dict.fromkeys(("a", "b", "operator"), TEXT), **COUNTED},
     "typed": {**dict.fromkeys(("input", "bits", "expected"), TEXT), "got": OBJECT},
+    "repeated": {
+        **dict.fromkeys(("backend", "operator", "first"), TEXT),
+        **dict.fromkeys(("cases", "differ"), WHOLE),
+    },
     "failures": {
         **dict.fromkeys(("id", "backend", "version", "operator", "verdict", "fault", "message"), TEXT),
         "cases": WHOLE,
@@ -67,7 +72,16 @@ ANSWER: Kinds = {
     "deviates": YES_NO,
     "paths": LIST,
 }
-OF_BACKEND: Kinds = {"spec": TEXT, "attestation": OBJECT, "judged": OBJECT}  # if present
+# If present.
+OF_BACKEND: Kinds = {
+    **dict.fromkeys(("spec", "library"), TEXT),
+    **dict.fromkeys(("attestation", "judged", "claims", "maps"), OBJECT),
+}
+OF_CAUSE: Kinds = {"document": TEXT, "domains": OBJECT}
+SHARE: Kinds = {
+    **dict.fromkeys(("elements", "judged", "farthest"), WHOLE),
+    "boundary_ulp": (*NUMBER, type(None)),
+}
 
 
 def check_info(info: Mapping[str, Any]) -> None:
@@ -81,6 +95,9 @@ def check_info(info: Mapping[str, Any]) -> None:
         check_backend(f"backends[{number}]", row)
     for number, row in enumerate(info.get("clusters", [])):
         check_texts(f"clusters[{number}].types", row["types"])
+        check_row(f"clusters[{number}]", row, OF_CAUSE, needed=False)
+        for domain, share in row.get("domains", {}).items():
+            check_row(f"clusters[{number}].domains[{domain!r:.80}]", share, SHARE)
         check_row(f"clusters[{number}].witness", row["witness"], WITNESS)
         check_operands(f"clusters[{number}].witness", row["witness"]["operands"])
     for number, row in enumerate(info.get("failures", [])):
@@ -109,6 +126,8 @@ def check_backend(place: str, row: Mapping[str, Any]) -> None:
     for name in ("operators", "always_constant"):
         if row.get(name) is not None:
             check_texts(f"{place}.{name}", row[name])
+    for name in ("claims", "maps"):
+        check_texts(f"{place}.{name}", [text for pair in row.get(name, {}).items() for text in pair])
     for operator, counts in row.get("judged", {}).items():
         whole = isinstance(counts, Mapping) and all(type(count) is int for count in counts.values())
         if not whole or not all(exponent.removeprefix("-").isdecimal() for exponent in counts):

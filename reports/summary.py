@@ -16,15 +16,16 @@ from rich.table import Table
 from tiebreak.golden.messages import gist
 from tiebreak.golden.rounding import ROUND_MODES, short_mode
 from tiebreak.golden.untrusted_text import one_line, plural
-from tiebreak.golden.verdicts import RAN, VERDICTS
+from tiebreak.golden.verdicts import FOREIGN, OWN, RAN, SHOWN, VERDICTS, shown_verdict
 from tiebreak.reports.console import terminal_text
 from tiebreak.reports.records import Run
-from tiebreak.reports.rows import rows_of, values_by_key
-from tiebreak.reports.text_columns import mapped_text
+from tiebreak.reports.rows import values_by_key
+from tiebreak.reports.story import Chapter, finding_text, operator_names, story
 
 MOST_ERRORS = 5
 MOST_FAILURES = 30  # lines
 MOST_TYPED_ROWS = 50
+MOST_FINDINGS = 60  # of a chapter
 MOST_PATH_ROWS = 12
 WIDE = 160  # columns of the whole text in a pipe or file
 MOST_COLUMNS = 2  # backends side by side; more are grouped by what they gave
@@ -40,13 +41,27 @@ def verdict_counts(results: pd.DataFrame) -> dict[tuple[str, str], dict[str, int
     return {key: {v: found[v] for v in VERDICTS if v in found} for key, found in counts.items()}
 
 
+def shown_counts(results: pd.DataFrame) -> dict[tuple[str, str], dict[str, int]]:
+    """Like verdict_counts, in the order of SHOWN: "deviates" by a foreign document is shown as a hazard."""
+    counts: dict[tuple[str, str], dict[str, int]] = {}
+    sizes = results.groupby(["backend", "operator", "verdict", "document"], sort=False, observed=True).size()
+    for (backend, operator, verdict, document), count in values_by_key(sizes):
+        found = counts.setdefault((str(backend), str(operator)), {})
+        name = shown_verdict(str(verdict), str(document))
+        found[name] = found.get(name, 0) + int(count)
+    return {key: {v: found[v] for v in SHOWN if v in found} for key, found in counts.items()}
+
+
 def json_summary(run: Run, folder: str) -> dict[str, Any]:
     """The object that `tiebreak run --json` prints."""
     backends: dict[str, Any] = {b["name"]: {"version": b["version"], "operators": {}} for b in run.info["backends"]}
+    maps = {b["name"]: b.get("maps", {}) for b in run.info["backends"]}
     for (backend, operator), verdicts in verdict_counts(run.results).items():
-        backends[backend]["operators"][operator] = {"verdicts": verdicts}
+        document = FOREIGN if operator in maps[backend] else OWN
+        backends[backend]["operators"][operator] = {"document": document, "verdicts": verdicts}
     counts = {"discrepancies": len(run.discrepancies), "path_dependent": run.info.get("paths", [])}
     counts["clusters"] = run.info.get("clusters", [])
+    counts["story"] = [{"chapter": one.id, "findings": [finding_text(f) for f in one.findings]} for one in story(run)]
     counts["failures"] = run.info.get("failures", [])
     counts["explanation_errors"] = run.info.get("explanation_errors", [])
     counts["stages"] = run.info.get("stages", [])
@@ -88,8 +103,9 @@ def print_details(run: Run, folder: str, *, console: Console | None = None) -> N
     """Everything: the tables of verdicts, causes, paths and of a typed case, and each kind of failure."""
     console = console or wide_console()
     console.print(verdict_table(run))
-    if len(run.discrepancies):
-        console.print(cause_table(run))
+    for chapter in story(run):
+        if chapter.findings:
+            console.print(chapter_table(chapter))
     if run.info.get("paths"):
         console.print(path_table(run))
     if run.info.get("typed"):
@@ -117,8 +133,8 @@ def print_stages(run: Run) -> None:
 
 def verdict_table(run: Run) -> Table:
     """The table of verdicts. Verdicts that did not occur are left out, to fit 80 columns."""
-    counts = verdict_counts(run.results)
-    occurring = [verdict for verdict in VERDICTS if any(verdict in found for found in counts.values())]
+    counts = shown_counts(run.results)
+    occurring = [verdict for verdict in SHOWN if any(verdict in found for found in counts.values())]
     table = Table(title="cases by verdict", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     table.add_column("backend, operator", overflow="fold")
     for verdict in occurring:
@@ -130,32 +146,18 @@ def verdict_table(run: Run) -> Table:
     return table
 
 
-def cause_table(run: Run) -> Table:
-    table = Table(title="discrepancies by cause", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    ids = {(c["backend"], c["operator"], c["cause"]): c["id"] for c in run.info.get("clusters", [])}
-    for name in ("", "backend", "cause", "clause"):
+def chapter_table(chapter: Chapter) -> Table:
+    """The findings of a chapter, a row each."""
+    table = Table(title=chapter.title.lower(), box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    for name in ("", "backend", "operator", "what"):
         table.add_column(name, overflow="fold")
-    table.add_column("elements", justify="right")
-    for row in rows_of(cause_groups(with_paths_as_one(run))):
-        where = boundary_grade(row["boundary_ulp"])
-        cause = terminal_text(row["cause"], 90) + (f" ({where})" if where else "")
-        cause_id = str(ids.get((row["backend"], row["operator"], row["cause"]), ""))
-        table.add_row(
-            terminal_text(cause_id), terminal_text(row["backend"]), cause, row["clause"], str(row["elements"])
-        )
+    table.add_column("how much", justify="right")
+    for finding in chapter.findings[:MOST_FINDINGS]:
+        cells = (", ".join(finding.ids), finding.who, operator_names(finding.operators), finding.what, finding.how_much)
+        table.add_row(*(terminal_text(cell, 300) for cell in cells))
+    if len(chapter.findings) > MOST_FINDINGS:
+        table.caption = f"{len(chapter.findings) - MOST_FINDINGS:,} more in the report"
     return table
-
-
-def with_paths_as_one(run: Run) -> pd.DataFrame:
-    """The discrepancies; all path-dependent ones get one cause, since their answers have a table of their own."""
-    if not run.info.get("paths"):
-        return run.discrepancies
-    cause = mapped_text(run.discrepancies["cause"], in_path_table)
-    return run.discrepancies.assign(cause=cause)
-
-
-def in_path_table(cause: str) -> str:
-    return "path-dependent: see below" if cause.startswith("path-dependent") else cause
 
 
 def path_table(run: Run) -> Table:

@@ -17,7 +17,8 @@ from packaging.version import Version
 
 from tiebreak.golden.errors import DamagedFile, InvalidInput
 from tiebreak.golden.places import check_writable
-from tiebreak.golden.verdicts import VERDICTS
+from tiebreak.golden.verdicts import DOMAINS, OWN, VERDICTS
+from tiebreak.reports.libraries import library_of
 from tiebreak.reports.records import (
     DISCREPANCY_DTYPES,
     RESULT_DTYPES,
@@ -34,8 +35,9 @@ if TYPE_CHECKING:
 
 TEXT = "string"
 CLUSTER_DTYPES = {
-    **dict.fromkeys(("id", "backend", "version", "operator", "cause", "clause"), TEXT),
+    **dict.fromkeys(("id", "backend", "version", "operator", "cause", "clause", "document"), TEXT),
     **dict.fromkeys(("elements", "cases"), "int64"),
+    **dict.fromkeys((f"{of}{domain}" for domain in DOMAINS for of in ("", "judged_")), "int64"),
     "types": TEXT,
     "farthest": "int64",
     "boundary_ulp": "float64",
@@ -52,11 +54,14 @@ PATH_DTYPES = {
     "index": "int64",
     **dict.fromkeys(("deviates", "any_deviates"), "bool"),
 }
+BACKEND_COLUMNS = (
+    *("name", "version", "library", "spec", "operators", "claims", "maps", "always_constant", "attestation"),
+)
 LIST_DTYPES = {
-    "backends": dict.fromkeys(("name", "version", "spec", "operators", "always_constant", "attestation"), TEXT),
+    "backends": dict.fromkeys(BACKEND_COLUMNS, TEXT),
     "observed": {**dict.fromkeys(("backend", "operator", "situation", "gives"), TEXT), "elements": "int64"},
     "forbidden": dict.fromkeys(
-        ("backend", "version", "operator", "clause", "what", "answer", "message", "got"), TEXT
+        ("backend", "version", "operator", "clause", "document", "what", "answer", "message", "got"), TEXT
     ),
     "relations": {
         **dict.fromkeys(("relation", "backend"), TEXT),
@@ -125,6 +130,7 @@ def as_tables(run: Run, source: str = "run.json") -> Tables:
         rows["clusters"] = [flat_root_cause(row) for row in rows["clusters"]]
         rows["paths"] = [answer for number, row in enumerate(rows["paths"]) for answer in answer_rows(number, row)]
         rows["backends"] = [flat_backend(row) for row in rows["backends"]]
+        rows["forbidden"] = [{"document": OWN, **row} for row in rows["forbidden"]]
         found = {name: checked_table(name, some) for name, some in rows.items()}
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise DamagedFile(f"{source}: damaged run file: {error_line(error)}") from None
@@ -167,7 +173,11 @@ def flat_root_cause(row: Mapping[str, Any]) -> dict[str, Any]:
         raise TypeError('"witness" of a cluster is not an object')
     flat = {f"witness_{name}": value for name, value in witness.items()}
     flat["witness_operands"] = operands_text(witness["operands"])
+    for domain in DOMAINS:
+        share = row.get("domains", {}).get(domain, {})
+        flat |= {domain: share.get("elements", 0), f"judged_{domain}": share.get("judged", 0)}
     return {
+        "document": OWN,
         **row,
         **flat,
         "types": joined_texts(row["types"], ", "),
@@ -192,7 +202,8 @@ def flat_backend(row: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(attestation, Mapping):
         raise TypeError('"attestation" of a backend is not an object')
     names = {name: joined_texts(row.get(name) or [], " ") for name in ("operators", "always_constant")}
-    return {"spec": "", **row, **names, "attestation": json.dumps(attestation)}
+    said = {name: json.dumps(row.get(name, {})) for name in ("claims", "maps")}
+    return {"spec": "", **row, **names, **said, "library": library_of(row), "attestation": json.dumps(attestation)}
 
 
 def joined_texts(texts: Any, separator: str) -> str:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from rich import box
 from rich.table import Table
 
-from tiebreak.golden.verdicts import FAILED
+from tiebreak.golden.verdicts import FAILED, HAZARD
 from tiebreak.reports.console import terminal_label
+from tiebreak.reports.libraries import equal_configurations, folded_name
 
 Counts = Mapping[str, int]  # verdict to number of cases
 Cells = Mapping[tuple[str, str], Counts]  # by backend and operator
 Rows = Mapping[str, tuple[str, str]]  # a row's label to the backend whose cells it has, and what stands at its end
 
-MARKS = "✗ deviate  ≈ equal in working precision  ✓ exact  ? unspecified  ∅ unsupported  ! failed"
+MARKS = "✗ deviate  ⇄ hazard  ≈ equal in working precision  ✓ exact  ? unspecified  ∅ unsupported  ! failed"
 LABEL = 26  # columns of the first column, if there is room for more than that
 NARROWEST, WIDEST = 5, 8  # columns of a cell
 TIGHT = 6  # columns that a cell needs for a space behind its mark
@@ -36,6 +38,8 @@ def mark_of(found: Counts) -> tuple[str, int, str]:
         return "✗", found["deviates"], "red"
     if failed:
         return "!", failed, "magenta"
+    if found.get(HAZARD):
+        return "⇄", found[HAZARD], "cyan"
     if conform:
         return ("≈", conform, "cyan") if found.get("working-precision") else ("✓", conform, "green")
     if found.get("unspecified"):
@@ -48,7 +52,7 @@ def cell_text(found: Counts, width: int) -> str:
     mark, number, colour = mark_of(found)
     if not number:
         return f"[{colour}]{mark}[/]" if mark else ""
-    beside = "!" if mark == "✗" and any(found.get(verdict) for verdict in FAILED) else ""
+    beside = "!" if mark in "✗⇄" and any(found.get(verdict) for verdict in FAILED) else ""
     return f"[{colour}]{mark}{' ' if width >= TIGHT else ''}{compact(number)}{beside}[/]"
 
 
@@ -98,20 +102,9 @@ def names_explained(operators: Sequence[str], width: int, label: int) -> str:
     return ", ".join(f"{name} {full}" for name, full in short.items() if name != full)
 
 
-def folded_rows(versions: Mapping[str, str], cells: Cells, operators: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """The rows of a finished run. Configurations of one library, as their names and versions tell, share equal rows."""
-    alike: dict[object, list[str]] = {}
-    for name, version in versions.items():
-        own = tuple(tuple(sorted(cells.get((name, operator), {}).items())) for operator in operators)
-        alike.setdefault((stem(name), version, own), []).append(name)
-    return {folded_name(names): (names[0], "") for names in alike.values()}
-
-
-def folded_name(names: Sequence[str]) -> str:
-    """a, a-b and a-c as "a, -b, -c"."""
-    return ", ".join([names[0], *(name.removeprefix(stem(names[0])) or name for name in names[1:])])
-
-
-def stem(backend: str) -> str:
-    """The library of a configuration, as far as its name tells: onnxruntime of onnxruntime-qdq."""
-    return backend.partition("-")[0]
+def folded_rows(info: Mapping[str, Any], cells: Cells) -> Rows:
+    """The rows of a finished run: configurations of one library that gave equal bits share one, which says so."""
+    ran = {backend for backend, _ in cells}
+    by_backend = {name: {op: dict(found) for (b, op), found in cells.items() if b == name} for name in ran}
+    groups = [[name for name in group if name in ran] for group in equal_configurations(info, by_backend)]
+    return {folded_name(group) + (" (equal bits)" if group[1:] else ""): (group[0], "") for group in groups if group}

@@ -203,19 +203,21 @@ def relation_rows(backend: str, outputs: Mapping[str, Array]) -> list[dict[str, 
 
     Where the other side is two steps, elements with a wrong first step are not compared: discrepancies report them.
     """
-    rows = []
-    for relation in RELATIONS:
-        row = {"relation": relation.text, "backend": backend, "cases": 0, "elements": 0, "differ": 0}
-        for found in compared_pairs(relation):
-            pair = found.pair
-            if all(case.id in outputs for case in pair.cases):
-                wanted = comparable_elements(found, outputs)
-                one, other = (first_output_codes(case, outputs[case.id]) for case in (pair.one, pair.other))
-                row["cases"] += 1  # type: ignore[operator]
-                row["elements"] += int(wanted.sum())  # type: ignore[operator]
-                row["differ"] += int((wanted & (one != other)).sum())  # type: ignore[operator]
-        rows += [row] if row["cases"] else []
-    return rows
+    rows = [relation_row(relation, backend, outputs) for relation in RELATIONS]
+    return [row for row in rows if row["cases"]]
+
+
+def relation_row(relation: Relation, backend: str, outputs: Mapping[str, Array]) -> dict[str, Any]:
+    cases = elements = differ = 0
+    for found in compared_pairs(relation):
+        pair = found.pair
+        if all(case.id in outputs for case in pair.cases):
+            wanted = comparable_elements(found, outputs)
+            one, other = (first_output_codes(case, outputs[case.id]) for case in (pair.one, pair.other))
+            cases, elements = cases + 1, elements + int(wanted.sum())
+            differ += int((wanted & (one != other)).sum())
+    counts = {"cases": cases, "elements": elements, "differ": differ}
+    return {"relation": relation.text, "backend": backend, "operators": list(relation.operators), **counts}
 
 
 def comparable_elements(found: ComparedPair, outputs: Mapping[str, Array]) -> Array:

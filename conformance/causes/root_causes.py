@@ -12,8 +12,10 @@ import numpy as np
 
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
 from tiebreak.golden.operators import get_operator
+from tiebreak.golden.verdicts import DOMAINS, FOREIGN
 from tiebreak.reports.root_cause import root_of
-from tiebreak.reports.rows import RootCauseRow
+from tiebreak.reports.rows import DomainShare, RootCauseRow, rows_by_key
+from tiebreak.reports.severity import leading_share, severity_rank
 from tiebreak.reports.text_columns import for_each_text, mapped_text
 
 if TYPE_CHECKING:
@@ -30,28 +32,31 @@ def root_cause_rows(
     versions: Mapping[str, str],
     errors: ExplanationErrors | None = None,
 ) -> list[RootCauseRow]:
-    """One row for each root cause, the most frequent first.
+    """One row for each root cause, those that matter most first: see `rank`.
 
     `results` give the number of elements of each case; `versions` are the backends' versions by name.
     """
     errors = errors or ExplanationErrors()
+    judged = judged_by_domain(results)
     sizes = {str(case): int(n) for case, n in zip(results["case"], results["elements"], strict=True)}
     groups = errors.attempt("root causes", "", lambda: groups_of(discrepancies, sizes), [])
-    made = []
-    for number, (key, rows) in enumerate(groups, start=1):
-        make = partial(root_cause_row, f"C{number:03d}", key, rows, sizes, versions)
+    made: list[RootCauseRow | None] = []
+    for key, rows in groups:
+        make = partial(root_cause_row, key, rows, sizes, versions, judged.get(key[:2], {}))
         made.append(errors.attempt("root causes", " ".join(key), make, None))
-    return [row for row in made if row is not None]
+    found = sorted((row for row in made if row is not None), key=rank)
+    return [{**row, "id": f"C{number:03d}"} for number, row in enumerate(found, start=1)]
 
 
 def groups_of(discrepancies: pd.DataFrame, sizes: Mapping[str, int]) -> list[tuple[Key, pd.DataFrame]]:
     """The discrepancies of each root cause, the plainest first; the most frequent root cause first."""
     columns: dict[str, Any] = {
         "root": mapped_text(discrepancies["cause"], root_of),
+        "plain": for_each_text(discrepancies["domain"], lambda domain: [*DOMAINS, ""].index(domain)),
         "size": for_each_text(discrepancies["case"], lambda case: sizes.get(case, 1 << 30)),
         "digits": for_each_text(discrepancies["operands"], digits_of),
     }
-    ordered = discrepancies.assign(**columns).sort_values(["size", "digits", "id"], kind="stable")
+    ordered = discrepancies.assign(**columns).sort_values(["plain", "size", "digits", "id"], kind="stable")
     by_cause = ordered.groupby(["backend", "operator", "root"], sort=False, observed=True)
     groups = [((str(backend), str(operator), str(root)), rows) for (backend, operator, root), rows in by_cause]
     return sorted(groups, key=lambda group: (-len(group[1]), group[0]))
@@ -62,12 +67,45 @@ def digits_of(operands: str) -> int:
     return sum(len(part[2]) for part in json.loads(operands))
 
 
+def judged_by_domain(results: pd.DataFrame) -> dict[tuple[str, str], dict[str, int]]:
+    """(backend, operator) to the number of judged elements of each domain."""
+    columns = ["exact", "working_precision", "deviates", "judged_calibrated", "judged_edge"]
+    sums = rows_by_key(results.groupby(["backend", "operator"], observed=True)[columns].sum())
+    found = {}
+    for (backend, operator), row in sums.items():
+        counts = {"calibrated": int(row["judged_calibrated"]), "edge": int(row["judged_edge"])}
+        every = sum(int(row[name]) for name in columns[:3])
+        found[str(backend), str(operator)] = counts | {"pathological": every - sum(counts.values())}
+    return found
+
+
+def domain_shares(rows: pd.DataFrame, judged: Mapping[str, int]) -> dict[str, DomainShare]:
+    """For each domain in which a cause has elements: how many, of how many judged, and how far off they are."""
+    found: dict[str, DomainShare] = {}
+    for domain in DOMAINS:
+        own = rows[rows["domain"] == domain]
+        if len(own):
+            found[domain] = {
+                "elements": len(own),
+                "judged": judged.get(domain, 0),
+                "farthest": int(own["distance"].abs().max()),
+                "boundary_ulp": farthest_from_boundary(own),
+            }
+    return found
+
+
+def rank(row: RootCauseRow) -> tuple[Any, ...]:
+    """Own documents first; then by the calibrated domain, by severity, by the share of its judged elements."""
+    share = leading_share(row)
+    return row["document"] == FOREIGN, *severity_rank(row), -share, -row["elements"], row["backend"], row["operator"]
+
+
 def root_cause_row(
-    name: str,
     key: Key,
     rows: pd.DataFrame,
     sizes: Mapping[str, int],
     versions: Mapping[str, str],
+    judged: Mapping[str, int],
 ) -> RootCauseRow:
     backend, operator, cause = key
     witness = rows.iloc[0]
@@ -75,12 +113,14 @@ def root_cause_row(
     clause = Counter(ordered["clause"].tolist()).most_common(1)[0][0]
     types = Counter(zip(ordered["input_type"], ordered["output_type"], strict=True)).most_common()
     found: RootCauseRow = {
-        "id": name,
+        "id": "",
         "backend": backend,
         "version": versions.get(backend, ""),
         "operator": operator,
         "cause": cause,
         "clause": clause,
+        "document": str(witness["document"]),
+        "domains": domain_shares(ordered, judged),
         "elements": len(rows),
         "cases": int(rows["case"].nunique()),
         "types": [f"{one} to {other}" for (one, other), _ in types[:MOST_TYPES]],

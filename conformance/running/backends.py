@@ -22,6 +22,7 @@ from tiebreak.conformance.running.stages import Stages
 from tiebreak.conformance.running.watching import Unwatched, Watch
 from tiebreak.golden.errors import TiebreakError
 from tiebreak.golden.nodes import Case
+from tiebreak.golden.verdicts import shown_verdict
 from tiebreak.reports.records import RunRecords
 
 STARTED_AT_ONCE = 4
@@ -212,4 +213,5 @@ def run_parts(
         record_chunk(records, part, found, chunks)
         chunks.done(part)
         stages.add(JUDGING, time.thread_time() - begun)
-        watch.judged(backend.name, part[0].node.operator, records.verdicts[before - len(part) :])
+        shown = [shown_verdict(v, records.document_of(part[0].node.operator)) for v in records.verdicts[-len(part) :]]
+        watch.judged(backend.name, part[0].node.operator, shown)

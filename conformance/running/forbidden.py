@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from tiebreak.adapters.claims import Claims
 from tiebreak.adapters.isolation import Keep
 from tiebreak.adapters.outcome import Outcome
 from tiebreak.conformance.operators import TESTED
@@ -25,6 +26,7 @@ class RunsBatches(Protocol):
     name: str
     version: str
     operators: frozenset[str] | None
+    claims: Claims
 
     def run_batch(self, cases: Sequence[Case], keep: Keep) -> list[Outcome]: ...
 
@@ -67,4 +69,5 @@ def forbidden_row(backend: RunsBatches, operator: str, call: ForbiddenCall, outc
     answer = {"ok": "accepted", "crash": "crash", "timeout": "timeout"}.get(outcome.status, "rejected")
     got = [str(value) for output in outcome.outputs[:1] for value in output.reshape(-1)[:MOST_SHOWN]]
     found = {"backend": backend.name, "version": backend.version, "operator": operator, "clause": call.clause}
+    found["document"] = backend.claims.document(operator)
     return found | {"what": call.what, "answer": answer, "message": outcome.message, "got": " ".join(got)}

@@ -1,0 +1,66 @@
+"""Asks a few cases again in another process: a library that answers otherwise there contradicts itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from tiebreak.adapters.isolation import IsolatedBackend
+from tiebreak.adapters.outcome import Outcome
+from tiebreak.conformance.judging.judge import codes_of_outputs, output_problem
+from tiebreak.conformance.judging.truths import truths_of
+from tiebreak.conformance.running.recording import BackendRecords
+from tiebreak.golden.nodes import Case
+from tiebreak.golden.verdicts import FAILED
+
+Again = tuple[Case, Outcome]
+
+
+def repeated_rows(backend: object, records: BackendRecords) -> list[dict[str, Any]]:
+    """A row for each operator: on how many of the cases asked again another process gives another answer.
+
+    Empty for a backend that has no process of its own. A case that failed is not asked again.
+    """
+    if not isinstance(backend, IsolatedBackend):
+        return []
+    cases = one_case_for_each_type(records)
+    other = IsolatedBackend(backend.spec, backend.time_limit, backend.memory_limit)
+    try:
+        other.start()
+        outcomes = other.run_batch(cases)
+    finally:
+        other.close()
+    return list(rows_by_operator(records, list(zip(cases, outcomes, strict=True))))
+
+
+def one_case_for_each_type(records: BackendRecords) -> list[Case]:
+    """The first case of each operator and combination of element types that did not fail."""
+    found: dict[tuple[str, ...], Case] = {}
+    for case, verdict in zip(records.cases, records.verdicts, strict=True):
+        if verdict not in FAILED:
+            types = (tensor.dtype.name for tensor in (*case.node.inputs, *case.node.outputs))
+            found.setdefault((case.node.operator, *types), case)
+    return list(found.values())
+
+
+def rows_by_operator(records: BackendRecords, asked: Sequence[Again]) -> Iterator[dict[str, Any]]:
+    for operator in dict.fromkeys(case.node.operator for case, _ in asked):
+        own = [one for one in asked if one[0].node.operator == operator]
+        other = [case.id for case, outcome in own if answers_differ(records, case, outcome)]
+        first = other[0] if other else ""
+        row = {"backend": records.name, "operator": operator, "cases": len(own), "differ": len(other), "first": first}
+        yield row
+
+
+def answers_differ(records: BackendRecords, case: Case, outcome: Outcome) -> bool:
+    """Whether the outcome is another than the recorded one: a result instead of none, or other codes."""
+    ran = case.id in records.outputs
+    if not ran or outcome.status != "ok":
+        return ran != (outcome.status == "ok")
+    truths = truths_of(case)
+    if output_problem(case, outcome.outputs, truths.problems):
+        return True
+    codes = codes_of_outputs(truths.problems, outcome.outputs, truths.judged_by)
+    return not np.array_equal(codes, records.outputs[case.id])

@@ -1,0 +1,47 @@
+"""Which backends of a run are configurations of one library, and which of those gave equal bits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+
+def library_of(backend: Mapping[str, Any]) -> str:
+    """The library of a row of run.json's `backends`; older runs tell it by the name alone, up to its first hyphen."""
+    name = str(backend["name"])
+    return str(backend["library"] or name) if "library" in backend else name.partition("-")[0]
+
+
+def libraries_of(info: Mapping[str, Any]) -> dict[str, str]:
+    """Each backend's library and version, which its configurations share."""
+    return {str(one["name"]): f"{library_of(one)} {one['version']}" for one in info["backends"]}
+
+
+def equal_configurations(info: Mapping[str, Any], counts: Mapping[str, object]) -> list[list[str]]:
+    """The backends in groups: configurations of one library that ran the same cases and gave the same bits.
+
+    `counts` are each backend's verdicts by operator. Every backend is in one group, the first in the order of the run.
+    """
+    libraries = libraries_of(info)
+    differing = {(row["a"], row["b"]) for row in info.get("pairs", []) if row["differ"]}
+    compared = {(row["a"], row["b"]) for row in info.get("pairs", [])}
+
+    def equal(a: str, b: str) -> bool:
+        same = libraries[a] == libraries[b] and counts.get(a) == counts.get(b)
+        return same and (a, b) in compared and (a, b) not in differing
+
+    groups: list[list[str]] = []
+    for name in libraries:
+        group = next((one for one in groups if all(equal(other, name) for other in one)), None)
+        if group is None:
+            groups.append([name])
+        else:
+            group.append(name)
+    return groups
+
+
+def folded_name(names: Sequence[str]) -> str:
+    """a, a-b and a-c as "a, -b, -c"."""
+    first = min(names, key=len) if names else ""
+    others = [name.removeprefix(first) or name for name in names if name != first]
+    return ", ".join([first, *others])

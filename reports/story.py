@@ -1,0 +1,237 @@
+"""What a run found, in the order in which a maintainer can't dispute it: every output tells it in this order."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tiebreak.golden.messages import gist
+from tiebreak.golden.operators import OPERATORS
+from tiebreak.golden.untrusted_text import plural
+from tiebreak.golden.verdicts import FOREIGN, NOT_DETERMINISTIC, OWN
+from tiebreak.reports.folding import FoldedCause, folded_causes
+from tiebreak.reports.libraries import folded_name, libraries_of
+from tiebreak.reports.records import Run
+from tiebreak.reports.severity import severity, share_text
+
+MOST_FEATURES = 4  # of a path, in one line
+CHAPTERS = {  # by id: the title, a short one, and what the chapter has
+    "itself": (
+        "Contradicts itself",
+        "contradicts itself",
+        "The same library gives the same numbers another answer. No document is needed to see that.",
+    ),
+    "own": (
+        "Contradicts its own document",
+        "contradicts its document",
+        "Elements that differ from the document that the backend claims.",
+    ),
+    "failures": (
+        "Crashes, hangs and wrong shapes",
+        "crashes, hangs, wrong shapes",
+        "Valid cases without a usable result. No result was compared in them.",
+    ),
+    "calls": (
+        "Takes what its document forbids, refuses what it allows",
+        "forbidden taken, valid refused",
+        "Calls that a claimed document excludes but the backend answers, and valid nodes that it refuses.",
+    ),
+    "hazards": (
+        "Conversion hazards",
+        "conversion hazards",
+        "Deviations from a document that the backend does not claim: what happens to a model that moves.",
+    ),
+    "silent": (
+        "Where the document is silent",
+        "where the document is silent",
+        "What backends give for unspecified elements. Never a failure.",
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One line of a chapter: which backends, asked for which operators, do what, and how often.
+
+    `ids` are those of run.json.
+    """
+
+    backends: tuple[str, ...]
+    operators: tuple[str, ...]
+    what: str
+    how_much: str
+    ids: tuple[str, ...] = ()
+    cause: FoldedCause | None = None
+
+    @property
+    def who(self) -> str:
+        return folded_name(self.backends)
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """`text` says in a sentence what the findings have in common; `short` is the title in at most 30 characters."""
+
+    id: str
+    title: str
+    short: str
+    text: str
+    findings: tuple[Finding, ...]
+
+
+def story(run: Run) -> list[Chapter]:
+    """The six chapters, in order; those without findings, too."""
+    info, causes = run.info, folded_causes(run)
+    found: dict[str, Iterator[Finding]] = {
+        "itself": contradictions(info),
+        "own": (cause_finding(one) for one in causes if one.document == OWN),
+        "failures": failures(run),
+        "calls": calls(run),
+        "hazards": (cause_finding(one) for one in causes if one.document == FOREIGN),
+        "silent": silent(info),
+    }
+    return [Chapter(name, *CHAPTERS[name], tuple(found[name])) for name in CHAPTERS]
+
+
+def cause_finding(cause: FoldedCause) -> Finding:
+    row = cause.row
+    how_much = f"{severity(row)}, {share_text(row)}"
+    return Finding(tuple(cause.backends), tuple(cause.operators), str(row["cause"]), how_much, tuple(cause.ids), cause)
+
+
+def contradictions(info: Mapping[str, Any]) -> Iterator[Finding]:
+    """Another answer in another process, in a second call, by path, by configuration, or by another operator."""
+    yield from other_processes(info)
+    yield from second_calls(info)
+    yield from by_path(info)
+    yield from by_configuration(info)
+    yield from by_relation(info)
+
+
+def other_processes(info: Mapping[str, Any]) -> Iterator[Finding]:
+    for row in info.get("repeated", []):
+        if row["differ"]:
+            how_much = f"{row['differ']:,} of {plural(row['cases'], 'case')}"
+            what = f"another answer in another process, first {row['first']}"
+            yield Finding(*who_and_operators([row]), what, how_much)
+
+
+def second_calls(info: Mapping[str, Any]) -> Iterator[Finding]:
+    for row in info.get("failures", []):
+        if row["fault"] == NOT_DETERMINISTIC:
+            what, ids = gist(str(row["message"])), (str(row["id"]),)
+            yield Finding(*who_and_operators([row]), what, plural(row["cases"], "case"), ids)
+
+
+def by_path(info: Mapping[str, Any]) -> Iterator[Finding]:
+    """One finding for a library's operators and the features of a layout by which its answers differ."""
+    groups: dict[tuple[str, tuple[str, ...]], list[Mapping[str, Any]]] = defaultdict(list)
+    libraries = libraries_of(info)
+    for row in info.get("paths", []):
+        features = tuple(sorted({str(answer["paths"][0]) for answer in row["answers"] if answer["paths"]}))
+        groups[libraries[row["backend"]], features[:MOST_FEATURES]].append(row)
+    for (_, features), rows in sorted(groups.items(), key=lambda group: -len(group[1])):
+        what = f"another answer by path: {'; '.join(features)}"
+        yield Finding(*who_and_operators(rows), what, plural(len(rows), "set") + " of operands")
+
+
+def by_configuration(info: Mapping[str, Any]) -> Iterator[Finding]:
+    """Configurations of one library whose results differ, each pair once for all operators."""
+    libraries = libraries_of(info)
+    groups: dict[tuple[str, str], list[Mapping[str, Any]]] = defaultdict(list)
+    for row in info.get("pairs", []):
+        if row["differ"] and libraries.get(row["a"]) == libraries.get(row["b"]):
+            groups[row["a"], row["b"]].append(row)
+    for (a, b), rows in groups.items():
+        differ, elements = (sum(row[name] for row in rows) for name in ("differ", "elements"))
+        what = f"another answer as {b} than as {a}"
+        yield Finding((a, b), tuple(str(row["operator"]) for row in rows), what, f"{differ:,} of {elements:,} elements")
+
+
+def by_relation(info: Mapping[str, Any]) -> Iterator[Finding]:
+    """Operators that are one by their documents, where a backend claims all of them."""
+    maps = {str(one["name"]): one.get("maps", {}) for one in info["backends"]}
+    for row in info.get("relations", []):
+        operators = tuple(row.get("operators", ()))
+        if row["differ"] and not set(operators) & set(maps.get(row["backend"], {})):
+            how_much = f"{row['differ']:,} of {row['elements']:,} elements"
+            yield Finding((str(row["backend"]),), operators, f"breaks: {row['relation']}", how_much)
+
+
+def failures(run: Run) -> Iterator[Finding]:
+    """One finding for what a library's configurations and operators have in common: the kind of failure."""
+    libraries, tried = libraries_of(run.info), cases_tried(run)
+    groups: dict[tuple[str, str], list[Mapping[str, Any]]] = defaultdict(list)
+    for row in run.info.get("failures", []):
+        if row["fault"] != NOT_DETERMINISTIC:
+            kind = row["verdict"] if row["fault"] in ("", row["verdict"]) else f"{row['verdict']} ({row['fault']})"
+            groups[libraries[row["backend"]], kind].append(row)
+    for (_, kind), rows in groups.items():
+        pairs = {(str(row["backend"]), str(row["operator"])) for row in rows}
+        how_much = f"{sum(row['cases'] for row in rows):,} of {sum(tried[pair] for pair in pairs):,} cases"
+        what = f"{kind}: {gist(str(rows[0]['message']))}"
+        yield Finding(*who_and_operators(rows), what, how_much, tuple(str(row["id"]) for row in rows))
+
+
+def who_and_operators(rows: Sequence[Mapping[str, Any]]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    names, operators = (tuple(dict.fromkeys(str(row[name]) for row in rows)) for name in ("backend", "operator"))
+    return names, operators
+
+
+def cases_tried(run: Run) -> Counter[tuple[str, str]]:
+    """How many cases of each backend and operator were not refused."""
+    tried = run.results[run.results["verdict"] != "unsupported"]
+    return Counter(zip(tried["backend"].tolist(), tried["operator"].tolist(), strict=True))
+
+
+def calls(run: Run) -> Iterator[Finding]:
+    """Forbidden calls that are answered, and valid nodes that are refused, where the document is the backend's own."""
+    yield from answered_calls(run.info)
+    yield from refused_nodes(run)
+
+
+def answered_calls(info: Mapping[str, Any]) -> Iterator[Finding]:
+    libraries = libraries_of(info)
+    groups: dict[tuple[str, ...], list[Mapping[str, Any]]] = defaultdict(list)
+    for row in info.get("forbidden", []):
+        if row["answer"] != "rejected" and row.get("document", OWN) == OWN:
+            groups[libraries[row["backend"]], row["operator"], row["what"], row["answer"]].append(row)
+    for (_, _, what, answer), rows in groups.items():
+        yield Finding(*who_and_operators(rows), f"forbidden call {answer}: {what}", rows[0]["clause"])
+
+
+def refused_nodes(run: Run) -> Iterator[Finding]:
+    """What each library refuses of an operator that it claims, with the commonest reason."""
+    libraries = libraries_of(run.info)
+    own = run.results[run.results["document"] == OWN]
+    refused = own[own["verdict"] == "unsupported"]
+    groups: dict[tuple[str, str, int, str], list[str]] = defaultdict(list)
+    for (backend, operator), rows in refused.groupby(["backend", "operator"], sort=False, observed=True):
+        reason = gist(str(rows["message"].mode().iloc[0]))
+        groups[libraries[str(backend)], str(operator), len(rows), reason].append(str(backend))
+    planned = Counter(zip(own["backend"].tolist(), own["operator"].tolist(), strict=True))
+    for (_, operator, cases, reason), names in groups.items():
+        how_much = f"{cases:,} of {planned[names[0], operator]:,} cases"
+        yield Finding(tuple(names), (operator,), f"refuses valid nodes, most with: {reason}", how_much)
+
+
+def silent(info: Mapping[str, Any]) -> Iterator[Finding]:
+    counts: Counter[tuple[str, str]] = Counter()
+    for row in info.get("observed", []):
+        counts[str(row["backend"]), str(row["operator"])] += int(row["elements"])
+    for (backend, operator), elements in counts.items():
+        yield Finding((backend,), (operator,), "observed", plural(elements, "element"))
+
+
+def finding_text(finding: Finding) -> str:
+    """A finding in one line."""
+    ids = f"{', '.join(finding.ids)} " if finding.ids else ""
+    return f"{ids}{finding.who}, {operator_names(finding.operators)}: {finding.what} ({finding.how_much})"
+
+
+def operator_names(operators: Sequence[str]) -> str:
+    """Operators by their short names; by their ids where two sources have the same."""
+    short = [name.partition(".")[2] or name for name in operators]
+    return ", ".join(short if len(set(short)) == len(short) and set(operators) <= set(OPERATORS) else operators)
