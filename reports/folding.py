@@ -6,6 +6,7 @@ that it claims and the one that is mapped to it.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -53,30 +54,26 @@ class FoldedCause:
 def folded_causes(run: Run) -> list[FoldedCause]:
     """The root causes of a run in their order, folded; those of the discrepancies themselves if none could be made."""
     libraries, groups = libraries_of(run.info), list[list[Row]]()
+    alike: dict[tuple[str, str], list[list[Row]]] = defaultdict(list)  # by library and cause
     for row in run.info.get("clusters") or unranked_causes(run.discrepancies):
-        group = next((own for own in groups if is_one(own, row, libraries)), None)
+        own = alike[libraries.get(row["backend"], ""), row["cause"]]
+        group = next((group for group in own if any(same_operation(one, row) for one in group)), None)
         if group is None:
-            groups.append([row])
-        else:
-            group.append(row)
+            groups.append(group := [])
+            own.append(group)
+        group.append(row)
     return [FoldedCause(merged(rows), tuple(rows)) for rows in groups]
 
 
 def unranked_causes(discrepancies: pd.DataFrame) -> list[Row]:
     """A row for each backend, operator and cause of the discrepancies, the most frequent first."""
+    if discrepancies.empty:
+        return []
     keys = ["backend", "operator", "cause", "clause", "document"]
     grouped = discrepancies.groupby(keys, sort=False, observed=True)
     table = grouped.agg(elements=("id", "size"), cases=("case", "nunique"), farthest=("distance", "max"))
     rows = rows_of(table.reset_index().sort_values("elements", ascending=False, kind="stable"))
     return [{"id": "", "types": [], "boundary_ulp": None, **row} for row in rows]
-
-
-def is_one(group: Sequence[Row], row: Row, libraries: Mapping[str, str]) -> bool:
-    """Whether a root cause is what a group of them is: of the same library, and asked for as one operation."""
-    first = group[0]
-    if libraries.get(first["backend"]) != libraries.get(row["backend"]) or first["cause"] != row["cause"]:
-        return False
-    return any(same_operation(one, row) for one in group)
 
 
 def same_operation(one: Row, other: Row) -> bool:

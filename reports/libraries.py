@@ -42,6 +42,6 @@ def equal_configurations(info: Mapping[str, Any], counts: Mapping[str, object]) 
 
 def folded_name(names: Sequence[str]) -> str:
     """a, a-b and a-c as "a, -b, -c"."""
-    first = min(names, key=len) if names else ""
-    others = [name.removeprefix(first) or name for name in names if name != first]
-    return ", ".join([first, *others])
+    first, *others = sorted(names, key=len)
+    stem = first.partition("-")[0]
+    return ", ".join([first, *(name.removeprefix(stem) or name for name in others)])

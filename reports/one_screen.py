@@ -19,7 +19,7 @@ from tiebreak.reports.summary import shown_counts, typed_table, verdict_table
 from tiebreak.reports.verdict_matrix import folded_rows, matrix_table, names_explained
 
 FEW = 6  # pairs of backend and operator whose table tells more and still fits
-LINES = 28  # for the rows of the matrix and the causes
+LINES = 21  # for the rows of the matrix and the causes
 FEWEST_CAUSES, MOST_CAUSES = 5, 12
 ID = 5  # columns of a cause's id
 TITLE = 31  # columns of a chapter's short title

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 
@@ -17,12 +18,15 @@ from tiebreak.adapters.outcome import Outcome
 from tiebreak.cli import main
 from tiebreak.conformance.causes.root_causes import root_cause_rows
 from tiebreak.conformance.judging.truths import truths_of
+from tiebreak.conformance.running.failures import failures_of
 from tiebreak.conformance.running.shrink import ShrunkCase, shrink
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Case
-from tiebreak.reports.findings import findings, issue_of, md, merged_causes, severity
-from tiebreak.reports.records import DISCREPANCY_DTYPES, RESULT_DTYPES, read_run, typed_frame
+from tiebreak.reports.findings import findings, issue_of, md
+from tiebreak.reports.folding import FoldedCause, folded_causes
+from tiebreak.reports.records import DISCREPANCY_DTYPES, RESULT_DTYPES, Run, read_run, typed_frame
 from tiebreak.reports.root_cause import root_of
+from tiebreak.reports.severity import leading_domain, severity
 from tiebreak.reports.text_columns import with_plain_text
 
 
@@ -45,7 +49,10 @@ def test_every_discrepancy_is_in_one_cluster_with_its_smallest_witness(run_dir: 
     sizes = run.results.set_index("case")["elements"]
     for cluster in clusters:
         own = run.discrepancies[run.discrepancies["cause"] == cluster["cause"]]
-        assert cluster["witness"]["elements"] == min(sizes[case] for case in own["case"])
+        plainest = own[own["domain"] == leading_domain(cluster)]
+        assert cluster["witness"]["elements"] == min(sizes[case] for case in plainest["case"])
+        assert sum(share["elements"] for share in cluster["domains"].values()) == cluster["elements"]
+        assert all(0 < share["elements"] <= share["judged"] for share in cluster["domains"].values())
         assert cluster["sentence"].startswith("onnx.QuantizeLinear on onnx-reference")
         assert f"gives {cluster['witness']['got']}, not {cluster['witness']['expected']}" in cluster["sentence"]
 
@@ -71,18 +78,21 @@ def test_the_page_of_findings_names_each_cause_with_severity_and_witness(run_dir
     text = page.read_text()
     for cluster in read_run(run_dir).info["clusters"]:
         assert f"| {cluster['id']} | onnx-reference" in text
-    assert "wrong value" in text and "## Unspecified" in text and "## Searched and found clean" in text
+    assert "wrong value" in text and "## Where the document is silent" in text
+    assert "## Searched and found clean" in text
 
 
 def test_what_configurations_of_a_library_have_in_common_stands_once() -> None:
     row = {"operator": "o", "version": "1", "cause": "c", "types": ["a"], "clause": "X-1", "farthest": 1}
     row |= {"id": "C1", "backend": "lib-fast", "elements": 5, "cases": 2, "boundary_ulp": 0.0}
     plain = {**row, "id": "C2", "backend": "lib", "types": ["b"], "elements": 3, "farthest": 7, "boundary_ulp": None}
-    others = [{**row, "backend": "other"}, {**row, "version": "2"}, {**row, "cause": "d"}]
-    (first, *rest) = merged_causes([row, plain, *others])
-    assert rest == others
-    assert (first["id"], first["backend"], first["elements"], first["cases"]) == ("C2, C1", "lib, lib-fast", 8, 4)
-    assert (first["types"], first["farthest"], first["boundary_ulp"]) == (["b", "a"], 7, None)
+    others = [{**row, "backend": "other"}, {**row, "operator": "p"}, {**row, "cause": "d"}]
+    names = [{"name": name, "version": "1", "library": "lib"} for name in ("lib-fast", "lib", "lib-other")]
+    info = {"backends": [*names, {"name": "other", "version": "1"}], "clusters": [row, plain, *others]}
+    (first, *rest) = folded_causes(Run(info, pd.DataFrame(), pd.DataFrame()))
+    assert [one.row["id"] for one in rest] == ["C1"] * len(others)
+    assert (first.ids, first.who, first.row["elements"], first.row["cases"]) == (["C1", "C2"], "lib, -fast", 8, 4)
+    assert (first.row["types"], first.row["farthest"], first.row["boundary_ulp"]) == (["a", "b"], 7, None)
 
 
 def test_severity_and_escaping() -> None:
@@ -90,7 +100,7 @@ def test_severity_and_escaping() -> None:
     assert severity(row) == "wrong by one at ties"
     assert severity({**row, "boundary_ulp": 1.0}) == "wrong by one next to a decision boundary"
     assert severity({**row, "farthest": 2}) == severity({**row, "boundary_ulp": None}) == "wrong value"
-    assert severity({**row, "types": ["float32 to float32"], "farthest": 3}) == "wrong real result, up to 3 ulp"
+    assert severity({**row, "types": ["float32 to float32"], "farthest": 3}) == "wrong real result"
     assert md("<b>|x|\x1b[31m</b>") == "&lt;b&gt;\\|x\\| \\[31m&lt;/b&gt;"
 
 
@@ -99,8 +109,9 @@ def test_failures_are_told_by_message(run_dir: Path) -> None:
     results = with_plain_text(run.results)
     results.loc[:2, "verdict"] = "crash"
     results.loc[:2, "message"] = ["killed at 0xdeadbeef"] * 3
-    text = findings(replace(run, results=results))
-    assert "## Failures" in text and "| crash | 3 | killed at … |" in text
+    failures = failures_of(results, {"onnx-reference": "1"})
+    text = findings(replace(run, results=results, info=run.info | {"failures": failures}))
+    assert "## Crashes, hangs and wrong shapes" in text and "crash: killed at 0xdeadbeef | 3 of " in text
 
 
 def test_answers_of_one_operand_are_no_part_of_a_root_cause() -> None:
@@ -155,6 +166,6 @@ def test_the_summary_for_machines_has_the_clusters(run_dir: Path) -> None:
 
 def test_public_issues_are_found_by_backend_operator_and_cause() -> None:
     row = {"backend": "torch-decomposed", "operator": "onnx.QuantizeLinear", "cause": "wrong in its vector loop only"}
-    assert issue_of(row) == "pytorch/pytorch#60077"
-    assert not issue_of(row | {"backend": "mine"}) and not issue_of(row | {"operator": "ngraph.Quantize"})
-    assert not issue_of(row | {"cause": "another"})
+    others = [row | {"backend": "mine"}, row | {"operator": "ngraph.Quantize"}, row | {"cause": "another"}]
+    assert issue_of(FoldedCause(row, (row,))) == "pytorch/pytorch#60077"
+    assert not any(issue_of(FoldedCause(one, (one,))) for one in others)

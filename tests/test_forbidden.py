@@ -36,7 +36,8 @@ def test_a_run_records_what_was_accepted_and_the_findings_say_so(tmp_path: Path)
     assert all(row["message"] for row in rows if row["answer"] == "rejected")
     assert CliRunner().invoke(main, ["report", str(folder), "--findings", str(page)]).exit_code == 0
     text = page.read_text()
-    assert "## Forbidden calls" in text and "levels 1 | accepted" in text and "invalid argument accepted" in text
+    assert "## Takes what its document forbids" in text and "forbidden call accepted: levels 1 |" in text
+    assert all(row["document"] == "own" for row in rows)
 
 
 def test_single_cases_try_nothing_forbidden(tmp_path: Path) -> None:

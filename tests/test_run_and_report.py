@@ -19,8 +19,17 @@ from tiebreak.conformance.running.backends import run_cases
 from tiebreak.golden.elements import exponent_of
 from tiebreak.golden.errors import DamagedFile, InvalidInput
 from tiebreak.golden.nodes import Case
-from tiebreak.reports.html import percent, render
-from tiebreak.reports.records import Run, as_run, read_generated, read_run, write_run
+from tiebreak.reports.html import render
+from tiebreak.reports.records import (
+    RESULT_DTYPES,
+    Run,
+    as_run,
+    read_generated,
+    read_run,
+    typed_frame,
+    write_run,
+)
+from tiebreak.reports.severity import percent
 from tiebreak.reports.staircase import staircase
 from tiebreak.reports.summary import boundary_grade, cause_groups, json_summary, mode_matrix, verdict_counts
 
@@ -155,12 +164,23 @@ def test_two_backends_of_one_name_are_kept_apart(cases: list[Case]) -> None:
     assert set(json_summary(found, "run")["backends"]) == {"sound", "sound (2)"}
 
 
+def code_of(verdicts: list[str], *, document: str = "own", fault: str = "", judge_foreign: bool = False) -> int:
+    rows = [{"verdict": verdict, "document": document, "fault": fault} for verdict in verdicts]
+    return exit_code_of_run(typed_frame(rows, RESULT_DTYPES), judge_foreign=judge_foreign)
+
+
 def test_exit_codes() -> None:
-    assert exit_code_of_run(["exact", "unspecified", "working-precision", "unsupported"]) == 0
-    assert exit_code_of_run(["exact", "deviates", "crash"]) == 1
-    assert exit_code_of_run(["exact", "timeout"]) == 3
-    assert exit_code_of_run(["exact", "deviates", "error"], {"", "not judged"}) == 3
-    assert exit_code_of_run(["unsupported"]) == exit_code_of_run([]) == 4
+    assert code_of(["exact", "unspecified", "working-precision", "unsupported"]) == 0
+    assert code_of(["exact", "deviates", "crash"]) == 1
+    assert code_of(["exact", "timeout"]) == 3
+    assert code_of(["exact", "deviates", "error"], fault="not judged") == 3
+    assert code_of(["unsupported"]) == code_of([]) == 4
+
+
+def test_a_foreign_document_counts_for_the_exit_code_only_if_asked() -> None:
+    assert code_of(["exact", "deviates"], document="foreign") == 0
+    assert code_of(["exact", "deviates"], document="foreign", judge_foreign=True) == 1
+    assert code_of(["exact", "crash"], document="foreign") == 3
 
 
 def test_shares_never_round_to_nothing_or_all() -> None:

@@ -13,25 +13,34 @@ import numpy as np
 
 from tiebreak.conformance.cases.situations import exercised_clauses
 from tiebreak.conformance.judging.chunk import Chunk, chunks_of, part_of_truth
+from tiebreak.conformance.judging.codes import values_of_codes
 from tiebreak.conformance.judging.truths import Truth, truths_of
 from tiebreak.conformance.operators import (
     ngraph_quantize,
     onnx_dequantize_linear,
     onnx_quantize_linear,
     openvino_fake_quantize,
+    tensorflow_fake_quant,
+    tensorflow_fake_quant_per_channel,
+    tensorflow_quantize_and_dequantize,
     tensorflow_quantize_v2,
 )
-from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES
+from tiebreak.golden.elements import ELEMENT_TYPES, FLOAT_TYPES, INTEGER_TYPES
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array
 from tiebreak.golden.rounding import EVEN
-from tiebreak.golden.samples.model import Tensor, bits, real_code, scalar, with_neighbouring_codes
+from tiebreak.golden.samples.model import Tensor, bits, real_code, reals, scalar, with_neighbouring_codes
 
 QUANTIZE_LINEAR, DEQUANTIZE_LINEAR = onnx_quantize_linear.TESTED.id, onnx_dequantize_linear.TESTED.id
 NGRAPH, QUANTIZE_V2 = ngraph_quantize.TESTED.id, tensorflow_quantize_v2.TESTED.id
+VARS, PER_CHANNEL = tensorflow_fake_quant.TESTED.id, tensorflow_fake_quant_per_channel.TESTED.id
+BOTH_WAYS = tensorflow_quantize_and_dequantize.TESTED.id
 FAKE_QUANTIZE = openvino_fake_quantize.TESTED.id
 SCALES = (Fraction(1), Fraction(1, 4), Fraction(8))
+UNEVEN_SCALES = (Fraction(1, 10), Fraction(3, 7), Fraction(41))
+ENDS = (("-0.5", "0.5"), ("-3", "4.75"), ("0", "6"), ("-1", "2"), ("-128", "127"), ("0", "255"), ("-0.7", "-0.1"))
+RANGES = tuple((Fraction(low), Fraction(high)) for low, high in (*ENDS, ("1", "3"), ("-63.5", "64")))
 HALF = Fraction(1, 2)
 BRIEF_STEP = 5  # no divisor of the 8 scales and zero points, nor of the 6 scales and modes
 
@@ -41,11 +50,13 @@ class Related:
     """Two cases that must give the same results wherever both are specified.
 
     If the other side is two operators, `between` is the first of them: its result is the first input of `other`.
+    If the other side gives integers times a scale, `step` is that scale, and the integers are compared.
     """
 
     one: Case
     other: Case
     between: Case | None = None
+    step: float = 0.0
 
     @property
     def cases(self) -> tuple[Case, ...]:
@@ -54,10 +65,13 @@ class Related:
 
 @dataclass(frozen=True)
 class Relation:
+    """Operators that agree. With `everywhere` they do so on elements, too, that their documents leave open."""
+
     id: str
     text: str
     operators: tuple[str, ...]
     pairs: Callable[[], Iterator[Related]]
+    everywhere: bool = False
 
 
 def related_case(id: str, operator: str, node: dict[str, Any], *tensors: Tensor) -> Case:
@@ -127,7 +141,49 @@ def fake_and_two_steps() -> Iterator[Related]:
         )
 
 
+def vars_and_per_channel() -> Iterator[Related]:
+    """FakeQuantWithMinMaxVars, and its form for channels with one channel of the same range."""
+    for bits_, (low, high) in itertools.product((4, 8), RANGES):
+        x = inputs_around("float32", "int8", (high - low) / 255)
+        name, node = f"vars-channel/{bits_}-{float(low):g}-{float(high):g}", {"attributes": {"num_bits": bits_}}
+        column = replace(x, shape=(len(x.codes), 1))
+        yield Related(
+            related_case(f"{name}/one", VARS, node, x, *(scalar("float32", end) for end in (low, high))),
+            related_case(f"{name}/other", PER_CHANNEL, node, column, *(reals("float32", [end]) for end in (low, high))),
+        )
+
+
+def scaled_and_both_ways() -> Iterator[Related]:
+    """QuantizeV2 in SCALED mode, and QuantizeAndDequantizeV4: the same integers, which the second multiplies."""
+    for quantized, scale in itertools.product(("int8", "int16"), (*SCALES, *UNEVEN_SCALES)):
+        highest = INTEGER_TYPES[quantized].highest
+        x = inputs_around("float32", quantized, scale)
+        low, high = (scalar("float32", end * scale) for end in (-highest, highest))
+        name = f"scaled-both-ways/{quantized}-{float(scale):g}"
+        shared = {"narrow_range": True, "round_mode": "HALF_TO_EVEN"}
+        v2 = {"T": quantized, "mode": "SCALED", "ensure_minimum_range": 0.0, **shared}
+        v4 = {"num_bits": INTEGER_TYPES[quantized].bits, "range_given": True, **shared}
+        yield Related(
+            related_case(f"{name}/one", QUANTIZE_V2, {"quantized": quantized, "attributes": v2}, x, low, high),
+            related_case(f"{name}/other", BOTH_WAYS, {"attributes": v4}, x, low, high),
+            step=float(high.array()) / highest,
+        )
+
+
 RELATIONS = (
+    Relation(
+        "vars-channel",
+        "FakeQuantWithMinMaxVars gives what FakeQuantWithMinMaxVarsPerChannel gives for one channel",
+        (VARS, PER_CHANNEL),
+        vars_and_per_channel,
+        everywhere=True,
+    ),
+    Relation(
+        "scaled-both-ways",
+        "QuantizeV2 in SCALED mode gives the integers that QuantizeAndDequantizeV4 multiplies by the scale",
+        (QUANTIZE_V2, BOTH_WAYS),
+        scaled_and_both_ways,
+    ),
     Relation(
         "linear-ngraph",
         "QuantizeLinear gives what ngraph.Quantize gives rounding to nearest even",
@@ -153,7 +209,7 @@ RELATIONS = (
 
 @dataclass(frozen=True)
 class ComparedPair:
-    """A pair with the elements that both sides specify (bool, flat) and the codes that the step between must give."""
+    """A pair with the elements to compare (bool, flat) and the codes that the step between must give."""
 
     pair: Related
     specified: Array
@@ -165,7 +221,7 @@ def compared_pairs(relation: Relation) -> tuple[ComparedPair, ...]:
     """A relation's pairs, computed once for the plan and all backends."""
     pairs = list(relation.pairs())
     truths = truths_by_case([case for pair in pairs for case in pair.cases])
-    return tuple(compared_pair(pair, truths) for pair in pairs)
+    return tuple(compared_pair(pair, truths, everywhere=relation.everywhere) for pair in pairs)
 
 
 def truths_by_case(cases: Sequence[Case]) -> dict[str, Truth]:
@@ -178,9 +234,9 @@ def truths_by_case(cases: Sequence[Case]) -> dict[str, Truth]:
     }
 
 
-def compared_pair(pair: Related, truths: Mapping[str, Truth]) -> ComparedPair:
+def compared_pair(pair: Related, truths: Mapping[str, Truth], *, everywhere: bool) -> ComparedPair:
     size = pair.one.size
-    found = np.logical_and(*(truths[case.id].exact_specified[:size] for case in (pair.one, pair.other)))
+    found = everywhere | np.logical_and(*(truths[case.id].exact_specified[:size] for case in (pair.one, pair.other)))
     between = None if pair.between is None else truths[pair.between.id].exact
     return ComparedPair(pair, np.asarray(found), between)
 
@@ -213,7 +269,7 @@ def relation_row(relation: Relation, backend: str, outputs: Mapping[str, Array])
         pair = found.pair
         if all(case.id in outputs for case in pair.cases):
             wanted = comparable_elements(found, outputs)
-            one, other = (first_output_codes(case, outputs[case.id]) for case in (pair.one, pair.other))
+            one, other = comparable_codes(pair, outputs)
             cases, elements = cases + 1, elements + int(wanted.sum())
             differ += int((wanted & (one != other)).sum())
     counts = {"cases": cases, "elements": elements, "differ": differ}
@@ -227,5 +283,10 @@ def comparable_elements(found: ComparedPair, outputs: Mapping[str, Array]) -> Ar
     return np.asarray(found.specified & (outputs[found.pair.between.id] == found.between))
 
 
-def first_output_codes(case: Case, codes: Array) -> Array:
-    return codes[: case.size]
+def comparable_codes(pair: Related, outputs: Mapping[str, Array]) -> tuple[Array, Array]:
+    """The codes of both sides' first outputs; where there is a step, the integers by which the other multiplies it."""
+    one, other = (outputs[case.id][: case.size] for case in (pair.one, pair.other))
+    if pair.step:
+        with np.errstate(invalid="ignore"):
+            other = np.rint(values_of_codes(other, ELEMENT_TYPES[pair.other.node.output_type]) / pair.step)
+    return one, other

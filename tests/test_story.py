@@ -1,0 +1,150 @@
+"""The story of a run: the order of its chapters, what is one finding, and what contradicts itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from tiebreak.conformance.running.backends import running_backends
+from tiebreak.conformance.running.recording import BackendRecords, record
+from tiebreak.conformance.running.repeating import repeated_rows
+from tiebreak.golden.make_node import make_node
+from tiebreak.golden.nodes import Case
+from tiebreak.reports.folding import folded_causes
+from tiebreak.reports.libraries import equal_configurations, library_of
+from tiebreak.reports.records import Run
+from tiebreak.reports.story import CHAPTERS, finding_text, story
+
+QL, NQ, DL = "onnx.QuantizeLinear", "ngraph.Quantize", "onnx.DequantizeLinear"
+NAMES = ("lib", "lib-two", "other")
+CHANGING = """
+import os
+import numpy as np
+
+
+class Changing:
+    name, version, operators = "changing", "1", {"onnx.QuantizeLinear"}
+
+    def compile(self, node):
+        return lambda x, *parameters: (np.full(x.shape, os.getpid() % 251, node.outputs[0].dtype),)
+
+
+class Steady(Changing):
+    name = "steady"
+
+    def compile(self, node):
+        return lambda x, *parameters: (np.zeros(x.shape, node.outputs[0].dtype),)
+"""
+
+
+def cause(backend: str, operator: str, text: str, document: str = "own", **columns: Any) -> dict[str, Any]:
+    row = {"id": "C1", "backend": backend, "operator": operator, "cause": text, "document": document, "version": "1"}
+    row |= {"clause": "X-1", "types": ["float32 to int8"], "farthest": 1, "boundary_ulp": 0.0, "elements": 4}
+    domains = {"calibrated": {"elements": 4, "judged": 100, "farthest": 1, "boundary_ulp": 0.0}}
+    return row | {"cases": 1, "domains": domains} | columns
+
+
+def a_run(**info: Any) -> Run:
+    backends = [{"name": name, "version": "1", "library": "lib" if name != "other" else ""} for name in NAMES]
+    columns = ["backend", "operator", "verdict", "document", "message", "case"]
+    rows = [[name, QL, "exact", "own", "", "c"] for name in NAMES]
+    return Run({"backends": backends, **info}, pd.DataFrame(rows, columns=columns), pd.DataFrame())
+
+
+def told(run: Run) -> dict[str, list[str]]:
+    return {chapter.id: [finding_text(one) for one in chapter.findings] for chapter in story(run)}
+
+
+def test_the_chapters_stand_in_the_order_of_the_contract() -> None:
+    assert list(CHAPTERS) == ["itself", "own", "failures", "calls", "hazards", "silent"]
+    assert [chapter.id for chapter in story(a_run())] == list(CHAPTERS)
+
+
+def test_a_foreign_document_is_a_hazard() -> None:
+    found = told(a_run(clusters=[cause("lib", QL, "wraps"), cause("other", NQ, "wraps", "foreign")]))
+    assert found["own"] == ["C1 lib, QuantizeLinear: wraps (wrong by one at ties, 4 % calibrated)"]
+    assert found["hazards"] == ["C1 other, Quantize: wraps (wrong by one at ties, 4 % calibrated)"]
+
+
+def test_configurations_and_mapped_operators_are_one_cause() -> None:
+    rows = [cause("lib", QL, "wraps"), cause("lib-two", QL, "wraps"), cause("lib", NQ, "wraps", "foreign")]
+    rows += [cause("lib", DL, "wraps"), cause("other", QL, "wraps"), cause("lib", QL, "rounds up")]
+    first, *others = folded_causes(a_run(clusters=rows))
+    assert (first.who, first.operators, first.document) == ("lib, -two", [QL, NQ], "own")
+    assert first.row["domains"]["calibrated"]["judged"] == 300
+    assert [(one.who, one.operators) for one in others] == [("lib", [DL]), ("other", [QL]), ("lib", [QL])]
+
+
+def test_two_claimed_operators_with_one_mistake_stay_two_causes() -> None:
+    rows = [cause("lib", QL, "wraps"), cause("lib", "openvino.FakeQuantize", "wraps"), cause("lib", NQ, "wraps")]
+    assert len(folded_causes(a_run(clusters=rows))) == 3
+
+
+def test_what_contradicts_itself_leads() -> None:
+    answers = [{"paths": [f"per {what}"]} for what in ("tensor", "axis")]
+    pairs = [{"a": a, "b": b, "operator": QL, "cases": 2, "elements": 9, "differ": 1} for a, b in PAIRS]
+    relation = {"relation": "A gives what B gives", "operators": [QL, DL], "cases": 1, "elements": 9, "differ": 2}
+    found = told(
+        a_run(
+            paths=[{"backend": name, "operator": QL, "answers": answers} for name in NAMES[:2]],
+            pairs=pairs,
+            relations=[relation | {"backend": "other"}, relation | {"backend": "lib", "differ": 0}],
+            repeated=[{"backend": "other", "operator": QL, "cases": 5, "differ": 1, "first": "c"}],
+            failures=[a_failure("outputs change"), a_failure("crash")],
+        )
+    )
+    assert found["itself"] == [
+        "other, QuantizeLinear: another answer in another process, first c (1 of 5 cases)",
+        "F1 lib, QuantizeLinear: it says so (3 cases)",
+        "lib, -two, QuantizeLinear: another answer by path: per axis; per tensor (2 sets of operands)",
+        "lib, -two, QuantizeLinear: another answer as lib-two than as lib (1 of 9 elements)",
+        "other, QuantizeLinear, DequantizeLinear: breaks: A gives what B gives (2 of 9 elements)",
+    ]
+    assert found["failures"] == ["F1 lib, QuantizeLinear: crash: it says so (3 of 1 cases)"]
+
+
+PAIRS = (("lib", "lib-two"), ("lib", "other"), ("lib-two", "other"))
+
+
+def a_failure(fault: str) -> dict[str, Any]:
+    verdict = "crash" if fault == "crash" else "error"
+    row = {"id": "F1", "backend": "lib", "operator": QL, "verdict": verdict, "fault": fault, "cases": 3}
+    return row | {"message": "it says so"}
+
+
+def test_a_relation_of_a_mapped_operator_accuses_nobody() -> None:
+    run = a_run(relations=[{"relation": "r", "backend": "other", "operators": [QL, NQ], "elements": 9, "differ": 2}])
+    assert told(run)["itself"]
+    run.info["backends"][2]["maps"] = {NQ: "the same"}
+    assert not told(run)["itself"]
+
+
+def test_equal_configurations_have_equal_bits_and_one_library() -> None:
+    info: dict[str, Any] = {"backends": a_run().info["backends"], "pairs": []}
+    alone = [["lib"], ["lib-two"], ["other"]]
+    assert equal_configurations(info, {}) == alone  # nothing was compared
+    info["pairs"] = [{"a": a, "b": b, "operator": QL, "differ": 0} for a, b in PAIRS]
+    assert equal_configurations(info, {}) == [["lib", "lib-two"], ["other"]]
+    assert equal_configurations(info, {"lib": {QL: {"crash": 1}}}) == alone
+    info["pairs"].append(info["pairs"][0] | {"operator": NQ, "differ": 1})
+    assert equal_configurations(info, {}) == alone
+
+
+def test_older_runs_tell_a_library_by_its_name() -> None:
+    assert library_of({"name": "lib-two"}) == "lib"
+    assert library_of({"name": "lib-two", "library": ""}) == "lib-two"
+
+
+def test_another_process_that_answers_otherwise_is_found(tmp_path: Any) -> None:
+    path = tmp_path / "boxes.py"
+    path.write_text(CHANGING)
+    import numpy as np
+
+    case = Case("c", make_node(QL), (np.ones(3, np.float32), np.float32(1), np.uint8(0)))
+    for name, differ in (("Changing", 1), ("Steady", 0)):
+        with running_backends([f"{path}:{name}"], time_limit=30, memory_limit=512, in_process=False) as (backend,):
+            records = BackendRecords({"name": backend.name, "version": "1"})
+            record(records, case, backend.run_batch([case], lambda case, outcome: None)[0])
+            (row,) = repeated_rows(backend, records)
+        assert (row["cases"], row["differ"], row["first"]) == (1, differ, "c" if differ else "")
