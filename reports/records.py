@@ -53,10 +53,10 @@ DISCREPANCY_DTYPES = {
     **dict.fromkeys(("expected_bits", "working_bits", "got_bits"), "uint64"),
     "distance": "int64",
     "boundary_ulp": "float64",
-    **dict.fromkeys(("document", "domain", "cause", "clause"), "string"),
+    **dict.fromkeys(("document", "domain", "cause_id", "cause", "clause"), "string"),
 }
 # What older runs lack, with what they meant: every document was taken for the backend's own.
-LATER = {"document": OWN, "domain": "", **dict.fromkeys(DOMAIN_COLUMNS, 0)}
+LATER = {"document": OWN, "domain": "", "cause_id": "", **dict.fromkeys(DOMAIN_COLUMNS, 0)}
 
 
 class NotWritten(InvalidInput):

@@ -114,6 +114,7 @@ class SharedColumns(TypedDict):
     output_type: str
     flags: str
     document: str
+    cause_id: str  # made of keys of the table of causes; empty in older runs
     cause: str
     clause: str
 
@@ -149,6 +150,7 @@ class RootCauseRow(TypedDict):
     backend: str
     version: str
     operator: str
+    cause_id: str
     cause: str
     clause: str
     document: str

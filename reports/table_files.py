@@ -66,7 +66,8 @@ def read_table(
         names = pq.read_schema(path.absolute()).names
         missing = [name for name in later if name in dtypes and name not in names]
         check_columns(names, [name for name in dtypes if name not in missing])
-        with pq.ParquetFile(path.absolute(), read_dictionary=texts) as file:
+        there = [name for name in texts if name not in missing]
+        with pq.ParquetFile(path.absolute(), read_dictionary=there) as file:
             columns = {
                 name: constant_column(later[name], file.metadata.num_rows, dtype)
                 if name in missing

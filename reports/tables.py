@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 TEXT = "string"
 CLUSTER_DTYPES = {
-    **dict.fromkeys(("id", "backend", "version", "operator", "cause", "clause", "document"), TEXT),
+    **dict.fromkeys(("id", "backend", "version", "operator", "cause_id", "cause", "clause", "document"), TEXT),
     **dict.fromkeys(("elements", "cases"), "int64"),
     **dict.fromkeys((f"{of}{domain}" for domain in DOMAINS for of in ("", "judged_")), "int64"),
     "types": TEXT,
@@ -178,6 +178,7 @@ def flat_root_cause(row: Mapping[str, Any]) -> dict[str, Any]:
         flat |= {domain: share.get("elements", 0), f"judged_{domain}": share.get("judged", 0)}
     return {
         "document": OWN,
+        "cause_id": "",
         **row,
         **flat,
         "types": joined_texts(row["types"], ", "),

@@ -36,18 +36,18 @@ class PartToCover:
     """The elements of one arithmetic (indices) among which semantics are looked for.
 
     `left` masks those to explain. The other deviating elements have a cause already: no prediction is compared with
-    them. `suffix` ends the text of the causes.
+    them. `place` says where the causes hold only.
     """
 
     group: SameArithmetic
     at: Array
     left: Array
-    suffix: str
+    place: str
 
     @cached_property
     def key(self) -> bytes:
         """Equal for parts with equal elements and outputs."""
-        text = repr((self.group.elements.digest, self.group.most, self.suffix)).encode()
+        text = repr((self.group.elements.digest, self.group.most, self.place)).encode()
         return hashlib.blake2b(text + self.at.tobytes() + np.packbits(self.left).tobytes()).digest()
 
     @property
@@ -56,7 +56,7 @@ class PartToCover:
         return np.where(found.deviating[self.at] & ~self.left, ANYTHING, found.outputs[self.at])
 
 
-def part_to_cover(group: SameArithmetic, inside: Array, left: Array, suffix: str) -> PartToCover:
+def part_to_cover(group: SameArithmetic, inside: Array, left: Array, place: str) -> PartToCover:
     """The part of the elements that a mask selects, at most about MOST_ELEMENTS of them.
 
     Cases with elements that are left come first, small ones before large ones.
@@ -64,7 +64,7 @@ def part_to_cover(group: SameArithmetic, inside: Array, left: Array, suffix: str
     found = group.elements
     counts, wanted = found.count_by_case(inside), found.count_by_case(inside & left)
     at = found.first_cases(inside, np.lexsort((counts, wanted == 0)), MOST_ELEMENTS)
-    return PartToCover(group, at, left[at], suffix)
+    return PartToCover(group, at, left[at], place)
 
 
 @dataclass
@@ -78,7 +78,7 @@ class Covers:
     kept: dict[bytes, list[tuple[Set[str], Set[str], list[Covered]]]] = field(default_factory=dict)
 
     def of(self, part: PartToCover, known: Set[str]) -> list[Covered]:
-        """The causes of a part's elements, given the texts of causes that are named already."""
+        """The causes of a part's elements, given the ids of causes that are named already."""
         for named, not_named, found in self.kept.get(part.key, []):
             if named <= known and not not_named & known:
                 return found
@@ -89,7 +89,7 @@ class Covers:
 
 
 def covering_semantics(part: PartToCover, known: Set[str], asked: set[str]) -> list[Covered]:
-    """Semantics with the elements that each explains, the best first. Adds to `asked` each text looked up in `known`.
+    """Semantics with the elements that each explains, the best first. Adds to `asked` each id looked up in `known`.
 
     A semantics explains a case if it reproduces every element. One that fits all cases comes first. Otherwise the
     deviating elements that it explains are weighed against those that it gets wrong in cases that conform or are
@@ -111,18 +111,18 @@ def covering_semantics(part: PartToCover, known: Set[str], asked: set[str]) -> l
         likely = group.likeliest(unexplained)
         differs = differences(part, begins, likely)
         causes = [cause_of(group.arithmetic, group.near.every[number]) for number in likely]
-        asked.update(cause.text for cause in causes)
-        familiar = np.array([cause.text in known_here for cause in causes], bool)
+        asked.update(cause.id for cause in causes)
+        familiar = np.array([cause.id in known_here for cause in causes], bool)
         if part.at.size >= CONVINCING:
             familiar |= (differs == 0).all(axis=1)
-        familiar &= part.suffix in ("", *PER)  # there are so many parts by place or sign that one may fit by chance
+        familiar &= part.place in ("", *PER)  # there are so many parts by place or sign that one may fit by chance
         distances, some = group.near.distances[likely], False
         while (best := best_semantics(distances, differs, wrong, left, familiar)) is not None:
             fits = differs[best] == 0
             if fits.all() or not group.is_real:
                 at = part.at[part.left & (left & fits)[case_of]]
                 found.append(Covered(causes[best], at, bool(fits.all())))
-                known_here.add(causes[best].text)
+                known_here.add(causes[best].id)
             left, some = left & ~fits, True
         if not some or not left.any():
             break

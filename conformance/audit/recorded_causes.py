@@ -27,6 +27,7 @@ from tiebreak.conformance.audit.recorded_elements import (
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
 from tiebreak.conformance.judging.rows import Kind, kind_of_node
 from tiebreak.conformance.operators.model import Cause
+from tiebreak.conformance.semantics.causes import at_place
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array
 from tiebreak.golden.verdicts import UNEXPLAINED
@@ -69,7 +70,7 @@ class CausesBySemantics:
     errors: ExplanationErrors = field(default_factory=ExplanationErrors)
     about: str = ""  # the backend
     covers: Covers = field(default_factory=Covers)  # that backends share
-    known: set[str] = field(default_factory=set)  # texts of causes that are named already
+    known: set[str] = field(default_factory=set)  # ids of causes that are named already
     groups: dict[Kind, list[RecordedElements]] = field(default_factory=dict)
 
     @cached_property
@@ -82,7 +83,7 @@ class CausesBySemantics:
 
     def refine(self, elements: Mapping[Kind, Sequence[Element]], named: Sequence[Sequence[Cause]]) -> list[list[Cause]]:
         """The causes of each kind's elements. A semantics replaces missing ones, and several for one thing."""
-        found = [FoundCauses(np.array([c.text == UNEXPLAINED for c in old]), np.full(len(old), -1)) for old in named]
+        found = [FoundCauses(np.array([c.id == UNEXPLAINED for c in old]), np.full(len(old), -1)) for old in named]
         with np.errstate(all="ignore"):
             for _ in range(2):  # the second time with the causes known from other kinds
                 for own, (kind, of_kind), old in zip(found, elements.items(), named, strict=True):
@@ -108,27 +109,27 @@ class CausesBySemantics:
         deviating, numbers = group.elements.deviating, group.elements.numbers
         if group.is_real and not (found.nameless & found.missing)[numbers[deviating]].any():
             return  # real results with a cause keep it
-        for suffix, inside in parts_by_path(group.elements):
-            wanted = found.missing & found.nameless if suffix else found.missing
+        for place, inside in parts_by_path(group.elements):
+            wanted = found.missing & found.nameless if place else found.missing
             left = deviating & wanted[numbers]
-            if suffix and not left.any():
+            if place and not left.any():
                 return  # parts are for nothing else
             left &= inside
             if left.any():
-                explain = partial(self.explain_part, group, inside, left, suffix, found)
+                explain = partial(self.explain_part, group, inside, left, place, found)
                 about = f"{self.about}, {group.elements.cases[0].node.operator}"
                 self.errors.attempt(STAGE, about, explain, None)
 
-    def explain_part(self, group: SameArithmetic, inside: Array, left: Array, suffix: str, found: FoundCauses) -> None:
+    def explain_part(self, group: SameArithmetic, inside: Array, left: Array, place: str, found: FoundCauses) -> None:
         """Adds to `found` the causes of some elements (two masks: those to look at, those of them to explain).
 
         A cause already named is replaced only by a semantics that also reproduces every other element. For real results
         it replaces no cause: the known mistakes know these formulas better.
         """
-        part = part_to_cover(group, inside, left, suffix)
+        part = part_to_cover(group, inside, left, place)
         for covered in self.covers.of(part, self.known):
-            self.known.add(covered.cause.text)
-            cause = replace(covered.cause, text=covered.cause.text + suffix)
+            self.known.add(covered.cause.id)
+            cause = replace(covered.cause, id=at_place(covered.cause.id, place))
             elements = group.elements.numbers[covered.at]
             if group.is_real or not covered.whole:
                 elements = elements[found.nameless[elements]]

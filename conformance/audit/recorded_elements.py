@@ -20,7 +20,7 @@ from tiebreak.golden.problem import Array
 LAYOUT = ("axis", "axes", "block_size")  # attributes that lay parameters out
 WIDTHS = (4, 8, 16, 32, 64)  # of vector loops
 
-PER = (", per tensor", ", per axis")  # ends of a cause's text
+PER = ("per-tensor", "per-axis")  # places where a cause may hold only
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ def joined(cases: Sequence[RecordedCase]) -> RecordedElements:
 
 
 def parts_by_path(elements: RecordedElements) -> Iterator[tuple[str, Array]]:
-    """All elements, then the parts for which kernels may have paths of their own: masks, each with a text for it."""
+    """All elements, then the parts for which kernels may have paths of their own: masks, each with the place's key."""
     yield "", np.ones(elements.owners.size, bool)
     per_tensor = np.array([case.inputs[1].size == 1 for case in elements.cases])[elements.owners]
     yield PER[0], per_tensor
@@ -109,12 +109,12 @@ def parts_by_path(elements: RecordedElements) -> Iterator[tuple[str, Array]]:
     others = elements.probe.others
     if len(others) == 2 and others[1].dtype.kind == "i":
         negative = np.asarray(np.nan_to_num(others[0].astype(np.float64)) < 0)
-        yield ", of negative scales", negative
-        yield ", of positive scales", ~negative
+        yield "negative-scales", negative
+        yield "positive-scales", ~negative
     for width in reversed(WIDTHS):  # the longest tail first, and below the longest body
-        yield f", in the tail of a vector loop of {width}", in_tail(elements, width)
+        yield f"tail:{width}", in_tail(elements, width)
     for width in WIDTHS:
-        yield f", in the body of a vector loop of {width}", ~in_tail(elements, width)
+        yield f"body:{width}", ~in_tail(elements, width)
 
 
 def in_tail(elements: RecordedElements, width: int) -> Array:

@@ -6,7 +6,10 @@ from functools import lru_cache
 
 from tiebreak.conformance.causes.explanations import mode_cause
 from tiebreak.conformance.operators.model import Cause
+from tiebreak.conformance.semantics.causes import JOINT
 from tiebreak.conformance.semantics.model import Arithmetic, Semantics
+from tiebreak.conformance.semantics.places import AWAY, FLOOR, TRUNCATE
+from tiebreak.conformance.semantics.quantize_facets import BEFORE
 from tiebreak.golden.operators import get_operator
 from tiebreak.golden.rounding import ROUND_MODES
 
@@ -26,43 +29,46 @@ ROLES = {
     "formula": ("combined",),
     "offset": ("offset",),
 }
-PHRASES = {
-    ("precision", "exact"): "with an exact quotient",
-    ("scaling", "reciprocal"): "multiplies by the reciprocal",
-    ("scaling", "narrow reciprocal"): "multiplies by the reciprocal rounded to the input's type",
-    ("scaling", "fused"): "multiplies by the rounded reciprocal and adds the zero point, fused, before rounding",
-    ("scaling", "range"): "(x - low) / (high - low) * steps, of the range's ends",
-    ("scaling", "range, multiplied"): "x * factor + shift, of the range's ends",
-    ("scaling", "range, fused"): "x * factor + shift, of the range's ends, fused",
-    ("scaling", "factor"): "multiplies by a factor computed first",
-    ("scaling", "step"): "divides by a step computed first",
-    ("zero_point", "before rounding"): "adds the zero point before rounding, in the input's type",
-    ("zero_point", "before rounding, in float64"): "adds the zero point before rounding, in float64",
-    ("saturation", "wrap"): "no clamp: wraps around",
-    ("saturation", "narrow range"): "narrow range: the lowest value is never used",
-    ("saturation", "clamp before zero point"): "clamps before the zero point is added",
-    ("saturation", "clamp before zero point, then wrap"): "clamps before the zero point is added, then wraps",
-    ("saturation", "int32"): "casts to int32 before clamping, which overflows",
-    ("saturation", "int32, then wrap"): "casts to int32 and takes its low bits",
-    ("saturation", "int32, then a wider sum"): "casts to int32, which overflows, before a wider sum is clamped",
-    ("saturation", "int64"): "casts to int64 before clamping, which overflows",
-    ("saturation", "float32"): "sum with the zero point computed in float32",
-    ("saturation", "float32, then a cast"): "sum and clamp in float32, and the cast overflows",
-    ("subnormals", "inputs flushed"): "flushes subnormal inputs to zero",
-    ("subnormals", "scales flushed"): "flushes subnormal scales to zero",
-    ("subnormals", "inputs and scales flushed"): "flushes subnormal inputs and scales to zero",
-    ("subnormals", "quotients flushed"): "flushes subnormal quotients to zero",
-    ("subnormals", "all flushed"): "flushes all subnormals to zero",
-    ("subnormals", "flushed"): "flushes subnormals to zero",
-    ("ends", "clamped"): "x clamped to the limits goes through the arithmetic",
-    ("ends", "result clamped"): "only the result is clamped",
-    ("output_limits", "of 8 bits"): "output limits rebuilt from a zero point and a scale of 8 bits",
-    ("output_limits", "of 4 bits"): "output limits rebuilt from a zero point and a scale of 4 bits",
-    ("range", "nudged"): "shifts the limits so that 0 is a level",
-    ("offset", "on the other side"): "takes the offset on the other side of rounding",
+KEYS = {
+    ("scaling", "narrow reciprocal"): "own-reciprocal",
+    ("scaling", "fused"): "reciprocal-plus-zero-point-fused",
+    ("scaling", "range"): "range-formula",
+    ("scaling", "range, multiplied"): "factor-and-shift",
+    ("scaling", "range, fused"): "factor-and-shift-fused",
+    ("scaling", "factor"): "factor-first",
+    ("scaling", "step"): "step-first",
+    ("zero_point", "before rounding"): "zero-point-first-in-own-type",
+    ("zero_point", "before rounding, in float64"): "zero-point-first-in:float64",
+    ("round_mode", FLOOR): "adds-half-and-floors",
+    ("round_mode", TRUNCATE): "adds-half-and-truncates",
+    ("round_mode", AWAY): "adds-signed-half-and-truncates",
+    ("saturation", "wrap"): "wraps",
+    ("saturation", "narrow range"): "narrow-range",
+    ("saturation", "clamp before zero point"): "clamps-before-zero-point",
+    ("saturation", "clamp before zero point, then wrap"): "clamps-before-zero-point-and-wraps",
+    ("saturation", "int32"): "casts-to-int32",
+    ("saturation", "int32, then wrap"): "casts-to-int32-and-wraps",
+    ("saturation", "int32, then a wider sum"): "casts-to-int32-then-wider-sum",
+    ("saturation", "int64"): "casts-to-int64",
+    ("saturation", "int64, then a wider sum"): "casts-to-int64-then-wider-sum",
+    ("saturation", "float32"): "sum-in:float32",
+    ("saturation", "float32, then a cast"): "sum-and-clamp-in-float32",
+    ("subnormals", "inputs flushed"): "flushes-inputs",
+    ("subnormals", "scales flushed"): "flushes-scales",
+    ("subnormals", "inputs and scales flushed"): "flushes-inputs-and-scales",
+    ("subnormals", "quotients flushed"): "flushes-quotients",
+    ("subnormals", "all flushed"): "flushes-all",
+    ("subnormals", "flushed"): "flushes",
+    ("ends", "clamped"): "clamped-goes-through",
+    ("ends", "result clamped"): "only-result-clamped",
+    ("output_limits", "of 8 bits"): "rebuilds-limits:8 bits",
+    ("output_limits", "of 4 bits"): "rebuilds-limits:4 bits",
+    ("range", "nudged"): "nudges-range",
+    ("offset", "on the other side"): "offset-on-other-side",
 }
+EXACT = "exact"
 WITH_ZERO_POINT = ("fused", "range", "range, multiplied", "range, fused")  # these say already that it is added first
-ORDER = (  # of the phrases; those on precision and rounding come last
+ORDER = (  # of the keys; those on precision and rounding come last
     *("scaling", "position", "formula", "offset", "zero_point"),
     *("range", "ends", "saturation", "subnormals", "output_limits", "result"),
 )
@@ -79,26 +85,32 @@ def cause_of_facets(operator: str, names: tuple[str, ...], documented: Semantics
     plain = dict(zip(names, documented, strict=True))
     own = dict(zip(plain, semantics, strict=True))
     unlike = [name for name in (*ORDER, "precision", "round_mode") if name in own and own[name] != plain[name]]
-    words = {name: phrase(name, own[name], plain[name]) for name in unlike}
-    if "zero_point" in words and own["scaling"] in WITH_ZERO_POINT:
-        del words["zero_point"]
-    if "precision" in words and "zero_point" in words:
-        words["zero_point"] = words["zero_point"].removesuffix(", in the input's type")
-    if unlike == ["precision"] and "zero_point" in own:
-        words["precision"] = f"divides {words['precision']}"
+    keys = {name: key_of(name, own[name], plain[name]) for name in unlike}
+    if "zero_point" in keys and own["scaling"] in WITH_ZERO_POINT:
+        del keys["zero_point"]
+    if "precision" in keys and "zero_point" in keys and own["zero_point"] == BEFORE:
+        keys["zero_point"] = "zero-point-first"
+    if "precision" in keys and unlike == ["precision"] and "zero_point" in own:
+        keys["precision"] = "divides-exactly" if own["precision"] == EXACT else f"divides-in:{own['precision']}"
     if own.get("scaling") == "reciprocal":
-        words["scaling"] += f" {words.pop('precision')}" if "precision" in words else " rounded to the input's type"
-    return Cause(", ".join(words.values()), role_of(operator, unlike[0]))
+        keys["scaling"] = reciprocal_in(own["precision"] if keys.pop("precision", "") else "")
+    return Cause(JOINT.join(keys.values()), role_of(operator, unlike[0]))
 
 
-def phrase(facet: str, value: str, plain: str) -> str:
-    if (facet, value) in PHRASES:
-        return PHRASES[facet, value]
+def reciprocal_in(precision: str) -> str:
+    """The key of a reciprocal; no precision: it has the input's type."""
+    if not precision:
+        return "own-reciprocal"
+    return "reciprocal-exactly" if precision == EXACT else f"reciprocal:{precision}"
+
+
+def key_of(facet: str, value: str, plain: str) -> str:
+    """The key of a facet's value that differs from the document's."""
     if facet == "precision":
-        return f"in {value}"
-    if facet == "round_mode":
-        return mode_cause(plain, value).text if value in ROUND_MODES and plain in ROUND_MODES else value
-    return f"{facet.replace('_', ' ')} {value}"
+        return "exactly" if value == EXACT else f"in:{value}"
+    if facet == "round_mode" and value in ROUND_MODES and plain in ROUND_MODES:
+        return mode_cause(plain, value).id
+    return KEYS.get((facet, value), f"{facet}:{value}")
 
 
 def role_of(operator: str, facet: str) -> str:

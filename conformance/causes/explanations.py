@@ -27,14 +27,15 @@ from tiebreak.golden.verdicts import DEVIATES, UNEXPLAINED, UNSPECIFIED
 
 STAGE = "known mistakes"
 FEWEST_BY_POSITION = 30  # elements; fewer may fit some pattern of positions by chance
+NO_CAUSE = Cause(UNEXPLAINED, "mode")
 VECTOR_WIDTHS = (4, 8, 16, 32, 64)
 
 
 def mode_cause(wanted: str, other: str) -> Cause:
     """The cause "rounds by another mode": `other`, where the document asks for `wanted`."""
     alike = is_nearest(wanted) == is_nearest(other)
-    fault = "wrong tie rule" if alike and is_nearest(wanted) else "wrong rounding"
-    return Cause(f"{fault}: {short_mode(other)}", "mode", rank=0 if alike else 1, mode=other)
+    fault = "ties" if alike and is_nearest(wanted) else "rounds"
+    return Cause(f"{fault}:{short_mode(other)}", "mode", rank=0 if alike else 1, mode=other)
 
 
 Predictions = Iterator[tuple[Cause, Callable[[], Array | None]]]  # None: the mistake does not apply to this case
@@ -49,7 +50,7 @@ def predictions(case: Case, truths: Truths, errors: ExplanationErrors, about: st
     with np.errstate(all="ignore"):
         for source in hypothesis_tables(case, truths):
             for cause, predict in errors.each(STAGE, about, source):
-                predicted = errors.attempt(f"{STAGE}: {cause.text}", about, predict, None)
+                predicted = errors.attempt(f"{STAGE}: {cause.id}", about, predict, None)
                 if predicted is not None:
                     found.append((cause, predicted))
     return found
@@ -90,8 +91,8 @@ def quantize_predictions(case: Case, problem: Quantization) -> Predictions:
 
 
 def parameter_predictions(case: Case, problem: Quantization) -> Predictions:
-    for text, other in wrong_parameters(case, problem):
-        yield Cause(text, "projection", len(HYPOTHESES) + 2), partial(codes_of_quotients, other)
+    for key, other in wrong_parameters(case, problem):
+        yield Cause(key, "projection", len(HYPOTHESES) + 2), partial(codes_of_quotients, other)
 
 
 def codes_of_quotients(own: QuantizationOperands) -> Array:
@@ -125,9 +126,9 @@ def vector_loop_predictions(case: Case, truths: Truths) -> Predictions:
         if tail.any():
             for mode in ROUND_MODES:
                 for place, where in (("tail", tail), ("body", ~tail)):
-                    text = f"the {place} of a vector loop of {width} rounds {short_mode(mode)}"
+                    key = f"rounds-in-{place}:{width},{short_mode(mode)}"
                     mixed = np.where(where, by_mode[mode].working, by_mode[wanted].working)
-                    yield Cause(text, "mode", len(HYPOTHESES) + 3, mode=mode, width=width), partial(as_is, mixed)
+                    yield Cause(key, "mode", len(HYPOTHESES) + 3, mode=mode, width=width), partial(as_is, mixed)
 
 
 @dataclass(frozen=True)
@@ -228,7 +229,7 @@ def greedy_cover(groups: Sequence[Mapping[Explanation, int]]) -> list[dict[Expla
         for explanation, count in group.items():
             seen[causes_of[explanation]] += count
     rare = {cause for cause, count in seen.items() if cause.by_position and count < FEWEST_BY_POSITION}
-    none = Cause(UNEXPLAINED, "mode")
+    none = NO_CAUSE
     return [{e: none if cause in rare else cause for e, cause in one.items()} for one in settled]
 
 
@@ -249,14 +250,14 @@ def without_causes(explanation: Explanation, refuted: frozenset[Cause]) -> Expla
 def cover_sets(sets: Mapping[frozenset[Cause], int], prior: Counter[Cause]) -> dict[frozenset[Cause], Cause]:
     """A cause for each set, by greedy set cover: the most frequent cause first, then by rank and `prior`."""
     left = dict(sets)
-    chosen = {frozenset[Cause](): Cause(UNEXPLAINED, "mode")}
+    chosen = {frozenset[Cause](): NO_CAUSE}
     left.pop(frozenset(), None)
     while left:
         weight: dict[Cause, int] = {}
         for causes, count in left.items():
             for cause in causes:
                 weight[cause] = weight.get(cause, 0) + count
-        best = min(weight, key=lambda cause: (-weight[cause], cause.rank, -prior[cause], cause.text))
+        best = min(weight, key=lambda cause: (-weight[cause], cause.rank, -prior[cause], cause.id))
         chosen |= {causes: best for causes in left if best in causes}
         left = {causes: count for causes, count in left.items() if best not in causes}
     return chosen

@@ -117,6 +117,7 @@ def root_cause_row(
         "backend": backend,
         "version": versions.get(backend, ""),
         "operator": operator,
+        "cause_id": str(witness["cause_id"]),
         "cause": cause,
         "clause": clause,
         "document": str(witness["document"]),

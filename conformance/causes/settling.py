@@ -20,8 +20,8 @@ from tiebreak.golden.nodes import Case
 from tiebreak.golden.operators import get_operator
 from tiebreak.golden.problem import Array
 from tiebreak.golden.verdicts import UNEXPLAINED
+from tiebreak.reports.root_cause import BY_PATH, root_of
 
-NEARLY = 4  # units in the last place
 GRANULARITIES = ("scalar parameters", "parameters that vary", "one axis", "a block size")  # situations of clauses
 
 Element = tuple[str, str, int]  # a case's id, an output's name, an index in it
@@ -75,8 +75,7 @@ class Evidence:
 
 # Takes the elements of each kind of node with their settled causes, and returns the causes, some of them replaced.
 Refine = Callable[[Mapping[Kind, Sequence[Element]], Sequence[Sequence[Cause]]], Sequence[Sequence[Cause]]]
-Settled = tuple[Array, Array]  # of each deviating element the cause's text and the clause
-NO_CAUSE = Cause(UNEXPLAINED, "mode")
+Settled = tuple[Array, Array, Array]  # of each deviating element the cause's id, its text, and the clause
 
 
 def settle_causes(
@@ -95,12 +94,12 @@ def settle_causes(
     chosen = causes_by_kind(evidence, places, errors)
     elements = {kind: [evidence.element(place) for place in own.tolist()] for kind, own in places.items()}
     refined = errors.attempt("the audit's engine", evidence.about, lambda: refine(elements, chosen), chosen)
-    texts = np.full(len(evidence.deviating), UNEXPLAINED, object)
+    ids, texts = (np.full(len(evidence.deviating), UNEXPLAINED, object) for _ in range(2))
     clauses = np.array([first_clause(evidence.kinds[case]) for case in evidence.deviating.case.tolist()], object)
     for (kind, own), causes in zip(places.items(), refined, strict=True):
-        write = partial(write_causes, evidence, kind, own, causes, texts, clauses)
+        write = partial(write_causes, kind, own, causes, (ids, texts, clauses))
         errors.attempt("clauses of causes", kind[0], write, None)
-    found = texts, clauses
+    found = ids, texts, clauses
     return errors.attempt("causes by path", evidence.about, lambda: with_path_causes(evidence, found, by_path), found)
 
 
@@ -119,7 +118,7 @@ def causes_by_kind(evidence: Evidence, places: Mapping[Kind, Array], errors: Exp
         return together
     found = []
     for kind, own in places.items():
-        none, alone = [[NO_CAUSE] * len(own)], {kind: np.arange(len(own))}
+        none, alone = [[explanations.NO_CAUSE] * len(own)], {kind: np.arange(len(own))}
         about = f"{evidence.about}, {' '.join(kind)}"
         found += errors.attempt("weighing causes", about, partial(weighed_causes, evidence.only(own), alone), none)
     return found
@@ -138,23 +137,18 @@ def weighed_causes(evidence: Evidence, places: Mapping[Kind, Array]) -> list[lis
     return found
 
 
-def write_causes(
-    evidence: Evidence, kind: Kind, places: Array, causes: Sequence[Cause], texts: Array, clauses: Array
-) -> None:
-    """Write the texts and clauses of one kind's causes. An unexplained real result may be described as nearly right."""
-    known = {cause: clause_of(kind, cause) for cause in dict.fromkeys(causes)}
-    own = np.array([cause.text for cause in causes], object)
-    real = np.array([name not in INTEGER_TYPES for name in evidence.deviating.result_type[places]], bool)
-    nearly = (own == UNEXPLAINED) & real & (np.abs(evidence.deviating.distance[places]) <= NEARLY)
-    own[nearly] = f"within {NEARLY} ulp: steps in another order or precision"
-    texts[places], clauses[places] = own, [known[cause] for cause in causes]
+def write_causes(kind: Kind, places: Array, causes: Sequence[Cause], columns: Settled) -> None:
+    """Write the ids, texts and clauses of one kind's causes."""
+    known = {cause: (cause.id, cause.text, clause_of(kind, cause)) for cause in dict.fromkeys(causes)}
+    for column, values in zip(columns, zip(*(known[cause] for cause in causes), strict=True), strict=True):
+        column[places] = values
 
 
 def with_path_causes(evidence: Evidence, settled: Settled, by_path: Mapping[Element, str]) -> Settled:
     """The causes with those of `by_path`, each with the clause that most of its elements had."""
     if not by_path:
         return settled
-    texts, clauses = (column.copy() for column in settled)
+    ids, texts, clauses = (column.copy() for column in settled)
     named = [by_path.get(evidence.element(place), "") for place in range(len(texts))]
     operators = [evidence.kinds[case][0] for case in evidence.deviating.case.tolist()]
     counts: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
@@ -162,8 +156,14 @@ def with_path_causes(evidence: Evidence, settled: Settled, by_path: Mapping[Elem
         counts[key][clause] += 1
     for place, (operator, text) in enumerate(zip(operators, named, strict=True)):
         if text:
-            texts[place], clauses[place] = text, counts[operator, text].most_common(1)[0][0]
-    return texts, clauses
+            ids[place], texts[place] = id_by_path(text), text
+            clauses[place] = counts[operator, text].most_common(1)[0][0]
+    return ids, texts, clauses
+
+
+def id_by_path(text: str) -> str:
+    """The id of a path-dependent cause: its text without the answers, which differ between elements."""
+    return f"path-dependent:{root_of(text).removeprefix(BY_PATH)}"
 
 
 def plausible_candidates(evidence: Evidence) -> dict[tuple[Group, int], explanations.Explanation]:
@@ -276,4 +276,4 @@ def clause_of(kind: Kind, cause: Cause) -> str:
 
 def first_clause(kind: Kind) -> str:
     """The clause of a deviating element until its cause is known: on the rounding mode, or the operator's first."""
-    return clause_of(kind, NO_CAUSE)
+    return clause_of(kind, explanations.NO_CAUSE)

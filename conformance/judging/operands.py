@@ -79,21 +79,21 @@ def broadcast_scalar(parameter: Array, size: int) -> Array:
 
 
 def wrong_parameters(case: Case, problem: Quantization) -> Iterator[tuple[str, QuantizationOperands]]:
-    """Operands as usual mistakes read them, with the mistake: other axes, another order, or the first value for all."""
+    """Operands as usual mistakes read them, with the cause's id: other axes or order, or the first value for all."""
     shape, axes = case.inputs[0].shape, problem.axes
     if not axes or not case.size:
         return
     for other in itertools.combinations(range(len(shape)), len(axes)):
         if other != axes and tuple(shape[axis] for axis in other) == problem.scale.shape:
-            yield "wrong axis", operands_along(case, problem, other)
+            yield "wrong-axis", operands_along(case, problem, other)
     for order in itertools.permutations(range(len(axes))):
         sizes = tuple(problem.scale.shape[axis] for axis in order)
         if order != tuple(range(len(axes))) and sizes == problem.scale.shape:
             parameters = (p.transpose(order) for p in (case.inputs[1], problem.zero_point))
-            yield "axes swapped", operands_with(case, problem, axes, *parameters)
+            yield "axes-swapped", operands_with(case, problem, axes, *parameters)
     first = (0,) * len(axes)
     scale = np.broadcast_to(case.inputs[1][first], problem.scale.shape)
     zero_point = np.broadcast_to(problem.zero_point[first], problem.scale.shape)
-    yield "one scale for all", operands_with(case, problem, axes, scale, problem.zero_point)
-    yield "one zero point for all", operands_with(case, problem, axes, case.inputs[1], zero_point)
-    yield "one scale and zero point for all", operands_with(case, problem, axes, scale, zero_point)
+    yield "one-for-all:scale", operands_with(case, problem, axes, scale, problem.zero_point)
+    yield "one-for-all:zero point", operands_with(case, problem, axes, case.inputs[1], zero_point)
+    yield "one-for-all:scale and zero point", operands_with(case, problem, axes, scale, zero_point)

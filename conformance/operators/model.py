@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from tiebreak.conformance.operators.case_with_states import Situation
 from tiebreak.conformance.operators.forbidden_call import ForbiddenCall
 from tiebreak.conformance.operators.path_probe import PathProbe
+from tiebreak.conformance.semantics.causes import Cause as Cause
 from tiebreak.conformance.semantics.model import Arithmetic, Probe
 from tiebreak.golden.nodes import Case, Node
 from tiebreak.golden.problem import Array
@@ -26,21 +27,6 @@ class Absent:
 
     def __bool__(self) -> Literal[False]:
         return False
-
-
-@dataclass(frozen=True)
-class Cause:
-    """A named mistake. `role` is the part of the formula that it breaks: a key of Operator.roles, or "mode"."""
-
-    text: str
-    role: str
-    rank: int = 0  # among causes that explain equally much, the lowest rank is named
-    mode: str = ""  # the rounding mode used instead, if that is the whole mistake or the one at its positions
-    width: int = 0  # it depends on positions modulo this; named only if no other cause explains
-
-    @property
-    def by_position(self) -> bool:
-        return self.width > 0
 
 
 @dataclass(frozen=True)

@@ -98,16 +98,16 @@ def subnormals_flushed(node: Node, x: Array, scale: Array, zero: Array) -> Array
 
 
 MISTAKES = (
-    (Cause("multiplies in float32", "product"), in_float32),
-    (Cause("input and zero point converted before they are subtracted", "difference"), converted_first),
-    (Cause("the difference wraps around in the input's type", "difference"), wrapped),
-    (Cause("the difference saturates in the input's type", "difference"), saturated),
-    (Cause("input * scale - zero_point * scale", "product"), separate_products),
-    (Cause("flushes subnormals to zero", "product"), subnormals_flushed),
-    (Cause("ignores the zero point", "difference"), lambda node, x, s, z: x.astype(s.dtype) * s),
-    (Cause("adds the zero point", "difference"), lambda node, x, s, z: (x + z).astype(s.dtype) * s),
-    (Cause("divides by scale", "product"), lambda node, x, s, z: (x - z).astype(s.dtype) / s),
-    (Cause("one scale for all", "projection"), lambda node, x, s, z: (x - z).astype(s.dtype) * s.reshape(-1)[:1]),
+    (Cause("multiplies-in:float32", "product"), in_float32),
+    (Cause("converts-before-subtracting", "difference"), converted_first),
+    (Cause("difference-wraps", "difference"), wrapped),
+    (Cause("difference-saturates", "difference"), saturated),
+    (Cause("distributes-scale", "product"), separate_products),
+    (Cause("flushes", "product"), subnormals_flushed),
+    (Cause("ignores-zero-point", "difference"), lambda node, x, s, z: x.astype(s.dtype) * s),
+    (Cause("adds-zero-point", "difference"), lambda node, x, s, z: (x + z).astype(s.dtype) * s),
+    (Cause("divides-by-scale", "product"), lambda node, x, s, z: (x - z).astype(s.dtype) / s),
+    (Cause("one-for-all:scale", "projection"), lambda node, x, s, z: (x - z).astype(s.dtype) * s.reshape(-1)[:1]),
 )
 # Values whose products depend on the order of the steps, both ends of the range, others, and last one that gives 0.
 VALUES = (-127, -122, -128, 127, 0, 70, -99)

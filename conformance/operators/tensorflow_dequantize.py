@@ -197,40 +197,40 @@ def rounded_to_bfloat16(values: Array) -> Array:
 
 
 MISTAKES: tuple[tuple[Cause, Mistake], ...] = (
-    (Cause("multiplies by a range ratio rounded first", "combined"), mistake({"MIN_COMBINED": ratio_first})),
-    (Cause("moves min_range to a multiple of the scale", "min-first"), mistake({"MIN_FIRST": rounded_minimum})),
-    (Cause("all of MIN_FIRST in float32", "double-steps"), mistake({"MIN_FIRST": in_float32})),
-    (Cause("the highest values overflow in a cast", "scaled"), mistake({"SCALED": top_overflows})),
+    (Cause("range-ratio-first", "combined"), mistake({"MIN_COMBINED": ratio_first})),
+    (Cause("moves-minimum", "min-first"), mistake({"MIN_FIRST": rounded_minimum})),
+    (Cause("min-first-in-float32", "double-steps"), mistake({"MIN_FIRST": in_float32})),
+    (Cause("highest-overflows", "scaled"), mistake({"SCALED": top_overflows})),
     (
-        Cause("flushes subnormals to zero", "scaled"),
+        Cause("flushes", "scaled"),
         mistake(
             change=lambda o: replace(o, low=flush_float32(o.low), high=flush_float32(o.high)), finish=flush_float32
         ),
     ),
     (
-        Cause("multiplies by a range ratio rounded first, flushes subnormals to zero", "combined"),
+        Cause("range-ratio-first + flushes", "combined"),
         mistake(
             {"MIN_COMBINED": ratio_flushed},
             change=lambda o: replace(o, low=flush_float32(o.low), high=flush_float32(o.high)),
             finish=flush_float32,
         ),
     ),
-    (Cause("ignores narrow_range", "narrow"), mistake(change=lambda o: replace(o, narrow=False))),
-    (Cause("narrow_range for unsigned types, too", "unsigned-factor"), mistake({"SCALED": narrow_unsigned})),
-    (Cause("adds no offset for int8", "offset"), mistake({"MIN_COMBINED": no_offset})),
-    (Cause("range(T) counts the values of T", "range-of-T"), mistake({"MIN_COMBINED": counted_values})),
-    (Cause("no range_adjust", "range-scale"), mistake({"MIN_FIRST": unadjusted})),
-    (Cause("max_range's side alone", "signed-factor"), mistake({"SCALED": lambda o: scaled_by(o, factors(o)[1])})),
+    (Cause("ignores:narrow_range", "narrow"), mistake(change=lambda o: replace(o, narrow=False))),
+    (Cause("narrow-for-unsigned", "unsigned-factor"), mistake({"SCALED": narrow_unsigned})),
+    (Cause("no-offset", "offset"), mistake({"MIN_COMBINED": no_offset})),
+    (Cause("counts-values", "range-of-T"), mistake({"MIN_COMBINED": counted_values})),
+    (Cause("no-range-adjust", "range-scale"), mistake({"MIN_FIRST": unadjusted})),
+    (Cause("max-side-alone", "signed-factor"), mistake({"SCALED": lambda o: scaled_by(o, factors(o)[1])})),
     (
-        Cause("the smaller factor", "signed-factor"),
+        Cause("smaller-factor", "signed-factor"),
         mistake({"SCALED": lambda o: scaled_by(o, np.minimum(*factors(o)) if o.kind.signed else factors(o)[1])}),
     ),
-    (Cause("one range for all slices", "axis"), mistake(one_range=True)),
+    (Cause("one-for-all:range", "axis"), mistake(one_range=True)),
     (
-        Cause("the range rounded to bfloat16 first", "range-type"),
+        Cause("range-in-bfloat16", "range-type"),
         mistake(change=lambda o: replace(o, low=rounded_to_bfloat16(o.low), high=rounded_to_bfloat16(o.high))),
     ),
-    (Cause("truncates to bfloat16", "output-type"), mistake(finish=truncated_to_bfloat16)),
+    (Cause("truncates-to-bfloat16", "output-type"), mistake(finish=truncated_to_bfloat16)),
 )
 
 

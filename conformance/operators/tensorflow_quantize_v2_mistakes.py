@@ -281,28 +281,28 @@ def unclipped_scaled(o: QuantizeV2Operands) -> Array:
 
 
 MISTAKES: tuple[tuple[Cause, Mistake], ...] = (
-    (Cause("multiplies by a range ratio rounded first", "combined"), mistake({"MIN_COMBINED": ratio_first})),
+    (Cause("range-ratio-first", "combined"), mistake({"MIN_COMBINED": ratio_first})),
     (
-        Cause("range_scale in one division", "range-scale"),
+        Cause("one-division", "range-scale"),
         mistake({"MIN_FIRST": lambda o: first_with(o, one_division(o))}),
     ),
-    (Cause("range_scale in one division, sums and clamp in float32", "clamp"), mistake({"MIN_FIRST": float_sums})),
-    (Cause("rounds once, after the subtraction", "round-both"), mistake({"MIN_FIRST": rounded_once})),
+    (Cause("one-division-float-sums", "clamp"), mistake({"MIN_FIRST": float_sums})),
+    (Cause("rounds-once", "round-both"), mistake({"MIN_FIRST": rounded_once})),
     (
-        Cause("rounds once, after the subtraction, ties to even", "round-both"),
+        Cause("rounds-once-to-even", "round-both"),
         mistake({"MIN_FIRST": rounded_once_to_even}),
     ),
-    (Cause("the highest value overflows in the cast", "scaled"), mistake({"SCALED": top_overflows})),
+    (Cause("highest-overflows", "scaled"), mistake({"SCALED": top_overflows})),
     (
-        Cause("one scale for both sides, from the end further from zero", "scale-factor"),
+        Cause("one-scale-for-both-sides", "scale-factor"),
         mistake({"SCALED": larger_end}, larger_ends),
     ),
     (
-        Cause("ensure_minimum_range times the range's magnitude", "least-range"),
+        Cause("widens-by-magnitude", "least-range"),
         mistake({"MIN_COMBINED": ratio_first, "MIN_FIRST": float_sums}, change=widened),
     ),
     (
-        Cause("flushes subnormals to zero", "adjusted-range"),
+        Cause("flushes", "adjusted-range"),
         mistake(
             {"MIN_COMBINED": flushed_combined, "SCALED": flushed_scaled},
             ends=flushed_range,
@@ -310,7 +310,7 @@ MISTAKES: tuple[tuple[Cause, Mistake], ...] = (
         ),
     ),
     (
-        Cause("flushes subnormals to zero, with a range ratio rounded first", "adjusted-range"),
+        Cause("range-ratio-first + flushes", "adjusted-range"),
         mistake(
             {"MIN_COMBINED": flushed_ratio, "MIN_FIRST": flushed_sums, "SCALED": flushed_scaled},
             ends=flushed_range,
@@ -318,18 +318,18 @@ MISTAKES: tuple[tuple[Cause, Mistake], ...] = (
             matters=has_subnormals,
         ),
     ),
-    (Cause("divides by the step instead of multiplying", "scaled"), mistake({"SCALED": divides_by_step})),
-    (Cause("ignores narrow_range", "narrow"), mistake(change=lambda o: replace(o, narrow=False))),
-    (Cause("subtracts no offset for int8", "offset"), mistake({"MIN_COMBINED": no_offset})),
-    (Cause("range(T) counts the values of T", "range-of-T"), mistake({"MIN_COMBINED": counted_values})),
+    (Cause("divides-by-step", "scaled"), mistake({"SCALED": divides_by_step})),
+    (Cause("ignores:narrow_range", "narrow"), mistake(change=lambda o: replace(o, narrow=False))),
+    (Cause("no-offset", "offset"), mistake({"MIN_COMBINED": no_offset})),
+    (Cause("counts-values", "range-of-T"), mistake({"MIN_COMBINED": counted_values})),
     (
-        Cause("does not clip, and wraps around", "clip"),
+        Cause("does-not-clip-and-wraps", "clip"),
         mistake({"MIN_COMBINED": unclipped, "MIN_FIRST": unclamped, "SCALED": unclipped_scaled}),
     ),
-    (Cause("one range for all slices", "axis"), mistake(one_range=True)),
-    (Cause("returns the range as it was given", "range-outputs"), mistake(ends=lambda o: (o.low, o.high))),
+    (Cause("one-for-all:range", "axis"), mistake(one_range=True)),
+    (Cause("returns-given-range", "range-outputs"), mistake(ends=lambda o: (o.low, o.high))),
     (
-        Cause("output_min and output_max exchanged", "range-outputs"),
+        Cause("outputs-exchanged", "range-outputs"),
         mistake(ends=lambda o: (range_used(o)[1], range_used(o)[0])),
     ),
 )

@@ -149,14 +149,16 @@ def with_causes(
     discrepancies: pd.DataFrame, done: Sequence[BackendRecords], named: Sequence[Settled | None]
 ) -> pd.DataFrame:
     """The discrepancies, backend after backend, with their causes and clauses; unchanged where there are none."""
-    texts, clauses = (discrepancies[name].to_numpy(object).copy() for name in ("cause", "clause"))
+    names = ("cause_id", "cause", "clause")
+    columns = [discrepancies[name].to_numpy(object).copy() for name in names]
     begin = 0
     for records, found in zip(done, named, strict=True):
         end = begin + sum(map(len, records.deviating))
         if found is not None:
-            texts[begin:end], clauses[begin:end] = found
+            for column, values in zip(columns, found, strict=True):
+                column[begin:end] = values
         begin = end
-    return discrepancies.assign(cause=column_of(texts), clause=column_of(clauses))
+    return discrepancies.assign(**{name: column_of(column) for name, column in zip(names, columns, strict=True)})
 
 
 def relations_of(records: BackendRecords) -> list[Row]:

@@ -88,7 +88,7 @@ def discrepancy_table(done: Sequence[BackendRecords], texts: CaseTexts) -> pd.Da
     columns: dict[str, Any] = {name: texts.column(name, cases) for name in DISCREPANCY_DTYPES if name in OF_CASE}
     columns["id"] = discrepancy_ids(sum(sizes))
     columns["backend"] = repeated([records.name for records in done], sizes)
-    columns["cause"] = repeated([UNEXPLAINED], [sum(sizes)])
+    columns["cause"] = columns["cause_id"] = repeated([UNEXPLAINED], [sum(sizes)])
     found = [one for records in done for one in records.deviating]
     documents = [document_of_chunk(records, one) for records in done for one in records.deviating]
     columns["document"] = repeated(documents, [len(one) for one in found])

@@ -1,0 +1,280 @@
+"""The one table of causes: an id and a sentence for each mistake that a backend may make.
+
+A cause's id is made of keys of this table. A key may have a parameter behind a colon; several mistakes at once are
+joined by " + ", and a place where they hold only follows " @ ": "reciprocal:float32 + casts-to-int32 @ tail:8".
+Records, baselines and waivers hold ids, so that a better sentence breaks nobody's gate.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+JOINT, AT = " + ", " @ "
+SENTENCES = {
+    # Subnormals
+    "flushes-inputs": "flushes subnormal inputs to zero",
+    "flushes-scales": "flushes subnormal scales to zero",
+    "flushes-inputs-and-scales": "flushes subnormal inputs and scales to zero",
+    "flushes-quotients": "flushes subnormal quotients to zero",
+    "flushes-all": "flushes all subnormals to zero",
+    "flushes": "flushes subnormals to zero",
+    "flushes-outputs": "flushes subnormal outputs to zero",
+    # The quotient
+    "divides-by-scale": "divides by the scale",
+    "divides-in-x-type": "divides in x's type",
+    "reciprocal-of-scale": "multiplies by the reciprocal of the scale",
+    "divides-in": "divides in {}",
+    "divides-exactly": "divides with an exact quotient",
+    "divides-in-float64": "divides in float64, not enough for this output type",
+    "ignores-precision": "ignores precision: divides in y_scale's type",
+    "multiplies-in": "multiplies in {}",
+    "multiplies-by-scale": "multiplies by the scale",
+    "own-reciprocal": "multiplies by the reciprocal rounded to the input's type",
+    "reciprocal": "multiplies by the reciprocal in {}",
+    "reciprocal-exactly": "multiplies by the reciprocal with an exact quotient",
+    "in": "in {}",
+    "exactly": "with an exact quotient",
+    "computes-in": "computes in {}",
+    "range-formula": "(x - low) / (high - low) * steps, of the range's ends",
+    "range-formula-in": "(x - low) / (high - low) * steps in {}, of the range's ends",
+    "factor-and-shift": "x * factor + shift, of the range's ends",
+    "factor-and-shift-in": "x * factor + shift in {}, of the range's ends",
+    "factor-and-shift-fused": "x * factor + shift, of the range's ends, fused",
+    "factor-first": "multiplies by a factor computed first",
+    "step-first": "divides by a step computed first",
+    "symmetric-range": "scales to the symmetric range: highest / -lowest of the right factor",
+    "symmetric-steps": "scales all steps to the symmetric range: 255/256 of the right factor for 8 bits",
+    # The zero point
+    "zero-point-first": "adds the zero point before rounding",
+    "zero-point-first-in-own-type": "adds the zero point before rounding, in the input's type",
+    "zero-point-first-in": "adds the zero point before rounding, in {}",
+    "reciprocal-plus-zero-point-fused": "adds the zero point to x * fl(1 / scale), fused, before rounding",
+    "reciprocal-plus-zero-point": "adds the zero point to x * fl(1 / scale) before rounding",
+    "ignores-zero-point": "ignores the zero point",
+    "subtracts-zero-point": "subtracts the zero point",
+    "adds-zero-point": "adds the zero point",
+    "rounds-zero-point": "rounds the zero point to an integer",
+    "sum-in": "sum with the zero point computed in {}",
+    "sum-in-own-type": "sum with the zero point computed in the input's type",
+    "sum-and-clamp-in-own-type": "sum and clamp in the input's type, cast to int32",
+    "sum-and-clamp-in-float32": "sum and clamp in float32, and the cast overflows",
+    "result-in": "result passes through {}",
+    # Rounding
+    "rounds": "wrong rounding: {}",
+    "ties": "wrong tie rule: {}",
+    "adds-half-and-floors": "floor(q + 0.5)",
+    "adds-half-and-truncates": "trunc(q + 0.5)",
+    "adds-signed-half-and-truncates": "trunc(q + 0.5 sign(q))",
+    "floor-of-half-more": "floor(q + 0.5) computed in the input's type",
+    "half-added-to-magnitude": "0.5 added to the magnitude in the input's type",
+    "ceil-of-half-less": "ceil(q - 0.5) computed in the input's type",
+    "rounds-in-tail": "the tail of a vector loop of {} rounds {}",
+    "rounds-in-body": "the body of a vector loop of {} rounds {}",
+    "does-not-round": "does not round to a level",
+    "truncates": "truncates instead of rounding",
+    "rounds-level-up": "rounds the quantized value up",
+    "ties-away": "ties away from zero",
+    "ties-upward-always": "ties upward whatever round_mode says",
+    "ties-even-always": "ties to even whatever round_mode says",
+    # The range of the type
+    "clamps-before-zero-point": "clamps before the zero point is added",
+    "clamps-before-zero-point-and-wraps": "clamps before the zero point is added, then wraps",
+    "casts-to-int32": "casts to int32 before clamping, which overflows",
+    "casts-to-int32-and-wraps": "casts to int32 and takes its low bits",
+    "casts-to-int32-then-wider-sum": "casts to int32, which overflows, before a wider sum is clamped",
+    "casts-to-int64": "casts to int64 before clamping, which overflows",
+    "casts-to-int64-then-wider-sum": "casts to int64, which overflows, before a wider sum is clamped",
+    "wraps": "no clamp: wraps around",
+    "narrow-range": "narrow range: the lowest value is never used",
+    "highest-never": "the highest value is never used",
+    "saturates-to-4-bits": "saturates to 4 bits and keeps 2",
+    "highest-overflows": "the highest value overflows in the cast",
+    # Small floating-point types
+    "through-float16": "quotient rounded to float16 before float 8",
+    "always-saturates": "saturates although told not to",
+    "never-saturates": "does not saturate",
+    "largest-is-the-end": "no number beyond the largest value, rounded or not",
+    "step-beyond-largest": "480 and a little more become 448",
+    "nan-below-infinity": "NaN between the largest value and infinity",
+    "nan-to-lowest": "NaN becomes the lowest value",
+    "nan-to-zero": "NaN becomes zero",
+    "truncates-to-bfloat16": "truncates to bfloat16",
+    "sibling-float8": "float 8 bits read as the sibling type's",
+    "float-bits-as-integers": "float bits read as integers",
+    "signed-as-unsigned": "signed integers read as unsigned",
+    # Parameters and axes
+    "wrong-axis": "wrong axis",
+    "axes-swapped": "axes swapped",
+    "one-for-all": "one {} for all",
+    "widest-range-for-all": "the widest range for all",
+    "ranges-along": "ranges along {}",
+    "scale-on-another-axis": "scale on another axis",
+    "blocks-in-turn": "blocks laid in turn instead of repeated",
+    # Dequantization
+    "converts-before-subtracting": "input and zero point converted before they are subtracted",
+    "truncates-before-subtracting": "input and zero point truncated to the output's type",
+    "difference-wraps": "the difference wraps around in the input's type",
+    "difference-saturates": "the difference saturates in the input's type",
+    "distributes-scale": "input * scale - zero_point * scale",
+    "multiplies-and-rounds-again": "multiplies in {} and rounds again",
+    "range-ratio-first": "multiplies by a range ratio rounded first",
+    "moves-minimum": "moves min_range to a multiple of the scale",
+    "min-first-in-float32": "all of MIN_FIRST in float32",
+    "narrow-for-unsigned": "narrow_range for unsigned types, too",
+    "no-offset": "no offset for int8",
+    "counts-values": "range(T) counts the values of T",
+    "no-range-adjust": "no range_adjust",
+    "max-side-alone": "max_range's side alone",
+    "smaller-factor": "the smaller factor",
+    "range-in-bfloat16": "the range rounded to bfloat16 first",
+    # QuantizeV2
+    "one-division": "range_scale in one division",
+    "one-division-float-sums": "range_scale in one division, sums and clamp in float32",
+    "rounds-once": "rounds once, after the subtraction",
+    "rounds-once-to-even": "rounds once, after the subtraction, ties to even",
+    "one-scale-for-both-sides": "one scale for both sides, from the end further from zero",
+    "widens-by-magnitude": "ensure_minimum_range times the range's magnitude",
+    "divides-by-step": "divides by the step instead of multiplying",
+    "ignores": "ignores {}",
+    "does-not-clip-and-wraps": "does not clip, and wraps around",
+    "returns-given-range": "returns the range as it was given",
+    "outputs-exchanged": "output_min and output_max exchanged",
+    "offset-on-other-side": "takes the offset on the other side of rounding",
+    "formula": "formula {}",
+    "scaling": "scaling {}",
+    # FakeQuantize
+    "folded": "scale and shift computed beforehand: x * s - low * s, then level * t + output_low",
+    "folded-fused": "scale and shift computed beforehand, the last product and sum fused",
+    "folded-in-float32": "scale and shift computed beforehand, in float32",
+    "folded-wide": "scale and shift computed beforehand and rounded to the type, used in float32",
+    "folded-rebuilt": "scale and shift computed beforehand, output limits rebuilt from a zero point and a scale",
+    "folded-rebuilt-unfused": "scale and shift computed beforehand, limits rebuilt, in float32, last step unfused",
+    "quantize-and-dequantize": "a quantize and a dequantize: (level - zero_point) * step",
+    "quantize-and-dequantize-unshifted": "a quantize and a dequantize without a zero point: round(x * s) * step",
+    "quantize-and-dequantize-in": "a quantize and a dequantize, in {}",
+    "output-step-first": "multiplies by an output step computed beforehand",
+    "input-scale-first": "multiplies by an input scale computed beforehand",
+    "scale-and-step-first": "multiplies by an input scale and an output step computed beforehand",
+    "divides-by-zero": "divides by zero where the input limits are equal",
+    "clips-low-last": "clips to max(min(x, input_high), input_low)",
+    "clips-high-last": "clips to min(max(x, input_low), input_high)",
+    "clips-unordered": "clips without min and max of the input limits",
+    "sorts-input-limits": "sorts the input limits",
+    "sorts-output-limits": "sorts the output limits",
+    "levels-not-steps": "levels for levels - 1",
+    "clamped-goes-through": "x clamped to the limits goes through the arithmetic",
+    "only-result-clamped": "only the result is clamped",
+    "rebuilds-limits": "output limits rebuilt from a zero point and a scale of {}",
+    "nudges-range": "shifts the limits so that 0 is a level",
+    "range": "range {}",
+    "position": "position {}",
+    "result": "result {}",
+    # FakeQuantWithMinMaxVars
+    "kernel-sums": "floor(q - zero point + 0.5) with both sums rounded to float32",
+    "kernel-factor-sums": "n / (max - min) as a factor, floor(q - zero point + 0.5) with both sums rounded to float32",
+    "adds-min": "q * scale + min_adj, each step in float32",
+    "truncates-min": "truncates min / scale",
+    "not-on-grid": "min and max are not moved onto the grid",
+    "clamps-to-given": "clamps to min and max as given",
+    "does-not-clamp": "does not clamp",
+    "range-stays": "a range without 0 stays where it is",
+    "narrow-scale-of-all": "scale divided by 2^num_bits - 1 with narrow_range too",
+    "levels-as-steps": "divides by the number of levels, not of steps",
+    # QuantizeAndDequantize
+    "side-over-integer-measured": "multiplies by the range's side / integer; does not clamp to a measured range",
+    "side-over-integer": "multiplies by the range's side / integer instead of dividing",
+    "one-over-factor": "multiplies by 1 / scale_factor instead of dividing",
+    "clamps-before-update": "clamps to the range before it is updated",
+    "clamps-given-only": "clamps only to a given range",
+    "greater-factor": "the greater of the two factors",
+    "one-end-alone": "{} alone determines scale_factor",
+    "one-size-for-both-sides": "one size for both sides of 0",
+    "one-integer-more": "one integer more",
+    "measures-although-given": "measures the range though one is given",
+    "takes-although-not-given": "takes the range inputs though not given",
+    # What no arithmetic says
+    "path-dependent": "path-dependent: {}",
+    "unexplained": "unexplained",
+}
+PLACES = {
+    "per-tensor": "per tensor",
+    "per-axis": "per axis",
+    "negative-scales": "of negative scales",
+    "positive-scales": "of positive scales",
+    "tail": "in the tail of a vector loop of {}",
+    "body": "in the body of a vector loop of {}",
+}
+# Sentences of older versions, which waivers may still have, with the ids of the same causes.
+FORMER = {
+    "multiplies by the rounded reciprocal and adds the zero point, fused, before rounding": (
+        "reciprocal-plus-zero-point-fused"
+    ),
+    "multiplies by the rounded reciprocal and adds the zero point before rounding": "reciprocal-plus-zero-point",
+    "scale and shift computed beforehand, output limits rebuilt from a zero point and a scale, in float32, last step "
+    "unfused": "folded-rebuilt-unfused",
+    "x and zero point converted before they are subtracted": "converts-before-subtracting",
+    "x and zero point truncated to the output's type": "truncates-before-subtracting",
+    "the difference wraps around in x's type": "difference-wraps",
+    "the difference saturates in x's type": "difference-saturates",
+    "x * x_scale - x_zero_point * x_scale": "distributes-scale",
+    "divides by scale": "divides-by-scale",
+    "divides by x_scale": "divides-by-scale",
+    "multiplies by the reciprocal of y_scale": "reciprocal-of-scale",
+    "multiplies by the rounded reciprocal of scale": "reciprocal-of-scale",
+    "does not clip": "does-not-clamp",
+    "wraps around instead of saturating": "wraps",
+    "quotient cast to int32 before it is clamped": "casts-to-int32",
+    "floor(q + 0.5) computed in the type": "floor-of-half-more",
+    "floor(q + 0.5) with the sum rounded": "floor-of-half-more",
+    "truncates": "truncates",
+    "truncates instead of rounding the quantized value": "truncates",
+    "the highest values overflow in a cast": "highest-overflows",
+    "one range for all slices": "one-for-all:range",
+    "always a narrow range": "narrow-range",
+    "subtracts no offset for int8": "no-offset",
+    "adds no offset for int8": "no-offset",
+    "flushes subnormals to zero, with a range ratio rounded first": "range-ratio-first + flushes",
+    "floor(q - zero point + 0.5) in float32, subnormals flushed to zero": "kernel-sums + flushes",
+    "n / (max - min) as a factor in float32, subnormals flushed to zero": "kernel-factor-sums + flushes",
+}
+
+
+@dataclass(frozen=True)
+class Cause:
+    """A named mistake. `role` is the part of the formula that it breaks: a key of Operator.roles, or "mode"."""
+
+    id: str
+    role: str
+    rank: int = 0  # among causes that explain equally much, the lowest rank is named
+    mode: str = ""  # the rounding mode used instead, if that is the whole mistake or the one at its positions
+    width: int = 0  # it depends on positions modulo this; named only if no other cause explains
+
+    @property
+    def by_position(self) -> bool:
+        return self.width > 0
+
+    @property
+    def text(self) -> str:
+        """The cause in words."""
+        return sentence_of(self.id)
+
+
+@lru_cache(maxsize=1 << 14)
+def sentence_of(id: str) -> str:
+    """The sentence for a cause's id. KeyError for a key that the table lacks."""
+    keys, _, place = id.partition(AT)
+    words = [filled(SENTENCES, key) for key in keys.split(JOINT)]
+    return ", ".join([*words, filled(PLACES, place)] if place else words)
+
+
+def filled(table: dict[str, str], key: str) -> str:
+    name, _, parameter = key.partition(":")
+    sentence = table[name]
+    several = sentence.count("{}") > 1
+    return sentence.format(*(parameter.split(",") if several else [parameter]))
+
+
+def at_place(id: str, place: str) -> str:
+    """The id of a cause that holds only at a place."""
+    return f"{id}{AT}{place}" if place else id
