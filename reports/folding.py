@@ -1,7 +1,8 @@
 """Root causes as a reader wants them: one row for what one library does, however often it was asked.
 
 Configurations of a library share a row. So do two operators that one operation of the library is asked for: the one
-that it claims and the one that is mapped to it.
+that it claims and the one that is mapped to it. A fact of the environment, such as subnormals that are flushed, is one
+row for all operators; arithmetic that shows beside it is the same as without it.
 """
 
 from __future__ import annotations
@@ -54,15 +55,32 @@ class FoldedCause:
 def folded_causes(run: Run) -> list[FoldedCause]:
     """The root causes of a run in their order, folded; those of the discrepancies themselves if none could be made."""
     libraries, groups = libraries_of(run.info), list[list[Row]]()
-    alike: dict[tuple[str, str], list[list[Row]]] = defaultdict(list)  # by library and cause
-    for row in run.info.get("clusters") or unranked_causes(run.discrepancies):
-        own = alike[libraries.get(row["backend"], ""), row["cause"]]
-        group = next((group for group in own if any(same_operation(one, row) for one in group)), None)
+    rows = run.info.get("clusters") or unranked_causes(run.discrepancies)
+    plain = {(libraries.get(row["backend"], ""), name_of(row)) for row in rows if not row.get("environment")}
+    alike: dict[tuple[str, str], list[list[Row]]] = defaultdict(list)  # by library and what is the same there
+    for row in rows:
+        library = libraries.get(row["backend"], "")
+        base = str(row.get("arithmetic", ""))
+        own = alike[library, base if (library, base) in plain else name_of(row)]
+        group = next((group for group in own if any(is_one(one, row) for one in group)), None)
         if group is None:
             groups.append(group := [])
             own.append(group)
         group.append(row)
     return [FoldedCause(merged(rows), tuple(rows)) for rows in groups]
+
+
+def name_of(row: Row) -> str:
+    """What the causes of one library are compared by: the id, or in older runs the sentence. An environment is one."""
+    if row.get("environment") and not row.get("arithmetic"):
+        return str(row["environment"])
+    return str(row.get("cause_id") or row["cause"])
+
+
+def is_one(one: Row, other: Row) -> bool:
+    """Whether two rows of one library and name are one cause: facts of the environment hold for every operator."""
+    only_environment = all(row.get("environment") and not row.get("arithmetic") for row in (one, other))
+    return only_environment or same_operation(one, other)
 
 
 def unranked_causes(discrepancies: pd.DataFrame) -> list[Row]:
@@ -95,7 +113,7 @@ def family_of(operator: str) -> str:
 def merged(rows: Sequence[Row]) -> dict[str, Any]:
     """The row of the library's own document if there is one, else the first, with the counts of all."""
     beyond = [row["boundary_ulp"] for row in rows]
-    first = next((row for row in rows if document_of(row) == OWN), rows[0])
+    first = min(rows, key=lambda row: (bool(row.get("arithmetic") and row.get("environment")), document_of(row) != OWN))
     return dict(first) | {
         "elements": sum(row["elements"] for row in rows),
         "cases": sum(row["cases"] for row in rows),

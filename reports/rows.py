@@ -152,6 +152,8 @@ class RootCauseRow(TypedDict):
     operator: str
     cause_id: str
     cause: str
+    arithmetic: str  # the id without facts of the environment; empty if there is nothing else
+    environment: str  # the fact of the environment that it consists of or has, such as "flushes"
     clause: str
     document: str
     domains: dict[str, DomainShare]  # those that it has elements in

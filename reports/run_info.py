@@ -77,7 +77,7 @@ OF_BACKEND: Kinds = {
     **dict.fromkeys(("spec", "library"), TEXT),
     **dict.fromkeys(("attestation", "judged", "claims", "maps"), OBJECT),
 }
-OF_CAUSE: Kinds = {**dict.fromkeys(("document", "cause_id"), TEXT), "domains": OBJECT}
+OF_CAUSE: Kinds = {**dict.fromkeys(("document", "cause_id", "arithmetic", "environment"), TEXT), "domains": OBJECT}
 SHARE: Kinds = {
     **dict.fromkeys(("elements", "judged", "farthest"), WHOLE),
     "boundary_ulp": (*NUMBER, type(None)),

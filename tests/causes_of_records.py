@@ -12,7 +12,7 @@ from tiebreak.conformance.running.recording import BackendRecords
 def causes_of_records(records: BackendRecords, refine: Refine = lambda elements, named: named) -> Counter[str]:
     """The texts of the causes, with how many elements each has. What raises on the way is an error."""
     evidence = evidence_of(records, all_deviating(records), explained_cases([records]))
-    texts, clauses = settle_causes(evidence, refine=refine, errors=records.errors)
+    ids, texts, clauses = settle_causes(evidence, refine=refine, errors=records.errors)
     assert records.errors.rows() == []
-    assert len(texts) == len(clauses) == sum(map(len, records.deviating))
+    assert len(ids) == len(texts) == len(clauses) == sum(map(len, records.deviating))
     return Counter(texts.tolist())

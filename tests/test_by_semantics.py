@@ -104,5 +104,5 @@ def test_a_semantics_of_one_facet_is_called_as_the_table_calls_it() -> None:
         "multiplies by the reciprocal rounded to the input's type",
         "adds the zero point before rounding, in the input's type",
         "wrong tie rule: NEAREST_TOWARD_INFINITY",
-        "multiplies by the rounded reciprocal and adds the zero point, fused, before rounding",
+        "adds the zero point to x * fl(1 / scale), fused, before rounding",
     ]

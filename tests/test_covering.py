@@ -40,7 +40,7 @@ def test_equal_outputs_are_searched_once_unless_other_causes_are_named(monkeypat
     search = covering.covering_semantics
 
     def counted(part: covering.PartToCover, known: set[str], asked: set[str]) -> list[covering.Covered]:
-        searched.append(part.suffix)
+        searched.append(part.place)
         return search(part, known, asked)
 
     monkeypatch.setattr(covering, "covering_semantics", counted)
@@ -50,7 +50,7 @@ def test_equal_outputs_are_searched_once_unless_other_causes_are_named(monkeypat
     assert before > 1 and len(first) > 1
     assert causes(odd_tail, covers) == first
     assert len(searched) == before
-    causes(odd_tail, covers, ["clamps before the zero point is added"])  # was in question, and was not named
+    causes(odd_tail, covers, ["clamps-before-zero-point"])  # was in question, and was not named
     assert len(searched) > before
     before = len(searched)
     assert causes(three_faults, covers) != first

@@ -76,6 +76,17 @@ def test_configurations_and_mapped_operators_are_one_cause() -> None:
     assert [(one.who, one.operators) for one in others] == [("lib", [DL]), ("other", [QL]), ("lib", [QL])]
 
 
+def test_a_fact_of_the_environment_is_one_cause_for_all_operators() -> None:
+    flush = {"environment": "flushes", "arithmetic": ""}
+    rows = [cause("lib", op, f"flushes {op}", cause_id=f"flushes-{op}", **flush) for op in (QL, DL, "a.B")]
+    rows += [cause("lib", QL, "by reciprocal", cause_id="own-reciprocal", arithmetic="own-reciprocal", environment="")]
+    both = {"cause_id": "own-reciprocal + flushes", "arithmetic": "own-reciprocal", "environment": "flushes"}
+    rows += [cause("lib", QL, "by reciprocal, flushes", **both), cause("other", QL, "by reciprocal, flushes", **both)]
+    environment, reciprocal, alone = folded_causes(a_run(clusters=rows))
+    assert (environment.operators, reciprocal.row["cause"]) == ([QL, DL, "a.B"], "by reciprocal")
+    assert (len(reciprocal.rows), alone.row["cause"]) == (2, "by reciprocal, flushes")
+
+
 def test_two_claimed_operators_with_one_mistake_stay_two_causes() -> None:
     rows = [cause("lib", QL, "wraps"), cause("lib", "openvino.FakeQuantize", "wraps"), cause("lib", NQ, "wraps")]
     assert len(folded_causes(a_run(clusters=rows))) == 3

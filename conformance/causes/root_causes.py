@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
+from tiebreak.conformance.semantics.causes import environment_of, without_environment
 from tiebreak.golden.operators import get_operator
 from tiebreak.golden.verdicts import DOMAINS, FOREIGN
 from tiebreak.reports.root_cause import root_of
@@ -119,6 +120,8 @@ def root_cause_row(
         "operator": operator,
         "cause_id": str(witness["cause_id"]),
         "cause": cause,
+        "arithmetic": without_environment(str(witness["cause_id"])),
+        "environment": environment_of(str(witness["cause_id"])),
         "clause": clause,
         "document": str(witness["document"]),
         "domains": domain_shares(ordered, judged),

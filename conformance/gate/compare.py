@@ -5,7 +5,7 @@ Only elements of cases that both runs had are compared: what was not run again i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -102,7 +102,8 @@ def compare(run_a: Run, run_b: Run, *, judge_foreign: bool = False) -> dict[str,
 
     Deviations from a document that the backend does not claim count for the exit code only with `judge_foreign`.
     """
-    a, b = side_of(run_a), side_of(run_b)
+    b = side_of(run_b)
+    a = with_sentences_of(b, side_of(run_a))
     found: dict[str, Any] = {
         "backends": backends_of(a, b),
         "operators": denominators(a, b),
@@ -111,6 +112,18 @@ def compare(run_a: Run, run_b: Run, *, judge_foreign: bool = False) -> dict[str,
     }
     found["counts"] = {status: sum(row["status"] == status for row in found["causes"]) for status in STATUSES}
     return found | {"exit": exit_code_of_comparison(found, judge_foreign=judge_foreign)}
+
+
+def with_sentences_of(other: Side, side: Side) -> Side:
+    """The side with the other's sentences for the causes that both have by their ids."""
+    pairs = other.elements[["cause_id", "root"]].drop_duplicates("cause_id")
+    known = {id_: root for id_, root in zip(pairs["cause_id"], pairs["root"], strict=True) if id_}
+    columns = side.elements["cause_id"], side.elements["root"]
+    found = [known.get(id_, text) for id_, text in zip(*columns, strict=True)]
+    root = pd.Series(found, side.elements.index, dtype="string")
+    renamed = dict(zip(side.elements["root"], found, strict=True))
+    named = {(b, o, renamed.get(text, text)): row for (b, o, text), row in side.root_causes.items()}
+    return replace(side, elements=side.elements.assign(root=root), root_causes=named)
 
 
 def exit_code_of_comparison(found: dict[str, Any], *, judge_foreign: bool) -> int:

@@ -22,7 +22,7 @@ from tiebreak.reports.records import DISCREPANCY_DTYPES, RESULT_DTYPES, Run, rea
 from tiebreak.reports.rows import rows_by_key, rows_of, values_by_key
 
 RUN_FILES = ("run.json", "results.parquet", "discrepancies.parquet", "cases.parquet", "report.html")
-NAMED = [*CAUSE, "clause"]  # the columns that a waiver names, besides the version
+NAMED = [*CAUSE, "cause_id", "clause"]  # the columns that a waiver names, besides the version
 MOST_CAUSES = 6  # existing causes that the message for an unmatched waiver lists
 USED, EXPIRED, STALE, NOT_RUN = "used", "expired", "stale", "not run"
 
@@ -121,6 +121,7 @@ def causes_among(
             "version": side.versions.get(backend, ""),
             "operator": operator,
             "cause": cause,
+            "cause_id": str(group["cause_id"].iloc[0]),
         }
         row |= {"clause": str(group["clause"].mode().iloc[0]), "elements": len(group), "cases": group["case"].nunique()}
         row |= {"unseen": int(unseen[group.index].sum()), "of": int(totals[key]), "cluster": root_cause}

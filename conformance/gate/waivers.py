@@ -4,7 +4,7 @@
     backend = "onnxruntime*"            # its name, or a pattern with * and ?
     version = ">=1.20,<1.23"            # PEP 440; left out: every version
     operator = "onnx.QuantizeLinear"
-    cause = "wrong rounding: *"         # the cause or a pattern; or clause = "ONQ-R1"; or both
+    cause = "rounds:*"                  # the cause's id or sentence, or a pattern; or clause = "ONQ-R1"; or both
     tolerance = { kind = "ties only" }  # left out: any
     reason = "float16 is truncated"
     link = "https://github.com/microsoft/onnxruntime/issues/18576"
@@ -29,6 +29,7 @@ import jsonschema
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
 
+from tiebreak.conformance.semantics.causes import FORMER
 from tiebreak.golden.elements import ELEMENT_TYPES, FloatType
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.files import toml_entries
@@ -38,7 +39,7 @@ from tiebreak.golden.rounding import is_nearest
 LARGEST = 1 << 20  # bytes
 MOST = 1000  # entries
 
-Row = Mapping[str, Any]  # a discrepancy, with its `root` cause
+Row = Mapping[str, Any]  # a discrepancy, with its `root` cause and its `cause_id`
 
 
 def ties_only(row: Row, ulp: float) -> bool:
@@ -138,13 +139,17 @@ class Waiver:
 
     def names(self, row: Row, version: str) -> bool:
         """Whether the waiver names a discrepancy, within its tolerance or not."""
-        cause = row["root"]
         return (
             self.operator == row["operator"]
             and self.is_for(row["backend"], version)
-            and (not self.cause or cause == self.cause or fnmatchcase(cause, self.cause))
+            and (not self.cause or self.names_cause(str(row["root"]), str(row.get("cause_id", ""))))
             and self.clause in ("", row["clause"])
         )
+
+    def names_cause(self, text: str, id: str) -> bool:
+        """Whether the waiver names a cause: by its id, its sentence, or the sentence of an older version."""
+        told = [text, id, *(former for former, same in FORMER.items() if same == id)]
+        return any(self.cause == one or fnmatchcase(one, self.cause) for one in told if one)
 
     def tolerates(self, row: Row) -> bool:
         """Whether a discrepancy that the waiver names is within its tolerance."""

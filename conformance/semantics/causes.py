@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 JOINT, AT = " + ", " @ "
+ENVIRONMENT = "flushes"  # what begins so is no arithmetic of an operator's: a thread or a library flushes subnormals
 SENTENCES = {
     # Subnormals
     "flushes-inputs": "flushes subnormal inputs to zero",
@@ -273,6 +274,20 @@ def filled(table: dict[str, str], key: str) -> str:
     sentence = table[name]
     several = sentence.count("{}") > 1
     return sentence.format(*(parameter.split(",") if several else [parameter]))
+
+
+def environment_of(id: str) -> str:
+    """The id of the fact of the environment that a cause consists of or has beside others; empty if it has none."""
+    return ENVIRONMENT if any(key.startswith(ENVIRONMENT) for key in keys_of(id)) else ""
+
+
+def without_environment(id: str) -> str:
+    """The id without facts of the environment and without a place; empty if nothing else is left."""
+    return JOINT.join(key for key in keys_of(id) if not key.startswith(ENVIRONMENT))
+
+
+def keys_of(id: str) -> list[str]:
+    return id.partition(AT)[0].split(JOINT)
 
 
 def at_place(id: str, place: str) -> str:

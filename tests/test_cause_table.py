@@ -1,0 +1,132 @@
+"""The one table of causes: every id has a sentence, old sentences still name their causes, places and environments."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from tiebreak.conformance.audit.operators import AUDITED, arithmetic_of
+from tiebreak.conformance.audit.sentences import cause_of_facets, key_of
+from tiebreak.conformance.gate.compare import compare
+from tiebreak.conformance.gate.waivers import Waiver
+from tiebreak.conformance.operators import TESTED
+from tiebreak.conformance.operators.quantize_mistakes import HYPOTHESES
+from tiebreak.conformance.running.backends import run_cases
+from tiebreak.conformance.semantics.causes import (
+    FORMER,
+    PLACES,
+    SENTENCES,
+    Cause,
+    at_place,
+    environment_of,
+    sentence_of,
+    without_environment,
+)
+from tiebreak.golden.make_node import make_node
+from tiebreak.golden.nodes import Case
+from tiebreak.reports.records import as_run, read_run, write_run
+
+MISTAKES = [cause for record in TESTED.values() for cause, _ in record.mistakes or ()] + [c for c, _ in HYPOTHESES]
+NODES = {"ngraph.Quantize": {"round_mode": "ROUND_UP"}, "openvino.FakeQuantize": {"levels": 256}}
+
+
+@pytest.mark.parametrize("cause", MISTAKES, ids=lambda cause: cause.id)
+def test_every_known_mistake_has_a_sentence(cause: Cause) -> None:
+    assert cause.text and "{}" not in cause.text
+    assert re.fullmatch(r"[a-z0-9-]+(:[^@+]+)?( \+ [a-z0-9-]+(:[^@+]+)?)*", cause.id)
+
+
+@pytest.mark.parametrize("operator", list(AUDITED))
+def test_every_value_of_every_facet_has_a_sentence(operator: str) -> None:
+    arithmetic = arithmetic_of(make_node(operator, attributes=NODES.get(operator, {})))
+    plain = arithmetic.candidates.by_facet(arithmetic.documented)
+    for facet in arithmetic.candidates.facets:
+        for value in facet.values:
+            if value != plain[facet.name]:
+                assert sentence_of(key_of(facet.name, value, plain[facet.name]))
+    for semantics in arithmetic.candidates.all[:: max(1, len(arithmetic.candidates.all) // 300)]:
+        if semantics != arithmetic.documented:
+            names = arithmetic.candidates.names
+            assert cause_of_facets(operator, names, arithmetic.documented, semantics).text
+
+
+def test_sentences_are_told_apart_and_of_one_line() -> None:
+    assert len(set(SENTENCES.values())) == len(SENTENCES)
+    assert all(sentence == sentence.strip() and "\n" not in sentence for sentence in SENTENCES.values())
+    assert not set(FORMER) & set(SENTENCES.values())
+    assert all(sentence_of(id_) for id_ in FORMER.values())
+
+
+def test_parameters_several_mistakes_and_places() -> None:
+    assert sentence_of("reciprocal:float32 + casts-to-int32") == (
+        "multiplies by the reciprocal in float32, casts to int32 before clamping, which overflows"
+    )
+    assert sentence_of(at_place("own-reciprocal", "tail:8")).endswith(", in the tail of a vector loop of 8")
+    assert sentence_of("rounds-in-tail:8,UP") == "the tail of a vector loop of 8 rounds UP"
+    assert at_place("own-reciprocal", "") == "own-reciprocal"
+    assert all("{}" not in PLACES[name] for name in PLACES if name not in ("tail", "body"))
+    with pytest.raises(KeyError):
+        sentence_of("nothing-known")
+
+
+def test_the_environment_is_told_from_arithmetic() -> None:
+    both = at_place("own-reciprocal + flushes-inputs", "per-axis")
+    assert (environment_of(both), without_environment(both)) == ("flushes", "own-reciprocal")
+    assert (environment_of("flushes-all"), without_environment("flushes-all")) == ("flushes", "")
+    assert (environment_of("wraps"), without_environment("wraps")) == ("", "wraps")
+
+
+def waiver(cause: str) -> Waiver:
+    return Waiver(1, "mine", "onnx.QuantizeLinear", "r", "https://a.b", date(2030, 1, 1), cause=cause)
+
+
+@pytest.mark.parametrize(
+    "cause", ["casts-to-int32", "casts-*", "casts to int32 *", "quotient cast to int32 before it is clamped"]
+)
+def test_a_waiver_names_a_cause_by_id_by_sentence_or_by_an_older_sentence(cause: str) -> None:
+    row = {"backend": "mine", "operator": "onnx.QuantizeLinear", "clause": "ONQ-C1", "cause_id": "casts-to-int32"}
+    row["root"] = sentence_of(row["cause_id"])
+    assert waiver(cause).names(row, "1")
+    assert not waiver("wraps").names(row, "1")
+    assert not waiver(cause).names(row | {"cause_id": "wraps", "root": sentence_of("wraps")}, "1")
+    older = {name: value for name, value in row.items() if name != "cause_id"}
+    assert waiver(cause).names(older, "1") == cause.startswith("casts to")
+
+
+BOX = """
+import numpy as np
+
+
+class Box:
+    name, version, operators = "box", "1", {"onnx.QuantizeLinear"}
+
+    def compile(self, node):
+        return lambda x, s, z: (np.clip(np.floor(x / s + 0.5) + z, 0, 255).astype(np.uint8),)
+"""
+
+
+def test_another_sentence_changes_no_comparison_and_an_older_run_is_still_read(tmp_path: Path) -> None:
+    import numpy as np
+
+    (tmp_path / "box.py").write_text(BOX)
+    case = Case("c", make_node("onnx.QuantizeLinear"), (np.float32([0.5, 2.5, 1]), np.float32(1), np.uint8(0)))
+    made = run_cases([f"{tmp_path / 'box.py'}:Box"], [case], time_limit=30, facts={"level": "x", "seed": 0})
+    run = as_run(made)
+    before = run.discrepancies.assign(cause="what it was called before")
+    clusters = [{**row, "cause": "what it was called before"} for row in run.info["clusters"]]
+    renamed = type(run)(run.info | {"clusters": clusters}, run.results, before)
+    found = compare(renamed, run)
+    assert [row["status"] for row in found["causes"]] == ["unchanged"] and found["exit"] == 0
+
+    (tmp_path / "run").mkdir()
+    write_run(tmp_path / "run", run, made.generated)
+    path = tmp_path / "run" / "discrepancies.parquet"
+    table = pq.read_table(path)
+    pq.write_table(table.drop_columns(["cause_id", "document", "domain"]), path)
+    older = read_run(tmp_path / "run").discrepancies
+    assert set(older["document"]) == {"own"} and set(older["cause_id"]) == {""} and len(older) == len(before)
+    assert [row["status"] for row in compare(read_run(tmp_path / "run"), run)["causes"]] == ["unchanged"]
