@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -137,9 +138,15 @@ def without_xnnpack() -> LiteRt:
 
 
 def probe_model(node: Node, *, axis: bool = False) -> tuple[bytes, Array]:
-    """A model of the node for two elements, and that input. Scale 1 and zero point 0, or limits 0 and 6."""
+    """A model of the node for two elements, and that input. Scale 1 and zero point 0, or limits 0 and 6.
+
+    The probe has axis 0 or none, whatever the node's own.
+    """
     values = (0, 6) if operation(node) == "FAKE_QUANT" else (1, 0)
+    first = ({"axes": (0,)} if node.operator.startswith("ngraph.") else {"axis": 0}) if axis else {}
+    others = {name: value for name, value in node.attributes.items() if name not in ("axis", "axes")}
+    probe = replace(node, attributes={**others, **first})
     parameters = [
         np.full((2,) * axis, value).astype(t.dtype) for value, t in zip(values, node.inputs[1:], strict=False)
     ]
-    return tflite_model(node, (2,), parameters), np.zeros(2).astype(node.inputs[0].dtype)
+    return tflite_model(probe, (2,), parameters), np.zeros(2).astype(node.inputs[0].dtype)
