@@ -27,6 +27,12 @@ def check_operator_set(node: Node, library: str) -> None:
         raise Unsupported(f"{library} has no operator sets, so it can't be asked for this: {problem}")
 
 
+def check_axis_in_operator_set(node: Node, library: str) -> None:
+    """For a library without operator sets: refuse more than one scale where the node's operator set has no axis."""
+    if node.operator in VERSIONS and "axis" not in VERSIONS[node.operator][node.opset].attributes:
+        raise Unsupported(f"{library} has no operator sets, and opset {node.opset} has no scales along an axis")
+
+
 def operator_set_problem(node: Node) -> str:
     """What the node's operator set does not allow of it, in one line; empty if it allows everything."""
     version = VERSIONS[node.operator].get(node.opset)

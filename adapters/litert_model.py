@@ -19,6 +19,7 @@ import numpy as np
 
 from tiebreak.adapters.inexpressible import (
     check_axes_from_front,
+    check_axis_in_operator_set,
     check_operator_set,
     check_output_type,
     check_scale_has_axes,
@@ -128,6 +129,7 @@ def axis_of(node: Node, shape: tuple[int, ...], scale: tuple[int, ...]) -> int |
         return int(axes[0]) if axes else None
     if "axis" not in node.attributes and is_one_for_all(node.attributes, shape, scale):
         return None
+    check_axis_in_operator_set(node, "LiteRT")
     return int(node.value("axis"))
 
 

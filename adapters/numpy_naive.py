@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tiebreak.adapters.inexpressible import check_operator_set, check_output_type
+from tiebreak.adapters.inexpressible import check_axis_in_operator_set, check_operator_set, check_output_type
 from tiebreak.adapters.protocol import Run
 from tiebreak.golden.elements import INTEGER_TYPES
 from tiebreak.golden.errors import Unsupported
@@ -58,6 +58,7 @@ def quantize_in_numpy(node: Node) -> Run:
     round_, kind, dtype = ROUND[node.round_mode], INTEGER_TYPES[node.output_type], node.outputs[0].dtype
 
     def run(x: Array, scale: Array, zero_point: Array | None = None) -> tuple[Array, ...]:
+        check_zero_point(scale, zero_point)
         s = aligned(scale, node, x)
         z = 0 if zero_point is None else aligned(zero_point, node, x)
         with np.errstate(all="ignore"):
@@ -70,11 +71,19 @@ def dequantize_in_numpy(node: Node) -> Run:
     dtype = node.outputs[0].dtype
 
     def run(x: Array, scale: Array, zero_point: Array | None = None) -> tuple[Array, ...]:
+        check_zero_point(scale, zero_point)
+        s = aligned(scale, node, x)
         z = 0 if zero_point is None else aligned(zero_point.astype(np.int64), node, x)
         with np.errstate(all="ignore"):
-            return (np.asarray((x.astype(np.int64) - z).astype(dtype) * aligned(scale, node, x)).astype(dtype),)
+            return (np.asarray((x.astype(np.int64) - z).astype(dtype) * s).astype(dtype),)
 
     return run
+
+
+def check_zero_point(scale: Array, zero_point: Array | None) -> None:
+    """Raise Unsupported unless there is one zero point, or one for each scale: it has no axis of its own."""
+    if zero_point is not None and zero_point.shape not in (scale.shape, (), (1,)):
+        raise Unsupported(f"zero points of shape {list(zero_point.shape)} for scales of shape {list(scale.shape)}")
 
 
 def aligned(parameter: Array, node: Node, x: Array) -> Array:
@@ -100,6 +109,7 @@ def axes_of(node: Node, parameter: Array, x: Array) -> tuple[int, ...]:
             raise Unsupported(f"a parameter of shape {list(parameter.shape)} for axes {list(axes)}")
         return axes
     if not is_one_for_all(node.attributes, x.shape, parameter.shape):
+        check_axis_in_operator_set(node, "NumPy")
         return (node.value("axis"),)
     if "axis" in node.attributes:
         raise Unsupported("people write no axis for one scale")

@@ -147,7 +147,12 @@ def model_of(
     initializers = [initializer(name, array) for name, array in constants.items()]
     graph = helper.make_graph(nodes, "graph", given, [result], initializers)
     opsets = [helper.make_opsetid("", opset)]
-    return helper.make_model(graph, opset_imports=opsets, ir_version=IR_VERSIONS[opset])
+    return helper.make_model(graph, opset_imports=opsets, ir_version=ir_version(opset))
+
+
+def ir_version(opset: int) -> int:
+    """The version of the file's form that goes with an operator set, of those from the earliest one on."""
+    return max((version for since, version in IR_VERSIONS.items() if since <= opset), default=min(IR_VERSIONS.values()))
 
 
 def initializer(name: str, array: Array) -> Any:

@@ -15,6 +15,7 @@ import numpy as np
 
 from tiebreak.adapters.inexpressible import (
     check_axes_from_front,
+    check_axis_in_operator_set,
     check_operator_set,
     check_output_type,
     check_zero_point_type,
@@ -138,6 +139,7 @@ def scale_axis(node: Node, x: Array, scale: Array) -> int | None:
         axes = node.attributes.get("axes", ())
         return int(axes[0]) if axes else None
     if not is_one_for_all(node.attributes, x.shape, scale.shape):
+        check_axis_in_operator_set(node, "torch")
         return int(node.value("axis"))
     if "axis" in node.attributes:
         raise Unsupported("torch has no axis for one scale")
