@@ -5,8 +5,8 @@ What a node says is worked out here from the node and its inputs, without a look
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -23,7 +23,7 @@ from tiebreak.conformance.operators.forbidden_call import INT8, M22, M24, V2, Fo
 from tiebreak.conformance.running.forbidden import calls_of_operators, forbidden_case
 from tiebreak.golden.elements import INTEGER_TYPES, numpy_dtype
 from tiebreak.golden.errors import InvalidInput
-from tiebreak.golden.nodes import Case
+from tiebreak.golden.nodes import Case, with_constants
 from tiebreak.golden.onnx_types import FLOAT8
 from tiebreak.golden.operators import OPERATORS, get_operator
 from tiebreak.golden.operators.model import Types
@@ -138,6 +138,7 @@ WRONG: dict[str, tuple[ForbiddenCall, ...]] = {
     "onnx.DequantizeLinear": WRONG_LINEAR,
     "openvino.FakeQuantize": (
         wrong_limits(M22, M22, M22, M22, auto_broadcast="none"),
+        wrong_limits(S, S, S, S, auto_broadcast="none"),
         wrong_limits(V2, S, V2, S),
         wrong_limits(*4 * [(1, 1, 1)]),
         wrong_limits(*4 * [M22]),
@@ -267,51 +268,46 @@ def for_fake_quant(case: Case) -> Facts:
     return {"x": tensor(x), "output": case.node.output_type, "min": float(low), "max": float(high), **options}
 
 
-def for_torch(case: Case) -> Facts:
-    """The classic functions; a zero point is int64, or a number beside a scale that is one."""
-    node, axis, (x, scale, *_) = case.node, said_axis(case), case.inputs
-    if not has_linear_words_in_torch(case):
+def torch_operands(case: Case, *, numbers: bool) -> Facts:
+    """x, scale, zero point and axis. A zero point is int64; with `numbers` one scale and its zero point are no tensors.
+
+    All real types are one, and one scale has no axis.
+    """
+    axis, (x, scale, *_), zero = said_axis(case), case.inputs, zero_point_of(case).astype(np.int64)
+    onnx = case.node.operator.startswith("onnx.")
+    if not has_words(case, LINEAR_WORDS) or (onnx and axis is not None and scale.shape == ()):
         return NO_WORDS
-    zero = zero_point_of(case).astype(np.int64)
-    way = "per_tensor" if axis is None else "per_channel"
-    along = {} if axis is None else {"axis": axis}
-    if "Dequantize" not in node.operator:
-        given = {"scale": tensor(scale), "zero_point": tensor(zero), "dtype": f"q{node.output_type}"}
-        return {"function": f"quantize_{way}", "x": tensor(x), **given, **along}
-    function = {"function": f"_make_{way}_quantized_tensor", "x": tensor(x)}
     if axis is not None:
-        return function | {"scale": tensor(scale), "zero_point": tensor(zero)} | along
-    single = ((), (1,)) if node.operator.startswith("onnx.") else ((),)
-    if scale.shape not in single or zero.shape not in single:
+        return {"x": tensor(x), "scale": tensor(scale), "zero_point": tensor(zero), "axis": axis}
+    if not numbers:
+        return {"x": tensor(x), "scale": tensor(scale), "zero_point": tensor(zero)}
+    if any(p.shape != () and (p.shape != (1,) or not onnx) for p in (scale, zero)):
         return NO_WORDS
-    return function | {"scale": scale.item(), "zero_point": zero.item()}
+    return {"x": tensor(x), "scale": scale.item(), "zero_point": zero.item()}
 
 
-def has_linear_words_in_torch(case: Case) -> bool:
-    """Beside what `has_words` asks: all real types are one, and one scale has no axis."""
-    axis, onnx = said_axis(case), case.node.operator.startswith("onnx.")
-    return has_words(case, LINEAR_WORDS) and not (onnx and axis is not None and case.inputs[1].shape == ())
+def for_torch(case: Case) -> Facts:
+    """The classic functions. The one that makes a tensor of integers takes one scale as a number only."""
+    back, way = "Dequantize" in case.node.operator, "tensor" if said_axis(case) is None else "channel"
+    operands = torch_operands(case, numbers=back or bool(case.node.constants))
+    if back:
+        return operands and {"function": f"_make_per_{way}_quantized_tensor", **operands}
+    return operands and {"function": f"quantize_per_{way}", "dtype": f"q{case.node.output_type}", **operands}
 
 
 def for_decomposed(case: Case) -> Facts:
-    node, axis, (x, scale, *_) = case.node, said_axis(case), case.inputs
-    if not has_linear_words_in_torch(case):
-        return NO_WORDS
-    back = "Dequantize" in node.operator
-    kind = node.input_type if back else node.output_type
+    """The functions on plain tensors, with the ends of the quantized type."""
+    node, way = case.node, "tensor" if said_axis(case) is None else "channel"
+    operands = torch_operands(case, numbers=bool(node.constants))
+    if "Dequantize" in node.operator:
+        ends, out = quantized_ends(node.input_type), {"out_dtype": node.output_type}
+        return operands and {"function": f"dequantize_per_{way}", **operands, **ends, **out}
+    return operands and {"function": f"quantize_per_{way}", **operands, **quantized_ends(node.output_type)}
+
+
+def quantized_ends(kind: str) -> Facts:
     info: Any = (ml_dtypes.iinfo if kind in INTEGER_TYPES else ml_dtypes.finfo)(numpy_dtype(kind))
-    way = f"{'de' * back}quantize_{'per_tensor' if axis is None else 'per_channel'}"
-    given = {"scale": tensor(scale), "zero_point": tensor(zero_point_of(case).astype(np.int64)), "dtype": kind}
-    ends = {"quant_min": int(info.min), "quant_max": int(info.max)}
-    along = {} if axis is None else {"axis": axis}
-    return {
-        "function": way,
-        "x": tensor(x),
-        **given,
-        **ends,
-        **along,
-        **({"out_dtype": node.output_type} if back else {}),
-    }
+    return {"quant_min": int(info.min), "quant_max": int(info.max), "dtype": kind}
 
 
 def for_classic_torch(case: Case) -> Facts:
@@ -424,17 +420,27 @@ def calls_for(name: str) -> list[tuple[str, ForbiddenCall]]:
     return [*calls_of_operators(own), *others]
 
 
+def cases_for(name: str) -> Iterator[tuple[Case, ForbiddenCall]]:
+    """The calls as cases; if the backend builds constants in, also with all inputs but the first as constants."""
+    for number, (operator, call) in enumerate(calls_for(name)):
+        case = forbidden_case(operator, call, number)
+        yield case, call
+        if getattr(loaded(name), "takes_constants", False):
+            named = {kind.name: array for kind, array in zip(case.node.inputs, case.inputs, strict=True)}
+            baked = dict(list(named.items())[1:])
+            yield replace(case, id=f"{case.id}/constants", node=with_constants(case.node, baked)), call
+
+
 @pytest.mark.parametrize("name", registered())
 def test_a_library_hears_what_the_node_says_or_nothing(name: str) -> None:
     library, wrong = LIBRARIES[name], {}
-    for number, (operator, call) in enumerate(calls_for(name)):
-        case = forbidden_case(operator, call, number)
+    for case, call in cases_for(name):
         heard, reason = heard_by(loaded(name), library.listener, case, first=library.first)
         said = library.said(case)
         whole = {key: value for facts in heard for key, value in facts.items()}
         contradicted = [facts for facts in heard if not facts.items() <= said.items()]
         if contradicted or (not reason and whole != said):
-            wrong[operator, call.clause, call.what] = said, contradicted or whole, reason
+            wrong[case.id, call.what] = said, contradicted or whole, reason
     assert not wrong
 
 
