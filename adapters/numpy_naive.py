@@ -89,16 +89,17 @@ def check_zero_point(scale: Array, zero_point: Array | None) -> None:
 def aligned(parameter: Array, node: Node, x: Array) -> Array:
     """A parameter reshaped to broadcast against x. 4-bit integers are widened, since NumPy can't add them."""
     parameter = parameter.astype(np.int8) if parameter.dtype.name in ("int4", "uint4") else parameter
-    axes = axes_of(node, parameter, x)
-    kept = [1] * x.ndim
+    axes, kept = axes_of(node, parameter, x), [1] * x.ndim
+    if not axes:
+        return parameter
     try:
         for axis in axes:
             kept[axis] = x.shape[axis]
     except IndexError as error:
-        raise Unsupported(f"axis {axis} of an input of shape {list(x.shape)}: {error}") from None
-    if axes and parameter.shape != tuple(x.shape[axis] for axis in axes):
+        raise Unsupported(f"axes {list(axes)} of an input of shape {list(x.shape)}: {error}") from None
+    if parameter.shape != tuple(x.shape[axis] for axis in axes):
         raise Unsupported(f"a parameter of shape {list(parameter.shape)} for an input of shape {list(x.shape)}")
-    return parameter.reshape(kept) if axes else parameter
+    return parameter.reshape(kept)
 
 
 def axes_of(node: Node, parameter: Array, x: Array) -> tuple[int, ...]:
