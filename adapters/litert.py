@@ -20,6 +20,7 @@ from tiebreak.golden.problem import Array
 AS_SHIPPED, NO_DELEGATE = "AUTO", "BUILTIN_WITHOUT_DEFAULT_DELEGATES"
 MOST_PREPARED = 8  # interpreters kept, one per model; each holds its tensors
 THREADS = 1  # the default as shipped
+FIRST_WITH_AXIS = 13  # the operator set; it has all types of the one before
 
 
 class LiteRt:
@@ -138,15 +139,19 @@ def without_xnnpack() -> LiteRt:
 
 
 def probe_model(node: Node, *, axis: bool = False) -> tuple[bytes, Array]:
-    """A model of the node for two elements, and that input. Scale 1 and zero point 0, or limits 0 and 6.
-
-    The probe has axis 0 or none, whatever the node's own.
-    """
+    """A model of the node for two elements, and that input. Scale 1 and zero point 0, or limits 0 and 6."""
     values = (0, 6) if operation(node) == "FAKE_QUANT" else (1, 0)
-    first = ({"axes": (0,)} if node.operator.startswith("ngraph.") else {"axis": 0}) if axis else {}
-    others = {name: value for name, value in node.attributes.items() if name not in ("axis", "axes")}
-    probe = replace(node, attributes={**others, **first})
     parameters = [
         np.full((2,) * axis, value).astype(t.dtype) for value, t in zip(values, node.inputs[1:], strict=False)
     ]
-    return tflite_model(probe, (2,), parameters), np.zeros(2).astype(node.inputs[0].dtype)
+    return tflite_model(probe_node(node, axis=axis), (2,), parameters), np.zeros(2).astype(node.inputs[0].dtype)
+
+
+def probe_node(node: Node, *, axis: bool) -> Node:
+    """The node with axis 0 or none, whatever its own is, in an operator set that has axes."""
+    others = {name: value for name, value in node.attributes.items() if name not in ("axis", "axes")}
+    if not axis:
+        return replace(node, attributes=others)
+    if node.operator.startswith("ngraph."):
+        return replace(node, attributes={**others, "axes": (0,)})
+    return replace(node, attributes={**others, "axis": 0}, opset=max(node.opset, FIRST_WITH_AXIS))

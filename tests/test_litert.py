@@ -228,3 +228,18 @@ def test_the_reproducer_gives_what_the_backend_gave(name: str, node: Node, reque
 
 def typed(name: str) -> str:
     return f"ml_dtypes.{name}" if hasattr(ml_dtypes, name) else f"np.{numpy_dtype(name).name}"
+
+
+@pytest.mark.parametrize(
+    "node",
+    [
+        make_node("onnx.DequantizeLinear", quantized="int8", opset=10),
+        make_node("onnx.DequantizeLinear", quantized="int8", attributes={"axis": -1}),
+        make_node("ngraph.Dequantize", quantized="int8", attributes={"axes": [3]}),
+    ],
+)
+def test_the_probes_have_an_axis_whatever_the_nodes_own(node: Node) -> None:
+    backend = without_xnnpack()
+    backend.compile(node)
+    told = backend.attest()["probes run by built-in kernels"]
+    assert told == "DEQUANTIZE: int8 to float32; DEQUANTIZE per axis: int8 to float32"
