@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -27,6 +28,7 @@ from tiebreak.golden.problem import Array
 AS_SHIPPED, NO_DELEGATE = "AUTO", "BUILTIN_WITHOUT_DEFAULT_DELEGATES"
 MOST_PREPARED = 8  # interpreters kept, one per model; each holds its tensors
 THREADS = 1  # the default as shipped
+FIRST_WITH_AXIS = 13  # the operator set; it has all types of the one before
 
 
 class LiteRt:
@@ -152,4 +154,14 @@ def probe_model(node: Node, *, axis: bool = False) -> tuple[bytes, Array]:
     parameters = [
         np.full((2,) * axis, value).astype(t.dtype) for value, t in zip(values, node.inputs[1:], strict=False)
     ]
-    return tflite_model(node, (2,), parameters), np.zeros(2).astype(node.inputs[0].dtype)
+    return tflite_model(probe_node(node, axis=axis), (2,), parameters), np.zeros(2).astype(node.inputs[0].dtype)
+
+
+def probe_node(node: Node, *, axis: bool) -> Node:
+    """The node with axis 0 or none, whatever its own is, in an operator set that has axes."""
+    others = {name: value for name, value in node.attributes.items() if name not in ("axis", "axes")}
+    if not axis:
+        return replace(node, attributes=others)
+    if node.operator.startswith("ngraph."):
+        return replace(node, attributes={**others, "axes": (0,)})
+    return replace(node, attributes={**others, "axis": 0}, opset=max(node.opset, FIRST_WITH_AXIS))

@@ -17,8 +17,17 @@ from typing import Any
 
 import numpy as np
 
+from tiebreak.adapters.inexpressible import (
+    check_axes_from_front,
+    check_axis_in_operator_set,
+    check_operator_set,
+    check_output_type,
+    check_scale_has_axes,
+    check_zero_point_type,
+)
 from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.nodes import Node
+from tiebreak.golden.operators.onnx_linear import is_one_for_all
 from tiebreak.golden.problem import Array
 from tiebreak.golden.rounding import EVEN
 
@@ -37,9 +46,9 @@ MAPS = {
     "ngraph.Dequantize": "DEQUANTIZE: by LiteRT's specification real = (q - zero_point) * scale",
     "tensorflow.FakeQuantWithMinMaxVars": "FAKE_QUANT: what LiteRT's converter makes of this TensorFlow operator",
 }
-# `saturate` is for float8 types, which QUANTIZE lacks; the type attributes repeat the output's type.
-UNDERSTOOD = ("axis", "axes", "round_mode", "saturate", "type", "output_dtype", "num_bits", "narrow_range")
-SCALES = ("float32", "float16", "bfloat16", "float8_e8m0fnu")  # float32 holds every value of these
+# The type attributes repeat the output's type.
+UNDERSTOOD = ("axis", "axes", "round_mode", "type", "output_dtype", "num_bits", "narrow_range")
+SCALES = ("float32", "float16", "bfloat16")  # float32 holds every value of these
 CARRIERS = {"int4": "int8", "uint4": "uint8"}  # the array types in which LiteRT's API holds 4-bit types
 INTEGERS_IN = ("int8", "uint8", "int16", "uint16", "int32")
 VERSION = 1  # of the operator; the runtime has one kernel for all versions
@@ -48,19 +57,30 @@ VERSION = 1  # of the operator; the runtime has one kernel for all versions
 def refuse_node(node: Node) -> None:
     """Raise Unsupported for a node that is not exactly one of the three operators, whatever its inputs."""
     name = operation(node)
-    unknown = [key for key, value in node.attributes.items() if key not in UNDERSTOOD and value]
-    if unknown:
+    if unknown := [key for key in node.attributes if key not in UNDERSTOOD]:
         raise Unsupported(f"{name} has no {', '.join(unknown)}")
     if node.round_mode not in ("", EVEN):
         raise Unsupported(f"{name} has no {node.round_mode}: no rule is documented, ties to even are expected")
-    if len(node.attributes.get("axes", ())) > 1:
-        raise Unsupported(f"{name} has one quantized_dimension at most")
     if name == "QUANTIZE" and node.input_type in INTEGERS_IN:
         raise Unsupported("QUANTIZE of an integer tensor is another operation: it rescales")
-    if name != "FAKE_QUANT" and node.inputs[1].dtype.name not in SCALES:
-        raise Unsupported(f"a scale is float32, which doesn't hold every {node.inputs[1].dtype.name}")
+    if name != "FAKE_QUANT":
+        refuse_parameters(node)
     if node.inputs[0].name in node.constants:
         raise Unsupported(f"{name} of a constant {node.inputs[0].name}: only its parameters are constants here")
+
+
+def refuse_parameters(node: Node) -> None:
+    """Raise Unsupported for a scale, zero point, axis or type that a tensor's quantization can't hold."""
+    check_operator_set(node, "LiteRT")
+    check_output_type(node, "LiteRT")
+    check_axes_from_front(node, "LiteRT")
+    check_zero_point_type(node, "LiteRT")
+    real = node.inputs[0] if operation(node) == "QUANTIZE" else node.outputs[0]
+    scale = str(node.inputs[1].dtype.name)
+    if scale not in SCALES:
+        raise Unsupported(f"a scale is float32, which doesn't hold every {scale}")
+    if scale != real.dtype.name:
+        raise Unsupported(f"a scale has no type of its own in LiteRT: {scale} beside {real.dtype.name}")
 
 
 def operation(node: Node) -> str:
@@ -77,7 +97,7 @@ def tflite_model(node: Node, shape: Sequence[int], parameters: Sequence[Array]) 
 
     name = operation(node)
     fake = name == "FAKE_QUANT"
-    quantization = None if fake else quantization_parameters(schema, node, len(shape), parameters)
+    quantization = None if fake else quantization_parameters(schema, node, shape, parameters)
     x = schema_tensor(schema, node.input_type, shape, quantization if name == "DEQUANTIZE" else None)
     y = schema_tensor(schema, node.output_type, shape, quantization if name == "QUANTIZE" else None)
     number = getattr(schema.BuiltinOperator, name)  # fits the byte of the older field too
@@ -93,26 +113,61 @@ def tflite_model(node: Node, shape: Sequence[int], parameters: Sequence[Array]) 
     return bytes(builder.Output())
 
 
-def quantization_parameters(schema: Any, node: Node, rank: int, parameters: Sequence[Array]) -> Any:
-    """Scale, zero point (0 if the node has none) and, unless the scale is a scalar, the axis counted from the front."""
+def quantization_parameters(schema: Any, node: Node, shape: Sequence[int], parameters: Sequence[Array]) -> Any:
+    """Scale, zero point and the axis as the node has it, which the runtime judges.
+
+    The runtime refuses a scale without zero point, so one that is left off is 0, as its document says.
+    """
     scale = parameters[0]
-    zero_point = parameters[1] if len(parameters) > 1 else np.zeros(scale.shape)
-    axis = next(iter(node.attributes.get("axes", ())), node.attributes.get("axis", 1))
+    zero_point = parameters[1] if len(parameters) > 1 else np.zeros(scale.shape, np.int64)
+    refuse_shapes(node, tuple(shape), scale.shape, zero_point.shape)
+    axis = axis_of(node, tuple(shape), scale.shape)
     return schema_object(
         schema.QuantizationParametersT,
         scale=scale.astype(np.float32).reshape(-1),
         zeroPoint=zero_point.astype(np.int64).reshape(-1),
-        quantizedDimension=int(axis) % rank if scale.ndim and rank else 0,
+        **({} if axis is None else {"quantizedDimension": axis}),
     )
 
 
+def axis_of(node: Node, shape: tuple[int, ...], scale: tuple[int, ...]) -> int | None:
+    """The node's axis; None if it has none and its scale is for the whole tensor."""
+    if node.operator.startswith("ngraph."):
+        axes = node.attributes.get("axes", ())
+        return int(axes[0]) if axes else None
+    if "axis" not in node.attributes and is_one_for_all(node.attributes, shape, scale):
+        return None
+    check_axis_in_operator_set(node, "LiteRT")
+    return int(node.value("axis"))
+
+
+def refuse_shapes(node: Node, shape: tuple[int, ...], scale: tuple[int, ...], zero_point: tuple[int, ...]) -> None:
+    """Raise Unsupported for shapes that are lost in LiteRT's lists of scales and zero points.
+
+    A list of one scale is for the whole tensor, whatever the axis.
+    """
+    check_scale_has_axes(node, scale, "LiteRT")
+    if len(scale) > 1 or len(zero_point) > 1:
+        both = f"{list(scale)} and {list(zero_point)}"
+        raise Unsupported(f"LiteRT has lists of scales and zero points, not shapes {both}")
+    if (scale, zero_point) == ((1,), ()):
+        raise Unsupported("LiteRT can't be told of one scale in a list beside one zero point in none")
+    axis = axis_of(node, shape, scale) if scale == (1,) else None
+    if axis is not None and -len(shape) <= axis < len(shape) and shape[axis] != 1:
+        raise Unsupported(f"in LiteRT one scale is for the whole tensor, not for an axis of size {shape[axis]}")
+
+
 def fake_quant_options(schema: Any, node: Node, limits: Sequence[Array]) -> Any:
+    """The limits and attributes. The schema's own num_bits is 0, so one that is left out is 8, as its document says."""
+    if any(limit.shape for limit in limits):
+        raise Unsupported(f"FAKE_QUANT has one min and one max, not shapes {[list(limit.shape) for limit in limits]}")
+    narrow = {"narrowRange": node.attributes["narrow_range"]} if "narrow_range" in node.attributes else {}
     return schema_object(
         schema.FakeQuantOptionsT,
         min=float(limits[0]),
         max=float(limits[1]),
-        numBits=int(node.attributes.get("num_bits", 8)),
-        narrowRange=bool(node.attributes.get("narrow_range", False)),
+        numBits=node.value("num_bits"),
+        **narrow,
     )
 
 

@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from tiebreak.adapters.inexpressible import check_output_type
 from tiebreak.adapters.ngraph_install import DOWNLOAD, LIBRARIES, VERSION, installed_folder, sha256
 from tiebreak.adapters.platform_facts import instruction_sets
 from tiebreak.adapters.protocol import Run
@@ -153,6 +154,7 @@ def symbol_of(node: Node) -> str:
     """The symbol of the node's kernel. Unsupported for attributes and types that nGraph's operator lacks."""
     if unknown := set(node.attributes) - {"type", "axes", "round_mode"}:
         raise Unsupported(f"{node.operator} has no attribute {', '.join(sorted(unknown))}")
+    check_output_type(node, "nGraph")
     real, quantized = node.real.name, node.quantized.name
     if real not in REALS or quantized not in QUANTIZED:
         has = f"{' and '.join(REALS)} with {', '.join(QUANTIZED)}"
@@ -163,7 +165,10 @@ def symbol_of(node: Node) -> str:
 def arguments_of(node: Node) -> tuple[Any, ...]:
     """The axes in ascending order and, for Quantize, the number of the rounding mode."""
     modes = (MODES.index(node.round_mode),) if node.operator == "ngraph.Quantize" else ()
-    return (tuple(sorted(set(node.attributes.get("axes", ())))), *modes)
+    axes = node.attributes.get("axes", ())
+    if len(set(axes)) != len(axes):
+        raise Unsupported(f"an AxisSet holds an axis once, not as in {axes}")
+    return (tuple(sorted(axes)), *modes)
 
 
 def check_shapes(node: Node, axes: tuple[int, ...], inputs: Sequence[Array]) -> None:

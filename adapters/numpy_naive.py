@@ -6,10 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from tiebreak.adapters.inexpressible import check_axis_in_operator_set, check_operator_set, check_output_type
 from tiebreak.adapters.protocol import Run
 from tiebreak.golden.elements import INTEGER_TYPES
 from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.nodes import Node
+from tiebreak.golden.operators.onnx_linear import is_one_for_all
 from tiebreak.golden.problem import Array
 from tiebreak.golden.rounding import EVEN
 
@@ -36,6 +38,8 @@ class NumpyNaive:
         plain = all(tensor.dtype.name in PLAIN for tensor in (*node.inputs, *node.outputs))
         if not plain or set(node.attributes) - {"axis", "axes", "round_mode", "type"}:
             raise Unsupported("people write this for plain integers and floats, one scale or one for each axis")
+        check_operator_set(node, "NumPy")
+        check_output_type(node, "NumPy")
         return dequantize_in_numpy(node) if "Dequantize" in node.operator else quantize_in_numpy(node)
 
     def reproducer(self, node: Node, inputs: Sequence[Array]) -> str:
@@ -54,6 +58,7 @@ def quantize_in_numpy(node: Node) -> Run:
     round_, kind, dtype = ROUND[node.round_mode], INTEGER_TYPES[node.output_type], node.outputs[0].dtype
 
     def run(x: Array, scale: Array, zero_point: Array | None = None) -> tuple[Array, ...]:
+        check_zero_point(scale, zero_point)
         s = aligned(scale, node, x)
         z = 0 if zero_point is None else aligned(zero_point, node, x)
         with np.errstate(all="ignore"):
@@ -66,26 +71,50 @@ def dequantize_in_numpy(node: Node) -> Run:
     dtype = node.outputs[0].dtype
 
     def run(x: Array, scale: Array, zero_point: Array | None = None) -> tuple[Array, ...]:
+        check_zero_point(scale, zero_point)
+        s = aligned(scale, node, x)
         z = 0 if zero_point is None else aligned(zero_point.astype(np.int64), node, x)
         with np.errstate(all="ignore"):
-            return (np.asarray((x.astype(np.int64) - z).astype(dtype) * aligned(scale, node, x)).astype(dtype),)
+            return (np.asarray((x.astype(np.int64) - z).astype(dtype) * s).astype(dtype),)
 
     return run
+
+
+def check_zero_point(scale: Array, zero_point: Array | None) -> None:
+    """Raise Unsupported unless there is one zero point, or one for each scale: it has no axis of its own."""
+    if zero_point is not None and zero_point.shape not in (scale.shape, (), (1,)):
+        raise Unsupported(f"zero points of shape {list(zero_point.shape)} for scales of shape {list(scale.shape)}")
 
 
 def aligned(parameter: Array, node: Node, x: Array) -> Array:
     """A parameter reshaped to broadcast against x. 4-bit integers are widened, since NumPy can't add them."""
     parameter = parameter.astype(np.int8) if parameter.dtype.name in ("int4", "uint4") else parameter
-    if parameter.ndim == 0:
+    axes, kept = axes_of(node, parameter, x), [1] * x.ndim
+    if not axes:
         return parameter
-    own = node.operator.startswith("onnx.")
-    if own and parameter.ndim != 1:
-        raise Unsupported("one scale or one for each index of an axis")
-    axes = (node.value("axis") % x.ndim,) if own else node.value("axes")
-    kept = [size if axis in axes else 1 for axis, size in enumerate(x.shape)]
-    if parameter.shape != tuple(size for axis, size in enumerate(x.shape) if axis in axes):
+    try:
+        for axis in axes:
+            kept[axis] = x.shape[axis]
+    except IndexError as error:
+        raise Unsupported(f"axes {list(axes)} of an input of shape {list(x.shape)}: {error}") from None
+    if parameter.shape != tuple(x.shape[axis] for axis in axes):
         raise Unsupported(f"a parameter of shape {list(parameter.shape)} for an input of shape {list(x.shape)}")
     return parameter.reshape(kept)
+
+
+def axes_of(node: Node, parameter: Array, x: Array) -> tuple[int, ...]:
+    """The axes along which a parameter varies, as the node has them; none if it is one for all."""
+    if not node.operator.startswith("onnx."):
+        axes: tuple[int, ...] = node.value("axes")
+        if parameter.ndim != len(axes) or any(axis < 0 for axis in axes):
+            raise Unsupported(f"a parameter of shape {list(parameter.shape)} for axes {list(axes)}")
+        return axes
+    if not is_one_for_all(node.attributes, x.shape, parameter.shape):
+        check_axis_in_operator_set(node, "NumPy")
+        return (node.value("axis"),)
+    if "axis" in node.attributes:
+        raise Unsupported("people write no axis for one scale")
+    return ()
 
 
 def formula_source(node: Node, inputs: Sequence[Array]) -> str:

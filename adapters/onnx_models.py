@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tiebreak.adapters.inexpressible import check_axes_from_front, check_output_type, check_scale_has_axes
 from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.onnx_types import OPSETS, SINCE
@@ -78,9 +79,10 @@ def earliest_opset(linear: Linear) -> int:
 
 
 def onnx_attributes(node: Node) -> dict[str, Any]:
-    """Attributes as a model holds them: types by number, booleans as 0 or 1."""
+    """Attributes as a model holds them: types by number, booleans as 0 or 1, everything else as it is."""
     types = {name: onnx_type(value, name) for name, value in node.attributes.items() if isinstance(value, str)}
-    return {name: types[name] if name in types else int(value) for name, value in node.attributes.items()}
+    flags = {name: int(value) for name, value in node.attributes.items() if isinstance(value, bool)}
+    return {**node.attributes, **types, **flags}
 
 
 def ngraph_axis(node: Node) -> int | None:
@@ -94,14 +96,15 @@ def ngraph_axis(node: Node) -> int | None:
         raise Unsupported(f"QuantizeLinear has no {node.round_mode}, only round to nearest even")
     if operator == "QuantizeLinear" and "32" in node.output_type:
         raise Unsupported(f"QuantizeLinear takes no {node.output_type}")
+    check_output_type(node, operator)
+    check_axes_from_front(node, operator)
     axes = node.attributes.get("axes", ())
-    if len(axes) > 1:
-        raise Unsupported(f"{operator} has one axis at most")
     return int(axes[0]) if axes else None
 
 
 def check_inputs(node: Node, inputs: Sequence[Array]) -> None:
     """Raise Unsupported for inputs with which an nGraph node differs from the ONNX node."""
+    check_scale_has_axes(node, inputs[1].shape, "ONNX")
     if node.operator == "ngraph.Dequantize" and node.input_type == "int32" and np.any(inputs[2]):
         raise Unsupported("DequantizeLinear has no zero point for int32")
 
@@ -151,7 +154,12 @@ def model_of(
     initializers = [initializer(name, array) for name, array in constants.items()]
     graph = helper.make_graph(nodes, "graph", given, [result], initializers)
     opsets = [helper.make_opsetid("", opset)]
-    return helper.make_model(graph, opset_imports=opsets, ir_version=IR_VERSIONS[opset])
+    return helper.make_model(graph, opset_imports=opsets, ir_version=ir_version(opset))
+
+
+def ir_version(opset: int) -> int:
+    """The version of the file's form that goes with an operator set, of those from the earliest one on."""
+    return max((version for since, version in IR_VERSIONS.items() if since <= opset), default=min(IR_VERSIONS.values()))
 
 
 def initializer(name: str, array: Array) -> Any:

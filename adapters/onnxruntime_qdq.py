@@ -119,9 +119,12 @@ def unfused() -> QdqPairs:
 def paired_node(node: Node) -> Linear:
     """The node as an ONNX node. Unsupported unless the chain of pairs means the same."""
     linear = linear_node(node)
-    floats = (linear.inputs[0] if linear.operator == Q else linear.output, linear.inputs[1])
+    real, quantized = (linear.inputs[0], linear.output) if linear.operator == Q else (linear.output, linear.inputs[0])
+    floats = (real, linear.inputs[1])
     if floats != ("float32", "float32") or len(linear.inputs) != 3 or linear.inputs[2] not in TYPES:
         raise Unsupported(f"a pair is the operator alone for float32 with a zero point of {', '.join(TYPES)}")
+    if linear.inputs[2] != quantized:
+        raise Unsupported(f"a pair is the operator alone for one quantized type: {linear.inputs[2]} beside {quantized}")
     if linear.attributes.get("block_size") or linear.attributes.get("precision") not in (None, 0, 1):
         raise Unsupported("a pair of one scale, dividing in float32")
     if linear.names[0] in node.constants:

@@ -57,9 +57,8 @@ def fake_quantize_model(library: Any, node: Node, inputs: Sequence[Array], fixed
         else:
             sources.append(operations.parameter(list(array.shape), element_type(library, array)))
             parameters.append(sources[-1])
-    rule = node.attributes.get("auto_broadcast", "numpy")
     try:
-        operation = operations.fake_quantize(*sources, node.attributes["levels"], rule)
+        operation = operations.fake_quantize(*sources, **node.attributes)
         return library.Model([operations.result(operation)], parameters, "fake_quantize")
     except (RuntimeError, TypeError, OverflowError) as error:
         raise Unsupported(str(error)) from None

@@ -65,7 +65,7 @@ def fake_quantize_source(node: Node, inputs: Sequence[Array], settings: Mapping[
     fixed, kind = built_in(node, constant), node.inputs[0].dtype.name
     free = [tensor.name for tensor in node.inputs if tensor.name not in fixed]
     shapes = {tensor.name: list(array.shape) for tensor, array in zip(node.inputs, inputs, strict=True)}
-    levels, rule = node.attributes["levels"], node.attributes.get("auto_broadcast", "numpy")
+    attributes = "".join(f", {name}={value!r}" for name, value in node.attributes.items())
     return script_part(
         MODULES,
         f"element_type = openvino.Type.{TYPES[kind]}",
@@ -73,7 +73,7 @@ def fake_quantize_source(node: Node, inputs: Sequence[Array], settings: Mapping[
         *(f"{name}_port = opset1.parameter({shapes[name]}, element_type)" for name in free),
         *(f"{name}_port = op.Constant(tensor({name}, element_type))" for name in shapes if name in fixed),
         f"ports = [{', '.join(f'{name}_port' for name in shapes)}]",
-        f'operation = opset1.fake_quantize(*ports, {levels}, "{rule}")',
+        f"operation = opset1.fake_quantize(*ports{attributes})",
         f"inputs = [{', '.join(f'{name}_port' for name in free)}]",
         'model = openvino.Model([opset1.result(operation)], inputs, "fake_quantize")',
         f'compiled = openvino.Core().compile_model(model, "CPU", {json.dumps(settings)})',

@@ -2,7 +2,8 @@
 
 QuantizeV2 SCALED gives round(min(max_range, max(min_range, x)) * scale_factor), where scale_factor is the largest
 factor that keeps [min_range, max_range] inside the output type. With min_range = lowest * s and max_range =
-highest * s it is 1 / s; for s a power of two the product is x / s exactly. There is no zero point.
+highest * s it is 1 / s; for s a power of two the product is x / s exactly. There is no zero point. An
+ensure_minimum_range of 0 leaves the range as it is; QuantizeV2's own default would widen it.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from tiebreak.adapters.inexpressible import check_axes_from_front, check_output_type
 from tiebreak.adapters.protocol import Run
 from tiebreak.adapters.tensorflow_raw import RawOperators
 from tiebreak.golden.elements import INTEGER_TYPES
@@ -30,6 +32,7 @@ def compile_quantize(backend: RawOperators, node: Node) -> Run:
     quantized, library = node.outputs[0].dtype.name, backend.library
     refuse_unequal(node, quantized)
     axes = node.attributes.get("axes", ())
+    axis = {"axis": axes[0]} if axes else {}
 
     def run(x: Array, scale: Array, zero_point: Array) -> tuple[Array, ...]:
         low, high = ranges_of_scale(scale, zero_point, quantized)
@@ -41,9 +44,8 @@ def compile_quantize(backend: RawOperators, node: Node) -> Run:
             T=getattr(library, f"q{quantized}"),
             mode="SCALED",
             round_mode=ROUND_MODES[node.round_mode],
-            narrow_range=False,
-            axis=axes[0] if axes else -1,
             ensure_minimum_range=0.0,
+            **axis,
         )
         return (library.bitcast(result.output, getattr(library, quantized)).numpy(),)
 
@@ -58,13 +60,13 @@ def refuse_unequal(node: Node, quantized: str) -> None:
         raise Unsupported(f"QuantizeV2 takes float32, not {node.inputs[0].dtype.name}")
     if quantized not in TYPES:
         raise Unsupported(f"QuantizeV2 SCALED is not exactly ngraph.Quantize for {quantized}")
-    if len(node.attributes.get("axes", ())) > 1:
-        raise Unsupported("QuantizeV2 has one axis at most")
+    check_output_type(node, "QuantizeV2")
+    check_axes_from_front(node, "QuantizeV2")
 
 
 def ranges_of_scale(scale: Array, zero_point: Array, quantized: str) -> tuple[Array, Array]:
     """min_range and max_range that make scale_factor exactly 1 / scale. Unsupported if there are none."""
-    if np.any(zero_point):
+    if np.any(zero_point) or zero_point.shape != scale.shape:
         raise Unsupported("QuantizeV2 SCALED has no zero point")
     mantissa = np.frexp(scale)[0]
     if not np.all(mantissa == 0.5):

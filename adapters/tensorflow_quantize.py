@@ -27,7 +27,8 @@ def compile_quantize_v2(backend: RawOperators, node: Node) -> Run:
 
 def compile_dequantize(backend: RawOperators, node: Node) -> Run:
     library, attributes = backend.library, dict(node.attributes)
-    attributes["dtype"] = getattr(library, node.output_type)
+    if named := named_dtype(node):
+        attributes["dtype"] = getattr(library, named)
     stored = getattr(library, f"q{node.input_type}")
 
     def run(x: Array, min_range: Array, max_range: Array) -> tuple[Array, ...]:
@@ -36,6 +37,12 @@ def compile_dequantize(backend: RawOperators, node: Node) -> Run:
         return (as_array(result),)
 
     return run
+
+
+def named_dtype(node: Node) -> str:
+    """Dequantize's dtype; empty if the node leaves it to the default, which TensorFlow has too."""
+    own = "" if node.output_type == node.value("dtype") else node.output_type
+    return str(node.attributes.get("dtype", own))
 
 
 def as_array(tensor: Any) -> Array:

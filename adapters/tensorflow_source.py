@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tiebreak.adapters.tensorflow_ngraph import ROUND_MODES
+from tiebreak.adapters.tensorflow_quantize import named_dtype
 from tiebreak.golden.elements import INTEGER_TYPES
 from tiebreak.golden.nodes import Node
 
@@ -57,12 +58,11 @@ def quantize_v2_lines(node: Node) -> list[str]:
 
 def dequantize_lines(node: Node) -> list[str]:
     names = [tensor.name for tensor in node.inputs]
-    named = dict(zip(("input", "min_range", "max_range"), ("quantized", *names[1:]), strict=True)) | attribute_sources(
-        node
-    )
+    inputs = dict(zip(("input", "min_range", "max_range"), ("quantized", *names[1:]), strict=True))
+    named, dtype = inputs | attribute_sources(node), named_dtype(node)
     return [
         f"quantized = tf.bitcast({names[0]}, tf.q{node.input_type})",
-        call_source("Dequantize", named | {"dtype": f"tf.{node.output_type}"}),
+        call_source("Dequantize", named | ({"dtype": f"tf.{dtype}"} if dtype else {})),
         "outputs = (result.numpy(),)",
     ]
 
@@ -72,8 +72,8 @@ def scaled_lines(node: Node) -> list[str]:
     x, scale = node.inputs[0].name, node.inputs[1].name
     kind, axes = INTEGER_TYPES[node.output_type], node.attributes.get("axes", ())
     named = {"input": x, "min_range": "low", "max_range": "high", "T": f"tf.q{node.output_type}", "mode": '"SCALED"'}
-    named |= {"round_mode": f'"{ROUND_MODES[node.round_mode]}"', "narrow_range": "False"}
-    named |= {"axis": str(axes[0] if axes else -1), "ensure_minimum_range": "0.0"}
+    named |= {"round_mode": f'"{ROUND_MODES[node.round_mode]}"', "ensure_minimum_range": "0.0"}
+    named |= {"axis": str(axes[0])} if axes else {}
     return [
         f"low, high = np.float32({kind.lowest}) * {scale}, np.float32({kind.highest}) * {scale}",
         call_source("QuantizeV2", named),

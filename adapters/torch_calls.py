@@ -22,7 +22,7 @@ TYPES = (
     *("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu"),
 )
 # What torch raises for arguments that it refuses. The decomposed functions may divide Python numbers by zero.
-REFUSALS = (RuntimeError, ValueError, AssertionError, ZeroDivisionError)
+REFUSALS = (RuntimeError, ValueError, IndexError, AssertionError, ZeroDivisionError)
 FAULTS = (
     "INTERNAL ASSERT FAILED",
     "allocate memory",
@@ -105,7 +105,7 @@ def array_from_torch(library: Any, tensor: Any) -> Array:
 
 
 def tensor_argument(library: Any, name: str, array: Array, kind: str = "") -> Argument:
-    """An input as a tensor of its own type, or converted to torch's type `kind`."""
+    """An input as a tensor of its own shape and its own type, or converted to torch's type `kind`."""
     tensor = torch_tensor(library, array)
     if not kind:
         return Argument(tensor, f"tensor({name})")

@@ -19,36 +19,64 @@ from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 
+NUM_BITS = range(2, 17)
 FLOAT32, INT32 = FLOAT_TYPES["float32"], INTEGER_TYPES["int32"]
 
 
 def openvino(library: Any, node: Node) -> Plan:
+    if "auto_broadcast" in node.attributes:
+        raise Unsupported("fake_quantize has no auto_broadcast: its scales are one, or one for each index of an axis")
     steps = int(node.attributes["levels"]) - 1
 
-    def call(x: Array, input_low: Array, input_high: Array, output_low: Array, output_high: Array) -> Call:
-        if not (same_values(input_low, output_low) and same_values(input_high, output_high)):
-            raise Unsupported("fake_quantize gives its output the limits of its input")
-        low, high = np.broadcast_arrays(input_low, input_high)
-        return fake_quantize_call(library, node, x, low, high, (0, steps))
+    def call(x: Array, *limits: Array) -> Call:
+        low, high = limits_of(*limits)
+        axis = limits_axis(x.shape, low.shape)
+        shape = () if axis is None else (-1,)
+        return fake_quantize_call(library, node, x, (low.reshape(shape), high.reshape(shape)), (0, steps), axis)
 
     return fake_quantize_plan(library, node, call, (0, steps))
 
 
 def tensorflow(library: Any, node: Node) -> Plan:
-    levels = int(node.attributes.get("narrow_range", False)), (1 << node.attributes.get("num_bits", 8)) - 1
+    """The range is a scalar, or by the operator's name one for each index of the last axis."""
+    levels, per_channel = levels_of(node), node.operator.endswith("PerChannel")
 
     def call(x: Array, low: Array, high: Array) -> Call:
-        if np.any(low > 0) or np.any(high < 0):
-            raise Unsupported("a range without 0 is moved, which fake_quantize does not do")
-        return fake_quantize_call(library, node, x, low, high, levels)
+        check_range(low, high)
+        return fake_quantize_call(library, node, x, (low, high), levels, x.ndim - 1 if per_channel else None)
 
     return fake_quantize_plan(library, node, call, levels)
+
+
+def levels_of(node: Node) -> tuple[int, int]:
+    """quant_min and quant_max. Unsupported for widths of which TensorFlow's document does not say what they mean."""
+    bits = node.value("num_bits")
+    if bits not in NUM_BITS:
+        raise Unsupported(f"fake_quantize has no num_bits, whose meaning is known for 2 to 16, not for {bits}")
+    return int(node.value("narrow_range")), (1 << bits) - 1
+
+
+def check_range(low: Array, high: Array) -> None:
+    if low.shape != high.shape:
+        raise Unsupported(f"fake_quantize has scales of one shape, not of {list(low.shape)} and {list(high.shape)}")
+    if np.any(low > 0) or np.any(high < 0):
+        raise Unsupported("a range without 0 is moved, which fake_quantize does not do")
+
+
+def limits_of(input_low: Array, input_high: Array, output_low: Array, output_high: Array) -> tuple[Array, Array]:
+    """The limits of input and output alike. Unsupported if they differ, or have more than one shape."""
+    shapes = {limit.shape for limit in (input_low, input_high, output_low, output_high)}
+    if len(shapes) > 1:
+        raise Unsupported(f"fake_quantize has scales of one shape, not of {' and '.join(map(str, sorted(shapes)))}")
+    if not (same_values(input_low, output_low) and same_values(input_high, output_high)):
+        raise Unsupported("fake_quantize gives its output the limits of its input")
+    return input_low, input_high
 
 
 def fake_quantize_plan(library: Any, node: Node, call: Callable[..., Call], levels: tuple[int, int]) -> Plan:
     """A plan whose probe has one element and scale 1."""
     x = tensor_argument(library, node.inputs[0].name, np.zeros(1, node.inputs[0].dtype))
-    given = parameters(library, node, [(1.0, 0)], None)
+    given = parameters(library, node, [(1.0, 0)], ())
     probe = Call("fake_quantize_per_tensor_affine", (x, *given, *map(number_argument, levels)))
     form = "numbers" if as_numbers(node) else "tensors"
     return Plan(call, probe, f"fake_quantize_per_tensor_affine and _per_channel_affine, parameters as {form}")
@@ -62,13 +90,14 @@ def as_numbers(node: Node) -> bool:
     return all(tensor.name in node.constants for tensor in node.inputs[1:])
 
 
-def fake_quantize_call(library: Any, node: Node, x: Array, low: Array, high: Array, levels: tuple[int, int]) -> Call:
-    """The call for limits of one shape that broadcasts against x."""
-    axis = limits_axis(x.shape, low.shape)
-    limits = zip(*(limit.astype(np.float64).reshape(-1).tolist() for limit in (low, high)), strict=True)
-    given = [affine(first, last, levels) for first, last in limits]
+def fake_quantize_call(
+    library: Any, node: Node, x: Array, limits: tuple[Array, Array], levels: tuple[int, int], axis: int | None
+) -> Call:
+    """The call for limits of one shape, which scale and zero point get too; torch judges it."""
+    ends_of_each = zip(*(limit.astype(np.float64).reshape(-1).tolist() for limit in limits), strict=True)
+    given = [affine(first, last, levels) for first, last in ends_of_each]
     tensor, ends = tensor_argument(library, node.inputs[0].name, x), map(number_argument, levels)
-    scale_and_zero = parameters(library, node, given, axis)
+    scale_and_zero = parameters(library, node, given, limits[0].shape)
     if axis is None:
         return Call("fake_quantize_per_tensor_affine", (tensor, *scale_and_zero, *ends))
     return Call("fake_quantize_per_channel_affine", (tensor, *scale_and_zero, number_argument(axis), *ends))
@@ -76,6 +105,8 @@ def fake_quantize_call(library: Any, node: Node, x: Array, low: Array, high: Arr
 
 def limits_axis(shape: Sequence[int], limits: Sequence[int]) -> int | None:
     """The one axis of x on which the limits vary; None if there is one pair of limits."""
+    if len(limits) > len(shape):
+        raise Unsupported(f"fake_quantize has no limits of more axes than x has: {list(limits)} and {list(shape)}")
     varied = [index - len(limits) + len(shape) for index, size in enumerate(limits) if size != 1]
     if len(varied) > 1:
         raise Unsupported("fake_quantize has one axis of scales at most")
@@ -86,6 +117,8 @@ def affine(low: float, high: float, levels: tuple[int, int]) -> tuple[float, int
     """The scale and zero point that mean exactly these limits. Unsupported if there are none."""
     if not (np.isfinite(low) and np.isfinite(high) and low < high):
         raise Unsupported("fake_quantize has no limits that are equal, reversed or not finite")
+    if levels[0] == levels[1]:
+        raise Unsupported("fake_quantize has no scale for one level")
     scale = (Fraction(high) - Fraction(low)) / (levels[1] - levels[0])
     if decode(encode(scale, FLOAT32), FLOAT32) != scale:
         raise Unsupported("no float32 is the scale that means these limits, (high - low) / (levels - 1)")
@@ -95,12 +128,14 @@ def affine(low: float, high: float, levels: tuple[int, int]) -> tuple[float, int
     return float(scale), int(zero_point)
 
 
-def parameters(library: Any, node: Node, given: Sequence[tuple[float, int]], axis: int | None) -> tuple[Argument, ...]:
-    """Scale and zero point: float32 and int32 tensors, or Python numbers where the limits are constants."""
-    if axis is None and as_numbers(node):
+def parameters(
+    library: Any, node: Node, given: Sequence[tuple[float, int]], shape: tuple[int, ...]
+) -> tuple[Argument, ...]:
+    """Scale and zero point: float32 and int32 tensors, or Python numbers where the limits are scalar constants."""
+    if shape == () and as_numbers(node):
         return tuple(map(number_argument, given[0]))
-    columns: list[list[Any]] = [[scale for scale, _ in given], [zero_point for _, zero_point in given]]
-    values = [column if axis is not None else column[0] for column in columns]
+    columns = [scale for scale, _ in given], [zero_point for _, zero_point in given]
+    values = [np.reshape(np.array(column, object), shape).tolist() for column in columns]
     return tuple(
         Argument(library.tensor(value, dtype=getattr(library, kind)), f"torch.tensor({value}, dtype=torch.{kind})")
         for value, kind in zip(values, ("float32", "int32"), strict=True)

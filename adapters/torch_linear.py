@@ -1,22 +1,30 @@
 """What torch's classic and decomposed functions share: the nodes that they can express, and their arguments.
 
 A scale that is a constant of the node goes to the overload that takes Python numbers; a scale that is an input goes to
-the overload that takes tensors. Zero points are int64, as torch's own observers make them.
+the overload that takes tensors. Zero points are int64, as torch's own observers make them. Shapes and the axis are the
+node's own, and torch judges them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from tiebreak.adapters.inexpressible import (
+    check_axes_from_front,
+    check_axis_in_operator_set,
+    check_operator_set,
+    check_output_type,
+    check_zero_point_type,
+)
 from tiebreak.adapters.torch_calls import TYPES, Argument, Call, Plan, number_argument, tensor_argument
-from tiebreak.golden.elements import FLOAT_TYPES, SMALL_FLOAT_TYPES
+from tiebreak.golden.elements import FLOAT_TYPES
 from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.nodes import Node
-from tiebreak.golden.operators.onnx_linear import DEFAULT_AXIS, is_one_for_all
+from tiebreak.golden.operators.onnx_linear import is_one_for_all
 from tiebreak.golden.problem import Array
 from tiebreak.golden.rounding import EVEN
 
@@ -27,7 +35,7 @@ class LinearArguments:
 
     x: Argument
     scale: Argument
-    zero: Argument  # 0 in the form of the scale, if the node has no zero point
+    zero: Argument  # 0 in the form of the scale, as ONNX says, if the node has no zero point: torch always wants one
     zero_or_none: Argument
     axis: int | None
     as_numbers: bool
@@ -43,7 +51,10 @@ Build = Callable[[Any, Node, LinearArguments], Call]
 
 
 def planner(build: Build, refuse: Callable[[Node], None], ways: str, *, numbers: bool) -> Callable[[Any, Node], Plan]:
-    """A planner. With `numbers`, a per-tensor scale is a Python float whether it is a constant or not."""
+    """A planner. With `numbers`, a per-tensor scale is a Python float whether it is a constant or not.
+
+    The probe of an ONNX node has one scale.
+    """
 
     def plan(library: Any, node: Node) -> Plan:
         check_affine(node)
@@ -54,7 +65,8 @@ def planner(build: Build, refuse: Callable[[Node], None], ways: str, *, numbers:
         def call(*inputs: Array) -> Call:
             return build(library, node, operands_of(library, node, inputs, fixed, as_numbers))
 
-        probe = build(library, node, operands_of(library, node, probe_inputs(node), {}, as_numbers))
+        probed = replace(node, attributes={k: v for k, v in node.attributes.items() if k != "axis"})
+        probe = build(library, node, operands_of(library, probed, probe_inputs(node), {}, as_numbers))
         return Plan(call, probe, f"{ways}, scale {'a number' if as_numbers else 'a tensor'}")
 
     return plan
@@ -64,17 +76,15 @@ def check_affine(node: Node) -> None:
     """Raise Unsupported unless the node rounds to nearest even with a per-tensor scale or one axis of scales."""
     if node.operator == "ngraph.Quantize" and node.round_mode != EVEN:
         raise Unsupported(f"torch has no {node.round_mode}, only round to nearest even")
-    if len(node.attributes.get("axes", ())) > 1:
-        raise Unsupported("torch has one axis of scales at most")
-    known = {"axis", "axes", "round_mode", "type", "output_dtype"}
-    for name, value in node.attributes.items():
-        if name not in known and value not in (0, "") and not (name == "saturate" and value is True):
-            raise Unsupported(f"torch has no {name}")
-        if name == "saturate" and value is False and node.output_type in SMALL_FLOAT_TYPES:
-            raise Unsupported("torch clamps to quant_min and quant_max: it has no saturate=False")
-    unknown = [kind for kind in kinds_of(node) if kind not in TYPES]
-    if unknown:
-        raise Unsupported(f"torch makes no tensor of {unknown[0]}")
+    if unknown := set(node.attributes) - {"axis", "axes", "round_mode", "type", "output_dtype"}:
+        raise Unsupported(f"torch has no {', '.join(sorted(unknown))}")
+    for kind in kinds_of(node):
+        if kind not in TYPES:
+            raise Unsupported(f"torch makes no tensor of {kind}")
+    check_operator_set(node, "torch")
+    check_output_type(node, "torch")
+    check_axes_from_front(node, "torch")
+    check_zero_point_type(node, "torch")
     if len({kind for kind in kinds_of(node) if kind in FLOAT_TYPES or kind == "float8_e8m0fnu"}) > 1:
         raise Unsupported("torch does not say in which type it computes where the scale has a type of its own")
 
@@ -97,11 +107,20 @@ def operands_of(
     free = {name: array for name, array in given.items() if name not in fixed and name not in by_value}
     made = {**fixed, **tensors_of(library, node, free)}
     if as_numbers:
+        check_single(node, {name: given[name].shape for name in (scale, *zero_point)})
         made[scale] = Argument(float(given[scale].item()), f"float({scale}.item())")
         made |= {name: Argument(int(given[name].item()), f"int({name}.item())") for name in zero_point}
     absent = number_argument(0) if as_numbers else zeros(library, given[scale].shape)
     zero, zero_or_none = (made[name] for name in zero_point * 2) if zero_point else (absent, number_argument(None))
     return LinearArguments(made[x], made[scale], zero, zero_or_none, axis, as_numbers)
+
+
+def check_single(node: Node, shapes: Mapping[str, tuple[int, ...]]) -> None:
+    """Raise Unsupported for what is no number. In ONNX a shape of [1] may stand for one, in nGraph not."""
+    numbers = ((), (1,)) if node.operator.startswith("onnx.") else ((),)
+    for name, shape in shapes.items():
+        if shape not in numbers:
+            raise Unsupported(f"torch takes {name} as a number here, not in the shape {list(shape)}")
 
 
 def zeros(library: Any, shape: tuple[int, ...]) -> Argument:
@@ -121,16 +140,16 @@ def check_integral(zero_point: Array) -> None:
 
 
 def scale_axis(node: Node, x: Array, scale: Array) -> int | None:
-    """The axis, counted from the front, along which the scale varies; None if it is per tensor."""
+    """The axis along which the scale varies, as the node has it; None if it is per tensor."""
     if node.operator.startswith("ngraph."):
         axes = node.attributes.get("axes", ())
         return int(axes[0]) if axes else None
-    if is_one_for_all(node.attributes, x.shape, scale.shape):
-        return None
-    axis = int(node.attributes.get("axis", DEFAULT_AXIS))
-    if not -x.ndim <= axis < x.ndim or scale.ndim != 1:
-        raise Unsupported("torch takes one scale or one for each index of an axis")
-    return axis % x.ndim
+    if not is_one_for_all(node.attributes, x.shape, scale.shape):
+        check_axis_in_operator_set(node, "torch")
+        return int(node.value("axis"))
+    if "axis" in node.attributes:
+        raise Unsupported("torch has no axis for one scale")
+    return None
 
 
 def probe_inputs(node: Node) -> tuple[Array, ...]:

@@ -56,7 +56,7 @@ def output(backend: LiteRt, node: Node, x: Array, scale: object, zero_point: obj
 def test_the_model_has_the_parameters_and_the_axis_in_its_tensors_quantization() -> None:
     from ai_edge_litert import schema_py_generated as schema
 
-    node = quantize("uint8", axis=-2)
+    node = quantize("uint8", axis=1)
     content = tflite_model(node, (2, 3, 4), parameters(node, [0.5, 1, 2], [0, 200, 255]))
     assert content[4:8] == b"TFL3"
     model = schema.ModelT.InitFromObj(schema.Model.GetRootAs(content))
@@ -94,12 +94,33 @@ def test_each_shape_and_each_scale_has_a_model_of_its_own(shipped: LiteRt) -> No
             assert np.all(y == 8 * scale)
 
 
-@pytest.mark.parametrize("axis", [-3, 1, 2])
-def test_an_axis_is_counted_from_the_front_and_from_the_back(plain: LiteRt, axis: int) -> None:
+@pytest.mark.parametrize("axis", [-1, -3, 2])
+def test_the_runtime_itself_judges_the_axis(shipped: LiteRt, axis: int) -> None:
+    with pytest.raises(Unsupported, match=rf"quantized_dimension must be in range \[0, 2\). Was {axis}"):
+        output(shipped, dequantize(axis=axis), np.ones((2, 2), np.int8), [1, 2], [0, 0])
+
+
+@pytest.mark.parametrize(
+    ("shape", "scale", "zero_point", "axis", "reason"),
+    [
+        ((2, 3), (1,), (1,), 0, "not for an axis of size 2"),
+        ((2, 3), (1,), (), 0, "one zero point in none"),
+        ((2, 2), (2, 2), (2, 2), 0, "lists of scales"),
+    ],
+)
+def test_shapes_that_its_lists_lose_are_unsupported(
+    shipped: LiteRt, shape: tuple[int, ...], scale: tuple[int, ...], zero_point: tuple[int, ...], axis: int, reason: str
+) -> None:
+    with pytest.raises(Unsupported, match=reason):
+        output(shipped, dequantize(axis=axis), np.ones(shape, np.int8), np.ones(scale), np.ones(zero_point))
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_an_axis_is_counted_from_the_front(plain: LiteRt, axis: int) -> None:
     x = np.arange(24, dtype=np.int8).reshape(2, 3, 4)
     scale = np.array([0.5, 1, 3, 0.25][: x.shape[axis]], np.float32)
     zero_point = np.arange(len(scale))
-    shape = [-1 if place == axis % 3 else 1 for place in range(3)]
+    shape = [-1 if place == axis else 1 for place in range(3)]
     wanted = (x - zero_point.reshape(shape)) * scale.reshape(shape)
     assert np.array_equal(output(plain, dequantize(axis=axis), x, scale, zero_point), wanted)
 
@@ -131,7 +152,7 @@ def test_fake_quant_has_its_limits_as_options(shipped: LiteRt) -> None:
     ("node", "reason"),
     [
         (make_node("ngraph.Quantize", attributes={"round_mode": "ROUND_UP"}), "no ROUND_UP"),
-        (make_node("ngraph.Quantize", attributes={**EVEN, "axes": [0, 1]}), "one quantized_dimension"),
+        (make_node("ngraph.Quantize", attributes={**EVEN, "axes": [0, 1]}), "one axis at most"),
         (make_node("ngraph.Dequantize", real="float64"), "doesn't hold every float64"),
         (quantize(block_size=2), "no block_size"),
         (quantize(real="int32"), "it rescales"),
@@ -207,3 +228,18 @@ def test_the_reproducer_gives_what_the_backend_gave(name: str, node: Node, reque
 
 def typed(name: str) -> str:
     return f"ml_dtypes.{name}" if hasattr(ml_dtypes, name) else f"np.{numpy_dtype(name).name}"
+
+
+@pytest.mark.parametrize(
+    "node",
+    [
+        make_node("onnx.DequantizeLinear", quantized="int8", opset=10),
+        make_node("onnx.DequantizeLinear", quantized="int8", attributes={"axis": -1}),
+        make_node("ngraph.Dequantize", quantized="int8", attributes={"axes": [3]}),
+    ],
+)
+def test_the_probes_have_an_axis_whatever_the_nodes_own(node: Node) -> None:
+    backend = without_xnnpack()
+    backend.compile(node)
+    told = backend.attest()["probes run by built-in kernels"]
+    assert told == "DEQUANTIZE: int8 to float32; DEQUANTIZE per axis: int8 to float32"

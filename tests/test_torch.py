@@ -63,8 +63,10 @@ def test_the_zero_point_before_rounding_is_the_librarys_own() -> None:
     assert run("torch-decomposed", quantize_node(), [0.5], 1, 3).tolist() == [3]
 
 
-@both
-@pytest.mark.parametrize("axis", [0, 1, -1, None])
+@pytest.mark.parametrize(
+    ("name", "axis"),
+    [*((name, axis) for name in BACKENDS for axis in (0, 1, None)), ("torch-decomposed", -1)],
+)
 def test_axis(name: str, axis: int | None) -> None:
     node = quantize_node(attributes={} if axis is None else {"axis": axis})
     x = np.array([[2.0, 4.0], [8.0, 16.0]])
@@ -75,6 +77,27 @@ def test_axis(name: str, axis: int | None) -> None:
         run(name, back, [[2, 4], [8, 16]], [1, 2], [0, 2]).tolist()
         == ((x - np.where(along == 2, 2, 0)) * along).tolist()
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "axis", "reason"),
+    [
+        ("torch", -1, "Got: -1 ?Expected"),
+        ("torch", -3, "Got: -3 ?Expected"),
+        ("torch", 2, "Got: 2 ?Expected"),
+        ("torch-decomposed", -3, "out of range"),
+        ("torch-decomposed", 2, "Expecting axis to be < 2"),
+    ],
+)
+def test_torch_itself_judges_the_axis(name: str, axis: int, reason: str) -> None:
+    with pytest.raises(Unsupported, match=reason):
+        run(name, quantize_node(attributes={"axis": axis}), np.ones((2, 2)), [1, 2], [0, 2])
+
+
+@both
+def test_one_scale_has_no_axis(name: str) -> None:
+    with pytest.raises(Unsupported, match="no axis for one scale"):
+        run(name, quantize_node(attributes={"axis": 0}), np.ones((2, 2)), 1, 0)
 
 
 @both
@@ -120,7 +143,7 @@ def test_types_of_the_decomposed_functions(real: str, quantized: str) -> None:
             "Unsupported dtype in dequantize_per_tensor: torch.float8_e4m3fnuz",
         ),
         ("torch-decomposed", quantize_node("uint8", "int32"), "Expecting input to have dtype torch.float32"),
-        ("torch-decomposed", quantize_node("float8_e5m2", attributes={"saturate": False}), "no saturate=False"),
+        ("torch-decomposed", quantize_node("float8_e5m2", attributes={"saturate": False}), "no saturate"),
         ("torch-decomposed", quantize_node("uint8", "float32", scale="float16"), "a type of its own"),
     ],
 )
@@ -222,7 +245,8 @@ def test_fake_quantize_for_each_index_of_an_axis() -> None:
         ({"input_low": -1.25, "output_low": -1.25, "input_high": 2.25, "output_high": 2.25}, "0 is not on their grid"),
         ({"input_low": 2.0, "output_low": 2.0}, "equal, reversed or not finite"),
         ({"input_high": np.inf, "output_high": np.inf}, "equal, reversed or not finite"),
-        ({"input_low": np.array([[-1.5], [0]]), "output_low": np.array([[-1.5], [0]])}, "no float32|0 is not"),
+        ({"input_low": np.array([[-1.5], [0]]), "output_low": np.array([[-1.5], [0]])}, "scales of one shape"),
+        ({end: np.full((1, 1, 1), value) for end, value in LIMITS.items()}, "more axes than x"),
     ],
 )
 def test_fake_quantize_of_other_limits_is_unsupported(changed: dict[str, Any], reason: str) -> None:

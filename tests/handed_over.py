@@ -1,0 +1,338 @@
+"""What reaches a library when an adapter runs a case, noted where the library begins. There the call ends.
+
+A listener replaces the library's own functions and notes each call as facts by name. A tensor is its element type, its
+shape and its bits. What a library is given to probe its types is not noted.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from types import SimpleNamespace
+from typing import Any, NoReturn
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from tiebreak.adapters import ngraph
+from tiebreak.adapters.openvino_linear import BY_BITS
+from tiebreak.adapters.recent import Recent
+from tiebreak.golden.errors import Unsupported
+from tiebreak.golden.nodes import Case, Node
+from tiebreak.golden.operators.onnx_linear import NUMBERS
+from tiebreak.golden.problem import Array
+
+Facts = dict[str, Any]
+Listener = Callable[[Any, pytest.MonkeyPatch, list[Facts]], None]
+RAW = ("FakeQuantWithMinMaxVars", "FakeQuantWithMinMaxVarsPerChannel", "QuantizeAndDequantizeV4")
+THREE, ENDS = ("x", "scale", "zero_point"), ("quant_min", "quant_max")
+# The functions of torch and the names of their arguments by position.
+TORCH = {
+    "quantize_per_tensor": (*THREE, "dtype"),
+    "quantize_per_channel": (*THREE, "axis", "dtype"),
+    "_make_per_tensor_quantized_tensor": THREE,
+    "_make_per_channel_quantized_tensor": (*THREE, "axis"),
+    "fake_quantize_per_tensor_affine": (*THREE, *ENDS),
+    "fake_quantize_per_channel_affine": (*THREE, "axis", *ENDS),
+}
+DECOMPOSED = {"tensor": (*THREE, *ENDS, "dtype"), "channel": (*THREE, "axis", *ENDS, "dtype")}
+OPENVINO_TYPES = {short: name for name, short in BY_BITS.items()}
+
+
+class Stopped(Exception):  # noqa: N818 - no error: the call has been heard
+    """Ends a call where the library would begin."""
+
+
+def tensor(array: Any, kind: str = "") -> tuple[str, tuple[int, ...], str]:
+    """Element type, shape and bits. `kind` is the type if the array only carries it."""
+    own = np.asarray(array)
+    name = kind or own.dtype.name
+    return name, own.shape, own.astype(dtype_of(name), copy=False).tobytes().hex()
+
+
+def dtype_of(name: str) -> np.dtype[Any]:
+    """The NumPy dtype of any type's name, int64 too, which no operator has."""
+    return np.dtype(getattr(ml_dtypes, name, name))
+
+
+def heard_by(backend: Any, listener: Listener, case: Case, *, first: bool = False) -> tuple[list[Facts], str]:
+    """All facts that the library heard, and why it heard no more: the adapter's reason, or "" for a whole call.
+
+    With `first` it listens from the compilation on.
+    """
+    heard: list[Facts] = []
+    with pytest.MonkeyPatch.context() as patch:
+        try:
+            if first:
+                listener(backend, patch, heard)
+            run = backend.compile(case.node)
+            if not first:
+                listener(backend, patch, heard)
+            run(*case.inputs)
+        except Unsupported as reason:
+            return heard, str(reason) or "no reason"
+        except Stopped:
+            pass
+    return heard, ""
+
+
+def onnx_facts(model: Any, feeds: Mapping[str, Array] | None = None) -> Facts:
+    """The facts of a model's node: of the first of its kind, but the attributes of all of them."""
+    from onnx import helper, numpy_helper
+
+    graph = model.graph
+    node = next(node for node in graph.node if node.op_type.endswith("Linear"))
+    same = [other for other in graph.node if other.op_type == node.op_type]
+    found = [{a.name: helper.get_attribute_value(a) for a in other.attribute} for other in same]
+    casts = {
+        cast.output[0]: (cast.input[0], NUMBERS[cast.attribute[0].i]) for cast in graph.node if cast.op_type == "Cast"
+    }
+    fixed = {t.name: numpy_helper.to_array(t) for t in graph.initializer}
+    attributes = found[0] if all(other == found[0] for other in found) else found
+    facts = {"operator": node.op_type, "opset": model.opset_import[0].version, "attributes": attributes}
+    if feeds is None:
+        return facts
+    sources = [casts.get(name, (name, "")) for name in node.input]
+    return facts | {"inputs": [tensor((fixed | dict(feeds))[name], kind) for name, kind in sources]}
+
+
+def onnxruntime_session(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts]) -> None:
+    import onnx
+
+    library = backend.sessions.library
+    make = library.InferenceSession
+
+    class Session:
+        def __init__(self, content: bytes, *options: Any, **providers: Any) -> None:
+            self.model = onnx.load_model_from_string(content)
+            heard.append(onnx_facts(self.model))
+            self.get_providers = make(content, *options, **providers).get_providers
+
+        def run(self, names: Sequence[str], feeds: Mapping[str, Array]) -> NoReturn:
+            heard.append(onnx_facts(self.model, feeds))
+            raise Stopped
+
+        def io_binding(self) -> Any:
+            self.bound: dict[str, Array] = {}
+            keep = lambda name, value: self.bound.update({name: array_of_ort(value)})  # noqa: E731
+            return SimpleNamespace(
+                bind_ortvalue_input=keep, bind_ortvalue_output=lambda *_: None, bind_output=lambda _: None
+            )
+
+        def run_with_iobinding(self, binding: Any) -> NoReturn:
+            self.run([], self.bound)
+
+    patch.setattr(library, "InferenceSession", Session)
+
+
+def array_of_ort(value: Any) -> Array:
+    content = ctypes.string_at(value.data_ptr(), value.tensor_size_in_bytes())
+    return np.frombuffer(content, dtype_of(NUMBERS[value.element_type()])).reshape(value.shape())
+
+
+def onnx_evaluator(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts]) -> None:
+    def evaluator(model: Any) -> Any:
+        heard.append(onnx_facts(model))
+
+        def run(names: Sequence[str], feeds: Mapping[str, Array]) -> NoReturn:
+            heard.append(onnx_facts(model, feeds))
+            raise Stopped
+
+        return SimpleNamespace(run=run)
+
+    patch.setattr(backend, "evaluator", evaluator)
+
+
+def openvino_core(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts]) -> None:
+    """Replaces the core, forgets the models that another one made, and listens where FakeQuantize is made."""
+    import onnx
+    from openvino import opset1
+
+    make = opset1.fake_quantize
+    built_in: list[Any] = []
+
+    def fake_quantize(*sources: Any, **attributes: Any) -> Any:
+        built_in[:] = [tensor(s.data) if s.get_type_name() == "Constant" else None for s in sources]
+        heard.append({"attributes": attributes})
+        return make(*sources, **attributes)
+
+    def compile_model(model: Any, *settings: Any) -> Any:
+        def infer(fed: Any) -> NoReturn:
+            if isinstance(fed, dict):
+                heard.append(onnx_facts(model, {name: array_of_openvino(t) for name, t in fed.items()}))
+            else:
+                rest = iter(fed)
+                heard.append({"inputs": [known or tensor(array_of_openvino(next(rest))) for known in built_in]})
+            raise Stopped
+
+        names = [port.name for port in model.graph.input] if isinstance(model, onnx.ModelProto) else []
+        ports = [SimpleNamespace(get_any_name=lambda name=name: name) for name in names]
+        return SimpleNamespace(inputs=ports, create_infer_request=lambda: SimpleNamespace(infer=infer))
+
+    def read_model(content: bytes) -> Any:
+        model = onnx.load_model_from_string(content)
+        heard.append(onnx_facts(model))
+        return model
+
+    patch.setattr(backend, "core", SimpleNamespace(read_model=read_model, compile_model=compile_model))
+    patch.setattr(backend, "models", Recent())
+    patch.setattr(opset1, "fake_quantize", fake_quantize)
+
+
+def array_of_openvino(given: Any) -> Array:
+    short = given.element_type.get_type_name()
+    found = np.array(given.data)
+    return found.view(dtype_of(OPENVINO_TYPES.get(short, found.dtype.name)))
+
+
+def tensorflow_raw(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts]) -> None:
+    def listening(operation: str) -> Callable[..., NoReturn]:
+        def call(**arguments: Any) -> NoReturn:
+            given = {name: plain_of_tensorflow(value) for name, value in arguments.items()}
+            heard.append({"operation": operation, **given})
+            raise Stopped
+
+        return call
+
+    for operation in ("QuantizeV2", "Dequantize", *RAW):
+        patch.setattr(backend.library.raw_ops, operation, listening(operation))
+
+
+def plain_of_tensorflow(value: Any) -> Any:
+    """A tensor, a type's name, or the value itself. A quantized tensor has the same type without q."""
+    if hasattr(value, "as_numpy_dtype"):
+        return value.name
+    if not hasattr(value, "shape"):
+        return value
+    array = value if isinstance(value, np.ndarray) else value.numpy()
+    name = value.dtype.name.removeprefix("q")
+    return tensor(array.view(dtype_of(name)))
+
+
+def torch_functions(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts]) -> None:
+    torch = backend.library
+
+    def listening(function: str, names: Sequence[str]) -> Callable[..., NoReturn]:
+        def call(*arguments: Any, **named: Any) -> NoReturn:
+            given = {**dict(zip(names, arguments, strict=True)), **named}
+            facts = {"function": function} | {name: plain_of_torch(value) for name, value in given.items()}
+            heard.append(limits_of_torch(facts) if function.startswith("fake") else facts)
+            raise Stopped
+
+        return call
+
+    for function, names in TORCH.items():
+        patch.setattr(torch, function, listening(function, names))
+    if backend.modules:
+        space = torch.ops.quantized_decomposed
+        for way in ("quantize", "dequantize"):
+            one = listening(f"{way}_per_tensor", DECOMPOSED["tensor"])
+            patch.setattr(space, f"{way}_per_tensor", SimpleNamespace(default=one, tensor=one))
+            patch.setattr(space, f"{way}_per_channel", listening(f"{way}_per_channel", DECOMPOSED["channel"]))
+
+
+def plain_of_torch(value: Any) -> Any:
+    import torch
+
+    if isinstance(value, torch.dtype):
+        return str(value).removeprefix("torch.")
+    if not isinstance(value, torch.Tensor):
+        return value
+    bits = value.contiguous().view(getattr(torch, f"uint{8 * value.element_size()}")).numpy()
+    return tensor(bits.view(dtype_of(str(value.dtype).removeprefix("torch."))))
+
+
+def limits_of_torch(facts: Facts) -> Facts:
+    """The facts with the limits that scale and zero point mean, exactly: (quant - zero_point) * scale."""
+    scales, zeros = (array_of(facts.pop(name)) for name in ("scale", "zero_point"))
+    pairs = [(Fraction(scale), int(zero)) for scale, zero in zip(scales.tolist(), zeros.tolist(), strict=True)]
+    low, high = ([(facts[end] - zero) * scale for scale, zero in pairs] for end in ENDS)
+    return facts | {"low": low, "high": high}
+
+
+def array_of(given: Any) -> Array:
+    """The elements of a noted tensor, or a number as an array of one."""
+    if not isinstance(given, tuple):
+        return np.array([given])
+    return np.frombuffer(bytes.fromhex(given[2]), dtype_of(given[0]))
+
+
+def litert_interpreter(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts]) -> None:
+    class Interpreter:
+        def __init__(self, model_content: bytes, **settings: Any) -> None:
+            self.facts, self.types = litert_facts(model_content)
+            heard.append(self.facts)
+
+        def allocate_tensors(self) -> None:
+            """There is nothing to allocate."""
+
+        def get_output_details(self) -> list[Facts]:
+            return [{"dtype": dtype_of({"int4": "int8", "uint4": "uint8"}.get(self.types[1], self.types[1]))}]
+
+        def set_tensor(self, place: int, x: Array) -> None:
+            heard.append(self.facts | {"x": tensor(x, self.types[place])})
+
+        def invoke(self) -> NoReturn:
+            raise Stopped
+
+    backend.prepared.cache_clear()
+    patch.setattr(backend.library, "Interpreter", Interpreter)
+
+
+def litert_facts(content: bytes) -> tuple[Facts, list[str]]:
+    """The facts of a model, and the element types of its input and output."""
+    from ai_edge_litert import schema_py_generated as schema
+
+    graph = schema.ModelT.InitFromObj(schema.Model.GetRootAs(content)).subgraphs[0]
+    numbers = {number: name.lower() for name, number in vars(schema.TensorType).items() if name.isupper()}
+    types = [numbers[t.type] for t in graph.tensors]
+    held = [t.quantization for t in graph.tensors if t.quantization is not None]
+    facts: Facts = {"output": types[1]}
+    if options := graph.operators[0].builtinOptions:
+        return facts | {name: getattr(options, name) for name in ("min", "max", "numBits", "narrowRange")}, types
+    lists = {"scale": held[0].scale.tolist(), "zero_point": held[0].zeroPoint.tolist()}
+    return facts | lists | {"dimension": held[0].quantizedDimension}, types
+
+
+def ngraph_call(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts]) -> None:
+    def call(kernel: Any, inputs: Any, output: Array, axes: tuple[int, ...], *round_mode: int) -> NoReturn:
+        heard.append({"inputs": [*map(tensor, inputs)], "axes": axes, "mode": round_mode, "output": output.dtype.name})
+        raise Stopped
+
+    patch.setattr(ngraph, "call", call)
+
+
+def numpy_operands(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts]) -> None:
+    """Lets the arithmetic itself note its operands: it is the library here."""
+    make = backend.compile
+
+    def compile_node(node: Node) -> Callable[..., Any]:
+        run, names = make(node), [kind.name for kind in node.inputs]
+        return lambda *inputs: run(*(operand(*one, heard) for one in zip(names, inputs, strict=True)))
+
+    patch.setattr(backend, "compile", compile_node)
+
+
+class Operand(np.ndarray):
+    """An array that notes, under its name, with which shape and values it enters arithmetic."""
+
+    name, heard = "", None
+
+    def __array_finalize__(self, origin: Any) -> None:
+        self.name, self.heard = getattr(origin, "name", ""), getattr(origin, "heard", None)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        for operand in inputs:
+            if isinstance(operand, Operand) and operand.heard is not None:
+                plain = operand.view(np.ndarray)
+                operand.heard.append({operand.name: (plain.shape, plain.astype(np.float64).tolist())})
+        bare = [operand.view(np.ndarray) if isinstance(operand, Operand) else operand for operand in inputs]
+        return getattr(ufunc, method)(*bare, **kwargs)
+
+
+def operand(name: str, array: Array, heard: list[Facts]) -> Operand:
+    made = np.array(array).view(Operand)
+    made.name, made.heard = name, heard
+    return made

@@ -1,0 +1,458 @@
+"""Every adapter is handed every forbidden call, and others. Its library hears what the node says, or nothing.
+
+What a node says is worked out here from the node and its inputs, without a look at the adapters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import handed_over
+import ml_dtypes
+import numpy as np
+import pytest
+from handed_over import Facts, Listener, heard_by, tensor
+
+from tiebreak.adapters.registry import load_backend, registered
+from tiebreak.adapters.tensorflow_source import ONEDNN
+from tiebreak.conformance.operators.forbidden_call import INT8, M22, M24, V2, ForbiddenCall, S
+from tiebreak.conformance.running.forbidden import calls_of_operators, forbidden_case
+from tiebreak.golden.elements import INTEGER_TYPES, numpy_dtype
+from tiebreak.golden.errors import InvalidInput
+from tiebreak.golden.nodes import Case, with_constants
+from tiebreak.golden.onnx_types import FLOAT8
+from tiebreak.golden.operators import OPERATORS, get_operator
+from tiebreak.golden.operators.model import Types
+from tiebreak.golden.operators.onnx_linear import NUMBERS
+from tiebreak.golden.problem import Array
+from tiebreak.golden.rounding import EVEN, ROUND_MODES
+
+NO_WORDS: Facts = {}  # the library's interface can't say it: it must hear nothing
+LINEAR_WORDS = {"axis", "axes", "type", "output_dtype", "round_mode"}
+V1 = (1,)
+ZERO = {2: 0.0}
+
+
+def allowed(
+    what: str, shapes: tuple[tuple[int, ...], ...], values: Mapping[int, float] = ZERO, **node: Any
+) -> ForbiddenCall:
+    """An allowed call, in the form of the forbidden ones."""
+    return ForbiddenCall("", what, shapes, {**INT8, **node}, values=values)
+
+
+def allowed_ngraph(**mode: str) -> tuple[ForbiddenCall, ...]:
+    return (
+        allowed("one scale", (M22, S, S), attributes=mode),
+        allowed("an axis", (M24, V2, V2), attributes={"axes": (0,), **mode}),
+    )
+
+
+ALLOWED_LINEAR = (
+    allowed("one scale", (M22, S, S)),
+    allowed("no zero point", (M22, S), quantized="uint8", zero_point=False),
+    allowed("one scale and an axis", (M22, S, S), attributes={"axis": 0}),
+    allowed("one scale in a list", ((3,), (1,), (1,))),
+    allowed("the default axis", ((3, 2), V2, V2)),
+    allowed("an axis", (M24, V2, V2), attributes={"axis": 0}),
+    allowed("an axis from the back", ((3, 2), V2, V2), attributes={"axis": -1}),
+    allowed("blocks", (M24, M22, M22), attributes={"block_size": 2, "axis": 1}),
+    allowed("4 bits", (M22, S, S), quantized="int4"),
+    allowed("float 8", (M22, S, S), quantized=FLOAT8[0]),
+    allowed("another type of scale", (M22, S, S), scale="float16", opset=23, attributes={"output_dtype": "float32"}),
+)
+RANGE = {1: 0.0, 2: 3.0}
+TWO_BITS = {"attributes": {"num_bits": 2}, "quantized": ""}
+ALLOWED: dict[str, tuple[ForbiddenCall, ...]] = {
+    "ngraph.Quantize": allowed_ngraph(round_mode=EVEN),
+    "ngraph.Dequantize": allowed_ngraph(),
+    "onnx.QuantizeLinear": ALLOWED_LINEAR[:-1],
+    "onnx.DequantizeLinear": ALLOWED_LINEAR,
+    "openvino.FakeQuantize": (
+        allowed("one range", (M22, S, S, S, S), {1: 0.0, 3: 0.0}, quantized="", attributes={"levels": 2}),
+        allowed("ranges", (M22, V2, V2, V2, V2), {1: 0.0, 3: 0.0}, quantized="", attributes={"levels": 2}),
+    ),
+    "tensorflow.QuantizeV2": (allowed("one range", (M22, S, S), RANGE),),
+    "tensorflow.Dequantize": (
+        allowed("one range", (M22, S, S), RANGE),
+        allowed("bfloat16", (M22, S, S), RANGE, real="bfloat16"),
+    ),
+    "tensorflow.QuantizeAndDequantizeV4": (allowed("one range", (M22, S, S), RANGE, quantized=""),),
+    "tensorflow.FakeQuantWithMinMaxVars": (allowed("one range", (M22, S, S), RANGE, **TWO_BITS),),
+    "tensorflow.FakeQuantWithMinMaxVarsPerChannel": (allowed("ranges", (M22, V2, V2), RANGE, **TWO_BITS),),
+}
+
+
+def wrong_ngraph(**mode: str) -> tuple[ForbiddenCall, ...]:
+    def axes(scale: tuple[int, ...], zero_point: tuple[int, ...], *places: int) -> ForbiddenCall:
+        node, what = {**INT8, "attributes": mode}, f"axes {places}, scale {scale}, zero point {zero_point}"
+        return ForbiddenCall("", what, (M22, scale, zero_point), node, {"axes": places}, values=ZERO)
+
+    return axes(V2, V2, -1), axes(V2, V2, 0, 0), axes(V1, V1), axes(V1, V1, 0), axes(S, S, 0), axes(V2, S, 0)
+
+
+def wrong_linear(
+    what: str, scale: tuple[int, ...], zero_point: tuple[int, ...], opset: int = 0, **given: Any
+) -> ForbiddenCall:
+    return ForbiddenCall("", what, (M22, scale, zero_point), INT8, given, opset=opset)
+
+
+# Calls that an adapter could make right and nobody would see it. Some are allowed, but not to every library.
+WRONG_LINEAR = (
+    wrong_linear("one scale for an axis of size 2", V1, V1, axis=0),
+    wrong_linear("one scale in a list, one zero point in none", V1, S),
+    wrong_linear("one scale and an axis too far", S, S, axis=7),
+    wrong_linear("one scale and 2 zero points without axis", S, V2),
+    wrong_linear("a matrix of scales without blocks", M22, M22),
+    wrong_linear("a block size below 0", V2, V2, block_size=-1),
+    wrong_linear("an axis in operator set 10", V2, V2, opset=10, axis=0),
+    wrong_linear("2 scales in operator set 10", V2, V2, opset=10),
+    wrong_linear("operator set 9", S, S, opset=9),
+    wrong_linear("saturate for an integer type", S, S, saturate=False),
+    wrong_linear("an attribute that names another type", S, S, output_dtype="float16"),
+)
+LOWS = {1: 0.0, 3: 0.0}
+
+
+def wrong_limits(*limits: tuple[int, ...], **given: str) -> ForbiddenCall:
+    return ForbiddenCall("", f"{limits} {given}", (M22, *limits), {"attributes": {"levels": 2}}, given, values=LOWS)
+
+
+def wrong_ranges(shape: tuple[int, ...], low: tuple[int, ...], high: tuple[int, ...], bits: int = 2) -> ForbiddenCall:
+    shapes, given = (shape, low, high), {"num_bits": bits}
+    return ForbiddenCall("", f"{shapes} in {bits} bits", shapes, {}, given, values=RANGE)
+
+
+WRONG_RANGES = (
+    *(wrong_ranges(M22, *ends) for ends in ((V1, V1), (V2, V2), (S, S), (V2, S), (M22, M22))),
+    wrong_ranges((1, 1, 1, 1, 2), V2, V2),
+    wrong_ranges(M22, V2, V2, bits=-3),
+)
+WRONG: dict[str, tuple[ForbiddenCall, ...]] = {
+    "ngraph.Quantize": wrong_ngraph(round_mode=EVEN),
+    "ngraph.Dequantize": wrong_ngraph(),
+    "onnx.QuantizeLinear": WRONG_LINEAR,
+    "onnx.DequantizeLinear": WRONG_LINEAR,
+    "openvino.FakeQuantize": (
+        wrong_limits(M22, M22, M22, M22, auto_broadcast="none"),
+        wrong_limits(S, S, S, S, auto_broadcast="none"),
+        wrong_limits(V2, S, V2, S),
+        wrong_limits(*4 * [(1, 1, 1)]),
+        wrong_limits(*4 * [M22]),
+    ),
+    "tensorflow.FakeQuantWithMinMaxVars": WRONG_RANGES,
+    "tensorflow.FakeQuantWithMinMaxVarsPerChannel": WRONG_RANGES,
+}
+
+
+# What a node of one of the four linear operators says.
+
+
+def said_axis(case: Case) -> int | None:
+    """The axis, by the node or else by ONNX's default; None if one scale serves all and no axis is named."""
+    given = case.node.attributes
+    if case.node.operator.startswith("ngraph."):
+        return next(iter(given.get("axes", ())), None)
+    x, scale = case.inputs[:2]
+    one = scale.shape == () or (scale.shape == (1,) and x.ndim == 1 and "block_size" not in given)
+    axis: int | None = given.get("axis", None if one else 1)
+    return axis
+
+
+def has_words(case: Case, known: set[str], most_axes: int = 1) -> bool:
+    """Whether a library can say it that knows these attributes, one type of each kind, and no operator sets.
+
+    An axis of nGraph is no other one from the back.
+    """
+    node, axes = case.node, case.node.attributes.get("axes", ())
+    back = "Dequantize" in node.operator
+    quantized, real = (node.input_type, node.output_type)[:: 1 if back else -1]
+    kinds = [kind.dtype.name for kind in node.inputs]
+    named = node.attributes.get("type", node.attributes.get("output_dtype", node.output_type))
+    plain = not set(node.attributes) - known and named == node.output_type
+    typed = all(kind == quantized for kind in kinds[2:]) and in_its_document(case, real, quantized)
+    rounds = node.round_mode in ("", EVEN) or most_axes > 1
+    return rounds and plain and typed and len(axes) <= most_axes and all(axis >= 0 for axis in axes)
+
+
+def in_its_document(case: Case, real: str, quantized: str) -> bool:
+    node, scale = case.node, case.node.inputs[1].dtype.name
+    types = Types(real, quantized, scale, len(node.inputs) == 3, node.opset)
+    if 0 < node.opset < 13 and said_axis(case) is not None:
+        return False
+    try:
+        get_operator(node.operator).signature(types, node.attributes)
+    except InvalidInput:
+        return False
+    return True
+
+
+def zero_point_of(case: Case) -> Array:
+    return case.inputs[2] if len(case.inputs) == 3 else np.zeros(case.inputs[1].shape, np.int64)
+
+
+# What each library should hear.
+
+
+def for_onnx(case: Case) -> Facts:
+    node = case.node
+    operator = node.operator.partition(".")[2].removesuffix("Linear") + "Linear"
+    if node.operator.startswith("onnx."):
+        numbers = {name: number for number, name in NUMBERS.items()}
+        given = {k: numbers[v] if isinstance(v, str) else int(v) for k, v in node.attributes.items()}
+        whole = {"operator": operator, "opset": node.opset, "attributes": given}
+        return whole | {"inputs": [*map(tensor, case.inputs)]}
+    axis = said_axis(case)
+    if not has_words(case, LINEAR_WORDS):
+        return NO_WORDS
+    model = {"operator": operator, "opset": 21, "attributes": {} if axis is None else {"axis": axis}}
+    spread = case.inputs[1].ndim == len(node.attributes.get("axes", ()))
+    return model | ({"inputs": [*map(tensor, case.inputs)]} if spread else {})
+
+
+def for_openvino(case: Case) -> Facts:
+    if case.node.operator.startswith("onnx."):
+        return for_onnx(case)
+    return {"attributes": dict(case.node.attributes), "inputs": [*map(tensor, case.inputs)]}
+
+
+def for_tensorflow(case: Case) -> Facts:
+    node, operation = case.node, case.node.operator.partition(".")[2]
+    if node.operator == "ngraph.Quantize":
+        return for_scaled_mode(case)
+    given = dict(node.attributes) | dict(
+        zip((kind.name for kind in node.inputs), map(tensor, case.inputs), strict=True)
+    )
+    if operation == "QuantizeV2":
+        given["T"] = f"q{given['T']}"
+    if operation == "Dequantize" and node.output_type != "float32":
+        given["dtype"] = node.output_type
+    return {"operation": operation, **given}
+
+
+def for_scaled_mode(case: Case) -> Facts:
+    """QuantizeV2's range for a scale: the quantized type's ends by the scale. There is no zero point."""
+    x, scale, zero_point = case.inputs
+    if not has_words(case, LINEAR_WORDS) or np.any(zero_point) or zero_point.shape != scale.shape:
+        return NO_WORDS
+    kind, axis = INTEGER_TYPES[case.node.output_type], said_axis(case)
+    ends = {"min_range": tensor(kind.lowest * scale), "max_range": tensor(kind.highest * scale)}
+    mode = {"mode": "SCALED", "round_mode": "HALF_TO_EVEN", "ensure_minimum_range": 0.0}
+    named = {"operation": "QuantizeV2", "input": tensor(x), "T": f"q{case.node.output_type}"}
+    return named | ends | mode | ({} if axis is None else {"axis": axis})
+
+
+def for_litert(case: Case) -> Facts:
+    node, (x, *parameters) = case.node, case.inputs
+    if node.operator.startswith("tensorflow."):
+        return for_fake_quant(case)
+    scale, zero_point = parameters[0], zero_point_of(case)
+    real = node.output_type if "Dequantize" in node.operator else node.input_type
+    shapes = scale.ndim < 2 and zero_point.ndim < 2 and (scale.shape, zero_point.shape) != ((1,), ())
+    if not has_words(case, LINEAR_WORDS) or not shapes or scale.dtype.name != real:
+        return NO_WORDS
+    if node.operator.startswith("ngraph.") and scale.ndim != len(node.attributes.get("axes", ())):
+        return NO_WORDS
+    lists = {"scale": scale.reshape(-1).tolist(), "zero_point": zero_point.astype(int).reshape(-1).tolist()}
+    return {"x": tensor(x), "output": node.output_type, "dimension": said_axis(case) or 0, **lists}
+
+
+def for_fake_quant(case: Case) -> Facts:
+    x, low, high = case.inputs
+    if low.shape or high.shape:
+        return NO_WORDS
+    options = {"numBits": case.node.value("num_bits"), "narrowRange": case.node.value("narrow_range")}
+    return {"x": tensor(x), "output": case.node.output_type, "min": float(low), "max": float(high), **options}
+
+
+def torch_operands(case: Case, *, numbers: bool) -> Facts:
+    """x, scale, zero point and axis. A zero point is int64; with `numbers` one scale and its zero point are no tensors.
+
+    All real types are one, and one scale has no axis.
+    """
+    axis, (x, scale, *_), zero = said_axis(case), case.inputs, zero_point_of(case).astype(np.int64)
+    onnx = case.node.operator.startswith("onnx.")
+    if not has_words(case, LINEAR_WORDS) or (onnx and axis is not None and scale.shape == ()):
+        return NO_WORDS
+    if axis is not None:
+        return {"x": tensor(x), "scale": tensor(scale), "zero_point": tensor(zero), "axis": axis}
+    if not numbers:
+        return {"x": tensor(x), "scale": tensor(scale), "zero_point": tensor(zero)}
+    if any(p.shape != () and (p.shape != (1,) or not onnx) for p in (scale, zero)):
+        return NO_WORDS
+    return {"x": tensor(x), "scale": scale.item(), "zero_point": zero.item()}
+
+
+def for_torch(case: Case) -> Facts:
+    """The classic functions. The one that makes a tensor of integers takes one scale as a number only."""
+    back, way = "Dequantize" in case.node.operator, "tensor" if said_axis(case) is None else "channel"
+    operands = torch_operands(case, numbers=back or bool(case.node.constants))
+    if back:
+        return operands and {"function": f"_make_per_{way}_quantized_tensor", **operands}
+    return operands and {"function": f"quantize_per_{way}", "dtype": f"q{case.node.output_type}", **operands}
+
+
+def for_decomposed(case: Case) -> Facts:
+    """The functions on plain tensors, with the ends of the quantized type."""
+    node, way = case.node, "tensor" if said_axis(case) is None else "channel"
+    operands = torch_operands(case, numbers=bool(node.constants))
+    if "Dequantize" in node.operator:
+        ends, out = quantized_ends(node.input_type), {"out_dtype": node.output_type}
+        return operands and {"function": f"dequantize_per_{way}", **operands, **ends, **out}
+    return operands and {"function": f"quantize_per_{way}", **operands, **quantized_ends(node.output_type)}
+
+
+def quantized_ends(kind: str) -> Facts:
+    info: Any = (ml_dtypes.iinfo if kind in INTEGER_TYPES else ml_dtypes.finfo)(numpy_dtype(kind))
+    return {"quant_min": int(info.min), "quant_max": int(info.max), "dtype": kind}
+
+
+def for_classic_torch(case: Case) -> Facts:
+    if case.node.operator == "openvino.FakeQuantize":
+        return for_torch_levels(case)
+    return for_torch_bits(case) if case.node.operator.startswith("tensorflow.") else for_torch(case)
+
+
+def for_torch_levels(case: Case) -> Facts:
+    """OpenVINO's limits, if they are four of one shape that varies along one axis at most."""
+    x, low, high, *outputs = case.inputs
+    levels, varied = case.node.attributes["levels"], [place for place, size in enumerate(low.shape) if size != 1]
+    one_shape = {limit.shape for limit in (low, high, *outputs)} == {low.shape} and low.ndim <= x.ndim
+    if "auto_broadcast" in case.node.attributes or not one_shape or len(varied) > 1 or levels == 1:
+        return NO_WORDS
+    axis = varied[0] + x.ndim - low.ndim if varied else None
+    return torch_limits(case, (0, levels - 1), axis)
+
+
+def for_torch_bits(case: Case) -> Facts:
+    """TensorFlow's ranges, if their width has a meaning and nothing moves them."""
+    node, (x, low, high) = case.node, case.inputs
+    bits, narrow = node.value("num_bits"), int(node.value("narrow_range"))
+    if bits not in range(2, 17) or low.shape != high.shape or np.any(low > 0) or np.any(high < 0):
+        return NO_WORDS
+    axis = x.ndim - 1 if node.operator.endswith("PerChannel") else None
+    return torch_limits(case, (narrow, (1 << bits) - 1), axis)
+
+
+def torch_limits(case: Case, ends: tuple[int, int], axis: int | None) -> Facts:
+    """The limits as exact numbers, to compare with those that scale and zero point mean."""
+    x, *limits = case.inputs
+    low, high = ([*map(Fraction, limit.astype(float).reshape(-1).tolist())] for limit in limits[:2])
+    function = f"fake_quantize_per_{'tensor' if axis is None else 'channel'}_affine"
+    facts = {"function": function, "x": tensor(x), "low": low, "high": high}
+    return facts | {"quant_min": ends[0], "quant_max": ends[1]} | ({} if axis is None else {"axis": axis})
+
+
+def for_ngraph(case: Case) -> Facts:
+    axes, mode = case.node.attributes.get("axes", ()), case.node.attributes.get("round_mode")
+    modes = () if mode is None else (tuple(ROUND_MODES).index(mode),)
+    return {"inputs": [*map(tensor, case.inputs)], "axes": axes, "mode": modes, "output": case.node.output_type}
+
+
+def for_numpy(case: Case) -> Facts:
+    """The operands: a parameter with axes is laid along them, and one number is what it is."""
+    node, (x, *parameters) = case.node, case.inputs
+    ngraph, axis = node.operator.startswith("ngraph."), said_axis(case)
+    axes = node.attributes.get("axes", ()) if ngraph else () if axis is None else (axis,)
+    known = has_words(case, {"axis", "axes", "type", "round_mode"}, most_axes=x.ndim)
+    if not known or not all(-x.ndim <= axis < x.ndim for axis in axes):
+        return NO_WORDS
+    sizes = {axis % x.ndim: x.shape[axis] for axis in axes}
+    along, one = (*sizes.values(),), [(), (1,)]
+    wanted = [along] if ngraph or "axis" in node.attributes else one if axis is None else [along, ()]
+    if any(p.shape not in wanted for p in parameters):
+        return NO_WORDS
+    laid = [sizes.get(place, 1) for place in range(x.ndim)]
+    arrays = [x, *(p.reshape(laid) if axes and p.ndim else p for p in parameters)]
+    return {kind.name: (a.shape, a.astype(float).tolist()) for kind, a in zip(node.inputs, arrays, strict=True)}
+
+
+@dataclass(frozen=True)
+class Library:
+    """How to listen at a library's door, and what it should hear. `first`: it hears of a node when it is compiled."""
+
+    listener: Listener
+    said: Callable[[Case], Facts]
+    first: bool = False
+
+
+LIBRARIES = {
+    **dict.fromkeys(
+        (
+            *("onnxruntime", "onnxruntime-no-optimisation", "onnxruntime-two-threads"),
+            *("onnxruntime-qdq", "onnxruntime-qdq-unfused"),
+        ),
+        Library(handed_over.onnxruntime_session, for_onnx, first=True),
+    ),
+    "onnx-reference": Library(handed_over.onnx_evaluator, for_onnx, first=True),
+    **dict.fromkeys(
+        ("openvino", "openvino-as-shipped", "openvino-limits-as-inputs"),
+        Library(handed_over.openvino_core, for_openvino, first=True),
+    ),
+    **dict.fromkeys(("tensorflow", "tensorflow-no-onednn"), Library(handed_over.tensorflow_raw, for_tensorflow)),
+    "torch": Library(handed_over.torch_functions, for_classic_torch),
+    "torch-decomposed": Library(handed_over.torch_functions, for_decomposed),
+    **dict.fromkeys(("litert", "litert-no-xnnpack"), Library(handed_over.litert_interpreter, for_litert)),
+    "ngraph": Library(handed_over.ngraph_call, for_ngraph),
+    "numpy-naive": Library(handed_over.numpy_operands, for_numpy, first=True),
+}
+
+
+@lru_cache
+def loaded(name: str) -> Any:
+    """The backend, if its library is installed. TensorFlow's switch stays as it was for the tests after this one."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(ONEDNN, "")
+        patch.delenv(ONEDNN)
+        try:
+            return load_backend(name)
+        except ModuleNotFoundError as error:
+            pytest.skip(str(error))
+
+
+def calls_for(name: str) -> list[tuple[str, ForbiddenCall]]:
+    """All calls of the backend's operators: what a document forbids, and the calls above."""
+    own = [operator for operator in OPERATORS if operator in loaded(name).operators]
+    others = [(operator, call) for operator in own for call in (*ALLOWED[operator], *WRONG.get(operator, ()))]
+    return [*calls_of_operators(own), *others]
+
+
+def cases_for(name: str) -> Iterator[tuple[Case, ForbiddenCall]]:
+    """The calls as cases; if the backend builds constants in, also with all inputs but the first as constants."""
+    for number, (operator, call) in enumerate(calls_for(name)):
+        case = forbidden_case(operator, call, number)
+        yield case, call
+        if getattr(loaded(name), "takes_constants", False):
+            named = {kind.name: array for kind, array in zip(case.node.inputs, case.inputs, strict=True)}
+            baked = dict(list(named.items())[1:])
+            yield replace(case, id=f"{case.id}/constants", node=with_constants(case.node, baked)), call
+
+
+@pytest.mark.parametrize("name", registered())
+def test_a_library_hears_what_the_node_says_or_nothing(name: str) -> None:
+    library, wrong = LIBRARIES[name], {}
+    for case, call in cases_for(name):
+        heard, reason = heard_by(loaded(name), library.listener, case, first=library.first)
+        said = library.said(case)
+        whole = {key: value for facts in heard for key, value in facts.items()}
+        contradicted = [facts for facts in heard if not facts.items() <= said.items()]
+        if contradicted or (not reason and whole != said):
+            wrong[case.id, call.what] = said, contradicted or whole, reason
+    assert not wrong
+
+
+@pytest.mark.parametrize("name", registered())
+def test_it_hears_an_allowed_call_of_each_of_its_operators(name: str) -> None:
+    """Otherwise the test above would be content with adapters that refuse everything."""
+    library, heard_whole = LIBRARIES[name], set()
+    for operator in loaded(name).operators:
+        for call in ALLOWED[operator]:
+            heard, reason = heard_by(
+                loaded(name), library.listener, forbidden_case(operator, call, 0), first=library.first
+            )
+            if heard and not reason:
+                heard_whole.add(operator)
+    assert heard_whole == loaded(name).operators
