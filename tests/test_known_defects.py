@@ -23,7 +23,7 @@ from benchmarks.known_defects import boxes as all_boxes  # noqa: E402
 from benchmarks.known_defects.arithmetic import Outputs, Use, answer  # noqa: E402
 from benchmarks.known_defects.boxes import BOXES, SOUND, Box  # noqa: E402
 from benchmarks.known_defects.defects import DEFECTS, how_of  # noqa: E402
-from benchmarks.known_defects.measure import groups  # noqa: E402
+from benchmarks.known_defects.measure import cases_of, groups  # noqa: E402
 from benchmarks.known_defects.scores import Tally, claims, grade, grade_of_sets, named, split_place, summary  # noqa: E402
 from benchmarks.known_defects.truth import true_causes  # noqa: E402
 
@@ -76,15 +76,16 @@ def deviating(case: Case, outputs: Outputs) -> Array:
 
 
 def test_each_box_differs_from_the_sound_one() -> None:
-    """On a golden vector, but for the boxes of which only generated cases or no cases show anything."""
-    unseen = [box.name for some in groups(BOXES[::4], 1000) for box in unseen_of(some)]
-    assert len(unseen) <= len(BOXES[::4]) // 10, unseen
+    """On a golden vector, but for the boxes of a list, of which only generated cases show something, or none does."""
+    sample = BOXES[::4]
+    unseen = {box.name for some in groups(sample, 1000) for box in unseen_of(some)}
+    listed = (ROOT / "benchmarks/known_defects/without_vectors.txt").read_text(encoding="utf-8").split()
+    assert set(listed) <= {box.name for box in BOXES}
+    assert unseen == {box.name for box in sample} & set(listed)
 
 
 def unseen_of(boxes: list[Box]) -> list[Box]:
-    kind = boxes[0]
-    types = {"input_type": kind.input_type, "output_type": kind.output_type}
-    vectors = plan(Selection((kind.operator,), attributes=kind.attributes, level="", **types))
+    vectors = cases_of(boxes[0], "")
     return [box for box in boxes if not any(differs(box, case) for case in vectors)]
 
 
@@ -138,10 +139,10 @@ def test_a_place_is_no_part_of_a_cause() -> None:
 
 
 def test_the_summary_counts() -> None:
-    counts = [["wrong tie rule: NEAREST_UPWARD", ["ties-up"], 3, "x"], ["unexplained", ["ties-up"], 1, "x"]]
+    counts = [["wrong tie rule: NEAREST_UPWARD", ["ties-up"], 30, 3, "x"], ["unexplained", ["ties-up"], 1, 1, "x"]]
     tally = Tally("onnx.QuantizeLinear/box", "Ties.", [["ties-up", ""]], 2, 1, 0, counts)
     quiet = Tally("onnx.QuantizeLinear/quiet", "Ties.", [["ties-up", ""]])
     defaults = sorted(map(str, defaultdict(int, {grade(tally, *count[:2]): 1 for count in counts})))
     assert defaults == ["true", "unexplained"]
     text = summary([tally, quiet])
-    assert "| the true cause | 75.0% | 75.0% |" in text and "- onnx.QuantizeLinear/quiet" in text
+    assert "| the true cause | 96.8% | 75.0% | 75.0% |" in text and "- onnx.QuantizeLinear/quiet" in text

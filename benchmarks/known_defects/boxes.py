@@ -232,7 +232,8 @@ def box_of(operator: str, types: str, attribute: str, written: str) -> Box:
     uses = tuple(Use(*part.split("@")) for part in written.split("+"))
     how_of(tuple(use.defect for use in uses))
     name, _, value = attribute.partition("=")
-    return Box(operator, *types.split(">"), uses, {name: value} if name else {})
+    given, _, result = types.partition(">")
+    return Box(operator, given, result, uses, {name: value} if name else {})
 
 
 SOUND = tuple(Box(operator, "", "", ()) for operator in ARITHMETIC)

@@ -3,8 +3,8 @@
     python -m benchmarks.known_defects [--box NAME] [--limit N] [--out FOLDER] [--at-once N] [--score]
 
 Run it in the folder above benchmarks/. Boxes for the same kind of node share a run at level quick. FOLDER gets
-tallies.json (what was given and what is true, how often), boxes.csv, confusions.csv and summary.md. --score reads the
-tallies that are there and counts again, after a change of given.toml.
+tallies.json (what was given and what is true, how often), boxes.csv, confusions.csv and summary.md; what it holds of
+other boxes stays. --score counts what is there again, after a change of given.toml.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -48,10 +48,14 @@ def measured(boxes: Sequence[Box]) -> list[Tally]:
         type=kind.output_type,
         level="quick",
     )
-    types = {"input_type": kind.input_type, "output_type": kind.output_type}
-    cases = plan(Selection((kind.operator,), attributes=kind.attributes, level="quick", **types))
-    by_id = {case.id: case for case in cases}
-    return [tallied(box, tables, by_id) for box in boxes]
+    cases = {case.id: case for case in cases_of(kind, "quick")}
+    return [tallied(box, tables, cases) for box in boxes]
+
+
+def cases_of(box: Box, level: str) -> list[Case]:
+    """The cases of a box's kind of node; without a level golden vectors alone."""
+    types = box.input_type, box.output_type
+    return plan(Selection((box.operator,), box.attributes, *types, level=level))
 
 
 def tallied(box: Box, tables: Any, cases: dict[str, Case]) -> Tally:
@@ -59,14 +63,19 @@ def tallied(box: Box, tables: Any, cases: dict[str, Case]) -> Tally:
     rows = tables.discrepancies[tables.discrepancies["backend"] == box.name]
     failed = int(results["verdict"].isin(["error", "crash", "timeout"]).sum())
     tally = Tally(box.name, box.sentence, [list(use) for use in box.uses], len(results), rows["case"].nunique(), failed)
-    counts: Counter[tuple[str, tuple[str, ...]]] = Counter()
-    examples: dict[tuple[str, tuple[str, ...]], str] = {}
+    found: dict[tuple[str, tuple[str, ...]], list[Any]] = defaultdict(list)
     for case, some in rows.groupby("case"):
         for key, row in with_truth(box, cases[str(case)], some):
-            counts[key] += 1
-            examples.setdefault(key, f"{row.operands}: {row.got}, not {row.expected}")
-    tally.counts = [[given, list(true), count, examples[given, true]] for (given, true), count in counts.most_common()]
+            found[key].append(row)
+    tally.counts = [counted(*key, some) for key, some in sorted(found.items(), key=lambda entry: -len(entry[1]))]
     return tally
+
+
+def counted(given: str, true: Sequence[str], rows: Sequence[Any]) -> list[Any]:
+    """An entry of a tally: the rows with one given cause and one set of true ones."""
+    first = rows[0]
+    distinct = len({(row.output, row.operands) for row in rows})
+    return [given, list(true), len(rows), distinct, f"{first.operands}: {first.got}, not {first.expected}"]
 
 
 def with_truth(box: Box, case: Case, rows: Any) -> Iterable[tuple[tuple[str, tuple[str, ...]], Any]]:
@@ -90,7 +99,9 @@ def chosen(names: Sequence[str], limit: int) -> list[Box]:
 
 
 def read(folder: Path) -> list[Tally]:
-    return [Tally(**entry) for entry in json.loads((folder / KEPT).read_text(encoding="utf-8"))]
+    """The tallies of a folder, none if it has none."""
+    file = folder / KEPT
+    return [Tally(**entry) for entry in json.loads(file.read_text(encoding="utf-8"))] if file.exists() else []
 
 
 def write(folder: Path, tallies: Sequence[Tally]) -> None:
@@ -99,14 +110,15 @@ def write(folder: Path, tallies: Sequence[Tally]) -> None:
 
 
 def run_boxes(boxes: Sequence[Box], at_once: int, folder: Path) -> list[Tally]:
-    """Measure the boxes, and keep what there is after each run."""
-    tallies: list[Tally] = []
+    """Measure the boxes, and write what there is after each run. Results of other boxes in the folder stay."""
+    names = {box.name for box in BOXES} - {box.name for box in boxes}
+    others, tallies = [tally for tally in read(folder) if tally.box in names], list[Tally]()
     for some in groups(boxes, at_once):
         started = time.perf_counter()
         tallies += measured(some)
-        write(folder, tallies)
+        write(folder, others + tallies)
         print(f"{len(tallies)}/{len(boxes)} {some[0].name} … {time.perf_counter() - started:.1f} s", flush=True)
-    return tallies
+    return others + tallies
 
 
 def main() -> None:

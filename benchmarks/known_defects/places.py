@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -102,7 +101,3 @@ def read_as(values: Array, how: How, step: str) -> Array:
 def name_bits(kind: np.dtype[Any]) -> int:
     """The bits of int4, uint4, int2 and uint2."""
     return int(kind.name[-1])
-
-
-def size_of(shape: Sequence[int]) -> int:
-    return math.prod(shape)

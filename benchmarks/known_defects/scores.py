@@ -16,12 +16,14 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
-GRADES = ("true", "whole", "half", "wrong", "path", "unexplained", "unmapped")
+GRADES = ("true", "whole", "half", "wrong", "vague", "path", "unexplained", "unmapped")
+VAGUE = "within 4 ulp: steps in another order or precision"
 MEANINGS = {
     "true": "the true cause",
     "whole": "both defects of the box, where one of them suffices",
     "half": "one of two defects that only together give the result",
     "wrong": "a cause that is not the box's",
+    "vague": "only that steps have another order or precision",
     "path": "only that the answer depends on the path, of a box where that is so",
     "unexplained": "no cause",
     "unmapped": "a cause that given.toml does not have",
@@ -31,9 +33,10 @@ FRONT = re.compile(r"^the (tail|body) of a vector loop of (\d+) rounds (\w+)$")
 
 @dataclass
 class Tally:
-    """A box's deviating elements by given and true causes: `[given, [true, …], elements, example]`.
+    """A box's deviating elements by given and true causes: `[given, [true, …], elements, operands, example]`.
 
-    A true cause is written as its defects, joined by +, and each as defect@path.
+    `operands` are the distinct ones: path probes repeat a few thousands of times. A true cause is written as its
+    defects, joined by +, and each as defect@path.
     """
 
     box: str
@@ -46,21 +49,23 @@ class Tally:
 
 
 @cache
-def named() -> Mapping[str, frozenset[frozenset[str]]]:
-    """By given cause the sets of defects that it may name."""
+def named(operator: str = "") -> Mapping[str, frozenset[frozenset[str]]]:
+    """By given cause the sets of defects that it may name, for an operator; for any operator without one."""
     found = tomllib.loads((HERE / "given.toml").read_text(encoding="utf-8"))["given"]
-    return {entry["cause"]: frozenset(frozenset(names.split("+")) for names in entry["defects"]) for entry in found}
+    right = [entry for entry in found if operator in entry.get("operators", [operator])]
+    return {entry["cause"]: frozenset(frozenset(names.split("+")) for names in entry["defects"]) for entry in right}
 
 
 @cache
-def claims(given: str) -> frozenset[frozenset[str]] | None:
+def claims(given: str, operator: str = "") -> frozenset[frozenset[str]] | None:
     """The sets of defects that a cause may name, also one that joins several by commas; None if one is unknown."""
-    if given in named():
-        return named()[given]
-    for first in sorted(named(), key=len, reverse=True):
-        others = claims(given.removeprefix(f"{first}, ")) if given.startswith(f"{first}, ") else None
+    known = named(operator)
+    if given in known:
+        return known[given]
+    for first in sorted(known, key=len, reverse=True):
+        others = claims(given.removeprefix(f"{first}, "), operator) if given.startswith(f"{first}, ") else None
         if others is not None:
-            return frozenset(one | other for one in named()[first] for other in others)
+            return frozenset(one | other for one in known[first] for other in others)
     return None
 
 
@@ -77,6 +82,11 @@ def split_place(given: str) -> tuple[str, str]:
     return given, ""
 
 
+CONFUSION = ("given", "true", "operands", "elements", "boxes", "example")
+PHRASES = {"alone": "of 1 elements", "constants": "as constants", "inputs": "as an input", "blocked": "in blocks"} | {
+    "large": "to 65539 elements",
+    "after-1024": "positions 2048",
+}
 PLACES = (
     r"in the (?:tail|body) of a vector loop of \d+",
     r"per axis",
@@ -94,7 +104,10 @@ def grade(tally: Tally, given: str, true: Sequence[str]) -> str:
         return given
     if given.startswith("path-dependent"):
         return "path" if any(path for _, path in tally.uses) else "wrong"
-    claimed = claims(split_place(given)[0])
+    cause = split_place(given)[0]
+    if cause == VAGUE:
+        return "vague"
+    claimed = claims(cause, tally.box.partition("/")[0])
     if claimed is None:
         return "unmapped"
     causes = {frozenset(use.partition("@")[0] for use in cause.split("+")) for cause in true}
@@ -110,29 +123,33 @@ def grade_of_sets(claimed: Iterable[frozenset[str]], true: set[frozenset[str]], 
     return "half" if any(some < cause for some in claimed for cause in true) else "wrong"
 
 
-def by_grade(tally: Tally) -> Counter[str]:
-    found: Counter[str] = Counter()
-    for given, true, elements, _ in tally.counts:
-        found[grade(tally, given, true)] += elements
-    return found
+def by_grade(tally: Tally) -> tuple[Counter[str], Counter[str]]:
+    """Elements and distinct operands of each grade."""
+    elements, operands = Counter[str](), Counter[str]()
+    for given, true, all_of_them, distinct, _ in tally.counts:
+        elements[grade(tally, given, true)] += all_of_them
+        operands[grade(tally, given, true)] += distinct
+    return elements, operands
 
 
 def confusions(tallies: Sequence[Tally]) -> list[dict[str, Any]]:
-    """Given and true causes that do not match, the most elements first; with an example of each."""
-    elements: Counter[tuple[str, str, str]] = Counter()
+    """Given and true causes that do not match, the most operands first; with an example of each."""
+    elements, operands = Counter[tuple[str, str, str]](), Counter[tuple[str, str, str]]()
     boxes: dict[tuple[str, str, str], list[str]] = defaultdict(list)
     examples: dict[tuple[str, str, str], str] = {}
     for tally in tallies:
-        for given, true, count, example in tally.counts:
+        for given, true, count, distinct, example in tally.counts:
             key = grade(tally, given, true), shown(given), " or ".join(true)
             if key[0] != "true":
                 elements[key] += count
+                operands[key] += distinct
                 boxes[key].append(tally.box)
                 examples.setdefault(key, example)
     return [
         dict(zip(("grade", "given", "true"), key, strict=True))
-        | {"elements": count, "boxes": len(boxes[key]), "box": boxes[key][0], "example": examples[key]}
-        for key, count in elements.most_common()
+        | {"operands": count, "elements": elements[key], "boxes": len(boxes[key]), "box": boxes[key][0]}
+        | {"example": examples[key]}
+        for key, count in operands.most_common()
     ]
 
 
@@ -142,45 +159,53 @@ def shown(given: str) -> str:
 
 
 def rows_of_boxes(tallies: Sequence[Tally]) -> list[dict[str, Any]]:
-    """A row for each box, with its elements by grade."""
+    """A row for each box, with its distinct operands by grade."""
     rows = []
     for tally in tallies:
-        grades, about = by_grade(tally), asdict(tally)
+        (elements, operands), about = by_grade(tally), asdict(tally)
         kept = {name: about[name] for name in ("box", "sentence", "cases", "deviating_cases", "failed_cases")}
-        rows.append(kept | {"elements": grades.total()} | {name: grades[name] for name in GRADES})
+        kept |= {"elements": elements.total(), "operands": operands.total()}
+        kept |= {name: operands[name] for name in GRADES}
+        rows.append(kept | {f"{name}_elements": elements[name] for name in GRADES})
     return rows
 
 
-def of_each(rows: Sequence[dict[str, Any]], name: str) -> tuple[float, float]:
-    """A grade's share of all elements, and its mean share over the boxes that deviate."""
+def of_each(rows: Sequence[dict[str, Any]], name: str) -> tuple[float, float, float]:
+    """A grade's share of all elements, of all distinct operands, and its mean share over the boxes that deviate."""
     deviating = [row for row in rows if row["elements"]]
-    total = sum(row["elements"] for row in deviating)
-    mean = sum(row[name] / row["elements"] for row in deviating) / max(len(deviating), 1)
-    return sum(row[name] for row in deviating) / max(total, 1), mean
+    elements, operands = (max(sum(row[what] for row in deviating), 1) for what in ("elements", "operands"))
+    mean = sum(row[name] / row["operands"] for row in deviating) / max(len(deviating), 1)
+    return (
+        sum(row[f"{name}_elements"] for row in deviating) / elements,
+        sum(row[name] for row in deviating) / operands,
+        mean,
+    )
 
 
 def summary(tallies: Sequence[Tally], most: int = 25) -> str:
     rows = rows_of_boxes(tallies)
     deviating = [row for row in rows if row["elements"]]
     lines = ["# Known defects", "", f"Boxes: {len(rows)}, of which {len(rows) - len(deviating)} nothing catches."]
-    lines += [f"Deviating elements: {sum(row['elements'] for row in rows):,}.", ""]
-    lines += ["| given is | of all elements | mean over boxes |", "| --- | ---: | ---: |"]
+    lines.append(f"Deviating elements: {sum(row['elements'] for row in rows):,}.")
+    lines += [f"Distinct operands of them, for each box: {sum(row['operands'] for row in rows):,}.", ""]
+    lines += ["| given is | of elements | of distinct operands | mean over boxes |", "| --- | ---: | ---: | ---: |"]
     for name in GRADES:
-        share, mean = of_each(rows, name)
-        lines.append(f"| {MEANINGS[name]} | {share:.1%} | {mean:.1%} |")
+        lines.append(f"| {MEANINGS[name]} | {' | '.join(f'{share:.1%}' for share in of_each(rows, name))} |")
     lines += ["", *by_operator(deviating), "", *by_number(tallies, rows), "", *places(tallies), ""]
-    lines += [*worst_boxes(deviating, most), "", *worst_confusions(tallies, most), ""]
+    lines += [*spread(deviating), "", *worst_boxes(deviating, most), ""]
+    for title, grades in (("Wrong", ("wrong", "half")), ("Unexplained", ("unexplained", "vague", "unmapped"))):
+        lines += [f"## {title}", "", *worst_confusions(tallies, grades, most), ""]
     uncaught = [row["box"] for row in rows if not row["elements"]]
     return "\n".join([*lines, "## Uncaught", "", *(f"- {box}" for box in uncaught or ["none"]), ""])
 
 
 def share_lines(title: str, parts: Mapping[str, Sequence[dict[str, Any]]]) -> list[str]:
     """The mean shares over the boxes of each part."""
-    lines = [f"| {title} | boxes | elements | {' | '.join(GRADES)} |", "| --- |" + " ---: |" * (2 + len(GRADES))]
+    lines = [f"| {title} | boxes | operands | {' | '.join(GRADES)} |", "| --- |" + " ---: |" * (2 + len(GRADES))]
     for name, rows in parts.items():
-        means = [f"{of_each(rows, grade)[1]:.0%}" for grade in GRADES]
-        elements = sum(row["elements"] for row in rows)
-        lines.append(f"| {name} | {len(rows)} | {elements:,} | {' | '.join(means)} |")
+        means = [f"{of_each(rows, grade)[2]:.0%}" for grade in GRADES]
+        operands = sum(row["operands"] for row in rows)
+        lines.append(f"| {name} | {len(rows)} | {operands:,} | {' | '.join(means)} |")
     return lines
 
 
@@ -203,53 +228,67 @@ def by_number(tallies: Sequence[Tally], rows: Sequence[dict[str, Any]]) -> list[
 
 
 def places(tallies: Sequence[Tally]) -> list[str]:
-    """Whether a true cause also says where it holds, of boxes with one defect."""
-    found: Counter[str] = Counter()
+    """Whether causes say where a defect holds, of boxes with one: true causes, and those that say nothing else."""
+    found: Counter[tuple[str, str]] = Counter()
     for tally in tallies:
         path = tally.uses[0][1] if len(tally.uses) == 1 else None
-        for given, true, elements, _ in tally.counts:
-            if path is not None and grade(tally, given, true) == "true":
-                found[placed(split_place(given)[1], path)] += elements
-    return [
-        "Of true causes of one defect:",
-        "",
-        *(f"- {elements:,} elements: {what}" for what, elements in found.items()),
-    ]
+        for given, true, _, operands, _ in tally.counts:
+            name = grade(tally, given, true)
+            if path is not None and name in ("true", "path"):
+                found[name, placed(split_place(given)[1] if name == "true" else given, path)] += operands
+    lines = [f"| {MEANINGS[name]} | {what} | {operands:,} |" for (name, what), operands in sorted(found.items())]
+    return ["| given is | the defect is | operands |", "| --- | --- | ---: |", *lines]
 
 
 def placed(given: str, path: str) -> str:
     """What a given place is worth for a defect on this path."""
     if not path:
-        return "a place is named, but the defect is everywhere" if given else "everywhere, and no place is named"
+        return "everywhere, but a place is named" if given else "everywhere, and no place is named"
     if not given:
         return "on a path, which is not named"
-    part, width = re.sub(r"\d", "", path).removeprefix("row-"), re.sub(r"\D", "", path)
-    right = part in given and given.endswith(f" of {width}") if width else path.replace("-", " ") in given
-    return "on a path, which is named" if right else "on a path, and another one is named"
+    return f"on a path, {'which is' if phrase_of(path) in given else 'and another is'} named"
+
+
+def phrase_of(path: str) -> str:
+    """Words that name a path in a given cause."""
+    part, width = re.sub(r"\d", "", path), re.sub(r"\D", "", path)
+    if part.startswith("row-"):
+        return f"{part.removeprefix('row-')} of a row's vector loop of {width}"
+    if part in ("body", "tail"):
+        return f"{part} of a vector loop of {width}"
+    return PHRASES.get(path, path.replace("-", " "))
+
+
+def spread(rows: Sequence[dict[str, Any]]) -> list[str]:
+    """How many boxes have how large a share of true causes."""
+    shares = [(row["true"] + row["whole"]) / row["operands"] for row in rows]
+    bounds = [("none", 0, 0), ("under half", 0, 0.5), ("half and more", 0.5, 1), ("all", 1, 2)]
+    counts = {name: sum(low <= share < high or share == low == high for share in shares) for name, low, high in bounds}
+    counts["under half"] -= counts["none"]
+    return [
+        f"Boxes by the share of their operands with a true cause: {', '.join(f'{n} {k}' for k, n in counts.items())}."
+    ]
 
 
 def worst_boxes(rows: Sequence[dict[str, Any]], most: int) -> list[str]:
-    """The boxes with the smallest share of true causes, by elements without one."""
-    poor = sorted(rows, key=lambda row: row["true"] + row["whole"] - row["elements"])
+    """The boxes with the smallest share of true causes, by operands without one."""
+    poor = sorted(rows, key=lambda row: row["true"] + row["whole"] - row["operands"])
     lines = [
         "## Worst boxes",
         "",
-        f"| box | elements | {' | '.join(GRADES)} |",
+        f"| box | operands | {' | '.join(GRADES)} |",
         "| --- |" + " ---: |" * (1 + len(GRADES)),
     ]
     return lines + [
-        f"| {row['box']} | {row['elements']:,} | {' | '.join(str(row[name]) for name in GRADES)} |"
+        f"| {row['box']} | {row['operands']:,} | {' | '.join(str(row[name]) for name in GRADES)} |"
         for row in poor[:most]
     ]
 
 
-def worst_confusions(tallies: Sequence[Tally], most: int) -> list[str]:
-    lines = ["## Confusions", "", "| given | true | grade | elements | boxes | example |"]
-    lines.append("| --- | --- | --- | ---: | ---: | --- |")
-    return lines + [
-        f"| {row['given']} | {row['true']} | {row['grade']} | {row['elements']:,} | {row['boxes']} | {row['example']} |"
-        for row in confusions(tallies)[:most]
-    ]
+def worst_confusions(tallies: Sequence[Tally], grades: Sequence[str], most: int) -> list[str]:
+    lines = ["| given | true | operands | elements | boxes | example |", "| --- | --- | ---: | ---: | ---: | --- |"]
+    rows = [row for row in confusions(tallies) if row["grade"] in grades][:most]
+    return lines + [f"| {' | '.join(str(row[name]) for name in CONFUSION)} |" for row in rows]
 
 
 def write_table(file: Path, rows: Sequence[Mapping[str, Any]]) -> None:
