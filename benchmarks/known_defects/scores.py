@@ -195,6 +195,7 @@ def summary(tallies: Sequence[Tally], most: int = 25) -> str:
     lines += [*spread(deviating), "", *worst_boxes(deviating, most), ""]
     for title, grades in (("Wrong", ("wrong", "half")), ("Unexplained", ("unexplained", "vague", "unmapped"))):
         lines += [f"## {title}", "", *worst_confusions(tallies, grades, most), ""]
+    lines += [*never_named(tallies, rows), ""]
     uncaught = [row["box"] for row in rows if not row["elements"]]
     return "\n".join([*lines, "## Uncaught", "", *(f"- {box}" for box in uncaught or ["none"]), ""])
 
@@ -268,6 +269,19 @@ def spread(rows: Sequence[dict[str, Any]]) -> list[str]:
     return [
         f"Boxes by the share of their operands with a true cause: {', '.join(f'{n} {k}' for k, n in counts.items())}."
     ]
+
+
+def never_named(tallies: Sequence[Tally], rows: Sequence[dict[str, Any]]) -> list[str]:
+    """Defects that alone, everywhere, are caught in some box and named in none; by operator."""
+    named_once: dict[tuple[str, str], bool] = defaultdict(bool)
+    for tally, row in zip(tallies, rows, strict=True):
+        if len(tally.uses) == 1 and not tally.uses[0][1] and row["operands"]:
+            named_once[tally.box.partition("/")[0], tally.uses[0][0]] |= row["true"] > 0
+    missing: dict[str, list[str]] = defaultdict(list)
+    for (operator, defect), is_named in named_once.items():
+        if not is_named:
+            missing[operator].append(defect)
+    return ["## Defects never named", "", *(f"- {name}: {', '.join(found)}" for name, found in missing.items())]
 
 
 def worst_boxes(rows: Sequence[dict[str, Any]], most: int) -> list[str]:
