@@ -20,6 +20,7 @@ if not (ROOT / "benchmarks").is_dir():
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.known_defects import boxes as all_boxes  # noqa: E402
+from benchmarks.known_defects.alike import alike_causes  # noqa: E402
 from benchmarks.known_defects.arithmetic import Outputs, Use, answer  # noqa: E402
 from benchmarks.known_defects.boxes import BOXES, SOUND, Box  # noqa: E402
 from benchmarks.known_defects.defects import DEFECTS, how_of  # noqa: E402
@@ -121,6 +122,16 @@ def test_grades() -> None:
     assert grade_of_sets([one | two], {one}, one | two) == "whole"
     assert grade_of_sets([one], {one | two}, one | two) == "half"
     assert grade_of_sets([two], {one}, one) == "wrong"
+
+
+def test_a_cause_that_no_case_refutes_is_not_wrong() -> None:
+    """Of what is never negative, ties upward go away from zero, too."""
+    box = next(box for box in BOXES if box.name == "tensorflow.QuantizeV2/float32-uint8/SCALED/ties-up")
+    counts = [["wrong tie rule: NEAREST_TOWARD_INFINITY", ["ties-up"], 1, 1, "x"]]
+    tally = Tally(box.name, box.sentence, [list(use) for use in box.uses], counts=counts)
+    assert grade(tally, *counts[0][:2]) == "wrong"
+    tally.alike = alike_causes(box, tally, cases_of(box, ""))
+    assert grade(tally, *counts[0][:2]) == "same"
 
 
 def test_the_mapping_names_known_defects() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -150,7 +151,7 @@ def saturated(whole: Array, bits: int) -> Array:
     return np.clip(np.nan_to_num(whole, nan=0.0), -(2.0 ** (bits - 1)), 2.0 ** (bits - 1) - 1)
 
 
-BEFORE_THE_SUM = {
+BEFORE_THE_SUM: dict[str, Callable[..., Array]] = {
     "int32-first": lambda whole, zeros, low, high: to_int32(whole) + zeros,
     "int32-sum-wraps": lambda whole, zeros, low, high: wrapped(saturated(whole, 32) + zeros, -(2**31), 2**31 - 1),
     "int16-first": lambda whole, zeros, low, high: saturated(whole, 16) + zeros,
@@ -158,7 +159,7 @@ BEFORE_THE_SUM = {
     "clamps-before-and-after-zp": lambda whole, zeros, low, high: np.nan_to_num(np.clip(whole, low, high) + zeros),
     "wraps": lambda whole, zeros, low, high: wrapped(whole + zeros, low, high),
 }
-FOR_OUT_OF_RANGE = {
+FOR_OUT_OF_RANGE: dict[str, Callable[..., Any]] = {
     "wraps-above": lambda total, low, high: np.where(total > high, wrapped(total, low, high), low),
     "wraps-below": lambda total, low, high: np.where(total < low, wrapped(total, low, high), high),
     "out-of-range-to-zero": lambda total, low, high: 0 * low,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from benchmarks.known_defects.defects import How
@@ -11,7 +13,7 @@ TIES = {"ties-away": "away", "ties-up": "up", "ties-down": "down", "ties-zero": 
     "ties-even": "even"
 }
 WHOLE = {"truncates": "trunc", "floors": "floor", "ceils": "ceil"}
-OTHER_RULES = {
+OTHER_RULES: dict[str, Callable[[str], str]] = {
     "mode-ignored": lambda rule: "even",
     "up-and-down-swapped": lambda rule: {"up": "down", "down": "up", "ceil": "floor", "floor": "ceil"}.get(rule, rule),
     "infinity-means-up": lambda rule: {"away": "up", "from-zero": "ceil"}.get(rule, rule),
@@ -53,7 +55,7 @@ def magic_bits(values: Array, s: Step) -> Array:
     return (((bits - 0x4B400000 + 2**31) & 0xFFFFFFFF) - 2**31).astype(np.float64)
 
 
-def to_one_decimal_first(values: Array, s: Step) -> Array:
+def to_halves_first(values: Array, s: Step) -> Array:
     return to_integers(np.rint(values * 2) / 2, "away")
 
 
@@ -62,5 +64,5 @@ BY_SUMS = {
     "adds-signed-half": adds_signed_half,
     "magic-number": magic,
     "magic-number-bits": magic_bits,
-    "halves-first": to_one_decimal_first,
+    "halves-first": to_halves_first,
 }

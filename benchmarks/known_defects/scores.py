@@ -16,11 +16,12 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
-GRADES = ("true", "whole", "half", "wrong", "vague", "path", "unexplained", "unmapped")
+GRADES = ("true", "whole", "same", "half", "wrong", "vague", "path", "unexplained", "unmapped")
 VAGUE = "within 4 ulp: steps in another order or precision"
 MEANINGS = {
     "true": "the true cause",
     "whole": "both defects of the box, where one of them suffices",
+    "same": "a cause that is not the box's, but gives its results in every case of the run",
     "half": "one of two defects that only together give the result",
     "wrong": "a cause that is not the box's",
     "vague": "only that steps have another order or precision",
@@ -46,6 +47,7 @@ class Tally:
     deviating_cases: int = 0
     failed_cases: int = 0
     counts: list[list[Any]] = field(default_factory=list)
+    alike: list[str] = field(default_factory=list)  # given causes that can't be told from the true one
 
 
 @cache
@@ -111,7 +113,8 @@ def grade(tally: Tally, given: str, true: Sequence[str]) -> str:
     if claimed is None:
         return "unmapped"
     causes = {frozenset(use.partition("@")[0] for use in cause.split("+")) for cause in true}
-    return grade_of_sets(claimed, causes, frozenset(defect for defect, _ in tally.uses))
+    found = grade_of_sets(claimed, causes, frozenset(defect for defect, _ in tally.uses))
+    return "same" if found == "wrong" and given in tally.alike else found
 
 
 def grade_of_sets(claimed: Iterable[frozenset[str]], true: set[frozenset[str]], box: frozenset[str]) -> str:
@@ -262,7 +265,7 @@ def phrase_of(path: str) -> str:
 
 def spread(rows: Sequence[dict[str, Any]]) -> list[str]:
     """How many boxes have how large a share of true causes."""
-    shares = [(row["true"] + row["whole"]) / row["operands"] for row in rows]
+    shares = [(row["true"] + row["whole"] + row["same"]) / row["operands"] for row in rows]
     bounds = [("none", 0, 0), ("under half", 0, 0.5), ("half and more", 0.5, 1), ("all", 1, 2)]
     counts = {name: sum(low <= share < high or share == low == high for share in shares) for name, low, high in bounds}
     counts["under half"] -= counts["none"]
@@ -276,7 +279,7 @@ def never_named(tallies: Sequence[Tally], rows: Sequence[dict[str, Any]]) -> lis
     named_once: dict[tuple[str, str], bool] = defaultdict(bool)
     for tally, row in zip(tallies, rows, strict=True):
         if len(tally.uses) == 1 and not tally.uses[0][1] and row["operands"]:
-            named_once[tally.box.partition("/")[0], tally.uses[0][0]] |= row["true"] > 0
+            named_once[tally.box.partition("/")[0], tally.uses[0][0]] |= row["true"] + row["same"] > 0
     missing: dict[str, list[str]] = defaultdict(list)
     for (operator, defect), is_named in named_once.items():
         if not is_named:
@@ -286,7 +289,7 @@ def never_named(tallies: Sequence[Tally], rows: Sequence[dict[str, Any]]) -> lis
 
 def worst_boxes(rows: Sequence[dict[str, Any]], most: int) -> list[str]:
     """The boxes with the smallest share of true causes, by operands without one."""
-    poor = sorted(rows, key=lambda row: row["true"] + row["whole"] - row["operands"])
+    poor = sorted(rows, key=lambda row: row["true"] + row["whole"] + row["same"] - row["operands"])
     lines = [
         "## Worst boxes",
         "",
