@@ -127,7 +127,7 @@ def test_grades() -> None:
 def test_a_cause_that_no_case_refutes_is_not_wrong() -> None:
     """Of what is never negative, ties upward go away from zero, too."""
     box = next(box for box in BOXES if box.name == "tensorflow.QuantizeV2/float32-uint8/SCALED/ties-up")
-    counts = [["wrong tie rule: NEAREST_TOWARD_INFINITY", ["ties-up"], 1, 1, "x"]]
+    counts = [["ties:NEAREST_TOWARD_INFINITY", ["ties-up"], 1, 1, "x"]]
     tally = Tally(box.name, box.sentence, [list(use) for use in box.uses], counts=counts)
     assert grade(tally, *counts[0][:2]) == "wrong"
     tally.alike = alike_causes(box, tally, cases_of(box, ""))
@@ -136,21 +136,18 @@ def test_a_cause_that_no_case_refutes_is_not_wrong() -> None:
 
 def test_the_mapping_names_known_defects() -> None:
     assert {name for sets in named().values() for names in sets for name in names} <= set(DEFECTS)
-    both = claims("multiplies by the reciprocal rounded to the input's type, wrong tie rule: NEAREST_TOWARD_INFINITY")
+    both = claims("own-reciprocal + ties:NEAREST_TOWARD_INFINITY")
     assert frozenset({"reciprocal", "ties-away"}) in both
 
 
 def test_a_place_is_no_part_of_a_cause() -> None:
-    tie = "wrong tie rule: NEAREST_UPWARD"
-    assert split_place(f"{tie}, per axis") == (tie, "per axis")
-    assert split_place("the tail of a vector loop of 8 rounds NEAREST_UPWARD") == (
-        tie,
-        "in the tail of a vector loop of 8",
-    )
+    tie, tail = "ties:NEAREST_UPWARD", "in the tail of a vector loop of 8"
+    assert split_place(f"{tie} @ per-axis") == (tie, "per axis")
+    assert split_place(f"{tie} @ tail:8") == split_place("rounds-in-tail:8,NEAREST_UPWARD") == (tie, tail)
 
 
 def test_the_summary_counts() -> None:
-    counts = [["wrong tie rule: NEAREST_UPWARD", ["ties-up"], 30, 3, "x"], ["unexplained", ["ties-up"], 1, 1, "x"]]
+    counts = [["ties:NEAREST_UPWARD", ["ties-up"], 30, 3, "x"], ["unexplained", ["ties-up"], 1, 1, "x"]]
     tally = Tally("onnx.QuantizeLinear/box", "Ties.", [["ties-up", ""]], 2, 1, 0, counts)
     quiet = Tally("onnx.QuantizeLinear/quiet", "Ties.", [["ties-up", ""]])
     defaults = sorted(map(str, defaultdict(int, {grade(tally, *count[:2]): 1 for count in counts})))

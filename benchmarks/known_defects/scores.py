@@ -16,20 +16,19 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
-GRADES = ("true", "whole", "same", "half", "wrong", "vague", "path", "unexplained", "unmapped")
-VAGUE = "within 4 ulp: steps in another order or precision"
+GRADES = ("true", "whole", "same", "half", "wrong", "path", "unexplained", "unmapped")
+JOINT = " + "
 MEANINGS = {
     "true": "the true cause",
     "whole": "both defects of the box, where one of them suffices",
     "same": "a cause that is not the box's, but gives its results in every case of the run",
     "half": "one of two defects that only together give the result",
     "wrong": "a cause that is not the box's",
-    "vague": "only that steps have another order or precision",
     "path": "only that the answer depends on the path, of a box where that is so",
     "unexplained": "no cause",
     "unmapped": "a cause that given.toml does not have",
 }
-FRONT = re.compile(r"^the (tail|body) of a vector loop of (\d+) rounds (\w+)$")
+FRONT = re.compile(r"rounds-in-(tail|body):(\d+),(\w+)$")
 
 
 @dataclass
@@ -60,28 +59,27 @@ def named(operator: str = "") -> Mapping[str, frozenset[frozenset[str]]]:
 
 @cache
 def claims(given: str, operator: str = "") -> frozenset[frozenset[str]] | None:
-    """The sets of defects that a cause may name, also one that joins several by commas; None if one is unknown."""
+    """The sets of defects that a cause may name, also one that joins several by +; None if one is unknown."""
     known = named(operator)
     if given in known:
         return known[given]
     for first in sorted(known, key=len, reverse=True):
-        others = claims(given.removeprefix(f"{first}, "), operator) if given.startswith(f"{first}, ") else None
+        others = claims(given.removeprefix(first + JOINT), operator) if given.startswith(first + JOINT) else None
         if others is not None:
             return frozenset(one | other for one in known[first] for other in others)
     return None
 
 
 def split_place(given: str) -> tuple[str, str]:
-    """A given cause without the place where it holds, and that place."""
+    """The id of a given cause without the place where it holds, and that place in words."""
     rounds = FRONT.match(given)
     if rounds:
         where, width, mode = rounds.groups()
-        kind = "wrong tie rule" if mode.startswith("NEAREST") else "wrong rounding"
-        return f"{kind}: {mode}", f"in the {where} of a vector loop of {width}"
-    for place in PLACES:
-        if found := re.search(rf", ({place})$", given):
-            return given[: found.start()], found.group(1)
-    return given, ""
+        kind = "ties" if mode.startswith("NEAREST") else "rounds"
+        return f"{kind}:{mode}", f"in the {where} of a vector loop of {width}"
+    cause, _, place = given.partition(" @ ")
+    name, _, width = place.partition(":")
+    return cause, f"in the {name} of a vector loop of {width}" if width else name.replace("-", " ")
 
 
 CONFUSION = ("given", "true", "operands", "elements", "boxes", "example")
@@ -89,15 +87,6 @@ PHRASES = {"alone": "of 1 elements", "constants": "as constants", "inputs": "as 
     "large": "to 65539 elements",
     "after-1024": "positions 2048",
 }
-PLACES = (
-    r"in the (?:tail|body) of a vector loop of \d+",
-    r"per axis",
-    r"per tensor",
-    r"per block",
-    r"of one element(?: alone)?",
-    r"of (?:positive|negative) scales",
-    r"where (?:the )?parameters are (?:constants|inputs)",
-)
 
 
 def grade(tally: Tally, given: str, true: Sequence[str]) -> str:
@@ -107,8 +96,6 @@ def grade(tally: Tally, given: str, true: Sequence[str]) -> str:
     if given.startswith("path-dependent"):
         return "path" if any(path for _, path in tally.uses) else "wrong"
     cause = split_place(given)[0]
-    if cause == VAGUE:
-        return "vague"
     claimed = claims(cause, tally.box.partition("/")[0])
     if claimed is None:
         return "unmapped"
