@@ -80,7 +80,7 @@ def test_a_truncating_tail_is_not_called_truncation() -> None:
     ("operator", "cause"),
     [
         ("onnx.QuantizeLinear", "wrong tie rule: NEAREST_TOWARD_INFINITY"),
-        ("ngraph.Quantize", UNEXPLAINED),  # some vectors of one scale cite the clause on axes too
+        ("ngraph.Quantize", "wrong tie rule: NEAREST_TOWARD_INFINITY"),
     ],
 )
 def test_another_rule_per_axis_is_not_called_a_vector_loop(operator: str, cause: str) -> None:

@@ -19,7 +19,6 @@ from tiebreak.golden.problem import Array
 ROUNDS = 4  # searches for a semantics among the elements that are left
 FEWEST = 6  # deviating elements that a semantics must explain to be named, unless it is named elsewhere
 CONVINCING = 40  # elements: a semantics that gives all of them needs to explain one deviating element only
-AGAINST = 50  # weight of an element that contradicts a semantics: it must explain as many for each of them
 
 
 @dataclass(frozen=True)
@@ -91,9 +90,9 @@ class Covers:
 def covering_semantics(part: PartToCover, known: Set[str], asked: set[str]) -> list[Covered]:
     """Semantics with the elements that each explains, the best first. Adds to `asked` each id looked up in `known`.
 
-    A semantics explains a case if it reproduces every element. One that fits all cases comes first. Otherwise the
-    deviating elements that it explains are weighed against those that it gets wrong in cases that conform or are
-    explained already: a kernel may take several paths. For real results only semantics that fit all cases are named:
+    A semantics explains a case if it reproduces every element. One that fits all cases comes first. Of the others none
+    is named that gets an element wrong in a case that conforms or is explained already, or that gives an element a
+    third result, neither the output nor the document's. For real results only semantics that fit all cases are named:
     small cases fit many semantics by chance.
 
     Between equals, one that is known from elsewhere comes first, then the one that differs from the document's in
@@ -109,7 +108,7 @@ def covering_semantics(part: PartToCover, known: Set[str], asked: set[str]) -> l
         unexplained = np.zeros(group.elements.owners.size, bool)
         unexplained[part.at] = part.left & left[case_of]
         likely = group.likeliest(unexplained)
-        differs = differences(part, begins, likely)
+        differs, third = differences(part, begins, likely)
         causes = [cause_of(group.arithmetic, group.near.every[number]) for number in likely]
         asked.update(cause.id for cause in causes)
         familiar = np.array([cause.id in known_here for cause in causes], bool)
@@ -117,7 +116,7 @@ def covering_semantics(part: PartToCover, known: Set[str], asked: set[str]) -> l
             familiar |= (differs == 0).all(axis=1)
         familiar &= part.place in ("", *PER)  # there are so many parts by place or sign that one may fit by chance
         distances, some = group.near.distances[likely], False
-        while (best := best_semantics(distances, differs, wrong, left, familiar)) is not None:
+        while (best := best_semantics(distances, differs, third, wrong, left, familiar)) is not None:
             fits = differs[best] == 0
             if fits.all() or not group.is_real:
                 at = part.at[part.left & (left & fits)[case_of]]
@@ -129,32 +128,38 @@ def covering_semantics(part: PartToCover, known: Set[str], asked: set[str]) -> l
     return found
 
 
-def best_semantics(distances: Array, differs: Array, wrong: Array, left: Array, familiar: Array) -> int | None:
-    """The place of the semantics to name next, or None if none explains enough.
+def best_semantics(
+    distances: Array, differs: Array, third: Array, wrong: Array, left: Array, familiar: Array
+) -> int | None:
+    """The place of the semantics to name next, or None if none explains enough without a contradiction.
 
-    `distances` say in how many facets each semantics differs from the document's. `differs` is the table of
-    `differences`, `wrong` the number of deviating elements of each case. `left` masks the cases that are left,
+    `distances` say in how many facets each semantics differs from the document's. `differs` and `third` are the tables
+    of `differences`, `wrong` the number of deviating elements of each case. `left` masks the cases that are left,
     `familiar` the semantics that are known from elsewhere.
     """
     if not distances.size or not left.any():
         return None
     fits = differs == 0
     explained = (fits[:, left] * wrong[left]).sum(axis=1)
-    worth = explained - AGAINST * differs[:, ~left].sum(axis=1)
-    possible = (explained >= np.where(familiar, 1, FEWEST)) & (worth >= 0)
-    best = int(np.lexsort((distances, ~familiar, -worth, ~fits.all(axis=1), ~possible))[0])
+    contradicted = differs[:, ~left].any(axis=1) | third.any(axis=1)
+    possible = (explained >= np.where(familiar, 1, FEWEST)) & ~contradicted
+    best = int(np.lexsort((distances, ~familiar, -explained, ~fits.all(axis=1), ~possible))[0])
     return best if possible[best] else None
 
 
-def differences(part: PartToCover, begins: Array, likely: Sequence[int]) -> Array:
-    """The number of elements of each case (columns) that each semantics (rows) gets wrong.
+def differences(part: PartToCover, begins: Array, likely: Sequence[int]) -> tuple[Array, Array]:
+    """The number of elements of each case (columns) that each semantics (rows) gets wrong, in two tables.
 
-    `begins` are the places of each case's first element. No prediction for an element to explain counts as wrong.
+    The second has those to which it gives a third result, neither the output nor the document's. `begins` are the
+    places of each case's first element. No prediction for an element to explain counts as wrong.
     """
     outputs = part.outputs
     compared = outputs != ANYTHING
-    found = np.empty((len(likely), begins.size), np.int64)
-    for row, predicted in zip(found, part.group.predictions(part.at, likely), strict=True):
+    documented = part.group.documented(part.at)
+    found, third = (np.empty((len(likely), begins.size), np.int64) for _ in range(2))
+    for row, other, predicted in zip(found, third, part.group.predictions(part.at, likely), strict=True):
         wrong = (predicted != outputs) & compared & (part.left | (predicted != ANYTHING))
         np.add.reduceat(wrong, begins, dtype=np.int64, out=row)
-    return found
+        bites = wrong & (predicted != documented) & (predicted != ANYTHING) & (documented != ANYTHING)
+        np.add.reduceat(bites, begins, dtype=np.int64, out=other)
+    return found, third

@@ -91,6 +91,11 @@ class SameArithmetic:
         order = np.lexsort((self.near.distances, -given))[:MOST_LIKELY]
         return [int(number) for number in np.sort(order[given[order] > 0])]  # neighbours share facets
 
+    def documented(self, at: Array) -> Array:
+        """What the document's own semantics gives for some elements (indices)."""
+        (codes,) = self.arithmetic.predict(self.elements.probe_at(at), [self.arithmetic.documented])
+        return codes
+
     def predictions(self, at: Array, likely: Sequence[int]) -> Iterator[Array]:
         """What each semantics gives for some elements (indices).
 

@@ -95,14 +95,33 @@ class CausesBySemantics:
     def explain(self, kind: Kind, elements: Sequence[Element], found: FoundCauses) -> None:
         """Adds to `found` a cause for each element that a semantics explains.
 
-        Semantics far from the document's are tried only for elements that are still without a cause.
+        One semantics for all elements of an arithmetic comes first, however far from the document's. Parts are named
+        only if there is none, and by semantics far from the document's only what is still without a cause.
         """
         if kind not in self.groups:
             self.groups[kind] = self.by_arithmetic(kind, elements)
-        for most in (NEAREST, FARTHEST):
-            if most == NEAREST or (found.nameless & found.missing).any():
-                for group in self.groups[kind]:
-                    self.explain_group(SameArithmetic(group, most), found)
+        for group in self.groups[kind]:
+            arithmetic = {most: SameArithmetic(group, most) for most in (NEAREST, FARTHEST)}
+            if any(self.explain_whole(one, found) for one in arithmetic.values()):
+                continue
+            for most, one in arithmetic.items():
+                if most == NEAREST or (found.nameless & found.missing).any():
+                    self.explain_group(one, found)
+
+    def explain_whole(self, group: SameArithmetic, found: FoundCauses) -> bool:
+        """Whether one semantics reproduces all elements of a group, which it then names."""
+        deviating, numbers = group.elements.deviating, group.elements.numbers
+        nameless = found.nameless[numbers[deviating]]
+        if group.is_real and not nameless.any():
+            return False  # real results with a cause keep it
+        part = part_to_cover(group, np.ones(deviating.size, bool), deviating, "")
+        first, *_ = [*self.covers.of(part, self.known), None]
+        if first is None or not first.whole:
+            return False
+        self.known.add(first.cause.id)
+        own = numbers[deviating]
+        found.name(own[nameless] if group.is_real else own, first.cause)
+        return True
 
     def explain_group(self, group: SameArithmetic, found: FoundCauses) -> None:
         """Tries to explain a group as a whole, then its parts; in parts only elements that had no cause before."""

@@ -16,7 +16,7 @@ import numpy as np
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
 from tiebreak.conformance.judging.judge import Judgement, codes_of_outputs, output_problem
 from tiebreak.conformance.judging.operands import QuantizationOperands, operands_along, wrong_parameters
-from tiebreak.conformance.judging.truths import Truths
+from tiebreak.conformance.judging.truths import Truth, Truths
 from tiebreak.conformance.operators import TESTED
 from tiebreak.conformance.operators.model import Cause, Mistake
 from tiebreak.conformance.operators.quantize_mistakes import HYPOTHESES
@@ -146,8 +146,8 @@ class Explanation:
 class CaseExplanations:
     """What known mistakes say of one case's outputs.
 
-    `distinct` are the explanations that occur, `numbers` each deviating element's place in it, in order. `against`
-    says by cause how many conforming elements contradict it.
+    `distinct` are the explanations that occur, `numbers` each deviating element's place in it, in order. `against` says
+    by cause how many elements contradict it: conforming ones, and deviating ones where it would give a third result.
     """
 
     distinct: tuple[Explanation, ...]
@@ -159,7 +159,9 @@ def no_explanations(elements: int) -> CaseExplanations:
     return CaseExplanations((Explanation(),), np.zeros(elements, np.int64), Counter())
 
 
-def explanations(case: Case, judgement: Judgement, predicted: Sequence[tuple[Cause, Array]]) -> CaseExplanations:
+def explanations(
+    case: Case, judgement: Judgement, truth: Truth, predicted: Sequence[tuple[Cause, Array]]
+) -> CaseExplanations:
     """Explain the deviating elements of a case by the `predictions` of the known mistakes."""
     wrong = judgement.grades == DEVIATES
     right = ~wrong & (judgement.grades != UNSPECIFIED)
@@ -170,7 +172,9 @@ def explanations(case: Case, judgement: Judgement, predicted: Sequence[tuple[Cau
         if cause.by_position and not (case.size >= 2 * cause.width and match[right | wrong].all()):
             continue
         contradictions = int(np.count_nonzero(~match[right]))
-        against[cause] = min(contradictions, against.get(cause, contradictions))
+        bites = wrong & ~match & (codes != truth.exact) & (codes != truth.working)
+        evidence = contradictions + int(np.count_nonzero(bites))
+        against[cause] = min(evidence, against.get(cause, evidence))
         number = causes.setdefault(cause, len(causes))
         if number == len(matching):
             matching.append(np.zeros(np.count_nonzero(wrong), bool))

@@ -13,19 +13,15 @@ import numpy as np
 from tiebreak.conformance.causes import explanations
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
 from tiebreak.conformance.judging.deviating import DeviatingElements
-from tiebreak.conformance.judging.rows import Kind, kind_of_node
+from tiebreak.conformance.judging.rows import Group, Kind, kind_of_node, path_of
 from tiebreak.conformance.operators.model import Cause
-from tiebreak.golden.elements import INTEGER_TYPES
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.operators import get_operator
 from tiebreak.golden.problem import Array
 from tiebreak.golden.verdicts import UNEXPLAINED
 from tiebreak.reports.root_cause import BY_PATH, root_of
 
-GRANULARITIES = ("scalar parameters", "parameters that vary", "one axis", "a block size")  # situations of clauses
-
 Element = tuple[str, str, int]  # a case's id, an output's name, an index in it
-Group = tuple[Kind, str]  # a kind of node, and the granularity
 Pairs = Counter[tuple[int, int]]  # deviating elements by their case's number and their candidates' number
 
 
@@ -45,8 +41,8 @@ class Evidence:
     deviating: DeviatingElements
     candidates: Array
     distinct: Sequence[explanations.Explanation]
-    against: Mapping[Kind, Counter[Cause]]
-    against_modes: Mapping[Kind, Counter[str]]
+    against: Mapping[Group, Counter[Cause]]
+    against_modes: Mapping[Group, Counter[str]]
     about: str = ""  # the backend
 
     @cached_property
@@ -56,8 +52,8 @@ class Evidence:
 
     @cached_property
     def groups(self) -> list[Group]:
-        """The kind of node and the granularity of each case."""
-        return [(kind, granularity_of(case)) for kind, case in zip(self.kinds, self.cases, strict=True)]
+        """The kind of node and the path of each case."""
+        return [(kind, path_of(case)) for kind, case in zip(self.kinds, self.cases, strict=True)]
 
     @cached_property
     def pairs(self) -> Pairs:
@@ -94,6 +90,8 @@ def settle_causes(
     chosen = causes_by_kind(evidence, places, errors)
     elements = {kind: [evidence.element(place) for place in own.tolist()] for kind, own in places.items()}
     refined = errors.attempt("the audit's engine", evidence.about, lambda: refine(elements, chosen), chosen)
+    pairs = zip(refined, places.values(), strict=True)
+    refined = [without_doubtful(causes, paths_of(evidence, own)) for causes, own in pairs]
     ids, texts = (np.full(len(evidence.deviating), UNEXPLAINED, object) for _ in range(2))
     clauses = np.array([first_clause(evidence.kinds[case]) for case in evidence.deviating.case.tolist()], object)
     for (kind, own), causes in zip(places.items(), refined, strict=True):
@@ -101,6 +99,28 @@ def settle_causes(
         errors.attempt("clauses of causes", kind[0], write, None)
     found = ids, texts, clauses
     return errors.attempt("causes by path", evidence.about, lambda: with_path_causes(evidence, found, by_path), found)
+
+
+def paths_of(evidence: Evidence, places: Array) -> list[str]:
+    return [evidence.groups[case][1] for case in evidence.deviating.case[places].tolist()]
+
+
+def without_doubtful(causes: Sequence[Cause], paths: Sequence[str]) -> list[Cause]:
+    """The causes of one kind's elements without those that explain fewer of them than stay unexplained.
+
+    Where most is unexplained, something is at work that no table knows, and a part of it may look like anything. Nor
+    can a node round by two modes: if several explain something on one path, none of them is the cause.
+    """
+    counts, modes = Counter(zip(paths, causes, strict=True)), defaultdict[str, set[str]](set)
+    for path, cause in counts:
+        if cause.mode and not cause.by_position:
+            modes[path].add(cause.mode)
+    doubtful = {
+        (path, cause)
+        for (path, cause), count in counts.items()
+        if count < counts[path, explanations.NO_CAUSE] or (cause.mode and len(modes[path]) > 1)
+    }
+    return [explanations.NO_CAUSE if one in doubtful else one[1] for one in zip(paths, causes, strict=True)]
 
 
 def places_by_kind(evidence: Evidence) -> dict[Kind, Array]:
@@ -169,32 +189,22 @@ def id_by_path(text: str) -> str:
 def plausible_candidates(evidence: Evidence) -> dict[tuple[Group, int], explanations.Explanation]:
     """The candidates, by group and number, without the causes that are refuted for their kind of node.
 
-    What counts against a cause are the conforming elements that it contradicts: in every case for "rounds by another
-    mode", in the cases that deviate somewhere for other causes. A true cause contradicts none of them.
-
-    Up to a tenth of what a cause explains is tolerated, since kernels may take different paths; and another mode may
-    hold for the nodes of one granularity only. For real results nothing is refuted: a cause that gives a wrong result
-    bit by bit does not do so by chance.
+    One element that contradicts a cause refutes it: one that conforms, or one that deviates where the cause would give
+    a third result. They count in every case for "rounds by another mode", in the cases that deviate somewhere for other
+    causes. Another mode may hold on one path only.
     """
-    explains: dict[Kind, Counter[Cause]] = defaultdict(Counter)
+    explains: dict[Group, Counter[Cause]] = defaultdict(Counter)
     for (case, number), count in evidence.pairs.items():
-        add(explains[evidence.kinds[case]], evidence.distinct[number].matching, count)
-    refuted: dict[Kind, frozenset[Cause]] = {}
-    for kind, counts in explains.items():
-        if kind[3] not in INTEGER_TYPES:
-            refuted[kind] = frozenset()
-            continue
-        plain, by_mode = evidence.against[kind], evidence.against_modes[kind]
-        weight = {cause: by_mode[cause.mode] if cause.mode else plain[cause] for cause in counts}
-        refuted[kind] = frozenset(
-            cause for cause, count in counts.items() if 10 * weight[cause] > count and not cause.by_position
-        )
-    kept, idle = modes_of_groups(evidence), idle_positions(evidence)
+        add(explains[evidence.groups[case]], evidence.distinct[number].matching, count)
+    refuted: dict[Group, frozenset[Cause]] = {}
+    for group, counts in explains.items():
+        plain, by_mode = evidence.against[group], evidence.against_modes[group]
+        weight = {cause: plain[cause] + (by_mode[cause.mode] if cause.mode else 0) for cause in counts}
+        refuted[group] = frozenset(cause for cause in counts if weight[cause] and not cause.by_position)
+    idle = idle_positions(evidence)
     keys = {(evidence.groups[case], number) for case, number in evidence.pairs}
     return {
-        (group, number): explanations.without_causes(
-            evidence.distinct[number], refuted[group[0]] - kept[group] | idle[group]
-        )
+        (group, number): explanations.without_causes(evidence.distinct[number], refuted[group] | idle[group])
         for group, number in keys
     }
 
@@ -202,39 +212,6 @@ def plausible_candidates(evidence: Evidence) -> dict[tuple[Group, int], explanat
 def add(counts: Counter[Cause], causes: Iterable[Cause], count: int) -> None:
     for cause in causes:
         counts[cause] += count
-
-
-def granularity_of(case: Case) -> str:
-    """The ids of the clauses on granularity that a case exercises; empty if its operator has none."""
-    clauses = get_operator(case.node.operator).clauses
-    return " ".join(clause.id for clause in clauses if clause.situation in GRANULARITIES and clause.id in case.clauses)
-
-
-def modes_of_groups(evidence: Evidence) -> Mapping[Group, frozenset[Cause]]:
-    """The causes "rounds by another mode" that hold for all nodes of one granularity, whatever other nodes give."""
-    explains: dict[Group, Counter[Cause]] = defaultdict(Counter)
-    missed: dict[int, Counter[str]] = defaultdict(Counter)  # by case: deviating elements that a mode does not explain
-    modes = {cause.mode for candidate in evidence.distinct for cause in candidate.matching if cause.mode}
-    for (case, number), count in evidence.pairs.items():
-        given = {cause for cause in evidence.distinct[number].matching if cause.mode and not cause.by_position}
-        add(explains[evidence.groups[case]], given, count)
-        for mode in modes - {cause.mode for cause in given}:
-            missed[case][mode] += count
-    against: dict[Group, Counter[str]] = defaultdict(Counter)
-    for mode in modes:
-        differs = evidence.differs[mode].tolist()
-        for case, group in enumerate(evidence.groups):
-            if group in explains:
-                against[group][mode] += max(differs[case] - missed[case][mode] if case in missed else differs[case], 0)
-    found = {
-        group: frozenset(
-            cause
-            for cause, count in counts.items()
-            if count >= explanations.FEWEST_BY_POSITION and 10 * against[group][cause.mode] <= count
-        )
-        for group, counts in explains.items()
-    }
-    return defaultdict(frozenset[Cause], found)
 
 
 def idle_positions(evidence: Evidence) -> Mapping[Group, frozenset[Cause]]:

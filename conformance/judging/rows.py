@@ -5,11 +5,13 @@ from __future__ import annotations
 from functools import lru_cache
 
 from tiebreak.golden.elements import FloatType, IntegerType, decimal, decode
-from tiebreak.golden.nodes import Node
+from tiebreak.golden.nodes import Case, Node
 from tiebreak.golden.operators import get_operator
 from tiebreak.golden.problem import Problem
 
 Kind = tuple[str, str, str, str]  # operator, rounding mode, input type, output type; causes are weighed within one kind
+Group = tuple[Kind, str]  # a kind of node and a path: see path_of
+LAYOUT = ("axis", "axes", "block_size", "type", "T", "output_dtype")  # attributes that change no arithmetic
 
 
 def element_operands(problem: Problem, node: Node, i: int) -> list[tuple[str, int, FloatType | IntegerType]]:
@@ -36,3 +38,11 @@ def bits_and_decimal(code: int, kind: FloatType | IntegerType) -> tuple[str, str
 
 def kind_of_node(node: Node) -> Kind:
     return node.operator, node.round_mode, node.input_type, node.output_type
+
+
+def path_of(case: Case) -> str:
+    """What may choose a kernel's path: whether parameters vary, and the attributes that are no layout."""
+    varying = any(array.size > 1 for array in case.inputs[1:])
+    blocks = "blocks" if case.node.attributes.get("block_size") else ""
+    attributes = sorted((name, value) for name, value in case.node.attributes.items() if name not in LAYOUT)
+    return f"{'varying' if varying else 'constant'} {blocks} {attributes}"

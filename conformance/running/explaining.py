@@ -28,7 +28,7 @@ from tiebreak.conformance.causes.settling import Element, Evidence, Settled, set
 from tiebreak.conformance.judging.chunk import Chunk, chunks_of
 from tiebreak.conformance.judging.deviating import DTYPES, DeviatingElements
 from tiebreak.conformance.judging.judge import judge
-from tiebreak.conformance.judging.rows import Kind, kind_of_node
+from tiebreak.conformance.judging.rows import Group, kind_of_node, path_of
 from tiebreak.conformance.operators.model import Cause
 from tiebreak.conformance.running.recording import COUNTS, BackendRecords
 from tiebreak.golden.nodes import Case
@@ -103,14 +103,14 @@ def explain_case(
         outputs = records.outputs[case.id]
         key = case.id, outputs.tobytes()
         if key not in found:
-            found[key] = explanations(case, judge(outputs, truths.judged_by, truths), predicted)
+            found[key] = explanations(case, judge(outputs, truths.judged_by, truths), truths.judged_by, predicted)
 
 
 def evidence_of(records: BackendRecords, deviating: DeviatingElements, known: ByOutputs) -> Evidence:
     """What known mistakes predict for each deviating element, and how often conforming elements contradict them."""
     numbers: dict[Explanation, int] = {}
     candidates = np.zeros(len(deviating), np.int64)
-    against: dict[Kind, Counter[Cause]] = defaultdict(Counter)
+    against: dict[Group, Counter[Cause]] = defaultdict(Counter)
     begins = np.flatnonzero(np.diff(deviating.case, prepend=-1))
     for begin, end in pairwise([*begins.tolist(), len(deviating)]):  # no pair where nothing deviates
         case = records.cases[int(deviating.case[begin])]
@@ -119,7 +119,7 @@ def evidence_of(records: BackendRecords, deviating: DeviatingElements, known: By
             own = no_explanations(end - begin)
         places = [numbers.setdefault(one, len(numbers)) for one in own.distinct]
         candidates[begin:end] = np.array(places)[own.numbers]
-        against[kind_of_node(case.node)].update(own.against)
+        against[kind_of_node(case.node), path_of(case)].update(own.against)
     counts = np.concatenate([np.zeros((len(COUNTS), 0), np.int64), *records.counts], axis=1)
     differs = {mode: counts[COUNTS.index(f"differs_{short_mode(mode)}")] for mode in ROUND_MODES}
     evidence = records.cases, records.elements, differs, deviating, candidates, list(numbers)

@@ -18,7 +18,7 @@ from tiebreak.conformance.judging.deviating import DeviatingElements, boundary_d
 from tiebreak.conformance.judging.judge import output_problem
 from tiebreak.conformance.judging.narrow import NarrowCodes, narrow
 from tiebreak.conformance.judging.observations import observations
-from tiebreak.conformance.judging.rows import Kind, kind_of_node
+from tiebreak.conformance.judging.rows import Group, kind_of_node, path_of
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array, Problem
 from tiebreak.golden.rounding import ROUND_MODES, short_mode
@@ -48,7 +48,7 @@ class BackendRecords:
     domains: list[Array] = field(default_factory=list)
     deviating: list[DeviatingElements] = field(default_factory=list)
     outputs: NarrowCodes = field(default_factory=NarrowCodes)
-    against_modes: dict[Kind, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    against_modes: dict[Group, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     observed: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     judged: dict[str, Counter[int]] = field(default_factory=lambda: defaultdict(Counter))  # by operator and exponent
     errors: ExplanationErrors = field(default_factory=ExplanationErrors)
@@ -158,11 +158,11 @@ def count(records: BackendRecords, judged: ChunkJudgement) -> None:
     """Update the counts: contradicted modes, judged elements by exponent, observations where the document is silent."""
     chunk = judged.chunk
     found = judged.contradictions()
-    kinds = [kind_of_node(case.node) for case in chunk.cases]
-    for kind in dict.fromkeys(kinds):
-        own = np.array([one == kind for one in kinds]) & judged.ran
+    groups = [(kind_of_node(case.node), path_of(case)) for case in chunk.cases] if found else []
+    for group in dict.fromkeys(groups):
+        own = np.array([one == group for one in groups]) & judged.ran
         if own.any():
-            records.against_modes[kind].update({mode: int(column[own].sum()) for mode, column in found.items()})
+            records.against_modes[group].update({mode: int(column[own].sum()) for mode, column in found.items()})
     records.judged[chunk.operator].update(judged.judged_by_exponent())
     if np.any(judged.elements_that_ran & (judged.judgement.grades == UNSPECIFIED)):
         records.observed.update(observations(chunk, judged.judgement, judged.ran))
