@@ -38,6 +38,7 @@ def test_json_of_a_run_is_one_object_of_the_documented_shape(tmp_path: Path) -> 
         "discrepancies",
         "path_dependent",
         "clusters",
+        "story",
         "failures",
         "explanation_errors",
         "stages",

@@ -41,7 +41,7 @@ from tiebreak.reports.rows import discrepancy_rows, result_rows, rows_of
 
 FACTS = {"command": "tiebreak run", "level": "quick", "seed": 0, "time_limit": 30, "folder": "run", "forbidden": []}
 BACKENDS = (samples.WrongRange(), samples.WrongTies(), samples.WrongTail())
-OF_CAUSES = {"cause", "clause", "boundary_ulp"}  # of a row of an element, what is found out after judging
+OF_CAUSES = {"cause_id", "cause", "clause", "boundary_ulp"}  # of a row of an element, what is found out after judging
 CHOSEN = (  # operator, output type, how many cases are left out between two
     ("tensorflow.QuantizeV2", "int8", 60),
     ("onnx.QuantizeLinear", "uint8", 97),
@@ -225,7 +225,7 @@ def test_a_mistake_that_raises_costs_its_own_name(monkeypatch: pytest.MonkeyPatc
     after = run_alone(wrong, own)
     assert after.discrepancies["cause"].tolist() == before.discrepancies["cause"].tolist() != []
     (error,) = after.info["explanation_errors"]
-    assert (error["stage"], error["times"]) == (f"known mistakes: {cause.text}", len(cases_of(after)))
+    assert (error["stage"], error["times"]) == (f"known mistakes: {cause.id}", len(cases_of(after)))
     assert error["error"].startswith("Injected: in a table (at test_explanations_that_raise.py:")
 
 
@@ -341,7 +341,7 @@ def test_records_are_on_the_disk_before_causes_are_looked_for(
     found = checked_run(folder)
     assert found.results.drop(columns="seconds").equals(left.results.drop(columns="seconds"))
     assert set(left.discrepancies["cause"]) == {UNEXPLAINED} != set(found.discrepancies["cause"])
-    same = [name for name in left.discrepancies if name not in ("cause", "clause")]
+    same = [name for name in left.discrepancies if name not in ("cause_id", "cause", "clause")]
     assert found.discrepancies[same].equals(left.discrepancies[same])
 
 

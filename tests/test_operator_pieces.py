@@ -12,6 +12,7 @@ from test_wrong_operators import WRONG
 
 import wrong_backends
 from tiebreak import conformance, golden
+from tiebreak.adapters.claims import claims_of
 from tiebreak.adapters.registry import registered
 from tiebreak.conformance.operators import TESTED
 from tiebreak.conformance.operators.model import Absent, OperatorUnderTest
@@ -102,7 +103,7 @@ def not_in_navigation(operator: str, root: Path) -> Iterator[str]:
 
 def claimed_by_backends() -> frozenset[str]:
     """By the backends that are classes; of a function nothing is known before it is called."""
-    found = (getattr(point.load(), "operators", ()) for point in registered().values())
+    found = [claims_of(point.load()).operators or () for point in registered().values()]
     return frozenset(operator for operators in found for operator in operators)
 
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Key = tuple[str, str, str]  # backend, operator, root cause
+Judged = dict[tuple[str, str], dict[str, int]]  # elements by backend and operator, and by domain
 
 MOST_TYPES = 8
 
@@ -38,7 +39,7 @@ def root_cause_rows(
     `results` give the number of elements of each case; `versions` are the backends' versions by name.
     """
     errors = errors or ExplanationErrors()
-    judged = judged_by_domain(results)
+    judged = errors.attempt("root causes", "", lambda: judged_by_domain(results), Judged())
     sizes = {str(case): int(n) for case, n in zip(results["case"], results["elements"], strict=True)}
     groups = errors.attempt("root causes", "", lambda: groups_of(discrepancies, sizes), [])
     made: list[RootCauseRow | None] = []
@@ -68,7 +69,7 @@ def digits_of(operands: str) -> int:
     return sum(len(part[2]) for part in json.loads(operands))
 
 
-def judged_by_domain(results: pd.DataFrame) -> dict[tuple[str, str], dict[str, int]]:
+def judged_by_domain(results: pd.DataFrame) -> Judged:
     """(backend, operator) to the number of judged elements of each domain."""
     columns = ["exact", "working_precision", "deviates", "judged_calibrated", "judged_edge"]
     sums = rows_by_key(results.groupby(["backend", "operator"], observed=True)[columns].sum())

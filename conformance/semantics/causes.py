@@ -64,9 +64,7 @@ SENTENCES = {
     # Rounding
     "rounds": "wrong rounding: {}",
     "ties": "wrong tie rule: {}",
-    "adds-half-and-floors": "floor(q + 0.5)",
     "adds-half-and-truncates": "trunc(q + 0.5)",
-    "adds-signed-half-and-truncates": "trunc(q + 0.5 sign(q))",
     "floor-of-half-more": "floor(q + 0.5) computed in the input's type",
     "half-added-to-magnitude": "0.5 added to the magnitude in the input's type",
     "ceil-of-half-less": "ceil(q - 0.5) computed in the input's type",
@@ -226,6 +224,8 @@ FORMER = {
     "does not clip": "does-not-clamp",
     "wraps around instead of saturating": "wraps",
     "quotient cast to int32 before it is clamped": "casts-to-int32",
+    "floor(q + 0.5)": "floor-of-half-more",
+    "trunc(q + 0.5 sign(q))": "half-added-to-magnitude",
     "floor(q + 0.5) computed in the type": "floor-of-half-more",
     "floor(q + 0.5) with the sum rounded": "floor-of-half-more",
     "truncates": "truncates",
