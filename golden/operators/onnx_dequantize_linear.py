@@ -177,6 +177,7 @@ CONTESTED = (
         (
             Answer(f"{DOCUMENT}, description", "there is none, it is supposed to be 0", "unspecified", judged=True),
             Answer(f"{DOCUMENT}, formula; asked in onnx#7752", "the formula holds for every type", (4.0,)),
+            Answer("ONNX Runtime 1.31.1, CPU kernel; onnxruntime#25646", "it is subtracted", (4.0,)),
             Answer("a reader who takes it for absent", "it is 0 whatever it says", (10.0,)),
         ),
     ),

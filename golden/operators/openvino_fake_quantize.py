@@ -170,6 +170,22 @@ CONTESTED = (
         ),
     ),
     Contest(
+        "OVF-TIE-OF-TEST",
+        "Which way does round go halfway between levels 76 and 77 of 256?",
+        ("OVF-U1", "OVF-F5"),
+        {"attributes": {"levels": 256}},
+        ([2.0999999046325684, 3.0, 4.0], 0.0, 10.0, 0.0, 255.0),
+        (
+            Answer(DOCUMENT, "silent: any nearest rule conforms", "54, 76 or 77, 102", judged=True),
+            Answer(
+                "OpenVINO's unit tests of the GPU plugin, quantize_gpu_test.cpp",
+                "quantize_levels_256_2d_unsigned and quantize_levels_256_3d_unsigned: 77, away from zero or upward",
+                (54.0, 77.0, 102.0),
+            ),
+            Answer(REFERENCE, "to the even level (nearbyint)", (54.0, 76.0, 102.0)),
+        ),
+    ),
+    Contest(
         "OVF-ORDER",
         "Are the formula's steps computed in its order, or folded into a scale and a shift?",
         ("OVF-F3", "OVF-F6", "OVF-F7"),
