@@ -98,7 +98,8 @@ CLAUSES = (
     ),
     Clause(
         "OND-U2",
-        "The sign of a zero result; either zero is accepted.",
+        "The sign of a zero result: either zero is accepted, also where a number rounds to zero. The formula names no "
+        "arithmetic with two zeros.",
         f"{DOCUMENT}: silent",
         unspecified=True,
         situation="a zero result",

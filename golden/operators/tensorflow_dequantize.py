@@ -132,8 +132,9 @@ CLAUSES = (
     ),
     Clause(
         "TFD-U5",
-        "The sign of a zero result.",
-        f"{API}: silent; either zero is accepted",
+        "The sign of a zero result: either zero is accepted, also where a number rounds to zero. The text asks for "
+        "float32 and double, and for no sign.",
+        f"{API}: silent",
         unspecified=True,
         situation="a zero result",
     ),

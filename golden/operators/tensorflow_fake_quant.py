@@ -68,7 +68,13 @@ def clauses(prefix: str, document: str) -> tuple[Clause, ...]:
         ),
         clause("U4", "What min = max and min > max give.", True, "an undefined result"),
         clause("U5", "What NaN and infinities give.", True, "an undefined result"),
-        clause("U6", "The sign of a zero result; either zero is accepted.", True, "a zero result"),
+        clause(
+            "U6",
+            "The sign of a zero result: either zero is accepted, also where a number rounds to zero. Real arithmetic, "
+            "in which the formulas are written, has one zero.",
+            True,
+            "a zero result",
+        ),
         clause(
             "U7",
             "What ranges give whose size or scale underflows to 0 in float32, or overflows: infinity in working "

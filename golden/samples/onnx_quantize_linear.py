@@ -305,6 +305,9 @@ def odd_floats(pair: Pair) -> Iterator[Sample]:
     one, zero = scalar(pair.scale, Fraction(1)), pair.zero(0)
     yield Sample("zero-point-1", pair.node(), (pair.x(x), one, pair.zero(1)), ("SmallFloat",), ("float-zero-point",))
     yield Sample("zeros", pair.node(), (pair.x([0, 0, 1]), one, zero), ("SmallFloat",), ("zero-sign",))
+    if pair.real != "int32":
+        small = [Fraction(sign, 1 << power) for power in (20, 30) for sign in (1, -1)]
+        yield Sample("small-zeros", pair.node(), (pair.x(small), one, zero), ("SmallFloat", "Tiny"), ("small-zero",))
     for name, scale, flag, role in (
         ("zero", Fraction(0), "ZeroScale", "zero-scale"),
         ("nan", math.nan, "NaN", "special-scale"),
