@@ -135,7 +135,8 @@ def scaled(s: Steps, p: Elementwise, x: Fraction, low: Fraction, high: Fraction,
 def scaled_without_factor(s: Steps, p: Elementwise, x: Fraction, low: Fraction, high: Fraction, order: Order) -> Real:
     """SCALED where scale_factor overflows, so that both sides count: the side that gives less, clipped at the end."""
     sides = ((Fraction(p.constants["lowest"]), low), (Fraction(p.constants["highest"]), high))
-    value = min((order(s, x, bound, end) for bound, end in sides), key=lambda given: abs(given))
+    below, above = (order(s, x, bound, end) for bound, end in sides)
+    value = below if below * below <= above * above else above
     return clamp(s.round(value), sides[0][0], sides[1][0])
 
 

@@ -37,7 +37,7 @@ from tiebreak.golden.operators.onnx_quantize_linear_contested import (
     NEWER,
     NEWEST,
 )
-from tiebreak.golden.operators.onnx_quantize_linear_themes import axes_theme, no_zero_point_theme
+from tiebreak.golden.operators.onnx_quantize_linear_themes import axes_theme, no_zero_point_theme, traps_theme
 from tiebreak.golden.problem import Array, Elementwise, Problem, Quantization, bits_of, codes_of, kind_of
 from tiebreak.golden.rounding import EVEN
 from tiebreak.golden.samples import onnx_quantize_linear as samples
@@ -406,7 +406,7 @@ OPERATOR = Operator(
         "special-scale": "ONQ-U8",
     },
     modes=(EVEN,),
-    themes=(axes_theme, no_zero_point_theme),
+    themes=(axes_theme, no_zero_point_theme, traps_theme),
     themed=tuple((real, output) for real in CLASSIC_REALS for output in CLASSIC_OUTPUTS),
     files=samples.FILES,
     samples=samples.samples,
