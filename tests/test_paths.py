@@ -57,9 +57,18 @@ def test_cases_are_the_same_at_every_call_and_each_has_its_id() -> None:
         assert one.clauses
 
 
+@pytest.mark.parametrize(("level", "least", "most"), [("brief", 1, 1), ("quick", 4, 8), ("full", 4, 8)])
+def test_a_probe_of_a_scale_class_asks_each_constant_and_no_more(level: str, least: int, most: int) -> None:
+    for record, probe in all_probes():
+        if probe.constants_only:
+            assert least <= len(list(arrangements(record, probe, level))) <= most, (record.id, probe.label)
+
+
 @pytest.mark.parametrize(("level", "scanned", "others"), [("brief", 30, 8), ("quick", 60, 8), ("full", 320, 40)])
 def test_cases_of_a_probe_are_not_too_many(level: str, scanned: int, others: int) -> None:
     for record, probe in all_probes():
+        if probe.constants_only:
+            continue
         most = scanned if probe.scanned else others
         assert most / 2 < len(list(arrangements(record, probe, level))) <= most, (record.id, probe.label)
 
