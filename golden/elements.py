@@ -227,7 +227,7 @@ def decimal(bits: int, real: FloatType) -> str:
     if isinstance(value, float):
         return "nan" if math.isnan(value) else f"{sign}inf"
     text = repr(float(abs(value)))
-    return sign + (text if Fraction(text) == abs(value) else shortest(abs(value), real))
+    return sign + (text if Fraction(text) == abs(value) else shortest(Fraction(abs(value)), real))
 
 
 def shortest(value: Fraction, real: FloatType) -> str:

@@ -345,7 +345,6 @@ PATH_PROBES = (
     PathProbe("float32-uint8", {"quantized": "uint8"}, (STEP, 101), probe_values(), 4),
     PathProbe("float32-int8", {"quantized": "int8"}, (STEP, -3), probe_values()),
     PathProbe("float16-uint8", HALF, (STEP, 101), probe_values(far=60000, smallest=24)),
-    PathProbe("float32-uint8-even", {"quantized": "uint8"}, (STEP, 128), probe_values()),
     PathProbe("float32-int4", {"quantized": "int4"}, (STEP, -3), probe_values()),
     PathProbe("float32-uint4", {"quantized": "uint4"}, (STEP, 6), probe_values()),
     PathProbe("float32-int2", {"quantized": "int2"}, (STEP, -1), probe_values()),

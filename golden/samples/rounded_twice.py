@@ -48,7 +48,7 @@ def products_of(kind: FloatType, bits: int, significand: int) -> Iterator[tuple[
 def is_wrong(value: Fraction, stepwise: Real, kind: FloatType) -> bool:
     """Whether rounding twice gives neither the result of rounding once nor that in working precision."""
     twice = encode(Fraction(through(through(value, DOUBLE), SINGLE)), kind)
-    return twice != encode(value, kind) and (isinstance(stepwise, float) or twice != encode(stepwise, kind))
+    return twice != encode(value, kind) and (isinstance(stepwise, float) or twice != encode(Fraction(stepwise), kind))
 
 
 def scale_unit(kind: FloatType, bits: int) -> Fraction:
