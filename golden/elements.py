@@ -220,18 +220,22 @@ def neighbour(bits: int, real: FloatType, steps: int) -> int:
 
 @lru_cache(maxsize=1 << 16)
 def decimal(bits: int, real: FloatType) -> str:
-    """The shortest decimal that reads back as these bits, as repr() of a Python float would write it."""
+    """The value of these bits, as repr() of a Python float writes it; see `shortest` for those of too many digits."""
     value = decode(bits, real)
     mark = 0 if real.specials == "e8m0" else 1 << (real.bits - 1)
     sign = "-" if bits & mark else ""
     if isinstance(value, float):
         return "nan" if math.isnan(value) else f"{sign}inf"
-    digits = 0
-    while True:
-        digits += 1
-        text = f"{float(abs(value)):.{digits}g}"
-        if digits == 17 or encode(Fraction(text), real) == bits & ~mark:
-            return sign + repr(float(text))
+    text = repr(float(abs(value)))
+    return sign + (text if Fraction(text) == abs(value) else shortest(Fraction(abs(value)), real))
+
+
+def shortest(value: Fraction, real: FloatType) -> str:
+    """The shortest decimal that reads back as a positive value of the type, or of float32 if the type is narrower."""
+    held = real if real.bits > 32 else FLOAT_TYPES["float32"]
+    bits = encode(value, held)
+    texts = (f"{float(value):.{digits}g}" for digits in range(1, 17))
+    return repr(float(next((text for text in texts if encode(Fraction(text), held) == bits), float(value))))
 
 
 def parse_real(text: str, real: FloatType) -> int:

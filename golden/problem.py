@@ -22,7 +22,8 @@ Array = np.ndarray[Any, np.dtype[Any]]
 # IN_RANGE: the code is the result.
 # OUT_OF_RANGE: an integer result is beyond its type's range; the code is the nearer end of that range.
 # UNDEFINED: the document defines no result for these operands; the code is 0.
-# ZERO: a real result is zero in real arithmetic, which knows no sign; either zero is right, the code is the positive.
+# ZERO: a real result is zero, exactly or by its last rounding, and the document says nothing about a zero's sign, nor
+#   does real arithmetic. So either zero is right; the code is the positive one.
 IN_RANGE, OUT_OF_RANGE, UNDEFINED, ZERO = 0, 1, 2, 3
 
 

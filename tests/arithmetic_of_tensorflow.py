@@ -58,9 +58,9 @@ def flush(values: Array) -> Array:
 
 def narrowed(value: Fraction, kind: Any) -> float:
     """Rounded once: a double made odd where it is inexact, then the type's own conversion."""
-    wide = float(value)
-    error = value - Fraction(wide)
-    if kind is np.float64 or not error:
+    wide = float(value) if abs(value) < 2**1024 else math.copysign(math.inf, 1 if value > 0 else -1)
+    error = value - Fraction(wide) if math.isfinite(wide) else Fraction(0)
+    if kind is np.float64 or math.isinf(wide) or not error:
         return wide
     if (error > 0) != (wide > 0):
         wide = math.nextafter(wide, 0.0)

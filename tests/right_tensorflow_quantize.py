@@ -45,6 +45,15 @@ def range_scale(low: Array, high: Array, f: Facts) -> Array:
 
 
 def first(x: Array, low: Array, high: Array, f: Facts, round_: Round) -> Array:
+    """Where range_scale overflows and leads to NaN, the product comes before the division."""
+    scale, steps = range_scale(low, high, f), F(1 << f["bits"])
+    clipped, width = np.clip(x, low, high), (high - low) * (steps / (steps - F(1)))
+    plain = round_(clipped * scale, False) - round_(low * scale, False)
+    other = round_(clipped * steps / width, False) - round_(low * steps / width, False)
+    return np.where(np.isinf(scale) & np.isnan(plain), other, plain) + f["min"]
+
+
+def first_by_factor(x: Array, low: Array, high: Array, f: Facts, round_: Round) -> Array:
     scale = range_scale(low, high, f)
     return round_(np.clip(x, low, high) * scale, False) - round_(low * scale, False) + f["min"]
 
@@ -64,6 +73,15 @@ def bounds(low: Array, high: Array, f: Facts) -> tuple[Array, Array]:
 
 
 def scaled(x: Array, low: Array, high: Array, f: Facts, round_: Round) -> Array:
+    """Where scale_factor overflows, each side's product comes before its division; the lesser result counts."""
+    bound, even = (F(f["min"] + f["narrow_range"]), F(f["max"])), f["round_mode"] == "HALF_TO_EVEN"
+    below, above = x * bound[0] / low, x * bound[1] / high
+    other = round_(np.where(np.abs(below) <= np.abs(above), below, above), even)
+    infinite = np.isinf(scale_factor(low, high, f))
+    return np.where(infinite, other, scaled_by_factor(x, low, high, f, round_))
+
+
+def scaled_by_factor(x: Array, low: Array, high: Array, f: Facts, round_: Round) -> Array:
     least, most = bounds(low, high, f)
     clipped = np.minimum(most, np.maximum(least, x))
     return round_(clipped * scale_factor(low, high, f), f["round_mode"] == "HALF_TO_EVEN")

@@ -16,6 +16,7 @@ from tiebreak.golden.elements import (
     ELEMENT_TYPES,
     FLOAT_TYPES,
     INTEGER_TYPES,
+    SMALL_FLOAT_TYPES,
     decimal,
     decode,
     encode,
@@ -108,3 +109,14 @@ def test_an_array_of_codes_has_these_codes_and_no_others_of_its_type(name: str) 
             array_of(name, (), [code], "x")
     with pytest.raises(ValueError, match="reshape"):
         array_of(name, (3,), [low, high])
+
+
+def test_decimals_are_the_values_themselves_in_every_type() -> None:
+    """The shortest decimal that reads back as 448 in float8_e4m3fn would be 450."""
+    for real in (*SMALL_FLOAT_TYPES.values(), FLOAT_TYPES["float16"], FLOAT_TYPES["bfloat16"]):
+        for bits in range(1 << real.bits):
+            value = decode(bits, real)
+            if isinstance(value, Fraction) and value.denominator <= 1 << 14 and abs(value) < 1 << 17:
+                assert Fraction(decimal(bits, real)) == value
+    assert decimal(0x7E, SMALL_FLOAT_TYPES["float8_e4m3fn"]) == "448.0"
+    assert decimal(0x4C000001, FLOAT_TYPES["float32"]) == "33554436.0"

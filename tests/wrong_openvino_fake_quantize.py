@@ -203,7 +203,14 @@ def odd(value: Fraction) -> float:
 
 
 def narrowed(values: Array, dtype: Any) -> Array:
-    return values.astype(np.float32).astype(dtype) if dtype == ml_dtypes.bfloat16 else values.astype(dtype)
+    """To bfloat16 by way of a float32 that is made odd where it is inexact, lest rounding twice goes wrong."""
+    if dtype != ml_dtypes.bfloat16:
+        return np.asarray(values.astype(dtype))
+    single = values.astype(np.float32)
+    away = np.abs(single.astype(np.float64)) > np.abs(values)
+    below = np.where(away, np.nextafter(single, np.float32(0)), single)
+    inexact = below.astype(np.float64) != values
+    return np.asarray((below.view(np.uint32) | inexact.astype(np.uint32)).view(np.float32).astype(dtype))
 
 
 def vectorized(node: Any, x: Array, *limits: Array) -> tuple[Array, ...]:

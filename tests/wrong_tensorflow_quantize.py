@@ -14,12 +14,14 @@ from right_tensorflow_quantize import (
     combined_with,
     ends_used,
     first,
+    first_by_factor,
     offset_of,
     quantizer,
     range_scale,
     saturate,
     scale_factor,
     scaled,
+    scaled_by_factor,
     sides,
     whole_numbers,
 )
@@ -197,6 +199,7 @@ WRONG: tuple[WrongBackend, ...] = (
     q("symmetric-outputs", "AdjustedRange", INT8, ends=symmetric_ends),
     q("int32-top-overflows", "RangeEdge", INT32, store=x86_cast),
     q("overflow-becomes-zero", "Overflow", BYTES + SHORTS[1:], store=zero_for_infinity),
+    q("small-range-overflows", "Subnormal", ALL, min_first=first_by_factor, scaled=scaled_by_factor),
     q("relative-least-range", "EnsuredRange", ALL, before=relative_least),
     q("flushes-subnormals", "Subnormal", BYTES, before=flush_all),
 )

@@ -79,6 +79,10 @@ def arrangements(record: OperatorUnderTest, probe: PathProbe, level: str) -> Ite
 
     Level brief has a single length at which every value stands everywhere.
     """
+    if probe.constants_only:
+        found = list(each_constant(record, probe))
+        yield from found if level != BRIEF else [one for one in found if one.constants and one.axis is None][-1:]
+        return
     if level == BRIEF:
         yield from brief_arrangements(record, probe)
         return
@@ -94,6 +98,17 @@ def arrangements(record: OperatorUnderTest, probe: PathProbe, level: str) -> Ite
     yield from shape_arrangements(record, probe)
     yield from axis_arrangements(record)
     yield from constant_arrangements(record, probe)
+
+
+def each_constant(record: OperatorUnderTest, probe: PathProbe) -> Iterator[Arrangement]:
+    """No parameter as a constant, each alone and all; then all of them with one value for each slice."""
+    sliced = tested_axis(record).always_last
+    shape = (3, 7) if sliced else (7,)
+    for constants in ((), *((which,) for which in range(len(probe.parameters))), (-1,)):
+        yield Arrangement(shape, constants=constants)
+    for arrangement in list(axis_arrangements(record))[1:2]:
+        yield Arrangement((7, 3), axis=arrangement.axis)
+        yield Arrangement((7, 3), axis=arrangement.axis, constants=(-1,))
 
 
 def brief_arrangements(record: OperatorUnderTest, probe: PathProbe) -> Iterator[Arrangement]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from tiebreak.conformance.judging.judge import Judgement
 from tiebreak.conformance.judging.operands import QuantizationOperands, round_array
 from tiebreak.conformance.judging.truths import is_nan
 from tiebreak.golden.elements import FloatType, numpy_dtype
+from tiebreak.golden.operators import get_operator
 from tiebreak.golden.problem import Array, Problem, Quantization
 from tiebreak.golden.rounding import short_mode
 from tiebreak.golden.verdicts import UNSPECIFIED
@@ -31,7 +33,7 @@ def observations(chunk: Chunk, judgement: Judgement, ran: Array) -> Counter[Obse
                 situations, answers = of_quantization(chunk, problem, places, values)
             else:
                 tied = chunk.open_between_modes[places]
-                situations = np.where(tied, "a tie", situation_by_operands(problem))
+                situations = np.where(tied, "a tie", situation_by_operands(problem, operand_names(chunk, problem)))
                 answers = np.where(tied, modes_that_agree(chunk, places, values, tied), answer_by_kind(problem, values))
             pairs = zip(situations.tolist(), answers.tolist(), strict=True)
             found.update((chunk.operator, situation, answer) for situation, answer in pairs)
@@ -52,17 +54,28 @@ def of_quantization(chunk: Chunk, problem: Quantization, places: Array, values: 
     return situations, answers
 
 
-def situation_by_operands(problem: Problem) -> Array:
-    situation = np.full(math.prod(problem.shape), "another", "U48")
-    for operand, kind in zip(problem.operands, problem.kinds, strict=True):
+def operand_names(chunk: Chunk, problem: Problem) -> Sequence[str]:
+    """The names of the problem's operands, as the operator's document has them first."""
+    form = get_operator(chunk.operator).forms[0]
+    return problem.names(form, form)
+
+
+def situation_by_operands(problem: Problem, names: Sequence[str]) -> Array:
+    """For each element, which of its operands are NaN; which are infinite, if none is NaN; or that all are ordinary."""
+    nan, infinite = (np.full(math.prod(problem.shape), "", "U96") for _ in range(2))
+    for name, operand, kind in zip(names, problem.operands, problem.kinds, strict=True):
         if isinstance(kind, FloatType):
-            codes = operand.astype(np.uint64).view(np.int64)
-            situation[is_nan(codes, kind)] = "an operand is NaN"
-            if kind.specials == "ieee":
-                infinite = (operand & np.array((1 << (kind.bits - 1)) - 1, operand.dtype)) == kind.infinity_bits
-                situation[infinite & (situation == "another")] = "an operand is infinite"
-    situation[situation == "another"] = "ordinary operands"
-    return situation
+            note(nan, is_nan(operand.astype(np.uint64).view(np.int64), kind), name)
+        if isinstance(kind, FloatType) and kind.specials == "ieee":
+            magnitude = operand & np.array((1 << (kind.bits - 1)) - 1, operand.dtype)
+            note(infinite, magnitude == kind.infinity_bits, name)
+    found = np.where(infinite == "", "ordinary operands", np.char.add("infinite: ", infinite))
+    return np.where(nan == "", found, np.char.add("NaN: ", nan))
+
+
+def note(names: Array, where: Array, name: str) -> None:
+    """Adds the name to the texts at these places."""
+    names[where] = np.char.add(np.where(names == "", "", np.char.add(names, ", ")), name)[where]
 
 
 def answer_by_kind(problem: Problem, codes: Array) -> Array:
@@ -102,7 +115,9 @@ def quantize_situation(o: QuantizationOperands) -> Array:
         (np.isneginf(x), "input -infinity"),
         (np.isinf(scale), "scale infinite"),
         (scale == 0, "scale zero"),
-        (np.isnan(x) | np.isnan(scale), "input or scale NaN"),
+        (np.isnan(x), "input NaN"),
+        (np.isnan(scale), "scale NaN"),
+        (np.isnan(x) & np.isnan(scale), "input and scale NaN"),
     ):
         situation[where] = text
     return situation

@@ -12,7 +12,7 @@ import numpy as np
 from tiebreak.conformance.operators.drawn_tensors import integer_tensor, repeat, tensor_shapes
 from tiebreak.conformance.operators.model import Absent, Axis, CaseConstraints, Cause, OperatorUnderTest
 from tiebreak.conformance.operators.ngraph_forbidden import forbidden_axes
-from tiebreak.conformance.operators.path_probe import PathProbe
+from tiebreak.conformance.operators.path_probe import PathProbe, scale_classes
 from tiebreak.conformance.operators.strategies import st
 from tiebreak.golden.elements import ELEMENT_TYPES, FLOAT_TYPES, INTEGER_TYPES, FloatType
 from tiebreak.golden.nodes import Node
@@ -112,12 +112,20 @@ MISTAKES = (
 # Values whose products depend on the order of the steps, both ends of the range, others, and last one that gives 0.
 VALUES = (-127, -122, -128, 127, 0, 70, -99)
 
+NEAR_99 = (-98, -100, -99, -98, -100, -98, -99)  # a difference of 1 from the zero point, whose products are finite
+
 TESTED = OperatorUnderTest(
     id="ngraph.Dequantize",
     plain_nodes=Absent("it does not quantize"),
     draw=draw,
     mistakes=tuple((cause, mistake(arithmetic)) for cause, arithmetic in MISTAKES),
-    path_probes=(PathProbe("int8-float32", {"quantized": "int8"}, (Fraction(1, 10), -99), VALUES, 2),),
+    path_probes=(
+        PathProbe("int8-float32", {"quantized": "int8"}, (Fraction(1, 10), -99), VALUES, 2),
+        *(
+            PathProbe(f"{found.name}-int8", {"quantized": "int8"}, (found.scale, -99), NEAR_99, constants_only=True)
+            for found in scale_classes()
+        ),
+    ),
     axis=Axis("axes"),
     forbidden_calls=forbidden_axes("NGD"),
     situations=Absent("its clauses name only situations that those of other operators name too"),

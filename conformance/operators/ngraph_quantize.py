@@ -9,7 +9,7 @@ from typing import Any
 from tiebreak.conformance.operators.elementwise import quotient_operands
 from tiebreak.conformance.operators.model import Absent, AuditedSemantics, Axis, OperatorUnderTest, PlainNodes
 from tiebreak.conformance.operators.ngraph_forbidden import forbidden_axes
-from tiebreak.conformance.operators.path_probe import STEP, PathProbe, probe_values
+from tiebreak.conformance.operators.path_probe import STEP, PathProbe, multiples, probe_values, scale_classes
 from tiebreak.conformance.operators.strategies import st
 from tiebreak.conformance.semantics.quantize import QuantizeArithmetic
 from tiebreak.golden.rounding import EVEN, ROUND_MODES
@@ -29,6 +29,8 @@ def varying_axes(draw: st.DrawFn, given: Mapping[str, Any], shape: tuple[int, ..
 # Values for runtimes that have neither a zero point nor a division of their own.
 PLAIN_VALUES = tuple(value if value != value else value * Fraction(1, 4) / STEP for value in probe_values())
 
+INT8_EVEN = {"quantized": "int8", "attributes": {"round_mode": EVEN}}
+
 TESTED = OperatorUnderTest(
     id="ngraph.Quantize",
     plain_nodes=PlainNodes(draw_plain_attributes, varying_axes),
@@ -40,6 +42,10 @@ TESTED = OperatorUnderTest(
         ),
         PathProbe(
             "away-int8", {"quantized": "int8", "attributes": {"round_mode": AWAY}}, (Fraction(1, 4), 0), PLAIN_VALUES
+        ),
+        *(
+            PathProbe(f"{found.name}-int8", INT8_EVEN, (found.scale, 3), multiples(found.scale), constants_only=True)
+            for found in scale_classes()
         ),
     ),
     axis=Axis("axes"),

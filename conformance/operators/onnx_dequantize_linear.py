@@ -12,7 +12,7 @@ import numpy as np
 
 from tiebreak.conformance.operators import onnx_linear as linear
 from tiebreak.conformance.operators.model import Absent, CaseConstraints, Cause, OperatorUnderTest
-from tiebreak.conformance.operators.path_probe import PathProbe
+from tiebreak.conformance.operators.path_probe import PathProbe, scale_classes
 from tiebreak.conformance.operators.strategies import st
 from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, SMALL_FLOAT_TYPES
 from tiebreak.golden.nodes import Node
@@ -184,6 +184,16 @@ HALF = {"real": "float16", "quantized": "int8"}
 PATH_PROBES = (
     PathProbe("uint8-float32", {"quantized": "uint8"}, (TENTH, 131), (92, 94, 0, 255, 1, 200, 131), 2),
     PathProbe("int8-float16", HALF, (TENTH, -77), (-122, -113, -128, 127, 0, 70, -77)),
+    *(
+        PathProbe(
+            f"{found.name}-uint8",
+            {"quantized": "uint8"},
+            (found.scale, 131),
+            (130, 132, 131, 130, 132, 130, 131),
+            constants_only=True,
+        )
+        for found in scale_classes()
+    ),
 )
 
 TESTED = OperatorUnderTest(

@@ -118,7 +118,19 @@ def forbidden_linear_calls(prefix: str) -> tuple[ForbiddenCall, ...]:
 
     old = {"quantized": "int4", "attributes": {"axis": 0}}
     blocks = (M24, (2, 3), (2, 3))
+    short_of_one, sizes = (M24, (2, 1), (2, 1)), (M24, (2, 2), (2, 2))
     return (
+        ForbiddenCall(f"{prefix}-B1", "a scalar scale with block_size 2", (M24, S, S), node(axis=1, block_size=2)),
+        ForbiddenCall(f"{prefix}-B1", "a 1-D scale with block_size 2", (M24, V2, V2), node(axis=1, block_size=2)),
+        ForbiddenCall(f"{prefix}-B1", "1 block of 2 in an axis of size 4", short_of_one, node(axis=1, block_size=2)),
+        ForbiddenCall(
+            f"{prefix}-B1", "block_size -1", sizes, node(axis=1, block_size=2), {"block_size": -1, "axis": 1}
+        ),
+        ForbiddenCall(f"{prefix}-B1", "blocks in two axes", (M24, (1, 2), (1, 2)), node(axis=1, block_size=2)),
+        ForbiddenCall(f"{prefix}-A1", "blocks in axis 2 of an input with two", sizes, node(axis=2, block_size=2)),
+        ForbiddenCall(f"{prefix}-A1", "blocks in axis -3 of an input with two", sizes, node(axis=-3, block_size=2)),
+        ForbiddenCall(f"{prefix}-G2", "1 scale for an axis of size 2", (M22, (1,), (1,)), node(axis=0)),
+        ForbiddenCall(f"{prefix}-G1", "a 2 by 2 scale without block_size", (M22, M22, M22), node(axis=0)),
         ForbiddenCall(f"{prefix}-A1", "axis 2 of an input with two axes", (M22, V2, V2), node(axis=2)),
         ForbiddenCall(f"{prefix}-A1", "axis -3 of an input with two axes", (M22, V2, V2), node(axis=-3)),
         ForbiddenCall(f"{prefix}-G2", "3 scales for an axis of size 2", (M22, V3, V3), node(axis=0)),

@@ -16,7 +16,7 @@ from tiebreak.conformance.operators.case_with_states import Situation
 from tiebreak.conformance.operators.elementwise import quotient_operands
 from tiebreak.conformance.operators.forbidden_call import INT8, M22, ForbiddenCall, S
 from tiebreak.conformance.operators.model import AuditedSemantics, CaseConstraints, Cause, OperatorUnderTest, PlainNodes
-from tiebreak.conformance.operators.path_probe import STEP, PathProbe, probe_values
+from tiebreak.conformance.operators.path_probe import STEP, PathProbe, multiples, probe_values, scale_classes
 from tiebreak.conformance.operators.strategies import composite, st
 from tiebreak.conformance.semantics.quantize import QuantizeArithmetic
 from tiebreak.golden.elements import (
@@ -345,6 +345,23 @@ PATH_PROBES = (
     PathProbe("float32-uint8", {"quantized": "uint8"}, (STEP, 101), probe_values(), 4),
     PathProbe("float32-int8", {"quantized": "int8"}, (STEP, -3), probe_values()),
     PathProbe("float16-uint8", HALF, (STEP, 101), probe_values(far=60000, smallest=24)),
+    PathProbe("float32-int4", {"quantized": "int4"}, (STEP, -3), probe_values()),
+    PathProbe("float32-uint4", {"quantized": "uint4"}, (STEP, 6), probe_values()),
+    PathProbe("float32-int2", {"quantized": "int2"}, (STEP, -1), probe_values()),
+    *(
+        PathProbe(
+            f"{found.name}-uint8",
+            {"quantized": "uint8"},
+            (found.scale, 101),
+            multiples(found.scale),
+            constants_only=True,
+        )
+        for found in scale_classes()
+    ),
+    *(
+        PathProbe(f"{found.name}-float16", HALF, (found.scale, 101), multiples(found.scale), constants_only=True)
+        for found in scale_classes(24, -14, 15)
+    ),
 )
 TWO_TYPES = ForbiddenCall(
     "ONQ-O1", "output_dtype uint8 and an int8 zero point", (M22, S, S), INT8, {"output_dtype": "uint8"}, output="uint8"

@@ -23,7 +23,15 @@ from tiebreak.conformance.operators.model import (
     Mistake,
     OperatorUnderTest,
 )
-from tiebreak.conformance.operators.path_probe import HIGH, LOW, STEP, PathProbe, fake_quantize_values
+from tiebreak.conformance.operators.path_probe import (
+    HIGH,
+    LOW,
+    STEP,
+    PathProbe,
+    fake_quantize_values,
+    multiples,
+    step_classes,
+)
 from tiebreak.conformance.operators.strategies import st
 from tiebreak.conformance.semantics.fake_quantize import FakeQuantizeArithmetic
 from tiebreak.golden.elements import FLOAT_TYPES, FloatType, decode, encode, neighbour
@@ -342,11 +350,35 @@ OUTPUTS = Fraction(-7, 10), Fraction(13, 10)
 PATH_PROBES = (
     PathProbe("256", {"attributes": {"levels": 256}}, (LOW, HIGH, *OUTPUTS), fake_quantize_values(LOW), 2),
     PathProbe("16", {"attributes": {"levels": 16}}, (LOW, LOW + 15 * STEP, *OUTPUTS), fake_quantize_values(LOW)),
+    *(
+        PathProbe(
+            f"{found.name}-2",
+            {"attributes": {"levels": 2}},
+            (0, found.scale, 0, found.scale),
+            multiples(found.scale),
+            constants_only=True,
+        )
+        for found in step_classes(1)
+    ),
 )
 ZERO_LOWS = {1: 0.0, 3: 0.0}
 SCALARS = (M22, S, S, S, S)
+
+
+def enlarging(place: int) -> tuple[tuple[int, ...], ...]:
+    """The shapes of X and scalar limits, but for one limit of a higher rank than X."""
+    return tuple((3, 2, 2) if i == place else shape for i, shape in enumerate(SCALARS))
+
+
 NO_BROADCAST = {"attributes": {"levels": 256, "auto_broadcast": "none"}}
 FORBIDDEN_CALLS = (
+    *(
+        ForbiddenCall(
+            "OVF-S1", f"{name} of a shape that enlarges X", enlarging(place), {"attributes": {"levels": 2}},
+            values=ZERO_LOWS,
+        )
+        for place, name in enumerate(("input_low", "input_high", "output_low", "output_high"), start=1)
+    ),
     *(
         ForbiddenCall(
             "OVF-L1", f"levels {n}", SCALARS, {"attributes": {"levels": 2}}, {"levels": n}, values=ZERO_LOWS

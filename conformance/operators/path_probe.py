@@ -21,6 +21,7 @@ class PathProbe:
 
     Level full puts the first `scanned` values at every position of every length. The last value fills large arrays, so
     it should be one that no kernel gets wrong: it counts 65,000 times. `label` is unique among the operator's probes.
+    With `constants_only` the same array is asked with no parameter as a constant, with each alone, and with all.
     """
 
     label: str
@@ -28,6 +29,7 @@ class PathProbe:
     parameters: tuple[Value, ...]
     values: tuple[Value, ...]
     scanned: int = 0
+    constants_only: bool = False
 
 
 def probe_values(base: Fraction = Fraction(0), far: int = 10**30, smallest: int = 149) -> tuple[Value, ...]:
@@ -38,6 +40,35 @@ def probe_values(base: Fraction = Fraction(0), far: int = 10**30, smallest: int 
     """
     first, moved, third = (base + Fraction(twice, 2) * STEP for twice in (5, 15 if base else -15, 3))
     return first, moved, Fraction(far), math.nan, Fraction(1, 1 << smallest), third, base + Fraction(1003, 10) * STEP
+
+
+@dataclass(frozen=True)
+class ScaleClass:
+    """A scale that a kernel, a compiler or an unpacked reciprocal may treat apart."""
+
+    name: str
+    scale: Fraction
+
+
+def scale_classes(least: int = 149, emin: int = -126, emax: int = 127) -> tuple[ScaleClass, ...]:
+    """Subnormal, the least normal, those whose reciprocals are the least normal number or subnormal, and negative."""
+    return (
+        ScaleClass("subnormal", Fraction(3, 1 << least)),
+        ScaleClass("least-normal", Fraction(2) ** emin),
+        ScaleClass("large", Fraction(2) ** (emax - 1)),
+        ScaleClass("largest-power", Fraction(2) ** emax),
+        ScaleClass("negative", -STEP),
+    )
+
+
+def step_classes(steps: int) -> tuple[ScaleClass, ...]:
+    """The positive classes, as steps of a range: the largest ones are such that this many steps are a float32."""
+    return scale_classes(emax=127 - steps.bit_length() + 1)[:-1]
+
+
+def multiples(scale: Fraction) -> tuple[Value, ...]:
+    """Ties and other multiples of a scale, of both signs, none beyond twice the scale."""
+    return tuple(scale * Fraction(n, 4) for n in (2, -2, 6, -6, 3, -5, 4))
 
 
 def fake_quantize_values(base: Fraction = Fraction(0), smallest: int = 149) -> tuple[Value, ...]:

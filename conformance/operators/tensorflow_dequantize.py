@@ -13,7 +13,7 @@ import numpy as np
 from tiebreak.conformance.operators.drawn_tensors import integer_tensor, tensor_shapes
 from tiebreak.conformance.operators.forbidden_call import INT8, M22, V2, V3, ForbiddenCall, S
 from tiebreak.conformance.operators.model import Absent, Axis, CaseConstraints, Cause, Mistake, OperatorUnderTest
-from tiebreak.conformance.operators.path_probe import PathProbe
+from tiebreak.conformance.operators.path_probe import PathProbe, step_classes
 from tiebreak.conformance.operators.strategies import st
 from tiebreak.conformance.operators.tensorflow_ranges import (
     draw_ranges,
@@ -246,13 +246,39 @@ PATH_PROBES = (
     PathProbe("combined-uint8", {"quantized": "uint8"}, ENDS, (51, 96, 128, 255, 1, 200, 0), 2),
     PathProbe("scaled-int8", SCALED, (-GREATEST, GREATEST), (-124, -121, -128, 127, 1, 70, 0)),
     PathProbe("first-uint8", FIRST, ENDS, (20, 51, 128, 255, 1, 200, 0)),
+    *(
+        PathProbe(
+            f"{found.name}-{mode.lower()}",
+            {"quantized": "uint8", "attributes": {"mode": mode}},
+            (0, 255 * found.scale),
+            (20, 51, 128, 255, 1, 200, 0),
+            constants_only=True,
+        )
+        for mode in RANGE_MODES
+        for found in step_classes(255)
+    ),
 )
 BFLOAT16 = {**INT8, "real": "bfloat16"}
+
+
+def forbidden_ranges(mode: str) -> tuple[ForbiddenCall, ...]:
+    """Ranges and axes that do not fit the input, in one mode."""
+    where = "" if mode == "MIN_COMBINED" else f", {mode}"
+    return (
+        forbidden("TFD-A1", f"3 ranges for an axis of size 2{where}", V3, axis=0, mode=mode),
+        forbidden("TFD-A1", f"1 range for an axis of size 2{where}", (1,), axis=0, mode=mode),
+        forbidden("TFD-A2", f"2 ranges without axis{where}", V2, mode=mode),
+        forbidden("TFD-A1", f"axis 2 of an input with two axes{where}", V2, axis=2, mode=mode),
+        forbidden("TFD-A2", f"axis -2{where}", V2, axis=-2, mode=mode),
+    )
+
+
 FORBIDDEN_CALLS = (
-    forbidden("TFD-A1", "3 ranges for an axis of size 2", V3, axis=0),
-    forbidden("TFD-A2", "2 ranges without axis", V2),
-    forbidden("TFD-A1", "axis 2 of an input with two axes", V2, axis=2),
-    ForbiddenCall("TFD-T3", "bfloat16 with SCALED", (M22, S, S), BFLOAT16, {"mode": "SCALED"}, values={1: 0.0}),
+    *(call for mode in RANGE_MODES for call in forbidden_ranges(mode)),
+    *(
+        ForbiddenCall("TFD-T3", f"bfloat16 with {mode}", (M22, S, S), BFLOAT16, {"mode": mode}, values={1: 0.0})
+        for mode in ("SCALED", "MIN_FIRST")
+    ),
 )
 
 TESTED = OperatorUnderTest(

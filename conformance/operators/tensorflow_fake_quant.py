@@ -32,6 +32,7 @@ TESTED = OperatorUnderTest(
     mistakes=MISTAKES,
     path_probes=(
         shared.EIGHT_BITS,
+        *shared.STEP_CLASSES,
         PathProbe("4-bits-narrow", NARROW, (-8 * STEP, 6 * STEP), fake_quantize_values(-8 * STEP)),
     ),
     axis=Absent("min and max are scalars"),

@@ -71,7 +71,7 @@ TESTED = OperatorUnderTest(
         (Cause("ranges-along:the first axis", "range", 5), first_axis),
         (Cause("ranges-along:axis 1", "range", 5), channels_first),
     ),
-    path_probes=(shared.EIGHT_BITS,),
+    path_probes=(shared.EIGHT_BITS, *shared.STEP_CLASSES),
     axis=Axis(always_last=True),
     forbidden_calls=(*shared.forbidden_fake_quant_calls("TFC", V2), FIVE_AXES),
     situations=Absent("its clauses name only situations that those of other operators name too"),

@@ -6,13 +6,26 @@ from fractions import Fraction
 from typing import Any
 
 from tiebreak.conformance.operators.forbidden_call import M22, V3, ForbiddenCall
-from tiebreak.conformance.operators.path_probe import HIGH, LOW, PathProbe, fake_quantize_values
+from tiebreak.conformance.operators.path_probe import (
+    HIGH,
+    LOW,
+    PathProbe,
+    fake_quantize_values,
+    multiples,
+    step_classes,
+)
 from tiebreak.conformance.operators.strategies import st
 from tiebreak.golden.elements import FLOAT_TYPES, decode, encode, neighbour
 
 REAL = FLOAT_TYPES["float32"]
 SPECIALS = (REAL.infinity_bits, REAL.infinity_bits | 1 << 31, REAL.nan_bits or 0)
 EIGHT_BITS = PathProbe("8-bits", {}, (LOW, HIGH), fake_quantize_values(LOW), 2)
+STEP_CLASSES = tuple(
+    PathProbe(
+        f"{found.name}-8-bits", {}, (-64 * found.scale, 191 * found.scale), multiples(found.scale), constants_only=True
+    )
+    for found in step_classes(255)
+)
 
 
 def fake_quant_nodes() -> st.SearchStrategy[dict[str, Any]]:
@@ -66,6 +79,20 @@ def forbidden_fake_quant_calls(prefix: str, limits: tuple[int, ...]) -> tuple[Fo
     """Calls that both documents forbid; `prefix` is that of the clause ids, `limits` the shape of min and max."""
     shapes, zero = (M22, limits, limits), {1: 0.0}
     return (
+        *(
+            ForbiddenCall(f"{prefix}-N1", f"num_bits {n}", shapes, attributes={"num_bits": n}, values=zero)
+            for n in (-1, 0)
+        ),
+        *(
+            ForbiddenCall(
+                f"{prefix}-N1",
+                f"num_bits {n}, narrow_range",
+                shapes,
+                attributes={"num_bits": n, "narrow_range": True},
+                values=zero,
+            )
+            for n in (1, 17)
+        ),
         ForbiddenCall(f"{prefix}-N1", "num_bits 1", shapes, attributes={"num_bits": 1}, values=zero),
         ForbiddenCall(f"{prefix}-N1", "num_bits 17", shapes, attributes={"num_bits": 17}, values=zero),
         ForbiddenCall(f"{prefix}-G1", "ranges of size 3 for inputs of 2 by 2", (M22, V3, V3), values=zero),

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tiebreak.conformance.operators.model import Absent, Axis, CaseConstraints, Cause, Mistake, OperatorUnderTest
-from tiebreak.conformance.operators.path_probe import STEP, PathProbe, fake_quantize_values
+from tiebreak.conformance.operators.path_probe import STEP, PathProbe, fake_quantize_values, multiples, step_classes
 from tiebreak.conformance.operators.strategies import st
 from tiebreak.golden.elements import FLOAT_TYPES, FloatType, decode, encode, neighbour
 from tiebreak.golden.nodes import Node
@@ -254,6 +254,16 @@ TESTED = OperatorUnderTest(
     path_probes=(
         PathProbe("even", {"attributes": {"range_given": True}}, ENDS, fake_quantize_values(), 2),
         PathProbe("up-float64", UP, ENDS, fake_quantize_values(smallest=1074)),
+        *(
+            PathProbe(
+                f"{found.name}-even",
+                {"attributes": {"range_given": True}},
+                (-128 * found.scale, 127 * found.scale),
+                multiples(found.scale),
+                constants_only=True,
+            )
+            for found in step_classes(255)
+        ),
     ),
     axis=Axis("axis"),
     forbidden_calls=Absent(

@@ -11,7 +11,7 @@ from tiebreak.conformance.operators.drawn_tensors import tensor_shapes
 from tiebreak.conformance.operators.elementwise import operands_along_axis
 from tiebreak.conformance.operators.forbidden_call import INT8, M22, V2, V3, ForbiddenCall, S
 from tiebreak.conformance.operators.model import Absent, AuditedSemantics, Axis, CaseConstraints, OperatorUnderTest
-from tiebreak.conformance.operators.path_probe import HIGH, LOW, STEP, PathProbe, probe_values
+from tiebreak.conformance.operators.path_probe import HIGH, LOW, STEP, PathProbe, multiples, probe_values, step_classes
 from tiebreak.conformance.operators.strategies import st
 from tiebreak.conformance.operators.tensorflow_quantize_v2_mistakes import MISTAKES
 from tiebreak.conformance.operators.tensorflow_ranges import F32, draw_ranges, end_tensors
@@ -103,17 +103,42 @@ def forbidden(clause: str, what: str, parameter: tuple[int, ...], **attributes: 
     return ForbiddenCall(clause, what, (M22, parameter, parameter), INT8, attributes, values={1: 0.0})
 
 
+ANY_WIDTH = {"ensure_minimum_range": 0.0}
 SCALED = {"T": "int8", "mode": "SCALED", "round_mode": "HALF_TO_EVEN"}
 PATH_PROBES = (
     PathProbe("combined-uint8", {"attributes": {"T": "uint8"}}, (LOW, HIGH), probe_values(LOW), 4),
     PathProbe("scaled-int8", {"attributes": SCALED}, (-128 * STEP, 127 * STEP), probe_values()),
     PathProbe("first-uint8", {"attributes": {"T": "uint8", "mode": "MIN_FIRST"}}, (LOW, HIGH), probe_values(LOW)),
+    *(
+        PathProbe(
+            f"{found.name}-{mode.lower()}",
+            {"attributes": {"T": "uint8", "mode": mode} | ANY_WIDTH},
+            (0, 255 * found.scale),
+            multiples(found.scale),
+            constants_only=True,
+        )
+        for mode in RANGE_MODES
+        for found in step_classes(255)
+    ),
 )
+
+
+def forbidden_ranges(mode: str) -> tuple[ForbiddenCall, ...]:
+    """Ranges and axes that do not fit the input, in one mode."""
+    where = "" if mode == "MIN_COMBINED" else f", {mode}"
+    return (
+        forbidden("TFQ-A2", f"3 ranges for an axis of size 2{where}", V3, axis=0, mode=mode),
+        forbidden("TFQ-A2", f"1 range for an axis of size 2{where}", (1,), axis=0, mode=mode),
+        forbidden("TFQ-A3", f"2 ranges without axis{where}", V2, mode=mode),
+        forbidden("TFQ-A2", f"axis 2 of an input with two axes{where}", V2, axis=2, mode=mode),
+        forbidden("TFQ-A3", f"axis -2{where}", V2, axis=-2, mode=mode),
+    )
+
+
 FORBIDDEN_CALLS = (
     forbidden("TFQ-R3", "HALF_TO_EVEN with MIN_COMBINED", S, round_mode="HALF_TO_EVEN"),
-    forbidden("TFQ-A2", "3 ranges for an axis of size 2", V3, axis=0),
-    forbidden("TFQ-A3", "2 ranges without axis", V2),
-    forbidden("TFQ-A2", "axis 2 of an input with two axes", V2, axis=2),
+    forbidden("TFQ-R3", "HALF_TO_EVEN with MIN_FIRST", S, round_mode="HALF_TO_EVEN", mode="MIN_FIRST"),
+    *(call for mode in RANGE_MODES for call in forbidden_ranges(mode)),
 )
 
 TESTED = OperatorUnderTest(

@@ -70,7 +70,7 @@ def to_small_float(q: Real, kind: FloatType, *, saturate: bool) -> Result:
     """Cast's tables: beyond the largest value q becomes that value if `saturate`, else NaN or an infinity."""
     if isinstance(q, Fraction):
         rounded = encode_saturated if saturate else encode  # ONQ-E2, ONQ-E3
-        return (rounded(q, kind), IN_RANGE) if q else (0, ZERO)  # ONQ-E1, ONQ-E6, ONQ-U6
+        return (rounded(q, kind), IN_RANGE) if q else (0, ZERO)  # ONQ-E1, ONQ-E6, ONQ-E7, ONQ-U6
     sign = 0 if math.isnan(q) or q > 0 else 1 << (kind.bits - 1)
     if kind.specials == "none" or (saturate and math.isinf(q)):
         if math.isnan(q):

@@ -76,11 +76,14 @@ def clamp(value: Real, low: Real, high: Real) -> Real:
 
 
 def to_real(value: Real, kind: FloatType) -> Result:
-    """A real result, rounded once to its type; beyond the largest value it is infinite (IEEE 754-2019, 4.3.1)."""
+    """A real result, rounded once to its type; beyond the largest value it is infinite (IEEE 754-2019, 4.3.1).
+
+    Real numbers have one zero. So either zero is right, also where a number is so small that it rounds to zero.
+    """
     if isinstance(value, float) and not math.isfinite(value):
         return special(value, kind), IN_RANGE
-    value = Fraction(value)
-    return (encode(value, kind), IN_RANGE) if value else (0, ZERO)
+    code = encode(Fraction(value), kind)
+    return (code, IN_RANGE) if decode(code, kind) else (0, ZERO)
 
 
 def special(value: float, kind: FloatType) -> int:

@@ -10,6 +10,7 @@ TensorFlow for Java documentation, Quantize; TensorFlow API documentation, Quant
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 
 from tiebreak.golden.elements import FLOAT_TYPES, IntegerType, Real, decode
@@ -31,8 +32,8 @@ MAX_FLOAT = Fraction(decode(FLOAT_TYPES["float32"].largest_bits, FLOAT_TYPES["fl
 def output(s: Steps, p: Elementwise, x: Real, min_range: Real, max_range: Real) -> Result:
     low, high = known_range(p, min_range, max_range)
     (value,) = finite(x)  # TFQ-U6
-    formula = {"MIN_COMBINED": min_combined, "MIN_FIRST": min_first, "SCALED": scaled}[p.constants["mode"]]
-    return to_integer(formula(s, p, value, low, high), p.constants["T"], lowest=p.constants["lowest"])
+    result = in_any_order(s, p, value, low, high)
+    return to_integer(result, p.constants["T"], lowest=p.constants["lowest"])
 
 
 def output_min(s: Steps, p: Elementwise, min_range: Real, max_range: Real) -> Result:  # TFQ-O2
@@ -60,34 +61,83 @@ def known_range(p: Elementwise, min_range: Real, max_range: Real) -> tuple[Fract
     return low, high  # TFQ-E1
 
 
-def min_combined(s: Steps, p: Elementwise, x: Fraction, low: Fraction, high: Fraction) -> Real:
+def in_any_order(s: Steps, p: Elementwise, x: Fraction, low: Fraction, high: Fraction) -> Real:
+    """The integer by the document's order of steps. Where that is NaN, since a step overflows, by every other order.
+
+    UndefinedResult if these orders differ from each other or from real arithmetic.
+    """
+    formula, own, *others = MODES[p.constants["mode"]]
+    try:
+        return formula(s, p, x, low, high, own)
+    except UndefinedResult:
+        if s.kind is None:
+            raise
+    exact = formula(Steps(None, s.mode), p, x, low, high, own)
+    if any(formula(s, p, x, low, high, order) != exact for order in others):
+        raise UndefinedResult  # TFQ-U7
+    return exact
+
+
+def product_first(s: Steps, x: Real, numerator: Fraction, denominator: Real) -> Real:
+    return s(divide(s(x * numerator), denominator))
+
+
+def quotient_first(s: Steps, x: Real, numerator: Fraction, denominator: Real) -> Real:
+    return s(s(divide(x, denominator)) * numerator)
+
+
+def factor_first(s: Steps, x: Real, numerator: Fraction, denominator: Real) -> Real:
+    return s(x * s(divide(numerator, denominator)))
+
+
+Order = Callable[[Steps, Real, Fraction, Real], Real]  # x * numerator / denominator, in steps
+
+
+def min_combined(s: Steps, p: Elementwise, x: Fraction, low: Fraction, high: Fraction, order: Order) -> Real:
     kind = p.constants["T"]
     if kind.signed and kind.name != "int8":
         raise UndefinedResult  # TFQ-U5
     clipped = clamp(x, low, high)  # TFQ-K1
-    range_t = kind.highest - kind.lowest  # TFQ-C2, TFQ-N2
-    out = s(divide(s(s(clipped - low) * range_t), s(high - low)))  # TFQ-C1, TFQ-U4
+    range_t = Fraction(kind.highest - kind.lowest)  # TFQ-C2, TFQ-N2
+    out = order(s, s(clipped - low), range_t, s(high - low))  # TFQ-C1, TFQ-U4
     if kind.name == "int8":
-        out = s(out - Fraction(range_t + 1, 2))  # TFQ-C3
-    return s.round(out)  # TFQ-R1
+        out = s(out - (range_t + 1) / 2)  # TFQ-C3
+    return number(s.round(out))  # TFQ-R1
 
 
-def min_first(s: Steps, p: Elementwise, x: Fraction, low: Fraction, high: Fraction) -> Real:
+def number(value: Real) -> Real:
+    if value != value:
+        raise UndefinedResult  # TFQ-U7
+    return value
+
+
+def min_first(s: Steps, p: Elementwise, x: Fraction, low: Fraction, high: Fraction, order: Order) -> Real:
     kind: IntegerType = p.constants["T"]
-    num_discrete_values = 1 << kind.bits
-    range_adjust = s(Fraction(num_discrete_values, num_discrete_values - 1))  # TFQ-M1
-    range_scale = s(divide(Fraction(num_discrete_values), s(s(high - low) * range_adjust)))  # TFQ-M1, TFQ-U4
+    num_discrete_values = Fraction(1 << kind.bits)
+    range_adjust = s(num_discrete_values / (num_discrete_values - 1))  # TFQ-M1
+    width = s(s(high - low) * range_adjust)  # TFQ-M1
     clipped = clamp(x, low, high)  # TFQ-K1: the document has it for every mode
-    rounded, rounded_low = s.round(s(clipped * range_scale)), s.round(s(low * range_scale))  # TFQ-M2, TFQ-R1
+    products = (order(s, value, num_discrete_values, width) for value in (clipped, low))  # TFQ-M1
+    rounded, rounded_low = (s.round(product) for product in products)  # TFQ-M2, TFQ-R1, TFQ-U4
     quantized = rounded - rounded_low + kind.lowest  # TFQ-M3, TFQ-N2
     return clamp(quantized, Fraction(kind.lowest), Fraction(kind.highest))  # TFQ-M4
 
 
-def scaled(s: Steps, p: Elementwise, x: Fraction, low: Fraction, high: Fraction) -> Real:
+def scaled(s: Steps, p: Elementwise, x: Fraction, low: Fraction, high: Fraction, order: Order) -> Real:
+    if order is not factor_first:
+        return scaled_without_factor(s, p, x, low, high, order)
     factor = scale_factor(s, p, low, high)
     least, greatest = (s(s(Fraction(p.constants[end])) / factor) for end in ("lowest", "highest"))  # TFQ-S3
     clipped = clamp(x, least, greatest)  # TFQ-S4, TFQ-K1
-    return s.round(s(clipped * factor))  # TFQ-S4, TFQ-R1, TFQ-R2, TFQ-R3
+    return s.round(number(s(clipped * factor)))  # TFQ-S4, TFQ-R1, TFQ-R2, TFQ-R3
+
+
+def scaled_without_factor(s: Steps, p: Elementwise, x: Fraction, low: Fraction, high: Fraction, order: Order) -> Real:
+    """SCALED where scale_factor overflows, so that both sides count: the side that gives less, clipped at the end."""
+    sides = ((Fraction(p.constants["lowest"]), low), (Fraction(p.constants["highest"]), high))
+    below, above = (order(s, x, bound, end) for bound, end in sides)
+    value = below if below * below <= above * above else above
+    return clamp(s.round(value), sides[0][0], sides[1][0])
 
 
 def scale_factor(s: Steps, p: Elementwise, low: Fraction, high: Fraction) -> Real:
@@ -97,6 +147,11 @@ def scale_factor(s: Steps, p: Elementwise, low: Fraction, high: Fraction) -> Rea
     return min(from_min_side, from_max_side)  # TFQ-S1
 
 
+MODES: dict[str, tuple[Callable[..., Real], Order, Order, Order]] = {  # the document's order comes first
+    "MIN_COMBINED": (min_combined, product_first, quotient_first, factor_first),
+    "MIN_FIRST": (min_first, factor_first, product_first, quotient_first),
+    "SCALED": (scaled, factor_first, product_first, quotient_first),
+}
 FORMULAS = {
     "tensorflow.QuantizeV2": output,
     "tensorflow.QuantizeV2:output_min": output_min,

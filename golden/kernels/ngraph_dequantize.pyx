@@ -23,8 +23,7 @@ def dequantize(problem, working, mode):
     states = np.empty(len(x), np.uint8)
     work, result = tensors.format_of(problem.working), tensors.format_of(problem.result)
     loop(x, scale, zero_point, working, work, result, values, states)
-    defined = states != UNDEFINED
-    return np.where(defined, tensors.real_codes(values, problem.result), 0), states
+    return np.where(states == IN_RANGE, tensors.real_codes(values, problem.result), 0), states
 
 
 cdef loop(const double[::1] x, const double[::1] scale, const double[::1] zero_point, bint working, tuple work,
@@ -40,11 +39,9 @@ cdef loop(const double[::1] x, const double[::1] scale, const double[::1] zero_p
         values[i] = 0.0
         if not isfinite(scale[i]):  # NGD-U1
             states[i] = undefined
-        elif isfinite(difference) and (difference == 0.0 or scale[i] == 0.0):
-            states[i] = zero  # NGD-U2
         else:
-            states[i] = in_range
             values[i] = product_narrowed(difference, scale[i], f)  # NGD-F2
+            states[i] = zero if values[i] == 0.0 else in_range  # NGD-U2
 
 
 LOOPS = {"ngraph.Dequantize": dequantize}

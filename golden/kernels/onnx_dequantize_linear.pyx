@@ -23,7 +23,7 @@ def dequantize_linear(problem, working, mode):
     values, states = np.zeros(len(x)), np.full(len(x), UNDEFINED, np.uint8)
     without_zero_point = getattr(problem.kinds[0], "bits", 0) == 32
     loop(x, scale, zero_point, working, without_zero_point, tensors.format_of(problem.result), values, states)
-    return np.where(states != UNDEFINED, tensors.real_codes(values, problem.result), 0), states
+    return np.where(states == IN_RANGE, tensors.real_codes(values, problem.result), 0), states
 
 
 cdef loop(const double[::1] x, const double[::1] scale, const double[::1] zero_point, bint working, bint plain,
@@ -42,9 +42,8 @@ cdef loop(const double[::1] x, const double[::1] scale, const double[::1] zero_p
         difference, factor = x[i] - zero_point[i], scale[i]  # OND-F1, OND-E1
         if working:
             difference, factor = narrow(difference, f), narrow(factor, f)
-        states[i] = zero if difference * factor == 0.0 else in_range
-        if states[i] != zero:
-            values[i] = product_narrowed(difference, factor, f)  # OND-F2, OND-E2, OND-O1
+        values[i] = product_narrowed(difference, factor, f)  # OND-F2, OND-E2, OND-O1
+        states[i] = zero if values[i] == 0.0 else in_range  # OND-U2
 
 
 LOOPS = {"onnx.DequantizeLinear": dequantize_linear}

@@ -186,7 +186,7 @@ cdef to_floats(const double[::1] x, const double[::1] scale, const double[::1] z
             codes[i] = top if saturate or bounded else beyond  # ONQ-E2, ONQ-E3, ONQ-E5, ONQ-E6
             signed_too = saturate or bounded or signed
         if signbit(q.value) and signed_too:
-            codes[i] |= sign
+            codes[i] |= sign  # ONQ-E7
 
 
 cdef inline int64_t pattern(double magnitude, Format f) noexcept nogil:

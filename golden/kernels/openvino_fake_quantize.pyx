@@ -56,7 +56,7 @@ cdef inline double output_if_clear(double level, double n, double first, double 
 
 
 cdef double from_integers(double x, double low, double high, double first, double last, object n, str mode,
-                          double level, tuple described, bint* zero):
+                          double level, tuple described):
     """The expression in integers; `level` is known unless it is negative."""
     cdef object count, top, bottom
     values = [integers.ratio(v) for v in (x, low, high, first, last)]
@@ -64,7 +64,6 @@ cdef double from_integers(double x, double low, double high, double first, doubl
     a, b, c, d, e = (numerator * (scale // denominator) for numerator, denominator in values)
     count = integers.round_ratio((a - b) * n, c - b, mode) if level < 0.0 else int(level)  # OVF-F3, OVF-F4, OVF-F5
     top, bottom = count * e + (n - count) * d, n * scale  # OVF-F6, OVF-F7, OVF-F8, OVF-F11
-    zero[0] = top == 0
     return integers.ratio_to_real(top, bottom, described)
 
 
@@ -118,7 +117,7 @@ cdef exactly(const double[::1] x, const double[::1] low, const double[::1] high,
     cdef Py_ssize_t i
     cdef Format f = format_of(described)
     cdef int rule = tensors.MODE_NUMBERS[mode]
-    cdef bint small = levels <= 1 << 44, is_zero
+    cdef bint small = levels <= 1 << 44
     cdef double n = float(levels) if small else 1.0
     cdef double level
     cdef uint8_t in_range = IN_RANGE, undefined = UNDEFINED, zero = ZERO
@@ -135,11 +134,9 @@ cdef exactly(const double[::1] x, const double[::1] low, const double[::1] high,
             continue
         level = level_if_clear(x[i], low[i], high[i], n, rule) if small else -1.0
         values[i] = output_if_clear(level, n, first[i], last[i], f) if level >= 0.0 else NAN
-        is_zero = values[i] == 0.0
         if values[i] != values[i]:
-            values[i] = from_integers(x[i], low[i], high[i], first[i], last[i], levels, mode, level, described,
-                                      &is_zero)
-        states[i] = zero if is_zero else in_range
+            values[i] = from_integers(x[i], low[i], high[i], first[i], last[i], levels, mode, level, described)
+        states[i] = zero if values[i] == 0.0 else in_range  # OVF-U4
 
 
 LOOPS = {"openvino.FakeQuantize": fake_quantize}

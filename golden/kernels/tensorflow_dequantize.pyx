@@ -72,8 +72,8 @@ cdef list loop(problem, bint working, const double[::1] x, const double[::1] low
         if doubtful:
             doubts.append(i)
             continue
-        states[i] = zero if value == 0.0 else in_range
         values[i] = narrow(value, n.result)
+        states[i] = zero if values[i] == 0.0 else in_range  # TFD-U5
     return doubts
 
 
@@ -124,7 +124,7 @@ def by_integers(problem, x, low, high):
     else:
         numerator, denominator = low * steps + (x - kind.lowest) * (high - low), steps  # TFD-C1, TFD-C3, TFD-M2
     value = integers.ratio_to_real(numerator, denominator << integers.UNIT, tensors.format_of(problem.result))
-    return value, IN_RANGE if numerator else ZERO
+    return value, IN_RANGE if value else ZERO
 
 
 def scaled_ratio(x, low, high, kind, least):

@@ -29,6 +29,9 @@ cdef double FAR = 1099511627776.0  # 2^40: beyond every range, whatever the erro
 cdef enum Range:
     COMBINED, FIRST, SCALED
 
+cdef enum Order:
+    PRODUCT, QUOTIENT, FACTOR
+
 RANGES = {"MIN_COMBINED": COMBINED, "MIN_FIRST": FIRST, "SCALED": SCALED}
 
 cdef struct Node:
@@ -104,6 +107,32 @@ cdef double stepwise(Node *n, double x, double low, double high) noexcept nogil:
     return integral(narrow(clipped * factor, w), n.rounding)  # TFQ-S4, TFQ-R1, TFQ-R2, TFQ-R3
 
 
+cdef inline double ordered(double x, double numerator, double denominator, int order, Format w) noexcept nogil:
+    """x * numerator / denominator in float32 steps: product, quotient or factor first."""
+    if order == PRODUCT:
+        return narrow(narrow(x * numerator, w) / denominator, w)
+    if order == QUOTIENT:
+        return narrow(narrow(x / denominator, w) * numerator, w)
+    return narrow(x * narrow(numerator / denominator, w), w)
+
+
+cdef double reordered(Node *n, double x, double low, double high, int order) noexcept nogil:
+    """Working precision in another order than the document's, for ranges where that gives NaN."""
+    cdef Format w = n.work
+    cdef double a, b, clipped = fmin(fmax(x, low), high)
+    if n.mode == COMBINED:
+        a = ordered(narrow(clipped - low, w), n.count - 1.0, narrow(high - low, w), order, w)
+        return integral(narrow(a - n.offset, w), n.rounding)
+    if n.mode == FIRST:
+        a = narrow(narrow(high - low, w) * narrow(n.count / (n.count - 1.0), w), w)
+        b = integral(ordered(low, n.count, a, order, w), n.rounding)
+        a = integral(ordered(clipped, n.count, a, order, w), n.rounding) - b + n.lowest
+        return fmin(fmax(a, n.lowest), n.highest) if a == a else a
+    a, b = ordered(x, n.least_t, low, order, w), ordered(x, n.highest, high, order, w)
+    a = integral(a if fabs(a) <= fabs(b) else b, n.rounding)
+    return fmin(fmax(a, n.least_t), n.highest) if a == a else a
+
+
 cdef inline double settled(double v, double error, int rounding, bint *doubtful) noexcept nogil:
     """The integer that v, known to within `error`, rounds to; doubtful if there are two. From FAR on v decides."""
     cdef double below = integral(v - error, rounding)
@@ -143,22 +172,37 @@ def output(problem, working, mode):
     """See LOOPS."""
     x, low, high = (tensors.doubles(o, kind) for o, kind in zip(problem.operands, problem.kinds))
     codes, states = np.zeros(len(x), np.int64), np.empty(len(x), np.uint8)
-    doubts = loop(problem, working, mode, x, low, high, codes, states)
+    doubts, overflows = loop(problem, working, mode, x, low, high, codes, states)
     for i in doubts:
         value = by_integers(problem, mode, x[i], low[i], high[i])
         codes[i], states[i] = clamped(value, problem.constants["T"])
+    for i in overflows:
+        if agrees_in_all_orders(problem, mode, x[i], low[i], high[i]):
+            value = by_integers(problem, mode, x[i], low[i], high[i])
+            codes[i], states[i] = clamped(value, problem.constants["T"])
     return codes, states
 
 
-cdef list loop(problem, bint working, str mode, const double[::1] x, const double[::1] low, const double[::1] high,
+def agrees_in_all_orders(problem, mode, x, low, high):
+    """Whether the orders other than the document's give the exact result."""  # TFQ-U7
+    cdef Node n = node_of(problem, mode)
+    if high == low or (n.mode == COMBINED and not n.combines):
+        return False
+    exact = by_integers(problem, mode, x, low, high)
+    others = (QUOTIENT, FACTOR) if n.mode == COMBINED else (PRODUCT, QUOTIENT)
+    return all(reordered(&n, x, low, high, order) == exact for order in others)
+
+
+cdef tuple loop(problem, bint working, str mode, const double[::1] x, const double[::1] low, const double[::1] high,
                int64_t[::1] codes, uint8_t[::1] states):
-    """Fills in the results that doubles can decide; returns the indices of the others."""
+    """Fills in the results that doubles can decide; returns the indices where only integers can, and where working
+    precision leads to NaN."""
     cdef Py_ssize_t i
     cdef Node n = node_of(problem, mode)
     cdef bint doubtful
     cdef double value = 0.0, first = 0.0, its_low = NAN, its_high = NAN
     cdef uint8_t in_range = IN_RANGE, out_of_range = OUT_OF_RANGE, undefined = UNDEFINED
-    doubts = []
+    doubts, overflows = [], []
     for i in range(x.shape[0]):
         doubtful, states[i] = False, undefined
         if not isfinite(x[i]) or is_open(&n, low[i], high[i]):
@@ -171,6 +215,8 @@ cdef list loop(problem, bint working, str mode, const double[::1] x, const doubl
                 first = rounded_low(problem, mode, its_low, its_high)
             value = closed(&n, x[i], low[i], high[i], first, &doubtful)
         if value != value:
+            if working:
+                overflows.append(i)
             continue
         if doubtful:
             doubts.append(i)
@@ -178,7 +224,7 @@ cdef list loop(problem, bint working, str mode, const double[::1] x, const doubl
         # least_t is the type's lowest value unless narrow_range raises it
         codes[i] = <int64_t> fmin(fmax(value, n.least_t), n.highest)  # TFQ-M4
         states[i] = in_range if n.mode == FIRST or codes[i] == value else out_of_range
-    return doubts
+    return doubts, overflows
 
 
 def rounded_low(problem, mode, low, high):

@@ -25,6 +25,7 @@ from tiebreak.golden.problem import Array, Quantization, bits_of
 from tiebreak.golden.rounding import DEFINITIONS, EVEN, ROUND_MODES
 from tiebreak.golden.samples.model import Sample
 from tiebreak.golden.vector_inputs.by_theme import HALF, Setting, quotient_sample, small_floors, spread_over
+from tiebreak.golden.vector_inputs.by_trap import large_scales, scale_classes
 
 DOCUMENT = "nGraph documentation, ops/quantize.rst"
 OLDER = "nGraph documentation, older ops/quantize.rst (third input named offset)"
@@ -148,6 +149,14 @@ def older_form_theme(s: Setting) -> Iterator[Sample]:
     yield quotient_sample("offset", s, quotients, Fraction(1), s.zero_points[1], *flags, roles=roles, form=1)
 
 
+def scales_theme(s: Setting) -> Iterator[Sample]:
+    """The largest scales, and scales of every class along an axis; of some modes, since all divide alike."""
+    if s.mode in (EVEN, "ROUND_NEAREST_TOWARD_INFINITY", "ROUND_DOWN"):
+        yield from large_scales(s)
+        for shape, axis in (((7, 5), 0), ((5, 7), 1)):
+            yield scale_classes(s, shape, axis, {"axes": [axis]})
+
+
 CONTESTED = (
     Contest(
         "NGQ-Q1",
@@ -235,6 +244,6 @@ OPERATOR = Operator(
         "zero-scale": "NGQ-U4",
     },
     modes=tuple(ROUND_MODES),
-    themes=(axes_theme, older_form_theme),
+    themes=(axes_theme, older_form_theme, scales_theme),
     contested=CONTESTED,
 )

@@ -98,7 +98,8 @@ CLAUSES = (
     ),
     Clause(
         "OND-U2",
-        "The sign of a zero result; either zero is accepted.",
+        "The sign of a zero result: either zero is accepted, also where a number rounds to zero. The formula names no "
+        "arithmetic with two zeros.",
         f"{DOCUMENT}: silent",
         unspecified=True,
         situation="a zero result",
@@ -177,6 +178,7 @@ CONTESTED = (
         (
             Answer(f"{DOCUMENT}, description", "there is none, it is supposed to be 0", "unspecified", judged=True),
             Answer(f"{DOCUMENT}, formula; asked in onnx#7752", "the formula holds for every type", (4.0,)),
+            Answer("ONNX Runtime 1.31.1, CPU kernel; onnxruntime#25646", "it is subtracted", (4.0,)),
             Answer("a reader who takes it for absent", "it is 0 whatever it says", (10.0,)),
         ),
     ),

@@ -37,7 +37,7 @@ from tiebreak.golden.operators.onnx_quantize_linear_contested import (
     NEWER,
     NEWEST,
 )
-from tiebreak.golden.operators.onnx_quantize_linear_themes import axes_theme, no_zero_point_theme
+from tiebreak.golden.operators.onnx_quantize_linear_themes import axes_theme, no_zero_point_theme, traps_theme
 from tiebreak.golden.problem import Array, Elementwise, Problem, Quantization, bits_of, codes_of, kind_of
 from tiebreak.golden.rounding import EVEN
 from tiebreak.golden.samples import onnx_quantize_linear as samples
@@ -194,6 +194,13 @@ CLAUSES = (
         situation="a float4_e2m1fn output",
     ),
     Clause(
+        "ONQ-E7",
+        "A negative quotient that rounds to zero gives -0, where the type has one: Cast's table has both zeros, and "
+        "rounding to nearest keeps the sign.",
+        f"{CAST}; IEEE 754-2019, 6.3",
+        situation="a float 8 or float 4 output",
+    ),
+    Clause(
         "ONQ-V1",
         "Opset 10 is per tensor only; axis came with 13, float 8 types and float16 with 19, blocks and 4 and 16 bits "
         "with 21, types of its own for y_scale with 23, 2 bits with 25.",
@@ -217,8 +224,9 @@ CLAUSES = (
     ),
     Clause(
         "ONQ-U6",
-        "The sign of a zero result of a zero x; either zero is accepted.",
-        f"{CAST}: of the quotient",
+        "The sign of a zero result of a zero x: either zero is accepted. The table of Cast keeps the sign of a zero, "
+        "but real arithmetic gives the quotient none.",
+        f"{CAST}: silent on the quotient",
         unspecified=True,
         situation="a zero result",
     ),
@@ -389,6 +397,7 @@ OPERATOR = Operator(
         "float8-nan": "ONQ-E4",
         "float8-infinity": "ONQ-E5",
         "float4": "ONQ-E6",
+        "small-zero": "ONQ-E7",
         "version": "ONQ-V1",
         "float-zero-point": "ONQ-U4",
         "division-type": "ONQ-U5",
@@ -397,7 +406,7 @@ OPERATOR = Operator(
         "special-scale": "ONQ-U8",
     },
     modes=(EVEN,),
-    themes=(axes_theme, no_zero_point_theme),
+    themes=(axes_theme, no_zero_point_theme, traps_theme),
     themed=tuple((real, output) for real in CLASSIC_REALS for output in CLASSIC_OUTPUTS),
     files=samples.FILES,
     samples=samples.samples,

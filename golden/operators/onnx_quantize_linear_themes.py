@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from tiebreak.golden.samples.model import Sample
 from tiebreak.golden.vector_inputs.by_theme import Setting, spread_over
+from tiebreak.golden.vector_inputs.by_trap import far_in_slices, far_places, large_scales, scale_classes
 
 SHAPES: tuple[tuple[tuple[int, ...], int | None], ...] = (
     ((3, 3, 3), 0),
@@ -55,3 +56,13 @@ def no_zero_point_theme(s: Setting) -> Iterator[Sample]:
         x = [s.bits(Fraction(n, 2)) for n in range(0, 60)]
         one = [s.bits(Fraction(1))]
         yield s.sample("no-zero-point", x, one, None, ("NoZeroPoint", "Tie"), ("no-zero-point",))
+
+
+def traps_theme(s: Setting) -> Iterator[Sample]:
+    """Far quotients at every kind of place, and scales of every class, per tensor and per axis."""
+    yield from far_places(s)
+    yield from large_scales(s)
+    for shape, axis in (((5, 3), 0), ((3, 5), 1), ((2, 5, 3), 1), ((5, 67), 0), ((2, 67), 1)):
+        yield far_in_slices(s, shape, axis, {"axis": axis})
+    for shape, axis in (((7, 5), 0), ((5, 7), 1)):
+        yield scale_classes(s, shape, axis, {"axis": axis})

@@ -94,8 +94,9 @@ CLAUSES = (
     ),
     Clause(
         "OVF-U4",
-        "The sign of a zero result.",
-        f"{DOCUMENT}: silent; either zero is accepted",
+        "The sign of a zero result: either zero is accepted, also where a number rounds to zero. Real arithmetic, in "
+        "which the formula is written, has one zero.",
+        f"{DOCUMENT}: silent",
         unspecified=True,
         situation="a zero result",
     ),
@@ -167,6 +168,22 @@ CONTESTED = (
             Answer(REFERENCE, "to the even level (nearbyint)", (0.0, 2.0, 2.0)),
             Answer(PLUGIN, "to the even level (Round, half_to_even)", (0.0, 2.0, 2.0)),
             Answer("C's round(), as the document writes it", "away from zero", (1.0, 2.0, 3.0)),
+        ),
+    ),
+    Contest(
+        "OVF-TIE-OF-TEST",
+        "Which way does round go halfway between levels 76 and 77 of 256?",
+        ("OVF-U1", "OVF-F5"),
+        {"attributes": {"levels": 256}},
+        ([2.0999999046325684, 3.0, 4.0], 0.0, 10.0, 0.0, 255.0),
+        (
+            Answer(DOCUMENT, "silent: any nearest rule conforms", "54, 76 or 77, 102", judged=True),
+            Answer(
+                "OpenVINO's unit tests of the GPU plugin, quantize_gpu_test.cpp",
+                "quantize_levels_256_2d_unsigned and quantize_levels_256_3d_unsigned: 77, away from zero or upward",
+                (54.0, 77.0, 102.0),
+            ),
+            Answer(REFERENCE, "to the even level (nearbyint)", (54.0, 76.0, 102.0)),
         ),
     ),
     Contest(

@@ -15,6 +15,7 @@ from tiebreak.golden.samples import tensorflow_fake_quant as samples
 
 DOCUMENT = "TensorFlow API documentation, FakeQuantWithMinMaxVars"
 KERNEL = "TensorFlow 2.21, CPU kernel"
+LITE_TESTS = "TensorFlow Lite, fake_quant_test.cc"
 FORMULA = (
     "q = round((clamp(inputs, min_adj, max_adj) - min_adj) / scale) + lowest; "
     "outputs = (q - lowest + round(min / scale)) * scale"
@@ -67,7 +68,13 @@ def clauses(prefix: str, document: str) -> tuple[Clause, ...]:
         ),
         clause("U4", "What min = max and min > max give.", True, "an undefined result"),
         clause("U5", "What NaN and infinities give.", True, "an undefined result"),
-        clause("U6", "The sign of a zero result; either zero is accepted.", True, "a zero result"),
+        clause(
+            "U6",
+            "The sign of a zero result: either zero is accepted, also where a number rounds to zero. Real arithmetic, "
+            "in which the formulas are written, has one zero.",
+            True,
+            "a zero result",
+        ),
         clause(
             "U7",
             "What ranges give whose size or scale underflows to 0 in float32, or overflows: infinity in working "
@@ -211,6 +218,21 @@ def contests(prefix: str, wrap: Callable[[float], Any]) -> tuple[Contest, ...]:
             Answer(KERNEL, "floor(value + 0.5), upward", (1.0,)),
         ),
         contest(
+            "tie-of-test",
+            "The same of 127.5, where scale = 1/255 is no float32.",
+            "U1 F2",
+            {},
+            (0.5, 0.0, 1.0),
+            Answer("the document", "nothing: any nearest rule", "127 / 255 or 128 / 255", judged=True),
+            Answer(
+                f"{LITE_TESTS}, FloatPositiveRange8Test",
+                "127 / 255, written 0.498039: downward. FloatPositiveRange16Test has 0.500008 for the same input and "
+                "16 bits: upward",
+                (0.498039,),
+            ),
+            Answer(KERNEL, "multiplies by 1 / scale, which is rounded downward: no tie", (0.49803924560546875,)),
+        ),
+        contest(
             "nudge-tie",
             "To which integer does round take min / scale half-way between two?",
             "A4 U1",
@@ -222,6 +244,18 @@ def contests(prefix: str, wrap: Callable[[float], Any]) -> tuple[Contest, ...]:
                 "the zero point -min / scale is rounded half away from zero",
                 (-0.25,),
             ),
+        ),
+        contest(
+            "nudge-tie-of-test",
+            "The same of -127.5, for a range symmetric about 0.",
+            "A4 U1",
+            {},
+            (-0.9, -0.9, 0.9),
+            Answer("the document", "nothing: any nearest rule", "-127 or -128, times 1.8 / 255", judged=True),
+            Answer(
+                f"{LITE_TESTS}, FloatNegativeRange8Test", "-127 * 1.8 / 255, written -0.896471: upward", (-0.896471,)
+            ),
+            Answer(KERNEL, "the zero point, 127.5 in real numbers, comes out as 127", (-0.8964706,)),
         ),
         contest(
             "grid-precision",

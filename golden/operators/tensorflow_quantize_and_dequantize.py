@@ -127,7 +127,8 @@ CLAUSES = (
     ),
     Clause(
         "TQD-U4",
-        "The sign of a zero result; either zero is accepted.",
+        "The sign of a zero result: either zero is accepted, also where a number rounds to zero. Real arithmetic, in "
+        "which the formula is written, has one zero.",
         f"{DOCUMENT}: silent",
         unspecified=True,
         situation="a zero result",

@@ -207,14 +207,15 @@ CLAUSES = (
     Clause(
         "TFQ-U7",
         "What a step that overflows in float32 gives: an infinity in working precision, which is the nearer end as an "
-        "integer; what then is NaN is no integer.",
+        "integer. Where that leads to NaN, the exact result is required if all other orders of the product and the "
+        "quotient give it, too.",
         f"{JAVA}: silent",
         unspecified=True,
     ),
     Clause(
         "TFQ-U8",
-        "The sign of an output_min or output_max of zero.",
-        f"{JAVA}: silent; either is accepted",
+        "The sign of an output_min or output_max of zero: either is accepted, also where a number rounds to zero.",
+        f"{JAVA}: silent",
         unspecified=True,
         situation="a zero result",
     ),

@@ -7,6 +7,7 @@ from tiebreak.golden.operators.tensorflow_ranges import KERNEL, QUANTIZE_API, co
 
 JAVA = "TensorFlow for Java documentation, Quantize"
 TESTS = "TensorFlow, quantize_op_test.cc"
+UTILITY_TESTS = "TensorFlow, quantization_utils_test.cc"
 
 CONTESTED = (
     contest(
@@ -182,6 +183,21 @@ CONTESTED = (
         Answer(JAVA, "clamps at the highest value of T", (8388608.0, 2147483647.0), True),
         Answer(TESTS, "QuantizeV2_32Bit: the same to within 256", (8388608.0, 2147483647.0)),
         Answer(KERNEL, "clamps at the largest float32 below it", (8388608.0, 2147483520.0)),
+        quantized="int32",
+    ),
+    contest(
+        "tfq-int32-min-first-ends",
+        "What does MIN_FIRST give for int32 at max_range itself?",
+        ("TFQ-M3", "TFQ-M4"),
+        {"mode": "MIN_FIRST"},
+        ([-100.0, 0.0, 2400.0, 2400.0], 0.0, 2400.0),
+        Answer(JAVA, "the highest value of T", (-2147483648.0, -2147483648.0, 2147483647.0, 2147483647.0), True),
+        Answer(
+            UTILITY_TESTS,
+            "TestOverflowWithEigen: the largest float32 below the highest value, compared for equality",
+            (-2147483648.0, -2147483648.0, 2147483520.0, 2147483520.0),
+        ),
+        Answer(KERNEL, "the same", (-2147483648.0, -2147483648.0, 2147483520.0, 2147483520.0)),
         quantized="int32",
     ),
     contest(

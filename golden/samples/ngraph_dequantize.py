@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterator
 from fractions import Fraction
 
-from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, IntegerType, decode, encode
+from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, FloatType, IntegerType, decode, encode
+from tiebreak.golden.samples import rounded_twice as found_products
 from tiebreak.golden.samples.model import Sample, bits, integers, reals, scalar
 
 SCALES = (Fraction(1, 10), Fraction(1, 3), Fraction(7, 1000), Fraction(123, 10), Fraction(-1, 7))
@@ -37,6 +38,8 @@ SHAPES: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...] = (
 def samples(quantized: str, real: str) -> Iterator[Sample]:
     yield from inexact_products(quantized, real)
     yield from specials(quantized, real)
+    yield from twice(quantized, real)
+    yield from scale_classes(quantized, real)
     for shape, axes in SHAPES:
         yield per_axis(quantized, real, shape, axes)
 
@@ -113,6 +116,37 @@ def rounded_twice(quantized: str, real: str) -> Sample:
         found += [math.floor(middle / factor), math.ceil(middle / factor)]
     tensors = (integers(quantized, found), scale, scalar(quantized, 0))
     return Sample("rounded-twice", {"real": real, "quantized": quantized}, tensors, ("NearTie",), ("product",))
+
+
+def twice(quantized: str, real: str) -> Iterator[Sample]:
+    """Products that float64 and float32, or float64 alone, round onto a midpoint of the output's type."""
+    kind, float_type = INTEGER_TYPES[quantized], FLOAT_TYPES[real]
+    found = found_products.products(float_type, kind.bits, 9) if kind.bits >= 16 else []
+    if found:
+        count, unit = len(found), found_products.scale_unit(float_type, kind.bits)
+        x = integers(quantized, [difference + kind.lowest for difference, _ in found])
+        scale = reals(real, [significand * unit for _, significand in found])
+        node = {"real": real, "quantized": quantized, "attributes": {"axes": [0]}}
+        tensors = (x, scale, integers(quantized, [kind.lowest] * count))
+        yield Sample("rounded-once", node, tensors, ("RoundedTwice", "PerAxis"), ("product", "projection"))
+
+
+def scale_classes(quantized: str, real: str) -> Iterator[Sample]:
+    """Rows by scales of every class, from subnormal to the largest, each with a zero point next to its inputs."""
+    kind, classes = INTEGER_TYPES[quantized], every_class(FLOAT_TYPES[real])
+    rows = len(classes)
+    points = [(kind.lowest + 1, kind.highest - 1)[j % 2] for j in range(rows)]
+    x = integers(quantized, [point + d for point in points for d in (-1, 0, 1)], (rows, 3))
+    node = {"real": real, "quantized": quantized, "attributes": {"axes": [0]}}
+    tensors = (x, reals(real, classes), integers(quantized, points))
+    yield Sample("scale-classes", node, tensors, ("HugeScale", "Subnormal", "PerAxis"), ("product", "projection"))
+
+
+def every_class(kind: FloatType) -> list[Fraction]:
+    """A scale of each class: subnormal, least normal, small, ordinary, large, and those with subnormal reciprocals."""
+    least, normal = Fraction(2) ** (kind.emin - kind.precision + 1), Fraction(2) ** kind.emin
+    top = Fraction(2) ** kind.emax
+    return [3 * least, normal / 2, normal, Fraction(2) ** (kind.emin // 2), Fraction(1, 10), top / 2, top, top * 3 / 2]
 
 
 def span(kind: IntegerType) -> range:

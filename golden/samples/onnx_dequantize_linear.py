@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
 from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, SMALL_FLOAT_TYPES
 from tiebreak.golden.onnx_types import BYTES, CLASSIC_REALS, FLOAT4, FLOAT8, INT2, OPSETS, SINCE, WORDS
+from tiebreak.golden.samples import rounded_twice
 from tiebreak.golden.samples.model import Sample, Tensor, bits, reals, scalar
-from tiebreak.golden.samples.ngraph_dequantize import integers_of_all_sizes, zero_points
-from tiebreak.golden.samples.onnx_shapes import AXES, BLOCKS, RANK_1, SOME, TENSORS, ScaleLayout
+from tiebreak.golden.samples.ngraph_dequantize import every_class, integers_of_all_sizes, zero_points
+from tiebreak.golden.samples.onnx_shapes import AXES, BLOCKS, LARGE_BLOCKS, RANK_1, SOME, TENSORS, ScaleLayout
 from tiebreak.golden.vector_inputs.by_theme import scale_name
 
 INPUTS = (*BYTES, "int32", *WORDS, *INT2, *FLOAT8, *FLOAT4)
@@ -32,6 +33,10 @@ def samples(quantized: str, real: str) -> Iterator[Sample]:
     yield from special_scales(quantized, real)
     for laid in (*AXES, *TENSORS, *BLOCKS, *RANK_1) if (quantized, real) in FULL else (*SOME, TENSORS[0]):
         yield dequantize_layout(quantized, real, laid)
+    for laid in LARGE_BLOCKS if quantized in ("int8", "uint4", "float8_e4m3fn") else ():
+        yield dequantize_layout(quantized, real, laid)
+    yield from twice(quantized, real)
+    yield from scale_classes(quantized, real)
     yield from other_types(quantized, real)
     yield from versions(quantized, real)
 
@@ -156,6 +161,48 @@ def dequantize_layout(quantized: str, real: str, laid: ScaleLayout, **more: Any)
     node = node_of(quantized, real, attributes=laid.attributes, **more)
     tensors = (few(quantized, laid.count, laid.shape), scale, zeros)
     return Sample(laid.name, node, tensors, (*laid.flags, *own_flags(quantized)), laid.roles)
+
+
+def twice(quantized: str, real: str) -> Iterator[Sample]:
+    """Products that float64 and float32, or float64 alone, round onto a midpoint of the output's type."""
+    if quantized not in ("int16", "uint16", "int32"):
+        return
+    kind, float_type = INTEGER_TYPES[quantized], FLOAT_TYPES[real]
+    lowest = 0 if quantized == "int32" else kind.lowest
+    pairs = rounded_twice.products(float_type, kind.bits, 24)
+    found = [(difference, significand) for difference, significand in pairs if difference + lowest <= kind.highest]
+    if found:
+        count, unit = len(found), rounded_twice.scale_unit(float_type, kind.bits)
+        x = bits(quantized, [difference + lowest for difference, _ in found], (count, 1))
+        scale = reals(real, [significand * unit for _, significand in found])
+        tensors = (x, scale, zero(quantized, lowest, (count,)))
+        node = node_of(quantized, real, attributes={"axis": 0})
+        yield Sample("rounded-once", node, tensors, ("RoundedTwice", "PerAxis"), ("product", "projection"))
+
+
+def scale_classes(quantized: str, real: str) -> Iterator[Sample]:
+    """Scales of every class per axis and in blocks, with zero points at the ends of the range."""
+    classes = every_class(FLOAT_TYPES[real])
+    kind, rows = INTEGER_TYPES.get(quantized), len(classes)
+    ends = (0, 0) if kind is None or quantized == "int32" else (kind.lowest, kind.highest)
+    points = [ends[j % 2] for j in range(rows)]
+    for name, columns, attributes in (("axis", 3, {"axis": 0}), ("blocks", 5, {"axis": 1, "block_size": 3})):
+        blocks = 1 if name == "axis" else 2
+        shape, projected = (rows, columns), (rows,) if name == "axis" else (rows, blocks)
+        offsets = [(-1 if point and point == ends[1] else 1) * (i % 3) for point in points for i in range(columns)]
+        near = [point + d for point, d in zip(repeated(points, columns), offsets, strict=True)]
+        x = bits(quantized, near, shape) if kind else few(quantized, rows * columns, shape)
+        zeros = repeated(points, blocks)
+        zero_points = bits(quantized, zeros, projected) if kind else zero(quantized, 0, projected)
+        tensors = (x, reals(real, repeated(classes, blocks), projected), zero_points)
+        flags = ("HugeScale", "Subnormal", "PerAxis" if name == "axis" else "Blocked")
+        roles = ("product", "projection" if name == "axis" else "blocks")
+        yield Sample(f"scale-classes-{name}", node_of(quantized, real, attributes=attributes), tensors, flags, roles)
+
+
+def repeated(values: Sequence[Any], times: int) -> list[Any]:
+    """Each value `times` times, one behind the other."""
+    return [value for value in values for _ in range(times)]
 
 
 def other_types(quantized: str, real: str) -> Iterator[Sample]:

@@ -24,7 +24,15 @@ from tiebreak.golden.elements import (
 )
 from tiebreak.golden.onnx_types import CLASSIC_OUTPUTS, CLASSIC_REALS, FLOAT4, FLOAT8, INT2, OPSETS, SINCE
 from tiebreak.golden.samples.model import Sample, Tensor, bits, reals, scalar
-from tiebreak.golden.samples.onnx_shapes import AXES, BLOCKS, RANK_1, SOME, TENSORS, ScaleLayout
+from tiebreak.golden.samples.onnx_shapes import (
+    AXES,
+    BLOCKS,
+    LARGE_BLOCKS,
+    RANK_1,
+    SOME,
+    TENSORS,
+    ScaleLayout,
+)
 from tiebreak.golden.vector_inputs.by_theme import scale_name
 
 HALF = Fraction(1, 2)
@@ -100,6 +108,7 @@ def samples(real: str, output: str) -> Iterator[Sample]:
         yield from whole(pair)
     for laid in layouts_of(pair, output.endswith(SUFFIX)):
         yield quantize_layout(pair, laid)
+    yield from far_layouts(pair, output.endswith(SUFFIX))
     yield from named_output(pair)
     yield from precisions(pair)
     yield from other_scales(pair)
@@ -182,6 +191,59 @@ def quantize_layout(pair: Pair, laid: ScaleLayout) -> Sample:
     tensors = (pair.x(x, laid.shape), reals(pair.scale, scale_values, laid.scale), zero)
     flags = (*laid.flags, *(() if pair.exact else ("SmallFloat",)))
     return Sample(laid.name, pair.node(attributes=laid.attributes), tensors, flags, laid.roles)
+
+
+def far_layouts(pair: Pair, has_plain_file: bool) -> Iterator[Sample]:
+    """Quotients of 2^31 and more in blocks, large ones too, and, without a plain file, at the ends and per axis."""
+    for laid in (BLOCKS[1], BLOCKS[2], *(LARGE_BLOCKS if pair.quantized in ("int8", "uint4", *FULL) else ())):
+        yield far_layout(pair, laid)
+    if not has_plain_file:
+        yield far_layout(pair, AXES[2])
+        yield from far_last(pair)
+
+
+def far_values(pair: Pair) -> tuple[list[Fraction], Fraction]:
+    """Inputs whose quotients by the scale have magnitudes from 2^31 on, ordinary ones between them; and the scale."""
+    powers, scale = {
+        "float16": ((7, 8, 9, 15), Fraction(1, 1 << 24)),
+        "int32": ((1, 2, 3, 20, 30), Fraction(1, 1 << 30)),
+    }.get(pair.real, ((31, 32, 33, 63, 64, 100), Fraction(1)))
+    far = [sign * Fraction(2) ** n for n in powers for sign in (1, -1)]
+    near = [q * scale for q in (HALF, Fraction(3, 2), Fraction(-5, 2))] if pair.real != "int32" else [Fraction(0)]
+    return [value for i, one in enumerate(far) for value in (one, near[i % len(near)])], scale
+
+
+def far_layout(pair: Pair, laid: ScaleLayout) -> Sample:
+    values, scale = far_values(pair)
+    zeros = far_zero_points(pair)
+    x = pair.x([values[(5 * i + i // 7) % len(values)] for i in range(laid.count)], laid.shape)
+    scales = reals(pair.scale, [scale * (1 + j % 2) for j in range(laid.scales)], laid.scale)
+    points = [zeros[j % len(zeros)] for j in range(laid.scales)]
+    zero = bits(pair.quantized, points, laid.scale) if pair.exact else pair.floats(points, laid.scale)
+    node, flags = pair.node(attributes=laid.attributes), ("Overflow", "Saturates", *laid.flags)
+    roles = (*laid.roles, "range") if pair.exact else laid.roles
+    return Sample(f"far-{laid.name}", node, (x, scales, zero), flags, roles)
+
+
+def far_zero_points(pair: Pair) -> tuple[int, ...]:
+    """Of both parities, and both ends of the range; 0 for a float type."""
+    kind = INTEGER_TYPES.get(pair.quantized)
+    return (0,) if kind is None else tuple({pair.middle: 0, pair.middle + 1: 0, kind.lowest: 0, kind.highest: 0})
+
+
+def far_last(pair: Pair) -> Iterator[Sample]:
+    """A far quotient as the last element of arrays that do not fill their last byte, for each zero point."""
+    values, scale = far_values(pair)
+    far, ordinary = values[::2], values[1::2]
+    for zero_point in far_zero_points(pair):
+        for number, length in enumerate((1, 2, 3, 5, 7)):
+            for turn in range(2):
+                last = far[(2 * number + turn) % len(far)]
+                x = pair.x([*(ordinary[i % len(ordinary)] for i in range(length - 1)), last])
+                name = f"far-last-zp{zero_point}-of-{length}-{'minus' if turn else 'plus'}"
+                tensors = (x, scalar(pair.scale, scale), pair.zero(zero_point))
+                roles = ("range", "add") if pair.exact else ("quotient",)
+                yield Sample(name, pair.node(), tensors, ("Overflow", "Saturates"), roles)
 
 
 def named_output(pair: Pair) -> Iterator[Sample]:
@@ -305,6 +367,9 @@ def odd_floats(pair: Pair) -> Iterator[Sample]:
     one, zero = scalar(pair.scale, Fraction(1)), pair.zero(0)
     yield Sample("zero-point-1", pair.node(), (pair.x(x), one, pair.zero(1)), ("SmallFloat",), ("float-zero-point",))
     yield Sample("zeros", pair.node(), (pair.x([0, 0, 1]), one, zero), ("SmallFloat",), ("zero-sign",))
+    if pair.real != "int32":
+        small = [Fraction(sign, 1 << power) for power in (20, 30) for sign in (1, -1)]
+        yield Sample("small-zeros", pair.node(), (pair.x(small), one, zero), ("SmallFloat", "Tiny"), ("small-zero",))
     for name, scale, flag, role in (
         ("zero", Fraction(0), "ZeroScale", "zero-scale"),
         ("nan", math.nan, "NaN", "special-scale"),

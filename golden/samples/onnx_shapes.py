@@ -45,7 +45,8 @@ def blocked(shape: Shape, axis: int | None, size: int) -> ScaleLayout:
     name = f"blocks-{'x'.join(map(str, shape))}-{'default' if axis is None else axis}-of-{size}"
     attributes = {"block_size": size} | ({} if axis is None else {"axis": axis})
     roles = ("blocks", "granularity", "shape", *(("last-block",) if shape[position] % size else ()))
-    flags = ("Blocked",) if math.prod(shape) else ("Blocked", "Empty")
+    flags: tuple[str, ...] = ("Blocked",) if math.prod(shape) else ("Blocked", "Empty")
+    flags += ("LargeBlock",) if size >= 64 else ()
     return ScaleLayout(name, shape, scale, attributes, flags, roles)
 
 
@@ -89,6 +90,7 @@ BLOCKS = (
     blocked((1, 2, 3, 5), 3, 2),
     blocked((0, 4), 1, 2),
 )
+LARGE_BLOCKS = (blocked((2, 300), 1, 128), blocked((600,), 0, 256), blocked((67, 3), 0, 64))
 SOME = (
     AXES[1],
     AXES[2],

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from tiebreak.golden.elements import FLOAT_TYPES, FloatType, decode, encode, neighbour
 from tiebreak.golden.samples.model import Sample, Tensor, bits, reals, scalar
+from tiebreak.golden.samples.rounded_twice import range_ends
 from tiebreak.golden.vector_inputs.by_witness import witnesses_of
 
 Value = Fraction | float | int
@@ -102,6 +104,8 @@ def samples(real: str, _output: str) -> Iterator[Sample]:
     yield from reversals(real)
     yield from by_channel(real)
     yield from sizes(real)
+    yield from huge_steps(real)
+    yield from rounded_once(real)
     yield from many_levels(real)
     yield from near_zero(real)
     yield from unspecified(real)
@@ -265,6 +269,30 @@ def sizes(real: str) -> Iterator[Sample]:
         at = [Fraction(k, 4) + Fraction(1, 16) for k in range(-4, 4 * (levels - 1) + 4)]
         x = bits(real, [code for code in points(real, levels, limits, at, (0,)) if finite(code, kind)])
         yield sample(f"size-{name}", real, levels, limits, x, flags, (role, "overflow"))
+
+
+def huge_steps(real: str) -> Iterator[Sample]:
+    """Steps whose reciprocals are the least normal number or subnormal: of the input range, the output range, both."""
+    kind = FLOAT_TYPES[real]
+    top = Fraction(2) ** kind.emax
+    for name, levels, ends in (("2", 2, (0, top)), ("3", 3, (-top / 2, top / 2)), ("4", 4, (0, top * 3 / 2))):
+        for which, limits in (("input", (*ends, -1, 2)), ("output", (-1, 2, *ends)), ("both", (*ends, *ends))):
+            at = [Fraction(k, 8) for k in range(-1, 8 * (levels - 1) + 2)]
+            x = bits(real, [code for code in points(real, levels, limits, at, (-1, 0, 1)) if finite(code, kind)])
+            roles = ("quotient", "product", "overflow")
+            yield sample(f"step-{name}-{which}", real, levels, limits, x, ("HugeScale", "Tie", "NearTie"), roles)
+
+
+def rounded_once(real: str) -> Iterator[Sample]:
+    """Levels whose outputs float32 rounds onto a midpoint of the type."""
+    if real not in ("float16", "bfloat16"):
+        return
+    kind, counts = FLOAT_TYPES[real], (16383,) if real == "float16" else range(100003, 101003, 8)
+    found = range_ends(kind, counts, 8, same=False)
+    for number, (intervals, end, codes) in enumerate(itertools.islice(found, 6)):
+        x = bits(real, codes)
+        roles = ("product", "sum", "levels")
+        yield sample(f"rounded-once-{number}", real, intervals + 1, (0, 1, 0, end), x, ("RoundedTwice",), roles)
 
 
 def finite(code: int, kind: FloatType) -> bool:

@@ -144,6 +144,9 @@ def extremes() -> Iterator[Sample]:
         ("largest-positive-range", (Fraction(0), LARGEST), ("Overflow",), "overflow"),
     ):
         yield sample(name, low, high, 8, False, flags, (role,))
+    for name, top in (("power-step", Fraction(2) ** 126), ("largest-step", Fraction(2) ** 126 * 3 / 2)):
+        yield sample(name, -top, top, 2, True, ("HugeScale",), ("scale",))
+        yield sample(f"{name}-positive", Fraction(0), top * 2, 2, True, ("HugeScale",), ("scale",))
     plain = bits(REAL, [real_code(Fraction(v, 2), REAL) for v in range(-4, 5)])
     for name, first, last in (("zero-range", 0, 0), ("one-point", 1, 1), ("reversed", 1, -1), ("reversed-above", 3, 2)):
         limits = (scalar(REAL, first), scalar(REAL, last))

@@ -10,6 +10,7 @@ from typing import Any
 
 from tiebreak.golden.elements import FLOAT_TYPES, FloatType, decode
 from tiebreak.golden.samples.model import Sample, Tensor, bits, real_code, reals, scalar, with_neighbouring_codes
+from tiebreak.golden.samples.rounded_twice import range_ends
 
 # Ranges: name, input_min, input_max, flags and roles.
 RANGES = (
@@ -44,6 +45,8 @@ def samples(real: str, output_type: str) -> Iterator[Sample]:
     for shape in PLAIN_SHAPES:
         yield from plain_shapes(kind, shape)
     yield from extremes(kind)
+    yield from huge_steps(kind)
+    yield from rounded_once(kind)
 
 
 def one_sided(kind: FloatType) -> Iterator[Sample]:
@@ -59,6 +62,27 @@ def one_sided(kind: FloatType) -> Iterator[Sample]:
         ("far-above-zero", Fraction(199, 20), Fraction(10)),
     ):
         yield given(kind, (name, low, high, ("ZeroOutside",), ("side",)), setting(True, 8, "HALF_TO_EVEN", False))
+
+
+def huge_steps(kind: FloatType) -> Iterator[Sample]:
+    """Ranges whose scale_factor is subnormal, or the least normal number."""
+    top = Fraction(2) ** kind.emax
+    for name, high in (("half-top", top / 2), ("top", top), ("above-top", top * 5 / 4)):
+        for narrow in (True, False):
+            limits = (f"step-{name}", -high, high, ("HugeScale",), ("overflow",))
+            yield given(kind, limits, setting(True, 2, "HALF_TO_EVEN", narrow))
+
+
+def rounded_once(kind: FloatType) -> Iterator[Sample]:
+    """Levels whose outputs float32 rounds onto a midpoint of the type."""
+    if kind.name != "float16":  # in bfloat16 so many levels miss no input
+        return
+    found = range_ends(kind, [(1 << 15) - 1], 8, same=True)
+    for number, (_, end, codes) in enumerate(itertools.islice(found, 6)):
+        attributes = setting(True, 16, "HALF_TO_EVEN", True) | {"range_given": True}
+        tensors = (bits(kind.name, codes), scalar(kind.name, -end), scalar(kind.name, end))
+        node = {"real": kind.name, "attributes": attributes}
+        yield Sample(f"rounded-once-{number}", node, tensors, ("RoundedTwice",), ("quotient", "width"))
 
 
 def setting(signed: bool, width: int, round_mode: str, narrow: bool) -> dict[str, Any]:

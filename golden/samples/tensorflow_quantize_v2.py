@@ -32,6 +32,12 @@ RANGES: tuple[tuple[str, Fraction, Fraction], ...] = (
     ("tens", Fraction(-10), Fraction(9)),
     ("wide", Fraction(-(10**30)), Fraction(7 * 10**29)),
 )
+# Ranges whose steps are large, and whose products or widths overflow.
+HUGE_RANGES: tuple[tuple[str, Fraction, Fraction], ...] = (
+    ("above", Fraction(0), Fraction(2) ** 127),
+    ("around", -(Fraction(2) ** 126), Fraction(2) ** 127),
+    ("symmetric", -(Fraction(2) ** 120), Fraction(2) ** 120),
+)
 # min_range * range_scale is a tie, which shows whether it is rounded separately from the input's product.
 HALVES = (("halves", Fraction(-5, 2)), ("odd-halves", Fraction(-7, 2)))
 SHAPES: tuple[tuple[tuple[int, ...], int], ...] = (
@@ -171,6 +177,11 @@ def ties(kind: IntegerType, mode: str, rounding: str, name: str) -> Iterator[Sam
         x = bits("float32", aimed(kind, mode, low, high))
         flags = ("NearTie", "ScaleNotPowerOfTwo", "Reciprocal", "RangeEdge", "Saturates")
         yield Sample(f"{name}-range-{label}", node, (x, *range_tensors(low, high)), flags, roles)
+    if rounding == "HALF_AWAY_FROM_ZERO":
+        for label, low, high in HUGE_RANGES:
+            codes = [code for code in aimed(kind, mode, low, high) if code & 0x7FFFFFFF < F32.infinity_bits]
+            tensors = (bits("float32", codes), *range_tensors(low, high))
+            yield Sample(f"{name}-huge-{label}", node, tensors, ("Overflow", "RangeEdge"), (*roles, "overflow"))
     far = [Fraction(sign * n) for n in (300, 70_000, 3 * 10**9, 10**19, 10**38) for sign in (1, -1)]
     tensors = (reals("float32", far), *range_tensors(Fraction(-10), Fraction(9)))
     yield Sample(f"{name}-far", node, tensors, ("Saturates", "Overflow"), (*roles, "clip"))
