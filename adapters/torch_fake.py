@@ -1,8 +1,9 @@
 """FakeQuantize and FakeQuantWithMinMaxVars as torch.fake_quantize_*, where the documents make them equal.
 
 torch computes (min(quant_max, max(quant_min, nearby_int(x / scale) + zero_point)) - zero_point) * scale. Let
-low = (quant_min - zero_point) * scale and high = (quant_max - zero_point) * scale, both exact, with 0 on the grid. Then
-this is OpenVINO's formula with equal input and output limits, and TensorFlow's with nothing to adjust.
+low = (quant_min - zero_point) * scale and high = (quant_max - zero_point) * scale, with 0 on the grid. Then this is
+OpenVINO's formula with equal input and output limits, and TensorFlow's with nothing to adjust. A step that is no
+float32 is rounded to the next one.
 """
 
 from __future__ import annotations
@@ -114,18 +115,23 @@ def limits_axis(shape: Sequence[int], limits: Sequence[int]) -> int | None:
 
 
 def affine(low: float, high: float, levels: tuple[int, int]) -> tuple[float, int]:
-    """The scale and zero point that mean exactly these limits. Unsupported if there are none."""
+    """The float32 next to the step of these limits, and the zero point. Unsupported if 0 is not on their grid.
+
+    A model's ranges are rounded in the same way when they become scales, so a step that is no float32 is no reason to
+    refuse it.
+    """
     if not (np.isfinite(low) and np.isfinite(high) and low < high):
         raise Unsupported("fake_quantize has no limits that are equal, reversed or not finite")
     if levels[0] == levels[1]:
         raise Unsupported("fake_quantize has no scale for one level")
     scale = (Fraction(high) - Fraction(low)) / (levels[1] - levels[0])
-    if decode(encode(scale, FLOAT32), FLOAT32) != scale:
-        raise Unsupported("no float32 is the scale that means these limits, (high - low) / (levels - 1)")
+    rounded = float(decode(encode(scale, FLOAT32), FLOAT32))
+    if rounded == 0 or not np.isfinite(rounded):
+        raise Unsupported("the scale that means these limits, (high - low) / (levels - 1), is beyond float32")
     zero_point = levels[0] - Fraction(low) / scale
     if zero_point.denominator != 1 or not INT32.lowest <= zero_point <= INT32.highest:
         raise Unsupported("no int32 is the zero point that means these limits: 0 is not on their grid")
-    return float(scale), int(zero_point)
+    return rounded, int(zero_point)
 
 
 def parameters(

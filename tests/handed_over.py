@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Mapping, Sequence
-from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any, NoReturn
 
@@ -245,11 +244,9 @@ def plain_of_torch(value: Any) -> Any:
 
 
 def limits_of_torch(facts: Facts) -> Facts:
-    """The facts with the limits that scale and zero point mean, exactly: (quant - zero_point) * scale."""
-    scales, zeros = (array_of(facts.pop(name)) for name in ("scale", "zero_point"))
-    pairs = [(Fraction(scale), int(zero)) for scale, zero in zip(scales.tolist(), zeros.tolist(), strict=True)]
-    low, high = ([(facts[end] - zero) * scale for scale, zero in pairs] for end in ENDS)
-    return facts | {"low": low, "high": high}
+    """The facts with scale and zero point as numbers."""
+    scales, zeros = (array_of(facts.pop(name)).tolist() for name in ("scale", "zero_point"))
+    return facts | {"scales": [np.float32(scale).item() for scale in scales], "zeros": [int(zero) for zero in zeros]}
 
 
 def array_of(given: Any) -> Array:

@@ -339,11 +339,14 @@ def for_torch_bits(case: Case) -> Facts:
 
 
 def torch_limits(case: Case, ends: tuple[int, int], axis: int | None) -> Facts:
-    """The limits as exact numbers, to compare with those that scale and zero point mean."""
+    """The scales and zero points that the limits mean: the float32 next to each step, and the integer of 0."""
     x, *limits = case.inputs
     low, high = ([*map(Fraction, limit.astype(float).reshape(-1).tolist())] for limit in limits[:2])
+    steps = [(last - first) / (ends[1] - ends[0]) for first, last in zip(low, high, strict=True)]
+    zeros = [ends[0] - first / step for first, step in zip(low, steps, strict=True)]
     function = f"fake_quantize_per_{'tensor' if axis is None else 'channel'}_affine"
-    facts = {"function": function, "x": tensor(x), "low": low, "high": high}
+    facts = {"function": function, "x": tensor(x), "zeros": zeros}
+    facts["scales"] = [np.float32(float(step)).item() for step in steps]
     return facts | {"quant_min": ends[0], "quant_max": ends[1]} | ({} if axis is None else {"axis": axis})
 
 

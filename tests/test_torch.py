@@ -23,7 +23,8 @@ from tiebreak.golden.nodes import Case, Node, with_constants
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     torch = pytest.importorskip("torch")
-    from tiebreak.adapters.torch import Torch, decomposed
+    from tiebreak.adapters.torch_fake import affine
+from tiebreak.adapters.torch import Torch, decomposed
     from tiebreak.adapters.torch_calls import Argument, Call
 
     BACKENDS = {"torch": Torch(), "torch-decomposed": decomposed()}
@@ -237,11 +238,17 @@ def test_fake_quantize_for_each_index_of_an_axis() -> None:
     assert got[0, :, 0].tolist() == [[formula(v, *ends, 8) for v in (0.8, 9.0)] for ends in ((-1.5, 2.0), (0.0, 14.0))]
 
 
+def test_fake_quantize_takes_a_step_that_is_no_float32() -> None:
+    assert affine(0.0, 6.0, (0, 255)) == (float(np.float32(6 / 255)), 0)
+    with pytest.raises(Unsupported, match="beyond float32"):
+        affine(0.0, 1e-45, (0, 255))
+
+
 @pytest.mark.parametrize(
     ("changed", "reason"),
     [
         ({"output_high": 4.0}, "the limits of its input"),
-        ({"input_high": 2.1, "output_high": 2.1}, "no float32 is the scale"),
+        ({"input_high": 2.1, "output_high": 2.1}, "0 is not on their grid"),
         ({"input_low": -1.25, "output_low": -1.25, "input_high": 2.25, "output_high": 2.25}, "0 is not on their grid"),
         ({"input_low": 2.0, "output_low": 2.0}, "equal, reversed or not finite"),
         ({"input_high": np.inf, "output_high": np.inf}, "equal, reversed or not finite"),
