@@ -23,9 +23,9 @@ from tiebreak.golden.nodes import Case, Node, with_constants
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     torch = pytest.importorskip("torch")
-    from tiebreak.adapters.torch_fake import affine
-from tiebreak.adapters.torch import Torch, decomposed
+    from tiebreak.adapters.torch import Torch, decomposed
     from tiebreak.adapters.torch_calls import Argument, Call
+    from tiebreak.adapters.torch_fake import affine
 
     BACKENDS = {"torch": Torch(), "torch-decomposed": decomposed()}
 

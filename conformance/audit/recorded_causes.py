@@ -101,12 +101,13 @@ class CausesBySemantics:
         if kind not in self.groups:
             self.groups[kind] = self.by_arithmetic(kind, elements)
         for group in self.groups[kind]:
-            arithmetic = {most: SameArithmetic(group, most) for most in (NEAREST, FARTHEST)}
-            if any(self.explain_whole(one, found) for one in arithmetic.values()):
+            near, far = (SameArithmetic(group, most) for most in (NEAREST, FARTHEST))
+            own = group.numbers[group.deviating]
+            if self.explain_whole(near, found) or (found.nameless[own].any() and self.explain_whole(far, found)):
                 continue
-            for most, one in arithmetic.items():
-                if most == NEAREST or (found.nameless & found.missing).any():
-                    self.explain_group(one, found)
+            self.explain_group(near, found)
+            if (found.nameless & found.missing)[own].any():
+                self.explain_group(far, found)
 
     def explain_whole(self, group: SameArithmetic, found: FoundCauses) -> bool:
         """Whether one semantics reproduces all elements of a group, which it then names."""

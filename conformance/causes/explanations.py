@@ -135,11 +135,13 @@ def vector_loop_predictions(case: Case, truths: Truths) -> Predictions:
 class Explanation:
     """The causes that predict one deviating element.
 
-    `matching`: all of them. `consistent`: those that also predict every conforming element of the case.
+    `matching`: all of them. `consistent`: those that also predict every conforming element of the case. Of an element
+    that is not `pathological` only the others like it count: an environment that flushes subnormals changes no others.
     """
 
     consistent: frozenset[Cause] = frozenset()
     matching: frozenset[Cause] = frozenset()
+    pathological: bool = False
 
 
 @dataclass(frozen=True)
@@ -147,47 +149,53 @@ class CaseExplanations:
     """What known mistakes say of one case's outputs.
 
     `distinct` are the explanations that occur, `numbers` each deviating element's place in it, in order. `against` says
-    by cause how many elements contradict it: conforming ones, and deviating ones where it would give a third result.
+    by cause how many elements contradict it: conforming ones, and deviating ones where it would give a third result;
+    under True all of them, under False those that are not pathological.
     """
 
     distinct: tuple[Explanation, ...]
     numbers: Array
-    against: Counter[Cause]
+    against: Mapping[bool, Counter[Cause]]
 
 
 def no_explanations(elements: int) -> CaseExplanations:
-    return CaseExplanations((Explanation(),), np.zeros(elements, np.int64), Counter())
+    return CaseExplanations((Explanation(),), np.zeros(elements, np.int64), {False: Counter(), True: Counter()})
 
 
 def explanations(
-    case: Case, judgement: Judgement, truth: Truth, predicted: Sequence[tuple[Cause, Array]]
+    case: Case, judgement: Judgement, truth: Truth, predicted: Sequence[tuple[Cause, Array]], strange: Array
 ) -> CaseExplanations:
-    """Explain the deviating elements of a case by the `predictions` of the known mistakes."""
+    """Explain the deviating elements of a case by the `predictions` of the known mistakes.
+
+    `strange` masks the pathological elements.
+    """
     wrong = judgement.grades == DEVIATES
     right = ~wrong & (judgement.grades != UNSPECIFIED)
     causes: dict[Cause, int] = {}
-    matching, consistent, against = list[Array](), list[Array](), dict[Cause, int]()
+    matching, consistent = list[Array](), list[Array]()
+    against: dict[bool, dict[Cause, int]] = {False: {}, True: {}}
     for cause, codes in predicted:
         match = codes == judgement.values
         if cause.by_position and not (case.size >= 2 * cause.width and match[right | wrong].all()):
             continue
-        contradictions = int(np.count_nonzero(~match[right]))
-        bites = wrong & ~match & (codes != truth.exact) & (codes != truth.working)
-        evidence = contradictions + int(np.count_nonzero(bites))
-        against[cause] = min(evidence, against.get(cause, evidence))
         number = causes.setdefault(cause, len(causes))
         if number == len(matching):
             matching.append(np.zeros(np.count_nonzero(wrong), bool))
             consistent.append(matching[number].copy())
         matching[number] |= match[wrong]
-        if not contradictions:
-            consistent[number] |= match[wrong]
+        third = wrong & ~match & (codes != truth.exact) & (codes != truth.working)
+        for every, inside in ((False, ~strange), (True, np.ones_like(strange))):
+            contradicted = right & ~match & inside
+            evidence = int(np.count_nonzero(contradicted) + np.count_nonzero(third & inside))
+            against[every][cause] = min(evidence, against[every].get(cause, evidence))
+            if not contradicted.any():
+                consistent[number] |= (match & (strange == every))[wrong]
     if not causes:
         return no_explanations(int(np.count_nonzero(wrong)))
-    table = np.concatenate([consistent, matching])
+    table = np.concatenate([consistent, matching, [strange[wrong]]])
     first, numbers = distinct_columns(table)
     distinct = [explanation_of(list(causes), table[:, column]) for column in first]
-    return CaseExplanations(tuple(distinct), numbers, Counter(against))
+    return CaseExplanations(tuple(distinct), numbers, {every: Counter(found) for every, found in against.items()})
 
 
 def distinct_columns(table: Array) -> tuple[Array, Array]:
@@ -198,9 +206,10 @@ def distinct_columns(table: Array) -> tuple[Array, Array]:
 
 
 def explanation_of(causes: Sequence[Cause], holds: Array) -> Explanation:
-    """The explanation for which `holds` says first which causes are consistent, then which match."""
-    first, second = holds[: len(causes)], holds[len(causes) :]
-    return Explanation(*(frozenset(causes[i] for i in np.flatnonzero(part).tolist()) for part in (first, second)))
+    """The explanation for which `holds` says which causes are consistent, which match, and if it is pathological."""
+    *parts, strange = np.split(holds, [len(causes), 2 * len(causes)])
+    consistent, matching = (frozenset(causes[i] for i in np.flatnonzero(part).tolist()) for part in parts)
+    return Explanation(consistent, matching, bool(strange[0]))
 
 
 def greedy_cover(groups: Sequence[Mapping[Explanation, int]]) -> list[dict[Explanation, Cause]]:
@@ -248,7 +257,8 @@ def weighed_sets(
 
 
 def without_causes(explanation: Explanation, refuted: frozenset[Cause]) -> Explanation:
-    return Explanation(explanation.consistent - refuted, explanation.matching - refuted)
+    kept = explanation.consistent - refuted, explanation.matching - refuted
+    return replace(explanation, consistent=kept[0], matching=kept[1])
 
 
 def cover_sets(sets: Mapping[frozenset[Cause], int], prior: Counter[Cause]) -> dict[frozenset[Cause], Cause]:

@@ -29,19 +29,17 @@ Pairs = Counter[tuple[int, int]]  # deviating elements by their case's number an
 class Evidence:
     """A backend's cases, its deviating elements, the candidate causes of each, and the evidence against each cause.
 
-    `sizes` are the numbers of elements of the cases. `differs` says by rounding mode how many elements of each case
-    differ from it. `candidates` has for each deviating element a number: its place in `distinct`. `against` counts, by
-    kind of node, the conforming elements that a cause contradicts; `against_modes` those that a rounding mode
-    contradicts, in all cases.
+    `sizes` are the numbers of elements of the cases. `candidates` has for each deviating element a number: its place in
+    `distinct`. `against` counts the elements that contradict a cause, by group, among all (True) or among those that
+    are not pathological; `against_modes` those that a rounding mode contradicts, in all cases.
     """
 
     cases: Sequence[Case]
     sizes: Sequence[int]
-    differs: Mapping[str, Array]
     deviating: DeviatingElements
     candidates: Array
     distinct: Sequence[explanations.Explanation]
-    against: Mapping[Group, Counter[Cause]]
+    against: Mapping[tuple[Group, bool], Counter[Cause]]
     against_modes: Mapping[Group, Counter[str]]
     about: str = ""  # the backend
 
@@ -193,20 +191,25 @@ def plausible_candidates(evidence: Evidence) -> dict[tuple[Group, int], explanat
     a third result. They count in every case for "rounds by another mode", in the cases that deviate somewhere for other
     causes. Another mode may hold on one path only.
     """
-    explains: dict[Group, Counter[Cause]] = defaultdict(Counter)
-    for (case, number), count in evidence.pairs.items():
-        add(explains[evidence.groups[case]], evidence.distinct[number].matching, count)
-    refuted: dict[Group, frozenset[Cause]] = {}
-    for group, counts in explains.items():
-        plain, by_mode = evidence.against[group], evidence.against_modes[group]
-        weight = {cause: plain[cause] + (by_mode[cause.mode] if cause.mode else 0) for cause in counts}
-        refuted[group] = frozenset(cause for cause in counts if weight[cause] and not cause.by_position)
     idle = idle_positions(evidence)
     keys = {(evidence.groups[case], number) for case, number in evidence.pairs}
     return {
-        (group, number): explanations.without_causes(evidence.distinct[number], refuted[group] | idle[group])
+        (group, number): explanations.without_causes(
+            evidence.distinct[number], refuted_causes(evidence, group, number) | idle[group]
+        )
         for group, number in keys
     }
+
+
+def refuted_causes(evidence: Evidence, group: Group, number: int) -> frozenset[Cause]:
+    """The candidates of an explanation that something contradicts among the elements that count for it."""
+    found = evidence.distinct[number]
+    plain, by_mode = evidence.against[group, found.pathological], evidence.against_modes[group]
+    return frozenset(
+        cause
+        for cause in found.matching
+        if not cause.by_position and (plain[cause] or (cause.mode and by_mode[cause.mode]))
+    )
 
 
 def add(counts: Counter[Cause], causes: Iterable[Cause], count: int) -> None:

@@ -59,9 +59,13 @@ class ChunkJudgement:
         return {name: np.where(self.ran, column, 0) for name, column in found.items()}
 
     def contradictions(self) -> dict[str, Array]:
-        """For each mode and case, how many conforming elements contradict that the backend rounds by it."""
+        """For each mode and case, how many conforming elements contradict that the backend rounds by it.
+
+        Pathological elements do not count: an environment that flushes subnormals makes them look so.
+        """
         grades, values = self.judgement.grades, self.judgement.values
-        right = self.elements_that_ran & ((grades == EXACT) | (grades == WORKING))
+        regular = self.elements_that_ran & (self.chunk.domains != PATHOLOGICAL)
+        right = regular & ((grades == EXACT) | (grades == WORKING))
         compared = self.chunk.compared.items()
         return {mode: self.chunk.by_case(right & ~truth.agrees(values)) for mode, truth in compared}
 

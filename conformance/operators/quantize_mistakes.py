@@ -65,15 +65,17 @@ def no_clamp(o: QuantizationOperands) -> Array:
     return o.wrap(round_array(o.quotient(), o.mode) + o.zero_point)
 
 
-def int32_cast(dtype: object) -> Predict:
-    """A cast to int32 that turns everything out of range into the lowest int32, as on x86."""
+def int32_cast(dtype: object, *, wraps: bool = True) -> Predict:
+    """A cast to int32 that turns everything out of range into the lowest int32, as on x86.
+
+    The sum with the zero point wraps in int32, or has room.
+    """
 
     def predict(o: QuantizationOperands) -> Array:
         rounded = round_array(o.quotient(dtype), o.mode)
         fits = (rounded >= -(2.0**31)) & (rounded < 2.0**31)
         total = np.where(fits, rounded, -(2.0**31)) + o.zero_point
-        wrapped = np.mod(total + 2.0**31, 2.0**32) - 2.0**31
-        return o.clamp(wrapped)
+        return o.clamp(np.mod(total + 2.0**31, 2.0**32) - 2.0**31 if wraps else total)
 
     return predict
 
@@ -202,6 +204,7 @@ HYPOTHESES: tuple[tuple[Cause, Predict], ...] = (
     (Cause("clamps-before-zero-point", "add"), clamp_first),
     (Cause("clamps-before-zero-point-and-wraps", "add"), clamp_first_wrapping),
     (Cause("casts-to-int32", "range"), int32_cast(None)),
+    (Cause("casts-to-int32-then-wider-sum", "range"), int32_cast(None, wraps=False)),
     (Cause("divides-in:float32 + casts-to-int32", "range"), int32_cast(np.float32)),
     (Cause("wraps", "range"), no_clamp),
     (Cause("narrow-range", "range"), narrow_range),

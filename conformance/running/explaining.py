@@ -27,12 +27,12 @@ from tiebreak.conformance.causes.explanations import (
 from tiebreak.conformance.causes.settling import Element, Evidence, Settled, settle_causes
 from tiebreak.conformance.judging.chunk import Chunk, chunks_of
 from tiebreak.conformance.judging.deviating import DTYPES, DeviatingElements
+from tiebreak.conformance.judging.domains import PATHOLOGICAL
 from tiebreak.conformance.judging.judge import judge
 from tiebreak.conformance.judging.rows import Group, kind_of_node, path_of
 from tiebreak.conformance.operators.model import Cause
-from tiebreak.conformance.running.recording import COUNTS, BackendRecords
+from tiebreak.conformance.running.recording import BackendRecords
 from tiebreak.golden.nodes import Case
-from tiebreak.golden.rounding import ROUND_MODES, short_mode
 
 ByOutputs = Mapping[tuple[str, bytes], CaseExplanations]  # by a case's id and a backend's outputs
 
@@ -98,19 +98,22 @@ def explain_case(
 ) -> None:
     case, truths = chunk.cases[number], chunk.truths_of(number)
     first = backends[0]
+    strange = chunk.domains[chunk.of_case(number)] == PATHOLOGICAL
     predicted = predictions(case, truths, first.errors, f"{first.name}, {case.node.operator}")
     for records in backends:
         outputs = records.outputs[case.id]
         key = case.id, outputs.tobytes()
         if key not in found:
-            found[key] = explanations(case, judge(outputs, truths.judged_by, truths), truths.judged_by, predicted)
+            found[key] = explanations(
+                case, judge(outputs, truths.judged_by, truths), truths.judged_by, predicted, strange
+            )
 
 
 def evidence_of(records: BackendRecords, deviating: DeviatingElements, known: ByOutputs) -> Evidence:
     """What known mistakes predict for each deviating element, and how often conforming elements contradict them."""
     numbers: dict[Explanation, int] = {}
     candidates = np.zeros(len(deviating), np.int64)
-    against: dict[Group, Counter[Cause]] = defaultdict(Counter)
+    against: dict[tuple[Group, bool], Counter[Cause]] = defaultdict(Counter)
     begins = np.flatnonzero(np.diff(deviating.case, prepend=-1))
     for begin, end in pairwise([*begins.tolist(), len(deviating)]):  # no pair where nothing deviates
         case = records.cases[int(deviating.case[begin])]
@@ -119,8 +122,7 @@ def evidence_of(records: BackendRecords, deviating: DeviatingElements, known: By
             own = no_explanations(end - begin)
         places = [numbers.setdefault(one, len(numbers)) for one in own.distinct]
         candidates[begin:end] = np.array(places)[own.numbers]
-        against[kind_of_node(case.node), path_of(case)].update(own.against)
-    counts = np.concatenate([np.zeros((len(COUNTS), 0), np.int64), *records.counts], axis=1)
-    differs = {mode: counts[COUNTS.index(f"differs_{short_mode(mode)}")] for mode in ROUND_MODES}
-    evidence = records.cases, records.elements, differs, deviating, candidates, list(numbers)
+        for every, counts in own.against.items():
+            against[(kind_of_node(case.node), path_of(case)), every].update(counts)
+    evidence = records.cases, records.elements, deviating, candidates, list(numbers)
     return Evidence(*evidence, against, records.against_modes, about=records.name)
