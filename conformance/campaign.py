@@ -26,6 +26,7 @@ from tiebreak.golden.errors import MachineryFailed, TiebreakError, Unsupported
 from tiebreak.golden.exit_codes import exit_code
 from tiebreak.golden.messages import gist
 from tiebreak.golden.places import check_writable
+from tiebreak.golden.verdicts import FOREIGN, OWN
 from tiebreak.reports.campaign import campaign_markdown
 from tiebreak.reports.records import write_text
 from tiebreak.version import __version__
@@ -45,6 +46,7 @@ class Campaign:
     resume: bool
     cluster: Cluster | None
     progress: Progress
+    judge_foreign: bool = False
     rows: dict[str, Row] = field(default_factory=dict)  # by the certificate's name
     inputs: dict[str, int] = field(default_factory=dict)  # done, by the certificate's name
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -107,7 +109,7 @@ class Campaign:
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
             "plan": str(self.plan),
             "sweeps": rows,
-            "exit": exit_code_of_campaign(rows),
+            "exit": exit_code_of_campaign(rows, judge_foreign=self.judge_foreign),
         }
 
     def write(self) -> None:
@@ -126,6 +128,7 @@ def campaign_job(
     resume: bool = False,
     cluster: Cluster | None = None,
     progress: Progress = lambda done, of: None,
+    judge_foreign: bool = False,
 ) -> dict[str, Any]:
     """Run the sweeps of a plan and return the content of campaign.json.
 
@@ -135,7 +138,7 @@ def campaign_job(
         for spec in specs_of(sweeps):
             check_spec(spec)
     check_writable(folder)
-    campaign = Campaign(plan, folder, how, sweeps, resume, cluster, progress)
+    campaign = Campaign(plan, folder, how, sweeps, resume, cluster, progress, judge_foreign)
     campaign.write()
     campaign.run()
     return campaign.described()
@@ -173,6 +176,7 @@ def result_of(data: Mapping[str, Any]) -> Row:
     return {
         "name": data["backend"]["name"],
         "version": data["backend"]["version"],
+        "document": data["backend"].get("document", OWN),
         "tried": data["inputs"],
         "counts": data["counts"],
         "mismatches": data["counts"]["deviates"],
@@ -183,10 +187,11 @@ def result_of(data: Mapping[str, Any]) -> Row:
     }
 
 
-def exit_code_of_campaign(rows: Sequence[Row]) -> int:
+def exit_code_of_campaign(rows: Sequence[Row], *, judge_foreign: bool) -> int:
     """One exit code for all sweeps of a plan."""
+    own = [row for row in rows if judge_foreign or row.get("document") != FOREIGN]
     return exit_code(
-        discrepancies=any(row.get("mismatches") for row in rows),
+        discrepancies=any(row.get("mismatches") for row in own),
         failures=any(row["status"] in ("failed", "waiting") or row.get("faults") for row in rows),
         ran=any(row["status"] in ("done", "kept") for row in rows),
     )

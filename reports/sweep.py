@@ -9,6 +9,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from tiebreak.golden.verdicts import FOREIGN, OWN
 from tiebreak.reports.console import terminal_text
 
 MOST_SHOWN = 10
@@ -24,6 +25,7 @@ def json_sweep(data: Mapping[str, Any], certificate: str) -> dict[str, Any]:
     return {
         "backend": data["backend"]["name"],
         "operator": data["operator"],
+        "document": data["backend"].get("document", OWN),
         "inputs": data["inputs"],
         "mismatches": data["counts"]["deviates"],
         "seconds": data["seconds"],
@@ -52,6 +54,8 @@ def print_sweep(data: Mapping[str, Any], certificate: str) -> None:
         console.print(mode_table(data))
     if data["intervals"]["kept"]:
         console.print(interval_table(data))
+    if data["counts"]["deviates"] and backend.get("document") == FOREIGN:
+        console.print("conversion hazards: the backend does not claim this document")
     for block, fault in data["faults"].items():
         console.print(f"block {block}: {terminal_text(fault, 200)}")
     times = f"{data['seconds']:.1f} s, the backend's own {data['backend_seconds']:.1f} s"

@@ -131,6 +131,16 @@ def test_the_gate_and_a_comparison_tell_hazards_apart(boxes: Path, tmp_path: Pat
     assert CliRunner().invoke(main, [*gate, "--judge-foreign"]).exit_code == 1
 
 
+def test_a_sweep_tells_hazards_apart(boxes: Path, tmp_path: Path) -> None:
+    chosen = ["--operator", "onnx.QuantizeLinear", "--input-type", "float16", "--type", "int8", "--input"]
+    chosen += ["y_scale=1", "--input", "y_zero_point=0", "--json", "-o", str(tmp_path / "sweep.json")]
+    for box, options, code in (("Mapping", [], 0), ("Mapping", ["--judge-foreign"], 1), ("Claiming", [], 1)):
+        done = CliRunner().invoke(main, ["sweep", f"{boxes}:{box}", *chosen, *options])
+        found = json.loads(done.stdout)
+        assert found["mismatches"] > 0 and done.exit_code == code, done.output
+        assert found["document"] == ("own" if box == "Claiming" else "foreign")
+
+
 def test_a_program_tells_its_claims_and_maps(tmp_path: Path) -> None:
     script = tmp_path / "program.py"
     hello = {"status": "ok", "name": "p", "version": "1", "maps": {"onnx.QuantizeLinear": "the same"}, "library": "lib"}

@@ -59,7 +59,7 @@ SCHEMA: dict[str, Any] = {
             "type": "object",
             "required": ["name", "version", "spec", "attestation", "libraries"],
             "properties": {
-                **{name: {"type": "string"} for name in ("name", "version", "spec")},
+                **{name: {"type": "string"} for name in ("name", "version", "spec", "document")},
                 **{
                     name: {"type": "object", "additionalProperties": {"type": "string"}}
                     for name in ("attestation", "libraries")

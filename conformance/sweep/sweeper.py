@@ -9,6 +9,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
+from tiebreak.adapters.claims import parsed_claims
 from tiebreak.adapters.frames import BrokenFrame
 from tiebreak.adapters.isolation import MEMORY_LIMIT
 from tiebreak.adapters.libraries import libraries_of
@@ -107,7 +108,10 @@ class Sweeper:
         return told if isinstance(error, OSError) else str(error) or told
 
     def facts(self) -> dict[str, Any]:
-        """Name, version, spec and attestation of the backend, and the checksums of its library's files."""
+        """Name, version, spec and attestation of the backend, and the checksums of its library's files.
+
+        `document` says whether it claims the operator.
+        """
         if self.worker is None:
             self.start()
         assert self.worker is not None
@@ -118,7 +122,8 @@ class Sweeper:
         except (EOFError, OSError, BrokenFrame, TooMuchMemory, KeyError, TypeError, ValueError) as error:
             told = {"attestation failed": self.ended(error)}
         libraries = {} if self.worker is None else libraries_of(self.worker.process.pid)
-        named = {"name": self.hello["name"], "version": self.hello["version"], "spec": self.spec}
+        document = parsed_claims(self.hello).document(self.space.node.operator)
+        named = {"name": self.hello["name"], "version": self.hello["version"], "spec": self.spec, "document": document}
         return named | {"attestation": {str(k): str(v) for k, v in told.items()}, "libraries": libraries}
 
     def close(self) -> None:

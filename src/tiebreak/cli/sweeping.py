@@ -15,6 +15,7 @@ import click
 from tiebreak.cli.kinds import NAME, WORDS
 from tiebreak.cli.options import (
     JSON,
+    JUDGE_FOREIGN,
     attributes_option,
     json_or_text,
     limit_options,
@@ -34,7 +35,10 @@ if TYPE_CHECKING:
     from tiebreak.golden.space import Space
 
 BESIDE_CHECK = ("backend", "check", "time_limit", "memory_limit", "as_json")
-BESIDE_PLAN = ("plan", "output", "resume", "discard", "time_limit", "memory_limit", "as_json", *SCHEDULING)
+BESIDE_PLAN = (
+    *("plan", "output", "resume", "discard", "time_limit", "memory_limit", "judge_foreign", "as_json"),
+    *SCHEDULING,
+)
 EXAMPLE = (
     "Example:  tiebreak sweep onnxruntime --operator onnx.QuantizeLinear --type uint8 --input y_scale=0.1 "
     "--input y_zero_point=128"
@@ -72,6 +76,7 @@ EXAMPLE = (
     metavar="FILE",
     help="The certificate, or with --plan the folder for all. Default: tiebreak-sweep.json, tiebreak-sweeps.",
 )
+@JUDGE_FOREIGN
 @scheduling
 @JSON
 @click.pass_context
@@ -93,6 +98,7 @@ def sweep(
     check: Path | None,
     plan: Path | None,
     output: Path | None,
+    judge_foreign: bool,
     scheduler: str | None,
     scheduler_workers: int | None,
     as_json: bool,
@@ -111,7 +117,7 @@ def sweep(
             context, BESIDE_CHECK, "--check sweeps what the certificate is about: it takes no other choice"
         )
         sys.exit(run_check(check, how, backend or "", as_json=as_json))
-    asked = SweepOptions(how, resume, discard, scheduler, scheduler_workers)
+    asked = SweepOptions(how, resume, discard, judge_foreign, scheduler, scheduler_workers)
     if plan is not None:
         refuse_other_parameters(
             context, BESIDE_PLAN, "--plan says what is swept: it takes no backend, --operator, --modes …"
@@ -134,7 +140,7 @@ def sweep(
         click.echo(json.dumps(json_sweep(data, str(certificate))))
     else:
         print_sweep(data, str(certificate))
-    code = exit_code_of_sweep(data)
+    code = exit_code_of_sweep(data, judge_foreign=judge_foreign)
     if code == EXIT_NOTHING_RAN:
         click.echo("tiebreak: nothing was judged: the document leaves all of these inputs open", err=True)
     sys.exit(code)
@@ -147,6 +153,7 @@ class SweepOptions:
     how: SweepLimits
     resume: bool
     discard: bool
+    judge_foreign: bool
     scheduler: str | None
     workers: int | None
 
@@ -176,6 +183,7 @@ def run_plan(plan: Path, folder: Path, asked: SweepOptions, *, as_json: bool) ->
     check_begun([folder / sweep.file for sweep in sweeps], asked)
     with resumable(), cluster_if(asked.scheduler, asked.workers) as cluster, progress_bar(str(plan)) as progress:
         options: dict[str, Any] = {"resume": asked.resume, "cluster": cluster, "progress": progress}
+        options["judge_foreign"] = asked.judge_foreign
         data = campaign_job(plan, sweeps, folder, asked.how, **options)
     if as_json:
         click.echo(json.dumps({"folder": str(folder), **data}))
