@@ -91,7 +91,7 @@ def covering_semantics(part: PartToCover, known: Set[str], asked: set[str]) -> l
     """Semantics with the elements that each explains, the best first. Adds to `asked` each id looked up in `known`.
 
     A semantics explains a case if it reproduces every element. One that fits all cases comes first. Of the others none
-    is named that gets an element wrong in a case that conforms or is explained already, or that gives an element a
+    is named that gets an element wrong in a case that conforms or is explained already, or that gives many elements a
     third result, neither the output nor the document's. For real results only semantics that fit all cases are named:
     small cases fit many semantics by chance.
 
@@ -141,7 +141,7 @@ def best_semantics(
         return None
     fits = differs == 0
     explained = (fits[:, left] * wrong[left]).sum(axis=1)
-    contradicted = differs[:, ~left].any(axis=1) | third.any(axis=1)
+    contradicted = differs[:, ~left].any(axis=1) | (10 * third.sum(axis=1) > explained)
     possible = (explained >= np.where(familiar, 1, FEWEST)) & ~contradicted
     best = int(np.lexsort((distances, ~familiar, -explained, ~fits.all(axis=1), ~possible))[0])
     return best if possible[best] else None

@@ -28,6 +28,7 @@ from tiebreak.golden.verdicts import DEVIATES, UNEXPLAINED, UNSPECIFIED
 STAGE = "known mistakes"
 FEWEST_BY_POSITION = 30  # elements; fewer may fit some pattern of positions by chance
 NO_CAUSE = Cause(UNEXPLAINED, "mode")
+NOTHING: Mapping[bool, Counter[Cause]] = {False: Counter(), True: Counter()}
 VECTOR_WIDTHS = (4, 8, 16, 32, 64)
 
 
@@ -149,17 +150,18 @@ class CaseExplanations:
     """What known mistakes say of one case's outputs.
 
     `distinct` are the explanations that occur, `numbers` each deviating element's place in it, in order. `against` says
-    by cause how many elements contradict it: conforming ones, and deviating ones where it would give a third result;
-    under True all of them, under False those that are not pathological.
+    by cause how many conforming elements contradict it, `third` to how many deviating ones it would give a third
+    result; under True all of them, under False those that are not pathological.
     """
 
     distinct: tuple[Explanation, ...]
     numbers: Array
     against: Mapping[bool, Counter[Cause]]
+    third: Mapping[bool, Counter[Cause]]
 
 
 def no_explanations(elements: int) -> CaseExplanations:
-    return CaseExplanations((Explanation(),), np.zeros(elements, np.int64), {False: Counter(), True: Counter()})
+    return CaseExplanations((Explanation(),), np.zeros(elements, np.int64), NOTHING, NOTHING)
 
 
 def explanations(
@@ -173,7 +175,7 @@ def explanations(
     right = ~wrong & (judgement.grades != UNSPECIFIED)
     causes: dict[Cause, int] = {}
     matching, consistent = list[Array](), list[Array]()
-    against: dict[bool, dict[Cause, int]] = {False: {}, True: {}}
+    against, third = ({False: dict[Cause, int](), True: dict[Cause, int]()} for _ in range(2))
     for cause, codes in predicted:
         match = codes == judgement.values
         if cause.by_position and not (case.size >= 2 * cause.width and match[right | wrong].all()):
@@ -183,11 +185,12 @@ def explanations(
             matching.append(np.zeros(np.count_nonzero(wrong), bool))
             consistent.append(matching[number].copy())
         matching[number] |= match[wrong]
-        third = wrong & ~match & (codes != truth.exact) & (codes != truth.working)
+        other = wrong & ~match & (codes != truth.exact) & (codes != truth.working)
         for every, inside in ((False, ~strange), (True, np.ones_like(strange))):
             contradicted = right & ~match & inside
-            evidence = int(np.count_nonzero(contradicted) + np.count_nonzero(third & inside))
-            against[every][cause] = min(evidence, against[every].get(cause, evidence))
+            for counts, mask in ((against[every], contradicted), (third[every], other & inside)):
+                count = int(np.count_nonzero(mask))
+                counts[cause] = min(count, counts.get(cause, count))
             if not contradicted.any():
                 consistent[number] |= (match & (strange == every))[wrong]
     if not causes:
@@ -195,7 +198,8 @@ def explanations(
     table = np.concatenate([consistent, matching, [strange[wrong]]])
     first, numbers = distinct_columns(table)
     distinct = [explanation_of(list(causes), table[:, column]) for column in first]
-    return CaseExplanations(tuple(distinct), numbers, {every: Counter(found) for every, found in against.items()})
+    counted = ({every: Counter(found) for every, found in one.items()} for one in (against, third))
+    return CaseExplanations(tuple(distinct), numbers, *counted)
 
 
 def distinct_columns(table: Array) -> tuple[Array, Array]:

@@ -30,8 +30,9 @@ class Evidence:
     """A backend's cases, its deviating elements, the candidate causes of each, and the evidence against each cause.
 
     `sizes` are the numbers of elements of the cases. `candidates` has for each deviating element a number: its place in
-    `distinct`. `against` counts the elements that contradict a cause, by group, among all (True) or among those that
-    are not pathological; `against_modes` those that a rounding mode contradicts, in all cases.
+    `distinct`. `against` counts the conforming elements that contradict a cause, by group, among all (True) or among
+    those that are not pathological; `third` the deviating ones to which it gives a third result; `against_modes` the
+    conforming ones that contradict a rounding mode, in all cases.
     """
 
     cases: Sequence[Case]
@@ -40,6 +41,7 @@ class Evidence:
     candidates: Array
     distinct: Sequence[explanations.Explanation]
     against: Mapping[tuple[Group, bool], Counter[Cause]]
+    third: Mapping[tuple[Group, bool], Counter[Cause]]
     against_modes: Mapping[Group, Counter[str]]
     about: str = ""  # the backend
 
@@ -187,28 +189,36 @@ def id_by_path(text: str) -> str:
 def plausible_candidates(evidence: Evidence) -> dict[tuple[Group, int], explanations.Explanation]:
     """The candidates, by group and number, without the causes that are refuted for their kind of node.
 
-    One element that contradicts a cause refutes it: one that conforms, or one that deviates where the cause would give
-    a third result. They count in every case for "rounds by another mode", in the cases that deviate somewhere for other
-    causes. Another mode may hold on one path only.
+    One conforming element that contradicts a cause refutes it: in every case for "rounds by another mode", in the cases
+    that deviate somewhere for other causes. So do deviating elements to which it would give a third result, if they are
+    more than a tenth of those that it explains: where two mistakes meet, neither gives the result alone.
     """
-    idle = idle_positions(evidence)
+    idle, explains = idle_positions(evidence), defaultdict[tuple[Group, bool], Counter[Cause]](Counter)
+    for (case, number), count in evidence.pairs.items():
+        found = evidence.distinct[number]
+        for every in {found.pathological, True}:
+            add(explains[evidence.groups[case], every], found.matching, count)
     keys = {(evidence.groups[case], number) for case, number in evidence.pairs}
     return {
         (group, number): explanations.without_causes(
-            evidence.distinct[number], refuted_causes(evidence, group, number) | idle[group]
+            evidence.distinct[number], refuted_causes(evidence, explains, group, number) | idle[group]
         )
         for group, number in keys
     }
 
 
-def refuted_causes(evidence: Evidence, group: Group, number: int) -> frozenset[Cause]:
+def refuted_causes(
+    evidence: Evidence, explains: Mapping[tuple[Group, bool], Counter[Cause]], group: Group, number: int
+) -> frozenset[Cause]:
     """The candidates of an explanation that something contradicts among the elements that count for it."""
     found = evidence.distinct[number]
-    plain, by_mode = evidence.against[group, found.pathological], evidence.against_modes[group]
+    key, by_mode = (group, found.pathological), evidence.against_modes[group]
+    plain, third, explained = evidence.against[key], evidence.third[key], explains[key]
     return frozenset(
         cause
         for cause in found.matching
-        if not cause.by_position and (plain[cause] or (cause.mode and by_mode[cause.mode]))
+        if not cause.by_position
+        and (plain[cause] or (cause.mode and by_mode[cause.mode]) or 10 * third[cause] > explained[cause])
     )
 
 

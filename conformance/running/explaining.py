@@ -113,7 +113,7 @@ def evidence_of(records: BackendRecords, deviating: DeviatingElements, known: By
     """What known mistakes predict for each deviating element, and how often conforming elements contradict them."""
     numbers: dict[Explanation, int] = {}
     candidates = np.zeros(len(deviating), np.int64)
-    against: dict[tuple[Group, bool], Counter[Cause]] = defaultdict(Counter)
+    against, third = (defaultdict[tuple[Group, bool], Counter[Cause]](Counter) for _ in range(2))
     begins = np.flatnonzero(np.diff(deviating.case, prepend=-1))
     for begin, end in pairwise([*begins.tolist(), len(deviating)]):  # no pair where nothing deviates
         case = records.cases[int(deviating.case[begin])]
@@ -122,7 +122,8 @@ def evidence_of(records: BackendRecords, deviating: DeviatingElements, known: By
             own = no_explanations(end - begin)
         places = [numbers.setdefault(one, len(numbers)) for one in own.distinct]
         candidates[begin:end] = np.array(places)[own.numbers]
-        for every, counts in own.against.items():
-            against[(kind_of_node(case.node), path_of(case)), every].update(counts)
+        for counters, counted in ((against, own.against), (third, own.third)):
+            for every, counts in counted.items():
+                counters[(kind_of_node(case.node), path_of(case)), every].update(counts)
     evidence = records.cases, records.elements, deviating, candidates, list(numbers)
-    return Evidence(*evidence, against, records.against_modes, about=records.name)
+    return Evidence(*evidence, against, third, records.against_modes, about=records.name)
