@@ -10,12 +10,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TypeVar
 
 import numpy as np
 
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
 from tiebreak.conformance.judging.judge import Judgement, codes_of_outputs, output_problem
-from tiebreak.conformance.judging.operands import QuantizationOperands, operands_along, wrong_parameters
+from tiebreak.conformance.judging.operands import PARAMETER_KEYS, QuantizationOperands, operands_along, wrong_parameters
 from tiebreak.conformance.judging.truths import Truth, Truths
 from tiebreak.conformance.operators import TESTED
 from tiebreak.conformance.operators.model import Cause, Mistake
@@ -25,10 +26,12 @@ from tiebreak.golden.problem import Array, Quantization
 from tiebreak.golden.rounding import ROUND_MODES, is_nearest, short_mode
 from tiebreak.golden.verdicts import DEVIATES, UNEXPLAINED, UNSPECIFIED
 
+T = TypeVar("T")
 STAGE = "known mistakes"
 FEWEST_BY_POSITION = 30  # elements; fewer may fit some pattern of positions by chance
 NO_CAUSE = Cause(UNEXPLAINED, "mode")
 VECTOR_WIDTHS = (4, 8, 16, 32, 64)
+OF_QUANTIZERS = frozenset((*(cause.id for cause, _ in HYPOTHESES), *PARAMETER_KEYS))  # named by the shared tables
 
 
 def mode_cause(wanted: str, other: str) -> Cause:
@@ -86,8 +89,15 @@ def as_is(codes: Array) -> Array:
 
 def quantize_predictions(case: Case, problem: Quantization) -> Predictions:
     own = operands_along(case, problem, problem.axes)
-    for rank, (cause, predict) in enumerate(HYPOTHESES, start=2):
-        yield replace(cause, rank=rank), partial(predict, own)
+    for cause, predict in ranked(HYPOTHESES, 2):
+        yield cause, partial(predict, own)
+
+
+def ranked(table: Sequence[tuple[Cause, T]], first: int) -> Iterator[tuple[Cause, T]]:
+    """The entries of a table with their causes ranked from `first`. Entries for one id are one cause."""
+    ranks: dict[str, int] = {}
+    for rank, (cause, predict) in enumerate(table, start=first):
+        yield replace(cause, rank=ranks.setdefault(cause.id, rank)), predict
 
 
 def parameter_predictions(case: Case, problem: Quantization) -> Predictions:
@@ -102,9 +112,14 @@ def codes_of_quotients(own: QuantizationOperands) -> Array:
 def mistake_predictions(
     mistakes: Sequence[tuple[Cause, Mistake]], case: Case, truths: Truths, first: int
 ) -> Predictions:
-    """What small backends give that each make a common mistake; the causes are ranked from `first`."""
-    for rank, (cause, run) in enumerate(mistakes, start=first):
-        yield replace(cause, rank=rank), partial(codes_of_mistake, run, case, truths)
+    """What small backends give that each make a common mistake; the causes are ranked from `first`.
+
+    A quantizer's are left out where the shared tables have them already.
+    """
+    shared = OF_QUANTIZERS if isinstance(truths.problems[0], Quantization) else frozenset[str]()
+    for cause, run in ranked(mistakes, first):
+        if cause.id not in shared:
+            yield cause, partial(codes_of_mistake, run, case, truths)
 
 
 def codes_of_mistake(run: Mistake, case: Case, truths: Truths) -> Array | None:
