@@ -68,7 +68,7 @@ def hypothesis_tables(case: Case, truths: Truths) -> Iterator[Predictions]:
         yield quantize_predictions(case, problem)
         yield vector_loop_predictions(case, truths)
         yield parameter_predictions(case, problem)
-        first = len(HYPOTHESES) + 4
+        first = len(HYPOTHESES) + 5
     mistakes = TESTED[case.node.operator].mistakes
     if mistakes:
         yield mistake_predictions(mistakes, case, truths, first)
@@ -89,7 +89,7 @@ def as_is(codes: Array) -> Array:
 
 def quantize_predictions(case: Case, problem: Quantization) -> Predictions:
     own = operands_along(case, problem, problem.axes)
-    for cause, predict in ranked(HYPOTHESES, 2):
+    for cause, predict in ranked(HYPOTHESES, 3):
         yield cause, partial(predict, own)
 
 
@@ -102,7 +102,7 @@ def ranked(table: Sequence[tuple[Cause, T]], first: int) -> Iterator[tuple[Cause
 
 def parameter_predictions(case: Case, problem: Quantization) -> Predictions:
     for key, other in wrong_parameters(case, problem):
-        yield Cause(key, "projection", len(HYPOTHESES) + 2), partial(codes_of_quotients, other)
+        yield Cause(key, "projection", 2), partial(codes_of_quotients, other)
 
 
 def codes_of_quotients(own: QuantizationOperands) -> Array:
@@ -143,7 +143,7 @@ def vector_loop_predictions(case: Case, truths: Truths) -> Predictions:
                 for place, where in (("tail", tail), ("body", ~tail)):
                     key = f"rounds-in-{place}:{width},{short_mode(mode)}"
                     mixed = np.where(where, by_mode[mode].working, by_mode[wanted].working)
-                    yield Cause(key, "mode", len(HYPOTHESES) + 3, mode=mode, width=width), partial(as_is, mixed)
+                    yield Cause(key, "mode", len(HYPOTHESES) + 4, mode=mode, width=width), partial(as_is, mixed)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import ml_dtypes
 import numpy as np
 
 from tiebreak.conformance.operators.model import Cause
-from tiebreak.conformance.operators.quantize_mistakes import cut_off, flush_below, to_power_of_two
+from tiebreak.conformance.operators.quantize_mistakes import cut_off, to_power_of_two
 from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, IntegerType
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
@@ -102,7 +102,7 @@ def nibbles_swapped(node: Node, values: Array) -> Array:
 def small_flushed(node: Node, values: Array) -> Array:
     if node.inputs[0].dtype.name in INTEGER_TYPES:
         raise NotImplementedError
-    return flush_below(values, float(limits_of(node.inputs[0].dtype).smallest_normal))
+    return without_small(values, float(limits_of(node.inputs[0].dtype).smallest_normal))
 
 
 def wrapped_to_int16(node: Node, values: Array) -> Array:
@@ -110,18 +110,35 @@ def wrapped_to_int16(node: Node, values: Array) -> Array:
     return np.asarray(np.mod(values + 2**15, 2**16) - 2**15)
 
 
+def without_small(values: Array, least: float) -> Array:
+    return np.where(np.abs(values) < least, 0.0, values)
+
+
+def with_and_without_sign(change: Change) -> tuple[Change, Change]:
+    return with_sign(change), change
+
+
+def with_sign(change: Change) -> Change:
+    """A zero that a change makes keeps the sign."""
+    return lambda node, values: np.copysign(change(node, values), values)
+
+
 def flushed_in_type_of(pick: Callable[[Node], np.dtype[Any]]) -> Change:
     def change(node: Node, values: Array) -> Array:
         kind = FLOAT_TYPES.get(pick(node).name)
         if kind is None:
             raise NotImplementedError
-        return flush_below(values, float(2.0**kind.emin))
+        return without_small(values, float(2.0**kind.emin))
 
     return change
 
 
 flushed = flushed_in_type_of(lambda node: node.outputs[0].dtype)
 own_flushed = flushed_in_type_of(lambda node: node.inputs[1].dtype)
+
+
+def output_flushed(node: Node, product: Array) -> Array:
+    return flushed(node, in_output_type(node, product))
 
 
 def multiplied_in(dtype: np.dtype[Any]) -> Arithmetic:
@@ -183,9 +200,12 @@ SHARED: tuple[tuple[Cause, Arithmetic], ...] = (
     (Cause("overflow-saturates", "product"), steps(product=overflow_saturated)),
     (Cause("cuts-off", "product"), steps(product=product_cut_off)),
     (Cause("ties-away-to-type", "product"), steps(product=product_away)),
-    (Cause("flushes-scales", "product"), steps(scale=own_flushed)),
-    (Cause("flushes-scales", "product"), steps(scale=flushed)),
-    (Cause("flushes-outputs", "product"), steps(product=lambda n, p: flushed(n, in_output_type(n, p)))),
+    *((Cause("flushes-scales", "product"), steps(scale=change)) for change in with_and_without_sign(own_flushed)),
+    *((Cause("flushes-scales", "product"), steps(scale=change)) for change in with_and_without_sign(flushed)),
+    *((Cause("flushes-outputs", "product"), steps(product=change)) for change in with_and_without_sign(output_flushed)),
+    (Cause("x-in:float32", "difference"), steps(x=rounded_in(np.dtype(np.float32)))),
+    (Cause("x-in:float16", "difference"), steps(x=rounded_in(HALF))),
+    (Cause("x-in:bfloat16", "difference"), steps(x=rounded_in(BFLOAT16))),
     (Cause("difference-in:float16", "difference"), steps(difference=rounded_in(HALF))),
     (Cause("difference-in:bfloat16", "difference"), steps(difference=rounded_in(BFLOAT16))),
     (Cause("difference-in:int16", "difference"), steps(difference=wrapped_to_int16)),
@@ -199,13 +219,10 @@ SHARED: tuple[tuple[Cause, Arithmetic], ...] = (
     (Cause("zero-point-as-signed", "difference"), steps(zero=as_signed)),
     (Cause("zero-point-as-unsigned", "difference"), steps(zero=as_unsigned)),
     (Cause("zero-point-twice", "difference"), steps(zero=twice)),
-    (Cause("x-in:float32", "difference"), steps(x=rounded_in(np.dtype(np.float32)))),
-    (Cause("x-in:float16", "difference"), steps(x=rounded_in(HALF))),
-    (Cause("x-in:bfloat16", "difference"), steps(x=rounded_in(BFLOAT16))),
     (Cause("input-as-signed", "difference"), steps(x=as_signed)),
     (Cause("input-as-unsigned", "difference"), steps(x=as_unsigned)),
     (Cause("unsigned-as-signed", "difference"), all_operands(as_signed)),
     (Cause("signed-as-unsigned", "difference"), all_operands(as_unsigned)),
     (Cause("nibbles-swapped", "difference"), steps(x=nibbles_swapped)),
-    (Cause("input-flushed", "difference"), steps(x=small_flushed)),
+    *((Cause("input-flushed", "difference"), steps(x=change)) for change in with_and_without_sign(small_flushed)),
 )

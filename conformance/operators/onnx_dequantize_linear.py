@@ -158,6 +158,7 @@ def nan_as_zero(node: Node, x: Array, scale: Array, zero: Array) -> Array:
 
 
 MISTAKES = (
+    *((cause, mistake(right, scale, zero)) for cause, scale, zero in linear.PARAMETER_MISTAKES),
     (Cause("multiplies-and-rounds-again:float32", "output-dtype"), mistake(in_float32)),
     (Cause("multiplies-and-rounds-again:x_scale's type", "output-dtype"), mistake(in_scale_type)),
     (Cause("converts-before-subtracting", "difference"), mistake(converted_first)),
@@ -174,7 +175,6 @@ MISTAKES = (
     (Cause("nan-to-zero", "special-input"), mistake(nan_as_zero)),
     *((cause, mistake(arithmetic)) for cause, arithmetic in SHARED),
     (Cause("flushes", "product"), mistake(subnormals_flushed)),
-    *((cause, mistake(right, scale, zero)) for cause, scale, zero in linear.PARAMETER_MISTAKES),
 )
 TENTH = Fraction(1, 10)
 HALF = {"real": "float16", "quantized": "int8"}

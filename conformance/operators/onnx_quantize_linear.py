@@ -398,6 +398,7 @@ def ends_at(end: Callable[[float], float]) -> Callable[[Node, Array, Array], Arr
 
 OF_QUOTIENTS = frozenset(key for key, _ in QUOTIENTS)
 MISTAKES = (
+    *((cause, mistake(how=scale, how_zero=zero)) for cause, scale, zero in linear.PARAMETER_MISTAKES),
     (Cause("ignores-precision", "precision"), mistake(in_scale_type)),
     (Cause("divides-in:float32", "scale-precision"), mistake(lambda n, x, s: divided(x, s, "float32"))),
     (Cause("divides-in-x-type", "scale-precision"), mistake(lambda n, x, s: divided(x, s, x.dtype.name))),
@@ -426,7 +427,6 @@ MISTAKES = (
     (Cause("lowest-bit-lost", "float8"), mistake(finish=on_grid(without_lowest_bit))),
     (Cause("ignores-zero-point", "add"), mistake(finish=lambda n, q, z: to_output(n, q, 0 * z))),
     (Cause("subtracts-zero-point", "add"), mistake(finish=negated)),
-    *((cause, mistake(how=scale, how_zero=zero)) for cause, scale, zero in linear.PARAMETER_MISTAKES),
     *((Cause(key, "quotient"), mistake(as_divided(divide))) for key, divide in QUOTIENTS),
     *((cause, by_hypothesis(predict)) for cause, predict in HYPOTHESES if cause.id not in OF_QUOTIENTS),
 )  # fmt: skip
