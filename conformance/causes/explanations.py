@@ -225,15 +225,15 @@ def greedy_cover(groups: Sequence[Mapping[Explanation, int]]) -> list[dict[Expla
     faults. So a cause that contradicts elements of a case is still named there if it is named elsewhere without a
     contradiction. A cause that depends on positions is named only where no other fits.
 
-    Between causes that explain as much of a group, the earlier one in the table is named, then the one that explains
-    more in all groups.
+    Between causes that explain as much of a group, the one that explains more in all groups is named, then the earlier
+    one in the table.
     """
     plain = [{e: frozenset(c for c in e.consistent if not c.by_position) for e in group} for group in groups]
-    prior: Counter[Cause] = Counter()
+    prior: Counter[str] = Counter()  # by id: tables rank a cause differently
     for group, own in zip(groups, plain, strict=True):
         for explanation, count in group.items():
             for cause in own[explanation]:
-                prior[cause] += count
+                prior[cause.id] += count
     pairs = list(zip(groups, plain, strict=True))
     accepted = frozenset(
         cause for group, own in pairs for cause in cover_sets(weighed_sets(group, own), prior).values()
@@ -266,8 +266,8 @@ def without_causes(explanation: Explanation, refuted: frozenset[Cause]) -> Expla
     return Explanation(explanation.consistent - refuted, explanation.matching - refuted)
 
 
-def cover_sets(sets: Mapping[frozenset[Cause], int], prior: Counter[Cause]) -> dict[frozenset[Cause], Cause]:
-    """A cause for each set, by greedy set cover: the most frequent cause first, then by rank and `prior`."""
+def cover_sets(sets: Mapping[frozenset[Cause], int], prior: Counter[str]) -> dict[frozenset[Cause], Cause]:
+    """A cause for each set, by greedy set cover: the most frequent cause first, then by `prior` and rank."""
     left = dict(sets)
     chosen = {frozenset[Cause](): NO_CAUSE}
     left.pop(frozenset(), None)
@@ -276,7 +276,7 @@ def cover_sets(sets: Mapping[frozenset[Cause], int], prior: Counter[Cause]) -> d
         for causes, count in left.items():
             for cause in causes:
                 weight[cause] = weight.get(cause, 0) + count
-        best = min(weight, key=lambda cause: (-weight[cause], cause.rank, -prior[cause], cause.id))
+        best = min(weight, key=lambda cause: (-weight[cause], -prior[cause.id], cause.rank, cause.id))
         chosen |= {causes: best for causes in left if best in causes}
         left = {causes: count for causes, count in left.items() if best not in causes}
     return chosen

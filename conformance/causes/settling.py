@@ -190,8 +190,8 @@ def plausible_candidates(evidence: Evidence) -> dict[tuple[Group, int], explanat
     """The candidates, by group and number, without the causes that are refuted for their kind of node.
 
     One element that contradicts a cause refutes it: one that conforms, or one that deviates where the cause would give
-    a third result. They count in every case for "rounds by another mode", in the cases that deviate somewhere for other
-    causes. Another mode may hold on one path only.
+    a third result. They count in every case for what rounds ties by another mode, in the cases that deviate somewhere
+    for other causes. Another mode may hold on one path only.
     """
     explains: dict[Group, Counter[Cause]] = defaultdict(Counter)
     for (case, number), count in evidence.pairs.items():
@@ -199,7 +199,7 @@ def plausible_candidates(evidence: Evidence) -> dict[tuple[Group, int], explanat
     refuted: dict[Group, frozenset[Cause]] = {}
     for group, counts in explains.items():
         plain, by_mode = evidence.against[group], evidence.against_modes[group]
-        weight = {cause: plain[cause] + (by_mode[cause.mode] if cause.mode else 0) for cause in counts}
+        weight = {cause: plain[cause] + by_mode[cause.mode or cause.ties] for cause in counts}
         refuted[group] = frozenset(cause for cause in counts if weight[cause] and not cause.by_position)
     idle = idle_positions(evidence)
     keys = {(evidence.groups[case], number) for case, number in evidence.pairs}

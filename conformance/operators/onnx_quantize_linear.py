@@ -403,8 +403,6 @@ MISTAKES = (
     (Cause("divides-in:float32", "scale-precision"), mistake(lambda n, x, s: divided(x, s, "float32"))),
     (Cause("divides-in-x-type", "scale-precision"), mistake(lambda n, x, s: divided(x, s, x.dtype.name))),
     (Cause("reciprocal-of-scale", "quotient"), mistake(by_reciprocal)),
-    (Cause("range-formula-in:float32", "quotient"), by_divided_range),
-    (Cause("factor-and-shift-in:float32", "quotient"), by_range),
     (Cause("zero-point-first", "round-first"), mistake(finish=added_first)),
     (Cause("casts-to-int32", "range"), mistake(finish=through_int32)),
     (Cause("wraps", "range"), mistake(finish=wrapped)),
@@ -429,6 +427,8 @@ MISTAKES = (
     (Cause("subtracts-zero-point", "add"), mistake(finish=negated)),
     *((Cause(key, "quotient"), mistake(as_divided(divide))) for key, divide in QUOTIENTS),
     *((cause, by_hypothesis(predict)) for cause, predict in HYPOTHESES if cause.id not in OF_QUOTIENTS),
+    (Cause("range-formula-in:float32", "quotient"), by_divided_range),
+    (Cause("factor-and-shift-in:float32", "quotient"), by_range),
 )  # fmt: skip
 HALF = {"real": "float16", "quantized": "uint8"}
 PATH_PROBES = (

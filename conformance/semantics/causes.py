@@ -297,6 +297,7 @@ class Cause:
     role: str
     rank: int = 0  # among causes that explain equally much, the lowest rank is named
     mode: str = ""  # the rounding mode used instead, if that is the whole mistake or the one at its positions
+    ties: str = ""  # the rounding mode that it agrees with at ties, if it is another one than the document's
     width: int = 0  # it depends on positions modulo this; named only if no other cause explains
 
     @property
