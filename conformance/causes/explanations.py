@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from typing import TypeVar
 
 import numpy as np
@@ -21,24 +22,20 @@ from tiebreak.conformance.judging.truths import Truth, Truths
 from tiebreak.conformance.operators import TESTED
 from tiebreak.conformance.operators.model import Cause, Mistake
 from tiebreak.conformance.operators.quantize_mistakes import HYPOTHESES
+from tiebreak.conformance.operators.quantize_pairs import mode_cause, pairs_of
+from tiebreak.conformance.semantics.causes import JOINT
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array, Quantization
-from tiebreak.golden.rounding import ROUND_MODES, is_nearest, short_mode
+from tiebreak.golden.rounding import ROUND_MODES, short_mode
 from tiebreak.golden.verdicts import DEVIATES, UNEXPLAINED, UNSPECIFIED
 
 T = TypeVar("T")
 STAGE = "known mistakes"
 FEWEST_BY_POSITION = 30  # elements; fewer may fit some pattern of positions by chance
 NO_CAUSE = Cause(UNEXPLAINED, "mode")
+FIRST_PAIR = 1000  # the rank of two mistakes at once
 VECTOR_WIDTHS = (4, 8, 16, 32, 64)
 OF_QUANTIZERS = frozenset((*(cause.id for cause, _ in HYPOTHESES), *PARAMETER_KEYS))  # named by the shared tables
-
-
-def mode_cause(wanted: str, other: str) -> Cause:
-    """The cause "rounds by another mode": `other`, where the document asks for `wanted`."""
-    alike = is_nearest(wanted) == is_nearest(other)
-    fault = "ties" if alike and is_nearest(wanted) else "rounds"
-    return Cause(f"{fault}:{short_mode(other)}", "mode", rank=0 if alike else 1, mode=other)
 
 
 Predictions = Iterator[tuple[Cause, Callable[[], Array | None]]]  # None: the mistake does not apply to this case
@@ -49,9 +46,20 @@ def predictions(case: Case, truths: Truths, errors: ExplanationErrors, about: st
 
     A hypothesis that raises is noted and left out. If making a table raises, the rest of the table is left out.
     """
+    return predicted_by(hypothesis_tables(case, truths), errors, about)
+
+
+def predictions_of_pairs(
+    case: Case, truths: Truths, errors: ExplanationErrors, about: str
+) -> list[tuple[Cause, Array]]:
+    """As predictions, of two mistakes at once."""
+    return predicted_by(pair_tables(case, truths), errors, about)
+
+
+def predicted_by(tables: Iterator[Predictions], errors: ExplanationErrors, about: str) -> list[tuple[Cause, Array]]:
     found = []
     with np.errstate(all="ignore"):
-        for source in hypothesis_tables(case, truths):
+        for source in tables:
             for cause, predict in errors.each(STAGE, about, source):
                 predicted = errors.attempt(f"{STAGE}: {cause.id}", about, predict, None)
                 if predicted is not None:
@@ -72,6 +80,26 @@ def hypothesis_tables(case: Case, truths: Truths) -> Iterator[Predictions]:
     mistakes = TESTED[case.node.operator].mistakes
     if mistakes:
         yield mistake_predictions(mistakes, case, truths, first)
+
+
+def pair_tables(case: Case, truths: Truths) -> Iterator[Predictions]:
+    (problem, *_) = truths.problems
+    if isinstance(problem, Quantization):
+        own = operands_along(case, problem, problem.axes)
+        yield ((cause, partial(predict, own)) for cause, predict in ranked(pairs_of(problem.mode), FIRST_PAIR))
+        yield misplaced_pair_predictions(case, problem)
+    else:
+        yield mistake_predictions(TESTED[case.node.operator].pairs, case, truths, FIRST_PAIR)
+
+
+def misplaced_pair_predictions(case: Case, problem: Quantization) -> Predictions:
+    """Wrong parameters, and the rounding of another mode."""
+    for key, other in wrong_parameters(case, problem):
+        for mode in ROUND_MODES:
+            if mode != problem.mode:
+                second = mode_cause(problem.mode, mode).id
+                cause = Cause(f"{key}{JOINT}{second}", "projection", FIRST_PAIR)
+                yield cause, partial(codes_of_quotients, replace(other, mode=mode))
 
 
 def mode_predictions(case: Case, truths: Truths) -> Predictions:
@@ -175,14 +203,21 @@ def no_explanations(elements: int) -> CaseExplanations:
 
 
 def explanations(
-    case: Case, judgement: Judgement, truth: Truth, predicted: Sequence[tuple[Cause, Array]]
+    case: Case,
+    judgement: Judgement,
+    truth: Truth,
+    predicted: Sequence[tuple[Cause, Array]],
+    pairs: Callable[[], Sequence[tuple[Cause, Array]]] = tuple,
 ) -> CaseExplanations:
-    """Explain the deviating elements of a case by the `predictions` of the known mistakes."""
+    """Explain the deviating elements of a case by the `predictions` of the known mistakes.
+
+    `pairs` gives those of two mistakes at once. It is asked where no single one explains all elements.
+    """
     wrong = judgement.grades == DEVIATES
     right = ~wrong & (judgement.grades != UNSPECIFIED)
     causes: dict[Cause, int] = {}
     matching, consistent, against = list[Array](), list[Array](), dict[Cause, int]()
-    for cause, codes in predicted:
+    for cause, codes in chain(predicted, unless_explained(consistent, pairs)):
         match = codes == judgement.values
         if cause.by_position and not (case.size >= 2 * cause.width and match[right | wrong].all()):
             continue
@@ -203,6 +238,14 @@ def explanations(
     first, numbers = distinct_columns(table)
     distinct = [explanation_of(list(causes), table[:, column]) for column in first]
     return CaseExplanations(tuple(distinct), numbers, Counter(against))
+
+
+def unless_explained(
+    consistent: Sequence[Array], pairs: Callable[[], Sequence[tuple[Cause, Array]]]
+) -> Iterator[tuple[Cause, Array]]:
+    """The predictions of pairs, unless a cause holds for all elements by the time that they are asked for."""
+    if not any(mask.all() for mask in consistent):
+        yield from pairs()
 
 
 def distinct_columns(table: Array) -> tuple[Array, Array]:

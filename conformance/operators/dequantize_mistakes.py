@@ -6,7 +6,7 @@ in float64, which holds those of all narrower types, and rounded once.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import ml_dtypes
@@ -14,6 +14,7 @@ import numpy as np
 
 from tiebreak.conformance.operators.model import Cause
 from tiebreak.conformance.operators.quantize_mistakes import cut_off, to_power_of_two
+from tiebreak.conformance.semantics.causes import JOINT
 from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, IntegerType
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
@@ -226,3 +227,49 @@ SHARED: tuple[tuple[Cause, Arithmetic], ...] = (
     (Cause("nibbles-swapped", "difference"), steps(x=nibbles_swapped)),
     *((Cause("input-flushed", "difference"), steps(x=change)) for change in with_and_without_sign(small_flushed)),
 )
+
+
+# Two mistakes at once: operands changed before one of SHARED, or a result changed after it.
+
+ZERO_POINTS: tuple[tuple[str, Change], ...] = (
+    ("ignores-zero-point", lambda node, zero: 0 * zero),
+    ("zero-point-as-signed", as_signed),
+    ("zero-point-as-unsigned", as_unsigned),
+    ("adds-zero-point", lambda node, zero: -zero),
+    ("zero-point-twice", twice),
+)
+INPUTS: tuple[tuple[str, Change], ...] = (
+    ("nibbles-swapped", nibbles_swapped),
+    ("input-as-signed", as_signed),
+    ("input-as-unsigned", as_unsigned),
+)
+SECOND = (  # these leave the operands as they are
+    *("distributes-scale", "distributes-scale-fused", "divides-by-reciprocal", "overflow-saturates", "cuts-off"),
+    *("ties-away-to-type", "flushes-outputs", "product-in:float16", "product-in:bfloat16", "scale-in:float16"),
+    *("scale-in:bfloat16", "ignores-scale"),
+)
+AFTER = ("distributes-scale", "distributes-scale-fused", "divides-by-reciprocal", "product-in:bfloat16")
+
+
+def of_changed(x: Change, zero: Change, arithmetic: Arithmetic) -> Arithmetic:
+    return lambda node, values, scale, zeros: arithmetic(node, x(node, values), scale, zero(node, zeros))
+
+
+def flushed_after(arithmetic: Arithmetic, change: Change) -> Arithmetic:
+    return lambda node, x, scale, zero: change(node, arithmetic(node, x, scale, zero))
+
+
+def pairs() -> Iterator[tuple[Cause, Arithmetic]]:
+    every = ((Cause("distributes-scale", "product"), distributed(fused=False)), *SHARED)
+    for second, arithmetic in every:
+        if second.id in SECOND:
+            for key, change in ZERO_POINTS:
+                yield Cause(f"{key}{JOINT}{second.id}", "difference"), of_changed(same, change, arithmetic)
+            for key, change in INPUTS:
+                yield Cause(f"{key}{JOINT}{second.id}", "difference"), of_changed(change, same, arithmetic)
+        if second.id in AFTER:
+            for change in with_and_without_sign(flushed):
+                yield Cause(f"{second.id}{JOINT}flushes-outputs", "product"), flushed_after(arithmetic, change)
+
+
+PAIRS = tuple(pairs())

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tiebreak.conformance.judging.misplaced import MISPLACED
-from tiebreak.conformance.operators.dequantize_mistakes import SHARED
+from tiebreak.conformance.operators.dequantize_mistakes import PAIRS, SHARED
 from tiebreak.conformance.operators.drawn_tensors import integer_tensor, repeat, tensor_shapes
 from tiebreak.conformance.operators.model import Absent, Axis, CaseConstraints, Cause, OperatorUnderTest
 from tiebreak.conformance.operators.ngraph_forbidden import forbidden_axes
@@ -150,6 +150,7 @@ TESTED = OperatorUnderTest(
     plain_nodes=Absent("it does not quantize"),
     draw=draw,
     mistakes=(*PARAMETER_MISTAKES, *((cause, mistake(arithmetic)) for cause, arithmetic in MISTAKES)),
+    pairs=tuple((cause, mistake(arithmetic)) for cause, arithmetic in PAIRS),
     path_probes=(PathProbe("int8-float32", {"quantized": "int8"}, (Fraction(1, 10), -99), VALUES, 2),),
     axis=Axis("axes"),
     forbidden_calls=forbidden_axes("NGD"),

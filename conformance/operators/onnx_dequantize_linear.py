@@ -11,7 +11,7 @@ import ml_dtypes
 import numpy as np
 
 from tiebreak.conformance.operators import onnx_linear as linear
-from tiebreak.conformance.operators.dequantize_mistakes import SHARED, Arithmetic
+from tiebreak.conformance.operators.dequantize_mistakes import PAIRS, SHARED, Arithmetic
 from tiebreak.conformance.operators.model import Absent, CaseConstraints, Cause, OperatorUnderTest
 from tiebreak.conformance.operators.path_probe import PathProbe
 from tiebreak.conformance.operators.strategies import st
@@ -189,6 +189,7 @@ TESTED = OperatorUnderTest(
     plain_nodes=Absent("it does not quantize"),
     draw=draw,
     mistakes=MISTAKES,
+    pairs=tuple((cause, mistake(arithmetic)) for cause, arithmetic in PAIRS),
     path_probes=PATH_PROBES,
     axis=linear.AXIS,
     forbidden_calls=linear.forbidden_linear_calls("OND"),

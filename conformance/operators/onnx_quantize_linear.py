@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -19,6 +20,7 @@ from tiebreak.conformance.operators.forbidden_call import INT8, M22, ForbiddenCa
 from tiebreak.conformance.operators.model import AuditedSemantics, CaseConstraints, Cause, OperatorUnderTest, PlainNodes
 from tiebreak.conformance.operators.path_probe import STEP, PathProbe, probe_values
 from tiebreak.conformance.operators.quantize_mistakes import HYPOTHESES, QUOTIENTS, Predict, Quotient
+from tiebreak.conformance.operators.quantize_pairs import finished, in_mode, joint, mode_cause, pairs_of
 from tiebreak.conformance.operators.strategies import composite, st
 from tiebreak.conformance.semantics.quantize import QuantizeArithmetic
 from tiebreak.golden.elements import (
@@ -38,7 +40,7 @@ from tiebreak.golden.onnx_types import CLASSIC_OUTPUTS, CLASSIC_REALS
 from tiebreak.golden.operators.onnx_linear import DEFAULT_AXIS
 from tiebreak.golden.operators.onnx_quantize_linear import OUTPUTS, VERSIONS, WIDE
 from tiebreak.golden.problem import Array
-from tiebreak.golden.rounding import EVEN
+from tiebreak.golden.rounding import EVEN, ROUND_MODES
 from tiebreak.golden.samples.model import Tensor, bits
 
 
@@ -328,14 +330,14 @@ def as_divided(divide: Quotient) -> Callable[[Node, Array, Array], Array]:
     return run
 
 
-def by_hypothesis(predict: Predict) -> Callable[..., tuple[Array, ...]]:
+def by_hypothesis(predict: Predict, how: str = "", how_zero: str = "") -> Callable[..., tuple[Array, ...]]:
     """A mistake of every quantizer, in the type in which the node divides."""
 
     def run(node: Node, x: Array, scale: Array, *rest: Array) -> tuple[Array, ...]:
         kind, dtype = whole_kind(node), numpy_dtype(own_precision(node, x, scale))
         zero = rest[0].reshape(scale.shape) if rest else np.zeros(scale.shape, np.int64)
-        flat = (linear.spread_over_input(node, p, x.shape).reshape(-1) for p in (scale.astype(dtype), zero))
-        scales, zeros = flat
+        scales = linear.spread_over_input(node, scale.astype(dtype), x.shape, how).reshape(-1)
+        zeros = linear.spread_over_input(node, zero, x.shape, how_zero).reshape(-1)
         own = QuantizationOperands(
             x.astype(dtype).reshape(-1), scales, zeros.astype(np.int64), kind.lowest, kind.highest, EVEN
         )
@@ -430,6 +432,15 @@ MISTAKES = (
     (Cause("range-formula-in:float32", "quotient"), by_divided_range),
     (Cause("factor-and-shift-in:float32", "quotient"), by_range),
 )  # fmt: skip
+PAIRS = (
+    *((cause, by_hypothesis(predict)) for cause, predict in pairs_of(EVEN)),
+    *(
+        (joint(cause, mode_cause(EVEN, mode).id), by_hypothesis(partial(in_mode, mode, finished), scale, zero))
+        for cause, scale, zero in linear.PARAMETER_MISTAKES
+        for mode in ROUND_MODES
+        if mode != EVEN
+    ),
+)
 HALF = {"real": "float16", "quantized": "uint8"}
 PATH_PROBES = (
     PathProbe("float32-uint8", {"quantized": "uint8"}, (STEP, 101), probe_values(), 4),
@@ -451,6 +462,7 @@ TESTED = OperatorUnderTest(
     plain_nodes=PlainNodes(draw_plain_attributes, varying_axes, CLASSIC_REALS, CLASSIC_OUTPUTS),
     draw=draw,
     mistakes=MISTAKES,
+    pairs=PAIRS,
     path_probes=PATH_PROBES,
     axis=linear.AXIS,
     forbidden_calls=(*linear.forbidden_linear_calls("ONQ"), TWO_TYPES),

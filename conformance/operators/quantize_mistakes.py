@@ -19,6 +19,7 @@ from tiebreak.golden.problem import Array
 from tiebreak.golden.rounding import is_nearest
 
 Predict = Callable[[QuantizationOperands], Array | None]  # None: the mistake makes no difference to these types
+Change = Callable[[QuantizationOperands], Array | None]  # another zero point; None: there is none
 Quotient = Callable[[Array, Array], Array]  # of x and scale, both in the working type; the result in float64
 
 
@@ -314,7 +315,7 @@ def magic_number_bits(q: Array) -> Array:
 # What becomes of the zero point.
 
 
-def with_zero_point(change: Callable[[QuantizationOperands], Array | None]) -> Predict:
+def with_zero_point(change: Change) -> Predict:
     def predict(o: QuantizationOperands) -> Array | None:
         zero_point = change(o)
         return None if zero_point is None else replace(o, zero_point=zero_point).finish(o.quotient())
@@ -330,6 +331,15 @@ def read_as_signed(o: QuantizationOperands) -> Array | None:
 def read_as_unsigned(o: QuantizationOperands) -> Array | None:
     size = o.highest - o.lowest + 1
     return np.where(o.zero_point < 0, o.zero_point + size, o.zero_point) if o.lowest else None
+
+
+ZERO_POINTS: tuple[tuple[str, Change], ...] = (
+    ("ignores-zero-point", lambda o: 0 * o.zero_point),
+    ("zero-point-as-signed", read_as_signed),
+    ("zero-point-as-unsigned", read_as_unsigned),
+    ("subtracts-zero-point", lambda o: -o.zero_point),
+    ("zero-point-twice", lambda o: 2 * o.zero_point),
+)
 
 
 # What becomes of a sum out of range.
