@@ -23,7 +23,7 @@ from tiebreak.conformance.operators import TESTED
 from tiebreak.conformance.operators.model import Cause, Mistake
 from tiebreak.conformance.operators.quantize_mistakes import HYPOTHESES
 from tiebreak.conformance.operators.quantize_pairs import mode_cause, pairs_of
-from tiebreak.conformance.semantics.causes import JOINT
+from tiebreak.conformance.semantics.causes import JOINT, keys_of
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array, Quantization
 from tiebreak.golden.rounding import ROUND_MODES, short_mode
@@ -50,10 +50,14 @@ def predictions(case: Case, truths: Truths, errors: ExplanationErrors, about: st
 
 
 def predictions_of_pairs(
-    case: Case, truths: Truths, errors: ExplanationErrors, about: str
+    case: Case, truths: Truths, errors: ExplanationErrors, about: str, among: frozenset[str]
 ) -> list[tuple[Cause, Array]]:
-    """As predictions, of two mistakes at once."""
-    return predicted_by(pair_tables(case, truths), errors, about)
+    """As predictions, of two mistakes at once; if ids of causes are given, only with one of these."""
+    tables: Iterator[Predictions] = (
+        ((cause, predict) for cause, predict in table if not among or not among.isdisjoint(keys_of(cause.id)))
+        for table in pair_tables(case, truths)
+    )
+    return predicted_by(tables, errors, about)
 
 
 def predicted_by(tables: Iterator[Predictions], errors: ExplanationErrors, about: str) -> list[tuple[Cause, Array]]:
@@ -202,22 +206,30 @@ def no_explanations(elements: int) -> CaseExplanations:
     return CaseExplanations((Explanation(),), np.zeros(elements, np.int64), Counter())
 
 
+PairsAmong = Callable[[frozenset[str]], Sequence[tuple[Cause, Array]]]
+
+
+def no_pairs(among: frozenset[str]) -> Sequence[tuple[Cause, Array]]:
+    return ()
+
+
 def explanations(
     case: Case,
     judgement: Judgement,
     truth: Truth,
     predicted: Sequence[tuple[Cause, Array]],
-    pairs: Callable[[], Sequence[tuple[Cause, Array]]] = tuple,
+    pairs: PairsAmong = no_pairs,
 ) -> CaseExplanations:
     """Explain the deviating elements of a case by the `predictions` of the known mistakes.
 
-    `pairs` gives those of two mistakes at once. It is asked where no single one explains all elements.
+    `pairs` gives those of two mistakes at once. Where single ones explain all elements, it is asked for pairs with one
+    of these: in other cases the second may show.
     """
     wrong = judgement.grades == DEVIATES
     right = ~wrong & (judgement.grades != UNSPECIFIED)
     causes: dict[Cause, int] = {}
     matching, consistent, against = list[Array](), list[Array](), dict[Cause, int]()
-    for cause, codes in chain(predicted, unless_explained(consistent, pairs)):
+    for cause, codes in chain(predicted, further_pairs(causes, consistent, pairs)):
         match = codes == judgement.values
         if cause.by_position and not (case.size >= 2 * cause.width and match[right | wrong].all()):
             continue
@@ -240,12 +252,11 @@ def explanations(
     return CaseExplanations(tuple(distinct), numbers, Counter(against))
 
 
-def unless_explained(
-    consistent: Sequence[Array], pairs: Callable[[], Sequence[tuple[Cause, Array]]]
+def further_pairs(
+    causes: Mapping[Cause, int], consistent: Sequence[Array], pairs: PairsAmong
 ) -> Iterator[tuple[Cause, Array]]:
-    """The predictions of pairs, unless a cause holds for all elements by the time that they are asked for."""
-    if not any(mask.all() for mask in consistent):
-        yield from pairs()
+    """The predictions of pairs, by what explains all elements by the time that they are asked for."""
+    yield from pairs(frozenset(cause.id for cause, number in causes.items() if consistent[number].all()))
 
 
 def distinct_columns(table: Array) -> tuple[Array, Array]:
@@ -268,8 +279,8 @@ def greedy_cover(groups: Sequence[Mapping[Explanation, int]]) -> list[dict[Expla
     faults. So a cause that contradicts elements of a case is still named there if it is named elsewhere without a
     contradiction. A cause that depends on positions is named only where no other fits.
 
-    Between causes that explain as much of a group, the one that explains more in all groups is named, then the earlier
-    one in the table.
+    Between causes that explain as much of a group, a single mistake is named before two at once, then the one that
+    explains more in all groups, then the earlier one in the table.
     """
     plain = [{e: frozenset(c for c in e.consistent if not c.by_position) for e in group} for group in groups]
     prior: Counter[str] = Counter()  # by id: tables rank a cause differently
@@ -310,7 +321,7 @@ def without_causes(explanation: Explanation, refuted: frozenset[Cause]) -> Expla
 
 
 def cover_sets(sets: Mapping[frozenset[Cause], int], prior: Counter[str]) -> dict[frozenset[Cause], Cause]:
-    """A cause for each set, by greedy set cover: the most frequent cause first, then by `prior` and rank."""
+    """A cause for each set, by greedy set cover: the most frequent first, then single ones, then by `prior`, rank."""
     left = dict(sets)
     chosen = {frozenset[Cause](): NO_CAUSE}
     left.pop(frozenset(), None)
@@ -319,7 +330,7 @@ def cover_sets(sets: Mapping[frozenset[Cause], int], prior: Counter[str]) -> dic
         for causes, count in left.items():
             for cause in causes:
                 weight[cause] = weight.get(cause, 0) + count
-        best = min(weight, key=lambda cause: (-weight[cause], -prior[cause.id], cause.rank, cause.id))
+        best = min(weight, key=lambda one: (-weight[one], JOINT in one.id, -prior[one.id], one.rank, one.id))
         chosen |= {causes: best for causes in left if best in causes}
         left = {causes: count for causes, count in left.items() if best not in causes}
     return chosen

@@ -196,14 +196,14 @@ def all_operands(change: Change) -> Arithmetic:
 
 # Of two that explain equally much the earlier one is named.
 SHARED: tuple[tuple[Cause, Arithmetic], ...] = (
+    *((Cause("flushes-scales", "product"), steps(scale=change)) for change in with_and_without_sign(own_flushed)),
+    *((Cause("flushes-scales", "product"), steps(scale=change)) for change in with_and_without_sign(flushed)),
+    *((Cause("flushes-outputs", "product"), steps(product=change)) for change in with_and_without_sign(output_flushed)),
     (Cause("distributes-scale-fused", "product"), distributed(fused=True)),
     (Cause("divides-by-reciprocal", "product"), divided_by_reciprocal),
     (Cause("overflow-saturates", "product"), steps(product=overflow_saturated)),
     (Cause("cuts-off", "product"), steps(product=product_cut_off)),
     (Cause("ties-away-to-type", "product"), steps(product=product_away)),
-    *((Cause("flushes-scales", "product"), steps(scale=change)) for change in with_and_without_sign(own_flushed)),
-    *((Cause("flushes-scales", "product"), steps(scale=change)) for change in with_and_without_sign(flushed)),
-    *((Cause("flushes-outputs", "product"), steps(product=change)) for change in with_and_without_sign(output_flushed)),
     (Cause("x-in:float32", "difference"), steps(x=rounded_in(np.dtype(np.float32)))),
     (Cause("x-in:float16", "difference"), steps(x=rounded_in(HALF))),
     (Cause("x-in:bfloat16", "difference"), steps(x=rounded_in(BFLOAT16))),

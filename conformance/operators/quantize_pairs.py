@@ -48,7 +48,7 @@ def with_modes(wanted: str) -> Iterator[tuple[Cause, Predict]]:
         if mode != wanted:
             second = mode_cause(wanted, mode).id
             for first, predict in chosen(WITH_MODES):
-                yield joint(first, second), partial(in_mode, mode, predict)
+                yield replace(joint(first, second), ties=mode), partial(in_mode, mode, predict)
             for key, change in ZERO_POINTS:
                 yield joint(Cause(key, "add"), second), partial(in_mode, mode, partial(changed, change, finished))
 

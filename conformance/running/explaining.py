@@ -99,8 +99,9 @@ def explain_case(
 ) -> None:
     case, truths = chunk.cases[number], chunk.truths_of(number)
     first = backends[0]
-    predicted = predictions(case, truths, first.errors, f"{first.name}, {case.node.operator}")
-    pairs = cache(lambda: predictions_of_pairs(case, truths, first.errors, f"{first.name}, {case.node.operator}"))
+    about = f"{first.name}, {case.node.operator}"
+    predicted = predictions(case, truths, first.errors, about)
+    pairs = cache(partial(predictions_of_pairs, case, truths, first.errors, about))
     for records in backends:
         outputs = records.outputs[case.id]
         key = case.id, outputs.tobytes()
