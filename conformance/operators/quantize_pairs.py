@@ -25,7 +25,7 @@ WITH_MODES = (  # these leave the rounding as it is
 )
 WITH_ZERO_POINTS = (  # these leave the zero point as it is
     *("own-reciprocal", "reciprocal:float32", "floor-of-half-more", "half-added-to-magnitude", "ties-odd"),
-    *("magic-number", "magic-number-bits", "halves-first", "wraps", "narrow-range"),
+    *("magic-number", "magic-number-bits", "halves-first"),
 )
 WITH_NARROW_RANGE = ("zero-point-first-in-own-type", "own-reciprocal")
 
