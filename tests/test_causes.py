@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from fractions import Fraction
 
 import ml_dtypes
@@ -17,9 +18,15 @@ from tiebreak.conformance.causes.explanations import Explanation, greedy_cover
 from tiebreak.conformance.judging.boundary import distance_in_ulp
 from tiebreak.conformance.judging.operands import round_array
 from tiebreak.conformance.operators.model import Cause
+from tiebreak.conformance.operators.onnx_linear import spread_over_input
 from tiebreak.conformance.running.recording import BackendRecords, record
+from tiebreak.conformance.semantics.causes import sentence_of
+from tiebreak.golden.builder import file_name
 from tiebreak.golden.elements import FLOAT_TYPES, parse_real
+from tiebreak.golden.nodes import Case
 from tiebreak.golden.rounding import ROUND_MODES
+from tiebreak.golden.vector_index import indexed_cases
+from tiebreak.golden.vectorfile import VECTORS
 from tiebreak.golden.verdicts import UNEXPLAINED
 
 
@@ -69,6 +76,94 @@ WIDER = "casts to int32, which overflows, before a wider sum is clamped"
 def test_mistake_beyond_the_range_is_named_where_the_spec_says_saturate(arithmetic: wb.Arithmetic, cause: str) -> None:
     counts = named(arithmetic, "onnx.QuantizeLinear")
     assert max(counts, key=lambda name: counts[name]) == cause, counts
+
+
+def to_odd(o: wb.Operands) -> wb.Array:
+    q = wb.own(o)
+    whole = np.rint(q)
+    even_tie = (np.abs(q - np.trunc(q)) == 0.5) & (np.mod(whole, 2) == 0)
+    return wb.clamp(np.where(even_tie, whole + np.copysign(1, q - whole), whole) + o.zero_point, o)
+
+
+def zero_point_as_signed(o: wb.Operands) -> wb.Array:
+    return wb.clamp(np.rint(wb.own(o)) + o.zero_point.astype(np.uint8).view(np.int8), o)
+
+
+def next_channel(o: wb.Operands) -> wb.Array:
+    scale, zero = (np.roll(p.reshape(-1), -1).reshape(p.shape) for p in (o.raw_scale, o.raw_zero_point))
+    kept = [size if axis in o.axes else 1 for axis, size in enumerate(o.x.shape)]
+    scales, zeros = (p.reshape(kept) if p.size != 1 else p for p in (scale, zero))
+    return wb.clamp(np.rint(np.asarray(o.x / scales, np.float64)) + zeros, o)
+
+
+def away_without_zero_point(o: wb.Operands) -> wb.Array:
+    return wb.clamp(wb.round_mode(wb.own(o), "ROUND_NEAREST_TOWARD_INFINITY"), o)
+
+
+@pytest.mark.parametrize(
+    ("arithmetic", "cause", "share"),
+    [
+        (to_odd, "ties to odd", 1.0),
+        (zero_point_as_signed, "reads the unsigned zero point as signed", 1.0),
+        (next_channel, "each channel takes the next one's scale and zero point", 1.0),
+        (away_without_zero_point, "ignores the zero point, wrong tie rule: NEAREST_TOWARD_INFINITY", 0.8),
+    ],
+)
+def test_a_mistake_gets_its_name_and_no_other(arithmetic: wb.Arithmetic, cause: str, share: float) -> None:
+    counts = named(arithmetic, types=("float32", "uint8"))
+    assert set(counts) <= {cause, UNEXPLAINED}
+    assert counts[cause] >= share * sum(counts.values()) > 0, counts
+
+
+def test_an_added_half_is_not_taken_for_a_tie_rule_nor_the_other_way() -> None:
+    for arithmetic, cause in (
+        (wb.with_mode("ROUND_NEAREST_UPWARD"), "wrong tie rule: NEAREST_UPWARD"),
+        (added_half, "floor(q + 0.5) computed in the input's type"),
+    ):
+        assert set(named(arithmetic)) == {cause}
+
+
+def added_half(o: wb.Operands) -> wb.Array:
+    return wb.clamp(np.floor(np.asarray(o.x / o.scale + np.float32(0.5), np.float64)) + o.zero_point, o)
+
+
+Dequantize = Callable[[wb.Array, wb.Array, wb.Array], wb.Array]  # of x, scale and zero point, in float64
+
+
+def single(values: wb.Array) -> wb.Array:
+    return values.astype(np.float32).astype(np.float64)
+
+
+def half(values: wb.Array) -> wb.Array:
+    return values.astype(np.float16).astype(np.float64)
+
+
+@pytest.mark.parametrize(
+    ("arithmetic", "key"),
+    [
+        (lambda x, s, z: single(x * s - single(z * s)), "distributes-scale-fused"),
+        (lambda x, s, z: single((x - z) / single(1 / s)), "divides-by-reciprocal"),
+        (lambda x, s, z: half(half(x - z) * half(s)), "product-in:float16"),
+        (lambda x, s, z: single((np.mod(x + 128, 256) - 128 - z) * s), "input-as-signed"),
+        (lambda x, s, z: single((x - 2 * z) * s), "zero-point-twice"),
+    ],
+)
+def test_a_dequantizer_gets_its_mistake_and_no_other(arithmetic: Dequantize, key: str) -> None:
+    operator = "onnx.DequantizeLinear"
+    records = BackendRecords({"name": "it", "version": "1", "spec": "it", "operators": [operator]})
+    for case in indexed_cases(VECTORS / file_name(operator, "uint8", "float32")):
+        with np.errstate(all="ignore"):
+            record(records, case, Outcome("ok", (dequantized(case, arithmetic).astype(np.float32),)))
+    counts = causes_of_records(records)
+    assert counts[sentence_of(key)] == sum(counts.values()) > 0, counts
+
+
+def dequantized(case: Case, arithmetic: Dequantize) -> wb.Array:
+    x, scale, *rest = case.inputs
+    zero = rest[0] if rest else np.zeros(scale.shape, np.uint8)
+    wide = (spread_over_input(case.node, p.reshape(scale.shape), x.shape) for p in (scale, zero))
+    scales, zeros = (p.astype(np.float64) for p in wide)
+    return np.asarray(arithmetic(x.astype(np.float64), scales, zeros))
 
 
 def test_a_truncating_tail_is_not_called_truncation() -> None:

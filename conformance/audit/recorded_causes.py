@@ -47,11 +47,16 @@ class FoundCauses:
 
     nameless: Array
     numbers: Array
+    before: Array  # of integers: equal where elements had the same cause before
     causes: list[Cause] = field(default_factory=list)
 
     @property
     def missing(self) -> Array:
         return np.asarray(self.numbers < 0)
+
+    def is_settled(self, elements: Array) -> bool:
+        """Whether these elements had one cause before, the same for all."""
+        return not self.nameless[elements].any() and np.unique(self.before[elements]).size == 1
 
     def name(self, elements: Array, cause: Cause) -> None:
         self.numbers[elements] = len(self.causes)
@@ -59,6 +64,12 @@ class FoundCauses:
 
     def instead_of(self, named: Sequence[Cause]) -> list[Cause]:
         return [self.causes[n] if n >= 0 else old for n, old in zip(self.numbers.tolist(), named, strict=True)]
+
+
+def found_so_far(named: Sequence[Cause]) -> FoundCauses:
+    places = {cause.id: place for place, cause in enumerate(dict.fromkeys(named))}
+    before = np.array([places[cause.id] for cause in named], np.int64)
+    return FoundCauses(np.array([c.id == UNEXPLAINED for c in named], bool), np.full(len(named), -1), before)
 
 
 @dataclass
@@ -83,7 +94,7 @@ class CausesBySemantics:
 
     def refine(self, elements: Mapping[Kind, Sequence[Element]], named: Sequence[Sequence[Cause]]) -> list[list[Cause]]:
         """The causes of each kind's elements. A semantics replaces missing ones, and several for one thing."""
-        found = [FoundCauses(np.array([c.id == UNEXPLAINED for c in old]), np.full(len(old), -1)) for old in named]
+        found = [found_so_far(old) for old in named]
         with np.errstate(all="ignore"):
             for _ in range(2):  # the second time with the causes known from other kinds
                 for own, (kind, of_kind), old in zip(found, elements.items(), named, strict=True):
@@ -101,8 +112,10 @@ class CausesBySemantics:
         if kind not in self.groups:
             self.groups[kind] = self.by_arithmetic(kind, elements)
         for group in self.groups[kind]:
-            near, far = (SameArithmetic(group, most) for most in (NEAREST, FARTHEST))
             own = group.numbers[group.deviating]
+            if found.is_settled(own):
+                continue
+            near, far = (SameArithmetic(group, most) for most in (NEAREST, FARTHEST))
             if self.explain_whole(near, found) or (found.nameless[own].any() and self.explain_whole(far, found)):
                 continue
             self.explain_group(near, found)

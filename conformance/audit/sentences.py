@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from tiebreak.conformance.causes.explanations import mode_cause
 from tiebreak.conformance.operators.model import Cause
+from tiebreak.conformance.operators.quantize_pairs import mode_cause
 from tiebreak.conformance.semantics.causes import JOINT
 from tiebreak.conformance.semantics.model import Arithmetic, Semantics
 from tiebreak.conformance.semantics.places import AWAY, FLOOR, TRUNCATE

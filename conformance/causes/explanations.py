@@ -10,33 +10,33 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
+from typing import TypeVar
 
 import numpy as np
 
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
 from tiebreak.conformance.judging.judge import Judgement, codes_of_outputs, output_problem
-from tiebreak.conformance.judging.operands import QuantizationOperands, operands_along, wrong_parameters
+from tiebreak.conformance.judging.operands import PARAMETER_KEYS, QuantizationOperands, operands_along, wrong_parameters
 from tiebreak.conformance.judging.truths import Truth, Truths
 from tiebreak.conformance.operators import TESTED
 from tiebreak.conformance.operators.model import Cause, Mistake
 from tiebreak.conformance.operators.quantize_mistakes import HYPOTHESES
+from tiebreak.conformance.operators.quantize_pairs import mode_cause, pairs_of
+from tiebreak.conformance.semantics.causes import JOINT, keys_of
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array, Quantization
-from tiebreak.golden.rounding import ROUND_MODES, is_nearest, short_mode
+from tiebreak.golden.rounding import ROUND_MODES, short_mode
 from tiebreak.golden.verdicts import DEVIATES, UNEXPLAINED, UNSPECIFIED
 
+T = TypeVar("T")
 STAGE = "known mistakes"
 FEWEST_BY_POSITION = 30  # elements; fewer may fit some pattern of positions by chance
 NO_CAUSE = Cause(UNEXPLAINED, "mode")
 NOTHING: Mapping[bool, Counter[Cause]] = {False: Counter(), True: Counter()}
+FIRST_PAIR = 1000  # the rank of two mistakes at once
 VECTOR_WIDTHS = (4, 8, 16, 32, 64)
-
-
-def mode_cause(wanted: str, other: str) -> Cause:
-    """The cause "rounds by another mode": `other`, where the document asks for `wanted`."""
-    alike = is_nearest(wanted) == is_nearest(other)
-    fault = "ties" if alike and is_nearest(wanted) else "rounds"
-    return Cause(f"{fault}:{short_mode(other)}", "mode", rank=0 if alike else 1, mode=other)
+OF_QUANTIZERS = frozenset((*(cause.id for cause, _ in HYPOTHESES), *PARAMETER_KEYS))  # named by the shared tables
 
 
 Predictions = Iterator[tuple[Cause, Callable[[], Array | None]]]  # None: the mistake does not apply to this case
@@ -47,9 +47,24 @@ def predictions(case: Case, truths: Truths, errors: ExplanationErrors, about: st
 
     A hypothesis that raises is noted and left out. If making a table raises, the rest of the table is left out.
     """
+    return predicted_by(hypothesis_tables(case, truths), errors, about)
+
+
+def predictions_of_pairs(
+    case: Case, truths: Truths, errors: ExplanationErrors, about: str, among: frozenset[str]
+) -> list[tuple[Cause, Array]]:
+    """As predictions, of two mistakes at once; if ids of causes are given, only with one of these."""
+    tables: Iterator[Predictions] = (
+        ((cause, predict) for cause, predict in table if not among or not among.isdisjoint(keys_of(cause.id)))
+        for table in pair_tables(case, truths)
+    )
+    return predicted_by(tables, errors, about)
+
+
+def predicted_by(tables: Iterator[Predictions], errors: ExplanationErrors, about: str) -> list[tuple[Cause, Array]]:
     found = []
     with np.errstate(all="ignore"):
-        for source in hypothesis_tables(case, truths):
+        for source in tables:
             for cause, predict in errors.each(STAGE, about, source):
                 predicted = errors.attempt(f"{STAGE}: {cause.id}", about, predict, None)
                 if predicted is not None:
@@ -66,10 +81,30 @@ def hypothesis_tables(case: Case, truths: Truths) -> Iterator[Predictions]:
         yield quantize_predictions(case, problem)
         yield vector_loop_predictions(case, truths)
         yield parameter_predictions(case, problem)
-        first = len(HYPOTHESES) + 4
+        first = len(HYPOTHESES) + 5
     mistakes = TESTED[case.node.operator].mistakes
     if mistakes:
         yield mistake_predictions(mistakes, case, truths, first)
+
+
+def pair_tables(case: Case, truths: Truths) -> Iterator[Predictions]:
+    (problem, *_) = truths.problems
+    if isinstance(problem, Quantization):
+        own = operands_along(case, problem, problem.axes)
+        yield ((cause, partial(predict, own)) for cause, predict in ranked(pairs_of(problem.mode), FIRST_PAIR))
+        yield misplaced_pair_predictions(case, problem)
+    else:
+        yield mistake_predictions(TESTED[case.node.operator].pairs, case, truths, FIRST_PAIR)
+
+
+def misplaced_pair_predictions(case: Case, problem: Quantization) -> Predictions:
+    """Wrong parameters, and the rounding of another mode."""
+    for key, other in wrong_parameters(case, problem):
+        for mode in ROUND_MODES:
+            if mode != problem.mode:
+                second = mode_cause(problem.mode, mode).id
+                cause = Cause(f"{key}{JOINT}{second}", "projection", FIRST_PAIR)
+                yield cause, partial(codes_of_quotients, replace(other, mode=mode))
 
 
 def mode_predictions(case: Case, truths: Truths) -> Predictions:
@@ -87,13 +122,20 @@ def as_is(codes: Array) -> Array:
 
 def quantize_predictions(case: Case, problem: Quantization) -> Predictions:
     own = operands_along(case, problem, problem.axes)
-    for rank, (cause, predict) in enumerate(HYPOTHESES, start=2):
-        yield replace(cause, rank=rank), partial(predict, own)
+    for cause, predict in ranked(HYPOTHESES, 3):
+        yield cause, partial(predict, own)
+
+
+def ranked(table: Sequence[tuple[Cause, T]], first: int) -> Iterator[tuple[Cause, T]]:
+    """The entries of a table with their causes ranked from `first`. Entries for one id are one cause."""
+    ranks: dict[str, int] = {}
+    for rank, (cause, predict) in enumerate(table, start=first):
+        yield replace(cause, rank=ranks.setdefault(cause.id, rank)), predict
 
 
 def parameter_predictions(case: Case, problem: Quantization) -> Predictions:
     for key, other in wrong_parameters(case, problem):
-        yield Cause(key, "projection", len(HYPOTHESES) + 2), partial(codes_of_quotients, other)
+        yield Cause(key, "projection", 2), partial(codes_of_quotients, other)
 
 
 def codes_of_quotients(own: QuantizationOperands) -> Array:
@@ -103,9 +145,14 @@ def codes_of_quotients(own: QuantizationOperands) -> Array:
 def mistake_predictions(
     mistakes: Sequence[tuple[Cause, Mistake]], case: Case, truths: Truths, first: int
 ) -> Predictions:
-    """What small backends give that each make a common mistake; the causes are ranked from `first`."""
-    for rank, (cause, run) in enumerate(mistakes, start=first):
-        yield replace(cause, rank=rank), partial(codes_of_mistake, run, case, truths)
+    """What small backends give that each make a common mistake; the causes are ranked from `first`.
+
+    A quantizer's are left out where the shared tables have them already.
+    """
+    shared = OF_QUANTIZERS if isinstance(truths.problems[0], Quantization) else frozenset[str]()
+    for cause, run in ranked(mistakes, first):
+        if cause.id not in shared:
+            yield cause, partial(codes_of_mistake, run, case, truths)
 
 
 def codes_of_mistake(run: Mistake, case: Case, truths: Truths) -> Array | None:
@@ -129,7 +176,7 @@ def vector_loop_predictions(case: Case, truths: Truths) -> Predictions:
                 for place, where in (("tail", tail), ("body", ~tail)):
                     key = f"rounds-in-{place}:{width},{short_mode(mode)}"
                     mixed = np.where(where, by_mode[mode].working, by_mode[wanted].working)
-                    yield Cause(key, "mode", len(HYPOTHESES) + 3, mode=mode, width=width), partial(as_is, mixed)
+                    yield Cause(key, "mode", len(HYPOTHESES) + 4, mode=mode, width=width), partial(as_is, mixed)
 
 
 @dataclass(frozen=True)
@@ -164,19 +211,32 @@ def no_explanations(elements: int) -> CaseExplanations:
     return CaseExplanations((Explanation(),), np.zeros(elements, np.int64), NOTHING, NOTHING)
 
 
+PairsAmong = Callable[[frozenset[str]], Sequence[tuple[Cause, Array]]]
+
+
+def no_pairs(among: frozenset[str]) -> Sequence[tuple[Cause, Array]]:
+    return ()
+
+
 def explanations(
-    case: Case, judgement: Judgement, truth: Truth, predicted: Sequence[tuple[Cause, Array]], strange: Array
+    case: Case,
+    judgement: Judgement,
+    truth: Truth,
+    predicted: Sequence[tuple[Cause, Array]],
+    strange: Array,
+    pairs: PairsAmong = no_pairs,
 ) -> CaseExplanations:
     """Explain the deviating elements of a case by the `predictions` of the known mistakes.
 
-    `strange` masks the pathological elements.
+    `strange` masks the pathological elements. `pairs` gives the predictions of two mistakes at once. Where single ones
+    explain all elements, it is asked for pairs with one of these: in other cases the second may show.
     """
     wrong = judgement.grades == DEVIATES
     right = ~wrong & (judgement.grades != UNSPECIFIED)
     causes: dict[Cause, int] = {}
     matching, consistent = list[Array](), list[Array]()
     against, third = ({False: dict[Cause, int](), True: dict[Cause, int]()} for _ in range(2))
-    for cause, codes in predicted:
+    for cause, codes in chain(predicted, further_pairs(causes, consistent, pairs)):
         match = codes == judgement.values
         if cause.by_position and not (case.size >= 2 * cause.width and match[right | wrong].all()):
             continue
@@ -202,6 +262,13 @@ def explanations(
     return CaseExplanations(tuple(distinct), numbers, *counted)
 
 
+def further_pairs(
+    causes: Mapping[Cause, int], consistent: Sequence[Array], pairs: PairsAmong
+) -> Iterator[tuple[Cause, Array]]:
+    """The predictions of pairs, by what explains all elements by the time that they are asked for."""
+    yield from pairs(frozenset(cause.id for cause, number in causes.items() if consistent[number].all()))
+
+
 def distinct_columns(table: Array) -> tuple[Array, Array]:
     """The places of the distinct columns of a table of booleans, and which of them each column is."""
     bits = np.ascontiguousarray(np.packbits(table, axis=0).T)
@@ -223,15 +290,15 @@ def greedy_cover(groups: Sequence[Mapping[Explanation, int]]) -> list[dict[Expla
     faults. So a cause that contradicts elements of a case is still named there if it is named elsewhere without a
     contradiction. A cause that depends on positions is named only where no other fits.
 
-    Between causes that explain as much of a group, the earlier one in the table is named, then the one that explains
-    more in all groups.
+    Between causes that explain as much of a group, a single mistake is named before two at once, then the one that
+    explains more in all groups, then the earlier one in the table.
     """
     plain = [{e: frozenset(c for c in e.consistent if not c.by_position) for e in group} for group in groups]
-    prior: Counter[Cause] = Counter()
+    prior: Counter[str] = Counter()  # by id: tables rank a cause differently
     for group, own in zip(groups, plain, strict=True):
         for explanation, count in group.items():
             for cause in own[explanation]:
-                prior[cause] += count
+                prior[cause.id] += count
     pairs = list(zip(groups, plain, strict=True))
     accepted = frozenset(
         cause for group, own in pairs for cause in cover_sets(weighed_sets(group, own), prior).values()
@@ -265,8 +332,8 @@ def without_causes(explanation: Explanation, refuted: frozenset[Cause]) -> Expla
     return replace(explanation, consistent=kept[0], matching=kept[1])
 
 
-def cover_sets(sets: Mapping[frozenset[Cause], int], prior: Counter[Cause]) -> dict[frozenset[Cause], Cause]:
-    """A cause for each set, by greedy set cover: the most frequent cause first, then by rank and `prior`."""
+def cover_sets(sets: Mapping[frozenset[Cause], int], prior: Counter[str]) -> dict[frozenset[Cause], Cause]:
+    """A cause for each set, by greedy set cover: the most frequent first, then single ones, then by `prior`, rank."""
     left = dict(sets)
     chosen = {frozenset[Cause](): NO_CAUSE}
     left.pop(frozenset(), None)
@@ -275,7 +342,7 @@ def cover_sets(sets: Mapping[frozenset[Cause], int], prior: Counter[Cause]) -> d
         for causes, count in left.items():
             for cause in causes:
                 weight[cause] = weight.get(cause, 0) + count
-        best = min(weight, key=lambda cause: (-weight[cause], cause.rank, -prior[cause], cause.id))
+        best = min(weight, key=lambda one: (-weight[one], JOINT in one.id, -prior[one.id], one.rank, one.id))
         chosen |= {causes: best for causes in left if best in causes}
         left = {causes: count for causes, count in left.items() if best not in causes}
     return chosen

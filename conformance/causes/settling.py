@@ -189,9 +189,10 @@ def id_by_path(text: str) -> str:
 def plausible_candidates(evidence: Evidence) -> dict[tuple[Group, int], explanations.Explanation]:
     """The candidates, by group and number, without the causes that are refuted for their kind of node.
 
-    One conforming element that contradicts a cause refutes it: in every case for "rounds by another mode", in the cases
-    that deviate somewhere for other causes. So do deviating elements to which it would give a third result, if they are
-    more than a tenth of those that it explains: where two mistakes meet, neither gives the result alone.
+    One conforming element that contradicts a cause refutes it: in every case for what rounds ties by another mode, in
+    the cases that deviate somewhere for other causes. So do deviating elements to which it would give a third result,
+    if they are more than a tenth of those that it explains: where two mistakes meet, neither gives the result alone.
+    Another mode may hold on one path only.
     """
     idle, explains = idle_positions(evidence), defaultdict[tuple[Group, bool], Counter[Cause]](Counter)
     for (case, number), count in evidence.pairs.items():
@@ -218,7 +219,7 @@ def refuted_causes(
         cause
         for cause in found.matching
         if not cause.by_position
-        and (plain[cause] or (cause.mode and by_mode[cause.mode]) or 10 * third[cause] > explained[cause])
+        and (plain[cause] or by_mode[cause.mode or cause.ties] or 10 * third[cause] > explained[cause])
     )
 
 

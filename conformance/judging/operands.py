@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tiebreak.conformance.judging.misplaced import misplaced
 from tiebreak.golden.kernel import spread
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array, Quantization
@@ -78,6 +79,20 @@ def broadcast_scalar(parameter: Array, size: int) -> Array:
     return np.broadcast_to(parameter, (size,)) if parameter.size == 1 else parameter
 
 
+def at_index(case: Case, problem: Quantization, index: Array) -> QuantizationOperands:
+    """The case's operands with the parameters at these flat indices, one for each element."""
+    zero_point = np.broadcast_to(problem.zero_point, case.inputs[1].shape).reshape(-1)
+    scale, kind, flat = case.inputs[1].reshape(-1), problem.quantized, index.reshape(-1)
+    x = case.inputs[0].reshape(-1)
+    return QuantizationOperands(x, scale[flat], zero_point[flat], kind.lowest, kind.highest, problem.mode)
+
+
+PARAMETER_KEYS = (  # of wrong_parameters
+    *("wrong-axis", "axes-swapped", "next-channel", "channels-reversed", "flat-modulo"),
+    *(f"one-for-all:{which}" for which in ("scale", "zero point", "scale and zero point")),
+)
+
+
 def wrong_parameters(case: Case, problem: Quantization) -> Iterator[tuple[str, QuantizationOperands]]:
     """Operands as usual mistakes read them, with the cause's id: other axes or order, or the first value for all."""
     shape, axes = case.inputs[0].shape, problem.axes
@@ -97,3 +112,7 @@ def wrong_parameters(case: Case, problem: Quantization) -> Iterator[tuple[str, Q
     yield "one-for-all:scale", operands_with(case, problem, axes, scale, problem.zero_point)
     yield "one-for-all:zero point", operands_with(case, problem, axes, case.inputs[1], zero_point)
     yield "one-for-all:scale and zero point", operands_with(case, problem, axes, scale, zero_point)
+    numbers = np.arange(problem.scale.size).reshape(problem.scale.shape)
+    index = np.broadcast_to(spread(numbers, axes, shape), case.size).reshape(shape)
+    for key, other_index in misplaced(index, problem.scale.size):
+        yield key, at_index(case, problem, other_index)

@@ -99,6 +99,7 @@ class OperatorUnderTest:
     - `plain_nodes` and `draw` make its generated cases: those of plain nodes, and all others. `draw` returns
       make_node's keywords and the input tensors.
     - `mistakes` are usual mistakes as small NumPy backends, the likelier first, for naming causes.
+    - `pairs` are two mistakes at once, tried in cases that no single one explains.
     - `path_probes` are nodes and values that cases/path_probes.py arranges in arrays of many shapes; `axis` says how
       parameters can vary there.
     - `forbidden_calls` are calls that its document excludes; backends should reject them.
@@ -115,3 +116,4 @@ class OperatorUnderTest:
     forbidden_calls: tuple[ForbiddenCall, ...] | Absent
     situations: Mapping[str, Situation] | Absent
     semantics: AuditedSemantics | Absent
+    pairs: tuple[tuple[Cause, Mistake], ...] = ()

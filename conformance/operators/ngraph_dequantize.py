@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from tiebreak.conformance.judging.misplaced import MISPLACED
+from tiebreak.conformance.operators.dequantize_mistakes import PAIRS, SHARED
 from tiebreak.conformance.operators.drawn_tensors import integer_tensor, repeat, tensor_shapes
 from tiebreak.conformance.operators.model import Absent, Axis, CaseConstraints, Cause, OperatorUnderTest
 from tiebreak.conformance.operators.ngraph_forbidden import forbidden_axes
@@ -64,6 +66,31 @@ def mistake(arithmetic: Callable[..., Array]) -> Callable[..., tuple[Array, ...]
     return run
 
 
+Misplaced = Callable[[Array, int], Array]
+
+
+def first_for_all(index: Array, count: int) -> Array:
+    return np.zeros_like(index)
+
+
+def in_place(index: Array, count: int) -> Array:
+    return index
+
+
+def with_parameters(scale_at: Misplaced, zero_at: Misplaced) -> Callable[..., tuple[Array, ...]]:
+    """Each element's scale and zero point taken from another place."""
+
+    def run(node: Node, x: Array, scale: Array, zero_point: Array) -> tuple[Array, ...]:
+        axes, numbers = tuple(node.attributes.get("axes", ())), np.arange(scale.size).reshape(scale.shape)
+        index = np.broadcast_to(along(numbers, axes, x.shape), x.shape)
+        places = (place(index, scale.size) for place in (scale_at, zero_at))
+        factor, zero = (p.reshape(-1)[at] for p, at in zip((scale, zero_point), places, strict=True))
+        difference = x.astype(np.int64) - zero.astype(np.int64)
+        return ((difference.astype(scale.dtype) * factor).astype(node.outputs[0].dtype),)
+
+    return run
+
+
 def in_float32(node: Node, x: Array, scale: Array, zero: Array) -> Array:
     return np.asarray((x - zero).astype(np.float32) * scale.astype(np.float32))
 
@@ -103,11 +130,17 @@ MISTAKES = (
     (Cause("difference-wraps", "difference"), wrapped),
     (Cause("difference-saturates", "difference"), saturated),
     (Cause("distributes-scale", "product"), separate_products),
-    (Cause("flushes", "product"), subnormals_flushed),
     (Cause("ignores-zero-point", "difference"), lambda node, x, s, z: x.astype(s.dtype) * s),
     (Cause("adds-zero-point", "difference"), lambda node, x, s, z: (x + z).astype(s.dtype) * s),
     (Cause("divides-by-scale", "product"), lambda node, x, s, z: (x - z).astype(s.dtype) / s),
-    (Cause("one-for-all:scale", "projection"), lambda node, x, s, z: (x - z).astype(s.dtype) * s.reshape(-1)[:1]),
+    *SHARED,
+    (Cause("flushes", "product"), subnormals_flushed),
+)
+PARAMETER_MISTAKES = (
+    (Cause("one-for-all:scale and zero point", "projection"), with_parameters(first_for_all, first_for_all)),
+    (Cause("one-for-all:scale", "projection"), with_parameters(first_for_all, in_place)),
+    (Cause("one-for-all:zero point", "projection"), with_parameters(in_place, first_for_all)),
+    *((Cause(key, "projection"), with_parameters(place, place)) for key, place in MISPLACED),
 )
 # Values whose products depend on the order of the steps, both ends of the range, others, and last one that gives 0.
 VALUES = (-127, -122, -128, 127, 0, 70, -99)
@@ -118,7 +151,8 @@ TESTED = OperatorUnderTest(
     id="ngraph.Dequantize",
     plain_nodes=Absent("it does not quantize"),
     draw=draw,
-    mistakes=tuple((cause, mistake(arithmetic)) for cause, arithmetic in MISTAKES),
+    mistakes=(*PARAMETER_MISTAKES, *((cause, mistake(arithmetic)) for cause, arithmetic in MISTAKES)),
+    pairs=tuple((cause, mistake(arithmetic)) for cause, arithmetic in PAIRS),
     path_probes=(
         PathProbe("int8-float32", {"quantized": "int8"}, (Fraction(1, 10), -99), VALUES, 2),
         *(

@@ -11,6 +11,7 @@ import ml_dtypes
 import numpy as np
 
 from tiebreak.conformance.operators import onnx_linear as linear
+from tiebreak.conformance.operators.dequantize_mistakes import PAIRS, SHARED, Arithmetic
 from tiebreak.conformance.operators.model import Absent, CaseConstraints, Cause, OperatorUnderTest
 from tiebreak.conformance.operators.path_probe import PathProbe, scale_classes
 from tiebreak.conformance.operators.strategies import st
@@ -48,13 +49,14 @@ def zero_codes(quantized: str, specials: bool) -> st.SearchStrategy[int]:
 
 # The arithmetic of usual mistakes. Integers are passed as int64, small floats as float64, scales in their own type.
 
-Arithmetic = Callable[[Node, Array, Array, Array], Array]
 
-
-def mistake(arithmetic: Arithmetic, how: str = "", read: Callable[[Node, Array], Array] | None = None) -> Any:
+def mistake(
+    arithmetic: Arithmetic, how: str = "", how_zero: str = "", read: Callable[[Node, Array], Array] | None = None
+) -> Any:
     def run(node: Node, x: Array, scale: Array, *rest: Array) -> tuple[Array, ...]:
         zero = rest[0].reshape(scale.shape) if rest else np.zeros(scale.shape, x.dtype)
-        scales, zeros = (linear.spread_over_input(node, p, x.shape, how) for p in (scale, zero))
+        scales = linear.spread_over_input(node, scale, x.shape, how)
+        zeros = linear.spread_over_input(node, zero, x.shape, how_zero)
         values, zero_values = (read(node, a) if read else as_wide_numbers(a) for a in (x, zeros))
         found = np.asarray(arithmetic(node, values, scales, zero_values))
         return (np.asarray(found.astype(node.outputs[0].dtype)),)
@@ -129,14 +131,6 @@ def subnormals_flushed(node: Node, x: Array, scale: Array, zero: Array) -> Array
     return np.where(np.abs(product.astype(np.float64)) < tiny, product * np.zeros_like(product), product)
 
 
-def read_unsigned(node: Node, array: Array) -> Array:
-    """Signed integers of up to 8 bits, read as unsigned."""
-    lowest, _, size = integer_range(node)
-    if not lowest or size > 8:
-        raise NotImplementedError
-    return np.mod(array.astype(np.int64), 1 << size)
-
-
 def read_as_sibling(node: Node, array: Array) -> Array:
     """Values of a float 8 type, with the bits read as those of its sibling type."""
     pairs = {"float8_e4m3fnuz": "float8_e4m3fn", "float8_e5m2fnuz": "float8_e5m2"}
@@ -146,6 +140,11 @@ def read_as_sibling(node: Node, array: Array) -> Array:
     return np.asarray(
         np.ascontiguousarray(array).view(getattr(ml_dtypes, other)).reshape(array.shape).astype(np.float64)
     )
+
+
+def input_as_sibling(node: Node, x: Array, scale: Array, *rest: Array) -> tuple[Array, ...]:
+    found: tuple[Array, ...] = mistake(right)(node, read_as_sibling(node, x), scale, *rest)
+    return found
 
 
 def read_as_integers(node: Node, array: Array) -> Array:
@@ -159,6 +158,7 @@ def nan_as_zero(node: Node, x: Array, scale: Array, zero: Array) -> Array:
 
 
 MISTAKES = (
+    *((cause, mistake(right, scale, zero)) for cause, scale, zero in linear.PARAMETER_MISTAKES),
     (Cause("multiplies-and-rounds-again:float32", "output-dtype"), mistake(in_float32)),
     (Cause("multiplies-and-rounds-again:x_scale's type", "output-dtype"), mistake(in_scale_type)),
     (Cause("converts-before-subtracting", "difference"), mistake(converted_first)),
@@ -166,17 +166,15 @@ MISTAKES = (
     (Cause("difference-wraps", "difference"), mistake(wrapped)),
     (Cause("difference-saturates", "difference"), mistake(saturated)),
     (Cause("distributes-scale", "product"), mistake(separate_products)),
-    (Cause("flushes", "product"), mistake(subnormals_flushed)),
     (Cause("ignores-zero-point", "difference"), mistake(lambda n, x, s, z: right(n, x, s, 0 * z))),
     (Cause("adds-zero-point", "difference"), mistake(lambda n, x, s, z: right(n, x, s, -z))),
     (Cause("divides-by-scale", "product"), mistake(lambda n, x, s, z: (x - z) / s.astype(np.float64))),
-    (Cause("signed-as-unsigned", "few-bits"), mistake(right, read=read_unsigned)),
     (Cause("sibling-float8", "small-float"), mistake(right, read=read_as_sibling)),
     (Cause("float-bits-as-integers", "small-float"), mistake(right, read=read_as_integers)),
+    (Cause("input-as-sibling", "small-float"), input_as_sibling),
     (Cause("nan-to-zero", "special-input"), mistake(nan_as_zero)),
-    (Cause("blocks-in-turn", "blocks"), mistake(right, how="tiled")),
-    (Cause("one-for-all:scale", "projection"), mistake(right, how="first")),
-    (Cause("scale-on-another-axis", "axis"), mistake(right, how="axis")),
+    *((cause, mistake(arithmetic)) for cause, arithmetic in SHARED),
+    (Cause("flushes", "product"), mistake(subnormals_flushed)),
 )
 TENTH = Fraction(1, 10)
 HALF = {"real": "float16", "quantized": "int8"}
@@ -201,6 +199,7 @@ TESTED = OperatorUnderTest(
     plain_nodes=Absent("it does not quantize"),
     draw=draw,
     mistakes=MISTAKES,
+    pairs=tuple((cause, mistake(arithmetic)) for cause, arithmetic in PAIRS),
     path_probes=PATH_PROBES,
     axis=linear.AXIS,
     forbidden_calls=linear.forbidden_linear_calls("OND"),

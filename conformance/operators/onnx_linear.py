@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from tiebreak.conformance.judging.misplaced import MISPLACED
 from tiebreak.conformance.operators.forbidden_call import INT8, M22, M24, V2, V3, ForbiddenCall, S
-from tiebreak.conformance.operators.model import Axis
+from tiebreak.conformance.operators.model import Axis, Cause
 from tiebreak.conformance.operators.strategies import composite, st
 from tiebreak.golden.elements import ELEMENT_TYPES, FloatType, IntegerType
 from tiebreak.golden.nodes import Node
@@ -95,19 +96,56 @@ def scale_codes(name: str, *, specials: bool) -> st.SearchStrategy[int]:
 
 
 def spread_over_input(node: Node, parameter: Array, shape: Shape, how: str = "") -> Array:
-    """A parameter in the input's shape. `how` is a mistake: "first" (for all), "tiled" (blocks), "axis" (another)."""
+    """A parameter in the input's shape. `how` is a mistake: "first" (for all), "axis" (another), a key of BLOCKS or
+    the number of an entry of MISPLACED.
+
+    NotImplementedError where the mistake makes no difference.
+    """
     if parameter.size == 1 or how == "first":
         return np.broadcast_to(parameter.reshape(-1)[:1].reshape(()), shape)
+    if not how.isdecimal():
+        return spread_along(node, parameter, shape, how)
+    if node.attributes.get("block_size", 0):
+        raise NotImplementedError
+    index = spread_along(node, np.arange(parameter.size), shape, "")
+    return parameter.reshape(-1)[MISPLACED[int(how)][1](index, parameter.size)]
+
+
+def spread_along(node: Node, parameter: Array, shape: Shape, how: str) -> Array:
     axis = int(node.attributes.get("axis", 1)) % len(shape)
     size = int(node.attributes.get("block_size", 0))
     if how == "axis":
         axis = (axis + 1) % len(shape)
     if not size:
+        if how in BLOCKS:
+            raise NotImplementedError
         kept = [length if i == axis else 1 for i, length in enumerate(shape)]
         return np.broadcast_to(parameter.reshape(kept), shape)
-    steps = np.arange(shape[axis])
-    index = steps % parameter.shape[axis] if how == "tiled" else steps // size
+    index = BLOCKS.get(how, block_of)(np.arange(shape[axis]), size, parameter.shape[axis])
     return np.broadcast_to(parameter.take(index, axis=axis), shape)
+
+
+def block_of(at: Array, size: int, count: int) -> Array:
+    return np.asarray(at // size)
+
+
+# The block of each place along the axis, of its size and their number, as usual mistakes have it.
+BLOCKS: dict[str, Callable[[Array, int, int], Array]] = {
+    "blocks-in-turn": lambda at, size, count: at % count,
+    "blocks-one-longer": lambda at, size, count: at // (size + 1),
+    "last-block-joined": lambda at, size, count: np.minimum(at // size, max(at.size // size - 1, 0)),
+    "blocks-even": lambda at, size, count: at // max(at.size // count, 1) % count,
+}
+HOW_MISPLACED = tuple((key, str(number)) for number, (key, _) in enumerate(MISPLACED))
+# Causes with the mistakes that they make with the scale and with the zero point.
+PARAMETER_MISTAKES: tuple[tuple[Cause, str, str], ...] = (
+    *((Cause(key, "blocks"), key, key) for key in BLOCKS),
+    (Cause("one-for-all:scale and zero point", "projection"), "first", "first"),
+    (Cause("one-for-all:scale", "projection"), "first", ""),
+    (Cause("one-for-all:zero point", "projection"), "", "first"),
+    (Cause("scale-on-another-axis", "axis"), "axis", "axis"),
+    *((Cause(key, "projection"), how, how) for key, how in HOW_MISPLACED),
+)
 
 
 def forbidden_linear_calls(prefix: str) -> tuple[ForbiddenCall, ...]:

@@ -5,18 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 
+from tiebreak.conformance.judging.operands import QuantizationOperands
 from tiebreak.conformance.operators import onnx_linear as linear
 from tiebreak.conformance.operators.case_with_states import Situation
 from tiebreak.conformance.operators.elementwise import quotient_operands
 from tiebreak.conformance.operators.forbidden_call import INT8, M22, ForbiddenCall, S
 from tiebreak.conformance.operators.model import AuditedSemantics, CaseConstraints, Cause, OperatorUnderTest, PlainNodes
 from tiebreak.conformance.operators.path_probe import STEP, PathProbe, multiples, probe_values, scale_classes
+from tiebreak.conformance.operators.quantize_mistakes import HYPOTHESES, QUOTIENTS, Predict, Quotient
+from tiebreak.conformance.operators.quantize_pairs import finished, in_mode, joint, mode_cause, pairs_of
 from tiebreak.conformance.operators.strategies import composite, st
 from tiebreak.conformance.semantics.quantize import QuantizeArithmetic
 from tiebreak.golden.elements import (
@@ -36,6 +40,7 @@ from tiebreak.golden.onnx_types import CLASSIC_OUTPUTS, CLASSIC_REALS
 from tiebreak.golden.operators.onnx_linear import DEFAULT_AXIS
 from tiebreak.golden.operators.onnx_quantize_linear import OUTPUTS, VERSIONS, WIDE
 from tiebreak.golden.problem import Array
+from tiebreak.golden.rounding import EVEN, ROUND_MODES
 from tiebreak.golden.samples.model import Tensor, bits
 
 
@@ -266,10 +271,12 @@ def mistake(
     divide: Callable[[Node, Array, Array], Array] = right_quotient,
     finish: Callable[[Node, Array, Array], Array] = to_output,
     how: str = "",
+    how_zero: str = "",
 ) -> Callable[..., tuple[Array, ...]]:
     def run(node: Node, x: Array, scale: Array, *rest: Array) -> tuple[Array, ...]:
         zero = rest[0].reshape(scale.shape) if rest else np.zeros(scale.shape, np.int64)
-        scales, zeros = (linear.spread_over_input(node, p, x.shape, how) for p in (scale, zero))
+        scales = linear.spread_over_input(node, scale, x.shape, how)
+        zeros = linear.spread_over_input(node, zero, x.shape, how_zero)
         found = np.asarray(finish(node, divide(node, x, scales), zeros.astype(np.float64)))
         dtype = node.outputs[0].dtype
         whole = np.nan_to_num(found).astype(np.int64) if dtype.name in INTEGER_TYPES else found
@@ -315,13 +322,89 @@ def always_saturated(node: Node, q: Array, zero: Array) -> Array:
     return to_small(node, q, saturate=True)
 
 
+def as_divided(divide: Quotient) -> Callable[[Node, Array, Array], Array]:
+    def run(node: Node, x: Array, scale: Array) -> Array:
+        dtype = numpy_dtype(own_precision(node, x, scale))
+        return divide(x.astype(dtype), scale.astype(dtype))
+
+    return run
+
+
+def by_hypothesis(predict: Predict, how: str = "", how_zero: str = "") -> Callable[..., tuple[Array, ...]]:
+    """A mistake of every quantizer, in the type in which the node divides."""
+
+    def run(node: Node, x: Array, scale: Array, *rest: Array) -> tuple[Array, ...]:
+        kind, dtype = whole_kind(node), numpy_dtype(own_precision(node, x, scale))
+        zero = rest[0].reshape(scale.shape) if rest else np.zeros(scale.shape, np.int64)
+        scales = linear.spread_over_input(node, scale.astype(dtype), x.shape, how).reshape(-1)
+        zeros = linear.spread_over_input(node, zero, x.shape, how_zero).reshape(-1)
+        own = QuantizationOperands(
+            x.astype(dtype).reshape(-1), scales, zeros.astype(np.int64), kind.lowest, kind.highest, EVEN
+        )
+        codes = predict(own)
+        if codes is None:
+            raise NotImplementedError
+        return (codes.reshape(x.shape).astype(node.outputs[0].dtype),)
+
+    return run
+
+
+# What becomes of a quotient in a small float type.
+
+
+def nearest_on_grid(node: Node, q: Array, step: Callable[[Array], Array]) -> Array:
+    """Quotients moved to a multiple of their distance to the next value of the output's type, which `step` chooses."""
+    limits = small_limits(node)
+    exponent = np.floor(np.log2(np.abs(q)))
+    least = np.log2(float(limits.smallest_normal))
+    unit = np.exp2(np.maximum(np.where(np.isfinite(exponent), exponent, least), least) - limits.nmant)
+    return np.asarray(step(q / unit) * unit)
+
+
+def on_grid(step: Callable[[Array], Array]) -> Callable[[Node, Array, Array], Array]:
+    return lambda node, q, zero: to_small(node, nearest_on_grid(node, q, step))
+
+
+def away_on_grid(position: Array) -> Array:
+    return np.copysign(np.floor(np.abs(position) + 0.5), position)
+
+
+def without_lowest_bit(position: Array) -> Array:
+    return np.trunc(np.rint(position) / 2) * 2
+
+
+def nan_becomes(end: Callable[[Node], float]) -> Callable[[Node, Array, Array], Array]:
+    return lambda node, q, zero: to_small(node, np.where(np.isnan(q), end(node), q))
+
+
+def largest(node: Node) -> float:
+    return float(small_limits(node).max)
+
+
+def infinity_stays(node: Node, q: Array, zero: Array) -> Array:
+    found = to_small(node, q)
+    return np.where(np.isinf(q), to_small(node, q, saturate=False), found).astype(found.dtype)
+
+
+def ends_at(end: Callable[[float], float]) -> Callable[[Node, Array, Array], Array]:
+    """Results end at a value below the type's highest; beyond it they saturate, or are infinite or NaN."""
+
+    def finish(node: Node, q: Array, zero: Array) -> Array:
+        highest, found = end(largest(node)), to_small(node, q)
+        last = np.copysign(highest if saturates(node) else np.inf, q)
+        beyond = (np.abs(found.astype(np.float64)) > highest) | (np.abs(q) > largest(node))
+        return np.where(beyond, to_small(node, last), found).astype(found.dtype)
+
+    return finish
+
+
+OF_QUOTIENTS = frozenset(key for key, _ in QUOTIENTS)
 MISTAKES = (
+    *((cause, mistake(how=scale, how_zero=zero)) for cause, scale, zero in linear.PARAMETER_MISTAKES),
     (Cause("ignores-precision", "precision"), mistake(in_scale_type)),
     (Cause("divides-in:float32", "scale-precision"), mistake(lambda n, x, s: divided(x, s, "float32"))),
     (Cause("divides-in-x-type", "scale-precision"), mistake(lambda n, x, s: divided(x, s, x.dtype.name))),
     (Cause("reciprocal-of-scale", "quotient"), mistake(by_reciprocal)),
-    (Cause("range-formula-in:float32", "quotient"), by_divided_range),
-    (Cause("factor-and-shift-in:float32", "quotient"), by_range),
     (Cause("zero-point-first", "round-first"), mistake(finish=added_first)),
     (Cause("casts-to-int32", "range"), mistake(finish=through_int32)),
     (Cause("wraps", "range"), mistake(finish=wrapped)),
@@ -333,13 +416,31 @@ MISTAKES = (
     (Cause("step-beyond-largest", "no-saturate"), mistake(finish=step_beyond)),
     (Cause("nan-below-infinity", "no-saturate"), mistake(finish=no_infinity)),
     (Cause("nan-to-lowest", "float8-nan"), mistake(finish=nan_is_lowest)),
+    (Cause("nan-to-zero", "float8-nan"), mistake(finish=nan_becomes(lambda node: 0.0))),
+    (Cause("nan-to-highest", "float8-nan"), mistake(finish=nan_becomes(largest))),
     (Cause("flushes-outputs", "float8"), mistake(finish=without_subnormals)),
+    (Cause("infinity-stays", "saturate"), mistake(finish=infinity_stays)),
+    (Cause("ends-at:240", "float8"), mistake(finish=ends_at(lambda highest: min(240.0, highest)))),
+    (Cause("ends-at:half the highest value", "float8"), mistake(finish=ends_at(lambda highest: highest / 2))),
+    (Cause("cuts-off", "float8"), mistake(finish=on_grid(np.trunc))),
+    (Cause("ties-away-to-type", "float8"), mistake(finish=on_grid(away_on_grid))),
+    (Cause("lowest-bit-lost", "float8"), mistake(finish=on_grid(without_lowest_bit))),
     (Cause("ignores-zero-point", "add"), mistake(finish=lambda n, q, z: to_output(n, q, 0 * z))),
     (Cause("subtracts-zero-point", "add"), mistake(finish=negated)),
-    (Cause("blocks-in-turn", "blocks"), mistake(how="tiled")),
-    (Cause("one-for-all:scale", "projection"), mistake(how="first")),
-    (Cause("scale-on-another-axis", "axis"), mistake(how="axis")),
+    *((Cause(key, "quotient"), mistake(as_divided(divide))) for key, divide in QUOTIENTS),
+    *((cause, by_hypothesis(predict)) for cause, predict in HYPOTHESES if cause.id not in OF_QUOTIENTS),
+    (Cause("range-formula-in:float32", "quotient"), by_divided_range),
+    (Cause("factor-and-shift-in:float32", "quotient"), by_range),
 )  # fmt: skip
+PAIRS = (
+    *((cause, by_hypothesis(predict)) for cause, predict in pairs_of(EVEN)),
+    *(
+        (joint(cause, mode_cause(EVEN, mode).id), by_hypothesis(partial(in_mode, mode, finished), scale, zero))
+        for cause, scale, zero in linear.PARAMETER_MISTAKES
+        for mode in ROUND_MODES
+        if mode != EVEN
+    ),
+)
 HALF = {"real": "float16", "quantized": "uint8"}
 PATH_PROBES = (
     PathProbe("float32-uint8", {"quantized": "uint8"}, (STEP, 101), probe_values(), 4),
@@ -378,6 +479,7 @@ TESTED = OperatorUnderTest(
     plain_nodes=PlainNodes(draw_plain_attributes, varying_axes, CLASSIC_REALS, CLASSIC_OUTPUTS),
     draw=draw,
     mistakes=MISTAKES,
+    pairs=PAIRS,
     path_probes=PATH_PROBES,
     axis=linear.AXIS,
     forbidden_calls=(*linear.forbidden_linear_calls("ONQ"), TWO_TYPES),

@@ -6,6 +6,8 @@ They only explain deviations; no verdict depends on them.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -14,8 +16,11 @@ from tiebreak.conformance.judging.operands import QuantizationOperands, round_ar
 from tiebreak.conformance.operators.model import Cause
 from tiebreak.golden.elements import FLOAT_TYPES
 from tiebreak.golden.problem import Array
+from tiebreak.golden.rounding import is_nearest
 
-Predict = Callable[[QuantizationOperands], Array]
+Predict = Callable[[QuantizationOperands], Array | None]  # None: the mistake makes no difference to these types
+Change = Callable[[QuantizationOperands], Array | None]  # another zero point; None: there is none
+Quotient = Callable[[Array, Array], Array]  # of x and scale, both in the working type; the result in float64
 
 
 def reciprocal(dtype: object) -> Predict:
@@ -46,6 +51,11 @@ def subtract_half_ceil(o: QuantizationOperands) -> Array:
 def zero_point_first(o: QuantizationOperands) -> Array:
     total = (o.x / o.scale).astype(o.x.dtype) + o.zero_point.astype(o.x.dtype)
     return o.clamp(round_array(total.astype(np.float64), o.mode))
+
+
+def zero_point_first_at_once(o: QuantizationOperands) -> Array:
+    """As zero_point_first, with a zero point that the input's type may not hold: the exact sum is rounded."""
+    return o.clamp(round_array(in_own_type(o.quotient() + o.zero_point, o.x), o.mode))
 
 
 def zero_point_first_double(o: QuantizationOperands) -> Array:
@@ -85,6 +95,16 @@ def sum_in(dtype: object) -> Predict:
         kind = np.dtype(dtype or o.x.dtype)  # type: ignore[call-overload]
         total = round_array(o.quotient(), o.mode).astype(kind) + o.zero_point.astype(kind)
         return o.clamp(total.astype(kind).astype(np.float64))
+
+    return predict
+
+
+def sum_at_once_in(dtype: object) -> Predict:
+    """As sum_in, with a zero point that the type may not hold: the exact sum is rounded."""
+
+    def predict(o: QuantizationOperands) -> Array:
+        total = round_array(o.quotient(), o.mode) + o.zero_point
+        return o.clamp(total.astype(np.dtype(dtype or o.x.dtype)).astype(np.float64))  # type: ignore[call-overload]
 
     return predict
 
@@ -174,6 +194,198 @@ def divided_in(dtype: object) -> Predict:
     return lambda o: o.finish(o.quotient(dtype))
 
 
+# How the quotient is computed.
+
+
+def exactly_divided(x: Array, scale: Array) -> Array:
+    return np.asarray(x.astype(np.float64) / scale.astype(np.float64))
+
+
+def in_own_type(values: Array, like: Array) -> Array:
+    return values.astype(like.dtype).astype(np.float64)
+
+
+def cut_off(values: Array, dtype: np.dtype[Any]) -> Array:
+    """float64 values rounded toward zero to a narrower type, as float64."""
+    near = values.astype(dtype)
+    beyond = np.abs(near.astype(np.float64)) > np.abs(values)
+    return np.where(beyond, np.nextafter(near, dtype.type(0)), near).astype(np.float64)
+
+
+def to_bits(values: Array, bits: int) -> Array:
+    """Values rounded to so many significant bits."""
+    fraction, exponent = np.frexp(values.astype(np.float64))
+    return np.asarray(np.ldexp(np.rint(np.ldexp(fraction, bits)), exponent - bits))
+
+
+def to_power_of_two(scale: Array) -> Array:
+    wide = scale.astype(np.float64)
+    return np.copysign(np.exp2(np.rint(np.log2(np.abs(wide)))), wide)
+
+
+def by_inverse(inverse: Callable[[Array], Array]) -> Quotient:
+    """x times some inverse of the scale, in float64; the product rounded to the working type."""
+    return lambda x, scale: in_own_type(x.astype(np.float64) * inverse(scale), x)
+
+
+def cut_off_inverse(scale: Array) -> Array:
+    return cut_off(1 / scale.astype(np.float64), scale.dtype)
+
+
+def estimate_inverse(scale: Array) -> Array:
+    return to_bits(1 / scale.astype(np.float64), 12)
+
+
+def refined_inverse(scale: Array) -> Array:
+    """One step of Newton's method, each operation in the working type."""
+    guess, wide = estimate_inverse(scale), scale.astype(np.float64)
+    rest = in_own_type(2 - in_own_type(wide * guess, scale), scale)
+    return in_own_type(guess * rest, scale)
+
+
+def with_scale(change: Callable[[Array], Array]) -> Quotient:
+    return lambda x, scale: in_own_type(x.astype(np.float64) / change(scale), x)
+
+
+def scale_in(dtype: object) -> Quotient:
+    return with_scale(lambda scale: scale.astype(np.dtype(dtype)).astype(np.float64))  # type: ignore[call-overload]
+
+
+def x_in(dtype: object) -> Quotient:
+    def divide(x: Array, scale: Array) -> Array:
+        narrow = x.astype(np.dtype(dtype)).astype(x.dtype)  # type: ignore[call-overload]
+        return np.asarray(narrow / scale, np.float64)
+
+    return divide
+
+
+def quotient_in(dtype: object) -> Quotient:
+    return lambda x, scale: (x / scale).astype(np.dtype(dtype)).astype(np.float64)  # type: ignore[call-overload]
+
+
+QUOTIENTS: tuple[tuple[str, Quotient], ...] = (
+    ("scale-in:float16", scale_in(np.float16)),
+    ("scale-in:bfloat16", scale_in(ml_dtypes.bfloat16)),
+    ("scale-of-bits:8", with_scale(lambda scale: to_bits(scale, 8))),
+    ("scale-to-power-of-two", with_scale(to_power_of_two)),
+    ("x-in:float16", x_in(np.float16)),
+    ("x-in:bfloat16", x_in(ml_dtypes.bfloat16)),
+    ("quotient-in:float16", quotient_in(np.float16)),
+    ("quotient-in:bfloat16", quotient_in(ml_dtypes.bfloat16)),
+    ("quotient-cut-off", lambda x, scale: cut_off(exactly_divided(x, scale), x.dtype)),
+    ("reciprocal-cut-off", by_inverse(cut_off_inverse)),
+    ("reciprocal-refined", by_inverse(refined_inverse)),
+    ("reciprocal-of-bits:12", by_inverse(estimate_inverse)),
+)
+
+
+def finished(divide: Quotient) -> Predict:
+    return lambda o: o.finish(divide(o.x, o.scale))
+
+
+# How the quotient is rounded.
+
+
+def to_nearest(rounds: Callable[[Array], Array]) -> Predict:
+    """Another way to round to nearest, in place of any mode that rounds to nearest."""
+    return lambda o: o.clamp(rounds(o.quotient()) + o.zero_point) if is_nearest(o.mode) else None
+
+
+def to_odd(q: Array) -> Array:
+    magnitude = np.abs(q)
+    whole = np.floor(magnitude)
+    fraction = magnitude - whole
+    return np.asarray(np.copysign(whole + np.where(fraction == 0.5, np.mod(whole, 2) == 0, fraction > 0.5), q))
+
+
+def halves_first(q: Array) -> Array:
+    return np.asarray(np.copysign(np.floor(np.abs(np.rint(2 * q)) / 2 + 0.5), q))
+
+
+MAGIC = np.float32(1.5 * 2**23)
+
+
+def magic_number(q: Array) -> Array:
+    return np.asarray((q + MAGIC).astype(np.float32) - MAGIC, np.float64)
+
+
+def magic_number_bits(q: Array) -> Array:
+    bits = (q + MAGIC).astype(np.float32).view(np.int32)
+    return np.asarray(bits - MAGIC.view(np.int32), np.float64)  # wraps around as int32 does
+
+
+# What becomes of the zero point.
+
+
+def with_zero_point(change: Change) -> Predict:
+    def predict(o: QuantizationOperands) -> Array | None:
+        zero_point = change(o)
+        return None if zero_point is None else replace(o, zero_point=zero_point).finish(o.quotient())
+
+    return predict
+
+
+def read_as_signed(o: QuantizationOperands) -> Array | None:
+    size = o.highest + 1
+    return None if o.lowest else np.where(o.zero_point >= size // 2, o.zero_point - size, o.zero_point)
+
+
+def read_as_unsigned(o: QuantizationOperands) -> Array | None:
+    size = o.highest - o.lowest + 1
+    return np.where(o.zero_point < 0, o.zero_point + size, o.zero_point) if o.lowest else None
+
+
+ZERO_POINTS: tuple[tuple[str, Change], ...] = (
+    ("ignores-zero-point", lambda o: 0 * o.zero_point),
+    ("zero-point-as-signed", read_as_signed),
+    ("zero-point-as-unsigned", read_as_unsigned),
+    ("subtracts-zero-point", lambda o: -o.zero_point),
+    ("zero-point-twice", lambda o: 2 * o.zero_point),
+)
+
+
+# What becomes of a sum out of range.
+
+
+def with_sum(finish: Callable[[QuantizationOperands, Array], Array | None]) -> Predict:
+    return lambda o: finish(o, round_array(o.quotient(), o.mode) + o.zero_point)
+
+
+def wraps_above(o: QuantizationOperands, total: Array) -> Array:
+    return np.where(total > o.highest, o.wrap(total), o.clamp(total))
+
+
+def wraps_below(o: QuantizationOperands, total: Array) -> Array:
+    return np.where(total < o.lowest, o.wrap(total), o.clamp(total))
+
+
+def replaced_beyond(o: QuantizationOperands, total: Array, value: int) -> Array:
+    inside = (total >= o.lowest) & (total <= o.highest)
+    return np.where(inside, o.clamp(total), value)
+
+
+def highest_of_signed(o: QuantizationOperands, total: Array) -> Array | None:
+    return None if o.lowest else np.minimum(o.clamp(total), o.highest // 2)
+
+
+def through_8_bits(o: QuantizationOperands, total: Array) -> Array | None:
+    if o.highest - o.lowest >= 255:
+        return None
+    low = -128 if o.lowest else 0
+    return o.wrap(np.clip(np.nan_to_num(total), low, low + 255))
+
+
+def saturated_first(bits: int) -> Predict:
+    """The rounded quotient saturates to a signed type; a sum that leaves int32 wraps around."""
+    end = 2.0 ** (bits - 1)
+
+    def predict(o: QuantizationOperands) -> Array:
+        total = np.clip(np.nan_to_num(round_array(o.quotient(), o.mode)), -end, end - 1) + o.zero_point
+        return o.clamp(np.mod(total + 2.0**31, 2.0**32) - 2.0**31)
+
+    return predict
+
+
 # Of two that explain equally much the earlier one is named. So each stands before those that it is a special case of.
 HYPOTHESES: tuple[tuple[Cause, Predict], ...] = (
     (Cause("flushes-inputs", "quotient"), flush("inputs")),
@@ -188,7 +400,9 @@ HYPOTHESES: tuple[tuple[Cause, Predict], ...] = (
     (Cause("own-reciprocal", "quotient"), reciprocal(None)),
     (Cause("reciprocal:float32", "quotient"), reciprocal(np.float32)),
     (Cause("reciprocal:float64", "quotient"), reciprocal(np.float64)),
+    *((Cause(key, "quotient"), finished(divide)) for key, divide in QUOTIENTS),
     (Cause("zero-point-first-in-own-type", "round-first"), zero_point_first),
+    (Cause("zero-point-first-in-own-type", "round-first"), zero_point_first_at_once),
     (Cause("zero-point-first-in:float64", "round-first"), zero_point_first_double),
     (
         Cause("reciprocal-plus-zero-point-fused", "round-first"),
@@ -198,23 +412,41 @@ HYPOTHESES: tuple[tuple[Cause, Predict], ...] = (
         Cause("reciprocal-plus-zero-point", "round-first"),
         reciprocal_and_zero_point(fused=False),
     ),
-    (Cause("floor-of-half-more", "mode"), add_half_floor),
-    (Cause("half-added-to-magnitude", "mode"), add_half_away),
-    (Cause("ceil-of-half-less", "mode"), subtract_half_ceil),
+    (Cause("floor-of-half-more", "mode", ties="ROUND_NEAREST_UPWARD"), add_half_floor),
+    (Cause("half-added-to-magnitude", "mode", ties="ROUND_NEAREST_TOWARD_INFINITY"), add_half_away),
+    (Cause("ceil-of-half-less", "mode", ties="ROUND_NEAREST_DOWNWARD"), subtract_half_ceil),
+    (Cause("ties-odd", "mode"), to_nearest(to_odd)),
+    (Cause("halves-first", "mode"), to_nearest(halves_first)),
+    (Cause("magic-number", "mode"), to_nearest(magic_number)),
+    (Cause("magic-number-bits", "mode"), to_nearest(magic_number_bits)),
+    (Cause("ignores-zero-point", "add"), without_zero_point),
+    (Cause("zero-point-as-signed", "add"), with_zero_point(read_as_signed)),
+    (Cause("zero-point-as-unsigned", "add"), with_zero_point(read_as_unsigned)),
+    (Cause("saturates-to-int16", "range"), saturated_first(16)),
     (Cause("clamps-before-zero-point", "add"), clamp_first),
     (Cause("clamps-before-zero-point-and-wraps", "add"), clamp_first_wrapping),
     (Cause("casts-to-int32", "range"), int32_cast(None)),
     (Cause("casts-to-int32-then-wider-sum", "range"), int32_cast(None, wraps=False)),
     (Cause("divides-in:float32 + casts-to-int32", "range"), int32_cast(np.float32)),
+    (Cause("saturates-to-int32", "range"), saturated_first(32)),
+    (Cause("saturates-to-8-bits", "range"), with_sum(through_8_bits)),
     (Cause("wraps", "range"), no_clamp),
+    (Cause("wraps-above", "range"), with_sum(wraps_above)),
+    (Cause("wraps-below", "range"), with_sum(wraps_below)),
+    (Cause("highest-of-signed", "range"), with_sum(highest_of_signed)),
+    (Cause("beyond-to-zero", "range"), with_sum(lambda o, total: replaced_beyond(o, total, max(0, o.lowest)))),
+    (Cause("beyond-to-lowest", "range"), with_sum(lambda o, total: replaced_beyond(o, total, o.lowest))),
     (Cause("narrow-range", "range"), narrow_range),
     (Cause("highest-never", "range"), without_highest),
     (Cause("sum-in:float32", "add"), sum_in(np.float32)),
     (Cause("sum-in-own-type", "add"), sum_in(None)),
+    (Cause("sum-in-own-type", "add"), sum_at_once_in(None)),
+    (Cause("sum-in:float16", "add"), sum_in(np.float16)),
+    (Cause("sum-in:float16", "add"), sum_at_once_in(np.float16)),
     (Cause("sum-and-clamp-in-own-type", "add"), sum_and_clamp_in_own_type),
     (Cause("result-in:float32", "add"), result_in_float32),
-    (Cause("ignores-zero-point", "add"), without_zero_point),
     (Cause("subtracts-zero-point", "add"), subtracted_zero_point),
+    (Cause("zero-point-twice", "add"), with_zero_point(lambda o: 2 * o.zero_point)),
     (Cause("multiplies-by-scale", "quotient"), multiplied_by_scale),
     # For int8 127/128 of the right factor, and 127.5/128.
     (

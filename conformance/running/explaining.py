@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
-from functools import partial
+from functools import cache, partial
 from itertools import pairwise
 
 import numpy as np
@@ -23,6 +23,7 @@ from tiebreak.conformance.causes.explanations import (
     explanations,
     no_explanations,
     predictions,
+    predictions_of_pairs,
 )
 from tiebreak.conformance.causes.settling import Element, Evidence, Settled, settle_causes
 from tiebreak.conformance.judging.chunk import Chunk, chunks_of
@@ -99,14 +100,15 @@ def explain_case(
     case, truths = chunk.cases[number], chunk.truths_of(number)
     first = backends[0]
     strange = chunk.domains[chunk.of_case(number)] == PATHOLOGICAL
-    predicted = predictions(case, truths, first.errors, f"{first.name}, {case.node.operator}")
+    about = f"{first.name}, {case.node.operator}"
+    predicted = predictions(case, truths, first.errors, about)
+    pairs = cache(partial(predictions_of_pairs, case, truths, first.errors, about))
     for records in backends:
         outputs = records.outputs[case.id]
         key = case.id, outputs.tobytes()
         if key not in found:
-            found[key] = explanations(
-                case, judge(outputs, truths.judged_by, truths), truths.judged_by, predicted, strange
-            )
+            judged = judge(outputs, truths.judged_by, truths)
+            found[key] = explanations(case, judged, truths.judged_by, predicted, strange, pairs)
 
 
 def evidence_of(records: BackendRecords, deviating: DeviatingElements, known: ByOutputs) -> Evidence:
