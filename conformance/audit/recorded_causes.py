@@ -42,12 +42,16 @@ Element = tuple[str, str, int]  # a case's id, an output's name, an index in it
 class FoundCauses:
     """The causes found for the elements of one kind of node; `numbers` has a place in `causes` for each, or -1.
 
-    `nameless` masks the elements that had no cause before.
+    `before` has the ids of the causes that they had.
     """
 
-    nameless: Array
+    before: Array
     numbers: Array
     causes: list[Cause] = field(default_factory=list)
+
+    @property
+    def nameless(self) -> Array:
+        return np.asarray(self.before == UNEXPLAINED)
 
     @property
     def missing(self) -> Array:
@@ -83,7 +87,7 @@ class CausesBySemantics:
 
     def refine(self, elements: Mapping[Kind, Sequence[Element]], named: Sequence[Sequence[Cause]]) -> list[list[Cause]]:
         """The causes of each kind's elements. A semantics replaces missing ones, and several for one thing."""
-        found = [FoundCauses(np.array([c.id == UNEXPLAINED for c in old]), np.full(len(old), -1)) for old in named]
+        found = [FoundCauses(np.array([cause.id for cause in old], object), np.full(len(old), -1)) for old in named]
         with np.errstate(all="ignore"):
             for _ in range(2):  # the second time with the causes known from other kinds
                 for own, (kind, of_kind), old in zip(found, elements.items(), named, strict=True):
@@ -112,8 +116,8 @@ class CausesBySemantics:
         """Whether one semantics reproduces all elements of a group, which it then names."""
         deviating, numbers = group.elements.deviating, group.elements.numbers
         nameless = found.nameless[numbers[deviating]]
-        if group.is_real and not nameless.any():
-            return False  # real results with a cause keep it
+        if not nameless.any() and (group.is_real or len(set(found.before[numbers[deviating]])) == 1):
+            return False  # real results with a cause keep it, and others with one cause
         part = part_to_cover(group, np.ones(deviating.size, bool), deviating, "")
         first, *_ = [*self.covers.of(part, self.known), None]
         if first is None or not first.whole:
