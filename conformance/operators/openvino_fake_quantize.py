@@ -189,7 +189,7 @@ def folded_rebuilt(levels: int, x: Array, low: Array, high: Array, first: Array,
 
 
 def compiled(levels: int, x: Array, low: Array, high: Array, first: Array, last: Array, *, fused: bool) -> Array:
-    """As folded_rebuilt in OpenVINO. Limits that are all reversed take the document's way, still with the limits rebuilt.
+    """As folded_rebuilt in OpenVINO: limits that are all reversed take the document's way, with output limits rebuilt.
 
     So do equal ones with 2 levels. With 16 levels the output's step is at least 1e-32.
     """
@@ -202,6 +202,11 @@ def compiled(levels: int, x: Array, low: Array, high: Array, first: Array, last:
     level = np.rint(inside * scale - low * scale)
     found = multiplied_and_added(level, step, first) if fused else level * step + first
     return np.where(tiny, (level - levels // 2) * np.asarray(1e-32, x.dtype), found)
+
+
+def compiled_flushing(levels: int, x: Array, *limits: Array, fused: bool) -> Array:
+    flushed = [without_subnormals(limit) for limit in limits]
+    return without_subnormals(compiled(levels, without_subnormals(x), *flushed, fused=fused))
 
 
 def folded_wide(levels: int, x: Array, low: Array, high: Array, first: Array, last: Array) -> Array:
@@ -439,6 +444,9 @@ MISTAKES: tuple[tuple[Cause, Arithmetic], ...] = (
      through(np.float32, lambda *a: folded_rebuilt(*a, fused=False))),
     (Cause("folded-rebuilt", "quotient"), through(np.float32, lambda *a: compiled(*a, fused=True))),
     (Cause("folded-rebuilt-unfused", "quotient"), through(np.float32, lambda *a: compiled(*a, fused=False))),
+    (Cause("folded-rebuilt + flushes", "quotient"), through(np.float32, lambda *a: compiled_flushing(*a, fused=True))),
+    (Cause("folded-rebuilt-unfused + flushes", "quotient"),
+     through(np.float32, lambda *a: compiled_flushing(*a, fused=False))),
     (Cause("does-not-round", "nearest"), unrounded),
     (Cause("quantize-and-dequantize", "sum"), dequantized),
     (Cause("quantize-and-dequantize-unshifted", "sum"), unshifted),

@@ -117,7 +117,7 @@ def tensorflow_kernel(*, inverse: bool, flush: bool = False) -> Mistake:
 
 
 def lite_kernel(node: Node, x: Array, low: Array, high: Array) -> tuple[Array, ...]:
-    """The arithmetic of TensorFlow Lite's kernel in float32: round((x - nudged_min) * (1 / scale)) * scale + nudged_min.
+    """The arithmetic of TensorFlow Lite's kernel in float32: round((x - low) * (1 / scale)) * scale + low, low nudged.
 
     Ties go away from zero, also those of the zero point.
     """

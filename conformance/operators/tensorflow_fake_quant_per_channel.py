@@ -58,7 +58,7 @@ def channels_first(node: Node, x: Array, low: Array, high: Array) -> tuple[Array
     return PLAIN(node, x, low.reshape(-1, 1, 1), high.reshape(-1, 1, 1))
 
 
-def taken(change: Callable[[Array], Array], grid: Mistake = per_tensor.Grid()) -> Mistake:
+def taken(change: Callable[[Array], Array], grid: Mistake) -> Mistake:
     """A backend whose channels take other channels' ranges."""
 
     def run(node: Node, x: Array, low: Array, high: Array) -> tuple[Array, ...]:
@@ -79,9 +79,10 @@ def along_first(node: Node, x: Array, low: Array, high: Array) -> tuple[Array, .
         raise ValueError("there is nothing to mistake")
     shape = (-1, *(1,) * (x.ndim - 1))
     ends = (np.broadcast_to(np.resize(end, x.shape[0]).reshape(shape), x.shape) for end in (low, high))
-    return per_tensor.Grid()(node, x, *ends)
+    return RIGHT(node, x, *ends)
 
 
+RIGHT: Mistake = per_tensor.Grid()
 PLAIN: Mistake = per_tensor.mistake(per_tensor.PLAIN)
 FIVE_AXES = ForbiddenCall("TFC-G2", "inputs with five axes", ((1, 1, 1, 1, 2), V2, V2), values={1: 0.0})
 
@@ -95,13 +96,13 @@ TESTED = OperatorUnderTest(
         (Cause("widest-range-for-all", "range", 5), widest_for_all),
         (Cause("ranges-along:the first axis", "range", 5), first_axis),
         (Cause("ranges-along:axis 1", "range", 5), channels_first),
-        (Cause("one-for-all:range", "range", 5), taken(repeated_first)),
+        (Cause("one-for-all:range", "range", 5), taken(repeated_first, RIGHT)),
         (
             Cause("floor-of-half-more + one-for-all:range", "range", 5),
             taken(repeated_first, per_tensor.Grid(rounded=per_tensor.half_up_in_type)),
         ),
-        (Cause("next-range", "range", 5), taken(lambda end: np.roll(end, -1))),
-        (Cause("ranges-reversed", "range", 5), taken(lambda end: end[::-1])),
+        (Cause("next-range", "range", 5), taken(lambda end: np.roll(end, -1), RIGHT)),
+        (Cause("ranges-reversed", "range", 5), taken(lambda end: end[::-1], RIGHT)),
         (Cause("ranges-along:the first axis", "range", 5), along_first),
     ),
     path_probes=(shared.EIGHT_BITS,),

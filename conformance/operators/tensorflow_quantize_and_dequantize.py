@@ -214,7 +214,8 @@ def flushing_kernel(node: Node, x: Array, low: Array, high: Array) -> tuple[Arra
         x, low, high = (without_subnormals(a) for a in (x, low, high))
         low, high = spread_range(node, x, low, high)
         lowest, highest = (np.asarray(end, x.dtype) for end in integers_of(node.attributes))
-        none = np.finfo(x.dtype).max if x.dtype.kind == "f" else ml_dtypes.finfo(x.dtype).max
+        real = FLOAT_TYPES[x.dtype.name]
+        none = float(decode(real.largest_bits, real))
         from_min = np.where(lowest * low > 0, lowest / low, none).astype(x.dtype)
         from_max = np.where(highest * high > 0, highest / high, none).astype(x.dtype)
         by_min = from_min < from_max

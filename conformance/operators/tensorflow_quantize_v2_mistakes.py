@@ -415,7 +415,7 @@ def away(o: QuantizeV2Operands, values: Array) -> Array:
 
 def upward(o: QuantizeV2Operands, values: Array) -> Array:
     wide = np.asarray(values, np.float64)
-    return np.floor(wide) + (wide - np.floor(wide) >= 0.5)
+    return np.asarray(np.floor(wide) + (wide - np.floor(wide) >= 0.5))
 
 
 def toward_zero(o: QuantizeV2Operands, values: Array) -> Array:
@@ -424,7 +424,7 @@ def toward_zero(o: QuantizeV2Operands, values: Array) -> Array:
 
 
 def signed_half(o: QuantizeV2Operands, values: Array) -> Array:
-    return np.trunc(values + np.copysign(np.asarray(0.5).astype(values.dtype), values)).astype(np.float64)
+    return np.asarray(np.trunc(values + np.copysign(np.asarray(0.5).astype(values.dtype), values)), np.float64)
 
 
 def floored(o: QuantizeV2Operands, values: Array) -> Array:
@@ -508,6 +508,14 @@ def as_a_kernel(
     )
 
 
+KERNELS: tuple[tuple[str, dict[str, Formula], Ends, Callable[[QuantizeV2Operands], bool]], ...] = (
+    ("range-ratio-first", {"MIN_COMBINED": flushed_ratio}, flushed_range, always),
+    ("range-ratio-first", {"MIN_COMBINED": flushed_ratio_with_tail}, flushed_range, always),
+    ("one-division-float-sums", {"MIN_FIRST": flushed_sums}, flushed_range, always),
+    ("products-rounded-once-to-even", {"MIN_FIRST": products_rounded_once}, flushed_range, is_wide),
+    ("highest-overflows", {"SCALED": flushed_overflow}, flushed_range, has_32_bits),
+    ("one-scale-for-both-sides", {"SCALED": larger_end}, larger_ends, has_one_range),
+)
 MISTAKES: tuple[tuple[Cause, Mistake], ...] = (
     (Cause("range-ratio-first", "combined"), mistake({"MIN_COMBINED": ratio_first})),
     (
@@ -534,18 +542,7 @@ MISTAKES: tuple[tuple[Cause, Mistake], ...] = (
             change=without_subnormals,
         ),
     ),
-    *(
-        row
-        for cause, formulas, ends, used in (
-            ("range-ratio-first", {"MIN_COMBINED": flushed_ratio}, flushed_range, always),
-            ("range-ratio-first", {"MIN_COMBINED": flushed_ratio_with_tail}, flushed_range, always),
-            ("one-division-float-sums", {"MIN_FIRST": flushed_sums}, flushed_range, always),
-            ("products-rounded-once-to-even", {"MIN_FIRST": products_rounded_once}, flushed_range, is_wide),
-            ("highest-overflows", {"SCALED": flushed_overflow}, flushed_range, has_32_bits),
-            ("one-scale-for-both-sides", {"SCALED": larger_end}, larger_ends, has_one_range),
-        )
-        for row in as_a_kernel(cause, formulas, ends, used)
-    ),
+    *(row for kernel in KERNELS for row in as_a_kernel(*kernel)),
     (Cause("divides-by-step", "scaled"), mistake({"SCALED": divides_by_step})),
     (Cause("flushes-inputs", "adjusted-range"), mistake(change=lambda o: replace(o, x=flush_float32(o.x)))),
     (Cause("ignores:narrow_range", "narrow"), mistake(change=lambda o: replace(o, narrow=False))),
