@@ -82,6 +82,40 @@ def test_flushed_ranges_without_a_ratio_are_named() -> None:
     assert counts.total() > 12
 
 
+def lite(case: Case) -> Array:
+    """As TensorFlow Lite: times 1 / scale, and nudged_min is added last."""
+    x, low, high = case.inputs
+    scale = (high - low) / np.float32(255)
+    zero_point = np.clip(np.floor(-low / scale + np.float32(0.5)), 0, 255).astype(np.float32)
+    bottom, top = -zero_point * scale, (np.float32(255) - zero_point) * scale
+    steps = np.floor((np.clip(x, bottom, top) - bottom) * (np.float32(1) / scale) + np.float32(0.5))
+    return np.asarray(steps * scale + bottom)
+
+
+def test_the_arithmetic_of_tensorflow_lite_is_named() -> None:
+    case = Case("lite", make_node("tensorflow.FakeQuantWithMinMaxVars"), values_in(-0.5, 0.8))
+    counts = names_of([case], lite)
+    assert set(counts) == {"multiplies by the reciprocal of the scale, q * scale + min_adj, each step in float32"}
+
+
+def values_in(low: float, high: float) -> tuple[Array, ...]:
+    x = np.random.default_rng(3).uniform(low, high, 200).astype(np.float32)
+    return x, np.array(low, np.float32), np.array(high, np.float32)
+
+
+def one_level_fewer(case: Case) -> Array:
+    x, low, high, first, last = case.inputs
+    n = np.float32(case.node.attributes["levels"] - 2)
+    inside = np.rint((x - low) / (high - low) * n) / n * (last - first) + first
+    return np.where(x <= low, first, np.where(x > high, last, inside))
+
+
+def test_a_level_fewer_is_named_and_nothing_else() -> None:
+    x, *ends = values_in(-1.0, 1.5)
+    case = Case("fewer", make_node("openvino.FakeQuantize", attributes={"levels": 100}), (x, *ends, *ends))
+    assert set(names_of([case], one_level_fewer)) == {"a level fewer"}
+
+
 def test_a_name_of_the_table_is_kept_where_another_is_there_too() -> None:
     """Small cases fit many semantics by chance: the engine names real results only where nothing else does."""
     counts = named("openvino.FakeQuantize", compiled, {})

@@ -65,6 +65,7 @@ KEYS = {
     ("output_limits", "of 4 bits"): "rebuilds-limits:4 bits",
     ("range", "nudged"): "nudges-range",
     ("offset", "on the other side"): "offset-on-other-side",
+    ("formula", "SCALED by magnitude"): "one-scale-for-both-sides",
 }
 EXACT = "exact"
 WITH_ZERO_POINT = ("fused", "range", "range, multiplied", "range, fused")  # these say already that it is added first

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -171,11 +172,12 @@ def folded(levels: int, x: Array, low: Array, high: Array, first: Array, last: A
     n = as_type_of(levels - 1, x)
     scale, step = n / (high - low), (last - first) / n
     level = np.rint(np.minimum(np.maximum(x, low), high) * scale - low * scale)
-    if fused:
-        return np.asarray(
-            (level.astype(np.float64) * step.astype(np.float64) + first.astype(np.float64)).astype(x.dtype)
-        )
-    return np.asarray(level * step + first)
+    return multiplied_and_added(level, step, first) if fused else np.asarray(level * step + first)
+
+
+def multiplied_and_added(a: Array, b: Array, c: Array) -> Array:
+    """a * b + c with a single rounding."""
+    return np.asarray((a.astype(np.float64) * b.astype(np.float64) + c.astype(np.float64)).astype(a.dtype))
 
 
 def rebuilt_limits(levels: int, first: Array, last: Array) -> tuple[Array, Array]:
@@ -192,6 +194,27 @@ def rebuilt_limits(levels: int, first: Array, last: Array) -> tuple[Array, Array
 
 def folded_rebuilt(levels: int, x: Array, low: Array, high: Array, first: Array, last: Array, *, fused: bool) -> Array:
     return folded(levels, x, low, high, *rebuilt_limits(levels, first, last), fused=fused)
+
+
+def compiled(levels: int, x: Array, low: Array, high: Array, first: Array, last: Array, *, fused: bool) -> Array:
+    """As folded_rebuilt in OpenVINO: limits that are all reversed take the document's way, with output limits rebuilt.
+
+    So do equal ones with 2 levels. With 16 levels the output's step is at least 1e-32.
+    """
+    tiny = (np.abs(last - first) < as_type_of(15, x) * np.asarray(1e-32, x.dtype)) & (levels == 16) & (first != last)
+    first, last = rebuilt_limits(levels, first, last)
+    if x.size and ((low > high) | ((low == high) & (levels == 2))).all():
+        return stepwise(levels, x, low, high, first, last)
+    inside = np.maximum(np.minimum(x, high), low)
+    scale, step = as_type_of(levels - 1, x) / (high - low), (last - first) / as_type_of(levels - 1, x)
+    level = np.rint(inside * scale - low * scale)
+    found = multiplied_and_added(level, step, first) if fused else level * step + first
+    return np.where(tiny, (level - levels // 2) * np.asarray(1e-32, x.dtype), found)
+
+
+def compiled_flushing(levels: int, x: Array, *limits: Array, fused: bool) -> Array:
+    flushed = [without_subnormals(limit) for limit in limits]
+    return without_subnormals(compiled(levels, without_subnormals(x), *flushed, fused=fused))
 
 
 def folded_wide(levels: int, x: Array, low: Array, high: Array, first: Array, last: Array) -> Array:
@@ -295,12 +318,116 @@ def unshifted(levels: int, x: Array, low: Array, high: Array, first: Array, last
     return np.asarray(np.rint(np.minimum(np.maximum(x, low), high) * scale) * step)
 
 
-def subnormals_flushed(levels: int, x: Array, *limits: Array) -> Array:
-    def flush(values: Array) -> Array:
-        tiny = 2.0 ** FLOAT_TYPES[values.dtype.name].emin
-        return np.where(np.abs(values.astype(np.float64)) < tiny, np.zeros_like(values), values)
+@dataclass(frozen=True)
+class Formula:
+    """The document's three branches and its expression, each step rounded to one type. A field says what is wrong."""
 
-    return flush(stepwise(levels, flush(x), *map(flush, limits)))
+    position: str = ""
+    result: str = ""
+    ends: str = ""
+    dtype: Any = None
+    rounded: Callable[[Array], Array] = np.rint
+    levels: Callable[[int], int] = lambda levels: levels
+    flush: str = ""
+
+    def __call__(self, levels: int, x: Array, low: Array, high: Array, first: Array, last: Array) -> Array:
+        x = without_subnormals(x) if self.flush == "x" else x
+        found = self.with_ends(self.levels(levels), x, low, high, first, last)
+        return without_subnormals(found) if self.flush == "output" else found
+
+    def with_ends(self, levels: int, x: Array, low: Array, high: Array, first: Array, last: Array) -> Array:
+        least, most = np.minimum(low, high), np.maximum(low, high)
+        kept = np.clip(x, least, most) if self.ends == "computed" else x
+        inside = self.inside(levels, kept, low, high, first, last).astype(x.dtype)
+        below = {"low computed": x < least}.get(self.ends, x <= least) & (self.ends not in ("computed", "none"))
+        above = {"high included": x >= most}.get(self.ends, x > most)
+        above = above & (self.ends not in ("computed", "none", "none above"))
+        first, last = (last, first) if self.ends == "exchanged" else (first, last)
+        return np.where(below, first, np.where(above, last, inside))
+
+    def inside(self, levels: int, x: Array, *limits: Array) -> Array:
+        kind = self.dtype or x.dtype
+        x, low, high, first, last = (np.asarray(a).astype(kind) for a in (x, *limits))
+        n = as_type_of(levels - 1, x)
+        level = self.rounded(POSITIONS[self.position](x, low, high - low, n))
+        return np.asarray(RESULTS[self.result](level, first, last, n))
+
+
+def fused(a: Array, b: Array, c: Array) -> Array:
+    return multiplied_and_added(*np.broadcast_arrays(a, b, c))
+
+
+POSITIONS: dict[str, Callable[[Array, Array, Array, Array], Array]] = {
+    "": lambda x, low, width, n: (x - low) / width * n,
+    "factor": lambda x, low, width, n: (x - low) * (n / width),
+    "factor and shift": lambda x, low, width, n: x * (n / width) - low * (n / width),
+    "fused": lambda x, low, width, n: fused(x, n / width, -(low * (n / width))),
+    "step": lambda x, low, width, n: (x - low) / (width / n),
+    "multiply, divide": lambda x, low, width, n: (x - low) * n / width,
+    "reciprocal of range": lambda x, low, width, n: (x - low) * (one_of(n) / width) * n,
+    "without input_low": lambda x, low, width, n: x / width * n,
+}
+RESULTS: dict[str, Callable[[Array, Array, Array, Array], Array]] = {
+    "": lambda level, first, last, n: level / n * (last - first) + first,
+    "step": lambda level, first, last, n: level * ((last - first) / n) + first,
+    "fused": lambda level, first, last, n: fused(level, (last - first) / n, first),
+    "multiply, divide": lambda level, first, last, n: level * (last - first) / n + first,
+    "reciprocal of steps": lambda level, first, last, n: level * (one_of(n) / n) * (last - first) + first,
+    "quotient first, fused": lambda level, first, last, n: fused(level / n, last - first, first),
+    "between the limits": lambda level, first, last, n: (one_of(n) - level / n) * first + level / n * last,
+    "without output_low": lambda level, first, last, n: level / n * (last - first),
+}
+
+
+def one_of(n: Any) -> Any:
+    return np.asarray(1).astype(n.dtype)[()]
+
+
+def half_away(q: Array) -> Array:
+    wide = q.astype(np.float64)
+    return np.asarray(np.copysign(np.floor(np.abs(wide) + 0.5), wide)).astype(q.dtype)
+
+
+def half_more(q: Array) -> Array:
+    return np.asarray(np.floor(q + np.asarray(0.5).astype(q.dtype)))
+
+
+def without_subnormals(values: Array) -> Array:
+    tiny = 2.0 ** FLOAT_TYPES[values.dtype.name].emin
+    return np.where(np.abs(values.astype(np.float64)) < tiny, np.zeros_like(values), values)
+
+
+def limits_changed(change: Callable[[Array, Array, Array, Array], tuple[Array, ...]]) -> Arithmetic:
+    return lambda levels, x, *limits: stepwise(levels, x, *change(*limits))
+
+
+def in_bfloat16(limit: Array) -> Array:
+    return np.asarray(limit.astype(ml_dtypes.bfloat16).astype(limit.dtype))
+
+
+def equal_limits_up(levels: int, x: Array, low: Array, high: Array, first: Array, last: Array) -> Array:
+    return np.where((x == low) & (low == high), last, stepwise(levels, x, low, high, first, last))
+
+
+def flushed_range(levels: int, x: Array, low: Array, high: Array, first: Array, last: Array) -> Array:
+    """A subnormal width of the input range counts as 0."""
+    width, n = without_subnormals(high - low), as_type_of(levels - 1, x)
+    level = np.rint((x - low) / width * n)
+    return clipped(level / n * (last - first) + first, x, low, high, first, last)
+
+
+def repeated(node: Node, x: Array, *limits: Array) -> tuple[Array, ...]:
+    """Limits repeat along the flat array."""
+    spread = (np.resize(limit.reshape(-1), x.shape) for limit in limits)
+    return (np.asarray(stepwise(node.attributes["levels"], x, *spread)).astype(x.dtype).reshape(x.shape),)
+
+
+def next_power_of_two(levels: int) -> int:
+    return 1 << (levels - 1).bit_length()
+
+
+def subnormals_flushed(levels: int, x: Array, *limits: Array) -> Array:
+    return without_subnormals(stepwise(levels, without_subnormals(x), *map(without_subnormals, limits)))
 
 
 def first_of(parameter: Array) -> Array:
@@ -323,9 +450,15 @@ MISTAKES: tuple[tuple[Cause, Arithmetic], ...] = (
      through(np.float32, lambda *a: folded_rebuilt(*a, fused=True))),
     (Cause("folded-rebuilt-unfused", "quotient"),
      through(np.float32, lambda *a: folded_rebuilt(*a, fused=False))),
+    (Cause("folded-rebuilt", "quotient"), through(np.float32, lambda *a: compiled(*a, fused=True))),
+    (Cause("folded-rebuilt-unfused", "quotient"), through(np.float32, lambda *a: compiled(*a, fused=False))),
+    (Cause("folded-rebuilt + flushes", "quotient"), through(np.float32, lambda *a: compiled_flushing(*a, fused=True))),
+    (Cause("folded-rebuilt-unfused + flushes", "quotient"),
+     through(np.float32, lambda *a: compiled_flushing(*a, fused=False))),
     (Cause("does-not-round", "nearest"), unrounded),
     (Cause("quantize-and-dequantize", "sum"), dequantized),
     (Cause("quantize-and-dequantize-unshifted", "sum"), unshifted),
+    (Cause("flushes-range", "quotient"), flushed_range),
     (Cause("output-step-first", "fraction"), output_step),
     (Cause("input-scale-first", "quotient"), input_scale),
     (Cause("scale-and-step-first", "quotient"), both_scales),
@@ -345,6 +478,45 @@ MISTAKES: tuple[tuple[Cause, Arithmetic], ...] = (
     (Cause("does-not-clamp", "above"), unclipped),
     (Cause("floor-of-half-more", "nearest"), add_half),
     (Cause("rounds-zero-point", "quotient"), zero_point),
+    (Cause("position:factor and shift", "quotient"), Formula("factor and shift")),
+    (Cause("position:fused", "quotient"), Formula("fused")),
+    (Cause("position:step", "quotient"), Formula("step")),
+    (Cause("position:multiply, divide", "quotient"), Formula("multiply, divide")),
+    (Cause("position:reciprocal of range", "quotient"), Formula("reciprocal of range")),
+    (Cause("position:without input_low", "quotient"), Formula("without input_low")),
+    (Cause("result:fused", "product"), Formula(result="fused")),
+    (Cause("result:multiply, divide", "product"), Formula(result="multiply, divide")),
+    (Cause("result:reciprocal of steps", "product"), Formula(result="reciprocal of steps")),
+    (Cause("result:quotient first, fused", "product"), Formula(result="quotient first, fused")),
+    (Cause("result:between the limits", "product"), Formula(result="between the limits")),
+    (Cause("result:without output_low", "product"), Formula(result="without output_low")),
+    (Cause("one-level-fewer", "position"), Formula(levels=lambda levels: max(levels - 1, 2))),
+    (Cause("always-256-levels", "position"), Formula(levels=lambda levels: 256)),
+    (Cause("power-of-two-levels", "position"), Formula(levels=next_power_of_two)),
+    (Cause("clamped-goes-through", "above"), Formula(ends="computed")),
+    (Cause("high-limit-is-above", "above"), Formula(ends="high included")),
+    (Cause("low-limit-is-inside", "below"), Formula(ends="low computed")),
+    (Cause("does-not-clamp", "above"), Formula(ends="none")),
+    (Cause("does-not-clamp-above", "above"), Formula(ends="none above")),
+    (Cause("ends-exchanged", "above"), Formula(ends="exchanged")),
+    (Cause("equal-limits-go-up", "equal-limits"), equal_limits_up),
+    (Cause("truncates", "nearest"), Formula(rounded=np.trunc)),
+    (Cause("ties-away", "nearest"), Formula(rounded=half_away)),
+    (Cause("truncates + one-level-fewer", "nearest"),
+     Formula(rounded=np.trunc, levels=lambda levels: max(levels - 1, 2))),
+    (Cause("clamped-goes-through + result:quotient first, fused", "above"),
+     Formula(ends="computed", result="quotient first, fused")),
+    (Cause("computes-in:float32", "quotient"), Formula(dtype=np.float32)),
+    (Cause("computes-in:float16", "quotient"), Formula(dtype=np.float16)),
+    (Cause("computes-in:bfloat16", "quotient"), Formula(dtype=ml_dtypes.bfloat16)),
+    (Cause("computes-in:float64", "quotient"), Formula(dtype=np.float64)),
+    (Cause("flushes-inputs", "quotient"), Formula(flush="x")),
+    (Cause("flushes-outputs", "quotient"), Formula(flush="output")),
+    (Cause("takes-input-limits-for-output", "product"), limits_changed(lambda low, high, *_: (low, high, low, high))),
+    (Cause("output-limits-in-bfloat16", "product"),
+     limits_changed(lambda low, high, first, last: (low, high, in_bfloat16(first), in_bfloat16(last)))),
+    (Cause("one-for-all:output limit", "projection"),
+     limits_changed(lambda low, high, first, last: (low, high, first_of(first), first_of(last)))),
 )  # fmt: skip
 OUTPUTS = Fraction(-7, 10), Fraction(13, 10)
 PATH_PROBES = (
@@ -401,7 +573,10 @@ TESTED = OperatorUnderTest(
     id="openvino.FakeQuantize",
     plain_nodes=Absent("its results are real"),
     draw=draw,
-    mistakes=tuple((cause, mistake(arithmetic)) for cause, arithmetic in MISTAKES),
+    mistakes=(
+        *((cause, mistake(arithmetic)) for cause, arithmetic in MISTAKES),
+        (Cause("limits-repeat", "projection"), repeated),
+    ),
     path_probes=PATH_PROBES,
     axis=Axis(broadcast=True),
     forbidden_calls=FORBIDDEN_CALLS,

@@ -121,17 +121,24 @@ def mistake(
     change: Callable[[DequantizeOperands], DequantizeOperands] = lambda own: own,
     finish: Callable[[Array], Array] = lambda values: values,
     one_range: bool = False,
+    matters: Callable[[DequantizeOperands], bool] = lambda own: True,
 ) -> Mistake:
-    """A backend whose formulas, operands (`change`) or last step (`finish`) are wrong; the rest is right."""
+    """A backend whose formulas, operands (`change`) or last step (`finish`) are wrong; the rest is right.
+
+    It raises ValueError where there is nothing to mistake (`matters`, another mode), so that it is no candidate there.
+    """
 
     def run(node: Node, x: Array, low: Array, high: Array) -> tuple[Array, ...]:
         attributes, kind = node.attributes, INTEGER_TYPES[node.input_type]
         low, high = first_range_for_all(low, high) if one_range else (low, high)
         mode, narrow = attributes.get("mode", "MIN_COMBINED"), attributes.get("narrow_range", False)
         with np.errstate(all="ignore"):
-            own = change(
-                DequantizeOperands(x.astype(np.int64), *ranges_over_input(attributes, x, low, high), kind, mode, narrow)
+            given = DequantizeOperands(
+                x.astype(np.int64), *ranges_over_input(attributes, x, low, high), kind, mode, narrow
             )
+            if mode not in (formulas or RIGHT) or not matters(given):
+                raise ValueError("there is nothing to mistake")
+            own = change(given)
             values = (RIGHT | (formulas or {}))[mode](own).astype(np.float32)
             return (np.asarray(finish(values)).astype(node.outputs[0].dtype),)
 
@@ -150,11 +157,24 @@ def ratio_flushed(o: DequantizeOperands) -> Array:
 
 def rounded_minimum(o: DequantizeOperands) -> Array:
     """As in TensorFlow's kernel: min_range moves to the nearest multiple of the scale, all in float32."""
-    scale = ((o.high - o.low).astype(np.float64) / o.range_t).astype(np.float32)
+    return moved_minimum(o, ((o.high - o.low).astype(np.float64) / o.range_t).astype(np.float32))
+
+
+def rounded_minimum_flushed(o: DequantizeOperands) -> Array:
+    return moved_minimum(o, flush_float32(((o.high - o.low).astype(np.float64) / o.range_t).astype(np.float32)))
+
+
+def moved_minimum(o: DequantizeOperands, scale: Array) -> Array:
     multiple = (o.low / scale).astype(np.float64)
     whole = np.trunc(multiple) + np.copysign(np.abs(multiple - np.trunc(multiple)) >= 0.5, multiple)
     start = np.where(o.low == o.high, o.low, whole.astype(np.float32) * scale)
     return np.asarray(o.x.astype(np.float32) * scale + (start - np.float32(o.kind.lowest) * scale))
+
+
+def scaled_flushed(o: DequantizeOperands) -> Array:
+    """Both sides' factors are flushed before the greater one is taken, the first of two zeros."""
+    from_min, from_max = map(flush_float32, factors(o))
+    return scaled_by(o, np.where(from_min < from_max, from_max, from_min) if o.kind.signed else from_max)
 
 
 def in_float32(o: DequantizeOperands) -> Array:
@@ -183,8 +203,16 @@ def unadjusted(o: DequantizeOperands) -> Array:
 
 
 def narrow_unsigned(o: DequantizeOperands) -> Array:
-    count = np.float32(o.kind.highest - o.narrow)
-    return scaled(o) if o.kind.signed else scaled_by(o, o.high / count)
+    """As in TensorFlow's kernel: with narrow_range the lowest value of an unsigned type is 1, so min_range counts."""
+    return scaled_by(o, np.maximum(o.low, o.high / np.float32(o.kind.highest)))
+
+
+def without_subnormals(o: DequantizeOperands) -> DequantizeOperands:
+    return replace(o, low=flush_float32(o.low), high=flush_float32(o.high))
+
+
+def is_narrow_unsigned(o: DequantizeOperands) -> bool:
+    return o.narrow and not o.kind.signed
 
 
 def truncated_to_bfloat16(values: Array) -> Array:
@@ -196,6 +224,134 @@ def rounded_to_bfloat16(values: Array) -> Array:
     return np.asarray(values.astype(ml_dtypes.bfloat16).astype(np.float32))
 
 
+def in_type(kind: Any, operands: bool = True) -> dict[str, Formula]:
+    """All formulas with each step rounded to another type, and the range too unless `operands` is false."""
+
+    def step(values: Array) -> Array:
+        return np.asarray(np.asarray(values, np.float64).astype(kind).astype(np.float64))
+
+    def held(values: Array) -> Array:
+        return step(values) if operands else np.asarray(values, np.float64)
+
+    def combined(o: DequantizeOperands) -> Array:
+        low, high = held(o.low), held(o.high)
+        return step(low + step(step(o.offset_input * step(high - low)) / o.range_t))
+
+    def first(o: DequantizeOperands) -> Array:
+        low, high, count = held(o.low), held(o.high), 2.0**o.kind.bits
+        scale = step(step(step(high - low) * step(np.asarray(count / (count - 1)))) / count)
+        return step(low + step(o.offset_input * scale))
+
+    def scaled(o: DequantizeOperands) -> Array:
+        lowest, highest = (step(np.asarray(float(end))) for end in (o.kind.lowest + o.narrow, o.kind.highest))
+        from_min, from_max = step(held(o.low) / lowest), step(held(o.high) / highest)
+        return step(step(o.x) * (np.maximum(from_min, from_max) if o.kind.signed else from_max))
+
+    return {"MIN_COMBINED": combined, "MIN_FIRST": first, "SCALED": scaled}
+
+
+def whole_minimum(o: DequantizeOperands) -> Array:
+    """min_range moves to a multiple of the step, whose product with the integer is added in double."""
+    return whole_minimum_by(o, first_scale(o))
+
+
+def whole_minimum_by(o: DequantizeOperands, step: Array) -> Array:
+    ratio = (o.low / step).astype(np.float64)
+    low = np.copysign(np.floor(np.abs(ratio) + 0.5), ratio) * step.astype(np.float64)
+    return np.asarray(low + o.offset_input * step.astype(np.float64))
+
+
+def unadjusted_step(o: DequantizeOperands) -> Array:
+    return np.asarray((o.high - o.low) / np.float32(o.range_t + 1))
+
+
+def fused_sum(o: DequantizeOperands) -> Array:
+    step = (o.high - o.low) / np.float32(o.range_t)
+    return np.asarray((o.offset_input * step.astype(np.float64) + o.low.astype(np.float64)).astype(np.float32))
+
+
+def offset_by(less: float) -> Formula:
+    def formula(o: DequantizeOperands) -> Array:
+        x = (o.offset_input - less * o.kind.signed).astype(np.float32)
+        return np.asarray(o.low + x * (o.high - o.low) / np.float32(o.range_t))
+
+    return formula
+
+
+def shifted(o: DequantizeOperands) -> DequantizeOperands:
+    """Unsigned integers are read as signed ones."""
+    wrong = np.where(o.x > o.kind.highest // 2, o.x - (1 << o.kind.bits), o.x)
+    return o if o.kind.signed else replace(o, x=wrong)
+
+
+def last_axis(node: Node, x: Array, low: Array, high: Array) -> tuple[Array, ...]:
+    """Ranges along the last axis, repeated or cut off to its size."""
+    if low.ndim == 0 or not low.size:
+        raise ValueError("there is nothing to mistake")
+    low, high = (np.resize(end, x.shape[-1]) for end in (low, high))
+    return mistake()(replace(node, attributes={**node.attributes, "axis": x.ndim - 1}), x, low, high)
+
+
+def combined_product(o: DequantizeOperands) -> Array:
+    return np.asarray(o.offset_input.astype(np.float32) * (o.high - o.low) / np.float32(o.range_t))
+
+
+def first_product(o: DequantizeOperands) -> Array:
+    return np.asarray(o.offset_input * first_scale(o).astype(np.float64))
+
+
+STEPS: tuple[tuple[Cause, Mistake], ...] = (
+    (Cause("result:fused", "combined"), mistake({"MIN_COMBINED": fused_sum})),
+    (
+        Cause("no-minimum", "combined"),
+        mistake({"MIN_COMBINED": combined_product, "MIN_FIRST": first_product}),
+    ),
+    (Cause("offset-of-half-less", "offset"), mistake({"MIN_COMBINED": offset_by(0.5)})),
+    (
+        Cause("range-ratio-first + no-offset", "offset"),
+        mistake(
+            {"MIN_COMBINED": lambda o: ratio_first(replace(o, x=o.x + o.kind.lowest))}, matters=lambda o: o.kind.signed
+        ),
+    ),
+    (
+        Cause("no-lowest", "min-first"),
+        mistake(
+            {"MIN_FIRST": lambda o: o.low.astype(np.float64) + o.x * first_scale(o).astype(np.float64)},
+            matters=lambda o: o.kind.signed,
+        ),
+    ),
+    (Cause("moves-minimum", "min-first"), mistake({"MIN_FIRST": whole_minimum})),
+    (
+        Cause("moves-minimum + no-range-adjust", "min-first"),
+        mistake({"MIN_FIRST": lambda o: whole_minimum_by(o, unadjusted_step(o))}),
+    ),
+    (
+        Cause("divides-by-step", "scaled"),
+        mistake({"SCALED": lambda o: o.x.astype(np.float32) / (np.float32(1) / factor(o))}),
+    ),
+    (
+        Cause("factor-in-bfloat16", "scaled"),
+        mistake({"SCALED": lambda o: scaled_by(o, rounded_to_bfloat16(factor(o)))}),
+    ),
+    (
+        Cause("one-end-alone:min_range", "signed-factor"),
+        mistake({"SCALED": lambda o: scaled_by(o, factors(o)[0])}, matters=lambda o: o.kind.signed),
+    ),
+    (Cause("narrow-range", "narrow"), mistake({"SCALED": scaled}, change=lambda o: replace(o, narrow=True))),
+    (Cause("unsigned-as-signed", "combined"), mistake(change=shifted)),
+    (Cause("wrong-axis", "axis"), last_axis),
+    (Cause("flushes-outputs", "scaled"), mistake(finish=flush_float32)),
+    (
+        Cause("range-ratio-first + truncates-to-bfloat16", "output-type"),
+        mistake({"MIN_COMBINED": ratio_first}, finish=truncated_to_bfloat16),
+    ),
+    (Cause("computes-in:float16", "combined"), mistake(in_type(np.float16))),
+    (Cause("computes-in:bfloat16", "combined"), mistake(in_type(ml_dtypes.bfloat16))),
+    (Cause("computes-in:float16", "combined"), mistake(in_type(np.float16, operands=False))),
+    (Cause("computes-in:bfloat16", "combined"), mistake(in_type(ml_dtypes.bfloat16, operands=False))),
+    (Cause("computes-in:float32", "combined"), mistake(in_type(np.float32))),
+    (Cause("computes-in:float64", "combined"), mistake(in_type(np.float64))),
+)
 MISTAKES: tuple[tuple[Cause, Mistake], ...] = (
     (Cause("range-ratio-first", "combined"), mistake({"MIN_COMBINED": ratio_first})),
     (Cause("moves-minimum", "min-first"), mistake({"MIN_FIRST": rounded_minimum})),
@@ -203,20 +359,24 @@ MISTAKES: tuple[tuple[Cause, Mistake], ...] = (
     (Cause("highest-overflows", "scaled"), mistake({"SCALED": top_overflows})),
     (
         Cause("flushes", "scaled"),
-        mistake(
-            change=lambda o: replace(o, low=flush_float32(o.low), high=flush_float32(o.high)), finish=flush_float32
-        ),
+        mistake(RIGHT | {"SCALED": scaled_flushed}, change=without_subnormals, finish=flush_float32),
     ),
     (
         Cause("range-ratio-first + flushes", "combined"),
+        mistake({"MIN_COMBINED": ratio_flushed}, change=without_subnormals, finish=flush_float32),
+    ),
+    (
+        Cause("moves-minimum + flushes", "min-first"),
+        mistake({"MIN_FIRST": rounded_minimum_flushed}, change=without_subnormals, finish=flush_float32),
+    ),
+    (
+        Cause("narrow-for-unsigned + flushes", "unsigned-factor"),
         mistake(
-            {"MIN_COMBINED": ratio_flushed},
-            change=lambda o: replace(o, low=flush_float32(o.low), high=flush_float32(o.high)),
-            finish=flush_float32,
+            {"SCALED": narrow_unsigned}, change=without_subnormals, finish=flush_float32, matters=is_narrow_unsigned
         ),
     ),
     (Cause("ignores:narrow_range", "narrow"), mistake(change=lambda o: replace(o, narrow=False))),
-    (Cause("narrow-for-unsigned", "unsigned-factor"), mistake({"SCALED": narrow_unsigned})),
+    (Cause("narrow-for-unsigned", "unsigned-factor"), mistake({"SCALED": narrow_unsigned}, matters=is_narrow_unsigned)),
     (Cause("no-offset", "offset"), mistake({"MIN_COMBINED": no_offset})),
     (Cause("counts-values", "range-of-T"), mistake({"MIN_COMBINED": counted_values})),
     (Cause("no-range-adjust", "range-scale"), mistake({"MIN_FIRST": unadjusted})),
@@ -231,6 +391,7 @@ MISTAKES: tuple[tuple[Cause, Mistake], ...] = (
         mistake(change=lambda o: replace(o, low=rounded_to_bfloat16(o.low), high=rounded_to_bfloat16(o.high))),
     ),
     (Cause("truncates-to-bfloat16", "output-type"), mistake(finish=truncated_to_bfloat16)),
+    *STEPS,
 )
 
 

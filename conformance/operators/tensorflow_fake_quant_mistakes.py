@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from tiebreak.conformance.operators.model import Cause, Mistake
@@ -115,6 +116,20 @@ def tensorflow_kernel(*, inverse: bool, flush: bool = False) -> Mistake:
     return run
 
 
+def lite_kernel(node: Node, x: Array, low: Array, high: Array) -> tuple[Array, ...]:
+    """The arithmetic of TensorFlow Lite's kernel in float32: round((x - low) * (1 / scale)) * scale + low, low nudged.
+
+    Ties go away from zero, also those of the zero point.
+    """
+    with np.errstate(all="ignore"):
+        least, greatest = Float(lowest_of(node)), Float(highest_of(node))
+        scale = (high - low) / (greatest - least)
+        zero_point = np.clip(away(least - low / scale), least, greatest)
+        bottom, top = (least - zero_point) * scale, (greatest - zero_point) * scale
+        steps = away((np.minimum(np.maximum(x, bottom), top) - bottom) * (Float(1) / scale))
+        return (np.asarray(steps * scale + bottom, Float),)
+
+
 def cast_first(node: Node, x: Array, low: Array, high: Array) -> tuple[Array, ...]:
     """Casts levels to int64 before clamping: those beyond 2^63 either way become the lowest. The rest is right."""
     with np.errstate(all="ignore"):
@@ -130,6 +145,124 @@ def with_attributes(run: Mistake, **changed: Any) -> Mistake:
         return run(replace(node, attributes={**node.attributes, **changed}), *inputs)
 
     return changed_run
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The document's arithmetic, each step rounded to one type. A field says what is wrong."""
+
+    quotient: str = ""
+    result: str = ""
+    steps: Callable[[Node], int] = lambda node: highest_of(node) - lowest_of(node)
+    divisor: Callable[[Node], int] | None = None
+    rounded: Callable[[Array], Array] = np.rint
+    nudge: Callable[[Array], Array] = np.rint
+    keeps: str = ""  # "maximum", "positive", "negative"; "none": includes 0 instead of moving there
+    clamps: str = ""
+    dtype: Any = np.float32
+
+    def __call__(self, node: Node, x: Array, low: Array, high: Array) -> tuple[Array, ...]:
+        with np.errstate(all="ignore"):
+            return (np.asarray(self.run(node, x, low, high).astype(Float)),)
+
+    def run(self, node: Node, x: Array, low: Array, high: Array) -> Array:
+        x, low, high = (np.asarray(a).astype(self.dtype) for a in (x, low, high))
+        if self.keeps == "none":
+            zero = np.zeros_like(low)
+            low, high = np.minimum(low, zero), np.maximum(high, zero)
+        intervals = self.whole(self.steps(node))
+        scale = (high - low) / (self.whole(self.divisor(node)) if self.divisor else intervals)
+        start, least, most = self.adjusted(low, high, scale, intervals)
+        bottom, top = (low, high) if self.clamps == "given" else (least, most)
+        kept = x if self.clamps == "never" else np.minimum(np.maximum(x, bottom), top)
+        level = self.rounded(QUOTIENTS[self.quotient](kept, least, scale, start, intervals / (high - low)))
+        return RESULTS[self.result](level, start, scale, least)
+
+    def whole(self, count: int) -> Any:
+        return np.asarray(float(count)).astype(self.dtype)[()]
+
+    def adjusted(self, low: Array, high: Array, scale: Array, intervals: Any) -> tuple[Array, Array, Array]:
+        """min_adj in units of the scale, min_adj and max_adj."""
+        start = self.nudge(low / scale)
+        least = low if self.nudge is unchanged else scale * start
+        most = high if self.keeps == "maximum" or self.nudge is unchanged else (high + least) - low
+        above, below = (low > 0) & (self.keeps != "positive"), (high < 0) & (self.keeps != "negative")
+        zero = np.zeros_like(low)
+        return (
+            np.where(above, zero, np.where(below, -intervals, start)),
+            np.where(above, zero, np.where(below, low - high, least)),
+            np.where(above, high - low, np.where(below, zero, most)),
+        )
+
+
+def unchanged(ratio: Array) -> Array:
+    return ratio
+
+
+def fused(a: Array, b: Array, c: Array) -> Array:
+    return np.asarray((a.astype(np.float64) * b.astype(np.float64) + c.astype(np.float64)).astype(a.dtype))
+
+
+def exact_sum(level: Array, start: Array, scale: Array) -> Array:
+    """(q + min / scale) * scale, rounded once."""
+    wide = (level.astype(np.float64) + start.astype(np.float64)) * scale.astype(np.float64)
+    return np.asarray(wide.astype(level.dtype))
+
+
+QUOTIENTS: dict[str, Callable[[Array, Array, Array, Array, Array], Array]] = {
+    "": lambda x, least, scale, start, factor: (x - least) / scale,
+    "reciprocal": lambda x, least, scale, start, factor: (x - least) * (scale.dtype.type(1) / scale),
+    "range": lambda x, least, scale, start, factor: (x - least) * factor,
+    "shifted": lambda x, least, scale, start, factor: x / scale - start,
+}
+RESULTS: dict[str, Callable[[Array, Array, Array, Array], Array]] = {
+    "": lambda level, start, scale, least: (level + start) * scale,
+    "exact sum": lambda level, start, scale, least: exact_sum(level, start, scale),
+    "minimum last": lambda level, start, scale, least: level * scale + least,
+    "fused": lambda level, start, scale, least: fused(level, scale, least),
+    "shifted": lambda level, start, scale, least: level * scale + start * scale,
+}
+
+
+def narrowed(node: Node) -> int:
+    return highest_of(node) - 1
+
+
+def eight_bits(node: Node) -> int:
+    return 255 - lowest_of(node)
+
+
+ALL_STEPS: dict[str, tuple[str, Grid]] = {
+    "floor-of-half-more": ("tie", Grid(rounded=half_up_in_type)),
+    "truncates": ("levels", Grid(rounded=np.trunc)),
+    "ties-away": ("tie", Grid(rounded=away)),
+    "reciprocal-of-scale": ("order", Grid("reciprocal")),
+    "steps-over-range": ("order", Grid("range")),
+    "divides-apart": ("order", Grid("shifted")),
+    "adds-min": ("dequantize", Grid(result="minimum last")),
+    "adds-min-fused": ("dequantize", Grid(result="fused")),
+    "multiplies-apart": ("dequantize", Grid(result="shifted")),
+    "not-on-grid": ("nudge-min", Grid(nudge=unchanged)),
+    "floors-min": ("nudge-min", Grid(nudge=np.floor)),
+    "ceils-min": ("nudge-min", Grid(nudge=np.ceil)),
+    "max-stays": ("nudge-min", Grid(keeps="maximum")),
+    "positive-range-stays": ("positive-range", Grid(keeps="positive")),
+    "negative-range-stays": ("positive-range", Grid(keeps="negative")),
+    "range-extended-to-zero": ("positive-range", Grid(keeps="none")),
+    "clamps-to-given": ("clamp", Grid(clamps="given")),
+    "does-not-clamp": ("clamp", Grid(clamps="never")),
+    "narrow-range": ("narrow", Grid(steps=narrowed)),
+    "ignores:narrow_range": ("narrow", Grid(steps=highest_of)),
+    "ignores:num_bits": ("num-bits", Grid(steps=eight_bits)),
+    "narrow-scale-of-all": ("narrow-scale", Grid(divisor=highest_of)),
+    "levels-as-steps": ("scale", Grid(divisor=lambda node: highest_of(node) + 1)),
+    "computes-in:float64": ("type", Grid(dtype=np.float64)),
+    "computes-in:bfloat16": ("type", Grid(dtype=ml_dtypes.bfloat16)),
+    "computes-in:float16": ("type", Grid(dtype=np.float16)),
+    "floor-of-half-more + steps-over-range": ("tie", Grid("range", rounded=half_up_in_type)),
+    "not-on-grid + ignores:narrow_range": ("nudge-min", Grid(steps=highest_of, nudge=unchanged)),
+    "truncates + adds-min": ("levels", Grid(result="minimum last", rounded=np.trunc)),
+}
 
 
 PLAIN = FakeQuant()
@@ -150,6 +283,7 @@ MISTAKES: tuple[tuple[Cause, Mistake], ...] = (
         Cause("kernel-factor-sums + flushes", "overflow", 3),
         tensorflow_kernel(inverse=True, flush=True),
     ),
+    (Cause("reciprocal-of-scale + adds-min", "dequantize", 4), lite_kernel),
     (Cause("adds-min", "dequantize", 4), mistake(FakeQuant(adds_min=True))),
     (Cause("reciprocal-of-scale", "order", 4), mistake(FakeQuant(reciprocal=True))),
     (Cause("floor-of-half-more", "tie", 4), mistake(FakeQuant(quantize=half_up_in_type))),
@@ -179,4 +313,10 @@ MISTAKES: tuple[tuple[Cause, Mistake], ...] = (
     ),
     (Cause("ignores:num_bits", "num-bits", 4), with_attributes(mistake(PLAIN), num_bits=8)),
     (Cause("computes-in:float16", "type", 4), mistake(FakeQuant(dtype=np.float16))),
+    *((Cause(name, role, 4), grid) for name, (role, grid) in ALL_STEPS.items()),
+    (Cause("not-on-grid", "nudge-min", 4), Grid(nudge=unchanged, result="exact sum")),
+    (
+        Cause("not-on-grid + ignores:narrow_range", "nudge-min", 4),
+        Grid(nudge=unchanged, result="exact sum", steps=highest_of),
+    ),
 )

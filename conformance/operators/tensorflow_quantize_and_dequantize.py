@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from tiebreak.conformance.operators.model import Absent, Axis, CaseConstraints, Cause, Mistake, OperatorUnderTest
@@ -102,7 +103,9 @@ class RoundTrip:
     dtype: Any = None
     inverse: bool = False  # multiplies by side / integer instead of dividing
     reciprocal: bool = False  # multiplies by 1 / scale_factor
-    clamps: str = "updated"  # or "given", "never", "if given"
+    divides: bool = False  # divides by 1 / scale_factor instead of multiplying
+    flush: bool = False  # subnormal results become 0
+    clamps: str = "updated"  # or "given", "never", "if given", "above", "below"
     side: str = "smaller"  # or "min", "max", "largest", "greater"
 
 
@@ -116,6 +119,11 @@ def half_up_in_type(q: Array, mode: str) -> Array:
     if mode == "HALF_TO_EVEN":
         return rounded(q, mode)
     return np.asarray(np.floor((q + np.asarray(0.5, q.dtype)).astype(q.dtype)), q.dtype)
+
+
+def half_more(q: Array, mode: str) -> Array:
+    """floor(q + 0.5) whatever round_mode says."""
+    return half_up_in_type(q, "")
 
 
 def away(q: Array, mode: str) -> Array:
@@ -135,17 +143,19 @@ def run_round_trip(fake: RoundTrip, node: Node, x: Array, low: Array, high: Arra
     kind = np.dtype(fake.dtype or x.dtype)
     x, low, high = (np.asarray(a, kind) for a in (x, low, high))
     lowest, highest = (np.asarray(end, kind) for end in fake.integers(node.attributes))
-    if not node.attributes.get("signed_input", True):
-        low = np.zeros_like(low)
     factor, inverse, low_end, high_end = scaled(fake, low, high, lowest, highest)
     if fake.clamps == "updated" or (fake.clamps == "if given" and node.attributes.get("range_given", False)):
         x = np.minimum(np.maximum(x, low_end), high_end)
+    elif fake.clamps in ("above", "below"):
+        x = np.minimum(x, high_end) if fake.clamps == "above" else np.maximum(x, low_end)
     elif fake.clamps == "given":
         x = np.minimum(np.maximum(x, low), high)
-    steps = fake.rounded(np.asarray(x * factor, kind), str(node.attributes.get("round_mode", "HALF_TO_EVEN")))
+    quotient = x / (np.asarray(1, kind) / factor) if fake.divides else x * factor
+    steps = fake.rounded(np.asarray(quotient, kind), str(node.attributes.get("round_mode", "HALF_TO_EVEN")))
     if fake.inverse:
         return np.asarray(steps * inverse, kind)
-    return np.asarray(steps * (np.asarray(1, kind) / factor) if fake.reciprocal else steps / factor, kind)
+    found = np.asarray(steps * (np.asarray(1, kind) / factor) if fake.reciprocal else steps / factor, kind)
+    return without_subnormals(found) if fake.flush else found
 
 
 def scaled(
@@ -158,6 +168,11 @@ def scaled(
     if fake.side == "largest":  # one size for both sides
         size = np.maximum(np.abs(low), np.abs(high))
         return highest / size, size / highest, -size, size
+    if fake.side == "largest, range updated":
+        size = np.maximum(np.abs(low), np.abs(high))
+        from_low, factor = from_min < from_max, np.asarray(highest / size, low.dtype)
+        ends = np.where(from_low, low, lowest / factor), np.where(from_low, highest / factor, high)
+        return factor, size / highest, *ends
     by_min = {
         "smaller": from_min < from_max,
         "greater": (from_min > from_max) & (low < 0) & (high > 0),
@@ -171,20 +186,53 @@ def scaled(
     return factor, inverse, np.where(by_min, low, lowest / factor), np.where(by_min, highest / factor, high)
 
 
+def spread_range(node: Node, x: Array, low: Array, high: Array) -> tuple[Array, Array]:
+    """The ends of the range, given or measured, as they broadcast to x."""
+    axis = node.attributes.get("axis", -1)
+    axes = () if axis < 0 else (axis,)
+    if not node.attributes.get("range_given", False):
+        others = tuple(a for a in range(x.ndim) if a not in axes)
+        low, high = (np.asarray(extreme(x, axis=others), x.dtype) for extreme in (np.min, np.max))
+    low, high = (along(np.asarray(end), axes, x.shape) for end in (low, high))
+    return (low if node.attributes.get("signed_input", True) else np.zeros_like(low)), high
+
+
 def mistake(fake: RoundTrip) -> Mistake:
     def run(node: Node, x: Array, low: Array, high: Array) -> tuple[Array, ...]:
         if not x.size:
             return (x,)
-        axis = node.attributes.get("axis", -1)
-        axes = () if axis < 0 else (axis,)
         with np.errstate(all="ignore"):
-            if not node.attributes.get("range_given", False):
-                others = tuple(a for a in range(x.ndim) if a not in axes)
-                low, high = (np.asarray(extreme(x, axis=others), x.dtype) for extreme in (np.min, np.max))
-            low, high = (along(np.asarray(end), axes, x.shape) for end in (low, high))
+            low, high = spread_range(node, x, low, high)
             return (np.broadcast_to(run_round_trip(fake, node, x, low, high), x.shape).astype(node.outputs[0].dtype),)
 
     return run
+
+
+def flushing_kernel(node: Node, x: Array, low: Array, high: Array) -> tuple[Array, ...]:
+    """The arithmetic of TensorFlow's kernel where subnormals count as 0; a range without a side has its last factor."""
+    with np.errstate(all="ignore"):
+        x, low, high = (without_subnormals(a) for a in (x, low, high))
+        low, high = spread_range(node, x, low, high)
+        lowest, highest = (np.asarray(end, x.dtype) for end in integers_of(node.attributes))
+        real = FLOAT_TYPES[x.dtype.name]
+        none = float(decode(real.largest_bits, real))
+        from_min = np.where(lowest * low > 0, lowest / low, none).astype(x.dtype)
+        from_max = np.where(highest * high > 0, highest / high, none).astype(x.dtype)
+        by_min = from_min < from_max
+        factor = without_subnormals(np.where(by_min, from_min, from_max))
+        inverse = without_subnormals(np.where(by_min, low / lowest, high / highest).astype(x.dtype))
+        if node.attributes.get("range_given", False):
+            least, most = np.where(by_min, low, lowest * inverse), np.where(by_min, highest * inverse, high)
+            x = np.where(x > most, most, np.where(x < least, least, x))
+        mode = str(node.attributes.get("round_mode", "HALF_TO_EVEN"))
+        steps = half_up_in_type(without_subnormals(np.asarray(x * factor, x.dtype)), mode)
+        return (np.asarray(without_subnormals(np.asarray(steps * inverse, x.dtype)), node.outputs[0].dtype),)
+
+
+def without_subnormals(values: Array) -> Array:
+    """Values with subnormal ones as 0 of the same sign."""
+    tiny = np.asarray(2.0 ** FLOAT_TYPES[values.dtype.name].emin, values.dtype)
+    return np.where(np.abs(values) < tiny, np.copysign(np.zeros_like(values), values), values)
 
 
 def with_attributes(run: Mistake, **changed: Any) -> Mistake:
@@ -210,12 +258,61 @@ def levels_off_by_one(attributes: Any) -> tuple[int, int]:
     return lowest, highest + 1
 
 
+def bits_less(attributes: Any) -> tuple[int, int]:
+    return integers_of({**attributes, "num_bits": max(attributes.get("num_bits", 8) - 1, 1)})
+
+
+def symmetric_off_by_one(attributes: Any) -> tuple[int, int]:
+    return integers_of({**attributes, "narrow_range": False})
+
+
+def first_range(node: Node, x: Array, low: Array, high: Array) -> tuple[Array, ...]:
+    """The first slice's range, given or measured, is used for every slice."""
+    if node.attributes.get("axis", -1) < 0 or not x.size:
+        raise ValueError("there is nothing to mistake")
+    if not node.attributes.get("range_given", False):
+        low, high = spread_range(node, x, low, high)
+    first = (np.asarray(end.reshape(-1)[0], x.dtype) for end in (low, high))
+    return with_attributes(PLAIN, axis=-1, range_given=True)(node, x, *first)
+
+
+def first_axis(node: Node, x: Array, low: Array, high: Array) -> tuple[Array, ...]:
+    """Slices take the ranges in turn along axis 0."""
+    if node.attributes.get("axis", -1) < 0 or not x.size:
+        raise ValueError("there is nothing to mistake")
+    if not node.attributes.get("range_given", False):
+        low, high = spread_range(node, x, low, high)
+    ends = (np.resize(end.reshape(-1), x.shape[0]) for end in (low, high))
+    return with_attributes(PLAIN, axis=0, range_given=True)(node, x, *ends)
+
+
 PLAIN = mistake(RoundTrip())
+LARGEST = "largest, range updated"
+STEPS: tuple[tuple[Cause, Mistake], ...] = (
+    (Cause("floor-of-half-more", "half-up", 1), mistake(RoundTrip(rounded=half_more))),
+    (Cause("divides-by-step", "quotient", 1), mistake(RoundTrip(divides=True))),
+    (Cause("one-over-factor + ties-away", "quotient", 1), mistake(RoundTrip(reciprocal=True, rounded=away))),
+    (Cause("does-not-clamp-below", "clamp", 1), mistake(RoundTrip(clamps="above"))),
+    (Cause("does-not-clamp-above", "clamp", 1), mistake(RoundTrip(clamps="below"))),
+    (Cause("one-size-for-both-sides", "side", 1), mistake(RoundTrip(side=LARGEST))),
+    (
+        Cause("one-size-for-both-sides + ignores:narrow_range", "side", 1),
+        mistake(RoundTrip(side=LARGEST, integers=symmetric_off_by_one)),
+    ),
+    (Cause("one-bit-less", "width", 1), mistake(RoundTrip(integers=bits_less))),
+    (Cause("flushes-outputs", "quotient", 1), mistake(RoundTrip(flush=True))),
+    (Cause("one-for-all:first range", "axis", 1), first_range),
+    (Cause("ranges-along:the first axis", "axis", 1), first_axis),
+    (Cause("computes-in:float16", "type", 1), mistake(RoundTrip(dtype=np.float16))),
+    (Cause("computes-in:bfloat16", "type", 1), mistake(RoundTrip(dtype=ml_dtypes.bfloat16))),
+    (Cause("computes-in:float64", "type", 1), mistake(RoundTrip(dtype=np.float64))),
+)
 MISTAKES: tuple[tuple[Cause, Mistake], ...] = (
     (
         Cause("side-over-integer-measured", "quotient"),
         mistake(RoundTrip(inverse=True, clamps="if given", rounded=half_up_in_type)),
     ),
+    (Cause("side-over-integer-measured + flushes", "quotient"), flushing_kernel),
     (
         Cause("side-over-integer", "quotient", 1),
         mistake(RoundTrip(inverse=True)),
@@ -242,6 +339,7 @@ MISTAKES: tuple[tuple[Cause, Mistake], ...] = (
     (Cause("takes-although-not-given", "measured", 1), with_attributes(PLAIN, range_given=True)),
     (Cause("one-for-all:range", "axis", 1), one_range),
     (Cause("computes-in:float32", "type", 1), mistake(RoundTrip(dtype=np.float32))),
+    *STEPS,
 )  # fmt: skip
 ENDS = (-128 * STEP, 127 * STEP)
 UP = {"real": "float64", "attributes": {"range_given": True, "round_mode": "HALF_UP"}}

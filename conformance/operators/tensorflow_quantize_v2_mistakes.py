@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from tiebreak.conformance.operators.model import Cause, Mistake
@@ -119,15 +120,19 @@ def mistake(
     ends: Ends = range_used,
     change: Callable[[QuantizeV2Operands], QuantizeV2Operands] = lambda own: own,
     one_range: bool = False,
+    returns_all: bool = False,
     matters: Callable[[QuantizeV2Operands], bool] = lambda own: True,
 ) -> Mistake:
     """A backend whose formulas, range outputs (`ends`) or operands (`change`) are wrong; the rest is right.
 
-    It raises ValueError where the mistake makes no difference (`matters`), so that it is no candidate there.
+    With `one_range` the first range serves all slices; with `returns_all` the range outputs are right even so.
+
+    It raises ValueError where there is nothing to mistake (`matters`, another mode), so that it is no candidate there.
     """
 
     def run(node: Node, x: Array, low: Array, high: Array) -> tuple[Array, ...]:
         attributes = node.attributes
+        all_of_them = low, high
         low, high = first_range_for_all(low, high) if one_range else (low, high)
         facts: tuple[Any, ...] = (
             INTEGER_TYPES[node.output_type],
@@ -138,9 +143,10 @@ def mistake(
         )
         with np.errstate(all="ignore"):
             given = QuantizeV2Operands(x, *ranges_over_input(attributes, x, low, high), *facts)
-            if not matters(given):
+            if given.mode not in (formulas or RIGHT) or not matters(given):
                 raise ValueError("there is nothing to mistake")
             own = change(given)
+            low, high = all_of_them if returns_all else (low, high)
             own_range = change(QuantizeV2Operands(low, low, high, *facts))
             output = (RIGHT | (formulas or {}))[own.mode](own)
             return np.asarray(output), *(np.asarray(end, np.float32) for end in ends(own_range))
@@ -162,13 +168,17 @@ def one_division(o: QuantizeV2Operands) -> Array:
 
 
 def float_sums(o: QuantizeV2Operands) -> Array:
-    """As in TensorFlow's kernel: the subtraction and the ends of the clamp are in float32."""
-    scale, top = one_division(o), np.float32(o.kind.highest)
+    """As in TensorFlow's kernel: the subtraction and the ends of the clamp are in float32; NaN is the lowest value."""
+    return sums_with(o, one_division(o))
+
+
+def sums_with(o: QuantizeV2Operands, scale: Array) -> Array:
+    top = np.float32(o.kind.highest)
     if float(top) > o.kind.highest:
         top = np.nextafter(top, np.float32(0))
     shift = o.rounded(o.low * scale).astype(np.float32) - np.float32(o.kind.lowest)
     values = o.rounded(o.x * scale).astype(np.float32) - shift
-    return o.integers(np.minimum(np.maximum(values, np.float32(o.kind.lowest)), top).astype(np.float64))
+    return o.integers(np.minimum(np.fmax(values, np.float32(o.kind.lowest)), top).astype(np.float64))
 
 
 def rounded_once(o: QuantizeV2Operands) -> Array:
@@ -176,9 +186,14 @@ def rounded_once(o: QuantizeV2Operands) -> Array:
 
 
 def rounded_once_to_even(o: QuantizeV2Operands) -> Array:
-    """As in oneDNN: the difference is scaled and rounded once, ties to even."""
-    scale = np.float32(o.range_t) / (o.high - o.low)
-    return o.integers(np.rint((o.x - o.low) * scale) + o.kind.lowest)
+    return o.integers(np.rint((o.x - o.low) * (np.float32(o.range_t) / (o.high - o.low))) + o.kind.lowest)
+
+
+def products_rounded_once(o: QuantizeV2Operands) -> Array:
+    """As in oneDNN: x and min_range are scaled apart, the difference is rounded once, ties to even; NaN is 255."""
+    scale = np.float32(o.range_t) / flush_float32(o.high - o.low)
+    values = np.rint(flush_float32(o.x * scale) - flush_float32(o.low * scale)) + o.kind.lowest
+    return o.integers(np.nan_to_num(values, nan=float(o.kind.highest)))
 
 
 def top_overflows(o: QuantizeV2Operands) -> Array:
@@ -190,7 +205,7 @@ def top_overflows(o: QuantizeV2Operands) -> Array:
 
 def larger_end(o: QuantizeV2Operands) -> Array:
     """As in oneDNN: one factor for both sides of zero, from half of the values of a signed type."""
-    count = np.float32((o.range_t - o.narrow) / (2 if o.kind.signed else 1))
+    count = np.float32((o.range_t - o.narrow) / 2 if o.kind.signed else o.range_t)
     return o.integers(o.rounded(o.x * (count / np.maximum(np.abs(o.low), np.abs(o.high)))))
 
 
@@ -212,8 +227,10 @@ def widened(o: QuantizeV2Operands) -> QuantizeV2Operands:
     return replace(o, low=low, high=high)
 
 
-def has_subnormals(o: QuantizeV2Operands) -> bool:
-    return any((flush_float32(values) != values).any() for values in (o.x, o.low, o.high, o.high - o.low))
+def widens(o: QuantizeV2Operands) -> bool:
+    """Whether widening makes a difference."""
+    other = widened(o)
+    return bool(((other.low != o.low) | (other.high != o.high)).any())
 
 
 def without_subnormals(o: QuantizeV2Operands) -> QuantizeV2Operands:
@@ -227,17 +244,28 @@ def flushed_range(o: QuantizeV2Operands) -> tuple[Array, Array]:
 
 def flushed_ratio(o: QuantizeV2Operands) -> Array:
     """As ratio_first, but a product that is infinite or NaN becomes the lowest value."""
-    product = flush_float32(np.clip(o.x, o.low, o.high) - o.low) * (
-        np.float32(o.range_t) / flush_float32(o.high - o.low)
+    return flushed_ratio_with(o, np.full(o.x.shape, o.kind.lowest))
+
+
+def flushed_ratio_with_tail(o: QuantizeV2Operands) -> Array:
+    """As flushed_ratio, but with 8 bits the tail of a vector loop of 16 gives 0 where a product is NaN."""
+    at = np.arange(o.x.size).reshape(o.x.shape)
+    in_tail = (at >= o.x.size - o.x.size % 16) & (o.kind.bits == 8)
+    return flushed_ratio_with(o, np.where(in_tail, 0, o.kind.lowest))
+
+
+def flushed_ratio_with(o: QuantizeV2Operands, instead: Array) -> Array:
+    product = flush_float32(
+        flush_float32(np.clip(o.x, o.low, o.high) - o.low)
+        * flush_float32(np.float32(o.range_t) / flush_float32(o.high - o.low))
     )
     whole = o.rounded(product - np.float32(o.offset)) if o.kind.signed else np.trunc(product + np.float32(0.5))
-    return o.integers(np.where(np.isfinite(product), whole, o.kind.lowest))
+    return o.integers(np.where(np.isfinite(product), whole, instead))
 
 
 def flushed_sums(o: QuantizeV2Operands) -> Array:
     """As float_sums, but a range of width 0 gives the lowest value."""
-    width = flush_float32(o.high - o.low)
-    return np.where(width == 0, o.integers(np.full(o.x.shape, o.kind.lowest)), float_sums(o))
+    return sums_with(o, np.where(flush_float32(o.high - o.low) == 0, np.float32(0), one_division(o)))
 
 
 def flushed_combined(o: QuantizeV2Operands) -> Array:
@@ -245,10 +273,20 @@ def flushed_combined(o: QuantizeV2Operands) -> Array:
     return o.integers(o.rounded(difference * np.float32(o.range_t) / width - np.float32(o.offset)))
 
 
+def flushed_first(o: QuantizeV2Operands) -> Array:
+    return np.where(flush_float32(o.high - o.low) == 0, o.integers(np.full(o.x.shape, o.kind.lowest)), first(o))
+
+
 def flushed_scaled(o: QuantizeV2Operands) -> Array:
+    """A NaN becomes the lowest value."""
     factor = scale_factor(o)
     low, high = (flush_float32(bound / factor) for bound in o.bounds)
-    return o.integers(o.rounded(np.minimum(high, np.maximum(low, o.x)) * factor))
+    values = o.rounded(np.minimum(high, np.maximum(low, o.x)) * factor)
+    return o.integers(np.nan_to_num(values, nan=float(o.kind.lowest)))
+
+
+def flushed_overflow(o: QuantizeV2Operands) -> Array:
+    return np.where(np.isfinite(scale_factor(o)) & (o.kind.bits == 32), top_overflows(o), flushed_scaled(o))
 
 
 def divides_by_step(o: QuantizeV2Operands) -> Array:
@@ -280,6 +318,204 @@ def unclipped_scaled(o: QuantizeV2Operands) -> Array:
     return o.wrapped(o.rounded(o.x * scale_factor(o)))
 
 
+@dataclass(frozen=True)
+class Steps:
+    """The document's three formulas, each step rounded to one type. A field says what is wrong."""
+
+    scaling: str = ""
+    dtype: Any = np.float32
+    rounded: Callable[[QuantizeV2Operands, Array], Array] = lambda o, values: o.rounded(values)
+    minimum: Callable[[QuantizeV2Operands, Array], Array] = lambda o, values: o.rounded(values)
+    offset: float = 0.0  # that MIN_COMBINED subtracts too little
+    lowest: bool = True  # MIN_FIRST adds it
+    factor: Callable[[QuantizeV2Operands], Array] | None = None
+    clips: str = ""
+
+    def formulas(self) -> dict[str, Formula]:
+        return {"MIN_COMBINED": self.combined, "MIN_FIRST": self.first, "SCALED": self.scaled}
+
+    def __call__(self, *modes: str) -> dict[str, Formula]:
+        return {mode: formula for mode, formula in self.formulas().items() if mode in modes or not modes}
+
+    def operands(self, o: QuantizeV2Operands) -> tuple[Array, Array, Array]:
+        x, low, high = (np.asarray(a).astype(self.dtype) for a in (o.x, o.low, o.high))
+        return np.asarray(np.clip(x, low, high)), low, high
+
+    def combined(self, o: QuantizeV2Operands) -> Array:
+        x, low, high = self.operands(o)
+        steps, width = np.asarray(o.range_t).astype(self.dtype), high - low
+        ways = {"factor": lambda: (x - low) * (steps / width), "step": lambda: (x - low) / (width / steps)}
+        found = ways.get(self.scaling, lambda: (x - low) * steps / width)()
+        offset = np.asarray(o.offset - self.offset if o.kind.signed else 0.0).astype(self.dtype)
+        return o.integers(self.rounded(o, (found - offset).astype(self.dtype)))
+
+    def first(self, o: QuantizeV2Operands) -> Array:
+        x, low, high = self.operands(o)
+        count = 2.0**o.kind.bits
+        adjust = np.asarray(1.0 if self.scaling == "unadjusted" else count / (count - 1)).astype(self.dtype)
+        scale = np.asarray(count).astype(self.dtype) / ((high - low) * adjust)
+        least = o.kind.lowest if self.lowest else 0
+        if self.scaling == "once":
+            return o.integers(self.rounded(o, (x - low) * scale) + least)
+        return o.integers(self.rounded(o, x * scale) - self.minimum(o, low * scale) + least)
+
+    def scaled(self, o: QuantizeV2Operands) -> Array:
+        factor = (self.factor or scale_factor)(o).astype(self.dtype)
+        low, high = (np.asarray(bound).astype(self.dtype) / factor for bound in o.bounds)
+        low, high = (o.low, o.high) if self.clips == "given" else (low, high)
+        x = np.minimum(high, np.maximum(low, o.x.astype(self.dtype)))
+        one = np.asarray(1).astype(self.dtype)
+        return o.integers(self.rounded(o, x / (one / factor) if self.scaling == "inverse" else x * factor))
+
+
+def range_of(factor: Callable[[QuantizeV2Operands], Array]) -> Ends:
+    def ends(o: QuantizeV2Operands) -> tuple[Array, Array]:
+        if o.mode != "SCALED":
+            return o.low, o.high
+        return o.bounds[0] / factor(o), o.bounds[1] / factor(o)
+
+    return ends
+
+
+def sides(o: QuantizeV2Operands, every: bool = False) -> tuple[Array, Array]:
+    """The factors of both sides; one whose end has the wrong sign is the largest float, unless `every` side counts."""
+    (min_t, max_t), largest = o.bounds, np.finfo(np.float32).max
+    from_min = np.where((min_t * o.low > 0) | every, min_t / o.low, largest)
+    return from_min, np.where((max_t * o.high > 0) | every, max_t / o.high, largest)
+
+
+def highest_over_magnitude(o: QuantizeV2Operands) -> Array:
+    return np.asarray(o.bounds[1] / np.maximum(np.abs(o.low), np.abs(o.high)))
+
+
+def factor_in_bfloat16(o: QuantizeV2Operands) -> Array:
+    return np.asarray(scale_factor(o).astype(ml_dtypes.bfloat16).astype(np.float32))
+
+
+def with_factor(factor: Callable[[QuantizeV2Operands], Array]) -> Mistake:
+    return mistake(Steps(factor=factor)("SCALED"), range_of(factor))
+
+
+def always_narrow(o: QuantizeV2Operands) -> QuantizeV2Operands:
+    return replace(o, narrow=True)
+
+
+def truncated(o: QuantizeV2Operands, values: Array) -> Array:
+    return np.trunc(np.asarray(values, np.float64))
+
+
+def to_even(o: QuantizeV2Operands, values: Array) -> Array:
+    return np.rint(np.asarray(values, np.float64))
+
+
+def away(o: QuantizeV2Operands, values: Array) -> Array:
+    wide = np.asarray(values, np.float64)
+    return np.trunc(wide + np.copysign(nearest_half(wide), wide))
+
+
+def upward(o: QuantizeV2Operands, values: Array) -> Array:
+    wide = np.asarray(values, np.float64)
+    return np.asarray(np.floor(wide) + (wide - np.floor(wide) >= 0.5))
+
+
+def toward_zero(o: QuantizeV2Operands, values: Array) -> Array:
+    wide = np.asarray(values, np.float64)
+    return np.copysign(np.ceil(np.abs(wide) - 0.5), wide)
+
+
+def signed_half(o: QuantizeV2Operands, values: Array) -> Array:
+    return np.asarray(np.trunc(values + np.copysign(np.asarray(0.5).astype(values.dtype), values)), np.float64)
+
+
+def floored(o: QuantizeV2Operands, values: Array) -> Array:
+    return np.floor(np.asarray(values, np.float64))
+
+
+ROUNDINGS = {"truncates": truncated, "ties-even-always": to_even, "ties-away": away, "ties-upward-always": upward} | {
+    "half-added-to-magnitude": signed_half,
+    "ties-toward-zero": toward_zero,
+}
+STEPS: tuple[tuple[Cause, Mistake], ...] = (
+    (Cause("factor-first", "combined"), mistake(Steps("factor")("MIN_COMBINED"))),
+    (Cause("step-first", "combined"), mistake(Steps("step")("MIN_COMBINED"))),
+    (Cause("no-range-adjust", "range-scale"), mistake(Steps("unadjusted")("MIN_FIRST"))),
+    (Cause("rounds-once", "round-both"), mistake(Steps("once")("MIN_FIRST"))),
+    (Cause("rounds-once-to-even", "round-both"), mistake(Steps("once", rounded=to_even)("MIN_FIRST"))),
+    (Cause("floors-minimum", "round-both"), mistake(Steps(minimum=floored)("MIN_FIRST"))),
+    (Cause("no-lowest", "round-both"), mistake(Steps(lowest=False)("MIN_FIRST"))),
+    (Cause("offset-of-half-less", "offset"), mistake(Steps(offset=0.5)("MIN_COMBINED"))),
+    (Cause("divides-by-step", "scaled"), mistake(Steps("inverse")("SCALED"))),
+    (Cause("greater-factor", "scale-factor"), with_factor(lambda o: np.maximum(*sides(o)))),
+    (Cause("one-end-alone:min_range", "scale-factor"), with_factor(lambda o: sides(o)[0])),
+    (Cause("one-end-alone:max_range", "scale-factor"), with_factor(lambda o: sides(o)[1])),
+    (Cause("every-side-counts", "scale-factor"), with_factor(lambda o: np.minimum(*sides(o, True)))),
+    (Cause("one-scale-for-both-sides", "scale-factor"), with_factor(highest_over_magnitude)),
+    (Cause("factor-in-bfloat16", "scale-factor"), with_factor(factor_in_bfloat16)),
+    (Cause("clamps-to-given", "clip"), mistake(Steps(clips="given")("SCALED"))),
+    (Cause("narrow-range", "narrow"), mistake({"SCALED": scaled}, change=always_narrow)),
+    (Cause("no-offset", "offset"), mistake({"MIN_COMBINED": lambda o: Steps(offset=o.offset).combined(o)})),
+    (Cause("computes-in:float64", "combined"), mistake(Steps(dtype=np.float64)())),
+    (Cause("one-for-all:range", "axis"), mistake(one_range=True, returns_all=True)),
+    *(
+        (Cause(name, "scaled"), mistake(Steps(rounded=rounded, minimum=rounded)()))
+        for name, rounded in ROUNDINGS.items()
+    ),
+    *((Cause(name, "scaled"), mistake(Steps(rounded=rounded)("MIN_FIRST"))) for name, rounded in ROUNDINGS.items()),
+    *(
+        (Cause(f"{first} + {name}", "scaled"), mistake(Steps(scaling, rounded=rounded, minimum=rounded)(mode)))
+        for name, rounded in ROUNDINGS.items()
+        for first, scaling, mode in (
+            ("factor-first", "factor", "MIN_COMBINED"),
+            ("divides-by-step", "inverse", "SCALED"),
+        )
+    ),
+)
+
+
+def always(o: QuantizeV2Operands) -> bool:
+    return True
+
+
+def is_wide(o: QuantizeV2Operands) -> bool:
+    return not o.narrow
+
+
+def has_32_bits(o: QuantizeV2Operands) -> bool:
+    return o.kind.bits == 32
+
+
+def has_one_range(o: QuantizeV2Operands) -> bool:
+    return not o.low.size or bool(((o.low == o.low.flat[0]) & (o.high == o.high.flat[0])).all())
+
+
+def as_a_kernel(
+    cause: str, formulas: dict[str, Formula], ends: Ends, used: Callable[[QuantizeV2Operands], bool]
+) -> tuple[tuple[Cause, Mistake], ...]:
+    """A kernel's arithmetic where subnormals are flushed, and where the range is widened by its magnitude."""
+
+    def changed(o: QuantizeV2Operands) -> QuantizeV2Operands:
+        return widened(without_subnormals(o))
+
+    return (
+        (
+            Cause(f"{cause} + flushes", "adjusted-range"),
+            mistake(formulas, ends=ends, change=changed, matters=lambda o: used(o) and not widens(o)),
+        ),
+        (
+            Cause(f"{cause} + widens-by-magnitude", "least-range"),
+            mistake(formulas, ends=ends, change=changed, matters=lambda o: used(o) and widens(o)),
+        ),
+    )
+
+
+KERNELS: tuple[tuple[str, dict[str, Formula], Ends, Callable[[QuantizeV2Operands], bool]], ...] = (
+    ("range-ratio-first", {"MIN_COMBINED": flushed_ratio}, flushed_range, always),
+    ("range-ratio-first", {"MIN_COMBINED": flushed_ratio_with_tail}, flushed_range, always),
+    ("one-division-float-sums", {"MIN_FIRST": flushed_sums}, flushed_range, always),
+    ("products-rounded-once-to-even", {"MIN_FIRST": products_rounded_once}, flushed_range, is_wide),
+    ("highest-overflows", {"SCALED": flushed_overflow}, flushed_range, has_32_bits),
+    ("one-scale-for-both-sides", {"SCALED": larger_end}, larger_ends, has_one_range),
+)
 MISTAKES: tuple[tuple[Cause, Mistake], ...] = (
     (Cause("range-ratio-first", "combined"), mistake({"MIN_COMBINED": ratio_first})),
     (
@@ -297,28 +533,18 @@ MISTAKES: tuple[tuple[Cause, Mistake], ...] = (
         Cause("one-scale-for-both-sides", "scale-factor"),
         mistake({"SCALED": larger_end}, larger_ends),
     ),
-    (
-        Cause("widens-by-magnitude", "least-range"),
-        mistake({"MIN_COMBINED": ratio_first, "MIN_FIRST": float_sums}, change=widened),
-    ),
+    (Cause("widens-by-magnitude", "least-range"), mistake(change=widened, matters=widens)),
     (
         Cause("flushes", "adjusted-range"),
         mistake(
-            {"MIN_COMBINED": flushed_combined, "SCALED": flushed_scaled},
+            {"MIN_COMBINED": flushed_combined, "MIN_FIRST": flushed_first, "SCALED": flushed_scaled},
             ends=flushed_range,
             change=without_subnormals,
         ),
     ),
-    (
-        Cause("range-ratio-first + flushes", "adjusted-range"),
-        mistake(
-            {"MIN_COMBINED": flushed_ratio, "MIN_FIRST": flushed_sums, "SCALED": flushed_scaled},
-            ends=flushed_range,
-            change=without_subnormals,
-            matters=has_subnormals,
-        ),
-    ),
+    *(row for kernel in KERNELS for row in as_a_kernel(*kernel)),
     (Cause("divides-by-step", "scaled"), mistake({"SCALED": divides_by_step})),
+    (Cause("flushes-inputs", "adjusted-range"), mistake(change=lambda o: replace(o, x=flush_float32(o.x)))),
     (Cause("ignores:narrow_range", "narrow"), mistake(change=lambda o: replace(o, narrow=False))),
     (Cause("no-offset", "offset"), mistake({"MIN_COMBINED": no_offset})),
     (Cause("counts-values", "range-of-T"), mistake({"MIN_COMBINED": counted_values})),
@@ -332,4 +558,5 @@ MISTAKES: tuple[tuple[Cause, Mistake], ...] = (
         Cause("outputs-exchanged", "range-outputs"),
         mistake(ends=lambda o: (range_used(o)[1], range_used(o)[0])),
     ),
+    *STEPS,
 )

@@ -63,4 +63,5 @@ def ranges_over_input(attributes: Mapping[str, Any], x: Array, low: Array, high:
 
 
 def flush_float32(values: Array) -> Array:
-    return np.where(np.abs(values) < np.finfo(np.float32).tiny, np.float32(0), values)
+    """Float32 values, subnormal ones as 0 of the same sign."""
+    return np.where(np.abs(values) < np.finfo(np.float32).tiny, np.copysign(np.float32(0), values), values)

@@ -337,6 +337,8 @@ def is_valid(documented: Semantics, lowest: int, semantics: Semantics) -> bool:
     precision, formula, scaling, _, offset, mode = semantics
     if precision == "exact" and (semantics[1:5] != documented or mode not in ROUND_MODES):
         return False
+    if formula not in (documented[0], MAGNITUDE if documented[0] == "SCALED" else ""):
+        return False  # another mode's formula fits small cases by chance
     if formula in ("SCALED", MAGNITUDE):
         return offset == DOCUMENTED and scaling != "factor"
     if scaling == INVERSE:
