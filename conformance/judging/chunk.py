@@ -20,6 +20,7 @@ from tiebreak.conformance.judging.families import Family, families_of, solve_fam
 from tiebreak.conformance.judging.judge import negative_zero
 from tiebreak.conformance.judging.narrow import narrow, widened
 from tiebreak.conformance.judging.truths import Truth, Truths, check_against_vector, differs_from_vector, is_specified
+from tiebreak.golden.elements import IntegerType
 from tiebreak.golden.nodes import Case, Expected
 from tiebreak.golden.operators import get_operator
 from tiebreak.golden.problem import ZERO, Array, Problem
@@ -188,6 +189,15 @@ class Chunk:
         found, exact = np.empty(self.size, np.uint8), widened(self.judged_by.exact)
         for family in self.families:
             found[family.elements] = domains_of(family, self.operator, exact[family.elements])
+        return found
+
+    def at_an_end(self, codes: Array) -> Array:
+        """Which codes (one for each element) are the lowest or the highest value of an integer output's type."""
+        found = np.zeros(self.size, bool)
+        for family in self.families:
+            kind, own = family.problem.result, codes[family.elements]
+            if isinstance(kind, IntegerType):
+                found[family.elements] = (own == kind.lowest) | (own == kind.highest)
         return found
 
     @cached_property

@@ -61,13 +61,15 @@ class ChunkJudgement:
     def contradictions(self) -> dict[str, Array]:
         """For each mode and case, how many conforming elements contradict that the backend rounds by it.
 
-        Pathological elements do not count: an environment that flushes subnormals makes them look so.
+        Pathological elements do not count: an environment that flushes subnormals makes them look so. Nor do those
+        that the mode takes to an end of the output's range, where another mistake may hide it.
         """
         grades, values = self.judgement.grades, self.judgement.values
         regular = self.elements_that_ran & (self.chunk.domains != PATHOLOGICAL)
         right = regular & ((grades == EXACT) | (grades == WORKING))
         compared = self.chunk.compared.items()
-        return {mode: self.chunk.by_case(right & ~truth.agrees(values)) for mode, truth in compared}
+        inside = {mode: right & ~self.chunk.at_an_end(truth.exact) for mode, truth in compared}
+        return {mode: self.chunk.by_case(inside[mode] & ~truth.agrees(values)) for mode, truth in compared}
 
     def judged_by_exponent(self) -> Counter[int]:
         """The number of judged elements by exponent (4.0 to 7.9 have exponent 2); zeros and specials do not count."""

@@ -177,7 +177,6 @@ SENTENCES = {
     "floors-minimum": "rounds the scaled min_range down",
     "factor-in-bfloat16": "the factor rounded to bfloat16",
     "every-side-counts": "a side counts though its end has the wrong sign",
-    "unsigned-as-signed": "unsigned integers read as signed",
     "no-offset": "no offset for int8",
     "counts-values": "range(T) counts the values of T",
     "no-range-adjust": "no range_adjust",
