@@ -336,7 +336,8 @@ class Everything:
         return lambda *inputs: quantize(node, *inputs)
 
     def __getattr__(self, name: str) -> Any:
-        return {"operators": None, "always_constant": ()}.get(name, lambda *_: {})
+        own = {"operators": None, "always_constant": (), "claims": None, "maps": None, "configuration_of": None}
+        return own.get(name, lambda *_: {})
 
 
 has_everything = Everything()

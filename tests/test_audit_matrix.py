@@ -98,4 +98,4 @@ def test_the_witnesses_are_golden_vectors(operator: str, types: str, kind: str) 
             x, *others = case.inputs
             stored |= {(*map(code_of, others), int(code)) for code in codes_of(x)}
     wanted = {(*others, code) for *others, x in witnesses()[operator][kind] for code in x}
-    assert len(wanted) > 15 and wanted <= stored
+    assert len(wanted) > 10 and wanted <= stored

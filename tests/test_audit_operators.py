@@ -196,7 +196,11 @@ def test_what_a_document_leaves_open_fits_nothing_by_silence(mode: str) -> None:
     """Of int16 the document has no formula: the exact one predicts nothing, and so is not an answer."""
 
     def box(x: Array, low: Array, high: Array) -> Array:
-        q = (np.minimum(np.maximum(x, low), high) - low) / ((high - low) / np.float32(65535))
+        clamped = np.minimum(np.maximum(x, low), high)
+        q = (clamped - low) / ((high - low) / np.float32(65535))
+        if mode == "MIN_FIRST":
+            scale = np.float32(65536) / ((high - low) * (np.float32(65536) / np.float32(65535)))
+            q = np.floor(clamped * scale) - np.floor(low * scale)
         return np.clip(np.nan_to_num(np.floor(q.astype(np.float64)) - 32768.0), -32768, 32767).astype(np.int16)
 
     answer = audited(box, audited_node("tensorflow.QuantizeV2", {"mode": mode}, "", "int16", 0))

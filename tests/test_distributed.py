@@ -216,9 +216,9 @@ def test_a_campaign_on_a_cluster_is_the_one_here(cluster: Cluster, tmp_path: Pat
 
 
 def records(folder: Path) -> tuple[pd.DataFrame, pd.DataFrame, dict[str, Any]]:
-    """A run's tables and info, without how long things took and when."""
+    """A run's tables and info, without how long things took and when, nor the second processes: a cluster has none."""
     info = json.loads((folder / "run.json").read_text())
-    left = {name: info[name] for name in info if name not in ("created", "command", "folder", "stages")}
+    left = {name: info[name] for name in info if name not in ("created", "command", "folder", "stages", "repeated")}
     results = pd.read_parquet(folder / "results.parquet").drop(columns="seconds")
     return results, pd.read_parquet(folder / "discrepancies.parquet"), left
 

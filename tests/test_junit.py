@@ -64,7 +64,7 @@ def test_deviations_are_failures_with_witness_and_command(
     assert case.attrib["name"] == "ROUND_NEAREST_TOWARD_EVEN: int32 to int16" and float(case.attrib["time"]) >= 0
     text = str(case.findtext("failure"))
     name = re.search(r"show it: tiebreak repro (D\d+) --run 'my run'$", text)
-    assert name and "quotient cast to int32" in text and "ONQ-C1" in text
+    assert name and "casts to int32" in text and "ONQ-C1" in text
     witness = run.discrepancies.set_index("id").loc[name[1]]
     assert (witness["output_type"], witness["case"] in text, witness["operands"] in text) == ("int16", True, True)
     sizes = run.results.set_index("case")["elements"].groupby(level=0).first()

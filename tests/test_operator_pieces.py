@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import MISSING, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -78,7 +78,7 @@ def module_name(function: Any) -> str:
 def absent_fields(known: Known) -> Iterator[str]:
     """Fields of the record that hold nothing and give no reason."""
     if known.record:
-        for field in fields(known.record):
+        for field in (field for field in fields(known.record) if field.default is MISSING):
             value = getattr(known.record, field.name)
             reason = value.reason if isinstance(value, Absent) else ""
             if not value and len(reason.split()) < FEWEST_WORDS:

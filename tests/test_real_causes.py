@@ -93,8 +93,12 @@ def lite(case: Case) -> Array:
 
 
 def test_the_arithmetic_of_tensorflow_lite_is_named() -> None:
-    case = Case("lite", make_node("tensorflow.FakeQuantWithMinMaxVars"), values_in(-0.5, 0.8))
-    counts = names_of([case], lite)
+    _, low, high = values_in(-0.5, 0.8)
+    scale = (high - low) / np.float32(255)
+    bottom = -np.floor(-low / scale + np.float32(0.5)) * scale
+    ties = bottom + (np.arange(255, dtype=np.float32) + np.float32(0.5)) * scale
+    near = np.concatenate([np.nextafter(ties, low), ties, np.nextafter(ties, high)])  # where the reciprocal shows
+    counts = names_of([Case("lite", make_node("tensorflow.FakeQuantWithMinMaxVars"), (near, low, high))], lite)
     assert set(counts) == {"multiplies by the reciprocal of the scale, q * scale + min_adj, each step in float32"}
 
 

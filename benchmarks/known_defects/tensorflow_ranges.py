@@ -49,6 +49,9 @@ def quantize_v2(node: Node, inputs: tuple[Array, ...], how: How) -> tuple[Array,
         x = flushed(x, FLOAT32)
     formula = {"MIN_COMBINED": combined, "MIN_FIRST": first, "SCALED": scaled}[node.value("mode")]
     found = formula(node, x, low, high, how)
+    if "type" not in how:  # a step that overflowed: the exact result
+        exactly = formula(node, x, low, high, {**how, "type": "in-float64"})
+        found = np.where(np.isnan(found) & ~np.isnan(x), exactly, found)
     kind = node.outputs[0].dtype
     lowest, highest = integer_ends(node, how)
     if how.get("clip") == "no-clip-wraps":

@@ -30,9 +30,9 @@ class Evidence:
     """A backend's cases, its deviating elements, the candidate causes of each, and the evidence against each cause.
 
     `sizes` are the numbers of elements of the cases. `candidates` has for each deviating element a number: its place in
-    `distinct`. `against` counts the conforming elements that contradict a cause, by group, among all (True) or among
-    those that are not pathological; `third` the deviating ones to which it gives a third result; `against_modes` the
-    conforming ones that contradict a rounding mode, in all cases.
+    `distinct`. `against` counts the conforming elements that contradict a cause, by group: among all (True) or among
+    those that are not pathological. `third` counts the deviating elements to which a cause gives a third result.
+    `against_modes` counts the conforming elements that contradict a rounding mode, in all cases.
     """
 
     cases: Sequence[Case]

@@ -319,7 +319,7 @@ def unclipped_scaled(o: QuantizeV2Operands) -> Array:
 
 
 @dataclass(frozen=True)
-class Steps:
+class QuantizeSteps:
     """The document's three formulas, each step rounded to one type. A field says what is wrong."""
 
     scaling: str = ""
@@ -393,7 +393,7 @@ def factor_in_bfloat16(o: QuantizeV2Operands) -> Array:
 
 
 def with_factor(factor: Callable[[QuantizeV2Operands], Array]) -> Mistake:
-    return mistake(Steps(factor=factor)("SCALED"), range_of(factor))
+    return mistake(QuantizeSteps(factor=factor)("SCALED"), range_of(factor))
 
 
 def always_narrow(o: QuantizeV2Operands) -> QuantizeV2Operands:
@@ -436,33 +436,36 @@ ROUNDINGS = {"truncates": truncated, "ties-even-always": to_even, "ties-away": a
     "ties-toward-zero": toward_zero,
 }
 STEPS: tuple[tuple[Cause, Mistake], ...] = (
-    (Cause("factor-first", "combined"), mistake(Steps("factor")("MIN_COMBINED"))),
-    (Cause("step-first", "combined"), mistake(Steps("step")("MIN_COMBINED"))),
-    (Cause("no-range-adjust", "range-scale"), mistake(Steps("unadjusted")("MIN_FIRST"))),
-    (Cause("rounds-once", "round-both"), mistake(Steps("once")("MIN_FIRST"))),
-    (Cause("rounds-once-to-even", "round-both"), mistake(Steps("once", rounded=to_even)("MIN_FIRST"))),
-    (Cause("floors-minimum", "round-both"), mistake(Steps(minimum=floored)("MIN_FIRST"))),
-    (Cause("no-lowest", "round-both"), mistake(Steps(lowest=False)("MIN_FIRST"))),
-    (Cause("offset-of-half-less", "offset"), mistake(Steps(offset=0.5)("MIN_COMBINED"))),
-    (Cause("divides-by-step", "scaled"), mistake(Steps("inverse")("SCALED"))),
+    (Cause("factor-first", "combined"), mistake(QuantizeSteps("factor")("MIN_COMBINED"))),
+    (Cause("step-first", "combined"), mistake(QuantizeSteps("step")("MIN_COMBINED"))),
+    (Cause("no-range-adjust", "range-scale"), mistake(QuantizeSteps("unadjusted")("MIN_FIRST"))),
+    (Cause("rounds-once", "round-both"), mistake(QuantizeSteps("once")("MIN_FIRST"))),
+    (Cause("rounds-once-to-even", "round-both"), mistake(QuantizeSteps("once", rounded=to_even)("MIN_FIRST"))),
+    (Cause("floors-minimum", "round-both"), mistake(QuantizeSteps(minimum=floored)("MIN_FIRST"))),
+    (Cause("no-lowest", "round-both"), mistake(QuantizeSteps(lowest=False)("MIN_FIRST"))),
+    (Cause("offset-of-half-less", "offset"), mistake(QuantizeSteps(offset=0.5)("MIN_COMBINED"))),
+    (Cause("divides-by-step", "scaled"), mistake(QuantizeSteps("inverse")("SCALED"))),
     (Cause("greater-factor", "scale-factor"), with_factor(lambda o: np.maximum(*sides(o)))),
     (Cause("one-end-alone:min_range", "scale-factor"), with_factor(lambda o: sides(o)[0])),
     (Cause("one-end-alone:max_range", "scale-factor"), with_factor(lambda o: sides(o)[1])),
     (Cause("every-side-counts", "scale-factor"), with_factor(lambda o: np.minimum(*sides(o, True)))),
     (Cause("one-scale-for-both-sides", "scale-factor"), with_factor(highest_over_magnitude)),
     (Cause("factor-in-bfloat16", "scale-factor"), with_factor(factor_in_bfloat16)),
-    (Cause("clamps-to-given", "clip"), mistake(Steps(clips="given")("SCALED"))),
+    (Cause("clamps-to-given", "clip"), mistake(QuantizeSteps(clips="given")("SCALED"))),
     (Cause("narrow-range", "narrow"), mistake({"SCALED": scaled}, change=always_narrow)),
-    (Cause("no-offset", "offset"), mistake({"MIN_COMBINED": lambda o: Steps(offset=o.offset).combined(o)})),
-    (Cause("computes-in:float64", "combined"), mistake(Steps(dtype=np.float64)())),
+    (Cause("no-offset", "offset"), mistake({"MIN_COMBINED": lambda o: QuantizeSteps(offset=o.offset).combined(o)})),
+    (Cause("computes-in:float64", "combined"), mistake(QuantizeSteps(dtype=np.float64)())),
     (Cause("one-for-all:range", "axis"), mistake(one_range=True, returns_all=True)),
     *(
-        (Cause(name, "scaled"), mistake(Steps(rounded=rounded, minimum=rounded)()))
+        (Cause(name, "scaled"), mistake(QuantizeSteps(rounded=rounded, minimum=rounded)()))
         for name, rounded in ROUNDINGS.items()
     ),
-    *((Cause(name, "scaled"), mistake(Steps(rounded=rounded)("MIN_FIRST"))) for name, rounded in ROUNDINGS.items()),
     *(
-        (Cause(f"{first} + {name}", "scaled"), mistake(Steps(scaling, rounded=rounded, minimum=rounded)(mode)))
+        (Cause(name, "scaled"), mistake(QuantizeSteps(rounded=rounded)("MIN_FIRST")))
+        for name, rounded in ROUNDINGS.items()
+    ),
+    *(
+        (Cause(f"{first} + {name}", "scaled"), mistake(QuantizeSteps(scaling, rounded=rounded, minimum=rounded)(mode)))
         for name, rounded in ROUNDINGS.items()
         for first, scaling, mode in (
             ("factor-first", "factor", "MIN_COMBINED"),

@@ -175,7 +175,7 @@ def constants(node: Node) -> dict[str, Any]:
     return {"lowest": lowest, "highest": highest, "intervals": highest - lowest}
 
 
-def contests(prefix: str, wrap: Callable[[float], Any]) -> tuple[Contest, ...]:
+def contests(prefix: str, wrap: Callable[[float], Any], half_of_255: tuple[str, tuple[float]]) -> tuple[Contest, ...]:
     """The open questions; `wrap` gives min or max the form's shape."""
 
     def contest(
@@ -230,7 +230,7 @@ def contests(prefix: str, wrap: Callable[[float], Any]) -> tuple[Contest, ...]:
                 "16 bits: upward",
                 (0.498039,),
             ),
-            Answer(KERNEL, "multiplies by 1 / scale, which is rounded downward: no tie", (0.49803924560546875,)),
+            Answer(KERNEL, *half_of_255),
         ),
         contest(
             "nudge-tie",
@@ -327,5 +327,9 @@ OPERATOR = Operator(
     steps=STEPS,
     files=(("float32", "float32"),),
     samples=samples.samples,
-    contested=contests("TFF", lambda value: value),
+    contested=contests(
+        "TFF",
+        lambda value: value,
+        ("multiplies by 1 / scale, which is rounded downward: no tie", (0.49803924560546875,)),
+    ),
 )

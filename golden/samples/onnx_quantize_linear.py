@@ -226,7 +226,7 @@ def far_layout(pair: Pair, laid: ScaleLayout) -> Sample:
 
 
 def far_zero_points(pair: Pair) -> tuple[int, ...]:
-    """Of both parities, and both ends of the range; 0 for a float type."""
+    """Zero points of both parities and at both ends of the range; 0 for a float type."""
     kind = INTEGER_TYPES.get(pair.quantized)
     return (0,) if kind is None else tuple({pair.middle: 0, pair.middle + 1: 0, kind.lowest: 0, kind.highest: 0})
 

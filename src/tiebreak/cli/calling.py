@@ -34,6 +34,7 @@ def run(
     seed: int | None = None,
     inputs: Mapping[str, Any] | None = None,
     level: str | None = None,
+    judge_foreign: bool = False,
     earlier_run: str | Path | None = None,
     vectors: str | Path | None = None,
     timeout: float | None = None,
@@ -56,7 +57,8 @@ def run(
     `inputs` maps the name of each input to one typed value: a number, a nested list or array of numbers, or text as on
     the command line, such as "0.5,0x3effffff". `timeout` is in seconds for one case, `memory` in MiB.
     The records and report.html stay in the folder `output`; without it they are in a temporary folder, which is removed
-    unless the run was broken off. With `show` the run prints what the command prints, with `verbose` all of it.
+    unless the run was broken off. With `judge_foreign` a deviation from a document that the backend does not claim
+    counts as its own. With `show` the run prints what the command prints, with `verbose` all of it.
 
     Returns the run's tables; `exit_code` is what the command would end with: 0, 1, 3 or 4.
     InvalidInput says what is wrong with a keyword; MachineryFailed that a backend could not be started or the run was
@@ -65,7 +67,13 @@ def run(
     given: dict[str, Any] = {"-b": backends, "--operator": operators, "--attr": attributes, "--type": type}
     given |= {"--input-type": input_type, "--opset": opset, "--case": cases, "--seed": seed, "--input": inputs}
     given |= {"--level": level, "--from": earlier_run, "--vectors": vectors, "--timeout": timeout, "--memory": memory}
-    given |= {"--in-process": in_process, "--resume": resume, "--discard": discard, "-o": output}
+    given |= {
+        "--judge-foreign": judge_foreign,
+        "--in-process": in_process,
+        "--resume": resume,
+        "--discard": discard,
+        "-o": output,
+    }
     given |= {"--scheduler": scheduler, "--scheduler-workers": scheduler_workers, "--verbose": verbose}
     with folder_for(resume if output is None else output) as folder:
         words = [word for option, value in given.items() for word in option_words(option, value)]
