@@ -194,7 +194,7 @@ def agrees_in_all_orders(problem, mode, x, low, high):
 
 
 cdef tuple loop(problem, bint working, str mode, const double[::1] x, const double[::1] low, const double[::1] high,
-               int64_t[::1] codes, uint8_t[::1] states):
+                int64_t[::1] codes, uint8_t[::1] states):
     """Fills in the results that doubles can decide; returns the indices where only integers can, and where working
     precision leads to NaN."""
     cdef Py_ssize_t i
