@@ -44,6 +44,19 @@ def check_writable(folder: Path) -> None:
         raise InvalidInput(f"output folder {folder}: can't write there: {error.strerror or error}") from None
 
 
+def check_empty(folder: Path) -> None:
+    """Make an output folder. Raises InvalidInput if it is not empty, or can't be made or written to."""
+    check_output_folder(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if any(folder.iterdir()):
+            raise InvalidInput(f"{folder}: not empty; name a new folder")
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise InvalidInput(f"{folder}: can't write there: {error.strerror or error}") from None
+
+
 def check_outside_runs(path: Path) -> None:
     """Raise InvalidInput for a path that would overwrite a run's records, through links too."""
     for place in spellings(path):

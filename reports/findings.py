@@ -129,9 +129,14 @@ def issue_of(cause: FoldedCause) -> str:
     for one in public_issues():
         for row in cause.rows:
             same = str(row["backend"]).startswith(one["backend"]) and row["operator"] == one["operator"]
-            if same and one["cause"] in row["cause"]:
+            if same and any(key.startswith(one["cause"]) for key in keys_of(row)):
                 return one["issue"]
     return ""
+
+
+def keys_of(row: Mapping[str, Any]) -> list[str]:
+    """The parts of a root cause's id, such as "rounds:TOWARD_ZERO"; none in runs that have no ids."""
+    return [key for key in str(row.get("cause_id", "")).partition(" @ ")[0].split(" + ") if key]
 
 
 @cache

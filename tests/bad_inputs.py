@@ -33,6 +33,7 @@ report @|report runs/away -o @|report runs/away --findings @|report runs/away --
 repro C001 --run @|compare @ runs/away|compare runs/away @|compare runs/away runs/sound --html @
 gate @|gate runs/away --baseline @|gate runs/away --waivers @|gate runs/away --junit @
 history @|tables @ -o new|tables runs/away -o @|coverage --run @|operators --pages @|operators --pages new --run @
+findings @ -o new|findings runs/away -o @
 verify @ --backend-name x|verify runs --backend-name x -o @|new-backend mine -o @
 vectors build @|vectors check @|vectors export @ --format json
 """
@@ -226,6 +227,7 @@ EDITED: dict[str, tuple[Change, str]] = {
 }
 READERS = """
 report @ -o new.html|compare runs/sound @|gate @|tables @ -o new|operators --pages new --run @|repro C001 --run @
+findings @ -o new
 """
 DAMAGED = {
     "not-json": ("run.json", b"{", "not JSON"),

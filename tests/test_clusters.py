@@ -165,7 +165,7 @@ def test_the_summary_for_machines_has_the_clusters(run_dir: Path) -> None:
 
 
 def test_public_issues_are_found_by_backend_operator_and_cause() -> None:
-    row = {"backend": "torch-decomposed", "operator": "onnx.QuantizeLinear", "cause": "wrong in its vector loop only"}
-    others = [row | {"backend": "mine"}, row | {"operator": "ngraph.Quantize"}, row | {"cause": "another"}]
+    row = {"backend": "torch-decomposed", "operator": "onnx.QuantizeLinear", "cause_id": "wraps + rounds-in-body:8,UP"}
+    others = [row | {"backend": "mine"}, row | {"operator": "ngraph.Quantize"}, row | {"cause_id": "wraps"}]
     assert issue_of(FoldedCause(row, (row,))) == "pytorch/pytorch#60077"
     assert not any(issue_of(FoldedCause(one, (one,))) for one in others)

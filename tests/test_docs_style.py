@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
 DOCS = ROOT / "docs"
-GENERATED = {"findings.md", "versions.md"}  # and docs/operators/, docs/semantics/
+GENERATED = {"versions.md"}  # and docs/findings/, docs/operators/, docs/semantics/
 MOST_LINES, MOST_COLUMNS, MOST_WORDS = 110, 120, 35
 
 pytestmark = pytest.mark.skipif(not DOCS.is_dir(), reason="a source distribution may have no docs")
@@ -92,7 +92,9 @@ def test_every_link_leads_somewhere(page: Path) -> None:
 def test_the_site_has_every_page_once_and_a_reader_gets_to_each() -> None:
     listed = re.findall(r"([\w./-]+\.md)$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), re.MULTILINE)
     pages = {str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md")}
-    assert sorted(listed) == sorted(pages)
+    assert sorted(listed) == sorted(
+        page for page in pages if page.count("/") < 2
+    )  # not the files below a library: links lead there
     reached, found = set(), [DOCS / "index.md"]
     while found:
         page = found.pop()

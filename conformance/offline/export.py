@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,7 @@ from tiebreak.conformance.judging.truths import truths_of
 from tiebreak.conformance.offline import export_c, export_onnx
 from tiebreak.conformance.offline.exported import CaseToExport, case_to_export
 from tiebreak.golden.errors import InvalidInput
-from tiebreak.golden.places import check_output_folder, write_text_aside
+from tiebreak.golden.places import check_empty, write_text_aside
 from tiebreak.golden.problem import Array, codes_of
 from tiebreak.golden.vector_text import tensor_entry
 from tiebreak.reports.records import stored_case
@@ -63,18 +62,6 @@ def write_cases(selection: Selection, folder: Path, layout: str) -> tuple[int, i
     (folder / "outputs").mkdir(exist_ok=True)
     write_manifest(folder, layout, kept)
     return len(kept), len(cases) - len(kept)
-
-
-def check_empty(folder: Path) -> None:
-    check_output_folder(folder)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        if any(folder.iterdir()):
-            raise InvalidInput(f"{folder}: not empty; name a new folder")
-        with tempfile.TemporaryFile(dir=folder):
-            pass
-    except OSError as error:
-        raise InvalidInput(f"{folder}: can't write there: {error.strerror or error}") from None
 
 
 def write_manifest(folder: Path, layout: str, kept: Sequence[tuple[int, CaseToExport]]) -> None:

@@ -6,7 +6,7 @@ import json
 import math
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ from tiebreak.conformance.judging.truths import Truths, truths_of
 from tiebreak.conformance.running.failures import failure_rows, was_not_run
 from tiebreak.conformance.running.shrink import ShrunkCase, shrink
 from tiebreak.golden.elements import FloatType, IntegerType
-from tiebreak.golden.errors import InvalidInput, Unsupported
+from tiebreak.golden.errors import InvalidInput, TiebreakError, Unsupported
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problems import problems_of
 from tiebreak.golden.verdicts import FAILED
@@ -48,14 +48,43 @@ def reproducer(folder: Path, name: str, named: str = "") -> str:
     return script_of_discrepancy(run, name, folder, named)
 
 
+@contextmanager
+def scripts(run: Run, folder: Path) -> Iterator[Callable[[str], tuple[str, str]]]:
+    """A function that gives the script of a discrepancy or a root cause, or an empty text and why there is none.
+
+    Each backend is started once, at its first script, and closed at the end.
+    """
+    started: dict[str, IsolatedBackend] = {}
+
+    def script(name: str) -> tuple[str, str]:
+        try:
+            row = discrepancy_row(run, discrepancy_id_of(run, name, folder), folder)
+            spec = spec_of(run, row)
+            if spec not in started:
+                started[spec] = IsolatedBackend(spec_from_file(spec, "", f"{folder} (add -b BACKEND)"))
+            return discrepancy_text(run, name, row, started[spec], folder), ""
+        except TiebreakError as reason:
+            return "", str(reason)
+
+    try:
+        yield script
+    finally:
+        for backend in started.values():
+            backend.close()
+
+
 def script_of_discrepancy(run: Run, name: str, folder: Path, named: str) -> str:
     """The script of a discrepancy; its case is cut down to the fewest elements that still show it."""
     row = discrepancy_row(run, discrepancy_id_of(run, name, folder), folder)
     with backend_of_row(run, row, folder, named) as backend:
-        case = case_of_row(row, folder)
-        with advise_replay(run, row, folder):
-            case, row = smallest_case(backend, case, row)
-            lines = backend.reproducer(case.node.key, case.inputs)
+        return discrepancy_text(run, name, row, backend, folder)
+
+
+def discrepancy_text(run: Run, name: str, row: dict[str, Any], backend: IsolatedBackend, folder: Path) -> str:
+    case = case_of_row(row, folder)
+    with advise_replay(run, row, folder):
+        case, row = smallest_case(backend, case, row)
+        lines = backend.reproducer(case.node.key, case.inputs)
     title = f"{row['backend']}, {row['operator']}: {row['cause']} ({name})"
     return discrepancy_script(title, case.node, case.inputs, wanted_element(case, row), lines)
 

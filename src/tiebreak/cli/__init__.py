@@ -106,6 +106,7 @@ for command in (
     reading.coverage,
     reading.verify,
     reading.repro,
+    reading.findings,
     vectors.vectors,
     tables.tables,
     gating.compare,

@@ -138,3 +138,28 @@ def repro(discrepancy: str, run_dir: Path, backend: str | None) -> None:
     from tiebreak.conformance.running.repro import reproducer
 
     click.echo(reproducer(run_dir, discrepancy, backend or ""), nl=False)
+
+
+@click.command(epilog="Example:  tiebreak findings tiebreak-run -o reports")
+@click.argument("run_dir", type=PATH)
+@run_folder("-o", "--output", type=OUTPUT_FOLDER, required=True, metavar="DIR", help="A new or empty folder.")
+def findings(run_dir: Path, output: Path) -> None:
+    """Write a run's root causes as reports that one could file: a folder for each library, a Markdown file for each.
+
+    Each has the versions, the rule, expected and got with their bits, and a script in the library's own API. It says
+    what share of the elements deviates so, and what would mend it. The scripts are cut down on the backends themselves,
+    which must be installed.
+    """
+    from tiebreak.conformance.running.repro import scripts
+    from tiebreak.golden.places import check_empty, write_text_aside
+    from tiebreak.reports.finding_files import finding_files
+    from tiebreak.reports.records import read_run
+
+    run = read_run(run_dir)
+    check_empty(output)
+    with scripts(run, run_dir) as script:
+        files = finding_files(run, script)
+    for name, text in sorted(files.items(), reverse=True):  # the front page last but for libraries: all texts are there
+        (output / name).parent.mkdir(exist_ok=True)
+        write_text_aside(output / name, text)
+    click.echo(f"{len(files):,} files in {output}")
