@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
 from types import MappingProxyType
+from typing import TypeVar
 
 import numpy as np
 
 from tiebreak.conformance.causes import explanations
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
 from tiebreak.conformance.judging.deviating import DeviatingElements
-from tiebreak.conformance.judging.rows import Group, Kind, kind_of_node, path_of
+from tiebreak.conformance.judging.rows import DETAILS, Group, Kind, detailed_path_of, kind_of_node, path_of
 from tiebreak.conformance.operators.model import Cause
+from tiebreak.conformance.semantics.causes import JOINT
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.operators import get_operator
 from tiebreak.golden.problem import Array
 from tiebreak.golden.verdicts import UNEXPLAINED
 from tiebreak.reports.root_cause import BY_PATH, root_of
 
+FEWEST = 6  # elements of one path in detail
+Hashed = TypeVar("Hashed", bound=Hashable)
 Element = tuple[str, str, int]  # a case's id, an output's name, an index in it
 Pairs = Counter[tuple[int, int]]  # deviating elements by their case's number and their candidates' number
 
@@ -44,6 +48,8 @@ class Evidence:
     third: Mapping[tuple[Group, bool], Counter[Cause]]
     against_modes: Mapping[Group, Counter[str]]
     about: str = ""  # the backend
+    always_constant: frozenset[str] = frozenset()  # the operators whose parameters it always builds in
+    in_detail: bool = False  # whether groups have the details of paths
 
     @cached_property
     def kinds(self) -> list[Kind]:
@@ -53,7 +59,8 @@ class Evidence:
     @cached_property
     def groups(self) -> list[Group]:
         """The kind of node and the path of each case."""
-        return [(kind, path_of(case)) for kind, case in zip(self.kinds, self.cases, strict=True)]
+        path = detailed_path_of if self.in_detail else path_of
+        return [(kind, path(case)) for kind, case in zip(self.kinds, self.cases, strict=True)]
 
     @cached_property
     def pairs(self) -> Pairs:
@@ -63,6 +70,11 @@ class Evidence:
         """The evidence with some of the deviating elements."""
         columns = {field.name: getattr(self.deviating, field.name)[places] for field in fields(self.deviating)}
         return replace(self, deviating=DeviatingElements(**columns), candidates=self.candidates[places])
+
+    def is_built_in(self, case: int) -> bool:
+        """Whether all parameters of a case are constants when the backend compiles its node."""
+        node = self.cases[case].node
+        return node.operator in self.always_constant or len(node.baked) == len(node.inputs) - 1
 
     def element(self, place: int) -> Element:
         found = self.deviating
@@ -102,7 +114,11 @@ def settle_causes(
 
 
 def paths_of(evidence: Evidence, places: Array) -> list[str]:
-    return [evidence.groups[case][1] for case in evidence.deviating.case[places].tolist()]
+    """The path of each element; built-in parameters make a path of their own."""
+    return [
+        f"{evidence.groups[case][1]} {case if evidence.is_built_in(case) else ''}"
+        for case in evidence.deviating.case[places].tolist()
+    ]
 
 
 def without_doubtful(causes: Sequence[Cause], paths: Sequence[str]) -> list[Cause]:
@@ -145,10 +161,58 @@ def causes_by_kind(evidence: Evidence, places: Mapping[Kind, Array], errors: Exp
 
 
 def weighed_causes(evidence: Evidence, places: Mapping[Kind, Array]) -> list[list[Cause]]:
+    """The causes of each kind's elements; what has none is weighed again, path by path and node by node."""
+    chosen = chosen_causes(evidence, places, evidence.kinds)
+    counts = Counter(cause.id for causes in chosen for cause in causes)
+    known = {cause for cause, count in counts.items() if count >= FEWEST}
+    every = np.full(len(evidence.deviating), explanations.NO_CAUSE, object)
+    for own, causes in zip(places.values(), chosen, strict=True):
+        every[own] = causes
+    for further in (causes_in_detail, causes_of_built_in):
+        left = np.flatnonzero([cause == explanations.NO_CAUSE for cause in every.tolist()])
+        for some, cause in further(evidence, left, known):
+            every[some] = cause
+    return [every[own].tolist() for own in places.values()]
+
+
+def causes_in_detail(evidence: Evidence, places: Array, known: Set[str]) -> Iterator[tuple[Array, Cause]]:
+    """The one cause of all of some elements (places) that have the details of their path in common.
+
+    Few elements may fit something by chance: they get a cause only if its id is `known` from elsewhere.
+    """
+    detailed = replace(evidence.only(places), in_detail=True)
+    paths: dict[Group, list[int]] = defaultdict(list)
+    for index, case in enumerate(detailed.deviating.case.tolist()):
+        paths[detailed.groups[case]].append(index)
+    own = {group: np.array(indices) for group, indices in paths.items()}
+    for some, causes in zip(own.values(), chosen_causes(detailed, own, detailed.groups), strict=True):
+        if len(set(causes)) == 1 and (some.size >= FEWEST or causes[0].id in known):
+            yield places[some], causes[0]
+
+
+def causes_of_built_in(evidence: Evidence, places: Array, known: Set[str]) -> Iterator[tuple[Array, Cause]]:
+    """The cause of each case whose parameters are built in, for those of some elements (places) that are its own.
+
+    A compiler sees these parameters, so each set of them may have an arithmetic of its own. A case gets a cause that
+    reproduces all of its elements and that is `known` from elsewhere.
+    """
+    owners = evidence.deviating.case[places]
+    for case in np.unique(owners).tolist():
+        if not evidence.is_built_in(case):
+            continue
+        some = np.flatnonzero(owners == case)
+        found = [evidence.distinct[number].consistent for number in evidence.candidates[places[some]].tolist()]
+        fits = [cause for cause in frozenset.intersection(*found) if cause.id in known and not cause.by_position]
+        if fits:
+            yield places[some], min(fits, key=lambda cause: (JOINT in cause.id, cause.rank, cause.id))
+
+
+def chosen_causes(evidence: Evidence, places: Mapping[Hashed, Array], keys: Sequence[Hashed]) -> list[list[Cause]]:
+    """The causes of some elements (places), weighed by the keys of their cases."""
     plausible = plausible_candidates(evidence)
-    weights: dict[Kind, Counter[explanations.Explanation]] = {kind: Counter() for kind in places}
+    weights: dict[Hashed, Counter[explanations.Explanation]] = {key: Counter() for key in places}
     for (case, number), count in evidence.pairs.items():
-        weights[evidence.kinds[case]][plausible[evidence.groups[case], number]] += count
+        weights[keys[case]][plausible[evidence.groups[case], number]] += count
     chosen = explanations.greedy_cover(list(weights.values()))
     found = []
     for own, causes in zip(places.values(), chosen, strict=True):
@@ -213,7 +277,8 @@ def refuted_causes(
 ) -> frozenset[Cause]:
     """The candidates of an explanation that something contradicts among the elements that count for it."""
     found = evidence.distinct[number]
-    key, by_mode = (group, found.pathological), evidence.against_modes[group]
+    (kind, path), every = group, found.pathological
+    key, by_mode = (group, every), evidence.against_modes[kind, path.partition(DETAILS)[0]]
     plain, third, explained = evidence.against[key], evidence.third[key], explains[key]
     return frozenset(
         cause

@@ -40,9 +40,23 @@ def kind_of_node(node: Node) -> Kind:
     return node.operator, node.round_mode, node.input_type, node.output_type
 
 
+DETAILS = " in detail "  # before what detailed_path_of has in addition
+
+
 def path_of(case: Case) -> str:
     """What may choose a kernel's path: whether parameters vary, and the attributes that are no layout."""
     varying = any(array.size > 1 for array in case.inputs[1:])
     blocks = "blocks" if case.node.attributes.get("block_size") else ""
     attributes = sorted((name, value) for name, value in case.node.attributes.items() if name not in LAYOUT)
     return f"{'varying' if varying else 'constant'} {blocks} {attributes}"
+
+
+def detailed_path_of(case: Case) -> str:
+    """The path of path_of, and what else may choose one: constants, the rank from 2 on, the axes of parameters."""
+    x, *parameters = case.inputs
+    constants = sorted(constant.name for constant in case.node.baked)
+    axes = {
+        tuple(axis for axis, size in enumerate(array.shape, start=x.ndim - array.ndim) if size > 1)
+        for array in parameters
+    }
+    return f"{path_of(case)}{DETAILS}{constants} {min(x.ndim, 2)} {sorted(axes)}"

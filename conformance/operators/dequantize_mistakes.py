@@ -12,6 +12,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+from tiebreak.conformance.operators.compiled_fake_quantize import rounded_if_odd
 from tiebreak.conformance.operators.model import Cause
 from tiebreak.conformance.operators.quantize_mistakes import cut_off, to_power_of_two
 from tiebreak.conformance.semantics.causes import JOINT
@@ -45,6 +46,24 @@ def in_output_type(node: Node, values: Array) -> Array:
 
 def rounded_in(dtype: np.dtype[Any]) -> Change:
     return lambda node, values: rounded_to(values, dtype)
+
+
+def half_for_odd(node: Node, values: Array) -> Array:
+    """Brought to bfloat16 from float32 with half a unit added to odd numbers only; other types make no difference."""
+    if node.outputs[0].dtype != BFLOAT16:
+        raise NotImplementedError
+    return rounded_if_odd(values.astype(np.float32)).astype(np.float64)
+
+
+def operands_half_for_odd(product: Change) -> Arithmetic:
+    """Input and zero point are brought to bfloat16 so, and subtracted in float32."""
+
+    def run(node: Node, x: Array, scale: Array, zero: Array) -> Array:
+        difference = half_for_odd(node, x) - half_for_odd(node, zero)
+        single = difference.astype(np.float32).astype(np.float64)
+        return product(node, single * in_output_type(node, scale))
+
+    return run
 
 
 def limits_of(dtype: np.dtype[Any]) -> Any:
@@ -204,6 +223,8 @@ SHARED: tuple[tuple[Cause, Arithmetic], ...] = (
     (Cause("overflow-saturates", "product"), steps(product=overflow_saturated)),
     (Cause("cuts-off", "product"), steps(product=product_cut_off)),
     (Cause("ties-away-to-type", "product"), steps(product=product_away)),
+    (Cause("half-for-odd-bfloat16", "difference"), operands_half_for_odd(in_output_type)),
+    (Cause("half-for-odd-bfloat16 + flushes-outputs", "difference"), operands_half_for_odd(output_flushed)),
     (Cause("x-in:float32", "difference"), steps(x=rounded_in(np.dtype(np.float32)))),
     (Cause("x-in:float16", "difference"), steps(x=rounded_in(HALF))),
     (Cause("x-in:bfloat16", "difference"), steps(x=rounded_in(BFLOAT16))),

@@ -12,6 +12,7 @@ import ml_dtypes
 import numpy as np
 
 from tiebreak.conformance.operators.case_with_states import Situation, holds_for_limits
+from tiebreak.conformance.operators.compiled_fake_quantize import KERNELS, output_high_misplaced
 from tiebreak.conformance.operators.drawn_tensors import repeat
 from tiebreak.conformance.operators.elementwise import broadcast_operands
 from tiebreak.conformance.operators.forbidden_call import M22, V3, ForbiddenCall, S
@@ -422,6 +423,13 @@ def repeated(node: Node, x: Array, *limits: Array) -> tuple[Array, ...]:
     return (np.asarray(stepwise(node.attributes["levels"], x, *spread)).astype(x.dtype).reshape(x.shape),)
 
 
+def high_at_low(node: Node, x: Array, *limits: Array) -> tuple[Array, ...]:
+    """output_high is read at output_low's place."""
+    if node.value("auto_broadcast") != "numpy":
+        raise ValueError("limits have x's shape")
+    return (output_high_misplaced(node.attributes["levels"], x, *limits),)
+
+
 def next_power_of_two(levels: int) -> int:
     return 1 << (levels - 1).bit_length()
 
@@ -455,6 +463,7 @@ MISTAKES: tuple[tuple[Cause, Arithmetic], ...] = (
     (Cause("folded-rebuilt + flushes", "quotient"), through(np.float32, lambda *a: compiled_flushing(*a, fused=True))),
     (Cause("folded-rebuilt-unfused + flushes", "quotient"),
      through(np.float32, lambda *a: compiled_flushing(*a, fused=False))),
+    *((Cause(key, role), kernel) for key, role, kernel in KERNELS),
     (Cause("does-not-round", "nearest"), unrounded),
     (Cause("quantize-and-dequantize", "sum"), dequantized),
     (Cause("quantize-and-dequantize-unshifted", "sum"), unshifted),
@@ -576,6 +585,7 @@ TESTED = OperatorUnderTest(
     mistakes=(
         *((cause, mistake(arithmetic)) for cause, arithmetic in MISTAKES),
         (Cause("limits-repeat", "projection"), repeated),
+        (Cause("output-high-at-output-low", "projection"), high_at_low),
     ),
     path_probes=PATH_PROBES,
     axis=Axis(broadcast=True),

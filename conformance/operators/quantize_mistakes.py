@@ -344,6 +344,29 @@ ZERO_POINTS: tuple[tuple[str, Change], ...] = (
 )
 
 
+# FakeQuantize with the ends of the type's range as limits.
+
+
+def of_range(dtype: object) -> Predict:
+    """x between the numbers that the type's ends stand for, in steps: a FakeQuantize and a cast that cuts off.
+
+    If the range overflows, results are NaN; the cast makes 0 of them, the low bits of the lowest int32.
+    """
+
+    def predict(o: QuantizationOperands) -> Array:
+        kind = np.dtype(dtype or o.x.dtype)  # type: ignore[call-overload]
+        x, scale, zero_point = (array.astype(kind) for array in (o.x, o.scale, o.zero_point))
+        first, last = (np.asarray(end, np.float64).astype(kind) for end in (o.lowest, o.highest))
+        low, high = scale * (first - zero_point), scale * (last - zero_point)
+        position = ((x - low) / (high - low) * (last - first)).astype(np.float64)
+        level = round_array(position, o.mode).astype(kind)
+        inside = (level / (last - first) * (last - first) + first).astype(np.float64)
+        found = np.where(x > np.maximum(low, high), np.float64(o.highest), np.nan_to_num(np.trunc(inside)))
+        return o.clamp(np.where(x <= np.minimum(low, high), np.float64(o.lowest), found))
+
+    return predict
+
+
 # What becomes of a sum out of range.
 
 
@@ -401,6 +424,8 @@ HYPOTHESES: tuple[tuple[Cause, Predict], ...] = (
     (Cause("reciprocal:float32", "quotient"), reciprocal(np.float32)),
     (Cause("reciprocal:float64", "quotient"), reciprocal(np.float64)),
     *((Cause(key, "quotient"), finished(divide)) for key, divide in QUOTIENTS),
+    (Cause("range-formula", "quotient"), of_range(None)),
+    (Cause("range-formula-in:float32", "quotient"), of_range(np.float32)),
     (Cause("zero-point-first-in-own-type", "round-first"), zero_point_first),
     (Cause("zero-point-first-in-own-type", "round-first"), zero_point_first_at_once),
     (Cause("zero-point-first-in:float64", "round-first"), zero_point_first_double),

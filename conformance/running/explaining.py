@@ -30,7 +30,7 @@ from tiebreak.conformance.judging.chunk import Chunk, chunks_of
 from tiebreak.conformance.judging.deviating import DTYPES, DeviatingElements
 from tiebreak.conformance.judging.domains import PATHOLOGICAL
 from tiebreak.conformance.judging.judge import judge
-from tiebreak.conformance.judging.rows import Group, kind_of_node, path_of
+from tiebreak.conformance.judging.rows import Group, detailed_path_of, kind_of_node, path_of
 from tiebreak.conformance.operators.model import Cause
 from tiebreak.conformance.running.recording import BackendRecords
 from tiebreak.golden.nodes import Case
@@ -126,6 +126,8 @@ def evidence_of(records: BackendRecords, deviating: DeviatingElements, known: By
         candidates[begin:end] = np.array(places)[own.numbers]
         for counters, counted in ((against, own.against), (third, own.third)):
             for every, counts in counted.items():
-                counters[(kind_of_node(case.node), path_of(case)), every].update(counts)
+                for path in (path_of(case), detailed_path_of(case)):
+                    counters[(kind_of_node(case.node), path), every].update(counts)
     evidence = records.cases, records.elements, deviating, candidates, list(numbers)
-    return Evidence(*evidence, against, third, records.against_modes, about=records.name)
+    constant = frozenset(records.facts.get("always_constant", ()))
+    return Evidence(*evidence, against, third, records.against_modes, records.name, constant)
