@@ -333,16 +333,22 @@ def without_causes(explanation: Explanation, refuted: frozenset[Cause]) -> Expla
 
 
 def cover_sets(sets: Mapping[frozenset[Cause], int], prior: Counter[str]) -> dict[frozenset[Cause], Cause]:
-    """A cause for each set, by greedy set cover: the most frequent first, then single ones, then by `prior`, rank."""
+    """A cause for each set, by greedy set cover: the most frequent first, then single ones, then by `prior`, rank.
+
+    Causes are weighed by their ids: tables rank one cause differently.
+    """
     left = dict(sets)
     chosen = {frozenset[Cause](): NO_CAUSE}
     left.pop(frozenset(), None)
     while left:
-        weight: dict[Cause, int] = {}
+        weight, ranks = Counter[str](), dict[str, int]()
         for causes, count in left.items():
-            for cause in causes:
-                weight[cause] = weight.get(cause, 0) + count
-        best = min(weight, key=lambda one: (-weight[one], JOINT in one.id, -prior[one.id], one.rank, one.id))
-        chosen |= {causes: best for causes in left if best in causes}
-        left = {causes: count for causes, count in left.items() if best not in causes}
+            own = {cause.id: cause.rank for cause in causes}
+            for id, rank in own.items():
+                weight[id] += count
+                ranks[id] = min(rank, ranks.get(id, rank))
+        best = min(weight, key=lambda id: (-weight[id], JOINT in id, -prior[id], ranks[id], id))
+        named = {causes: next((cause for cause in causes if cause.id == best), None) for causes in left}
+        chosen |= {causes: cause for causes, cause in named.items() if cause is not None}
+        left = {causes: count for causes, count in left.items() if named[causes] is None}
     return chosen
