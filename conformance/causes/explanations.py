@@ -6,8 +6,8 @@ where nothing better explains a deviating element.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
@@ -283,30 +283,35 @@ def explanation_of(causes: Sequence[Cause], holds: Array) -> Explanation:
     return Explanation(consistent, matching, bool(strange[0]))
 
 
-def greedy_cover(groups: Sequence[Mapping[Explanation, int]]) -> list[dict[Explanation, Cause]]:
-    """One cause for each explanation; a group counts its elements by explanation.
+def greedy_cover(
+    groups: Sequence[Mapping[Explanation, int]], kinds: Sequence[Hashable] = ()
+) -> list[dict[Explanation, Cause]]:
+    """One cause for each explanation; a group counts its elements by explanation. `kinds` says which are of one kind.
 
     In each group, the cause that explains the most elements is named first, then the next. A backend may have two
     faults. So a cause that contradicts elements of a case is still named there if it is named elsewhere without a
     contradiction. A cause that depends on positions is named only where no other fits.
 
-    Between causes that explain as much of a group, a single mistake is named before two at once, then the one that
-    explains more in all groups, then the earlier one in the table.
+    Between causes that explain as much of a group, the one that explains more of the kind is named, then a single
+    mistake before two at once, then the one that explains more in all groups, then the earlier one in the table.
     """
     plain = [{e: frozenset(c for c in e.consistent if not c.by_position) for e in group} for group in groups]
-    prior: Counter[str] = Counter()  # by id: tables rank a cause differently
-    for group, own in zip(groups, plain, strict=True):
-        for explanation, count in group.items():
-            for cause in own[explanation]:
-                prior[cause.id] += count
     pairs = list(zip(groups, plain, strict=True))
+    by_group = [counted_ids(group, own) for group, own in pairs]  # by id: tables rank a cause differently
+    by_kind: dict[Hashable, Counter[str]] = defaultdict(Counter)
+    kinds = kinds or range(len(groups))
+    for kind, counts in zip(kinds, by_group, strict=True):
+        by_kind[kind].update(counts)
+    prior = sum(by_group, Counter[str]())
     accepted = frozenset(
-        cause for group, own in pairs for cause in cover_sets(weighed_sets(group, own), prior).values()
+        cause
+        for kind, (group, own) in zip(kinds, pairs, strict=True)
+        for cause in cover_sets(weighed_sets(group, own), by_kind[kind], prior).values()
     )
     settled = []
-    for group, own in pairs:
+    for kind, (group, own) in zip(kinds, pairs, strict=True):
         tiers = {e: own[e] or e.matching & accepted or e.consistent for e in group}
-        chosen = cover_sets(weighed_sets(group, tiers), prior)
+        chosen = cover_sets(weighed_sets(group, tiers), by_kind[kind], prior)
         settled.append({e: chosen[causes] for e, causes in tiers.items()})
     seen: Counter[Cause] = Counter()
     for group, causes_of in zip(groups, settled, strict=True):
@@ -315,6 +320,15 @@ def greedy_cover(groups: Sequence[Mapping[Explanation, int]]) -> list[dict[Expla
     rare = {cause for cause, count in seen.items() if cause.by_position and count < FEWEST_BY_POSITION}
     none = NO_CAUSE
     return [{e: none if cause in rare else cause for e, cause in one.items()} for one in settled]
+
+
+def counted_ids(group: Mapping[Explanation, int], sets: Mapping[Explanation, frozenset[Cause]]) -> Counter[str]:
+    """How many elements of a group each cause explains, by its id."""
+    found: Counter[str] = Counter()
+    for explanation, count in group.items():
+        for cause in sets[explanation]:
+            found[cause.id] += count
+    return found
 
 
 def weighed_sets(
@@ -332,10 +346,12 @@ def without_causes(explanation: Explanation, refuted: frozenset[Cause]) -> Expla
     return replace(explanation, consistent=kept[0], matching=kept[1])
 
 
-def cover_sets(sets: Mapping[frozenset[Cause], int], prior: Counter[str]) -> dict[frozenset[Cause], Cause]:
-    """A cause for each set, by greedy set cover: the most frequent first, then single ones, then by `prior`, rank.
+def cover_sets(
+    sets: Mapping[frozenset[Cause], int], of_kind: Counter[str], prior: Counter[str]
+) -> dict[frozenset[Cause], Cause]:
+    """A cause for each set, by greedy set cover: the most frequent first, then the one that greedy_cover says.
 
-    Causes are weighed by their ids: tables rank one cause differently.
+    Causes are weighed by their ids: tables rank one cause differently. `of_kind` and `prior` count elements by id.
     """
     left = dict(sets)
     chosen = {frozenset[Cause](): NO_CAUSE}
@@ -343,12 +359,11 @@ def cover_sets(sets: Mapping[frozenset[Cause], int], prior: Counter[str]) -> dic
     while left:
         weight, ranks = Counter[str](), dict[str, int]()
         for causes, count in left.items():
-            own = {cause.id: cause.rank for cause in causes}
-            for id, rank in own.items():
+            for id, rank in {cause.id: cause.rank for cause in causes}.items():
                 weight[id] += count
                 ranks[id] = min(rank, ranks.get(id, rank))
-        best = min(weight, key=lambda id: (-weight[id], JOINT in id, -prior[id], ranks[id], id))
-        named = {causes: next((cause for cause in causes if cause.id == best), None) for causes in left}
-        chosen |= {causes: cause for causes, cause in named.items() if cause is not None}
-        left = {causes: count for causes, count in left.items() if named[causes] is None}
+        best = min(weight, key=lambda id: (-weight[id], -of_kind[id], JOINT in id, -prior[id], ranks[id], id))
+        named = {causes: [cause for cause in causes if cause.id == best] for causes in left}
+        chosen |= {causes: own[0] for causes, own in named.items() if own}
+        left = {causes: count for causes, count in left.items() if not named[causes]}
     return chosen

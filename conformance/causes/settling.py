@@ -13,7 +13,7 @@ import numpy as np
 from tiebreak.conformance.causes import explanations
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
 from tiebreak.conformance.judging.deviating import DeviatingElements
-from tiebreak.conformance.judging.rows import Group, Kind, kind_of_node, path_of
+from tiebreak.conformance.judging.rows import Group, Kind, kind_of_node, layout_of, path_of
 from tiebreak.conformance.operators.model import Cause
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.operators import get_operator
@@ -54,6 +54,11 @@ class Evidence:
     def groups(self) -> list[Group]:
         """The kind of node and the path of each case."""
         return [(kind, path_of(case)) for kind, case in zip(self.kinds, self.cases, strict=True)]
+
+    @cached_property
+    def layouts(self) -> list[Group]:
+        """The kind of node of each case, and how its parameters are laid out."""
+        return [(kind, layout_of(case)) for kind, case in zip(self.kinds, self.cases, strict=True)]
 
     @cached_property
     def pairs(self) -> Pairs:
@@ -145,15 +150,17 @@ def causes_by_kind(evidence: Evidence, places: Mapping[Kind, Array], errors: Exp
 
 
 def weighed_causes(evidence: Evidence, places: Mapping[Kind, Array]) -> list[list[Cause]]:
+    """The causes of each kind's elements, weighed for each layout of the parameters: it may choose another kernel."""
     plausible = plausible_candidates(evidence)
-    weights: dict[Kind, Counter[explanations.Explanation]] = {kind: Counter() for kind in places}
+    weights: dict[Group, Counter[explanations.Explanation]] = defaultdict(Counter)
     for (case, number), count in evidence.pairs.items():
-        weights[evidence.kinds[case]][plausible[evidence.groups[case], number]] += count
-    chosen = explanations.greedy_cover(list(weights.values()))
+        weights[evidence.layouts[case]][plausible[evidence.groups[case], number]] += count
+    settled = explanations.greedy_cover(list(weights.values()), [kind for kind, _ in weights])
+    chosen = dict(zip(weights, settled, strict=True))
     found = []
-    for own, causes in zip(places.values(), chosen, strict=True):
+    for own in places.values():
         pairs = zip(evidence.deviating.case[own].tolist(), evidence.candidates[own].tolist(), strict=True)
-        found.append([causes[plausible[evidence.groups[case], number]] for case, number in pairs])
+        found.append([chosen[evidence.layouts[case]][plausible[evidence.groups[case], number]] for case, number in pairs])
     return found
 
 

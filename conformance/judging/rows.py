@@ -41,8 +41,13 @@ def kind_of_node(node: Node) -> Kind:
 
 
 def path_of(case: Case) -> str:
-    """What may choose a kernel's path: whether parameters vary, and the attributes that are no layout."""
+    """What may choose a kernel's path: how parameters are laid out, and the attributes that are no layout."""
+    attributes = sorted((name, value) for name, value in case.node.attributes.items() if name not in LAYOUT)
+    return f"{layout_of(case)} {attributes}"
+
+
+def layout_of(case: Case) -> str:
+    """Whether parameters vary, and whether in blocks."""
     varying = any(array.size > 1 for array in case.inputs[1:])
     blocks = "blocks" if case.node.attributes.get("block_size") else ""
-    attributes = sorted((name, value) for name, value in case.node.attributes.items() if name not in LAYOUT)
-    return f"{'varying' if varying else 'constant'} {blocks} {attributes}"
+    return f"{'varying' if varying else 'constant'} {blocks}"

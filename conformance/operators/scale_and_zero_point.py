@@ -34,7 +34,8 @@ def by_scale_and_zero_point(
 
 def parameters(low: Array, high: Array, levels: tuple[int, int]) -> tuple[Array, Array]:
     """The float32 scale and the zero point of each element, computed once for each pair of limits."""
-    pairs, places = np.unique(np.stack([low.reshape(-1), high.reshape(-1)]).astype(np.float64), 1, return_inverse=True)
+    limits = np.stack([low.reshape(-1), high.reshape(-1)]).astype(np.float64)
+    pairs, places = np.unique(limits, axis=1, return_inverse=True)
     found = [parameters_of(*pair, levels) for pair in pairs.T.tolist()]
     scales, zero_points = (np.array(column)[places.reshape(-1)].reshape(low.shape) for column in zip(*found, strict=True))
     return scales.astype(np.float32), zero_points.astype(np.float64)
