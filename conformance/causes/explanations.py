@@ -61,6 +61,15 @@ def predictions_of_pairs(
     return predicted_by(tables, errors, about)
 
 
+def predictions_with_id(case: Case, truths: Truths, errors: ExplanationErrors, about: str, id: str) -> list[Array]:
+    """As predictions, of one id: several if tables have it several times, none if it does not apply to the case."""
+    every = chain(hypothesis_tables(case, truths), pair_tables(case, truths) if JOINT in id else ())
+    tables: Iterator[Predictions] = (
+        ((cause, predict) for cause, predict in table if cause.id == id) for table in every
+    )
+    return [codes for _, codes in predicted_by(tables, errors, about)]
+
+
 def predicted_by(tables: Iterator[Predictions], errors: ExplanationErrors, about: str) -> list[tuple[Cause, Array]]:
     found = []
     with np.errstate(all="ignore"):
@@ -175,8 +184,8 @@ def vector_loop_predictions(case: Case, truths: Truths) -> Predictions:
             for mode in ROUND_MODES:
                 for place, where in (("tail", tail), ("body", ~tail)):
                     key = f"rounds-in-{place}:{width},{short_mode(mode)}"
-                    mixed = np.where(where, by_mode[mode].working, by_mode[wanted].working)
-                    yield Cause(key, "mode", len(HYPOTHESES) + 4, mode=mode, width=width), partial(as_is, mixed)
+                    mixed = partial(np.where, where, by_mode[mode].working, by_mode[wanted].working)
+                    yield Cause(key, "mode", len(HYPOTHESES) + 4, mode=mode, width=width), mixed
 
 
 @dataclass(frozen=True)

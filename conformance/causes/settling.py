@@ -13,7 +13,7 @@ import numpy as np
 from tiebreak.conformance.causes import explanations
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
 from tiebreak.conformance.judging.deviating import DeviatingElements
-from tiebreak.conformance.judging.rows import Group, Kind, kind_of_node, layout_of, path_of
+from tiebreak.conformance.judging.rows import Group, Kind, group_of, kind_of_node, layout_of
 from tiebreak.conformance.operators.model import Cause
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.operators import get_operator
@@ -22,6 +22,7 @@ from tiebreak.golden.verdicts import UNEXPLAINED
 from tiebreak.reports.root_cause import BY_PATH, root_of
 
 Element = tuple[str, str, int]  # a case's id, an output's name, an index in it
+Contradicted = Callable[[Group, bool, Cause], bool]  # bool: among all elements of the group, or all but pathological
 Pairs = Counter[tuple[int, int]]  # deviating elements by their case's number and their candidates' number
 
 
@@ -32,7 +33,8 @@ class Evidence:
     `sizes` are the numbers of elements of the cases. `candidates` has for each deviating element a number: its place in
     `distinct`. `against` counts the conforming elements that contradict a cause, by group: among all (True) or among
     those that are not pathological. `third` counts the deviating elements to which a cause gives a third result.
-    `against_modes` counts the conforming elements that contradict a rounding mode, in all cases.
+    `against_modes` counts the conforming elements that contradict a rounding mode, in all cases. `contradicted` says
+    whether a conforming element of a case that `against` leaves out, since nothing deviates there, contradicts a cause.
     """
 
     cases: Sequence[Case]
@@ -43,6 +45,7 @@ class Evidence:
     against: Mapping[tuple[Group, bool], Counter[Cause]]
     third: Mapping[tuple[Group, bool], Counter[Cause]]
     against_modes: Mapping[Group, Counter[str]]
+    contradicted: Contradicted = lambda group, every, cause: False
     about: str = ""  # the backend
 
     @cached_property
@@ -53,7 +56,7 @@ class Evidence:
     @cached_property
     def groups(self) -> list[Group]:
         """The kind of node and the path of each case."""
-        return [(kind, path_of(case)) for kind, case in zip(self.kinds, self.cases, strict=True)]
+        return [group_of(case) for case in self.cases]
 
     @cached_property
     def layouts(self) -> list[Group]:
@@ -150,18 +153,45 @@ def causes_by_kind(evidence: Evidence, places: Mapping[Kind, Array], errors: Exp
 
 
 def weighed_causes(evidence: Evidence, places: Mapping[Kind, Array]) -> list[list[Cause]]:
-    """The causes of each kind's elements, weighed for each layout of the parameters: it may choose another kernel."""
-    plausible = plausible_candidates(evidence)
+    """The causes of each kind's elements. One that a case contradicts in which nothing deviates makes way for others."""
+    plausible, checked = plausible_candidates(evidence), set[tuple[Group, bool, Cause]]()
+    while True:
+        chosen = chosen_causes(evidence, plausible)
+        named = {
+            (group, evidence.distinct[number].pathological, cause)
+            for (group, number), cause in chosen.items()
+            if cause.id != UNEXPLAINED and not cause.mode
+        }
+        new = sorted(named - checked, key=repr)
+        checked |= named
+        refuted: dict[tuple[Group, bool], set[str]] = defaultdict(set)
+        for group, every, cause in new:
+            if evidence.contradicted(group, every, cause):
+                refuted[group, every].add(cause.id)
+        if not refuted:
+            break
+        for (group, number), found in plausible.items():
+            ids = refuted[group, found.pathological]
+            plausible[group, number] = explanations.without_causes(found, frozenset(c for c in found.matching if c.id in ids))
+    return [
+        [chosen[evidence.groups[case], number] for case, number in zip(
+            evidence.deviating.case[own].tolist(), evidence.candidates[own].tolist(), strict=True)]
+        for own in places.values()
+    ]
+
+
+def chosen_causes(
+    evidence: Evidence, plausible: Mapping[tuple[Group, int], explanations.Explanation]
+) -> dict[tuple[Group, int], Cause]:
+    """The cause of each candidate, weighed for each layout of the parameters: it may choose another kernel."""
     weights: dict[Group, Counter[explanations.Explanation]] = defaultdict(Counter)
+    layouts = dict[Group, Group]()
     for (case, number), count in evidence.pairs.items():
         weights[evidence.layouts[case]][plausible[evidence.groups[case], number]] += count
+        layouts[evidence.groups[case]] = evidence.layouts[case]
     settled = explanations.greedy_cover(list(weights.values()), [kind for kind, _ in weights])
     chosen = dict(zip(weights, settled, strict=True))
-    found = []
-    for own in places.values():
-        pairs = zip(evidence.deviating.case[own].tolist(), evidence.candidates[own].tolist(), strict=True)
-        found.append([chosen[evidence.layouts[case]][plausible[evidence.groups[case], number]] for case, number in pairs])
-    return found
+    return {key: chosen[layouts[key[0]]][found] for key, found in plausible.items()}
 
 
 def write_causes(kind: Kind, places: Array, causes: Sequence[Cause], columns: Settled) -> None:

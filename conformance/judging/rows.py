@@ -40,14 +40,23 @@ def kind_of_node(node: Node) -> Kind:
     return node.operator, node.round_mode, node.input_type, node.output_type
 
 
+def group_of(case: Case) -> Group:
+    return kind_of_node(case.node), path_of(case)
+
+
 def path_of(case: Case) -> str:
-    """What may choose a kernel's path: how parameters are laid out, and the attributes that are no layout."""
-    attributes = sorted((name, value) for name, value in case.node.attributes.items() if name not in LAYOUT)
-    return f"{layout_of(case)} {attributes}"
+    """What may choose a kernel's path: the parameters' layout and types, and the attributes that are no layout."""
+    node = case.node
+    types = {tensor.dtype.name for tensor in node.inputs[1:]} - {node.input_type, node.output_type}
+    attributes = sorted((name, value) for name, value in node.attributes.items() if name not in LAYOUT)
+    return f"{layout_of(case)} {sorted(types)} {attributes}"
 
 
 def layout_of(case: Case) -> str:
-    """Whether parameters vary, and whether in blocks."""
-    varying = any(array.size > 1 for array in case.inputs[1:])
-    blocks = "blocks" if case.node.attributes.get("block_size") else ""
-    return f"{'varying' if varying else 'constant'} {blocks}"
+    """Whether parameters vary, whether in blocks, and whether along the last axis."""
+    if not any(array.size > 1 for array in case.inputs[1:]):
+        return "constant"
+    node, rank = case.node, case.inputs[0].ndim
+    axes = (node.value("axis"),) if get_operator(node.operator).has_attribute("axis") else node.attributes.get("axes", ())
+    last = any(rank and one % rank == rank - 1 for one in axes)
+    return f"varying {'blocks' if node.attributes.get('block_size') else ''} {'last' if last else ''}"

@@ -30,8 +30,9 @@ from tiebreak.conformance.judging.chunk import Chunk, chunks_of
 from tiebreak.conformance.judging.deviating import DTYPES, DeviatingElements
 from tiebreak.conformance.judging.domains import PATHOLOGICAL
 from tiebreak.conformance.judging.judge import judge
-from tiebreak.conformance.judging.rows import Group, kind_of_node, path_of
+from tiebreak.conformance.judging.rows import Group, group_of
 from tiebreak.conformance.operators.model import Cause
+from tiebreak.conformance.running.agreeing import AgreeingElements
 from tiebreak.conformance.running.recording import BackendRecords
 from tiebreak.golden.nodes import Case
 
@@ -126,6 +127,7 @@ def evidence_of(records: BackendRecords, deviating: DeviatingElements, known: By
         candidates[begin:end] = np.array(places)[own.numbers]
         for counters, counted in ((against, own.against), (third, own.third)):
             for every, counts in counted.items():
-                counters[(kind_of_node(case.node), path_of(case)), every].update(counts)
+                counters[group_of(case), every].update(counts)
     evidence = records.cases, records.elements, deviating, candidates, list(numbers)
-    return Evidence(*evidence, against, third, records.against_modes, about=records.name)
+    agreeing = AgreeingElements(records)
+    return Evidence(*evidence, against, third, records.against_modes, agreeing.contradict, about=records.name)

@@ -1,0 +1,82 @@
+"""The elements that agree with their documents, in cases where nothing deviates: they refute causes, too."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+
+import numpy as np
+
+from tiebreak.conformance.causes.explanations import predictions_with_id
+from tiebreak.conformance.judging.chunk import Chunk, chunks_of
+from tiebreak.conformance.judging.domains import PATHOLOGICAL
+from tiebreak.conformance.judging.judge import judge
+from tiebreak.conformance.judging.rows import Group, group_of
+from tiebreak.conformance.judging.truths import Truths
+from tiebreak.conformance.operators.model import Cause
+from tiebreak.conformance.running.recording import BackendRecords
+from tiebreak.golden.nodes import Case
+from tiebreak.golden.problem import Array
+from tiebreak.golden.verdicts import UNSPECIFIED
+
+
+@dataclass(frozen=True)
+class AgreeingCase:
+    """A case with its truths and outputs (codes), and masks: what agrees, and what of it is not pathological."""
+
+    case: Case
+    truths: Truths
+    outputs: Array
+    agrees: Array
+    plain: Array
+
+
+@dataclass
+class AgreeingElements:
+    """What a backend gave in the cases where nothing deviates, by kind of node and path."""
+
+    records: BackendRecords
+    last: tuple[Group, list[AgreeingCase]] | None = None
+    known: dict[tuple[Group, bool, str], bool] = field(default_factory=dict)
+
+    @cached_property
+    def cases(self) -> Mapping[Group, list[Case]]:
+        records, found = self.records, defaultdict[Group, list[Case]](list)
+        wrong = {number for own in records.deviating for number in np.unique(own.case).tolist()}
+        for number, case in enumerate(records.cases):
+            if number not in wrong and case.size and case.id in records.outputs:
+                found[group_of(case)].append(case)
+        return found
+
+    def contradict(self, group: Group, every: bool, cause: Cause) -> bool:
+        """Whether some element of a group contradicts a cause: among all, or among those that are not pathological."""
+        key = group, every, cause.id
+        if key not in self.known:
+            self.known[key] = any(map(partial(self.contradicts, cause, every), self.of(group)))
+        return self.known[key]
+
+    def contradicts(self, cause: Cause, every: bool, one: AgreeingCase) -> bool:
+        """Whether one case contradicts a cause: each prediction of it differs somewhere."""
+        counted = one.agrees if every else one.plain
+        if not counted.any():
+            return False
+        about = f"{self.records.name}, {one.case.node.operator}"
+        predicted = predictions_with_id(one.case, one.truths, self.records.errors, about, cause.id)
+        return bool(predicted) and all(((codes != one.outputs) & counted).any() for codes in predicted)
+
+    def of(self, group: Group) -> list[AgreeingCase]:
+        if self.last is None or self.last[0] != group:
+            self.last = group, list(self.judged(group))
+        return self.last[1]
+
+    def judged(self, group: Group) -> Iterator[AgreeingCase]:
+        for cases in chunks_of(self.cases.get(group, [])):
+            chunk = Chunk(cases)
+            outputs = np.concatenate([self.records.outputs[case.id] for case in cases])
+            agrees = judge(outputs, chunk.judged_by, chunk).grades != UNSPECIFIED
+            plain = agrees & (chunk.domains != PATHOLOGICAL)
+            for number, case in enumerate(cases):
+                own = chunk.of_case(number)
+                yield AgreeingCase(case, chunk.truths_of(number), outputs[own], agrees[own], plain[own])
