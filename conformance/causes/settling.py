@@ -172,10 +172,16 @@ def weighed_causes(evidence: Evidence, places: Mapping[Kind, Array]) -> list[lis
             break
         for (group, number), found in plausible.items():
             ids = refuted[group, found.pathological]
-            plausible[group, number] = explanations.without_causes(found, frozenset(c for c in found.matching if c.id in ids))
+            plausible[group, number] = explanations.without_causes(
+                found, frozenset(c for c in found.matching if c.id in ids)
+            )
     return [
-        [chosen[evidence.groups[case], number] for case, number in zip(
-            evidence.deviating.case[own].tolist(), evidence.candidates[own].tolist(), strict=True)]
+        [
+            chosen[evidence.groups[case], number]
+            for case, number in zip(
+                evidence.deviating.case[own].tolist(), evidence.candidates[own].tolist(), strict=True
+            )
+        ]
         for own in places.values()
     ]
 

@@ -56,7 +56,15 @@ def layout_of(case: Case) -> str:
     """Whether parameters vary, whether in blocks, and whether along the last axis."""
     if not any(array.size > 1 for array in case.inputs[1:]):
         return "constant"
+    rank = case.inputs[0].ndim
+    blocks = "blocks" if case.node.attributes.get("block_size") else ""
+    return f"varying {blocks} {'last' if rank - 1 in axes_of(case) else ''}"
+
+
+def axes_of(case: Case) -> tuple[int, ...]:
+    """The axes that a node names for its parameters, counted from the front."""
     node, rank = case.node, case.inputs[0].ndim
-    axes = (node.value("axis"),) if get_operator(node.operator).has_attribute("axis") else node.attributes.get("axes", ())
-    last = any(rank and one % rank == rank - 1 for one in axes)
-    return f"varying {'blocks' if node.attributes.get('block_size') else ''} {'last' if last else ''}"
+    named = (
+        (node.value("axis"),) if get_operator(node.operator).has_attribute("axis") else node.attributes.get("axes", ())
+    )
+    return tuple(axis % rank for axis in named) if rank else ()

@@ -37,7 +37,9 @@ def parameters(low: Array, high: Array, levels: tuple[int, int]) -> tuple[Array,
     limits = np.stack([low.reshape(-1), high.reshape(-1)]).astype(np.float64)
     pairs, places = np.unique(limits, axis=1, return_inverse=True)
     found = [parameters_of(*pair, levels) for pair in pairs.T.tolist()]
-    scales, zero_points = (np.array(column)[places.reshape(-1)].reshape(low.shape) for column in zip(*found, strict=True))
+    scales, zero_points = (
+        np.array(column)[places.reshape(-1)].reshape(low.shape) for column in zip(*found, strict=True)
+    )
     return scales.astype(np.float32), zero_points.astype(np.float64)
 
 
