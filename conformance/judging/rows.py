@@ -53,12 +53,13 @@ def path_of(case: Case) -> str:
 
 
 def layout_of(case: Case) -> str:
-    """Whether parameters vary, whether in blocks, and whether along the last axis."""
+    """Whether parameters are all constants, and vary; whether in blocks, and whether along the last axis."""
+    known = "constant " if len(case.node.baked) == len(case.inputs) - 1 > 0 else ""
     if not any(array.size > 1 for array in case.inputs[1:]):
-        return "constant"
+        return f"{known}one"
     rank = case.inputs[0].ndim
     blocks = "blocks" if case.node.attributes.get("block_size") else ""
-    return f"varying {blocks} {'last' if rank - 1 in axes_of(case) else ''}"
+    return f"{known}varying {blocks} {'last' if rank - 1 in axes_of(case) else ''}"
 
 
 def axes_of(case: Case) -> tuple[int, ...]:
