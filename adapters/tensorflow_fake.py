@@ -39,7 +39,7 @@ def compile_vars(backend: RawOperators, node: Node) -> Run:
     ends = {name: float(array.item()) for name, array in node.constants.items()}
 
     def run(inputs: Array, *_: Array) -> tuple[Array, ...]:
-        return (backend.call(ARGS, inputs=inputs, **ends, **node.attributes).numpy(),)
+        return (backend.call(ARGS, (), inputs=inputs, **ends, **node.attributes).numpy(),)
 
     return run
 

@@ -184,8 +184,12 @@ def vector_loop_predictions(case: Case, truths: Truths) -> Predictions:
             for mode in ROUND_MODES:
                 for place, where in (("tail", tail), ("body", ~tail)):
                     key = f"rounds-in-{place}:{width},{short_mode(mode)}"
-                    mixed = partial(np.where, where, by_mode[mode].working, by_mode[wanted].working)
+                    mixed = partial(either, where, by_mode[mode].working, by_mode[wanted].working)
                     yield Cause(key, "mode", len(HYPOTHESES) + 4, mode=mode, width=width), mixed
+
+
+def either(where: Array, inside: Array, outside: Array) -> Array:
+    return np.where(where, inside, outside)
 
 
 @dataclass(frozen=True)
@@ -368,10 +372,10 @@ def cover_sets(
     while left:
         weight, ranks = Counter[str](), dict[str, int]()
         for causes, count in left.items():
-            for id, rank in {cause.id: cause.rank for cause in causes}.items():
-                weight[id] += count
-                ranks[id] = min(rank, ranks.get(id, rank))
-        best = min(weight, key=lambda id: (-weight[id], -of_kind[id], JOINT in id, -prior[id], ranks[id], id))
+            for name, rank in {cause.id: cause.rank for cause in causes}.items():
+                weight[name] += count
+                ranks[name] = min(rank, ranks.get(name, rank))
+        best = min(weight, key=lambda one: (-weight[one], -of_kind[one], JOINT in one, -prior[one], ranks[one], one))
         named = {causes: [cause for cause in causes if cause.id == best] for causes in left}
         chosen |= {causes: own[0] for causes, own in named.items() if own}
         left = {causes: count for causes, count in left.items() if not named[causes]}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
 from types import MappingProxyType
@@ -23,6 +23,7 @@ from tiebreak.reports.root_cause import BY_PATH, root_of
 
 Element = tuple[str, str, int]  # a case's id, an output's name, an index in it
 Contradicted = Callable[[Group, bool, Cause], bool]  # bool: among all elements of the group, or all but pathological
+Named = tuple[Group, bool, Cause]
 Pairs = Counter[tuple[int, int]]  # deviating elements by their case's number and their candidates' number
 
 
@@ -153,37 +154,36 @@ def causes_by_kind(evidence: Evidence, places: Mapping[Kind, Array], errors: Exp
 
 
 def weighed_causes(evidence: Evidence, places: Mapping[Kind, Array]) -> list[list[Cause]]:
-    """The causes of each kind's elements. One that a case contradicts in which nothing deviates makes way for others."""
-    plausible, checked = plausible_candidates(evidence), set[tuple[Group, bool, Cause]]()
-    while True:
-        chosen = chosen_causes(evidence, plausible)
-        named = {
-            (group, evidence.distinct[number].pathological, cause)
-            for (group, number), cause in chosen.items()
-            if cause.id != UNEXPLAINED and not cause.mode
-        }
-        new = sorted(named - checked, key=repr)
-        checked |= named
+    """The causes of each kind's elements. One that a case without deviations contradicts makes way for another."""
+    plausible, checked = plausible_candidates(evidence), set[Named]()
+    while new := named_by(evidence, chosen := chosen_causes(evidence, plausible)) - checked:
+        checked |= new
         refuted: dict[tuple[Group, bool], set[str]] = defaultdict(set)
         for group, every, cause in new:
             if evidence.contradicted(group, every, cause):
                 refuted[group, every].add(cause.id)
-        if not refuted:
-            break
-        for (group, number), found in plausible.items():
-            ids = refuted[group, found.pathological]
-            plausible[group, number] = explanations.without_causes(
-                found, frozenset(c for c in found.matching if c.id in ids)
-            )
+        plausible = {
+            (group, number): without_ids(found, refuted[group, found.pathological])
+            for (group, number), found in plausible.items()
+        }
+    cases, numbers = evidence.deviating.case, evidence.candidates
     return [
-        [
-            chosen[evidence.groups[case], number]
-            for case, number in zip(
-                evidence.deviating.case[own].tolist(), evidence.candidates[own].tolist(), strict=True
-            )
-        ]
+        [chosen[evidence.groups[case], n] for case, n in zip(cases[own].tolist(), numbers[own].tolist(), strict=True)]
         for own in places.values()
     ]
+
+
+def named_by(evidence: Evidence, chosen: Mapping[tuple[Group, int], Cause]) -> set[Named]:
+    """The causes that are named, by group, but for modes, which all cases have been compared with."""
+    return {
+        (group, evidence.distinct[number].pathological, cause)
+        for (group, number), cause in chosen.items()
+        if cause.id != UNEXPLAINED and not cause.mode
+    }
+
+
+def without_ids(found: explanations.Explanation, ids: Set[str]) -> explanations.Explanation:
+    return explanations.without_causes(found, frozenset(cause for cause in found.matching if cause.id in ids))
 
 
 def chosen_causes(

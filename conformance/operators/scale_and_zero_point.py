@@ -36,7 +36,7 @@ def parameters(low: Array, high: Array, levels: tuple[int, int]) -> tuple[Array,
     """The float32 scale and the zero point of each element, computed once for each pair of limits."""
     limits = np.stack([low.reshape(-1), high.reshape(-1)]).astype(np.float64)
     pairs, places = np.unique(limits, axis=1, return_inverse=True)
-    found = [parameters_of(*pair, levels) for pair in pairs.T.tolist()]
+    found = [parameters_of(first, last, levels) for first, last in pairs.T.tolist()]
     scales, zero_points = (
         np.array(column)[places.reshape(-1)].reshape(low.shape) for column in zip(*found, strict=True)
     )
