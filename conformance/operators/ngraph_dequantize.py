@@ -95,6 +95,10 @@ def in_float32(node: Node, x: Array, scale: Array, zero: Array) -> Array:
     return np.asarray((x - zero).astype(np.float32) * scale.astype(np.float32))
 
 
+def converted_to_float32(node: Node, x: Array, scale: Array, zero: Array) -> Array:
+    return np.asarray((x.astype(np.float32) - zero.astype(np.float32)) * scale.astype(np.float32))
+
+
 def separate_products(node: Node, x: Array, scale: Array, zero: Array) -> Array:
     kind = scale.dtype
     return np.asarray(x.astype(kind) * scale - zero.astype(kind) * scale)
@@ -127,6 +131,7 @@ def subnormals_flushed(node: Node, x: Array, scale: Array, zero: Array) -> Array
 MISTAKES = (
     (Cause("multiplies-in:float32", "product"), in_float32),
     (Cause("converts-before-subtracting", "difference"), converted_first),
+    (Cause("converts-before-subtracting + multiplies-in:float32", "difference"), converted_to_float32),
     (Cause("difference-wraps", "difference"), wrapped),
     (Cause("difference-saturates", "difference"), saturated),
     (Cause("distributes-scale", "product"), separate_products),
