@@ -95,8 +95,9 @@ def in_float32(node: Node, x: Array, scale: Array, zero: Array) -> Array:
     return np.asarray((x - zero).astype(np.float32) * scale.astype(np.float32))
 
 
-def converted_to_float32(node: Node, x: Array, scale: Array, zero: Array) -> Array:
-    return np.asarray((x.astype(np.float32) - zero.astype(np.float32)) * scale.astype(np.float32))
+def input_in_float32(node: Node, x: Array, scale: Array, zero: Array) -> Array:
+    """x rounded to float32, as NumPy does; the rest in float64."""
+    return np.asarray((x.astype(np.float32).astype(np.float64) - zero) * scale.astype(np.float64))
 
 
 def separate_products(node: Node, x: Array, scale: Array, zero: Array) -> Array:
@@ -131,7 +132,7 @@ def subnormals_flushed(node: Node, x: Array, scale: Array, zero: Array) -> Array
 MISTAKES = (
     (Cause("multiplies-in:float32", "product"), in_float32),
     (Cause("converts-before-subtracting", "difference"), converted_first),
-    (Cause("converts-before-subtracting + multiplies-in:float32", "difference"), converted_to_float32),
+    (Cause("x-in:float32", "difference"), input_in_float32),
     (Cause("difference-wraps", "difference"), wrapped),
     (Cause("difference-saturates", "difference"), saturated),
     (Cause("distributes-scale", "product"), separate_products),
