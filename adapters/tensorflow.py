@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, ClassVar
 
 from tiebreak.adapters import tensorflow_fake, tensorflow_ngraph, tensorflow_quantize
 from tiebreak.adapters.platform_facts import instruction_sets
 from tiebreak.adapters.protocol import Run
+from tiebreak.adapters.tensorflow_fake import ARGS, VARS, is_args
 from tiebreak.adapters.tensorflow_raw import RawOperators
 from tiebreak.adapters.tensorflow_source import ONEDNN, raw_operator_source
 from tiebreak.golden.errors import MachineryFailed, Unsupported
@@ -31,6 +32,7 @@ class TensorFlow:
     claims: ClassVar = {name: f"TensorFlow API documentation of {name.partition('.')[2]}" for name in CLAIMED}
     maps = tensorflow_ngraph.MAPS
     configuration_of = "tensorflow"
+    takes_constants = True  # of a graph, or as FakeQuantWithMinMaxArgs
 
     def __init__(self, name: str = "tensorflow", *, onednn: bool | None = None) -> None:
         os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
@@ -47,21 +49,34 @@ class TensorFlow:
             raise Unsupported(f"TensorFlow has no {node.operator}; what it is run for: {', '.join(sorted(COMPILERS))}")
         run = COMPILERS[node.operator](self, node)
         source, _, operation = node.operator.partition(".")
+        operation = ARGS if operation == VARS and is_args(node) else operation
         self.compiled.add("QuantizeV2" if source == "ngraph" else operation)
         return run
 
-    def call(self, operation: str, **arguments: Any) -> Any:
-        """The result of a function of tf.raw_ops. Unsupported with TensorFlow's own message if it refuses."""
-        errors = self.library.errors
+    def call(self, operation: str, constants: Collection[str] = (), **arguments: Any) -> Any:
+        """The result of a function of tf.raw_ops. Unsupported with TensorFlow's own message if it refuses.
+
+        With `constants` it is that of a graph, in which the arguments of these names are constants.
+        """
+        errors, run = self.library.errors, getattr(self.library.raw_ops, operation)
         try:
             with self.library.device(DEVICE):
-                result = getattr(self.library.raw_ops, operation)(**arguments)
+                result = self.in_graph(run, constants, arguments) if constants else run(**arguments)
         except (errors.InvalidArgumentError, errors.UnimplementedError, errors.NotFoundError) as error:
             raise Unsupported(error.message) from None
         first = result[0] if isinstance(result, tuple) else result
         if not str(first.device).endswith("CPU:0"):
             raise MachineryFailed(f"{operation} ran on {first.device}")
         return result
+
+    def in_graph(self, run: Callable[..., Any], constants: Collection[str], arguments: Mapping[str, Any]) -> Any:
+        """The result of a graph: arrays of these names are its constants, other arrays and tensors its inputs."""
+        free = [name for name, value in arguments.items() if name not in constants and hasattr(value, "shape")]
+        fixed = {name: value for name, value in arguments.items() if name not in free}
+        graph = self.library.function(
+            lambda *given: run(**dict(zip(free, given, strict=True)), **fixed), autograph=False
+        )
+        return graph(*(arguments[name] for name in free))
 
     def reproducer(self, node: Node, inputs: Sequence[Array]) -> str:
         """Python lines that call TensorFlow's own API; see protocol.Backend."""
@@ -72,7 +87,7 @@ class TensorFlow:
             "library": str(self.library.__file__),
             "tensorflow": self.version,
             "operators": ", ".join(sorted(self.compiled)) or "nothing",
-            "execution": "eager, tf.raw_ops",
+            "execution": "eager, tf.raw_ops; nodes with constants as tf.function",
             "oneDNN": onednn_state(),
             ONEDNN: os.environ.get(ONEDNN, "as shipped"),
             "instruction sets": instruction_sets(),

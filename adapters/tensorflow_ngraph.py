@@ -33,11 +33,13 @@ def compile_quantize(backend: RawOperators, node: Node) -> Run:
     refuse_unequal(node, quantized)
     axes = node.attributes.get("axes", ())
     axis = {"axis": axes[0]} if axes else {}
+    constants = ranges_that_are_constants(node)
 
     def run(x: Array, scale: Array, zero_point: Array) -> tuple[Array, ...]:
         low, high = ranges_of_scale(scale, zero_point, quantized)
         result = backend.call(
             "QuantizeV2",
+            constants,
             input=x,
             min_range=low,
             max_range=high,
@@ -50,6 +52,11 @@ def compile_quantize(backend: RawOperators, node: Node) -> Run:
         return (library.bitcast(result.output, getattr(library, quantized)).numpy(),)
 
     return run
+
+
+def ranges_that_are_constants(node: Node) -> tuple[str, ...]:
+    """The scale alone makes the range: the zero point is always 0."""
+    return ("min_range", "max_range") if node.inputs[1].name in node.constants else ()
 
 
 def refuse_unequal(node: Node, quantized: str) -> None:

@@ -19,7 +19,8 @@ def compile_quantize_v2(backend: RawOperators, node: Node) -> Run:
     attributes["T"] = getattr(library, f"q{attributes['T']}")
 
     def run(x: Array, min_range: Array, max_range: Array) -> tuple[Array, ...]:
-        result = backend.call("QuantizeV2", input=x, min_range=min_range, max_range=max_range, **attributes)
+        ranges = {"min_range": min_range, "max_range": max_range}
+        result = backend.call("QuantizeV2", node.constants, input=x, **ranges, **attributes)
         return library.bitcast(result.output, plain).numpy(), *map(as_array, (result.output_min, result.output_max))
 
     return run
@@ -33,7 +34,8 @@ def compile_dequantize(backend: RawOperators, node: Node) -> Run:
 
     def run(x: Array, min_range: Array, max_range: Array) -> tuple[Array, ...]:
         quantized = library.bitcast(x, stored)
-        result = backend.call("Dequantize", input=quantized, min_range=min_range, max_range=max_range, **attributes)
+        ranges = {"min_range": min_range, "max_range": max_range}
+        result = backend.call("Dequantize", node.constants, input=quantized, **ranges, **attributes)
         return (as_array(result),)
 
     return run

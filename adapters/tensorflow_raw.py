@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any, Protocol
 
 
@@ -10,6 +11,9 @@ class RawOperators(Protocol):
 
     library: Any
 
-    def call(self, operation: str, **arguments: Any) -> Any:
-        """The result of a function of tf.raw_ops. Unsupported with TensorFlow's own message if it refuses."""
+    def call(self, operation: str, constants: Collection[str] = (), **arguments: Any) -> Any:
+        """The result of a function of tf.raw_ops. Unsupported with TensorFlow's own message if it refuses.
+
+        With `constants` it is that of a graph, in which the arguments of these names are constants.
+        """
         ...

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tiebreak.adapters.tensorflow_ngraph import ROUND_MODES
+from tiebreak.adapters.tensorflow_fake import ARGS, VARS, is_args
+from tiebreak.adapters.tensorflow_ngraph import ROUND_MODES, ranges_that_are_constants
 from tiebreak.adapters.tensorflow_quantize import named_dtype
 from tiebreak.golden.elements import INTEGER_TYPES
 from tiebreak.golden.nodes import Node
@@ -43,14 +44,18 @@ def environment_lines() -> str:
 def fake_quant_lines(node: Node) -> list[str]:
     """Lines for an operator with one real output."""
     named = {tensor.name: tensor.name for tensor in node.inputs} | attribute_sources(node)
-    return [call_source(node.operator.partition(".")[2], named), "outputs = (result.numpy(),)"]
+    operation = node.operator.partition(".")[2]
+    if operation == VARS and is_args(node):
+        named |= {name: f"float({name})" for name in node.constants}
+        return [call_source(ARGS, named), "outputs = (result.numpy(),)"]
+    return [call_source(operation, named, free_inputs(node, named)), "outputs = (result.numpy(),)"]
 
 
 def quantize_v2_lines(node: Node) -> list[str]:
     ranges = ("min_range", "max_range")
     named = {"input": node.inputs[0].name} | {name: name for name in ranges} | attribute_sources(node)
     return [
-        call_source("QuantizeV2", named | {"T": f"tf.q{node.output_type}"}),
+        call_source("QuantizeV2", named | {"T": f"tf.q{node.output_type}"}, free_inputs(node, named)),
         f"quantized = tf.bitcast(result.output, tf.{node.output_type})",
         "outputs = (quantized.numpy(), result.output_min.numpy(), result.output_max.numpy())",
     ]
@@ -62,7 +67,7 @@ def dequantize_lines(node: Node) -> list[str]:
     named, dtype = inputs | attribute_sources(node), named_dtype(node)
     return [
         f"quantized = tf.bitcast({names[0]}, tf.q{node.input_type})",
-        call_source("Dequantize", named | ({"dtype": f"tf.{dtype}"} if dtype else {})),
+        call_source("Dequantize", named | ({"dtype": f"tf.{dtype}"} if dtype else {}), free_inputs(node, named)),
         "outputs = (result.numpy(),)",
     ]
 
@@ -76,7 +81,7 @@ def scaled_lines(node: Node) -> list[str]:
     named |= {"axis": str(axes[0])} if axes else {}
     return [
         f"low, high = np.float32({kind.lowest}) * {scale}, np.float32({kind.highest}) * {scale}",
-        call_source("QuantizeV2", named),
+        call_source("QuantizeV2", named, ("input",) if ranges_that_are_constants(node) else ()),
         f"outputs = (tf.bitcast(result.output, tf.{node.output_type}).numpy(),)",
     ]
 
@@ -91,7 +96,20 @@ def literal_source(value: Any) -> str:
     return f'float("{value}")' if isinstance(value, float) and not math.isfinite(value) else repr(value)
 
 
-def call_source(operator: str, named: Mapping[str, str]) -> str:
-    """`result = tf.raw_ops.…(…)`, one argument per line."""
-    arguments = "".join(f"        {name}={value},\n" for name, value in named.items())
-    return f"result = tf.raw_ops.{operator}(\n{arguments}    )"
+def free_inputs(node: Node, named: Mapping[str, str]) -> tuple[str, ...]:
+    """The arguments that are inputs of the graph if the node has constants; none if it has no constants."""
+    inputs = ("input", *(tensor.name for tensor in node.inputs))
+    return tuple(name for name in named if name in inputs and name not in node.constants) if node.baked else ()
+
+
+def call_source(operator: str, named: Mapping[str, str], free: Sequence[str] = ()) -> str:
+    """`result = tf.raw_ops.…(…)`, one argument per line; of a graph if some arguments are `free` inputs of it.
+
+    The others are arrays when the graph is made, and become its constants.
+    """
+    arguments = "".join(f"        {name}={name if name in free else value},\n" for name, value in named.items())
+    if not free:
+        return f"result = tf.raw_ops.{operator}(\n{arguments}    )"
+    given = ", ".join(f"{name}={named[name]}" for name in free)
+    head = f"graph = tf.function(lambda {', '.join(free)}: tf.raw_ops.{operator}(\n"
+    return f"{head}{arguments}    ), autograph=False)\n    result = graph({given})"

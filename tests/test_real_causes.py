@@ -7,11 +7,16 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+import pytest
 from audited_boxes import fake_of_a_compiler
 from causes_of_records import causes_of_records
 
 from tiebreak.adapters.outcome import Outcome
 from tiebreak.conformance.audit.recorded_causes import CausesBySemantics
+from tiebreak.conformance.judging.operands import QuantizationOperands
+from tiebreak.conformance.operators import TESTED
+from tiebreak.conformance.operators.quantize_mistakes import HYPOTHESES
+from tiebreak.conformance.operators.scale_and_zero_point import by_scale_and_zero_point
 from tiebreak.conformance.running.recording import BackendRecords, record
 from tiebreak.golden.builder import file_name
 from tiebreak.golden.make_node import make_node
@@ -148,3 +153,147 @@ def names_of(cases: Sequence[Case], box: Box) -> Counter[str]:
         record(records, case, Outcome("ok", outputs))
     own = {case.id: case for case in cases}
     return causes_of_records(records, CausesBySemantics(own, records.outputs).refine)
+
+
+def test_a_scale_and_a_zero_point_by_hand() -> None:
+    x = np.float32([0.5, 1.5, 2.5, 300, -3, 1e30, np.nan])
+    low, high = np.zeros(7, np.float32), np.full(7, 255, np.float32)
+    assert by_scale_and_zero_point(x, low, high, (0, 255)).tolist() == [0, 2, 2, 255, 0, 255, 0]
+    assert by_scale_and_zero_point(x, low, high, (0, 255), casts=True).tolist() == [0, 2, 2, 255, 0, 0, 0]
+    ends = np.float64([-1.27]), np.float64([1.27])  # the float32 scale 0.01 and the zero point 127
+    assert by_scale_and_zero_point(ends[0], *ends, (0, 254)).tolist() == [-1.2699999809265137]
+    wide = by_scale_and_zero_point(ends[0], *ends, (0, 254), product=np.float64)
+    assert wide.tolist() == [-127 * 0.009999999776482582]
+    with pytest.raises(ValueError, match="no scale"):
+        by_scale_and_zero_point(x, low + 1, high, (0, 255))
+
+
+def torch_fake(case: Case) -> Array:
+    """As torch.fake_quantize_*: per tensor a level is clamped as a float, per channel it becomes an int64 first."""
+    x, low, high, *_ = case.inputs
+    levels = case.node.attributes["levels"]
+    scale = ((high.astype(np.float64) - low) / (levels - 1)).astype(np.float32)
+    zero_point = np.rint(-low / scale)
+    level = np.rint(x * (np.float32(1) / scale)) + zero_point
+    if low.size > 1:
+        level = np.where(np.abs(level) < 2.0**63, level, -(2.0**63))
+    return np.asarray((np.clip(level, 0, levels - 1) - zero_point).astype(np.float32) * scale, np.float32)
+
+
+def test_a_layout_is_not_named_after_the_kernel_of_another() -> None:
+    node = make_node("openvino.FakeQuantize", attributes={"levels": 16})
+    low, high = np.float32(-0.7), np.float32(0.8)
+    ties = (np.arange(-7, 8, dtype=np.float32) + np.float32(0.5)) * np.float32(0.1)
+    x = np.concatenate([np.nextafter(ties, low), ties, np.nextafter(ties, high)])
+    channels = np.stack([x, np.full_like(x, 1e30)])
+    ends = [np.full((2, 1), end, np.float32) for end in (low, high)]
+    one = Case("one", node, (np.append(x, np.float32(1e30)), *map(np.asarray, (low, high, low, high))))
+    two = Case("two", node, (channels, *ends, *ends))
+    scale = "a float32 scale and an integer zero point: (clamp(round(x * fl(1 / scale)) + zero point) - zero point) * "
+    per_tensor = names_of([one], torch_fake)
+    assert set(per_tensor) == {f"{scale}scale, multiplied in float32"}
+    both = names_of([one, two], torch_fake)
+    cast = f"{scale}scale, multiplied in float64, casts to int64 before clamping, which overflows"
+    assert both[f"{scale}scale, multiplied in float32"] == per_tensor.total()
+    assert both[cast] == both.total() - per_tensor.total() >= x.size
+
+
+def codes_by(id_: str, node: Any, *inputs: Array) -> list[list[float]]:
+    """What the mistakes of an id give: the values of each, flat."""
+    found = TESTED[node.operator].mistakes or ()
+    with np.errstate(all="ignore"):
+        return [
+            np.asarray(run(node, *inputs)[0], np.float64).reshape(-1).tolist()
+            for cause, run in found
+            if cause.id == id_
+        ]
+
+
+def test_halves_of_bytes_that_stand_alone_by_hand() -> None:
+    """x / scale is 2^32, which int32 does not hold: the lowest int32 in its place becomes 0."""
+    alone = "lone-halves-of-bytes-cast-to-int32"
+    node, far = make_node("onnx.QuantizeLinear", quantized="uint4"), np.full(5, 2.0**32, np.float32)
+    kind = node.outputs[0].dtype
+    assert codes_by(alone, node, far, np.float32(1), np.array(8, kind)) == [[15, 15, 15, 15, 0]]
+    by_axis = {axis: make_node("onnx.QuantizeLinear", quantized="uint4", attributes={"axis": axis}) for axis in (0, 1)}
+    for axis, size, expected in ((0, 2, [15, 15, 0, 0, 15, 15]), (1, 3, [0] * 6)):
+        scale, zero = np.ones(size, np.float32), np.zeros(size, kind)
+        assert codes_by(alone, by_axis[axis], np.full((2, 3), 2.0**32, np.float32), scale, zero) == [expected]
+    signed = make_node("onnx.QuantizeLinear", quantized="int4")
+    lowest = np.array(-8, signed.outputs[0].dtype)
+    assert codes_by(alone, signed, -far[:1], np.float32(1), lowest) == [[7]]  # the sum wraps around
+
+
+def test_a_quotient_in_float64_that_int32_just_holds() -> None:
+    node = make_node("onnx.QuantizeLinear", real="int32", quantized="int8")
+    operands = np.array([2**31 - 2, 2**31 - 1], np.int32), np.float32(1), np.array(1, np.int8)
+    assert codes_by("divides-in:float64 + casts-to-int32", node, *operands) == [[127, -128]]
+    assert codes_by("casts-to-int32", node, *operands)[0] == [-128, -128]  # 2^31 - 2 is 2^31 as a float32
+
+
+def test_a_flushed_factor_makes_a_zero_point_of_zero() -> None:
+    """As TensorFlow 2.21: n / (max - min) is subnormal, so that 0 becomes (1 - 0) * scale."""
+    node = make_node("tensorflow.FakeQuantWithMinMaxVars", attributes={"num_bits": 2, "narrow_range": True})
+    end = np.float32(1.2760589e38)
+    assert codes_by("kernel-sums + flushes", node, np.float32([0]), -end, end) == [[float(end)]]
+    assert codes_by("kernel-sums", node, np.float32([0]), -end, end) == [[0]]
+
+
+def test_an_input_rounded_to_float32_before_a_product_rounded_once() -> None:
+    """2041522283 becomes 2041522304; times 0x00ab the product is just above 20808, between 20800 and 20816."""
+    node = make_node("ngraph.Dequantize", real="float16", quantized="int32")
+    scale = np.array(0x00AB, np.uint16).view(np.float16)
+    x, zero = np.array([2041522283], np.int32), np.array(0, np.int32)
+    assert codes_by("x-in:float32", node, x, scale, zero)[0] == [20816]
+    assert codes_by("multiplies-in:float32", node, x, scale, zero) == [[20800]]
+
+
+def own(x: Array, scale: float, zero_point: int, kind: tuple[int, int]) -> QuantizationOperands:
+    scales = np.full(x.shape, scale, np.float32)
+    return QuantizationOperands(x, scales, np.full(x.shape, zero_point), *kind, "ROUND_NEAREST_TOWARD_EVEN")
+
+
+def predicted(id_: str, operands: QuantizationOperands) -> list[list[int]]:
+    with np.errstate(all="ignore"):
+        found = [predict(operands) for cause, predict in HYPOTHESES if cause.id == id_]
+    return [codes.tolist() for codes in found if codes is not None]
+
+
+def test_a_zero_point_that_float32_does_not_hold_and_a_quotient_that_is_none() -> None:
+    int32 = own(np.float32([0.5]), 1.0, 2**24 + 1, (-(2**31), 2**31 - 1))
+    # Exactly 16777217.5, in float32 16777218; with the zero point in float32 16777216.5, in float32 16777216.
+    assert predicted("reciprocal-plus-zero-point", int32) == [[2**24 + 2], [2**24]]
+    none = own(np.float32([0]), 2.0**-149, 0, (-128, 127))  # 0 times 1 / scale, which is infinite
+    assert predicted("reciprocal-plus-zero-point-fused", none) == [[0], [0], [127]]
+
+
+def test_flushed_inputs_of_symmetric_steps() -> None:
+    least = own(np.array([0x007FFFFF, 0x00800000], np.uint32).view(np.float32), 2.0**-126, 0, (-128, 127))
+    assert predicted("symmetric-steps", least) == [[1, 1]]
+    assert predicted("symmetric-steps + flushes-inputs", least) == [[0, 1]]
+
+
+def cast_in_small_arrays(case: Case) -> tuple[Array, ...]:
+    """Converts to int32 in arrays of less than 4 elements only."""
+    x, scale, zero = case.inputs
+    level = np.rint(x / scale)
+    if x.size < 4:
+        level = np.where(np.abs(level) < 2.0**31, level, -(2.0**31))
+    return (np.clip(level + zero, 0, 255).astype(np.uint8),)
+
+
+def test_a_case_without_deviations_refutes_a_cause_too() -> None:
+    node, zero = make_node("onnx.QuantizeLinear"), np.array(0, np.uint8)
+    small = Case("small", node, (np.float32([2.0**33, 1, 2]), np.array(1, np.float32), zero))
+    large = Case("large", node, (np.float32([2.0**33, 1, 2, 3]), np.array(1, np.float32), zero))
+    within = Case("within", node, (np.float32([300, 1, 2, 3]), np.array(1, np.float32), zero))
+    assert counted([small, within], cast_in_small_arrays)["unexplained"] == 0
+    assert counted([small, large], cast_in_small_arrays) == {"unexplained": 1}
+
+
+def counted(cases: Sequence[Case], box: Callable[[Case], tuple[Array, ...]]) -> Counter[str]:
+    """The causes by the tables alone."""
+    records = BackendRecords({"name": "it", "version": "1", "spec": "it", "operators": [cases[0].node.operator]})
+    for case in cases:
+        record(records, case, Outcome("ok", box(case)))
+    return causes_of_records(records)

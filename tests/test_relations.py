@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
-from tiebreak.conformance.cases.relations import RELATIONS, Related, Relation, related_cases, relation_rows
+from tiebreak.conformance.cases.relations import (
+    RELATIONS,
+    Related,
+    Relation,
+    inputs_and_constants,
+    related_cases,
+    relation_rows,
+)
 from tiebreak.conformance.judging.codes import values_of_codes
 from tiebreak.conformance.judging.truths import truths_of
 from tiebreak.golden import oracle
@@ -43,16 +52,31 @@ def truths(operators: tuple[str, ...]) -> dict[str, Array]:
     return {case.id: truths_of(case).judged_by.exact for case in related_cases(operators)}
 
 
+def row_of(relation: Relation, outputs: dict[str, Array]) -> dict[str, Any]:
+    (row,) = (row for row in relation_rows("it", outputs) if row["relation"] == relation.text)
+    return row
+
+
 @pytest.mark.parametrize("relation", RELATIONS, ids=lambda relation: relation.id)
 def test_a_backend_that_is_right_keeps_it_and_one_changed_element_breaks_it(relation: Relation) -> None:
     outputs = truths(relation.operators)
-    (row,) = relation_rows("right", outputs)
-    assert row["differ"] == 0
-    assert row["elements"] > 1000
+    right = row_of(relation, outputs)
+    assert right["differ"] == 0
+    assert right["elements"] > 1000
     first = next(iter(relation.pairs())).one
     outputs[first.id] = outputs[first.id] + 1
-    (row,) = relation_rows("wrong", outputs)
-    assert row["differ"] > 30
+    assert row_of(relation, outputs)["differ"] > 30
+
+
+@pytest.mark.parametrize("operator", ["FakeQuantWithMinMaxVars", "FakeQuantWithMinMaxVarsPerChannel"])
+def test_constants_are_what_the_inputs_are(operator: str) -> None:
+    pairs = list(inputs_and_constants(f"tensorflow.{operator}"))
+    assert len({case.id for pair in pairs for case in pair.cases}) == 2 * len(pairs)
+    for pair in pairs:
+        assert not pair.one.node.baked
+        assert list(pair.other.node.constants) == ["min", "max"]
+        for given, built_in in zip(pair.one.inputs[1:], pair.other.node.constants.values(), strict=True):
+            assert given.tobytes() == built_in.tobytes() and given.shape == built_in.shape
 
 
 def test_a_relation_needs_all_of_its_operators() -> None:

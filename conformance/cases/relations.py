@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,7 @@ from tiebreak.conformance.operators import (
 )
 from tiebreak.golden.elements import ELEMENT_TYPES, FLOAT_TYPES, INTEGER_TYPES
 from tiebreak.golden.make_node import make_node
-from tiebreak.golden.nodes import Case
+from tiebreak.golden.nodes import Case, with_constants
 from tiebreak.golden.problem import Array
 from tiebreak.golden.rounding import EVEN
 from tiebreak.golden.samples.model import Tensor, bits, real_code, reals, scalar, with_neighbouring_codes
@@ -41,6 +41,7 @@ SCALES = (Fraction(1), Fraction(1, 4), Fraction(8))
 UNEVEN_SCALES = (Fraction(1, 10), Fraction(3, 7), Fraction(41))
 ENDS = (("-0.5", "0.5"), ("-3", "4.75"), ("0", "6"), ("-1", "2"), ("-128", "127"), ("0", "255"), ("-0.7", "-0.1"))
 RANGES = tuple((Fraction(low), Fraction(high)) for low, high in (*ENDS, ("1", "3"), ("-63.5", "64")))
+FAKE_ATTRIBUTES = ({"num_bits": 4}, {"num_bits": 8}, {"num_bits": 8, "narrow_range": True})
 HALF = Fraction(1, 2)
 BRIEF_STEP = 5  # no divisor of the 8 scales and zero points, nor of the 6 scales and modes
 
@@ -153,6 +154,19 @@ def vars_and_per_channel() -> Iterator[Related]:
         )
 
 
+def inputs_and_constants(operator: str) -> Iterator[Related]:
+    """A range as inputs, and the same range as constants."""
+    per_channel = operator == PER_CHANNEL
+    for attributes, (low, high) in itertools.product(FAKE_ATTRIBUTES, RANGES):
+        x = inputs_around("float32", "int8", (high - low) / ((1 << attributes["num_bits"]) - 1))
+        name = f"{operator.partition('.')[2]}-constants/{'-'.join(map(str, attributes.values()))}"
+        ends = [reals("float32", [end]) if per_channel else scalar("float32", end) for end in (low, high)]
+        tensors = (replace(x, shape=(len(x.codes), 1)) if per_channel else x, *ends)
+        one = related_case(f"{name}-{float(low):g}-{float(high):g}/one", operator, {"attributes": attributes}, *tensors)
+        node = with_constants(one.node, dict(zip(("min", "max"), one.inputs[1:], strict=True)))
+        yield Related(one, replace(one, id=one.id.replace("/one", "/other"), node=node))
+
+
 def scaled_and_both_ways() -> Iterator[Related]:
     """QuantizeV2 in SCALED mode, and QuantizeAndDequantizeV4: the same integers, which the second multiplies."""
     for quantized, scale in itertools.product(("int8", "int16"), (*SCALES, *UNEVEN_SCALES)):
@@ -171,6 +185,21 @@ def scaled_and_both_ways() -> Iterator[Related]:
 
 
 RELATIONS = (
+    Relation(
+        "vars-constants",
+        "FakeQuantWithMinMaxVars gives with min and max as constants (in TensorFlow FakeQuantWithMinMaxArgs) what it "
+        "gives with them as inputs",
+        (VARS,),
+        partial(inputs_and_constants, VARS),
+        everywhere=True,
+    ),
+    Relation(
+        "channel-constants",
+        "FakeQuantWithMinMaxVarsPerChannel gives with min and max as constants what it gives with them as inputs",
+        (PER_CHANNEL,),
+        partial(inputs_and_constants, PER_CHANNEL),
+        everywhere=True,
+    ),
     Relation(
         "vars-channel",
         "FakeQuantWithMinMaxVars gives what FakeQuantWithMinMaxVarsPerChannel gives for one channel",

@@ -6,8 +6,8 @@ where nothing better explains a deviating element.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
@@ -59,6 +59,15 @@ def predictions_of_pairs(
         for table in pair_tables(case, truths)
     )
     return predicted_by(tables, errors, about)
+
+
+def predictions_with_id(case: Case, truths: Truths, errors: ExplanationErrors, about: str, id: str) -> list[Array]:
+    """As predictions, of one id: several if tables have it several times, none if it does not apply to the case."""
+    every = chain(hypothesis_tables(case, truths), pair_tables(case, truths) if JOINT in id else ())
+    tables: Iterator[Predictions] = (
+        ((cause, predict) for cause, predict in table if cause.id == id) for table in every
+    )
+    return [codes for _, codes in predicted_by(tables, errors, about)]
 
 
 def predicted_by(tables: Iterator[Predictions], errors: ExplanationErrors, about: str) -> list[tuple[Cause, Array]]:
@@ -175,8 +184,12 @@ def vector_loop_predictions(case: Case, truths: Truths) -> Predictions:
             for mode in ROUND_MODES:
                 for place, where in (("tail", tail), ("body", ~tail)):
                     key = f"rounds-in-{place}:{width},{short_mode(mode)}"
-                    mixed = np.where(where, by_mode[mode].working, by_mode[wanted].working)
-                    yield Cause(key, "mode", len(HYPOTHESES) + 4, mode=mode, width=width), partial(as_is, mixed)
+                    mixed = partial(either, where, by_mode[mode].working, by_mode[wanted].working)
+                    yield Cause(key, "mode", len(HYPOTHESES) + 4, mode=mode, width=width), mixed
+
+
+def either(where: Array, inside: Array, outside: Array) -> Array:
+    return np.where(where, inside, outside)
 
 
 @dataclass(frozen=True)
@@ -283,30 +296,35 @@ def explanation_of(causes: Sequence[Cause], holds: Array) -> Explanation:
     return Explanation(consistent, matching, bool(strange[0]))
 
 
-def greedy_cover(groups: Sequence[Mapping[Explanation, int]]) -> list[dict[Explanation, Cause]]:
-    """One cause for each explanation; a group counts its elements by explanation.
+def greedy_cover(
+    groups: Sequence[Mapping[Explanation, int]], kinds: Sequence[Hashable] = ()
+) -> list[dict[Explanation, Cause]]:
+    """One cause for each explanation; a group counts its elements by explanation. `kinds` says which are of one kind.
 
     In each group, the cause that explains the most elements is named first, then the next. A backend may have two
     faults. So a cause that contradicts elements of a case is still named there if it is named elsewhere without a
     contradiction. A cause that depends on positions is named only where no other fits.
 
-    Between causes that explain as much of a group, a single mistake is named before two at once, then the one that
-    explains more in all groups, then the earlier one in the table.
+    Between causes that explain as much of a group, the one that explains more of the kind is named, then a single
+    mistake before two at once, then the one that explains more in all groups, then the earlier one in the table.
     """
     plain = [{e: frozenset(c for c in e.consistent if not c.by_position) for e in group} for group in groups]
-    prior: Counter[str] = Counter()  # by id: tables rank a cause differently
-    for group, own in zip(groups, plain, strict=True):
-        for explanation, count in group.items():
-            for cause in own[explanation]:
-                prior[cause.id] += count
     pairs = list(zip(groups, plain, strict=True))
+    by_group = [counted_ids(group, own) for group, own in pairs]  # by id: tables rank a cause differently
+    by_kind: dict[Hashable, Counter[str]] = defaultdict(Counter)
+    kinds = kinds or range(len(groups))
+    for kind, counts in zip(kinds, by_group, strict=True):
+        by_kind[kind].update(counts)
+    prior = sum(by_group, Counter[str]())
     accepted = frozenset(
-        cause for group, own in pairs for cause in cover_sets(weighed_sets(group, own), prior).values()
+        cause
+        for kind, (group, own) in zip(kinds, pairs, strict=True)
+        for cause in cover_sets(weighed_sets(group, own), by_kind[kind], prior).values()
     )
     settled = []
-    for group, own in pairs:
+    for kind, (group, own) in zip(kinds, pairs, strict=True):
         tiers = {e: own[e] or e.matching & accepted or e.consistent for e in group}
-        chosen = cover_sets(weighed_sets(group, tiers), prior)
+        chosen = cover_sets(weighed_sets(group, tiers), by_kind[kind], prior)
         settled.append({e: chosen[causes] for e, causes in tiers.items()})
     seen: Counter[Cause] = Counter()
     for group, causes_of in zip(groups, settled, strict=True):
@@ -315,6 +333,15 @@ def greedy_cover(groups: Sequence[Mapping[Explanation, int]]) -> list[dict[Expla
     rare = {cause for cause, count in seen.items() if cause.by_position and count < FEWEST_BY_POSITION}
     none = NO_CAUSE
     return [{e: none if cause in rare else cause for e, cause in one.items()} for one in settled]
+
+
+def counted_ids(group: Mapping[Explanation, int], sets: Mapping[Explanation, frozenset[Cause]]) -> Counter[str]:
+    """How many elements of a group each cause explains, by its id."""
+    found: Counter[str] = Counter()
+    for explanation, count in group.items():
+        for cause in sets[explanation]:
+            found[cause.id] += count
+    return found
 
 
 def weighed_sets(
@@ -332,17 +359,24 @@ def without_causes(explanation: Explanation, refuted: frozenset[Cause]) -> Expla
     return replace(explanation, consistent=kept[0], matching=kept[1])
 
 
-def cover_sets(sets: Mapping[frozenset[Cause], int], prior: Counter[str]) -> dict[frozenset[Cause], Cause]:
-    """A cause for each set, by greedy set cover: the most frequent first, then single ones, then by `prior`, rank."""
+def cover_sets(
+    sets: Mapping[frozenset[Cause], int], of_kind: Counter[str], prior: Counter[str]
+) -> dict[frozenset[Cause], Cause]:
+    """A cause for each set, by greedy set cover: the most frequent first, then the one that greedy_cover says.
+
+    Causes are weighed by their ids: tables rank one cause differently. `of_kind` and `prior` count elements by id.
+    """
     left = dict(sets)
     chosen = {frozenset[Cause](): NO_CAUSE}
     left.pop(frozenset(), None)
     while left:
-        weight: dict[Cause, int] = {}
+        weight, ranks = Counter[str](), dict[str, int]()
         for causes, count in left.items():
-            for cause in causes:
-                weight[cause] = weight.get(cause, 0) + count
-        best = min(weight, key=lambda one: (-weight[one], JOINT in one.id, -prior[one.id], one.rank, one.id))
-        chosen |= {causes: best for causes in left if best in causes}
-        left = {causes: count for causes, count in left.items() if best not in causes}
+            for name, rank in {cause.id: cause.rank for cause in causes}.items():
+                weight[name] += count
+                ranks[name] = min(rank, ranks.get(name, rank))
+        best = min(weight, key=lambda one: (-weight[one], -of_kind[one], JOINT in one, -prior[one], ranks[one], one))
+        named = {causes: [cause for cause in causes if cause.id == best] for causes in left}
+        chosen |= {causes: own[0] for causes, own in named.items() if own}
+        left = {causes: count for causes, count in left.items() if not named[causes]}
     return chosen

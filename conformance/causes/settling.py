@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
 from types import MappingProxyType
-from typing import TypeVar
 
 import numpy as np
 
 from tiebreak.conformance.causes import explanations
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
 from tiebreak.conformance.judging.deviating import DeviatingElements
-from tiebreak.conformance.judging.rows import DETAILS, Group, Kind, detailed_path_of, kind_of_node, path_of
+from tiebreak.conformance.judging.rows import (
+    Group,
+    Kind,
+    detailed_group_of,
+    group_of,
+    kind_of_node,
+    layout_of,
+    without_details,
+)
 from tiebreak.conformance.operators.model import Cause
 from tiebreak.conformance.semantics.causes import JOINT
 from tiebreak.golden.nodes import Case
@@ -23,9 +30,10 @@ from tiebreak.golden.problem import Array
 from tiebreak.golden.verdicts import UNEXPLAINED
 from tiebreak.reports.root_cause import BY_PATH, root_of
 
-FEWEST = 6  # elements of one path in detail
-Hashed = TypeVar("Hashed", bound=Hashable)
+FEWEST = 6  # elements that a cause must have to be known from elsewhere, or to be named in one path only
 Element = tuple[str, str, int]  # a case's id, an output's name, an index in it
+Contradicted = Callable[[Group, bool, Cause], bool]  # bool: among all elements of the group, or all but pathological
+Named = tuple[Group, bool, Cause]
 Pairs = Counter[tuple[int, int]]  # deviating elements by their case's number and their candidates' number
 
 
@@ -36,7 +44,8 @@ class Evidence:
     `sizes` are the numbers of elements of the cases. `candidates` has for each deviating element a number: its place in
     `distinct`. `against` counts the conforming elements that contradict a cause, by group: among all (True) or among
     those that are not pathological. `third` counts the deviating elements to which a cause gives a third result.
-    `against_modes` counts the conforming elements that contradict a rounding mode, in all cases.
+    `against_modes` counts the conforming elements that contradict a rounding mode, in all cases. `contradicted` says
+    whether a conforming element of a case that `against` leaves out, since nothing deviates there, contradicts a cause.
     """
 
     cases: Sequence[Case]
@@ -47,9 +56,10 @@ class Evidence:
     against: Mapping[tuple[Group, bool], Counter[Cause]]
     third: Mapping[tuple[Group, bool], Counter[Cause]]
     against_modes: Mapping[Group, Counter[str]]
+    contradicted: Contradicted = lambda group, every, cause: False
     about: str = ""  # the backend
     always_constant: frozenset[str] = frozenset()  # the operators whose parameters it always builds in
-    in_detail: bool = False  # whether groups have the details of paths
+    in_detail: bool = False  # whether the groups are detailed, and each is a layout of its own
 
     @cached_property
     def kinds(self) -> list[Kind]:
@@ -59,8 +69,14 @@ class Evidence:
     @cached_property
     def groups(self) -> list[Group]:
         """The kind of node and the path of each case."""
-        path = detailed_path_of if self.in_detail else path_of
-        return [(kind, path(case)) for kind, case in zip(self.kinds, self.cases, strict=True)]
+        return [(detailed_group_of if self.in_detail else group_of)(case) for case in self.cases]
+
+    @cached_property
+    def layouts(self) -> list[Group]:
+        """The kind of node of each case, and how its parameters are laid out."""
+        if self.in_detail:
+            return self.groups
+        return [(kind, layout_of(case)) for kind, case in zip(self.kinds, self.cases, strict=True)]
 
     @cached_property
     def pairs(self) -> Pairs:
@@ -162,17 +178,31 @@ def causes_by_kind(evidence: Evidence, places: Mapping[Kind, Array], errors: Exp
 
 def weighed_causes(evidence: Evidence, places: Mapping[Kind, Array]) -> list[list[Cause]]:
     """The causes of each kind's elements; what has none is weighed again, path by path and node by node."""
-    chosen = chosen_causes(evidence, places, evidence.kinds)
-    counts = Counter(cause.id for causes in chosen for cause in causes)
+    every = np.array(checked_causes(evidence) or [explanations.NO_CAUSE], object)[: len(evidence.deviating)]
+    counts = Counter(cause.id for cause in every.tolist())
     known = {cause for cause, count in counts.items() if count >= FEWEST}
-    every = np.full(len(evidence.deviating), explanations.NO_CAUSE, object)
-    for own, causes in zip(places.values(), chosen, strict=True):
-        every[own] = causes
     for further in (causes_in_detail, causes_of_built_in):
         left = np.flatnonzero([cause == explanations.NO_CAUSE for cause in every.tolist()])
         for some, cause in further(evidence, left, known):
             every[some] = cause
     return [every[own].tolist() for own in places.values()]
+
+
+def checked_causes(evidence: Evidence) -> list[Cause]:
+    """The cause of each element. One that a case without deviations contradicts makes way for another."""
+    plausible, checked = plausible_candidates(evidence), set[Named]()
+    while new := named_by(evidence, chosen := chosen_causes(evidence, plausible)) - checked:
+        checked |= new
+        refuted: dict[tuple[Group, bool], set[str]] = defaultdict(set)
+        for group, every, cause in new:
+            if evidence.contradicted(group, every, cause):
+                refuted[group, every].add(cause.id)
+        plausible = {
+            (group, number): without_ids(found, refuted[group, found.pathological])
+            for (group, number), found in plausible.items()
+        }
+    cases, numbers = evidence.deviating.case, evidence.candidates
+    return [chosen[evidence.groups[case], n] for case, n in zip(cases.tolist(), numbers.tolist(), strict=True)]
 
 
 def causes_in_detail(evidence: Evidence, places: Array, known: Set[str]) -> Iterator[tuple[Array, Cause]]:
@@ -184,10 +214,11 @@ def causes_in_detail(evidence: Evidence, places: Array, known: Set[str]) -> Iter
     paths: dict[Group, list[int]] = defaultdict(list)
     for index, case in enumerate(detailed.deviating.case.tolist()):
         paths[detailed.groups[case]].append(index)
-    own = {group: np.array(indices) for group, indices in paths.items()}
-    for some, causes in zip(own.values(), chosen_causes(detailed, own, detailed.groups), strict=True):
-        if len(set(causes)) == 1 and (some.size >= FEWEST or causes[0].id in known):
-            yield places[some], causes[0]
+    every = checked_causes(detailed)
+    for indices in paths.values():
+        causes = {every[index] for index in indices}
+        if len(causes) == 1 and (len(indices) >= FEWEST or every[indices[0]].id in known):
+            yield places[indices], every[indices[0]]
 
 
 def causes_of_built_in(evidence: Evidence, places: Array, known: Set[str]) -> Iterator[tuple[Array, Cause]]:
@@ -207,18 +238,31 @@ def causes_of_built_in(evidence: Evidence, places: Array, known: Set[str]) -> It
             yield places[some], min(fits, key=lambda cause: (JOINT in cause.id, cause.rank, cause.id))
 
 
-def chosen_causes(evidence: Evidence, places: Mapping[Hashed, Array], keys: Sequence[Hashed]) -> list[list[Cause]]:
-    """The causes of some elements (places), weighed by the keys of their cases."""
-    plausible = plausible_candidates(evidence)
-    weights: dict[Hashed, Counter[explanations.Explanation]] = {key: Counter() for key in places}
+def named_by(evidence: Evidence, chosen: Mapping[tuple[Group, int], Cause]) -> set[Named]:
+    """The causes that are named, by group, but for modes, which all cases have been compared with."""
+    return {
+        (group, evidence.distinct[number].pathological, cause)
+        for (group, number), cause in chosen.items()
+        if cause.id != UNEXPLAINED and not cause.mode
+    }
+
+
+def without_ids(found: explanations.Explanation, ids: Set[str]) -> explanations.Explanation:
+    return explanations.without_causes(found, frozenset(cause for cause in found.matching if cause.id in ids))
+
+
+def chosen_causes(
+    evidence: Evidence, plausible: Mapping[tuple[Group, int], explanations.Explanation]
+) -> dict[tuple[Group, int], Cause]:
+    """The cause of each candidate, weighed for each layout of the parameters: it may choose another kernel."""
+    weights: dict[Group, Counter[explanations.Explanation]] = defaultdict(Counter)
+    layouts = dict[Group, Group]()
     for (case, number), count in evidence.pairs.items():
-        weights[keys[case]][plausible[evidence.groups[case], number]] += count
-    chosen = explanations.greedy_cover(list(weights.values()))
-    found = []
-    for own, causes in zip(places.values(), chosen, strict=True):
-        pairs = zip(evidence.deviating.case[own].tolist(), evidence.candidates[own].tolist(), strict=True)
-        found.append([causes[plausible[evidence.groups[case], number]] for case, number in pairs])
-    return found
+        weights[evidence.layouts[case]][plausible[evidence.groups[case], number]] += count
+        layouts[evidence.groups[case]] = evidence.layouts[case]
+    settled = explanations.greedy_cover(list(weights.values()), [kind for kind, _ in weights])
+    chosen = dict(zip(weights, settled, strict=True))
+    return {key: chosen[layouts[key[0]]][found] for key, found in plausible.items()}
 
 
 def write_causes(kind: Kind, places: Array, causes: Sequence[Cause], columns: Settled) -> None:
@@ -277,8 +321,7 @@ def refuted_causes(
 ) -> frozenset[Cause]:
     """The candidates of an explanation that something contradicts among the elements that count for it."""
     found = evidence.distinct[number]
-    (kind, path), every = group, found.pathological
-    key, by_mode = (group, every), evidence.against_modes[kind, path.partition(DETAILS)[0]]
+    key, by_mode = (group, found.pathological), evidence.against_modes[without_details(group)]
     plain, third, explained = evidence.against[key], evidence.third[key], explains[key]
     return frozenset(
         cause

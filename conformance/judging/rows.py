@@ -11,6 +11,7 @@ from tiebreak.golden.problem import Problem
 
 Kind = tuple[str, str, str, str]  # operator, rounding mode, input type, output type; causes are weighed within one kind
 Group = tuple[Kind, str]  # a kind of node and a path: see path_of
+DETAILS = " in detail "  # before what a path has in addition in a detailed group
 LAYOUT = ("axis", "axes", "block_size", "type", "T", "output_dtype")  # attributes that change no arithmetic
 
 
@@ -40,23 +41,49 @@ def kind_of_node(node: Node) -> Kind:
     return node.operator, node.round_mode, node.input_type, node.output_type
 
 
-DETAILS = " in detail "  # before what detailed_path_of has in addition
+def group_of(case: Case) -> Group:
+    return kind_of_node(case.node), path_of(case)
 
 
-def path_of(case: Case) -> str:
-    """What may choose a kernel's path: whether parameters vary, and the attributes that are no layout."""
-    varying = any(array.size > 1 for array in case.inputs[1:])
-    blocks = "blocks" if case.node.attributes.get("block_size") else ""
-    attributes = sorted((name, value) for name, value in case.node.attributes.items() if name not in LAYOUT)
-    return f"{'varying' if varying else 'constant'} {blocks} {attributes}"
-
-
-def detailed_path_of(case: Case) -> str:
-    """The path of path_of, and what else may choose one: constants, the rank from 2 on, the axes of parameters."""
+def detailed_group_of(case: Case) -> Group:
+    """The group with what else may choose a path: which parameters are constants, ranks from 2 on, the axes."""
     x, *parameters = case.inputs
+    kind, path = group_of(case)
     constants = sorted(constant.name for constant in case.node.baked)
     axes = {
         tuple(axis for axis, size in enumerate(array.shape, start=x.ndim - array.ndim) if size > 1)
         for array in parameters
     }
-    return f"{path_of(case)}{DETAILS}{constants} {min(x.ndim, 2)} {sorted(axes)}"
+    return kind, f"{path}{DETAILS}{constants} {min(x.ndim, 2)} {sorted(axes)}"
+
+
+def without_details(group: Group) -> Group:
+    kind, path = group
+    return kind, path.partition(DETAILS)[0]
+
+
+def path_of(case: Case) -> str:
+    """What may choose a kernel's path: the parameters' layout and types, and the attributes that are no layout."""
+    node = case.node
+    types = {tensor.dtype.name for tensor in node.inputs[1:]} - {node.input_type, node.output_type}
+    attributes = sorted((name, value) for name, value in node.attributes.items() if name not in LAYOUT)
+    return f"{layout_of(case)} {sorted(types)} {attributes}"
+
+
+def layout_of(case: Case) -> str:
+    """Whether parameters are all constants, and vary; whether in blocks, and whether along the last axis."""
+    known = "constant " if len(case.node.baked) == len(case.inputs) - 1 > 0 else ""
+    if not any(array.size > 1 for array in case.inputs[1:]):
+        return f"{known}one"
+    rank = case.inputs[0].ndim
+    blocks = "blocks" if case.node.attributes.get("block_size") else ""
+    return f"{known}varying {blocks} {'last' if rank - 1 in axes_of(case) else ''}"
+
+
+def axes_of(case: Case) -> tuple[int, ...]:
+    """The axes that a node names for its parameters, counted from the front."""
+    node, rank = case.node, case.inputs[0].ndim
+    named = (
+        (node.value("axis"),) if get_operator(node.operator).has_attribute("axis") else node.attributes.get("axes", ())
+    )
+    return tuple(axis % rank for axis in named) if rank else ()

@@ -95,6 +95,11 @@ def in_float32(node: Node, x: Array, scale: Array, zero: Array) -> Array:
     return np.asarray((x - zero).astype(np.float32) * scale.astype(np.float32))
 
 
+def input_in_float32(node: Node, x: Array, scale: Array, zero: Array) -> Array:
+    """x rounded to float32, as NumPy does; the rest in float64."""
+    return np.asarray((x.astype(np.float32).astype(np.float64) - zero) * scale.astype(np.float64))
+
+
 def separate_products(node: Node, x: Array, scale: Array, zero: Array) -> Array:
     kind = scale.dtype
     return np.asarray(x.astype(kind) * scale - zero.astype(kind) * scale)
@@ -127,6 +132,7 @@ def subnormals_flushed(node: Node, x: Array, scale: Array, zero: Array) -> Array
 MISTAKES = (
     (Cause("multiplies-in:float32", "product"), in_float32),
     (Cause("converts-before-subtracting", "difference"), converted_first),
+    (Cause("x-in:float32", "difference"), input_in_float32),
     (Cause("difference-wraps", "difference"), wrapped),
     (Cause("difference-saturates", "difference"), saturated),
     (Cause("distributes-scale", "product"), separate_products),

@@ -205,6 +205,18 @@ def through_int32(node: Node, q: Array, zero: Array) -> Array:
     return np.clip(held, kind.lowest, kind.highest)
 
 
+def lone_halves_through_int32(node: Node, x: Array, scale: Array, *rest: Array) -> tuple[Array, ...]:
+    """4 bits: two elements of one scale and one byte are clamped first; what is alone is converted to int32 first."""
+    if whole_kind(node).bits != 4:
+        raise NotImplementedError
+    numbers = linear.spread_over_input(node, np.arange(scale.size).reshape(scale.shape), x.shape).reshape(-1)
+    places = np.arange(x.size)
+    others = np.minimum(places ^ 1, x.size - 1)
+    alone = (others == places) | (numbers[others] != numbers)
+    (cast,), (clamped,) = (mistake(finish=finish)(node, x, scale, *rest) for finish in (through_int32, to_output))
+    return (np.where(alone.reshape(x.shape), cast, clamped),)
+
+
 def four_bits(node: Node, q: Array, zero: Array) -> Array:
     """Saturates to the range of 4 bits, then keeps the low 2 bits."""
     kind = whole_kind(node)
@@ -407,6 +419,11 @@ MISTAKES = (
     (Cause("reciprocal-of-scale", "quotient"), mistake(by_reciprocal)),
     (Cause("zero-point-first", "round-first"), mistake(finish=added_first)),
     (Cause("casts-to-int32", "range"), mistake(finish=through_int32)),
+    (
+        Cause("divides-in:float64 + casts-to-int32", "range"),
+        mistake(lambda n, x, s: divided(x, s, "float64"), through_int32),
+    ),
+    (Cause("lone-halves-of-bytes-cast-to-int32", "range"), lone_halves_through_int32),
     (Cause("wraps", "range"), mistake(finish=wrapped)),
     (Cause("saturates-to-4-bits", "two-bits"), mistake(finish=four_bits)),
     (Cause("through-float16", "float8"), mistake(finish=through_float16)),

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import ml_dtypes
@@ -34,6 +35,7 @@ from tiebreak.conformance.operators.path_probe import (
     multiples,
     step_classes,
 )
+from tiebreak.conformance.operators.scale_and_zero_point import by_scale_and_zero_point
 from tiebreak.conformance.operators.strategies import st
 from tiebreak.conformance.semantics.fake_quantize import FakeQuantizeArithmetic
 from tiebreak.golden.elements import FLOAT_TYPES, FloatType, decode, encode, neighbour
@@ -430,6 +432,14 @@ def high_at_low(node: Node, x: Array, *limits: Array) -> tuple[Array, ...]:
     return (output_high_misplaced(node.attributes["levels"], x, *limits),)
 
 
+def by_parameters(levels: int, x: Array, *limits: Array, **how: Any) -> Array:
+    """A scale and a zero point say the limits of the input and the output at once."""
+    low, high, first, last = limits
+    if not (np.array_equal(low, first) and np.array_equal(high, last)):
+        raise ValueError("one scale for limits that differ")
+    return by_scale_and_zero_point(x, low, high, (0, levels - 1), **how)
+
+
 def next_power_of_two(levels: int) -> int:
     return 1 << (levels - 1).bit_length()
 
@@ -464,6 +474,9 @@ MISTAKES: tuple[tuple[Cause, Arithmetic], ...] = (
     (Cause("folded-rebuilt-unfused + flushes", "quotient"),
      through(np.float32, lambda *a: compiled_flushing(*a, fused=False))),
     *((Cause(key, role), kernel) for key, role, kernel in KERNELS),
+    (Cause("scale-and-zero-point-in:float32", "quotient"), by_parameters),
+    (Cause("scale-and-zero-point-in:float64 + casts-to-int64", "quotient"),
+     partial(by_parameters, product=np.float64, casts=True)),
     (Cause("does-not-round", "nearest"), unrounded),
     (Cause("quantize-and-dequantize", "sum"), dequantized),
     (Cause("quantize-and-dequantize-unshifted", "sum"), unshifted),

@@ -109,19 +109,21 @@ def sum_at_once_in(dtype: object) -> Predict:
     return predict
 
 
-def reciprocal_and_zero_point(fused: bool) -> Predict:
+def reciprocal_and_zero_point(*, fused: bool, own_zero_point: bool = False, nan_to_highest: bool = False) -> Predict:
     """x times the rounded reciprocal, plus the zero point, then rounded to an integer.
 
-    The product and the sum are rounded once together if `fused`, else each.
+    The product and the sum are rounded once together if `fused`, else each. With `own_zero_point` the zero point is
+    first rounded to the input's type. NaN becomes 0, or the highest value, as min(NaN, highest) is on x86.
     """
 
     def predict(o: QuantizationOperands) -> Array:
         kind = o.x.dtype.type
+        zero_point = o.zero_point.astype(kind).astype(np.float64) if own_zero_point else o.zero_point
         product = o.x.astype(np.float64) * (kind(1) / o.scale).astype(np.float64)  # exact up to float32
         if not fused:
             product = product.astype(kind).astype(np.float64)
-        total = (product + o.zero_point).astype(kind)
-        return o.clamp(round_array(total.astype(np.float64), o.mode))
+        total = (product + zero_point).astype(kind).astype(np.float64)
+        return o.clamp(round_array(np.where(np.isnan(total) & nan_to_highest, o.highest, total), o.mode))
 
     return predict
 
@@ -184,6 +186,19 @@ def symmetric_range(steps: Callable[[QuantizationOperands], float]) -> Predict:
         return o.finish(np.asarray(o.x * factor.astype(o.x.dtype), np.float64))
 
     return predict
+
+
+def all_above_zero(o: QuantizationOperands) -> float:
+    return o.highest
+
+
+def half_of_steps(o: QuantizationOperands) -> float:
+    return (o.highest - o.lowest) / 2
+
+
+def with_flushed_inputs(predict: Predict) -> Predict:
+    tiny = {name: 2.0**kind.emin for name, kind in FLOAT_TYPES.items()}
+    return lambda o: predict(replace(o, x=flush_below(o.x, tiny[o.x.dtype.name]).astype(o.x.dtype)))
 
 
 def multiplied_by_scale(o: QuantizationOperands) -> Array:
@@ -429,13 +444,13 @@ HYPOTHESES: tuple[tuple[Cause, Predict], ...] = (
     (Cause("zero-point-first-in-own-type", "round-first"), zero_point_first),
     (Cause("zero-point-first-in-own-type", "round-first"), zero_point_first_at_once),
     (Cause("zero-point-first-in:float64", "round-first"), zero_point_first_double),
-    (
-        Cause("reciprocal-plus-zero-point-fused", "round-first"),
-        reciprocal_and_zero_point(fused=True),
+    *(
+        (Cause("reciprocal-plus-zero-point-fused", "round-first"), reciprocal_and_zero_point(fused=True, **how))
+        for how in ({}, {"own_zero_point": True}, {"nan_to_highest": True})
     ),
-    (
-        Cause("reciprocal-plus-zero-point", "round-first"),
-        reciprocal_and_zero_point(fused=False),
+    *(
+        (Cause("reciprocal-plus-zero-point", "round-first"), reciprocal_and_zero_point(fused=False, **how))
+        for how in ({}, {"own_zero_point": True})
     ),
     (Cause("floor-of-half-more", "mode", ties="ROUND_NEAREST_UPWARD"), add_half_floor),
     (Cause("half-added-to-magnitude", "mode", ties="ROUND_NEAREST_TOWARD_INFINITY"), add_half_away),
@@ -474,12 +489,7 @@ HYPOTHESES: tuple[tuple[Cause, Predict], ...] = (
     (Cause("zero-point-twice", "add"), with_zero_point(lambda o: 2 * o.zero_point)),
     (Cause("multiplies-by-scale", "quotient"), multiplied_by_scale),
     # For int8 127/128 of the right factor, and 127.5/128.
-    (
-        Cause("symmetric-range", "quotient"),
-        symmetric_range(lambda o: o.highest),
-    ),
-    (
-        Cause("symmetric-steps", "quotient"),
-        symmetric_range(lambda o: (o.highest - o.lowest) / 2),
-    ),
+    (Cause("symmetric-range", "quotient"), symmetric_range(all_above_zero)),
+    (Cause("symmetric-steps", "quotient"), symmetric_range(half_of_steps)),
+    (Cause("symmetric-steps + flushes-inputs", "quotient"), with_flushed_inputs(symmetric_range(half_of_steps))),
 )

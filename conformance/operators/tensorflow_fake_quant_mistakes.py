@@ -10,6 +10,7 @@ import ml_dtypes
 import numpy as np
 
 from tiebreak.conformance.operators.model import Cause, Mistake
+from tiebreak.conformance.operators.scale_and_zero_point import by_scale_and_zero_point
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 
@@ -104,7 +105,7 @@ def tensorflow_kernel(*, inverse: bool, flush: bool = False) -> Mistake:
             x, low, high = kept(x), kept(low), kept(high)
             least, greatest = Float(lowest_of(node)), Float(highest_of(node))
             scale = kept((high - low) / (greatest - least))
-            factor = (greatest - least) / (high - low)
+            factor = kept((greatest - least) / (high - low))
             zero_point = np.clip(away(least - low / scale), least, greatest)
             bottom, top = kept((least - zero_point) * scale), kept((greatest - zero_point) * scale)
             zero = np.floor(-bottom * factor + Float(0.5))
@@ -128,6 +129,17 @@ def lite_kernel(node: Node, x: Array, low: Array, high: Array) -> tuple[Array, .
         bottom, top = (least - zero_point) * scale, (greatest - zero_point) * scale
         steps = away((np.minimum(np.maximum(x, bottom), top) - bottom) * (Float(1) / scale))
         return (np.asarray(steps * scale + bottom, Float),)
+
+
+def by_parameters(**how: Any) -> Mistake:
+    """A scale and an integer zero point."""
+
+    def run(node: Node, x: Array, low: Array, high: Array) -> tuple[Array, ...]:
+        low, high = (np.broadcast_to(limit, x.shape) for limit in (low, high))
+        with np.errstate(all="ignore"):
+            return (by_scale_and_zero_point(x, low, high, (lowest_of(node), highest_of(node)), **how),)
+
+    return run
 
 
 def cast_first(node: Node, x: Array, low: Array, high: Array) -> tuple[Array, ...]:
@@ -284,6 +296,11 @@ MISTAKES: tuple[tuple[Cause, Mistake], ...] = (
         tensorflow_kernel(inverse=True, flush=True),
     ),
     (Cause("reciprocal-of-scale + adds-min", "dequantize", 4), lite_kernel),
+    (Cause("scale-and-zero-point-in:float32", "order", 4), by_parameters()),
+    (
+        Cause("scale-and-zero-point-in:float64 + casts-to-int64", "order", 4),
+        by_parameters(product=np.float64, casts=True),
+    ),
     (Cause("adds-min", "dequantize", 4), mistake(FakeQuant(adds_min=True))),
     (Cause("reciprocal-of-scale", "order", 4), mistake(FakeQuant(reciprocal=True))),
     (Cause("floor-of-half-more", "tie", 4), mistake(FakeQuant(quantize=half_up_in_type))),

@@ -30,8 +30,9 @@ from tiebreak.conformance.judging.chunk import Chunk, chunks_of
 from tiebreak.conformance.judging.deviating import DTYPES, DeviatingElements
 from tiebreak.conformance.judging.domains import PATHOLOGICAL
 from tiebreak.conformance.judging.judge import judge
-from tiebreak.conformance.judging.rows import Group, detailed_path_of, kind_of_node, path_of
+from tiebreak.conformance.judging.rows import Group, detailed_group_of, group_of
 from tiebreak.conformance.operators.model import Cause
+from tiebreak.conformance.running.agreeing import AgreeingElements
 from tiebreak.conformance.running.recording import BackendRecords
 from tiebreak.golden.nodes import Case
 
@@ -126,8 +127,9 @@ def evidence_of(records: BackendRecords, deviating: DeviatingElements, known: By
         candidates[begin:end] = np.array(places)[own.numbers]
         for counters, counted in ((against, own.against), (third, own.third)):
             for every, counts in counted.items():
-                for path in (path_of(case), detailed_path_of(case)):
-                    counters[(kind_of_node(case.node), path), every].update(counts)
+                for group in (group_of(case), detailed_group_of(case)):
+                    counters[group, every].update(counts)
     evidence = records.cases, records.elements, deviating, candidates, list(numbers)
-    constant = frozenset(records.facts.get("always_constant", ()))
-    return Evidence(*evidence, against, third, records.against_modes, records.name, constant)
+    agreeing, constant = AgreeingElements(records), frozenset(records.facts.get("always_constant", ()))
+    refuting = against, third, records.against_modes, agreeing.contradict
+    return Evidence(*evidence, *refuting, records.name, constant)

@@ -18,7 +18,7 @@ from tiebreak.conformance.judging.deviating import DeviatingElements, boundary_d
 from tiebreak.conformance.judging.judge import output_problem
 from tiebreak.conformance.judging.narrow import NarrowCodes, narrow
 from tiebreak.conformance.judging.observations import observations
-from tiebreak.conformance.judging.rows import Group, kind_of_node, path_of
+from tiebreak.conformance.judging.rows import Group, group_of
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array, Problem
 from tiebreak.golden.rounding import ROUND_MODES, short_mode
@@ -158,7 +158,7 @@ def count(records: BackendRecords, judged: ChunkJudgement) -> None:
     """Update the counts: contradicted modes, judged elements by exponent, observations where the document is silent."""
     chunk = judged.chunk
     found = judged.contradictions()
-    groups = [(kind_of_node(case.node), path_of(case)) for case in chunk.cases] if found else []
+    groups = [group_of(case) for case in chunk.cases] if found else []
     for group in dict.fromkeys(groups):
         own = np.array([one == group for one in groups]) & judged.ran
         if own.any():

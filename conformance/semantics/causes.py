@@ -100,6 +100,9 @@ SENTENCES = {
     "casts-to-int32": "casts to int32 before clamping, which overflows",
     "casts-to-int32-and-wraps": "casts to int32 and takes its low bits",
     "casts-to-int32-then-wider-sum": "casts to int32, which overflows, before a wider sum is clamped",
+    "lone-halves-of-bytes-cast-to-int32": (
+        "casts elements that share no byte with another of their scale to int32 before clamping, which overflows"
+    ),
     "casts-to-int64": "casts to int64 before clamping, which overflows",
     "casts-to-int64-then-wider-sum": "casts to int64, which overflows, before a wider sum is clamped",
     "saturates-to-int32": "saturates to int32, and the sum with the zero point overflows",
@@ -209,6 +212,10 @@ SENTENCES = {
     "quantize-and-dequantize": "a quantize and a dequantize: (level - zero_point) * step",
     "quantize-and-dequantize-unshifted": "a quantize and a dequantize without a zero point: round(x * s) * step",
     "quantize-and-dequantize-in": "a quantize and a dequantize, in {}",
+    "scale-and-zero-point-in": (
+        "a float32 scale and an integer zero point: (clamp(round(x * fl(1 / scale)) + zero point) - zero point) * "
+        "scale, multiplied in {}"
+    ),
     "output-step-first": "multiplies by an output step computed beforehand",
     "input-scale-first": "multiplies by an input scale computed beforehand",
     "scale-and-step-first": "multiplies by an input scale and an output step computed beforehand",

@@ -1,0 +1,109 @@
+"""The elements that agree with their documents, in cases where nothing deviates: they refute causes, too."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from tiebreak.conformance.causes.explanations import predictions_with_id
+from tiebreak.conformance.judging.chunk import Chunk, chunks_of
+from tiebreak.conformance.judging.domains import PATHOLOGICAL
+from tiebreak.conformance.judging.judge import judge
+from tiebreak.conformance.judging.rows import Group, axes_of, detailed_group_of, group_of, without_details
+from tiebreak.conformance.judging.truths import Truths
+from tiebreak.conformance.operators.model import Cause
+from tiebreak.conformance.running.recording import BackendRecords
+from tiebreak.golden.nodes import Case
+from tiebreak.golden.problem import Array
+from tiebreak.golden.verdicts import UNSPECIFIED
+
+Place = tuple[tuple[int, ...], int]  # the axes of parameters, and the input's rank
+PLACES = ("axis", "projection", "blocks")  # roles of causes that take parameters from a wrong place
+
+
+@dataclass(frozen=True)
+class AgreeingCase:
+    """A case with its truths and outputs (codes), and masks: what agrees, and what of it is not pathological."""
+
+    case: Case
+    truths: Truths
+    outputs: Array
+    agrees: Array
+    plain: Array
+
+
+@dataclass
+class AgreeingElements:
+    """What a backend gave in the cases where nothing deviates, by kind of node and path."""
+
+    records: BackendRecords
+    last: tuple[Group, list[AgreeingCase]] | None = None
+    known: dict[tuple[Group, bool, str], bool] = field(default_factory=dict)
+
+    @cached_property
+    def wrong(self) -> set[int]:
+        """The numbers of the cases that deviate."""
+        return {number for own in self.records.deviating for number in np.unique(own.case).tolist()}
+
+    @cached_property
+    def cases(self) -> Mapping[Group, list[Case]]:
+        records, found = self.records, defaultdict[Group, list[Case]](list)
+        for number, case in enumerate(records.cases):
+            if number not in self.wrong and case.size and case.id in records.outputs:
+                found[group_of(case)].append(case)
+        return found
+
+    def contradict(self, group: Group, every: bool, cause: Cause) -> bool:
+        """Whether some element of a group contradicts a cause: among all, or among those that are not pathological."""
+        key = group, every, cause.id
+        if key not in self.known:
+            self.known[key] = any(
+                self.contradicts(cause, every, one) for one in self.of(group) if self.counts(cause, one)
+            )
+        return self.known[key]
+
+    def counts(self, cause: Cause, one: AgreeingCase) -> bool:
+        """Whether a case can contradict a cause: a wrong place shows with some axes, and others may be right."""
+        return cause.role not in PLACES or where(one.case) in self.wrong_places[group_of(one.case)]
+
+    @cached_property
+    def wrong_places(self) -> Mapping[Group, set[Place]]:
+        """The places of parameters in the cases that deviate."""
+        found = defaultdict[Group, set[Place]](set)
+        for number in self.wrong:
+            case = self.records.cases[number]
+            found[group_of(case)].add(where(case))
+        return found
+
+    def contradicts(self, cause: Cause, every: bool, one: AgreeingCase) -> bool:
+        """Whether one case contradicts a cause: each prediction of it differs somewhere."""
+        counted = one.agrees if every else one.plain
+        if not counted.any():
+            return False
+        about = f"{self.records.name}, {one.case.node.operator}"
+        predicted = predictions_with_id(one.case, one.truths, self.records.errors, about, cause.id)
+        return bool(predicted) and all(((codes != one.outputs) & counted).any() for codes in predicted)
+
+    def of(self, group: Group) -> list[AgreeingCase]:
+        whole = without_details(group)
+        if self.last is None or self.last[0] != whole:
+            self.last = whole, list(self.judged(whole))
+        return [one for one in self.last[1] if group in (whole, detailed_group_of(one.case))]
+
+    def judged(self, group: Group) -> Iterator[AgreeingCase]:
+        for cases in chunks_of(self.cases.get(group, [])):
+            chunk = Chunk(cases)
+            outputs = np.concatenate([self.records.outputs[case.id] for case in cases])
+            agrees = judge(outputs, chunk.judged_by, chunk).grades != UNSPECIFIED
+            plain = agrees & (chunk.domains != PATHOLOGICAL)
+            for number, case in enumerate(cases):
+                own = chunk.of_case(number)
+                yield AgreeingCase(case, chunk.truths_of(number), outputs[own], agrees[own], plain[own])
+
+
+def where(case: Case) -> Place:
+    return axes_of(case), case.inputs[0].ndim
