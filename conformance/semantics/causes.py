@@ -285,6 +285,8 @@ PLACES = {
     "positive-scales": "of positive scales",
     "tail": "in the tail of a vector loop of {}",
     "body": "in the body of a vector loop of {}",
+    "per-tensor-tail": "per tensor, in the tail of a vector loop of {}",
+    "per-tensor-body": "per tensor, in the body of a vector loop of {}",
 }
 # Sentences of older versions, which waivers may still have, with the ids of the same causes.
 FORMER = {
