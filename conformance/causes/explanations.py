@@ -32,6 +32,7 @@ from tiebreak.golden.verdicts import DEVIATES, UNEXPLAINED, UNSPECIFIED
 T = TypeVar("T")
 STAGE = "known mistakes"
 FEWEST_BY_POSITION = 30  # elements; fewer may fit some pattern of positions by chance
+FEWEST_OF_PAIRS = 3  # elements; one of some hundred pairs of mistakes fits fewer by chance
 NO_CAUSE = Cause(UNEXPLAINED, "mode")
 NOTHING: Mapping[bool, Counter[Cause]] = {False: Counter(), True: Counter()}
 FIRST_PAIR = 1000  # the rank of two mistakes at once
@@ -312,9 +313,14 @@ def greedy_cover(groups: Sequence[Mapping[Explanation, int]]) -> list[dict[Expla
     for group, causes_of in zip(groups, settled, strict=True):
         for explanation, count in group.items():
             seen[causes_of[explanation]] += count
-    rare = {cause for cause, count in seen.items() if cause.by_position and count < FEWEST_BY_POSITION}
+    rare = {cause for cause, count in seen.items() if count < fewest_of(cause)}
     none = NO_CAUSE
     return [{e: none if cause in rare else cause for e, cause in one.items()} for one in settled]
+
+
+def fewest_of(cause: Cause) -> int:
+    """How many elements a cause must explain to be named."""
+    return FEWEST_BY_POSITION if cause.by_position else FEWEST_OF_PAIRS if JOINT in cause.id else 1
 
 
 def weighed_sets(

@@ -126,6 +126,34 @@ def reciprocal_and_zero_point(fused: bool) -> Predict:
     return predict
 
 
+def reciprocal_and_zero_point_in_float32(o: QuantizationOperands) -> Array | None:
+    """As reciprocal_and_zero_point, all of it in float32, of operands that have a narrower type."""
+    if not is_narrower(o.x.dtype):
+        return None
+    wide = replace(o, x=o.x.astype(np.float32), scale=o.scale.astype(np.float32))
+    return reciprocal_and_zero_point(fused=False)(wide)
+
+
+def own_reciprocal_in_float32(o: QuantizationOperands) -> Array | None:
+    """x times the reciprocal rounded to its own type, in float32. NaN, as of 0 * infinity, is clamped to the highest."""
+    if not is_narrower(o.x.dtype):
+        return None
+    inverse = (np.float32(1) / o.scale.astype(np.float32)).astype(o.x.dtype).astype(np.float32)
+    product = np.asarray(o.x.astype(np.float32) * inverse, np.float64)
+    return np.where(np.isnan(product), o.highest, o.finish(product))
+
+
+def is_narrower(dtype: np.dtype[Any]) -> bool:
+    return dtype.itemsize < np.dtype(np.float32).itemsize
+
+
+def own_reciprocal_of_flushed(o: QuantizationOperands) -> Array:
+    """A multiplication that reads subnormal operands as zero, of x and the rounded reciprocal."""
+    tiny, kind = 2.0 ** FLOAT_TYPES[o.x.dtype.name].emin, o.x.dtype
+    x, inverse = (flush_below(a.astype(np.float64), tiny).astype(kind) for a in (o.x, kind.type(1) / o.scale))
+    return o.finish(np.asarray(x * inverse, np.float64))
+
+
 def sum_and_clamp_in_own_type(o: QuantizationOperands) -> Array:
     """The highest value, rounded to the input's type, may be too high; the cast to int32 then overflows as on x86."""
     kind = o.x.dtype.type
@@ -400,6 +428,8 @@ HYPOTHESES: tuple[tuple[Cause, Predict], ...] = (
     (Cause("own-reciprocal", "quotient"), reciprocal(None)),
     (Cause("reciprocal:float32", "quotient"), reciprocal(np.float32)),
     (Cause("reciprocal:float64", "quotient"), reciprocal(np.float64)),
+    (Cause("own-reciprocal + flushes-inputs-and-reciprocals", "quotient"), own_reciprocal_of_flushed),
+    (Cause("own-reciprocal + in:float32 + nan-to-highest", "quotient"), own_reciprocal_in_float32),
     *((Cause(key, "quotient"), finished(divide)) for key, divide in QUOTIENTS),
     (Cause("zero-point-first-in-own-type", "round-first"), zero_point_first),
     (Cause("zero-point-first-in-own-type", "round-first"), zero_point_first_at_once),
@@ -412,6 +442,7 @@ HYPOTHESES: tuple[tuple[Cause, Predict], ...] = (
         Cause("reciprocal-plus-zero-point", "round-first"),
         reciprocal_and_zero_point(fused=False),
     ),
+    (Cause("reciprocal-plus-zero-point + in:float32", "round-first"), reciprocal_and_zero_point_in_float32),
     (Cause("floor-of-half-more", "mode", ties="ROUND_NEAREST_UPWARD"), add_half_floor),
     (Cause("half-added-to-magnitude", "mode", ties="ROUND_NEAREST_TOWARD_INFINITY"), add_half_away),
     (Cause("ceil-of-half-less", "mode", ties="ROUND_NEAREST_DOWNWARD"), subtract_half_ceil),

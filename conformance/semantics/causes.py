@@ -17,6 +17,7 @@ SENTENCES = {
     "flushes-inputs": "flushes subnormal inputs to zero",
     "flushes-scales": "flushes subnormal scales to zero",
     "flushes-inputs-and-scales": "flushes subnormal inputs and scales to zero",
+    "flushes-inputs-and-reciprocals": "flushes subnormal inputs and reciprocals to zero",
     "flushes-quotients": "flushes subnormal quotients to zero",
     "flushes-all": "flushes all subnormals to zero",
     "flushes": "flushes subnormals to zero",
