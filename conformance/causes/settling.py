@@ -12,8 +12,9 @@ import numpy as np
 
 from tiebreak.conformance.causes import explanations
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
+from tiebreak.conformance.causes.placed import Unexplained, placed_causes
 from tiebreak.conformance.judging.deviating import DeviatingElements
-from tiebreak.conformance.judging.rows import Group, Kind, kind_of_node, path_of
+from tiebreak.conformance.judging.rows import VARYING, Group, Kind, kind_of_node, path_of
 from tiebreak.conformance.operators.model import Cause
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.operators import get_operator
@@ -32,7 +33,8 @@ class Evidence:
     `sizes` are the numbers of elements of the cases. `candidates` has for each deviating element a number: its place in
     `distinct`. `against` counts the conforming elements that contradict a cause, by group: among all (True) or among
     those that are not pathological. `third` counts the deviating elements to which a cause gives a third result.
-    `against_modes` counts the conforming elements that contradict a rounding mode, in all cases.
+    `places` has the bits of the places of vector loops in which they are. `against_modes` counts the conforming
+    elements that contradict a rounding mode, in all cases.
     """
 
     cases: Sequence[Case]
@@ -42,6 +44,7 @@ class Evidence:
     distinct: Sequence[explanations.Explanation]
     against: Mapping[tuple[Group, bool], Counter[Cause]]
     third: Mapping[tuple[Group, bool], Counter[Cause]]
+    places: Mapping[tuple[Group, bool], Mapping[Cause, int]]
     against_modes: Mapping[Group, Counter[str]]
     about: str = ""  # the backend
 
@@ -63,6 +66,17 @@ class Evidence:
         """The evidence with some of the deviating elements."""
         columns = {field.name: getattr(self.deviating, field.name)[places] for field in fields(self.deviating)}
         return replace(self, deviating=DeviatingElements(**columns), candidates=self.candidates[places])
+
+    def group_of(self, place: int) -> Group:
+        return self.groups[int(self.deviating.case[place])]
+
+    def has_one_output(self, place: int) -> bool:
+        case = int(self.deviating.case[place])
+        return self.sizes[case] == self.cases[case].size
+
+    def unexplained(self, place: int) -> Unexplained:
+        size, index = self.sizes[int(self.deviating.case[place])], int(self.deviating.index[place])
+        return Unexplained(index, size, self.distinct[int(self.candidates[place])].matching)
 
     def element(self, place: int) -> Element:
         found = self.deviating
@@ -90,6 +104,8 @@ def settle_causes(
     chosen = causes_by_kind(evidence, places, errors)
     elements = {kind: [evidence.element(place) for place in own.tolist()] for kind, own in places.items()}
     refined = errors.attempt("the audit's engine", evidence.about, lambda: refine(elements, chosen), chosen)
+    place = partial(with_placed_causes, evidence, list(places.values()), refined)
+    refined = errors.attempt("causes in vector loops", evidence.about, place, refined)
     pairs = zip(refined, places.values(), strict=True)
     refined = [without_doubtful(causes, paths_of(evidence, own)) for causes, own in pairs]
     ids, texts = (np.full(len(evidence.deviating), UNEXPLAINED, object) for _ in range(2))
@@ -121,6 +137,28 @@ def without_doubtful(causes: Sequence[Cause], paths: Sequence[str]) -> list[Caus
         if count < counts[path, explanations.NO_CAUSE] or (cause.mode and len(modes[path]) > 1)
     }
     return [explanations.NO_CAUSE if one in doubtful else one[1] for one in zip(paths, causes, strict=True)]
+
+
+def with_placed_causes(
+    evidence: Evidence, places: Sequence[Array], named: Sequence[Sequence[Cause]]
+) -> list[list[Cause]]:
+    """The causes of each kind's elements (indices), where one has none that of a place in a vector loop."""
+    found = [list(causes) for causes in named]
+    without: dict[tuple[Group, bool], list[tuple[list[Cause], int, int]]] = defaultdict(list)
+    for own, causes in zip(places, found, strict=True):
+        for number, (place, cause) in enumerate(zip(own.tolist(), causes, strict=True)):
+            if cause == explanations.NO_CAUSE and evidence.has_one_output(place):
+                strange = evidence.distinct[int(evidence.candidates[place])].pathological
+                without[evidence.group_of(place), strange].append((causes, number, place))
+    varying = {kind for kind, path in evidence.groups if path.startswith(VARYING)}
+    for key, elements in without.items():
+        unexplained = [evidence.unexplained(place) for _, _, place in elements]
+        (kind, path), _ = key
+        prefix = "per-tensor-" if kind in varying and not path.startswith(VARYING) else ""
+        counts = (table.get(key, {}) for table in (evidence.against, evidence.third, evidence.places))
+        for (causes, number, _), cause in zip(elements, placed_causes(unexplained, *counts, prefix), strict=True):
+            causes[number] = cause or causes[number]
+    return found
 
 
 def places_by_kind(evidence: Evidence) -> dict[Kind, Array]:

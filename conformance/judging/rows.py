@@ -11,6 +11,7 @@ from tiebreak.golden.problem import Problem
 
 Kind = tuple[str, str, str, str]  # operator, rounding mode, input type, output type; causes are weighed within one kind
 Group = tuple[Kind, str]  # a kind of node and a path: see path_of
+CONSTANT, VARYING = "constant", "varying"  # how a path begins: one value of each parameter for all elements, or several
 LAYOUT = ("axis", "axes", "block_size", "type", "T", "output_dtype")  # attributes that change no arithmetic
 
 
@@ -45,4 +46,4 @@ def path_of(case: Case) -> str:
     varying = any(array.size > 1 for array in case.inputs[1:])
     blocks = "blocks" if case.node.attributes.get("block_size") else ""
     attributes = sorted((name, value) for name, value in case.node.attributes.items() if name not in LAYOUT)
-    return f"{'varying' if varying else 'constant'} {blocks} {attributes}"
+    return f"{VARYING if varying else CONSTANT} {blocks} {attributes}"

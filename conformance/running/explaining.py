@@ -116,6 +116,7 @@ def evidence_of(records: BackendRecords, deviating: DeviatingElements, known: By
     numbers: dict[Explanation, int] = {}
     candidates = np.zeros(len(deviating), np.int64)
     against, third = (defaultdict[tuple[Group, bool], Counter[Cause]](Counter) for _ in range(2))
+    contradicted = defaultdict[tuple[Group, bool], dict[Cause, int]](dict)
     begins = np.flatnonzero(np.diff(deviating.case, prepend=-1))
     for begin, end in pairwise([*begins.tolist(), len(deviating)]):  # no pair where nothing deviates
         case = records.cases[int(deviating.case[begin])]
@@ -127,5 +128,9 @@ def evidence_of(records: BackendRecords, deviating: DeviatingElements, known: By
         for counters, counted in ((against, own.against), (third, own.third)):
             for every, counts in counted.items():
                 counters[(kind_of_node(case.node), path_of(case)), every].update(counts)
+        for every, bits in own.places.items():
+            so_far = contradicted[(kind_of_node(case.node), path_of(case)), every]
+            for cause, one in bits.items():
+                so_far[cause] = so_far.get(cause, 0) | one
     evidence = records.cases, records.elements, deviating, candidates, list(numbers)
-    return Evidence(*evidence, against, third, records.against_modes, about=records.name)
+    return Evidence(*evidence, against, third, contradicted, records.against_modes, about=records.name)
