@@ -20,6 +20,7 @@ from tiebreak.conformance.audit.recorded_elements import (
     RecordedElements,
     arithmetic_key,
     first_output_name,
+    is_in_loop,
     joined,
     parts_by_path,
     recorded_case,
@@ -156,13 +157,13 @@ class CausesBySemantics:
         return True
 
     def explain_places(self, group: SameArithmetic, found: FoundCauses) -> None:
-        """Names by one semantics each the places of which it reproduces every element, whatever causes these had."""
+        """Names by one semantics each the places in vector loops of which it reproduces every element."""
         deviating, numbers = group.elements.deviating, group.elements.numbers
         if group.is_real:
             return
         for place, inside in parts_by_path(group.elements):
             left = deviating & inside
-            if place and found.doubted(numbers[left]).size:
+            if is_in_loop(place) and found.doubted(numbers[left]).size:
                 part = part_to_cover(group, inside, left, place)
                 first, *_ = [*self.covers.of(part, self.known), None]
                 if first is not None and first.whole:

@@ -128,6 +128,11 @@ def parts_of_loops(elements: RecordedElements, inside: Array, prefix: str) -> It
         yield f"{prefix}body:{width}", inside & ~in_tail(elements, width)
 
 
+def is_in_loop(place: str) -> bool:
+    """Whether a place is the body or the tail of a vector loop: those have a width."""
+    return ":" in place
+
+
 def in_tail(elements: RecordedElements, width: int) -> Array:
     return np.asarray(elements.places >= elements.sizes - elements.sizes % width)
 

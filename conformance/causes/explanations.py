@@ -197,10 +197,10 @@ class Explanation:
 class CaseExplanations:
     """What known mistakes say of one case's outputs.
 
-    `distinct` are the explanations that occur, `numbers` each deviating element's place in it, in order. `against` says
-    by cause how many conforming elements contradict it, `third` to how many deviating ones it would give a third
-    result, and `places` has the bits of the places of vector loops in which it is contradicted; under True all of them,
-    under False those that are not pathological.
+    `distinct` are the explanations that occur, `numbers` each deviating element's place in it, in order. The others are
+    by cause: under True for all elements, under False for those that are not pathological. `against` says how many
+    conforming elements contradict it, `third` to how many deviating ones it would give a third result. `places` has the
+    bits of the places of vector loops in which it is contradicted.
     """
 
     distinct: tuple[Explanation, ...]

@@ -15,8 +15,8 @@ PLACES = (*(("body", width) for width in WIDTHS), *(("tail", width) for width in
 
 
 def may_be_placed(cause: Cause) -> bool:
-    """Whether it may be said of a cause that it holds at a place only: of single mistakes."""
-    return JOINT not in cause.id and not cause.by_position
+    """Whether it may be said of a cause that it holds at a place only: of single mistakes, but modes say it already."""
+    return JOINT not in cause.id and not cause.mode
 
 
 def span_of(mask: Array) -> tuple[int, int]:

@@ -16,6 +16,7 @@ from tiebreak.conformance.causes.placed import Unexplained, placed_causes
 from tiebreak.conformance.judging.deviating import DeviatingElements
 from tiebreak.conformance.judging.rows import VARYING, Group, Kind, kind_of_node, path_of
 from tiebreak.conformance.operators.model import Cause
+from tiebreak.conformance.semantics.causes import ENVIRONMENT, without_environment
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.operators import get_operator
 from tiebreak.golden.problem import Array
@@ -230,7 +231,8 @@ def plausible_candidates(evidence: Evidence) -> dict[tuple[Group, int], explanat
     One conforming element that contradicts a cause refutes it: in every case for what rounds ties by another mode, in
     the cases that deviate somewhere for other causes. So do deviating elements to which it would give a third result,
     if they are more than a tenth of those that it explains: where two mistakes meet, neither gives the result alone.
-    Another mode may hold on one path only.
+    Another mode may hold on one path only. An arithmetic joined to a fact of the environment must show by itself where
+    nothing is pathological.
     """
     idle, explains = idle_positions(evidence), defaultdict[tuple[Group, bool], Counter[Cause]](Counter)
     for (case, number), count in evidence.pairs.items():
@@ -253,12 +255,15 @@ def refuted_causes(
     found = evidence.distinct[number]
     key, by_mode = (group, found.pathological), evidence.against_modes[group]
     plain, third, explained = evidence.against[key], evidence.third[key], explains[key]
-    return frozenset(
+    refuted = frozenset(
         cause
         for cause in found.matching
         if not cause.by_position
         and (plain[cause] or by_mode[cause.mode or cause.ties] or 10 * third[cause] > explained[cause])
     )
+    joined = {one: without_environment(one.id) for one in found.matching - refuted if ENVIRONMENT in one.id}
+    shown = {cause.id for cause in explains[group, False] if not evidence.against[group, False][cause]}
+    return refuted | {cause for cause, arithmetic in joined.items() if arithmetic and arithmetic not in shown}
 
 
 def add(counts: Counter[Cause], causes: Iterable[Cause], count: int) -> None:

@@ -62,6 +62,12 @@ def zero_point_first_double(o: QuantizationOperands) -> Array:
     return o.clamp(round_array(o.quotient(np.float64) + o.zero_point, o.mode))
 
 
+def zero_point_first_wide(o: QuantizationOperands) -> Array | None:
+    """As zero_point_first, in a wider type: for small integers it makes no difference which."""
+    small = is_narrower(o.x.dtype) and o.highest - o.lowest < 1 << 16
+    return zero_point_first_double(o) if small else None
+
+
 def clamp_first(o: QuantizationOperands) -> Array:
     inner = o.clamp(round_array(o.quotient(), o.mode))
     return o.clamp((inner + o.zero_point).astype(np.float64))
@@ -134,13 +140,17 @@ def reciprocal_and_zero_point_in_float32(o: QuantizationOperands) -> Array | Non
     return reciprocal_and_zero_point(fused=False)(wide)
 
 
-def own_reciprocal_in_float32(o: QuantizationOperands) -> Array | None:
-    """x times the reciprocal rounded to its own type, in float32. NaN, as of 0 * infinity, is clamped to the highest."""
-    if not is_narrower(o.x.dtype):
-        return None
-    inverse = (np.float32(1) / o.scale.astype(np.float32)).astype(o.x.dtype).astype(np.float32)
-    product = np.asarray(o.x.astype(np.float32) * inverse, np.float64)
-    return np.where(np.isnan(product), o.highest, o.finish(product))
+def own_reciprocal_in_float32(*, nan_to_highest: bool) -> Predict:
+    """x times the reciprocal rounded to float16, in float32. NaN, such as 0 * infinity, may become the highest."""
+
+    def predict(o: QuantizationOperands) -> Array | None:
+        if o.x.dtype != np.float16:
+            return None
+        inverse = (np.float32(1) / o.scale.astype(np.float32)).astype(o.x.dtype).astype(np.float32)
+        product = np.asarray(o.x.astype(np.float32) * inverse, np.float64)
+        return np.where(np.isnan(product) & nan_to_highest, o.highest, o.finish(product))
+
+    return predict
 
 
 def is_narrower(dtype: np.dtype[Any]) -> bool:
@@ -429,10 +439,15 @@ HYPOTHESES: tuple[tuple[Cause, Predict], ...] = (
     (Cause("reciprocal:float32", "quotient"), reciprocal(np.float32)),
     (Cause("reciprocal:float64", "quotient"), reciprocal(np.float64)),
     (Cause("own-reciprocal + flushes-inputs-and-reciprocals", "quotient"), own_reciprocal_of_flushed),
-    (Cause("own-reciprocal + in:float32 + nan-to-highest", "quotient"), own_reciprocal_in_float32),
+    (Cause("own-reciprocal + in:float32", "quotient"), own_reciprocal_in_float32(nan_to_highest=False)),
+    (
+        Cause("own-reciprocal + in:float32 + nan-to-highest", "quotient"),
+        own_reciprocal_in_float32(nan_to_highest=True),
+    ),
     *((Cause(key, "quotient"), finished(divide)) for key, divide in QUOTIENTS),
     (Cause("zero-point-first-in-own-type", "round-first"), zero_point_first),
     (Cause("zero-point-first-in-own-type", "round-first"), zero_point_first_at_once),
+    (Cause("zero-point-first-in-wider-type", "round-first"), zero_point_first_wide),
     (Cause("zero-point-first-in:float64", "round-first"), zero_point_first_double),
     (
         Cause("reciprocal-plus-zero-point-fused", "round-first"),

@@ -60,6 +60,7 @@ SENTENCES = {
     # The zero point
     "zero-point-first": "adds the zero point before rounding",
     "zero-point-first-in-own-type": "adds the zero point before rounding, in the input's type",
+    "zero-point-first-in-wider-type": "adds the zero point before rounding, in a type wider than the input's",
     "zero-point-first-in": "adds the zero point before rounding, in {}",
     "reciprocal-plus-zero-point-fused": "adds the zero point to x * fl(1 / scale), fused, before rounding",
     "reciprocal-plus-zero-point": "adds the zero point to x * fl(1 / scale) before rounding",
