@@ -66,9 +66,11 @@ def test_parameters_several_mistakes_and_places() -> None:
         "multiplies by the reciprocal in float32, casts to int32 before clamping, which overflows"
     )
     assert sentence_of(at_place("own-reciprocal", "tail:8")).endswith(", in the tail of a vector loop of 8")
+    body = sentence_of(at_place("own-reciprocal", "per-tensor-body:8"))
+    assert body.endswith(", per tensor, in the body of a vector loop of 8")
     assert sentence_of("rounds-in-tail:8,UP") == "the tail of a vector loop of 8 rounds UP"
     assert at_place("own-reciprocal", "") == "own-reciprocal"
-    assert all("{}" not in PLACES[name] for name in PLACES if name not in ("tail", "body"))
+    assert all("{}" not in PLACES[name] for name in PLACES if not name.endswith(("tail", "body")))
     with pytest.raises(KeyError):
         sentence_of("nothing-known")
 

@@ -23,6 +23,7 @@ from tiebreak.conformance.running.recording import BackendRecords, record
 from tiebreak.conformance.semantics.causes import sentence_of
 from tiebreak.golden.builder import file_name
 from tiebreak.golden.elements import FLOAT_TYPES, parse_real
+from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.rounding import ROUND_MODES
 from tiebreak.golden.vector_index import indexed_cases
@@ -156,6 +157,22 @@ def test_a_dequantizer_gets_its_mistake_and_no_other(arithmetic: Dequantize, key
             record(records, case, Outcome("ok", (dequantized(case, arithmetic).astype(np.float32),)))
     counts = causes_of_records(records)
     assert counts[sentence_of(key)] == sum(counts.values()) > 0, counts
+
+
+def test_a_mistake_of_vectors_alone_is_named_with_its_place() -> None:
+    """As LiteRT: vectors of 8 distribute the scale, and what is left over is right."""
+    rng = np.random.default_rng(8)
+    node = make_node("onnx.DequantizeLinear", quantized="uint8")
+    records = BackendRecords({"name": "it", "version": "1", "spec": "it", "operators": [node.operator]})
+    for size in (7, 8, 31, 36, 67, 99, 125, 128):
+        x, scale, zero = rng.integers(0, 256, size), np.float32(rng.uniform(0.1, 1)), np.uint8(131)
+        case = Case(f"of {size}", node, (x.astype(np.uint8), np.array(scale), np.array(zero)))
+        left = np.arange(size) >= size - size % 8
+        wide = np.float64(scale)
+        y = np.where(left, single((x - 131) * wide), single(single(x * wide) - single(131 * wide)))
+        record(records, case, Outcome("ok", (y.astype(np.float32),)))
+    counts = causes_of_records(records)
+    assert set(counts) == {"input * scale - zero_point * scale, in the body of a vector loop of 8"}
 
 
 def dequantized(case: Case, arithmetic: Dequantize) -> wb.Array:

@@ -32,10 +32,14 @@ class NearSemantics:
 
 @lru_cache(maxsize=256)
 def near_semantics(node: str, most: int) -> NearSemantics:
-    """Those that differ from the document's in at most `most` facets; `node` is the key of a per-tensor node."""
+    """Those that differ from the document's in at most `most` facets; `node` is the key of a per-tensor node.
+
+    Those in float64 come last: of equals the first is named, and float32 often gives the same for narrower types.
+    """
     arithmetic = arithmetic_of(node_from_key(node))
     distances = arithmetic.candidates.distances(arithmetic.documented)
     near = np.flatnonzero((distances > 0) & (distances <= most))
+    near = near[np.argsort(["float64" in arithmetic.candidates.all[number] for number in near], kind="stable")]
     return NearSemantics(arithmetic, [arithmetic.candidates.all[number] for number in near], distances[near])
 
 

@@ -7,7 +7,7 @@ arithmetic.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
@@ -20,6 +20,7 @@ from tiebreak.conformance.audit.recorded_elements import (
     RecordedElements,
     arithmetic_key,
     first_output_name,
+    is_in_loop,
     joined,
     parts_by_path,
     recorded_case,
@@ -27,12 +28,13 @@ from tiebreak.conformance.audit.recorded_elements import (
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
 from tiebreak.conformance.judging.rows import Kind, kind_of_node
 from tiebreak.conformance.operators.model import Cause
-from tiebreak.conformance.semantics.causes import at_place
+from tiebreak.conformance.semantics.causes import JOINT, at_place, keys_of
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array
 from tiebreak.golden.verdicts import UNEXPLAINED
 
 STAGE = "the audit's engine"
+MODES = ("rounds:", "ties:")  # ids of causes that are another rounding mode
 NEAREST, FARTHEST = 2, 4  # facets that may differ from the document's: at first, and if that is not enough
 
 Element = tuple[str, str, int]  # a case's id, an output's name, an index in it
@@ -45,6 +47,7 @@ class FoundCauses:
     `nameless` masks the elements that had no cause before.
     """
 
+    named: Sequence[Cause]
     nameless: Array
     numbers: Array
     before: Array  # of integers: equal where elements had the same cause before
@@ -54,6 +57,11 @@ class FoundCauses:
     def missing(self) -> Array:
         return np.asarray(self.numbers < 0)
 
+    def doubted(self, elements: Array, keys: Set[str] = frozenset()) -> Array:
+        """Those of the elements (indices) that have no cause, one by position, or two mistakes not both in `keys`."""
+        doubt = (is_doubted(self.named[n], keys) and self.numbers[n] < 0 for n in elements.tolist())
+        return np.asarray(elements[np.fromiter(doubt, bool, elements.size)])
+
     def is_settled(self, elements: Array) -> bool:
         """Whether these elements had one cause before, the same for all."""
         return not self.nameless[elements].any() and np.unique(self.before[elements]).size == 1
@@ -62,14 +70,22 @@ class FoundCauses:
         self.numbers[elements] = len(self.causes)
         self.causes.append(cause)
 
-    def instead_of(self, named: Sequence[Cause]) -> list[Cause]:
-        return [self.causes[n] if n >= 0 else old for n, old in zip(self.numbers.tolist(), named, strict=True)]
+    def result(self) -> list[Cause]:
+        return [self.causes[n] if n >= 0 else old for n, old in zip(self.numbers.tolist(), self.named, strict=True)]
 
 
 def found_so_far(named: Sequence[Cause]) -> FoundCauses:
     places = {cause.id: place for place, cause in enumerate(dict.fromkeys(named))}
     before = np.array([places[cause.id] for cause in named], np.int64)
-    return FoundCauses(np.array([c.id == UNEXPLAINED for c in named], bool), np.full(len(named), -1), before)
+    nameless = np.array([cause.id == UNEXPLAINED for cause in named], bool)
+    return FoundCauses(named, nameless, np.full(len(named), -1), before)
+
+
+def is_doubted(cause: Cause, keys: Set[str]) -> bool:
+    """Whether a semantics of all elements of a place, with these keys, is the better cause."""
+    if cause.id == UNEXPLAINED or cause.by_position:
+        return True
+    return JOINT in cause.id and not keys >= set(keys_of(cause.id))
 
 
 @dataclass
@@ -101,13 +117,14 @@ class CausesBySemantics:
                     if own.nameless.any() or len(set(old)) > 1:
                         about = f"{self.about}, {' '.join(kind)}"
                         self.errors.attempt(STAGE, about, partial(self.explain, kind, of_kind, own), None)
-        return [own.instead_of(old) for own, old in zip(found, named, strict=True)]
+        return [own.result() for own in found]
 
     def explain(self, kind: Kind, elements: Sequence[Element], found: FoundCauses) -> None:
         """Adds to `found` a cause for each element that a semantics explains.
 
-        One semantics for all elements of an arithmetic comes first, however far from the document's. Parts are named
-        only if there is none, and by semantics far from the document's only what is still without a cause.
+        One semantics for all elements of an arithmetic comes first, however far from the document's, then one for all
+        elements of a place. Parts are named only if there is none, and by semantics far from the document's only what
+        is still without a cause.
         """
         if kind not in self.groups:
             self.groups[kind] = self.by_arithmetic(kind, elements)
@@ -118,6 +135,8 @@ class CausesBySemantics:
             near, far = (SameArithmetic(group, most) for most in (NEAREST, FARTHEST))
             if self.explain_whole(near, found) or (found.nameless[own].any() and self.explain_whole(far, found)):
                 continue
+            for semantics in (near, far):
+                self.explain_places(semantics, found)
             self.explain_group(near, found)
             if (found.nameless & found.missing)[own].any():
                 self.explain_group(far, found)
@@ -136,6 +155,26 @@ class CausesBySemantics:
         own = numbers[deviating]
         found.name(own[nameless] if group.is_real else own, first.cause)
         return True
+
+    def explain_places(self, group: SameArithmetic, found: FoundCauses) -> None:
+        """Names by one semantics each the places in vector loops of which it reproduces every element."""
+        deviating, numbers = group.elements.deviating, group.elements.numbers
+        if group.is_real:
+            return
+        for place, inside in parts_by_path(group.elements):
+            left = deviating & inside
+            if is_in_loop(place) and found.doubted(numbers[left]).size:
+                part = part_to_cover(group, inside, left, place)
+                first, *_ = [*self.covers.of(part, self.known), None]
+                if first is not None and first.whole:
+                    self.name_place(first.cause, place, numbers[left], found)
+
+    def name_place(self, cause: Cause, place: str, elements: Array, found: FoundCauses) -> None:
+        """A cause by position stays where another rounding mode is all that the semantics says."""
+        one_mode = cause.id.startswith(MODES) and JOINT not in cause.id
+        elements = elements[found.nameless[elements]] if one_mode else elements
+        self.known.add(cause.id)
+        found.name(found.doubted(elements, frozenset(keys_of(cause.id))), replace(cause, id=at_place(cause.id, place)))
 
     def explain_group(self, group: SameArithmetic, found: FoundCauses) -> None:
         """Tries to explain a group as a whole, then its parts; in parts only elements that had no cause before."""

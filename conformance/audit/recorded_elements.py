@@ -101,8 +101,12 @@ def joined(cases: Sequence[RecordedCase]) -> RecordedElements:
 
 
 def parts_by_path(elements: RecordedElements) -> Iterator[tuple[str, Array]]:
-    """All elements, then the parts for which kernels may have paths of their own: masks, each with the place's key."""
-    yield "", np.ones(elements.owners.size, bool)
+    """All elements, then the parts for which kernels may have paths of their own: masks, each with the place's key.
+
+    A kernel for one scale often runs a vector loop over the whole array, where one for several scales does not.
+    """
+    every = np.ones(elements.owners.size, bool)
+    yield "", every
     per_tensor = np.array([case.inputs[1].size == 1 for case in elements.cases])[elements.owners]
     yield PER[0], per_tensor
     yield PER[1], ~per_tensor
@@ -111,10 +115,22 @@ def parts_by_path(elements: RecordedElements) -> Iterator[tuple[str, Array]]:
         negative = np.asarray(np.nan_to_num(others[0].astype(np.float64)) < 0)
         yield "negative-scales", negative
         yield "positive-scales", ~negative
-    for width in reversed(WIDTHS):  # the longest tail first, and below the longest body
-        yield f"tail:{width}", in_tail(elements, width)
+    yield from parts_of_loops(elements, every, "")
+    if not (per_tensor.all() or (~per_tensor).all()):
+        yield from parts_of_loops(elements, per_tensor, f"{PER[0]}-")
+
+
+def parts_of_loops(elements: RecordedElements, inside: Array, prefix: str) -> Iterator[tuple[str, Array]]:
+    """The tails and bodies of vector loops inside a mask, the longest tail first, and below the longest body."""
+    for width in reversed(WIDTHS):
+        yield f"{prefix}tail:{width}", inside & in_tail(elements, width)
     for width in WIDTHS:
-        yield f"body:{width}", ~in_tail(elements, width)
+        yield f"{prefix}body:{width}", inside & ~in_tail(elements, width)
+
+
+def is_in_loop(place: str) -> bool:
+    """Whether a place is the body or the tail of a vector loop: those have a width."""
+    return ":" in place
 
 
 def in_tail(elements: RecordedElements, width: int) -> Array:

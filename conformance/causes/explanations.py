@@ -16,6 +16,7 @@ from typing import TypeVar
 import numpy as np
 
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
+from tiebreak.conformance.causes.places import WIDTHS, contradicted_places, may_be_placed, span_of
 from tiebreak.conformance.judging.judge import Judgement, codes_of_outputs, output_problem
 from tiebreak.conformance.judging.operands import PARAMETER_KEYS, QuantizationOperands, operands_along, wrong_parameters
 from tiebreak.conformance.judging.truths import Truth, Truths
@@ -32,10 +33,10 @@ from tiebreak.golden.verdicts import DEVIATES, UNEXPLAINED, UNSPECIFIED
 T = TypeVar("T")
 STAGE = "known mistakes"
 FEWEST_BY_POSITION = 30  # elements; fewer may fit some pattern of positions by chance
+FEWEST_OF_PAIRS = 3  # elements; one of some hundred pairs of mistakes fits fewer by chance
 NO_CAUSE = Cause(UNEXPLAINED, "mode")
 NOTHING: Mapping[bool, Counter[Cause]] = {False: Counter(), True: Counter()}
 FIRST_PAIR = 1000  # the rank of two mistakes at once
-VECTOR_WIDTHS = (4, 8, 16, 32, 64)
 OF_QUANTIZERS = frozenset((*(cause.id for cause, _ in HYPOTHESES), *PARAMETER_KEYS))  # named by the shared tables
 
 
@@ -178,7 +179,7 @@ def codes_of_mistake(run: Mistake, case: Case, truths: Truths) -> Array | None:
 def vector_loop_predictions(case: Case, truths: Truths) -> Predictions:
     """Vector loops of which the body or the tail rounds by a mode of its own."""
     wanted, index, by_mode = case.node.round_mode, np.arange(case.size), truths.by_mode
-    for width in VECTOR_WIDTHS:
+    for width in WIDTHS:
         tail = index >= case.size - case.size % width
         if tail.any():
             for mode in ROUND_MODES:
@@ -209,19 +210,21 @@ class Explanation:
 class CaseExplanations:
     """What known mistakes say of one case's outputs.
 
-    `distinct` are the explanations that occur, `numbers` each deviating element's place in it, in order. `against` says
-    by cause how many conforming elements contradict it, `third` to how many deviating ones it would give a third
-    result; under True all of them, under False those that are not pathological.
+    `distinct` are the explanations that occur, `numbers` each deviating element's place in it, in order. The others are
+    by cause: under True for all elements, under False for those that are not pathological. `against` says how many
+    conforming elements contradict it, `third` to how many deviating ones it would give a third result. `places` has the
+    bits of the places of vector loops in which it is contradicted.
     """
 
     distinct: tuple[Explanation, ...]
     numbers: Array
     against: Mapping[bool, Counter[Cause]]
     third: Mapping[bool, Counter[Cause]]
+    places: Mapping[bool, Mapping[Cause, int]]
 
 
 def no_explanations(elements: int) -> CaseExplanations:
-    return CaseExplanations((Explanation(),), np.zeros(elements, np.int64), NOTHING, NOTHING)
+    return CaseExplanations((Explanation(),), np.zeros(elements, np.int64), NOTHING, NOTHING, {})
 
 
 PairsAmong = Callable[[frozenset[str]], Sequence[tuple[Cause, Array]]]
@@ -249,6 +252,7 @@ def explanations(
     causes: dict[Cause, int] = {}
     matching, consistent = list[Array](), list[Array]()
     against, third = ({False: dict[Cause, int](), True: dict[Cause, int]()} for _ in range(2))
+    spans: dict[bool, list[tuple[Cause, int, int]]] = {False: [], True: []}
     for cause, codes in chain(predicted, further_pairs(causes, consistent, pairs)):
         match = codes == judgement.values
         if cause.by_position and not (case.size >= 2 * cause.width and match[right | wrong].all()):
@@ -264,6 +268,8 @@ def explanations(
             for counts, mask in ((against[every], contradicted), (third[every], other & inside)):
                 count = int(np.count_nonzero(mask))
                 counts[cause] = min(count, counts.get(cause, count))
+            if against[every][cause] and may_be_placed(cause):
+                spans[every].append((cause, *span_of(contradicted)))
             if not contradicted.any():
                 consistent[number] |= (match & (strange == every))[wrong]
     if not causes:
@@ -271,8 +277,9 @@ def explanations(
     table = np.concatenate([consistent, matching, [strange[wrong]]])
     first, numbers = distinct_columns(table)
     distinct = [explanation_of(list(causes), table[:, column]) for column in first]
-    counted = ({every: Counter(found) for every, found in one.items()} for one in (against, third))
-    return CaseExplanations(tuple(distinct), numbers, *counted)
+    plain, other_results = ({every: Counter(found) for every, found in one.items()} for one in (against, third))
+    places = {every: contradicted_places(found, case.size, against[every]) for every, found in spans.items()}
+    return CaseExplanations(tuple(distinct), numbers, plain, other_results, places)
 
 
 def further_pairs(
@@ -330,7 +337,7 @@ def greedy_cover(
     for group, causes_of in zip(groups, settled, strict=True):
         for explanation, count in group.items():
             seen[causes_of[explanation]] += count
-    rare = {cause for cause, count in seen.items() if cause.by_position and count < FEWEST_BY_POSITION}
+    rare = {cause for cause, count in seen.items() if count < fewest_of(cause)}
     none = NO_CAUSE
     return [{e: none if cause in rare else cause for e, cause in one.items()} for one in settled]
 
@@ -342,6 +349,11 @@ def counted_ids(group: Mapping[Explanation, int], sets: Mapping[Explanation, fro
         for cause in sets[explanation]:
             found[cause.id] += count
     return found
+
+
+def fewest_of(cause: Cause) -> int:
+    """How many elements a cause must explain to be named."""
+    return FEWEST_BY_POSITION if cause.by_position else FEWEST_OF_PAIRS if JOINT in cause.id else 1
 
 
 def weighed_sets(

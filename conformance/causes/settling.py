@@ -12,18 +12,20 @@ import numpy as np
 
 from tiebreak.conformance.causes import explanations
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
+from tiebreak.conformance.causes.placed import Unexplained, placed_causes
 from tiebreak.conformance.judging.deviating import DeviatingElements
 from tiebreak.conformance.judging.rows import (
     Group,
     Kind,
     detailed_group_of,
     group_of,
+    is_varying,
     kind_of_node,
     layout_of,
     without_details,
 )
 from tiebreak.conformance.operators.model import Cause
-from tiebreak.conformance.semantics.causes import JOINT
+from tiebreak.conformance.semantics.causes import ENVIRONMENT, JOINT, without_environment
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.operators import get_operator
 from tiebreak.golden.problem import Array
@@ -44,8 +46,9 @@ class Evidence:
     `sizes` are the numbers of elements of the cases. `candidates` has for each deviating element a number: its place in
     `distinct`. `against` counts the conforming elements that contradict a cause, by group: among all (True) or among
     those that are not pathological. `third` counts the deviating elements to which a cause gives a third result.
-    `against_modes` counts the conforming elements that contradict a rounding mode, in all cases. `contradicted` says
-    whether a conforming element of a case that `against` leaves out, since nothing deviates there, contradicts a cause.
+    `places` has the bits of the places of vector loops in which they are. `against_modes` counts the conforming
+    elements that contradict a rounding mode, in all cases. `contradicted` says whether a conforming element of a case
+    that `against` leaves out, since nothing deviates there, contradicts a cause.
     """
 
     cases: Sequence[Case]
@@ -55,6 +58,7 @@ class Evidence:
     distinct: Sequence[explanations.Explanation]
     against: Mapping[tuple[Group, bool], Counter[Cause]]
     third: Mapping[tuple[Group, bool], Counter[Cause]]
+    places: Mapping[tuple[Group, bool], Mapping[Cause, int]]
     against_modes: Mapping[Group, Counter[str]]
     contradicted: Contradicted = lambda group, every, cause: False
     about: str = ""  # the backend
@@ -92,6 +96,17 @@ class Evidence:
         node = self.cases[case].node
         return node.operator in self.always_constant or len(node.baked) == len(node.inputs) - 1
 
+    def group_of(self, place: int) -> Group:
+        return self.groups[int(self.deviating.case[place])]
+
+    def has_one_output(self, place: int) -> bool:
+        case = int(self.deviating.case[place])
+        return self.sizes[case] == self.cases[case].size
+
+    def unexplained(self, place: int) -> Unexplained:
+        size, index = self.sizes[int(self.deviating.case[place])], int(self.deviating.index[place])
+        return Unexplained(index, size, self.distinct[int(self.candidates[place])].matching)
+
     def element(self, place: int) -> Element:
         found = self.deviating
         return self.cases[int(found.case[place])].id, found.output[place], int(found.index[place])
@@ -118,6 +133,8 @@ def settle_causes(
     chosen = causes_by_kind(evidence, places, errors)
     elements = {kind: [evidence.element(place) for place in own.tolist()] for kind, own in places.items()}
     refined = errors.attempt("the audit's engine", evidence.about, lambda: refine(elements, chosen), chosen)
+    place = partial(with_placed_causes, evidence, list(places.values()), refined)
+    refined = errors.attempt("causes in vector loops", evidence.about, place, refined)
     pairs = zip(refined, places.values(), strict=True)
     refined = [without_doubtful(causes, paths_of(evidence, own)) for causes, own in pairs]
     ids, texts = (np.full(len(evidence.deviating), UNEXPLAINED, object) for _ in range(2))
@@ -153,6 +170,30 @@ def without_doubtful(causes: Sequence[Cause], paths: Sequence[str]) -> list[Caus
         if count < counts[path, explanations.NO_CAUSE] or (cause.mode and len(modes[path]) > 1)
     }
     return [explanations.NO_CAUSE if one in doubtful else one[1] for one in zip(paths, causes, strict=True)]
+
+
+def with_placed_causes(
+    evidence: Evidence, places: Sequence[Array], named: Sequence[Sequence[Cause]]
+) -> list[list[Cause]]:
+    """The causes of each kind's elements (indices), where one has none that of a place in a vector loop."""
+    found = [list(causes) for causes in named]
+    without: dict[tuple[Group, bool], list[tuple[list[Cause], int, int]]] = defaultdict(list)
+    for own, causes in zip(places, found, strict=True):
+        for number, (place, cause) in enumerate(zip(own.tolist(), causes, strict=True)):
+            if cause == explanations.NO_CAUSE and evidence.has_one_output(place):
+                strange = evidence.distinct[int(evidence.candidates[place])].pathological
+                without[evidence.group_of(place), strange].append((causes, number, place))
+    varying = {kind for kind, path in evidence.groups if is_varying(path)}
+    for key, elements in without.items():
+        unexplained = [evidence.unexplained(place) for _, _, place in elements]
+        (kind, path), _ = key
+        prefix = "per-tensor-" if kind in varying and not is_varying(path) else ""
+        none: Mapping[Cause, int] = {}
+        against, third = evidence.against.get(key, none), evidence.third.get(key, none)
+        placed = placed_causes(unexplained, against, third, evidence.places.get(key, none), prefix)
+        for (causes, number, _), better in zip(elements, placed, strict=True):
+            causes[number] = better or causes[number]
+    return found
 
 
 def places_by_kind(evidence: Evidence) -> dict[Kind, Array]:
@@ -300,7 +341,8 @@ def plausible_candidates(evidence: Evidence) -> dict[tuple[Group, int], explanat
     One conforming element that contradicts a cause refutes it: in every case for what rounds ties by another mode, in
     the cases that deviate somewhere for other causes. So do deviating elements to which it would give a third result,
     if they are more than a tenth of those that it explains: where two mistakes meet, neither gives the result alone.
-    Another mode may hold on one path only.
+    Another mode may hold on one path only. An arithmetic joined to a fact of the environment must show by itself where
+    something deviates that is not pathological.
     """
     idle, explains = idle_positions(evidence), defaultdict[tuple[Group, bool], Counter[Cause]](Counter)
     for (case, number), count in evidence.pairs.items():
@@ -323,11 +365,19 @@ def refuted_causes(
     found = evidence.distinct[number]
     key, by_mode = (group, found.pathological), evidence.against_modes[without_details(group)]
     plain, third, explained = evidence.against[key], evidence.third[key], explains[key]
-    return frozenset(
+    refuted = frozenset(
         cause
         for cause in found.matching
         if not cause.by_position
         and (plain[cause] or by_mode[cause.mode or cause.ties] or 10 * third[cause] > explained[cause])
+    )
+    joined = {one: without_environment(one.id) for one in found.matching - refuted if ENVIRONMENT in one.id}
+    plain_ones = explains[group, False]
+    shown = {cause.id for cause in plain_ones if not evidence.against[group, False][cause]}
+    return (
+        refuted
+        if not plain_ones
+        else refuted | {cause for cause, arithmetic in joined.items() if arithmetic and arithmetic not in shown}
     )
 
 

@@ -12,6 +12,7 @@ from tiebreak.golden.problem import Problem
 Kind = tuple[str, str, str, str]  # operator, rounding mode, input type, output type; causes are weighed within one kind
 Group = tuple[Kind, str]  # a kind of node and a path: see path_of
 DETAILS = " in detail "  # before what a path has in addition in a detailed group
+CONSTANT, VARYING = "constant ", "varying"  # how a path begins: parameters all built in; with several values
 LAYOUT = ("axis", "axes", "block_size", "type", "T", "output_dtype")  # attributes that change no arithmetic
 
 
@@ -72,12 +73,17 @@ def path_of(case: Case) -> str:
 
 def layout_of(case: Case) -> str:
     """Whether parameters are all constants, and vary; whether in blocks, and whether along the last axis."""
-    known = "constant " if len(case.node.baked) == len(case.inputs) - 1 > 0 else ""
+    known = CONSTANT if len(case.node.baked) == len(case.inputs) - 1 > 0 else ""
     if not any(array.size > 1 for array in case.inputs[1:]):
         return f"{known}one"
     rank = case.inputs[0].ndim
     blocks = "blocks" if case.node.attributes.get("block_size") else ""
-    return f"{known}varying {blocks} {'last' if rank - 1 in axes_of(case) else ''}"
+    return f"{known}{VARYING} {blocks} {'last' if rank - 1 in axes_of(case) else ''}"
+
+
+def is_varying(path: str) -> bool:
+    """Whether some parameter has several values."""
+    return path.removeprefix(CONSTANT).startswith(VARYING)
 
 
 def axes_of(case: Case) -> tuple[int, ...]:

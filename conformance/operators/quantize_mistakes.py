@@ -62,6 +62,12 @@ def zero_point_first_double(o: QuantizationOperands) -> Array:
     return o.clamp(round_array(o.quotient(np.float64) + o.zero_point, o.mode))
 
 
+def zero_point_first_wide(o: QuantizationOperands) -> Array | None:
+    """As zero_point_first, in a wider type: for small integers it makes no difference which."""
+    small = is_narrower(o.x.dtype) and o.highest - o.lowest < 1 << 16
+    return zero_point_first_double(o) if small else None
+
+
 def clamp_first(o: QuantizationOperands) -> Array:
     inner = o.clamp(round_array(o.quotient(), o.mode))
     return o.clamp((inner + o.zero_point).astype(np.float64))
@@ -126,6 +132,38 @@ def reciprocal_and_zero_point(*, fused: bool, own_zero_point: bool = False, nan_
         return o.clamp(round_array(np.where(np.isnan(total) & nan_to_highest, o.highest, total), o.mode))
 
     return predict
+
+
+def reciprocal_and_zero_point_in_float32(o: QuantizationOperands) -> Array | None:
+    """As reciprocal_and_zero_point, all of it in float32, of operands that have a narrower type."""
+    if not is_narrower(o.x.dtype):
+        return None
+    wide = replace(o, x=o.x.astype(np.float32), scale=o.scale.astype(np.float32))
+    return reciprocal_and_zero_point(fused=False)(wide)
+
+
+def own_reciprocal_in_float32(*, nan_to_highest: bool) -> Predict:
+    """x times the reciprocal rounded to float16, in float32. NaN, such as 0 * infinity, may become the highest."""
+
+    def predict(o: QuantizationOperands) -> Array | None:
+        if o.x.dtype != np.float16:
+            return None
+        inverse = (np.float32(1) / o.scale.astype(np.float32)).astype(o.x.dtype).astype(np.float32)
+        product = np.asarray(o.x.astype(np.float32) * inverse, np.float64)
+        return np.where(np.isnan(product) & nan_to_highest, o.highest, o.finish(product))
+
+    return predict
+
+
+def is_narrower(dtype: np.dtype[Any]) -> bool:
+    return dtype.itemsize < np.dtype(np.float32).itemsize
+
+
+def own_reciprocal_of_flushed(o: QuantizationOperands) -> Array:
+    """A multiplication that reads subnormal operands as zero, of x and the rounded reciprocal."""
+    tiny, kind = 2.0 ** FLOAT_TYPES[o.x.dtype.name].emin, o.x.dtype
+    x, inverse = (flush_below(a.astype(np.float64), tiny).astype(kind) for a in (o.x, kind.type(1) / o.scale))
+    return o.finish(np.asarray(x * inverse, np.float64))
 
 
 def sum_and_clamp_in_own_type(o: QuantizationOperands) -> Array:
@@ -438,11 +476,18 @@ HYPOTHESES: tuple[tuple[Cause, Predict], ...] = (
     (Cause("own-reciprocal", "quotient"), reciprocal(None)),
     (Cause("reciprocal:float32", "quotient"), reciprocal(np.float32)),
     (Cause("reciprocal:float64", "quotient"), reciprocal(np.float64)),
+    (Cause("own-reciprocal + flushes-inputs-and-reciprocals", "quotient"), own_reciprocal_of_flushed),
+    (Cause("own-reciprocal + in:float32", "quotient"), own_reciprocal_in_float32(nan_to_highest=False)),
+    (
+        Cause("own-reciprocal + in:float32 + nan-to-highest", "quotient"),
+        own_reciprocal_in_float32(nan_to_highest=True),
+    ),
     *((Cause(key, "quotient"), finished(divide)) for key, divide in QUOTIENTS),
     (Cause("range-formula", "quotient"), of_range(None)),
     (Cause("range-formula-in:float32", "quotient"), of_range(np.float32)),
     (Cause("zero-point-first-in-own-type", "round-first"), zero_point_first),
     (Cause("zero-point-first-in-own-type", "round-first"), zero_point_first_at_once),
+    (Cause("zero-point-first-in-wider-type", "round-first"), zero_point_first_wide),
     (Cause("zero-point-first-in:float64", "round-first"), zero_point_first_double),
     *(
         (Cause("reciprocal-plus-zero-point-fused", "round-first"), reciprocal_and_zero_point(fused=True, **how))
@@ -452,6 +497,7 @@ HYPOTHESES: tuple[tuple[Cause, Predict], ...] = (
         (Cause("reciprocal-plus-zero-point", "round-first"), reciprocal_and_zero_point(fused=False, **how))
         for how in ({}, {"own_zero_point": True})
     ),
+    (Cause("reciprocal-plus-zero-point + in:float32", "round-first"), reciprocal_and_zero_point_in_float32),
     (Cause("floor-of-half-more", "mode", ties="ROUND_NEAREST_UPWARD"), add_half_floor),
     (Cause("half-added-to-magnitude", "mode", ties="ROUND_NEAREST_TOWARD_INFINITY"), add_half_away),
     (Cause("ceil-of-half-less", "mode", ties="ROUND_NEAREST_DOWNWARD"), subtract_half_ceil),

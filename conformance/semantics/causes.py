@@ -17,6 +17,7 @@ SENTENCES = {
     "flushes-inputs": "flushes subnormal inputs to zero",
     "flushes-scales": "flushes subnormal scales to zero",
     "flushes-inputs-and-scales": "flushes subnormal inputs and scales to zero",
+    "flushes-inputs-and-reciprocals": "flushes subnormal inputs and reciprocals to zero",
     "flushes-quotients": "flushes subnormal quotients to zero",
     "flushes-all": "flushes all subnormals to zero",
     "flushes": "flushes subnormals to zero",
@@ -59,6 +60,7 @@ SENTENCES = {
     # The zero point
     "zero-point-first": "adds the zero point before rounding",
     "zero-point-first-in-own-type": "adds the zero point before rounding, in the input's type",
+    "zero-point-first-in-wider-type": "adds the zero point before rounding, in a type wider than the input's",
     "zero-point-first-in": "adds the zero point before rounding, in {}",
     "reciprocal-plus-zero-point-fused": "adds the zero point to x * fl(1 / scale), fused, before rounding",
     "reciprocal-plus-zero-point": "adds the zero point to x * fl(1 / scale) before rounding",
@@ -296,6 +298,8 @@ PLACES = {
     "positive-scales": "of positive scales",
     "tail": "in the tail of a vector loop of {}",
     "body": "in the body of a vector loop of {}",
+    "per-tensor-tail": "per tensor, in the tail of a vector loop of {}",
+    "per-tensor-body": "per tensor, in the body of a vector loop of {}",
 }
 # Sentences of older versions, which waivers may still have, with the ids of the same causes.
 FORMER = {
