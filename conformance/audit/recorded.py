@@ -29,7 +29,17 @@ def versus(folder: Path, name: str, now: Inference) -> dict[str, Any]:
 
     Raises InvalidInput if the run has no results of the backend for the node.
     """
-    run, arithmetic = read_run(folder), arithmetic_of(now.arithmetic.node)
+    then, version = recorded_inference(folder, name, now.arithmetic.node)
+    found = {"run": str(folder), "version": version, "inputs": then.inputs_tried}
+    return found | changes_since(now, then)
+
+
+def recorded_inference(folder: Path, name: str, node: Node) -> tuple[Inference, str]:
+    """What a run's records say of a backend's semantics of a node, and the backend's version.
+
+    Raises InvalidInput if the run has no results of the backend for the node.
+    """
+    run, arithmetic = read_run(folder), arithmetic_of(node)
     arithmetic.ignore_specials()  # the records do not have these answers, and today's may be others
     version = recorded_version(run, name, folder)
     then = Inference(arithmetic, lambda probes: [], alive=list(arithmetic.candidates.all))
@@ -38,9 +48,8 @@ def versus(folder: Path, name: str, now: Inference) -> dict[str, Any]:
         then.inputs_tried += int(np.count_nonzero(codes != ANYTHING))
         then.rule_out(probe, codes)
     if not then.inputs_tried:
-        raise InvalidInput(f"{folder}: no results of {name} for this node of {arithmetic.node.operator}")
-    found = {"run": str(folder), "version": version, "inputs": then.inputs_tried}
-    return found | changes_since(now, then)
+        raise InvalidInput(f"{folder}: no results of {name} for this node of {node.operator}")
+    return then, version
 
 
 def recorded_version(run: Run, name: str, folder: Path) -> str:

@@ -1,0 +1,92 @@
+"""`tiebreak authorities`: which documents a backend meets, as plain data, from a live audit or a run's records."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any
+
+from tiebreak.adapters.isolation import IsolatedBackend
+from tiebreak.conformance.audit.answer import AuditAnswer
+from tiebreak.conformance.audit.authorities import AUTHORITIES, authorities_of, judged_documents
+from tiebreak.conformance.audit.inference import Inference
+from tiebreak.conformance.audit.job import audited_backend, started
+from tiebreak.conformance.audit.operators import audited_node
+from tiebreak.conformance.semantics.quantize_probes import plain_probes
+from tiebreak.golden.errors import Unsupported
+from tiebreak.golden.nodes import Node
+from tiebreak.golden.operators import get_operator
+
+
+def authorities_job(
+    spec: str, asked: Mapping[str, Any], *, time_limit: float, memory_limit: int, documents: Collection[str] = ()
+) -> dict[str, Any]:
+    """The documents about a node, each with its verdict on a backend that is audited now.
+
+    `asked` has the arguments of operators.audited_node; an empty operator is the first with documents that the backend
+    takes. Raises what audit_job raises.
+    """
+    begun = time.monotonic()
+    if asked["operator"]:
+        authorities_of(asked["operator"])
+        audited_node(**asked)
+    with started(spec, time_limit, memory_limit) as backend:
+        node = audited_node(**{**asked, "operator": asked["operator"] or first_operator(backend)})
+        also = plain_probes(node) if get_operator(node.operator).family == "quantize" else ()
+        answer = audited_backend(backend, node, also=also)
+        facts = {"backend": backend.name, "version": backend.version, "run": ""}
+        facts |= {"claims": backend.claims.documents.get(node.operator, "")}
+        facts |= {"maps": backend.claims.maps.get(node.operator, "")}
+        found = facts | node_facts(node) | audit_facts(answer)
+        found["documents"] = judged_documents(
+            answer.inference, authorities_of(node.operator), by_path=answer.path is not None
+        )
+        return found | {"seconds": round(time.monotonic() - begun, 3)}
+
+
+def first_operator(backend: IsolatedBackend) -> str:
+    for operator in AUTHORITIES:
+        if backend.operators is None or operator in backend.operators:
+            return operator
+    raise Unsupported(f"it claims {', '.join(sorted(backend.operators or ())) or 'no operator'}")
+
+
+def recorded_authorities(folder: Path, name: str, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """The same from the records of a run; nothing is asked of the backend.
+
+    Raises InvalidInput if the run has no results of the backend for the node.
+    """
+    from tiebreak.conformance.audit.recorded import recorded_inference  # it loads what plans and reads runs
+
+    begun = time.monotonic()
+    node = audited_node(**{**asked, "operator": asked["operator"] or next(iter(AUTHORITIES))})
+    documents = authorities_of(node.operator)
+    inference, version = recorded_inference(folder, name, node)
+    facts = {"backend": name, "version": version, "run": str(folder), "claims": "", "maps": ""}
+    found = facts | node_facts(node) | {"semantics": {}, "consistent": len(inference.alive)}
+    found |= {"path_dependent": False, "inputs_tried": inference.inputs_tried, "not_answered": 0}
+    found["documents"] = judged_documents(inference, documents, by_path=False)
+    return found | {"semantics": facets_left(inference), "seconds": round(time.monotonic() - begun, 3)}
+
+
+def facets_left(inference: Inference) -> dict[str, str | list[str]]:
+    names = inference.arithmetic.candidates.names
+    found = {name: list(dict.fromkeys(one[place] for one in inference.alive)) for place, name in enumerate(names)}
+    return {name: values[0] if len(values) == 1 else values for name, values in found.items() if values}
+
+
+def node_facts(node: Node) -> dict[str, Any]:
+    attributes = {name: list(value) if isinstance(value, tuple) else value for name, value in node.attributes.items()}
+    types = {"input_type": node.input_type, "output_type": node.output_type}
+    return {"operator": node.operator, **types, "attributes": attributes}
+
+
+def audit_facts(answer: AuditAnswer) -> dict[str, Any]:
+    return {
+        "semantics": answer.semantics(),
+        "consistent": len(answer.consistent()),
+        "path_dependent": answer.path is not None,
+        "inputs_tried": answer.inference.inputs_tried,
+        "not_answered": len(answer.failed),
+    }
