@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from tiebreak.adapters.isolation import IsolatedBackend
 from tiebreak.conformance.audit.answer import AuditAnswer
 from tiebreak.conformance.audit.authorities import AUTHORITIES, authorities_of, judged_documents
+from tiebreak.conformance.audit.documents_apart import documents_apart
 from tiebreak.conformance.audit.inference import Inference
 from tiebreak.conformance.audit.job import audited_backend, started
-from tiebreak.conformance.audit.operators import audited_node
+from tiebreak.conformance.audit.operators import arithmetic_of, audited_node
 from tiebreak.conformance.semantics.quantize_probes import plain_probes
 from tiebreak.golden.errors import Unsupported
+from tiebreak.golden.make_node import TYPE_ATTRIBUTES
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators import get_operator
 
 
-def authorities_job(
-    spec: str, asked: Mapping[str, Any], *, time_limit: float, memory_limit: int, documents: Collection[str] = ()
-) -> dict[str, Any]:
+def authorities_job(spec: str, asked: Mapping[str, Any], *, time_limit: float, memory_limit: int) -> dict[str, Any]:
     """The documents about a node, each with its verdict on a backend that is audited now.
 
     `asked` has the arguments of operators.audited_node; an empty operator is the first with documents that the backend
@@ -90,3 +90,10 @@ def audit_facts(answer: AuditAnswer) -> dict[str, Any]:
         "inputs_tried": answer.inference.inputs_tried,
         "not_answered": len(answer.failed),
     }
+
+
+def documents_apart_of(data: Mapping[str, Any]) -> dict[str, Any]:
+    """What tells the documents about a node apart; `data` is what authorities_job returned for it."""
+    attributes = {name: value for name, value in data["attributes"].items() if name not in TYPE_ATTRIBUTES}
+    node = audited_node(data["operator"], attributes, data["input_type"], data["output_type"], 0)
+    return documents_apart(arithmetic_of(node), authorities_of(node.operator))

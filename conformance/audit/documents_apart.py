@@ -1,9 +1,9 @@
-"""What tells documents apart: for each two of them, a plain input for which they allow different results only."""
+"""What tells documents apart: for each two of them, a plain input for which they allow different results."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain, combinations
 from typing import Any
 
@@ -20,7 +20,7 @@ from tiebreak.golden.operators import get_operator
 from tiebreak.golden.problem import Array
 from tiebreak.golden.rounding import EVEN
 
-SAME, OPEN = "equal on all inputs tried", "no input tried: one leaves open what the other says"
+APART, OVERLAP, EQUAL = "apart", "overlap", "equal on all inputs tried"
 
 
 @dataclass(frozen=True)
@@ -30,48 +30,68 @@ class Spoken:
     probe: Probe
     allowed: Mapping[str, Array]
 
-    def apart(self, one: str, other: str) -> Array:
-        """The elements (a mask) for which two documents have no result in common; False where either is silent."""
+    def where(self, relation: str, one: str, other: str) -> Array:
+        """The elements (a mask) for which two documents allow different results; none where either is silent.
+
+        APART: they have no result in common. OVERLAP: one allows a result that the other does not.
+        """
         if one not in self.allowed or other not in self.allowed:
             return np.zeros(self.probe.x.size, bool)
         first, second = self.allowed[one], self.allowed[other]
         known = (first != ANYTHING).all(axis=0) & (second != ANYTHING).all(axis=0)
-        return np.asarray(known & (first[:, None] != second[None]).all(axis=(0, 1)))
+        equal = first[:, None] == second[None]
+        if relation == APART:
+            return np.asarray(known & ~equal.any(axis=(0, 1)))
+        return np.asarray(known & ~(equal.any(axis=0).all(axis=0) & equal.any(axis=1).all(axis=0)))
 
-    def same(self, one: str, other: str) -> bool:
-        """Whether two documents allow the same results for every element, or one of them is silent."""
-        if one not in self.allowed or other not in self.allowed:
-            return True
-        equal = self.allowed[one][:, None] == self.allowed[other][None]
-        return bool(equal.any(axis=0).all() and equal.any(axis=1).all())
+
+@dataclass
+class Witnesses:
+    """Plain inputs that tell documents apart; few serve for all pairs."""
+
+    arithmetic: Arithmetic
+    documents: Sequence[Document]
+    spoken: Sequence[Spoken]
+    chosen: list[Spoken] = field(default_factory=list)
+
+    def pair(self, one: str, other: str) -> dict[str, Any]:
+        """How two documents differ, with the number of the input that shows it; None if they are equal."""
+        for relation in (APART, OVERLAP):
+            number = self.number_of(relation, one, other)
+            if number is not None:
+                return {"documents": [one, other], "relation": relation, "input": number}
+        return {"documents": [one, other], "relation": EQUAL, "input": None}
+
+    def number_of(self, relation: str, one: str, other: str) -> int | None:
+        for number, own in enumerate(self.chosen):
+            if own.where(relation, one, other).any():
+                return number
+        found = [
+            plainest(self.arithmetic.node, own.probe, where, own.allowed[one][0])
+            for own in self.spoken
+            if (where := own.where(relation, one, other)).any()
+        ]
+        if not found:
+            return None
+        plain = min(found, key=lambda plain: plain.rank)
+        self.chosen.append(allowed_by(self.arithmetic, self.documents, plain.probe))
+        return len(self.chosen) - 1
 
 
 def documents_apart(arithmetic: Arithmetic, documents: Sequence[Document]) -> dict[str, Any]:
-    """Every pair of the documents that say something of the node, with an input or with why there is none.
+    """Every pair of the documents that say something of the node, with the plainest input on which they differ.
 
-    Few inputs serve for all pairs. A round mode that is an attribute is EVEN, unless the node has another.
+    A round mode that is an attribute is EVEN, unless the node has another.
     """
     arithmetic.assume()
     speaking = [document for document in documents if not document.silence(arithmetic.node)]
     spoken = [allowed_by(arithmetic, speaking, probe) for probe in probes_of(arithmetic)]
-    chosen, pairs = list[Spoken](), list[dict[str, Any]]()
-    for one, other in combinations([document.id for document in speaking], 2):
-        number = next((n for n, witness in enumerate(chosen) if witness.apart(one, other).any()), None)
-        if number is None and (witness := plainest_apart(arithmetic, spoken, one, other)) is not None:
-            chosen.append(allowed_by(arithmetic, speaking, witness))
-            number = len(chosen) - 1
-        same = number is None and all(own.same(one, other) for own in spoken)
-        pairs.append(
-            {
-                "documents": [one, other],
-                "input": number,
-                "equal": "" if number is not None else (SAME if same else OPEN),
-            }
-        )
+    witnesses, ids = Witnesses(arithmetic, speaking, spoken), [document.id for document in speaking]
+    pairs = [witnesses.pair(one, other) for one, other in combinations(ids, 2)]
     return {
-        "documents": [document.id for document in speaking],
+        "documents": ids,
         "inputs_compared": sum(own.probe.x.size for own in spoken),
-        "inputs": [input_data(arithmetic, own) for own in chosen],
+        "inputs": [input_data(arithmetic, own) for own in witnesses.chosen],
         "pairs": pairs,
     }
 
@@ -90,16 +110,6 @@ def allowed_by(arithmetic: Arithmetic, documents: Sequence[Document], probe: Pro
             table = predictions(arithmetic, probe, readings.get(EVEN) or next(iter(readings.values())))
             found[document.id] = np.unique(table, axis=0)
     return Spoken(probe, found)
-
-
-def plainest_apart(arithmetic: Arithmetic, spoken: Sequence[Spoken], one: str, other: str) -> Probe | None:
-    """The plainest input on which two documents have no result in common."""
-    found = [
-        plainest(arithmetic.node, own.probe, apart, own.allowed[one][0])
-        for own in spoken
-        if (apart := own.apart(one, other)).any()
-    ]
-    return min(found, key=lambda plain: plain.rank).probe if found else None
 
 
 def input_data(arithmetic: Arithmetic, spoken: Spoken) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Which of many inputs is the easiest to follow: ordinary numbers first, then those that are the shortest to write."""
+"""Which of many inputs is the easiest to follow: ordinary numbers first, then those with the fewest digits."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ def plainest(node: Node, probe: Probe, chosen: Array, codes: Array) -> Plain:
     ordinary = np.flatnonzero(domains == domains.min())
     places, domain = places[ordinary], int(domains.min())
     places = places[np.argsort(-trailing_zeros(probe.x[places]), kind="stable")[:LOOKED_AT]]
-    digits = sum(len(text_of(other)) for other in probe.others)
+    others = sum(effort_of_other(other) for other in probe.others)
     size = sum(abs(float(other)) for other in probe.others)
-    ranks = [(domain, digits + len(text_of(x)), abs(float(x)), size) for x in probe.x[places]]
+    ranks = [(domain, others + effort(x), abs(float(x)), size) for x in probe.x[places]]
     best = min(range(places.size), key=lambda number: ranks[number])
     where = places[[best]]
     return Plain(probe.only(where), int(codes[where[0]]), DOMAINS[domain], ranks[best])
@@ -56,6 +56,14 @@ def trailing_zeros(x: Array) -> Array:
     return np.where(bits == 0, np.uint64(2**63), lowest).astype(np.float64)
 
 
-def text_of(number: Array) -> str:
-    """A number as it is written: the shortest decimal of its own type."""
-    return str(np.asarray(number)[()])
+def effort(number: Array) -> int:
+    """How much there is to a number's shortest decimal in its own type: digits, decimals, a sign, an exponent."""
+    mantissa, _, exponent = str(np.asarray(number)[()]).removesuffix(".0").partition("e")
+    decimals = mantissa.partition(".")[2]
+    digits = len(mantissa.replace(".", "").strip("-0"))
+    return digits + len(decimals) + len(exponent) + mantissa.startswith("-")
+
+
+def effort_of_other(number: Array) -> int:
+    """That of an input after the first: 0 and 1 change little."""
+    return 0 if float(number) in (0, 1) else effort(number)

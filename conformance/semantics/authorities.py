@@ -67,7 +67,7 @@ TFLITE = Document(
     version="int8",
     url="https://www.tensorflow.org/lite/performance/quantization_spec",
     says="real_value = (int8_value - zero_point) * scale.",
-    open="How a real value is rounded, when the zero point is added, what is out of range: either neighbour is accepted.",
+    open="How a real value is rounded, when the zero point is added, what is out of range: either neighbour will do.",
     allows=({**DIVIDED, "zero_point": (AFTER, BEFORE), "round_mode": tuple(ROUND_MODES)},),
     output_types=("int8",),
     relation=True,
