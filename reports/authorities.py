@@ -63,9 +63,13 @@ def cells(row: Mapping[str, Any]) -> tuple[str, str, str]:
     """The cells of a document's row: with the input that contradicts it, else with a reason if there is one."""
     if row["witness"] is None:
         return row["id"], row["verdict"], row["why"] or row["reading"]
-    facets = ", ".join(row["facets"]).replace("_", " ")
-    against = f"{inputs_text(row['witness'])} gives {row['got']}, not {gives_text(row['gives'])} ({facets})"
-    return row["id"], row["verdict"], against + where_text(row)
+    against = f"{inputs_text(row['witness'])} gives {row['got']}, not {gives_text(row['gives'])}"
+    facets = f" ({facets_text(row)})" if row["facets"] else ""
+    return row["id"], row["verdict"], against + facets + where_text(row)
+
+
+def facets_text(row: Mapping[str, Any]) -> str:
+    return ", ".join(row["facets"]).replace("_", " ")
 
 
 def where_text(row: Mapping[str, Any]) -> str:

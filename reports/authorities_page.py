@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tiebreak.reports.authorities import gives_text, where_text
+from tiebreak.reports.authorities import facets_text, gives_text, where_text
 from tiebreak.reports.markdown import escaped
 from tiebreak.reports.matrix import inputs_text
 from tiebreak.reports.pages import markdown_table, own_text
@@ -16,12 +16,20 @@ LETTERS = "abcdefghijklmnopqrstuvwxyz"
 HEAD = """\
 # Which document does a backend meet?
 
-Made by `{command}`; not edited by hand. Each backend was audited: it answered some ten thousand
-inputs, and each answer is compared with what each document allows. A document *meets* if one arithmetic that it allows
-gives every answer. It *contradicts* if it allows no arithmetic that gives an answer; a number then leads to the
-plainest such input, which was really asked. It *can't be told* if it allows each answer, but no one arithmetic of it
-gives them all. It is *silent* if it has no formula, or is about other types. No document says anything of NaN and
-infinities: these are not compared. What a document leaves open is allowed in every way.
+Made by `{command}`; not edited by hand. Each backend was audited: it answered thousands of inputs, and
+each answer is compared with what each document allows.
+
+| verdict | means |
+| --- | --- |
+| **meets** | one arithmetic that the document allows gives every answer |
+| contradicts, *n* | no arithmetic that the document allows gives some answer; *n* is the plainest such input |
+| can't be told | the document allows each answer, but no one arithmetic of it gives them all |
+| silent | the document has no formula, or is about other types |
+
+What a document leaves open is allowed in every way. No document says anything of NaN and infinities, so these are not
+compared. A contradiction that no ordinary input shows says so: *edge* means extreme scales or quotients,
+*pathological* subnormal numbers. A document that a backend does not claim accuses nobody: it says what
+happens to a model that moves.
 """
 APART = """\
 A letter is an input for which two documents have no result in common; in brackets, one for which one of them allows
@@ -35,8 +43,7 @@ class Contradictions:
     rows: dict[tuple[str, ...], list[str]] = field(default_factory=dict)
 
     def number(self, backend: str, row: Mapping[str, Any]) -> int:
-        facets = ", ".join(row["facets"]).replace("_", " ")
-        key = (inputs_text(row["witness"]), gives_text(row["gives"]), row["got"], facets)
+        key = (inputs_text(row["witness"]), gives_text(row["gives"]), row["got"], facets_text(row))
         self.rows.setdefault(key, []).append(f"{backend} against {row['id']}")
         return [*self.rows].index(key) + 1
 
@@ -67,12 +74,15 @@ def authorities_page(sections: Sequence[Section], command: str = "tiebreak autho
 
 def documents_part(sections: Sequence[Section]) -> str:
     """Every document once, with what it says."""
-    rows = {}
-    for backends, _ in sections:
-        for one in backends[0]["documents"]:
-            name = f"[{one['title']}]({one['url']}), {one['version']}"
-            rows[one["title"], one["says"]] = (f"`{one['id']}`", name, own_text(one["says"]), own_text(one["open"]))
-    return f"## The documents\n\n{markdown_table(('name', 'document', 'says', 'leaves open'), [*rows.values()])}\n"
+    lines = dict.fromkeys(document_line(one) for backends, _ in sections for one in backends[0]["documents"])
+    head = "| name | document | says | leaves open |\n| --- | --- | --- | --- |"
+    return "\n".join(["## The documents", "", head, *lines, ""])
+
+
+def document_line(row: Mapping[str, Any]) -> str:
+    name = f"[{row['title']}]({row['url']}), {row['version']}"
+    cells = (f"`{row['id']}`", name, own_text(row["says"]), own_text(row["open"]))
+    return f"| {' | '.join(cells)} |"
 
 
 def section_parts(backends: Sequence[Mapping[str, Any]], apart: Mapping[str, Any]) -> Iterator[str]:
@@ -82,16 +92,26 @@ def section_parts(backends: Sequence[Mapping[str, Any]], apart: Mapping[str, Any
     if contradictions.rows:
         yield f"{contradictions.table()}\n"
     if apart["pairs"]:
-        yield f"## What tells the documents of {first['operator']} apart\n\n{apart_text(apart)}\n"
+        yield apart_part(first, apart)
+
+
+def apart_part(node: Mapping[str, Any], apart: Mapping[str, Any]) -> str:
+    return f"## What tells the documents of {node['operator']} apart\n\n{apart_text(apart)}\n"
 
 
 def verdict_table(backends: Sequence[Mapping[str, Any]], contradictions: Contradictions) -> str:
-    names = [escaped(f"{one['backend']} {str(one['version']).partition('-')[0]}", 60) for one in backends]
+    names = [column_name(one, backends[0]["operator"]) for one in backends]
     rows = []
     for number, document in enumerate(backends[0]["documents"]):
         own = [(one["backend"], one["documents"][number]) for one in backends]
         rows.append([f"`{document['id']}`", *(verdict_cell(name, row, contradictions) for name, row in own)])
     return markdown_table(("document", *names), rows)
+
+
+def column_name(backend: Mapping[str, Any], operator: str) -> str:
+    """The backend with its release, and the operator that it was asked if it is another one than the section's."""
+    name = f"{backend['backend']} {str(backend['version']).partition('-')[0]}"
+    return escaped(name if backend["operator"] == operator else f"{name} ({backend['operator']})", 90)
 
 
 def verdict_cell(backend: str, row: Mapping[str, Any], contradictions: Contradictions) -> str:

@@ -20,7 +20,7 @@ from tiebreak.conformance.judging.rows import bits_and_decimal
 from tiebreak.conformance.semantics.authorities import OF_QUANTIZE
 from tiebreak.conformance.semantics.authorities_fake import OF_FAKE_QUANTIZE
 from tiebreak.conformance.semantics.documents import Document, open_facets, predictions
-from tiebreak.conformance.semantics.model import ANYTHING, OTHER, Arithmetic, Probe, Semantics
+from tiebreak.conformance.semantics.model import ANYTHING, Arithmetic, Probe, Semantics
 from tiebreak.golden.elements import ELEMENT_TYPES
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Node
@@ -167,10 +167,9 @@ def contradiction(arithmetic: Arithmetic, reading: Reading, target: Semantics) -
 def broken_facets(
     arithmetic: Arithmetic, combinations: Sequence[Semantics], target: Semantics, plain: Plain
 ) -> list[str]:
-    """The fewest facets that explain an answer which the combinations do not give.
+    """The fewest facets that explain an answer which the combinations do not give; none if nothing explains it.
 
-    The answer comes of the nearest combination with these facets taken from `target`, which is what the backend does.
-    If it does not, it is a facet that gives the answer with some other value, or OTHER.
+    The nearest combination gives the answer once these facets are taken from `target`, which is what the backend does.
     """
     names = arithmetic.candidates.names
     base = min(combinations, key=lambda one: (one[0] != target[0], distance(one, target), one))  # [0] is the precision
@@ -180,10 +179,7 @@ def broken_facets(
             changed = tuple(target[place] if place in places else value for place, value in enumerate(base))
             if gives(arithmetic, changed, plain):
                 return [names[place] for place in places]
-    for place, facet in enumerate(arithmetic.facets):
-        if any(gives(arithmetic, (*base[:place], value, *base[place + 1 :]), plain) for value in facet.values):
-            return [facet.name]
-    return [OTHER]
+    return []
 
 
 def distance(one: Semantics, other: Semantics) -> int:

@@ -33,7 +33,7 @@ def authorities_job(spec: str, asked: Mapping[str, Any], *, time_limit: float, m
         audited_node(**asked)
     with started(spec, time_limit, memory_limit) as backend:
         node = audited_node(**{**asked, "operator": asked["operator"] or first_operator(backend)})
-        also = plain_probes(node) if get_operator(node.operator).family == "quantize" else ()
+        also = list(plain_probes(node)) if get_operator(node.operator).family == "quantize" else []
         answer = audited_backend(backend, node, also=also)
         facts = {"backend": backend.name, "version": backend.version, "run": ""}
         facts |= {"claims": backend.claims.documents.get(node.operator, "")}

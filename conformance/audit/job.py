@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
@@ -70,20 +70,21 @@ def audited_backend(
     node: Node,
     *,
     exhaustive: Callable[[int, int], None] | None = None,
-    also: Iterable[Probe] = (),
+    also: Sequence[Probe] = (),
 ) -> AuditAnswer:
-    """The audit of a node on a backend that was started; `also` are further probes to ask.
+    """The audit of a node on a backend that was started; `also` are further probes, which are asked first.
 
     Raises Unsupported if the backend does not take the node, MachineryFailed if it gives too few answers.
     """
     if backend.operators is not None and node.operator not in backend.operators:
         raise Unsupported(f"it claims {', '.join(sorted(backend.operators)) or 'no operator'}")
     arithmetic, ask = arithmetic_of(node), Asker(backend, node)
+    answers = ask(also)
     path, asked = path_dependence(ask, list(islice(arithmetic.first_probes(), PATH_PROBES)))
     special_path, asked_too = path_dependence(ask, list(arithmetic.special_probes()))
     inference = Inference(arithmetic, ask, inputs_tried=asked + asked_too)
     inference.run()
-    inference.try_probes(list(also))
+    inference.take(also, answers)
     equal = separate_remaining(inference, exhaustive=exhaustive)
     if path is None:
         path, asked = path_of_witnesses(ask, inference.refuted.values())

@@ -40,7 +40,8 @@ NGRAPH_OFFSET = replace(
     NGRAPH,
     id="ngraph-offset",
     version="older form with offset",
-    url="https://github.com/NervanaSystems/ngraph/commits/v0.26.0/doc/sphinx/source/ops/quantize.rst",
+    url="https://github.com/NervanaSystems/ngraph/blob/cecf750a997b408e9113222988132cfa76faf033/doc/sphinx/source/ops/"
+    "quantize.rst",
     says="The same with a third input called offset, which is added to the rounded quotient.",
 )
 STABLEHLO = Document(
@@ -100,7 +101,7 @@ TORCH_QUANTIZE = Document(
     open="Everything else.",
 )
 OPENVINO = Document(
-    id="openvino",
+    id="openvino-as-quantize",
     title="OpenVINO, FakeQuantize",
     version="FakeQuantize-1, with the limits that scale and zero point stand for",
     url="https://docs.openvino.ai/2025/documentation/openvino-ir-format/operation-sets/operation-specs/quantization/"
