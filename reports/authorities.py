@@ -73,7 +73,7 @@ def facets_text(row: Mapping[str, Any]) -> str:
 
 
 def where_text(row: Mapping[str, Any]) -> str:
-    """Of a contradiction that ordinary inputs do not show: which ones do."""
+    """Which inputs show a contradiction, if no ordinary ones do."""
     return "" if row["domain"] in ("", CALIBRATED) else f"; {row['domain']} inputs only"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ from tiebreak.conformance.audit.authorities import AUTHORITIES, judged_documents
 from tiebreak.conformance.audit.authorities_job import documents_apart_of
 from tiebreak.conformance.audit.operators import arithmetic_of, audited_node
 from tiebreak.conformance.semantics.authorities import OF_QUANTIZE
-from tiebreak.conformance.semantics.documents import Document, open_facets, predictions
+from tiebreak.conformance.semantics.documents import Authority, open_facets, predictions
 from tiebreak.conformance.semantics.model import Probe, codes
 from tiebreak.conformance.semantics.quantize_probes import plain_probes
 from tiebreak.golden.errors import InvalidInput
@@ -46,7 +47,7 @@ def cli(*arguments: str) -> Result:
     return CliRunner().invoke(main, ["authorities", *arguments])
 
 
-def allowed(document: Document, x: float, scale: float, zero_point: int, mode: str = "") -> set[int]:
+def allowed(document: Authority, x: float, scale: float, zero_point: int, mode: str = "") -> set[int]:
     """What a document allows for one float32 to int8."""
     arithmetic = arithmetic_of(INT8)
     arithmetic.assume()
@@ -55,6 +56,7 @@ def allowed(document: Document, x: float, scale: float, zero_point: int, mode: s
     return set(predictions(arithmetic, probe, readings[mode if document.modes else ""])[:, 0].tolist())
 
 
+@cache
 def judged(box: Any) -> dict[str, dict[str, Any]]:
     """The rows of a black box, by document."""
     answer = audited(box)

@@ -19,14 +19,14 @@ from tiebreak.conformance.audit.plainness import Plain, plainest
 from tiebreak.conformance.judging.rows import bits_and_decimal
 from tiebreak.conformance.semantics.authorities import OF_QUANTIZE
 from tiebreak.conformance.semantics.authorities_fake import OF_FAKE_QUANTIZE
-from tiebreak.conformance.semantics.documents import Document, open_facets, predictions
+from tiebreak.conformance.semantics.documents import Authority, open_facets, predictions
 from tiebreak.conformance.semantics.model import ANYTHING, Arithmetic, Probe, Semantics
 from tiebreak.golden.elements import ELEMENT_TYPES
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 
-AUTHORITIES: Mapping[str, tuple[Document, ...]] = {
+AUTHORITIES: Mapping[str, tuple[Authority, ...]] = {
     "onnx.QuantizeLinear": OF_QUANTIZE,
     "ngraph.Quantize": OF_QUANTIZE,
     "openvino.FakeQuantize": OF_FAKE_QUANTIZE,
@@ -36,7 +36,7 @@ MEETS, CONTRADICTS, UNTOLD, SILENT = "meets", "contradicts", "can't be told", "s
 MIXED = "it allows each answer, but none of its arithmetics gives them all"
 
 
-def authorities_of(operator: str) -> tuple[Document, ...]:
+def authorities_of(operator: str) -> tuple[Authority, ...]:
     """The documents about an operator's arithmetic. Raises InvalidInput for an operator without any."""
     if operator not in AUTHORITIES:
         raise InvalidInput(f"authorities knows {', '.join(AUTHORITIES)}, not {operator!r}")
@@ -73,7 +73,7 @@ class Reading:
         return MEETS if self.compared and (self.relation or self.fits.any()) else UNTOLD
 
 
-def judged_documents(inference: Inference, documents: Sequence[Document], *, by_path: bool) -> list[dict[str, Any]]:
+def judged_documents(inference: Inference, documents: Sequence[Authority], *, by_path: bool) -> list[dict[str, Any]]:
     """A row for each document: its verdict, and the plainest input that contradicts it.
 
     `by_path` says that some answer depends on an operand's place: then no document is met, though it may not be
@@ -90,7 +90,7 @@ def judged_documents(inference: Inference, documents: Sequence[Document], *, by_
     return [document_row(arithmetic, one, readings.get(one.id, []), target, by_path) for one in documents]
 
 
-def made_readings(document: Document, arithmetic: Arithmetic) -> list[Reading]:
+def made_readings(document: Authority, arithmetic: Arithmetic) -> list[Reading]:
     found = document.readings(arithmetic)
     return [
         Reading(mode, combinations, document.relation, np.ones(len(combinations), bool))
@@ -100,7 +100,7 @@ def made_readings(document: Document, arithmetic: Arithmetic) -> list[Reading]:
 
 def compare_all(
     arithmetic: Arithmetic,
-    documents: Iterable[Document],
+    documents: Iterable[Authority],
     readings: Mapping[str, Sequence[Reading]],
     answered: Iterable[tuple[Probe, Array]],
 ) -> None:
@@ -125,7 +125,7 @@ def nearest_found(inference: Inference) -> Semantics:
 
 
 def document_row(
-    arithmetic: Arithmetic, document: Document, readings: Sequence[Reading], target: Semantics, by_path: bool
+    arithmetic: Arithmetic, document: Authority, readings: Sequence[Reading], target: Semantics, by_path: bool
 ) -> dict[str, Any]:
     told = {name: getattr(document, name) for name in ("id", "title", "version", "url", "says", "open")}
     row = told | {"open_facets": open_facets(document, arithmetic), "verdict": SILENT, "reading": "", "why": ""}

@@ -29,10 +29,9 @@ def authorities_job(spec: str, asked: Mapping[str, Any], *, time_limit: float, m
     """
     begun = time.monotonic()
     if asked["operator"]:
-        authorities_of(asked["operator"])
-        audited_node(**asked)
+        node_of(asked, "")  # before a backend is started for nothing
     with started(spec, time_limit, memory_limit) as backend:
-        node = audited_node(**{**asked, "operator": asked["operator"] or first_operator(backend)})
+        node = node_of(asked, "" if asked["operator"] else first_operator(backend))
         also = list(plain_probes(node)) if get_operator(node.operator).family == "quantize" else []
         answer = audited_backend(backend, node, also=also)
         facts = {"backend": backend.name, "version": backend.version, "run": ""}
@@ -43,6 +42,15 @@ def authorities_job(spec: str, asked: Mapping[str, Any], *, time_limit: float, m
             answer.inference, authorities_of(node.operator), by_path=answer.path is not None
         )
         return found | {"seconds": round(time.monotonic() - begun, 3)}
+
+
+def node_of(asked: Mapping[str, Any], operator: str) -> Node:
+    """The node asked for; `operator` if none is named. Raises InvalidInput if it has no documents or no semantics."""
+    operator = asked["operator"] or operator
+    authorities_of(operator)
+    node = audited_node(**{**asked, "operator": operator})
+    arithmetic_of(node)
+    return node
 
 
 def first_operator(backend: IsolatedBackend) -> str:
@@ -60,7 +68,7 @@ def recorded_authorities(folder: Path, name: str, asked: Mapping[str, Any]) -> d
     from tiebreak.conformance.audit.recorded import recorded_inference  # it loads what plans and reads runs
 
     begun = time.monotonic()
-    node = audited_node(**{**asked, "operator": asked["operator"] or next(iter(AUTHORITIES))})
+    node = node_of(asked, next(iter(AUTHORITIES)))
     documents = authorities_of(node.operator)
     inference, version = recorded_inference(folder, name, node)
     facts = {"backend": name, "version": version, "run": str(folder), "claims": "", "maps": ""}

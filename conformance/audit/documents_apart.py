@@ -12,7 +12,7 @@ import numpy as np
 from tiebreak.conformance.audit.answer import operand_texts
 from tiebreak.conformance.audit.plainness import plainest
 from tiebreak.conformance.judging.rows import bits_and_decimal
-from tiebreak.conformance.semantics.documents import Document, predictions
+from tiebreak.conformance.semantics.documents import Authority, predictions
 from tiebreak.conformance.semantics.model import ANYTHING, Arithmetic, Probe
 from tiebreak.conformance.semantics.quantize_probes import plain_probes
 from tiebreak.golden.elements import ELEMENT_TYPES
@@ -50,7 +50,7 @@ class Witnesses:
     """Plain inputs that tell documents apart; few serve for all pairs."""
 
     arithmetic: Arithmetic
-    documents: Sequence[Document]
+    documents: Sequence[Authority]
     spoken: Sequence[Spoken]
     chosen: list[Spoken] = field(default_factory=list)
 
@@ -78,7 +78,7 @@ class Witnesses:
         return len(self.chosen) - 1
 
 
-def documents_apart(arithmetic: Arithmetic, documents: Sequence[Document]) -> dict[str, Any]:
+def documents_apart(arithmetic: Arithmetic, documents: Sequence[Authority]) -> dict[str, Any]:
     """Every pair of the documents that say something of the node, with the plainest input on which they differ.
 
     A round mode that is an attribute is EVEN, unless the node has another.
@@ -102,7 +102,7 @@ def probes_of(arithmetic: Arithmetic) -> list[Probe]:
     return list(chain(plain, arithmetic.first_probes()))
 
 
-def allowed_by(arithmetic: Arithmetic, documents: Sequence[Document], probe: Probe) -> Spoken:
+def allowed_by(arithmetic: Arithmetic, documents: Sequence[Authority], probe: Probe) -> Spoken:
     found = {}
     for document in documents:
         if document.covers(probe):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tiebreak.conformance.semantics.documents import OWN, STEPS, Allowed, Document
+from tiebreak.conformance.semantics.documents import OWN, STEPS, Allowed, Authority
 from tiebreak.conformance.semantics.places import FLOOR
 from tiebreak.conformance.semantics.quantize_facets import AFTER, BEFORE
 from tiebreak.golden.rounding import EVEN, NEAREST, ROUND_MODES
@@ -17,7 +17,7 @@ ROUNDED_FIRST: Allowed = {**DIVIDED, **SATURATED, "zero_point": (AFTER,), "round
 ADDED_FIRST: Allowed = {**ROUNDED_FIRST, "zero_point": (BEFORE,)}
 NO_PRECISION = "the precision of the division"
 
-ONNX = Document(
+ONNX = Authority(
     id="onnx",
     title="ONNX, QuantizeLinear",
     version="operator sets 10 to 25",
@@ -26,7 +26,7 @@ ONNX = Document(
     open="Before operator set 23 the precision of the division. From then on it is y_scale's type; more is accepted.",
     allows=(ROUNDED_FIRST,),
 )
-NGRAPH = Document(
+NGRAPH = Authority(
     id="ngraph",
     title="nGraph, Quantize",
     version="0.26, form with zero_point",
@@ -44,7 +44,7 @@ NGRAPH_OFFSET = replace(
     "quantize.rst",
     says="The same with a third input called offset, which is added to the rounded quotient.",
 )
-STABLEHLO = Document(
+STABLEHLO = Authority(
     id="stablehlo",
     title="StableHLO, uniform_quantize",
     version="since May 2024 (pull request 2234)",
@@ -53,7 +53,7 @@ STABLEHLO = Document(
     open="Numerical accuracy: the document guarantees none, so an exact sum is accepted, too.",
     allows=(ADDED_FIRST,),
 )
-STABLEHLO_2023 = Document(
+STABLEHLO_2023 = Authority(
     id="stablehlo-2023",
     title="StableHLO, uniform_quantize",
     version="2023 (pull request 1496)",
@@ -62,7 +62,7 @@ STABLEHLO_2023 = Document(
     open="Numerical accuracy, as in the newer form.",
     allows=(ROUNDED_FIRST,),
 )
-TFLITE = Document(
+TFLITE = Authority(
     id="tflite",
     title="TensorFlow Lite, 8-bit quantization specification",
     version="int8",
@@ -73,7 +73,7 @@ TFLITE = Document(
     output_types=("int8",),
     relation=True,
 )
-TORCH_FAKE = Document(
+TORCH_FAKE = Authority(
     id="torch-function",
     title="PyTorch, torch.fake_quantize_per_tensor_affine",
     version="docstring of 2.13",
@@ -83,7 +83,7 @@ TORCH_FAKE = Document(
     allows=(ROUNDED_FIRST,),
     input_types=("float32",),
 )
-TORCH_MODULE = Document(
+TORCH_MODULE = Authority(
     id="torch-module",
     title="PyTorch, torch.ao.quantization.FakeQuantize",
     version="docstring of 2.13",
@@ -92,7 +92,7 @@ TORCH_MODULE = Document(
     open=f"Which way round takes ties, and {NO_PRECISION}.",
     allows=({**ADDED_FIRST, "round_mode": NEAREST},),
 )
-TORCH_QUANTIZE = Document(
+TORCH_QUANTIZE = Authority(
     id="torch-quantize",
     title="PyTorch, torch.quantize_per_tensor",
     version="docstring of 2.13",
@@ -100,7 +100,7 @@ TORCH_QUANTIZE = Document(
     says="It names a scale and the integer that stands for 0, with one example, but has no formula.",
     open="Everything else.",
 )
-OPENVINO = Document(
+OPENVINO = Authority(
     id="openvino-as-quantize",
     title="OpenVINO, FakeQuantize",
     version="FakeQuantize-1, with the limits that scale and zero point stand for",
@@ -113,7 +113,7 @@ OPENVINO = Document(
         {**ADDED_FIRST, "precision": (OWN,), "scaling": ("range",), "round_mode": (EVEN, AWAY, TO_ZERO, FLOOR)},
     ),
 )
-WEBNN = Document(
+WEBNN = Authority(
     id="webnn",
     title="WebNN, quantizeLinear",
     version="2025",
@@ -122,7 +122,7 @@ WEBNN = Document(
     open=f"The range of types other than uint8, taken to be their own; {NO_PRECISION}.",
     allows=(ROUNDED_FIRST,),
 )
-PADDLE_EVEN = Document(
+PADDLE_EVEN = Authority(
     id="paddle-round-type-0",
     title="PaddlePaddle, quantize_linear, round_type 0",
     version="PaddleSlim's introduction to quantization; Paddle 2.4",
@@ -140,7 +140,7 @@ PADDLE_AWAY = replace(
     says="The same with ties away from zero.",
     allows=({**ROUNDED_FIRST, "scaling": ("divide", "reciprocal"), "round_mode": (AWAY,)},),
 )
-TF_UNIFORM = Document(
+TF_UNIFORM = Authority(
     id="tf-uniform-quantize",
     title="TensorFlow, tf.raw_ops.UniformQuantize",
     version="docstring of 2.21",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tiebreak.conformance.semantics.documents import OWN, STEPS, Allowed, Document
+from tiebreak.conformance.semantics.documents import OWN, STEPS, Allowed, Authority
 from tiebreak.conformance.semantics.fake_quantize import SPEC
 from tiebreak.conformance.semantics.places import FLOOR
 from tiebreak.golden.rounding import EVEN
@@ -11,7 +11,7 @@ TIES = (EVEN, "ROUND_NEAREST_TOWARD_INFINITY", "ROUND_NEAREST_TOWARD_ZERO", FLOO
 PLAIN: Allowed = {"range": ("as given",), "round_mode": TIES, "subnormals": ("kept",), "output_limits": ("as given",)}
 IN_ORDER: Allowed = {**PLAIN, "ends": ("selected",), "position": (SPEC,), "result": (SPEC,), "precision": STEPS}
 
-OPENVINO = Document(
+OPENVINO = Authority(
     id="openvino",
     title="OpenVINO, FakeQuantize",
     version="FakeQuantize-1",
@@ -22,7 +22,7 @@ OPENVINO = Document(
     open="Which way round takes ties, and the precision of the steps.",
     allows=(IN_ORDER,),
 )
-DECOMPOSITION = Document(
+DECOMPOSITION = Authority(
     id="openvino-decomposition",
     title="OpenVINO, FakeQuantizeDecomposition",
     version="C++ API reference of 2025",

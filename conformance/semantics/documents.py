@@ -19,7 +19,7 @@ Allowed = Mapping[str, tuple[str, ...]]  # values by facet; of a facet that is l
 
 
 @dataclass(frozen=True)
-class Document:
+class Authority:
     """What a text says of an operator's arithmetic.
 
     `says` and `open` are sentences of our own: its formula, and what it leaves open. `allows` has the combinations that
@@ -77,7 +77,7 @@ def values_of(facet: Facet, allowed: Allowed, own: str) -> list[str]:
     return [own if value == OWN else value for value in allowed.get(facet.name, tuple(facet.values))]
 
 
-def open_facets(document: Document, arithmetic: Arithmetic) -> list[str]:
+def open_facets(document: Authority, arithmetic: Arithmetic) -> list[str]:
     """The facets of which the text allows every value; all of them, if it has no arithmetic."""
     return [
         facet.name
