@@ -284,7 +284,10 @@ def test_the_command_on_backends_of_ones_own() -> None:
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["numpy-naive", "--operator", "x.Y"], "authorities knows onnx.QuantizeLinear, ngraph.Quantize"),
+        (
+            ["numpy-naive", "--operator", "x.Y"],
+            "authorities knows onnx.QuantizeLinear, openvino.FakeQuantize, ngraph.Quantize",
+        ),
         (["numpy-naive", "--operator", "tensorflow.QuantizeV2"], "authorities knows onnx.QuantizeLinear"),
         (["no-such"], "unknown backend 'no-such'; known: "),
         (["numpy-naive", "--type", "float8_e4m3fn"], "semantics are known of integer outputs"),

@@ -15,10 +15,9 @@ import numpy as np
 
 from tiebreak.conformance.audit.answer import operand_texts
 from tiebreak.conformance.audit.inference import Inference
+from tiebreak.conformance.audit.operators import AUDITED
 from tiebreak.conformance.audit.plainness import Plain, plainest
 from tiebreak.conformance.judging.rows import bits_and_decimal
-from tiebreak.conformance.semantics.authorities import OF_QUANTIZE
-from tiebreak.conformance.semantics.authorities_fake import OF_FAKE_QUANTIZE
 from tiebreak.conformance.semantics.documents import Authority, open_facets, predictions
 from tiebreak.conformance.semantics.model import ANYTHING, Arithmetic, Probe, Semantics
 from tiebreak.golden.elements import ELEMENT_TYPES
@@ -26,10 +25,10 @@ from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 
-AUTHORITIES: Mapping[str, tuple[Authority, ...]] = {
-    "onnx.QuantizeLinear": OF_QUANTIZE,
-    "ngraph.Quantize": OF_QUANTIZE,
-    "openvino.FakeQuantize": OF_FAKE_QUANTIZE,
+AUTHORITIES: Mapping[str, tuple[Authority, ...]] = {  # operators that need the fewest attributes come first
+    operator: semantics.authorities
+    for operator, semantics in sorted(AUDITED.items(), key=lambda item: len(item[1].defaults))
+    if semantics.authorities
 }
 MEETS, CONTRADICTS, UNTOLD, SILENT = "meets", "contradicts", "can't be told", "silent"
 

@@ -34,6 +34,7 @@ from tiebreak.conformance.operators.path_probe import (
     step_classes,
 )
 from tiebreak.conformance.operators.strategies import st
+from tiebreak.conformance.semantics.authorities_fake import OF_FAKE_QUANTIZE
 from tiebreak.conformance.semantics.fake_quantize import FakeQuantizeArithmetic
 from tiebreak.golden.elements import FLOAT_TYPES, FloatType, decode, encode, neighbour
 from tiebreak.golden.nodes import Node
@@ -581,5 +582,7 @@ TESTED = OperatorUnderTest(
     axis=Axis(broadcast=True),
     forbidden_calls=FORBIDDEN_CALLS,
     situations=SITUATIONS,
-    semantics=AuditedSemantics(FakeQuantizeArithmetic, broadcast_operands, defaults={"levels": 256}),
+    semantics=AuditedSemantics(
+        FakeQuantizeArithmetic, broadcast_operands, defaults={"levels": 256}, authorities=OF_FAKE_QUANTIZE
+    ),
 )
