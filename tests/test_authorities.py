@@ -40,7 +40,7 @@ from tiebreak.reports.authorities_page import authorities_page, section_parts
 
 BOXES = Path(__file__).parent / "audited_backends.py"
 BY_ID = {document.id: document for document in OF_QUANTIZE}
-SAME_AS_ONNX = ("stablehlo-2023", "torch-function", "webnn")
+SAME_AS_ONNX = ("torch-function", "webnn")
 
 
 def cli(*arguments: str) -> Result:
@@ -146,7 +146,7 @@ def test_documents_are_silent_on_other_types_and_without_a_formula() -> None:
 def test_a_plain_backend_meets_onnx_and_its_equals() -> None:
     rows = judged(plain)
     met = {name for name, verdict in verdicts(rows).items() if verdict == "meets"}
-    assert met == {"onnx", "ngraph", "ngraph-offset", "tflite", "paddle-round-type-0", *SAME_AS_ONNX}
+    assert met == {"onnx", "ngraph", "ngraph-offset", "stablehlo-2023", "tflite", "paddle-round-type-0", *SAME_AS_ONNX}
     assert rows["ngraph"]["reading"] == "ROUND_NEAREST_TOWARD_EVEN"
     assert (
         rows["torch-module"]["verdict"] == "can't be told" and "none of its arithmetics" in rows["torch-module"]["why"]
@@ -230,6 +230,7 @@ def test_what_tells_two_documents_apart() -> None:
     assert len(pairs) == 13 * 12 // 2  # torch-quantize has no formula
     assert {pairs["onnx", other]["relation"] for other in SAME_AS_ONNX} == {"equal on all inputs tried"}
     assert pairs["ngraph", "ngraph-offset"]["relation"] == "equal on all inputs tried"
+    assert pairs["ngraph", "stablehlo-2023"]["relation"] == "equal on all inputs tried"  # in the mode that it names
     assert pairs["onnx", "stablehlo"]["relation"] == "apart" and pairs["onnx", "ngraph"]["relation"] == "overlap"
     for (one, other), pair in pairs.items():
         if pair["relation"] == "apart":
@@ -320,6 +321,7 @@ def test_a_run_is_enough(tmp_path: Path) -> None:
         found["stablehlo"]["verdict"] == "contradicts" and found["stablehlo"]["got"] not in found["stablehlo"]["gives"]
     )
     assert "from the records of" in cli("numpy-naive", "--type", "int8", "--run", str(folder)).stdout
+    assert data["claims"] == "" and data["operator"] == "onnx.QuantizeLinear"
     absent = cli("torch", "--type", "int8", "--run", str(folder))
     assert absent.exit_code == 2 and "no backend 'torch' in this run; it has numpy-naive" in absent.stderr
 

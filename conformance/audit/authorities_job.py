@@ -65,17 +65,20 @@ def recorded_authorities(folder: Path, name: str, asked: Mapping[str, Any]) -> d
 
     Raises InvalidInput if the run has no results of the backend for the node.
     """
-    from tiebreak.conformance.audit.recorded import recorded_inference  # it loads what plans and reads runs
+    from tiebreak.conformance.audit.recorded import recorded_backend, recorded_inference  # they load what reads runs
+    from tiebreak.reports.records import read_run
 
-    begun = time.monotonic()
-    node = node_of(asked, next(iter(AUTHORITIES)))
-    documents = authorities_of(node.operator)
-    inference, version = recorded_inference(folder, name, node)
-    facts = {"backend": name, "version": version, "run": str(folder), "claims": "", "maps": ""}
-    found = facts | node_facts(node) | {"semantics": {}, "consistent": len(inference.alive)}
+    begun, run = time.monotonic(), read_run(folder)
+    backend = recorded_backend(run, name, folder)
+    taken = backend.get("operators") or ()
+    node = node_of(asked, next((one for one in AUTHORITIES if one in taken), next(iter(AUTHORITIES))))
+    inference = recorded_inference(run, folder, name, node)
+    facts = {"backend": name, "version": str(backend["version"]), "run": str(folder)}
+    facts |= {said: str(backend.get(said, {}).get(node.operator, "")) for said in ("claims", "maps")}
+    found = facts | node_facts(node) | {"semantics": facets_left(inference), "consistent": len(inference.alive)}
     found |= {"path_dependent": False, "inputs_tried": inference.inputs_tried, "not_answered": 0}
-    found["documents"] = judged_documents(inference, documents, by_path=False)
-    return found | {"semantics": facets_left(inference), "seconds": round(time.monotonic() - begun, 3)}
+    found["documents"] = judged_documents(inference, authorities_of(node.operator), by_path=False)
+    return found | {"seconds": round(time.monotonic() - begun, 3)}
 
 
 def facets_left(inference: Inference) -> dict[str, str | list[str]]:
