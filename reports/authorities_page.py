@@ -16,8 +16,8 @@ LETTERS = "abcdefghijklmnopqrstuvwxyz"
 HEAD = """\
 # Which document does a backend meet?
 
-Made by `{command}`; not edited by hand. Each backend was audited: it answered thousands of inputs, and
-each answer is compared with what each document allows.
+Made by `{command}`; not edited by hand.
+Each backend was audited: it answered thousands of inputs. Each answer is compared with what each document allows.
 
 | verdict | means |
 | --- | --- |
@@ -28,8 +28,8 @@ each answer is compared with what each document allows.
 
 What a document leaves open is allowed in every way. No document says anything of NaN and infinities, so these are not
 compared. A contradiction that no ordinary input shows says so: *edge* means extreme scales or quotients,
-*pathological* subnormal numbers. A document that a backend does not claim accuses nobody: it says what
-happens to a model that moves.
+*pathological* subnormal numbers. An input without a facet: no known arithmetic gives all answers of that backend. A
+document that a backend does not claim accuses nobody: it says what happens to a model that moves.
 """
 APART = """\
 A letter is an input for which two documents have no result in common; in brackets, one for which one of them allows
@@ -40,11 +40,11 @@ more. `=`: equal on all {count} inputs tried."""
 class Contradictions:
     """The distinct contradictions of a table, in the order of their first mention, with who they are about."""
 
-    rows: dict[tuple[str, ...], list[str]] = field(default_factory=dict)
+    rows: dict[tuple[str, ...], list[tuple[str, str]]] = field(default_factory=dict)
 
     def number(self, backend: str, row: Mapping[str, Any]) -> int:
         key = (inputs_text(row["witness"]), gives_text(row["gives"]), row["got"], facets_text(row))
-        self.rows.setdefault(key, []).append(f"{backend} against {row['id']}")
+        self.rows.setdefault(key, []).append((backend, row["id"]))
         return [*self.rows].index(key) + 1
 
     def table(self) -> str:
@@ -56,13 +56,15 @@ class Contradictions:
         return markdown_table(head, rows)
 
 
-def grouped(whose: Sequence[str]) -> list[str]:
-    """ "A against x" and "A against y" as "A against x, y"."""
-    found: dict[str, list[str]] = {}
-    for text in whose:
-        backend, _, document = text.partition(" against ")
-        found.setdefault(backend, []).append(document)
-    return [f"{backend} against {', '.join(documents)}" for backend, documents in found.items()]
+def grouped(whose: Sequence[tuple[str, str]]) -> list[str]:
+    """Pairs of a backend and a document in words: "a, b against x, y"."""
+    documents: dict[str, list[str]] = {}
+    for backend, document in whose:
+        documents.setdefault(backend, []).append(document)
+    backends: dict[str, list[str]] = {}
+    for backend, own in documents.items():
+        backends.setdefault(", ".join(own), []).append(backend)
+    return [f"{', '.join(names)} against {own}" for own, names in backends.items()]
 
 
 def authorities_page(sections: Sequence[Section], command: str = "tiebreak authorities --page") -> str:

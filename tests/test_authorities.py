@@ -209,6 +209,7 @@ def test_every_witness_is_what_the_box_gives_and_the_document_does_not() -> None
 def test_what_no_arithmetic_describes_still_has_a_row_for_each_document() -> None:
     rows = judged(of_two_minds)
     assert rows["onnx"]["verdict"] == "contradicts" and rows["onnx"]["witness"]
+    assert rows["onnx"]["facets"] == []  # never a guess
     assert rows["tflite"]["verdict"] == "meets"  # a relation: either neighbour will do
     assert rows["torch-module"]["verdict"] == "can't be told"  # it rounds ties both ways, each of which is allowed
 
@@ -331,6 +332,7 @@ def test_the_page_has_the_documents_and_what_tells_them_apart() -> None:
     if not make_authorities_page.PAGE.is_file():
         pytest.skip("a source distribution has no docs")
     text = make_authorities_page.PAGE.read_text(encoding="utf-8")
+    assert text.startswith(authorities_page([], make_authorities_page.COMMAND).partition("## ")[0])
     for part in make_authorities_page.unaudited_parts():
         assert part in text, f"stale: {make_authorities_page.COMMAND}"
     for backend in (*make_authorities_page.QUANTIZE, *make_authorities_page.FAKE_QUANTIZE):

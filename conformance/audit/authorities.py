@@ -85,8 +85,8 @@ def judged_documents(inference: Inference, documents: Sequence[Authority], *, by
         if not document.silence(arithmetic.node)
     }
     compare_all(arithmetic, documents, readings, inference.answered)
-    target = nearest_found(inference)
-    return [document_row(arithmetic, one, readings.get(one.id, []), target, by_path) for one in documents]
+    found = inference.alive[0] if inference.alive else None  # what is left gives the same everywhere
+    return [document_row(arithmetic, one, readings.get(one.id, []), found, by_path) for one in documents]
 
 
 def made_readings(document: Authority, arithmetic: Arithmetic) -> list[Reading]:
@@ -118,13 +118,8 @@ def compare_all(
                     reading.compare(arithmetic.node, probe, codes, table[rows[id(reading)]])
 
 
-def nearest_found(inference: Inference) -> Semantics:
-    """What the audit found, or else what comes closest."""
-    return inference.alive[0] if inference.alive else inference.closest()[0]
-
-
 def document_row(
-    arithmetic: Arithmetic, document: Authority, readings: Sequence[Reading], target: Semantics, by_path: bool
+    arithmetic: Arithmetic, document: Authority, readings: Sequence[Reading], found: Semantics | None, by_path: bool
 ) -> dict[str, Any]:
     told = {name: getattr(document, name) for name in ("id", "title", "version", "url", "says", "open")}
     row = told | {"open_facets": open_facets(document, arithmetic), "verdict": SILENT, "reading": "", "why": ""}
@@ -139,7 +134,7 @@ def document_row(
     elif best.verdict == UNTOLD:
         row["why"] = MIXED if best.compared else "no input that it is about was answered"
     elif best.verdict == CONTRADICTS:
-        row |= contradiction(arithmetic, best, target)
+        row |= contradiction(arithmetic, best, found)
     return row
 
 
@@ -149,7 +144,7 @@ def best_reading(readings: Sequence[Reading]) -> Reading:
     return min(readings, key=lambda reading: (order.index(reading.verdict), reading.contradicted))
 
 
-def contradiction(arithmetic: Arithmetic, reading: Reading, target: Semantics) -> dict[str, Any]:
+def contradiction(arithmetic: Arithmetic, reading: Reading, found: Semantics | None) -> dict[str, Any]:
     """The plainest input, what the document allows for it, what came, and the facet that this is about."""
     plain = min(reading.against, key=lambda one: one.rank)
     result = ELEMENT_TYPES[arithmetic.node.output_type]
@@ -159,23 +154,23 @@ def contradiction(arithmetic: Arithmetic, reading: Reading, target: Semantics) -
         "gives": [bits_and_decimal(code, result)[1] for code in allowed],
         "got": bits_and_decimal(plain.got, result)[1],
         "domain": plain.domain,
-        "facets": broken_facets(arithmetic, reading.combinations, target, plain),
+        "facets": broken_facets(arithmetic, reading.combinations, found, plain) if found else [],
     }
 
 
 def broken_facets(
-    arithmetic: Arithmetic, combinations: Sequence[Semantics], target: Semantics, plain: Plain
+    arithmetic: Arithmetic, combinations: Sequence[Semantics], found: Semantics, plain: Plain
 ) -> list[str]:
     """The fewest facets that explain an answer which the combinations do not give; none if nothing explains it.
 
-    The nearest combination gives the answer once these facets are taken from `target`, which is what the backend does.
+    The nearest combination gives the answer once these facets are taken from `found`, which is what the backend does.
     """
     names = arithmetic.candidates.names
-    base = min(combinations, key=lambda one: (one[0] != target[0], distance(one, target), one))  # [0] is the precision
-    unlike = [place for place, value in enumerate(target) if value != base[place]]
+    base = min(combinations, key=lambda one: (one[0] != found[0], distance(one, found), one))  # [0] is the precision
+    unlike = [place for place, value in enumerate(found) if value != base[place]]
     for count in range(1, len(unlike) + 1):
         for places in combinations_of(unlike, count):
-            changed = tuple(target[place] if place in places else value for place, value in enumerate(base))
+            changed = tuple(found[place] if place in places else value for place, value in enumerate(base))
             if gives(arithmetic, changed, plain):
                 return [names[place] for place in places]
     return []
