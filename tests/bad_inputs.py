@@ -29,6 +29,7 @@ PATH_PLACES = """
 run -b numpy-naive -o @|run -b numpy-naive --vectors @|run -b numpy-naive --from @|run --resume @
 sweep numpy-naive --operator onnx.QuantizeLinear -o @|sweep --check @|sweep --plan @
 audit numpy-naive --operator onnx.QuantizeLinear --versus @|audit --matrix --operator onnx.QuantizeLinear --page @
+authorities numpy-naive --run @|authorities numpy-naive --page @
 report @|report runs/away -o @|report runs/away --findings @|report runs/away --markdown @|report runs/away --junit @
 repro C001 --run @|compare @ runs/away|compare runs/away @|compare runs/away runs/sound --html @
 gate @|gate runs/away --baseline @|gate runs/away --waivers @|gate runs/away --junit @
@@ -41,6 +42,7 @@ TEXTS = {"": "it is empty", "\t ": "it is empty", "\udcff": "is not UTF-8", "a\0
 TEXT_PLACES = """
 run -b @|run --operator @|run --case @|run --scheduler @|run --attr @|run --input @
 sweep @ --operator onnx.QuantizeLinear|sweep numpy-naive --operator @|audit @ --operator onnx.QuantizeLinear
+authorities @|authorities numpy-naive --operator @|authorities numpy-naive --attr @
 audit numpy-naive --operator @|repro @ --run runs/away|repro C001 --run runs/away -b @|operators @|backends -b @
 verify runs --backend-name @|verify runs --backend-name x --backend-version @|new-backend @
 vectors export new --format json --operator @|vectors export new --format json --case @
@@ -59,7 +61,7 @@ FILE_OUTPUTS = """
 report runs/away -o @|report runs/away --findings @|report runs/away --markdown @|report runs/away --junit @
 report runs/away -o new.html --junit @|compare runs/sound runs/away --html @|gate runs/away --junit @
 sweep numpy-naive --operator onnx.QuantizeLinear --input y_scale=1 -o @
-audit --matrix --operator onnx.QuantizeLinear --page @
+audit --matrix --operator onnx.QuantizeLinear --page @|authorities numpy-naive --page @
 """
 NO_FILES = {"folder": "it is a folder", "fifo": "no plain file", "null": "no plain file", "no/x": "no folder no"}
 FOLDER_OUTPUTS = """
@@ -149,6 +151,12 @@ audit {ONNX}|2|name a backend
 audit numpy-naive {ONNX} --page x.md|2|--matrix
 audit numpy-naive {ONNX} --attr axis=x|2|is not an integer
 audit numpy-naive {ONNX} --versus folder|2|no run here
+authorities numpy-naive --run folder|2|no run here
+authorities mine --run runs/away|2|no backend 'mine' in this run
+authorities numpy-naive --operator tensorflow.QuantizeV2|2|authorities knows onnx.QuantizeLinear
+authorities numpy-naive --type float8_e4m3fn|2|integer outputs
+authorities numpy-naive --opset 0|2|is no opset
+authorities numpy-naive --attr axis=x|2|is not an integer
 report folder|2|no run here
 report file|2|no run here
 report fifo-run|2|no run here

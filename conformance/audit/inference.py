@@ -78,7 +78,11 @@ class Inference:
 
     def try_probes(self, probes: Sequence[Probe]) -> None:
         """Asks, and rules out the semantics that predict anything else."""
-        for probe, codes in zip(probes, self.ask(probes), strict=True):
+        self.take(probes, self.ask(probes))
+
+    def take(self, probes: Sequence[Probe], answers: Sequence[Array | None]) -> None:
+        """Rules out the semantics that predict anything else than these answers."""
+        for probe, codes in zip(probes, answers, strict=True):
             if codes is not None:
                 self.answered.append((probe, codes))
                 self.inputs_tried += codes.size

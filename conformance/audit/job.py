@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from tiebreak.conformance.audit.asking import Asker, path_dependence, path_of_wi
 from tiebreak.conformance.audit.inference import Inference
 from tiebreak.conformance.audit.operators import arithmetic_of
 from tiebreak.conformance.audit.proof import separate_remaining
+from tiebreak.conformance.semantics.model import Probe
 from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.nodes import Node
 
@@ -39,32 +41,56 @@ def audit_job(
     Raises InvalidInput for bad input, Unsupported if the backend does not take the node, MachineryFailed if the backend
     cannot be started or gives too few answers.
     """
-    arithmetic, begun = arithmetic_of(node), time.monotonic()
-    backend = IsolatedBackend(check_spec(spec), time_limit, memory_limit)
-    try:
-        backend.start()
-        if backend.operators is not None and node.operator not in backend.operators:
-            raise Unsupported(f"it claims {', '.join(sorted(backend.operators)) or 'no operator'}")
-        ask = Asker(backend, node)
-        path, asked = path_dependence(ask, list(islice(arithmetic.first_probes(), PATH_PROBES)))
-        special_path, asked_too = path_dependence(ask, list(arithmetic.special_probes()))
-        inference = Inference(arithmetic, ask, inputs_tried=asked + asked_too)
-        inference.run()
-        equal = separate_remaining(inference, exhaustive=exhaustive)
-        if path is None:
-            path, asked = path_of_witnesses(ask, inference.refuted.values())
-            inference.inputs_tried += asked
-        if special_path is not None:
-            inference.specials[arithmetic.special_of(special_path.probe)] = [BY_PATH]
-        if not inference.answered:
-            ask.give_up()
-        answer = AuditAnswer(node, inference, path or special_path, path is not None, equal, ask.failed)
+    arithmetic_of(node)  # before a backend is started for nothing
+    begun = time.monotonic()
+    with started(spec, time_limit, memory_limit) as backend:
+        answer = audited_backend(backend, node, exhaustive=exhaustive)
         facts = {"backend": backend.name, "version": backend.version}
         found = answer.as_data(facts) | {"seconds": round(time.monotonic() - begun, 3)}
         if earlier_run is not None:
             from tiebreak.conformance.audit.recorded import versus  # it loads what plans and reads runs
 
-            found["versus"] = versus(earlier_run, backend.name, inference)
+            found["versus"] = versus(earlier_run, backend.name, answer.inference)
         return found
+
+
+@contextmanager
+def started(spec: str, time_limit: float, memory_limit: int) -> Iterator[IsolatedBackend]:
+    """A backend in a process of its own, which ends with the block."""
+    backend = IsolatedBackend(check_spec(spec), time_limit, memory_limit)
+    try:
+        backend.start()
+        yield backend
     finally:
         backend.close()
+
+
+def audited_backend(
+    backend: IsolatedBackend,
+    node: Node,
+    *,
+    exhaustive: Callable[[int, int], None] | None = None,
+    also: Sequence[Probe] = (),
+) -> AuditAnswer:
+    """The audit of a node on a backend that was started; `also` are further probes, which are asked first.
+
+    Raises Unsupported if the backend does not take the node, MachineryFailed if it gives too few answers.
+    """
+    if backend.operators is not None and node.operator not in backend.operators:
+        raise Unsupported(f"it claims {', '.join(sorted(backend.operators)) or 'no operator'}")
+    arithmetic, ask = arithmetic_of(node), Asker(backend, node)
+    answers = ask(also)
+    path, asked = path_dependence(ask, list(islice(arithmetic.first_probes(), PATH_PROBES)))
+    special_path, asked_too = path_dependence(ask, list(arithmetic.special_probes()))
+    inference = Inference(arithmetic, ask, inputs_tried=asked + asked_too)
+    inference.run()
+    inference.take(also, answers)
+    equal = separate_remaining(inference, exhaustive=exhaustive)
+    if path is None:
+        path, asked = path_of_witnesses(ask, inference.refuted.values())
+        inference.inputs_tried += asked
+    if special_path is not None:
+        inference.specials[arithmetic.special_of(special_path.probe)] = [BY_PATH]
+    if not inference.answered:
+        ask.give_up()
+    return AuditAnswer(node, inference, path or special_path, path is not None, equal, ask.failed)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -29,25 +29,33 @@ def versus(folder: Path, name: str, now: Inference) -> dict[str, Any]:
 
     Raises InvalidInput if the run has no results of the backend for the node.
     """
-    run, arithmetic = read_run(folder), arithmetic_of(now.arithmetic.node)
+    run = read_run(folder)
+    backend = recorded_backend(run, name, folder)
+    then = recorded_inference(run, folder, name, now.arithmetic.node)
+    found = {"run": str(folder), "version": str(backend["version"]), "inputs": then.inputs_tried}
+    return found | changes_since(now, then)
+
+
+def recorded_inference(run: Run, folder: Path, name: str, node: Node) -> Inference:
+    """What a run's records say of a backend's semantics of a node. Raises InvalidInput if they say nothing."""
+    arithmetic = arithmetic_of(node)
     arithmetic.ignore_specials()  # the records do not have these answers, and today's may be others
-    version = recorded_version(run, name, folder)
     then = Inference(arithmetic, lambda probes: [], alive=list(arithmetic.candidates.all))
     for probe, codes in recorded_answers(run, folder, name, arithmetic.node):
         then.answered.append((probe, codes))
         then.inputs_tried += int(np.count_nonzero(codes != ANYTHING))
         then.rule_out(probe, codes)
     if not then.inputs_tried:
-        raise InvalidInput(f"{folder}: no results of {name} for this node of {arithmetic.node.operator}")
-    found = {"run": str(folder), "version": version, "inputs": then.inputs_tried}
-    return found | changes_since(now, then)
+        raise InvalidInput(f"{folder}: no results of {name} for this node of {node.operator}")
+    return then
 
 
-def recorded_version(run: Run, name: str, folder: Path) -> str:
-    versions = {str(backend["name"]): str(backend["version"]) for backend in run.info["backends"]}
-    if name not in versions:
-        raise InvalidInput(f"{folder}: no backend {name!r} in this run; it has {', '.join(sorted(versions))}")
-    return versions[name]
+def recorded_backend(run: Run, name: str, folder: Path) -> Mapping[str, Any]:
+    """What run.json says of a backend. Raises InvalidInput if the run does not have it."""
+    backends = {str(backend["name"]): backend for backend in run.info["backends"]}
+    if name not in backends:
+        raise InvalidInput(f"{folder}: no backend {name!r} in this run; it has {', '.join(sorted(backends))}")
+    return dict(backends[name])
 
 
 def recorded_answers(run: Run, folder: Path, name: str, node: Node) -> Iterator[tuple[Probe, Array]]:

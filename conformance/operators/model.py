@@ -10,6 +10,7 @@ from tiebreak.conformance.operators.case_with_states import Situation
 from tiebreak.conformance.operators.forbidden_call import ForbiddenCall
 from tiebreak.conformance.operators.path_probe import PathProbe
 from tiebreak.conformance.semantics.causes import Cause as Cause
+from tiebreak.conformance.semantics.documents import Authority
 from tiebreak.conformance.semantics.model import Arithmetic, Probe
 from tiebreak.golden.nodes import Case, Node
 from tiebreak.golden.problem import Array
@@ -81,13 +82,14 @@ class AuditedSemantics:
     `arithmetic` builds the table of facets for a node. `elementwise` spreads a recorded case's operands over its
     elements for that table, or returns None if the table does not describe the case. `defaults` are attributes of the
     audited node unless given. `witnesses_of` is the operator whose stored witnesses separate the same semantics
-    (empty: its own).
+    (empty: its own). `authorities` are the documents about the same arithmetic, its own among them.
     """
 
     arithmetic: Callable[[Node], Arithmetic]
     elementwise: Callable[[Case], Probe | None]
     defaults: Mapping[str, Any] = field(default_factory=dict)
     witnesses_of: str = ""
+    authorities: tuple[Authority, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

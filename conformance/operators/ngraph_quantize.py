@@ -11,6 +11,7 @@ from tiebreak.conformance.operators.model import Absent, AuditedSemantics, Axis,
 from tiebreak.conformance.operators.ngraph_forbidden import forbidden_axes
 from tiebreak.conformance.operators.path_probe import STEP, PathProbe, multiples, probe_values, scale_classes
 from tiebreak.conformance.operators.strategies import st
+from tiebreak.conformance.semantics.authorities import OF_QUANTIZE
 from tiebreak.conformance.semantics.quantize import QuantizeArithmetic
 from tiebreak.golden.rounding import EVEN, ROUND_MODES
 
@@ -51,5 +52,7 @@ TESTED = OperatorUnderTest(
     axis=Axis("axes"),
     forbidden_calls=forbidden_axes("NGQ", round_mode=EVEN),
     situations=Absent("its clauses name only situations that those of other operators name too"),
-    semantics=AuditedSemantics(QuantizeArithmetic, quotient_operands, defaults={"axes": (), "round_mode": EVEN}),
+    semantics=AuditedSemantics(
+        QuantizeArithmetic, quotient_operands, defaults={"axes": (), "round_mode": EVEN}, authorities=OF_QUANTIZE
+    ),
 )

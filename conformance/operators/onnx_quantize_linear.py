@@ -22,6 +22,7 @@ from tiebreak.conformance.operators.path_probe import STEP, PathProbe, multiples
 from tiebreak.conformance.operators.quantize_mistakes import HYPOTHESES, QUOTIENTS, Predict, Quotient
 from tiebreak.conformance.operators.quantize_pairs import finished, in_mode, joint, mode_cause, pairs_of
 from tiebreak.conformance.operators.strategies import composite, st
+from tiebreak.conformance.semantics.authorities import OF_QUANTIZE
 from tiebreak.conformance.semantics.quantize import QuantizeArithmetic
 from tiebreak.golden.elements import (
     ELEMENT_TYPES,
@@ -501,5 +502,7 @@ TESTED = OperatorUnderTest(
     axis=linear.AXIS,
     forbidden_calls=(*linear.forbidden_linear_calls("ONQ"), TWO_TYPES),
     situations=SITUATIONS,
-    semantics=AuditedSemantics(QuantizeArithmetic, quotient_operands, witnesses_of="ngraph.Quantize"),
+    semantics=AuditedSemantics(
+        QuantizeArithmetic, quotient_operands, witnesses_of="ngraph.Quantize", authorities=OF_QUANTIZE
+    ),
 )

@@ -37,6 +37,7 @@ from tiebreak.conformance.operators.path_probe import (
 )
 from tiebreak.conformance.operators.scale_and_zero_point import by_scale_and_zero_point
 from tiebreak.conformance.operators.strategies import st
+from tiebreak.conformance.semantics.authorities_fake import OF_FAKE_QUANTIZE
 from tiebreak.conformance.semantics.fake_quantize import FakeQuantizeArithmetic
 from tiebreak.golden.elements import FLOAT_TYPES, FloatType, decode, encode, neighbour
 from tiebreak.golden.nodes import Node
@@ -604,5 +605,7 @@ TESTED = OperatorUnderTest(
     axis=Axis(broadcast=True),
     forbidden_calls=FORBIDDEN_CALLS,
     situations=SITUATIONS,
-    semantics=AuditedSemantics(FakeQuantizeArithmetic, broadcast_operands, defaults={"levels": 256}),
+    semantics=AuditedSemantics(
+        FakeQuantizeArithmetic, broadcast_operands, defaults={"levels": 256}, authorities=OF_FAKE_QUANTIZE
+    ),
 )

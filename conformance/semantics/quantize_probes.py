@@ -13,6 +13,7 @@ from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 
 ORDINARY = (0.1, 1.0, 0.5, 0.3, 3.0, 0.007, 0.0625, 1 / 3, 49.0, 0.7, 123.0, 1e-5)
+SHORT = (1.0, 0.5, 2.0, 0.1, 0.3, 3.0)  # scales that are easy to follow
 FURTHER = 512  # elements of a probe of the search
 TIES = 60  # ties of a probe that are drawn at random, and as many numbers
 NARROWER = (
@@ -37,6 +38,19 @@ def first_probes(node: Node) -> Iterator[Probe]:
         for zero_point in zero_points[:2]:
             yield probe_with_scale(node, scale, zero_point, trap_inputs(node, scale, zero_point, random))
     yield from near_tie_probes(node, random)
+
+
+def plain_probes(node: Node) -> Iterator[Probe]:
+    """Inputs that are easy to follow: ties and their like, and the ends of the range, at short scales."""
+    for scale in SHORT:
+        for zero_point in range(4):
+            if zero_point > node.quantized.highest or representable_scale(scale, node) is None:
+                continue
+            ends = [end - zero_point for end in (node.quantized.lowest, node.quantized.highest)]
+            steps = [*np.arange(-9, 10) / 2, *(end + half for end in ends for half in (-2.5, -1, -0.5, 0, 0.5, 1, 2.5))]
+            with np.errstate(all="ignore"):
+                x = (np.array(steps) * scale).astype(node.inputs[0].dtype)
+            yield probe_with_scale(node, scale, zero_point, x[np.isfinite(x.astype(np.float64))])
 
 
 def further_probe(node: Node, random: np.random.Generator) -> Probe:

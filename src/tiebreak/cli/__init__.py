@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 import click
 
-from tiebreak.cli import auditing, backends, gating, reading, running, streams, sweeping, tables, vectors
+from tiebreak.cli import auditing, authorities, backends, gating, reading, running, streams, sweeping, tables, vectors
 from tiebreak.golden.errors import InvalidInput, TiebreakError
 from tiebreak.golden.exit_codes import EXIT_FAILED, EXIT_USAGE
 from tiebreak.golden.untrusted_text import one_line
@@ -98,6 +98,7 @@ for command in (
     running.run,
     sweeping.sweep,
     auditing.audit,
+    authorities.authorities,
     reading.report,
     backends.backends,
     backends.new_backend,

@@ -1,0 +1,110 @@
+"""`tiebreak authorities`: which documents a backend meets, as plain data, from a live audit or a run's records."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tiebreak.adapters.isolation import IsolatedBackend
+from tiebreak.conformance.audit.answer import AuditAnswer
+from tiebreak.conformance.audit.authorities import AUTHORITIES, authorities_of, judged_documents
+from tiebreak.conformance.audit.documents_apart import documents_apart
+from tiebreak.conformance.audit.inference import Inference
+from tiebreak.conformance.audit.job import audited_backend, started
+from tiebreak.conformance.audit.operators import arithmetic_of, audited_node
+from tiebreak.conformance.semantics.quantize_probes import plain_probes
+from tiebreak.golden.errors import Unsupported
+from tiebreak.golden.make_node import TYPE_ATTRIBUTES
+from tiebreak.golden.nodes import Node
+from tiebreak.golden.operators import get_operator
+
+
+def authorities_job(spec: str, asked: Mapping[str, Any], *, time_limit: float, memory_limit: int) -> dict[str, Any]:
+    """The documents about a node, each with its verdict on a backend that is audited now.
+
+    `asked` has the arguments of operators.audited_node; an empty operator is the first with documents that the backend
+    takes. Raises what audit_job raises.
+    """
+    begun = time.monotonic()
+    if asked["operator"]:
+        node_of(asked, "")  # before a backend is started for nothing
+    with started(spec, time_limit, memory_limit) as backend:
+        node = node_of(asked, "" if asked["operator"] else first_operator(backend))
+        also = list(plain_probes(node)) if get_operator(node.operator).family == "quantize" else []
+        answer = audited_backend(backend, node, also=also)
+        facts = {"backend": backend.name, "version": backend.version, "run": ""}
+        facts |= {"claims": backend.claims.documents.get(node.operator, "")}
+        facts |= {"maps": backend.claims.maps.get(node.operator, "")}
+        found = facts | node_facts(node) | audit_facts(answer)
+        found["documents"] = judged_documents(
+            answer.inference, authorities_of(node.operator), by_path=answer.path is not None
+        )
+        return found | {"seconds": round(time.monotonic() - begun, 3)}
+
+
+def node_of(asked: Mapping[str, Any], operator: str) -> Node:
+    """The node asked for; `operator` if none is named. Raises InvalidInput if it has no documents or no semantics."""
+    operator = asked["operator"] or operator
+    authorities_of(operator)
+    node = audited_node(**{**asked, "operator": operator})
+    arithmetic_of(node)
+    return node
+
+
+def first_operator(backend: IsolatedBackend) -> str:
+    for operator in AUTHORITIES:
+        if backend.operators is None or operator in backend.operators:
+            return operator
+    raise Unsupported(f"it claims {', '.join(sorted(backend.operators or ())) or 'no operator'}")
+
+
+def recorded_authorities(folder: Path, name: str, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """The same from the records of a run; nothing is asked of the backend.
+
+    Raises InvalidInput if the run has no results of the backend for the node.
+    """
+    from tiebreak.conformance.audit.recorded import recorded_backend, recorded_inference  # they load what reads runs
+    from tiebreak.reports.records import read_run
+
+    begun, run = time.monotonic(), read_run(folder)
+    backend = recorded_backend(run, name, folder)
+    taken = backend.get("operators") or ()
+    node = node_of(asked, next((one for one in AUTHORITIES if one in taken), next(iter(AUTHORITIES))))
+    inference = recorded_inference(run, folder, name, node)
+    facts = {"backend": name, "version": str(backend["version"]), "run": str(folder)}
+    facts |= {said: str(backend.get(said, {}).get(node.operator, "")) for said in ("claims", "maps")}
+    found = facts | node_facts(node) | {"semantics": facets_left(inference), "consistent": len(inference.alive)}
+    found |= {"path_dependent": False, "inputs_tried": inference.inputs_tried, "not_answered": 0}
+    found["documents"] = judged_documents(inference, authorities_of(node.operator), by_path=False)
+    return found | {"seconds": round(time.monotonic() - begun, 3)}
+
+
+def facets_left(inference: Inference) -> dict[str, str | list[str]]:
+    names = inference.arithmetic.candidates.names
+    found = {name: list(dict.fromkeys(one[place] for one in inference.alive)) for place, name in enumerate(names)}
+    return {name: values[0] if len(values) == 1 else values for name, values in found.items() if values}
+
+
+def node_facts(node: Node) -> dict[str, Any]:
+    attributes = {name: list(value) if isinstance(value, tuple) else value for name, value in node.attributes.items()}
+    types = {"input_type": node.input_type, "output_type": node.output_type}
+    return {"operator": node.operator, **types, "attributes": attributes}
+
+
+def audit_facts(answer: AuditAnswer) -> dict[str, Any]:
+    return {
+        "semantics": answer.semantics(),
+        "consistent": len(answer.consistent()),
+        "path_dependent": answer.path is not None,
+        "inputs_tried": answer.inference.inputs_tried,
+        "not_answered": len(answer.failed),
+    }
+
+
+def documents_apart_of(data: Mapping[str, Any]) -> dict[str, Any]:
+    """What tells the documents about a node apart; `data` is what authorities_job returned for it."""
+    attributes = {name: value for name, value in data["attributes"].items() if name not in TYPE_ATTRIBUTES}
+    node = audited_node(data["operator"], attributes, data["input_type"], data["output_type"], 0)
+    return documents_apart(arithmetic_of(node), authorities_of(node.operator))

@@ -1,0 +1,92 @@
+"""Documents as semantics: the combinations of facets that a text allows, and the nodes and inputs that it is about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+
+from tiebreak.conformance.semantics.model import Arithmetic, Facet, Probe, Semantics
+from tiebreak.golden.nodes import Node
+from tiebreak.golden.problem import Array
+
+OWN = "the input's type"  # stands for a value of the facet `precision`
+STEPS = ("exact", OWN)  # real arithmetic, and each of its steps in the input's type: what a mere formula allows
+
+Allowed = Mapping[str, tuple[str, ...]]  # values by facet; of a facet that is left off, every value
+
+
+@dataclass(frozen=True)
+class Authority:
+    """What a text says of an operator's arithmetic.
+
+    `says` and `open` are sentences of our own: its formula, and what it leaves open. `allows` has the combinations that
+    the text allows, as products of values; none means that the text has no arithmetic. With `modes` the round mode is
+    an attribute, and each of these values is a reading of its own. `input_types` and `output_types` are the types that
+    it is about (empty: all), with `symmetric` it is about a zero point of 0 only. A `relation` between input and result
+    is no arithmetic: each result may come of another combination.
+    """
+
+    id: str
+    title: str
+    version: str
+    url: str
+    says: str
+    open: str
+    allows: tuple[Allowed, ...] = ()
+    modes: tuple[str, ...] = ()
+    input_types: tuple[str, ...] = ()
+    output_types: tuple[str, ...] = ()
+    symmetric: bool = False
+    relation: bool = False
+
+    def silence(self, node: Node) -> str:
+        """Why it says nothing of a node; empty if it says something."""
+        for types, kind in ((self.input_types, node.input_type), (self.output_types, node.output_type)):
+            if types and kind not in types:
+                return f"it is about {', '.join(types)}, not {kind}"
+        return "" if self.allows else "it has no formula"
+
+    def covers(self, probe: Probe) -> bool:
+        """Whether it says anything of a probe's elements, all of which have the same zero point."""
+        return not self.symmetric or not np.asarray(probe.others[-1]).astype(np.int64).any()
+
+    def readings(self, arithmetic: Arithmetic) -> dict[str, list[Semantics]]:
+        """The combinations by round mode, where that is an attribute; else all of them under an empty name."""
+        if not self.modes:
+            return {"": self.combinations(arithmetic, {})}
+        own = arithmetic.node.round_mode if "round_mode" in arithmetic.node.attributes else ""
+        modes = [mode for mode in self.modes if not own or mode == own]
+        return {mode: self.combinations(arithmetic, {"round_mode": (mode,)}) for mode in modes}
+
+    def combinations(self, arithmetic: Arithmetic, also: Allowed) -> list[Semantics]:
+        """Those of the audit's candidates that the text allows; a candidate stands for all that equal it."""
+        places = arithmetic.candidates.places
+        found = {one for allowed in self.allows for one in products(arithmetic, {**allowed, **also}) if one in places}
+        return sorted(found, key=places.__getitem__)
+
+
+def products(arithmetic: Arithmetic, allowed: Allowed) -> Iterator[Semantics]:
+    own = arithmetic.node.input_type
+    return product(*(values_of(facet, allowed, own) for facet in arithmetic.facets))
+
+
+def values_of(facet: Facet, allowed: Allowed, own: str) -> list[str]:
+    return [own if value == OWN else value for value in allowed.get(facet.name, tuple(facet.values))]
+
+
+def open_facets(document: Authority, arithmetic: Arithmetic) -> list[str]:
+    """The facets of which the text allows every value; all of them, if it has no arithmetic."""
+    return [
+        facet.name
+        for facet in arithmetic.facets
+        if all(facet.name not in allowed for allowed in document.allows)
+        and not (document.modes and facet.name == "round_mode")
+    ]
+
+
+def predictions(arithmetic: Arithmetic, probe: Probe, semantics: list[Semantics]) -> Array:
+    """What each semantics (rows) gives for each element (columns)."""
+    return np.stack([codes.copy() for codes in arithmetic.predict(probe, semantics)])
