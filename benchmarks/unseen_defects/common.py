@@ -151,7 +151,9 @@ def below_half(c: Context, values: Array, rule: str) -> Array:
     return np.trunc(c.s(values + np.copysign(0.5 - 2.0**-25, values)))
 
 
-@defect("QRAF", "round", "sixteenths-first", "The value is rounded to sixteenths first, then, ties to even, to an integer.")
+@defect(
+    "QRAF", "round", "sixteenths-first", "The value is rounded to sixteenths first, then, ties to even, to an integer."
+)
 def sixteenths(c: Context, values: Array, rule: str) -> Array:
     return np.rint(np.rint(values * 16) / 16)
 
@@ -161,7 +163,9 @@ def fixed_8(c: Context, values: Array, rule: str) -> Array:
     return to_integers(np.trunc(values * 256) / 256, "up")
 
 
-@defect("QRA", "round", "magic-2-23", "2^23 is added and subtracted in float32 and the rest cast: right from 0 on only.")
+@defect(
+    "QRA", "round", "magic-2-23", "2^23 is added and subtracted in float32 and the rest cast: right from 0 on only."
+)
 def magic_23(c: Context, values: Array, rule: str) -> Array:
     return np.trunc(f32(f32(values + 2.0**23) - 2.0**23))
 

@@ -55,24 +55,39 @@ def bits_of(c: Context) -> int:
 
 
 reading("code-unsigned", "The input's bits are read as unsigned.", lambda c, x: wrapped(code(c, x), 0, c.high - c.low))
-reading("code-signed", "The input's bits are read as signed.",
-        lambda c, x: wrapped(code(c, x), -((c.high - c.low + 1) // 2), (c.high - c.low) // 2))
-reading("code-minus-half", "Half the range is subtracted from the input alone, as if it were converted to signed.",
-        lambda c, x: code(c, x) - (c.high - c.low + 1) // 2)
+reading(
+    "code-signed",
+    "The input's bits are read as signed.",
+    lambda c, x: wrapped(code(c, x), -((c.high - c.low + 1) // 2), (c.high - c.low) // 2),
+)
+reading(
+    "code-minus-half",
+    "Half the range is subtracted from the input alone, as if it were converted to signed.",
+    lambda c, x: code(c, x) - (c.high - c.low + 1) // 2,
+)
 reading("code-symmetric", "The lowest input is read as the next one.", lambda c, x: np.maximum(code(c, x), c.low + 1))
 reading("code-sat-16", "The input saturates to int16.", lambda c, x: np.clip(code(c, x), -(2**15), 2**15 - 1))
 reading("code-sat-8", "The input saturates to int8.", lambda c, x: np.clip(code(c, x), -128, 127))
-reading("code-low-16", "Only the low 16 bits of the input are read, signed.",
-        lambda c, x: wrapped(code(c, x), -(2**15), 2**15 - 1))
+reading(
+    "code-low-16",
+    "Only the low 16 bits of the input are read, signed.",
+    lambda c, x: wrapped(code(c, x), -(2**15), 2**15 - 1),
+)
 reading("code-low-byte", "Only the low byte of the input is read, signed.", lambda c, x: wrapped(code(c, x), -128, 127))
 reading("code-24-bits", "The input goes through float32.", lambda c, x: f32(code(c, x)))
 reading("code-through-f16", "The input goes through float16.", lambda c, x: f16(code(c, x)))
 reading("code-through-bf16", "The input goes through bfloat16.", lambda c, x: bf16(code(c, x)))
-reading("code-magnitude-sign", "The input's bits are read as sign and magnitude.",
-        lambda c, x: np.where(code(c, x) < 0, -(code(c, x) - c.low), code(c, x)))
+reading(
+    "code-magnitude-sign",
+    "The input's bits are read as sign and magnitude.",
+    lambda c, x: np.where(code(c, x) < 0, -(code(c, x) - c.low), code(c, x)),
+)
 reading("code-low-nibble-first", "Pairs that share a byte are exchanged.", lambda c, x: paired(code(c, x)))
-reading("code-low-nibble-twice", "Both of a pair that shares a byte get the first one's value.",
-        lambda c, x: code(c, x).reshape(-1)[np.arange(x.size) // 2 * 2].reshape(x.shape))
+reading(
+    "code-low-nibble-twice",
+    "Both of a pair that shares a byte get the first one's value.",
+    lambda c, x: code(c, x).reshape(-1)[np.arange(x.size) // 2 * 2].reshape(x.shape),
+)
 
 
 def paired(x: Array) -> Array:
@@ -86,19 +101,37 @@ def byte_swapped(c: Context, x: Array) -> Array:
     return x.byteswap().astype(np.float64)
 
 
-reading("f8-bits-as-int8", "The float 8 input's bits are read as int8.", lambda c, x: x.view(np.int8).astype(np.float64))
+reading(
+    "f8-bits-as-int8", "The float 8 input's bits are read as int8.", lambda c, x: x.view(np.int8).astype(np.float64)
+)
 reading("f8-sign-lost", "The sign bit of the float 8 input is not used.", lambda c, x: np.abs(code(c, x)))
-reading("f8-subnormal-leading-one", "Subnormal inputs get the leading one of normal values.",
-        lambda c, x: leading_one(x))
+reading(
+    "f8-subnormal-leading-one", "Subnormal inputs get the leading one of normal values.", lambda c, x: leading_one(x)
+)
 reading("f8-nan-as-number", "The codes of NaN and infinity are read as numbers.", lambda c, x: all_numbers(x))
-reading("f8-daz", "Subnormal inputs are taken as zero.",
-        lambda c, x: np.where(np.abs(code(c, x)) < float(ml_dtypes.finfo(x.dtype).smallest_normal), 0.0, code(c, x)))
+reading(
+    "f8-daz",
+    "Subnormal inputs are taken as zero.",
+    lambda c, x: np.where(np.abs(code(c, x)) < float(ml_dtypes.finfo(x.dtype).smallest_normal), 0.0, code(c, x)),
+)
 reading("f8-other-bias", "The exponent's bias is one too great, as in the fnuz format.", lambda c, x: code(c, x) / 2)
-reading("f8-nan-to-zero", "A NaN input is read as zero.", lambda c, x: np.nan_to_num(code(c, x), nan=0.0, posinf=np.inf, neginf=-np.inf))
-reading("f8-infinity-to-highest", "An infinite input is read as the largest number.",
-        lambda c, x: np.where(np.isinf(code(c, x)), np.copysign(float(ml_dtypes.finfo(x.dtype).max), code(c, x)), code(c, x)))
-reading("f4-as-int4", "The float 4 input's bits are read as int4.",
-        lambda c, x: wrapped(x.view(np.uint8).astype(np.float64), -8, 7))
+reading(
+    "f8-nan-to-zero",
+    "A NaN input is read as zero.",
+    lambda c, x: np.nan_to_num(code(c, x), nan=0.0, posinf=np.inf, neginf=-np.inf),
+)
+reading(
+    "f8-infinity-to-highest",
+    "An infinite input is read as the largest number.",
+    lambda c, x: np.where(
+        np.isinf(code(c, x)), np.copysign(float(ml_dtypes.finfo(x.dtype).max), code(c, x)), code(c, x)
+    ),
+)
+reading(
+    "f4-as-int4",
+    "The float 4 input's bits are read as int4.",
+    lambda c, x: wrapped(x.view(np.uint8).astype(np.float64), -8, 7),
+)
 reading("f4-as-e3m0", "The float 4 input is read as E3M0: powers of two.", lambda c, x: e3m0(x))
 
 
@@ -132,21 +165,35 @@ def subtracting(name: str, sentence: str, way: Any) -> None:
 
 
 subtracting("diff-wraps", "The difference wraps in the input's type.", lambda c, x, z: wrapped(x - z, c.low, c.high))
-subtracting("diff-saturates", "The difference saturates in the input's type.", lambda c, x, z: np.clip(x - z, c.low, c.high))
+subtracting(
+    "diff-saturates", "The difference saturates in the input's type.", lambda c, x, z: np.clip(x - z, c.low, c.high)
+)
 subtracting("diff-wraps-16", "The difference wraps in 16 bits.", lambda c, x, z: wrapped(x - z, -(2**15), 2**15 - 1))
 subtracting("diff-sat-16", "The difference saturates to int16.", lambda c, x, z: np.clip(x - z, -(2**15), 2**15 - 1))
-subtracting("diff-wraps-signed", "The difference wraps in the signed type of the input's width.",
-            lambda c, x, z: wrapped(x - z, -((c.high - c.low + 1) // 2), (c.high - c.low) // 2))
+subtracting(
+    "diff-wraps-signed",
+    "The difference wraps in the signed type of the input's width.",
+    lambda c, x, z: wrapped(x - z, -((c.high - c.low + 1) // 2), (c.high - c.low) // 2),
+)
 subtracting("diff-reversed", "The input is subtracted from the zero point.", lambda c, x, z: z - x)
 subtracting("diff-added", "The zero point is added.", lambda c, x, z: x + z)
 subtracting("diff-f16", "The difference is rounded to float16.", lambda c, x, z: f16(x - z))
 subtracting("diff-bf16", "The difference is rounded to bfloat16.", lambda c, x, z: bf16(x - z))
-subtracting("diff-not-below-zero", "A negative difference becomes zero, as in unsigned saturating arithmetic.",
-            lambda c, x, z: np.maximum(x - z, 0))
-subtracting("diff-of-rounded", "Input and zero point are rounded to the output's type before they are subtracted.",
-            lambda c, x, z: c.s(x) - c.s(z))
-subtracting("diff-of-f32", "Input and zero point go through float32 before they are subtracted.",
-            lambda c, x, z: f32(x) - f32(z))
+subtracting(
+    "diff-not-below-zero",
+    "A negative difference becomes zero, as in unsigned saturating arithmetic.",
+    lambda c, x, z: np.maximum(x - z, 0),
+)
+subtracting(
+    "diff-of-rounded",
+    "Input and zero point are rounded to the output's type before they are subtracted.",
+    lambda c, x, z: c.s(x) - c.s(z),
+)
+subtracting(
+    "diff-of-f32",
+    "Input and zero point go through float32 before they are subtracted.",
+    lambda c, x, z: f32(x) - f32(z),
+)
 
 
 # --- the product
@@ -158,32 +205,69 @@ def multiplying(name: str, sentence: str, way: Any) -> None:
 
 multiplying("prod-f16", "Difference, scale and product are float16.", lambda c, d, k: f16(f16(d) * f16(k)))
 multiplying("prod-bf16", "Difference, scale and product are bfloat16.", lambda c, d, k: bf16(bf16(d) * bf16(k)))
-multiplying("prod-f32", "The product is rounded to float32, then to the output's type.", lambda c, d, k: f32(f32(d) * f32(k)))
-multiplying("prod-tf32", "Both factors have 11 significant bits.", lambda c, d, k: c.s(significant(d, 11) * significant(k, 11)))
+multiplying(
+    "prod-f32", "The product is rounded to float32, then to the output's type.", lambda c, d, k: f32(f32(d) * f32(k))
+)
+multiplying(
+    "prod-tf32", "Both factors have 11 significant bits.", lambda c, d, k: c.s(significant(d, 11) * significant(k, 11))
+)
 multiplying("prod-cut", "The product is cut off to the output's type.", lambda c, d, k: common.to_cut(d * k, c.out))
-multiplying("prod-up", "The product is rounded upward: the rounding mode was left so.", lambda c, d, k: common.to_up(d * k, c.out))
-multiplying("prod-down", "The product is rounded downward: the rounding mode was left so.", lambda c, d, k: common.to_down(d * k, c.out))
-multiplying("prod-half-away", "A product halfway between two numbers of the output's type goes away from zero.",
-            lambda c, d, k: ties_away_to(d * k, c.out))
-multiplying("div-inverse", "The difference is divided by the rounded reciprocal of the scale.", lambda c, d, k: c.s(d / c.s(1 / k)))
-multiplying("div-estimate", "The difference is divided by a reciprocal of the scale of 12 bits.",
-            lambda c, d, k: c.s(d / estimate(k, 12, 0, c.s)))
+multiplying(
+    "prod-up",
+    "The product is rounded upward: the rounding mode was left so.",
+    lambda c, d, k: common.to_up(d * k, c.out),
+)
+multiplying(
+    "prod-down",
+    "The product is rounded downward: the rounding mode was left so.",
+    lambda c, d, k: common.to_down(d * k, c.out),
+)
+multiplying(
+    "prod-half-away",
+    "A product halfway between two numbers of the output's type goes away from zero.",
+    lambda c, d, k: ties_away_to(d * k, c.out),
+)
+multiplying(
+    "div-inverse",
+    "The difference is divided by the rounded reciprocal of the scale.",
+    lambda c, d, k: c.s(d / c.s(1 / k)),
+)
+multiplying(
+    "div-estimate",
+    "The difference is divided by a reciprocal of the scale of 12 bits.",
+    lambda c, d, k: c.s(d / estimate(k, 12, 0, c.s)),
+)
 multiplying("div-scale", "The difference is divided by the scale.", lambda c, d, k: c.s(d / k))
 multiplying("no-scale", "The scale is not used.", lambda c, d, k: d)
 multiplying("scale-squared", "The scale is applied twice.", lambda c, d, k: c.s(c.s(d * k) * k))
-multiplying("prod-saturates", "A product beyond the largest number becomes it, not infinite.",
-            lambda c, d, k: np.where(np.isfinite(d * k), np.clip(d * k, -float(ml_dtypes.finfo(c.out).max), float(ml_dtypes.finfo(c.out).max)), d * k))
-multiplying("prod-inf-to-nan", "A product beyond the largest number becomes NaN, not infinite.",
-            lambda c, d, k: np.where(np.isinf(c.s(d * k)) & np.isfinite(d * k), np.nan, c.s(d * k)))
+multiplying(
+    "prod-saturates",
+    "A product beyond the largest number becomes it, not infinite.",
+    lambda c, d, k: np.where(
+        np.isfinite(d * k), np.clip(d * k, -float(ml_dtypes.finfo(c.out).max), float(ml_dtypes.finfo(c.out).max)), d * k
+    ),
+)
+multiplying(
+    "prod-inf-to-nan",
+    "A product beyond the largest number becomes NaN, not infinite.",
+    lambda c, d, k: np.where(np.isinf(c.s(d * k)) & np.isfinite(d * k), np.nan, c.s(d * k)),
+)
 
 
-@defect("D", "product", "prod-split-scale", "The scale's upper half, 12 bits, and the rest are multiplied apart, rounded and added.")
+@defect(
+    "D",
+    "product",
+    "prod-split-scale",
+    "The scale's upper half, 12 bits, and the rest are multiplied apart, rounded and added.",
+)
 def split_scale(c: Context, d: Array, k: Array) -> Array:
     upper = cut_bits(k, 12)
     return c.s(c.s(d * upper) + c.s(d * (k - upper)))
 
 
-@defect("D", "kernel", "distributes", "Input and zero point are multiplied by the scale apart, rounded, then subtracted.")
+@defect(
+    "D", "kernel", "distributes", "Input and zero point are multiplied by the scale apart, rounded, then subtracted."
+)
 def distributes(c: Context, x: Array, zero: Array, k: Array) -> Array:
     return c.s(c.s(c.s(x) * k) - c.s(c.s(zero) * k))
 
@@ -208,7 +292,12 @@ def bias_f16(c: Context, x: Array, zero: Array, k: Array) -> Array:
     return c.s(c.s(c.s(x) * k) - f16(zero * k))
 
 
-@defect("D", "kernel", "table-cumulative", "A table of the values of all inputs, each the one before plus the scale, from the lowest on.")
+@defect(
+    "D",
+    "kernel",
+    "table-cumulative",
+    "A table of the values of all inputs, each the one before plus the scale, from the lowest on.",
+)
 def cumulative(c: Context, x: Array, zero: Array, k: Array) -> Array:
     found = c.s(c.s(c.low - zero) * k)
     for code_ in range(c.low + 1, c.high + 1):
@@ -216,7 +305,9 @@ def cumulative(c: Context, x: Array, zero: Array, k: Array) -> Array:
     return found
 
 
-@defect("D", "kernel", "zp-after-scale", "The zero point is subtracted after the multiplication: x * scale - zero_point.")
+@defect(
+    "D", "kernel", "zp-after-scale", "The zero point is subtracted after the multiplication: x * scale - zero_point."
+)
 def zp_after(c: Context, x: Array, zero: Array, k: Array) -> Array:
     return c.s(c.s(c.s(x) * k) - zero)
 

@@ -101,62 +101,185 @@ def chosen_side(choose: Any) -> Any:
     return way
 
 
-at_v4("back", "bk-inverse", "The integer is multiplied by the rounded inverse of the factor.", lambda c, q, k, step: c.s(q * c.s(1 / k)))
-at_v4("back", "bk-step", "The integer is multiplied by the rounded quotient of the deciding end and its integer.", lambda c, q, k, step: c.s(q * step))
-at_v4("back", "bk-estimate", "The integer is multiplied by an estimate of the factor's inverse, of 12 bits.",
-      lambda c, q, k, step: c.s(q * estimate(k, 12, 0, c.s)))
-at_v4("back", "bk-step-f16", "The integer is multiplied by the factor's inverse, held in float16.", lambda c, q, k, step: c.s(q * f16(1 / k)))
-at_v4("back", "bk-step-bf16", "The integer is multiplied by the factor's inverse, held in bfloat16.", lambda c, q, k, step: c.s(q * bf16(1 / k)))
+at_v4(
+    "back",
+    "bk-inverse",
+    "The integer is multiplied by the rounded inverse of the factor.",
+    lambda c, q, k, step: c.s(q * c.s(1 / k)),
+)
+at_v4(
+    "back",
+    "bk-step",
+    "The integer is multiplied by the rounded quotient of the deciding end and its integer.",
+    lambda c, q, k, step: c.s(q * step),
+)
+at_v4(
+    "back",
+    "bk-estimate",
+    "The integer is multiplied by an estimate of the factor's inverse, of 12 bits.",
+    lambda c, q, k, step: c.s(q * estimate(k, 12, 0, c.s)),
+)
+at_v4(
+    "back",
+    "bk-step-f16",
+    "The integer is multiplied by the factor's inverse, held in float16.",
+    lambda c, q, k, step: c.s(q * f16(1 / k)),
+)
+at_v4(
+    "back",
+    "bk-step-bf16",
+    "The integer is multiplied by the factor's inverse, held in bfloat16.",
+    lambda c, q, k, step: c.s(q * bf16(1 / k)),
+)
 at_v4("back", "bk-cut", "The last quotient is cut off to the type.", lambda c, q, k, step: common.to_cut(q / k, c.out))
-at_v4("back", "bk-up", "The last quotient is rounded upward: the rounding mode was left so.", lambda c, q, k, step: common.to_up(q / k, c.out))
-at_v4("back", "bk-text", "The integer is multiplied by the factor's inverse, of six significant digits.",
-      lambda c, q, k, step: c.s(q * c.s(digits(1 / k, 6))))
+at_v4(
+    "back",
+    "bk-up",
+    "The last quotient is rounded upward: the rounding mode was left so.",
+    lambda c, q, k, step: common.to_up(q / k, c.out),
+)
+at_v4(
+    "back",
+    "bk-text",
+    "The integer is multiplied by the factor's inverse, of six significant digits.",
+    lambda c, q, k, step: c.s(q * c.s(digits(1 / k, 6))),
+)
 at_v4("back", "bk-missing", "The integer is not scaled back.", lambda c, q, k, step: q)
-at_v4("times", "tm-divides", "The value is divided by the rounded inverse of the factor.", lambda c, x, k: c.s(x / c.s(1 / k)))
+at_v4(
+    "times",
+    "tm-divides",
+    "The value is divided by the rounded inverse of the factor.",
+    lambda c, x, k: c.s(x / c.s(1 / k)),
+)
 at_v4("times", "tm-exact", "The product is not rounded before it is rounded to an integer.", lambda c, x, k: x * k)
 at_v4("times", "tm-f16", "The product is rounded to float16.", lambda c, x, k: f16(x * k))
 at_v4("times", "tm-bf16", "The product is rounded to bfloat16.", lambda c, x, k: bf16(x * k))
 at_v4("factor", "fc-f16", "The factor is held in float16.", changed_factor(lambda c, k: f16(k)))
 at_v4("factor", "fc-cut-bf16", "The factor is cut off to bfloat16.", changed_factor(lambda c, k: cut_bits(k, 8)))
-at_v4("factor", "fc-power-of-two", "The factor is cut off to a power of two.", changed_factor(lambda c, k: cut_bits(k, 1)))
-at_v4("factor", "fc-text", "The factor is rounded to six significant digits.", changed_factor(lambda c, k: c.s(digits(k, 6))))
+at_v4(
+    "factor", "fc-power-of-two", "The factor is cut off to a power of two.", changed_factor(lambda c, k: cut_bits(k, 1))
+)
+at_v4(
+    "factor",
+    "fc-text",
+    "The factor is rounded to six significant digits.",
+    changed_factor(lambda c, k: c.s(digits(k, 6))),
+)
 at_v4("factor", "fc-greater", "The greater of both sides' factors is taken.", chosen_side(lambda by_low: ~by_low))
-at_v4("factor", "fc-high", "Where both sides count, input_max alone decides.", chosen_side(lambda by_low: False & by_low))
+at_v4(
+    "factor", "fc-high", "Where both sides count, input_max alone decides.", chosen_side(lambda by_low: False & by_low)
+)
 at_v4("factor", "fc-low", "Where both sides count, input_min alone decides.", chosen_side(lambda by_low: True | by_low))
-at_v4("factor", "fc-magnitude", "The highest integer divided by the greater magnitude of the ends.",
-      lambda c, a, b, p, q: (c.s(q / np.maximum(np.abs(a), np.abs(b))), np.abs(a) > np.abs(b)))
-at_v4("factor", "fc-width", "The number of steps divided by input_max - input_min.",
-      lambda c, a, b, p, q: (c.s(c.s(q - p) / c.s(b - a)), two_sides(c, a, b, p, q)[2]))
+at_v4(
+    "factor",
+    "fc-magnitude",
+    "The highest integer divided by the greater magnitude of the ends.",
+    lambda c, a, b, p, q: (c.s(q / np.maximum(np.abs(a), np.abs(b))), np.abs(a) > np.abs(b)),
+)
+at_v4(
+    "factor",
+    "fc-width",
+    "The number of steps divided by input_max - input_min.",
+    lambda c, a, b, p, q: (c.s(c.s(q - p) / c.s(b - a)), two_sides(c, a, b, p, q)[2]),
+)
 at_v4("clip", "cl-none", "Values are not clamped.", lambda c, x, least, most, low, high: x)
-at_v4("clip", "cl-high-only", "Values are clamped above only.", lambda c, x, least, most, low, high: np.minimum(x, most))
-at_v4("clip", "cl-given", "Values are clamped to the range before it was updated.",
-      lambda c, x, least, most, low, high: np.minimum(np.maximum(x, low), high))
-at_v4("clip", "cl-symmetric", "Values are clamped to plus and minus the upper end.",
-      lambda c, x, least, most, low, high: np.minimum(np.maximum(x, -most), most))
+at_v4(
+    "clip", "cl-high-only", "Values are clamped above only.", lambda c, x, least, most, low, high: np.minimum(x, most)
+)
+at_v4(
+    "clip",
+    "cl-given",
+    "Values are clamped to the range before it was updated.",
+    lambda c, x, least, most, low, high: np.minimum(np.maximum(x, low), high),
+)
+at_v4(
+    "clip",
+    "cl-symmetric",
+    "Values are clamped to plus and minus the upper end.",
+    lambda c, x, least, most, low, high: np.minimum(np.maximum(x, -most), most),
+)
 at_v4("range", "rg-always-measured", "The range is always measured.", lambda c, x, given, axes: measured(x, axes))
-at_v4("range", "rg-always-given", "The given range is always used.",
-      lambda c, x, given, axes: given if given[0].size == measured(x, axes)[0].size else measured(x, axes))
-at_v4("range", "rg-one-for-all", "One range is measured for all slices.",
-      lambda c, x, given, axes: given if c.node.value("range_given") else [0 * one + end for one, end in zip(measured(x, axes), measured(x, ()), strict=True)])
-at_v4("range", "rg-tail-not-measured", "The elements after the last whole vector of 8 are left out of the measured range.",
-      lambda c, x, given, axes: given if c.node.value("range_given") or axes or x.size < 9 else measured(x.reshape(-1)[: x.size // 8 * 8], ()))
-at_v4("range", "rg-last-not-measured", "The last element is left out of the measured range.",
-      lambda c, x, given, axes: given if c.node.value("range_given") or axes or x.size < 2 else measured(x.reshape(-1)[:-1], ()))
-at_v4("range", "rg-measures-magnitude", "The measured range is plus and minus the greatest magnitude.",
-      lambda c, x, given, axes: given if c.node.value("range_given") else [-np.max(np.abs(measured(x, axes)), axis=0), np.max(np.abs(measured(x, axes)), axis=0)])
-at_v4("range", "rg-f16", "The range is held in float16.", lambda c, x, given, axes: [f16(end) for end in range_of(c, x, given, axes)])
-at_v4("range", "rg-bf16", "The range is held in bfloat16.", lambda c, x, given, axes: [bf16(end) for end in range_of(c, x, given, axes)])
+at_v4(
+    "range",
+    "rg-always-given",
+    "The given range is always used.",
+    lambda c, x, given, axes: given if given[0].size == measured(x, axes)[0].size else measured(x, axes),
+)
+at_v4(
+    "range",
+    "rg-one-for-all",
+    "One range is measured for all slices.",
+    lambda c, x, given, axes: (
+        given
+        if c.node.value("range_given")
+        else [0 * one + end for one, end in zip(measured(x, axes), measured(x, ()), strict=True)]
+    ),
+)
+at_v4(
+    "range",
+    "rg-tail-not-measured",
+    "The elements after the last whole vector of 8 are left out of the measured range.",
+    lambda c, x, given, axes: (
+        given if c.node.value("range_given") or axes or x.size < 9 else measured(x.reshape(-1)[: x.size // 8 * 8], ())
+    ),
+)
+at_v4(
+    "range",
+    "rg-last-not-measured",
+    "The last element is left out of the measured range.",
+    lambda c, x, given, axes: (
+        given if c.node.value("range_given") or axes or x.size < 2 else measured(x.reshape(-1)[:-1], ())
+    ),
+)
+at_v4(
+    "range",
+    "rg-measures-magnitude",
+    "The measured range is plus and minus the greatest magnitude.",
+    lambda c, x, given, axes: (
+        given
+        if c.node.value("range_given")
+        else [-np.max(np.abs(measured(x, axes)), axis=0), np.max(np.abs(measured(x, axes)), axis=0)]
+    ),
+)
+at_v4(
+    "range",
+    "rg-f16",
+    "The range is held in float16.",
+    lambda c, x, given, axes: [f16(end) for end in range_of(c, x, given, axes)],
+)
+at_v4(
+    "range",
+    "rg-bf16",
+    "The range is held in bfloat16.",
+    lambda c, x, given, axes: [bf16(end) for end in range_of(c, x, given, axes)],
+)
 at_v4("bits", "bt-narrow-ignored", "narrow_range is ignored.", lambda c, s, n, narrow: bits(c, s, n, False))
 at_v4("bits", "bt-narrow-always", "narrow_range is always on.", lambda c, s, n, narrow: bits(c, s, n, True))
-at_v4("bits", "bt-narrow-inverted", "narrow_range is taken the other way.", lambda c, s, n, narrow: bits(c, s, n, not narrow))
+at_v4(
+    "bits",
+    "bt-narrow-inverted",
+    "narrow_range is taken the other way.",
+    lambda c, s, n, narrow: bits(c, s, n, not narrow),
+)
 at_v4("bits", "bt-always-signed", "The integers are always signed.", lambda c, s, n, narrow: bits(c, True, n, narrow))
-at_v4("bits", "bt-always-unsigned", "The integers are always unsigned.", lambda c, s, n, narrow: bits(c, False, n, narrow))
+at_v4(
+    "bits", "bt-always-unsigned", "The integers are always unsigned.", lambda c, s, n, narrow: bits(c, False, n, narrow)
+)
 at_v4("bits", "bt-8", "num_bits is always 8.", lambda c, s, n, narrow: bits(c, s, 8, narrow))
 at_v4("bits", "bt-at-most-8", "num_bits is 8 at most.", lambda c, s, n, narrow: bits(c, s, min(n, 8), narrow))
 at_v4("bits", "bt-one-more", "There is one bit too many.", lambda c, s, n, narrow: bits(c, s, n + 1, narrow))
-at_v4("bits", "bt-sign-bit-lost", "Unsigned integers have one bit too few.", lambda c, s, n, narrow: bits(c, s, n if s else max(n - 1, 1), narrow))
-at_v4("bits", "bt-highest-power", "The highest integer is a power of two: one too great.",
-      lambda c, s, n, narrow: (*bits(c, s, n, narrow)[:2], bits(c, s, n, narrow)[2] + 1))
+at_v4(
+    "bits",
+    "bt-sign-bit-lost",
+    "Unsigned integers have one bit too few.",
+    lambda c, s, n, narrow: bits(c, s, n if s else max(n - 1, 1), narrow),
+)
+at_v4(
+    "bits",
+    "bt-highest-power",
+    "The highest integer is a power of two: one too great.",
+    lambda c, s, n, narrow: (*bits(c, s, n, narrow)[:2], bits(c, s, n, narrow)[2] + 1),
+)
 
 
 # --- FakeQuantWithMinMaxVars and …PerChannel
@@ -193,7 +316,9 @@ def nudge(c: Context, low: Array, high: Array, scale: Array) -> tuple[Array, Arr
     return situations(c, low, high, start, least, c.s(c.s(high + least) - low))
 
 
-def situations(c: Context, low: Array, high: Array, start: Array, least: Array, most: Array) -> tuple[Array, Array, Array]:
+def situations(
+    c: Context, low: Array, high: Array, start: Array, least: Array, most: Array
+) -> tuple[Array, Array, Array]:
     above, below = low > 0, high < 0
     return (
         np.where(above, 0.0, np.where(below, -c.n, start)),
@@ -202,9 +327,13 @@ def situations(c: Context, low: Array, high: Array, start: Array, least: Array, 
     )
 
 
-def fake_kernel(c: Context, x: Array, low: Array, high: Array, scale: Array, start: Array, least: Array, most: Array) -> Array:
+def fake_kernel(
+    c: Context, x: Array, low: Array, high: Array, scale: Array, start: Array, least: Array, most: Array
+) -> Array:
     kept = c.do("clip", lambda c, v, a, b, *_: np.minimum(np.maximum(v, a), b), x, least, most, low, high)
-    whole = c.do("round", common.whole, c.do("quotient", fake_quotient, kept, least, scale, c.s(high - low), start), "even")
+    whole = c.do(
+        "round", common.whole, c.do("quotient", fake_quotient, kept, least, scale, c.s(high - low), start), "even"
+    )
     return c.do("back", fake_back, whole, start, scale, least)
 
 
@@ -220,34 +349,115 @@ def at_vars(step: str, name: str, sentence: str, way: Any) -> None:
     defect("M", step, name, sentence)(way)
 
 
-at_vars("quotient", "qt-inverse", "(x - min_adj) times the rounded inverse of the scale.", lambda c, x, a, k, w, z: c.s(c.s(x - a) * c.s(1 / k)))
-at_vars("quotient", "qt-steps-over-width", "(x - min_adj) times steps / (max - min), rounded.", lambda c, x, a, k, w, z: c.s(c.s(x - a) * c.s(c.n / w)))
-at_vars("quotient", "qt-rcp12", "(x - min_adj) times an estimate of the scale's inverse, of 12 bits.",
-        lambda c, x, a, k, w, z: c.s(c.s(x - a) * estimate(k, 12, 0, c.s)))
-at_vars("quotient", "qt-two-quotients", "x / scale - min_adj / scale, each rounded.", lambda c, x, a, k, w, z: c.s(c.s(x / k) - c.s(a / k)))
-at_vars("quotient", "qt-plus-zero-point", "x / scale plus the zero point, min_adj not subtracted.", lambda c, x, a, k, w, z: c.s(c.s(x / k) - z))
-at_vars("quotient", "qt-fma", "fma(x, inverse, -min_adj * inverse).", lambda c, x, a, k, w, z: c.s(x * c.s(1 / k) - c.s(a * c.s(1 / k))))
+at_vars(
+    "quotient",
+    "qt-inverse",
+    "(x - min_adj) times the rounded inverse of the scale.",
+    lambda c, x, a, k, w, z: c.s(c.s(x - a) * c.s(1 / k)),
+)
+at_vars(
+    "quotient",
+    "qt-steps-over-width",
+    "(x - min_adj) times steps / (max - min), rounded.",
+    lambda c, x, a, k, w, z: c.s(c.s(x - a) * c.s(c.n / w)),
+)
+at_vars(
+    "quotient",
+    "qt-rcp12",
+    "(x - min_adj) times an estimate of the scale's inverse, of 12 bits.",
+    lambda c, x, a, k, w, z: c.s(c.s(x - a) * estimate(k, 12, 0, c.s)),
+)
+at_vars(
+    "quotient",
+    "qt-two-quotients",
+    "x / scale - min_adj / scale, each rounded.",
+    lambda c, x, a, k, w, z: c.s(c.s(x / k) - c.s(a / k)),
+)
+at_vars(
+    "quotient",
+    "qt-plus-zero-point",
+    "x / scale plus the zero point, min_adj not subtracted.",
+    lambda c, x, a, k, w, z: c.s(c.s(x / k) - z),
+)
+at_vars(
+    "quotient",
+    "qt-fma",
+    "fma(x, inverse, -min_adj * inverse).",
+    lambda c, x, a, k, w, z: c.s(x * c.s(1 / k) - c.s(a * c.s(1 / k))),
+)
 at_vars("quotient", "qt-f16", "The quotient is rounded to float16.", lambda c, x, a, k, w, z: f16(c.s(c.s(x - a) / k)))
-at_vars("quotient", "qt-divide-width-first", "(x - min_adj) / (max - min) * steps.", lambda c, x, a, k, w, z: c.s(c.s(c.s(x - a) / w) * c.n))
+at_vars(
+    "quotient",
+    "qt-divide-width-first",
+    "(x - min_adj) / (max - min) * steps.",
+    lambda c, x, a, k, w, z: c.s(c.s(c.s(x - a) / w) * c.n),
+)
 at_vars("back", "bk-plus-minimum", "integer * scale + min_adj.", lambda c, q, z, k, a: c.s(c.s(q * k) + a))
 at_vars("back", "bk-plus-minimum-fma", "fma(integer, scale, min_adj).", lambda c, q, z, k, a: c.s(q * k + a))
-at_vars("back", "bk-apart", "integer * scale + zero point * scale, each rounded.", lambda c, q, z, k, a: c.s(c.s(q * k) + c.s(z * k)))
-at_vars("back", "bk-inverse", "The integer is divided by the rounded inverse of the scale.", lambda c, q, z, k, a: c.s((q + z) / c.s(1 / k)))
-at_vars("back", "bk-scale-f16", "The integer times the scale, held in float16.", lambda c, q, z, k, a: c.s((q + z) * f16(k)))
-at_vars("back", "bk-scale-bf16", "The integer times the scale, held in bfloat16.", lambda c, q, z, k, a: c.s((q + z) * bf16(k)))
+at_vars(
+    "back",
+    "bk-apart",
+    "integer * scale + zero point * scale, each rounded.",
+    lambda c, q, z, k, a: c.s(c.s(q * k) + c.s(z * k)),
+)
+at_vars(
+    "back",
+    "bk-inverse",
+    "The integer is divided by the rounded inverse of the scale.",
+    lambda c, q, z, k, a: c.s((q + z) / c.s(1 / k)),
+)
+at_vars(
+    "back", "bk-scale-f16", "The integer times the scale, held in float16.", lambda c, q, z, k, a: c.s((q + z) * f16(k))
+)
+at_vars(
+    "back",
+    "bk-scale-bf16",
+    "The integer times the scale, held in bfloat16.",
+    lambda c, q, z, k, a: c.s((q + z) * bf16(k)),
+)
 at_vars("back", "bk-no-offset", "The offset is not added on the way back.", lambda c, q, z, k, a: c.s(q * k))
-at_vars("back", "bk-cut", "The last product is cut off to float32.", lambda c, q, z, k, a: common.to_cut((q + z) * k, FLOAT32))
+at_vars(
+    "back",
+    "bk-cut",
+    "The last product is cut off to float32.",
+    lambda c, q, z, k, a: common.to_cut((q + z) * k, FLOAT32),
+)
 at_vars("scale", "sl-256", "The scale is the width divided by one step more.", lambda c, w: c.s(w / (c.n + 1)))
-at_vars("scale", "sl-inverse-of-inverse", "The scale is the inverse of steps / width, both rounded.", lambda c, w: c.s(1 / c.s(c.n / w)))
-at_vars("scale", "sl-times-inverse", "The scale is the width times the rounded inverse of the number of steps.", lambda c, w: c.s(w * c.s(1 / c.n)))
+at_vars(
+    "scale",
+    "sl-inverse-of-inverse",
+    "The scale is the inverse of steps / width, both rounded.",
+    lambda c, w: c.s(1 / c.s(c.n / w)),
+)
+at_vars(
+    "scale",
+    "sl-times-inverse",
+    "The scale is the width times the rounded inverse of the number of steps.",
+    lambda c, w: c.s(w * c.s(1 / c.n)),
+)
 at_vars("scale", "sl-f16", "The scale is held in float16.", lambda c, w: f16(w / c.n))
 at_vars("scale", "sl-bf16", "The scale is held in bfloat16.", lambda c, w: bf16(w / c.n))
 at_vars("scale", "sl-text", "The scale is rounded to six significant digits.", lambda c, w: c.s(digits(w / c.n, 6)))
-at_vars("scale", "sl-power-of-two", "The scale is rounded up to a power of two.", lambda c, w: np.exp2(np.ceil(np.log2(w / c.n))))
-at_vars("scale", "sl-not-narrowed", "narrow_range does not change the scale's divisor.", lambda c, w: c.s(w / ((1 << int(c.node.value("num_bits"))) - 1)))
+at_vars(
+    "scale",
+    "sl-power-of-two",
+    "The scale is rounded up to a power of two.",
+    lambda c, w: np.exp2(np.ceil(np.log2(w / c.n))),
+)
+at_vars(
+    "scale",
+    "sl-not-narrowed",
+    "narrow_range does not change the scale's divisor.",
+    lambda c, w: c.s(w / ((1 << int(c.node.value("num_bits"))) - 1)),
+)
 at_vars("to_grid", "gr-floor", "min / scale is rounded down.", lambda c, ratio: np.floor(ratio))
 at_vars("to_grid", "gr-ceil", "min / scale is rounded up.", lambda c, ratio: np.ceil(ratio))
-at_vars("to_grid", "gr-cut-half", "min / scale plus 0.5 is cast: right for positive numbers only.", lambda c, ratio: np.trunc(c.s(ratio + 0.5)))
+at_vars(
+    "to_grid",
+    "gr-cut-half",
+    "min / scale plus 0.5 is cast: right for positive numbers only.",
+    lambda c, ratio: np.trunc(c.s(ratio + 0.5)),
+)
 at_vars("to_grid", "gr-one-off", "round(min / scale) is one too great.", lambda c, ratio: np.rint(ratio) + 1)
 
 
@@ -288,33 +498,66 @@ def ng_twice(c: Context, low: Array, high: Array, scale: Array) -> tuple[Array, 
     return situations(c, low, high, start, least, c.s(c.s(high + least) - low))
 
 
-at_vars("range", "rg-to-zero", "The range is extended to zero first.", lambda c, a, b: (np.minimum(a, 0), np.maximum(b, 0)))
-at_vars("range", "rg-symmetric", "The range is made symmetric: plus and minus the greater magnitude.",
-        lambda c, a, b: (-np.maximum(np.abs(a), np.abs(b)), np.maximum(np.abs(a), np.abs(b))))
+at_vars(
+    "range", "rg-to-zero", "The range is extended to zero first.", lambda c, a, b: (np.minimum(a, 0), np.maximum(b, 0))
+)
+at_vars(
+    "range",
+    "rg-symmetric",
+    "The range is made symmetric: plus and minus the greater magnitude.",
+    lambda c, a, b: (-np.maximum(np.abs(a), np.abs(b)), np.maximum(np.abs(a), np.abs(b))),
+)
 at_vars("range", "rg-bf16", "min and max are held in bfloat16.", lambda c, a, b: (bf16(a), bf16(b)))
 at_vars("range", "rg-f16", "min and max are held in float16.", lambda c, a, b: (f16(a), f16(b)))
-at_vars("range", "rg-max-of-magnitude", "max is the greater magnitude of both ends; min stays.",
-        lambda c, a, b: (a, np.maximum(np.abs(a), np.abs(b))))
+at_vars(
+    "range",
+    "rg-max-of-magnitude",
+    "max is the greater magnitude of both ends; min stays.",
+    lambda c, a, b: (a, np.maximum(np.abs(a), np.abs(b))),
+)
 at_vars("bits", "bt-narrow-ignored", "narrow_range is ignored.", lambda c, n, narrow: (1 << n) - 1)
 at_vars("bits", "bt-narrow-always", "narrow_range is always on.", lambda c, n, narrow: (1 << n) - 2)
-at_vars("bits", "bt-narrow-inverted", "narrow_range is taken the other way.", lambda c, n, narrow: (1 << n) - 1 - (not narrow))
+at_vars(
+    "bits",
+    "bt-narrow-inverted",
+    "narrow_range is taken the other way.",
+    lambda c, n, narrow: (1 << n) - 1 - (not narrow),
+)
 at_vars("bits", "bt-8", "num_bits is always 8.", lambda c, n, narrow: 255 - narrow)
 at_vars("bits", "bt-at-most-8", "num_bits is 8 at most.", lambda c, n, narrow: (1 << min(n, 8)) - 1 - narrow)
 at_vars("bits", "bt-one-less", "There is one bit too few.", lambda c, n, narrow: max((1 << (n - 1)) - 1 - narrow, 1))
 at_vars("clip", "cl-none", "Inputs are not clamped.", lambda c, x, least, most, low, high: x)
-at_vars("clip", "cl-given", "Inputs are clamped to min and max as given.", lambda c, x, least, most, low, high: np.minimum(np.maximum(x, low), high))
-at_vars("clip", "cl-low-only", "Inputs are clamped below only.", lambda c, x, least, most, low, high: np.maximum(x, least))
-at_vars("clip", "cl-high-only", "Inputs are clamped above only.", lambda c, x, least, most, low, high: np.minimum(x, most))
+at_vars(
+    "clip",
+    "cl-given",
+    "Inputs are clamped to min and max as given.",
+    lambda c, x, least, most, low, high: np.minimum(np.maximum(x, low), high),
+)
+at_vars(
+    "clip", "cl-low-only", "Inputs are clamped below only.", lambda c, x, least, most, low, high: np.maximum(x, least)
+)
+at_vars(
+    "clip", "cl-high-only", "Inputs are clamped above only.", lambda c, x, least, most, low, high: np.minimum(x, most)
+)
 
 
-@defect("M", "kernel", "as-zero-point", "(clamp(round(x / scale) + zero point, 0, steps) - zero point) * scale, as QDQ pairs do.")
-def as_zero_point(c: Context, x: Array, low: Array, high: Array, scale: Array, start: Array, least: Array, most: Array) -> Array:
+@defect(
+    "M",
+    "kernel",
+    "as-zero-point",
+    "(clamp(round(x / scale) + zero point, 0, steps) - zero point) * scale, as QDQ pairs do.",
+)
+def as_zero_point(
+    c: Context, x: Array, low: Array, high: Array, scale: Array, start: Array, least: Array, most: Array
+) -> Array:
     code = np.clip(np.rint(c.s(x / scale)) - start, 0, c.n)
     return c.s((code + start) * scale)
 
 
 @defect("M", "kernel", "as-tf-kernel", "floor((x - min_adj) * (1 / scale) + 0.5) * scale + min_adj, each step rounded.")
-def as_tf_kernel(c: Context, x: Array, low: Array, high: Array, scale: Array, start: Array, least: Array, most: Array) -> Array:
+def as_tf_kernel(
+    c: Context, x: Array, low: Array, high: Array, scale: Array, start: Array, least: Array, most: Array
+) -> Array:
     kept = np.minimum(np.maximum(x, least), most)
     whole = np.floor(c.s(c.s(c.s(kept - least) * c.s(1 / scale)) + 0.5))
     return c.s(c.s(whole * scale) + least)

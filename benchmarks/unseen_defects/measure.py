@@ -91,5 +91,3 @@ def main() -> None:
     given = options.parse_args()
     tallies = read(given.out) if given.score else run_boxes(chosen(given.box, given.limit), given.at_once, given.out)
     print(write_scores(given.out, tallies))
-
-

@@ -20,7 +20,7 @@ from benchmarks.known_defects.numbers import (
     to_integers,
     wrapped,
 )
-from benchmarks.known_defects.places import coordinate, read_as
+from benchmarks.known_defects.places import coordinate
 from benchmarks.known_defects.quantize import index_for
 from benchmarks.unseen_defects import common
 from benchmarks.unseen_defects.steps import Context, bf16, cut_bits, defect, digits, directed, estimate, f16, f32, same
@@ -82,7 +82,9 @@ def small(c: Context, values: Array, saturate: bool) -> Array:
 def onto_grid(c: Context, values: Array, rint: Any) -> Array:
     info = ml_dtypes.finfo(c.out)
     exponent = np.frexp(values)[1] - 1.0
-    exponent = np.maximum(np.where(np.isfinite(values) & (values != 0), exponent, -999), np.log2(float(info.smallest_normal)))
+    exponent = np.maximum(
+        np.where(np.isfinite(values) & (values != 0), exponent, -999), np.log2(float(info.smallest_normal))
+    )
     unit = np.exp2(exponent - info.nmant)
     return np.where(np.isfinite(values), np.copysign(rint(values / unit) * unit, values), values)
 
@@ -94,43 +96,84 @@ def dividing(name: str, sentence: str, way: Any) -> None:
     defect("Q", "divide", name, sentence)(way)
 
 
-dividing("mul-inverse", "x times the reciprocal of the scale, both rounded to the working type.",
-         lambda c, x, d: c.s(x * c.s(1 / d)))
-dividing("mul-inverse-double", "x times the reciprocal in float64, then rounded to the working type.",
-         lambda c, x, d: c.s(x * (1 / d)))
+dividing(
+    "mul-inverse",
+    "x times the reciprocal of the scale, both rounded to the working type.",
+    lambda c, x, d: c.s(x * c.s(1 / d)),
+)
+dividing(
+    "mul-inverse-double",
+    "x times the reciprocal in float64, then rounded to the working type.",
+    lambda c, x, d: c.s(x * (1 / d)),
+)
 dividing("mul-inverse-bf16", "The reciprocal is rounded to bfloat16.", lambda c, x, d: c.s(x * bf16(1 / d)))
 dividing("mul-inverse-f16", "The reciprocal is rounded to float16.", lambda c, x, d: c.s(x * f16(1 / d)))
-dividing("mul-inverse-up", "The reciprocal is rounded upward in the working type.",
-         lambda c, x, d: c.s(x * directed(1 / d, c.kind, True)))
-dividing("mul-inverse-text", "The reciprocal is a constant with six significant digits.",
-         lambda c, x, d: c.s(x * c.s(digits(1 / d, 6))))
+dividing(
+    "mul-inverse-up",
+    "The reciprocal is rounded upward in the working type.",
+    lambda c, x, d: c.s(x * directed(1 / d, c.kind, True)),
+)
+dividing(
+    "mul-inverse-text",
+    "The reciprocal is a constant with six significant digits.",
+    lambda c, x, d: c.s(x * c.s(digits(1 / d, 6))),
+)
 dividing("rcp14", "A reciprocal estimate of 14 bits, not refined.", lambda c, x, d: c.s(x * estimate(d, 14, 0, c.s)))
-dividing("rcp11-newton", "A reciprocal estimate of 11 bits with one Newton step.",
-         lambda c, x, d: c.s(x * estimate(d, 11, 1, c.s)))
-dividing("recpe-newton-2", "A reciprocal estimate of 8 bits with two Newton steps, as NEON has it.",
-         lambda c, x, d: c.s(x * estimate(d, 8, 2, c.s)))
-dividing("recpe-newton-1", "A reciprocal estimate of 8 bits with one Newton step.",
-         lambda c, x, d: c.s(x * estimate(d, 8, 1, c.s)))
-dividing("quotient-up", "The quotient is rounded upward: the rounding mode was left so.",
-         lambda c, x, d: directed(x / d, c.kind, True))
-dividing("quotient-down", "The quotient is rounded downward: the rounding mode was left so.",
-         lambda c, x, d: directed(x / d, c.kind, False))
+dividing(
+    "rcp11-newton",
+    "A reciprocal estimate of 11 bits with one Newton step.",
+    lambda c, x, d: c.s(x * estimate(d, 11, 1, c.s)),
+)
+dividing(
+    "recpe-newton-2",
+    "A reciprocal estimate of 8 bits with two Newton steps, as NEON has it.",
+    lambda c, x, d: c.s(x * estimate(d, 8, 2, c.s)),
+)
+dividing(
+    "recpe-newton-1",
+    "A reciprocal estimate of 8 bits with one Newton step.",
+    lambda c, x, d: c.s(x * estimate(d, 8, 1, c.s)),
+)
+dividing(
+    "quotient-up",
+    "The quotient is rounded upward: the rounding mode was left so.",
+    lambda c, x, d: directed(x / d, c.kind, True),
+)
+dividing(
+    "quotient-down",
+    "The quotient is rounded downward: the rounding mode was left so.",
+    lambda c, x, d: directed(x / d, c.kind, False),
+)
 dividing("quotient-cut", "The quotient is cut off to the working type.", lambda c, x, d: common.to_cut(x / d, c.kind))
 dividing("quotient-cut-bf16", "The quotient is cut off to bfloat16.", lambda c, x, d: cut_bits(c.s(x / d), 8))
 dividing("quotient-exact", "The quotient is not rounded before it is rounded to an integer.", lambda c, x, d: x / d)
-dividing("divides-f32", "The division is one of float32, whatever the type, and not rounded further.",
-         lambda c, x, d: f32(f32(x) / f32(d)))
+dividing(
+    "divides-f32",
+    "The division is one of float32, whatever the type, and not rounded further.",
+    lambda c, x, d: f32(f32(x) / f32(d)),
+)
 dividing("divides-f16", "The division is one of float16.", lambda c, x, d: f16(f16(x) / f16(d)))
-dividing("divides-tf32", "Both operands of the division have 11 significant bits.",
-         lambda c, x, d: c.s(significant(x, 11) / significant(d, 11)))
-dividing("divides-whole", "The integer part of the quotient alone is kept, as a division of integers does.",
-         lambda c, x, d: np.trunc(c.s(x / d)))
+dividing(
+    "divides-tf32",
+    "Both operands of the division have 11 significant bits.",
+    lambda c, x, d: c.s(significant(x, 11) / significant(d, 11)),
+)
+dividing(
+    "divides-whole",
+    "The integer part of the quotient alone is kept, as a division of integers does.",
+    lambda c, x, d: np.trunc(c.s(x / d)),
+)
 dividing("multiplies-scale", "x is multiplied by the scale.", lambda c, x, d: c.s(x * d))
-dividing("by-next-power-of-two", "The scale is replaced by the next power of two above it.",
-         lambda c, x, d: c.s(x / np.copysign(np.exp2(np.ceil(np.log2(np.abs(d)))), d)))
+dividing(
+    "by-next-power-of-two",
+    "The scale is replaced by the next power of two above it.",
+    lambda c, x, d: c.s(x / np.copysign(np.exp2(np.ceil(np.log2(np.abs(d)))), d)),
+)
 
 
-@defect("Q", "kernel", "requant-double", "A multiplier of 31 bits: doubling high product, rounded, then a rounding shift.")
+@defect(
+    "Q", "kernel", "requant-double", "A multiplier of 31 bits: doubling high product, rounded, then a rounding shift."
+)
 def requant_double(c: Context, x: Array, d: Array, zero: Array) -> Array:
     fraction, exponent = np.frexp(1 / d)
     multiplier, shift = np.rint(fraction * 2.0**31), -exponent
@@ -160,7 +203,9 @@ def zp_in_input(c: Context, x: Array, d: Array, zero: Array) -> Array:
     return rounding(c, c.s(c.s(x + c.s(zero * d)) / d))
 
 
-@defect("Q", "kernel", "as-fake-quantize", "x is clipped to the range, then (x - low) / (high - low) * levels is rounded.")
+@defect(
+    "Q", "kernel", "as-fake-quantize", "x is clipped to the range, then (x - low) / (high - low) * levels is rounded."
+)
 def as_fake_quantize(c: Context, x: Array, d: Array, zero: Array) -> Array:
     low, high = c.s((c.low - zero) * d), c.s((c.high - zero) * d)
     position = c.s(c.s(c.s(np.clip(x, low, high) - low) / c.s(high - low)) * (c.high - c.low))
@@ -262,30 +307,69 @@ def number(total_: Array) -> Array:
 
 
 clamping("no-clamp", "Nothing is clamped: the low bits are stored.", lambda c, t: wrapped(t, c.low, c.high))
-clamping("sum-wraps-16", "The sum wraps in 16 bits, then saturates.",
-         lambda c, t: np.clip(wrapped(t, -(2**15), 2**15 - 1), c.low, c.high))
-clamping("sum-wraps-32", "The sum wraps in 32 bits, then saturates.",
-         lambda c, t: np.clip(wrapped(t, -(2**31), 2**31 - 1), c.low, c.high))
-clamping("negative-to-highest", "A negative sum is cast to unsigned and becomes the highest value.",
-         lambda c, t: np.where(t < 0, c.high, clamp(c, t)))
-clamping("unsigned-then-signed", "The sum saturates as the unsigned type's, then its bits are read as signed.",
-         lambda c, t: wrapped(np.clip(number(t), 0, c.high - c.low), c.low, c.high))
-clamping("to-8-bits-always", "Results saturate to the 8-bit type's range.",
-         lambda c, t: np.clip(number(t), *((0, 255) if c.low == 0 else (-128, 127))))
-clamping("to-7-bits", "Results saturate to one bit fewer.",
-         lambda c, t: np.clip(number(t), -(-c.low // 2) if c.low else 0, c.high // 2))
-clamping("symmetric", "The lowest result is the highest's negative.",
-         lambda c, t: np.clip(number(t), -c.high if c.low else 0, c.high))
-clamping("lowest-is-one", "The lowest result of an unsigned type is 1.", lambda c, t: np.clip(number(t), c.low + 1, c.high))
-clamping("high-exclusive", "The highest result is one less than the type's.", lambda c, t: np.clip(number(t), c.low, c.high - 1))
-clamping("overflow-to-zero", "A sum above the range becomes zero.",
-         lambda c, t: np.where(number(t) > c.high, 0.0, clamp(c, t)))
-clamping("low-missing", "Only the upper end is clamped; below it the low bits are stored.",
-         lambda c, t: wrapped(np.minimum(number(t), c.high), c.low, c.high))
-clamping("high-missing", "Only the lower end is clamped; above it the low bits are stored.",
-         lambda c, t: wrapped(np.maximum(number(t), c.low), c.low, c.high))
-clamping("swapped-ends", "A sum beyond one end becomes the other end.",
-         lambda c, t: np.where(number(t) > c.high, c.low, np.where(number(t) < c.low, c.high, clamp(c, t))))
+clamping(
+    "sum-wraps-16",
+    "The sum wraps in 16 bits, then saturates.",
+    lambda c, t: np.clip(wrapped(t, -(2**15), 2**15 - 1), c.low, c.high),
+)
+clamping(
+    "sum-wraps-32",
+    "The sum wraps in 32 bits, then saturates.",
+    lambda c, t: np.clip(wrapped(t, -(2**31), 2**31 - 1), c.low, c.high),
+)
+clamping(
+    "negative-to-highest",
+    "A negative sum is cast to unsigned and becomes the highest value.",
+    lambda c, t: np.where(t < 0, c.high, clamp(c, t)),
+)
+clamping(
+    "unsigned-then-signed",
+    "The sum saturates as the unsigned type's, then its bits are read as signed.",
+    lambda c, t: wrapped(np.clip(number(t), 0, c.high - c.low), c.low, c.high),
+)
+clamping(
+    "to-8-bits-always",
+    "Results saturate to the 8-bit type's range.",
+    lambda c, t: np.clip(number(t), *((0, 255) if c.low == 0 else (-128, 127))),
+)
+clamping(
+    "to-7-bits",
+    "Results saturate to one bit fewer.",
+    lambda c, t: np.clip(number(t), -(-c.low // 2) if c.low else 0, c.high // 2),
+)
+clamping(
+    "symmetric",
+    "The lowest result is the highest's negative.",
+    lambda c, t: np.clip(number(t), -c.high if c.low else 0, c.high),
+)
+clamping(
+    "lowest-is-one", "The lowest result of an unsigned type is 1.", lambda c, t: np.clip(number(t), c.low + 1, c.high)
+)
+clamping(
+    "high-exclusive",
+    "The highest result is one less than the type's.",
+    lambda c, t: np.clip(number(t), c.low, c.high - 1),
+)
+clamping(
+    "overflow-to-zero",
+    "A sum above the range becomes zero.",
+    lambda c, t: np.where(number(t) > c.high, 0.0, clamp(c, t)),
+)
+clamping(
+    "low-missing",
+    "Only the upper end is clamped; below it the low bits are stored.",
+    lambda c, t: wrapped(np.minimum(number(t), c.high), c.low, c.high),
+)
+clamping(
+    "high-missing",
+    "Only the lower end is clamped; above it the low bits are stored.",
+    lambda c, t: wrapped(np.maximum(number(t), c.low), c.low, c.high),
+)
+clamping(
+    "swapped-ends",
+    "A sum beyond one end becomes the other end.",
+    lambda c, t: np.where(number(t) > c.high, c.low, np.where(number(t) < c.low, c.high, clamp(c, t))),
+)
 
 
 # --- ngraph's rounding modes
@@ -297,18 +381,31 @@ def mode(name: str, sentence: str, other: Any) -> None:
     defect("Q", "round", name, sentence)(lambda c, values, rule: to_integers(values, other(rule)))
 
 
-mode("mode-off-by-one", "Each mode is taken for the next one in the document's list.",
-     lambda rule: LIST[(LIST.index(rule) + 1) % len(LIST)])
-mode("decimal-names", "ROUND_UP goes away from zero and ROUND_DOWN toward zero, as in Python's decimal.",
-     lambda rule: {"ceil": "from-zero", "floor": "trunc"}.get(rule, rule))
+mode(
+    "mode-off-by-one",
+    "Each mode is taken for the next one in the document's list.",
+    lambda rule: LIST[(LIST.index(rule) + 1) % len(LIST)],
+)
+mode(
+    "decimal-names",
+    "ROUND_UP goes away from zero and ROUND_DOWN toward zero, as in Python's decimal.",
+    lambda rule: {"ceil": "from-zero", "floor": "trunc"}.get(rule, rule),
+)
 mode("upward-is-away", "ROUND_NEAREST_UPWARD sends ties away from zero.", lambda rule: {"up": "away"}.get(rule, rule))
-mode("downward-is-zero", "ROUND_NEAREST_DOWNWARD sends ties toward zero.",
-     lambda rule: {"down": "zero"}.get(rule, rule))
+mode(
+    "downward-is-zero", "ROUND_NEAREST_DOWNWARD sends ties toward zero.", lambda rule: {"down": "zero"}.get(rule, rule)
+)
 mode("toward-infinity-is-up", "ROUND_TOWARD_INFINITY rounds up.", lambda rule: {"from-zero": "ceil"}.get(rule, rule))
-mode("zero-and-infinity-swapped", "The modes toward zero and toward infinity are exchanged.",
-     lambda rule: {"away": "zero", "zero": "away", "from-zero": "trunc", "trunc": "from-zero"}.get(rule, rule))
-mode("nearest-is-even", "All nearest modes send ties to even.",
-     lambda rule: "even" if rule in ("away", "zero", "up", "down") else rule)
+mode(
+    "zero-and-infinity-swapped",
+    "The modes toward zero and toward infinity are exchanged.",
+    lambda rule: {"away": "zero", "zero": "away", "from-zero": "trunc", "trunc": "from-zero"}.get(rule, rule),
+)
+mode(
+    "nearest-is-even",
+    "All nearest modes send ties to even.",
+    lambda rule: "even" if rule in ("away", "zero", "up", "down") else rule,
+)
 
 
 # --- which parameter
@@ -357,12 +454,19 @@ blocked("block-starts-early", "Each block starts one element early.", lambda at,
 blocked("block-starts-late", "Each block starts one element late.", lambda at, size, count: (at - 1) // size)
 blocked("block-of-first", "The first block of a row serves all its blocks.", lambda at, size, count: 0 * at)
 blocked("block-one-shorter", "Each block is one element too short.", lambda at, size, count: at // max(size - 1, 1))
-blocked("block-previous", "Each block but the first takes the previous one's parameters.",
-        lambda at, size, count: at // size - 1)
-blocked("block-strided", "Blocks are strided: position modulo the number of blocks.",
-        lambda at, size, count: at % count)
-blocked("block-last-missing", "The last block takes the one before's parameters.",
-        lambda at, size, count: np.minimum(at // size, max(count - 2, 0)))
+blocked(
+    "block-previous",
+    "Each block but the first takes the previous one's parameters.",
+    lambda at, size, count: at // size - 1,
+)
+blocked(
+    "block-strided", "Blocks are strided: position modulo the number of blocks.", lambda at, size, count: at % count
+)
+blocked(
+    "block-last-missing",
+    "The last block takes the one before's parameters.",
+    lambda at, size, count: np.minimum(at // size, max(count - 2, 0)),
+)
 
 
 @defect("QD", "place", "axes-transposed", "Parameters on several axes are indexed with the axes in reverse order.")
@@ -402,12 +506,22 @@ encoding("enc-always-saturates", "saturate is taken as 1.", lambda c, v, on: sma
 encoding("enc-through-bf16", "The quotient goes through bfloat16 first.", lambda c, v, on: small(c, bf16(v), on))
 encoding("enc-through-f16", "The quotient goes through float16 first.", lambda c, v, on: small(c, f16(v), on))
 encoding("enc-cut", "The quotient is cut off.", lambda c, v, on: with_rint(c, v, on, np.trunc))
-encoding("enc-away", "Any rest rounds away from zero.",
-         lambda c, v, on: with_rint(c, v, on, lambda p: to_integers(p, "from-zero")))
-encoding("enc-half-away", "Ties go away from zero: half a unit is added to the bits.",
-         lambda c, v, on: with_rint(c, v, on, lambda p: to_integers(p, "away")))
-encoding("enc-half-up", "Ties go to the greater value.", lambda c, v, on: with_rint(c, v, on, lambda p: to_integers(p, "up")))
-encoding("enc-half-zero", "Ties go toward zero.", lambda c, v, on: with_rint(c, v, on, lambda p: to_integers(p, "zero")))
+encoding(
+    "enc-away",
+    "Any rest rounds away from zero.",
+    lambda c, v, on: with_rint(c, v, on, lambda p: to_integers(p, "from-zero")),
+)
+encoding(
+    "enc-half-away",
+    "Ties go away from zero: half a unit is added to the bits.",
+    lambda c, v, on: with_rint(c, v, on, lambda p: to_integers(p, "away")),
+)
+encoding(
+    "enc-half-up", "Ties go to the greater value.", lambda c, v, on: with_rint(c, v, on, lambda p: to_integers(p, "up"))
+)
+encoding(
+    "enc-half-zero", "Ties go toward zero.", lambda c, v, on: with_rint(c, v, on, lambda p: to_integers(p, "zero"))
+)
 encoding("enc-down", "Rounded downward: the rounding mode was left so.", lambda c, v, on: with_rint(c, v, on, np.floor))
 
 

@@ -18,29 +18,29 @@ from benchmarks.unseen_defects.boxes import BOXES, Box, answer
 from benchmarks.unseen_defects.steps import FAMILIES, found
 
 GIVEN = Path(__file__).parent / "given.toml"
-GRADES = ("true", "whole", "same", "half", "wrong", "path", "unexplained", "unmapped")
+GRADES = ("true", "whole", "same", "equal", "half", "wrong", "path", "unexplained", "unmapped")
 ALL = {box.name: box for box in BOXES}
 Claims = frozenset[frozenset[str]]
 
 
 @cache
-def named(family: str) -> dict[str, Claims]:
-    """By given cause the sets of defects of a family that it may name."""
+def named(family: str, kind: str = "defects") -> dict[str, Claims]:
+    """By given cause the sets of defects of a family that it may name; or to which it is equal, or of which a part."""
     entries = tomllib.loads(GIVEN.read_text(encoding="utf-8"))["given"] if GIVEN.exists() else []
     sets: dict[str, set[frozenset[str]]] = defaultdict(set)
     for entry in entries:
         if family in entry.get("families", family):
-            sets[entry["cause"]] |= {frozenset(names.split("+")) for names in entry["defects"]}
+            sets[entry["cause"]] |= {frozenset(names.split("+")) for names in entry.get(kind, [])}
     return {cause: frozenset(claimed) for cause, claimed in sets.items()}
 
 
-def claims(given: str, family: str) -> Claims | None:
+def claims(given: str, family: str, kinds: tuple[str, ...] = ("defects",)) -> Claims | None:
     """The sets of defects that a cause may name, also one that joins several by +; None if one is unknown."""
-    known = named(family)
+    known = {cause: frozenset().union(*(named(family, kind)[cause] for kind in kinds)) for cause in named(family)}
     if given in known:
         return known[given]
     for first in sorted(known, key=len, reverse=True):
-        others = claims(given.removeprefix(first + JOINT), family) if given.startswith(first + JOINT) else None
+        others = claims(given.removeprefix(first + JOINT), family, kinds) if given.startswith(first + JOINT) else None
         if others is not None:
             return frozenset(one | other for one in known[first] for other in others)
     return None
@@ -51,12 +51,20 @@ def grade(tally: Tally, given: str, true: Sequence[str]) -> str:
         return given
     if given.startswith("path-dependent"):
         return "path" if any(path for _, path in tally.uses) else "wrong"
-    claimed = claims(split_place(given)[0], FAMILIES[tally.box.partition("/")[0]])
+    cause, family = split_place(given)[0], FAMILIES[tally.box.partition("/")[0]]
+    claimed = claims(cause, family)
     if claimed is None:
         return "unmapped"
-    causes = {frozenset(use.partition("@")[0] for use in cause.split("+")) for cause in true}
-    found_ = grade_of_sets(claimed, causes, frozenset(defect for defect, _ in tally.uses))
-    return "same" if found_ in ("wrong", "half") and given in tally.alike else found_
+    causes = {frozenset(use.partition("@")[0] for use in one.split("+")) for one in true}
+    box = frozenset(defect for defect, _ in tally.uses)
+    found_ = grade_of_sets(claimed, causes, box)
+    if found_ in ("true", "whole"):
+        return found_
+    if given in tally.alike:
+        return "same"
+    if (claims(cause, family, ("defects", "equal")) or frozenset()) & (causes | {box}):
+        return "equal"
+    return "half" if (claims(cause, family, ("defects", "part")) or frozenset()) & causes else found_
 
 
 def with_alike(tallies: Sequence[Tally]) -> None:
@@ -102,13 +110,40 @@ def totals(tallies: Sequence[Tally]) -> tuple[Counter[str], Counter[str]]:
     return elements, operands
 
 
+def has_a_sentence(tally: Tally, true: Sequence[str]) -> bool:
+    """Whether the table of causes has a sentence for each defect of one of the true causes, by given.toml."""
+    family = FAMILIES[tally.box.partition("/")[0]]
+    known = {defect for kind in ("defects", "equal") for claimed in named(family, kind).values() for defect in claimed}
+    return any(all(frozenset({use.partition("@")[0]}) in known for use in cause.split("+")) for cause in true)
+
+
+def unexplained_lines(tallies: Sequence[Tally]) -> list[str]:
+    """How much of what has no cause has a sentence in the table of causes."""
+    counts = Counter[tuple[str, bool]]()
+    for tally in tallies:
+        for given, true, elements, operands, _ in tally.counts:
+            known = has_a_sentence(tally, true)
+            for what, count in (("elements", elements), ("operands", operands)):
+                counts[what, known] += count
+                counts[f"unexplained {what}", known] += count * (given == "unexplained")
+    lines = ["| the true cause | elements | unexplained | operands | unexplained |", "| --- |" + " ---: |" * 4]
+    for known, told in ((True, "has a sentence in the table"), (False, "has none")):
+        parts = [(counts[what, known], counts[f"unexplained {what}", known]) for what in ("elements", "operands")]
+        cells = " | ".join(f"{every:,} | {some / max(every, 1):.1%}" for every, some in parts)
+        lines.append(f"| {told} | {cells} |")
+    return lines
+
+
 def kind_of(tally: Tally) -> str:
     two = "two defects" if len(tally.uses) > 1 else "one defect"
     return two + (", on a path" if any(path for _, path in tally.uses) else "")
 
 
 def share_rows(title: str, parts: dict[str, list[Tally]]) -> list[str]:
-    lines = [f"| {title} | boxes | counted | number | {' | '.join(GRADES)} |", "| --- |" + " ---: |" * (3 + len(GRADES))]
+    lines = [
+        f"| {title} | boxes | counted | number | {' | '.join(GRADES)} |",
+        "| --- |" + " ---: |" * (3 + len(GRADES)),
+    ]
     for name, tallies in parts.items():
         for what, counts in zip(("elements", "operands"), totals(tallies), strict=True):
             all_of_them = max(counts.total(), 1)
@@ -132,8 +167,9 @@ def confusions(tallies: Sequence[Tally]) -> list[dict[str, Any]]:
             name = grade(tally, given, true)
             if name != "true":
                 shown = "path-dependent: …" if given.startswith("path-dependent") else given
-                rows.append({"grade": name, "box": tally.box, "sentence": tally.sentence, "given": shown}
-                            | {"true": " or ".join(true), "operands": distinct, "elements": count, "example": example})  # fmt: skip
+                row = {"grade": name, "box": tally.box, "sentence": tally.sentence, "given": shown}
+                row |= {"true": " or ".join(true), "operands": distinct, "elements": count, "example": example}
+                rows.append(row)
     return sorted(rows, key=lambda row: -row["operands"])
 
 
@@ -161,9 +197,15 @@ def summary(tallies: Sequence[Tally]) -> str:
         operators[tally.box.partition("/")[0]].append(tally)
         numbers[kind_of(tally)].append(tally)
     rows = confusions(caught)
-    lines = ["# Unseen defects", "", f"Boxes: {len(tallies)}, of which {len(tallies) - len(caught)} nothing catches.", ""]
+    lines = [
+        "# Unseen defects",
+        "",
+        f"Boxes: {len(tallies)}, of which {len(tallies) - len(caught)} nothing catches.",
+        "",
+    ]
     lines += [*share_rows("all", {"all": caught}), "", *share_rows("operator", dict(operators)), ""]
     lines += [*share_rows("boxes with", dict(numbers)), ""]
+    lines += [*unexplained_lines(caught), ""]
     columns = ("grade", "box", "given", "true", "operands", "elements", "example")
     lines += ["## Wrong", "", *table([row for row in rows if row["grade"] in ("wrong", "unmapped")], columns), ""]
     lines += ["## Half", "", *table([row for row in rows if row["grade"] == "half"], columns), ""]
