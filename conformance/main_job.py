@@ -21,6 +21,7 @@ from tiebreak.conformance.running.assembling import explained_records, unexplain
 from tiebreak.conformance.running.backends import run_all, running_backends
 from tiebreak.conformance.running.forbidden import forbidden_rows
 from tiebreak.conformance.running.freed_memory import give_back_freed_memory
+from tiebreak.conformance.running.further import further_records
 from tiebreak.conformance.running.interrupts import stopped_by_signals
 from tiebreak.conformance.running.journal import (
     FOLDER,
@@ -230,8 +231,8 @@ def run_and_report(
         with stages.stage("run and judge"):
             done = run_all(backends, planning.stored, folder / FOLDER, watch, later=later, stages=stages)
         give_back_freed_memory()
-        asked = partial(ask_more, backends, done, tried)
-        code = write_and_explain(done, cases, folder, facts, asked, show=show, stages=stages, watch=watch)
+        asked, further = partial(ask_more, backends, done, tried), partial(ask_further, backends, done)
+        code = write_and_explain(done, cases, folder, facts, asked, further, show=show, stages=stages, watch=watch)
     except (KeyboardInterrupt, JournalFailed, NotWritten) as error:
         if not has_outcomes(folder):  # there is nothing to resume
             raise
@@ -246,6 +247,7 @@ def run_and_report(
 
 Rows = list[dict[str, Any]]
 AskMore = Callable[[ExplanationErrors], dict[str, Rows]]
+AskFurther = Callable[[ExplanationErrors], dict[str, BackendRecords]]
 
 
 def write_and_explain(
@@ -254,6 +256,7 @@ def write_and_explain(
     folder: Path,
     facts: dict[str, Any],
     asked: AskMore = lambda errors: {"forbidden": []},
+    further: AskFurther = lambda errors: {},
     *,
     show: PrintAs,
     stages: Stages | None = None,
@@ -261,7 +264,8 @@ def write_and_explain(
 ) -> int:
     """Write the records, then their explanations, then the report; return the exit code.
 
-    `asked` asks the backends what is no case of the run, and returns lists of rows for run.json.
+    `asked` asks the backends what is no case of the run, and returns lists of rows for run.json. `further` asks them
+    what tells the causes of a few cases apart, and returns records by backend.
     """
     stages, watch, errors = stages or Stages(), watch or Unwatched(), ExplanationErrors()
     watch.stage("looking for causes")
@@ -272,7 +276,7 @@ def write_and_explain(
     with stages.stage("forbidden calls and other processes"):
         records.info.update(asked(errors))
     with stages.stage("look for causes"):
-        explained = as_run(explained_records(records, done, cases, errors))
+        explained = as_run(explained_records(records, done, cases, errors, further(errors)))
     watch.stage("writing the report")
     write_and_print(folder, explained, show=show, stages=stages, watch=watch)
     return int(records.info["exit"])
@@ -292,6 +296,17 @@ def ask_more(
         again = partial(repeated_rows, backend, records)
         found["repeated"] += errors.attempt("other processes", backend.name, again, []) if operators else []
     return found
+
+
+def ask_further(
+    backends: Sequence[Runner], done: Sequence[BackendRecords], errors: ExplanationErrors
+) -> dict[str, BackendRecords]:
+    """By backend, what it answers to further cases of a few nodes that deviate. One that fails here has none."""
+    found = {
+        records.name: errors.attempt("further cases", backend.name, partial(further_records, backend, records), None)
+        for backend, records in zip(backends, done, strict=True)
+    }
+    return {name: records for name, records in found.items() if records is not None}
 
 
 def write_and_print(folder: Path, run: Run, *, show: PrintAs, stages: Stages, watch: Watch) -> None:

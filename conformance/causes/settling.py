@@ -22,7 +22,6 @@ from tiebreak.conformance.judging.rows import (
     is_varying,
     kind_of_node,
     layout_of,
-    without_details,
 )
 from tiebreak.conformance.operators.model import Cause
 from tiebreak.conformance.semantics.causes import ENVIRONMENT, JOINT, without_environment
@@ -363,7 +362,7 @@ def refuted_causes(
 ) -> frozenset[Cause]:
     """The candidates of an explanation that something contradicts among the elements that count for it."""
     found = evidence.distinct[number]
-    key, by_mode = (group, found.pathological), evidence.against_modes[without_details(group)]
+    key, by_mode = (group, found.pathological), evidence.against_modes[group]
     plain, third, explained = evidence.against[key], evidence.third[key], explains[key]
     refuted = frozenset(
         cause

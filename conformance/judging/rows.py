@@ -47,7 +47,7 @@ def group_of(case: Case) -> Group:
 
 
 def detailed_group_of(case: Case) -> Group:
-    """The group with what else may choose a path: which parameters are constants, ranks from 2 on, the axes."""
+    """The group with what else may choose a path: which parameters are constants, their axes, and x's rank or size."""
     x, *parameters = case.inputs
     kind, path = group_of(case)
     constants = sorted(constant.name for constant in case.node.baked)
@@ -55,7 +55,8 @@ def detailed_group_of(case: Case) -> Group:
         tuple(axis for axis, size in enumerate(array.shape, start=x.ndim - array.ndim) if size > 1)
         for array in parameters
     }
-    return kind, f"{path}{DETAILS}{constants} {min(x.ndim, 2)} {sorted(axes)}"
+    shape = "one element" if x.size == 1 and x.ndim else str(min(x.ndim, 2))
+    return kind, f"{path}{DETAILS}{constants} {shape} {sorted(axes)}"
 
 
 def without_details(group: Group) -> Group:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from itertools import combinations
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,6 +31,7 @@ from tiebreak.conformance.running.explaining import (
     explained_cases,
 )
 from tiebreak.conformance.running.failures import failures_of
+from tiebreak.conformance.running.further import with_further
 from tiebreak.conformance.running.recorded_tables import CaseTexts, discrepancy_table, result_table
 from tiebreak.conformance.running.recording import BackendRecords
 from tiebreak.golden.elements import FloatType, IntegerType
@@ -72,22 +74,35 @@ def unexplained_records(done: Sequence[BackendRecords], cases: Sequence[Case], f
 
 
 def explained_records(
-    run: RunRecords, done: Sequence[BackendRecords], cases: Sequence[Case], errors: ExplanationErrors | None = None
+    run: RunRecords,
+    done: Sequence[BackendRecords],
+    cases: Sequence[Case],
+    errors: ExplanationErrors | None = None,
+    further: Mapping[str, BackendRecords] = MappingProxyType({}),
 ) -> RunRecords:
-    """The records with explanations. One that raises is left out and listed under "explanation_errors" of run.json."""
+    """The records with explanations. One that raises is left out and listed under "explanation_errors" of run.json.
+
+    `further` has, by backend, answers that are evidence for causes only.
+    """
     errors = errors or ExplanationErrors()
-    found = errors.attempt("explaining", "", lambda: with_explanations(run, done, cases, errors), run)
+    found = errors.attempt("explaining", "", lambda: with_explanations(run, done, cases, errors, further), run)
     rows = [row for own in (*(records.errors for records in done), errors) for row in own.rows()]
     return replace(found, info=found.info | {"explained": True, "explanation_errors": rows})
 
 
 def with_explanations(
-    run: RunRecords, done: Sequence[BackendRecords], cases: Sequence[Case], errors: ExplanationErrors
+    run: RunRecords,
+    done: Sequence[BackendRecords],
+    cases: Sequence[Case],
+    errors: ExplanationErrors,
+    further: Mapping[str, BackendRecords],
 ) -> RunRecords:
     """The records with the causes of each backend, and the explanatory tables of run.json."""
-    known = errors.attempt("known mistakes", "", lambda: explained_cases(done), dict[tuple[str, bytes], Any]())
+    every = [*done, *further.values()]
+    known = errors.attempt("known mistakes", "", lambda: explained_cases(every), dict[tuple[str, bytes], Any]())
     paths = [paths_of(records, cases) for records in done]
-    named = causes_by_backend(done, cases, paths, known)
+    evidence = [with_further(records, further.get(records.name)) for records in done]
+    named = causes_by_backend(evidence, cases, paths, known)
     discrepancies = with_causes(run.discrepancies, done, named)
     versions = {records.name: str(records.facts["version"]) for records in done}
     info = run.info | {
@@ -156,7 +171,7 @@ def with_causes(
         end = begin + sum(map(len, records.deviating))
         if found is not None:
             for column, values in zip(columns, found, strict=True):
-                column[begin:end] = values
+                column[begin:end] = values[: end - begin]  # further cases come last
         begin = end
     return discrepancies.assign(**{name: column_of(column) for name, column in zip(names, columns, strict=True)})
 

@@ -18,7 +18,7 @@ from tiebreak.conformance.judging.deviating import DeviatingElements, boundary_d
 from tiebreak.conformance.judging.judge import output_problem
 from tiebreak.conformance.judging.narrow import NarrowCodes, narrow
 from tiebreak.conformance.judging.observations import observations
-from tiebreak.conformance.judging.rows import Group, group_of
+from tiebreak.conformance.judging.rows import Group, detailed_group_of, group_of
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array, Problem
 from tiebreak.golden.rounding import ROUND_MODES, short_mode
@@ -158,11 +158,12 @@ def count(records: BackendRecords, judged: ChunkJudgement) -> None:
     """Update the counts: contradicted modes, judged elements by exponent, observations where the document is silent."""
     chunk = judged.chunk
     found = judged.contradictions()
-    groups = [group_of(case) for case in chunk.cases] if found else []
-    for group in dict.fromkeys(groups):
-        own = np.array([one == group for one in groups]) & judged.ran
-        if own.any():
-            records.against_modes[group].update({mode: int(column[own].sum()) for mode, column in found.items()})
+    groups: dict[Group, list[int]] = defaultdict(list)
+    for number in np.flatnonzero(judged.ran).tolist() if found else ():
+        for group in (group_of(chunk.cases[number]), detailed_group_of(chunk.cases[number])):
+            groups[group].append(number)
+    for group, own in groups.items():
+        records.against_modes[group].update({mode: int(column[own].sum()) for mode, column in found.items()})
     records.judged[chunk.operator].update(judged.judged_by_exponent())
     if np.any(judged.elements_that_ran & (judged.judgement.grades == UNSPECIFIED)):
         records.observed.update(observations(chunk, judged.judgement, judged.ran))
