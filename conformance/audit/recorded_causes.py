@@ -7,7 +7,7 @@ arithmetic.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
@@ -57,10 +57,10 @@ class FoundCauses:
     def missing(self) -> Array:
         return np.asarray(self.numbers < 0)
 
-    def doubted(self, elements: Array, keys: Set[str] = frozenset()) -> Array:
+    def doubted(self, elements: Array, keys: frozenset[str] = frozenset()) -> Array:
         """Those of the elements (indices) that have no cause, one by position, or two mistakes not both in `keys`."""
         doubt = (is_doubted(self.named[n], keys) and self.numbers[n] < 0 for n in elements.tolist())
-        return elements[np.fromiter(doubt, bool, elements.size)]
+        return np.asarray(elements[np.fromiter(doubt, bool, elements.size)])
 
     def is_settled(self, elements: Array) -> bool:
         """Whether these elements had one cause before, the same for all."""
@@ -81,7 +81,7 @@ def found_so_far(named: Sequence[Cause]) -> FoundCauses:
     return FoundCauses(named, nameless, np.full(len(named), -1), before)
 
 
-def is_doubted(cause: Cause, keys: Set[str]) -> bool:
+def is_doubted(cause: Cause, keys: frozenset[str]) -> bool:
     """Whether a semantics of all elements of a place, with these keys, is the better cause."""
     if cause.id == UNEXPLAINED or cause.by_position:
         return True

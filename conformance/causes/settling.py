@@ -156,9 +156,10 @@ def with_placed_causes(
         unexplained = [evidence.unexplained(place) for _, _, place in elements]
         (kind, path), _ = key
         prefix = "per-tensor-" if kind in varying and not path.startswith(VARYING) else ""
-        counts = (table.get(key, {}) for table in (evidence.against, evidence.third, evidence.places))
-        for (causes, number, _), cause in zip(elements, placed_causes(unexplained, *counts, prefix), strict=True):
-            causes[number] = cause or causes[number]
+        against, third, inside = evidence.against[key], evidence.third[key], evidence.places[key]
+        placed = placed_causes(unexplained, against, third, inside, prefix)
+        for (of_kind, number, _), found_cause in zip(elements, placed, strict=True):
+            of_kind[number] = found_cause or of_kind[number]
     return found
 
 
@@ -232,7 +233,7 @@ def plausible_candidates(evidence: Evidence) -> dict[tuple[Group, int], explanat
     the cases that deviate somewhere for other causes. So do deviating elements to which it would give a third result,
     if they are more than a tenth of those that it explains: where two mistakes meet, neither gives the result alone.
     Another mode may hold on one path only. An arithmetic joined to a fact of the environment must show by itself where
-    nothing is pathological.
+    nothing is pathological, if anything deviates there.
     """
     idle, explains = idle_positions(evidence), defaultdict[tuple[Group, bool], Counter[Cause]](Counter)
     for (case, number), count in evidence.pairs.items():
@@ -263,6 +264,8 @@ def refuted_causes(
     )
     joined = {one: without_environment(one.id) for one in found.matching - refuted if ENVIRONMENT in one.id}
     shown = {cause.id for cause in explains[group, False] if not evidence.against[group, False][cause]}
+    if not explains[group, False]:
+        return refuted
     return refuted | {cause for cause, arithmetic in joined.items() if arithmetic and arithmetic not in shown}
 
 
