@@ -13,7 +13,7 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from tiebreak.conformance.audit.covering import Covers, part_to_cover
+from tiebreak.conformance.audit.covering import CONVINCING, Covers, part_to_cover
 from tiebreak.conformance.audit.near_semantics import SameArithmetic
 from tiebreak.conformance.audit.recorded_elements import (
     RecordedCase,
@@ -26,6 +26,7 @@ from tiebreak.conformance.audit.recorded_elements import (
     recorded_case,
 )
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
+from tiebreak.conformance.causes.explanations import FIRST_PAIR
 from tiebreak.conformance.judging.rows import Kind, kind_of_node
 from tiebreak.conformance.operators.model import Cause
 from tiebreak.conformance.semantics.causes import JOINT, at_place, keys_of
@@ -58,7 +59,7 @@ class FoundCauses:
         return np.asarray(self.numbers < 0)
 
     def doubted(self, elements: Array, keys: frozenset[str] = frozenset()) -> Array:
-        """Those of the elements (indices) that have no cause, one by position, or two mistakes not both in `keys`."""
+        """Those of the elements (indices) that have no cause, one by position, or a pair not both in `keys`."""
         doubt = (is_doubted(self.named[n], keys) and self.numbers[n] < 0 for n in elements.tolist())
         return np.asarray(elements[np.fromiter(doubt, bool, elements.size)])
 
@@ -85,7 +86,7 @@ def is_doubted(cause: Cause, keys: frozenset[str]) -> bool:
     """Whether a semantics of all elements of a place, with these keys, is the better cause."""
     if cause.id == UNEXPLAINED or cause.by_position:
         return True
-    return JOINT in cause.id and not keys.issuperset(keys_of(cause.id))
+    return cause.rank >= FIRST_PAIR and not keys.issuperset(keys_of(cause.id))
 
 
 @dataclass
@@ -163,7 +164,8 @@ class CausesBySemantics:
             return
         for place, inside in parts_by_path(group.elements):
             left = deviating & inside
-            if is_in_loop(place) and found.doubted(numbers[left]).size:
+            enough = is_in_loop(place) and np.count_nonzero(left) >= CONVINCING
+            if enough and found.doubted(numbers[left]).size:
                 part = part_to_cover(group, inside, left, place)
                 first, *_ = [*self.covers.of(part, self.known), None]
                 if first is not None and first.whole:

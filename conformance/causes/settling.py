@@ -233,7 +233,7 @@ def plausible_candidates(evidence: Evidence) -> dict[tuple[Group, int], explanat
     the cases that deviate somewhere for other causes. So do deviating elements to which it would give a third result,
     if they are more than a tenth of those that it explains: where two mistakes meet, neither gives the result alone.
     Another mode may hold on one path only. An arithmetic joined to a fact of the environment must show by itself where
-    nothing is pathological, if anything deviates there.
+    nothing is pathological, if it is known by itself and anything deviates there.
     """
     idle, explains = idle_positions(evidence), defaultdict[tuple[Group, bool], Counter[Cause]](Counter)
     for (case, number), count in evidence.pairs.items():
@@ -264,9 +264,8 @@ def refuted_causes(
     )
     joined = {one: without_environment(one.id) for one in found.matching - refuted if ENVIRONMENT in one.id}
     shown = {cause.id for cause in explains[group, False] if not evidence.against[group, False][cause]}
-    if not explains[group, False]:
-        return refuted
-    return refuted | {cause for cause, arithmetic in joined.items() if arithmetic and arithmetic not in shown}
+    tried = {cause.id for cause in evidence.against[group, False]} if explains[group, False] else set[str]()
+    return refuted | {cause for cause, arithmetic in joined.items() if arithmetic in tried - shown}
 
 
 def add(counts: Counter[Cause], causes: Iterable[Cause], count: int) -> None:
