@@ -13,7 +13,7 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from tiebreak.conformance.audit.covering import CONVINCING, Covers, part_to_cover
+from tiebreak.conformance.audit.covering import Covers, part_to_cover
 from tiebreak.conformance.audit.near_semantics import SameArithmetic
 from tiebreak.conformance.audit.recorded_elements import (
     RecordedCase,
@@ -36,6 +36,7 @@ from tiebreak.golden.verdicts import UNEXPLAINED
 
 STAGE = "the audit's engine"
 MODES = ("rounds:", "ties:")  # ids of causes that are another rounding mode
+FEWEST_AT_PLACE = 30  # deviating elements that one semantics must reproduce to be named for a place in a vector loop
 NEAREST, FARTHEST = 2, 4  # facets that may differ from the document's: at first, and if that is not enough
 
 Element = tuple[str, str, int]  # a case's id, an output's name, an index in it
@@ -164,7 +165,7 @@ class CausesBySemantics:
             return
         for place, inside in parts_by_path(group.elements):
             left = deviating & inside
-            enough = is_in_loop(place) and np.count_nonzero(left) >= CONVINCING
+            enough = is_in_loop(place) and np.count_nonzero(left) >= FEWEST_AT_PLACE
             if enough and found.doubted(numbers[left]).size:
                 part = part_to_cover(group, inside, left, place)
                 first, *_ = [*self.covers.of(part, self.known), None]
