@@ -7,7 +7,7 @@ arithmetic.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
@@ -26,6 +26,7 @@ from tiebreak.conformance.audit.recorded_elements import (
     recorded_case,
 )
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
+from tiebreak.conformance.causes.explanations import FIRST_PAIR
 from tiebreak.conformance.judging.rows import Kind, kind_of_node
 from tiebreak.conformance.operators.model import Cause
 from tiebreak.conformance.semantics.causes import JOINT, at_place, keys_of
@@ -35,6 +36,7 @@ from tiebreak.golden.verdicts import UNEXPLAINED
 
 STAGE = "the audit's engine"
 MODES = ("rounds:", "ties:")  # ids of causes that are another rounding mode
+FEWEST_AT_PLACE = 30  # deviating elements that one semantics must reproduce to be named for a place in a vector loop
 NEAREST, FARTHEST = 2, 4  # facets that may differ from the document's: at first, and if that is not enough
 
 Element = tuple[str, str, int]  # a case's id, an output's name, an index in it
@@ -57,8 +59,8 @@ class FoundCauses:
     def missing(self) -> Array:
         return np.asarray(self.numbers < 0)
 
-    def doubted(self, elements: Array, keys: Set[str] = frozenset()) -> Array:
-        """Those of the elements (indices) that have no cause, one by position, or two mistakes not both in `keys`."""
+    def doubted(self, elements: Array, keys: frozenset[str] = frozenset()) -> Array:
+        """Those of the elements (indices) that have no cause, one by position, or a pair not both in `keys`."""
         doubt = (is_doubted(self.named[n], keys) and self.numbers[n] < 0 for n in elements.tolist())
         return np.asarray(elements[np.fromiter(doubt, bool, elements.size)])
 
@@ -81,11 +83,11 @@ def found_so_far(named: Sequence[Cause]) -> FoundCauses:
     return FoundCauses(named, nameless, np.full(len(named), -1), before)
 
 
-def is_doubted(cause: Cause, keys: Set[str]) -> bool:
+def is_doubted(cause: Cause, keys: frozenset[str]) -> bool:
     """Whether a semantics of all elements of a place, with these keys, is the better cause."""
     if cause.id == UNEXPLAINED or cause.by_position:
         return True
-    return JOINT in cause.id and not keys >= set(keys_of(cause.id))
+    return cause.rank >= FIRST_PAIR and not keys >= set(keys_of(cause.id))
 
 
 @dataclass
@@ -163,7 +165,8 @@ class CausesBySemantics:
             return
         for place, inside in parts_by_path(group.elements):
             left = deviating & inside
-            if is_in_loop(place) and found.doubted(numbers[left]).size:
+            enough = is_in_loop(place) and np.count_nonzero(left) >= FEWEST_AT_PLACE
+            if enough and found.doubted(numbers[left]).size:
                 part = part_to_cover(group, inside, left, place)
                 first, *_ = [*self.covers.of(part, self.known), None]
                 if first is not None and first.whole:

@@ -277,9 +277,9 @@ def explanations(
     table = np.concatenate([consistent, matching, [strange[wrong]]])
     first, numbers = distinct_columns(table)
     distinct = [explanation_of(list(causes), table[:, column]) for column in first]
-    plain, other_results = ({every: Counter(found) for every, found in one.items()} for one in (against, third))
+    counted = [{every: Counter(found) for every, found in one.items()} for one in (against, third)]
     places = {every: contradicted_places(found, case.size, against[every]) for every, found in spans.items()}
-    return CaseExplanations(tuple(distinct), numbers, plain, other_results, places)
+    return CaseExplanations(tuple(distinct), numbers, counted[0], counted[1], places)
 
 
 def further_pairs(

@@ -341,7 +341,7 @@ def plausible_candidates(evidence: Evidence) -> dict[tuple[Group, int], explanat
     the cases that deviate somewhere for other causes. So do deviating elements to which it would give a third result,
     if they are more than a tenth of those that it explains: where two mistakes meet, neither gives the result alone.
     Another mode may hold on one path only. An arithmetic joined to a fact of the environment must show by itself where
-    something deviates that is not pathological.
+    nothing is pathological, if it is known by itself and anything deviates there.
     """
     idle, explains = idle_positions(evidence), defaultdict[tuple[Group, bool], Counter[Cause]](Counter)
     for (case, number), count in evidence.pairs.items():
@@ -371,13 +371,9 @@ def refuted_causes(
         and (plain[cause] or by_mode[cause.mode or cause.ties] or 10 * third[cause] > explained[cause])
     )
     joined = {one: without_environment(one.id) for one in found.matching - refuted if ENVIRONMENT in one.id}
-    plain_ones = explains[group, False]
-    shown = {cause.id for cause in plain_ones if not evidence.against[group, False][cause]}
-    return (
-        refuted
-        if not plain_ones
-        else refuted | {cause for cause, arithmetic in joined.items() if arithmetic and arithmetic not in shown}
-    )
+    shown = {cause.id for cause in explains[group, False] if not evidence.against[group, False][cause]}
+    tried = {cause.id for cause in evidence.against[group, False]} if explains[group, False] else set[str]()
+    return refuted | {cause for cause, arithmetic in joined.items() if arithmetic in tried - shown}
 
 
 def add(counts: Counter[Cause], causes: Iterable[Cause], count: int) -> None:
