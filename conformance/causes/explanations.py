@@ -320,8 +320,8 @@ def greedy_cover(
     faults. So a cause that contradicts elements of a case is still named there if it is named elsewhere without a
     contradiction. A cause that depends on positions is named only where no other fits.
 
-    Between causes that explain as much of a group, the one that explains more of the kind is named, then a single
-    mistake before two at once, then the one that explains more in all groups, then the earlier one in the table.
+    Of causes that explain as much of a group, the one that explains more of the kind is named. After that a single
+    mistake comes before two at once, then what explains more in all groups, then the earlier one in the table.
     """
     plain = [{e: frozenset(c for c in e.consistent if not c.by_position) for e in group} for group in groups]
     pairs = list(zip(groups, plain, strict=True))
