@@ -233,8 +233,9 @@ def plausible_candidates(evidence: Evidence) -> dict[tuple[Group, int], explanat
     """The candidates, by group and number, without the causes that are refuted for their kind of node.
 
     One conforming element that contradicts a cause refutes it: in every case for what rounds ties by another mode, in
-    the cases that deviate somewhere for other causes. So do deviating elements to which it would give a third result,
-    if they are more than a tenth of those that it explains: where two mistakes meet, neither gives the result alone.
+    the cases that deviate somewhere for other causes. The remaining cases are asked once a cause is named. Deviating
+    elements to which it would give a third result refute it, too, if they are more than a tenth of those that it
+    explains: where two mistakes meet, neither gives the result alone.
     Another mode may hold on one path only.
     """
     idle, explains = idle_positions(evidence), defaultdict[tuple[Group, bool], Counter[Cause]](Counter)
