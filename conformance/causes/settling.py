@@ -183,7 +183,10 @@ def named_by(evidence: Evidence, chosen: Mapping[tuple[Group, int], Cause]) -> s
 
 
 def without_ids(found: explanations.Explanation, ids: Set[str]) -> explanations.Explanation:
-    return explanations.without_causes(found, frozenset(cause for cause in found.matching if cause.id in ids))
+    """Without refuted causes. Two mistakes at once do not take the place of one: some pair fits any few."""
+    gone = {cause for cause in found.matching if cause.id in ids}
+    pairs = {cause for cause in found.matching if gone and cause.rank >= explanations.FIRST_PAIR}
+    return explanations.without_causes(found, frozenset(gone | pairs))
 
 
 def chosen_causes(
