@@ -25,7 +25,8 @@ from tiebreak.golden.problem import Array
 
 Facts = dict[str, Any]
 Listener = Callable[[Any, pytest.MonkeyPatch, list[Facts]], None]
-RAW = ("FakeQuantWithMinMaxVars", "FakeQuantWithMinMaxVarsPerChannel", "QuantizeAndDequantizeV4")
+FAKE = ("FakeQuantWithMinMaxVars", "FakeQuantWithMinMaxArgs", "FakeQuantWithMinMaxVarsPerChannel")
+RAW = (*FAKE, "QuantizeAndDequantizeV4")
 THREE, ENDS = ("x", "scale", "zero_point"), ("quant_min", "quant_max")
 # The functions of torch and the names of their arguments by position.
 TORCH = {
@@ -197,6 +198,7 @@ def tensorflow_raw(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts]) 
 
     for operation in ("QuantizeV2", "Dequantize", *RAW):
         patch.setattr(backend.library.raw_ops, operation, listening(operation))
+    patch.setattr(backend.library, "function", lambda run, **settings: run)  # a graph's operators hear arrays, too
 
 
 def plain_of_tensorflow(value: Any) -> Any:

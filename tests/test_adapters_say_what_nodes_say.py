@@ -227,6 +227,9 @@ def for_tensorflow(case: Case) -> Facts:
     given = dict(node.attributes) | dict(
         zip((kind.name for kind in node.inputs), map(tensor, case.inputs), strict=True)
     )
+    if operation == "FakeQuantWithMinMaxVars" and [end.shape for end in node.constants.values()] == [(), ()]:
+        operation = "FakeQuantWithMinMaxArgs"
+        given |= {name: float(end) for name, end in node.constants.items()}
     if operation == "QuantizeV2":
         given["T"] = f"q{given['T']}"
     if operation == "Dequantize" and node.output_type != "float32":

@@ -143,6 +143,22 @@ def test_tensorflow_without_onednn(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert right.returncode == 0, right.stdout + right.stderr
 
 
+@pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None, reason="no tensorflow")
+def test_tensorflow_with_constants(tmp_path: Path) -> None:
+    """FakeQuantWithMinMaxArgs multiplies by 255 / (max - min): just below a tie it gives the next value."""
+    case = case_of("tensorflow.FakeQuantWithMinMaxVars", {}, ([1.3294117450714111], 0, 6))
+    low, high = case.inputs[1:]
+    for constants, operation, gives in (
+        ({"min": low, "max": high}, "FakeQuantWithMinMaxArgs(", 0x3FABABAC),
+        ({"max": high}, "tf.function(lambda inputs, min: tf.raw_ops.FakeQuantWithMinMaxVars(", 0x3FA8A8A9),
+    ):
+        own = Case("c", with_constants(case.node, constants), case.inputs)
+        lines = raw_operator_source(own.node)
+        assert operation in lines
+        found = run(write(tmp_path, own, lines, right=gives, got=gives))
+        assert found.returncode == 0, found.stdout + found.stderr
+
+
 def test_a_missing_library_is_2(tmp_path: Path) -> None:
     case = case_of(QUANTIZE, {}, ([3.0], 1, 0))
     path = write(tmp_path, case, "import a_library_that_is_not_there", right=3, got=3)

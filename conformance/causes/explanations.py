@@ -62,13 +62,28 @@ def predictions_of_pairs(
     return predicted_by(tables, errors, about)
 
 
-def predictions_with_id(case: Case, truths: Truths, errors: ExplanationErrors, about: str, id: str) -> list[Array]:
-    """As predictions, of one id: several if tables have it several times, none if it does not apply to the case."""
-    every = chain(hypothesis_tables(case, truths), pair_tables(case, truths) if JOINT in id else ())
-    tables: Iterator[Predictions] = (
-        ((cause, predict) for cause, predict in table if cause.id == id) for table in every
-    )
-    return [codes for _, codes in predicted_by(tables, errors, about)]
+def predictions_with_id(case: Case, truths: Truths, errors: ExplanationErrors, about: str, id_: str) -> list[Array]:
+    """As predictions, of one id but no mode's: several if tables have it several times, none if it does not apply."""
+    return [codes for _, codes in predicted_by(tables_with_id(case, truths, id_), errors, about)]
+
+
+def tables_with_id(case: Case, truths: Truths, id_: str) -> Iterator[Predictions]:
+    """The entries for an id. Those of all ids would take a hundred times as long."""
+    (problem, *_), record = truths.problems, TESTED[case.node.operator]
+    is_quantizer = isinstance(problem, Quantization)
+    if isinstance(problem, Quantization):
+        found = [
+            entry for entry in (*HYPOTHESES, *(pairs_of(problem.mode) if JOINT in id_ else ())) if entry[0].id == id_
+        ]
+        if found:
+            own = operands_along(case, problem, problem.axes)
+            yield ((cause, partial(predict, own)) for cause, predict in found)
+        if keys_of(id_)[0] in PARAMETER_KEYS:
+            places = chain(parameter_predictions(case, problem), misplaced_pair_predictions(case, problem))
+            yield (entry for entry in places if entry[0].id == id_)
+    if not (is_quantizer and id_ in OF_QUANTIZERS):
+        every = (*(record.mistakes or ()), *(() if is_quantizer else record.pairs))
+        yield ((cause, partial(codes_of_mistake, run, case, truths)) for cause, run in every if cause.id == id_)
 
 
 def predicted_by(tables: Iterator[Predictions], errors: ExplanationErrors, about: str) -> list[tuple[Cause, Array]]:
@@ -312,8 +327,8 @@ def greedy_cover(
     faults. So a cause that contradicts elements of a case is still named there if it is named elsewhere without a
     contradiction. A cause that depends on positions is named only where no other fits.
 
-    Between causes that explain as much of a group, the one that explains more of the kind is named, then a single
-    mistake before two at once, then the one that explains more in all groups, then the earlier one in the table.
+    Of causes that explain as much of a group, the one that explains more of the kind is named. After that a single
+    mistake comes before two at once, then what explains more in all groups, then the earlier one in the table.
     """
     plain = [{e: frozenset(c for c in e.consistent if not c.by_position) for e in group} for group in groups]
     pairs = list(zip(groups, plain, strict=True))

@@ -288,7 +288,10 @@ def named_by(evidence: Evidence, chosen: Mapping[tuple[Group, int], Cause]) -> s
 
 
 def without_ids(found: explanations.Explanation, ids: Set[str]) -> explanations.Explanation:
-    return explanations.without_causes(found, frozenset(cause for cause in found.matching if cause.id in ids))
+    """Without refuted causes. Two mistakes at once do not take the place of one: some pair fits any few."""
+    gone = {cause for cause in found.matching if cause.id in ids}
+    pairs = {cause for cause in found.matching if gone and cause.rank >= explanations.FIRST_PAIR}
+    return explanations.without_causes(found, frozenset(gone | pairs))
 
 
 def chosen_causes(
@@ -338,10 +341,11 @@ def plausible_candidates(evidence: Evidence) -> dict[tuple[Group, int], explanat
     """The candidates, by group and number, without the causes that are refuted for their kind of node.
 
     One conforming element that contradicts a cause refutes it: in every case for what rounds ties by another mode, in
-    the cases that deviate somewhere for other causes. So do deviating elements to which it would give a third result,
-    if they are more than a tenth of those that it explains: where two mistakes meet, neither gives the result alone.
-    Another mode may hold on one path only. An arithmetic joined to a fact of the environment must show by itself where
-    nothing is pathological, if it is known by itself and anything deviates there.
+    the cases that deviate somewhere for other causes. The remaining cases are asked once a cause is named. Deviating
+    elements to which it would give a third result refute it, too, if they are more than a tenth of those that it
+    explains: where two mistakes meet, neither gives the result alone. Another mode may hold on one path only. An
+    arithmetic joined to a fact of the environment must show by itself where nothing is pathological, if it is known by
+    itself and anything deviates there.
     """
     idle, explains = idle_positions(evidence), defaultdict[tuple[Group, bool], Counter[Cause]](Counter)
     for (case, number), count in evidence.pairs.items():
