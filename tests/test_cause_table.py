@@ -11,6 +11,7 @@ import pytest
 
 from tiebreak.conformance.audit.operators import AUDITED, arithmetic_of
 from tiebreak.conformance.audit.sentences import cause_of_facets, key_of
+from tiebreak.conformance.causes.settling import clause_of
 from tiebreak.conformance.gate.compare import compare
 from tiebreak.conformance.gate.waivers import Waiver
 from tiebreak.conformance.operators import TESTED
@@ -28,6 +29,7 @@ from tiebreak.conformance.semantics.causes import (
 )
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Case
+from tiebreak.golden.operators import OPERATORS
 from tiebreak.reports.records import as_run, read_run, write_run
 
 MISTAKES = [cause for record in TESTED.values() for cause, _ in record.mistakes or ()] + [c for c, _ in HYPOTHESES]
@@ -132,3 +134,14 @@ def test_another_sentence_changes_no_comparison_and_an_older_run_is_still_read(t
     older = read_run(tmp_path / "run").discrepancies
     assert set(older["document"]) == {"own"} and set(older["cause_id"]) == {""} and len(older) == len(before)
     assert [row["status"] for row in compare(read_run(tmp_path / "run"), run)["causes"]] == ["unchanged"]
+
+
+def test_no_cause_breaks_a_clause_that_leaves_its_subject_open() -> None:
+    for spec in OPERATORS.values():
+        is_open = {clause.id: clause.unspecified for clause in spec.clauses}
+        for role in ("mode", *spec.roles):
+            for mode in spec.modes or ("",):
+                assert not is_open[clause_of((spec.id, mode, "float32", "uint8"), Cause("wraps", role))], (
+                    spec.id,
+                    role,
+                )

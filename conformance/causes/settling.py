@@ -416,10 +416,11 @@ def idle_positions(evidence: Evidence) -> Mapping[Group, frozenset[Cause]]:
 
 
 def clause_of(kind: Kind, cause: Cause) -> str:
-    """The clause that a cause breaks; the operator's first clause if that is not known."""
+    """The clause that a cause breaks; the operator's first clause if that is not known, or leaves its subject open."""
     spec = get_operator(kind[0])
     broken = spec.mode_clause(kind[1]) if cause.role == "mode" else spec.roles.get(cause.role, "")
-    return broken or spec.clauses[0].id
+    says_something = {clause.id for clause in spec.clauses if not clause.unspecified}
+    return broken if broken in says_something else spec.clauses[0].id
 
 
 def first_clause(kind: Kind) -> str:
