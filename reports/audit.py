@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from rich import box
@@ -21,9 +21,10 @@ def print_audit(data: Mapping[str, Any]) -> None:
     if data["path_dependent"]:
         sentence = path_sentence(data["path_dependent"])
         console.print(f"[bold]{title}[/bold]\n\npath-dependent: {sentence}\n", soft_wrap=True)
+        print_paths(console, data.get("by_path", ()))
     if data["consistent"]:
         print_found(console, data, title)
-    elif data["closest"] and "path" not in data["closest"]["facets"]:
+    elif data["closest"] and "path" not in data["closest"]["facets"] and not fits_by_path(data):
         print_closest(console, data, title)
     if "versus" in data:
         for sentence in versus_sentences(data):
@@ -36,6 +37,33 @@ def print_audit(data: Mapping[str, Any]) -> None:
         )
     tried = f"{data['inputs_tried']:,} inputs tried in {data['seconds']:.1f} s"
     console.print(f"{tried}; {len(data['refuted']):,} semantics refuted, each by an input (--json has them all)")
+
+
+def fits_by_path(data: Mapping[str, Any]) -> bool:
+    """Whether some semantics fits each path, so that the closest to all of them says nothing more."""
+    paths = data.get("by_path", ())
+    return bool(paths) and all(one["semantics"] for one in paths)
+
+
+def print_paths(console: Console, paths: Sequence[Mapping[str, Any]]) -> None:
+    """A table of each path's facets."""
+    if not paths:
+        return
+    table = Table(box=box.SIMPLE_HEAD)
+    for title in ("facet", *(", ".join(one["paths"]) for one in paths)):
+        table.add_column(title)
+    names = dict.fromkeys(name for one in paths for name in one["semantics"])
+    for name in names:
+        table.add_row(name.replace("_", " "), *(value_text(one["semantics"].get(name)) for one in paths))
+    if not names:
+        table.add_row("every", *("no known semantics fits" for _ in paths))
+    console.print(table)
+
+
+def value_text(value: str | list[str] | None) -> str:
+    """A facet's value, or those that fit; nothing fits a path without one."""
+    values = [value] if isinstance(value, str) else value
+    return escape(" or ".join(values)) if values else "no known semantics fits"
 
 
 def print_found(console: Console, data: Mapping[str, Any], title: str) -> None:

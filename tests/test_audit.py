@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from hypothesis import strategies as st
 
 from tiebreak.cli import main
 from tiebreak.conformance.audit.asking import Asker
+from tiebreak.conformance.audit.by_path import Arranged
 from tiebreak.conformance.audit.operators import AUDITED, arithmetic_of, audited_node
 from tiebreak.conformance.semantics.model import ANYTHING, Probe, codes
 from tiebreak.conformance.semantics.places import rounded
@@ -121,7 +123,34 @@ def test_a_path_dependent_backend_is_reported_as_such() -> None:
     path = found["path_dependent"]
     assert len(set(path["repeated"])) == 2 and path["repeated"][path["place"]] != path["alone"]
     text = cli(f"{BOXES}:tail", "--operator", "onnx.QuantizeLinear", "--type", "int8").stdout
-    assert "path-dependent" in text
+    assert "path-dependent" in text and "in whole vectors" in text and "no known semantics fits" not in text
+
+
+def test_each_path_has_its_own_facets() -> None:
+    found = json.loads(cli(f"{BOXES}:tail", "--operator", "onnx.QuantizeLinear", "--type", "int8", "--json").stdout)
+    whole, short = found["by_path"]
+    assert whole["paths"] == ["in whole vectors"] and short["paths"] == ["in arrays of 3", "one element alone"]
+    assert whole["semantics"] == BASE
+    assert short["semantics"] == {**BASE, "round_mode": "ROUND_TOWARD_ZERO"}
+    plain = json.loads(cli(f"{BOXES}:plain", "--operator", "onnx.QuantizeLinear", "--type", "int8", "--json").stdout)
+    assert "by_path" not in plain
+
+
+def test_elements_that_were_not_asked_refute_nothing() -> None:
+    asked: list[int] = []
+
+    def answers(probes: Sequence[Probe]) -> list[Array | None]:
+        asked.extend(probe.x.size for probe in probes)
+        return [probe.x.astype(np.int64) for probe in probes]
+
+    probe = Probe(np.arange(100, dtype=np.float32), (np.ones((), np.float32), np.arange(100)))
+    (whole,) = Arranged(answers, 0)([probe])
+    assert asked == [128] and whole is not None and whole.tolist() == list(range(100))
+    (alone,) = Arranged(answers, 1)([probe])
+    assert asked[1:] == [1] * 32 and alone is not None
+    assert sorted(set(alone.tolist()) - {ANYTHING}) == sorted(np.flatnonzero(alone != ANYTHING).tolist())
+    assert np.count_nonzero(alone != ANYTHING) == 32
+    assert Arranged(lambda probes: [None for _ in probes], 3)([probe]) == [None]
 
 
 def test_the_terminal_says_facet_value_and_witness() -> None:

@@ -133,7 +133,7 @@ class Inference:
         counts = dict.fromkeys(semantics, 0)
         for probe, codes in answered:
             for one, predicted in zip(semantics, self.arithmetic.predict(probe, semantics), strict=True):
-                counts[one] += int(np.count_nonzero((predicted != codes) & (predicted != ANYTHING)))
+                counts[one] += int(np.count_nonzero(differs(predicted, codes)))
         return counts
 
     def broken_facet(self, best: Semantics) -> str:
@@ -165,14 +165,19 @@ class Inference:
         found = []
         for probe, codes in self.answered:
             (predicted,) = self.arithmetic.predict(probe, [semantics])
-            places = np.flatnonzero((predicted != codes) & (predicted != ANYTHING))
+            places = np.flatnonzero(differs(predicted, codes))
             found += [(probe.only(places[[i]]), int(predicted[p]), int(codes[p])) for i, p in enumerate(places)]
         return found
 
 
+def differs(predicted: Array, codes: Array) -> Array:
+    """Where a prediction is wrong (a mask): not where nothing is predicted, or nothing was asked."""
+    return np.asarray((predicted != codes) & (predicted != ANYTHING) & (codes != ANYTHING))
+
+
 def refutation(probe: Probe, predicted: Array, codes: Array) -> Refutation | None:
     """The plainest element on which the prediction is wrong; None if there is none."""
-    differ = (predicted != codes) & (predicted != ANYTHING) & (codes != ANYTHING)
+    differ = differs(predicted, codes)
     if not differ.any():
         return None
     where = plainest_place(probe, differ)

@@ -13,6 +13,7 @@ from tiebreak.adapters.isolation import IsolatedBackend
 from tiebreak.adapters.registry import check_spec
 from tiebreak.conformance.audit.answer import BY_PATH, AuditAnswer
 from tiebreak.conformance.audit.asking import Asker, path_dependence, path_of_witnesses
+from tiebreak.conformance.audit.by_path import paths_data
 from tiebreak.conformance.audit.inference import Inference
 from tiebreak.conformance.audit.operators import arithmetic_of
 from tiebreak.conformance.audit.proof import separate_remaining
@@ -35,6 +36,8 @@ def audit_job(
 ) -> dict[str, Any]:
     """The arithmetic of a node on a backend, as AuditAnswer.as_data; with "versus", what it was in an earlier run.
 
+    With "by_path", if it depends on the path: each path's arithmetic.
+
     `spec` names the backend as on the command line, `time_limit` is in seconds for a call, `memory_limit` in MiB. For
     `exhaustive` see proof.separate_remaining.
 
@@ -47,6 +50,8 @@ def audit_job(
         answer = audited_backend(backend, node, exhaustive=exhaustive)
         facts = {"backend": backend.name, "version": backend.version}
         found = answer.as_data(facts) | {"seconds": round(time.monotonic() - begun, 3)}
+        if answer.finite_path:
+            found["by_path"] = paths_data(arithmetic_of(node), Asker(backend, node))
         if earlier_run is not None:
             from tiebreak.conformance.audit.recorded import versus  # it loads what plans and reads runs
 
