@@ -351,7 +351,7 @@ def test_the_page_on_tables_does_what_it_says(folder: Path, tmp_path: Path, monk
     names: dict[str, Any] = {}
     for block in re.findall(r"^```python\n(.*?)^```", page, re.M | re.S):
         exec(block, names)  # noqa: S102 - our own page
-    assert isinstance(names["tables"], Tables) and names["clusters"]["id"].tolist() == ["C001", "C002"]
+    assert isinstance(names["tables"], Tables) and names["clusters"]["id"].tolist() == ["C001"]
 
 
 def test_the_documented_columns_are_those_of_the_tables() -> None:

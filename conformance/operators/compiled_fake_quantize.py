@@ -98,7 +98,8 @@ def rebuilt_limits(levels: int, first: Array, last: Array, stored: Callable[[Arr
     point, bounded = np.where(equal, np.float32(0), point), np.where(equal, np.float32(1), bounded)
     code = np.where((last >= 0) & (last <= steps), np.rint(last), 0)  # a cast of what is out of range gives 0
     low, high = (np.where(equal, code, end).astype(np.float32) for end in (np.float32(0), steps))
-    low, high = (stored(end - point).astype(np.float32) * bounded for end in (low, high))
+    kept = stored(point).astype(np.float32)
+    low, high = (stored(end - kept).astype(np.float32) * bounded for end in (low, high))
     return low, high
 
 
@@ -133,7 +134,7 @@ def dequantized(levels: int, x: Array, low: Array, high: Array, first: Array, la
     n, steps = np.float32(levels - 1), np.float32(STEPS.get(levels, levels - 1))
     scale, point = (last - first) / steps, (-steps * first) / (last - first)
     level = np.rint(np.maximum(np.minimum(x, high), low) * (n / (high - low)) - low * (n / (high - low)))
-    return np.asarray((np.rint(level * (steps / n)) - point) * scale)
+    return np.where(first == last, np.rint(last), (np.rint(level * (steps / n)) - point) * scale)
 
 
 def output_high_misplaced(levels: int, x: Array, *limits: Array) -> Array:
@@ -144,6 +145,17 @@ def output_high_misplaced(levels: int, x: Array, *limits: Array) -> Array:
         raise IndexError("output_high has fewer values than output_low")
     spread = [np.broadcast_to(limit, x.shape) for limit in (*others, first)]
     return Compiled(stepwise)(levels, x, *spread, last.reshape(-1)[places])
+
+
+def output_high_overrun(levels: int, x: Array, *limits: Array) -> Array:
+    """output_high is read at output_low's places, as 0 where it has no value. The limits are as given."""
+    *others, first, last = limits
+    places = np.broadcast_to(np.arange(first.size).reshape(first.shape), x.shape)
+    if first.size <= last.size:
+        raise ValueError("output_high has a value for each of output_low")
+    beyond = np.concatenate([last.reshape(-1), np.zeros(first.size - last.size, last.dtype)])
+    spread = [np.broadcast_to(limit, x.shape) for limit in (*others, first)]
+    return Compiled(dequantized)(levels, x, *spread, beyond[places])
 
 
 KERNELS: tuple[tuple[str, str, Compiled], ...] = (  # a cause's id and role, and what gives its results

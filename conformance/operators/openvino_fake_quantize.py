@@ -13,7 +13,7 @@ import ml_dtypes
 import numpy as np
 
 from tiebreak.conformance.operators.case_with_states import Situation, holds_for_limits
-from tiebreak.conformance.operators.compiled_fake_quantize import KERNELS, output_high_misplaced
+from tiebreak.conformance.operators.compiled_fake_quantize import KERNELS, output_high_misplaced, output_high_overrun
 from tiebreak.conformance.operators.drawn_tensors import repeat
 from tiebreak.conformance.operators.elementwise import broadcast_operands
 from tiebreak.conformance.operators.forbidden_call import M22, V3, ForbiddenCall, S
@@ -433,6 +433,13 @@ def high_at_low(node: Node, x: Array, *limits: Array) -> tuple[Array, ...]:
     return (output_high_misplaced(node.attributes["levels"], x, *limits),)
 
 
+def high_overrun(node: Node, x: Array, *limits: Array) -> tuple[Array, ...]:
+    """output_high is read beyond its values."""
+    if node.value("auto_broadcast") != "numpy":
+        raise ValueError("limits have x's shape")
+    return (output_high_overrun(node.attributes["levels"], x, *limits),)
+
+
 def by_parameters(levels: int, x: Array, *limits: Array, **how: Any) -> Array:
     """A scale and a zero point say the limits of the input and the output at once."""
     low, high, first, last = limits
@@ -600,6 +607,7 @@ TESTED = OperatorUnderTest(
         *((cause, mistake(arithmetic)) for cause, arithmetic in MISTAKES),
         (Cause("limits-repeat", "projection"), repeated),
         (Cause("output-high-at-output-low", "projection"), high_at_low),
+        (Cause("output-high-beyond-its-values", "projection"), high_overrun),
     ),
     path_probes=PATH_PROBES,
     axis=Axis(broadcast=True),

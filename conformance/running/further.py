@@ -17,11 +17,11 @@ from tiebreak.conformance.audit.inference import splitting_places
 from tiebreak.conformance.cases.plan import Selection, plan
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
 from tiebreak.conformance.causes.explanations import predictions
-from tiebreak.conformance.judging.chunk import Chunks, chunks_of
+from tiebreak.conformance.judging.chunk import Chunk, Chunks, chunks_of
 from tiebreak.conformance.judging.judge import judge
 from tiebreak.conformance.judging.narrow import NarrowCodes
 from tiebreak.conformance.judging.rows import Group
-from tiebreak.conformance.judging.truths import truths_of
+from tiebreak.conformance.judging.truths import Truths
 from tiebreak.conformance.running.outcomes import Runner
 from tiebreak.conformance.running.recording import BackendRecords, record_chunk
 from tiebreak.golden.errors import InvalidInput
@@ -81,15 +81,20 @@ def further_cases(case: Case, outputs: Array, errors: ExplanationErrors) -> Iter
 
 def fitting_causes(case: Case, outputs: Array, errors: ExplanationErrors) -> set[str]:
     """The ids of the known mistakes that give these outputs wherever they deviate."""
-    truths = truths_of(case)
+    truths = all_truths_of(case)
     wrong = judge(outputs, truths.judged_by, truths).grades == DEVIATES
     every = predictions(case, truths, errors, case.id)
     return {cause.id for cause, codes in every if (codes == outputs)[wrong].all()}
 
 
+def all_truths_of(case: Case) -> Truths:
+    """With those by modes that the node does not ask for."""
+    return Chunk((case,)).truths_of(0)
+
+
 def separating_elements(vector: Case, fitting: Set[str], errors: ExplanationErrors) -> Array:
     """The indices of a vector's elements for which some of these mistakes differ, those that split them best first."""
-    every = predictions(vector, truths_of(vector), errors, vector.id)
+    every = predictions(vector, all_truths_of(vector), errors, vector.id)
     tables = [codes[: vector.size] for cause, codes in every if cause.id in fitting]
     if len(tables) < 2:
         return np.zeros(0, np.int64)

@@ -243,6 +243,7 @@ SENTENCES = {
     "overflow-to-largest": "what overflows becomes the largest float32",
     "half-for-odd-bfloat16": "rounds to bfloat16 by adding half a unit to odd numbers only; even ones are cut off",
     "output-high-at-output-low": "takes output_high at output_low's place",
+    "output-high-beyond-its-values": "reads output_high beyond its values for each of output_low, as 0 there",
     "limits-repeat": "limits repeat along the flat array",
     "clamped-goes-through": "x clamped to the limits goes through the arithmetic",
     "only-result-clamped": "only the result is clamped",
