@@ -12,6 +12,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+from tiebreak.conformance.operators import openvino_fake_quantize_steps as steps
 from tiebreak.conformance.operators.case_with_states import Situation, holds_for_limits
 from tiebreak.conformance.operators.compiled_fake_quantize import KERNELS, output_high_misplaced
 from tiebreak.conformance.operators.drawn_tensors import repeat
@@ -600,7 +601,9 @@ TESTED = OperatorUnderTest(
         *((cause, mistake(arithmetic)) for cause, arithmetic in MISTAKES),
         (Cause("limits-repeat", "projection"), repeated),
         (Cause("output-high-at-output-low", "projection"), high_at_low),
+        *steps.MISTAKES,
     ),
+    pairs=steps.PAIRS,
     path_probes=PATH_PROBES,
     axis=Axis(broadcast=True),
     forbidden_calls=FORBIDDEN_CALLS,
