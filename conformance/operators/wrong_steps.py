@@ -6,7 +6,7 @@ An operator's arithmetic is a small pipeline with one field for each step; a wro
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
 from typing import Any
@@ -25,15 +25,24 @@ Change = Callable[[Array], Array]
 
 @dataclass(frozen=True)
 class WrongStep:
-    """A cause's id and role, and the fields of a pipeline that make it."""
+    """A cause's id and role, and the fields of a pipeline that make it. `mode`: the only one that has the step."""
 
     id: str
     role: str
     fields: Mapping[str, Any]
     in_pairs: bool = False
+    mode: str = ""
 
     def fits(self, other: WrongStep) -> bool:
-        return not set(self.fields) & set(other.fields)
+        return not set(self.fields) & set(other.fields) and (self.mode == other.mode or not self.mode or not other.mode)
+
+    def together(self, other: WrongStep) -> dict[str, Any]:
+        mode = self.mode or other.mode
+        return {**self.fields, **other.fields, **({"mode": mode} if mode else {})}
+
+    @property
+    def alone(self) -> dict[str, Any]:
+        return {**self.fields, **({"mode": self.mode} if self.mode else {})}
 
 
 def step(id: str, role: str, **fields: Any) -> WrongStep:
@@ -45,10 +54,15 @@ def frequent(id: str, role: str, **fields: Any) -> WrongStep:
     return WrongStep(id, role, fields, in_pairs=True)
 
 
+def in_mode(mode: str, *steps: WrongStep) -> tuple[WrongStep, ...]:
+    """Steps that only nodes of a mode have."""
+    return tuple(replace(one, mode=mode) for one in steps)
+
+
 def single_steps(
     pipeline: Callable[..., Mistake], steps: Sequence[WrongStep], rank: int = 0
 ) -> tuple[tuple[Cause, Mistake], ...]:
-    return tuple((Cause(one.id, one.role, rank), pipeline(**one.fields)) for one in steps)
+    return tuple((Cause(one.id, one.role, rank), pipeline(**one.alone)) for one in steps)
 
 
 def pairs_of_steps(
@@ -56,7 +70,7 @@ def pairs_of_steps(
 ) -> tuple[tuple[Cause, Mistake], ...]:
     """Two frequent wrong steps at once."""
     return tuple(
-        (Cause(f"{first.id}{JOINT}{second.id}", first.role, rank), pipeline(**first.fields, **second.fields))
+        (Cause(f"{first.id}{JOINT}{second.id}", first.role, rank), pipeline(**first.together(second)))
         for first, second in fitting(steps)
     )
 
