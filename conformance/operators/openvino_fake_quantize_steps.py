@@ -229,13 +229,13 @@ STEPS: tuple[ws.WrongStep, ...] = (
     frequent("output-limits-exchanged", "product", limits=lambda a, b, p, q, n: (a, b, q, p)),
     frequent("takes-input-limits-for-output", "product", limits=lambda a, b, p, q, n: (a, b, a, b)),
     step("takes-output-limits-for-input", "quotient", limits=lambda a, b, p, q, n: (p, q, p, q)),
-    frequent("both-limits-in-order", "reversed", limits=in_order),
+    step("both-limits-in-order", "reversed", limits=in_order),
     frequent(
         "sorts-input-limits", "reversed", limits=lambda a, b, p, q, n: (np.minimum(a, b), np.maximum(a, b), p, q)
     ),
     step("sorts-output-limits", "falling", limits=lambda a, b, p, q, n: (a, b, np.minimum(p, q), np.maximum(p, q))),
     step("low-is-minus-high", "quotient", limits=lambda a, b, p, q, n: (-b, b, p, q)),
-    frequent("nudges-range", "quotient", limits=nudged),
+    step("nudges-range", "quotient", limits=nudged),
     frequent(
         "limits-extended-to-zero",
         "quotient",
@@ -245,8 +245,8 @@ STEPS: tuple[ws.WrongStep, ...] = (
         one
         for name, change in (("bfloat16", ws.in_bfloat16), ("float16", ws.in_float16))
         for one in (
-            frequent(f"input-limits-in:{name}", "quotient", limits=held(change, "1100")),
-            frequent(
+            step(f"input-limits-in:{name}", "quotient", limits=held(change, "1100")),
+            step(
                 "output-limits-in-bfloat16" if name == "bfloat16" else f"output-limits-in:{name}",
                 "product",
                 limits=held(change, "0011"),
@@ -270,11 +270,11 @@ STEPS: tuple[ws.WrongStep, ...] = (
     step("does-not-clamp-below", "below", branches=not_clipped_below),
     frequent("ends-exchanged", "above", branches=exchanged),
     step("x-outside-is-result", "above", branches=passed),
-    frequent("clips-unordered", "reversed", branches=unordered),
+    step("clips-unordered", "reversed", branches=unordered),
     frequent("position:factor", "quotient", position=lambda x, o: (x - o.low) * (o.n / o.width)),
     frequent("position:step", "quotient", position=lambda x, o: (x - o.low) / (o.width / o.n)),
     frequent("position:reciprocal of range", "quotient", position=lambda x, o: (x - o.low) * (o.one / o.width) * o.n),
-    frequent("position:reciprocal of step", "quotient", position=lambda x, o: (x - o.low) * (o.one / (o.width / o.n))),
+    step("position:reciprocal of step", "quotient", position=lambda x, o: (x - o.low) * (o.one / (o.width / o.n))),
     frequent("position:multiply, divide", "quotient", position=lambda x, o: (x - o.low) * o.n / o.width),
     frequent(
         "position:factor and shift", "quotient", position=lambda x, o: x * (o.n / o.width) - o.low * (o.n / o.width)

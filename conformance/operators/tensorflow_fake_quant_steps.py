@@ -176,13 +176,13 @@ def all_in(kind: Any) -> Mistake:
 STEPS: tuple[ws.WrongStep, ...] = (
     *ws.of_input("clamp"),
     frequent("range-in-bfloat16", "scale", range=range_held(ws.in_bfloat16)),
-    frequent("range-in:float16", "scale", range=range_held(ws.in_float16)),
+    step("range-in:float16", "scale", range=range_held(ws.in_float16)),
     frequent(
         "range-extended-to-zero",
         "positive-range",
         range=lambda low, high: (np.minimum(low, Float(0)), np.maximum(high, Float(0))),
     ),
-    frequent("range-made-symmetric", "scale", range=symmetric),
+    step("range-made-symmetric", "scale", range=symmetric),
     step(
         "max-is-greater-magnitude",
         "scale",
@@ -228,13 +228,13 @@ STEPS: tuple[ws.WrongStep, ...] = (
         "range-moved-as-any", "positive-range", ends=lambda low, high, scale, count, nudge: moved(low, high, scale, nudge)
     ),
     frequent("does-not-clamp", "clamp", clamp=lambda x, g: x),
-    frequent("clamps-to-given", "clamp", clamp=lambda x, g: np.minimum(np.maximum(x, g.low), g.high)),
+    step("clamps-to-given", "clamp", clamp=lambda x, g: np.minimum(np.maximum(x, g.low), g.high)),
     step("does-not-clamp-above", "clamp", clamp=lambda x, g: np.maximum(x, g.least)),
     step("does-not-clamp-below", "clamp", clamp=lambda x, g: np.minimum(x, g.most)),
     frequent("reciprocal-of-scale", "order", quotient=lambda x, g: (x - g.least) * inverse(g)),
     frequent("steps-over-range", "order", quotient=lambda x, g: (x - g.least) * (g.count / (g.high - g.low))),
     frequent("divides-apart", "order", quotient=lambda x, g: x / g.scale - g.start),
-    frequent("divides-both", "order", quotient=lambda x, g: x / g.scale - g.least / g.scale),
+    step("divides-both", "order", quotient=lambda x, g: x / g.scale - g.least / g.scale),
     step("multiplies-both", "order", quotient=lambda x, g: x * inverse(g) - g.least * inverse(g)),
     step("multiplies-both-fused", "order", quotient=lambda x, g: fused(x, inverse(g), -(g.least * inverse(g)))),
     step("divides-by-range", "order", quotient=lambda x, g: (x - g.least) / (g.high - g.low) * g.count),

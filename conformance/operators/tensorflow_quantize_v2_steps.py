@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import ml_dtypes
@@ -134,20 +134,29 @@ class QuantizeV2Steps:
         with np.errstate(all="ignore"):
             spread = self.range(*ranges_of_elements(node.attributes, x, low, high, self.places))
             own = Ranged(*spread, kind, *bounds, rounded)
-            codes = self.clamp(self.sums(mode, self.x(x), own), own)
+            codes = self.clamp(self.finite_sums(mode, self.x(x), own), own)
             given = Ranged(*self.range(low, high), kind, *bounds, rounded)
             factor = np.asarray(self.factor(given)).astype(F32) if mode == "SCALED" else None
             ends = (np.asarray(end, F32) for end in self.ends(given, factor))
             return (np.asarray(codes.astype(node.output_type)).reshape(x.shape), *ends)
 
+    def finite_sums(self, mode: str, x: Array, o: Ranged) -> Array:
+        """The sums; where a step overflows so that nothing is left, those of steps that do not."""
+        found = self.sums(mode, x, o)
+        lost = np.isnan(found) & ~np.isnan(x)
+        if not lost.any():
+            return found
+        wide = replace(o, low=o.low.astype(np.float64), high=o.high.astype(np.float64))
+        return np.where(lost, self.sums(mode, x.astype(np.float64), wide), found)
+
     def sums(self, mode: str, x: Array, o: Ranged) -> Array:
         if mode == "MIN_COMBINED":
-            found = np.asarray(self.fraction(self.clip(x, o.low, o.high), o)).astype(F32)
+            found = np.asarray(self.fraction(self.clip(x, o.low, o.high), o)).astype(x.dtype)
             return self.offset(found, o)
         if mode == "MIN_FIRST":
-            scale = np.asarray(self.scale(o)).astype(F32)
+            scale = np.asarray(self.scale(o)).astype(x.dtype)
             return np.asarray(self.apart(self.clip(x, o.low, o.high), o, scale) + self.least(o))
-        factor = np.asarray(self.factor(o)).astype(F32)
+        factor = np.asarray(self.factor(o)).astype(x.dtype)
         kept = self.clip(x, F32(o.lowest) / factor, F32(o.highest) / factor)
         return o.rounded(np.asarray(self.product(kept, factor)))
 

@@ -157,7 +157,7 @@ def of_result(role: str) -> tuple[WrongStep, ...]:
         frequent("result-in:float16", role, out=in_float16),
         frequent("result-in:bfloat16", role, out=in_bfloat16),
         frequent("result-in:TF32", role, out=in_tf32),
-        frequent("truncates-to-bfloat16", role, out=cut_to_bfloat16),
+        step("truncates-to-bfloat16", role, out=cut_to_bfloat16),
         step("result-in:float16 that saturates", role, out=in_saturating_float16),
         step("result-of-digits:6", role, out=of_six_digits),
         step("negative-results-to-zero", role, out=negative_to_zero),
@@ -238,7 +238,7 @@ PLACES: Mapping[str, Place] = {
     "ranges-repeat": lambda at, count: flat(at),
     "ranges-in-runs": in_runs,
 }
-FREQUENT_PLACES = ("one-for-all:first range", "previous-range", "next-range", "ranges-in-pairs", "ranges-in-runs")
+FREQUENT_PLACES = ("one-for-all:first range", "previous-range", "next-range", "ranges-in-pairs")
 ENDS: Mapping[str, tuple[Place | None, Place | None]] = {  # the places of min and of max; None: right
     "one-for-all:min": (PLACES["one-for-all:first range"], None),
     "one-for-all:max": (None, PLACES["one-for-all:first range"]),

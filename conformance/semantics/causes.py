@@ -200,7 +200,7 @@ SENTENCES = {
     "range-exchanged": "min_range and max_range exchanged",
     "offset-of-one-less": "an offset of 127 for int8",
     "divides-before-width": "divides by range(T) before the product with the range's width",
-    "reciprocal-of-range-of-T": "multiplies by the rounded reciprocal of range(T)",
+    "reciprocal-of-integer-range": "multiplies by the rounded reciprocal of range(T)",
     "counts-from-max": "counts steps from max_range",
     "counts-one-step-less": "range(T) is one step too small",
     "by-integer-zero-point": "(input - zero point) * step with an integer zero point",
