@@ -230,9 +230,7 @@ STEPS: tuple[ws.WrongStep, ...] = (
     frequent("takes-input-limits-for-output", "product", limits=lambda a, b, p, q, n: (a, b, a, b)),
     step("takes-output-limits-for-input", "quotient", limits=lambda a, b, p, q, n: (p, q, p, q)),
     step("both-limits-in-order", "reversed", limits=in_order),
-    frequent(
-        "sorts-input-limits", "reversed", limits=lambda a, b, p, q, n: (np.minimum(a, b), np.maximum(a, b), p, q)
-    ),
+    frequent("sorts-input-limits", "reversed", limits=lambda a, b, p, q, n: (np.minimum(a, b), np.maximum(a, b), p, q)),
     step("sorts-output-limits", "falling", limits=lambda a, b, p, q, n: (a, b, np.minimum(p, q), np.maximum(p, q))),
     step("low-is-minus-high", "quotient", limits=lambda a, b, p, q, n: (-b, b, p, q)),
     step("nudges-range", "quotient", limits=nudged),
@@ -279,9 +277,7 @@ STEPS: tuple[ws.WrongStep, ...] = (
     frequent(
         "position:factor and shift", "quotient", position=lambda x, o: x * (o.n / o.width) - o.low * (o.n / o.width)
     ),
-    step(
-        "position:fused", "quotient", position=lambda x, o: fused(x, o.n / o.width, -(o.low * (o.n / o.width)))
-    ),
+    step("position:fused", "quotient", position=lambda x, o: fused(x, o.n / o.width, -(o.low * (o.n / o.width)))),
     step("position:two quotients", "quotient", position=lambda x, o: x / (o.width / o.n) - o.low / (o.width / o.n)),
     step("position:estimate of 12 bits", "quotient", position=lambda x, o: (x - o.low) * ws.estimate(o.width) * o.n),
     step("position:from input_high", "quotient", position=lambda x, o: o.n - (o.low + o.width - x) / o.width * o.n),
@@ -301,19 +297,13 @@ STEPS: tuple[ws.WrongStep, ...] = (
     frequent("result:step", "product", result=lambda level, o: level * (o.span / o.n) + o.first),
     frequent("result:fused", "product", result=lambda level, o: fused(level, o.span / o.n, o.first)),
     frequent("result:multiply, divide", "product", result=lambda level, o: level * o.span / o.n + o.first),
-    frequent(
-        "result:reciprocal of steps", "product", result=lambda level, o: level * (o.one / o.n) * o.span + o.first
-    ),
+    frequent("result:reciprocal of steps", "product", result=lambda level, o: level * (o.one / o.n) * o.span + o.first),
     frequent("result:quotient first, fused", "product", result=lambda level, o: fused(level / o.n, o.span, o.first)),
     frequent("result:between the limits", "product", result=mixed),
     step("result:from output_high", "product", result=lambda level, o: o.last - (o.n - level) / o.n * o.span),
     step("result:two products", "product", result=lambda level, o: (level + o.first / (o.span / o.n)) * (o.span / o.n)),
-    step(
-        "output-step-in:float16", "product", result=lambda level, o: level * ws.in_float16(o.span / o.n) + o.first
-    ),
-    step(
-        "output-step-in:bfloat16", "product", result=lambda level, o: level * ws.in_bfloat16(o.span / o.n) + o.first
-    ),
+    step("output-step-in:float16", "product", result=lambda level, o: level * ws.in_float16(o.span / o.n) + o.first),
+    step("output-step-in:bfloat16", "product", result=lambda level, o: level * ws.in_bfloat16(o.span / o.n) + o.first),
     step("result:without output_low", "product", result=lambda level, o: level / o.n * o.span),
     step("result:with output_high", "product", result=lambda level, o: level / o.n * o.span + o.last),
     step("result:from the other end", "product", result=lambda level, o: (o.n - level) / o.n * o.span + o.first),

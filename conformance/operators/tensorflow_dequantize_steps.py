@@ -160,7 +160,11 @@ STEPS: tuple[ws.WrongStep, ...] = (
         "combined",
         range=lambda low, high: (-np.maximum(np.abs(low), np.abs(high)), np.maximum(np.abs(low), np.abs(high))),
     ),
-    step("range-extended-to-zero", "combined", range=lambda low, high: (np.minimum(low, F32(0)), np.maximum(high, F32(0)))),
+    step(
+        "range-extended-to-zero",
+        "combined",
+        range=lambda low, high: (np.minimum(low, F32(0)), np.maximum(high, F32(0))),
+    ),
     *ws.in_mode(
         "MIN_COMBINED",
         frequent("no-offset", "offset", offset=lambda o: 0.0),
@@ -169,7 +173,9 @@ STEPS: tuple[ws.WrongStep, ...] = (
         frequent("range-ratio-first", "combined", combined=lambda x, o: o.low + x * o.step),
         frequent("result:fused", "combined", combined=lambda x, o: fused(x, o.step, o.low)),
         frequent("divides-before-width", "combined", combined=lambda x, o: o.low + x / o.steps * o.width),
-        frequent("reciprocal-of-integer-range", "combined", combined=lambda x, o: o.low + x * o.width * (F32(1) / o.steps)),
+        frequent(
+            "reciprocal-of-integer-range", "combined", combined=lambda x, o: o.low + x * o.width * (F32(1) / o.steps)
+        ),
         frequent("result:between the limits", "combined", combined=between),
         frequent("counts-from-max", "combined", combined=lambda x, o: o.high - (o.steps - x) * o.step),
         frequent("counts-values", "range-of-T", combined=lambda x, o: o.low + x * o.width / (o.steps + F32(1))),
@@ -198,7 +204,9 @@ STEPS: tuple[ws.WrongStep, ...] = (
         frequent("max-side-alone", "signed-factor", factor=lambda o: sides(o)[1]),
         frequent("one-end-alone:min_range", "signed-factor", factor=lambda o: sides(o)[0]),
         frequent("one-scale-for-both-sides", "signed-factor", factor=lambda o: o.magnitude / F32(o.kind.highest)),
-        frequent("one-scale-of-half-the-values", "signed-factor", factor=lambda o: o.magnitude / F32(o.kind.highest + 1)),
+        frequent(
+            "one-scale-of-half-the-values", "signed-factor", factor=lambda o: o.magnitude / F32(o.kind.highest + 1)
+        ),
         frequent("width-over-steps", "signed-factor", factor=lambda o: o.width / (o.steps - F32(o.narrow))),
         frequent("factor-in:float16", "scaled", factor=lambda o: ws.in_float16(greater(o))),
         frequent("factor-in-bfloat16", "scaled", factor=lambda o: ws.in_bfloat16(greater(o))),

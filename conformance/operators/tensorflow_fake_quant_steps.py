@@ -208,9 +208,7 @@ STEPS: tuple[ws.WrongStep, ...] = (
     step("scale-cut-off-to-bfloat16", "scale", scale=scale_held(ws.cut_to_bfloat16)),
     step("scale-to-power-of-two", "scale", scale=lambda node, width, count: up_to_power_of_two(width, count)),
     step("range-over-steps-by-reciprocal", "scale", scale=lambda node, width, count: width * (Float(1) / count)),
-    step(
-        "reciprocal-of-steps-over-range", "scale", scale=lambda node, width, count: Float(1) / (count / width)
-    ),
+    step("reciprocal-of-steps-over-range", "scale", scale=lambda node, width, count: Float(1) / (count / width)),
     frequent("floors-min", "nudge-min", nudge=np.floor),
     frequent("ceils-min", "nudge-min", nudge=np.ceil),
     step("truncates-min", "nudge-min", nudge=np.trunc),
@@ -218,14 +216,14 @@ STEPS: tuple[ws.WrongStep, ...] = (
     step("min-off-by-one:up", "nudge-min", nudge=lambda ratio: np.rint(ratio) + Float(1)),
     step("min-off-by-one:down", "nudge-min", nudge=lambda ratio: np.rint(ratio) - Float(1)),
     step("min-to-other-neighbour", "nudge-min", nudge=other_neighbour),
-    frequent(
-        "not-on-grid", "nudge-min", ends=lambda low, high, scale, count, nudge: (low / scale, low, high)
-    ),
+    frequent("not-on-grid", "nudge-min", ends=lambda low, high, scale, count, nudge: (low / scale, low, high)),
     step("max-onto-grid", "nudge-min", ends=max_on_grid),
     step("max-stays", "nudge-min", ends=max_stays),
     step("max-from-steps", "nudge-min", ends=max_by_steps),
     step(
-        "range-moved-as-any", "positive-range", ends=lambda low, high, scale, count, nudge: moved(low, high, scale, nudge)
+        "range-moved-as-any",
+        "positive-range",
+        ends=lambda low, high, scale, count, nudge: moved(low, high, scale, nudge),
     ),
     frequent("does-not-clamp", "clamp", clamp=lambda x, g: x),
     step("clamps-to-given", "clamp", clamp=lambda x, g: np.minimum(np.maximum(x, g.low), g.high)),

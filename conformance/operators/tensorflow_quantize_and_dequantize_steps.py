@@ -247,7 +247,9 @@ STEPS: tuple[ws.WrongStep, ...] = (
     frequent("ignores:num_bits", "width", bits=lambda s, n, narrow: integers(s, 8, narrow)),
     step("at-most:8 bits", "width", bits=lambda s, n, narrow: integers(s, min(n, 8), narrow)),
     step("one-bit-more", "width", bits=lambda s, n, narrow: integers(s, n + 1, narrow)),
-    step("one-bit-less-than:unsigned", "width", bits=lambda s, n, narrow: integers(s, n if s else max(n - 1, 1), narrow)),
+    step(
+        "one-bit-less-than:unsigned", "width", bits=lambda s, n, narrow: integers(s, n if s else max(n - 1, 1), narrow)
+    ),
     step(
         "one-integer-more",
         "signed",

@@ -245,7 +245,9 @@ STEPS: tuple[ws.WrongStep, ...] = (
         frequent("multiplies-ratio-apart", "combined", fraction=lambda x, o: x * o.ratio - o.low * o.ratio),
         frequent("multiplies-ratio-fused", "combined", fraction=lambda x, o: fused(x, o.ratio, -(o.low * o.ratio))),
         frequent("counts-values", "range-of-T", fraction=lambda x, o: (x - o.low) * (o.steps + F32(1)) / o.width),
-        frequent("counts-one-step-less", "range-of-T", fraction=lambda x, o: (x - o.low) * (o.steps - F32(1)) / o.width),
+        frequent(
+            "counts-one-step-less", "range-of-T", fraction=lambda x, o: (x - o.low) * (o.steps - F32(1)) / o.width
+        ),
         frequent("ratio-in:float16", "combined", fraction=lambda x, o: (x - o.low) * ws.in_float16(o.ratio)),
         frequent("ratio-in:bfloat16", "combined", fraction=lambda x, o: (x - o.low) * ws.in_bfloat16(o.ratio)),
         frequent("counts-from-max", "combined", fraction=lambda x, o: o.steps - (o.high - x) * o.steps / o.width),
@@ -293,10 +295,14 @@ STEPS: tuple[ws.WrongStep, ...] = (
         frequent("ignores:narrow_range", "narrow", bits=lambda kind, narrow, scaled: (kind.lowest, kind.highest)),
         frequent("narrow-range", "narrow", bits=lambda kind, narrow, scaled: (kind.lowest + 1, kind.highest)),
         step(
-            "inverts:narrow_range", "narrow", bits=lambda kind, narrow, scaled: (kind.lowest + (not narrow), kind.highest)
+            "inverts:narrow_range",
+            "narrow",
+            bits=lambda kind, narrow, scaled: (kind.lowest + (not narrow), kind.highest),
         ),
         step(
-            "narrow-at-both-ends", "narrow", bits=lambda kind, narrow, scaled: (kind.lowest + narrow, kind.highest - narrow)
+            "narrow-at-both-ends",
+            "narrow",
+            bits=lambda kind, narrow, scaled: (kind.lowest + narrow, kind.highest - narrow),
         ),
         frequent(
             "greater-factor",

@@ -250,11 +250,11 @@ ENDS: Mapping[str, tuple[Place | None, Place | None]] = {  # the places of min a
 def of_places(role: str, names: Mapping[str, str] | None = None) -> tuple[WrongStep, ...]:
     """Wrong places of ranges, of the field `places`. `names` has other ids of causes."""
     names = names or {}
-    both = {id: (place, place) for id, place in PLACES.items()}
+    both = {name: (place, place) for name, place in PLACES.items()}
     often = (*FREQUENT_PLACES, "one-for-all:min", "one-for-all:max")
     return tuple(
-        WrongStep(names.get(id, id), role, {"places": ends}, in_pairs=id in often)
-        for id, ends in (both | dict(ENDS)).items()
+        WrongStep(names.get(name, name), role, {"places": ends}, in_pairs=name in often)
+        for name, ends in (both | dict(ENDS)).items()
     )
 
 
