@@ -57,7 +57,7 @@ class FakeQuantizeSteps:
 
     x: Callable[[Array], Array] = lambda x: x
     lay: Callable[[int, Array], Array] = lambda which, limit: limit
-    limits: Callable[[Array, Array, Array, Array, Any], Sequence[Array]] = lambda a, b, p, q, n: (a, b, p, q)
+    limits: Callable[..., Sequence[Array]] = lambda a, b, p, q, n: (a, b, p, q)
     levels: Callable[[int], int] = lambda levels: levels
     branches: Branches = document
     position: Callable[[Array, Scaled], Array] = lambda x, o: (x - o.low) / o.width * o.n
@@ -91,7 +91,7 @@ class FakeQuantizeSteps:
 
 def clipped(x: Array, limits: Four) -> Array:
     low, high = np.minimum(*limits[:2]), np.maximum(*limits[:2])
-    return np.minimum(np.maximum(x, low), high)
+    return np.asarray(np.minimum(np.maximum(x, low), high))
 
 
 def computed(x: Array, limits: Four, inside: Inside) -> Array:
@@ -168,7 +168,7 @@ def moved(place: ws.Place, which: Sequence[int], number: int, limit: Array) -> A
     if number not in which:
         return limit
     flat = limit.reshape(-1)
-    return flat[place(np.arange(flat.size), flat.size) % flat.size].reshape(limit.shape)
+    return np.asarray(flat[place(np.arange(flat.size), flat.size) % flat.size].reshape(limit.shape))
 
 
 ALL, INPUTS, OUTPUTS = range(4), range(2), range(2, 4)
@@ -199,7 +199,7 @@ def quantized_and_dequantized(x: Array, o: Scaled) -> Array:
     step, step_out = o.width / o.n, o.span / o.n
     zero, zero_out = np.rint(-o.low / step), np.rint(-o.first / step_out)
     code = np.minimum(np.maximum(np.rint(x / step) + zero, 0 * o.one), o.n)
-    return (code - zero_out) * step_out
+    return np.asarray((code - zero_out) * step_out)
 
 
 def power_of_two_below(levels: int) -> int:
@@ -208,7 +208,7 @@ def power_of_two_below(levels: int) -> int:
 
 def mixed(level: Array, o: Scaled) -> Array:
     share = level / o.n
-    return (o.one - share) * o.first + share * o.last
+    return np.asarray((o.one - share) * o.first + share * o.last)
 
 
 STEPS: tuple[ws.WrongStep, ...] = (

@@ -108,7 +108,7 @@ class DequantizeSteps:
 def wrapped(x: Array, signed: bool, bits: int) -> Array:
     """The low bits of integers."""
     lowest = -(1 << (bits - 1)) if signed else 0
-    return np.mod(x - lowest, 2.0**bits) + lowest
+    return np.asarray(np.mod(x - lowest, 2.0**bits) + lowest)
 
 
 def clipped(x: Array, bits: int) -> Array:

@@ -138,7 +138,7 @@ def product_cut_off(level: Array, g: Grid) -> Array:
 
 def by_zero_point(x: Array, g: Grid) -> Array:
     """A quantize and a dequantize."""
-    return (np.clip(np.rint(x / g.scale) - g.start, 0, g.count) + g.start) * g.scale
+    return np.asarray((np.clip(np.rint(x / g.scale) - g.start, 0, g.count) + g.start) * g.scale)
 
 
 def scale_held(change: ws.Change) -> Callable[[Node, Array, Any], Array]:

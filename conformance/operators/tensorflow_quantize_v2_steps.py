@@ -95,7 +95,7 @@ def clipped(x: Array, low: Array, high: Array) -> Array:
 
 
 def clamped(sums: Array, o: Ranged) -> Array:
-    return np.clip(np.nan_to_num(sums, nan=0.0), o.lowest, o.highest)
+    return np.asarray(np.clip(np.nan_to_num(sums, nan=0.0), o.lowest, o.highest))
 
 
 def range_used(o: Ranged, factor: Array | None) -> Ends:
@@ -172,7 +172,7 @@ def as_float64(rounded: Callable[[Array], Array]) -> Round:
 
 def wrapped(sums: Array, o: Ranged) -> Array:
     kept = np.clip(np.nan_to_num(sums, nan=0.0), -(2.0**62), 2.0**62)
-    return np.mod(kept - o.kind.lowest, 2.0**o.kind.bits) + o.kind.lowest
+    return np.asarray(np.mod(kept - o.kind.lowest, 2.0**o.kind.bits) + o.kind.lowest)
 
 
 def overflowing(sums: Array, o: Ranged) -> Array:
