@@ -51,6 +51,10 @@ def document(x: Array, limits: Four, inside: Inside) -> Array:
     return np.where(x <= np.minimum(low, high), first, np.where(x > np.maximum(low, high), last, inside(x)))
 
 
+def as_given(levels: int) -> int:
+    return levels
+
+
 @dataclass(frozen=True)
 class FakeQuantizeSteps:
     """The document's steps, each rounded to x's type. A field that is not as here is a wrong step."""
@@ -58,7 +62,7 @@ class FakeQuantizeSteps:
     x: Callable[[Array], Array] = lambda x: x
     lay: Callable[[int, Array], Array] = lambda which, limit: limit
     limits: Callable[..., Sequence[Array]] = lambda a, b, p, q, n: (a, b, p, q)
-    levels: Callable[[int], int] = lambda levels: levels
+    levels: Callable[[int], int] = as_given
     branches: Branches = document
     position: Callable[[Array, Scaled], Array] = lambda x, o: (x - o.low) / o.width * o.n
     rounded: Callable[[Array], Array] = np.rint
@@ -69,7 +73,10 @@ class FakeQuantizeSteps:
     def __call__(self, node: Node, x: Array, *given: Array) -> tuple[Array, ...]:
         with np.errstate(all="ignore"):
             x = self.x(x)
-            n = np.asarray(float(self.levels(int(node.attributes["levels"])) - 1)).astype(x.dtype)[()]
+            levels = self.levels(int(node.attributes["levels"]))
+            if self.levels is not as_given and levels == node.attributes["levels"]:
+                raise ValueError("there is nothing to mistake")
+            n = np.asarray(float(levels - 1)).astype(x.dtype)[()]
             spread = [
                 np.broadcast_to(self.lay(i, limit) if limit.size > 1 else limit, x.shape)
                 for i, limit in enumerate(given)

@@ -35,6 +35,10 @@ class Grid:
 Limits = tuple[Array, Array]
 
 
+def steps_of_type(bits: int, narrow: bool) -> int:
+    return (1 << bits) - 1 - narrow
+
+
 @dataclass(frozen=True)
 class FakeQuantSteps:
     """The document's steps, each rounded to float32. A field that is not as here is a wrong step."""
@@ -42,7 +46,7 @@ class FakeQuantSteps:
     x: Callable[[Array], Array] = lambda x: x
     places: tuple[ws.Place | None, ws.Place | None] | None = None
     range: Callable[[Array, Array], Limits] = lambda low, high: (low, high)
-    bits: Callable[[int, bool], int] = lambda bits, narrow: (1 << bits) - 1 - narrow
+    bits: Callable[[int, bool], int] = steps_of_type
     scale: Callable[[Node, Array, Any], Array] = lambda node, width, count: width / count
     nudge: Callable[[Array], Array] = np.rint
     ends: Callable[[Array, Array, Array, Any, Callable[[Array], Array]], tuple[Array, Array, Array]] = (
@@ -72,7 +76,10 @@ class FakeQuantSteps:
 
     def grid(self, node: Node, low: Array, high: Array) -> Grid:
         narrow = bool(node.attributes.get("narrow_range", False))
-        count = Float(self.bits(int(node.attributes.get("num_bits", 8)), narrow))
+        bits = int(node.attributes.get("num_bits", 8))
+        count = Float(self.bits(bits, narrow))
+        if self.bits is not steps_of_type and count == Float(steps_of_type(bits, narrow)):
+            raise ValueError("there is nothing to mistake")
         scale = np.asarray(self.scale(node, high - low, count), Float)
         return Grid(low, high, scale, *self.ends(low, high, scale, count, self.nudge), count)
 

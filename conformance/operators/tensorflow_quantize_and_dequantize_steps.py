@@ -129,7 +129,10 @@ class RoundTripSteps:
     def scaled(self, node: Node, x: Array, low: Array, high: Array) -> Scaled:
         given = node.attributes
         signed, narrow = bool(given.get("signed_input", True)), bool(given.get("narrow_range", False))
+        right = integers(signed, int(given.get("num_bits", 8)), narrow)
         signed, lowest, highest = self.bits(signed, int(given.get("num_bits", 8)), narrow)
+        if self.bits is not integers and (signed, lowest, highest) == right:
+            raise ValueError("there is nothing to mistake")
         low = low if signed else np.zeros_like(low)
         ends = (np.asarray(float(end)).astype(x.dtype)[()] for end in (lowest, highest))
         least, most = ends

@@ -130,7 +130,12 @@ class QuantizeV2Steps:
         kind, narrow = INTEGER_TYPES[node.output_type], bool(node.attributes.get("narrow_range", False))
         bounds = self.bits(kind, narrow, mode == "SCALED")
         even = node.attributes.get("round_mode") == "HALF_TO_EVEN"
-        rounded = self.rounded or (to_even if even else half_away)
+        own_rounding = to_even if even else half_away
+        rounded = self.rounded or own_rounding
+        if self.rounded is own_rounding or (
+            self.bits is not in_use and bounds == in_use(kind, narrow, mode == "SCALED")
+        ):
+            raise ValueError("there is nothing to mistake")
         with np.errstate(all="ignore"):
             spread = self.range(*ranges_of_elements(node.attributes, x, low, high, self.places))
             own = Ranged(*spread, kind, *bounds, rounded)

@@ -41,6 +41,11 @@ class WrongStep:
         return {**self.fields, **other.fields, **({"mode": mode} if mode else {})}
 
     @property
+    def is_mode(self) -> bool:
+        """Whether it is another rounding mode, which all operators are compared with anyway."""
+        return self.id.startswith(("rounds:", "ties:"))
+
+    @property
     def alone(self) -> dict[str, Any]:
         return {**self.fields, **({"mode": self.mode} if self.mode else {})}
 
@@ -62,7 +67,7 @@ def in_mode(mode: str, *steps: WrongStep) -> tuple[WrongStep, ...]:
 def single_steps(
     pipeline: Callable[..., Mistake], steps: Sequence[WrongStep], rank: int = 0
 ) -> tuple[tuple[Cause, Mistake], ...]:
-    return tuple((Cause(one.id, one.role, rank), pipeline(**one.alone)) for one in steps)
+    return tuple((Cause(one.id, one.role, rank), pipeline(**one.alone)) for one in steps if not one.is_mode)
 
 
 def pairs_of_steps(
