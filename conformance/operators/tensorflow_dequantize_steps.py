@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -68,13 +69,22 @@ def offset_of(o: Ranged) -> float:
     return -float(o.kind.lowest)
 
 
+def code_as_is(x: Array, kind: IntegerType) -> Array:
+    return x
+
+
+@lru_cache(maxsize=1 << 8)
+def changes_codes(code: Callable[..., Array], kind: IntegerType) -> bool:
+    return ws.changes(partial(code, kind=kind), kind.name)
+
+
 @dataclass(frozen=True)
 class DequantizeSteps:
     """The document's steps, each rounded to float32. A field that is not as here is a wrong step; x is float64."""
 
     mode: str = ""
-    x: Callable[[Array], Array] = lambda x: x
-    code: Callable[[Array, IntegerType], Array] = lambda x, kind: x
+    x: Callable[[Array], Array] = ws.as_is
+    code: Callable[..., Array] = code_as_is
     places: tuple[ws.Place | None, ws.Place | None] | None = None
     range: Callable[[Array, Array], Ends] = lambda low, high: (low, high)
     offset: Callable[[Ranged], float] = offset_of
@@ -92,10 +102,18 @@ class DequantizeSteps:
             raise ValueError("another mode's step")
         with np.errstate(all="ignore"):
             kind, narrow = INTEGER_TYPES[node.input_type], bool(node.attributes.get("narrow_range", False))
+            self.check(kind)
             codes = self.x(self.code(x.astype(np.float64), kind))
             o = Ranged(*self.range(*ranges_of_elements(node.attributes, x, low, high, self.places)), kind, narrow)
             found = self.dequantized(mode, codes, o).astype(F32)
             return (np.asarray(self.out(found)).astype(node.outputs[0].dtype).reshape(x.shape),)
+
+    def check(self, kind: IntegerType) -> None:
+        """ValueError where a step of the input changes no integer of its type."""
+        if self.x is not ws.as_is and not ws.changes(self.x, kind.name):
+            raise ValueError("there is nothing to mistake")
+        if self.code is not code_as_is and not changes_codes(self.code, kind):
+            raise ValueError("there is nothing to mistake")
 
     def dequantized(self, mode: str, x: Array, o: Ranged) -> Array:
         if mode == "MIN_COMBINED":

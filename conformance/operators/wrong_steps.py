@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from itertools import combinations
 from typing import Any
 
@@ -16,6 +16,7 @@ import numpy as np
 
 from tiebreak.conformance.operators.model import Cause, Mistake
 from tiebreak.conformance.semantics.causes import JOINT
+from tiebreak.golden.elements import INTEGER_TYPES
 from tiebreak.golden.problem import Array
 
 TF32_BITS, BFLOAT16_BITS = 11, 8
@@ -131,6 +132,10 @@ def cut_off(values: Array, kind: Any) -> Array:
     return np.where(beyond, np.nextafter(near, np.zeros_like(near)), near)
 
 
+def as_is(values: Array) -> Array:
+    return values
+
+
 def negative_to_zero(values: Array) -> Array:
     return np.where(values < 0, np.zeros_like(values), values)
 
@@ -168,6 +173,19 @@ def of_result(role: str) -> tuple[WrongStep, ...]:
         step("negative-results-to-zero", role, out=negative_to_zero),
         step("tiny-results-to-zero", role, out=tiny_to_zero),
     )
+
+
+@lru_cache(maxsize=1 << 10)
+def changes(change: Change, kind: str) -> bool:
+    """Whether a conversion changes any number of an element type: of a float type, or an integer type as float64."""
+    if kind in INTEGER_TYPES:
+        own = INTEGER_TYPES[kind]
+        sample = np.unique(np.linspace(own.lowest, own.highest, 4099).round())
+    else:
+        drawn = np.random.default_rng(0).normal(size=200) * np.logspace(-9, 6, 200)
+        sample = drawn.astype(ml_dtypes.bfloat16 if kind == "bfloat16" else kind)
+    with np.errstate(all="ignore"):
+        return bool((change(sample) != sample).any())
 
 
 # Rounding to integers, of the array's type.
