@@ -59,7 +59,7 @@ def as_given(levels: int) -> int:
 class FakeQuantizeSteps:
     """The document's steps, each rounded to x's type. A field that is not as here is a wrong step."""
 
-    x: Callable[[Array], Array] = lambda x: x
+    x: Callable[[Array], Array] = ws.as_is
     lay: Callable[[int, Array], Array] = lambda which, limit: limit
     limits: Callable[..., Sequence[Array]] = lambda a, b, p, q, n: (a, b, p, q)
     levels: Callable[[int], int] = as_given
@@ -67,11 +67,12 @@ class FakeQuantizeSteps:
     position: Callable[[Array, Scaled], Array] = lambda x, o: (x - o.low) / o.width * o.n
     rounded: Callable[[Array], Array] = np.rint
     result: Callable[[Array, Scaled], Array] = lambda level, o: level / o.n * o.span + o.first
-    out: Callable[[Array], Array] = lambda y: y
+    out: Callable[[Array], Array] = ws.as_is
     whole: Callable[[Array, Scaled], Array] | None = None  # the position, the rounding and the result
 
     def __call__(self, node: Node, x: Array, *given: Array) -> tuple[Array, ...]:
         with np.errstate(all="ignore"):
+            ws.check_conversions(x.dtype, self.x, self.out)
             x = self.x(x)
             levels = self.levels(int(node.attributes["levels"]))
             if self.levels is not as_given and levels == node.attributes["levels"]:
@@ -259,7 +260,7 @@ STEPS: tuple[ws.WrongStep, ...] = (
             step(f"limits-in:{name}", "quotient", limits=held(change, "1111")),
         )
     ),
-    frequent("limits-in:float32", "quotient", limits=held(ws.in_float32, "1111")),
+    step("limits-in:float32", "quotient", limits=held(ws.in_float32, "1111")),
     frequent("levels-not-steps", "levels", levels=lambda levels: levels + 1),
     frequent("one-level-fewer", "levels", levels=lambda levels: max(levels - 1, 2)),
     frequent("at-most:256 levels", "levels", levels=lambda levels: min(levels, 256)),

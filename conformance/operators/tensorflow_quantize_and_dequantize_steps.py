@@ -95,7 +95,7 @@ def by_mode(values: Array, mode: str) -> Array:
 class RoundTripSteps:
     """The document's steps, each rounded to x's type. A field that is not as here is a wrong step."""
 
-    x: Callable[[Array], Array] = lambda x: x
+    x: Callable[[Array], Array] = ws.as_is
     range: Callable[[Node, Array, Array, Array], Ends] = range_of
     places: tuple[ws.Place | None, ws.Place | None] | None = None
     bits: Callable[[bool, int, bool], tuple[bool, int, int]] = integers
@@ -104,12 +104,13 @@ class RoundTripSteps:
     product: Callable[[Array, Scaled], Array] = lambda x, o: x * o.factor
     rounded: Callable[[Array, str], Array] = by_mode
     result: Callable[[Array, Scaled], Array] = lambda level, o: level / o.factor
-    out: Callable[[Array], Array] = lambda y: y
+    out: Callable[[Array], Array] = ws.as_is
 
     def __call__(self, node: Node, x: Array, low: Array, high: Array) -> tuple[Array, ...]:
         if not x.size:
             return (x,)
         with np.errstate(all="ignore"):
+            ws.check_conversions(x.dtype, self.x, self.out)
             kind, x = x.dtype, self.x(x)
             o = self.scaled(node, x, *self.spread(node, x, *self.range(node, x, low, high)))
             product = np.asarray(self.product(np.asarray(self.clamp(x, o)), o)).astype(kind)

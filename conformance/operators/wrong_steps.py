@@ -188,6 +188,12 @@ def changes(change: Change, kind: str) -> bool:
         return bool((change(sample) != sample).any())
 
 
+def check_conversions(kind: np.dtype[Any], *conversions: Change) -> None:
+    """ValueError where a conversion that is not as_is changes no number of the type."""
+    if any(change is not as_is and not changes(change, kind.name) for change in conversions):
+        raise ValueError("there is nothing to mistake")
+
+
 # Rounding to integers, of the array's type.
 
 
