@@ -12,6 +12,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+from tiebreak.conformance.operators import openvino_fake_quantize_steps as steps
 from tiebreak.conformance.operators.case_with_states import Situation, holds_for_limits
 from tiebreak.conformance.operators.compiled_fake_quantize import KERNELS, output_high_misplaced, output_high_overrun
 from tiebreak.conformance.operators.drawn_tensors import repeat
@@ -608,7 +609,9 @@ TESTED = OperatorUnderTest(
         (Cause("limits-repeat", "projection"), repeated),
         (Cause("output-high-at-output-low", "projection"), high_at_low),
         (Cause("output-high-beyond-its-values", "projection"), high_overrun),
+        *steps.MISTAKES,
     ),
+    pairs=steps.PAIRS,
     path_probes=PATH_PROBES,
     axis=Axis(broadcast=True),
     forbidden_calls=FORBIDDEN_CALLS,

@@ -10,6 +10,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+from tiebreak.conformance.operators import tensorflow_dequantize_steps as steps
 from tiebreak.conformance.operators.drawn_tensors import integer_tensor, tensor_shapes
 from tiebreak.conformance.operators.forbidden_call import INT8, M22, V2, V3, ForbiddenCall, S
 from tiebreak.conformance.operators.model import Absent, Axis, CaseConstraints, Cause, Mistake, OperatorUnderTest
@@ -446,7 +447,8 @@ TESTED = OperatorUnderTest(
     id="tensorflow.Dequantize",
     plain_nodes=Absent("it does not quantize"),
     draw=draw,
-    mistakes=MISTAKES,
+    mistakes=(*MISTAKES, *steps.MISTAKES),
+    pairs=steps.PAIRS,
     path_probes=PATH_PROBES,
     axis=Axis("axis"),
     forbidden_calls=FORBIDDEN_CALLS,

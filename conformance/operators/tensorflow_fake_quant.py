@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from tiebreak.conformance.operators import tensorflow_fake_quant_shared as shared
+from tiebreak.conformance.operators import tensorflow_fake_quant_steps as steps
 from tiebreak.conformance.operators.model import Absent, CaseConstraints, OperatorUnderTest
 from tiebreak.conformance.operators.path_probe import STEP, PathProbe, fake_quantize_values
 from tiebreak.conformance.operators.strategies import st
@@ -29,7 +30,8 @@ TESTED = OperatorUnderTest(
     id="tensorflow.FakeQuantWithMinMaxVars",
     plain_nodes=Absent("its results are real"),
     draw=draw,
-    mistakes=MISTAKES,
+    mistakes=(*MISTAKES, *steps.MISTAKES),
+    pairs=steps.PAIRS,
     path_probes=(
         shared.EIGHT_BITS,
         *shared.STEP_CLASSES,

@@ -10,6 +10,7 @@ import numpy as np
 
 from tiebreak.conformance.operators import tensorflow_fake_quant_mistakes as per_tensor
 from tiebreak.conformance.operators import tensorflow_fake_quant_shared as shared
+from tiebreak.conformance.operators import tensorflow_fake_quant_steps as steps
 from tiebreak.conformance.operators.forbidden_call import V2, ForbiddenCall
 from tiebreak.conformance.operators.model import Absent, Axis, CaseConstraints, Cause, Mistake, OperatorUnderTest
 from tiebreak.conformance.operators.strategies import st
@@ -92,6 +93,8 @@ TESTED = OperatorUnderTest(
     draw=draw,
     mistakes=(
         *per_tensor.MISTAKES,
+        *steps.MISTAKES,
+        *steps.PER_CHANNEL,
         (Cause("one-for-all:range", "range", 5), first_for_all),
         (Cause("widest-range-for-all", "range", 5), widest_for_all),
         (Cause("ranges-along:the first axis", "range", 5), first_axis),
@@ -105,6 +108,7 @@ TESTED = OperatorUnderTest(
         (Cause("ranges-reversed", "range", 5), taken(lambda end: end[::-1], RIGHT)),
         (Cause("ranges-along:the first axis", "range", 5), along_first),
     ),
+    pairs=steps.PER_CHANNEL_PAIRS,
     path_probes=(shared.EIGHT_BITS, *shared.STEP_CLASSES),
     axis=Axis(always_last=True),
     forbidden_calls=(*shared.forbidden_fake_quant_calls("TFC", V2), FIVE_AXES),

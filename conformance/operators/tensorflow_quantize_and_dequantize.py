@@ -11,6 +11,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+from tiebreak.conformance.operators import tensorflow_quantize_and_dequantize_steps as steps
 from tiebreak.conformance.operators.model import Absent, Axis, CaseConstraints, Cause, Mistake, OperatorUnderTest
 from tiebreak.conformance.operators.path_probe import STEP, PathProbe, fake_quantize_values, multiples, step_classes
 from tiebreak.conformance.operators.strategies import st
@@ -348,7 +349,8 @@ TESTED = OperatorUnderTest(
     id="tensorflow.QuantizeAndDequantizeV4",
     plain_nodes=Absent("its results are real"),
     draw=draw,
-    mistakes=MISTAKES,
+    mistakes=(*MISTAKES, *steps.MISTAKES),
+    pairs=steps.PAIRS,
     path_probes=(
         PathProbe("even", {"attributes": {"range_given": True}}, ENDS, fake_quantize_values(), 2),
         PathProbe("up-float64", UP, ENDS, fake_quantize_values(smallest=1074)),

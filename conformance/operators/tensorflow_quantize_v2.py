@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tiebreak.conformance.operators import tensorflow_quantize_v2_steps as steps
 from tiebreak.conformance.operators.drawn_tensors import tensor_shapes
 from tiebreak.conformance.operators.elementwise import operands_along_axis
 from tiebreak.conformance.operators.forbidden_call import INT8, M22, V2, V3, ForbiddenCall, S
@@ -145,7 +146,8 @@ TESTED = OperatorUnderTest(
     id="tensorflow.QuantizeV2",
     plain_nodes=Absent("it has a range for a scale, and none of its nodes is round(x / scale) + zero_point"),
     draw=draw,
-    mistakes=MISTAKES,
+    mistakes=(*MISTAKES, *steps.MISTAKES),
+    pairs=steps.PAIRS,
     path_probes=PATH_PROBES,
     axis=Axis("axis"),
     forbidden_calls=FORBIDDEN_CALLS,

@@ -11,6 +11,7 @@ import numpy as np
 from tiebreak.conformance.operators.drawn_tensors import repeat
 from tiebreak.conformance.operators.model import CaseConstraints
 from tiebreak.conformance.operators.strategies import st
+from tiebreak.conformance.operators.wrong_steps import Place, taken_from
 from tiebreak.golden.elements import FLOAT_TYPES, encode
 from tiebreak.golden.problem import Array, along
 from tiebreak.golden.samples.model import Tensor, bits
@@ -65,3 +66,18 @@ def ranges_over_input(attributes: Mapping[str, Any], x: Array, low: Array, high:
 def flush_float32(values: Array) -> Array:
     """Float32 values, subnormal ones as 0 of the same sign."""
     return np.where(np.abs(values) < np.finfo(np.float32).tiny, np.copysign(np.float32(0), values), values)
+
+
+def ranges_of_elements(
+    attributes: Mapping[str, Any],
+    x: Array,
+    low: Array,
+    high: Array,
+    places: tuple[Place | None, Place | None] | None,
+) -> tuple[Array, Array]:
+    """As ranges_over_input, with the ranges that elements take at wrong places."""
+    if places is None:
+        return ranges_over_input(attributes, x, low, high)
+    axis = attributes.get("axis", -1)
+    own = along(np.arange(low.size).reshape(low.shape), () if axis < 0 else (axis,), x.shape)
+    return taken_from(places, np.broadcast_to(own, x.shape), low, high)

@@ -1,0 +1,299 @@
+"""Wrong steps that several operators' backends may share, and the backends that make one of them, or two at once.
+
+An operator's arithmetic is a small pipeline with one field for each step; a wrong step is a value of one field.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
+from itertools import combinations
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from tiebreak.conformance.operators.model import Cause, Mistake
+from tiebreak.conformance.semantics.causes import JOINT
+from tiebreak.golden.elements import INTEGER_TYPES
+from tiebreak.golden.problem import Array
+
+TF32_BITS, BFLOAT16_BITS = 11, 8
+EPSILON = 2.0**-23
+Change = Callable[[Array], Array]
+
+
+@dataclass(frozen=True)
+class WrongStep:
+    """A cause's id and role, and the fields of a pipeline that make it. `mode`: the only one that has the step."""
+
+    id: str
+    role: str
+    fields: Mapping[str, Any]
+    in_pairs: bool = False
+    mode: str = ""
+
+    def fits(self, other: WrongStep) -> bool:
+        return not set(self.fields) & set(other.fields) and (self.mode == other.mode or not self.mode or not other.mode)
+
+    def together(self, other: WrongStep) -> dict[str, Any]:
+        mode = self.mode or other.mode
+        return {**self.fields, **other.fields, **({"mode": mode} if mode else {})}
+
+    @property
+    def is_mode(self) -> bool:
+        """Whether it is another rounding mode, which all operators are compared with anyway."""
+        return self.id.startswith(("rounds:", "ties:"))
+
+    @property
+    def alone(self) -> dict[str, Any]:
+        return {**self.fields, **({"mode": self.mode} if self.mode else {})}
+
+
+def step(id: str, role: str, **fields: Any) -> WrongStep:
+    return WrongStep(id, role, fields)
+
+
+def frequent(id: str, role: str, **fields: Any) -> WrongStep:
+    """A wrong step that is tried with another one, too."""
+    return WrongStep(id, role, fields, in_pairs=True)
+
+
+def in_mode(mode: str, *steps: WrongStep) -> tuple[WrongStep, ...]:
+    """Steps that only nodes of a mode have."""
+    return tuple(replace(one, mode=mode) for one in steps)
+
+
+def single_steps(
+    pipeline: Callable[..., Mistake], steps: Sequence[WrongStep], rank: int = 0
+) -> tuple[tuple[Cause, Mistake], ...]:
+    return tuple((Cause(one.id, one.role, rank), pipeline(**one.alone)) for one in steps if not one.is_mode)
+
+
+def pairs_of_steps(
+    pipeline: Callable[..., Mistake], steps: Sequence[WrongStep], rank: int = 0
+) -> tuple[tuple[Cause, Mistake], ...]:
+    """Two frequent wrong steps at once."""
+    return tuple(
+        (Cause(f"{first.id}{JOINT}{second.id}", first.role, rank), pipeline(**first.together(second)))
+        for first, second in fitting(steps)
+    )
+
+
+def fitting(steps: Sequence[WrongStep]) -> Iterator[tuple[WrongStep, WrongStep]]:
+    chosen = [one for one in steps if one.in_pairs]
+    return (pair for pair in combinations(chosen, 2) if pair[0].fits(pair[1]) and JOINT not in pair[0].id + pair[1].id)
+
+
+# Conversions. Each keeps the type of the array.
+
+
+def through(kind: Any, values: Array) -> Array:
+    return np.asarray(values.astype(kind).astype(values.dtype))
+
+
+in_bfloat16: Change = partial(through, ml_dtypes.bfloat16)
+in_float16: Change = partial(through, np.float16)
+in_float32: Change = partial(through, np.float32)
+
+
+def in_saturating_float16(values: Array) -> Array:
+    return in_float16(np.clip(values, -65504, 65504))
+
+
+def significant(bits: int, values: Array, *, whole: Callable[[Array], Array] = np.rint) -> Array:
+    """Values rounded to so many significant bits, ties to even, or by `whole`."""
+    fraction, exponent = np.frexp(values.astype(np.float64))
+    return np.asarray(np.ldexp(whole(np.ldexp(fraction, bits)), exponent - bits)).astype(values.dtype)
+
+
+in_tf32: Change = partial(significant, TF32_BITS)
+cut_to_bfloat16: Change = partial(significant, BFLOAT16_BITS, whole=np.trunc)
+to_power_of_two_below: Change = partial(significant, 1, whole=np.trunc)
+
+
+def of_six_digits(values: Array) -> Array:
+    """Values as six significant decimal digits say them."""
+    distinct, places = np.unique(values, return_inverse=True)
+    found = np.array([float(f"{value:.6g}") for value in distinct.astype(np.float64).tolist()])
+    return np.asarray(found.astype(values.dtype)[places].reshape(values.shape))
+
+
+def estimate(values: Array) -> Array:
+    """The estimate of a reciprocal, of 12 bits, from an instruction."""
+    return significant(12, np.asarray(1 / values.astype(np.float64))).astype(values.dtype)
+
+
+def cut_off(values: Array, kind: Any) -> Array:
+    """float64 values rounded toward zero to a type."""
+    near = values.astype(kind)
+    beyond = np.abs(near.astype(np.float64)) > np.abs(values)
+    return np.where(beyond, np.nextafter(near, np.zeros_like(near)), near)
+
+
+def as_is(values: Array) -> Array:
+    return values
+
+
+def negative_to_zero(values: Array) -> Array:
+    return np.where(values < 0, np.zeros_like(values), values)
+
+
+def tiny_to_zero(values: Array) -> Array:
+    return np.where(np.abs(values) < EPSILON, np.zeros_like(values), values)
+
+
+def magnitude(values: Array) -> Array:
+    return np.abs(values)
+
+
+def of_input(role: str) -> tuple[WrongStep, ...]:
+    """The input, of the field `x`."""
+    return (
+        frequent("x-in:bfloat16", role, x=in_bfloat16),
+        frequent("x-in:float16", role, x=in_float16),
+        step("x-in:TF32", role, x=in_tf32),
+        step("x-cut-off-to-bfloat16", role, x=cut_to_bfloat16),
+        step("x-in:float16 that saturates", role, x=in_saturating_float16),
+        step("x-without-sign", role, x=magnitude),
+        step("x-tiny-to-zero", role, x=tiny_to_zero),
+    )
+
+
+def of_result(role: str) -> tuple[WrongStep, ...]:
+    """The result, of the field `out`."""
+    return (
+        frequent("result-in:float16", role, out=in_float16),
+        frequent("result-in:bfloat16", role, out=in_bfloat16),
+        frequent("result-in:TF32", role, out=in_tf32),
+        step("truncates-to-bfloat16", role, out=cut_to_bfloat16),
+        step("result-in:float16 that saturates", role, out=in_saturating_float16),
+        step("result-of-digits:6", role, out=of_six_digits),
+        step("negative-results-to-zero", role, out=negative_to_zero),
+        step("tiny-results-to-zero", role, out=tiny_to_zero),
+    )
+
+
+@lru_cache(maxsize=1 << 10)
+def changes(change: Change, kind: str) -> bool:
+    """Whether a conversion changes any number of an element type: of a float type, or an integer type as float64."""
+    if kind in INTEGER_TYPES:
+        own = INTEGER_TYPES[kind]
+        sample = np.unique(np.linspace(own.lowest, own.highest, 4099).round())
+    else:
+        drawn = np.random.default_rng(0).normal(size=200) * np.logspace(-9, 6, 200)
+        sample = drawn.astype(ml_dtypes.bfloat16 if kind == "bfloat16" else kind)
+    with np.errstate(all="ignore"):
+        return bool((change(sample) != sample).any())
+
+
+def check_conversions(kind: np.dtype[Any], *conversions: Change) -> None:
+    """ValueError where a conversion that is not as_is changes no number of the type."""
+    if any(change is not as_is and not changes(change, kind.name) for change in conversions):
+        raise ValueError("there is nothing to mistake")
+
+
+# Rounding to integers, of the array's type.
+
+
+def away(values: Array) -> Array:
+    wide = values.astype(np.float64)
+    return np.asarray(np.copysign(np.floor(np.abs(wide) + 0.5), wide)).astype(values.dtype)
+
+
+def upward(values: Array) -> Array:
+    wide = values.astype(np.float64)
+    return np.asarray(np.floor(wide + 0.5)).astype(values.dtype)
+
+
+def downward(values: Array) -> Array:
+    return -upward(-values)
+
+
+def toward_zero(values: Array) -> Array:
+    wide = values.astype(np.float64)
+    return np.asarray(np.copysign(np.ceil(np.abs(wide) - 0.5), wide)).astype(values.dtype)
+
+
+def floor_of_half_more(values: Array) -> Array:
+    return np.asarray(np.floor(values + half_of(values)))
+
+
+def trunc_of_half_more(values: Array) -> Array:
+    return np.asarray(np.trunc(values + half_of(values)))
+
+
+def trunc_of_signed_half_more(values: Array) -> Array:
+    return np.asarray(np.trunc(values + np.copysign(half_of(values), values)))
+
+
+def from_zero(values: Array) -> Array:
+    return np.asarray(np.copysign(np.ceil(np.abs(values)), values))
+
+
+def half_of(values: Array) -> Any:
+    return np.asarray(0.5).astype(values.dtype)[()]
+
+
+# Which parameters an element takes: from the index of its own ones, for an input of that shape, and their number.
+
+Place = Callable[[Array, int], Array]
+
+
+def flat(at: Array) -> Array:
+    return np.arange(at.size).reshape(at.shape)
+
+
+def along(axis: int, at: Array, count: int) -> Array:
+    sizes = [at.shape[axis] if n == axis % at.ndim else 1 for n in range(at.ndim)]
+    return np.broadcast_to(np.arange(at.shape[axis]).reshape(sizes), at.shape)
+
+
+def in_runs(at: Array, count: int) -> Array:
+    return flat(at) // max(-(-at.size // count), 1)
+
+
+PLACES: Mapping[str, Place] = {
+    "one-for-all:first range": lambda at, count: np.zeros_like(at),
+    "one-for-all:last range": lambda at, count: np.full_like(at, count - 1),
+    "previous-range": lambda at, count: at - 1,
+    "next-range": lambda at, count: at + 1,
+    "ranges-reversed": lambda at, count: count - 1 - at,
+    "ranges-in-pairs": lambda at, count: at // 2 * 2,
+    "ranges-of-first:four channels": lambda at, count: at % 4,
+    "ranges-along:the first axis": partial(along, 0),
+    "ranges-along:the last axis": partial(along, -1),
+    "ranges-repeat": lambda at, count: flat(at),
+    "ranges-in-runs": in_runs,
+}
+FREQUENT_PLACES = ("one-for-all:first range", "previous-range", "next-range", "ranges-in-pairs")
+ENDS: Mapping[str, tuple[Place | None, Place | None]] = {  # the places of min and of max; None: right
+    "one-for-all:min": (PLACES["one-for-all:first range"], None),
+    "one-for-all:max": (None, PLACES["one-for-all:first range"]),
+    "next-min": (PLACES["next-range"], None),
+    "next-max": (None, PLACES["next-range"]),
+}
+
+
+def of_places(role: str, names: Mapping[str, str] | None = None) -> tuple[WrongStep, ...]:
+    """Wrong places of ranges, of the field `places`. `names` has other ids of causes."""
+    names = names or {}
+    both = {name: (place, place) for name, place in PLACES.items()}
+    often = (*FREQUENT_PLACES, "one-for-all:min", "one-for-all:max")
+    return tuple(
+        WrongStep(names.get(name, name), role, {"places": ends}, in_pairs=name in often)
+        for name, ends in (both | dict(ENDS)).items()
+    )
+
+
+def taken_from(places: tuple[Place | None, Place | None], at: Array, low: Array, high: Array) -> tuple[Array, Array]:
+    """The ends of the range of each element, of x's shape; `at` is the index of its own range."""
+    if low.size < 2 or not at.size:
+        raise ValueError("there is nothing to mistake")
+    found = (
+        end.reshape(-1)[(at if place is None else place(at, end.size)) % end.size]
+        for place, end in zip(places, (low, high), strict=True)
+    )
+    first, last = found
+    return first, last
