@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from types import MappingProxyType
 
@@ -48,7 +48,8 @@ class Evidence:
     those that are not pathological. `third` counts the deviating elements to which a cause gives a third result.
     `places` has the bits of the places of vector loops in which they are. `against_modes` counts the conforming
     elements that contradict a rounding mode, in all cases. `contradicted` says whether a conforming element of a case
-    that `against` leaves out, since nothing deviates there, contradicts a cause.
+    that `against` leaves out, since nothing deviates there, contradicts a cause. `needs` has by pair of mistakes those
+    that change an element.
     """
 
     cases: Sequence[Case]
@@ -60,6 +61,7 @@ class Evidence:
     third: Mapping[tuple[Group, bool], Counter[Cause]]
     places: Mapping[tuple[Group, bool], Mapping[Cause, int]]
     against_modes: Mapping[Group, Counter[str]]
+    needs: Mapping[Group, Mapping[Cause, Set[str]]] = field(default_factory=dict)
     contradicted: Contradicted = lambda group, every, cause: False
     about: str = ""  # the backend
     always_constant: frozenset[str] = frozenset()  # the operators whose parameters it always builds in
@@ -88,7 +90,7 @@ class Evidence:
 
     def only(self, places: Array) -> Evidence:
         """The evidence with some of the deviating elements."""
-        columns = {field.name: getattr(self.deviating, field.name)[places] for field in fields(self.deviating)}
+        columns = {column.name: getattr(self.deviating, column.name)[places] for column in fields(self.deviating)}
         return replace(self, deviating=DeviatingElements(**columns), candidates=self.candidates[places])
 
     def is_built_in(self, case: int) -> bool:
@@ -342,7 +344,7 @@ def plausible_candidates(evidence: Evidence) -> dict[tuple[Group, int], explanat
     the cases that deviate somewhere for other causes. So do deviating elements to which it would give a third result,
     if they are more than a tenth of those that it explains: where two mistakes meet, neither gives the result alone.
     Another mode may hold on one path only. An arithmetic joined to a fact of the environment must show by itself where
-    something deviates that is not pathological.
+    something deviates that is not pathological. Of two mistakes at once each must change some element that both give.
     """
     idle, explains = idle_positions(evidence), defaultdict[tuple[Group, bool], Counter[Cause]](Counter)
     for (case, number), count in evidence.pairs.items():
@@ -365,12 +367,14 @@ def refuted_causes(
     found = evidence.distinct[number]
     key, by_mode = (group, found.pathological), evidence.against_modes[without_details(group)]
     plain, third, explained = evidence.against[key], evidence.third[key], explains[key]
+    needs = evidence.needs.get(group, {})
     refuted = frozenset(
         cause
         for cause in found.matching
         if not cause.by_position
         and (plain[cause] or by_mode[cause.mode or cause.ties] or 10 * third[cause] > explained[cause])
     )
+    refuted |= {cause for cause in found.matching if JOINT in cause.id and len(needs.get(cause, ())) == 1}
     joined = {one: without_environment(one.id) for one in found.matching - refuted if ENVIRONMENT in one.id}
     plain_ones = explains[group, False]
     shown = {cause.id for cause in plain_ones if not evidence.against[group, False][cause]}

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tiebreak.conformance.judging.misplaced import MISPLACED
+from tiebreak.conformance.judging.misplaced import ALL_MISPLACED, in_place
 from tiebreak.conformance.operators.dequantize_mistakes import PAIRS, SHARED
 from tiebreak.conformance.operators.drawn_tensors import integer_tensor, repeat, tensor_shapes
 from tiebreak.conformance.operators.model import Absent, Axis, CaseConstraints, Cause, OperatorUnderTest
@@ -71,10 +71,6 @@ Misplaced = Callable[[Array, int], Array]
 
 def first_for_all(index: Array, count: int) -> Array:
     return np.zeros_like(index)
-
-
-def in_place(index: Array, count: int) -> Array:
-    return index
 
 
 def with_parameters(scale_at: Misplaced, zero_at: Misplaced) -> Callable[..., tuple[Array, ...]]:
@@ -146,7 +142,7 @@ PARAMETER_MISTAKES = (
     (Cause("one-for-all:scale and zero point", "projection"), with_parameters(first_for_all, first_for_all)),
     (Cause("one-for-all:scale", "projection"), with_parameters(first_for_all, in_place)),
     (Cause("one-for-all:zero point", "projection"), with_parameters(in_place, first_for_all)),
-    *((Cause(key, "projection"), with_parameters(place, place)) for key, place in MISPLACED),
+    *((Cause(key, "projection"), with_parameters(*places)) for key, *places in ALL_MISPLACED),
 )
 # Values whose products depend on the order of the steps, both ends of the range, others, and last one that gives 0.
 VALUES = (-127, -122, -128, 127, 0, 70, -99)
