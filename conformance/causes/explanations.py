@@ -16,7 +16,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
-from tiebreak.conformance.causes.places import WIDTHS, contradicted_places, may_be_placed, span_of
+from tiebreak.conformance.causes.places import WIDTHS, Span, contradicted_places, may_be_placed, span_of
 from tiebreak.conformance.judging.judge import Judgement, codes_of_outputs, output_problem
 from tiebreak.conformance.judging.operands import PARAMETER_KEYS, QuantizationOperands, operands_along, wrong_parameters
 from tiebreak.conformance.judging.truths import Truth, Truths
@@ -34,7 +34,7 @@ T = TypeVar("T")
 STAGE = "known mistakes"
 FEWEST_BY_POSITION = 30  # elements; fewer may fit some pattern of positions by chance
 FEWEST_OF_PAIRS = 3  # elements; one of some hundred pairs of mistakes fits fewer by chance
-MOST_LIKELY_OF_PAIRS = 6  # single mistakes with which pairs are tried in a case that none explains
+MOST_LIKELY_OF_PAIRS = 4  # single mistakes with which pairs are tried in a case that none explains
 NO_CAUSE = Cause(UNEXPLAINED, "mode")
 NOTHING: Mapping[bool, Counter[Cause]] = {False: Counter(), True: Counter()}
 FIRST_PAIR = 1000  # the rank of two mistakes at once
@@ -307,22 +307,24 @@ def explanations(
 ) -> CaseExplanations:
     """Explain the deviating elements of a case by the `predictions` of the known mistakes.
 
-    `strange` masks the pathological elements. `pairs` gives the predictions of two mistakes at once. Where single ones
-    explain all elements, it is asked for pairs with one of these: in other cases the second may show.
+    `strange` masks the pathological elements. `pairs` gives the predictions of two mistakes at once. It is asked only
+    where no single one explains all elements, for pairs with one of those that explain the most.
     """
     wrong = judgement.grades == DEVIATES
     right = ~wrong & (judgement.grades != UNSPECIFIED)
     causes: dict[Cause, int] = {}
     matching, consistent = list[Array](), list[Array]()
     against, third = ({False: dict[Cause, int](), True: dict[Cause, int]()} for _ in range(2))
-    spans: dict[bool, list[tuple[Cause, int, int]]] = {False: [], True: []}
+    spans: dict[bool, list[tuple[Cause, Span]]] = {False: [], True: []}
     judged = right | wrong
     given, needs = dict[str, Array](), defaultdict[Cause, set[str]](set)
-    for cause, codes in chain(predicted, further_pairs(causes, consistent, matching, against[True], pairs)):
+    single = len(predicted)
+    further = further_pairs(causes, consistent, matching, against[True], pairs)
+    for order, (cause, codes) in enumerate(chain(predicted, further)):
         match = codes == judgement.values
         if cause.by_position and not (case.size >= 2 * cause.width and match[judged].all()):
             continue
-        if JOINT in cause.id:
+        if order >= single:
             needs[cause] |= needed_of_pair(cause.id, match & judged, given)
         given[cause.id] = given.get(cause.id, False) | match
         number = causes.setdefault(cause, len(causes))
@@ -337,7 +339,7 @@ def explanations(
                 count = int(np.count_nonzero(mask))
                 counts[cause] = min(count, counts.get(cause, count))
             if against[every][cause] and may_be_placed(cause):
-                spans[every].append((cause, *span_of(contradicted)))
+                spans[every].append((cause, span_of(contradicted)))
             if not contradicted.any():
                 consistent[number] |= (match & (strange == every))[wrong]
     if not causes:
@@ -368,12 +370,9 @@ def further_pairs(
     against: Mapping[Cause, int],
     pairs: PairsAmong,
 ) -> Iterator[tuple[Cause, Array]]:
-    """The predictions of pairs, by what single mistakes explain by the time that they are asked for.
-
-    Those with one that explains all elements; if there is none, with one of the few that explain the most.
-    """
-    whole = frozenset(cause.id for cause, number in causes.items() if consistent[number].all())
-    yield from pairs(whole or likely_of_pairs(causes, matching, against))
+    """The predictions of pairs, where no single mistake explains all elements: with one of those that explain the most."""
+    if not any(found.all() for found in consistent):
+        yield from pairs(likely_of_pairs(causes, matching, against))
 
 
 def likely_of_pairs(

@@ -245,7 +245,8 @@ def wider_than(bits: int, change: Callable[[Array, IntegerType], Array]) -> Chan
 
 
 def sign_and_magnitude(values: Array, kind: IntegerType) -> Array:
-    return np.where(values < 0, kind.lowest - values, values)
+    wide = values.astype(np.float64)  # which has a negative zero
+    return np.where(wide < 0, -(wide - kind.lowest), wide)
 
 
 def in_pairs(partner: Callable[[Array], Array]) -> Change:
@@ -346,7 +347,7 @@ def of_zero_point(change: OfZeroPoint) -> Change:
 
 
 def of_scale(change: OfScale) -> Change:
-    return lambda node, scale: change(in_output_type(node, scale))
+    return lambda node, scale: in_output_type(node, change(in_output_type(node, scale)))
 
 
 ZERO_POINTS: tuple[tuple[str, Change], ...] = (
@@ -591,3 +592,8 @@ def pairs() -> Iterator[tuple[Cause, Arithmetic]]:
 
 
 PAIRS = tuple(pairs())
+# With parameters from wrong places.
+MISPLACED_PAIRS: tuple[tuple[str, Arithmetic], ...] = (
+    *((key, steps(zero=change)) for key, change in ZERO_POINTS),
+    *arithmetics(),
+)

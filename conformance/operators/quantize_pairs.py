@@ -40,11 +40,11 @@ SUMMED = (  # these have a way of their own from the quotient to the sum
     *("sum-in:float32", "sum-in:float16", "negative-quotient-to-zero", "clamps-before-zero-point-and-wraps"),
 )
 DIVIDED: tuple[tuple[str, Quotient], ...] = (
+    ("divides-in:float32", divided_by(np.float32)),
+    ("divides-in:float16", divided_by(np.float16)),
     ("own-reciprocal", lambda x, scale: np.asarray(x * (np.ones((), x.dtype) / scale), np.float64)),
     ("reciprocal:float32", multiplied_in(np.float32)),
     ("reciprocal:float64", multiplied_in(np.float64)),
-    ("divides-in:float32", divided_by(np.float32)),
-    ("divides-in:float16", divided_by(np.float16)),
     ("flushes-inputs", flushed_operand("inputs")),
     ("flushes-scales", flushed_operand("scales")),
     *QUOTIENTS,
@@ -115,8 +115,8 @@ def with_quotient(divide: Quotient, o: QuantizationOperands) -> QuantizationOper
     return replace(o, divide=divide)
 
 
-def with_clamp(saturate: Saturate, o: QuantizationOperands) -> QuantizationOperands:
-    return replace(o, saturate=saturate)
+def with_clamp(saturate: Saturate, o: QuantizationOperands) -> QuantizationOperands | None:
+    return None if saturate(o, np.zeros(o.x.shape)) is None else replace(o, saturate=saturate)
 
 
 def with_zero_point_of(change: Change, o: QuantizationOperands) -> QuantizationOperands | None:
