@@ -119,8 +119,8 @@ class Pairs(Generic[T]):
 
     def with_one_of(self, ids: frozenset[str]) -> Sequence[int]:
         """The places of pairs with one of some mistakes, and of pairs with these ids."""
-        singles = {place for id in ids for place in self.by_key.get(id, ())}
-        return sorted(singles.union(*(self.by_id.get(id, ()) for id in ids)))
+        places = {place for one in ids for place in self.by_key.get(one, ())}
+        return sorted(places.union(*(self.by_id.get(one, ()) for one in ids)))
 
 
 Choose = Callable[[Pairs[Any]], Sequence[int]]
@@ -159,9 +159,7 @@ def pair_tables(case: Case, truths: Truths, choose: Choose) -> Iterator[Predicti
         yield ((cause, partial(codes_of_mistake, run, case, truths)) for cause, run in entries)
         return
     own, shared = operands_along(case, problem, problem.axes), pairs_of_quantizers(problem.mode)
-    yield (
-        (cause, partial(predict, own)) for cause, predict in (shared.table[place] for place in choose(shared))
-    )
+    yield ((cause, partial(predict, own)) for cause, predict in (shared.table[place] for place in choose(shared)))
     misplaced = misplaced_pairs(problem.mode)
     yield misplaced_pair_predictions(case, problem, [misplaced.table[place] for place in choose(misplaced)])
 
@@ -274,8 +272,8 @@ class CaseExplanations:
     `distinct` are the explanations that occur, `numbers` each deviating element's place in it, in order. The others are
     by cause: under True for all elements, under False for those that are not pathological. `against` says how many
     conforming elements contradict it, `third` to how many deviating ones it would give a third result. `places` has the
-    bits of the places of vector loops in which it is contradicted. `needs` has by pair of mistakes those without which an
-    element that it gives would be another.
+    bits of the places in which it is contradicted. `needs` has by pair of mistakes those without which an element that
+    it gives would be another.
     """
 
     distinct: tuple[Explanation, ...]
@@ -370,7 +368,7 @@ def further_pairs(
     against: Mapping[Cause, int],
     pairs: PairsAmong,
 ) -> Iterator[tuple[Cause, Array]]:
-    """The predictions of pairs, where no single mistake explains all elements: with one of those that explain the most."""
+    """The predictions of pairs with a single mistake that explains much, where none explains all elements."""
     if not any(found.all() for found in consistent):
         yield from pairs(likely_of_pairs(causes, matching, against))
 
@@ -384,7 +382,7 @@ def likely_of_pairs(
         count = int(np.count_nonzero(matching[number]))
         if count and not cause.by_position:
             counts[cause.id] = max(count - against[cause], counts[cause.id])
-    return frozenset(id for id, _ in counts.most_common(MOST_LIKELY_OF_PAIRS))
+    return frozenset(name for name, _ in counts.most_common(MOST_LIKELY_OF_PAIRS))
 
 
 def distinct_columns(table: Array) -> tuple[Array, Array]:

@@ -453,7 +453,9 @@ def bias_in(dtype: np.dtype[Any]) -> Arithmetic:
 
     def run(node: Node, x: Array, scale: Array, zero: Array) -> Array:
         factor = in_output_type(node, scale)
-        return in_output_type(node, in_output_type(node, in_output_type(node, x) * factor) - rounded_to(zero * factor, dtype))
+        return in_output_type(
+            node, in_output_type(node, in_output_type(node, x) * factor) - rounded_to(zero * factor, dtype)
+        )
 
     return run
 
@@ -543,9 +545,7 @@ SHARED: tuple[tuple[Cause, Arithmetic], ...] = (
 
 
 def of_changed(arithmetic: Arithmetic, x: Change = same, zero: Change = same, scale: Change = same) -> Arithmetic:
-    return lambda node, values, factor, zeros: arithmetic(
-        node, x(node, values), scale(node, factor), zero(node, zeros)
-    )
+    return lambda node, values, factor, zeros: arithmetic(node, x(node, values), scale(node, factor), zero(node, zeros))
 
 
 def flushed_after(arithmetic: Arithmetic, change: Change) -> Arithmetic:

@@ -93,7 +93,6 @@ def clamp_first_wrapping(o: QuantizationOperands) -> Array:
     return o.wrap((o.clamp(round_array(o.quotient(), o.mode)) + o.zero_point).astype(np.float64))
 
 
-
 def int32_cast(dtype: object, *, wraps: bool = True) -> Predict:
     """A cast to int32 that turns everything out of range into the lowest int32, as on x86.
 

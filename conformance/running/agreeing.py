@@ -97,7 +97,7 @@ class AgreeingElements:
         return bool(predicted) and all(((codes != one.outputs) & counted).any() for codes in predicted)
 
     def given_by(self, number: int, cause: Cause) -> Array | None:
-        """A mask of the elements of a case, by its number, that a cause gives; None if it contradicts a conforming one."""
+        """A mask of the elements of a case (by number) that a cause gives; None if it contradicts a conforming one."""
         case = self.records.cases[number]
         for one in self.of(group_of(case), number in self.wrong):
             if one.case.id == case.id:
