@@ -586,9 +586,9 @@ def pairs() -> Iterator[tuple[Cause, Arithmetic]]:
                 yield Cause(f"{key}{JOINT}{other}", "difference"), of_changed(RIGHT, **change, **second_change)
         for result, last in RESULTS:
             yield Cause(f"{key}{JOINT}{result}", "difference"), after(of_changed(RIGHT, **change), last)
-    for key, change in (*WRAPPED, *DIFFERENCES):
+    for key, difference in (*WRAPPED, *DIFFERENCES):
         for other, last in PRODUCTS:
-            yield Cause(f"{key}{JOINT}{other}", "difference"), steps(difference=change, product=last)
+            yield Cause(f"{key}{JOINT}{other}", "difference"), steps(difference=difference, product=last)
 
 
 PAIRS = tuple(pairs())

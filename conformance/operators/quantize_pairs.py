@@ -29,6 +29,7 @@ from tiebreak.golden.problem import Array
 from tiebreak.golden.rounding import ROUND_MODES, is_nearest, short_mode
 
 Alter = Callable[[QuantizationOperands], QuantizationOperands | None]  # operands with one mistake; None: it has none
+Step = tuple[Cause, Alter]
 
 ROUNDED = (  # these round in a way of their own, whatever the mode
     *("floor-of-half-more", "half-added-to-magnitude", "ties-odd", "magic-number", "magic-number-bits"),
@@ -64,12 +65,12 @@ def pairs_of(wanted: str) -> tuple[tuple[Cause, Predict], ...]:
     return (*of_two_steps(wanted), *with_predictions(wanted))
 
 
-def steps(wanted: str) -> tuple[list[tuple[Cause, Alter]], ...]:
+def steps(wanted: str) -> tuple[list[Step], ...]:
     """Mistakes in one step each: the zero point, the quotient, the clamp, the rounding mode."""
-    zeros = [(Cause(key, "add"), partial(with_zero_point_of, change)) for key, change in ZERO_POINTS]
-    quotients = [(Cause(key, "quotient"), partial(with_quotient, divide)) for key, divide in DIVIDED]
-    clamps = [(Cause(key, "range"), partial(with_clamp, saturate)) for key, saturate in SATURATED]
-    modes = [(mode_cause(wanted, mode), partial(with_mode, mode)) for mode in ROUND_MODES if mode != wanted]
+    zeros: list[Step] = [(Cause(key, "add"), partial(with_zero_point_of, change)) for key, change in ZERO_POINTS]
+    quotients: list[Step] = [(Cause(key, "quotient"), partial(with_quotient, divide)) for key, divide in DIVIDED]
+    clamps: list[Step] = [(Cause(key, "range"), partial(with_clamp, saturate)) for key, saturate in SATURATED]
+    modes: list[Step] = [(mode_cause(wanted, mode), partial(with_mode, mode)) for mode in ROUND_MODES if mode != wanted]
     return zeros, quotients, clamps, modes
 
 

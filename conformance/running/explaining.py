@@ -140,5 +140,6 @@ def evidence_of(records: BackendRecords, deviating: DeviatingElements, known: By
                 so_far[cause] = so_far.get(cause, 0) | one
     evidence = records.cases, records.elements, deviating, candidates, list(numbers)
     agreeing, constant = AgreeingElements(records), frozenset(records.facts.get("always_constant", ()))
-    refuting = against, third, contradicted, records.against_modes, needs, agreeing.contradict, agreeing.given_by
-    return Evidence(*evidence, *refuting, records.name, constant)
+    refuting = against, third, contradicted, records.against_modes
+    tried = needs, agreeing.contradict, agreeing.given_by
+    return Evidence(*evidence, *refuting, *tried, records.name, constant)

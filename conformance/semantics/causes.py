@@ -175,6 +175,8 @@ SENTENCES = {
     "largest-is-the-end": "no number beyond the largest value, rounded or not",
     "step-beyond-largest": "480 and a little more become 448",
     "nan-below-infinity": "NaN between the largest value and infinity",
+    "largest-never": "the largest value is never used",
+    "below-normal-cut-off": "results below the smallest normal value cut off, others rounded",
     "nan-to-lowest": "NaN becomes the lowest value",
     "nan-to-zero": "NaN becomes zero",
     "nan-to-highest": "NaN becomes the highest value",
