@@ -37,6 +37,7 @@ Arithmetic = Callable[[Node, Array, Array, Array], Array]
 Change = Callable[[Node, Array], Array]
 HALF = np.dtype(np.float16)
 OF_OPERATORS = ("ignores-zero-point", "adds-zero-point")  # singles that the operators have of their own
+SAME_AS_INPUT = "zero-point-more-half-range"  # gives what input-less-half-range gives
 AFTER = ("distributes-scale", "distributes-scale-fused", "divides-by-reciprocal", "product-in:bfloat16")
 
 
@@ -356,7 +357,7 @@ ZERO_POINTS: tuple[tuple[str, Change], ...] = (
     ("zero-point-as-unsigned", as_unsigned),
     ("adds-zero-point", lambda node, zero: -zero),
     ("zero-point-twice", twice),
-    *((key, of_zero_point(change)) for key, change in OF_ZERO_POINTS),
+    *((key, of_zero_point(change)) for key, change in OF_ZERO_POINTS if key != SAME_AS_INPUT),
 )
 SCALES: tuple[tuple[str, Change], ...] = (
     ("scale-in:float16", rounded_in(HALF)),

@@ -77,7 +77,8 @@ def steps(wanted: str) -> tuple[list[Step], ...]:
 def of_two_steps(wanted: str) -> Iterator[tuple[Cause, Predict]]:
     for one, other in combinations(steps(wanted), 2):
         for (first, alter), (second, change) in product(one, other):
-            yield replace(joint(first, second.id), ties=second.mode), partial(altered_twice, alter, change)
+            ties = "" if first.role == "quotient" else second.mode  # another quotient has its ties elsewhere
+            yield replace(joint(first, second.id), ties=ties), partial(altered_twice, alter, change)
 
 
 def with_predictions(wanted: str) -> Iterator[tuple[Cause, Predict]]:
