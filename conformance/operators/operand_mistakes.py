@@ -80,9 +80,9 @@ def held_in(dtype: Any, bits: int, zero: Array, low: int, high: int) -> Array | 
 OF_ZERO_POINTS: tuple[tuple[str, OfZeroPoint], ...] = (
     ("zero-point-moved:1", partial(moved, lambda half: 1)),
     ("zero-point-moved:-1", partial(moved, lambda half: -1)),
+    ("zero-point-without-top-bit", without_top_bit),
     ("zero-point-less-half-range", partial(moved, lambda half: -half)),
     ("zero-point-more-half-range", partial(moved, lambda half: half)),
-    ("zero-point-without-top-bit", without_top_bit),
     ("zero-point-saturates-to-other-sign", saturated_to_other_sign),
     ("zero-point-cast-to:int8", partial(low_byte, True)),
     ("zero-point-cast-to:uint8", partial(low_byte, False)),
