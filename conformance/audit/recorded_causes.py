@@ -173,9 +173,9 @@ class CausesBySemantics:
                     self.name_place(first.cause, place, numbers[left], found)
 
     def name_place(self, cause: Cause, place: str, elements: Array, found: FoundCauses) -> None:
-        """A cause by position stays where another rounding mode is all that the semantics says."""
+        """What has a cause keeps it where another rounding mode is all that the semantics says, or several mistakes."""
         one_mode = cause.id.startswith(MODES) and JOINT not in cause.id
-        elements = elements[found.nameless[elements]] if one_mode else elements
+        elements = elements[found.nameless[elements]] if one_mode or JOINT in cause.id else elements
         self.known.add(cause.id)
         found.name(found.doubted(elements, frozenset(keys_of(cause.id))), replace(cause, id=at_place(cause.id, place)))
 

@@ -7,22 +7,22 @@ where nothing better explains a deviating element.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property, partial
 from itertools import chain
-from typing import TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
-from tiebreak.conformance.causes.places import WIDTHS, contradicted_places, may_be_placed, span_of
+from tiebreak.conformance.causes.places import WIDTHS, Span, contradicted_places, may_be_placed, span_of
 from tiebreak.conformance.judging.judge import Judgement, codes_of_outputs, output_problem
 from tiebreak.conformance.judging.operands import PARAMETER_KEYS, QuantizationOperands, operands_along, wrong_parameters
 from tiebreak.conformance.judging.truths import Truth, Truths
 from tiebreak.conformance.operators import TESTED
 from tiebreak.conformance.operators.model import Cause, Mistake
-from tiebreak.conformance.operators.quantize_mistakes import HYPOTHESES
+from tiebreak.conformance.operators.quantize_mistakes import HYPOTHESES, Predict
 from tiebreak.conformance.operators.quantize_pairs import mode_cause, pairs_of
 from tiebreak.conformance.semantics.causes import JOINT, keys_of
 from tiebreak.golden.nodes import Case
@@ -34,6 +34,7 @@ T = TypeVar("T")
 STAGE = "known mistakes"
 FEWEST_BY_POSITION = 30  # elements; fewer may fit some pattern of positions by chance
 FEWEST_OF_PAIRS = 3  # elements; one of some hundred pairs of mistakes fits fewer by chance
+MOST_LIKELY_OF_PAIRS = 8  # single mistakes with which pairs are tried in a case that none explains
 NO_CAUSE = Cause(UNEXPLAINED, "mode")
 NOTHING: Mapping[bool, Counter[Cause]] = {False: Counter(), True: Counter()}
 FIRST_PAIR = 1000  # the rank of two mistakes at once
@@ -54,12 +55,8 @@ def predictions(case: Case, truths: Truths, errors: ExplanationErrors, about: st
 def predictions_of_pairs(
     case: Case, truths: Truths, errors: ExplanationErrors, about: str, among: frozenset[str]
 ) -> list[tuple[Cause, Array]]:
-    """As predictions, of two mistakes at once; if ids of causes are given, only with one of these."""
-    tables: Iterator[Predictions] = (
-        ((cause, predict) for cause, predict in table if not among or not among.isdisjoint(keys_of(cause.id)))
-        for table in pair_tables(case, truths)
-    )
-    return predicted_by(tables, errors, about)
+    """As predictions, of two mistakes at once, of which one has one of these ids."""
+    return predicted_by(pair_tables(case, truths, lambda pairs: pairs.with_one_of(among)), errors, about)
 
 
 def predictions_with_id(case: Case, truths: Truths, errors: ExplanationErrors, about: str, id_: str) -> list[Array]:
@@ -72,18 +69,16 @@ def tables_with_id(case: Case, truths: Truths, id_: str) -> Iterator[Predictions
     (problem, *_), record = truths.problems, TESTED[case.node.operator]
     is_quantizer = isinstance(problem, Quantization)
     if isinstance(problem, Quantization):
-        found = [
-            entry for entry in (*HYPOTHESES, *(pairs_of(problem.mode) if JOINT in id_ else ())) if entry[0].id == id_
-        ]
-        if found:
+        if found := [entry for entry in HYPOTHESES if entry[0].id == id_]:
             own = operands_along(case, problem, problem.axes)
             yield ((cause, partial(predict, own)) for cause, predict in found)
-        if keys_of(id_)[0] in PARAMETER_KEYS:
-            places = chain(parameter_predictions(case, problem), misplaced_pair_predictions(case, problem))
-            yield (entry for entry in places if entry[0].id == id_)
+        if id_ in PARAMETER_KEYS:
+            yield (entry for entry in parameter_predictions(case, problem) if entry[0].id == id_)
     if not (is_quantizer and id_ in OF_QUANTIZERS):
-        every = (*(record.mistakes or ()), *(() if is_quantizer else record.pairs))
+        every = record.mistakes or ()
         yield ((cause, partial(codes_of_mistake, run, case, truths)) for cause, run in every if cause.id == id_)
+    if JOINT in id_:
+        yield from pair_tables(case, truths, lambda pairs: pairs.by_id.get(id_, []))
 
 
 def predicted_by(tables: Iterator[Predictions], errors: ExplanationErrors, about: str) -> list[tuple[Cause, Array]]:
@@ -112,23 +107,83 @@ def hypothesis_tables(case: Case, truths: Truths) -> Iterator[Predictions]:
         yield mistake_predictions(mistakes, case, truths, first)
 
 
-def pair_tables(case: Case, truths: Truths) -> Iterator[Predictions]:
+@dataclass(frozen=True)
+class Pairs(Generic[T]):
+    """A table of two mistakes at once, with the places of its entries by their ids and by the keys in them."""
+
+    table: Sequence[tuple[Cause, T]]
+
+    @cached_property
+    def by_id(self) -> Mapping[str, Sequence[int]]:
+        found = defaultdict[str, list[int]](list)
+        for place, (cause, _) in enumerate(self.table):
+            found[cause.id].append(place)
+        return found
+
+    @cached_property
+    def by_key(self) -> Mapping[str, Sequence[int]]:
+        found = defaultdict[str, list[int]](list)
+        for place, (cause, _) in enumerate(self.table):
+            for key in keys_of(cause.id):
+                found[key].append(place)
+        return found
+
+    def with_one_of(self, ids: frozenset[str]) -> Sequence[int]:
+        """The places of pairs with one of some mistakes, and of pairs with these ids."""
+        places = {place for one in ids for place in self.by_key.get(one, ())}
+        return sorted(places.union(*(self.by_id.get(one, ()) for one in ids)))
+
+
+Choose = Callable[[Pairs[Any]], Sequence[int]]
+
+
+@cache
+def pairs_of_quantizers(mode: str) -> Pairs[Predict]:
+    """The shared pairs and, of operands from wrong places, those with another rounding mode."""
+    return Pairs(tuple(ranked(pairs_of(mode), FIRST_PAIR)))
+
+
+@cache
+def misplaced_pairs(mode: str) -> Pairs[tuple[str, str]]:
+    """Wrong parameters, and the rounding of another mode: the key of the first, and the second."""
+    seconds = [other for other in ROUND_MODES if other != mode]
+    pairs = ((key, other) for key in PARAMETER_KEYS for other in seconds)
+    return Pairs(
+        tuple(
+            (Cause(f"{key}{JOINT}{mode_cause(mode, other).id}", "projection", FIRST_PAIR), (key, other))
+            for key, other in pairs
+        )
+    )
+
+
+@cache
+def pairs_of_operator(operator: str) -> Pairs[Mistake]:
+    return Pairs(tuple(ranked(TESTED[operator].pairs, FIRST_PAIR)))
+
+
+def pair_tables(case: Case, truths: Truths, choose: Choose) -> Iterator[Predictions]:
+    """The tables of pairs that apply to a case, of each what `choose` says."""
     (problem, *_) = truths.problems
-    if isinstance(problem, Quantization):
-        own = operands_along(case, problem, problem.axes)
-        yield ((cause, partial(predict, own)) for cause, predict in ranked(pairs_of(problem.mode), FIRST_PAIR))
-        yield misplaced_pair_predictions(case, problem)
-    else:
-        yield mistake_predictions(TESTED[case.node.operator].pairs, case, truths, FIRST_PAIR)
+    if not isinstance(problem, Quantization):
+        pairs = pairs_of_operator(case.node.operator)
+        entries = (pairs.table[place] for place in choose(pairs))
+        yield ((cause, partial(codes_of_mistake, run, case, truths)) for cause, run in entries)
+        return
+    own, shared = operands_along(case, problem, problem.axes), pairs_of_quantizers(problem.mode)
+    yield ((cause, partial(predict, own)) for cause, predict in (shared.table[place] for place in choose(shared)))
+    misplaced = misplaced_pairs(problem.mode)
+    yield misplaced_pair_predictions(case, problem, [misplaced.table[place] for place in choose(misplaced)])
 
 
-def misplaced_pair_predictions(case: Case, problem: Quantization) -> Predictions:
-    """Wrong parameters, and the rounding of another mode."""
-    for key, other in wrong_parameters(case, problem):
-        for mode in ROUND_MODES:
-            if mode != problem.mode:
-                second = mode_cause(problem.mode, mode).id
-                cause = Cause(f"{key}{JOINT}{second}", "projection", FIRST_PAIR)
+def misplaced_pair_predictions(
+    case: Case, problem: Quantization, chosen: Sequence[tuple[Cause, tuple[str, str]]]
+) -> Predictions:
+    by_key = defaultdict[str, list[tuple[Cause, str]]](list)
+    for cause, (key, mode) in chosen:
+        by_key[key].append((cause, mode))
+    if by_key:
+        for key, other in wrong_parameters(case, problem):
+            for cause, mode in by_key.get(key, ()):
                 yield cause, partial(codes_of_quotients, replace(other, mode=mode))
 
 
@@ -228,7 +283,8 @@ class CaseExplanations:
     `distinct` are the explanations that occur, `numbers` each deviating element's place in it, in order. The others are
     by cause: under True for all elements, under False for those that are not pathological. `against` says how many
     conforming elements contradict it, `third` to how many deviating ones it would give a third result. `places` has the
-    bits of the places of vector loops in which it is contradicted.
+    bits of the places in which it is contradicted. `needs` has by pair of mistakes those without which an element that
+    it gives would be another.
     """
 
     distinct: tuple[Explanation, ...]
@@ -236,6 +292,7 @@ class CaseExplanations:
     against: Mapping[bool, Counter[Cause]]
     third: Mapping[bool, Counter[Cause]]
     places: Mapping[bool, Mapping[Cause, int]]
+    needs: Mapping[Cause, Set[str]] = field(default_factory=dict)
 
 
 def no_explanations(elements: int) -> CaseExplanations:
@@ -259,19 +316,26 @@ def explanations(
 ) -> CaseExplanations:
     """Explain the deviating elements of a case by the `predictions` of the known mistakes.
 
-    `strange` masks the pathological elements. `pairs` gives the predictions of two mistakes at once. Where single ones
-    explain all elements, it is asked for pairs with one of these: in other cases the second may show.
+    `strange` masks the pathological elements. `pairs` gives the predictions of two mistakes at once. It is asked only
+    where no single one explains all elements, for pairs with one of those that explain the most.
     """
     wrong = judgement.grades == DEVIATES
     right = ~wrong & (judgement.grades != UNSPECIFIED)
     causes: dict[Cause, int] = {}
     matching, consistent = list[Array](), list[Array]()
     against, third = ({False: dict[Cause, int](), True: dict[Cause, int]()} for _ in range(2))
-    spans: dict[bool, list[tuple[Cause, int, int]]] = {False: [], True: []}
-    for cause, codes in chain(predicted, further_pairs(causes, consistent, pairs)):
+    spans: dict[bool, list[tuple[Cause, Span]]] = {False: [], True: []}
+    judged = right | wrong
+    given, needs = dict[str, Array](), defaultdict[Cause, set[str]](set)
+    single = len(predicted)
+    further = further_pairs(causes, consistent, matching, against[True], pairs)
+    for order, (cause, codes) in enumerate(chain(predicted, further)):
         match = codes == judgement.values
-        if cause.by_position and not (case.size >= 2 * cause.width and match[right | wrong].all()):
+        if cause.by_position and not (case.size >= 2 * cause.width and match[judged].all()):
             continue
+        if order >= single:
+            needs[cause] |= needed_of_pair(cause.id, match & judged, given)
+        given[cause.id] = given.get(cause.id, False) | match
         number = causes.setdefault(cause, len(causes))
         if number == len(matching):
             matching.append(np.zeros(np.count_nonzero(wrong), bool))
@@ -284,7 +348,7 @@ def explanations(
                 count = int(np.count_nonzero(mask))
                 counts[cause] = min(count, counts.get(cause, count))
             if against[every][cause] and may_be_placed(cause):
-                spans[every].append((cause, *span_of(contradicted)))
+                spans[every].append((cause, span_of(contradicted)))
             if not contradicted.any():
                 consistent[number] |= (match & (strange == every))[wrong]
     if not causes:
@@ -294,14 +358,42 @@ def explanations(
     distinct = [explanation_of(list(causes), table[:, column]) for column in first]
     counted = [{every: Counter(found) for every, found in one.items()} for one in (against, third)]
     places = {every: contradicted_places(found, case.size, against[every]) for every, found in spans.items()}
-    return CaseExplanations(tuple(distinct), numbers, counted[0], counted[1], places)
+    return CaseExplanations(tuple(distinct), numbers, counted[0], counted[1], places, needs)
+
+
+def needed_of_pair(id_: str, match: Array, given: Mapping[str, Array]) -> set[str]:
+    """Which of two mistakes change an element that both together give (a mask), by what single ones give.
+
+    One of which nothing is known alone counts as needed.
+    """
+    first, *others = id_.split(JOINT)
+    second = JOINT.join(others)
+    needed = {one for one, other in ((first, second), (second, first)) if (match & ~given.get(other, False)).any()}
+    return needed | {one for one in (first, second) if one not in given and match.any()}
 
 
 def further_pairs(
-    causes: Mapping[Cause, int], consistent: Sequence[Array], pairs: PairsAmong
+    causes: Mapping[Cause, int],
+    consistent: Sequence[Array],
+    matching: Sequence[Array],
+    against: Mapping[Cause, int],
+    pairs: PairsAmong,
 ) -> Iterator[tuple[Cause, Array]]:
-    """The predictions of pairs, by what explains all elements by the time that they are asked for."""
-    yield from pairs(frozenset(cause.id for cause, number in causes.items() if consistent[number].all()))
+    """The predictions of pairs with a single mistake that explains much, where none explains all elements."""
+    if not any(found.all() for found in consistent):
+        yield from pairs(likely_of_pairs(causes, matching, against))
+
+
+def likely_of_pairs(
+    causes: Mapping[Cause, int], matching: Sequence[Array], against: Mapping[Cause, int]
+) -> frozenset[str]:
+    """The ids of the causes that explain the most elements, less those that contradict them."""
+    counts = Counter[str]()
+    for cause, number in causes.items():
+        count = int(np.count_nonzero(matching[number]))
+        if count and not cause.by_position:
+            counts[cause.id] = max(count - against[cause], counts[cause.id])
+    return frozenset(name for name, _ in counts.most_common(MOST_LIKELY_OF_PAIRS))
 
 
 def distinct_columns(table: Array) -> tuple[Array, Array]:

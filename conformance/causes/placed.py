@@ -1,4 +1,4 @@
-"""Causes that hold only in the body, or only in the tail, of a vector loop.
+"""Causes that hold at some places only: in the body or in the tail of a vector loop, at odd ones, in a half.
 
 A library may compute most of an array by vectors and what is left one by one, each in its own way. A mistake that is
 contradicted, but only ever outside of such a place, is named there.
@@ -71,4 +71,4 @@ def free_places(bits: int) -> list[int]:
 
 def key_of_place(place: int) -> str:
     name, width = PLACES[place]
-    return f"{name}:{width}"
+    return f"{name}:{width}" if width else name

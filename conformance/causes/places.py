@@ -1,4 +1,4 @@
-"""The bodies and tails of vector loops: places where a cause may hold that is contradicted elsewhere."""
+"""Places where a cause may hold that is contradicted elsewhere: of vector loops, of pairs of lanes, of halves."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from tiebreak.conformance.semantics.causes import JOINT
 from tiebreak.golden.problem import Array
 
 WIDTHS = (4, 8, 16, 32, 64)  # of vector loops
-PLACES = (*(("body", width) for width in WIDTHS), *(("tail", width) for width in reversed(WIDTHS)))  # the widest first
+LOOPS = (*(("body", width) for width in WIDTHS), *(("tail", width) for width in reversed(WIDTHS)))  # the widest first
+OTHERS = (("odd", 0), ("even", 0), ("second-half", 0), ("first-half", 0))
+PLACES = (*LOOPS, *OTHERS)
+Span = tuple[int, int, bool, bool]  # the first and the last index; whether one is odd, and whether one is even
 
 
 def may_be_placed(cause: Cause) -> bool:
@@ -19,27 +22,28 @@ def may_be_placed(cause: Cause) -> bool:
     return JOINT not in cause.id and not cause.mode
 
 
-def span_of(mask: Array) -> tuple[int, int]:
-    """The first and the last index of a mask that is not empty."""
-    return int(mask.argmax()), mask.size - 1 - int(mask[::-1].argmax())
+def span_of(mask: Array) -> Span:
+    """The first and the last index of a mask that is not empty, and whether one is odd, and one even."""
+    last = mask.size - 1 - int(mask[::-1].argmax())
+    return int(mask.argmax()), last, bool(mask[1::2].any()), bool(mask[::2].any())
 
 
 def contradicted_places(
-    spans: Sequence[tuple[Cause, int, int]], size: int, against: Mapping[Cause, int]
+    spans: Sequence[tuple[Cause, Span]], size: int, against: Mapping[Cause, int]
 ) -> dict[Cause, int]:
     """By cause, the bits of the places of PLACES in which conforming elements of a case contradict it.
 
-    `spans` have the first and the last of these elements. Where a cause has several, it is one of several arithmetics:
-    only what contradicts all of them counts, and nothing if `against` says that one is not contradicted.
+    `spans` say where these elements are. Where a cause has several, it is one of several arithmetics: only what
+    contradicts all of them counts, and nothing if `against` says that one is not contradicted.
     """
     if not spans:
         return {}
-    first, last = (np.array([span[end] for span in spans])[:, None] for end in (1, 2))
-    ends = np.array([size - size % width for _, width in PLACES])
-    bodies = np.array([name == "body" for name, _ in PLACES])
-    bits = np.where(bodies, first < ends, last >= ends) @ (1 << np.arange(len(PLACES)))
+    first, last, odd, even = (np.array([span[part] for _, span in spans])[:, None] for part in range(4))
+    ends = np.array([size - size % width for _, width in LOOPS])
+    bodies, half = np.array([name == "body" for name, _ in LOOPS]), (size + 1) // 2
+    table = np.hstack([np.where(bodies, first < ends, last >= ends), odd, even, last >= half, first < half])
     found: dict[Cause, int] = {}
-    for (cause, _, _), one in zip(spans, bits.tolist(), strict=True):
+    for (cause, _), one in zip(spans, (table @ (1 << np.arange(len(PLACES)))).tolist(), strict=True):
         if against[cause]:
             found[cause] = one & found.get(cause, one)
     return found
@@ -48,4 +52,8 @@ def contradicted_places(
 def is_inside(place: int, index: int, size: int) -> bool:
     """Whether an element of an array is at the place with this number."""
     name, width = PLACES[place]
+    if name in ("odd", "even"):
+        return (index % 2 == 1) == (name == "odd")
+    if name.endswith("half"):
+        return (index >= (size + 1) // 2) == (name == "second-half")
     return (index < size - size % width) == (name == "body")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from types import MappingProxyType
 
@@ -31,9 +31,12 @@ from tiebreak.golden.problem import Array
 from tiebreak.golden.verdicts import UNEXPLAINED
 from tiebreak.reports.root_cause import BY_PATH, root_of
 
+MOST_KNOWN_PAIRS = 4  # of a kind of node that are tried where they have not been
 FEWEST = 6  # elements that a cause must have to be known from elsewhere, or to be named in one path only
 Element = tuple[str, str, int]  # a case's id, an output's name, an index in it
 Contradicted = Callable[[Group, bool, Cause], bool]  # bool: among all elements of the group, or all but pathological
+# Which elements of a case, by its number, a cause gives; None if it contradicts one that conforms.
+GivenBy = Callable[[int, Cause], Array | None]
 Named = tuple[Group, bool, Cause]
 Pairs = Counter[tuple[int, int]]  # deviating elements by their case's number and their candidates' number
 
@@ -47,7 +50,8 @@ class Evidence:
     those that are not pathological. `third` counts the deviating elements to which a cause gives a third result.
     `places` has the bits of the places of vector loops in which they are. `against_modes` counts the conforming
     elements that contradict a rounding mode, in all cases. `contradicted` says whether a conforming element of a case
-    that `against` leaves out, since nothing deviates there, contradicts a cause.
+    that `against` leaves out, since nothing deviates there, contradicts a cause. `needs` has by pair of mistakes those
+    that change an element. `given_by` tries a cause in a case.
     """
 
     cases: Sequence[Case]
@@ -59,7 +63,9 @@ class Evidence:
     third: Mapping[tuple[Group, bool], Counter[Cause]]
     places: Mapping[tuple[Group, bool], Mapping[Cause, int]]
     against_modes: Mapping[Group, Counter[str]]
+    needs: Mapping[Group, Mapping[Cause, Set[str]]] = field(default_factory=dict)
     contradicted: Contradicted = lambda group, every, cause: False
+    given_by: GivenBy = lambda case, cause: None
     about: str = ""  # the backend
     always_constant: frozenset[str] = frozenset()  # the operators whose parameters it always builds in
     in_detail: bool = False  # whether the groups are detailed, and each is a layout of its own
@@ -87,7 +93,7 @@ class Evidence:
 
     def only(self, places: Array) -> Evidence:
         """The evidence with some of the deviating elements."""
-        columns = {field.name: getattr(self.deviating, field.name)[places] for field in fields(self.deviating)}
+        columns = {column.name: getattr(self.deviating, column.name)[places] for column in fields(self.deviating)}
         return replace(self, deviating=DeviatingElements(**columns), candidates=self.candidates[places])
 
     def is_built_in(self, case: int) -> bool:
@@ -225,6 +231,8 @@ def weighed_causes(evidence: Evidence, places: Mapping[Kind, Array]) -> list[lis
         left = np.flatnonzero([cause == explanations.NO_CAUSE for cause in every.tolist()])
         for some, cause in further(evidence, left, known):
             every[some] = cause
+    for some, cause in causes_of_known_pairs(evidence, every):
+        every[some] = cause
     return [every[own].tolist() for own in places.values()]
 
 
@@ -276,6 +284,36 @@ def causes_of_built_in(evidence: Evidence, places: Array, known: Set[str]) -> It
         fits = [cause for cause in frozenset.intersection(*found) if cause.id in known and not cause.by_position]
         if fits:
             yield places[some], min(fits, key=lambda cause: (JOINT in cause.id, cause.rank, cause.id))
+
+
+def causes_of_known_pairs(evidence: Evidence, every: Array) -> Iterator[tuple[Array, Cause]]:
+    """Two mistakes at once that a kind's other cases show, for the elements that they give of those without a cause.
+
+    They have not been tried in every case. One that contradicts something in a case gets nothing there. They also take
+    the elements of one of both, where they have more than this one alone: a case may not tell them apart.
+    """
+    counts: dict[Kind, Counter[Cause]] = defaultdict(Counter)
+    for case, cause in zip(evidence.deviating.case.tolist(), every.tolist(), strict=True):
+        counts[evidence.kinds[case]][cause] += 1
+    for kind, named in counts.items():
+        known = [(cause, n) for cause, n in named.most_common() if JOINT in cause.id and n >= FEWEST]
+        for pair, count in known[:MOST_KNOWN_PAIRS]:
+            parts = {cause for cause in named if cause.id in pair.id.split(JOINT) and named[cause] < count}
+            yield from elements_of_pair(evidence, every, kind, pair, {explanations.NO_CAUSE, *parts})
+
+
+def elements_of_pair(
+    evidence: Evidence, every: Array, kind: Kind, pair: Cause, instead_of: Set[Cause]
+) -> Iterator[tuple[Array, Cause]]:
+    """The elements of a kind that a pair gives, by case, among those that have some other causes or none."""
+    cases, left = evidence.deviating.case, np.array([cause in instead_of for cause in every.tolist()], bool)
+    own = [case for case in np.unique(cases[left]).tolist() if evidence.kinds[case] == kind]
+    for case in sorted(own, key=lambda case: evidence.groups[case]):
+        some = np.flatnonzero(left & (cases == case))
+        if evidence.has_one_output(int(some[0])):
+            given = evidence.given_by(case, pair)
+            if given is not None:
+                yield some[given[evidence.deviating.index[some]]], pair
 
 
 def named_by(evidence: Evidence, chosen: Mapping[tuple[Group, int], Cause]) -> set[Named]:
@@ -345,7 +383,7 @@ def plausible_candidates(evidence: Evidence) -> dict[tuple[Group, int], explanat
     elements to which it would give a third result refute it, too, if they are more than a tenth of those that it
     explains: where two mistakes meet, neither gives the result alone. Another mode may hold on one path only. An
     arithmetic joined to a fact of the environment must show by itself where nothing is pathological, if it is known by
-    itself and anything deviates there.
+    itself and anything deviates there. Of two mistakes at once each must change some element that both give.
     """
     idle, explains = idle_positions(evidence), defaultdict[tuple[Group, bool], Counter[Cause]](Counter)
     for (case, number), count in evidence.pairs.items():
@@ -368,12 +406,14 @@ def refuted_causes(
     found = evidence.distinct[number]
     key, by_mode = (group, found.pathological), evidence.against_modes[group]
     plain, third, explained = evidence.against[key], evidence.third[key], explains[key]
+    needs = evidence.needs.get(group, {})
     refuted = frozenset(
         cause
         for cause in found.matching
         if not cause.by_position
         and (plain[cause] or by_mode[cause.mode or cause.ties] or 10 * third[cause] > explained[cause])
     )
+    refuted |= {cause for cause in found.matching if JOINT in cause.id and len(needs.get(cause, ())) == 1}
     joined = {one: without_environment(one.id) for one in found.matching - refuted if ENVIRONMENT in one.id}
     shown = {cause.id for cause in explains[group, False] if not evidence.against[group, False][cause]}
     tried = {cause.id for cause in evidence.against[group, False]} if explains[group, False] else set[str]()

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tiebreak.conformance.judging.misplaced import misplaced
+from tiebreak.conformance.judging.misplaced import ALL_MISPLACED, misplaced
 from tiebreak.golden.kernel import spread
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array, Quantization
@@ -24,12 +24,20 @@ class QuantizationOperands:
     lowest: int
     highest: int
     mode: str
+    divide: Callable[[Array, Array], Array] | None = None  # a mistake in place of the quotient
+    saturate: Callable[[QuantizationOperands, Array], Array | None] | None = None  # a mistake in place of the clamp
 
     def quotient(self, dtype: object = None) -> Array:
+        if self.divide and dtype is None:
+            return self.divide(self.x, self.scale)
         kind = np.dtype(dtype or self.x.dtype)  # type: ignore[call-overload]
         return np.asarray((self.x.astype(kind) / self.scale.astype(kind)), np.float64)
 
     def clamp(self, values: Array) -> Array:
+        if self.saturate:
+            other = replace(self, saturate=None)
+            own = self.saturate(other, values)
+            return other.clamp(values) if own is None else own
         return np.asarray(np.clip(np.nan_to_num(values), self.lowest, self.highest), np.int64)
 
     def finish(self, q: Array) -> Array:
@@ -79,16 +87,16 @@ def broadcast_scalar(parameter: Array, size: int) -> Array:
     return np.broadcast_to(parameter, (size,)) if parameter.size == 1 else parameter
 
 
-def at_index(case: Case, problem: Quantization, index: Array) -> QuantizationOperands:
+def at_index(case: Case, problem: Quantization, scales: Array, zero_points: Array) -> QuantizationOperands:
     """The case's operands with the parameters at these flat indices, one for each element."""
     zero_point = np.broadcast_to(problem.zero_point, case.inputs[1].shape).reshape(-1)
-    scale, kind, flat = case.inputs[1].reshape(-1), problem.quantized, index.reshape(-1)
-    x = case.inputs[0].reshape(-1)
-    return QuantizationOperands(x, scale[flat], zero_point[flat], kind.lowest, kind.highest, problem.mode)
+    scale, kind = case.inputs[1].reshape(-1)[scales.reshape(-1)], problem.quantized
+    x, zero = case.inputs[0].reshape(-1), zero_point[zero_points.reshape(-1)]
+    return QuantizationOperands(x, scale, zero, kind.lowest, kind.highest, problem.mode)
 
 
 PARAMETER_KEYS = (  # of wrong_parameters
-    *("wrong-axis", "axes-swapped", "next-channel", "channels-reversed", "flat-modulo"),
+    *("wrong-axis", "axes-swapped", *(key for key, *_ in ALL_MISPLACED)),
     *(f"one-for-all:{which}" for which in ("scale", "zero point", "scale and zero point")),
 )
 
@@ -114,5 +122,5 @@ def wrong_parameters(case: Case, problem: Quantization) -> Iterator[tuple[str, Q
     yield "one-for-all:scale and zero point", operands_with(case, problem, axes, scale, zero_point)
     numbers = np.arange(problem.scale.size).reshape(problem.scale.shape)
     index = np.broadcast_to(spread(numbers, axes, shape), case.size).reshape(shape)
-    for key, other_index in misplaced(index, problem.scale.size):
-        yield key, at_index(case, problem, other_index)
+    for key, *places in misplaced(index, problem.scale.size):
+        yield key, at_index(case, problem, *places)

@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from tiebreak.conformance.judging.misplaced import MISPLACED
-from tiebreak.conformance.operators.dequantize_mistakes import PAIRS, SHARED
+from tiebreak.conformance.judging.misplaced import ALL_MISPLACED, in_place
+from tiebreak.conformance.operators.dequantize_mistakes import MISPLACED_PAIRS, PAIRS, RIGHT, SHARED, Arithmetic
 from tiebreak.conformance.operators.drawn_tensors import integer_tensor, repeat, tensor_shapes
 from tiebreak.conformance.operators.model import Absent, Axis, CaseConstraints, Cause, OperatorUnderTest
 from tiebreak.conformance.operators.ngraph_forbidden import forbidden_axes
 from tiebreak.conformance.operators.path_probe import PathProbe, scale_classes
 from tiebreak.conformance.operators.strategies import st
+from tiebreak.conformance.semantics.causes import JOINT
 from tiebreak.golden.elements import ELEMENT_TYPES, FLOAT_TYPES, INTEGER_TYPES, FloatType
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators.model import ALL_QUANTIZED_TYPES, ALL_REAL_TYPES
@@ -73,11 +74,9 @@ def first_for_all(index: Array, count: int) -> Array:
     return np.zeros_like(index)
 
 
-def in_place(index: Array, count: int) -> Array:
-    return index
-
-
-def with_parameters(scale_at: Misplaced, zero_at: Misplaced) -> Callable[..., tuple[Array, ...]]:
+def with_parameters(
+    scale_at: Misplaced, zero_at: Misplaced, arithmetic: Arithmetic = RIGHT
+) -> Callable[..., tuple[Array, ...]]:
     """Each element's scale and zero point taken from another place."""
 
     def run(node: Node, x: Array, scale: Array, zero_point: Array) -> tuple[Array, ...]:
@@ -85,8 +84,8 @@ def with_parameters(scale_at: Misplaced, zero_at: Misplaced) -> Callable[..., tu
         index = np.broadcast_to(along(numbers, axes, x.shape), x.shape)
         places = (place(index, scale.size) for place in (scale_at, zero_at))
         factor, zero = (p.reshape(-1)[at] for p, at in zip((scale, zero_point), places, strict=True))
-        difference = x.astype(np.int64) - zero.astype(np.int64)
-        return ((difference.astype(scale.dtype) * factor).astype(node.outputs[0].dtype),)
+        found = arithmetic(node, x.astype(np.int64), factor, zero.astype(np.int64))
+        return (found.astype(node.outputs[0].dtype),)
 
     return run
 
@@ -142,11 +141,11 @@ MISTAKES = (
     *SHARED,
     (Cause("flushes", "product"), subnormals_flushed),
 )
-PARAMETER_MISTAKES = (
-    (Cause("one-for-all:scale and zero point", "projection"), with_parameters(first_for_all, first_for_all)),
-    (Cause("one-for-all:scale", "projection"), with_parameters(first_for_all, in_place)),
-    (Cause("one-for-all:zero point", "projection"), with_parameters(in_place, first_for_all)),
-    *((Cause(key, "projection"), with_parameters(place, place)) for key, place in MISPLACED),
+PARAMETER_MISTAKES: tuple[tuple[str, Misplaced, Misplaced], ...] = (
+    ("one-for-all:scale and zero point", first_for_all, first_for_all),
+    ("one-for-all:scale", first_for_all, in_place),
+    ("one-for-all:zero point", in_place, first_for_all),
+    *ALL_MISPLACED,
 )
 # Values whose products depend on the order of the steps, both ends of the range, others, and last one that gives 0.
 VALUES = (-127, -122, -128, 127, 0, 70, -99)
@@ -157,8 +156,21 @@ TESTED = OperatorUnderTest(
     id="ngraph.Dequantize",
     plain_nodes=Absent("it does not quantize"),
     draw=draw,
-    mistakes=(*PARAMETER_MISTAKES, *((cause, mistake(arithmetic)) for cause, arithmetic in MISTAKES)),
-    pairs=tuple((cause, mistake(arithmetic)) for cause, arithmetic in PAIRS),
+    mistakes=(
+        *(
+            (Cause(key, "projection"), with_parameters(scale_at, zero_at))
+            for key, scale_at, zero_at in PARAMETER_MISTAKES
+        ),
+        *((cause, mistake(arithmetic)) for cause, arithmetic in MISTAKES),
+    ),
+    pairs=(
+        *((cause, mistake(arithmetic)) for cause, arithmetic in PAIRS),
+        *(
+            (Cause(f"{key}{JOINT}{second}", "projection"), with_parameters(scale_at, zero_at, arithmetic))
+            for key, scale_at, zero_at in PARAMETER_MISTAKES
+            for second, arithmetic in MISPLACED_PAIRS
+        ),
+    ),
     path_probes=(
         PathProbe("int8-float32", {"quantized": "int8"}, (Fraction(1, 10), -99), VALUES, 2),
         *(

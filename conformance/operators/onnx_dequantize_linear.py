@@ -11,10 +11,11 @@ import ml_dtypes
 import numpy as np
 
 from tiebreak.conformance.operators import onnx_linear as linear
-from tiebreak.conformance.operators.dequantize_mistakes import PAIRS, SHARED, Arithmetic
+from tiebreak.conformance.operators.dequantize_mistakes import MISPLACED_PAIRS, PAIRS, SHARED, Arithmetic
 from tiebreak.conformance.operators.model import Absent, CaseConstraints, Cause, OperatorUnderTest
 from tiebreak.conformance.operators.path_probe import PathProbe, scale_classes
 from tiebreak.conformance.operators.strategies import st
+from tiebreak.conformance.semantics.causes import JOINT
 from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, SMALL_FLOAT_TYPES
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.onnx_types import REALS
@@ -199,7 +200,14 @@ TESTED = OperatorUnderTest(
     plain_nodes=Absent("it does not quantize"),
     draw=draw,
     mistakes=MISTAKES,
-    pairs=tuple((cause, mistake(arithmetic)) for cause, arithmetic in PAIRS),
+    pairs=(
+        *((cause, mistake(arithmetic)) for cause, arithmetic in PAIRS),
+        *(
+            (Cause(f"{cause.id}{JOINT}{second}", cause.role), mistake(arithmetic, scale, zero))
+            for cause, scale, zero in linear.PARAMETER_MISTAKES
+            for second, arithmetic in MISPLACED_PAIRS
+        ),
+    ),
     path_probes=PATH_PROBES,
     axis=linear.AXIS,
     forbidden_calls=linear.forbidden_linear_calls("OND"),

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tiebreak.conformance.judging.misplaced import MISPLACED
+from tiebreak.conformance.judging.misplaced import ALL_MISPLACED, Misplace
 from tiebreak.conformance.operators.forbidden_call import INT8, M22, M24, V2, V3, ForbiddenCall, S
 from tiebreak.conformance.operators.model import Axis, Cause
 from tiebreak.conformance.operators.strategies import composite, st
@@ -97,7 +97,7 @@ def scale_codes(name: str, *, specials: bool) -> st.SearchStrategy[int]:
 
 def spread_over_input(node: Node, parameter: Array, shape: Shape, how: str = "") -> Array:
     """A parameter in the input's shape. `how` is a mistake: "first" (for all), "axis" (another), a key of BLOCKS or
-    the number of an entry of MISPLACED.
+    the number of an entry of HOW_MISPLACED.
 
     NotImplementedError where the mistake makes no difference.
     """
@@ -105,10 +105,8 @@ def spread_over_input(node: Node, parameter: Array, shape: Shape, how: str = "")
         return np.broadcast_to(parameter.reshape(-1)[:1].reshape(()), shape)
     if not how.isdecimal():
         return spread_along(node, parameter, shape, how)
-    if node.attributes.get("block_size", 0):
-        raise NotImplementedError
-    index = spread_along(node, np.arange(parameter.size), shape, "")
-    return parameter.reshape(-1)[MISPLACED[int(how)][1](index, parameter.size)]
+    index = spread_along(node, np.arange(parameter.size).reshape(parameter.shape), shape, "")
+    return parameter.reshape(-1)[HOW_MISPLACED[int(how)](index, parameter.size)]
 
 
 def spread_along(node: Node, parameter: Array, shape: Shape, how: str) -> Array:
@@ -135,8 +133,14 @@ BLOCKS: dict[str, Callable[[Array, int, int], Array]] = {
     "blocks-one-longer": lambda at, size, count: at // (size + 1),
     "last-block-joined": lambda at, size, count: np.minimum(at // size, max(at.size // size - 1, 0)),
     "blocks-even": lambda at, size, count: at // max(at.size // count, 1) % count,
+    "blocks-start-early": lambda at, size, count: np.clip((at + 1) // size, 0, count - 1),
+    "blocks-start-late": lambda at, size, count: np.clip((at - 1) // size, 0, count - 1),
+    "blocks-one-shorter": lambda at, size, count: np.clip(at // max(size - 1, 1), 0, count - 1),
+    "previous-block": lambda at, size, count: np.clip(at // size - 1, 0, count - 1),
+    "last-block-never": lambda at, size, count: np.minimum(at // size, max(count - 2, 0)),
+    "first-block-for-all": lambda at, size, count: 0 * at,
 }
-HOW_MISPLACED = tuple((key, str(number)) for number, (key, _) in enumerate(MISPLACED))
+HOW_MISPLACED: tuple[Misplace, ...] = tuple(place for _, *places in ALL_MISPLACED for place in places)
 # Causes with the mistakes that they make with the scale and with the zero point.
 PARAMETER_MISTAKES: tuple[tuple[Cause, str, str], ...] = (
     *((Cause(key, "blocks"), key, key) for key in BLOCKS),
@@ -144,7 +148,7 @@ PARAMETER_MISTAKES: tuple[tuple[Cause, str, str], ...] = (
     (Cause("one-for-all:scale", "projection"), "first", ""),
     (Cause("one-for-all:zero point", "projection"), "", "first"),
     (Cause("scale-on-another-axis", "axis"), "axis", "axis"),
-    *((Cause(key, "projection"), how, how) for key, how in HOW_MISPLACED),
+    *((Cause(key, "projection"), str(2 * n), str(2 * n + 1)) for n, (key, *_) in enumerate(ALL_MISPLACED)),
 )
 
 

@@ -23,6 +23,7 @@ from tiebreak.conformance.operators.quantize_mistakes import HYPOTHESES, QUOTIEN
 from tiebreak.conformance.operators.quantize_pairs import finished, in_mode, joint, mode_cause, pairs_of
 from tiebreak.conformance.operators.strategies import composite, st
 from tiebreak.conformance.semantics.authorities import OF_QUANTIZE
+from tiebreak.conformance.semantics.causes import JOINT
 from tiebreak.conformance.semantics.quantize import QuantizeArithmetic
 from tiebreak.golden.elements import (
     ELEMENT_TYPES,
@@ -411,6 +412,23 @@ def ends_at(end: Callable[[float], float]) -> Callable[[Node, Array, Array], Arr
     return finish
 
 
+def below_normal_cut_off(node: Node, q: Array, zero: Array) -> Array:
+    """Results below the smallest normal value are cut off, others rounded."""
+    below = np.abs(q) < float(small_limits(node).smallest_normal)
+    return to_small(node, np.where(below, nearest_on_grid(node, q, np.trunc), q))
+
+
+def last_step(highest: float, dtype: Any) -> float:
+    """The value below the largest."""
+    return float(np.nextafter(dtype.type(highest), dtype.type(0)))
+
+
+def largest_never(node: Node, q: Array, zero: Array) -> Array:
+    found = to_small(node, q).astype(np.float64)
+    end = last_step(largest(node), node.outputs[0].dtype)
+    return np.where(np.isfinite(found), np.clip(found, -end, end), found).astype(node.outputs[0].dtype)
+
+
 OF_QUOTIENTS = frozenset(key for key, _ in QUOTIENTS)
 MISTAKES = (
     *((cause, mistake(how=scale, how_zero=zero)) for cause, scale, zero in linear.PARAMETER_MISTAKES),
@@ -440,6 +458,8 @@ MISTAKES = (
     (Cause("infinity-stays", "saturate"), mistake(finish=infinity_stays)),
     (Cause("ends-at:240", "float8"), mistake(finish=ends_at(lambda highest: min(240.0, highest)))),
     (Cause("ends-at:half the highest value", "float8"), mistake(finish=ends_at(lambda highest: highest / 2))),
+    (Cause("largest-never", "float8"), mistake(finish=largest_never)),
+    (Cause("below-normal-cut-off", "float8"), mistake(finish=below_normal_cut_off)),
     (Cause("cuts-off", "float8"), mistake(finish=on_grid(np.trunc))),
     (Cause("ties-away-to-type", "float8"), mistake(finish=on_grid(away_on_grid))),
     (Cause("lowest-bit-lost", "float8"), mistake(finish=on_grid(without_lowest_bit))),
@@ -450,8 +470,21 @@ MISTAKES = (
     (Cause("range-formula-in:float32", "quotient"), by_divided_range),
     (Cause("factor-and-shift-in:float32", "quotient"), by_range),
 )  # fmt: skip
+SMALL_STEPS = (  # of a quotient to a small float
+    *(
+        ("cuts-off", on_grid(np.trunc)),
+        ("ties-away-to-type", on_grid(away_on_grid)),
+        ("flushes-outputs", without_subnormals),
+    ),
+    *(("always-saturates", always_saturated), ("through-float16", through_float16), ("largest-never", largest_never)),
+)
 PAIRS = (
     *((cause, by_hypothesis(predict)) for cause, predict in pairs_of(EVEN)),
+    *(
+        (Cause(f"{key}{JOINT}{second}", "quotient"), mistake(divide, finish))
+        for key, divide in (("reciprocal-of-scale", by_reciprocal), *((k, as_divided(one)) for k, one in QUOTIENTS))
+        for second, finish in SMALL_STEPS
+    ),
     *(
         (joint(cause, mode_cause(EVEN, mode).id), by_hypothesis(partial(in_mode, mode, finished), scale, zero))
         for cause, scale, zero in linear.PARAMETER_MISTAKES

@@ -14,12 +14,24 @@ import numpy as np
 
 from tiebreak.conformance.judging.operands import QuantizationOperands, round_array
 from tiebreak.conformance.operators.model import Cause
+from tiebreak.conformance.operators.operand_mistakes import (
+    BFLOAT16,
+    LEAST,
+    OF_SCALES,
+    OF_ZERO_POINTS,
+    OfZeroPoint,
+    cut_to_bits,
+    to_bits,
+    to_digits,
+    wrapped_to,
+)
 from tiebreak.golden.elements import FLOAT_TYPES
 from tiebreak.golden.problem import Array
 from tiebreak.golden.rounding import is_nearest
 
 Predict = Callable[[QuantizationOperands], Array | None]  # None: the mistake makes no difference to these types
 Change = Callable[[QuantizationOperands], Array | None]  # another zero point; None: there is none
+Saturate = Callable[[QuantizationOperands, Array], Array | None]  # of the sum with the zero point; None: as it is
 Quotient = Callable[[Array, Array], Array]  # of x and scale, both in the working type; the result in float64
 
 
@@ -32,24 +44,28 @@ def reciprocal(dtype: object) -> Predict:
     return predict
 
 
+def own_quotient(o: QuantizationOperands) -> Array:
+    return o.quotient().astype(o.x.dtype)
+
+
 def add_half_floor(o: QuantizationOperands) -> Array:
     half = o.x.dtype.type(0.5)
-    return o.clamp(np.floor(((o.x / o.scale) + half).astype(np.float64)) + o.zero_point)
+    return o.clamp(np.floor((own_quotient(o) + half).astype(np.float64)) + o.zero_point)
 
 
 def add_half_away(o: QuantizationOperands) -> Array:
-    q = o.x / o.scale
+    q = own_quotient(o)
     magnitude = np.floor((np.abs(q) + o.x.dtype.type(0.5)).astype(np.float64))
     return o.clamp(np.copysign(magnitude, q.astype(np.float64)) + o.zero_point)
 
 
 def subtract_half_ceil(o: QuantizationOperands) -> Array:
     half = o.x.dtype.type(0.5)
-    return o.clamp(np.ceil(((o.x / o.scale) - half).astype(np.float64)) + o.zero_point)
+    return o.clamp(np.ceil((own_quotient(o) - half).astype(np.float64)) + o.zero_point)
 
 
 def zero_point_first(o: QuantizationOperands) -> Array:
-    total = (o.x / o.scale).astype(o.x.dtype) + o.zero_point.astype(o.x.dtype)
+    total = own_quotient(o) + o.zero_point.astype(o.x.dtype)
     return o.clamp(round_array(total.astype(np.float64), o.mode))
 
 
@@ -75,10 +91,6 @@ def clamp_first(o: QuantizationOperands) -> Array:
 
 def clamp_first_wrapping(o: QuantizationOperands) -> Array:
     return o.wrap((o.clamp(round_array(o.quotient(), o.mode)) + o.zero_point).astype(np.float64))
-
-
-def no_clamp(o: QuantizationOperands) -> Array:
-    return o.wrap(round_array(o.quotient(), o.mode) + o.zero_point)
 
 
 def int32_cast(dtype: object, *, wraps: bool = True) -> Predict:
@@ -179,14 +191,6 @@ def result_in_float32(o: QuantizationOperands) -> Array:
     return o.clamp(total.astype(np.float32).astype(np.float64))
 
 
-def narrow_range(o: QuantizationOperands) -> Array:
-    return np.maximum(o.finish(o.quotient()), o.lowest + 1)
-
-
-def without_highest(o: QuantizationOperands) -> Array:
-    return np.minimum(o.finish(o.quotient()), o.highest - 1)
-
-
 def flush(which: str) -> Predict:
     def predict(o: QuantizationOperands) -> Array:
         tiny = 2.0 ** FLOAT_TYPES[o.x.dtype.name].emin
@@ -265,12 +269,6 @@ def cut_off(values: Array, dtype: np.dtype[Any]) -> Array:
     return np.where(beyond, np.nextafter(near, dtype.type(0)), near).astype(np.float64)
 
 
-def to_bits(values: Array, bits: int) -> Array:
-    """Values rounded to so many significant bits."""
-    fraction, exponent = np.frexp(values.astype(np.float64))
-    return np.asarray(np.ldexp(np.rint(np.ldexp(fraction, bits)), exponent - bits))
-
-
 def to_power_of_two(scale: Array) -> Array:
     wide = scale.astype(np.float64)
     return np.copysign(np.exp2(np.rint(np.log2(np.abs(wide)))), wide)
@@ -285,19 +283,58 @@ def cut_off_inverse(scale: Array) -> Array:
     return cut_off(1 / scale.astype(np.float64), scale.dtype)
 
 
-def estimate_inverse(scale: Array) -> Array:
-    return to_bits(1 / scale.astype(np.float64), 12)
+def estimate_inverse(bits: int) -> Callable[[Array], Array]:
+    return lambda scale: to_bits(1 / scale.astype(np.float64), bits)
 
 
-def refined_inverse(scale: Array) -> Array:
-    """One step of Newton's method, each operation in the working type."""
-    guess, wide = estimate_inverse(scale), scale.astype(np.float64)
-    rest = in_own_type(2 - in_own_type(wide * guess, scale), scale)
-    return in_own_type(guess * rest, scale)
+def refined_inverse(bits: int, times: int = 1) -> Callable[[Array], Array]:
+    """An estimate after some steps of Newton's method, each operation in the working type."""
+
+    def inverse(scale: Array) -> Array:
+        wide = scale.astype(np.float64)
+        guess = to_bits(1 / wide, bits)
+        for _ in range(times):
+            rest = in_own_type(2 - in_own_type(wide * guess, scale), scale)
+            guess = in_own_type(guess * rest, scale)
+        return guess
+
+    return inverse
+
+
+def inverse_in(dtype: object) -> Callable[[Array], Array]:
+    return lambda scale: (1 / scale.astype(np.float64)).astype(dtype).astype(np.float64)  # type: ignore[call-overload]
+
+
+def directed(values: Array, dtype: np.dtype[Any], *, up: bool) -> Array:
+    """float64 values rounded to a type in one direction, as float64."""
+    near = values.astype(dtype)
+    wrong = near.astype(np.float64) < values if up else near.astype(np.float64) > values
+    other = np.nextafter(near, dtype.type(np.inf if up else -np.inf))
+    return np.where(wrong, other, near).astype(np.float64)
+
+
+def directed_inverse(*, up: bool) -> Callable[[Array], Array]:
+    return lambda scale: directed(1 / scale.astype(np.float64), scale.dtype, up=up)
+
+
+def inverse_of_digits(scale: Array) -> Array:
+    return in_own_type(to_digits(1 / scale.astype(np.float64), 6), scale)
+
+
+def widened(change: Callable[[Array], Array]) -> Callable[[Array], Array]:
+    return lambda values: change(values.astype(np.float64))
 
 
 def with_scale(change: Callable[[Array], Array]) -> Quotient:
-    return lambda x, scale: in_own_type(x.astype(np.float64) / change(scale), x)
+    return lambda x, scale: in_own_type(x.astype(np.float64) / in_own_type(change(scale), scale), x)
+
+
+def with_x(change: Callable[[Array], Array]) -> Quotient:
+    return lambda x, scale: np.asarray(change(x.astype(np.float64)).astype(x.dtype) / scale, np.float64)
+
+
+def operands_of_bits(bits: int) -> Quotient:
+    return lambda x, scale: in_own_type(to_bits(x, bits) / to_bits(scale, bits), x)
 
 
 def scale_in(dtype: object) -> Quotient:
@@ -319,17 +356,56 @@ def quotient_in(dtype: object) -> Quotient:
 QUOTIENTS: tuple[tuple[str, Quotient], ...] = (
     ("scale-in:float16", scale_in(np.float16)),
     ("scale-in:bfloat16", scale_in(ml_dtypes.bfloat16)),
-    ("scale-of-bits:8", with_scale(lambda scale: to_bits(scale, 8))),
     ("scale-to-power-of-two", with_scale(to_power_of_two)),
     ("x-in:float16", x_in(np.float16)),
     ("x-in:bfloat16", x_in(ml_dtypes.bfloat16)),
     ("quotient-in:float16", quotient_in(np.float16)),
     ("quotient-in:bfloat16", quotient_in(ml_dtypes.bfloat16)),
+    *((key, with_scale(widened(change))) for key, change in OF_SCALES),
+    ("x-cut-off-to:bfloat16", with_x(lambda x: cut_to_bits(x, 8))),
+    ("x-of-bits:11", with_x(lambda x: to_bits(x, 11))),
+    ("x-magnitude", with_x(np.abs)),
+    ("tiny-x-to-zero", with_x(lambda x: np.where(np.abs(x) < LEAST, 0 * x, x))),
+    ("operands-of-bits:11", operands_of_bits(11)),
     ("quotient-cut-off", lambda x, scale: cut_off(exactly_divided(x, scale), x.dtype)),
     ("reciprocal-cut-off", by_inverse(cut_off_inverse)),
-    ("reciprocal-refined", by_inverse(refined_inverse)),
-    ("reciprocal-of-bits:12", by_inverse(estimate_inverse)),
+    ("reciprocal-refined", by_inverse(refined_inverse(12))),
+    ("reciprocal-of-bits:12", by_inverse(estimate_inverse(12))),
+    ("quotient-rounds:UP", lambda x, scale: directed(exactly_divided(x, scale), x.dtype, up=True)),
+    ("quotient-rounds:DOWN", lambda x, scale: directed(exactly_divided(x, scale), x.dtype, up=False)),
+    ("quotient-cut-off-to:bfloat16", lambda x, scale: cut_to_bits(np.asarray(x / scale), 8)),
+    ("reciprocal-rounded-to:float16", by_inverse(inverse_in(np.float16))),
+    ("reciprocal-rounded-to:bfloat16", by_inverse(inverse_in(BFLOAT16))),
+    ("reciprocal-rounds:UP", by_inverse(directed_inverse(up=True))),
+    ("reciprocal-rounds:DOWN", by_inverse(directed_inverse(up=False))),
+    ("reciprocal-of-digits:6", by_inverse(inverse_of_digits)),
+    ("reciprocal-of-bits:14", by_inverse(estimate_inverse(14))),
+    ("reciprocal-refined-from:11", by_inverse(refined_inverse(11))),
+    ("reciprocal-refined-from:8", by_inverse(refined_inverse(8))),
+    ("reciprocal-refined-twice-from:8", by_inverse(refined_inverse(8, 2))),
 )
+
+
+def multiplied_in(dtype: Any) -> Quotient:
+    def multiply(x: Array, scale: Array) -> Array:
+        inverse = (np.ones((), dtype) / scale.astype(dtype)).astype(dtype)
+        return np.asarray(x.astype(dtype) * inverse, np.float64)
+
+    return multiply
+
+
+def divided_by(dtype: Any) -> Quotient:
+    return lambda x, scale: np.asarray(x.astype(dtype) / scale.astype(dtype), np.float64)
+
+
+def flushed_operand(which: str) -> Quotient:
+    def divide(x: Array, scale: Array) -> Array:
+        tiny = 2.0 ** FLOAT_TYPES[x.dtype.name].emin
+        one, other = (a.astype(np.float64) for a in (x, scale))
+        one, other = (flush_below(one, tiny), other) if which == "inputs" else (one, flush_below(other, tiny))
+        return in_own_type(one / other, x)
+
+    return divide
 
 
 def finished(divide: Quotient) -> Predict:
@@ -353,6 +429,33 @@ def to_odd(q: Array) -> Array:
 
 def halves_first(q: Array) -> Array:
     return np.asarray(np.copysign(np.floor(np.abs(np.rint(2 * q)) / 2 + 0.5), q))
+
+
+def sixteenths_first(q: Array) -> Array:
+    return np.asarray(np.rint(np.rint(q * 16) / 16))
+
+
+def cut_to_8_fraction_bits(q: Array) -> Array:
+    return np.asarray(np.floor(np.trunc(q * 256) / 256 + 0.5))
+
+
+def magic_number_above_zero(q: Array) -> Array:
+    """2^23 added and subtracted in float32; below zero halves stay, which a cast cuts off."""
+    return np.asarray(np.trunc((q + np.float32(2**23)).astype(np.float32).astype(np.float64) - 2**23))
+
+
+def negatives_down(q: Array) -> Array:
+    return np.where(q < 0, np.floor(q), np.rint(q))
+
+
+def half_added_and_cut_off(o: QuantizationOperands) -> Array | None:
+    half = o.x.dtype.type(0.5)
+    return o.clamp(np.trunc((own_quotient(o) + half).astype(np.float64)) + o.zero_point)
+
+
+def less_than_half_added(q: Array) -> Array:
+    """The float32 below 0.5 added to the magnitude, in float32."""
+    return np.asarray(np.trunc((q + np.copysign(0.5 - 2.0**-25, q)).astype(np.float32).astype(np.float64)))
 
 
 MAGIC = np.float32(1.5 * 2**23)
@@ -388,12 +491,17 @@ def read_as_unsigned(o: QuantizationOperands) -> Array | None:
     return np.where(o.zero_point < 0, o.zero_point + size, o.zero_point) if o.lowest else None
 
 
+def of_type(change: OfZeroPoint) -> Change:
+    return lambda o: change(o.zero_point, o.lowest, o.highest)
+
+
 ZERO_POINTS: tuple[tuple[str, Change], ...] = (
     ("ignores-zero-point", lambda o: 0 * o.zero_point),
     ("zero-point-as-signed", read_as_signed),
     ("zero-point-as-unsigned", read_as_unsigned),
     ("subtracts-zero-point", lambda o: -o.zero_point),
     ("zero-point-twice", lambda o: 2 * o.zero_point),
+    *((key, of_type(change)) for key, change in OF_ZERO_POINTS),
 )
 
 
@@ -423,7 +531,7 @@ def of_range(dtype: object) -> Predict:
 # What becomes of a sum out of range.
 
 
-def with_sum(finish: Callable[[QuantizationOperands, Array], Array | None]) -> Predict:
+def with_sum(finish: Saturate) -> Predict:
     return lambda o: finish(o, round_array(o.quotient(), o.mode) + o.zero_point)
 
 
@@ -451,6 +559,79 @@ def through_8_bits(o: QuantizationOperands, total: Array) -> Array | None:
     return o.wrap(np.clip(np.nan_to_num(total), low, low + 255))
 
 
+def a_bit_less(o: QuantizationOperands, total: Array) -> Array:
+    return np.clip(o.clamp(total), -(-o.lowest // 2), o.highest // 2)
+
+
+def wraps_in(bits: int) -> Callable[[QuantizationOperands, Array], Array]:
+    """The sum wraps around in a signed type, then saturates."""
+    return lambda o, total: o.clamp(wrapped_to(np.clip(np.nan_to_num(total), -(2.0**62), 2.0**62), bits, signed=True))
+
+
+def negative_to_highest(o: QuantizationOperands, total: Array) -> Array:
+    return np.where(total < 0, o.highest, o.clamp(total))
+
+
+def ends_of_type_exchanged(o: QuantizationOperands, total: Array) -> Array:
+    other = np.where(total > o.highest, o.lowest, o.highest)
+    return np.where((total > o.highest) | (total < o.lowest), other, o.clamp(total))
+
+
+def saturates_as_unsigned(o: QuantizationOperands, total: Array) -> Array:
+    return o.wrap(np.clip(np.nan_to_num(total), 0, o.highest - o.lowest))
+
+
+def saturated_to_int16_and_wraps(o: QuantizationOperands) -> Array:
+    first = np.clip(np.nan_to_num(round_array(o.quotient(), o.mode)), -(2.0**15), 2**15 - 1)
+    return o.clamp(wrapped_to(first + o.zero_point, 16, signed=True))
+
+
+def saturated_to_int8(o: QuantizationOperands) -> Array:
+    return o.clamp(np.clip(np.nan_to_num(round_array(o.quotient(), o.mode)), -128, 127) + o.zero_point)
+
+
+def negative_quotient_to_zero(o: QuantizationOperands) -> Array:
+    return o.clamp(np.maximum(np.nan_to_num(round_array(o.quotient(), o.mode)), 0) + o.zero_point)
+
+
+def by_multiplier(bits: int) -> Predict:
+    """x times a whole multiplier of so many bits, and one shift that rounds ties up."""
+
+    def predict(o: QuantizationOperands) -> Array:
+        fraction, exponent = np.frexp(1 / o.scale.astype(np.float64))
+        product = o.x.astype(np.float64) * np.rint(fraction * 2.0**bits)
+        return o.clamp(np.floor(np.ldexp(product, exponent - bits) + 0.5) + o.zero_point)
+
+    return predict
+
+
+def by_doubled_multiplier(o: QuantizationOperands) -> Array:
+    """A multiplier of 31 bits: the doubled high half of the product, rounded, then a shift that rounds ties away."""
+    fraction, exponent = np.frexp(1 / o.scale.astype(np.float64))
+    product = o.x.astype(np.float64) * np.rint(fraction * 2.0**31)
+    high = np.trunc((product + np.where(product >= 0, 2.0**30, 1 - 2.0**30)) / 2.0**31)
+    return o.clamp(round_array(np.ldexp(high, exponent), "ROUND_NEAREST_TOWARD_INFINITY") + o.zero_point)
+
+
+def zero_point_in_input(o: QuantizationOperands) -> Array:
+    """(x + zero point * scale) / scale, each step in the input's type."""
+    product = in_own_type(o.zero_point * o.scale.astype(np.float64), o.x)
+    total = in_own_type(o.x.astype(np.float64) + product, o.x)
+    return o.clamp(round_array(in_own_type(total / o.scale.astype(np.float64), o.x), o.mode))
+
+
+def affine_in(dtype: object) -> Predict:
+    """x / scale + zero point in a type of few bits, then rounded."""
+
+    def predict(o: QuantizationOperands) -> Array | None:
+        kind = np.dtype(dtype)  # type: ignore[call-overload]
+        quotient = (o.x.astype(kind) / o.scale.astype(kind)).astype(np.float64)
+        total = (quotient + o.zero_point).astype(kind).astype(np.float64)
+        return None if kind == o.x.dtype else o.clamp(round_array(total, o.mode))
+
+    return predict
+
+
 def saturated_first(bits: int) -> Predict:
     """The rounded quotient saturates to a signed type; a sum that leaves int32 wraps around."""
     end = 2.0 ** (bits - 1)
@@ -460,6 +641,33 @@ def saturated_first(bits: int) -> Predict:
         return o.clamp(np.mod(total + 2.0**31, 2.0**32) - 2.0**31)
 
     return predict
+
+
+def never_lowest(o: QuantizationOperands, total: Array) -> Array:
+    return np.maximum(o.clamp(total), o.lowest + 1)
+
+
+def never_highest(o: QuantizationOperands, total: Array) -> Array:
+    return np.minimum(o.clamp(total), o.highest - 1)
+
+
+SATURATED: tuple[tuple[str, Saturate], ...] = (
+    ("saturates-to-8-bits", through_8_bits),
+    ("wraps", lambda o, total: o.wrap(total)),
+    ("wraps-above", wraps_above),
+    ("wraps-below", wraps_below),
+    ("highest-of-signed", highest_of_signed),
+    ("beyond-to-zero", lambda o, total: replaced_beyond(o, total, max(0, o.lowest))),
+    ("beyond-to-lowest", lambda o, total: replaced_beyond(o, total, o.lowest)),
+    ("narrow-range", never_lowest),
+    ("highest-never", never_highest),
+    ("narrower-by-one-bit", a_bit_less),
+    ("sum-wraps-in:int16", wraps_in(16)),
+    ("sum-wraps-in:int32", wraps_in(32)),
+    ("negative-to-highest", negative_to_highest),
+    ("ends-of-type-exchanged", ends_of_type_exchanged),
+    ("saturates-as-unsigned", saturates_as_unsigned),
+)
 
 
 # Of two that explain equally much the earlier one is named. So each stands before those that it is a special case of.
@@ -505,6 +713,12 @@ HYPOTHESES: tuple[tuple[Cause, Predict], ...] = (
     (Cause("halves-first", "mode"), to_nearest(halves_first)),
     (Cause("magic-number", "mode"), to_nearest(magic_number)),
     (Cause("magic-number-bits", "mode"), to_nearest(magic_number_bits)),
+    (Cause("sixteenths-first", "mode"), to_nearest(sixteenths_first)),
+    (Cause("cut-to-fraction-bits:8", "mode"), to_nearest(cut_to_8_fraction_bits)),
+    (Cause("magic-number-above-zero", "mode"), to_nearest(magic_number_above_zero)),
+    (Cause("negatives-down", "mode"), to_nearest(negatives_down)),
+    (Cause("less-than-half-added", "mode"), to_nearest(less_than_half_added)),
+    (Cause("adds-half-and-truncates", "mode"), half_added_and_cut_off),
     (Cause("ignores-zero-point", "add"), without_zero_point),
     (Cause("zero-point-as-signed", "add"), with_zero_point(read_as_signed)),
     (Cause("zero-point-as-unsigned", "add"), with_zero_point(read_as_unsigned)),
@@ -515,15 +729,17 @@ HYPOTHESES: tuple[tuple[Cause, Predict], ...] = (
     (Cause("casts-to-int32-then-wider-sum", "range"), int32_cast(None, wraps=False)),
     (Cause("divides-in:float32 + casts-to-int32", "range"), int32_cast(np.float32)),
     (Cause("saturates-to-int32", "range"), saturated_first(32)),
-    (Cause("saturates-to-8-bits", "range"), with_sum(through_8_bits)),
-    (Cause("wraps", "range"), no_clamp),
-    (Cause("wraps-above", "range"), with_sum(wraps_above)),
-    (Cause("wraps-below", "range"), with_sum(wraps_below)),
-    (Cause("highest-of-signed", "range"), with_sum(highest_of_signed)),
-    (Cause("beyond-to-zero", "range"), with_sum(lambda o, total: replaced_beyond(o, total, max(0, o.lowest)))),
-    (Cause("beyond-to-lowest", "range"), with_sum(lambda o, total: replaced_beyond(o, total, o.lowest))),
-    (Cause("narrow-range", "range"), narrow_range),
-    (Cause("highest-never", "range"), without_highest),
+    *((Cause(key, "range"), with_sum(finish)) for key, finish in SATURATED),
+    (Cause("saturates-to-int16-and-wraps", "range"), saturated_to_int16_and_wraps),
+    (Cause("saturates-to-int8", "range"), saturated_to_int8),
+    (Cause("negative-quotient-to-zero", "add"), negative_quotient_to_zero),
+    *((Cause(key, "add"), with_zero_point(of_type(change))) for key, change in OF_ZERO_POINTS),
+    (Cause("zero-point-in-input", "round-first"), zero_point_in_input),
+    (Cause("zero-point-first-all-in:float16", "round-first"), affine_in(np.float16)),
+    (Cause("zero-point-first-all-in:bfloat16", "round-first"), affine_in(BFLOAT16)),
+    (Cause("multiplier-of-bits:31", "quotient"), by_multiplier(31)),
+    (Cause("multiplier-of-bits:15", "quotient"), by_multiplier(15)),
+    (Cause("multiplier-of-31-bits-doubled", "quotient"), by_doubled_multiplier),
     (Cause("sum-in:float32", "add"), sum_in(np.float32)),
     (Cause("sum-in-own-type", "add"), sum_in(None)),
     (Cause("sum-in-own-type", "add"), sum_at_once_in(None)),

@@ -2,32 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache, partial
+from itertools import combinations, product
+
+import numpy as np
 
 from tiebreak.conformance.judging.operands import QuantizationOperands
 from tiebreak.conformance.operators.model import Cause
 from tiebreak.conformance.operators.quantize_mistakes import (
     HYPOTHESES,
+    QUOTIENTS,
+    SATURATED,
     ZERO_POINTS,
     Change,
     Predict,
+    Quotient,
+    Saturate,
+    divided_by,
+    flushed_operand,
+    multiplied_in,
 )
 from tiebreak.conformance.semantics.causes import JOINT
 from tiebreak.golden.problem import Array
 from tiebreak.golden.rounding import ROUND_MODES, is_nearest, short_mode
 
-WITH_MODES = (  # these leave the rounding as it is
-    *("own-reciprocal", "reciprocal:float32", "reciprocal:float64", "flushes-inputs", "flushes-scales"),
-    *("wraps", "narrow-range", "highest-never", "casts-to-int32", "saturates-to-int32", "saturates-to-int16"),
-    *("saturates-to-8-bits", "highest-of-signed", "clamps-before-zero-point", "clamps-before-zero-point-and-wraps"),
+Alter = Callable[[QuantizationOperands], QuantizationOperands | None]  # operands with one mistake; None: it has none
+Step = tuple[Cause, Alter]
+
+ROUNDED = (  # these round in a way of their own, whatever the mode
+    *("floor-of-half-more", "half-added-to-magnitude", "ties-odd", "magic-number", "magic-number-bits"),
+    *("halves-first", "sixteenths-first", "cut-to-fraction-bits:8", "adds-half-and-truncates", "negatives-down"),
 )
-WITH_ZERO_POINTS = (  # these leave the zero point as it is
-    *("own-reciprocal", "reciprocal:float32", "floor-of-half-more", "half-added-to-magnitude", "ties-odd"),
-    *("magic-number", "magic-number-bits", "halves-first"),
+SUMMED = (  # these have a way of their own from the quotient to the sum
+    *("zero-point-first-in-own-type", "saturates-to-int16", "saturates-to-int8", "saturates-to-int16-and-wraps"),
+    *("clamps-before-zero-point", "casts-to-int32", "casts-to-int32-then-wider-sum", "saturates-to-int32"),
+    *("sum-in:float32", "sum-in:float16", "negative-quotient-to-zero", "clamps-before-zero-point-and-wraps"),
 )
-WITH_NARROW_RANGE = ("zero-point-first-in-own-type", "own-reciprocal")
+DIVIDED: tuple[tuple[str, Quotient], ...] = (
+    ("divides-in:float32", divided_by(np.float32)),
+    ("divides-in:float16", divided_by(np.float16)),
+    ("own-reciprocal", lambda x, scale: np.asarray(x * (np.ones((), x.dtype) / scale), np.float64)),
+    ("reciprocal:float32", multiplied_in(np.float32)),
+    ("reciprocal:float64", multiplied_in(np.float64)),
+    ("flushes-inputs", flushed_operand("inputs")),
+    ("flushes-scales", flushed_operand("scales")),
+    *QUOTIENTS,
+)
 
 
 def mode_cause(wanted: str, other: str) -> Cause:
@@ -39,29 +61,36 @@ def mode_cause(wanted: str, other: str) -> Cause:
 
 @cache
 def pairs_of(wanted: str) -> tuple[tuple[Cause, Predict], ...]:
-    """Pairs where the document asks for a mode."""
-    return (*with_modes(wanted), *with_zero_points(), *with_narrow_range())
+    """Pairs where the document asks for a mode: of mistakes in two different steps."""
+    return (*of_two_steps(wanted), *with_predictions(wanted))
 
 
-def with_modes(wanted: str) -> Iterator[tuple[Cause, Predict]]:
-    for mode in ROUND_MODES:
-        if mode != wanted:
-            second = mode_cause(wanted, mode).id
-            for first, predict in chosen(WITH_MODES):
-                yield replace(joint(first, second), ties=mode), partial(in_mode, mode, predict)
-            for key, change in ZERO_POINTS:
-                yield joint(Cause(key, "add"), second), partial(in_mode, mode, partial(changed, change, finished))
+def steps(wanted: str) -> tuple[list[Step], ...]:
+    """Mistakes in one step each: the zero point, the quotient, the clamp, the rounding mode."""
+    zeros: list[Step] = [(Cause(key, "add"), partial(with_zero_point_of, change)) for key, change in ZERO_POINTS]
+    quotients: list[Step] = [(Cause(key, "quotient"), partial(with_quotient, divide)) for key, divide in DIVIDED]
+    clamps: list[Step] = [(Cause(key, "range"), partial(with_clamp, saturate)) for key, saturate in SATURATED]
+    modes: list[Step] = [(mode_cause(wanted, mode), partial(with_mode, mode)) for mode in ROUND_MODES if mode != wanted]
+    return zeros, quotients, clamps, modes
 
 
-def with_zero_points() -> Iterator[tuple[Cause, Predict]]:
-    for key, change in ZERO_POINTS:
-        for second, predict in chosen(WITH_ZERO_POINTS):
-            yield joint(Cause(key, "add"), second.id), partial(changed, change, predict)
+def of_two_steps(wanted: str) -> Iterator[tuple[Cause, Predict]]:
+    for one, other in combinations(steps(wanted), 2):
+        for (first, alter), (second, change) in product(one, other):
+            ties = "" if first.role == "quotient" else second.mode  # another quotient has its ties elsewhere
+            yield replace(joint(first, second.id), ties=ties), partial(altered_twice, alter, change)
 
 
-def with_narrow_range() -> Iterator[tuple[Cause, Predict]]:
-    for first, predict in chosen(WITH_NARROW_RANGE):
-        yield joint(first, "narrow-range"), partial(never_lowest, predict)
+def with_predictions(wanted: str) -> Iterator[tuple[Cause, Predict]]:
+    zeros, quotients, clamps, modes = steps(wanted)
+    for second, predict in chosen((*ROUNDED, *SUMMED)):
+        for first, alter in (*zeros, *quotients):
+            yield joint(first, second.id), partial(altered, alter, predict)
+        for last, alter in clamps:
+            yield joint(second, last.id), partial(altered, alter, predict)
+    for first, predict in chosen(SUMMED):
+        for mode, alter in modes:
+            yield replace(joint(first, mode.id), ties=mode.mode), partial(altered, alter, predict)
 
 
 def chosen(keys: tuple[str, ...]) -> list[tuple[Cause, Predict]]:
@@ -80,11 +109,27 @@ def in_mode(mode: str, predict: Predict, o: QuantizationOperands) -> Array | Non
     return predict(replace(o, mode=mode))
 
 
-def changed(change: Change, predict: Predict, o: QuantizationOperands) -> Array | None:
+def with_mode(mode: str, o: QuantizationOperands) -> QuantizationOperands:
+    return replace(o, mode=mode)
+
+
+def with_quotient(divide: Quotient, o: QuantizationOperands) -> QuantizationOperands:
+    return replace(o, divide=divide)
+
+
+def with_clamp(saturate: Saturate, o: QuantizationOperands) -> QuantizationOperands | None:
+    return None if saturate(o, np.zeros(o.x.shape)) is None else replace(o, saturate=saturate)
+
+
+def with_zero_point_of(change: Change, o: QuantizationOperands) -> QuantizationOperands | None:
     zero_point = change(o)
-    return None if zero_point is None else predict(replace(o, zero_point=zero_point))
+    return None if zero_point is None else replace(o, zero_point=zero_point)
 
 
-def never_lowest(predict: Predict, o: QuantizationOperands) -> Array | None:
-    found = predict(o)
-    return None if found is None else found.clip(o.lowest + 1)
+def altered(alter: Alter, predict: Predict, o: QuantizationOperands) -> Array | None:
+    other = alter(o)
+    return None if other is None else predict(other)
+
+
+def altered_twice(one: Alter, two: Alter, o: QuantizationOperands) -> Array | None:
+    return altered(one, partial(altered, two, finished), o)

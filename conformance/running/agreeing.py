@@ -1,4 +1,7 @@
-"""The elements that agree with their documents, in cases where nothing deviates: they refute causes, too."""
+"""The elements that agree with their documents, in cases where nothing deviates: they refute causes, too.
+
+Two mistakes at once are not tried in each case that deviates. So what agrees there refutes them here as well.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +20,10 @@ from tiebreak.conformance.judging.rows import Group, axes_of, detailed_group_of,
 from tiebreak.conformance.judging.truths import Truths
 from tiebreak.conformance.operators.model import Cause
 from tiebreak.conformance.running.recording import BackendRecords
+from tiebreak.conformance.semantics.causes import JOINT
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array
-from tiebreak.golden.verdicts import UNSPECIFIED
+from tiebreak.golden.verdicts import DEVIATES, UNSPECIFIED
 
 Place = tuple[tuple[int, ...], int]  # the axes of parameters, and the input's rank
 PLACES = ("axis", "projection", "blocks")  # roles of causes that take parameters from a wrong place
@@ -38,10 +42,10 @@ class AgreeingCase:
 
 @dataclass
 class AgreeingElements:
-    """What a backend gave in the cases where nothing deviates, by kind of node and path."""
+    """What a backend gave, by kind of node and path: in the cases where nothing deviates, and in the others."""
 
     records: BackendRecords
-    last: tuple[Group, list[AgreeingCase]] | None = None
+    last: dict[bool, tuple[Group, list[AgreeingCase]]] = field(default_factory=dict)
     known: dict[tuple[Group, bool, str], bool] = field(default_factory=dict)
 
     @cached_property
@@ -50,11 +54,12 @@ class AgreeingElements:
         return {number for own in self.records.deviating for number in np.unique(own.case).tolist()}
 
     @cached_property
-    def cases(self) -> Mapping[Group, list[Case]]:
-        records, found = self.records, defaultdict[Group, list[Case]](list)
+    def cases(self) -> Mapping[tuple[Group, bool], list[Case]]:
+        """The cases by group, and whether they deviate."""
+        records, found = self.records, defaultdict[tuple[Group, bool], list[Case]](list)
         for number, case in enumerate(records.cases):
-            if number not in self.wrong and case.size and case.id in records.outputs:
-                found[group_of(case)].append(case)
+            if case.size and case.id in records.outputs:
+                found[group_of(case), number in self.wrong].append(case)
         return found
 
     def contradict(self, group: Group, every: bool, cause: Cause) -> bool:
@@ -62,7 +67,10 @@ class AgreeingElements:
         key = group, every, cause.id
         if key not in self.known:
             self.known[key] = any(
-                self.contradicts(cause, every, one) for one in self.of(group) if self.counts(cause, one)
+                self.contradicts(cause, every, one)
+                for deviating in ((False, True) if JOINT in cause.id else (False,))
+                for one in self.of(group, deviating)
+                if self.counts(cause, one)
             )
         return self.known[key]
 
@@ -88,17 +96,29 @@ class AgreeingElements:
         predicted = predictions_with_id(one.case, one.truths, self.records.errors, about, cause.id)
         return bool(predicted) and all(((codes != one.outputs) & counted).any() for codes in predicted)
 
-    def of(self, group: Group) -> list[AgreeingCase]:
-        whole = without_details(group)
-        if self.last is None or self.last[0] != whole:
-            self.last = whole, list(self.judged(whole))
-        return [one for one in self.last[1] if group in (whole, detailed_group_of(one.case))]
+    def given_by(self, number: int, cause: Cause) -> Array | None:
+        """A mask of the elements of a case (by number) that a cause gives; None if it contradicts a conforming one."""
+        case = self.records.cases[number]
+        for one in self.of(group_of(case), number in self.wrong):
+            if one.case.id == case.id:
+                about = f"{self.records.name}, {case.node.operator}"
+                predicted = predictions_with_id(case, one.truths, self.records.errors, about, cause.id)
+                fit = [codes == one.outputs for codes in predicted if not ((codes != one.outputs) & one.agrees).any()]
+                return fit[0] if fit else None
+        return None
 
-    def judged(self, group: Group) -> Iterator[AgreeingCase]:
-        for cases in chunks_of(self.cases.get(group, [])):
+    def of(self, group: Group, deviating: bool) -> list[AgreeingCase]:
+        whole = without_details(group)
+        if deviating not in self.last or self.last[deviating][0] != whole:
+            self.last[deviating] = whole, list(self.judged(whole, deviating))
+        return [one for one in self.last[deviating][1] if group in (whole, detailed_group_of(one.case))]
+
+    def judged(self, group: Group, deviating: bool) -> Iterator[AgreeingCase]:
+        for cases in chunks_of(self.cases.get((group, deviating), [])):
             chunk = Chunk(cases)
             outputs = np.concatenate([self.records.outputs[case.id] for case in cases])
-            agrees = judge(outputs, chunk.judged_by, chunk).grades != UNSPECIFIED
+            grades = judge(outputs, chunk.judged_by, chunk).grades
+            agrees = (grades != UNSPECIFIED) & (grades != DEVIATES)
             plain = agrees & (chunk.domains != PATHOLOGICAL)
             for number, case in enumerate(cases):
                 own = chunk.of_case(number)

@@ -118,6 +118,7 @@ def evidence_of(records: BackendRecords, deviating: DeviatingElements, known: By
     candidates = np.zeros(len(deviating), np.int64)
     against, third = (defaultdict[tuple[Group, bool], Counter[Cause]](Counter) for _ in range(2))
     contradicted = defaultdict[tuple[Group, bool], dict[Cause, int]](dict)
+    needs = defaultdict[Group, dict[Cause, set[str]]](dict)
     begins = np.flatnonzero(np.diff(deviating.case, prepend=-1))
     for begin, end in pairwise([*begins.tolist(), len(deviating)]):  # no pair where nothing deviates
         case = records.cases[int(deviating.case[begin])]
@@ -130,11 +131,15 @@ def evidence_of(records: BackendRecords, deviating: DeviatingElements, known: By
             for every, counts in counted.items():
                 for group in (group_of(case), detailed_group_of(case)):
                     counters[group, every].update(counts)
+        for group in (group_of(case), detailed_group_of(case)):
+            for cause, some in own.needs.items():
+                needs[group].setdefault(cause, set()).update(some)
         for every, bits in own.places.items():
             so_far = contradicted[group_of(case), every]
             for cause, one in bits.items():
                 so_far[cause] = so_far.get(cause, 0) | one
     evidence = records.cases, records.elements, deviating, candidates, list(numbers)
     agreeing, constant = AgreeingElements(records), frozenset(records.facts.get("always_constant", ()))
-    refuting = against, third, contradicted, records.against_modes, agreeing.contradict
-    return Evidence(*evidence, *refuting, records.name, constant)
+    refuting = against, third, contradicted, records.against_modes
+    tried = needs, agreeing.contradict, agreeing.given_by
+    return Evidence(*evidence, *refuting, *tried, records.name, constant)
