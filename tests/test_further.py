@@ -42,6 +42,7 @@ def magnitude(x, scale):
 away = Box("away", magnitude)
 up = Box("up", lambda x, scale: np.floor((x / scale).astype(np.float64) + 0.5))
 one_more = Box("one-more", lambda x, scale: np.rint(x / scale) + 1)
+other = Box("other", lambda x, scale: np.rint(40 * np.sin(x / scale)) + 60)
 alone = Box("alone", lambda x, scale: magnitude(x, scale) if x.size == 1 else np.rint(x / scale))
 """
 
@@ -70,7 +71,11 @@ def test_modes_that_one_tie_cannot_tell_apart_are_told_apart(file: Path, x: str,
 
 
 def test_what_no_known_mistake_does_stays_unexplained(file: Path, tmp_path: Path) -> None:
-    assert causes(file, "one_more", "2.25", tmp_path / "run") == ["unexplained"]
+    assert causes(file, "other", "2.25", tmp_path / "run") == ["unexplained"]
+
+
+def test_a_constant_is_told_from_a_mode(file: Path, tmp_path: Path) -> None:
+    assert causes(file, "one_more", "2.25", tmp_path / "run") == ["zero-point-moved:1"]
 
 
 def test_one_element_alone_is_asked_alone(file: Path, tmp_path: Path) -> None:

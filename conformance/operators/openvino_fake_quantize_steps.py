@@ -20,7 +20,7 @@ Four = tuple[Array, Array, Array, Array]
 
 
 @dataclass(frozen=True)
-class Scaled:
+class ScaledLimits:
     """What one call's expression takes: arrays of one type and x's shape."""
 
     low: Array
@@ -64,11 +64,11 @@ class FakeQuantizeSteps:
     limits: Callable[..., Sequence[Array]] = lambda a, b, p, q, n: (a, b, p, q)
     levels: Callable[[int], int] = as_given
     branches: Branches = document
-    position: Callable[[Array, Scaled], Array] = lambda x, o: (x - o.low) / o.width * o.n
+    position: Callable[[Array, ScaledLimits], Array] = lambda x, o: (x - o.low) / o.width * o.n
     rounded: Callable[[Array], Array] = np.rint
-    result: Callable[[Array, Scaled], Array] = lambda level, o: level / o.n * o.span + o.first
+    result: Callable[[Array, ScaledLimits], Array] = lambda level, o: level / o.n * o.span + o.first
     out: Callable[[Array], Array] = ws.as_is
-    whole: Callable[[Array, Scaled], Array] | None = None  # the position, the rounding and the result
+    whole: Callable[[Array, ScaledLimits], Array] | None = None  # the position, the rounding and the result
 
     def __call__(self, node: Node, x: Array, *given: Array) -> tuple[Array, ...]:
         with np.errstate(all="ignore"):
@@ -83,11 +83,11 @@ class FakeQuantizeSteps:
                 for i, limit in enumerate(given)
             ]
             low, high, first, last = self.limits(*spread, n)
-            of_all = Scaled(low, high, first, last, n)
+            of_all = ScaledLimits(low, high, first, last, n)
             found = self.branches(x, (low, high, first, last), lambda values: self.inside(values, of_all))
             return (np.asarray(self.out(np.asarray(found).astype(x.dtype))).reshape(x.shape),)
 
-    def inside(self, x: Array, o: Scaled) -> Array:
+    def inside(self, x: Array, o: ScaledLimits) -> Array:
         if self.whole is not None:
             return np.asarray(self.whole(x, o)).astype(x.dtype)
         level = self.rounded(np.asarray(self.position(x, o)).astype(x.dtype))
@@ -195,14 +195,14 @@ def fused(a: Array, b: Array, c: Array) -> Array:
     return np.asarray((a.astype(np.float64) * b.astype(np.float64) + c.astype(np.float64)).astype(a.dtype))
 
 
-def in_steps_of(kind: Any, x: Array, o: Scaled) -> Array:
+def in_steps_of(kind: Any, x: Array, o: ScaledLimits) -> Array:
     """The position with every step in a type; levels - 1 is as it is."""
     x, low, width = (values.astype(kind).astype(np.float64) for values in (x, o.low, o.width))
     shifted = (x - low).astype(kind).astype(np.float64)
     return np.asarray(((shifted / width).astype(kind).astype(np.float64) * float(o.n)).astype(kind))
 
 
-def quantized_and_dequantized(x: Array, o: Scaled) -> Array:
+def quantized_and_dequantized(x: Array, o: ScaledLimits) -> Array:
     """(clamp(round(x / step) + zero_point) - zero_point') * step', with zero points that are integers."""
     step, step_out = o.width / o.n, o.span / o.n
     zero, zero_out = np.rint(-o.low / step), np.rint(-o.first / step_out)
@@ -214,7 +214,7 @@ def power_of_two_below(levels: int) -> int:
     return 1 << (levels.bit_length() - 1)
 
 
-def mixed(level: Array, o: Scaled) -> Array:
+def mixed(level: Array, o: ScaledLimits) -> Array:
     share = level / o.n
     return np.asarray((o.one - share) * o.first + share * o.last)
 

@@ -21,7 +21,7 @@ Ends = tuple[Array, Array]
 
 
 @dataclass(frozen=True)
-class Ranged:
+class RangedInput:
     """The range of each element, float32; and the integers' type."""
 
     low: Array
@@ -46,26 +46,26 @@ class Ranged:
         return np.asarray(np.maximum(np.abs(self.low), np.abs(self.high)))
 
 
-def sides(o: Ranged, narrow: bool | None = None) -> Ends:
+def sides(o: RangedInput, narrow: bool | None = None) -> Ends:
     from_high = o.high / F32(o.kind.highest)
     lowest = o.kind.lowest + (o.narrow if narrow is None else narrow)
     return (o.low / F32(lowest) if o.kind.signed else from_high), from_high
 
 
-def greater(o: Ranged) -> Array:
+def greater(o: RangedInput) -> Array:
     return np.maximum(*sides(o))
 
 
-def first_step(o: Ranged) -> Array:
+def first_step(o: RangedInput) -> Array:
     count = 2.0**o.kind.bits
     return np.asarray(o.width * F32(count / (count - 1)) / F32(count))
 
 
-def added_in_double(x: Array, o: Ranged, step: Array) -> Array:
+def added_in_double(x: Array, o: RangedInput, step: Array) -> Array:
     return np.asarray(o.low.astype(np.float64) + x * step.astype(np.float64))
 
 
-def offset_of(o: Ranged) -> float:
+def offset_of(o: RangedInput) -> float:
     return -float(o.kind.lowest)
 
 
@@ -87,12 +87,12 @@ class DequantizeSteps:
     code: Callable[..., Array] = code_as_is
     places: tuple[ws.Place | None, ws.Place | None] | None = None
     range: Callable[[Array, Array], Ends] = lambda low, high: (low, high)
-    offset: Callable[[Ranged], float] = offset_of
-    combined: Callable[[Array, Ranged], Array] = lambda x, o: o.low + x * o.width / o.steps
-    first_step: Callable[[Ranged], Array] = first_step
-    lowest: Callable[[Ranged], int] = lambda o: o.kind.lowest
-    added: Callable[[Array, Ranged, Array], Array] = added_in_double
-    factor: Callable[[Ranged], Array] = greater
+    offset: Callable[[RangedInput], float] = offset_of
+    combined: Callable[[Array, RangedInput], Array] = lambda x, o: o.low + x * o.width / o.steps
+    first_step: Callable[[RangedInput], Array] = first_step
+    lowest: Callable[[RangedInput], int] = lambda o: o.kind.lowest
+    added: Callable[[Array, RangedInput, Array], Array] = added_in_double
+    factor: Callable[[RangedInput], Array] = greater
     product: Callable[[Array, Array], Array] = lambda x, factor: x.astype(F32) * factor
     out: Callable[[Array], Array] = lambda y: y
 
@@ -104,7 +104,7 @@ class DequantizeSteps:
             kind, narrow = INTEGER_TYPES[node.input_type], bool(node.attributes.get("narrow_range", False))
             self.check(kind)
             codes = self.x(self.code(x.astype(np.float64), kind))
-            o = Ranged(*self.range(*ranges_of_elements(node.attributes, x, low, high, self.places)), kind, narrow)
+            o = RangedInput(*self.range(*ranges_of_elements(node.attributes, x, low, high, self.places)), kind, narrow)
             found = self.dequantized(mode, codes, o).astype(F32)
             return (np.asarray(self.out(found)).astype(node.outputs[0].dtype).reshape(x.shape),)
 
@@ -115,7 +115,7 @@ class DequantizeSteps:
         if self.code is not code_as_is and not changes_codes(self.code, kind):
             raise ValueError("there is nothing to mistake")
 
-    def dequantized(self, mode: str, x: Array, o: Ranged) -> Array:
+    def dequantized(self, mode: str, x: Array, o: RangedInput) -> Array:
         if mode == "MIN_COMBINED":
             return np.asarray(self.combined((x + self.offset(o)).astype(F32), o))
         if mode == "MIN_FIRST":
@@ -137,23 +137,23 @@ def fused(a: Array, b: Array, c: Array) -> Array:
     return np.asarray((a.astype(np.float64) * b.astype(np.float64) + c.astype(np.float64)).astype(F32))
 
 
-def by_zero_point(x: Array, o: Ranged) -> Array:
+def by_zero_point(x: Array, o: RangedInput) -> Array:
     return np.asarray((x - np.rint(-o.low / o.step)) * o.step)
 
 
-def between(x: Array, o: Ranged) -> Array:
+def between(x: Array, o: RangedInput) -> Array:
     share = x / o.steps
     return np.asarray(o.low * (F32(1) - share) + o.high * share)
 
 
-def sum_cut_off(x: Array, o: Ranged) -> Array:
+def sum_cut_off(x: Array, o: RangedInput) -> Array:
     return ws.cut_off(o.low.astype(np.float64) + (x * o.width / o.steps).astype(np.float64), F32)
 
 
-def moved_to(whole: Callable[[Array], Array]) -> Callable[[Array, Ranged, Array], Array]:
+def moved_to(whole: Callable[[Array], Array]) -> Callable[[Array, RangedInput, Array], Array]:
     """min_range moves to a multiple of the step, whose product with the integer is added in double."""
 
-    def added(x: Array, o: Ranged, step: Array) -> Array:
+    def added(x: Array, o: RangedInput, step: Array) -> Array:
         wide = step.astype(np.float64)
         return np.asarray(whole(o.low / step).astype(np.float64) * wide + x * wide)
 

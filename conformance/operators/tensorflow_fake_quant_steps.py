@@ -20,7 +20,7 @@ RANK = 5
 
 
 @dataclass(frozen=True)
-class Grid:
+class StepGrid:
     """The steps so far of one call; arrays of float32 and x's shape."""
 
     low: Array
@@ -52,12 +52,12 @@ class FakeQuantSteps:
     ends: Callable[[Array, Array, Array, Any, Callable[[Array], Array]], tuple[Array, Array, Array]] = (
         lambda low, high, scale, count, nudge: zero_included(low, high, count, *moved(low, high, scale, nudge))
     )
-    clamp: Callable[[Array, Grid], Array] = lambda x, g: np.minimum(np.maximum(x, g.least), g.most)
-    quotient: Callable[[Array, Grid], Array] = lambda x, g: (x - g.least) / g.scale
+    clamp: Callable[[Array, StepGrid], Array] = lambda x, g: np.minimum(np.maximum(x, g.least), g.most)
+    quotient: Callable[[Array, StepGrid], Array] = lambda x, g: (x - g.least) / g.scale
     rounded: Callable[[Array], Array] = np.rint
-    result: Callable[[Array, Grid], Array] = lambda level, g: (level + g.start) * g.scale
+    result: Callable[[Array, StepGrid], Array] = lambda level, g: (level + g.start) * g.scale
     out: Callable[[Array], Array] = lambda y: y
-    whole: Callable[[Array, Grid], Array] | None = None  # all from the clamp to the result
+    whole: Callable[[Array, StepGrid], Array] | None = None  # all from the clamp to the result
 
     def __call__(self, node: Node, x: Array, low: Array, high: Array) -> tuple[Array, ...]:
         with np.errstate(all="ignore"):
@@ -74,14 +74,14 @@ class FakeQuantSteps:
             return ws.taken_from(self.places, np.broadcast_to(np.arange(low.size), x.shape), low, high)
         return np.broadcast_to(low, x.shape), np.broadcast_to(high, x.shape)
 
-    def grid(self, node: Node, low: Array, high: Array) -> Grid:
+    def grid(self, node: Node, low: Array, high: Array) -> StepGrid:
         narrow = bool(node.attributes.get("narrow_range", False))
         bits = int(node.attributes.get("num_bits", 8))
         count = Float(self.bits(bits, narrow))
         if self.bits is not steps_of_type and count == Float(steps_of_type(bits, narrow)):
             raise ValueError("there is nothing to mistake")
         scale = np.asarray(self.scale(node, high - low, count), Float)
-        return Grid(low, high, scale, *self.ends(low, high, scale, count, self.nudge), count)
+        return StepGrid(low, high, scale, *self.ends(low, high, scale, count, self.nudge), count)
 
 
 def moved(low: Array, high: Array, scale: Array, nudge: Callable[[Array], Array]) -> tuple[Array, Array, Array]:
@@ -135,15 +135,15 @@ def fused(a: Array, b: Array, c: Array) -> Array:
     return np.asarray((a.astype(np.float64) * b.astype(np.float64) + c.astype(np.float64)).astype(Float))
 
 
-def inverse(g: Grid) -> Array:
+def inverse(g: StepGrid) -> Array:
     return Float(1) / g.scale
 
 
-def product_cut_off(level: Array, g: Grid) -> Array:
+def product_cut_off(level: Array, g: StepGrid) -> Array:
     return ws.cut_off((level + g.start).astype(np.float64) * g.scale.astype(np.float64), Float)
 
 
-def by_zero_point(x: Array, g: Grid) -> Array:
+def by_zero_point(x: Array, g: StepGrid) -> Array:
     """A quantize and a dequantize."""
     return np.asarray((np.clip(np.rint(x / g.scale) - g.start, 0, g.count) + g.start) * g.scale)
 

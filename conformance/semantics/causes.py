@@ -68,7 +68,7 @@ SENTENCES = {
     "scale-raised": "a scale below 2^-23 is raised to it",
     "x-in": "input rounded to {} first",
     "x-cut-off-to-bfloat16": "input cut off to bfloat16 first",
-    "x-without-sign": "the sign of the input is lost",
+    "x-without-sign": "takes the magnitude of x",
     "x-tiny-to-zero": "an input below 2^-23 in magnitude is taken as zero",
     "quotient-in": "quotient rounded again, to {}",
     "quotient-cut-off": "quotient cut off to its type instead of rounded",
