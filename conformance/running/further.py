@@ -32,8 +32,8 @@ from tiebreak.golden.verdicts import DEVIATES, GRADES
 
 FEW = 20  # cases of a run; with more of them, the run itself is evidence enough
 AT_ONCE = 32  # cases; none further is asked once one of them crashes or hangs
-MOST = 160  # cases of each sort
-LOOKED_THROUGH = 40  # vectors, for elements on which causes differ
+MOST = 64  # cases of each sort
+LOOKED_THROUGH = 16  # vectors, for elements on which causes differ
 ENDING = ("crash", "timeout")
 LAYOUT = ("axis", "axes", "block_size")
 
@@ -94,8 +94,8 @@ def all_truths_of(case: Case) -> Truths:
 
 def separating_elements(vector: Case, fitting: Set[str], errors: ExplanationErrors) -> Array:
     """The indices of a vector's elements for which some of these mistakes differ, those that split them best first."""
-    every = predictions(vector, all_truths_of(vector), errors, vector.id)
-    tables = [codes[: vector.size] for cause, codes in every if cause.id in fitting]
+    every = predictions(vector, all_truths_of(vector), errors, vector.id, among=fitting)
+    tables = [codes[: vector.size] for _, codes in every]
     if len(tables) < 2:
         return np.zeros(0, np.int64)
     return splitting_places(np.stack(tables))
