@@ -14,7 +14,8 @@ from causes_of_records import causes_of_records
 import arithmetic_of_mistakes as wb
 from test_wrong_backends import operands, vectors
 from tiebreak.adapters.outcome import Outcome
-from tiebreak.conformance.causes.explanations import Explanation, greedy_cover
+from tiebreak.conformance.causes.cover import greedy_cover
+from tiebreak.conformance.causes.explanations import Explanation
 from tiebreak.conformance.judging.boundary import distance_in_ulp
 from tiebreak.conformance.judging.operands import round_array
 from tiebreak.conformance.operators.model import Cause

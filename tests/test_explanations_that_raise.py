@@ -22,7 +22,8 @@ from tiebreak.adapters.answering import Answerer
 from tiebreak.adapters.outcome import Outcome
 from tiebreak.conformance import main_job
 from tiebreak.conformance.cases.plan import Selection, plan
-from tiebreak.conformance.causes import explanations, settling
+from tiebreak.conformance.causes import predictions, weighing
+from tiebreak.conformance.causes.evidence import Evidence
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
 from tiebreak.conformance.gate.compare import checked_run
 from tiebreak.conformance.judging import chunk_judgement
@@ -221,7 +222,7 @@ def test_a_mistake_that_raises_costs_its_own_name(monkeypatch: pytest.MonkeyPatc
     own = [case for case in cases if case.node.operator == "onnx.QuantizeLinear"]
     before = run_alone(wrong, own)
     (cause, _), *others = quantize_mistakes.HYPOTHESES
-    monkeypatch.setattr(explanations, "HYPOTHESES", ((cause, throw), *others))
+    monkeypatch.setattr(predictions, "HYPOTHESES", ((cause, throw), *others))
     after = run_alone(wrong, own)
     assert after.discrepancies["cause"].tolist() == before.discrepancies["cause"].tolist() != []
     (error,) = after.info["explanation_errors"]
@@ -234,14 +235,14 @@ def cases_of(found: RunRecords) -> set[str]:
 
 
 def test_one_kind_of_node_that_raises_leaves_the_others_their_causes(monkeypatch: pytest.MonkeyPatch) -> None:
-    plausible = settling.plausible_candidates
+    plausible = weighing.plausible_candidates
 
-    def of_most(evidence: settling.Evidence) -> Any:
+    def of_most(evidence: Evidence) -> Any:
         if any(evidence.cases[case].node.output_type == "int8" for case in evidence.deviating.case.tolist()):
             raise Injected("of one kind")
         return plausible(evidence)
 
-    monkeypatch.setattr(settling, "plausible_candidates", of_most)
+    monkeypatch.setattr(weighing, "plausible_candidates", of_most)
     monkeypatch.setattr(BACKENDS[0], "name", "wrong ties")  # one backend with two kinds of node
     cases, given = outcomes()
     one = BackendRecords({"name": "both", "version": "1", "spec": "both"})

@@ -26,7 +26,7 @@ from tiebreak.conformance.audit.recorded_elements import (
     recorded_case,
 )
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
-from tiebreak.conformance.causes.explanations import FIRST_PAIR
+from tiebreak.conformance.causes.predictions import FIRST_PAIR
 from tiebreak.conformance.judging.rows import Kind, kind_of_node
 from tiebreak.conformance.operators.model import Cause
 from tiebreak.conformance.semantics.causes import JOINT, at_place, keys_of

@@ -14,8 +14,8 @@ from functools import partial
 import numpy as np
 
 from tiebreak.conformance.cases.path_probes import PREFIX
+from tiebreak.conformance.causes.evidence import Element
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
-from tiebreak.conformance.causes.settling import Element
 from tiebreak.conformance.judging.deviating import DeviatingElements
 from tiebreak.conformance.judging.judge import judge
 from tiebreak.conformance.judging.rows import bits_and_decimal, element_operands

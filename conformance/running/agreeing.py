@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from tiebreak.conformance.causes.explanations import predictions_with_id
+from tiebreak.conformance.causes.predictions import predictions_with_id
 from tiebreak.conformance.judging.chunk import Chunk, chunks_of
 from tiebreak.conformance.judging.domains import PATHOLOGICAL
 from tiebreak.conformance.judging.judge import judge

@@ -18,9 +18,10 @@ from tiebreak.adapters.outcome import NOT_JUDGED
 from tiebreak.adapters.platform_facts import instruction_sets, machine
 from tiebreak.conformance.audit.covering import Covers
 from tiebreak.conformance.cases.relations import relation_rows
+from tiebreak.conformance.causes.evidence import Element
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
 from tiebreak.conformance.causes.root_causes import root_cause_rows
-from tiebreak.conformance.causes.settling import Element, Settled
+from tiebreak.conformance.causes.settling import Settled
 from tiebreak.conformance.judging.rows import bits_and_decimal, element_operands
 from tiebreak.conformance.judging.truths import truths_of
 from tiebreak.conformance.paths.dependence import STAGE, causes_by_path, path_rows

@@ -16,16 +16,10 @@ import numpy as np
 
 from tiebreak.conformance.audit.covering import Covers
 from tiebreak.conformance.audit.recorded_causes import CausesBySemantics
-from tiebreak.conformance.causes.explanations import (
-    STAGE,
-    CaseExplanations,
-    Explanation,
-    explanations,
-    no_explanations,
-    predictions,
-    predictions_of_pairs,
-)
-from tiebreak.conformance.causes.settling import Element, Evidence, Settled, settle_causes
+from tiebreak.conformance.causes.evidence import Element, Evidence
+from tiebreak.conformance.causes.explanations import CaseExplanations, Explanation, explanations, no_explanations
+from tiebreak.conformance.causes.predictions import STAGE, predictions, predictions_of_pairs
+from tiebreak.conformance.causes.settling import Settled, settle_causes
 from tiebreak.conformance.judging.chunk import Chunk, chunks_of
 from tiebreak.conformance.judging.deviating import DTYPES, DeviatingElements
 from tiebreak.conformance.judging.domains import PATHOLOGICAL

@@ -16,7 +16,7 @@ import numpy as np
 from tiebreak.conformance.audit.inference import splitting_places
 from tiebreak.conformance.cases.plan import Selection, plan
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
-from tiebreak.conformance.causes.explanations import predictions
+from tiebreak.conformance.causes.predictions import predictions
 from tiebreak.conformance.judging.chunk import Chunk, Chunks, chunks_of
 from tiebreak.conformance.judging.judge import judge
 from tiebreak.conformance.judging.narrow import NarrowCodes

@@ -1,0 +1,156 @@
+"""Weighs the candidate causes of a backend's elements: of all together, path by path, and node by node."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Set
+from dataclasses import replace
+
+import numpy as np
+
+from tiebreak.conformance.causes import explanations
+from tiebreak.conformance.causes.cover import greedy_cover
+from tiebreak.conformance.causes.evidence import Evidence
+from tiebreak.conformance.causes.predictions import FIRST_PAIR
+from tiebreak.conformance.causes.refuting import plausible_candidates
+from tiebreak.conformance.judging.rows import (
+    Group,
+    Kind,
+)
+from tiebreak.conformance.operators.model import Cause
+from tiebreak.conformance.semantics.causes import JOINT
+from tiebreak.golden.problem import Array
+from tiebreak.golden.verdicts import UNEXPLAINED
+
+MOST_KNOWN_PAIRS = 4  # of a kind of node that are tried where they have not been
+FEWEST = 6  # elements that a cause must have to be known from elsewhere, or to be named in one path only
+Named = tuple[Group, bool, Cause]
+
+
+def weighed_causes(evidence: Evidence, places: Mapping[Kind, Array]) -> list[list[Cause]]:
+    """The causes of each kind's elements; what has none is weighed again, path by path and node by node."""
+    every = np.array(checked_causes(evidence) or [explanations.NO_CAUSE], object)[: len(evidence.deviating)]
+    counts = Counter(cause.id for cause in every.tolist())
+    known = {cause for cause, count in counts.items() if count >= FEWEST}
+    for further in (causes_in_detail, causes_of_built_in):
+        left = np.flatnonzero([cause == explanations.NO_CAUSE for cause in every.tolist()])
+        for some, cause in further(evidence, left, known):
+            every[some] = cause
+    for some, cause in causes_of_known_pairs(evidence, every):
+        every[some] = cause
+    return [every[own].tolist() for own in places.values()]
+
+
+def checked_causes(evidence: Evidence) -> list[Cause]:
+    """The cause of each element. One that a case without deviations contradicts makes way for another."""
+    plausible, checked = plausible_candidates(evidence), set[Named]()
+    while new := named_by(evidence, chosen := chosen_causes(evidence, plausible)) - checked:
+        checked |= new
+        refuted: dict[tuple[Group, bool], set[str]] = defaultdict(set)
+        for group, every, cause in new:
+            if evidence.contradicted(group, every, cause):
+                refuted[group, every].add(cause.id)
+        plausible = {
+            (group, number): without_ids(found, refuted[group, found.pathological])
+            for (group, number), found in plausible.items()
+        }
+    cases, numbers = evidence.deviating.case, evidence.candidates
+    return [chosen[evidence.groups[case], n] for case, n in zip(cases.tolist(), numbers.tolist(), strict=True)]
+
+
+def causes_in_detail(evidence: Evidence, places: Array, known: Set[str]) -> Iterator[tuple[Array, Cause]]:
+    """The one cause of all of some elements (places) that have the details of their path in common.
+
+    Few elements may fit something by chance: they get a cause only if its id is `known` from elsewhere.
+    """
+    detailed = replace(evidence.only(places), in_detail=True)
+    paths: dict[Group, list[int]] = defaultdict(list)
+    for index, case in enumerate(detailed.deviating.case.tolist()):
+        paths[detailed.groups[case]].append(index)
+    every = checked_causes(detailed)
+    for indices in paths.values():
+        causes = {every[index] for index in indices}
+        if len(causes) == 1 and (len(indices) >= FEWEST or every[indices[0]].id in known):
+            yield places[indices], every[indices[0]]
+
+
+def causes_of_built_in(evidence: Evidence, places: Array, known: Set[str]) -> Iterator[tuple[Array, Cause]]:
+    """The cause of each case whose parameters are built in, for those of some elements (places) that are its own.
+
+    A compiler sees these parameters, so each set of them may have an arithmetic of its own. A case gets a cause that
+    reproduces all of its elements and that is `known` from elsewhere.
+    """
+    for case, some in by_case(evidence.deviating.case[places]):
+        if not evidence.is_built_in(case):
+            continue
+        found = [evidence.distinct[number].consistent for number in evidence.candidates[places[some]].tolist()]
+        fits = [cause for cause in frozenset.intersection(*found) if cause.id in known and not cause.by_position]
+        if fits:
+            yield places[some], min(fits, key=lambda cause: (JOINT in cause.id, cause.rank, cause.id))
+
+
+def causes_of_known_pairs(evidence: Evidence, every: Array) -> Iterator[tuple[Array, Cause]]:
+    """Two mistakes at once that a kind's other cases show, for the elements that they give of those without a cause.
+
+    They have not been tried in every case. One that contradicts something in a case gets nothing there. They also take
+    the elements of one of both, where they have more than this one alone: a case may not tell them apart.
+    """
+    counts: dict[Kind, Counter[Cause]] = defaultdict(Counter)
+    for case, cause in zip(evidence.deviating.case.tolist(), every.tolist(), strict=True):
+        counts[evidence.kinds[case]][cause] += 1
+    for kind, named in counts.items():
+        known = [(cause, n) for cause, n in named.most_common() if JOINT in cause.id and n >= FEWEST]
+        for pair, count in known[:MOST_KNOWN_PAIRS]:
+            parts = {cause for cause in named if cause.id in pair.id.split(JOINT) and named[cause] < count}
+            yield from elements_of_pair(evidence, every, kind, pair, {explanations.NO_CAUSE, *parts})
+
+
+def elements_of_pair(
+    evidence: Evidence, every: Array, kind: Kind, pair: Cause, instead_of: Set[Cause]
+) -> Iterator[tuple[Array, Cause]]:
+    """The elements of a kind that a pair gives, by case, among those that have some other causes or none."""
+    left = np.flatnonzero([cause in instead_of for cause in every.tolist()])
+    own = [found for found in by_case(evidence.deviating.case[left]) if evidence.kinds[found[0]] == kind]
+    for case, places in sorted(own, key=lambda found: evidence.groups[found[0]]):
+        some = left[places]
+        if evidence.has_one_output(int(some[0])):
+            given = evidence.given_by(case, pair)
+            if given is not None:
+                yield some[given[evidence.deviating.index[some]]], pair
+
+
+def by_case(cases: Array) -> list[tuple[int, Array]]:
+    """Each case of a column of case numbers, with the places at which it is."""
+    order = np.argsort(cases, kind="stable")
+    numbers, starts = np.unique(cases[order], return_index=True)
+    return list(zip(numbers.tolist(), np.split(order, starts[1:]), strict=False))  # of no cases, one empty part
+
+
+def named_by(evidence: Evidence, chosen: Mapping[tuple[Group, int], Cause]) -> set[Named]:
+    """The causes that are named, by group, but for modes, which all cases have been compared with."""
+    return {
+        (group, evidence.distinct[number].pathological, cause)
+        for (group, number), cause in chosen.items()
+        if cause.id != UNEXPLAINED and not cause.mode
+    }
+
+
+def without_ids(found: explanations.Explanation, ids: Set[str]) -> explanations.Explanation:
+    """Without refuted causes. Two mistakes at once do not take the place of one: some pair fits any few."""
+    gone = {cause for cause in found.matching if cause.id in ids}
+    pairs = {cause for cause in found.matching if gone and cause.rank >= FIRST_PAIR}
+    return explanations.without_causes(found, frozenset(gone | pairs))
+
+
+def chosen_causes(
+    evidence: Evidence, plausible: Mapping[tuple[Group, int], explanations.Explanation]
+) -> dict[tuple[Group, int], Cause]:
+    """The cause of each candidate, weighed for each layout of the parameters: it may choose another kernel."""
+    weights: dict[Group, Counter[explanations.Explanation]] = defaultdict(Counter)
+    layouts = dict[Group, Group]()
+    for (case, number), count in evidence.pairs.items():
+        weights[evidence.layouts[case]][plausible[evidence.groups[case], number]] += count
+        layouts[evidence.groups[case]] = evidence.layouts[case]
+    settled = greedy_cover(list(weights.values()), [kind for kind, _ in weights])
+    chosen = dict(zip(weights, settled, strict=True))
+    return {key: chosen[layouts[key[0]]][found] for key, found in plausible.items()}
