@@ -179,6 +179,7 @@ def test_some_blocks_of_a_sweep(in_this_process: None, monkeypatch: pytest.Monke
     assert all(row["seconds"] > 0 for row in found["rows"])
 
 
+@pytest.mark.slow
 def test_two_workers_and_two_processes_over_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workers, "ways", lambda sizes: few_ways)
     described, blocks, before = workers.space_of(workers.SWEEP).described(), workers.spread(2), os.sched_getaffinity(0)
@@ -213,6 +214,7 @@ def test_the_slow_backend_gives_what_the_quick_one_does(monkeypatch: pytest.Monk
     assert late.tolist() == quick.tolist() and late.max() > late.min()
 
 
+@pytest.mark.slow
 def test_every_way_of_planning_has_the_same_cases(
     in_this_process: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -280,6 +282,7 @@ def test_a_full_run_that_fails_is_not_measured() -> None:
     assert broken["rows"] == [] and "no.Such" in broken["note"]
 
 
+@pytest.mark.slow
 def test_records_and_report_grow(in_this_process: None, tmp_path: Path) -> None:
     found = report.measure([7, 3000], Selection(**CASES))
     small, large = found["rows"]

@@ -63,6 +63,7 @@ def kinds(case: Case) -> set[str]:
     return found
 
 
+@pytest.mark.slow
 def test_a_few_hundred_cases_reach_every_kind_type_mode_and_form() -> None:
     made = generate_cases("ngraph.Quantize", 800, seed=1)
     made += [c for c in generate_cases("onnx.QuantizeLinear", 800, seed=1) if is_plain(c)]
@@ -78,7 +79,12 @@ def is_plain(case: Case) -> bool:
     return isinstance(problems_of(case)[0], Quantization)
 
 
-@pytest.mark.parametrize("operator", list(OPERATORS))
+MOST_FORMS = ("onnx.QuantizeLinear", "ngraph.Quantize", "openvino.FakeQuantize", "tensorflow.QuantizeV2")
+
+
+@pytest.mark.parametrize(
+    "operator", [op if op in MOST_FORMS else pytest.param(op, marks=pytest.mark.slow) for op in OPERATORS]
+)
 def test_a_few_hundred_cases_reach_every_type_and_attribute(operator: str) -> None:
     spec = get_operator(operator)
     made = generate_cases(operator, 800 if operator == "onnx.QuantizeLinear" else 400, seed=2)  # it has most types

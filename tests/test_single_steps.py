@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tiebreak.conformance.causes.explanations import needed_of_pair
-from tiebreak.conformance.causes.places import PLACES, contradicted_places, is_inside, span_of
+from tiebreak.conformance.causes.comparing import needed_of_pair
+from tiebreak.conformance.causes.places import PLACES, contradicted_places, is_inside, spans_of
 from tiebreak.conformance.judging.misplaced import ALL_MISPLACED
 from tiebreak.conformance.judging.operands import QuantizationOperands
 from tiebreak.conformance.operators.dequantize_mistakes import PAIRS, SHARED
@@ -196,7 +196,7 @@ def test_each_of_two_mistakes_must_change_an_element() -> None:
 
 def test_odd_positions_and_halves() -> None:
     cause, mask = Cause("wraps", "range"), np.array([False, False, True, False, False])
-    places = contradicted_places([(cause, span_of(mask))], 5, {cause: 1})[cause]
+    places = contradicted_places([(cause, spans_of(mask[None])[0])], 5, {cause: 1})[cause]
     free = {name for number, (name, width) in enumerate(PLACES) if not width and not places >> number & 1}
     assert free == {"odd", "second-half"}
     inside = {name: [is_inside(n, i, 5) for i in range(5)] for n, (name, width) in enumerate(PLACES) if not width}

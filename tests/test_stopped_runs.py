@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -81,6 +82,12 @@ def unbroken(words: list[str], tmp_path_factory: pytest.TempPathFactory) -> dict
     return found
 
 
+def without_progress(text: str) -> str:
+    """Without the lines that say which backend has started and is done, which a run that takes 15 s writes."""
+    lines = text.splitlines(keepends=True)
+    return "".join(line for line in lines if not re.match(r"tiebreak: \S+ (has started$|is done: )", line))
+
+
 def assert_completed(folder: Path, words: list[str], whole: dict[str, Any]) -> None:
     """Go on, or begin anew where nothing had been found out."""
     if (folder / FOLDER / "plan.json").exists():
@@ -112,10 +119,10 @@ def test_a_signal_at_any_stage_costs_nothing_that_was_found(
         assert stopped.returncode == 1, "all is written and said: too late to stop"
         assert_same(unbroken, records(folder))
     else:
-        assert (stopped.returncode, stopped.stderr.count("\n")) == (3, 1), stopped.stderr
+        assert stopped.returncode == 3, stopped.stderr
         kept = (folder / FOLDER).exists()
         advice = f"to go on: tiebreak run --resume {folder}" if kept else "nothing was written"
-        assert stopped.stderr == f"tiebreak: interrupted; {advice}\n"
+        assert without_progress(stopped.stderr) == f"tiebreak: interrupted; {advice}\n"
         assert kept or not folder.exists()
         assert not list(tmp_path.rglob("*.part"))
     assert_completed(folder, words, unbroken)
@@ -201,5 +208,5 @@ def test_standard_output_that_takes_nothing_loses_no_record(
     with open("/dev/full", "wb") as full:
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False, timeout=300)
     said = "tiebreak: standard output: can't write: No space left on device\n"
-    assert (done.returncode, done.stderr) == (1, said)
+    assert (done.returncode, without_progress(done.stderr)) == (1, said)
     assert_same(unbroken, records(tmp_path / "run"))

@@ -6,21 +6,20 @@ where nothing better explains a deviating element.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from itertools import chain
 
 import numpy as np
 
-from tiebreak.conformance.causes.places import Span, contradicted_places, may_be_placed, span_of
+from tiebreak.conformance.causes.comparing import ComparedCase
+from tiebreak.conformance.causes.places import contradicted_places
 from tiebreak.conformance.judging.judge import Judgement
 from tiebreak.conformance.judging.truths import Truth
 from tiebreak.conformance.operators.model import Cause
-from tiebreak.conformance.semantics.causes import JOINT
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array
-from tiebreak.golden.verdicts import DEVIATES, UNEXPLAINED, UNSPECIFIED
+from tiebreak.golden.verdicts import UNEXPLAINED
 
 MOST_LIKELY_OF_PAIRS = 4  # single mistakes with which pairs are tried in a case that none explains
 NO_CAUSE = Cause(UNEXPLAINED, "mode")
@@ -83,80 +82,27 @@ def explanations(
     `strange` masks the pathological elements. `pairs` gives the predictions of two mistakes at once. It is asked only
     where no single one explains all elements, for pairs with one of those that explain the most.
     """
-    wrong = judgement.grades == DEVIATES
-    right = ~wrong & (judgement.grades != UNSPECIFIED)
-    causes: dict[Cause, int] = {}
-    matching, consistent = list[Array](), list[Array]()
-    against, third = ({False: dict[Cause, int](), True: dict[Cause, int]()} for _ in range(2))
-    spans: dict[bool, list[tuple[Cause, Span]]] = {False: [], True: []}
-    judged = right | wrong
-    given, needs = dict[str, Array](), defaultdict[Cause, set[str]](set)
-    single = len(predicted)
-    further = further_pairs(causes, consistent, matching, against[True], pairs)
-    for order, (cause, codes) in enumerate(chain(predicted, further)):
-        match = codes == judgement.values
-        if cause.by_position and not (case.size >= 2 * cause.width and match[judged].all()):
-            continue
-        if order >= single:
-            needs[cause] |= needed_of_pair(cause.id, match & judged, given)
-        given[cause.id] = given.get(cause.id, False) | match
-        number = causes.setdefault(cause, len(causes))
-        if number == len(matching):
-            matching.append(np.zeros(np.count_nonzero(wrong), bool))
-            consistent.append(matching[number].copy())
-        matching[number] |= match[wrong]
-        other = wrong & ~match & (codes != truth.exact) & (codes != truth.working)
-        for every, inside in ((False, ~strange), (True, np.ones_like(strange))):
-            contradicted = right & ~match & inside
-            for counts, mask in ((against[every], contradicted), (third[every], other & inside)):
-                count = int(np.count_nonzero(mask))
-                counts[cause] = min(count, counts.get(cause, count))
-            if against[every][cause] and may_be_placed(cause):
-                spans[every].append((cause, span_of(contradicted)))
-            if not contradicted.any():
-                consistent[number] |= (match & (strange == every))[wrong]
-    if not causes:
-        return no_explanations(int(np.count_nonzero(wrong)))
-    table = np.concatenate([consistent, matching, [strange[wrong]]])
+    found = ComparedCase(judgement, truth, strange)
+    found.add(predicted)
+    if not found.explains_all:
+        found.add_pairs(pairs(likely_of_pairs(found)))
+    if not found.numbers:
+        return no_explanations(int(np.count_nonzero(found.wrong)))
+    table = np.concatenate([found.consistent, found.matching, [strange[found.wrong]]])
     first, numbers = distinct_columns(table)
-    distinct = [explanation_of(list(causes), table[:, column]) for column in first]
-    counted = [{every: Counter(found) for every, found in one.items()} for one in (against, third)]
-    places = {every: contradicted_places(found, case.size, against[every]) for every, found in spans.items()}
-    return CaseExplanations(tuple(distinct), numbers, counted[0], counted[1], places, needs)
+    distinct = tuple(explanation_of(list(found.numbers), table[:, column]) for column in first)
+    against, third = ({every: Counter(counts) for every, counts in one.items()} for one in (found.against, found.third))
+    places = {every: contradicted_places(some, case.size, against[every]) for every, some in found.spans.items()}
+    return CaseExplanations(distinct, numbers, against, third, places, found.needs)
 
 
-def needed_of_pair(id_: str, match: Array, given: Mapping[str, Array]) -> set[str]:
-    """Which of two mistakes change an element that both together give (a mask), by what single ones give.
-
-    One of which nothing is known alone counts as needed.
-    """
-    first, *others = id_.split(JOINT)
-    second = JOINT.join(others)
-    needed = {one for one, other in ((first, second), (second, first)) if (match & ~given.get(other, False)).any()}
-    return needed | {one for one in (first, second) if one not in given and match.any()}
-
-
-def further_pairs(
-    causes: Mapping[Cause, int],
-    consistent: Sequence[Array],
-    matching: Sequence[Array],
-    against: Mapping[Cause, int],
-    pairs: PairsAmong,
-) -> Iterator[tuple[Cause, Array]]:
-    """The predictions of pairs with a single mistake that explains much, where none explains all elements."""
-    if not any(found.all() for found in consistent):
-        yield from pairs(likely_of_pairs(causes, matching, against))
-
-
-def likely_of_pairs(
-    causes: Mapping[Cause, int], matching: Sequence[Array], against: Mapping[Cause, int]
-) -> frozenset[str]:
+def likely_of_pairs(found: ComparedCase) -> frozenset[str]:
     """The ids of the causes that explain the most elements, less those that contradict them."""
     counts = Counter[str]()
-    for cause, number in causes.items():
-        count = int(np.count_nonzero(matching[number]))
+    for cause, number in found.numbers.items():
+        count = int(np.count_nonzero(found.matching[number]))
         if count and not cause.by_position:
-            counts[cause.id] = max(count - against[cause], counts[cause.id])
+            counts[cause.id] = max(count - found.against[True][cause], counts[cause.id])
     return frozenset(name for name, _ in counts.most_common(MOST_LIKELY_OF_PAIRS))
 
 

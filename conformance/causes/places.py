@@ -22,10 +22,11 @@ def may_be_placed(cause: Cause) -> bool:
     return JOINT not in cause.id and not cause.mode
 
 
-def span_of(mask: Array) -> Span:
-    """The first and the last index of a mask that is not empty, and whether one is odd, and one even."""
-    last = mask.size - 1 - int(mask[::-1].argmax())
-    return int(mask.argmax()), last, bool(mask[1::2].any()), bool(mask[::2].any())
+def spans_of(masks: Array) -> list[Span]:
+    """The span of each mask (a row), none of which is empty."""
+    first, last = masks.argmax(axis=1), masks.shape[1] - 1 - masks[:, ::-1].argmax(axis=1)
+    odd, even = np.any(masks[:, 1::2], axis=1), np.any(masks[:, ::2], axis=1)
+    return list(zip(*(part.tolist() for part in (first, last, odd, even)), strict=True))
 
 
 def contradicted_places(

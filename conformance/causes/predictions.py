@@ -10,6 +10,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
+from tiebreak.conformance.causes.batches import Run
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
 from tiebreak.conformance.causes.places import WIDTHS
 from tiebreak.conformance.judging.judge import codes_of_outputs, output_problem
@@ -32,14 +33,20 @@ Predictions = Iterator[tuple[Cause, Callable[[], Array | None]]]  # None: the mi
 
 
 def predictions(
-    case: Case, truths: Truths, errors: ExplanationErrors, about: str, *, among: Set[str] | None = None
+    case: Case,
+    truths: Truths,
+    errors: ExplanationErrors,
+    about: str,
+    *,
+    among: Set[str] | None = None,
+    run: Run | None = None,
 ) -> list[tuple[Cause, Array]]:
     """Each hypothesis with its prediction (int64 codes, one-dimensional), the simplest explanations first.
 
     A hypothesis that raises is noted and left out. If making a table raises, the rest of the table is left out. With
-    `among`, only causes with these ids are predicted.
+    `among`, only causes with these ids are predicted. `run` has the shared mistakes of quantization for many cases.
     """
-    tables = hypothesis_tables(case, truths)
+    tables = hypothesis_tables(case, truths, run)
     if among is not None:
         tables = ((entry for entry in table if entry[0].id in among) for table in tables)
     return predicted_by(tables, errors, about)
@@ -85,19 +92,17 @@ def predicted_by(tables: Iterator[Predictions], errors: ExplanationErrors, about
     return found
 
 
-def hypothesis_tables(case: Case, truths: Truths) -> Iterator[Predictions]:
+def hypothesis_tables(case: Case, truths: Truths, run: Run | None = None) -> Iterator[Predictions]:
     """The tables of hypotheses that apply to a case."""
     yield mode_predictions(case, truths)
     (problem, *_) = truths.problems
     first = 2
     if isinstance(problem, Quantization):
-        yield quantize_predictions(case, problem)
+        yield quantize_predictions(run or alone(case, problem))
         yield vector_loop_predictions(case, truths)
         yield parameter_predictions(case, problem)
         first = len(HYPOTHESES) + 5
-    mistakes = TESTED[case.node.operator].mistakes
-    if mistakes:
-        yield mistake_predictions(mistakes, case, truths, first)
+    yield mistake_predictions(case, truths, first)
 
 
 @dataclass(frozen=True)
@@ -133,7 +138,7 @@ Choose = Callable[[Pairs[Any]], Sequence[int]]
 @cache
 def pairs_of_quantizers(mode: str) -> Pairs[Predict]:
     """The shared pairs and, of operands from wrong places, those with another rounding mode."""
-    return Pairs(tuple(ranked(pairs_of(mode), FIRST_PAIR)))
+    return Pairs(ranked(tuple(pairs_of(mode)), FIRST_PAIR))
 
 
 @cache
@@ -151,7 +156,7 @@ def misplaced_pairs(mode: str) -> Pairs[tuple[str, str]]:
 
 @cache
 def pairs_of_operator(operator: str) -> Pairs[Mistake]:
-    return Pairs(tuple(ranked(TESTED[operator].pairs, FIRST_PAIR)))
+    return Pairs(ranked(tuple(TESTED[operator].pairs), FIRST_PAIR))
 
 
 def pair_tables(case: Case, truths: Truths, choose: Choose) -> Iterator[Predictions]:
@@ -193,17 +198,24 @@ def as_is(codes: Array) -> Array:
     return codes
 
 
-def quantize_predictions(case: Case, problem: Quantization) -> Predictions:
-    own = operands_along(case, problem, problem.axes)
+def quantize_predictions(run: Run) -> Predictions:
     for cause, predict in ranked(HYPOTHESES, 3):
-        yield cause, partial(predict, own)
+        yield cause, partial(run, predict)
 
 
-def ranked(table: Sequence[tuple[Cause, T]], first: int) -> Iterator[tuple[Cause, T]]:
+def alone(case: Case, problem: Quantization) -> Run:
+    own = operands_along(case, problem, problem.axes)
+    return lambda predict: predict(own)
+
+
+@cache
+def ranked(table: tuple[tuple[Cause, T], ...], first: int) -> tuple[tuple[Cause, T], ...]:
     """The entries of a table with their causes ranked from `first`. Entries for one id are one cause."""
     ranks: dict[str, int] = {}
-    for rank, (cause, predict) in enumerate(table, start=first):
-        yield replace(cause, rank=ranks.setdefault(cause.id, rank)), predict
+    return tuple(
+        (replace(cause, rank=ranks.setdefault(cause.id, rank)), predict)
+        for rank, (cause, predict) in enumerate(table, start=first)
+    )
 
 
 def parameter_predictions(case: Case, problem: Quantization) -> Predictions:
@@ -215,15 +227,13 @@ def codes_of_quotients(own: QuantizationOperands) -> Array:
     return own.finish(own.quotient())
 
 
-def mistake_predictions(
-    mistakes: Sequence[tuple[Cause, Mistake]], case: Case, truths: Truths, first: int
-) -> Predictions:
+def mistake_predictions(case: Case, truths: Truths, first: int) -> Predictions:
     """What small backends give that each make a common mistake; the causes are ranked from `first`.
 
     A quantizer's are left out where the shared tables have them already.
     """
     shared = OF_QUANTIZERS if isinstance(truths.problems[0], Quantization) else frozenset[str]()
-    for cause, run in ranked(mistakes, first):
+    for cause, run in ranked(tuple(TESTED[case.node.operator].mistakes or ()), first):
         if cause.id not in shared:
             yield cause, partial(codes_of_mistake, run, case, truths)
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from tiebreak.conformance.audit.covering import Covers
 from tiebreak.conformance.audit.recorded_causes import CausesBySemantics
+from tiebreak.conformance.causes.batches import Run, runs_of
 from tiebreak.conformance.causes.evidence import Element, Evidence
 from tiebreak.conformance.causes.explanations import CaseExplanations, Explanation, explanations, no_explanations
 from tiebreak.conformance.causes.predictions import STAGE, predictions, predictions_of_pairs
@@ -80,15 +81,16 @@ def explain_chunk(
 ) -> None:
     """Add to `found` what known mistakes say of each case and each of its outputs."""
     chunk = Chunk(cases)
-    for number, case in enumerate(cases):
+    for number, (case, run) in enumerate(zip(cases, runs_of(cases, chunk.problems), strict=True)):
         first = backends[case.id][0]
-        explain = partial(explain_case, chunk, number, backends[case.id], found)
+        explain = partial(explain_case, chunk, number, run, backends[case.id], found)
         first.errors.attempt(STAGE, f"{first.name}, {case.node.operator}", explain, None)
 
 
 def explain_case(
     chunk: Chunk,
     number: int,
+    run: Run | None,
     backends: Sequence[BackendRecords],
     found: dict[tuple[str, bytes], CaseExplanations],
 ) -> None:
@@ -96,7 +98,7 @@ def explain_case(
     first = backends[0]
     strange = chunk.domains[chunk.of_case(number)] == PATHOLOGICAL
     about = f"{first.name}, {case.node.operator}"
-    predicted = predictions(case, truths, first.errors, about)
+    predicted = predictions(case, truths, first.errors, about, run=run)
     pairs = cache(partial(predictions_of_pairs, case, truths, first.errors, about))
     for records in backends:
         outputs = records.outputs[case.id]
