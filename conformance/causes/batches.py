@@ -15,7 +15,6 @@ from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array, Problem, Quantization
 
 Run = Callable[[Predict], Array | None]  # what a mistake gives in one case; None: it makes no difference to its types
-FAILED = np.empty(0, np.int64)
 ARRAYS = ("x", "scale", "zero_point")
 
 
@@ -27,17 +26,19 @@ class Batch:
     """
 
     operands: QuantizationOperands
-    found: dict[Predict, Array | None] = field(default_factory=dict)
+    found: dict[Predict, Array | Exception | None] = field(default_factory=dict)
 
-    def codes(self, predict: Predict, own: QuantizationOperands, place: slice) -> Array | None:
-        """The codes of the case with these operands, at this place. If a mistake raises, the case has it alone."""
+    def codes(self, predict: Predict, place: slice) -> Array | None:
+        """The codes of the case at this place. A mistake that raises does so for each case."""
         if predict not in self.found:
             try:
                 self.found[predict] = predict(self.operands)
-            except Exception:  # it raises again below, in the cases to blame, where it is noted
-                self.found[predict] = FAILED
+            except Exception as error:
+                self.found[predict] = error
         codes = self.found[predict]
-        return predict(own) if codes is FAILED else None if codes is None else codes[place]
+        if isinstance(codes, Exception):
+            raise codes
+        return None if codes is None else codes[place]
 
 
 def runs_of(cases: Sequence[Case], problems: Sequence[Sequence[Problem]]) -> Iterator[Run | None]:
@@ -57,11 +58,11 @@ def runs_of(cases: Sequence[Case], problems: Sequence[Sequence[Problem]]) -> Ite
         for number, (first, last) in zip(numbers, pairwise(ends), strict=True):
             places[number], batches[number] = slice(first, last), batch
     for number, one in enumerate(own):
-        yield None if one is None else run_of(batches[number], one, places[number])
+        yield None if one is None else run_of(batches[number], places[number])
 
 
-def run_of(batch: Batch, own: QuantizationOperands, place: slice) -> Run:
-    return lambda predict: batch.codes(predict, own, place)
+def run_of(batch: Batch, place: slice) -> Run:
+    return lambda predict: batch.codes(predict, place)
 
 
 def kind_of(own: QuantizationOperands) -> tuple[object, ...]:

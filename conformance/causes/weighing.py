@@ -36,8 +36,10 @@ def weighed_causes(evidence: Evidence, places: Mapping[Kind, Array]) -> list[lis
         left = np.flatnonzero([cause == explanations.NO_CAUSE for cause in every.tolist()])
         for some, cause in further(evidence, left, known):
             every[some] = cause
-    for some, cause in causes_of_known_pairs(evidence, every):
-        every[some] = cause
+    for take in (causes_of_known_pairs, causes_within_pairs):
+        for own in places.values():
+            for some, cause in take(evidence, every, own):
+                every[some] = cause
     return [every[own].tolist() for own in places.values()]
 
 
@@ -89,34 +91,60 @@ def causes_of_built_in(evidence: Evidence, places: Array, known: Set[str]) -> It
             yield places[some], min(fits, key=lambda cause: (JOINT in cause.id, cause.rank, cause.id))
 
 
-def causes_of_known_pairs(evidence: Evidence, every: Array) -> Iterator[tuple[Array, Cause]]:
+def causes_of_known_pairs(evidence: Evidence, every: Array, own: Array) -> Iterator[tuple[Array, Cause]]:
     """Two mistakes at once that a kind's other cases show, for the elements that they give of those without a cause.
 
     They have not been tried in every case. One that contradicts something in a case gets nothing there. They also take
-    the elements of one of both, where they have more than this one alone: a case may not tell them apart.
+    the elements of one of both, where they have more than this one alone: a case may not tell them apart. `own` are the
+    places of the kind's elements in `every`.
     """
-    counts: dict[Kind, Counter[Cause]] = defaultdict(Counter)
-    for case, cause in zip(evidence.deviating.case.tolist(), every.tolist(), strict=True):
-        counts[evidence.kinds[case]][cause] += 1
-    for kind, named in counts.items():
-        known = [(cause, n) for cause, n in named.most_common() if JOINT in cause.id and n >= FEWEST]
-        for pair, count in known[:MOST_KNOWN_PAIRS]:
-            parts = {cause for cause in named if cause.id in pair.id.split(JOINT) and named[cause] < count}
-            yield from elements_of_pair(evidence, every, kind, pair, {explanations.NO_CAUSE, *parts})
+    named = Counter(every[own].tolist())
+    for pair in known_pairs(named):
+        parts = {cause for cause in named if cause.id in pair.id.split(JOINT) and named[cause] < named[pair]}
+        yield from elements_of_pair(evidence, places_of({explanations.NO_CAUSE, *parts}, every, own), pair)
+
+
+def causes_within_pairs(evidence: Evidence, every: Array, own: Array) -> Iterator[tuple[Array, Cause]]:
+    """Two mistakes at once that a kind's other cases show, for all elements of a rarer cause if they give each of them.
+
+    The rarer cause then says nothing that is not said already.
+    """
+    named = Counter(every[own].tolist())
+    for pair in known_pairs(named):
+        for rare in [cause for cause in named if cause != explanations.NO_CAUSE and named[cause] < named[pair]]:
+            places = places_of({rare}, every, own)
+            given = list(elements_of_pair(evidence, places, pair, whole=True))
+            if sum(some.size for some, _ in given) == places.size:
+                yield from given
+
+
+def places_of(causes: Set[Cause], every: Array, own: Array) -> Array:
+    """Those of some places (indices) that have one of the causes."""
+    return np.asarray(own[[cause in causes for cause in every[own].tolist()]])
+
+
+def known_pairs(named: Counter[Cause]) -> list[Cause]:
+    """The most frequent of those pairs that have enough elements to be known."""
+    known = [cause for cause, count in named.most_common() if JOINT in cause.id and count >= FEWEST]
+    return known[:MOST_KNOWN_PAIRS]
 
 
 def elements_of_pair(
-    evidence: Evidence, every: Array, kind: Kind, pair: Cause, instead_of: Set[Cause]
+    evidence: Evidence, places: Array, pair: Cause, *, whole: bool = False
 ) -> Iterator[tuple[Array, Cause]]:
-    """The elements of a kind that a pair gives, by case, among those that have some other causes or none."""
-    left = np.flatnonzero([cause in instead_of for cause in every.tolist()])
-    own = [found for found in by_case(evidence.deviating.case[left]) if evidence.kinds[found[0]] == kind]
-    for case, places in sorted(own, key=lambda found: evidence.groups[found[0]]):
-        some = left[places]
-        if evidence.has_one_output(int(some[0])):
-            given = evidence.given_by(case, pair)
-            if given is not None:
-                yield some[given[evidence.deviating.index[some]]], pair
+    """Those of some elements of a kind that a pair gives, by case.
+
+    If `whole`, not beyond the first case of which it does not give all of them.
+    """
+    cases = by_case(evidence.deviating.case[places])
+    for case, within in sorted(cases, key=lambda found: evidence.groups[found[0]]):
+        some = places[within]
+        given = evidence.given_by(case, pair) if evidence.has_one_output(int(some[0])) else None
+        given_here = some[:0] if given is None else some[given[evidence.deviating.index[some]]]
+        if given_here.size:
+            yield given_here, pair
+        if whole and given_here.size < some.size:
+            return
 
 
 def by_case(cases: Array) -> list[tuple[int, Array]]:
