@@ -1,7 +1,7 @@
 """FakeQuantize as a compiler's kernels compute it in float32, whatever the element type, with its usual mistakes.
 
 Every function takes the number of levels, x and the four limits, of x's shape and type, as those of
-openvino_fake_quantize.py do.
+openvino_fake_quantize_mistakes.py do.
 """
 
 from __future__ import annotations
@@ -158,15 +158,19 @@ def output_high_overrun(levels: int, x: Array, *limits: Array) -> Array:
     return Compiled(dequantized)(levels, x, *spread, beyond[places])
 
 
-KERNELS: tuple[tuple[str, str, Compiled], ...] = (  # a cause's id and role, and what gives its results
-    ("computes-in:float32 + overflow-to-largest", "quotient", Compiled(stepwise, ("float64",))),
-    ("computes-in:float32 + half-for-odd-bfloat16", "quotient", Compiled(stepwise, ("bfloat16",), odd=True)),
-    ("folded-fused", "quotient", Compiled(clipped_high_first)),
-    ("folded-wide", "quotient", Compiled(factors_in_bfloat16, ("bfloat16",))),
+Row = tuple[str, str, Compiled]  # a cause's id and role, and what gives its results
+REBUILDING: tuple[Row, ...] = (
     ("folded-rebuilt", "quotient", Compiled(folded_rebuilt(to_single, fuses=True))),
     ("folded-rebuilt-unfused", "quotient", Compiled(folded_rebuilt(to_single, fuses=False))),
     ("folded-rebuilt", "quotient", Compiled(folded_rebuilt(rounded_to_float16, fuses=True), ("float16",))),
     ("folded-rebuilt", "quotient", Compiled(folded_rebuilt(rounded_if_odd, fuses=True), ("bfloat16",))),
+)
+KERNELS: tuple[Row, ...] = (
+    *REBUILDING,
+    ("computes-in:float32 + overflow-to-largest", "quotient", Compiled(stepwise, ("float64",))),
+    ("computes-in:float32 + half-for-odd-bfloat16", "quotient", Compiled(stepwise, ("bfloat16",), odd=True)),
+    ("folded-fused", "quotient", Compiled(clipped_high_first)),
+    ("folded-wide", "quotient", Compiled(factors_in_bfloat16, ("bfloat16",))),
     ("computes-in:float32 + limits-rebuilt", "quotient", Compiled(stepwise_rebuilt(rounded_to_float16), ("float16",))),
     ("quantize-and-dequantize", "sum", Compiled(dequantized)),
 )
