@@ -20,6 +20,7 @@ from tiebreak.conformance.operators.compiled_fake_quantize import (
 from tiebreak.conformance.operators.model import Cause, Mistake
 from tiebreak.conformance.operators.openvino_fake_quantize_steps import FakeQuantizeSteps, Four, Inside
 from tiebreak.conformance.operators.scale_and_zero_point import by_scale_and_zero_point
+from tiebreak.conformance.operators.wrong_steps import not_in
 from tiebreak.golden.elements import FLOAT_TYPES
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
@@ -322,5 +323,5 @@ LIKELY: tuple[tuple[Cause, Mistake], ...] = (
     (Cause("output-high-at-output-low", "projection"), high_at_low),
     (Cause("output-high-beyond-its-values", "projection"), high_overrun),
 )
-MISTAKES = (*LIKELY, *(entry for entry in steps.MISTAKES if entry[0].id not in {cause.id for cause, _ in LIKELY}))
+MISTAKES = (*LIKELY, *not_in(LIKELY, steps.MISTAKES))
 PAIRS = steps.PAIRS

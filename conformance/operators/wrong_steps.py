@@ -81,6 +81,13 @@ def pairs_of_steps(
     )
 
 
+def not_in(
+    placed: Sequence[tuple[Cause, Mistake]], table: Sequence[tuple[Cause, Mistake]]
+) -> Iterator[tuple[Cause, Mistake]]:
+    """The entries of a table that are not among those that have a place already."""
+    return (entry for entry in table if not any(c.id == entry[0].id and run is entry[1] for c, run in placed))
+
+
 def fitting(steps: Sequence[WrongStep]) -> Iterator[tuple[WrongStep, WrongStep]]:
     chosen = [one for one in steps if one.in_pairs]
     return (pair for pair in combinations(chosen, 2) if pair[0].fits(pair[1]) and JOINT not in pair[0].id + pair[1].id)
