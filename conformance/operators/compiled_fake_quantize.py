@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import ml_dtypes
 import numpy as np
 
+from tiebreak.conformance.operators import wrong_steps as ws
 from tiebreak.golden.problem import Array
 
 LARGEST = np.finfo(np.float32).max
@@ -67,13 +68,8 @@ def clipped_high_first(levels: int, x: Array, low: Array, high: Array, first: Ar
     """x is clipped to high, then to low; both products and sums are fused."""
     n = np.float32(levels - 1)
     scale, step = n / (high - low), (last - first) / n
-    level = np.rint(fused(np.maximum(np.minimum(x, high), low), scale, -low * n / (high - low)))
-    return fused(level, step, first)
-
-
-def fused(a: Array, b: Array, c: Array) -> Array:
-    """a * b + c with a single rounding, in float32."""
-    return np.asarray(a.astype(np.float64) * b.astype(np.float64) + c.astype(np.float64)).astype(np.float32)
+    level = np.rint(ws.fused(np.maximum(np.minimum(x, high), low), scale, -low * n / (high - low)))
+    return ws.fused(level, step, first)
 
 
 def factors_in_bfloat16(levels: int, x: Array, low: Array, high: Array, first: Array, last: Array) -> Array:
@@ -115,7 +111,7 @@ def folded_rebuilt(stored: Callable[[Array], Array], *, fuses: bool) -> Callable
         n = np.float32(levels - 1)
         scale, step = n / (high - low), (last - first) / n
         level = np.rint(np.maximum(np.minimum(x, high), low) * scale - low * scale)
-        return fused(level, step, first) if fuses else np.asarray(level * step + first)
+        return ws.fused(level, step, first) if fuses else np.asarray(level * step + first)
 
     return kernel
 

@@ -10,6 +10,7 @@ import ml_dtypes
 import numpy as np
 
 from tiebreak.conformance.operators import openvino_fake_quantize_steps as steps
+from tiebreak.conformance.operators import wrong_steps as ws
 from tiebreak.conformance.operators.compiled_fake_quantize import (
     KERNELS,
     REBUILDING,
@@ -20,7 +21,6 @@ from tiebreak.conformance.operators.compiled_fake_quantize import (
 from tiebreak.conformance.operators.model import Cause, Mistake
 from tiebreak.conformance.operators.openvino_fake_quantize_steps import FakeQuantizeSteps, Four, Inside
 from tiebreak.conformance.operators.scale_and_zero_point import by_scale_and_zero_point
-from tiebreak.conformance.operators.wrong_steps import not_in
 from tiebreak.golden.elements import FLOAT_TYPES
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
@@ -86,7 +86,7 @@ def folded(levels: int, x: Array, low: Array, high: Array, first: Array, last: A
     n = as_type_of(levels - 1, x)
     scale, step = n / (high - low), (last - first) / n
     level = np.rint(in_range(x, low, high) * scale - low * scale)
-    return steps.fused(level, step, first) if fused else np.asarray(level * step + first)
+    return ws.fused(level, step, first) if fused else np.asarray(level * step + first)
 
 
 def folded_rebuilt(levels: int, x: Array, low: Array, high: Array, first: Array, last: Array, *, fused: bool) -> Array:
@@ -323,5 +323,5 @@ LIKELY: tuple[tuple[Cause, Mistake], ...] = (
     (Cause("output-high-at-output-low", "projection"), high_at_low),
     (Cause("output-high-beyond-its-values", "projection"), high_overrun),
 )
-MISTAKES = (*LIKELY, *not_in(LIKELY, steps.MISTAKES))
+MISTAKES = (*LIKELY, *ws.not_in(LIKELY, steps.MISTAKES))
 PAIRS = steps.PAIRS

@@ -139,10 +139,6 @@ def symmetric(low: Array, high: Array) -> Limits:
     return -size, size
 
 
-def fused(a: Array, b: Array, c: Array) -> Array:
-    return np.asarray((a.astype(np.float64) * b.astype(np.float64) + c.astype(np.float64)).astype(Float))
-
-
 def inverse(g: StepGrid) -> Array:
     return Float(1) / g.scale
 
@@ -254,7 +250,7 @@ STEPS: tuple[ws.WrongStep, ...] = (
     frequent("divides-apart", "order", quotient=lambda x, g: x / g.scale - g.start),
     step("divides-both", "order", quotient=lambda x, g: x / g.scale - g.least / g.scale),
     step("multiplies-both", "order", quotient=lambda x, g: x * inverse(g) - g.least * inverse(g)),
-    step("multiplies-both-fused", "order", quotient=lambda x, g: fused(x, inverse(g), -(g.least * inverse(g)))),
+    step("multiplies-both-fused", "order", quotient=lambda x, g: ws.fused(x, inverse(g), -(g.least * inverse(g)))),
     step("divides-by-range", "order", quotient=lambda x, g: (x - g.least) / (g.high - g.low) * g.count),
     step("reciprocal-of-bits:12", "order", quotient=lambda x, g: (x - g.least) * ws.estimate(g.scale)),
     step("quotient-in:float16", "order", quotient=lambda x, g: ws.in_float16((x - g.least) / g.scale)),
@@ -266,7 +262,7 @@ STEPS: tuple[ws.WrongStep, ...] = (
     step("ties-toward-zero", "tie", rounded=ws.toward_zero),
     step("adds-half-and-truncates", "tie", rounded=ws.trunc_of_half_more),
     frequent("adds-min", "dequantize", result=lambda level, g: level * g.scale + g.least),
-    frequent("adds-min-fused", "dequantize", result=lambda level, g: fused(level, g.scale, g.least)),
+    frequent("adds-min-fused", "dequantize", result=lambda level, g: ws.fused(level, g.scale, g.least)),
     frequent("multiplies-apart", "dequantize", result=lambda level, g: level * g.scale + g.start * g.scale),
     frequent("divides-by-reciprocal", "dequantize", result=lambda level, g: (level + g.start) / inverse(g)),
     frequent("step-in:float16", "dequantize", result=lambda level, g: (level + g.start) * ws.in_float16(g.scale)),
