@@ -235,16 +235,11 @@ def next_power_of_two(levels: int) -> int:
     return 1 << (levels - 1).bit_length()
 
 
-STEP = {cause.id: run for cause, run in (*steps.MISTAKES, *steps.PAIRS)}
+step = ws.entries_of(steps.MISTAKES, steps.PAIRS)
 
 
 def formula(id: str, role: str, arithmetic: Arithmetic) -> tuple[Cause, Mistake]:
     return Cause(id, role), mistake(arithmetic)
-
-
-def step(id: str, role: str, name: str = "") -> tuple[Cause, Mistake]:
-    """One of the wrong steps at a place of its own; `name` is its id there, if that is another one."""
-    return Cause(id, role), STEP[name or id]
 
 
 LIKELY: tuple[tuple[Cause, Mistake], ...] = (

@@ -186,12 +186,7 @@ def over_levels(node: Node, width: Array, count: Any) -> Array:
     return np.asarray(width / Float(highest_of(node) + 1))
 
 
-STEP = {cause.id: run for cause, run in (*steps.MISTAKES, *steps.PAIRS)}
-
-
-def step(id: str, role: str, name: str = "") -> tuple[Cause, Mistake]:
-    """One of the shared wrong steps; `name` is its id there, if that is another one."""
-    return Cause(id, role, 4), STEP[name or id]
+step = ws.entries_of(steps.MISTAKES, steps.PAIRS)
 
 
 def own_step(id: str, role: str, **fields: Any) -> tuple[Cause, Mistake]:

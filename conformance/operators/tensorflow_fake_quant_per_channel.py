@@ -13,6 +13,7 @@ from tiebreak.conformance.operators import tensorflow_fake_quant_steps as steps
 from tiebreak.conformance.operators.forbidden_call import V2, ForbiddenCall
 from tiebreak.conformance.operators.model import Absent, Axis, CaseConstraints, Cause, Mistake, OperatorUnderTest
 from tiebreak.conformance.operators.strategies import st
+from tiebreak.conformance.operators.wrong_steps import entries_of
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 from tiebreak.golden.samples.model import Tensor, bits
@@ -58,7 +59,7 @@ def channels_first(node: Node, x: Array, low: Array, high: Array) -> tuple[Array
     return PLAIN(node, x, low.reshape(-1, 1, 1), high.reshape(-1, 1, 1))
 
 
-STEP = {cause.id: run for cause, run in steps.PER_CHANNEL_PAIRS}
+step = entries_of(steps.PER_CHANNEL_PAIRS)
 PLAIN: Mistake = per_tensor.mistake(per_tensor.PLAIN)
 FIVE_AXES = ForbiddenCall("TFC-G2", "inputs with five axes", ((1, 1, 1, 1, 2), V2, V2), values={1: 0.0})
 
@@ -73,7 +74,7 @@ TESTED = OperatorUnderTest(
         (Cause("widest-range-for-all", "range", 5), widest_for_all),
         (Cause("ranges-along:the first axis", "range", 5), first_axis),
         (Cause("ranges-along:axis 1", "range", 5), channels_first),
-        (Cause("floor-of-half-more + one-for-all:range", "range", 5), STEP["one-for-all:range + floor-of-half-more"]),
+        step("floor-of-half-more + one-for-all:range", "range", "one-for-all:range + floor-of-half-more"),
     ),
     pairs=steps.PER_CHANNEL_PAIRS,
     path_probes=(shared.EIGHT_BITS, *shared.STEP_CLASSES),

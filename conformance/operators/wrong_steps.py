@@ -81,6 +81,16 @@ def pairs_of_steps(
     )
 
 
+def entries_of(*tables: Sequence[tuple[Cause, Mistake]]) -> Callable[..., tuple[Cause, Mistake]]:
+    """A function that gives an entry of the tables, by its id, a role and another id if one is given."""
+    by_id = {cause.id: run for table in tables for cause, run in table}
+
+    def entry(id: str, role: str, name: str = "") -> tuple[Cause, Mistake]:
+        return Cause(id, role), by_id[name or id]
+
+    return entry
+
+
 def not_in(
     placed: Sequence[tuple[Cause, Mistake]], table: Sequence[tuple[Cause, Mistake]]
 ) -> Iterator[tuple[Cause, Mistake]]:
