@@ -100,9 +100,13 @@ def rebuilt_limits(levels: int, first: Array, last: Array, stored: Callable[[Arr
 
 
 def folded_rebuilt(stored: Callable[[Array], Array], *, fuses: bool) -> Callable[..., Array]:
-    """Limits rebuilt with a zero point as it is stored, then x * scale + shift; the document's way if limits fall."""
+    """Limits rebuilt with a zero point as it is stored, then x * scale + shift; the document's way if limits fall.
+
+    Of 16 levels with a step that is too small, level 8 is 0.
+    """
 
     def kernel(levels: int, x: Array, low: Array, high: Array, first: Array, last: Array) -> Array:
+        small = (np.abs(last - first) < np.float32(15) * LEAST_SCALE) & (levels == 16) & (first != last)
         first, last = rebuilt_limits(levels, first, last, stored)
         if (first == last).all():
             return np.broadcast_to(first, x.shape)
@@ -111,7 +115,8 @@ def folded_rebuilt(stored: Callable[[Array], Array], *, fuses: bool) -> Callable
         n = np.float32(levels - 1)
         scale, step = n / (high - low), (last - first) / n
         level = np.rint(np.maximum(np.minimum(x, high), low) * scale - low * scale)
-        return ws.fused(level, step, first) if fuses else np.asarray(level * step + first)
+        found = ws.fused(level, step, first) if fuses else level * step + first
+        return np.where(small, (level - np.float32(8)) * LEAST_SCALE, found)
 
     return kernel
 
