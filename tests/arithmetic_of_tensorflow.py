@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from wrong_model import Array
@@ -57,15 +58,17 @@ def flush(values: Array) -> Array:
 
 
 def narrowed(value: Fraction, kind: Any) -> float:
-    """Rounded once: a double made odd where it is inexact, then the type's own conversion."""
+    """Rounded once: cut off and made odd where it is inexact, then the type's own conversion.
+
+    That takes a double; but ml_dtypes takes bfloat16 from a float32.
+    """
     wide = float(value) if abs(value) < 2**1024 else math.copysign(math.inf, 1 if value > 0 else -1)
-    error = value - Fraction(wide) if math.isfinite(wide) else Fraction(0)
-    if kind is np.float64 or math.isinf(wide) or not error:
+    if kind is np.float64 or math.isinf(wide) or not value:
         return wide
-    if (error > 0) != (wide > 0):
-        wide = math.nextafter(wide, 0.0)
-    mantissa, _ = math.frexp(wide)
-    return wide if int(math.ldexp(mantissa, 53)) % 2 else math.nextafter(wide, math.copysign(math.inf, wide))
+    bits, least = (24, -149) if kind is ml_dtypes.bfloat16 else (53, -1074)
+    power = max(math.frexp(wide)[1] - bits, least) if wide else least
+    whole = abs(value) / Fraction(2) ** power
+    return math.copysign(math.ldexp(int(whole) | (whole.denominator != 1), power), value)
 
 
 def single(value: Fraction) -> np.float32:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import tomllib
 from collections import defaultdict
 from pathlib import Path
 
@@ -27,6 +28,9 @@ from benchmarks.known_defects.defects import DEFECTS, how_of  # noqa: E402
 from benchmarks.known_defects.measure import cases_of, groups  # noqa: E402
 from benchmarks.known_defects.scores import Tally, claims, grade, grade_of_sets, named, split_place, summary  # noqa: E402
 from benchmarks.known_defects.truth import true_causes  # noqa: E402
+from benchmarks.unseen_defects import boxes as unseen_boxes  # noqa: E402
+from benchmarks.unseen_defects import scores as unseen_scores  # noqa: E402
+from benchmarks.unseen_defects.steps import DEFECTS as UNSEEN  # noqa: E402
 
 FLOAT32, UINT8 = np.dtype(np.float32), np.dtype(np.uint8)
 NODE = Node(
@@ -138,6 +142,24 @@ def test_the_mapping_names_known_defects() -> None:
     assert {name for sets in named().values() for names in sets for name in names} <= set(DEFECTS)
     both = claims("own-reciprocal + ties:NEAREST_TOWARD_INFINITY")
     assert frozenset({"reciprocal", "ties-away"}) in both
+
+
+def test_the_mapping_of_the_second_set_names_its_defects() -> None:
+    entries = tomllib.loads(unseen_scores.GIVEN.read_text(encoding="utf-8"))["given"]
+    every = {family for family, _ in UNSEEN}
+    assert len(entries) > 700
+    for entry in entries:
+        claimed = [names for kind in ("defects", "equal", "part") for names in entry.get(kind, [])]
+        known = {name for family, name in UNSEEN if family in entry.get("families", every)}
+        assert {name for names in claimed for name in names.split("+")} <= known, entry
+
+
+def test_boxes_of_both_sets_are_backends_by_their_names() -> None:
+    for module, every in ((all_boxes, BOXES), (unseen_boxes, unseen_boxes.BOXES)):
+        box = every[0]
+        assert getattr(module, box.name).box is box
+        with pytest.raises(AttributeError):
+            getattr(module, "none")  # noqa: B009
 
 
 def test_a_place_is_no_part_of_a_cause() -> None:

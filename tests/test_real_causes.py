@@ -135,6 +135,18 @@ def test_a_name_of_the_table_is_kept_where_another_is_there_too() -> None:
     assert sum(counts[text] for text in texts) >= 0.8 * counts.total()
 
 
+def in_double(case: Case) -> tuple[Array, ...]:
+    """DequantizeLinear of int32 by a float32 scale, as NumPy multiplies them."""
+    x, scale, _ = case.inputs
+    return (np.asarray((x.astype(np.float64) * scale.reshape(-1, 1)).astype(np.float16)),)
+
+
+def test_a_product_in_float64_is_named_where_that_rounds_it_onto_a_midpoint() -> None:
+    every = indexed_cases(VECTORS / file_name("onnx.DequantizeLinear", "int32", "float16"))
+    (case,) = [case for case in every if case.id.endswith("/rounded-once-wider-scale")]
+    assert names_of([case], in_double) == {"multiplies in float64 and rounds again": 2}
+
+
 def named(operator: str, box: Box, attributes: dict[str, Any]) -> Counter[str]:
     """The causes of what differs in vectors with such attributes."""
     every = indexed_cases(VECTORS / file_name(operator, "float32", "float32"))

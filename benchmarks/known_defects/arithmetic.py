@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain, combinations
 from typing import Any, NamedTuple
 
@@ -11,10 +11,11 @@ import numpy as np
 from benchmarks.known_defects import dequantize, fake_quantize, quantize, tensorflow_fake, tensorflow_ranges
 from benchmarks.known_defects.defects import How, how_of
 from benchmarks.known_defects.numbers import Array
-from benchmarks.known_defects.paths import PATHS
+from benchmarks.known_defects.paths import PATHS, Place
 from tiebreak.golden.nodes import Node
 
 Outputs = tuple[Array, ...]
+Compute = Callable[[Node, Outputs, Sequence[str]], Outputs]  # with defects everywhere
 FAMILIES: tuple[Any, ...] = (quantize, dequantize, fake_quantize, tensorflow_ranges, tensorflow_fake)
 ARITHMETIC: dict[str, Callable[[Node, Outputs, How], Outputs]] = {
     operator: function for family in FAMILIES for operator, function in family.ARITHMETIC.items()
@@ -39,11 +40,16 @@ def computed(node: Node, inputs: Outputs, ids: Sequence[str]) -> Outputs:
 
 def answer(node: Node, inputs: Outputs, uses: Sequence[Use]) -> Outputs:
     """All outputs with these defects, each on its path."""
-    masks = [PATHS[use.path](node, inputs) for use in uses]
-    outputs = tuple(np.array(array) for array in computed(node, inputs, ()))
+    return on_paths(computed, PATHS, node, inputs, uses)
+
+
+def on_paths(compute: Compute, paths: Mapping[str, Place], node: Node, inputs: Outputs, uses: Sequence[Use]) -> Outputs:
+    """As `answer`, by a set's own arithmetic and paths."""
+    masks = [paths[use.path](node, inputs) for use in uses]
+    outputs = tuple(np.array(array) for array in compute(node, inputs, ()))
     for some in subsets(range(len(uses))):
         active = [masks[i] if i in some else ~masks[i] for i in range(len(uses))]
-        put(outputs, np.logical_and.reduce(active), lambda s=some: computed(node, inputs, [uses[i].defect for i in s]))
+        put(outputs, np.logical_and.reduce(active), lambda s=some: compute(node, inputs, [uses[i].defect for i in s]))
     return outputs
 
 

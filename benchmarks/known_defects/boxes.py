@@ -6,8 +6,9 @@ boxes. A box is written as its defects, joined by +; `defect@path` holds on that
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from benchmarks.known_defects.arithmetic import ARITHMETIC, Outputs, Use, answer
 from benchmarks.known_defects.defects import DEFECTS, how_of
@@ -199,6 +200,9 @@ class Box:
     uses: tuple[Use, ...]
     attributes: dict[str, str] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        how_of(tuple(use.defect for use in self.uses))  # which raises for what is unknown or does not go together
+
     @property
     def name(self) -> str:
         if not self.uses:
@@ -223,21 +227,29 @@ class Box:
         return answer(node, inputs, self.uses)
 
 
+AnyBox = TypeVar("AnyBox", bound=Box)
+
+
 def told(use: Use) -> str:
     sentence = DEFECTS[use.defect].sentence
     return f"{sentence[:-1]}, {SENTENCES[use.path]}." if use.path else sentence
 
 
-def box_of(operator: str, types: str, attribute: str, written: str) -> Box:
+def box_of(operator: str, types: str, attribute: str, written: str, kind: type[AnyBox]) -> AnyBox:
     uses = tuple(Use(*part.split("@")) for part in written.split("+"))
-    how_of(tuple(use.defect for use in uses))
     name, _, value = attribute.partition("=")
     given, _, result = types.partition(">")
-    return Box(operator, given, result, uses, {name: value} if name else {})
+    return kind(operator, given, result, uses, {name: value} if name else {})
+
+
+def boxes_of(table: Sequence[tuple[str, str, str, str]], kind: type[AnyBox]) -> tuple[AnyBox, ...]:
+    found = tuple(box_of(*row[:3], written, kind) for row in table for written in row[3].split())
+    assert len({box.name for box in found}) == len(found), "a box is there twice"
+    return found
 
 
 SOUND = tuple(Box(operator, "", "", ()) for operator in ARITHMETIC)
-BOXES = tuple(box_of(*row[:3], written) for row in TABLE for written in row[3].split())
+BOXES = boxes_of(TABLE, Box)
 
 
 class Backend:
@@ -255,9 +267,13 @@ class Backend:
         return lambda *inputs: self.box.answer(node, inputs)
 
 
-def __getattr__(name: str) -> Any:
-    """The backend of the box with this name, so that `-b benchmarks.known_defects.boxes:NAME` finds it."""
-    for box in (*BOXES, *SOUND):
+def backend_of(boxes: Iterable[Box], name: str) -> Backend:
+    for box in boxes:
         if box.name == name:
             return Backend(box)
     raise AttributeError(name)
+
+
+def __getattr__(name: str) -> Any:
+    """The backend of the box with this name, so that `-b benchmarks.known_defects.boxes:NAME` finds it."""
+    return backend_of((*BOXES, *SOUND), name)

@@ -13,36 +13,40 @@ import argparse
 import json
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import tiebreak
 from benchmarks.known_defects.alike import alike_causes
-from benchmarks.known_defects.boxes import BOXES, Box
+from benchmarks.known_defects.arithmetic import answer
+from benchmarks.known_defects.boxes import BOXES, AnyBox, Box
 from benchmarks.known_defects.scores import Tally, write_scores
-from benchmarks.known_defects.truth import true_causes
+from benchmarks.known_defects.truth import Answer, true_causes
 from tiebreak.conformance.cases.plan import Selection, plan
 from tiebreak.golden.nodes import Case
 
 PLACE = "benchmarks.known_defects.boxes"
 KEPT = "tallies.json"
+Seen = Callable[[Any], None]
 
 
-def groups(boxes: Iterable[Box], size: int) -> list[list[Box]]:
+def groups(boxes: Iterable[AnyBox], size: int) -> list[list[AnyBox]]:
     """Boxes for the same kind of node, so many at once."""
-    found: dict[tuple[Any, ...], list[Box]] = defaultdict(list)
+    found: dict[tuple[Any, ...], list[AnyBox]] = defaultdict(list)
     for box in boxes:
         found[box.operator, box.input_type, box.output_type, tuple(box.attributes.items())].append(box)
     return [some[i : i + size] for some in found.values() for i in range(0, len(some), size)]
 
 
-def measured(boxes: Sequence[Box]) -> list[Tally]:
-    """One run of boxes for the same kind of node."""
+def measured(
+    boxes: Sequence[Box], place: str = PLACE, answers: Answer = answer, seen: Seen = lambda rows: None
+) -> list[Tally]:
+    """One run of boxes for the same kind of node, of the module `place`. `seen` gets the discrepancies."""
     kind = boxes[0]
     tables = tiebreak.run(
-        backends=[f"{PLACE}:{box.name}" for box in boxes],
+        backends=[f"{place}:{box.name}" for box in boxes],
         operators=kind.operator,
         attributes=kind.attributes,
         input_type=kind.input_type,
@@ -50,7 +54,8 @@ def measured(boxes: Sequence[Box]) -> list[Tally]:
         level="quick",
     )
     cases = {case.id: case for case in cases_of(kind, "quick")}
-    return [tallied(box, tables, cases) for box in boxes]
+    seen(tables.discrepancies)
+    return [tallied(box, tables, cases, answers) for box in boxes]
 
 
 def cases_of(box: Box, level: str) -> list[Case]:
@@ -59,14 +64,14 @@ def cases_of(box: Box, level: str) -> list[Case]:
     return plan(Selection((box.operator,), box.attributes, *types, level=level))
 
 
-def tallied(box: Box, tables: Any, cases: dict[str, Case]) -> Tally:
+def tallied(box: Box, tables: Any, cases: dict[str, Case], answers: Answer) -> Tally:
     results = tables.results[tables.results["backend"] == box.name]
     rows = tables.discrepancies[tables.discrepancies["backend"] == box.name]
     failed = int(results["verdict"].isin(["error", "crash", "timeout"]).sum())
     tally = Tally(box.name, box.sentence, [list(use) for use in box.uses], len(results), rows["case"].nunique(), failed)
     found: dict[tuple[str, tuple[str, ...]], list[Any]] = defaultdict(list)
     for case, some in rows.groupby("case"):
-        for key, row in with_truth(box, cases[str(case)], some):
+        for key, row in with_truth(box, cases[str(case)], some, answers):
             found[key].append(row)
     tally.counts = [counted(*key, some) for key, some in sorted(found.items(), key=lambda entry: -len(entry[1]))]
     return tally
@@ -79,10 +84,10 @@ def counted(given: str, true: Sequence[str], rows: Sequence[Any]) -> list[Any]:
     return [given, list(true), len(rows), distinct, f"{first.operands}: {first.got}, not {first.expected}"]
 
 
-def with_truth(box: Box, case: Case, rows: Any) -> Iterable[tuple[tuple[str, tuple[str, ...]], Any]]:
+def with_truth(box: Box, case: Case, rows: Any, answers: Answer) -> Iterable[tuple[tuple[str, tuple[str, ...]], Any]]:
     """Each row with what was given and what is true, causes as text: the defects joined by +."""
     names = [output.name for output in case.node.outputs]
-    true = true_causes(case.node, case.inputs, box.uses)
+    true = true_causes(case.node, case.inputs, box.uses, answers)
     for row in rows.itertuples(index=False):
         causes = true[names.index(row.output)][row.index] if isinstance(row.index, int) else frozenset()
         yield (given_of(row), tuple(sorted("+".join(map(str, cause)) for cause in causes))), row
@@ -93,9 +98,9 @@ def given_of(row: Any) -> str:
     return str(getattr(row, "cause_id", "") or row.cause)
 
 
-def chosen(names: Sequence[str], limit: int) -> list[Box]:
+def chosen(boxes: Iterable[AnyBox], names: Sequence[str], limit: int) -> list[AnyBox]:
     """The boxes whose name holds one of the texts; all without any."""
-    found = [box for box in BOXES if not names or any(name in box.name for name in names)]
+    found = [box for box in boxes if not names or any(name in box.name for name in names)]
     return found[:limit] if limit else found
 
 
@@ -133,14 +138,19 @@ def with_alike(tallies: Sequence[Tally]) -> list[Tally]:
     return found
 
 
-def main() -> None:
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def asked(about: str | None, folder: str, at_once: int) -> argparse.Namespace:
+    """The options of a command that measures boxes."""
+    options = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--box", action="append", default=[], help="boxes whose name holds this text; repeat for more")
     options.add_argument("--limit", type=int, default=0, help="so many boxes at most")
-    options.add_argument("--out", type=Path, default=Path("known-defects"), help="the folder for the results")
-    options.add_argument("--at-once", type=int, default=6, help="boxes in one run")
+    options.add_argument("--out", type=Path, default=Path(folder), help="the folder for the results")
+    options.add_argument("--at-once", type=int, default=at_once, help="boxes in one run")
     options.add_argument("--score", action="store_true", help="count the kept results again, without a run")
-    given = options.parse_args()
-    boxes = chosen(given.box, given.limit)
+    return options.parse_args()
+
+
+def main() -> None:
+    given = asked(__doc__, "known-defects", 6)
+    boxes = chosen(BOXES, given.box, given.limit)
     tallies = read(given.out) if given.score else run_boxes(boxes, given.at_once, given.out)
     print(write_scores(given.out, with_alike(tallies)))

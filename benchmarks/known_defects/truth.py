@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -11,12 +11,13 @@ from benchmarks.known_defects.numbers import Array
 from tiebreak.golden.nodes import Node
 
 Cause = tuple[Use, ...]
+Answer = Callable[[Node, Outputs, Sequence[Use]], Outputs]
 
 
-def true_causes(node: Node, inputs: Outputs, uses: Sequence[Use]) -> list[list[frozenset[Cause]]]:
+def true_causes(node: Node, inputs: Outputs, uses: Sequence[Use], by: Answer = answer) -> list[list[frozenset[Cause]]]:
     """For each output, flat, the smallest causes that suffice, often one. Empty where the box is right."""
-    box, sound = answer(node, inputs, uses), answer(node, inputs, ())
-    tried = [(cause, answer(node, inputs, cause)) for cause in subsets(uses)]
+    box, sound = by(node, inputs, uses), by(node, inputs, ())
+    tried = [(cause, by(node, inputs, cause)) for cause in subsets(uses)]
     return [
         smallest([(cause, same(outputs[i], box[i])) for cause, outputs in tried], same(sound[i], box[i]))
         for i in range(len(box))

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-EVEN, AWAY = "round_mode=ROUND_NEAREST_TOWARD_EVEN", "round_mode=ROUND_NEAREST_TOWARD_INFINITY"
-UP, DOWN = "round_mode=ROUND_UP", "round_mode=ROUND_DOWN"
-NGQ, NGD = "ngraph.Quantize", "ngraph.Dequantize"
-ONQ, OND = "onnx.QuantizeLinear", "onnx.DequantizeLinear"
-OVF = "openvino.FakeQuantize"
-TFQ, TFD = "tensorflow.QuantizeV2", "tensorflow.Dequantize"
-TQD = "tensorflow.QuantizeAndDequantizeV4"
-TFF, TFC = "tensorflow.FakeQuantWithMinMaxVars", "tensorflow.FakeQuantWithMinMaxVarsPerChannel"
+from benchmarks.known_defects.boxes import EVEN, NGD, NGQ, OND, ONQ, OVF, TFC, TFD, TFF, TFQ, TQD
+
+AWAY, UP, DOWN = "round_mode=ROUND_NEAREST_TOWARD_INFINITY", "round_mode=ROUND_UP", "round_mode=ROUND_DOWN"
 
 TABLE: tuple[tuple[str, str, str, str], ...] = (
     (NGQ, "float32>int8", EVEN, "below-half-then-cast magic-2-23 mul-inverse-bf16 rcp14@tail16 std-round@row-tail4"),

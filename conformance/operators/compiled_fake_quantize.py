@@ -1,7 +1,7 @@
 """FakeQuantize as a compiler's kernels compute it in float32, whatever the element type, with its usual mistakes.
 
 Every function takes the number of levels, x and the four limits, of x's shape and type, as those of
-openvino_fake_quantize.py do.
+openvino_fake_quantize_mistakes.py do.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import ml_dtypes
 import numpy as np
 
+from tiebreak.conformance.operators import wrong_steps as ws
 from tiebreak.golden.problem import Array
 
 LARGEST = np.finfo(np.float32).max
@@ -67,13 +68,8 @@ def clipped_high_first(levels: int, x: Array, low: Array, high: Array, first: Ar
     """x is clipped to high, then to low; both products and sums are fused."""
     n = np.float32(levels - 1)
     scale, step = n / (high - low), (last - first) / n
-    level = np.rint(fused(np.maximum(np.minimum(x, high), low), scale, -low * n / (high - low)))
-    return fused(level, step, first)
-
-
-def fused(a: Array, b: Array, c: Array) -> Array:
-    """a * b + c with a single rounding, in float32."""
-    return np.asarray(a.astype(np.float64) * b.astype(np.float64) + c.astype(np.float64)).astype(np.float32)
+    level = np.rint(ws.fused(np.maximum(np.minimum(x, high), low), scale, -low * n / (high - low)))
+    return ws.fused(level, step, first)
 
 
 def factors_in_bfloat16(levels: int, x: Array, low: Array, high: Array, first: Array, last: Array) -> Array:
@@ -104,9 +100,13 @@ def rebuilt_limits(levels: int, first: Array, last: Array, stored: Callable[[Arr
 
 
 def folded_rebuilt(stored: Callable[[Array], Array], *, fuses: bool) -> Callable[..., Array]:
-    """Limits rebuilt with a zero point as it is stored, then x * scale + shift; the document's way if limits fall."""
+    """Limits rebuilt with a zero point as it is stored, then x * scale + shift; the document's way if limits fall.
+
+    Of 16 levels with a step that is too small, level 8 is 0.
+    """
 
     def kernel(levels: int, x: Array, low: Array, high: Array, first: Array, last: Array) -> Array:
+        small = (np.abs(last - first) < np.float32(15) * LEAST_SCALE) & (levels == 16) & (first != last)
         first, last = rebuilt_limits(levels, first, last, stored)
         if (first == last).all():
             return np.broadcast_to(first, x.shape)
@@ -115,7 +115,8 @@ def folded_rebuilt(stored: Callable[[Array], Array], *, fuses: bool) -> Callable
         n = np.float32(levels - 1)
         scale, step = n / (high - low), (last - first) / n
         level = np.rint(np.maximum(np.minimum(x, high), low) * scale - low * scale)
-        return fused(level, step, first) if fuses else np.asarray(level * step + first)
+        found = ws.fused(level, step, first) if fuses else level * step + first
+        return np.where(small, (level - np.float32(8)) * LEAST_SCALE, found)
 
     return kernel
 
@@ -158,15 +159,19 @@ def output_high_overrun(levels: int, x: Array, *limits: Array) -> Array:
     return Compiled(dequantized)(levels, x, *spread, beyond[places])
 
 
-KERNELS: tuple[tuple[str, str, Compiled], ...] = (  # a cause's id and role, and what gives its results
-    ("computes-in:float32 + overflow-to-largest", "quotient", Compiled(stepwise, ("float64",))),
-    ("computes-in:float32 + half-for-odd-bfloat16", "quotient", Compiled(stepwise, ("bfloat16",), odd=True)),
-    ("folded-fused", "quotient", Compiled(clipped_high_first)),
-    ("folded-wide", "quotient", Compiled(factors_in_bfloat16, ("bfloat16",))),
+Row = tuple[str, str, Compiled]  # a cause's id and role, and what gives its results
+REBUILDING: tuple[Row, ...] = (
     ("folded-rebuilt", "quotient", Compiled(folded_rebuilt(to_single, fuses=True))),
     ("folded-rebuilt-unfused", "quotient", Compiled(folded_rebuilt(to_single, fuses=False))),
     ("folded-rebuilt", "quotient", Compiled(folded_rebuilt(rounded_to_float16, fuses=True), ("float16",))),
     ("folded-rebuilt", "quotient", Compiled(folded_rebuilt(rounded_if_odd, fuses=True), ("bfloat16",))),
+)
+KERNELS: tuple[Row, ...] = (
+    *REBUILDING,
+    ("computes-in:float32 + overflow-to-largest", "quotient", Compiled(stepwise, ("float64",))),
+    ("computes-in:float32 + half-for-odd-bfloat16", "quotient", Compiled(stepwise, ("bfloat16",), odd=True)),
+    ("folded-fused", "quotient", Compiled(clipped_high_first)),
+    ("folded-wide", "quotient", Compiled(factors_in_bfloat16, ("bfloat16",))),
     ("computes-in:float32 + limits-rebuilt", "quotient", Compiled(stepwise_rebuilt(rounded_to_float16), ("float16",))),
     ("quantize-and-dequantize", "sum", Compiled(dequantized)),
 )

@@ -78,6 +78,11 @@ def in_float32(node: Node, x: Array, scale: Array, zero: Array) -> Array:
     return np.asarray((x - zero).astype(np.float32) * scale.astype(np.float32))
 
 
+def in_float64(node: Node, x: Array, scale: Array, zero: Array) -> Array:
+    """As NumPy multiplies int32 and float32."""
+    return np.asarray((x - zero).astype(np.float64) * scale.astype(np.float64))
+
+
 def in_scale_type(node: Node, x: Array, scale: Array, zero: Array) -> Array:
     return np.asarray((x - zero).astype(scale.dtype) * scale)
 
@@ -162,6 +167,7 @@ MISTAKES = (
     *((cause, mistake(right, scale, zero)) for cause, scale, zero in linear.PARAMETER_MISTAKES),
     (Cause("multiplies-and-rounds-again:float32", "output-dtype"), mistake(in_float32)),
     (Cause("multiplies-and-rounds-again:x_scale's type", "output-dtype"), mistake(in_scale_type)),
+    (Cause("multiplies-and-rounds-again:float64", "output-dtype"), mistake(in_float64)),
     (Cause("converts-before-subtracting", "difference"), mistake(converted_first)),
     (Cause("truncates-before-subtracting", "difference"), mistake(truncated_first)),
     (Cause("difference-wraps", "difference"), mistake(wrapped)),

@@ -190,11 +190,6 @@ def laid(id: str, place: ws.Place, which: Sequence[int], often: bool = False) ->
 # The expression
 
 
-def fused(a: Array, b: Array, c: Array) -> Array:
-    a, b, c = (np.asarray(v) for v in np.broadcast_arrays(a, b, c))
-    return np.asarray((a.astype(np.float64) * b.astype(np.float64) + c.astype(np.float64)).astype(a.dtype))
-
-
 def in_steps_of(kind: Any, x: Array, o: ScaledLimits) -> Array:
     """The position with every step in a type; levels - 1 is as it is."""
     x, low, width = (values.astype(kind).astype(np.float64) for values in (x, o.low, o.width))
@@ -285,7 +280,7 @@ STEPS: tuple[ws.WrongStep, ...] = (
     frequent(
         "position:factor and shift", "quotient", position=lambda x, o: x * (o.n / o.width) - o.low * (o.n / o.width)
     ),
-    step("position:fused", "quotient", position=lambda x, o: fused(x, o.n / o.width, -(o.low * (o.n / o.width)))),
+    step("position:fused", "quotient", position=lambda x, o: ws.fused(x, o.n / o.width, -(o.low * (o.n / o.width)))),
     step("position:two quotients", "quotient", position=lambda x, o: x / (o.width / o.n) - o.low / (o.width / o.n)),
     step("position:estimate of 12 bits", "quotient", position=lambda x, o: (x - o.low) * ws.estimate(o.width) * o.n),
     step("position:from input_high", "quotient", position=lambda x, o: o.n - (o.low + o.width - x) / o.width * o.n),
@@ -303,10 +298,10 @@ STEPS: tuple[ws.WrongStep, ...] = (
     step("adds-half-and-truncates", "nearest", rounded=ws.trunc_of_half_more),
     step("rounds:TOWARD_INFINITY", "nearest", rounded=ws.from_zero),
     frequent("result:step", "product", result=lambda level, o: level * (o.span / o.n) + o.first),
-    frequent("result:fused", "product", result=lambda level, o: fused(level, o.span / o.n, o.first)),
+    frequent("result:fused", "product", result=lambda level, o: ws.fused(level, o.span / o.n, o.first)),
     frequent("result:multiply, divide", "product", result=lambda level, o: level * o.span / o.n + o.first),
     frequent("result:reciprocal of steps", "product", result=lambda level, o: level * (o.one / o.n) * o.span + o.first),
-    frequent("result:quotient first, fused", "product", result=lambda level, o: fused(level / o.n, o.span, o.first)),
+    frequent("result:quotient first, fused", "product", result=lambda level, o: ws.fused(level / o.n, o.span, o.first)),
     frequent("result:between the limits", "product", result=mixed),
     step("result:from output_high", "product", result=lambda level, o: o.last - (o.n - level) / o.n * o.span),
     step("result:two products", "product", result=lambda level, o: (level + o.first / (o.span / o.n)) * (o.span / o.n)),

@@ -10,7 +10,7 @@ import numpy as np
 
 from tiebreak.conformance.operators import wrong_steps as ws
 from tiebreak.conformance.operators.model import Cause, Mistake
-from tiebreak.conformance.operators.tensorflow_ranges import ranges_of_elements
+from tiebreak.conformance.operators.tensorflow_ranges import RangedIntegers, ranges_of_elements
 from tiebreak.conformance.operators.wrong_steps import frequent, step
 from tiebreak.golden.elements import INTEGER_TYPES, IntegerType
 from tiebreak.golden.nodes import Node
@@ -21,29 +21,12 @@ Ends = tuple[Array, Array]
 
 
 @dataclass(frozen=True)
-class RangedInput:
-    """The range of each element, float32; and the integers' type."""
-
-    low: Array
-    high: Array
-    kind: IntegerType
+class RangedInput(RangedIntegers):
     narrow: bool
-
-    @property
-    def width(self) -> Array:
-        return np.asarray(self.high - self.low)
-
-    @property
-    def steps(self) -> np.float32:
-        return F32(self.kind.highest - self.kind.lowest)
 
     @property
     def step(self) -> Array:
         return np.asarray(self.width / self.steps)
-
-    @property
-    def magnitude(self) -> Array:
-        return np.asarray(np.maximum(np.abs(self.low), np.abs(self.high)))
 
 
 def sides(o: RangedInput, narrow: bool | None = None) -> Ends:
@@ -133,10 +116,6 @@ def clipped(x: Array, bits: int) -> Array:
     return np.clip(x, -(2.0 ** (bits - 1)), 2.0 ** (bits - 1) - 1)
 
 
-def fused(a: Array, b: Array, c: Array) -> Array:
-    return np.asarray((a.astype(np.float64) * b.astype(np.float64) + c.astype(np.float64)).astype(F32))
-
-
 def by_zero_point(x: Array, o: RangedInput) -> Array:
     return np.asarray((x - np.rint(-o.low / o.step)) * o.step)
 
@@ -189,7 +168,7 @@ STEPS: tuple[ws.WrongStep, ...] = (
         frequent("offset-of-one-less", "offset", offset=lambda o: offset_of(o) - o.kind.signed),
         frequent("offset-of-half-less", "offset", offset=lambda o: offset_of(o) - 0.5 * o.kind.signed),
         frequent("range-ratio-first", "combined", combined=lambda x, o: o.low + x * o.step),
-        frequent("result:fused", "combined", combined=lambda x, o: fused(x, o.step, o.low)),
+        frequent("result:fused", "combined", combined=lambda x, o: ws.fused(x, o.step, o.low)),
         frequent("divides-before-width", "combined", combined=lambda x, o: o.low + x / o.steps * o.width),
         frequent(
             "reciprocal-of-integer-range", "combined", combined=lambda x, o: o.low + x * o.width * (F32(1) / o.steps)

@@ -30,7 +30,7 @@ TESTED = OperatorUnderTest(
     id="tensorflow.FakeQuantWithMinMaxVars",
     plain_nodes=Absent("its results are real"),
     draw=draw,
-    mistakes=(*MISTAKES, *steps.MISTAKES),
+    mistakes=MISTAKES,
     pairs=steps.PAIRS,
     path_probes=(
         shared.EIGHT_BITS,

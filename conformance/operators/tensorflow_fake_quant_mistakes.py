@@ -4,13 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 
+from tiebreak.conformance.operators import tensorflow_fake_quant_steps as steps
+from tiebreak.conformance.operators import wrong_steps as ws
 from tiebreak.conformance.operators.model import Cause, Mistake
 from tiebreak.conformance.operators.scale_and_zero_point import by_scale_and_zero_point
+from tiebreak.conformance.operators.tensorflow_fake_quant_steps import (
+    FakeQuantSteps,
+    StepGrid,
+    all_in,
+    moved,
+    zero_included,
+)
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 
@@ -23,8 +33,8 @@ class FakeQuant:
     """The arithmetic of a backend. The default is the document's, in working precision, with ties upward."""
 
     divisor: Callable[[Node], int] = lambda node: highest_of(node) - lowest_of(node)
-    nudge: Callable[[Array], Array] = lambda ratio: half_up(ratio)
-    quantize: Callable[[Array], Array] = lambda q: half_up(q)
+    nudge: Callable[[Array], Array] = ws.upward
+    quantize: Callable[[Array], Array] = ws.upward
     dtype: Any = np.float32
     shifted: bool = True  # a range without 0 is moved to 0
     adjusted: bool = True  # min and max are moved onto the grid
@@ -40,18 +50,6 @@ def lowest_of(node: Node) -> int:
 
 def highest_of(node: Node) -> int:
     return (1 << int(node.attributes.get("num_bits", 8))) - 1
-
-
-def half_up(q: Array) -> Array:
-    return np.asarray(np.floor(q.astype(np.float64) + 0.5), q.dtype)
-
-
-def half_up_in_type(q: Array) -> Array:
-    return np.asarray(np.floor(q + q.dtype.type(0.5)))
-
-
-def away(q: Array) -> Array:
-    return np.asarray(np.copysign(np.floor(np.abs(q.astype(np.float64)) + 0.5), q), q.dtype)
 
 
 def run_fake_quant(fake: FakeQuant, node: Node, x: Array, low: Array, high: Array) -> Array:
@@ -106,7 +104,7 @@ def tensorflow_kernel(*, inverse: bool, flush: bool = False) -> Mistake:
             least, greatest = Float(lowest_of(node)), Float(highest_of(node))
             scale = kept((high - low) / (greatest - least))
             factor = kept((greatest - least) / (high - low))
-            zero_point = np.clip(away(least - low / scale), least, greatest)
+            zero_point = np.clip(ws.away(least - low / scale), least, greatest)
             bottom, top = kept((least - zero_point) * scale), kept((greatest - zero_point) * scale)
             zero = np.floor(-bottom * factor + Float(0.5))
             shifted = kept(np.maximum(np.minimum(x, top), bottom) - bottom)
@@ -125,9 +123,9 @@ def lite_kernel(node: Node, x: Array, low: Array, high: Array) -> tuple[Array, .
     with np.errstate(all="ignore"):
         least, greatest = Float(lowest_of(node)), Float(highest_of(node))
         scale = (high - low) / (greatest - least)
-        zero_point = np.clip(away(least - low / scale), least, greatest)
+        zero_point = np.clip(ws.away(least - low / scale), least, greatest)
         bottom, top = (least - zero_point) * scale, (greatest - zero_point) * scale
-        steps = away((np.minimum(np.maximum(x, bottom), top) - bottom) * (Float(1) / scale))
+        steps = ws.away((np.minimum(np.maximum(x, bottom), top) - bottom) * (Float(1) / scale))
         return (np.asarray(steps * scale + bottom, Float),)
 
 
@@ -159,122 +157,78 @@ def with_attributes(run: Mistake, **changed: Any) -> Mistake:
     return changed_run
 
 
-@dataclass(frozen=True)
-class Grid:
-    """The document's arithmetic, each step rounded to one type. A field says what is wrong."""
+never_narrow = partial(with_attributes, narrow_range=False)
 
-    quotient: str = ""
-    result: str = ""
-    steps: Callable[[Node], int] = lambda node: highest_of(node) - lowest_of(node)
-    divisor: Callable[[Node], int] | None = None
-    rounded: Callable[[Array], Array] = np.rint
-    nudge: Callable[[Array], Array] = np.rint
-    keeps: str = ""  # "maximum", "positive", "negative"; "none": includes 0 instead of moving there
-    clamps: str = ""
-    dtype: Any = np.float32
+# Wrong steps, each step rounded to float32 and ties to even. Those of the shared table stand here for their places.
 
-    def __call__(self, node: Node, x: Array, low: Array, high: Array) -> tuple[Array, ...]:
-        with np.errstate(all="ignore"):
-            return (np.asarray(self.run(node, x, low, high).astype(Float)),)
-
-    def run(self, node: Node, x: Array, low: Array, high: Array) -> Array:
-        x, low, high = (np.asarray(a).astype(self.dtype) for a in (x, low, high))
-        if self.keeps == "none":
-            zero = np.zeros_like(low)
-            low, high = np.minimum(low, zero), np.maximum(high, zero)
-        intervals = self.whole(self.steps(node))
-        scale = (high - low) / (self.whole(self.divisor(node)) if self.divisor else intervals)
-        start, least, most = self.adjusted(low, high, scale, intervals)
-        bottom, top = (low, high) if self.clamps == "given" else (least, most)
-        kept = x if self.clamps == "never" else np.minimum(np.maximum(x, bottom), top)
-        level = self.rounded(QUOTIENTS[self.quotient](kept, least, scale, start, intervals / (high - low)))
-        return RESULTS[self.result](level, start, scale, least)
-
-    def whole(self, count: int) -> Any:
-        return np.asarray(float(count)).astype(self.dtype)[()]
-
-    def adjusted(self, low: Array, high: Array, scale: Array, intervals: Any) -> tuple[Array, Array, Array]:
-        """min_adj in units of the scale, min_adj and max_adj."""
-        start = self.nudge(low / scale)
-        least = low if self.nudge is unchanged else scale * start
-        most = high if self.keeps == "maximum" or self.nudge is unchanged else (high + least) - low
-        above, below = (low > 0) & (self.keeps != "positive"), (high < 0) & (self.keeps != "negative")
-        zero = np.zeros_like(low)
-        return (
-            np.where(above, zero, np.where(below, -intervals, start)),
-            np.where(above, zero, np.where(below, low - high, least)),
-            np.where(above, high - low, np.where(below, zero, most)),
-        )
+Ends = tuple[Array, Array, Array]
 
 
-def unchanged(ratio: Array) -> Array:
-    return ratio
+def off_grid(low: Array, high: Array, scale: Array, count: Any, nudge: Any) -> Ends:
+    return zero_included(low, high, count, low / scale, low, high)
 
 
-def fused(a: Array, b: Array, c: Array) -> Array:
-    return np.asarray((a.astype(np.float64) * b.astype(np.float64) + c.astype(np.float64)).astype(a.dtype))
+def positive_stays(low: Array, high: Array, scale: Array, count: Any, nudge: Any) -> Ends:
+    return zero_included(low, high, count, *moved(low, high, scale, nudge), positive=False)
 
 
-def exact_sum(level: Array, start: Array, scale: Array) -> Array:
+def negative_stays(low: Array, high: Array, scale: Array, count: Any, nudge: Any) -> Ends:
+    return zero_included(low, high, count, *moved(low, high, scale, nudge), negative=False)
+
+
+def exact_sum(level: Array, grid: StepGrid) -> Array:
     """(q + min / scale) * scale, rounded once."""
-    wide = (level.astype(np.float64) + start.astype(np.float64)) * scale.astype(np.float64)
+    wide = (level.astype(np.float64) + grid.start.astype(np.float64)) * grid.scale.astype(np.float64)
     return np.asarray(wide.astype(level.dtype))
 
 
-QUOTIENTS: dict[str, Callable[[Array, Array, Array, Array, Array], Array]] = {
-    "": lambda x, least, scale, start, factor: (x - least) / scale,
-    "reciprocal": lambda x, least, scale, start, factor: (x - least) * (scale.dtype.type(1) / scale),
-    "range": lambda x, least, scale, start, factor: (x - least) * factor,
-    "shifted": lambda x, least, scale, start, factor: x / scale - start,
-}
-RESULTS: dict[str, Callable[[Array, Array, Array, Array], Array]] = {
-    "": lambda level, start, scale, least: (level + start) * scale,
-    "exact sum": lambda level, start, scale, least: exact_sum(level, start, scale),
-    "minimum last": lambda level, start, scale, least: level * scale + least,
-    "fused": lambda level, start, scale, least: fused(level, scale, least),
-    "shifted": lambda level, start, scale, least: level * scale + start * scale,
-}
+def over_levels(node: Node, width: Array, count: Any) -> Array:
+    return np.asarray(width / Float(highest_of(node) + 1))
 
 
-def narrowed(node: Node) -> int:
-    return highest_of(node) - 1
+step = ws.entries_of(steps.MISTAKES, steps.PAIRS)
 
 
-def eight_bits(node: Node) -> int:
-    return 255 - lowest_of(node)
+def own_step(id: str, role: str, **fields: Any) -> tuple[Cause, Mistake]:
+    return Cause(id, role, 4), FakeQuantSteps(**fields)
 
 
-ALL_STEPS: dict[str, tuple[str, Grid]] = {
-    "floor-of-half-more": ("tie", Grid(rounded=half_up_in_type)),
-    "truncates": ("levels", Grid(rounded=np.trunc)),
-    "ties-away": ("tie", Grid(rounded=away)),
-    "reciprocal-of-scale": ("order", Grid("reciprocal")),
-    "steps-over-range": ("order", Grid("range")),
-    "divides-apart": ("order", Grid("shifted")),
-    "adds-min": ("dequantize", Grid(result="minimum last")),
-    "adds-min-fused": ("dequantize", Grid(result="fused")),
-    "multiplies-apart": ("dequantize", Grid(result="shifted")),
-    "not-on-grid": ("nudge-min", Grid(nudge=unchanged)),
-    "floors-min": ("nudge-min", Grid(nudge=np.floor)),
-    "ceils-min": ("nudge-min", Grid(nudge=np.ceil)),
-    "max-stays": ("nudge-min", Grid(keeps="maximum")),
-    "positive-range-stays": ("positive-range", Grid(keeps="positive")),
-    "negative-range-stays": ("positive-range", Grid(keeps="negative")),
-    "range-extended-to-zero": ("positive-range", Grid(keeps="none")),
-    "clamps-to-given": ("clamp", Grid(clamps="given")),
-    "does-not-clamp": ("clamp", Grid(clamps="never")),
-    "narrow-range": ("narrow", Grid(steps=narrowed)),
-    "ignores:narrow_range": ("narrow", Grid(steps=highest_of)),
-    "ignores:num_bits": ("num-bits", Grid(steps=eight_bits)),
-    "narrow-scale-of-all": ("narrow-scale", Grid(divisor=highest_of)),
-    "levels-as-steps": ("scale", Grid(divisor=lambda node: highest_of(node) + 1)),
-    "computes-in:float64": ("type", Grid(dtype=np.float64)),
-    "computes-in:bfloat16": ("type", Grid(dtype=ml_dtypes.bfloat16)),
-    "computes-in:float16": ("type", Grid(dtype=np.float16)),
-    "floor-of-half-more + steps-over-range": ("tie", Grid("range", rounded=half_up_in_type)),
-    "not-on-grid + ignores:narrow_range": ("nudge-min", Grid(steps=highest_of, nudge=unchanged)),
-    "truncates + adds-min": ("levels", Grid(result="minimum last", rounded=np.trunc)),
-}
+WRONG_STEPS: tuple[tuple[Cause, Mistake], ...] = (
+    step("floor-of-half-more", "tie"),
+    step("truncates", "levels"),
+    step("ties-away", "tie"),
+    step("reciprocal-of-scale", "order"),
+    step("steps-over-range", "order"),
+    step("divides-apart", "order"),
+    step("adds-min", "dequantize"),
+    step("adds-min-fused", "dequantize"),
+    step("multiplies-apart", "dequantize"),
+    own_step("not-on-grid", "nudge-min", ends=off_grid),
+    step("floors-min", "nudge-min"),
+    step("ceils-min", "nudge-min"),
+    step("max-stays", "nudge-min"),
+    own_step("positive-range-stays", "positive-range", ends=positive_stays),
+    own_step("negative-range-stays", "positive-range", ends=negative_stays),
+    step("range-extended-to-zero", "positive-range"),
+    step("clamps-to-given", "clamp"),
+    step("does-not-clamp", "clamp"),
+    step("narrow-range", "narrow"),
+    step("ignores:narrow_range", "narrow"),
+    step("ignores:num_bits", "num-bits"),
+    step("narrow-scale-of-all", "narrow-scale"),
+    own_step("levels-as-steps", "scale", scale=over_levels),
+    step("computes-in:float64", "type"),
+    (Cause("computes-in:bfloat16", "type", 4), all_in(ml_dtypes.bfloat16, inputs=True)),
+    (Cause("computes-in:float16", "type", 4), all_in(np.float16, inputs=True)),
+    step("floor-of-half-more + steps-over-range", "tie", "steps-over-range + floor-of-half-more"),
+    (Cause("not-on-grid + ignores:narrow_range", "nudge-min", 4), never_narrow(FakeQuantSteps(ends=off_grid))),
+    step("truncates + adds-min", "levels"),
+    own_step("not-on-grid", "nudge-min", ends=off_grid, result=exact_sum),
+    (
+        Cause("not-on-grid + ignores:narrow_range", "nudge-min", 4),
+        never_narrow(FakeQuantSteps(ends=off_grid, result=exact_sum)),
+    ),
+)
 
 
 PLAIN = FakeQuant()
@@ -303,7 +257,7 @@ MISTAKES: tuple[tuple[Cause, Mistake], ...] = (
     ),
     (Cause("adds-min", "dequantize", 4), mistake(FakeQuant(adds_min=True))),
     (Cause("reciprocal-of-scale", "order", 4), mistake(FakeQuant(reciprocal=True))),
-    (Cause("floor-of-half-more", "tie", 4), mistake(FakeQuant(quantize=half_up_in_type))),
+    (Cause("floor-of-half-more", "tie", 4), mistake(FakeQuant(quantize=ws.floor_of_half_more))),
     (Cause("truncates", "levels", 4), mistake(FakeQuant(quantize=np.trunc))),
     (Cause("rounds-level-up", "levels", 4), mistake(FakeQuant(quantize=np.ceil))),
     (Cause("truncates-min", "nudge-min", 4), mistake(FakeQuant(nudge=np.trunc))),
@@ -318,7 +272,7 @@ MISTAKES: tuple[tuple[Cause, Mistake], ...] = (
         Cause("range-stays", "positive-range", 4),
         mistake(FakeQuant(shifted=False, adds_min=True)),
     ),
-    (Cause("ignores:narrow_range", "narrow", 4), with_attributes(mistake(PLAIN), narrow_range=False)),
+    (Cause("ignores:narrow_range", "narrow", 4), never_narrow(mistake(PLAIN))),
     (Cause("narrow-range", "narrow", 4), with_attributes(mistake(PLAIN), narrow_range=True)),
     (
         Cause("narrow-scale-of-all", "narrow-scale", 4),
@@ -330,10 +284,6 @@ MISTAKES: tuple[tuple[Cause, Mistake], ...] = (
     ),
     (Cause("ignores:num_bits", "num-bits", 4), with_attributes(mistake(PLAIN), num_bits=8)),
     (Cause("computes-in:float16", "type", 4), mistake(FakeQuant(dtype=np.float16))),
-    *((Cause(name, role, 4), grid) for name, (role, grid) in ALL_STEPS.items()),
-    (Cause("not-on-grid", "nudge-min", 4), Grid(nudge=unchanged, result="exact sum")),
-    (
-        Cause("not-on-grid + ignores:narrow_range", "nudge-min", 4),
-        Grid(nudge=unchanged, result="exact sum", steps=highest_of),
-    ),
+    *WRONG_STEPS,
+    *ws.not_in(WRONG_STEPS, steps.MISTAKES),
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from tiebreak.conformance.operators import tensorflow_fake_quant_steps as steps
 from tiebreak.conformance.operators.forbidden_call import V2, ForbiddenCall
 from tiebreak.conformance.operators.model import Absent, Axis, CaseConstraints, Cause, Mistake, OperatorUnderTest
 from tiebreak.conformance.operators.strategies import st
+from tiebreak.conformance.operators.wrong_steps import entries_of
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 from tiebreak.golden.samples.model import Tensor, bits
@@ -59,31 +59,7 @@ def channels_first(node: Node, x: Array, low: Array, high: Array) -> tuple[Array
     return PLAIN(node, x, low.reshape(-1, 1, 1), high.reshape(-1, 1, 1))
 
 
-def taken(change: Callable[[Array], Array], grid: Mistake) -> Mistake:
-    """A backend whose channels take other channels' ranges."""
-
-    def run(node: Node, x: Array, low: Array, high: Array) -> tuple[Array, ...]:
-        if low.size < 2:
-            raise ValueError("there is nothing to mistake")
-        return grid(node, x, change(low), change(high))
-
-    return run
-
-
-def repeated_first(end: Array) -> Array:
-    return np.full_like(end, end[0])
-
-
-def along_first(node: Node, x: Array, low: Array, high: Array) -> tuple[Array, ...]:
-    """Ranges are taken in turn along axis 0."""
-    if low.size < 2 or x.ndim < 2:
-        raise ValueError("there is nothing to mistake")
-    shape = (-1, *(1,) * (x.ndim - 1))
-    ends = (np.broadcast_to(np.resize(end, x.shape[0]).reshape(shape), x.shape) for end in (low, high))
-    return RIGHT(node, x, *ends)
-
-
-RIGHT: Mistake = per_tensor.Grid()
+step = entries_of(steps.PER_CHANNEL_PAIRS)
 PLAIN: Mistake = per_tensor.mistake(per_tensor.PLAIN)
 FIVE_AXES = ForbiddenCall("TFC-G2", "inputs with five axes", ((1, 1, 1, 1, 2), V2, V2), values={1: 0.0})
 
@@ -93,20 +69,12 @@ TESTED = OperatorUnderTest(
     draw=draw,
     mistakes=(
         *per_tensor.MISTAKES,
-        *steps.MISTAKES,
         *steps.PER_CHANNEL,
         (Cause("one-for-all:range", "range", 5), first_for_all),
         (Cause("widest-range-for-all", "range", 5), widest_for_all),
         (Cause("ranges-along:the first axis", "range", 5), first_axis),
         (Cause("ranges-along:axis 1", "range", 5), channels_first),
-        (Cause("one-for-all:range", "range", 5), taken(repeated_first, RIGHT)),
-        (
-            Cause("floor-of-half-more + one-for-all:range", "range", 5),
-            taken(repeated_first, per_tensor.Grid(rounded=per_tensor.half_up_in_type)),
-        ),
-        (Cause("next-range", "range", 5), taken(lambda end: np.roll(end, -1), RIGHT)),
-        (Cause("ranges-reversed", "range", 5), taken(lambda end: end[::-1], RIGHT)),
-        (Cause("ranges-along:the first axis", "range", 5), along_first),
+        step("floor-of-half-more + one-for-all:range", "range", "one-for-all:range + floor-of-half-more"),
     ),
     pairs=steps.PER_CHANNEL_PAIRS,
     path_probes=(shared.EIGHT_BITS, *shared.STEP_CLASSES),

@@ -92,10 +92,18 @@ def moved(low: Array, high: Array, scale: Array, nudge: Callable[[Array], Array]
 
 
 def zero_included(
-    low: Array, high: Array, count: Any, start: Array, least: Array, most: Array
+    low: Array,
+    high: Array,
+    count: Any,
+    start: Array,
+    least: Array,
+    most: Array,
+    *,
+    positive: bool = True,
+    negative: bool = True,
 ) -> tuple[Array, Array, Array]:
-    """A range on one side of 0 is moved to it."""
-    above, below, zero = low > 0, high < 0, Float(0)
+    """A range on one side of 0 is moved to it, unless ranges on that side are not."""
+    above, below, zero = (low > 0) & positive, (high < 0) & negative, Float(0)
     return (
         np.where(above, zero, np.where(below, -count, start)),
         np.where(above, zero, np.where(below, low - high, least)),
@@ -131,10 +139,6 @@ def symmetric(low: Array, high: Array) -> Limits:
     return -size, size
 
 
-def fused(a: Array, b: Array, c: Array) -> Array:
-    return np.asarray((a.astype(np.float64) * b.astype(np.float64) + c.astype(np.float64)).astype(Float))
-
-
 def inverse(g: StepGrid) -> Array:
     return Float(1) / g.scale
 
@@ -156,15 +160,16 @@ def range_held(change: ws.Change) -> Callable[[Array, Array], Limits]:
     return lambda low, high: (change(low), change(high))
 
 
-def all_in(kind: Any) -> Mistake:
-    """Every step from the range on rounded to a type; the input stays as it is."""
+def all_in(kind: Any, *, inputs: bool = False) -> Mistake:
+    """Every step from the range on rounded to a type; the `inputs` and the number of steps, too, or as they are."""
 
     def run(node: Node, x: Array, low: Array, high: Array) -> tuple[Array, ...]:
         def s(values: Any) -> Array:
             return np.asarray(np.asarray(values, np.float64).astype(kind).astype(np.float64))
 
-        low, high = (np.broadcast_to(end, x.shape).astype(np.float64) for end in (low, high))
-        count = float((1 << int(node.attributes.get("num_bits", 8))) - 1 - bool(node.attributes.get("narrow_range")))
+        given = s if inputs else wide
+        x, low, high = given(x), *(np.broadcast_to(given(end), x.shape) for end in (low, high))
+        count = given((1 << int(node.attributes.get("num_bits", 8))) - 1 - bool(node.attributes.get("narrow_range")))
         with np.errstate(all="ignore"):
             scale = s(s(high - low) / count)
             start = np.rint(s(low / scale))
@@ -173,11 +178,15 @@ def all_in(kind: Any) -> Mistake:
             most = np.where(above, s(high - low), np.where(below, 0.0, s(s(high + least) - low)))
             least = np.where(above, 0.0, np.where(below, s(low - high), least))
             start = np.where(above, 0.0, np.where(below, -count, start))
-            kept = np.minimum(np.maximum(x.astype(np.float64), least), most)
+            kept = np.minimum(np.maximum(x, least), most)
             level = np.rint(s(s(kept - least) / scale))
-            return (np.asarray(s((level + start) * scale).astype(Float)),)
+            return (np.asarray(s(given(level + start) * scale).astype(Float)),)
 
     return run
+
+
+def wide(values: Any) -> Array:
+    return np.asarray(values, np.float64)
 
 
 STEPS: tuple[ws.WrongStep, ...] = (
@@ -241,7 +250,7 @@ STEPS: tuple[ws.WrongStep, ...] = (
     frequent("divides-apart", "order", quotient=lambda x, g: x / g.scale - g.start),
     step("divides-both", "order", quotient=lambda x, g: x / g.scale - g.least / g.scale),
     step("multiplies-both", "order", quotient=lambda x, g: x * inverse(g) - g.least * inverse(g)),
-    step("multiplies-both-fused", "order", quotient=lambda x, g: fused(x, inverse(g), -(g.least * inverse(g)))),
+    step("multiplies-both-fused", "order", quotient=lambda x, g: ws.fused(x, inverse(g), -(g.least * inverse(g)))),
     step("divides-by-range", "order", quotient=lambda x, g: (x - g.least) / (g.high - g.low) * g.count),
     step("reciprocal-of-bits:12", "order", quotient=lambda x, g: (x - g.least) * ws.estimate(g.scale)),
     step("quotient-in:float16", "order", quotient=lambda x, g: ws.in_float16((x - g.least) / g.scale)),
@@ -253,7 +262,7 @@ STEPS: tuple[ws.WrongStep, ...] = (
     step("ties-toward-zero", "tie", rounded=ws.toward_zero),
     step("adds-half-and-truncates", "tie", rounded=ws.trunc_of_half_more),
     frequent("adds-min", "dequantize", result=lambda level, g: level * g.scale + g.least),
-    frequent("adds-min-fused", "dequantize", result=lambda level, g: fused(level, g.scale, g.least)),
+    frequent("adds-min-fused", "dequantize", result=lambda level, g: ws.fused(level, g.scale, g.least)),
     frequent("multiplies-apart", "dequantize", result=lambda level, g: level * g.scale + g.start * g.scale),
     frequent("divides-by-reciprocal", "dequantize", result=lambda level, g: (level + g.start) / inverse(g)),
     frequent("step-in:float16", "dequantize", result=lambda level, g: (level + g.start) * ws.in_float16(g.scale)),

@@ -7,14 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from tiebreak.conformance.operators import tensorflow_quantize_v2_steps as steps
 from tiebreak.conformance.operators.drawn_tensors import tensor_shapes
 from tiebreak.conformance.operators.elementwise import operands_along_axis
 from tiebreak.conformance.operators.forbidden_call import INT8, M22, V2, V3, ForbiddenCall, S
 from tiebreak.conformance.operators.model import Absent, AuditedSemantics, Axis, CaseConstraints, OperatorUnderTest
 from tiebreak.conformance.operators.path_probe import HIGH, LOW, STEP, PathProbe, multiples, probe_values, step_classes
 from tiebreak.conformance.operators.strategies import st
-from tiebreak.conformance.operators.tensorflow_quantize_v2_mistakes import MISTAKES
+from tiebreak.conformance.operators.tensorflow_quantize_v2_mistakes import MISTAKES, PAIRS
 from tiebreak.conformance.operators.tensorflow_ranges import F32, draw_ranges, end_tensors
 from tiebreak.conformance.semantics.quantize_v2 import QuantizeV2Arithmetic
 from tiebreak.golden.elements import INTEGER_TYPES, IntegerType, decode, encode, neighbour
@@ -146,8 +145,8 @@ TESTED = OperatorUnderTest(
     id="tensorflow.QuantizeV2",
     plain_nodes=Absent("it has a range for a scale, and none of its nodes is round(x / scale) + zero_point"),
     draw=draw,
-    mistakes=(*MISTAKES, *steps.MISTAKES),
-    pairs=steps.PAIRS,
+    mistakes=MISTAKES,
+    pairs=PAIRS,
     path_probes=PATH_PROBES,
     axis=Axis("axis"),
     forbidden_calls=FORBIDDEN_CALLS,

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 
+from tiebreak.conformance.operators import tensorflow_quantize_v2_steps as shared
+from tiebreak.conformance.operators import wrong_steps as ws
 from tiebreak.conformance.operators.model import Cause, Mistake
 from tiebreak.conformance.operators.tensorflow_ranges import first_range_for_all, flush_float32, ranges_over_input
 from tiebreak.golden.elements import INTEGER_TYPES, IntegerType
@@ -289,20 +290,9 @@ def flushed_overflow(o: QuantizeV2Operands) -> Array:
     return np.where(np.isfinite(scale_factor(o)) & (o.kind.bits == 32), top_overflows(o), flushed_scaled(o))
 
 
-def divides_by_step(o: QuantizeV2Operands) -> Array:
-    factor = scale_factor(o)
-    low, high = (bound / factor for bound in o.bounds)
-    return o.integers(o.rounded(np.minimum(high, np.maximum(low, o.x)) / (np.float32(1) / factor)))
-
-
 def no_offset(o: QuantizeV2Operands) -> Array:
     difference = np.clip(o.x, o.low, o.high) - o.low
     return o.wrapped(o.rounded(difference * np.float32(o.range_t) / (o.high - o.low)))
-
-
-def counted_values(o: QuantizeV2Operands) -> Array:
-    difference = np.clip(o.x, o.low, o.high) - o.low
-    return o.integers(o.rounded(difference * np.float32(o.range_t + 1) / (o.high - o.low) - np.float32(o.offset)))
 
 
 def unclipped(o: QuantizeV2Operands) -> Array:
@@ -326,7 +316,6 @@ class QuantizeSteps:
     dtype: Any = np.float32
     rounded: Callable[[QuantizeV2Operands, Array], Array] = lambda o, values: o.rounded(values)
     minimum: Callable[[QuantizeV2Operands, Array], Array] = lambda o, values: o.rounded(values)
-    offset: float = 0.0  # that MIN_COMBINED subtracts too little
     lowest: bool = True  # MIN_FIRST adds it
     factor: Callable[[QuantizeV2Operands], Array] | None = None
     clips: str = ""
@@ -344,9 +333,8 @@ class QuantizeSteps:
     def combined(self, o: QuantizeV2Operands) -> Array:
         x, low, high = self.operands(o)
         steps, width = np.asarray(o.range_t).astype(self.dtype), high - low
-        ways = {"factor": lambda: (x - low) * (steps / width), "step": lambda: (x - low) / (width / steps)}
-        found = ways.get(self.scaling, lambda: (x - low) * steps / width)()
-        offset = np.asarray(o.offset - self.offset if o.kind.signed else 0.0).astype(self.dtype)
+        found = (x - low) * (steps / width) if self.scaling == "factor" else (x - low) * steps / width
+        offset = np.asarray(o.offset).astype(self.dtype)
         return o.integers(self.rounded(o, (found - offset).astype(self.dtype)))
 
     def first(self, o: QuantizeV2Operands) -> Array:
@@ -386,10 +374,6 @@ def sides(o: QuantizeV2Operands, every: bool = False) -> tuple[Array, Array]:
 
 def highest_over_magnitude(o: QuantizeV2Operands) -> Array:
     return np.asarray(o.bounds[1] / np.maximum(np.abs(o.low), np.abs(o.high)))
-
-
-def factor_in_bfloat16(o: QuantizeV2Operands) -> Array:
-    return np.asarray(scale_factor(o).astype(ml_dtypes.bfloat16).astype(np.float32))
 
 
 def with_factor(factor: Callable[[QuantizeV2Operands], Array]) -> Mistake:
@@ -435,25 +419,25 @@ ROUNDINGS = {"truncates": truncated, "ties-even-always": to_even, "ties-away": a
     "half-added-to-magnitude": signed_half,
     "ties-toward-zero": toward_zero,
 }
+step = ws.entries_of(shared.MISTAKES)
 STEPS: tuple[tuple[Cause, Mistake], ...] = (
     (Cause("factor-first", "combined"), mistake(QuantizeSteps("factor")("MIN_COMBINED"))),
-    (Cause("step-first", "combined"), mistake(QuantizeSteps("step")("MIN_COMBINED"))),
+    step("step-first", "combined"),
     (Cause("no-range-adjust", "range-scale"), mistake(QuantizeSteps("unadjusted")("MIN_FIRST"))),
     (Cause("rounds-once", "round-both"), mistake(QuantizeSteps("once")("MIN_FIRST"))),
     (Cause("rounds-once-to-even", "round-both"), mistake(QuantizeSteps("once", rounded=to_even)("MIN_FIRST"))),
     (Cause("floors-minimum", "round-both"), mistake(QuantizeSteps(minimum=floored)("MIN_FIRST"))),
     (Cause("no-lowest", "round-both"), mistake(QuantizeSteps(lowest=False)("MIN_FIRST"))),
-    (Cause("offset-of-half-less", "offset"), mistake(QuantizeSteps(offset=0.5)("MIN_COMBINED"))),
-    (Cause("divides-by-step", "scaled"), mistake(QuantizeSteps("inverse")("SCALED"))),
+    step("offset-of-half-less", "offset"),
     (Cause("greater-factor", "scale-factor"), with_factor(lambda o: np.maximum(*sides(o)))),
     (Cause("one-end-alone:min_range", "scale-factor"), with_factor(lambda o: sides(o)[0])),
     (Cause("one-end-alone:max_range", "scale-factor"), with_factor(lambda o: sides(o)[1])),
     (Cause("every-side-counts", "scale-factor"), with_factor(lambda o: np.minimum(*sides(o, True)))),
     (Cause("one-scale-for-both-sides", "scale-factor"), with_factor(highest_over_magnitude)),
-    (Cause("factor-in-bfloat16", "scale-factor"), with_factor(factor_in_bfloat16)),
+    step("factor-in-bfloat16", "scale-factor"),
     (Cause("clamps-to-given", "clip"), mistake(QuantizeSteps(clips="given")("SCALED"))),
     (Cause("narrow-range", "narrow"), mistake({"SCALED": scaled}, change=always_narrow)),
-    (Cause("no-offset", "offset"), mistake({"MIN_COMBINED": lambda o: QuantizeSteps(offset=o.offset).combined(o)})),
+    step("no-offset", "offset"),
     (Cause("computes-in:float64", "combined"), mistake(QuantizeSteps(dtype=np.float64)())),
     (Cause("one-for-all:range", "axis"), mistake(one_range=True, returns_all=True)),
     *(
@@ -519,7 +503,7 @@ KERNELS: tuple[tuple[str, dict[str, Formula], Ends, Callable[[QuantizeV2Operands
     ("highest-overflows", {"SCALED": flushed_overflow}, flushed_range, has_32_bits),
     ("one-scale-for-both-sides", {"SCALED": larger_end}, larger_ends, has_one_range),
 )
-MISTAKES: tuple[tuple[Cause, Mistake], ...] = (
+LIKELY: tuple[tuple[Cause, Mistake], ...] = (
     (Cause("range-ratio-first", "combined"), mistake({"MIN_COMBINED": ratio_first})),
     (
         Cause("one-division", "range-scale"),
@@ -546,11 +530,11 @@ MISTAKES: tuple[tuple[Cause, Mistake], ...] = (
         ),
     ),
     *(row for kernel in KERNELS for row in as_a_kernel(*kernel)),
-    (Cause("divides-by-step", "scaled"), mistake({"SCALED": divides_by_step})),
+    (Cause("divides-by-step", "scaled"), mistake(QuantizeSteps("inverse")("SCALED"))),
     (Cause("flushes-inputs", "adjusted-range"), mistake(change=lambda o: replace(o, x=flush_float32(o.x)))),
     (Cause("ignores:narrow_range", "narrow"), mistake(change=lambda o: replace(o, narrow=False))),
     (Cause("no-offset", "offset"), mistake({"MIN_COMBINED": no_offset})),
-    (Cause("counts-values", "range-of-T"), mistake({"MIN_COMBINED": counted_values})),
+    step("counts-values", "range-of-T"),
     (
         Cause("does-not-clip-and-wraps", "clip"),
         mistake({"MIN_COMBINED": unclipped, "MIN_FIRST": unclamped, "SCALED": unclipped_scaled}),
@@ -563,3 +547,5 @@ MISTAKES: tuple[tuple[Cause, Mistake], ...] = (
     ),
     *STEPS,
 )
+MISTAKES = (*LIKELY, *ws.not_in(LIKELY, shared.MISTAKES))
+PAIRS = shared.PAIRS

@@ -11,7 +11,7 @@ import numpy as np
 
 from tiebreak.conformance.operators import wrong_steps as ws
 from tiebreak.conformance.operators.model import Cause, Mistake
-from tiebreak.conformance.operators.tensorflow_ranges import ranges_of_elements
+from tiebreak.conformance.operators.tensorflow_ranges import RangedIntegers, ranges_of_elements
 from tiebreak.conformance.operators.wrong_steps import frequent, step
 from tiebreak.golden.elements import INTEGER_TYPES, IntegerType
 from tiebreak.golden.nodes import Node
@@ -24,23 +24,12 @@ Round = Callable[[Array], Array]  # to whole numbers, as float64
 
 
 @dataclass(frozen=True)
-class Ranged:
-    """The range of each element, float32; the integers' type, their ends in use, and how the node rounds."""
+class Ranged(RangedIntegers):
+    """With the ends of the type that are in use, and how the node rounds."""
 
-    low: Array
-    high: Array
-    kind: IntegerType
     lowest: int
     highest: int
     rounded: Round
-
-    @property
-    def width(self) -> Array:
-        return np.asarray(self.high - self.low)
-
-    @property
-    def steps(self) -> np.float32:
-        return F32(self.kind.highest - self.kind.lowest)
 
     @property
     def ratio(self) -> Array:
@@ -49,10 +38,6 @@ class Ranged:
     @property
     def offset(self) -> float:
         return -float(self.kind.lowest)
-
-    @property
-    def magnitude(self) -> Array:
-        return np.asarray(np.maximum(np.abs(self.low), np.abs(self.high)))
 
 
 def to_even(values: Array) -> Array:
@@ -166,10 +151,6 @@ class QuantizeV2Steps:
         return o.rounded(np.asarray(self.product(kept, factor)))
 
 
-def fused(a: Array, b: Array, c: Array) -> Array:
-    return np.asarray((a.astype(np.float64) * b.astype(np.float64) + c.astype(np.float64)).astype(F32))
-
-
 def as_float64(rounded: Callable[[Array], Array]) -> Round:
     """Rounding to whole numbers as the type of the values does it, as float64."""
     return lambda values: np.asarray(rounded(values)).astype(np.float64)
@@ -248,7 +229,7 @@ STEPS: tuple[ws.WrongStep, ...] = (
         frequent("step-first", "combined", fraction=lambda x, o: (x - o.low) / (o.width / o.steps)),
         frequent("reciprocal-of-width", "combined", fraction=lambda x, o: (x - o.low) * o.steps * (F32(1) / o.width)),
         frequent("multiplies-ratio-apart", "combined", fraction=lambda x, o: x * o.ratio - o.low * o.ratio),
-        frequent("multiplies-ratio-fused", "combined", fraction=lambda x, o: fused(x, o.ratio, -(o.low * o.ratio))),
+        frequent("multiplies-ratio-fused", "combined", fraction=lambda x, o: ws.fused(x, o.ratio, -(o.low * o.ratio))),
         frequent("counts-values", "range-of-T", fraction=lambda x, o: (x - o.low) * (o.steps + F32(1)) / o.width),
         frequent(
             "counts-one-step-less", "range-of-T", fraction=lambda x, o: (x - o.low) * (o.steps - F32(1)) / o.width

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -12,12 +13,33 @@ from tiebreak.conformance.operators.drawn_tensors import repeat
 from tiebreak.conformance.operators.model import CaseConstraints
 from tiebreak.conformance.operators.strategies import st
 from tiebreak.conformance.operators.wrong_steps import Place, taken_from
-from tiebreak.golden.elements import FLOAT_TYPES, encode
+from tiebreak.golden.elements import FLOAT_TYPES, IntegerType, encode
 from tiebreak.golden.problem import Array, along
 from tiebreak.golden.samples.model import Tensor, bits
 
 F32 = FLOAT_TYPES["float32"]
 Range = tuple[int, int]  # bits of both ends
+
+
+@dataclass(frozen=True)
+class RangedIntegers:
+    """The range of each element, float32, and the integers' type."""
+
+    low: Array
+    high: Array
+    kind: IntegerType
+
+    @property
+    def width(self) -> Array:
+        return np.asarray(self.high - self.low)
+
+    @property
+    def steps(self) -> np.float32:
+        return np.float32(self.kind.highest - self.kind.lowest)
+
+    @property
+    def magnitude(self) -> Array:
+        return np.asarray(np.maximum(np.abs(self.low), np.abs(self.high)))
 
 
 def draw_ranges(draw: st.DrawFn, wanted: CaseConstraints, shape: tuple[int, ...], axis: int) -> list[Range]:

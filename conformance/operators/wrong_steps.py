@@ -81,6 +81,23 @@ def pairs_of_steps(
     )
 
 
+def entries_of(*tables: Sequence[tuple[Cause, Mistake]]) -> Callable[..., tuple[Cause, Mistake]]:
+    """A function that gives an entry of the tables, by its id, a role and another id if one is given."""
+    by_id = {cause.id: run for table in tables for cause, run in table}
+
+    def entry(id: str, role: str, name: str = "") -> tuple[Cause, Mistake]:
+        return Cause(id, role), by_id[name or id]
+
+    return entry
+
+
+def not_in(
+    placed: Sequence[tuple[Cause, Mistake]], table: Sequence[tuple[Cause, Mistake]]
+) -> Iterator[tuple[Cause, Mistake]]:
+    """The entries of a table that are not among those that have a place already."""
+    return (entry for entry in table if not any(c.id == entry[0].id and run is entry[1] for c, run in placed))
+
+
 def fitting(steps: Sequence[WrongStep]) -> Iterator[tuple[WrongStep, WrongStep]]:
     chosen = [one for one in steps if one.in_pairs]
     return (pair for pair in combinations(chosen, 2) if pair[0].fits(pair[1]) and JOINT not in pair[0].id + pair[1].id)
@@ -148,31 +165,39 @@ def magnitude(values: Array) -> Array:
     return np.abs(values)
 
 
+INPUTS: Mapping[str, Change] = {
+    "x-in:bfloat16": in_bfloat16,
+    "x-in:float16": in_float16,
+    "x-in:TF32": in_tf32,
+    "x-cut-off-to-bfloat16": cut_to_bfloat16,
+    "x-in:float16 that saturates": in_saturating_float16,
+    "x-without-sign": magnitude,
+    "x-tiny-to-zero": tiny_to_zero,
+}
+RESULTS: Mapping[str, Change] = {
+    "result-in:float16": in_float16,
+    "result-in:bfloat16": in_bfloat16,
+    "result-in:TF32": in_tf32,
+    "truncates-to-bfloat16": cut_to_bfloat16,
+    "result-in:float16 that saturates": in_saturating_float16,
+    "result-of-digits:6": of_six_digits,
+    "negative-results-to-zero": negative_to_zero,
+    "tiny-results-to-zero": tiny_to_zero,
+}
+
+
 def of_input(role: str) -> tuple[WrongStep, ...]:
-    """The input, of the field `x`."""
-    return (
-        frequent("x-in:bfloat16", role, x=in_bfloat16),
-        frequent("x-in:float16", role, x=in_float16),
-        step("x-in:TF32", role, x=in_tf32),
-        step("x-cut-off-to-bfloat16", role, x=cut_to_bfloat16),
-        step("x-in:float16 that saturates", role, x=in_saturating_float16),
-        step("x-without-sign", role, x=magnitude),
-        step("x-tiny-to-zero", role, x=tiny_to_zero),
-    )
+    """The input, of the field `x`; the first two are frequent."""
+    return changed("x", role, INPUTS, 2)
 
 
 def of_result(role: str) -> tuple[WrongStep, ...]:
-    """The result, of the field `out`."""
-    return (
-        frequent("result-in:float16", role, out=in_float16),
-        frequent("result-in:bfloat16", role, out=in_bfloat16),
-        frequent("result-in:TF32", role, out=in_tf32),
-        step("truncates-to-bfloat16", role, out=cut_to_bfloat16),
-        step("result-in:float16 that saturates", role, out=in_saturating_float16),
-        step("result-of-digits:6", role, out=of_six_digits),
-        step("negative-results-to-zero", role, out=negative_to_zero),
-        step("tiny-results-to-zero", role, out=tiny_to_zero),
-    )
+    """The result, of the field `out`; the first three are frequent."""
+    return changed("out", role, RESULTS, 3)
+
+
+def changed(field: str, role: str, by: Mapping[str, Change], often: int) -> tuple[WrongStep, ...]:
+    return tuple(WrongStep(key, role, {field: change}, n < often) for n, (key, change) in enumerate(by.items()))
 
 
 @lru_cache(maxsize=1 << 10)
@@ -192,6 +217,12 @@ def check_conversions(kind: np.dtype[Any], *conversions: Change) -> None:
     """ValueError where a conversion that is not as_is changes no number of the type."""
     if any(change is not as_is and not changes(change, kind.name) for change in conversions):
         raise ValueError("there is nothing to mistake")
+
+
+def fused(a: Array, b: Array, c: Array) -> Array:
+    """a * b + c by way of float64, rounded to a's type."""
+    a, b, c = (np.asarray(v) for v in np.broadcast_arrays(a, b, c))
+    return np.asarray((a.astype(np.float64) * b.astype(np.float64) + c.astype(np.float64)).astype(a.dtype))
 
 
 # Rounding to integers, of the array's type.

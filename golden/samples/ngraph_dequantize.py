@@ -115,7 +115,8 @@ def rounded_twice(quantized: str, real: str) -> Sample:
         middle = (Fraction(decode(lower, narrow)) + Fraction(decode(lower + 1, narrow))) / 2
         found += [math.floor(middle / factor), math.ceil(middle / factor)]
     tensors = (integers(quantized, found), scale, scalar(quantized, 0))
-    return Sample("rounded-twice", {"real": real, "quantized": quantized}, tensors, ("NearTie",), ("product",))
+    node, flags = {"real": real, "quantized": quantized}, ("NearTie", "RoundedTwice")
+    return Sample("rounded-twice", node, tensors, flags, ("product",))
 
 
 def twice(quantized: str, real: str) -> Iterator[Sample]:

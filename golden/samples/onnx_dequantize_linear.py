@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from itertools import islice
 from typing import Any
 
-from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, SMALL_FLOAT_TYPES
+from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, SMALL_FLOAT_TYPES, FloatType
 from tiebreak.golden.onnx_types import BYTES, CLASSIC_REALS, FLOAT4, FLOAT8, INT2, OPSETS, SINCE, WORDS
 from tiebreak.golden.samples import rounded_twice
+from tiebreak.golden.samples.beside_midpoints import factors, odd_significands
 from tiebreak.golden.samples.model import Sample, Tensor, bits, reals, scalar
 from tiebreak.golden.samples.ngraph_dequantize import every_class, integers_of_all_sizes, zero_points
 from tiebreak.golden.samples.onnx_shapes import AXES, BLOCKS, LARGE_BLOCKS, RANK_1, SOME, TENSORS, ScaleLayout
@@ -36,6 +38,7 @@ def samples(quantized: str, real: str) -> Iterator[Sample]:
     for laid in LARGE_BLOCKS if quantized in ("int8", "uint4", "float8_e4m3fn") else ():
         yield dequantize_layout(quantized, real, laid)
     yield from twice(quantized, real)
+    yield from twice_by_wider_scale(quantized, real)
     yield from scale_classes(quantized, real)
     yield from other_types(quantized, real)
     yield from versions(quantized, real)
@@ -178,6 +181,33 @@ def twice(quantized: str, real: str) -> Iterator[Sample]:
         tensors = (x, scale, zero(quantized, lowest, (count,)))
         node = node_of(quantized, real, attributes={"axis": 0})
         yield Sample("rounded-once", node, tensors, ("RoundedTwice", "PerAxis"), ("product", "projection"))
+
+
+def twice_by_wider_scale(quantized: str, real: str) -> Iterator[Sample]:
+    """Products by a float32 scale that float32 rounds onto a midpoint of a narrower output's type, or float64 does."""
+    if real == "float32":
+        return
+    lowest = 0 if quantized == "int32" or quantized not in INTEGER_TYPES else INTEGER_TYPES[quantized].lowest
+    pairs = wider_products(quantized, FLOAT_TYPES[real])
+    values = [Fraction(difference + lowest) for difference, _ in pairs]
+    scale = reals("float32", [Fraction(s, 1 << (d.bit_length() + 24)) for d, s in pairs])
+    shape = (len(pairs), 1)
+    x = bits(quantized, map(int, values), shape) if quantized in INTEGER_TYPES else reals(quantized, values, shape)
+    node = node_of(quantized, real, scale="float32", attributes={"axis": 0, "output_dtype": real})
+    flags, roles = ("RoundedTwice", "PerAxis", "MixedTypes"), ("product", "projection", "output-dtype")
+    yield Sample("rounded-once-wider-scale", node, (x, scale, zero(quantized, lowest, shape[:1])), flags, roles)
+
+
+def wider_products(quantized: str, real: FloatType) -> list[tuple[int, int]]:
+    """Differences, each with a significand of a float32 scale."""
+    held = INTEGER_TYPES[quantized].bits if quantized in INTEGER_TYPES else SMALL_FLOAT_TYPES[quantized].precision
+    known = range(101, 117, 2) if held >= 8 else range(3, 1 << held, 2)
+    each = -(-24 // len(known))
+    pairs = [pair for first in known for pair in islice(factors((first,), real, rounded_twice.SINGLE, bits=24), each)]
+    if quantized == "int32":
+        found = factors(odd_significands(rounded_twice.SINGLE), real, rounded_twice.DOUBLE, bits=31)
+        pairs += [(difference, significand) for significand, difference in islice(found, 2)]
+    return pairs
 
 
 def scale_classes(quantized: str, real: str) -> Iterator[Sample]:

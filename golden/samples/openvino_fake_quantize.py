@@ -8,8 +8,9 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from tiebreak.golden.elements import FLOAT_TYPES, FloatType, decode, encode, neighbour
+from tiebreak.golden.samples.beside_midpoints import changes, means, odd_significands
 from tiebreak.golden.samples.model import Sample, Tensor, bits, reals, scalar
-from tiebreak.golden.samples.rounded_twice import range_ends
+from tiebreak.golden.samples.rounded_twice import DOUBLE, range_ends
 from tiebreak.golden.vector_inputs.by_witness import witnesses_of
 
 Value = Fraction | float | int
@@ -284,15 +285,40 @@ def huge_steps(real: str) -> Iterator[Sample]:
 
 
 def rounded_once(real: str) -> Iterator[Sample]:
-    """Levels whose outputs float32 rounds onto a midpoint of the type."""
+    """Levels whose outputs float32, or float64, rounds onto a midpoint of the type."""
+    roles = ("product", "sum", "levels")
+    for name, intervals, limits, codes in (*double_steps(real), *single_steps(real)):
+        x = bits(real, codes)
+        yield sample(f"rounded-once-{name}", real, intervals + 1, limits, x, ("RoundedTwice",), roles)
+
+
+def single_steps(real: str) -> Iterator[tuple[str, int, Limits, list[int]]]:
     if real not in ("float16", "bfloat16"):
         return
     kind, counts = FLOAT_TYPES[real], (16383,) if real == "float16" else range(100003, 101003, 8)
     found = range_ends(kind, counts, 8, same=False)
     for number, (intervals, end, codes) in enumerate(itertools.islice(found, 6)):
-        x = bits(real, codes)
-        roles = ("product", "sum", "levels")
-        yield sample(f"rounded-once-{number}", real, intervals + 1, (0, 1, 0, end), x, ("RoundedTwice",), roles)
+        yield str(number), intervals, (0, 1, 0, end), codes
+
+
+def double_steps(real: str) -> Iterator[tuple[str, int, Limits, list[int]]]:
+    """Usual level counts for float32, and for narrower types so many that no division by levels - 1 is exact."""
+    kind = FLOAT_TYPES[real]
+    if real in ("float16", "bfloat16"):
+        many, x = (1 << 54) + 1, Fraction(5, 8)
+        for first, last in itertools.islice(ends_of_many(kind, Fraction(round(x * many), many)), 6):
+            yield f"many-{first}-{last}", many, (0, 1, first, last), [encode(x, kind)]
+    if real == "float32":
+        for intervals in (255, 65535):
+            for level, low, high in itertools.islice(means(intervals, range(intervals // 2 + 1, intervals), kind), 4):
+                yield f"L{intervals + 1}-{level}", intervals, (0, intervals, low, high), [encode(Fraction(level), kind)]
+
+
+def ends_of_many(kind: FloatType, part: Fraction) -> Iterator[tuple[int, int]]:
+    """Ends of the output range, with the `part` of the way from one to the other beside a midpoint."""
+    for high in odd_significands(kind):
+        found = (low for low in range(-1, -32, -2) if changes(low + part * (high - low), kind, DOUBLE))
+        yield from ((low, high) for low in itertools.islice(found, 1))
 
 
 def finite(code: int, kind: FloatType) -> bool:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from fractions import Fraction
+from itertools import islice
 from typing import Any
 
-from tiebreak.golden.elements import INTEGER_TYPES, IntegerType
+from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, IntegerType
+from tiebreak.golden.samples.beside_midpoints import means, odd_significands, one_each
 from tiebreak.golden.samples.model import Sample, integers, reals, scalar
+from tiebreak.golden.samples.rounded_twice import DOUBLE, SINGLE
 from tiebreak.golden.samples.tensorflow_quantize_v2 import SHAPES, neighbour_value, plain_range, range_tensors
 
 MODES = ("MIN_COMBINED", "MIN_FIRST", "SCALED")
@@ -38,6 +41,7 @@ def samples(quantized: str, real: str) -> Iterator[Sample]:
         for shape, axis in SHAPES:
             yield per_axis(kind, real, mode, shape, axis)
         yield from shape_samples(kind, real, mode)
+        yield from rounded_once(kind, real, mode)
     yield from defaults(kind, real)
     if real == "float32":
         yield from narrow(kind)
@@ -116,6 +120,42 @@ def shape_samples(kind: IntegerType, real: str, mode: str) -> Iterator[Sample]:
     yield Sample(f"{mode.lower()}-empty", node, (integers(kind.name, [], (2, 0)), *ends), ("Empty",), ("shape",))
     x = integers(kind.name, [kind.lowest + (i * 29) % 256 for i in range(131)])
     yield Sample(f"{mode.lower()}-lanes", node, (x, *ends), ("Lane",), ("shape", ROLES[mode][0]))
+
+
+def rounded_once(kind: IntegerType, real: str, mode: str) -> Iterator[Sample]:
+    """Results that float64, or float32 where the output is bfloat16, rounds onto a midpoint of the output's type."""
+    roles = (ROLES[mode][0], "output-type")
+    for steps, low, high in levels_rounded_twice(kind, real, mode):
+        tensors = (integers(kind.name, [kind.lowest * (mode != "SCALED") + steps]), *range_tensors(low, high))
+        name = f"{mode.lower()}-rounded-once-{steps}"
+        yield Sample(name, node_of(kind, real, mode), tensors, ("RoundedTwice",), roles)
+
+
+def levels_rounded_twice(kind: IntegerType, real: str, mode: str) -> Iterator[tuple[int, Fraction, Fraction]]:
+    """Steps from the lowest value on, in SCALED from 0, with ends of the range; where a document defines them."""
+    wide = kind.highest - kind.lowest
+    if mode == "SCALED":
+        yield from scaled_levels(kind) if kind.name == "int32" else ()
+    elif mode == "MIN_FIRST" or kind.name not in ("int16", "int32"):
+        known = means(wide, range(wide // 2 + 1, wide), FLOAT_TYPES["float32"])
+        yield from islice(known, 4) if real == "float32" else narrow_levels(wide)
+
+
+def scaled_levels(kind: IntegerType) -> Iterator[tuple[int, Fraction, Fraction]]:
+    """Only 32 bits are enough, and nearly all of them are needed."""
+    single = FLOAT_TYPES["float32"]
+    for end, twice in islice(one_each(odd_significands(single), single, DOUBLE, bits=32, divisor=kind.highest), 8):
+        if not twice % 2:
+            yield twice // 2, Fraction(-end, 1 << 25), Fraction(end, 1 << 24)
+
+
+def narrow_levels(wide: int) -> Iterator[tuple[int, Fraction, Fraction]]:
+    """By an end that float32 holds and bfloat16 does not, and by one so near 0 that float64 sums lose it."""
+    real = FLOAT_TYPES["bfloat16"]
+    found = one_each(range(wide // 3 | 1, wide, 2), real, SINGLE, bits=24, divisor=wide)
+    yield from ((steps, Fraction(0), Fraction(end, 1 << 24)) for steps, end in islice(found, 8))
+    for part, middle in ((3, 259), (5, 389), (17, 501)):
+        yield wide // part, Fraction(2 - middle % 4, 1 << 70), Fraction(part * middle, 1 << 10)
 
 
 def defaults(kind: IntegerType, real: str) -> Iterator[Sample]:

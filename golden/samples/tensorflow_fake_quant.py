@@ -5,10 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from itertools import islice
 from typing import Any
 
 from tiebreak.golden.elements import FLOAT_TYPES, decode
+from tiebreak.golden.samples.beside_midpoints import one_each
 from tiebreak.golden.samples.model import Sample, Tensor, bits, real_code, reals, scalar, with_neighbouring_codes
+from tiebreak.golden.samples.rounded_twice import DOUBLE
 
 REAL = "float32"
 SMALLEST = Fraction(1, 1 << 149)
@@ -59,6 +62,7 @@ def samples(input_type: str, output_type: str) -> Iterator[Sample]:
     yield from widths()
     yield from ties()
     yield from extremes()
+    yield from rounded_once()
     yield from every_shape()
 
 
@@ -161,6 +165,24 @@ def extremes() -> Iterator[Sample]:
     )
     for name, low_, high_ in (("nan-min", math.nan, 1.0), ("infinite-max", -1.0, math.inf)):
         yield Sample(name, node(8, False), (plain, scalar(REAL, low_), scalar(REAL, high_)), (), ("special",))
+
+
+def rounded_once() -> Iterator[Sample]:
+    """Steps of the grid that float64 rounds onto a midpoint."""
+    for width, narrow in ((8, False), (8, True), (16, False)):
+        for step, value, low, high in islice(steps_rounded_twice(width, narrow), 4):
+            tensors = (reals(REAL, [value]), scalar(REAL, low), scalar(REAL, high))
+            name = f"rounded-once-{width}{'-narrow' * narrow}-{step}"
+            yield Sample(name, node(width, narrow), tensors, ("RoundedTwice",), ("dequantize", "scale"))
+
+
+def steps_rounded_twice(width: int, narrow: bool) -> Iterator[tuple[int, Fraction, Fraction, Fraction]]:
+    """Steps of the grid, each with its value, min and max; min is small and holds the lower half of max - min."""
+    steps = (1 << width) - 1 - narrow
+    known = range(steps // 3 | 1, steps, 2)
+    for step, size in one_each(known, FLOAT_TYPES[REAL], DOUBLE, bits=48, divisor=steps):
+        low, high = Fraction(-(size % (1 << 24)), 1 << 48), Fraction(size >> 24, 1 << 24)
+        yield step, step * Fraction(size, steps << 48), low, high
 
 
 def every_shape() -> Iterator[Sample]:

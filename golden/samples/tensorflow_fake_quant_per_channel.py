@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from itertools import islice
 
 from tiebreak.golden.samples.model import Sample, Tensor, bits, real_code, reals
 from tiebreak.golden.samples.tensorflow_fake_quant import (
@@ -16,6 +17,7 @@ from tiebreak.golden.samples.tensorflow_fake_quant import (
     documented_example,
     grid_inputs,
     node,
+    steps_rounded_twice,
 )
 
 SHAPES = ((3,), (1,), (14,), (3, 3), (2, 5), (5, 2), (1, 4), (2, 2, 2, 2), (2, 3, 4, 5), (3, 3, 3, 3), (1, 2, 3, 4))
@@ -31,6 +33,8 @@ def samples(input_type: str, output_type: str) -> Iterator[Sample]:
         for narrow in (False, True):
             yield columns(f"columns-{width}{'-narrow' * narrow}", RANGES, width, narrow)
     yield from by_width()
+    for width, narrow in ((8, False), (8, True), (16, False)):
+        yield rounded_once(width, narrow)
     for shape in SHAPES:
         yield in_shape(shape)
     for shape in EMPTY:
@@ -65,6 +69,14 @@ def by_width() -> Iterator[Sample]:
             ranges: list[Range] = [("", low, low + Fraction(steps, 4), (), ()) for low in lows]
             grid = columns(f"grid-{width}{'-narrow' * narrow}", ranges, width, narrow)
             yield Sample(grid.theme, grid.node, grid.tensors, ("PerAxis", "Tie"), ("tie", "num-bits", "range"))
+
+
+def rounded_once(width: int, narrow: bool) -> Sample:
+    """A step of each column's grid that float64 rounds onto a midpoint."""
+    _, values, low, high = zip(*islice(steps_rounded_twice(width, narrow), 6), strict=True)
+    tensors = (reals(REAL, values, (1, len(values))), reals(REAL, low), reals(REAL, high))
+    name = f"rounded-once-{width}{'-narrow' * narrow}"
+    return Sample(name, node(width, narrow), tensors, ("RoundedTwice", "PerAxis"), ("dequantize", "scale", "range"))
 
 
 def in_shape(shape: tuple[int, ...]) -> Sample:

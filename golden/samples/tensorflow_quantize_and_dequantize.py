@@ -9,8 +9,9 @@ from fractions import Fraction
 from typing import Any
 
 from tiebreak.golden.elements import FLOAT_TYPES, FloatType, decode
+from tiebreak.golden.samples.beside_midpoints import factors, odd_significands
 from tiebreak.golden.samples.model import Sample, Tensor, bits, real_code, reals, scalar, with_neighbouring_codes
-from tiebreak.golden.samples.rounded_twice import range_ends
+from tiebreak.golden.samples.rounded_twice import DOUBLE, range_ends
 
 # Ranges: name, input_min, input_max, flags and roles.
 RANGES = (
@@ -74,15 +75,33 @@ def huge_steps(kind: FloatType) -> Iterator[Sample]:
 
 
 def rounded_once(kind: FloatType) -> Iterator[Sample]:
-    """Levels whose outputs float32 rounds onto a midpoint of the type."""
-    if kind.name != "float16":  # in bfloat16 so many levels miss no input
-        return
-    found = range_ends(kind, [(1 << 15) - 1], 8, same=True)
-    for number, (_, end, codes) in enumerate(itertools.islice(found, 6)):
-        attributes = setting(True, 16, "HALF_TO_EVEN", True) | {"range_given": True}
+    """Levels whose outputs float32, or float64, rounds onto a midpoint of the type."""
+    for number, (width, end, codes) in enumerate(ends_rounded_twice(kind)):
+        attributes = setting(True, width, "HALF_TO_EVEN", True) | {"range_given": True}
         tensors = (bits(kind.name, codes), scalar(kind.name, -end), scalar(kind.name, end))
         node = {"real": kind.name, "attributes": attributes}
         yield Sample(f"rounded-once-{number}", node, tensors, ("RoundedTwice",), ("quotient", "width"))
+
+
+def ends_rounded_twice(kind: FloatType) -> Iterator[tuple[int, Fraction, list[int]]]:
+    """Numbers of bits, symmetric ranges' ends and inputs. In bfloat16, 16 bits are so many that no input serves."""
+    if kind.name == "float16":
+        found = range_ends(kind, [(1 << 15) - 1], 8, same=True)
+        yield from ((16, end, codes) for _, end, codes in itertools.islice(found, 6))
+    if kind.name == "bfloat16":
+        for width, (level, end) in itertools.product((32, 56), ((3, 131), (5, 85), (7, 59), (127, 3))):
+            yield on_level(kind, width, level, end)
+    if kind.name == "float32":
+        pairs = factors(odd_significands(kind), kind, DOUBLE, bits=32, divisor=(1 << 31) - 1)
+        levels = ((level // (level & -level), end) for end, level in pairs)
+        held = ((level, end) for level, end in levels if not level >> (kind.precision - 1))
+        yield from (on_level(kind, 32, level, end) for level, end in itertools.islice(held, 6))
+
+
+def on_level(kind: FloatType, width: int, level: int, end: int) -> tuple[int, Fraction, list[int]]:
+    """The number of bits, the end as a fraction of 1, and the input that is nearest to the level."""
+    scaled_end = Fraction(end, 1 << kind.precision)
+    return width, scaled_end, [real_code(level * scaled_end / ((1 << (width - 1)) - 1), kind.name)]
 
 
 def setting(signed: bool, width: int, round_mode: str, narrow: bool) -> dict[str, Any]:
