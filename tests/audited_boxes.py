@@ -208,7 +208,7 @@ BASE: Expected = {
     "precision": "float32",
     "scaling": "divide",
     "subnormals": "kept",
-    "zero_point": "after rounding",
+    "zero_point": "after-rounding",
     "round_mode": "ROUND_NEAREST_TOWARD_EVEN",
     "saturation": "saturate",
     "nan": "lowest",
@@ -216,18 +216,18 @@ BASE: Expected = {
     "negative_infinity": "lowest",
 }
 AWAY = {"round_mode": "ROUND_NEAREST_TOWARD_INFINITY"}
-FIRST = {"zero_point": "before rounding"}
+FIRST = {"zero_point": "before-rounding"}
 # For int8; what differs from BASE.
 KNOWN: dict[str, tuple[Callable[[Array, Array, Array], Array], Expected]] = {
     "plain": (plain, {}),
     "ties_away": (ties_away, AWAY),
     "ties_up": (ties_up, {"round_mode": "ROUND_NEAREST_UPWARD"}),
-    "floor_half": (floor_half, {"round_mode": "floor(q + 0.5)"}),
+    "floor_half": (floor_half, {"round_mode": "floor-of-half-more"}),
     "truncates": (truncates, {"round_mode": "ROUND_TOWARD_ZERO"}),
-    "int_cast_of_half": (int_cast_of_half, {"round_mode": "trunc(q + 0.5)"}),
+    "int_cast_of_half": (int_cast_of_half, {"round_mode": "adds-half-and-truncates"}),
     "floors": (floors, {"round_mode": "ROUND_DOWN"}),
     "ceils": (ceils, {"round_mode": "ROUND_UP"}),
-    "ceils_flushing": (ceils_flushing, {"round_mode": "ROUND_UP", "subnormals": "quotients flushed"}),
+    "ceils_flushing": (ceils_flushing, {"round_mode": "ROUND_UP", "subnormals": "quotients-flushed"}),
     "reciprocal": (reciprocal, {"scaling": "reciprocal"}),
     "reciprocal_zero_point_first": (reciprocal_zero_point_first, {"scaling": "reciprocal", **FIRST}),
     "zero_point_first": (zero_point_first, {**FIRST}),
@@ -240,18 +240,18 @@ KNOWN: dict[str, tuple[Callable[[Array, Array, Array], Array], Expected]] = {
         wraps,
         {
             "saturation": "wrap",
-            "nan": "zero point",
-            "positive_infinity": "zero point",
-            "negative_infinity": "zero point",
+            "nan": "zero-point",
+            "positive_infinity": "zero-point",
+            "negative_infinity": "zero-point",
         },
     ),
     "clamps_first": (
         clamps_first,
         {
-            "saturation": "clamp before zero point",
-            "nan": "zero point",
-            "positive_infinity": "highest before zero point",
-            "negative_infinity": "lowest before zero point",
+            "saturation": "clamp-first",
+            "nan": "zero-point",
+            "positive_infinity": "highest-before-zero-point",
+            "negative_infinity": "lowest-before-zero-point",
         },
     ),
     "through_int32": (
@@ -260,15 +260,15 @@ KNOWN: dict[str, tuple[Callable[[Array, Array, Array], Array], Expected]] = {
     ),
     "narrow": (
         narrow,
-        {"saturation": "narrow range", "nan": "lowest but one", "negative_infinity": "lowest but one"},
+        {"saturation": "narrow-range", "nan": "lowest-but-one", "negative_infinity": "lowest-but-one"},
     ),
-    "through_int64": (through_int64, {"saturation": "int64, then a wider sum", "positive_infinity": "lowest"}),
+    "through_int64": (through_int64, {"saturation": "int64-then-wider-sum", "positive_infinity": "lowest"}),
     "of_numpy": (of_numpy, {"saturation": "int64", **dict.fromkeys(SPECIALS, "int32")}),
-    "guards_its_input": (guards_its_input, dict.fromkeys(SPECIALS, "zero point")),
-    "wider_sum": (wider_sum, {"saturation": "int32, then a wider sum", "positive_infinity": "lowest"}),
-    "zero_point_first_in_double": (zero_point_first_in_double, {"zero_point": "before rounding, in float64"}),
-    "flushes_inputs": (flushes_inputs, {"subnormals": "inputs flushed"}),
-    "flushes_both": (flushes_both, {"subnormals": "inputs and scales flushed"}),
+    "guards_its_input": (guards_its_input, dict.fromkeys(SPECIALS, "zero-point")),
+    "wider_sum": (wider_sum, {"saturation": "int32-then-wider-sum", "positive_infinity": "lowest"}),
+    "zero_point_first_in_double": (zero_point_first_in_double, {"zero_point": "before-rounding-in-float64"}),
+    "flushes_inputs": (flushes_inputs, {"subnormals": "inputs-flushed"}),
+    "flushes_both": (flushes_both, {"subnormals": "inputs-and-scales-flushed"}),
     "nan_to_highest": (nan_to_highest, {"nan": "highest"}),
 }
 

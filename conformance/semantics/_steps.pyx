@@ -38,7 +38,7 @@ cdef extern from "steps.h" nogil:
 MODES = {name: number for number, name in enumerate(ROUND_MODES)}
 SUMS = {  # with a half, in a precision
     (name, precision): 9 + number + 3 * (precision == "float32")
-    for number, name in enumerate(("floor(q + 0.5)", "trunc(q + 0.5)", "trunc(q + 0.5 sign(q))"))
+    for number, name in enumerate(("floor-of-half-more", "adds-half-and-truncates", "half-added-to-magnitude"))
     for precision in ("float64", "float32")
 }
 SATURATIONS = {
@@ -47,16 +47,16 @@ SATURATIONS = {
         (
             "saturate",
             "wrap",
-            "narrow range",
-            "clamp before zero point",
-            "clamp before zero point, then wrap",
+            "narrow-range",
+            "clamp-first",
+            "clamp-first-then-wrap",
             "int32",
-            "int32, then wrap",
-            "int32, then a wider sum",
+            "int32-then-wrap",
+            "int32-then-wider-sum",
             "int64",
-            "int64, then a wider sum",
+            "int64-then-wider-sum",
             "float32",
-            "float32, then a cast",
+            "float32-then-cast",
         )
     )
 }
