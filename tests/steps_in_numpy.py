@@ -65,8 +65,7 @@ def saturated_codes(quantized: IntegerType, whole: Array, zero_point: Array, sat
     if saturation == CAST:
         total = np.where(total > highest, lowest, total)
     least = lowest + 1 if saturation == "narrow-range" else lowest
-    inside = np.clip(total, least, highest)
-    return np.asarray(np.where(inside == inside, inside, 0.0), np.int64)  # NaN has no code
+    return np.asarray(np.clip(np.where(np.isnan(total), 0.0, total), least, highest), np.int64)  # NaN has no code
 
 
 def saturation_stage(quantized: IntegerType, whole: Array, codes: Array, zero_point: Array, saturation: str) -> Array:

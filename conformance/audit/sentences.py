@@ -5,13 +5,9 @@ from __future__ import annotations
 from functools import lru_cache
 
 from tiebreak.conformance.operators.model import Cause
-from tiebreak.conformance.operators.quantize_pairs import mode_cause
 from tiebreak.conformance.semantics.causes import JOINT
-from tiebreak.conformance.semantics.model import Arithmetic, Semantics, Value
-from tiebreak.conformance.semantics.precisions import EXACT
-from tiebreak.conformance.semantics.quantize_facets import BEFORE
-from tiebreak.conformance.semantics.quantize_scaling import RECIPROCAL
-from tiebreak.conformance.semantics.round_modes import RoundMode
+from tiebreak.conformance.semantics.facet_causes import ORDER, keys_of_values
+from tiebreak.conformance.semantics.model import Arithmetic, Semantics
 from tiebreak.golden.operators import get_operator
 
 # The roles of an operator's clauses that a facet is about; the first that the operator has is taken.
@@ -30,10 +26,6 @@ ROLES = {
     "formula": ("combined",),
     "offset": ("offset",),
 }
-ORDER = (  # of the keys; those on precision and rounding come last
-    *("scaling", "position", "formula", "offset", "zero_point"),
-    *("range", "ends", "saturation", "subnormals", "output_limits", "result"),
-)
 
 
 def cause_of(arithmetic: Arithmetic, semantics: Semantics) -> Cause:
@@ -44,26 +36,12 @@ def cause_of(arithmetic: Arithmetic, semantics: Semantics) -> Cause:
 
 @lru_cache(maxsize=1 << 16)
 def cause_of_facets(operator: str, names: tuple[str, ...], documented: Semantics, semantics: Semantics) -> Cause:
-    plain = dict(zip(names, documented, strict=True))
-    own = dict(zip(plain, semantics, strict=True))
-    unlike = [name for name in (*ORDER, "precision", "round_mode") if name in own and own[name] is not plain[name]]
-    keys = {name: key_of(own[name], plain[name]) for name in unlike}
-    if "zero_point" in keys and getattr(own["scaling"], "adds_zero_point", False):
-        del keys["zero_point"]  # the key of the scaling says it already
-    if "precision" in keys and "zero_point" in keys and own["zero_point"] is BEFORE:
-        keys["zero_point"] = "zero-point-first"
-    if unlike == ["precision"] and "zero_point" in own:
-        keys["precision"] = "divides-exactly" if own["precision"] is EXACT else f"divides-in:{own['precision'].id}"
-    if own.get("scaling") is RECIPROCAL and "precision" in keys:
-        del keys["precision"]
-        keys["scaling"] = "reciprocal-exactly" if own["precision"] is EXACT else f"reciprocal:{own['precision'].id}"
-    return Cause(JOINT.join(keys.values()), role_of(operator, unlike[0]))
-
-
-def key_of(value: Value, plain: Value) -> str:
-    """The key of a facet's value that is not the document's."""
-    is_mode = isinstance(value, RoundMode) and not value.sum
-    return mode_cause(plain.id, value.id).id if is_mode else value.cause
+    three = zip(names, semantics, documented, strict=True)
+    unlike = {name: value for name, value, plain in three if value is not plain}
+    first = next(name for name in ORDER if name in unlike)
+    (wanted,) = (value.id for name, value in zip(names, documented, strict=True) if name == "round_mode")
+    keys = keys_of_values(unlike, of_quantizer="zero_point" in names, wanted=wanted)
+    return Cause(JOINT.join(keys), role_of(operator, first))
 
 
 def role_of(operator: str, facet: str) -> str:

@@ -27,11 +27,11 @@ class QuantizationOperands:
     divide: Callable[[Array, Array], Array] | None = None  # a mistake in place of the quotient
     saturate: Callable[[QuantizationOperands, Array], Array | None] | None = None  # a mistake in place of the clamp
 
-    def quotient(self, dtype: object = None) -> Array:
-        if self.divide and dtype is None:
+    def quotient(self) -> Array:
+        """x / scale in x's type, as float64."""
+        if self.divide:
             return self.divide(self.x, self.scale)
-        kind = np.dtype(dtype or self.x.dtype)  # type: ignore[call-overload]
-        return np.asarray((self.x.astype(kind) / self.scale.astype(kind)), np.float64)
+        return np.asarray(self.x / self.scale.astype(self.x.dtype), np.float64)
 
     def clamp(self, values: Array) -> Array:
         if self.saturate:

@@ -16,17 +16,24 @@ import numpy as np
 
 from tiebreak.conformance.semantics import quantize_probes
 from tiebreak.conformance.semantics.model import ANYTHING, OTHER, Candidates, Facet, Probe, Semantics, Value
-from tiebreak.conformance.semantics.places import Place, as_type
-from tiebreak.conformance.semantics.precisions import FLOAT16, OF_TYPE, Precision
-from tiebreak.conformance.semantics.quantize_facets import AFTER, BEFORE, FACETS, Combination, Order
+from tiebreak.conformance.semantics.places import Place
+from tiebreak.conformance.semantics.precisions import OF_TYPE, Precision
+from tiebreak.conformance.semantics.quantize_facets import (
+    AFTER,
+    BEFORE,
+    FACETS,
+    Combination,
+    UpToRounding,
+    least_normal,
+)
 from tiebreak.conformance.semantics.quantize_rules import holds_every_quotient, valid_combinations
 from tiebreak.conformance.semantics.quantize_saturation import SATURATE, Saturation
-from tiebreak.conformance.semantics.quantize_scaling import DIVIDE, Scaling, Unscaled
+from tiebreak.conformance.semantics.quantize_scaling import DIVIDE
 from tiebreak.conformance.semantics.round_modes import MODES, RoundMode
 from tiebreak.conformance.semantics.special_ends import HIGHEST, LOWEST, SPECIALS, SpecialEnd, special_facets
-from tiebreak.conformance.semantics.subnormals import KEPT, Subnormals
+from tiebreak.conformance.semantics.subnormals import KEPT
 from tiebreak.golden import kernel
-from tiebreak.golden.elements import FLOAT_TYPES, IntegerType
+from tiebreak.golden.elements import IntegerType
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array, Quantization, bits_of
 from tiebreak.golden.rounding import EVEN
@@ -141,43 +148,24 @@ class QuantizeArithmetic:
         Neighbours in `semantics` that agree on the facets before rounding share the argument of round; those that
         agree on the mode as well share the rounded numbers.
         """
-        every: Sequence[Combination] = semantics  # type: ignore[assignment]
-        for (precision, scaling, subnormals, order), alike in groupby(every, key=itemgetter(0, 1, 2, 3)):
-            added, left = self.before_and_after(probe.others[1].astype(np.int64), scaling, order)
+        for first, alike in groupby(semantics, key=itemgetter(0, 1, 2, 3)):
+            facets = UpToRounding._make(first)
+            added, left = facets.before_and_after(probe.others[1].astype(np.int64), self.quantized)
             with np.errstate(all="ignore"):
-                by_mode = self.by_mode(probe.x, probe.others[0], added, precision, scaling, subnormals, order)
+                by_mode = self.by_mode(probe.x, probe.others[0], added, facets)
             for mode, of_one_mode in groupby(alike, key=itemgetter(4)):
                 with np.errstate(all="ignore"):
                     whole = by_mode(mode)
                 for *_, saturation in of_one_mode:
-                    yield whole, left, saturation
+                    yield whole, left, cast(Saturation, saturation)
 
-    def before_and_after(self, zero_point: Array, scaling: Scaling, order: Order) -> tuple[Array, Array]:
-        """The integers that are added before and after rounding: after one that counts steps, the lowest value."""
-        if scaling.of_range:
-            return zero_point, np.asarray(self.quantized.lowest)
-        return order.before_and_after(zero_point)
-
-    def by_mode(
-        self,
-        x: Array,
-        scale: Array,
-        added: Array,
-        precision: Precision,
-        scaling: Scaling,
-        subnormals: Subnormals,
-        order: Order,
-    ) -> Callable[[RoundMode], Array]:
+    def by_mode(self, x: Array, scale: Array, added: Array, facets: UpToRounding) -> Callable[[RoundMode], Array]:
         """What a mode makes of each element's argument of round, `added` being what is added before it."""
-        narrow = FLOAT_TYPES["float16"] if precision is FLOAT16 else self.node.real
-        x, scale = subnormals.operands(x, scale, narrow.emin)
-        if precision.is_exact:
-            return self.exactly_by_mode(x, scale, added)
-        unscaled = Unscaled(x, scale, added * (not order.wider), precision, subnormals, self.quantized)
-        value = as_type(scaling.argument(unscaled), np.dtype(np.float64))
-        if order.wider:
-            value = value + added
-        return lambda mode: mode.round(value, precision)
+        if facets.precision.is_exact:
+            emin = least_normal(facets.precision, x.dtype)
+            return self.exactly_by_mode(*facets.subnormals.operands(x, scale, emin), added)
+        value = facets.argument(x, scale, added, self.quantized)
+        return lambda mode: mode.round(value, facets.precision)
 
     def exactly_by_mode(self, x: Array, scale: Array, added: Array) -> Callable[[RoundMode], Array]:
         """As by_mode, from the reference kernel: it rounds the quotient itself where nothing is added to it."""

@@ -42,6 +42,11 @@ class Saturation:
         kind = _steps.SATURATIONS[self.id]
         return _steps.saturated(whole, added, quantized.lowest, quantized.highest, quantized.bits, kind)
 
+    def sums(self, quantized: IntegerType, whole: Array, zero_point: Array) -> Array:
+        """What is clamped in the end (float64), whether the clamp is this one or a mistake in its place."""
+        added = np.ascontiguousarray(zero_point, np.int64).reshape(-1)
+        return _steps.sums(whole, added, quantized.lowest, quantized.highest, _steps.SATURATIONS[self.id])
+
 
 SATURATE = Saturation("saturate", "the sum is clamped to the type's range", of_ranges=True)
 WRAP = Saturation("wrap", "the low bits of the sum", "wraps", wraps=True)

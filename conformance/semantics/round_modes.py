@@ -33,7 +33,7 @@ class RoundMode:
 
     id: str
     sentence: str
-    cause: str = ""  # of one of ROUND_MODES: quantize_pairs.mode_cause
+    cause: str = ""  # of one of ROUND_MODES: facet_causes.mode_cause
     sum: SumWithHalf | None = None
 
     @property

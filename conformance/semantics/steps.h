@@ -123,7 +123,7 @@ INLINE double stage_of(double w, double code, int64_t zero_point, range_t r, int
 
 INLINE void saturate_one(double w, int64_t z, range_t r, int kind, int64_t *code, double *stage) {
     const double total = sum_of(w, z, r, kind), least = kind == NARROW_RANGE ? r.lowest + 1.0 : r.lowest;
-    const double inside = total == total ? clamped(total, least, r.highest) : 0.0; /* NaN has no code */
+    const double inside = clamped(total == total ? total : 0.0, least, r.highest); /* NaN has no code */
     *code = (int64_t)inside;
     *stage = stage_of(w, inside, z, r, kind);
 }
@@ -143,6 +143,10 @@ CLONES void saturate_doubles(const double *w, const int64_t *z, int each, range_
     SATURATE_CASE(CLAMP_WRAP) SATURATE_CASE(INT32) SATURATE_CASE(INT32_WRAP) SATURATE_CASE(INT32_WIDER)
     SATURATE_CASE(INT64) SATURATE_CASE(INT64_WIDER) SATURATE_CASE(SINGLE) SATURATE_CASE(CAST)
     }
+}
+
+void sum_doubles(const double *w, const int64_t *z, int each, range_t r, int kind, double *sums, size_t n) {
+    for (size_t i = 0; i < n; i++) sums[i] = sum_of(w[i], each ? z[i] : *z, r, kind);
 }
 
 CLONES void clamp_doubles(const double *v, double low, double high, int64_t *codes, double *stages, size_t n) {
