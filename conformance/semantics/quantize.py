@@ -73,7 +73,7 @@ class QuantizeArithmetic:
     def quantized(self) -> IntegerType:
         return self.node.quantized
 
-    @cached_property
+    @property
     def specials(self) -> tuple[Facet, ...]:
         return special_facets(self.quantized)
 

@@ -70,7 +70,7 @@ class QuantizeV2Arithmetic:
         (formula,) = (one for one in FORMULAS if one.id == named)
         return QuantizeV2Combination(FLOAT32, formula, IN_ORDER, RANGE_CLAMPED, DOCUMENTED_OFFSET, mode)
 
-    @cached_property
+    @property
     def specials(self) -> tuple[Facet, ...]:
         return special_facets(self.quantized)
 

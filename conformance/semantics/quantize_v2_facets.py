@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -301,6 +302,7 @@ ENDS = (
 )
 
 
+@lru_cache(maxsize=16)
 def special_facets(quantized: IntegerType) -> tuple[Facet, ...]:
     """Where the type's range begins with 0, "zero" and "lowest" coincide: only "lowest" is kept."""
     values = tuple(end for end in ENDS if quantized.lowest or end is not ZERO)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from tiebreak.conformance.semantics.model import Facet
 from tiebreak.golden.elements import IntegerType
@@ -79,6 +80,7 @@ ENDS = (
 )
 
 
+@lru_cache(maxsize=16)
 def special_facets(quantized: IntegerType) -> tuple[Facet, ...]:
     """Where the range begins with 0, some values coincide: only "zero" is kept for NaN, "lowest" for infinities."""
     return tuple(
