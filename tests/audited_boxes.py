@@ -159,6 +159,20 @@ def wider_sum(x: Array, s: Array, z: Array) -> Array:
     return np.clip(np.where(fits, q, -(2.0**31)).astype(np.int64) + np.int64(z), *ends(z)).astype(z.dtype)
 
 
+def sum_through(room: float, total: Array, z: Array) -> Array:
+    """A cast to an integer as on x86, of which the low bits stay."""
+    return np.where((total >= -room) & (total < room), total, -room).astype(np.int64).astype(z.dtype)
+
+
+def sum_casts_to_int64(x: Array, s: Array, z: Array) -> Array:
+    return sum_through(2.0**63, np.rint(x / s).astype(f64) + f64(z), z)
+
+
+def sum_casts_to_int32(x: Array, s: Array, z: Array) -> Array:
+    """As one writes it, and as NumPy casts a float64 to 8 bits."""
+    return sum_through(2.0**31, np.rint(x / s).astype(f64) + f64(z), z)
+
+
 def zero_point_first_in_double(x: Array, s: Array, z: Array) -> Array:
     return clamp(np.rint((x / s).astype(f64) + f64(z)), z)
 
@@ -266,6 +280,14 @@ KNOWN: dict[str, tuple[Callable[[Array, Array, Array], Array], Expected]] = {
     "of_numpy": (of_numpy, {"saturation": "int64", **dict.fromkeys(SPECIALS, "int32")}),
     "guards_its_input": (guards_its_input, dict.fromkeys(SPECIALS, "zero-point")),
     "wider_sum": (wider_sum, {"saturation": "int32-then-wider-sum", "positive_infinity": "lowest"}),
+    "sum_casts_to_int64": (
+        sum_casts_to_int64,
+        {"saturation": "sum-int64-then-wrap", **dict.fromkeys(SPECIALS, "zero")},
+    ),
+    "sum_casts_to_int32": (
+        sum_casts_to_int32,
+        {"saturation": "sum-int32-then-wrap", **dict.fromkeys(SPECIALS, "zero")},
+    ),
     "zero_point_first_in_double": (zero_point_first_in_double, {"zero_point": "before-rounding-in-float64"}),
     "flushes_inputs": (flushes_inputs, {"subnormals": "inputs-flushed"}),
     "flushes_both": (flushes_both, {"subnormals": "inputs-and-scales-flushed"}),
@@ -344,6 +366,14 @@ def fake_flushing(x: Array, low: Array, high: Array, first: Array, last: Array) 
     level = np.rint((x - low) / (high - low) * f32(255))
     inside = level / f32(255) * (last - first) + first
     return flush(np.where(x <= low, first, np.where(x > high, last, inside)))
+
+
+def fake_flushing_steps(x: Array, low: Array, high: Array, first: Array, last: Array) -> Array:
+    """FakeQuantize of 256 levels as the document says, in an arithmetic without subnormal numbers."""
+    x, low, high, first, last = (flush(v) for v in (x, low, high, first, last))
+    position = flush(flush(flush(x - low) / flush(high - low)) * f32(255))
+    inside = flush(flush(flush(np.rint(position) / f32(255)) * flush(last - first)) + first)
+    return np.where(x <= low, first, np.where(x > high, last, inside))
 
 
 def fake_of_a_compiler(x: Array, low: Array, high: Array, first: Array, last: Array) -> Array:

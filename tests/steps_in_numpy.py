@@ -13,6 +13,7 @@ from tiebreak.golden.rounding import ROUND_MODES
 
 INT32, INT64 = 2.0**31, 2.0**63  # one more than the highest value
 CAST = "float32-then-cast"
+OF_SUM = ("sum-int32-then-wrap", "sum-int64-then-wrap")
 
 
 def locate(value: Array) -> Place:
@@ -56,12 +57,16 @@ def saturated_codes(quantized: IntegerType, whole: Array, zero_point: Array, sat
     if saturation.startswith("clamp"):
         whole = np.clip(whole, lowest, highest)
         total = whole + zero_point
-    if saturation.endswith("wrap"):
+    if saturation.endswith("wrap") and saturation not in OF_SUM:
         size = float(highest - lowest + 1)
         total = np.mod(np.mod(whole, size) + zero_point - lowest, size) + lowest
     if saturation in ("float32", CAST):
         single = whole.astype(np.float32) + zero_point.astype(np.float32)
         total = single.astype(np.float64)
+    if saturation in OF_SUM:
+        room = INT32 if saturation == "sum-int32-then-wrap" else INT64
+        held, size = np.where((total >= -room) & (total < room), total, -room), float(highest - lowest + 1)
+        total = np.mod(np.mod(held, size) - lowest, size) + lowest
     if saturation == CAST:
         total = np.where(total > highest, lowest, total)
     least = lowest + 1 if saturation == "narrow-range" else lowest
@@ -74,15 +79,17 @@ def saturation_stage(quantized: IntegerType, whole: Array, codes: Array, zero_po
     One term is the quotient, clipped to where the code changes. The others count the bounds that it has reached, among
     them both infinities, since infinite quotients have codes of their own (QuantizeArithmetic.with_specials).
     """
+    if saturation in ("wrap", "sum-int64-then-wrap"):  # each quotient has its own low bits
+        return whole
     lowest, highest, steps = quantized.lowest, quantized.highest, [whole > -np.inf, whole == np.inf]
-    inner = whole  # for "wrap": each quotient has its own low bits
+    inner = whole
     if saturation in ("saturate", "narrow-range"):
         inner = codes
     elif saturation.startswith("clamp"):
         inner = np.clip(whole, lowest, highest)
     elif saturation == "int32-then-wrap" or (saturation == "int32" and quantized.bits == 32):  # the sum wraps
         inner = np.clip(whole, -INT32 - 1, INT32)
-    elif saturation in ("float32", CAST):
+    elif saturation in ("float32", CAST, "sum-int32-then-wrap"):
         inner = np.clip(whole, -(2.0**34), 2.0**34)
     elif saturation.startswith("int"):
         inner = np.clip(whole, lowest - zero_point - 1.0, highest - zero_point + 1.0)

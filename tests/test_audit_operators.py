@@ -11,6 +11,7 @@ from audited_boxes import (
     double_product,
     fake_by_factor,
     fake_flushing,
+    fake_flushing_steps,
     fake_nudged,
     fake_nudged_up,
     fake_of_a_compiler,
@@ -95,6 +96,13 @@ OTHERS: list[tuple[str, dict[str, Any], str, Any, dict[str, str]]] = [
         "",
         fake_flushing,
         {"precision": "float32", "ends": "selected", "position": "divide-multiply", "subnormals": "flushed"},
+    ),
+    (
+        "openvino.FakeQuantize",
+        {},
+        "",
+        fake_flushing_steps,
+        {"precision": "float32", "ends": "selected", "position": "divide-multiply", "subnormals": "steps-flushed"},
     ),
     (
         "openvino.FakeQuantize",

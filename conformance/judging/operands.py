@@ -27,11 +27,12 @@ class QuantizationOperands:
     divide: Callable[[Array, Array], Array] | None = None  # a mistake in place of the quotient
     saturate: Callable[[QuantizationOperands, Array], Array | None] | None = None  # a mistake in place of the clamp
 
-    def quotient(self) -> Array:
-        """x / scale in x's type, as float64."""
-        if self.divide:
+    def quotient(self, dtype: object = None) -> Array:
+        """x / scale in a type, or in x's own, as float64."""
+        if self.divide and dtype is None:
             return self.divide(self.x, self.scale)
-        return np.asarray(self.x / self.scale.astype(self.x.dtype), np.float64)
+        kind = np.dtype(dtype or self.x.dtype)  # type: ignore[call-overload]
+        return np.asarray((self.x.astype(kind) / self.scale.astype(kind)), np.float64)
 
     def clamp(self, values: Array) -> Array:
         if self.saturate:

@@ -40,6 +40,8 @@ from tiebreak.conformance.operators.scale_and_zero_point import by_scale_and_zer
 from tiebreak.conformance.operators.strategies import st
 from tiebreak.conformance.semantics.authorities_fake import OF_FAKE_QUANTIZE
 from tiebreak.conformance.semantics.fake_quantize import FakeQuantizeArithmetic
+from tiebreak.conformance.semantics.fake_quantize_facets import STEPS_FLUSHED, divide_multiply, level_divided
+from tiebreak.conformance.semantics.precisions import OF_TYPE
 from tiebreak.golden.elements import FLOAT_TYPES, FloatType, decode, encode, neighbour
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators.model import ALL_REAL_TYPES
@@ -457,6 +459,15 @@ def subnormals_flushed(levels: int, x: Array, *limits: Array) -> Array:
     return without_subnormals(stepwise(levels, without_subnormals(x), *map(without_subnormals, limits)))
 
 
+def steps_flushed(levels: int, x: Array, *limits: Array) -> Array:
+    """The document's formula with each operand and each step's result flushed."""
+    step = STEPS_FLUSHED.step_in(OF_TYPE[x.dtype.name])
+    x, low, high, first, last = map(without_subnormals, (x, *limits))
+    n = as_type_of(levels - 1, x)
+    level = np.rint(divide_multiply(step, x, low, high, n))
+    return clipped(level_divided(step, level, first, last, n), x, low, high, first, last)
+
+
 def first_of(parameter: Array) -> Array:
     return np.broadcast_to(parameter.reshape(-1)[:1].reshape(()), parameter.shape) if parameter.size else parameter
 
@@ -498,6 +509,7 @@ MISTAKES: tuple[tuple[Cause, Arithmetic], ...] = (
     (Cause("computes-in:bfloat16", "quotient"), through(ml_dtypes.bfloat16, stepwise)),
     (Cause("computes-in:float16", "quotient"), through(np.float16, stepwise)),
     (Cause("flushes", "quotient"), subnormals_flushed),
+    (Cause("flushes-every-step", "quotient"), steps_flushed),
     (Cause("divides-by-zero", "equal-limits"), always_divided),
     (Cause("clips-low-last", "reversed"), low_wins),
     (Cause("clips-high-last", "reversed"), high_wins),

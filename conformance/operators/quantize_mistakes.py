@@ -39,6 +39,8 @@ from tiebreak.conformance.semantics.quantize_saturation import (
     INT32_WIDER,
     NARROW_RANGE,
     SINGLE,
+    SUM_INT32_WRAP,
+    SUM_INT64_WRAP,
     WRAP,
 )
 from tiebreak.conformance.semantics.quantize_scaling import FUSED, NARROW, RECIPROCAL
@@ -665,6 +667,8 @@ HYPOTHESES: tuple[tuple[Cause, Predict], ...] = (
     facet_mistake("range", "divides-in:float32 + casts-to-int32", saturation=INT32, precision=FLOAT32),
     (Cause("saturates-to-int32", "range"), saturated_first(32)),
     *((Cause(key, "range"), OF_FACETS.get(key) or with_sum(finish)) for key, finish in SATURATED),
+    facet_mistake("range", saturation=SUM_INT64_WRAP),
+    facet_mistake("range", saturation=SUM_INT32_WRAP),
     (Cause("saturates-to-int16-and-wraps", "range"), saturated_to_int16_and_wraps),
     (Cause("saturates-to-int8", "range"), saturated_to_int8),
     (Cause("negative-quotient-to-zero", "add"), negative_quotient_to_zero),

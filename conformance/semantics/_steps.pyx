@@ -58,6 +58,8 @@ SATURATIONS = {
             "int64-then-wider-sum",
             "float32",
             "float32-then-cast",
+            "sum-int32-then-wrap",
+            "sum-int64-then-wrap",
         )
     )
 }

@@ -161,7 +161,7 @@ class FakeQuantizeArithmetic:
         self, probe: Probe, precision: Precision, range_: Range, subnormals: FakeSubnormals
     ) -> tuple[RoundedStep, list[Array]]:
         """x and the four limits in the working precision, flushed and nudged as the facets say, and what steps do."""
-        step, given = RoundedStep(precision.dtype), (probe.x, *probe.others)
+        step, given = subnormals.step_in(precision), (probe.x, *probe.others)
         flushed = (subnormals.flushed(np.asarray(a), self.tiny) for a in given)
         x, low, high, first, last = (a.astype(precision.dtype) for a in flushed)
         return step, [x, *range_.limits(step, low, high, step(np.asarray(self.n))), first, last]
@@ -231,6 +231,8 @@ def is_valid(tiny: int, semantics: Semantics) -> bool:
         return False
     if one.subnormals.flushes and least_exponent(one.precision.type) > tiny:
         return False  # no value of this precision is subnormal in the input's type
+    if one.subnormals.steps and one.precision.type.emin != tiny:
+        return False  # a wider precision has steps that are subnormal in the input's type only
     if one.output_limits.steps and not (
         (one.range, one.ends, one.subnormals) == (GIVEN, CLAMPED, KEPT)
         and one.position.in_advance

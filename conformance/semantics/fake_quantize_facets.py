@@ -20,12 +20,17 @@ from tiebreak.golden.problem import Array
 
 @dataclass(frozen=True)
 class RoundedStep:
-    """What becomes of the result of each step: it is rounded to the working precision."""
+    """What becomes of the result of each step: it is rounded to the working precision.
+
+    With a `tiny`, the exponent of the precision's smallest normal number, what is subnormal then becomes 0.
+    """
 
     dtype: np.dtype[np.floating]
+    tiny: int | None = None
 
     def __call__(self, values: Array) -> Array:
-        return as_type(values, self.dtype)
+        found = as_type(values, self.dtype)
+        return found if self.tiny is None else flush_subnormals(found, self.tiny)
 
     def fused(self, a: Array, b: Array, added: Array) -> Array:
         """a * b + added, rounded once."""
@@ -168,12 +173,16 @@ POSITIONS = (
 
 @dataclass(frozen=True, eq=False)
 class FakeSubnormals:
-    """`flushes`: the operands and the result."""
+    """`flushes`: the operands and the result. `steps`: the result of each step, too."""
 
     id: str
     sentence: str
     flushes: bool
+    steps: bool = False
     cause: str = ""
+
+    def step_in(self, precision: Precision) -> RoundedStep:
+        return RoundedStep(precision.dtype, precision.type.emin if self.steps else None)
 
     def flushed(self, values: Array, emin: int) -> Array:
         """Operands or results, of whose type `emin` is the exponent of the smallest normal number."""
@@ -182,6 +191,13 @@ class FakeSubnormals:
 
 KEPT = FakeSubnormals("kept", "subnormal numbers are numbers", flushes=False)
 FLUSHED = FakeSubnormals("flushed", "subnormal inputs and results count as 0", flushes=True, cause="flushes")
+STEPS_FLUSHED = FakeSubnormals(
+    "steps-flushed",
+    "subnormal inputs and results of every step count as 0",
+    flushes=True,
+    steps=True,
+    cause="flushes-every-step",
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -276,7 +292,7 @@ FACETS = (
     Facet("ends", (SELECTED, CLAMPED)),
     Facet("position", POSITIONS),
     Facet("round_mode", NEVER_NEGATIVE),
-    Facet("subnormals", (KEPT, FLUSHED)),
+    Facet("subnormals", (KEPT, FLUSHED, STEPS_FLUSHED)),
     Facet("output_limits", (GIVEN_OUTPUT, OF_8_BITS, OF_4_BITS)),
     Facet("result", RESULTS),
 )

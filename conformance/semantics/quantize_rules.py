@@ -86,6 +86,10 @@ RULES = (  # the rules that leave out the most come first, which makes them quic
         lambda c: c.zero_point.first and c.saturation.clamps_first,
     ),
     Rule("nothing is added after rounding in float32", lambda c: c.zero_point.first and c.saturation is SINGLE),
+    Rule(
+        "nothing is added after rounding: the sum is the rounded quotient",
+        lambda c: c.zero_point.first and c.saturation.of_sum,
+    ),
     Rule("int64 holds every float16", lambda c: c.precision is FLOAT16 and c.saturation.through == 64),
 )
 RULES_OF_TYPES = (
@@ -151,6 +155,8 @@ def holds_every_quotient(precision: Precision, real: FloatType) -> bool:
 def int32_is_enough(c: Combination, quantized: IntegerType) -> bool:
     """Whether a cast to int32 on the way gives nothing that a simpler combination does not give.
 
+    No float16 is out of int32, but its sum with a zero point of 32 bits may be.
+
     With p digits the largest number below 2^31 is 2^31 - 2^(31 - p). If 0 <= zero point < 2^(31 - p), their sum needs
     no more room than int32 has; if the sum was made before rounding, nothing is added to it.
 
@@ -158,7 +164,7 @@ def int32_is_enough(c: Combination, quantized: IntegerType) -> bool:
     stands for them after the cast. A type of 32 bits needs no wrapping after int32 has wrapped.
     """
     if c.precision in (FLOAT16, EXACT):
-        return c.precision is FLOAT16
+        return c.precision is FLOAT16 and not (c.saturation.of_sum and quantized.bits == 32)
     digits = 32 - c.precision.type.precision
     if c.saturation is INT32_WIDER:
         return c.zero_point.first or (quantized.lowest == 0 and quantized.highest < 2.0 ** (digits - 1))

@@ -16,15 +16,17 @@ class Saturation:
     """A way that _steps.pyx knows by the same id.
 
     `through`: the bits of the integer type that a rounded quotient passes through first; its lowest value stands for
-    all that it can't hold. `wider`: the sum that follows has room. `wraps`: the low bits of the sum. `clamps_first`:
-    the rounded quotient is clamped. `single`: the sum is a float32. `of_ranges`: it is also meant where x is clamped to
-    a range, so that no result leaves it.
+    all that it can't hold. `of_sum`: the sum passes through it, not the quotient, and is made in float64. `wider`: the
+    sum that follows has room. `wraps`: the low bits of the sum. `clamps_first`: the rounded quotient is clamped.
+    `single`: the sum is a float32. `of_ranges`: it is also meant where x is clamped to a range, so that no result
+    leaves it.
     """
 
     id: str
     sentence: str
     cause: str = ""
     through: int = 0
+    of_sum: bool = False
     wider: bool = False
     wraps: bool = False
     clamps_first: bool = False
@@ -101,7 +103,25 @@ CAST = Saturation(
     "sum-and-clamp-in-float32",
     single=True,
 )
+SUM_INT32_WRAP = Saturation(
+    "sum-int32-then-wrap",
+    "the sum is computed in float64 and passes through int32, whose lowest value stands for all that it can't hold; "
+    "the low bits of that",
+    "casts-sum-to-int32-and-wraps",
+    through=32,
+    of_sum=True,
+    wraps=True,
+)
+SUM_INT64_WRAP = Saturation(
+    "sum-int64-then-wrap",
+    "the same with int64",
+    "wraps",
+    through=64,
+    of_sum=True,
+    wraps=True,
+)
 EVERY = (
     *(SATURATE, WRAP, NARROW_RANGE, CLAMP_FIRST, CLAMP_FIRST_WRAP),
     *(INT32, INT32_WRAP, INT32_WIDER, INT64, INT64_WIDER, SINGLE, CAST),
+    *(SUM_INT32_WRAP, SUM_INT64_WRAP),
 )
