@@ -41,8 +41,8 @@ def by_facets(
         added, left = facets.before_and_after(o.zero_point, quantized)
         argument = facets.argument(o.x, o.scale, added, quantized)
         whole = (round_mode or MODES[o.mode]).round(argument, working)
-        if saturation.clamps_first:
-            whole = o.clamp(whole).astype(np.float64)
+        if saturation.clamps_first:  # what is no number becomes 0 there
+            whole = o.clamp(whole).astype(np.float64) if o.saturate else np.where(np.isnan(whole), 0.0, whole)
         if o.saturate and not saturation.wraps:
             return o.clamp(saturation.sums(quantized, whole, held(left)))
         return saturation.finish(quantized, whole, held(left))[0]
@@ -52,7 +52,7 @@ def by_facets(
 
 def held(zero_point: Array) -> Array:
     """As int64; one that overflowed in a small type stays far beyond every range."""
-    return np.clip(zero_point, -FAR, FAR).astype(np.int64)
+    return zero_point if zero_point.dtype == np.int64 else np.clip(zero_point, -FAR, FAR).astype(np.int64)
 
 
 def quotient_of(o: QuantizationOperands, order: Order) -> Scaling:

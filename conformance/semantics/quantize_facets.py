@@ -18,6 +18,8 @@ from tiebreak.conformance.semantics.subnormals import Subnormals
 from tiebreak.golden.elements import FLOAT_TYPES, IntegerType
 from tiebreak.golden.problem import Array
 
+NOTHING = np.zeros((), np.int64)
+
 
 @dataclass(frozen=True, eq=False)
 class Order:
@@ -31,8 +33,7 @@ class Order:
 
     def before_and_after(self, zero_point: Array) -> tuple[Array, Array]:
         """The integers that are added before and after rounding."""
-        nothing = np.zeros_like(zero_point)
-        return (zero_point, nothing) if self.first else (nothing, zero_point)
+        return (zero_point, NOTHING) if self.first else (NOTHING, zero_point)
 
 
 AFTER = Order("after-rounding", "added to the rounded quotient, as an integer")
@@ -82,7 +83,7 @@ class UpToRounding(NamedTuple):
         `x` and `scale` have the input's type; `scale` and `added` are scalars, or as long as `x`.
         """
         x, scale = self.subnormals.operands(x, scale, least_normal(self.precision, x.dtype))
-        summed = np.zeros_like(added) if self.zero_point.wider else added
+        summed = NOTHING if self.zero_point.wider else added
         unscaled = Unscaled(x, scale, summed, self.precision, self.subnormals, quantized)
         value = as_type(self.scaling.argument(unscaled), np.dtype(np.float64))
         return value + added if self.zero_point.wider else value

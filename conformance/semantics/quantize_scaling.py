@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,8 +15,7 @@ from tiebreak.golden.elements import IntegerType
 from tiebreak.golden.problem import Array
 
 
-@dataclass(frozen=True)
-class Unscaled:
+class Unscaled(NamedTuple):
     """What is scaled, in a working precision: x, and scale and the integer to be added before rounding (or 0).
 
     The latter two are scalars, or as long as x. Subnormal operands are flushed already, if they are.
@@ -33,7 +33,7 @@ class Unscaled:
         return as_type(values, self.precision.dtype)
 
     def operands(self) -> tuple[Array, Array]:
-        return self.x.astype(self.precision.dtype), self.scale.astype(self.precision.dtype)
+        return as_type(self.x, self.precision.dtype), as_type(self.scale, self.precision.dtype)
 
     def plus_added(self, quotient: Array) -> Array:
         """A quotient, flushed if it is, plus what is added before rounding."""
