@@ -13,7 +13,7 @@ from tiebreak.conformance.semantics.model import codes
 from tiebreak.conformance.semantics.places import fused_multiply_add as fused
 from tiebreak.conformance.semantics.precisions import OF_TYPE, Precision
 from tiebreak.conformance.semantics.quantize_saturation import EVERY as SATURATIONS
-from tiebreak.conformance.semantics.quantize_saturation import Saturation
+from tiebreak.conformance.semantics.quantize_saturation import SUM_INT64_WRAP, WRAP, Saturation
 from tiebreak.conformance.semantics.round_modes import EVERY as MODES
 from tiebreak.conformance.semantics.round_modes import RoundMode
 from tiebreak.golden.elements import INTEGER_TYPES
@@ -59,6 +59,15 @@ def test_whole_numbers_saturate_as_in_numpy(saturation: Saturation, name: str) -
         found, stages = saturation.finish(element, whole, zero_point)
         assert np.array_equal(found, wanted)
         assert np.array_equal(stages, stage, equal_nan=True)
+
+
+@pytest.mark.parametrize("saturation", [WRAP, SUM_INT64_WRAP], ids=lambda saturation: saturation.id)
+def test_each_quotient_that_wraps_has_a_stage_of_its_own(saturation: Saturation) -> None:
+    """From 2^53 on a number added to the quotient would be rounded."""
+    whole = 2.0**53 + 2 * np.arange(64)
+    for zero_point in (0, 5):
+        _, stages = saturation.finish(INTEGER_TYPES["int8"], whole, np.array([zero_point]))
+        assert (np.diff(stages) > 0).all()
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float16, ml_dtypes.bfloat16])
