@@ -10,10 +10,13 @@ import pytest
 from tiebreak.conformance.audit.operators import arithmetic_of
 from tiebreak.conformance.audit.sentences import cause_of
 from tiebreak.conformance.judging.operands import QuantizationOperands
+from tiebreak.conformance.operators import TESTED
 from tiebreak.conformance.operators.quantize_by_facets import by_facets
 from tiebreak.conformance.operators.quantize_mistakes import HYPOTHESES
-from tiebreak.conformance.semantics.model import Arithmetic, Probe, Semantics, ids_of
+from tiebreak.conformance.semantics.fake_quantize_facets import STEPS_FLUSHED, FakeQuantizeCombination
+from tiebreak.conformance.semantics.model import Arithmetic, Probe, Semantics, codes, ids_of
 from tiebreak.conformance.semantics.quantize_facets import FACETS, Combination, UpToRounding
+from tiebreak.conformance.semantics.round_modes import MODES
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
@@ -66,11 +69,11 @@ def test_naming_predicts_what_the_audit_predicts(real: str, quantized: str) -> N
     for probe in probes:
         with np.errstate(all="ignore"):
             own = operands_of(probe, node)
-            audited = [codes.copy() for codes in arithmetic.predict(probe, semantics)]
-            for one, codes in zip(semantics, audited, strict=True):
+            audited = [predicted.copy() for predicted in arithmetic.predict(probe, semantics)]
+            for one, predicted in zip(semantics, audited, strict=True):
                 found = by_facets(**unlike(arithmetic, one))(own)  # type: ignore[arg-type]
                 finite = has_quotients(one, own, node)  # others have codes of their own in an audit
-                assert np.array_equal(found[finite], codes[finite]), ids_of(one)
+                assert np.array_equal(found[finite], predicted[finite]), ids_of(one)
 
 
 def test_one_value_of_a_facet_has_one_id() -> None:
@@ -79,3 +82,21 @@ def test_one_value_of_a_facet_has_one_id() -> None:
     ids = {cause_of(arithmetic, one).id for one in near(arithmetic) if len(unlike(arithmetic, one)) == 1}
     rest = {NAMED_OTHERWISE.get(one, one) for one in ids} - table
     assert {one for one in rest if not one.startswith(("ties:", "rounds:"))} == ONLY_AUDITED
+
+
+@pytest.mark.parametrize("real", ["float32", "float16", "bfloat16"])
+def test_a_fake_quantize_without_subnormal_steps_is_the_audits(real: str) -> None:
+    node = make_node("openvino.FakeQuantize", real=real, attributes={"levels": 256})
+    arithmetic = arithmetic_of(node)
+    mistakes = {cause.id: run for cause, run in TESTED["openvino.FakeQuantize"].mistakes or ()}
+    semantics = FakeQuantizeCombination._make(arithmetic.documented)._replace(subnormals=STEPS_FLUSHED)
+    semantics = semantics._replace(round_mode=MODES[EVEN])
+    told = 0
+    for probe in list(arithmetic.first_probes())[-20:]:
+        with np.errstate(all="ignore"):
+            (found,) = mistakes["flushes-every-step"](node, probe.x, *probe.others)
+            (other,) = mistakes["flushes"](node, probe.x, *probe.others)
+        (predicted,) = arithmetic.predict(probe, [semantics])
+        assert np.array_equal(codes(found), predicted)
+        told += int(np.count_nonzero(codes(found) != codes(other)))
+    assert told > 10
