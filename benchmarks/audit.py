@@ -16,7 +16,13 @@ from audit_in_numpy import inputs_compared
 from tiebreak.conformance.audit.operators import arithmetic_of, audited_node
 from tiebreak.conformance.audit.proof import Comparison, settings_of
 from tiebreak.conformance.semantics.model import Probe
+from tiebreak.conformance.semantics.precisions import FLOAT64
 from tiebreak.conformance.semantics.quantize import QuantizeArithmetic
+from tiebreak.conformance.semantics.quantize_facets import AFTER, Combination
+from tiebreak.conformance.semantics.quantize_saturation import SATURATE
+from tiebreak.conformance.semantics.quantize_scaling import DIVIDE
+from tiebreak.conformance.semantics.round_modes import AWAY, MODES
+from tiebreak.conformance.semantics.subnormals import KEPT
 from tiebreak.golden.errors import MachineryFailed
 
 BACKEND = f"{Path(__file__).with_name('wrong.py')}:TiesUpward"
@@ -25,8 +31,8 @@ COLD = {
     "import NumPy": ["-c", "import numpy"],
 }
 ATTRIBUTES = {"axes": (), "round_mode": "ROUND_NEAREST_TOWARD_EVEN"}
-PLAIN = ("float64", "divide", "kept", "after rounding")
-PAIR = [(*PLAIN, mode, "saturate") for mode in ("ROUND_NEAREST_TOWARD_INFINITY", "trunc(q + 0.5 sign(q))")]
+PLAIN = (FLOAT64, DIVIDE, KEPT, AFTER)
+PAIR = [Combination(*PLAIN, mode, SATURATE) for mode in (MODES["ROUND_NEAREST_TOWARD_INFINITY"], AWAY)]
 PREDICTIONS = 32_000_000
 
 

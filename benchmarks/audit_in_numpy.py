@@ -10,6 +10,7 @@ import numpy as np
 
 from tiebreak.conformance.semantics.model import Probe, Semantics
 from tiebreak.conformance.semantics.quantize import QuantizeArithmetic
+from tiebreak.conformance.semantics.quantize_facets import Combination
 from tiebreak.golden.problem import Array
 
 sys.path.append(str(Path(__file__).resolve().parent.parent / "tests"))
@@ -48,10 +49,10 @@ def at(ordinals: Array, arithmetic: QuantizeArithmetic, left: Sequence[Semantics
     zero_point, quantized = setting.others[1].astype(np.int64), arithmetic.quantized
     place = locate(words.view(np.float32).astype(np.float64) / setting.others[0].astype(np.float64))
     stages, table = [], []
-    for precision, *_, mode, saturation in left:
+    for precision, *_, mode, saturation in map(Combination._make, left):
         whole = round_place(place, mode, precision)
-        table.append(saturated_codes(quantized, whole, zero_point, saturation))
-        stages.append(saturation_stage(quantized, whole, table[-1], zero_point, saturation))
+        table.append(saturated_codes(quantized, whole, zero_point, saturation.id))
+        stages.append(saturation_stage(quantized, whole, table[-1], zero_point, saturation.id))
     first = np.sort(np.stack(table), axis=0)
     assert not np.count_nonzero(first[1:] != first[:-1])
     return np.stack(stages)

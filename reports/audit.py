@@ -69,8 +69,9 @@ def value_text(value: str | list[str] | None) -> str:
 def print_found(console: Console, data: Mapping[str, Any], title: str) -> None:
     console.print(f"[bold]{title}[/bold]\n")
     for name, value in data["semantics"].items():
-        values = value if isinstance(value, list) else [value]
-        console.print(f"{name.replace('_', ' ')}: [bold]{escape(' or '.join(values))}[/bold]")
+        values, known = value if isinstance(value, list) else [value], data["sentences"][name]
+        meaning = "" if len(values) > 1 else f" ({escape(known[value])})"
+        console.print(f"{name.replace('_', ' ')}: [bold]{escape(' or '.join(values))}[/bold]{meaning}", soft_wrap=True)
         for other, witness, gives in against(data, name):
             console.print(f"    not {escape(other)}: {witness} gives {gives}", soft_wrap=True)
     console.print()

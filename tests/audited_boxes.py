@@ -159,6 +159,20 @@ def wider_sum(x: Array, s: Array, z: Array) -> Array:
     return np.clip(np.where(fits, q, -(2.0**31)).astype(np.int64) + np.int64(z), *ends(z)).astype(z.dtype)
 
 
+def sum_through(room: float, total: Array, z: Array) -> Array:
+    """A cast to an integer as on x86, of which the low bits stay."""
+    return np.where((total >= -room) & (total < room), total, -room).astype(np.int64).astype(z.dtype)
+
+
+def sum_casts_to_int64(x: Array, s: Array, z: Array) -> Array:
+    return sum_through(2.0**63, np.rint(x / s).astype(f64) + f64(z), z)
+
+
+def sum_casts_to_int32(x: Array, s: Array, z: Array) -> Array:
+    """As one writes it, and as NumPy casts a float64 to 8 bits."""
+    return sum_through(2.0**31, np.rint(x / s).astype(f64) + f64(z), z)
+
+
 def zero_point_first_in_double(x: Array, s: Array, z: Array) -> Array:
     return clamp(np.rint((x / s).astype(f64) + f64(z)), z)
 
@@ -208,7 +222,7 @@ BASE: Expected = {
     "precision": "float32",
     "scaling": "divide",
     "subnormals": "kept",
-    "zero_point": "after rounding",
+    "zero_point": "after-rounding",
     "round_mode": "ROUND_NEAREST_TOWARD_EVEN",
     "saturation": "saturate",
     "nan": "lowest",
@@ -216,18 +230,18 @@ BASE: Expected = {
     "negative_infinity": "lowest",
 }
 AWAY = {"round_mode": "ROUND_NEAREST_TOWARD_INFINITY"}
-FIRST = {"zero_point": "before rounding"}
+FIRST = {"zero_point": "before-rounding"}
 # For int8; what differs from BASE.
 KNOWN: dict[str, tuple[Callable[[Array, Array, Array], Array], Expected]] = {
     "plain": (plain, {}),
     "ties_away": (ties_away, AWAY),
     "ties_up": (ties_up, {"round_mode": "ROUND_NEAREST_UPWARD"}),
-    "floor_half": (floor_half, {"round_mode": "floor(q + 0.5)"}),
+    "floor_half": (floor_half, {"round_mode": "floor-of-half-more"}),
     "truncates": (truncates, {"round_mode": "ROUND_TOWARD_ZERO"}),
-    "int_cast_of_half": (int_cast_of_half, {"round_mode": "trunc(q + 0.5)"}),
+    "int_cast_of_half": (int_cast_of_half, {"round_mode": "adds-half-and-truncates"}),
     "floors": (floors, {"round_mode": "ROUND_DOWN"}),
     "ceils": (ceils, {"round_mode": "ROUND_UP"}),
-    "ceils_flushing": (ceils_flushing, {"round_mode": "ROUND_UP", "subnormals": "quotients flushed"}),
+    "ceils_flushing": (ceils_flushing, {"round_mode": "ROUND_UP", "subnormals": "quotients-flushed"}),
     "reciprocal": (reciprocal, {"scaling": "reciprocal"}),
     "reciprocal_zero_point_first": (reciprocal_zero_point_first, {"scaling": "reciprocal", **FIRST}),
     "zero_point_first": (zero_point_first, {**FIRST}),
@@ -240,18 +254,18 @@ KNOWN: dict[str, tuple[Callable[[Array, Array, Array], Array], Expected]] = {
         wraps,
         {
             "saturation": "wrap",
-            "nan": "zero point",
-            "positive_infinity": "zero point",
-            "negative_infinity": "zero point",
+            "nan": "zero-point",
+            "positive_infinity": "zero-point",
+            "negative_infinity": "zero-point",
         },
     ),
     "clamps_first": (
         clamps_first,
         {
-            "saturation": "clamp before zero point",
-            "nan": "zero point",
-            "positive_infinity": "highest before zero point",
-            "negative_infinity": "lowest before zero point",
+            "saturation": "clamp-first",
+            "nan": "zero-point",
+            "positive_infinity": "highest-before-zero-point",
+            "negative_infinity": "lowest-before-zero-point",
         },
     ),
     "through_int32": (
@@ -260,15 +274,23 @@ KNOWN: dict[str, tuple[Callable[[Array, Array, Array], Array], Expected]] = {
     ),
     "narrow": (
         narrow,
-        {"saturation": "narrow range", "nan": "lowest but one", "negative_infinity": "lowest but one"},
+        {"saturation": "narrow-range", "nan": "lowest-but-one", "negative_infinity": "lowest-but-one"},
     ),
-    "through_int64": (through_int64, {"saturation": "int64, then a wider sum", "positive_infinity": "lowest"}),
+    "through_int64": (through_int64, {"saturation": "int64-then-wider-sum", "positive_infinity": "lowest"}),
     "of_numpy": (of_numpy, {"saturation": "int64", **dict.fromkeys(SPECIALS, "int32")}),
-    "guards_its_input": (guards_its_input, dict.fromkeys(SPECIALS, "zero point")),
-    "wider_sum": (wider_sum, {"saturation": "int32, then a wider sum", "positive_infinity": "lowest"}),
-    "zero_point_first_in_double": (zero_point_first_in_double, {"zero_point": "before rounding, in float64"}),
-    "flushes_inputs": (flushes_inputs, {"subnormals": "inputs flushed"}),
-    "flushes_both": (flushes_both, {"subnormals": "inputs and scales flushed"}),
+    "guards_its_input": (guards_its_input, dict.fromkeys(SPECIALS, "zero-point")),
+    "wider_sum": (wider_sum, {"saturation": "int32-then-wider-sum", "positive_infinity": "lowest"}),
+    "sum_casts_to_int64": (
+        sum_casts_to_int64,
+        {"saturation": "sum-int64-then-wrap", **dict.fromkeys(SPECIALS, "zero")},
+    ),
+    "sum_casts_to_int32": (
+        sum_casts_to_int32,
+        {"saturation": "sum-int32-then-wrap", **dict.fromkeys(SPECIALS, "zero")},
+    ),
+    "zero_point_first_in_double": (zero_point_first_in_double, {"zero_point": "before-rounding-in-float64"}),
+    "flushes_inputs": (flushes_inputs, {"subnormals": "inputs-flushed"}),
+    "flushes_both": (flushes_both, {"subnormals": "inputs-and-scales-flushed"}),
     "nan_to_highest": (nan_to_highest, {"nan": "highest"}),
 }
 
@@ -344,6 +366,14 @@ def fake_flushing(x: Array, low: Array, high: Array, first: Array, last: Array) 
     level = np.rint((x - low) / (high - low) * f32(255))
     inside = level / f32(255) * (last - first) + first
     return flush(np.where(x <= low, first, np.where(x > high, last, inside)))
+
+
+def fake_flushing_steps(x: Array, low: Array, high: Array, first: Array, last: Array) -> Array:
+    """FakeQuantize of 256 levels as the document says, in an arithmetic without subnormal numbers."""
+    x, low, high, first, last = (flush(v) for v in (x, low, high, first, last))
+    position = flush(flush(flush(x - low) / flush(high - low)) * f32(255))
+    inside = flush(flush(flush(np.rint(position) / f32(255)) * flush(last - first)) + first)
+    return np.where(x <= low, first, np.where(x > high, last, inside))
 
 
 def fake_of_a_compiler(x: Array, low: Array, high: Array, first: Array, last: Array) -> Array:

@@ -21,8 +21,8 @@ def tables() -> str:
         parts.append(f"\n## Facets of `{operator}`{also}\n\n| facet | value | meaning |\n| --- | --- | --- |")
         for facet in (*arithmetic.facets, *arithmetic.specials):
             name = f"`{facet.name}`"
-            for value, text in facet.values.items():
-                parts.append(f"| {name} | `{value}` | {text} |")
+            for value in facet.values:
+                parts.append(f"| {name} | `{value.id}` | {value.sentence} |")
                 name = ""
     return "\n".join(parts) + "\n"
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from tiebreak.conformance.semantics.places import Place, round_by_adding_half, takes_integer_above
-from tiebreak.conformance.semantics.quantize_facets import CAST, OF_RANGES
+from tiebreak.conformance.semantics.places import Place, takes_integer_above
+from tiebreak.conformance.semantics.precisions import Precision
+from tiebreak.conformance.semantics.round_modes import RoundMode
 from tiebreak.golden.elements import IntegerType
 from tiebreak.golden.problem import Array
 from tiebreak.golden.rounding import ROUND_MODES
 
 INT32, INT64 = 2.0**31, 2.0**63  # one more than the highest value
+CAST = "float32-then-cast"
+OF_SUM = ("sum-int32-then-wrap", "sum-int64-then-wrap")
 
 
 def locate(value: Array) -> Place:
@@ -22,12 +25,18 @@ def locate(value: Array) -> Place:
     return Place(below, rest, value)
 
 
-def round_place(place: Place, mode: str, precision: str) -> Array:
-    """Whole numbers as float64; NaN and infinities stay. `mode`: one of ROUND_MODES, FLOOR, TRUNCATE or AWAY."""
+def round_place(place: Place, mode: RoundMode, precision: Precision) -> Array:
+    """Whole numbers as float64; NaN and infinities stay."""
     below, rest, value = place
-    if mode not in ROUND_MODES:
-        return round_by_adding_half(value, mode, precision)
-    return np.asarray(np.where(np.isfinite(value), below + takes_integer_above(below, rest, mode), value))
+    if mode.id not in ROUND_MODES:
+        return round_by_adding_half(value, mode.id, precision.dtype)
+    return np.asarray(np.where(np.isfinite(value), below + takes_integer_above(below, rest, mode.id), value))
+
+
+def round_by_adding_half(value: Array, mode: str, dtype: np.dtype[np.floating]) -> Array:
+    half = np.copysign(0.5, value) if mode == "half-added-to-magnitude" else np.full(value.shape, 0.5)
+    total = (value.astype(dtype) + half.astype(dtype)).astype(dtype).astype(np.float64)
+    return np.asarray(np.floor(total) if mode == "floor-of-half-more" else np.trunc(total))
 
 
 def saturated_codes(quantized: IntegerType, whole: Array, zero_point: Array, saturation: str) -> Array:
@@ -37,7 +46,7 @@ def saturated_codes(quantized: IntegerType, whole: Array, zero_point: Array, sat
     if saturation.startswith("int32"):
         whole = np.where((whole >= -INT32) & (whole < INT32), whole, -INT32)
         total = whole + zero_point
-    if saturation in ("int32", "int32, then wrap"):
+    if saturation in ("int32", "int32-then-wrap"):
         total = np.mod(total + INT32, 2 * INT32) - INT32
     if saturation.startswith("int64"):
         whole = np.where((whole >= -INT64) & (whole < INT64), whole, -INT64)
@@ -48,17 +57,20 @@ def saturated_codes(quantized: IntegerType, whole: Array, zero_point: Array, sat
     if saturation.startswith("clamp"):
         whole = np.clip(whole, lowest, highest)
         total = whole + zero_point
-    if saturation.endswith("wrap"):
+    if saturation.endswith("wrap") and saturation not in OF_SUM:
         size = float(highest - lowest + 1)
         total = np.mod(np.mod(whole, size) + zero_point - lowest, size) + lowest
     if saturation in ("float32", CAST):
         single = whole.astype(np.float32) + zero_point.astype(np.float32)
         total = single.astype(np.float64)
+    if saturation in OF_SUM:
+        room = INT32 if saturation == "sum-int32-then-wrap" else INT64
+        held, size = np.where((total >= -room) & (total < room), total, -room), float(highest - lowest + 1)
+        total = np.mod(np.mod(held, size) - lowest, size) + lowest
     if saturation == CAST:
         total = np.where(total > highest, lowest, total)
-    least = lowest + 1 if saturation == "narrow range" else lowest
-    inside = np.clip(total, least, highest)
-    return np.asarray(np.where(inside == inside, inside, 0.0), np.int64)  # NaN has no code
+    least = lowest + 1 if saturation == "narrow-range" else lowest
+    return np.asarray(np.clip(np.where(np.isnan(total), 0.0, total), least, highest), np.int64)  # NaN has no code
 
 
 def saturation_stage(quantized: IntegerType, whole: Array, codes: Array, zero_point: Array, saturation: str) -> Array:
@@ -67,15 +79,17 @@ def saturation_stage(quantized: IntegerType, whole: Array, codes: Array, zero_po
     One term is the quotient, clipped to where the code changes. The others count the bounds that it has reached, among
     them both infinities, since infinite quotients have codes of their own (QuantizeArithmetic.with_specials).
     """
+    if saturation in ("wrap", "sum-int64-then-wrap"):  # each quotient has its own low bits
+        return whole
     lowest, highest, steps = quantized.lowest, quantized.highest, [whole > -np.inf, whole == np.inf]
-    inner = whole  # for "wrap": each quotient has its own low bits
-    if saturation in OF_RANGES:
+    inner = whole
+    if saturation in ("saturate", "narrow-range"):
         inner = codes
     elif saturation.startswith("clamp"):
         inner = np.clip(whole, lowest, highest)
-    elif saturation == "int32, then wrap" or (saturation == "int32" and quantized.bits == 32):  # the sum wraps
+    elif saturation == "int32-then-wrap" or (saturation == "int32" and quantized.bits == 32):  # the sum wraps
         inner = np.clip(whole, -INT32 - 1, INT32)
-    elif saturation in ("float32", CAST):
+    elif saturation in ("float32", CAST, "sum-int32-then-wrap"):
         inner = np.clip(whole, -(2.0**34), 2.0**34)
     elif saturation.startswith("int"):
         inner = np.clip(whole, lowest - zero_point - 1.0, highest - zero_point + 1.0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -24,8 +25,9 @@ from tiebreak.cli import main
 from tiebreak.conformance.audit.asking import Asker
 from tiebreak.conformance.audit.by_path import Arranged
 from tiebreak.conformance.audit.operators import AUDITED, arithmetic_of, audited_node
-from tiebreak.conformance.semantics.model import ANYTHING, Probe, codes
-from tiebreak.conformance.semantics.places import rounded
+from tiebreak.conformance.semantics.model import ANYTHING, Probe, codes, ids_of, semantics_of
+from tiebreak.conformance.semantics.precisions import FLOAT64
+from tiebreak.conformance.semantics.round_modes import MODES
 from tiebreak.golden import oracle
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.make_node import make_node
@@ -49,7 +51,7 @@ def test_each_black_box_is_named_exactly_and_all_else_refuted(name: str) -> None
     assert answer.semantics() == {**BASE, **differs}
     left = answer.inference.alive
     everything = answer.inference.arithmetic.candidates.all
-    assert sorted([*left, *answer.inference.refuted]) == sorted(everything)
+    assert sorted(map(ids_of, [*left, *answer.inference.refuted])) == sorted(map(ids_of, everything))
     assert len(left) == 1 or any("every finite float32" in sentence for sentence in answer.equal)
 
 
@@ -87,8 +89,8 @@ def test_predictions_of_sound_semantics_are_the_oracles() -> None:
             (problem,) = problems_of(Case("", node, (probe.x, *probe.others)))
             for precision, working in (("exact", False), ("float32", True)):
                 wanted, _ = oracle.solve(problem, working=working)
-                semantics = (precision, "divide", "kept", "after rounding", mode, "saturate")
-                (predicted,) = arithmetic.predict(probe, [semantics])
+                ids = (precision, "divide", "kept", "after-rounding", mode, "saturate")
+                (predicted,) = arithmetic.predict(probe, [semantics_of(arithmetic.facets, ids)])
                 said = predicted != ANYTHING  # a quotient beyond every float
                 assert np.array_equal(predicted[said], np.asarray(wanted)[said]) and said.mean() > 0.9
 
@@ -98,7 +100,7 @@ def test_predictions_of_sound_semantics_are_the_oracles() -> None:
 def test_places_round_as_the_modes_do(value: float, mode: str) -> None:
     from fractions import Fraction
 
-    got = rounded(np.array([value]), mode, "float64")
+    got = MODES[mode].round(np.array([value]), FLOAT64)
     assert got[0] == ROUND_MODES[mode](Fraction(value))
 
 
@@ -107,6 +109,8 @@ def test_a_backend_in_its_own_process_is_audited(tmp_path: Path) -> None:
     assert result.exit_code == 0, result.stderr
     found = json.loads(result.stdout)
     assert {"backend", "operator", "semantics", "consistent", "refuted", "inputs_tried", "closest"} <= set(found)
+    assert set(found["sentences"]) == set(BASE)
+    assert all(found["sentences"][facet][value] for facet, value in BASE.items())
     assert found["semantics"] == BASE and found["consistent"] == [BASE] and found["closest"] is None
     rows = [row for row in found["refuted"] if row["semantics"].get("nan")]
     assert {row["semantics"]["nan"] for row in rows} > {"highest", "zero"}
@@ -187,7 +191,8 @@ def test_facets_and_values_have_words() -> None:
     for operator in AUDITED:
         arithmetic = arithmetic_of(audited_node(operator, {}, "", "", 0))
         for facet in (*arithmetic.facets, *arithmetic.specials):
-            assert facet.values and all(facet.values.values())
+            assert facet.values and all(facet.sentences.values()) and len(facet.by_id) == len(facet.values)
+            assert all(re.fullmatch(r"[A-Za-z0-9_-]+", value.id) for value in facet.values)
     with pytest.raises(InvalidInput, match="no table of semantics"):
         arithmetic_of(make_node("onnx.DequantizeLinear"))
 

@@ -11,6 +11,7 @@ from audited_boxes import (
     double_product,
     fake_by_factor,
     fake_flushing,
+    fake_flushing_steps,
     fake_nudged,
     fake_nudged_up,
     fake_of_a_compiler,
@@ -24,6 +25,7 @@ from auditing import audited
 
 from tiebreak.conformance.audit.operators import arithmetic_of, audited_node
 from tiebreak.conformance.semantics.model import ANYTHING, codes
+from tiebreak.conformance.semantics.round_modes import MODES
 from tiebreak.golden import kernel, oracle
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import UNDEFINED, Array
@@ -40,7 +42,7 @@ OTHERS: list[tuple[str, dict[str, Any], str, Any, dict[str, str]]] = [
         fake_by_factor,
         {
             "precision": "float32",
-            "range": "as given",
+            "range": "as-given",
             "ends": "clamped",
             "position": "factor",
             "round_mode": "ROUND_NEAREST_TOWARD_INFINITY",
@@ -55,11 +57,11 @@ OTHERS: list[tuple[str, dict[str, Any], str, Any, dict[str, str]]] = [
         fake_nudged,
         {
             "precision": "float32",
-            "range": "nudged, ties to even",
+            "range": "nudged-to-even",
             "ends": "selected",
-            "position": "divide, multiply",
+            "position": "divide-multiply",
             "round_mode": "ROUND_NEAREST_TOWARD_EVEN",
-            "result": "divide, multiply",
+            "result": "divide-multiply",
         },
     ),
     (
@@ -70,8 +72,8 @@ OTHERS: list[tuple[str, dict[str, Any], str, Any, dict[str, str]]] = [
         {
             "precision": "float32",
             "formula": "MIN_FIRST",
-            "scaling": "as documented",
-            "offset": "on the other side",
+            "scaling": "as-documented",
+            "offset": "on-other-side",
             "round_mode": "ROUND_NEAREST_TOWARD_EVEN",
         },
     ),
@@ -84,7 +86,7 @@ OTHERS: list[tuple[str, dict[str, Any], str, Any, dict[str, str]]] = [
             "precision": "float32",
             "formula": "MIN_COMBINED",
             "scaling": "step",
-            "offset": "on the other side",
+            "offset": "on-other-side",
             "round_mode": "ROUND_NEAREST_TOWARD_INFINITY",
         },
     ),
@@ -93,7 +95,14 @@ OTHERS: list[tuple[str, dict[str, Any], str, Any, dict[str, str]]] = [
         {},
         "",
         fake_flushing,
-        {"precision": "float32", "ends": "selected", "position": "divide, multiply", "subnormals": "flushed"},
+        {"precision": "float32", "ends": "selected", "position": "divide-multiply", "subnormals": "flushed"},
+    ),
+    (
+        "openvino.FakeQuantize",
+        {},
+        "",
+        fake_flushing_steps,
+        {"precision": "float32", "ends": "selected", "position": "divide-multiply", "subnormals": "steps-flushed"},
     ),
     (
         "openvino.FakeQuantize",
@@ -102,11 +111,11 @@ OTHERS: list[tuple[str, dict[str, Any], str, Any, dict[str, str]]] = [
         fake_of_a_compiler,
         {
             "precision": "float32",
-            "range": "as given",
+            "range": "as-given",
             "ends": "clamped",
-            "position": "factor and shift",
+            "position": "factor-and-shift",
             "round_mode": "ROUND_NEAREST_TOWARD_EVEN",
-            "output_limits": "of 8 bits",
+            "output_limits": "of-8-bits",
             "result": "fused",
         },
     ),
@@ -122,35 +131,35 @@ OTHERS: list[tuple[str, dict[str, Any], str, Any, dict[str, str]]] = [
         {"levels": 5},
         "",
         fake_of_five,
-        {"precision": "float32", "position": "multiply, divide", "result": "multiply, divide"},
+        {"precision": "float32", "position": "multiply-divide", "result": "multiply-divide"},
     ),
     (
         "tensorflow.QuantizeV2",
         {"mode": "SCALED"},
         "int8",
         quantize_v2_by_reciprocal_step,
-        {"precision": "float32", "formula": "SCALED by magnitude", "scaling": "reciprocal of step"},
+        {"precision": "float32", "formula": "scaled-by-magnitude", "scaling": "reciprocal-of-step"},
     ),
     (
         "tensorflow.QuantizeV2",
         {"mode": "SCALED"},
         "int8",
         quantize_v2_by_magnitude,
-        {"precision": "float32", "formula": "SCALED by magnitude", "round_mode": "ROUND_NEAREST_TOWARD_INFINITY"},
+        {"precision": "float32", "formula": "scaled-by-magnitude", "round_mode": "ROUND_NEAREST_TOWARD_INFINITY"},
     ),
     (
         "onnx.QuantizeLinear",
         {},
         "int8",
         double_product,
-        {"precision": "float64", "scaling": "narrow reciprocal", "zero_point": "after rounding"},
+        {"precision": "float64", "scaling": "narrow-reciprocal", "zero_point": "after-rounding"},
     ),
     (
         "ngraph.Quantize",
         EVEN,
         "int32",
         cast_of_float32,
-        {"precision": "float32", "scaling": "divide", "saturation": "float32, then a cast"},
+        {"precision": "float32", "scaling": "divide", "saturation": "float32-then-cast"},
     ),
 ]
 
@@ -168,11 +177,12 @@ def test_black_boxes_of_other_operators(
 def test_quantize_v2_as_the_document_says_is_the_oracles(mode: str) -> None:
     node = audited_node("tensorflow.QuantizeV2", {"mode": mode}, "", "int8", 0)
     arithmetic = arithmetic_of(node)
+    by_id = arithmetic.facets[0].by_id
     for probe in list(arithmetic.first_probes())[::4]:
         problem = problems_of(Case("", node, (probe.x, *probe.others)))[0]
         for precision, working in (("exact", False), ("float32", True)):
             wanted, states = oracle.solve(problem, working=working)
-            (predicted,) = arithmetic.predict(probe, [(precision, *arithmetic.documented[1:])])
+            (predicted,) = arithmetic.predict(probe, [(by_id[precision], *arithmetic.documented[1:])])
             said = (predicted != ANYTHING) & (np.asarray(states) != UNDEFINED)
             assert np.array_equal(predicted[said], np.asarray(wanted)[said])
 
@@ -180,12 +190,13 @@ def test_quantize_v2_as_the_document_says_is_the_oracles(mode: str) -> None:
 def test_fake_quantize_as_the_document_says_is_the_oracles() -> None:
     node = audited_node("openvino.FakeQuantize", {"levels": 17}, "", "", 0)
     arithmetic = arithmetic_of(node)
+    by_id = arithmetic.facets[0].by_id
     for probe in list(arithmetic.first_probes())[::4]:
         (problem,) = problems_of(Case("", node, (probe.x, *probe.others)))
         mode = "ROUND_NEAREST_TOWARD_EVEN"
         for precision, working in (("exact", False), ("float32", True)):
             wanted, _ = kernel.solve(problem, working=working, mode=mode)
-            semantics = (precision, *arithmetic.documented[1:4], mode, *arithmetic.documented[5:])
+            semantics = (by_id[precision], *arithmetic.documented[1:4], MODES[mode], *arithmetic.documented[5:])
             (predicted,) = arithmetic.predict(probe, [semantics])
             stored = wanted.astype(np.uint64).astype(np.uint32).view(np.float32)
             assert np.array_equal(predicted, codes(stored))
@@ -204,5 +215,5 @@ def test_what_a_document_leaves_open_fits_nothing_by_silence(mode: str) -> None:
         return np.clip(np.nan_to_num(np.floor(q.astype(np.float64)) - 32768.0), -32768, 32767).astype(np.int16)
 
     answer = audited(box, audited_node("tensorflow.QuantizeV2", {"mode": mode}, "", "int16", 0))
-    modes = {one[-1] for one in answer.inference.alive}
+    modes = {one[-1].id for one in answer.inference.alive}
     assert modes == {"ROUND_DOWN"}

@@ -21,7 +21,9 @@ from tiebreak.conformance.audit.proof import (
     separate_remaining,
     settings_of,
 )
-from tiebreak.conformance.semantics.model import Arithmetic, Probe, Semantics
+from tiebreak.conformance.semantics.model import Arithmetic, Probe, Semantics, semantics_of
+from tiebreak.conformance.semantics.quantize_facets import FACETS
+from tiebreak.conformance.semantics.round_modes import FLOOR, MODES
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Node
 
@@ -112,8 +114,8 @@ def test_only_what_is_equal_for_every_input_counts_as_equal(real: str, quantized
     operator, attributes = ("ngraph.Quantize", EVEN) if real == "float64" else ("onnx.QuantizeLinear", {})
     arithmetic = ready(make_node(operator, real=real, quantized=quantized, attributes=attributes))
     setting = settings_of(list(arithmetic.first_probes()))[0]
-    plain = ("float64", "divide", "kept", "after rounding", "ROUND_NEAREST_UPWARD", "saturate")
-    same, tie = (*plain[:4], "floor(q + 0.5)", plain[5]), (*plain[:4], "ROUND_NEAREST_DOWNWARD", plain[5])
+    plain = semantics_of(FACETS, ("float64", "divide", "kept", "after-rounding", "ROUND_NEAREST_UPWARD", "saturate"))
+    same, tie = (*plain[:4], FLOOR, plain[5]), (*plain[:4], MODES["ROUND_NEAREST_DOWNWARD"], plain[5])
     if real != "float64":  # where 0.49999999999999994 + 0.5 is 1
         assert Comparison(arithmetic).compare([plain, same], setting) == (True, None)
     equal, witness = Comparison(arithmetic).compare([plain, tie], setting)
@@ -138,7 +140,7 @@ def test_what_is_left_of_any_semantics_is_itself_and_what_is_shown_to_be_equal(
     operator: str, attributes: dict[str, Any], real: str, kind: str
 ) -> None:
     node, choose = audited_node(operator, attributes, real, kind, 0), random.Random(7)
-    table = [one for one in arithmetic_of(node).candidates.all if not one[-1].endswith("wrap")]
+    table = [one for one in arithmetic_of(node).candidates.all if not one[-1].id.endswith("wrap")]
     for truth in choose.sample(table, 3 if kind != "uint16" else 2):
         inference = inference_of(node, truth)
         sentences = separate_remaining(inference)
@@ -149,8 +151,9 @@ def test_what_is_left_of_any_semantics_is_itself_and_what_is_shown_to_be_equal(
 def test_an_input_that_only_the_comparison_finds_is_asked() -> None:
     """Next to a tie at 0 a tiny number is lost by every sum; no witnesses are kept for so many levels."""
     node = audited_node("openvino.FakeQuantize", {"levels": 18}, "", "", 0)
-    rest = ("as given", "selected", "divide, multiply", "ROUND_NEAREST_TOWARD_INFINITY", "kept", "as given")
-    truth, exact = ("float64", *rest, "step"), ("exact", *rest, "divide, multiply")
+    rest = ("as-given", "selected", "divide-multiply", "ROUND_NEAREST_TOWARD_INFINITY", "kept", "as-given")
+    both = ("float64", *rest, "step"), ("exact", *rest, "divide-multiply")
+    truth, exact = (semantics_of(arithmetic_of(node).facets, ids) for ids in both)
     inference = inference_of(node, truth)
     assert exact in inference.alive
     separate_remaining(inference)
@@ -160,7 +163,8 @@ def test_an_input_that_only_the_comparison_finds_is_asked() -> None:
 
 
 def test_what_takes_too_long_is_not_said_to_be_shown_unless_it_is_asked_for() -> None:
-    truth = ("float64", "divide", "kept", "after rounding", "ROUND_NEAREST_TOWARD_EVEN", "saturate")
+    ids = ("float64", "divide", "kept", "after-rounding", "ROUND_NEAREST_TOWARD_EVEN", "saturate")
+    truth = semantics_of(FACETS, ids)
     inference, begun = inference_of(INT8, truth), list[tuple[int, int]]()
     assert len(inference.alive) == 2
     assert "not shown for every input" in separate_remaining(inference, most=1000)[-1]
@@ -173,7 +177,8 @@ def test_what_takes_too_long_is_not_said_to_be_shown_unless_it_is_asked_for() ->
 def test_all_results_of_32_bits_are_compared_if_asked_for() -> None:
     """About two minutes: a float64 quotient plus 0.5 of its sign, cut off, against ties away from zero."""
     node = audited_node("ngraph.Quantize", EVEN, "", "int32", 0)
-    truth = ("float64", "divide", "kept", "after rounding", "ROUND_NEAREST_TOWARD_INFINITY", "saturate")
+    ids = ("float64", "divide", "kept", "after-rounding", "ROUND_NEAREST_TOWARD_INFINITY", "saturate")
+    truth = semantics_of(FACETS, ids)
     inference, begun = inference_of(node, truth), list[int]()
     told = separate_remaining(inference, exhaustive=lambda number, _: begun.append(number))
     assert len(begun) == EXHAUSTIVE and len(inference.alive) == 2 and "every finite float32" in told[-1]

@@ -15,6 +15,10 @@ from tiebreak.conformance.audit.recorded_causes import CausesBySemantics
 from tiebreak.conformance.audit.sentences import cause_of
 from tiebreak.conformance.judging.operands import QuantizationOperands, operands_along, round_array
 from tiebreak.conformance.running.recording import BackendRecords, record
+from tiebreak.conformance.semantics.precisions import FLOAT16
+from tiebreak.conformance.semantics.quantize_facets import BEFORE
+from tiebreak.conformance.semantics.quantize_scaling import FUSED, RECIPROCAL
+from tiebreak.conformance.semantics.round_modes import MODES
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array
@@ -117,11 +121,11 @@ def test_a_semantics_of_one_facet_is_called_as_the_table_calls_it() -> None:
     texts = [
         cause_of(arithmetic, one).text
         for one in (
-            ("float16", scaling, subnormals, zero_point, mode, saturation),
-            (precision, "reciprocal", subnormals, zero_point, mode, saturation),
-            (precision, scaling, subnormals, "before rounding", mode, saturation),
-            (precision, scaling, subnormals, zero_point, AWAY, saturation),
-            (precision, "fused", subnormals, "before rounding", mode, saturation),
+            (FLOAT16, scaling, subnormals, zero_point, mode, saturation),
+            (precision, RECIPROCAL, subnormals, zero_point, mode, saturation),
+            (precision, scaling, subnormals, BEFORE, mode, saturation),
+            (precision, scaling, subnormals, zero_point, MODES[AWAY], saturation),
+            (precision, FUSED, subnormals, BEFORE, mode, saturation),
         )
     ]
     assert texts == [

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tiebreak.conformance.audit.operators import AUDITED, arithmetic_of
-from tiebreak.conformance.audit.sentences import cause_of_facets, key_of
+from tiebreak.conformance.audit.sentences import cause_of_facets
 from tiebreak.conformance.causes.settling import clause_of
 from tiebreak.conformance.gate.compare import compare
 from tiebreak.conformance.gate.waivers import Waiver
@@ -27,6 +27,7 @@ from tiebreak.conformance.semantics.causes import (
     sentence_of,
     without_environment,
 )
+from tiebreak.conformance.semantics.facet_causes import key_of
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.operators import OPERATORS
@@ -45,11 +46,10 @@ def test_every_known_mistake_has_a_sentence(cause: Cause) -> None:
 @pytest.mark.parametrize("operator", list(AUDITED))
 def test_every_value_of_every_facet_has_a_sentence(operator: str) -> None:
     arithmetic = arithmetic_of(make_node(operator, attributes=NODES.get(operator, {})))
-    plain = arithmetic.candidates.by_facet(arithmetic.documented)
-    for facet in arithmetic.candidates.facets:
+    for facet, plain in zip(arithmetic.candidates.facets, arithmetic.documented, strict=True):
         for value in facet.values:
-            if value != plain[facet.name]:
-                assert sentence_of(key_of(facet.name, value, plain[facet.name]))
+            if value is not plain:
+                assert sentence_of(key_of(value, plain.id))
     for semantics in arithmetic.candidates.all[:: max(1, len(arithmetic.candidates.all) // 300)]:
         if semantics != arithmetic.documented:
             names = arithmetic.candidates.names

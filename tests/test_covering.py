@@ -16,6 +16,7 @@ from tiebreak.conformance.audit.recorded_causes import CausesBySemantics
 from tiebreak.conformance.audit.recorded_elements import RecordedCase, RecordedElements, first_output_name, joined
 from tiebreak.conformance.judging.operands import QuantizationOperands
 from tiebreak.conformance.judging.rows import kind_of_node
+from tiebreak.conformance.semantics.model import Unknown
 from tiebreak.conformance.semantics.quantize_facets import FACETS
 from tiebreak.conformance.semantics.quantize_rules import valid_combinations
 from tiebreak.golden.builder import file_name
@@ -63,7 +64,7 @@ def test_distances_count_facets_that_differ() -> None:
     own = candidates.all[len(candidates.all) // 2]
     wanted = [sum(a != b for a, b in zip(own, other, strict=True)) for other in candidates.all]
     assert candidates.distances(own).tolist() == wanted
-    assert candidates.distances(("no such precision", *own[1:])).min() == 1
+    assert candidates.distances((Unknown("no-such-precision", ""), *own[1:])).min() == 1
     assert candidates.names == tuple(facet.name for facet in FACETS)
     assert all(candidates.places[one] == place for place, one in enumerate(candidates.all))
 

@@ -11,13 +11,14 @@ from tiebreak.conformance.audit.halving import Intervals, room_for
 from tiebreak.conformance.semantics import _steps
 from tiebreak.conformance.semantics.model import codes
 from tiebreak.conformance.semantics.places import fused_multiply_add as fused
-from tiebreak.conformance.semantics.places import rounded
-from tiebreak.conformance.semantics.quantize_facets import FACETS
+from tiebreak.conformance.semantics.precisions import OF_TYPE, Precision
+from tiebreak.conformance.semantics.quantize_saturation import EVERY as SATURATIONS
+from tiebreak.conformance.semantics.quantize_saturation import SUM_INT64_WRAP, WRAP, Saturation
+from tiebreak.conformance.semantics.round_modes import EVERY as MODES
+from tiebreak.conformance.semantics.round_modes import RoundMode
 from tiebreak.golden.elements import INTEGER_TYPES
 from tiebreak.golden.problem import Array
 
-MODES = next(tuple(facet.values) for facet in FACETS if facet.name == "round_mode")
-SATURATIONS = next(tuple(facet.values) for facet in FACETS if facet.name == "saturation")
 TYPES = ("int8", "uint8", "int4", "uint16", "int32", "uint32")
 SPECIAL = (0.0, -0.0, np.nan, np.inf, -np.inf, 0.49999999999999994, -0.49999999999999994, 5e-324, -5e-324, 1e300)
 
@@ -33,19 +34,19 @@ def values() -> Array:
     return np.concatenate([exact, *near, np.array(SPECIAL)])
 
 
-@pytest.mark.parametrize("precision", ["float64", "float32", "float16", "bfloat16"])
-@pytest.mark.parametrize("mode", MODES)
-def test_numbers_round_as_numpy_rounds_them(mode: str, precision: str) -> None:
+@pytest.mark.parametrize("precision", OF_TYPE.values(), ids=lambda precision: precision.id)
+@pytest.mark.parametrize("mode", MODES, ids=lambda mode: mode.id)
+def test_numbers_round_as_numpy_rounds_them(mode: RoundMode, precision: Precision) -> None:
     with np.errstate(all="ignore"):
         wanted = round_place(locate(values()), mode, precision)
-        found = rounded(values(), mode, precision)
+        found = mode.round(values(), precision)
     assert np.array_equal(found, wanted, equal_nan=True)
-    assert rounded(np.array(2.5), mode, precision).shape == ()
+    assert mode.round(np.array(2.5), precision).shape == ()
 
 
 @pytest.mark.parametrize("name", TYPES)
-@pytest.mark.parametrize("saturation", SATURATIONS)
-def test_whole_numbers_saturate_as_in_numpy(saturation: str, name: str) -> None:
+@pytest.mark.parametrize("saturation", SATURATIONS, ids=lambda saturation: saturation.id)
+def test_whole_numbers_saturate_as_in_numpy(saturation: Saturation, name: str) -> None:
     element = INTEGER_TYPES[name]
     whole = np.trunc(values())
     ends = element.lowest, element.highest
@@ -53,11 +54,20 @@ def test_whole_numbers_saturate_as_in_numpy(saturation: str, name: str) -> None:
     each = np.random.default_rng(5).choice(zero_points, whole.size)
     for zero_point in (*zero_points.reshape(-1, 1), each):
         with np.errstate(all="ignore"):
-            wanted = saturated_codes(element, whole, zero_point, saturation)
-            stage = saturation_stage(element, whole, wanted, zero_point, saturation)
-        found, stages = _steps.saturated(whole, zero_point, *ends, element.bits, _steps.SATURATIONS[saturation])
+            wanted = saturated_codes(element, whole, zero_point, saturation.id)
+            stage = saturation_stage(element, whole, wanted, zero_point, saturation.id)
+        found, stages = saturation.finish(element, whole, zero_point)
         assert np.array_equal(found, wanted)
         assert np.array_equal(stages, stage, equal_nan=True)
+
+
+@pytest.mark.parametrize("saturation", [WRAP, SUM_INT64_WRAP], ids=lambda saturation: saturation.id)
+def test_each_quotient_that_wraps_has_a_stage_of_its_own(saturation: Saturation) -> None:
+    """From 2^53 on a number added to the quotient would be rounded."""
+    whole = 2.0**53 + 2 * np.arange(64)
+    for zero_point in (0, 5):
+        _, stages = saturation.finish(INTEGER_TYPES["int8"], whole, np.array([zero_point]))
+        assert (np.diff(stages) > 0).all()
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float16, ml_dtypes.bfloat16])
@@ -78,8 +88,8 @@ def same_numbers(one: Array, other: Array) -> bool:
 
 
 def test_each_facet_has_its_loops_and_no_other() -> None:
-    assert set(_steps.SATURATIONS) == set(SATURATIONS)
-    assert {*_steps.MODES, *(name for name, _ in _steps.SUMS)} == set(MODES)
+    assert set(_steps.SATURATIONS) == {saturation.id for saturation in SATURATIONS}
+    assert {*_steps.MODES, *(name for name, _ in _steps.SUMS)} == {mode.id for mode in MODES}
 
 
 def test_clamped_numbers_are_codes_and_stages() -> None:

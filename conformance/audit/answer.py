@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
@@ -10,17 +10,17 @@ from typing import Any
 import numpy as np
 
 from tiebreak.conformance.audit.asking import PathDependence
-from tiebreak.conformance.audit.inference import Inference, Refutation
+from tiebreak.conformance.audit.inference import NOT_ANSWERED, Inference, Refutation, alone_or_all
 from tiebreak.conformance.judging.rows import bits_and_decimal
-from tiebreak.conformance.semantics.model import Probe, Semantics
+from tiebreak.conformance.semantics.model import Probe, Semantics, Unknown, Value, ids_of
 from tiebreak.golden.elements import ELEMENT_TYPES
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import codes_of
 
 Operands = dict[str, dict[str, str]]  # by input name: its "bits" and its "value"
 
-NONE_FITS = "none of these"
-BY_PATH = "path-dependent"
+NONE_FITS = Unknown("none-of-these", "no value of the table fits the answers")
+BY_PATH = Unknown("path-dependent", "an answer depends on the operand's place")
 
 
 @dataclass(frozen=True)
@@ -46,25 +46,34 @@ class AuditAnswer:
         return bool(self.inference.alive) and all(self.inference.specials.values()) and not self.finite_path
 
     def consistent(self) -> list[dict[str, str]]:
-        """Every combination of facet values that fits all answers, by facet name."""
+        """Every combination of facet values that fits all answers: the values' ids by facet name."""
         if not self.found:
             return []
         specials = self.inference.specials
-        rest = [dict(zip(specials, values, strict=True)) for values in product(*specials.values())]
-        return [dict(zip(self.names, one, strict=True)) | special for one in self.inference.alive for special in rest]
+        rest = [dict(zip(specials, ids_of(values), strict=True)) for values in product(*specials.values())]
+        return [self.by_name(one) | special for one in self.inference.alive for special in rest]
+
+    def by_name(self, semantics: Semantics) -> dict[str, str]:
+        return dict(zip(self.names, ids_of(semantics), strict=True))
 
     def semantics(self) -> dict[str, str | list[str]]:
-        """The value of each facet, or the list of values that it may have: never a guess. Empty if nothing fits."""
+        """The id of each facet's value, or those that it may have: never a guess. Empty if nothing fits."""
         consistent = self.consistent()
         if not consistent:
             return {}
         found = {name: list(dict.fromkeys(one[name] for one in consistent)) for name in consistent[0]}
-        return {name: values[0] if len(values) == 1 else values for name, values in found.items()}
+        return alone_or_all(found)
+
+    def sentences(self) -> dict[str, dict[str, str]]:
+        """What the values of each facet mean, by their ids."""
+        arithmetic, also = self.inference.arithmetic, (NOT_ANSWERED, BY_PATH, NONE_FITS)
+        specials = {facet.name: facet.sentences | sentences_of(also) for facet in arithmetic.specials}
+        return {facet.name: facet.sentences for facet in arithmetic.facets} | specials
 
     def refuted(self) -> list[dict[str, Any]]:
         """Every combination, and every value of a special facet, that was ruled out, with its witness."""
         rows = [
-            {"semantics": dict(zip(self.names, one, strict=True)), **self.witness_data(witness)}
+            {"semantics": self.by_name(one), **self.witness_data(witness)}
             for one, witness in self.inference.refuted.items()
         ]
         return rows + [row for facet in self.inference.specials for row in self.refuted_specials(facet)]
@@ -76,7 +85,7 @@ class AuditAnswer:
             for probe, code in self.inference.special_answers:
                 if arithmetic.special_of(probe) == facet and arithmetic.special_code(value, probe) != code:
                     witness = Refutation(probe, arithmetic.special_code(value, probe), code)
-                    rows.append({"semantics": {facet: value}, **self.witness_data(witness)})
+                    rows.append({"semantics": {facet: value.id}, **self.witness_data(witness)})
                     break
         return rows
 
@@ -104,7 +113,7 @@ class AuditAnswer:
             return None
         arithmetic, specials = self.inference.arithmetic, self.inference.specials
         best, differ = (self.inference.alive[0], 0) if self.inference.alive else self.inference.closest()
-        named = dict(zip(self.names, best, strict=True))
+        ends = {name: values[0].id if values else NONE_FITS.id for name, values in specials.items()}
         broken = [name for name, values in specials.items() if not values]
         wrong_specials = [
             (probe, code) for probe, code in self.inference.special_answers if arithmetic.special_of(probe) in broken
@@ -112,7 +121,7 @@ class AuditAnswer:
         if differ:
             broken = [self.inference.broken_facet(best), *broken]
         return {
-            "semantics": named | {name: values[0] if values else NONE_FITS for name, values in specials.items()},
+            "semantics": self.by_name(best) | ends,
             "differs": differ + len(wrong_specials),
             "inputs": self.inference.inputs_tried,
             "facet": broken[0] if broken else "path",
@@ -148,6 +157,7 @@ class AuditAnswer:
             "output_type": self.node.output_type,
             "attributes": {k: list(v) if isinstance(v, tuple) else v for k, v in self.node.attributes.items()},
             "semantics": self.semantics(),
+            "sentences": self.sentences(),
             "consistent": self.consistent(),
             "equal": self.equal,
             "refuted": self.refuted(),
@@ -159,6 +169,10 @@ class AuditAnswer:
                 {"message": message[:300], "inputs": self.operands(probe)} for probe, message in self.failed[:20]
             ],
         }
+
+
+def sentences_of(values: Iterable[Value]) -> dict[str, str]:
+    return {value.id: value.sentence for value in values}
 
 
 def operand_texts(node: Node, probe: Probe) -> Operands:

@@ -163,11 +163,13 @@ def broken_facets(
 ) -> list[str]:
     """The fewest facets that explain an answer which the combinations do not give; none if nothing explains it.
 
-    The nearest combination gives the answer once these facets are taken from `found`, which is what the backend does.
+    The nearest combination, if possible of the same precision, gives the answer once these facets are taken from
+    `found`, which is what the backend does.
     """
     names = arithmetic.candidates.names
-    base = min(combinations, key=lambda one: (one[0] != found[0], distance(one, found), one))  # [0] is the precision
-    unlike = [place for place, value in enumerate(found) if value != base[place]]
+    order = arithmetic.candidates.places
+    base = min(combinations, key=lambda one: (one[0] is not found[0], distance(one, found), order[one]))
+    unlike = [place for place, value in enumerate(found) if value is not base[place]]
     for count in range(1, len(unlike) + 1):
         for places in combinations_of(unlike, count):
             changed = tuple(found[place] if place in places else value for place, value in enumerate(base))
@@ -177,7 +179,7 @@ def broken_facets(
 
 
 def distance(one: Semantics, other: Semantics) -> int:
-    return sum(a != b for a, b in zip(one, other, strict=True))
+    return sum(a is not b for a, b in zip(one, other, strict=True))
 
 
 def gives(arithmetic: Arithmetic, semantics: Semantics, plain: Plain) -> bool:

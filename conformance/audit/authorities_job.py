@@ -11,7 +11,7 @@ from tiebreak.adapters.isolation import IsolatedBackend
 from tiebreak.conformance.audit.answer import AuditAnswer
 from tiebreak.conformance.audit.authorities import AUTHORITIES, authorities_of, judged_documents
 from tiebreak.conformance.audit.documents_apart import documents_apart
-from tiebreak.conformance.audit.inference import Inference
+from tiebreak.conformance.audit.inference import alone_or_all, values_left
 from tiebreak.conformance.audit.job import audited_backend, started
 from tiebreak.conformance.audit.operators import arithmetic_of, audited_node
 from tiebreak.conformance.semantics.quantize_probes import plain_probes
@@ -75,16 +75,13 @@ def recorded_authorities(folder: Path, name: str, asked: Mapping[str, Any]) -> d
     inference = recorded_inference(run, folder, name, node)
     facts = {"backend": name, "version": str(backend["version"]), "run": str(folder)}
     facts |= {said: str(backend.get(said, {}).get(node.operator, "")) for said in ("claims", "maps")}
-    found = facts | node_facts(node) | {"semantics": facets_left(inference), "consistent": len(inference.alive)}
+    found = facts | node_facts(node) | {"consistent": len(inference.alive)}
+    arithmetic, left = inference.arithmetic, inference.alive
+    found |= {"semantics": alone_or_all(values_left(arithmetic.candidates.names, left))}
+    found |= {"sentences": {facet.name: facet.sentences for facet in arithmetic.facets}}
     found |= {"path_dependent": False, "inputs_tried": inference.inputs_tried, "not_answered": 0}
     found["documents"] = judged_documents(inference, authorities_of(node.operator), by_path=False)
     return found | {"seconds": round(time.monotonic() - begun, 3)}
-
-
-def facets_left(inference: Inference) -> dict[str, str | list[str]]:
-    names = inference.arithmetic.candidates.names
-    found = {name: list(dict.fromkeys(one[place] for one in inference.alive)) for place, name in enumerate(names)}
-    return {name: values[0] if len(values) == 1 else values for name, values in found.items() if values}
 
 
 def node_facts(node: Node) -> dict[str, Any]:
@@ -96,6 +93,7 @@ def node_facts(node: Node) -> dict[str, Any]:
 def audit_facts(answer: AuditAnswer) -> dict[str, Any]:
     return {
         "semantics": answer.semantics(),
+        "sentences": answer.sentences(),
         "consistent": len(answer.consistent()),
         "path_dependent": answer.path is not None,
         "inputs_tried": answer.inference.inputs_tried,

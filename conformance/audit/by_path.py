@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from tiebreak.conformance.audit.inference import Ask, Inference
-from tiebreak.conformance.semantics.model import ANYTHING, Arithmetic, Probe
+from tiebreak.conformance.audit.inference import Ask, Inference, alone_or_all, values_left
+from tiebreak.conformance.semantics.model import ANYTHING, Arithmetic, Probe, ids_of
 from tiebreak.golden.problem import Array
 
 WIDEST = 64  # elements: no vector loop is known to be wider, so that none leaves a tail of a multiple of it
@@ -78,6 +78,5 @@ def semantics_on_path(arithmetic: Arithmetic, ask: Ask) -> dict[str, str | list[
     inference.run()
     if not inference.alive:
         return {}
-    columns = zip(arithmetic.candidates.names, zip(*inference.alive, strict=True), strict=True)
-    found = {name: list(dict.fromkeys(values)) for name, values in columns} | inference.specials
-    return {name: values[0] if len(values) == 1 else values for name, values in found.items()}
+    specials = {name: list(ids_of(tuple(values))) for name, values in inference.specials.items()}
+    return alone_or_all(values_left(arithmetic.candidates.names, inference.alive) | specials)

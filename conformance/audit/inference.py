@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from tiebreak.conformance.audit.stored import stored_probes
-from tiebreak.conformance.semantics.model import ANYTHING, OTHER, Arithmetic, Probe, Semantics
+from tiebreak.conformance.semantics.model import ANYTHING, OTHER, Arithmetic, Probe, Semantics, Unknown, Value
+from tiebreak.conformance.semantics.round_modes import RoundMode
 from tiebreak.golden.problem import Array
 
 # Gives the backend's codes (int64, one-dimensional) for each probe; None where it has no answer.
@@ -20,7 +21,7 @@ PICKED = 48  # elements of a probe of the search that are asked: those that spli
 SEARCHES = 80  # probes of the search
 FRUITLESS = 40  # probes in a row that split nothing, after which the search ends
 PATIENCE = 8.0  # seconds that a search may take
-NOT_ANSWERED = "not answered"  # the value of a special facet whose calls had no result
+NOT_ANSWERED = Unknown("not-answered", "no such call had a result")  # of a special facet
 LAST = ("round_mode", "precision")  # facets tried last: they would explain almost any error of one
 FEW = 8  # answers on which all semantics are compared at first, to find the closest
 
@@ -47,7 +48,7 @@ class Inference:
     alive: list[Semantics] = field(default_factory=list)
     refuted: dict[Semantics, Refutation] = field(default_factory=dict)
     answered: list[tuple[Probe, Array]] = field(default_factory=list)
-    specials: dict[str, list[str]] = field(default_factory=dict)
+    specials: dict[str, Sequence[Value]] = field(default_factory=dict)
     special_answers: list[tuple[Probe, int]] = field(default_factory=list)
     inputs_tried: int = 0
     searched: int = 0  # elements on which predictions were compared without asking the backend
@@ -154,8 +155,8 @@ class Inference:
         values = self.arithmetic.facets[place].values
         variants = [(*best[:place], value, *best[place + 1 :]) for value in values]
         variants = [one for one in variants if one in self.arithmetic.candidates.places]
-        if "NEAREST" in best[place]:
-            variants = [one for one in variants if "NEAREST" in one[place]]
+        if rounds_to_nearest(best[place]):
+            variants = [one for one in variants if rounds_to_nearest(one[place])]
         return all(
             any_predicts(self.arithmetic.predict(probe, variants), codes).all() for probe, codes in self.answered
         )
@@ -168,6 +169,21 @@ class Inference:
             places = np.flatnonzero(differs(predicted, codes))
             found += [(probe.only(places[[i]]), int(predicted[p]), int(codes[p])) for i, p in enumerate(places)]
         return found
+
+
+def values_left(names: Sequence[str], semantics: Sequence[Semantics]) -> dict[str, list[str]]:
+    """The ids of the values that some semantics have, by facet; empty if there are none."""
+    columns = zip(names, zip(*semantics, strict=True), strict=False)
+    return {name: list(dict.fromkeys(value.id for value in values)) for name, values in columns}
+
+
+def alone_or_all(found: Mapping[str, list[str]]) -> dict[str, str | list[str]]:
+    """One value as itself, several as a list."""
+    return {name: values[0] if len(values) == 1 else values for name, values in found.items()}
+
+
+def rounds_to_nearest(value: Value) -> bool:
+    return isinstance(value, RoundMode) and value.is_nearest
 
 
 def differs(predicted: Array, codes: Array) -> Array:

@@ -18,6 +18,7 @@ from tiebreak.conformance.audit.inference import plainest_place
 from tiebreak.conformance.audit.proof import Comparison, proof_text, settings_of
 from tiebreak.conformance.judging.rows import bits_and_decimal
 from tiebreak.conformance.semantics.model import ANYTHING, Arithmetic, Probe, Semantics
+from tiebreak.conformance.semantics.precisions import EXACT
 from tiebreak.golden.elements import ELEMENT_TYPES
 from tiebreak.golden.problem import Array
 
@@ -39,7 +40,7 @@ def plain_semantics(arithmetic: Arithmetic) -> list[Semantics]:
     """The document's exact and step-by-step semantics, then all that differ from the latter in one facet."""
     facets, everything = arithmetic.facets, arithmetic.candidates.places
     base = arithmetic.documented
-    exact = ("exact", *base[1:])
+    exact = (EXACT, *base[1:])
     others = [
         (*base[:place], value, *base[place + 1 :]) for place, facet in enumerate(facets) for value in facet.values
     ]
@@ -103,6 +104,7 @@ def matrix_data(arithmetic: Arithmetic) -> dict[str, Any]:
         "output_type": node.output_type,
         "inputs_compared": compared,
         "semantics": [candidates.by_facet(one) for one in semantics],
+        "sentences": {facet.name: facet.sentences for facet in arithmetic.facets},
         "pairs": [
             {"semantics": [one.first, one.second], "equal": one.equal}
             if one.witness is None

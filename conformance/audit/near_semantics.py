@@ -11,6 +11,7 @@ import numpy as np
 from tiebreak.conformance.audit.operators import arithmetic_of
 from tiebreak.conformance.audit.recorded_elements import RecordedElements, per_tensor_node
 from tiebreak.conformance.semantics.model import Arithmetic, Semantics
+from tiebreak.conformance.semantics.precisions import FLOAT64
 from tiebreak.golden.elements import ELEMENT_TYPES, IntegerType
 from tiebreak.golden.make_node import node_from_key
 from tiebreak.golden.problem import Array
@@ -39,7 +40,7 @@ def near_semantics(node: str, most: int) -> NearSemantics:
     arithmetic = arithmetic_of(node_from_key(node))
     distances = arithmetic.candidates.distances(arithmetic.documented)
     near = np.flatnonzero((distances > 0) & (distances <= most))
-    near = near[np.argsort(["float64" in arithmetic.candidates.all[number] for number in near], kind="stable")]
+    near = near[np.argsort([FLOAT64 in arithmetic.candidates.all[number] for number in near], kind="stable")]
     return NearSemantics(arithmetic, [arithmetic.candidates.all[number] for number in near], distances[near])
 
 

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from tiebreak.conformance.audit.answer import operand_texts
-from tiebreak.conformance.audit.inference import Inference, plainest_place
+from tiebreak.conformance.audit.inference import Inference, alone_or_all, plainest_place, values_left
 from tiebreak.conformance.audit.operators import arithmetic_of
 from tiebreak.conformance.cases.plan import Selection, plan
 from tiebreak.conformance.judging.rows import bits_and_decimal
 from tiebreak.conformance.judging.truths import Truths, truths_of
-from tiebreak.conformance.semantics.model import ANYTHING, Probe, Semantics
+from tiebreak.conformance.semantics.model import ANYTHING, Probe
 from tiebreak.golden.elements import ELEMENT_TYPES, FloatType
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Case, Node
@@ -108,16 +108,11 @@ def changes_since(now: Inference, then: Inference) -> dict[str, Any]:
         which = "backend as it is now" if not now.alive else "run"
         return {"semantics": {}, "same": None, "changed": {}, "why": f"no known semantics fits the {which}"}
     names = now.arithmetic.candidates.names
-    old, new = (values_by_facet(names, side.alive) for side in (then, now))
+    old, new = (values_left(names, side.alive) for side in (then, now))
     same = bool(set(now.alive) & set(then.alive))
     changed = {name: [old[name], new[name]] for name in names if not same and not set(old[name]) & set(new[name])}
     witness = None if same else changed_input(now, then)
-    semantics = {name: values[0] if len(values) == 1 else values for name, values in old.items()}
-    return {"semantics": semantics, "same": same, "changed": changed, "witness": witness, "why": ""}
-
-
-def values_by_facet(names: tuple[str, ...], alive: list[Semantics]) -> dict[str, list[str]]:
-    return {name: list(dict.fromkeys(one[place] for one in alive)) for place, name in enumerate(names)}
+    return {"semantics": alone_or_all(old), "same": same, "changed": changed, "witness": witness, "why": ""}
 
 
 def changed_input(now: Inference, then: Inference) -> dict[str, Any] | None:

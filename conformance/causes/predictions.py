@@ -19,8 +19,9 @@ from tiebreak.conformance.judging.truths import Truths
 from tiebreak.conformance.operators import TESTED
 from tiebreak.conformance.operators.model import Cause, Mistake
 from tiebreak.conformance.operators.quantize_mistakes import HYPOTHESES, Predict
-from tiebreak.conformance.operators.quantize_pairs import mode_cause, pairs_of
+from tiebreak.conformance.operators.quantize_pairs import pairs_of
 from tiebreak.conformance.semantics.causes import JOINT, keys_of
+from tiebreak.conformance.semantics.facet_causes import mode_cause
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array, Quantization
 from tiebreak.golden.rounding import ROUND_MODES, short_mode

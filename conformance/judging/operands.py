@@ -28,6 +28,7 @@ class QuantizationOperands:
     saturate: Callable[[QuantizationOperands, Array], Array | None] | None = None  # a mistake in place of the clamp
 
     def quotient(self, dtype: object = None) -> Array:
+        """x / scale in a type, or in x's own, as float64."""
         if self.divide and dtype is None:
             return self.divide(self.x, self.scale)
         kind = np.dtype(dtype or self.x.dtype)  # type: ignore[call-overload]

@@ -20,10 +20,11 @@ from tiebreak.conformance.operators.forbidden_call import INT8, M22, ForbiddenCa
 from tiebreak.conformance.operators.model import AuditedSemantics, CaseConstraints, Cause, OperatorUnderTest, PlainNodes
 from tiebreak.conformance.operators.path_probe import STEP, PathProbe, multiples, probe_values, scale_classes
 from tiebreak.conformance.operators.quantize_mistakes import HYPOTHESES, QUOTIENTS, Predict, Quotient
-from tiebreak.conformance.operators.quantize_pairs import finished, in_mode, joint, mode_cause, pairs_of
+from tiebreak.conformance.operators.quantize_pairs import finished, in_mode, joint, pairs_of
 from tiebreak.conformance.operators.strategies import composite, st
 from tiebreak.conformance.semantics.authorities import OF_QUANTIZE
 from tiebreak.conformance.semantics.causes import JOINT
+from tiebreak.conformance.semantics.facet_causes import mode_cause
 from tiebreak.conformance.semantics.quantize import QuantizeArithmetic
 from tiebreak.golden.elements import (
     ELEMENT_TYPES,

@@ -21,6 +21,8 @@ from tiebreak.conformance.operators.compiled_fake_quantize import (
 from tiebreak.conformance.operators.model import Cause, Mistake
 from tiebreak.conformance.operators.openvino_fake_quantize_steps import FakeQuantizeSteps, Four, Inside
 from tiebreak.conformance.operators.scale_and_zero_point import by_scale_and_zero_point
+from tiebreak.conformance.semantics.fake_quantize_facets import STEPS_FLUSHED, divide_multiply, level_divided
+from tiebreak.conformance.semantics.precisions import OF_TYPE
 from tiebreak.golden.elements import FLOAT_TYPES
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
@@ -235,6 +237,13 @@ def next_power_of_two(levels: int) -> int:
     return 1 << (levels - 1).bit_length()
 
 
+def steps_flushed(levels: int, x: Array, low: Array, high: Array, first: Array, last: Array) -> Array:
+    """The document's formula with each step's result flushed."""
+    step, n = STEPS_FLUSHED.step_in(OF_TYPE[x.dtype.name]), as_type_of(levels - 1, x)
+    level = np.rint(divide_multiply(step, x, low, high, n))
+    return level_divided(step, level, first, last, n)
+
+
 step = ws.entries_of(steps.MISTAKES, steps.PAIRS)
 
 
@@ -269,6 +278,7 @@ LIKELY: tuple[tuple[Cause, Mistake], ...] = (
     formula("computes-in:bfloat16", "quotient", through(ml_dtypes.bfloat16, stepwise)),
     formula("computes-in:float16", "quotient", through(np.float16, stepwise)),
     formula("flushes", "quotient", flushing(stepwise)),
+    formula("flushes-every-step", "quotient", flushing(clipped(steps_flushed))),
     formula("divides-by-zero", "equal-limits", always_divided),
     formula("clips-low-last", "reversed", low_wins),
     formula("clips-high-last", "reversed", high_wins),

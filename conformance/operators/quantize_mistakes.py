@@ -25,6 +25,28 @@ from tiebreak.conformance.operators.operand_mistakes import (
     to_digits,
     wrapped_to,
 )
+from tiebreak.conformance.operators.quantize_by_facets import by_facets, by_scaling, saturated_as
+from tiebreak.conformance.semantics.causes import JOINT
+from tiebreak.conformance.semantics.facet_causes import keys_of_values
+from tiebreak.conformance.semantics.places import flush_subnormals
+from tiebreak.conformance.semantics.precisions import BFLOAT16 as IN_BFLOAT16
+from tiebreak.conformance.semantics.precisions import FLOAT16, FLOAT32, FLOAT64
+from tiebreak.conformance.semantics.quantize_facets import BEFORE
+from tiebreak.conformance.semantics.quantize_saturation import (
+    CLAMP_FIRST,
+    CLAMP_FIRST_WRAP,
+    INT32,
+    INT32_WIDER,
+    NARROW_RANGE,
+    SINGLE,
+    SUM_INT32_WRAP,
+    SUM_INT64_WRAP,
+    WRAP,
+)
+from tiebreak.conformance.semantics.quantize_scaling import FUSED, NARROW, RECIPROCAL
+from tiebreak.conformance.semantics.round_modes import AWAY, FLOOR, TRUNCATE
+from tiebreak.conformance.semantics.subnormals import ALL, INPUTS, OPERANDS, SCALES
+from tiebreak.conformance.semantics.subnormals import QUOTIENTS as FLUSHED_QUOTIENTS
 from tiebreak.golden.elements import FLOAT_TYPES
 from tiebreak.golden.problem import Array
 from tiebreak.golden.rounding import is_nearest
@@ -35,28 +57,8 @@ Saturate = Callable[[QuantizationOperands, Array], Array | None]  # of the sum w
 Quotient = Callable[[Array, Array], Array]  # of x and scale, both in the working type; the result in float64
 
 
-def reciprocal(dtype: object) -> Predict:
-    def predict(o: QuantizationOperands) -> Array:
-        kind = np.dtype(dtype or o.x.dtype)  # type: ignore[call-overload]
-        inverse = (np.ones((), kind) / o.scale.astype(kind)).astype(kind)
-        return o.finish(np.asarray(o.x.astype(kind) * inverse, np.float64))
-
-    return predict
-
-
 def own_quotient(o: QuantizationOperands) -> Array:
     return o.quotient().astype(o.x.dtype)
-
-
-def add_half_floor(o: QuantizationOperands) -> Array:
-    half = o.x.dtype.type(0.5)
-    return o.clamp(np.floor((own_quotient(o) + half).astype(np.float64)) + o.zero_point)
-
-
-def add_half_away(o: QuantizationOperands) -> Array:
-    q = own_quotient(o)
-    magnitude = np.floor((np.abs(q) + o.x.dtype.type(0.5)).astype(np.float64))
-    return o.clamp(np.copysign(magnitude, q.astype(np.float64)) + o.zero_point)
 
 
 def subtract_half_ceil(o: QuantizationOperands) -> Array:
@@ -64,48 +66,15 @@ def subtract_half_ceil(o: QuantizationOperands) -> Array:
     return o.clamp(np.ceil((own_quotient(o) - half).astype(np.float64)) + o.zero_point)
 
 
-def zero_point_first(o: QuantizationOperands) -> Array:
-    total = own_quotient(o) + o.zero_point.astype(o.x.dtype)
-    return o.clamp(round_array(total.astype(np.float64), o.mode))
-
-
 def zero_point_first_at_once(o: QuantizationOperands) -> Array:
-    """As zero_point_first, with a zero point that the input's type may not hold: the exact sum is rounded."""
+    """The zero point is added in the input's type, which may not hold it: the exact sum is rounded."""
     return o.clamp(round_array(in_own_type(o.quotient() + o.zero_point, o.x), o.mode))
 
 
-def zero_point_first_double(o: QuantizationOperands) -> Array:
-    return o.clamp(round_array(o.quotient(np.float64) + o.zero_point, o.mode))
-
-
 def zero_point_first_wide(o: QuantizationOperands) -> Array | None:
-    """As zero_point_first, in a wider type: for small integers it makes no difference which."""
+    """The zero point is added in a wider type: for small integers it makes no difference which."""
     small = is_narrower(o.x.dtype) and o.highest - o.lowest < 1 << 16
-    return zero_point_first_double(o) if small else None
-
-
-def clamp_first(o: QuantizationOperands) -> Array:
-    inner = o.clamp(round_array(o.quotient(), o.mode))
-    return o.clamp((inner + o.zero_point).astype(np.float64))
-
-
-def clamp_first_wrapping(o: QuantizationOperands) -> Array:
-    return o.wrap((o.clamp(round_array(o.quotient(), o.mode)) + o.zero_point).astype(np.float64))
-
-
-def int32_cast(dtype: object, *, wraps: bool = True) -> Predict:
-    """A cast to int32 that turns everything out of range into the lowest int32, as on x86.
-
-    The sum with the zero point wraps in int32, or has room.
-    """
-
-    def predict(o: QuantizationOperands) -> Array:
-        rounded = round_array(o.quotient(dtype), o.mode)
-        fits = (rounded >= -(2.0**31)) & (rounded < 2.0**31)
-        total = np.where(fits, rounded, -(2.0**31)) + o.zero_point
-        return o.clamp(np.mod(total + 2.0**31, 2.0**32) - 2.0**31 if wraps else total)
-
-    return predict
+    return by_facets(zero_point=BEFORE, precision=FLOAT64)(o) if small else None
 
 
 def sum_in(dtype: object) -> Predict:
@@ -127,44 +96,39 @@ def sum_at_once_in(dtype: object) -> Predict:
     return predict
 
 
-def reciprocal_and_zero_point(*, fused: bool, own_zero_point: bool = False, nan_to_highest: bool = False) -> Predict:
-    """x times the rounded reciprocal, plus the zero point, then rounded to an integer.
-
-    The product and the sum are rounded once together if `fused`, else each. With `own_zero_point` the zero point is
-    first rounded to the input's type. NaN becomes 0, or the highest value, as min(NaN, highest) is on x86.
-    """
-
-    def predict(o: QuantizationOperands) -> Array:
-        kind = o.x.dtype.type
-        zero_point = o.zero_point.astype(kind).astype(np.float64) if own_zero_point else o.zero_point
-        product = o.x.astype(np.float64) * (kind(1) / o.scale).astype(np.float64)  # exact up to float32
-        if not fused:
-            product = product.astype(kind).astype(np.float64)
-        total = (product + zero_point).astype(kind).astype(np.float64)
-        return o.clamp(round_array(np.where(np.isnan(total) & nan_to_highest, o.highest, total), o.mode))
-
-    return predict
+def reciprocal_and_zero_point_at_once(o: QuantizationOperands) -> Array:
+    """x times the rounded reciprocal plus a zero point that the input's type may not hold: the exact sum is rounded."""
+    product = by_scaling(scaling=RECIPROCAL)(o.x, o.scale)
+    return o.clamp(round_array(in_own_type(product + o.zero_point, o.x), o.mode))
 
 
-def reciprocal_and_zero_point_in_float32(o: QuantizationOperands) -> Array | None:
-    """As reciprocal_and_zero_point, all of it in float32, of operands that have a narrower type."""
-    if not is_narrower(o.x.dtype):
-        return None
-    wide = replace(o, x=o.x.astype(np.float32), scale=o.scale.astype(np.float32))
-    return reciprocal_and_zero_point(fused=False)(wide)
+def with_own_zero_point(predict: Predict) -> Predict:
+    """The zero point is first rounded to the input's type."""
+    return lambda o: predict(replace(o, zero_point=in_own_type(o.zero_point, o.x)))
 
 
-def own_reciprocal_in_float32(*, nan_to_highest: bool) -> Predict:
-    """x times the reciprocal rounded to float16, in float32. NaN, such as 0 * infinity, may become the highest."""
+def with_nan_to_highest(predict: Predict, product: Quotient) -> Predict:
+    """A product that is NaN, such as 0 * infinity, becomes the highest value, as min(NaN, highest) is on x86."""
 
-    def predict(o: QuantizationOperands) -> Array | None:
-        if o.x.dtype != np.float16:
-            return None
-        inverse = (np.float32(1) / o.scale.astype(np.float32)).astype(o.x.dtype).astype(np.float32)
-        product = np.asarray(o.x.astype(np.float32) * inverse, np.float64)
-        return np.where(np.isnan(product) & nan_to_highest, o.highest, o.finish(product))
+    def run(o: QuantizationOperands) -> Array | None:
+        found = predict(o)
+        return None if found is None else np.where(np.isnan(product(o.x, o.scale)), o.highest, found)
 
-    return predict
+    return run
+
+
+def of_types(applies: Callable[[np.dtype[Any]], bool], predict: Predict) -> Predict:
+    """Only for some types of the input."""
+    return lambda o: predict(o) if applies(o.x.dtype) else None
+
+
+def is_float16(dtype: np.dtype[Any]) -> bool:
+    return dtype == np.float16
+
+
+def is_no_float64(dtype: np.dtype[Any]) -> bool:
+    """Whether the product of two numbers is exact in float64, so that a fused step can be predicted."""
+    return dtype != np.float64
 
 
 def is_narrower(dtype: np.dtype[Any]) -> bool:
@@ -173,8 +137,8 @@ def is_narrower(dtype: np.dtype[Any]) -> bool:
 
 def own_reciprocal_of_flushed(o: QuantizationOperands) -> Array:
     """A multiplication that reads subnormal operands as zero, of x and the rounded reciprocal."""
-    tiny, kind = 2.0 ** FLOAT_TYPES[o.x.dtype.name].emin, o.x.dtype
-    x, inverse = (flush_below(a.astype(np.float64), tiny).astype(kind) for a in (o.x, kind.type(1) / o.scale))
+    emin, kind = FLOAT_TYPES[o.x.dtype.name].emin, o.x.dtype
+    x, inverse = (flush_subnormals(a.astype(kind), emin) for a in (o.x, kind.type(1) / o.scale))
     return o.finish(np.asarray(x * inverse, np.float64))
 
 
@@ -189,22 +153,6 @@ def sum_and_clamp_in_own_type(o: QuantizationOperands) -> Array:
 def result_in_float32(o: QuantizationOperands) -> Array:
     total = round_array(o.quotient(), o.mode) + o.zero_point
     return o.clamp(total.astype(np.float32).astype(np.float64))
-
-
-def flush(which: str) -> Predict:
-    def predict(o: QuantizationOperands) -> Array:
-        tiny = 2.0 ** FLOAT_TYPES[o.x.dtype.name].emin
-        x, scale = o.x.astype(np.float64), o.scale.astype(np.float64)
-        x = flush_below(x, tiny) if which in ("inputs", "operands", "all") else x
-        scale = flush_below(scale, tiny) if which in ("scales", "operands", "all") else scale
-        q = (x / scale).astype(o.x.dtype).astype(np.float64)
-        return o.finish(flush_below(q, tiny) if which in ("quotient", "all") else q)
-
-    return predict
-
-
-def flush_below(values: Array, tiny: float) -> Array:
-    return np.where(np.abs(values) < tiny, np.copysign(0.0, values), values)
 
 
 def without_zero_point(o: QuantizationOperands) -> Array:
@@ -239,16 +187,11 @@ def half_of_steps(o: QuantizationOperands) -> float:
 
 
 def with_flushed_inputs(predict: Predict) -> Predict:
-    tiny = {name: 2.0**kind.emin for name, kind in FLOAT_TYPES.items()}
-    return lambda o: predict(replace(o, x=flush_below(o.x, tiny[o.x.dtype.name]).astype(o.x.dtype)))
+    return lambda o: predict(replace(o, x=flush_subnormals(o.x, FLOAT_TYPES[o.x.dtype.name].emin)))
 
 
 def multiplied_by_scale(o: QuantizationOperands) -> Array:
     return o.finish(np.asarray(o.x * o.scale, np.float64))
-
-
-def divided_in(dtype: object) -> Predict:
-    return lambda o: o.finish(o.quotient(dtype))
 
 
 # How the quotient is computed.
@@ -386,28 +329,6 @@ QUOTIENTS: tuple[tuple[str, Quotient], ...] = (
 )
 
 
-def multiplied_in(dtype: Any) -> Quotient:
-    def multiply(x: Array, scale: Array) -> Array:
-        inverse = (np.ones((), dtype) / scale.astype(dtype)).astype(dtype)
-        return np.asarray(x.astype(dtype) * inverse, np.float64)
-
-    return multiply
-
-
-def divided_by(dtype: Any) -> Quotient:
-    return lambda x, scale: np.asarray(x.astype(dtype) / scale.astype(dtype), np.float64)
-
-
-def flushed_operand(which: str) -> Quotient:
-    def divide(x: Array, scale: Array) -> Array:
-        tiny = 2.0 ** FLOAT_TYPES[x.dtype.name].emin
-        one, other = (a.astype(np.float64) for a in (x, scale))
-        one, other = (flush_below(one, tiny), other) if which == "inputs" else (one, flush_below(other, tiny))
-        return in_own_type(one / other, x)
-
-    return divide
-
-
 def finished(divide: Quotient) -> Predict:
     return lambda o: o.finish(divide(o.x, o.scale))
 
@@ -446,11 +367,6 @@ def magic_number_above_zero(q: Array) -> Array:
 
 def negatives_down(q: Array) -> Array:
     return np.where(q < 0, np.floor(q), np.rint(q))
-
-
-def half_added_and_cut_off(o: QuantizationOperands) -> Array | None:
-    half = o.x.dtype.type(0.5)
-    return o.clamp(np.trunc((own_quotient(o) + half).astype(np.float64)) + o.zero_point)
 
 
 def less_than_half_added(q: Array) -> Array:
@@ -643,23 +559,20 @@ def saturated_first(bits: int) -> Predict:
     return predict
 
 
-def never_lowest(o: QuantizationOperands, total: Array) -> Array:
-    return np.maximum(o.clamp(total), o.lowest + 1)
-
-
 def never_highest(o: QuantizationOperands, total: Array) -> Array:
     return np.minimum(o.clamp(total), o.highest - 1)
 
 
+OF_FACETS: dict[str, Predict] = {value.cause: by_facets(saturation=value) for value in (WRAP, NARROW_RANGE)}
 SATURATED: tuple[tuple[str, Saturate], ...] = (
     ("saturates-to-8-bits", through_8_bits),
-    ("wraps", lambda o, total: o.wrap(total)),
+    (WRAP.cause, saturated_as(WRAP)),
     ("wraps-above", wraps_above),
     ("wraps-below", wraps_below),
     ("highest-of-signed", highest_of_signed),
     ("beyond-to-zero", lambda o, total: replaced_beyond(o, total, max(0, o.lowest))),
     ("beyond-to-lowest", lambda o, total: replaced_beyond(o, total, o.lowest)),
-    ("narrow-range", never_lowest),
+    (NARROW_RANGE.cause, saturated_as(NARROW_RANGE)),
     ("highest-never", never_highest),
     ("narrower-by-one-bit", a_bit_less),
     ("sum-wraps-in:int16", wraps_in(16)),
@@ -670,44 +583,68 @@ SATURATED: tuple[tuple[str, Saturate], ...] = (
 )
 
 
+def facet_mistake(role: str, id_: str = "", *, ties: str = "", **values: Any) -> tuple[Cause, Predict]:
+    """Values of facets that are not the document's, as by_facets takes them; without an `id_` they make the cause's."""
+    key = id_ or JOINT.join(keys_of_values(values, of_quantizer=True))
+    return Cause(key, role, ties=ties), by_facets(**values)
+
+
+def of_some_types(applies: Callable[[np.dtype[Any]], bool], mistake: tuple[Cause, Predict]) -> tuple[Cause, Predict]:
+    return mistake[0], of_types(applies, mistake[1])
+
+
+FUSED_FIRST = by_facets(scaling=FUSED, zero_point=BEFORE)
+OWN_IN_FLOAT32 = by_facets(scaling=NARROW, precision=FLOAT32)
+
 # Of two that explain equally much the earlier one is named. So each stands before those that it is a special case of.
 HYPOTHESES: tuple[tuple[Cause, Predict], ...] = (
-    (Cause("flushes-inputs", "quotient"), flush("inputs")),
-    (Cause("flushes-scales", "quotient"), flush("scales")),
-    (Cause("flushes-inputs-and-scales", "quotient"), flush("operands")),
-    (Cause("flushes-quotients", "quotient"), flush("quotient")),
-    (Cause("flushes-all", "quotient"), flush("all")),
-    (Cause("divides-in:float32", "quotient"), divided_in(np.float32)),
-    (Cause("divides-in:bfloat16", "quotient"), divided_in(ml_dtypes.bfloat16)),
-    (Cause("divides-in:float16", "quotient"), divided_in(np.float16)),
-    (Cause("divides-in-float64", "quotient"), divided_in(np.float64)),
-    (Cause("own-reciprocal", "quotient"), reciprocal(None)),
-    (Cause("reciprocal:float32", "quotient"), reciprocal(np.float32)),
-    (Cause("reciprocal:float64", "quotient"), reciprocal(np.float64)),
+    facet_mistake("quotient", subnormals=INPUTS),
+    facet_mistake("quotient", subnormals=SCALES),
+    facet_mistake("quotient", subnormals=OPERANDS),
+    facet_mistake("quotient", subnormals=FLUSHED_QUOTIENTS),
+    facet_mistake("quotient", subnormals=ALL),
+    facet_mistake("quotient", precision=FLOAT32),
+    facet_mistake("quotient", precision=IN_BFLOAT16),
+    facet_mistake("quotient", precision=FLOAT16),
+    facet_mistake("quotient", "divides-in-float64", precision=FLOAT64),
+    facet_mistake("quotient", scaling=RECIPROCAL),
+    facet_mistake("quotient", scaling=RECIPROCAL, precision=FLOAT32),
+    facet_mistake("quotient", scaling=RECIPROCAL, precision=FLOAT64),
     (Cause("own-reciprocal + flushes-inputs-and-reciprocals", "quotient"), own_reciprocal_of_flushed),
-    (Cause("own-reciprocal + in:float32", "quotient"), own_reciprocal_in_float32(nan_to_highest=False)),
+    of_some_types(is_float16, facet_mistake("quotient", scaling=NARROW, precision=FLOAT32)),
     (
         Cause("own-reciprocal + in:float32 + nan-to-highest", "quotient"),
-        own_reciprocal_in_float32(nan_to_highest=True),
+        of_types(is_float16, with_nan_to_highest(OWN_IN_FLOAT32, by_scaling(scaling=NARROW, precision=FLOAT32))),
     ),
     *((Cause(key, "quotient"), finished(divide)) for key, divide in QUOTIENTS),
     (Cause("range-formula", "quotient"), of_range(None)),
     (Cause("range-formula-in:float32", "quotient"), of_range(np.float32)),
-    (Cause("zero-point-first-in-own-type", "round-first"), zero_point_first),
+    facet_mistake("round-first", zero_point=BEFORE),
     (Cause("zero-point-first-in-own-type", "round-first"), zero_point_first_at_once),
     (Cause("zero-point-first-in-wider-type", "round-first"), zero_point_first_wide),
-    (Cause("zero-point-first-in:float64", "round-first"), zero_point_first_double),
+    facet_mistake("round-first", "zero-point-first-in:float64", zero_point=BEFORE, precision=FLOAT64),
     *(
-        (Cause("reciprocal-plus-zero-point-fused", "round-first"), reciprocal_and_zero_point(fused=True, **how))
-        for how in ({}, {"own_zero_point": True}, {"nan_to_highest": True})
+        (Cause("reciprocal-plus-zero-point-fused", "round-first"), of_types(is_no_float64, predict))
+        for predict in (
+            FUSED_FIRST,
+            with_own_zero_point(FUSED_FIRST),
+            with_nan_to_highest(FUSED_FIRST, by_scaling(scaling=RECIPROCAL)),
+        )
     ),
-    *(
-        (Cause("reciprocal-plus-zero-point", "round-first"), reciprocal_and_zero_point(fused=False, **how))
-        for how in ({}, {"own_zero_point": True})
+    (Cause("reciprocal-plus-zero-point", "round-first"), reciprocal_and_zero_point_at_once),
+    facet_mistake("round-first", "reciprocal-plus-zero-point", scaling=RECIPROCAL, zero_point=BEFORE),
+    of_some_types(
+        is_narrower,
+        facet_mistake(
+            "round-first",
+            "reciprocal-plus-zero-point + in:float32",
+            scaling=RECIPROCAL,
+            zero_point=BEFORE,
+            precision=FLOAT32,
+        ),
     ),
-    (Cause("reciprocal-plus-zero-point + in:float32", "round-first"), reciprocal_and_zero_point_in_float32),
-    (Cause("floor-of-half-more", "mode", ties="ROUND_NEAREST_UPWARD"), add_half_floor),
-    (Cause("half-added-to-magnitude", "mode", ties="ROUND_NEAREST_TOWARD_INFINITY"), add_half_away),
+    facet_mistake("mode", ties="ROUND_NEAREST_UPWARD", round_mode=FLOOR),
+    facet_mistake("mode", ties="ROUND_NEAREST_TOWARD_INFINITY", round_mode=AWAY),
     (Cause("ceil-of-half-less", "mode", ties="ROUND_NEAREST_DOWNWARD"), subtract_half_ceil),
     (Cause("ties-odd", "mode"), to_nearest(to_odd)),
     (Cause("halves-first", "mode"), to_nearest(halves_first)),
@@ -718,18 +655,20 @@ HYPOTHESES: tuple[tuple[Cause, Predict], ...] = (
     (Cause("magic-number-above-zero", "mode"), to_nearest(magic_number_above_zero)),
     (Cause("negatives-down", "mode"), to_nearest(negatives_down)),
     (Cause("less-than-half-added", "mode"), to_nearest(less_than_half_added)),
-    (Cause("adds-half-and-truncates", "mode"), half_added_and_cut_off),
+    facet_mistake("mode", round_mode=TRUNCATE),
     (Cause("ignores-zero-point", "add"), without_zero_point),
     (Cause("zero-point-as-signed", "add"), with_zero_point(read_as_signed)),
     (Cause("zero-point-as-unsigned", "add"), with_zero_point(read_as_unsigned)),
     (Cause("saturates-to-int16", "range"), saturated_first(16)),
-    (Cause("clamps-before-zero-point", "add"), clamp_first),
-    (Cause("clamps-before-zero-point-and-wraps", "add"), clamp_first_wrapping),
-    (Cause("casts-to-int32", "range"), int32_cast(None)),
-    (Cause("casts-to-int32-then-wider-sum", "range"), int32_cast(None, wraps=False)),
-    (Cause("divides-in:float32 + casts-to-int32", "range"), int32_cast(np.float32)),
+    facet_mistake("add", saturation=CLAMP_FIRST),
+    facet_mistake("add", saturation=CLAMP_FIRST_WRAP),
+    facet_mistake("range", saturation=INT32),
+    facet_mistake("range", saturation=INT32_WIDER),
+    facet_mistake("range", "divides-in:float32 + casts-to-int32", saturation=INT32, precision=FLOAT32),
     (Cause("saturates-to-int32", "range"), saturated_first(32)),
-    *((Cause(key, "range"), with_sum(finish)) for key, finish in SATURATED),
+    *((Cause(key, "range"), OF_FACETS.get(key) or with_sum(finish)) for key, finish in SATURATED),
+    facet_mistake("range", saturation=SUM_INT64_WRAP),
+    facet_mistake("range", saturation=SUM_INT32_WRAP),
     (Cause("saturates-to-int16-and-wraps", "range"), saturated_to_int16_and_wraps),
     (Cause("saturates-to-int8", "range"), saturated_to_int8),
     (Cause("negative-quotient-to-zero", "add"), negative_quotient_to_zero),
@@ -740,7 +679,7 @@ HYPOTHESES: tuple[tuple[Cause, Predict], ...] = (
     (Cause("multiplier-of-bits:31", "quotient"), by_multiplier(31)),
     (Cause("multiplier-of-bits:15", "quotient"), by_multiplier(15)),
     (Cause("multiplier-of-31-bits-doubled", "quotient"), by_doubled_multiplier),
-    (Cause("sum-in:float32", "add"), sum_in(np.float32)),
+    facet_mistake("add", saturation=SINGLE),
     (Cause("sum-in-own-type", "add"), sum_in(None)),
     (Cause("sum-in-own-type", "add"), sum_at_once_in(None)),
     (Cause("sum-in:float16", "add"), sum_in(np.float16)),

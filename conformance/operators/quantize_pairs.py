@@ -11,6 +11,7 @@ import numpy as np
 
 from tiebreak.conformance.judging.operands import QuantizationOperands
 from tiebreak.conformance.operators.model import Cause
+from tiebreak.conformance.operators.quantize_by_facets import by_scaling
 from tiebreak.conformance.operators.quantize_mistakes import (
     HYPOTHESES,
     QUOTIENTS,
@@ -20,13 +21,14 @@ from tiebreak.conformance.operators.quantize_mistakes import (
     Predict,
     Quotient,
     Saturate,
-    divided_by,
-    flushed_operand,
-    multiplied_in,
 )
 from tiebreak.conformance.semantics.causes import JOINT
+from tiebreak.conformance.semantics.facet_causes import mode_cause
+from tiebreak.conformance.semantics.precisions import FLOAT16, FLOAT32, FLOAT64
+from tiebreak.conformance.semantics.quantize_scaling import RECIPROCAL
+from tiebreak.conformance.semantics.subnormals import INPUTS, SCALES
 from tiebreak.golden.problem import Array
-from tiebreak.golden.rounding import ROUND_MODES, is_nearest, short_mode
+from tiebreak.golden.rounding import ROUND_MODES
 
 Alter = Callable[[QuantizationOperands], QuantizationOperands | None]  # operands with one mistake; None: it has none
 Step = tuple[Cause, Alter]
@@ -41,22 +43,15 @@ SUMMED = (  # these have a way of their own from the quotient to the sum
     *("sum-in:float32", "sum-in:float16", "negative-quotient-to-zero", "clamps-before-zero-point-and-wraps"),
 )
 DIVIDED: tuple[tuple[str, Quotient], ...] = (
-    ("divides-in:float32", divided_by(np.float32)),
-    ("divides-in:float16", divided_by(np.float16)),
-    ("own-reciprocal", lambda x, scale: np.asarray(x * (np.ones((), x.dtype) / scale), np.float64)),
-    ("reciprocal:float32", multiplied_in(np.float32)),
-    ("reciprocal:float64", multiplied_in(np.float64)),
-    ("flushes-inputs", flushed_operand("inputs")),
-    ("flushes-scales", flushed_operand("scales")),
+    ("divides-in:float32", by_scaling(precision=FLOAT32)),
+    ("divides-in:float16", by_scaling(precision=FLOAT16)),
+    ("own-reciprocal", by_scaling(scaling=RECIPROCAL)),
+    ("reciprocal:float32", by_scaling(scaling=RECIPROCAL, precision=FLOAT32)),
+    ("reciprocal:float64", by_scaling(scaling=RECIPROCAL, precision=FLOAT64)),
+    ("flushes-inputs", by_scaling(subnormals=INPUTS)),
+    ("flushes-scales", by_scaling(subnormals=SCALES)),
     *QUOTIENTS,
 )
-
-
-def mode_cause(wanted: str, other: str) -> Cause:
-    """The cause "rounds by another mode": `other`, where the document asks for `wanted`."""
-    alike = is_nearest(wanted) == is_nearest(other)
-    fault = "ties" if alike and is_nearest(wanted) else "rounds"
-    return Cause(f"{fault}:{short_mode(other)}", "mode", rank=0 if alike else 1, mode=other)
 
 
 @cache

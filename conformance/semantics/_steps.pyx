@@ -25,6 +25,7 @@ cdef extern from "steps.h" nogil:
     void round_doubles(const double *v, double *to, size_t n, int mode)
     void saturate_doubles(const double *w, const int64_t *z, int each, range_t r, int kind, int64_t *codes,
                           double *stages, size_t n)
+    void sum_doubles(const double *w, const int64_t *z, int each, range_t r, int kind, double *sums, size_t n)
     void clamp_doubles(const double *v, double low, double high, int64_t *codes, double *stages, size_t n)
     void add_to_odd(const double *products, const double *added, int each, double *sums, size_t n)
     void bits_of_singles(const uint32_t *v, int64_t nan_code, int64_t *codes, size_t n)
@@ -38,7 +39,7 @@ cdef extern from "steps.h" nogil:
 MODES = {name: number for number, name in enumerate(ROUND_MODES)}
 SUMS = {  # with a half, in a precision
     (name, precision): 9 + number + 3 * (precision == "float32")
-    for number, name in enumerate(("floor(q + 0.5)", "trunc(q + 0.5)", "trunc(q + 0.5 sign(q))"))
+    for number, name in enumerate(("floor-of-half-more", "adds-half-and-truncates", "half-added-to-magnitude"))
     for precision in ("float64", "float32")
 }
 SATURATIONS = {
@@ -47,16 +48,18 @@ SATURATIONS = {
         (
             "saturate",
             "wrap",
-            "narrow range",
-            "clamp before zero point",
-            "clamp before zero point, then wrap",
+            "narrow-range",
+            "clamp-first",
+            "clamp-first-then-wrap",
             "int32",
-            "int32, then wrap",
-            "int32, then a wider sum",
+            "int32-then-wrap",
+            "int32-then-wider-sum",
             "int64",
-            "int64, then a wider sum",
+            "int64-then-wider-sum",
             "float32",
-            "float32, then a cast",
+            "float32-then-cast",
+            "sum-int32-then-wrap",
+            "sum-int64-then-wrap",
         )
     )
 }
@@ -89,6 +92,22 @@ def saturated(const double[::1] whole, const int64_t[::1] zero_point, double low
         with nogil:
             saturate_doubles(&whole[0], &zero_point[0], each, r, kind, &c[0], &s[0], n)
     return codes, stages
+
+
+def sums(const double[::1] whole, const int64_t[::1] zero_point, double lowest, double highest, int kind):
+    """As saturated, the sums (float64) that are clamped to the type's range in the end."""
+    cdef Py_ssize_t n = whole.shape[0]
+    cdef bint each = zero_point.shape[0] != 1
+    cdef range_t r
+    if each and zero_point.shape[0] != n:
+        raise ValueError(f"{zero_point.shape[0]} zero points for {n} numbers")
+    r.lowest, r.highest = lowest, highest
+    found = np.empty(n)
+    cdef double[::1] to = found
+    if n:
+        with nogil:
+            sum_doubles(&whole[0], &zero_point[0], each, r, kind, &to[0], n)
+    return found
 
 
 def clamped(const double[::1] values, double lowest, double highest):

@@ -5,15 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tiebreak.conformance.semantics.documents import OWN, STEPS, Allowed, Authority
-from tiebreak.conformance.semantics.places import FLOOR
+from tiebreak.conformance.semantics.precisions import EXACT
 from tiebreak.conformance.semantics.quantize_facets import AFTER, BEFORE
+from tiebreak.conformance.semantics.quantize_saturation import SATURATE
+from tiebreak.conformance.semantics.quantize_scaling import DIVIDE, RANGE, RECIPROCAL
+from tiebreak.conformance.semantics.round_modes import FLOOR, MODES
+from tiebreak.conformance.semantics.subnormals import KEPT
 from tiebreak.golden.rounding import EVEN, NEAREST, ROUND_MODES
 
-AWAY, UP = "ROUND_NEAREST_TOWARD_INFINITY", "ROUND_NEAREST_UPWARD"
-DOWN, TO_ZERO = "ROUND_NEAREST_DOWNWARD", "ROUND_NEAREST_TOWARD_ZERO"
-DIVIDED: Allowed = {"precision": STEPS, "scaling": ("divide",), "subnormals": ("kept",)}
-SATURATED: Allowed = {"saturation": ("saturate",)}
-ROUNDED_FIRST: Allowed = {**DIVIDED, **SATURATED, "zero_point": (AFTER,), "round_mode": (EVEN,)}
+TO_EVEN, AWAY, UP = (MODES[name] for name in (EVEN, "ROUND_NEAREST_TOWARD_INFINITY", "ROUND_NEAREST_UPWARD"))
+DOWN, TO_ZERO = MODES["ROUND_NEAREST_DOWNWARD"], MODES["ROUND_NEAREST_TOWARD_ZERO"]
+DIVIDED: Allowed = {"precision": STEPS, "scaling": (DIVIDE,), "subnormals": (KEPT,)}
+SATURATED: Allowed = {"saturation": (SATURATE,)}
+ROUNDED_FIRST: Allowed = {**DIVIDED, **SATURATED, "zero_point": (AFTER,), "round_mode": (TO_EVEN,)}
 ADDED_FIRST: Allowed = {**ROUNDED_FIRST, "zero_point": (BEFORE,)}
 NO_PRECISION = "the precision of the division"
 
@@ -60,7 +64,7 @@ STABLEHLO_2023 = Authority(
     url="https://github.com/openxla/stablehlo/pull/1496",
     says="operand / scale is rounded to nearest, ties to even; then the zero point is added and the sum clamped.",
     open="Numerical accuracy, and the types of the steps, so what a sum out of range gives (issue 1627).",
-    allows=({**DIVIDED, "zero_point": (AFTER,), "round_mode": (EVEN,)},),
+    allows=({**DIVIDED, "zero_point": (AFTER,), "round_mode": (TO_EVEN,)},),
 )
 TFLITE = Authority(
     id="tflite",
@@ -69,7 +73,7 @@ TFLITE = Authority(
     url="https://www.tensorflow.org/lite/performance/quantization_spec",
     says="real_value = (int8_value - zero_point) * scale.",
     open="How a real value is rounded, when the zero point is added, what is out of range: either neighbour will do.",
-    allows=({**DIVIDED, "zero_point": (AFTER, BEFORE), "round_mode": tuple(ROUND_MODES)},),
+    allows=({**DIVIDED, "zero_point": (AFTER, BEFORE), "round_mode": tuple(MODES.values())},),
     output_types=("int8",),
     relation=True,
 )
@@ -90,7 +94,7 @@ TORCH_MODULE = Authority(
     url="https://docs.pytorch.org/docs/stable/generated/torch.ao.quantization.fake_quantize.FakeQuantize.html",
     says="clamp(round(x / scale + zero_point), quant_min, quant_max).",
     open=f"Which way round takes ties, and {NO_PRECISION}.",
-    allows=({**ADDED_FIRST, "round_mode": NEAREST},),
+    allows=({**ADDED_FIRST, "round_mode": tuple(MODES[name] for name in NEAREST)},),
 )
 TORCH_QUANTIZE = Authority(
     id="torch-quantize",
@@ -109,8 +113,8 @@ OPENVINO = Authority(
     says="round((x - input_low) / (input_high - input_low) * (levels - 1)); x beyond the limits gives an end.",
     open=f"Which way round takes ties, and {NO_PRECISION}.",
     allows=(
-        {**ADDED_FIRST, "precision": ("exact",), "round_mode": (EVEN, UP, DOWN)},  # the level is never negative
-        {**ADDED_FIRST, "precision": (OWN,), "scaling": ("range",), "round_mode": (EVEN, AWAY, TO_ZERO, FLOOR)},
+        {**ADDED_FIRST, "precision": (EXACT,), "round_mode": (TO_EVEN, UP, DOWN)},  # the level is never negative
+        {**ADDED_FIRST, "precision": (OWN,), "scaling": (RANGE,), "round_mode": (TO_EVEN, AWAY, TO_ZERO, FLOOR)},
     ),
 )
 WEBNN = Authority(
@@ -130,7 +134,7 @@ PADDLE_EVEN = Authority(
     "Quantization_intro.md",
     says="s * x with s = (2^(b - 1) - 1) / range is rounded to nearest, ties to even, and clipped to b bits.",
     open="What a zero point other than 0 does; whether s, which is 1 / our scale, is rounded before the product.",
-    allows=({**ROUNDED_FIRST, "scaling": ("divide", "reciprocal")},),
+    allows=({**ROUNDED_FIRST, "scaling": (DIVIDE, RECIPROCAL)},),
     output_types=("int4", "int8", "int16"),
     symmetric=True,
 )
@@ -139,7 +143,7 @@ PADDLE_AWAY = replace(
     id="paddle-round-type-1",
     title="PaddlePaddle, quantize_linear, round_type 1",
     says="The same with ties away from zero.",
-    allows=({**ROUNDED_FIRST, "scaling": ("divide", "reciprocal"), "round_mode": (AWAY,)},),
+    allows=({**ROUNDED_FIRST, "scaling": (DIVIDE, RECIPROCAL), "round_mode": (AWAY,)},),
 )
 TF_UNIFORM = Authority(
     id="tf-uniform-quantize",
@@ -149,8 +153,8 @@ TF_UNIFORM = Authority(
     says="floor(input_data * (1.0f / scale) + 0.5f) + zero_point.",
     open="Its minimum and maximum are arguments, taken to be the type's. Exact arithmetic is accepted, too.",
     allows=(
-        {**ROUNDED_FIRST, "precision": (OWN,), "scaling": ("reciprocal",), "round_mode": (FLOOR,)},
-        {**ROUNDED_FIRST, "precision": ("exact",), "round_mode": (UP,)},
+        {**ROUNDED_FIRST, "precision": (OWN,), "scaling": (RECIPROCAL,), "round_mode": (FLOOR,)},
+        {**ROUNDED_FIRST, "precision": (EXACT,), "round_mode": (UP,)},
     ),
     input_types=("float32",),
     output_types=("int8", "int32"),

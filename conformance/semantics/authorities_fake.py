@@ -3,13 +3,33 @@
 from __future__ import annotations
 
 from tiebreak.conformance.semantics.documents import OWN, STEPS, Allowed, Authority
-from tiebreak.conformance.semantics.fake_quantize import SPEC
-from tiebreak.conformance.semantics.places import FLOOR
+from tiebreak.conformance.semantics.fake_quantize_facets import (
+    FACTOR_AND_SHIFT,
+    FUSED_POSITION,
+    FUSED_RESULT,
+    GIVEN,
+    GIVEN_OUTPUT,
+    KEPT,
+    SELECTED,
+    SPEC_POSITION,
+    SPEC_RESULT,
+    STEP_RESULT,
+)
+from tiebreak.conformance.semantics.precisions import EXACT
+from tiebreak.conformance.semantics.round_modes import FLOOR, MODES
 from tiebreak.golden.rounding import EVEN
 
-TIES = (EVEN, "ROUND_NEAREST_TOWARD_INFINITY", "ROUND_NEAREST_TOWARD_ZERO", FLOOR)  # of levels, which are not negative
-PLAIN: Allowed = {"range": ("as given",), "round_mode": TIES, "subnormals": ("kept",), "output_limits": ("as given",)}
-IN_ORDER: Allowed = {**PLAIN, "ends": ("selected",), "position": (SPEC,), "result": (SPEC,), "precision": STEPS}
+MODES_OF_LEVELS = (EVEN, "ROUND_NEAREST_TOWARD_INFINITY", "ROUND_NEAREST_TOWARD_ZERO")  # levels are not negative
+TIES = (*(MODES[name] for name in MODES_OF_LEVELS), FLOOR)
+PLAIN: Allowed = {"range": (GIVEN,), "round_mode": TIES, "subnormals": (KEPT,), "output_limits": (GIVEN_OUTPUT,)}
+IN_ORDER: Allowed = {
+    **PLAIN,
+    "ends": (SELECTED,),
+    "position": (SPEC_POSITION,),
+    "result": (SPEC_RESULT,),
+    "precision": STEPS,
+}
+IN_ADVANCE: Allowed = {"position": (FACTOR_AND_SHIFT, FUSED_POSITION), "result": (STEP_RESULT, FUSED_RESULT)}
 
 OPENVINO = Authority(
     id="openvino",
@@ -31,8 +51,8 @@ DECOMPOSITION = Authority(
     "(output_high - output_low) / (levels - 1); output_low is added.",
     open="Which way round takes ties, the precision of the steps, and whether a product and its sum are rounded once.",
     allows=(
-        {**IN_ORDER, "precision": ("exact",)},
-        {**PLAIN, "precision": (OWN,), "position": ("factor and shift", "fused"), "result": ("step", "fused")},
+        {**IN_ORDER, "precision": (EXACT,)},
+        {**PLAIN, **IN_ADVANCE, "precision": (OWN,)},
     ),
 )
 OF_FAKE_QUANTIZE = (OPENVINO, DECOMPOSITION)

@@ -21,6 +21,7 @@ SENTENCES = {
     "flushes-quotients": "flushes subnormal quotients to zero",
     "flushes-all": "flushes all subnormals to zero",
     "flushes": "flushes subnormals to zero",
+    "flushes-every-step": "flushes subnormal inputs and results of every step to zero",
     "flushes-range": "flushes a subnormal width of the range to zero",
     "flushes-outputs": "flushes subnormal outputs to zero",
     # The quotient
@@ -148,6 +149,7 @@ SENTENCES = {
     "clamps-before-zero-point-and-wraps": "clamps before the zero point is added, then wraps",
     "casts-to-int32": "casts to int32 before clamping, which overflows",
     "casts-to-int32-and-wraps": "casts to int32 and takes its low bits",
+    "casts-sum-to-int32-and-wraps": "casts the sum, made in float64, to int32 and takes its low bits",
     "casts-to-int32-then-wider-sum": "casts to int32, which overflows, before a wider sum is clamped",
     "lone-halves-of-bytes-cast-to-int32": (
         "casts elements that share no byte with another of their scale to int32 before clamping, which overflows"

@@ -8,14 +8,16 @@ from itertools import product
 
 import numpy as np
 
-from tiebreak.conformance.semantics.model import Arithmetic, Facet, Probe, Semantics
+from tiebreak.conformance.semantics.model import Arithmetic, Facet, Probe, Semantics, Unknown, Value
+from tiebreak.conformance.semantics.precisions import EXACT, OF_TYPE
+from tiebreak.conformance.semantics.round_modes import MODES
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 
-OWN = "the input's type"  # stands for a value of the facet `precision`
-STEPS = ("exact", OWN)  # real arithmetic, and each of its steps in the input's type: what a mere formula allows
+OWN = Unknown("own", "the precision of the input's type, whatever that is")
+STEPS = (EXACT, OWN)  # real arithmetic, and each of its steps in the input's type: what a mere formula allows
 
-Allowed = Mapping[str, tuple[str, ...]]  # values by facet; of a facet that is left off, every value
+Allowed = Mapping[str, tuple[Value, ...]]  # values by facet; of a facet that is left off, every value
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,7 @@ class Authority:
             return {"": self.combinations(arithmetic, {})}
         own = arithmetic.node.round_mode if "round_mode" in arithmetic.node.attributes else ""
         modes = [mode for mode in self.modes if not own or mode == own]
-        return {mode: self.combinations(arithmetic, {"round_mode": (mode,)}) for mode in modes}
+        return {mode: self.combinations(arithmetic, {"round_mode": (MODES[mode],)}) for mode in modes}
 
     def combinations(self, arithmetic: Arithmetic, also: Allowed) -> list[Semantics]:
         """Those of the audit's candidates that the text allows; a candidate stands for all that equal it."""
@@ -69,12 +71,12 @@ class Authority:
 
 
 def products(arithmetic: Arithmetic, allowed: Allowed) -> Iterator[Semantics]:
-    own = arithmetic.node.input_type
+    own = OF_TYPE[arithmetic.node.input_type]
     return product(*(values_of(facet, allowed, own) for facet in arithmetic.facets))
 
 
-def values_of(facet: Facet, allowed: Allowed, own: str) -> list[str]:
-    return [own if value == OWN else value for value in allowed.get(facet.name, tuple(facet.values))]
+def values_of(facet: Facet, allowed: Allowed, own: Value) -> list[Value]:
+    return [own if value is OWN else value for value in allowed.get(facet.name, facet.values)]
 
 
 def open_facets(document: Authority, arithmetic: Arithmetic) -> list[str]:

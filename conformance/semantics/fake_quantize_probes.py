@@ -43,6 +43,14 @@ def first_probes(node: Node) -> Iterator[Probe]:
     tiny = 2.0**node.real.emin
     for limits in ((0.0, 3 * tiny, 0.0, 1.0), (0.0, 1.0, 0.0, 3 * tiny), (0.0, 3 * tiny, 0.0, 3 * tiny)):
         yield probe_with_limits(node, limits, random)
+    for limits in narrow(tiny):
+        yield probe_with_limits(node, limits, random)
+
+
+def narrow(tiny: float) -> Iterator[Limits]:
+    """Normal limits that are a subnormal distance apart; of the input, of the output."""
+    yield 1.5 * tiny, 2.25 * tiny, 0.0, 1.0
+    yield 0.0, 1.0, 1.5 * tiny, 2.25 * tiny
 
 
 def whole_steps(node: Node) -> Iterator[Limits]:

@@ -25,15 +25,60 @@ OTHER = "other"  # stands for a facet where no facet of the table explains what 
 
 NAN_BITS = FLOAT_TYPES["float32"].nan_bits or 0
 
-Semantics = tuple[str, ...]
+
+class Value(Protocol):
+    """A value of a facet. Each facet has a class of its own for them, with the rule by which predictions use a value.
+
+    `id` is short and stays: results and documents hold it. `sentence` says what it means. `cause` is the key in the
+    table of causes of a backend that has this value where its document has another one.
+    """
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def sentence(self) -> str: ...
+
+    @property
+    def cause(self) -> str: ...
 
 
-@dataclass(frozen=True)
+Semantics = tuple[Value, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Unknown:
+    """Stands for a value that is not known, and says why."""
+
+    id: str
+    sentence: str
+    cause: str = ""
+
+
+@dataclass(frozen=True, eq=False)
 class Facet:
-    """One property of an arithmetic. `values` maps each of its possible values to a sentence that explains it."""
+    """One property of an arithmetic, and the values that it may have, whose ids are distinct."""
 
     name: str
-    values: Mapping[str, str]
+    values: tuple[Value, ...]
+
+    @cached_property
+    def by_id(self) -> Mapping[str, Value]:
+        return {value.id: value for value in self.values}
+
+    @property
+    def sentences(self) -> dict[str, str]:
+        """What each value means, by its id."""
+        return {value.id: value.sentence for value in self.values}
+
+
+def ids_of(semantics: Semantics) -> tuple[str, ...]:
+    return tuple([value.id for value in semantics])
+
+
+def semantics_of(facets: Sequence[Facet], ids: Sequence[str]) -> Semantics:
+    """The semantics with these ids, one for each facet. KeyError for an id that a facet lacks."""
+    return tuple(facet.by_id[one] for facet, one in zip(facets, ids, strict=True))
 
 
 @dataclass(frozen=True)
@@ -112,7 +157,7 @@ class Arithmetic(Protocol):
         """The name of the special facet that such a call shows; empty for a finite element."""
         ...
 
-    def special_code(self, value: str, probe: Probe) -> int:
+    def special_code(self, value: Value, probe: Probe) -> int:
         """The code that a value of the special facet stands for in this call."""
         ...
 
@@ -124,7 +169,7 @@ class Arithmetic(Protocol):
         """Predict nothing where a quotient is NaN or infinite, because the answers are not known."""
         ...
 
-    def learn_specials(self, seen: Sequence[tuple[Probe, int]]) -> dict[str, list[str]]:
+    def learn_specials(self, seen: Sequence[tuple[Probe, int]]) -> Mapping[str, Sequence[Value]]:
         """Keep, for later predictions, the values of each special facet that fit the answers; return them by name."""
         ...
 
@@ -158,11 +203,12 @@ class Candidates:
         return np.asarray(np.count_nonzero(self.numbers != np.array(own, np.int8), axis=1))
 
     def by_facet(self, semantics: Semantics) -> dict[str, str]:
-        return dict(zip(self.names, semantics, strict=True))
+        """The ids of a combination's values, by facet."""
+        return dict(zip(self.names, ids_of(semantics), strict=True))
 
 
 def valid_candidates(facets: tuple[Facet, ...], is_valid: Callable[[Semantics], bool]) -> Candidates:
-    every = product(*(facet.values for facet in facets))
+    every: Iterator[Semantics] = product(*(facet.values for facet in facets))
     return Candidates(facets, tuple(semantics for semantics in every if is_valid(semantics)))
 
 

@@ -1,4 +1,4 @@
-"""Where real numbers lie between integers, and the ways in which implementations round them, right or wrong."""
+"""Where real numbers lie between integers, and steps of floating-point arithmetic that NumPy does not have."""
 
 from __future__ import annotations
 
@@ -7,33 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tiebreak.conformance.semantics import _steps
-from tiebreak.golden.elements import numpy_dtype
 from tiebreak.golden.problem import Array
 from tiebreak.golden.rounding import EVEN
-
-FLOOR, TRUNCATE, AWAY = "floor(q + 0.5)", "trunc(q + 0.5)", "trunc(q + 0.5 sign(q))"
-WORDS = {
-    "ROUND_NEAREST_TOWARD_INFINITY": "to nearest, ties away from zero",
-    "ROUND_NEAREST_TOWARD_ZERO": "to nearest, ties toward zero",
-    "ROUND_NEAREST_UPWARD": "to nearest, ties up",
-    "ROUND_NEAREST_DOWNWARD": "to nearest, ties down",
-    EVEN: "to nearest, ties to even",
-    "ROUND_TOWARD_INFINITY": "away from zero",
-    "ROUND_TOWARD_ZERO": "toward zero: truncation, a cast to an integer",
-    "ROUND_UP": "up: ceil",
-    "ROUND_DOWN": "down: floor",
-    FLOOR: "floor(q + 0.5), the sum rounded in the working precision",
-    TRUNCATE: "a cast of q + 0.5 to an integer, the sum rounded in the working precision",
-    AWAY: "0.5 added to the magnitude in the working precision, then truncation",
-}
-NEVER_NEGATIVE = (  # on numbers that are never negative, every other mode equals one of these
-    EVEN,
-    "ROUND_NEAREST_TOWARD_INFINITY",
-    "ROUND_NEAREST_TOWARD_ZERO",
-    "ROUND_UP",
-    "ROUND_DOWN",
-    FLOOR,
-)
 
 
 class Place(NamedTuple):
@@ -46,21 +21,6 @@ class Place(NamedTuple):
     below: Array
     rest: Array
     value: Array
-
-
-def rounded(values: Array, mode: str, precision: str) -> Array:
-    """Whole numbers as float64; NaN and infinities stay. `mode`: one of ROUND_MODES, FLOOR, TRUNCATE or AWAY."""
-    number = _steps.MODES.get(mode, _steps.SUMS.get((mode, precision)))
-    if number is None:
-        return round_by_adding_half(values, mode, precision)
-    flat = np.ascontiguousarray(values, np.float64).reshape(-1)
-    return _steps.rounded(flat, number).reshape(values.shape)
-
-
-def round_place(place: Place, mode: str) -> Array:
-    """Whole numbers as float64; NaN and infinities stay. `mode` is one of ROUND_MODES."""
-    below, rest, value = place
-    return np.asarray(np.where(np.isfinite(value), below + takes_integer_above(below, rest, mode), value))
 
 
 def takes_integer_above(below: Array, rest: Array, mode: str) -> Array:
@@ -82,13 +42,6 @@ def takes_integer_above(below: Array, rest: Array, mode: str) -> Array:
         "ROUND_DOWN": False,
     }
     return np.asarray(np.logical_and(rest > 0, directed[mode]))
-
-
-def round_by_adding_half(value: Array, mode: str, precision: str) -> Array:
-    dtype = numpy_dtype(precision)
-    half = np.copysign(0.5, value) if mode == AWAY else np.full(value.shape, 0.5)
-    total = (value.astype(dtype) + half.astype(dtype)).astype(dtype).astype(np.float64)
-    return np.asarray(np.floor(total) if mode == FLOOR else np.trunc(total))
 
 
 def fused_multiply_add(a: Array, b: Array, added: Array | float, dtype: np.dtype[np.floating]) -> Array:

@@ -5,43 +5,39 @@ These are predictions to compare with a backend, never truths. Exact quotients c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
 from operator import itemgetter
-from typing import Any
+from typing import cast
 
 import numpy as np
 
 from tiebreak.conformance.semantics import quantize_probes
-from tiebreak.conformance.semantics.model import ANYTHING, OTHER, Candidates, Facet, Probe, Semantics
-from tiebreak.conformance.semantics.places import (
-    Place,
-    as_type,
-    flush_subnormals,
-    fused_multiply_add,
-    round_place,
-    rounded,
-)
+from tiebreak.conformance.semantics.model import ANYTHING, OTHER, Candidates, Facet, Probe, Semantics, Value
+from tiebreak.conformance.semantics.places import Place
+from tiebreak.conformance.semantics.precisions import OF_TYPE, Precision
 from tiebreak.conformance.semantics.quantize_facets import (
     AFTER,
     BEFORE,
-    ENDS,
     FACETS,
-    NARROW,
-    OF_ZERO,
-    WIDER,
+    Combination,
+    UpToRounding,
+    least_normal,
 )
 from tiebreak.conformance.semantics.quantize_rules import holds_every_quotient, valid_combinations
-from tiebreak.conformance.semantics.quantize_saturation import saturated
+from tiebreak.conformance.semantics.quantize_saturation import SATURATE, Saturation
+from tiebreak.conformance.semantics.quantize_scaling import DIVIDE
+from tiebreak.conformance.semantics.round_modes import MODES, RoundMode
+from tiebreak.conformance.semantics.special_ends import HIGHEST, LOWEST, SPECIALS, SpecialEnd, special_facets
+from tiebreak.conformance.semantics.subnormals import KEPT
 from tiebreak.golden import kernel
-from tiebreak.golden.elements import FLOAT_TYPES, IntegerType, numpy_dtype
+from tiebreak.golden.elements import IntegerType
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array, Quantization, bits_of
 from tiebreak.golden.rounding import EVEN
 
-SPECIALS = ("nan", "positive_infinity", "negative_infinity")
 FAR = 2.0**50
 WIDE = IntegerType("wide", 52, True)
 REGIONS = {
@@ -58,22 +54,20 @@ class QuantizeArithmetic:
 
     node: Node
     facets: tuple[Facet, ...] = FACETS
-    seen: dict[str, list[str]] = field(default_factory=dict)  # the values that each special facet may have
+    seen: dict[str, list[SpecialEnd]] = field(default_factory=dict)  # the values that each special facet may have
     as_infinite: bool | None = None  # whether an infinite quotient of a finite input gives what an infinite input does
 
     @property
-    def documented(self) -> Semantics:
-        mode = self.node.round_mode or EVEN
-        return self.node.input_type, "divide", "kept", AFTER, mode, "saturate"
+    def documented(self) -> Combination:
+        precision, mode = OF_TYPE[self.node.input_type], MODES[self.node.round_mode or EVEN]
+        return Combination(precision, DIVIDE, KEPT, AFTER, mode, SATURATE)
 
     def completed(self, semantics: Semantics) -> Semantics:
         """Fused steps and ranges add the zero point before rounding; only rounding up shows a flushed quotient."""
-        precision, scaling, subnormals, zero_point, mode, saturation = semantics
-        if scaling == "fused" or scaling.startswith("range"):
-            zero_point = BEFORE
-        if subnormals in ("quotients flushed", "all flushed"):
-            mode = "ROUND_UP"
-        return precision, scaling, subnormals, zero_point, mode, saturation
+        found = Combination._make(semantics)
+        if found.scaling.adds_zero_point:
+            found = found._replace(zero_point=BEFORE)
+        return found._replace(round_mode=MODES["ROUND_UP"]) if found.subnormals.of_quotient else found
 
     @cached_property
     def quantized(self) -> IntegerType:
@@ -81,16 +75,7 @@ class QuantizeArithmetic:
 
     @property
     def specials(self) -> tuple[Facet, ...]:
-        return self.special_facets
-
-    @cached_property
-    def special_facets(self) -> tuple[Facet, ...]:
-        """Where the range begins with 0, some values coincide: only "zero" is kept for NaN, "lowest" for infinities."""
-        same = {name: OF_ZERO | {"lowest" if name == "nan" else "zero"} for name in SPECIALS}
-        return tuple(
-            Facet(name, {v: text for v, text in ENDS.items() if self.quantized.lowest or v not in same[name]})
-            for name in SPECIALS
-        )
+        return special_facets(self.quantized)
 
     @property
     def candidates(self) -> Candidates:
@@ -106,16 +91,17 @@ class QuantizeArithmetic:
         return quantize_probes.special_probes(self.node)
 
     def assume(self) -> None:
-        self.seen = {"nan": ["lowest"], "positive_infinity": ["highest"], "negative_infinity": ["lowest"]}
+        self.seen = {"nan": [LOWEST], "positive_infinity": [HIGHEST], "negative_infinity": [LOWEST]}
         self.as_infinite = True
 
     def ignore_specials(self) -> None:
         self.seen = {name: [] for name in SPECIALS}
 
-    def learn_specials(self, seen: Sequence[tuple[Probe, int]]) -> dict[str, list[str]]:
+    def learn_specials(self, seen: Sequence[tuple[Probe, int]]) -> Mapping[str, Sequence[Value]]:
         for facet in self.specials:
             own = [(probe, code) for probe, code in seen if self.special_of(probe) == facet.name]
-            fits = (v for v in facet.values if all(code == self.special_code(v, probe) for probe, code in own))
+            ends = (cast(SpecialEnd, value) for value in facet.values)
+            fits = (end for end in ends if all(code == self.special_code(end, probe) for probe, code in own))
             self.seen[facet.name] = list(fits) if own else []
         finite = [(probe, code) for probe, code in seen if not self.special_of(probe)]
         self.as_infinite = all(code in self.codes_of_infinity(probe) for probe, code in finite) if finite else None
@@ -132,25 +118,9 @@ class QuantizeArithmetic:
             return ""  # a finite input whose quotient is infinite
         return "nan" if value != value else "positive_infinity" if value > 0 else "negative_infinity"
 
-    def special_code(self, value: str, probe: Probe) -> int:
-        lowest, highest, zero_point = (
-            self.quantized.lowest,
-            self.quantized.highest,
-            int(probe.others[1].astype(np.int64)),
-        )
-        return {
-            "lowest": lowest,
-            "lowest but one": lowest + 1,
-            "highest": highest,
-            "zero": min(max(0, lowest), highest),
-            "zero point": zero_point,
-            "zero point but the lowest": max(zero_point, lowest + 1),
-            "int32": lowest if zero_point >= 0 else highest,
-            "highest before zero point": min(highest + zero_point, highest),
-            "lowest before zero point": max(lowest + zero_point, lowest),
-            "highest before zero point, then wrap": (highest + zero_point - lowest) % (highest - lowest + 1) + lowest,
-            "lowest before zero point, then wrap": zero_point % (highest - lowest + 1) + lowest,
-        }[value]
+    def special_code(self, value: Value, probe: Probe) -> int:
+        zero_point = int(probe.others[1].astype(np.int64))
+        return cast(SpecialEnd, value).code(self.quantized.lowest, self.quantized.highest, zero_point)
 
     def predict(self, probe: Probe, semantics: Sequence[Semantics]) -> Iterator[Array]:
         return (codes for codes, _ in self.staged(probe, semantics))
@@ -161,101 +131,50 @@ class QuantizeArithmetic:
     def staged(self, probe: Probe, semantics: Sequence[Semantics]) -> Iterator[tuple[Array, Array]]:
         last, all_finite = np.empty(0), True
         for one, (whole, left, saturation) in zip(semantics, self.wholes(probe, semantics), strict=True):
-            codes, stage = saturated(self.quantized, whole, left, saturation)
+            codes, stage = saturation.finish(self.quantized, whole, left)
             if whole is not last:  # neighbours share it
                 last, all_finite = whole, bool(np.isfinite(whole).all())
             if all_finite:
                 yield codes, stage
                 continue
-            if one[1].startswith("range"):  # beyond its ends a finite number follows an infinite one
+            precision, scaling, *_ = Combination._make(one)
+            if scaling.of_range:  # beyond its ends a finite number follows an infinite one
                 stage = np.where(np.isfinite(whole), stage, np.nan)
-            yield self.with_specials(codes, whole, probe, one[0]), stage
+            yield self.with_specials(codes, whole, probe, precision), stage
 
-    def wholes(self, probe: Probe, semantics: Sequence[Semantics]) -> Iterator[tuple[Array, Array, str]]:
+    def wholes(self, probe: Probe, semantics: Sequence[Semantics]) -> Iterator[tuple[Array, Array, Saturation]]:
         """For each semantics the rounded numbers, the integer that is still to be added, and how that saturates.
 
         Neighbours in `semantics` that agree on the facets before rounding share the argument of round; those that
         agree on the mode as well share the rounded numbers.
         """
-        for (precision, scaling, subnormals, order), alike in groupby(semantics, key=itemgetter(0, 1, 2, 3)):
-            added, left = self.before_and_after(probe.others[1].astype(np.int64), scaling, order)
+        for first, alike in groupby(semantics, key=itemgetter(0, 1, 2, 3)):
+            facets = UpToRounding._make(first)
+            added, left = facets.before_and_after(probe.others[1].astype(np.int64), self.quantized)
             with np.errstate(all="ignore"):
-                by_mode = self.by_mode(probe.x, probe.others[0], added, precision, scaling, subnormals, order)
+                by_mode = self.by_mode(probe.x, probe.others[0], added, facets)
             for mode, of_one_mode in groupby(alike, key=itemgetter(4)):
                 with np.errstate(all="ignore"):
                     whole = by_mode(mode)
                 for *_, saturation in of_one_mode:
-                    yield whole, left, saturation
+                    yield whole, left, cast(Saturation, saturation)
 
-    def before_and_after(self, zero_point: Array, scaling: str, order: str) -> tuple[Array, Array]:
-        """The integers that are added before and after rounding."""
-        if scaling.startswith("range"):
-            return zero_point, np.asarray(self.quantized.lowest)
-        nothing = np.zeros_like(zero_point)
-        return (nothing, zero_point) if order == AFTER else (zero_point, nothing)
-
-    def by_mode(
-        self, x: Array, scale: Array, added: Array, precision: str, scaling: str, subnormals: str, order: str
-    ) -> Callable[[str], Array]:
+    def by_mode(self, x: Array, scale: Array, added: Array, facets: UpToRounding) -> Callable[[RoundMode], Array]:
         """What a mode makes of each element's argument of round, `added` being what is added before it."""
-        narrow = FLOAT_TYPES["float16"] if precision == "float16" else self.node.real
-        if subnormals in ("inputs flushed", "inputs and scales flushed", "all flushed"):
-            x = flush_subnormals(x, narrow.emin)
-        if subnormals in ("scales flushed", "inputs and scales flushed", "all flushed"):
-            scale = flush_subnormals(scale, narrow.emin)
-        if precision == "exact":
-            return self.exactly_by_mode(x, scale, added)
-        value = self.argument(x, scale, added * (order != WIDER), precision, scaling, subnormals)
-        value = as_type(value, np.dtype(np.float64))
-        if order == WIDER:
-            value = value + added
-        return lambda mode: rounded(value, mode, precision)
+        if facets.precision.is_exact:
+            emin = least_normal(facets.precision, x.dtype)
+            return self.exactly_by_mode(*facets.subnormals.operands(x, scale, emin), added)
+        value = facets.argument(x, scale, added, self.quantized)
+        return lambda mode: mode.round(value, facets.precision)
 
-    def argument(self, x: Array, scale: Array, added: Array, precision: str, scaling: str, subnormals: str) -> Array:
-        """The argument of round in the working precision."""
-        dtype = numpy_dtype(precision)
-        a, b = x.astype(dtype), scale.astype(dtype)
-        if scaling.startswith("range"):
-            return self.in_range(a, b, added, scaling, dtype)
-        if scaling == "divide":
-            q = as_type(a / b, dtype)
-        else:
-            inverse = x.dtype if scaling == NARROW else dtype
-            b = as_type(np.ones((), inverse) / scale.astype(inverse), inverse).astype(dtype)
-            q = as_type(a * b, dtype)
-        if subnormals in ("quotients flushed", "all flushed"):
-            q = flush_subnormals(q, FLOAT_TYPES[precision].emin)
-        if scaling == "fused":
-            return fused_multiply_add(a, b, added, dtype)
-        return as_type(q + added.astype(dtype), dtype) if added.any() else q
-
-    def in_range(self, x: Array, scale: Array, zero_point: Array, scaling: str, dtype: np.dtype[Any]) -> Array:
-        """The number of steps from the lowest value, as FakeQuantize counts them."""
-        ends = (np.asarray(end - zero_point).astype(dtype) for end in (self.quantized.lowest, self.quantized.highest))
-        low, high = (as_type(scale * end, dtype) for end in ends)
-        steps = np.asarray(self.quantized.highest - self.quantized.lowest).astype(dtype)
-        width = as_type(high - low, dtype)
-        below, above = x <= np.minimum(low, high), x > np.maximum(low, high)  # a negative scale swaps the ends
-        if scaling == "range":
-            inside = as_type(as_type(x - low, dtype) / width, dtype) * steps
-        else:
-            factor = as_type(steps / width, dtype)
-            shift = as_type(-low * factor, dtype)
-            product = as_type(x * factor, dtype) + shift
-            inside = (
-                fused_multiply_add(x, factor, shift.astype(np.float64), dtype) if scaling == "range, fused" else product
-            )
-        nothing = np.zeros((), dtype)  # NumPy 1 has no common type of an integer and a bfloat16
-        return np.asarray(np.where(below, nothing, np.where(above, steps, inside)).astype(dtype))
-
-    def exactly_by_mode(self, x: Array, scale: Array, added: Array) -> Callable[[str], Array]:
+    def exactly_by_mode(self, x: Array, scale: Array, added: Array) -> Callable[[RoundMode], Array]:
         """As by_mode, from the reference kernel: it rounds the quotient itself where nothing is added to it."""
         if added.any():
             place = self.placed_exactly(x, scale, added)
-            return lambda mode: round_place(place, mode)
+            return lambda mode: mode.round_place(place)
         value = x.astype(np.float64) / scale.astype(np.float64)
         far = ~(np.abs(value) < FAR)
-        return lambda mode: np.where(far, value, self.quotients(x, scale, mode))
+        return lambda mode: np.where(far, value, self.quotients(x, scale, mode.id))
 
     def quotients(self, x: Array, scale: Array, mode: str) -> Array:
         """Exact quotients, rounded to a type of 52 bits by the reference kernel."""
@@ -300,7 +219,7 @@ class QuantizeArithmetic:
         near = abs(place.value[0] - nearest) <= 4 * abs(nearest) * 2.0**-self.node.real.precision
         return "near a boundary" if near else "anywhere"
 
-    def with_specials(self, codes: Array, whole: Array, probe: Probe, precision: str) -> Array:
+    def with_specials(self, codes: Array, whole: Array, probe: Probe, precision: Precision) -> Array:
         """The codes, replaced where a quotient is NaN or infinite by what such inputs gave; ANYTHING if unknown.
 
         If no infinite input was asked, an infinite quotient is treated as a large one. If a finite x has an infinite
@@ -314,7 +233,7 @@ class QuantizeArithmetic:
             named = self.seen.get(facet.name, ())
             known = np.asarray(self.special_code(named[0], probe) if named else ANYTHING)
             finite = which & np.isfinite(probe.x) & (facet.name != "nan")
-            if self.as_infinite is None or precision == "exact" or holds_every_quotient(precision, self.node.real):
+            if self.as_infinite is None or precision.is_exact or holds_every_quotient(precision, self.node.real):
                 known = np.where(finite & (codes != known), ANYTHING, known)
             elif not self.as_infinite:
                 known = np.where(finite, codes, known)

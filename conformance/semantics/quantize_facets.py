@@ -2,93 +2,103 @@
 
 from __future__ import annotations
 
-from tiebreak.conformance.semantics.model import Facet
-from tiebreak.conformance.semantics.places import AWAY, FLOOR, TRUNCATE, WORDS
-from tiebreak.golden.rounding import ROUND_MODES
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
-BEFORE, AFTER, WIDER = "before rounding", "after rounding", "before rounding, in float64"
-CAST, NARROW = "float32, then a cast", "narrow reciprocal"
-FACETS = (
-    Facet(
-        "precision",
-        {
-            "exact": "the quotient is not rounded before it becomes an integer",
-            "float64": "every step is rounded to float64",
-            "float32": "every step is rounded to float32",
-            "float16": "every step is rounded to float16",
-            "bfloat16": "every step is rounded to bfloat16",
-        },
-    ),
-    Facet(
-        "scaling",
-        {
-            "divide": "x / scale",
-            "reciprocal": "x times 1 / scale, which is rounded to the working precision",
-            NARROW: "x times 1 / scale, which is rounded to x's type, narrower than the working precision",
-            "fused": "x times the rounded 1 / scale plus the zero point, rounded once (fma)",
-            "range": "(x - low) / (high - low) times the number of steps, low and high being what the type's ends "
-            "stand for: a FakeQuantize",
-            "range, multiplied": "x * f - low * f, f being the number of steps / (high - low)",
-            "range, fused": "the same, the product and the sum rounded once (fma)",
-        },
-    ),
-    Facet(
-        "subnormals",
-        {
-            "kept": "subnormal numbers are numbers",
-            "inputs flushed": "a subnormal x counts as 0",
-            "scales flushed": "a subnormal scale counts as 0",
-            "inputs and scales flushed": "a subnormal x or scale counts as 0",
-            "quotients flushed": "a subnormal quotient becomes 0",
-            "all flushed": "subnormal operands and quotients count as 0",
-        },
-    ),
-    Facet(
-        "zero_point",
-        {
-            AFTER: "added to the rounded quotient, as an integer",
-            BEFORE: "added to the quotient in the working precision, then rounded",
-            WIDER: "added in float64 to the quotient of the working precision, then rounded",
-        },
-    ),
-    Facet("round_mode", {mode: WORDS[mode] for mode in (*ROUND_MODES, FLOOR, TRUNCATE, AWAY)}),
-    Facet(
-        "saturation",
-        {
-            "saturate": "the sum is clamped to the type's range",
-            "wrap": "the low bits of the sum",
-            "narrow range": "clamped to the range without its lowest value",
-            "clamp before zero point": "the rounded quotient is clamped, then the sum is",
-            "clamp before zero point, then wrap": "the rounded quotient is clamped; the low bits of the sum",
-            "int32": "the rounded quotient passes through int32, whose lowest value stands for all that it can't hold; "
-            "then the sum is clamped",
-            "int32, then wrap": "as int32, but then the low bits of the sum",
-            "int32, then a wider sum": "as int32, but the sum has room and is clamped",
-            "int64": "the rounded quotient and the sum pass through int64 in the same way; then the sum is clamped",
-            "int64, then a wider sum": "as int64, but the sum has room and is clamped",
-            "float32": "the sum is computed in float32, then clamped",
-            CAST: "the sum is computed in float32 and clamped there, to 2^31 or 2^32 since float32 has no number just "
-            "below; the cast to the type makes its lowest value of that",
-        },
-    ),
+import numpy as np
+
+from tiebreak.conformance.semantics import quantize_saturation, quantize_scaling, round_modes, subnormals
+from tiebreak.conformance.semantics.model import Facet
+from tiebreak.conformance.semantics.places import as_type
+from tiebreak.conformance.semantics.precisions import FLOAT16, PRECISIONS, Precision
+from tiebreak.conformance.semantics.quantize_saturation import Saturation
+from tiebreak.conformance.semantics.quantize_scaling import Scaling, Unscaled
+from tiebreak.conformance.semantics.round_modes import RoundMode
+from tiebreak.conformance.semantics.subnormals import Subnormals
+from tiebreak.golden.elements import FLOAT_TYPES, IntegerType
+from tiebreak.golden.problem import Array
+
+NOTHING = np.zeros((), np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Order:
+    """When the zero point is added. `first`: before rounding. `wider`: then in float64."""
+
+    id: str
+    sentence: str
+    cause: str = ""
+    first: bool = False
+    wider: bool = False
+
+    def before_and_after(self, zero_point: Array) -> tuple[Array, Array]:
+        """The integers that are added before and after rounding."""
+        return (zero_point, NOTHING) if self.first else (NOTHING, zero_point)
+
+
+AFTER = Order("after-rounding", "added to the rounded quotient, as an integer")
+BEFORE = Order(
+    "before-rounding",
+    "added to the quotient in the working precision, then rounded",
+    "zero-point-first-in-own-type",
+    first=True,
 )
-ENDS = {
-    "lowest": "the type's lowest value",
-    "lowest but one": "the lowest value of a narrow range",
-    "highest": "the type's highest value",
-    "zero": "0, or the end of the range that is next to it",
-    "zero point": "the zero point, as if 0 were quantized",
-    "zero point but the lowest": "the zero point, as if 0 were quantized to a narrow range",
-    "int32": "the lowest int32 (or int64) plus the zero point, which overflows if that is negative, clamped",
-    "highest before zero point": "the type's highest value plus the zero point, clamped",
-    "lowest before zero point": "the type's lowest value plus the zero point, clamped",
-    "highest before zero point, then wrap": "the low bits of the type's highest value plus the zero point",
-    "lowest before zero point, then wrap": "the low bits of the type's lowest value plus the zero point",
-}
-OF_RANGES = ("saturate", "narrow range")  # x is clamped to a range, so that no result leaves it
-OF_ZERO = {  # where the lowest value is 0, each coincides with another value
-    "int32",
-    "highest before zero point",
-    "lowest before zero point",
-    "lowest before zero point, then wrap",
-}
+WIDER = Order(
+    "before-rounding-in-float64",
+    "added in float64 to the quotient of the working precision, then rounded",
+    "zero-point-first-in:float64",
+    first=True,
+    wider=True,
+)
+
+
+class Combination(NamedTuple):
+    """One value of each facet."""
+
+    precision: Precision
+    scaling: Scaling
+    subnormals: Subnormals
+    zero_point: Order
+    round_mode: RoundMode
+    saturation: Saturation
+
+
+class UpToRounding(NamedTuple):
+    """The values of the facets that say what is rounded; not for an exact quotient, which no type holds."""
+
+    precision: Precision
+    scaling: Scaling
+    subnormals: Subnormals
+    zero_point: Order
+
+    def before_and_after(self, zero_point: Array, quantized: IntegerType) -> tuple[Array, Array]:
+        """The integers that are added before and after rounding: to a number of steps the lowest value."""
+        if self.scaling.of_range:
+            return zero_point, np.asarray(quantized.lowest)
+        return self.zero_point.before_and_after(zero_point)
+
+    def argument(self, x: Array, scale: Array, added: Array, quantized: IntegerType) -> Array:
+        """The argument of round (float64), `added` being the integer that is added before it, or 0.
+
+        `x` and `scale` have the input's type; `scale` and `added` are scalars, or as long as `x`.
+        """
+        x, scale = self.subnormals.operands(x, scale, least_normal(self.precision, x.dtype))
+        summed = NOTHING if self.zero_point.wider else added
+        unscaled = Unscaled(x, scale, summed, self.precision, self.subnormals, quantized)
+        value = as_type(self.scaling.argument(unscaled), np.dtype(np.float64))
+        return value + added if self.zero_point.wider else value
+
+
+def least_normal(precision: Precision, dtype: np.dtype[Any]) -> int:
+    """The exponent of the smallest operand that is a normal number."""
+    return (precision.type if precision is FLOAT16 else FLOAT_TYPES[dtype.name]).emin
+
+
+FACETS = (
+    Facet("precision", PRECISIONS),
+    Facet("scaling", quantize_scaling.EVERY),
+    Facet("subnormals", subnormals.EVERY),
+    Facet("zero_point", (AFTER, BEFORE, WIDER)),
+    Facet("round_mode", round_modes.EVERY),
+    Facet("saturation", quantize_saturation.EVERY),
+)

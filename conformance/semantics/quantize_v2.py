@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, partial
-from typing import Any, NamedTuple
+from typing import cast
 
 import numpy as np
 
@@ -17,83 +17,37 @@ from tiebreak.conformance.semantics.model import (
     Facet,
     Probe,
     Semantics,
+    Value,
     sign_and_others,
     valid_candidates,
 )
-from tiebreak.conformance.semantics.places import AWAY, FLOOR, NEVER_NEGATIVE, TRUNCATE, WORDS, as_type, rounded
+from tiebreak.conformance.semantics.precisions import FLOAT32
 from tiebreak.conformance.semantics.quantize_probes import neighbours
+from tiebreak.conformance.semantics.quantize_v2_facets import (
+    DOCUMENTED_OFFSET,
+    FACETS,
+    FORMULAS,
+    IN_ORDER,
+    MAGNITUDE,
+    RANGE_CLAMPED,
+    SCALED,
+    QuantizeV2Combination,
+    RangeFormula,
+    SpecialCode,
+    Unrounded,
+    UnscaledInRange,
+    special_facets,
+)
+from tiebreak.conformance.semantics.round_modes import MODES, NEVER_NEGATIVE, RoundMode
 from tiebreak.golden import kernel
-from tiebreak.golden.elements import IntegerType, numpy_dtype
+from tiebreak.golden.elements import IntegerType
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators import get_operator
 from tiebreak.golden.problem import UNDEFINED, Array
 from tiebreak.golden.problems import problems_of
-from tiebreak.golden.rounding import ROUND_MODES
 
-DOCUMENTED, MAGNITUDE = "as documented", "SCALED by magnitude"
-RECIPROCAL, INVERSE = "reciprocal of step", "one over the factor"
-FACETS = (
-    Facet(
-        "precision",
-        {
-            "exact": "nothing is rounded but the result",
-            "float64": "every step is rounded to float64",
-            "float32": "every step is rounded to float32",
-        },
-    ),
-    Facet(
-        "formula",
-        {
-            "MIN_COMBINED": "(x - min) * R / (max - min), R being the highest value less the lowest",
-            "MIN_FIRST": "round(x * s) - round(min * s) + lowest",
-            "SCALED": "round(x * s), s the smaller of the type's ends over the range's, of each side that has both",
-            MAGNITUDE: "round(x * s), s the type's highest value over the greater magnitude of the range's ends",
-        },
-    ),
-    Facet(
-        "scaling",
-        {
-            DOCUMENTED: "in the document's order",
-            "factor": "times R / (max - min), computed first; of MIN_FIRST without its range_adjust",
-            "step": "divided by (max - min) / R, of SCALED by the side's end / the type's",
-            RECIPROCAL: "times 1 / the step, which is rounded",
-            INVERSE: "of SCALED divided by 1 / the factor, which is rounded",
-        },
-    ),
-    Facet(
-        "ends",
-        {
-            "range clamped": "x is clamped to the range first",
-            "result clamped": "only the result is clamped, to the type",
-        },
-    ),
-    Facet(
-        "offset",
-        {
-            DOCUMENTED: "MIN_COMBINED takes 128 of an int8 before rounding; MIN_FIRST rounds min apart",
-            "on the other side": "MIN_COMBINED takes it after rounding; MIN_FIRST takes min from x first",
-        },
-    ),
-    Facet("round_mode", {mode: WORDS[mode] for mode in (*ROUND_MODES, FLOOR, TRUNCATE, AWAY)}),
-)
-LARGE = "as large numbers"
-ENDS = {
-    "lowest": "the type's lowest value",
-    "highest": "the type's highest value",
-    "zero": "0",
-    LARGE: "what the largest finite number of that sign gives",
-}
-SPECIALS = ("nan", "positive_infinity", "negative_infinity")
 RANGES = ((-1.0, 1.0), (0.0, 255.0), (-12.8, 12.7), (-1.1, 2.3), (0.0, 0.7), (-3.3, 0.0), (-100.0, 77.7), (-0.5, 7.9))
 ANY, FURTHER = 40, 384  # elements of a probe that are drawn at random; elements of a probe of the search
-
-
-class Unrounded(NamedTuple):
-    """What is rounded, in the working precision; another number whose rounded value is taken off; what is added."""
-
-    value: Array
-    taken: Array | None = None
-    added: int = 0
 
 
 @dataclass
@@ -102,7 +56,7 @@ class QuantizeV2Arithmetic:
 
     node: Node
     facets: tuple[Facet, ...] = FACETS
-    seen: dict[str, list[str]] = field(default_factory=dict)
+    seen: dict[str, list[SpecialCode]] = field(default_factory=dict)
     large: dict[tuple[bytes, ...], int] = field(default_factory=dict)  # codes of large inputs, by sign and range
 
     @cached_property
@@ -110,20 +64,19 @@ class QuantizeV2Arithmetic:
         return self.node.quantized
 
     @property
-    def documented(self) -> Semantics:
-        mode = self.node.round_mode or "ROUND_NEAREST_TOWARD_INFINITY"
-        default = get_operator(self.node.operator).attribute("mode").default
-        return "float32", str(self.node.attributes.get("mode", default)), DOCUMENTED, "range clamped", DOCUMENTED, mode
+    def documented(self) -> QuantizeV2Combination:
+        mode = MODES[self.node.round_mode or "ROUND_NEAREST_TOWARD_INFINITY"]
+        named = str(self.node.attributes.get("mode", get_operator(self.node.operator).attribute("mode").default))
+        (formula,) = (one for one in FORMULAS if one.id == named)
+        return QuantizeV2Combination(FLOAT32, formula, IN_ORDER, RANGE_CLAMPED, DOCUMENTED_OFFSET, mode)
 
     @property
     def specials(self) -> tuple[Facet, ...]:
-        """Where the type's range begins with 0, "zero" and "lowest" coincide: only "lowest" is kept."""
-        values = {v: text for v, text in ENDS.items() if self.quantized.lowest or v != "zero"}
-        return tuple(Facet(name, values) for name in SPECIALS)
+        return special_facets(self.quantized)
 
     @property
     def candidates(self) -> Candidates:
-        return valid_combinations(self.documented[1:5], self.quantized.lowest)
+        return valid_combinations(self.documented.formula, self.quantized.lowest)
 
     def completed(self, semantics: Semantics) -> Semantics:
         return semantics
@@ -180,10 +133,9 @@ class QuantizeV2Arithmetic:
             return ""
         return "nan" if value != value else "positive_infinity" if value > 0 else "negative_infinity"
 
-    def special_code(self, value: str, probe: Probe) -> int:
-        if value == LARGE:
-            return self.large.get(sign_and_others(probe), ANYTHING)
-        return {"lowest": self.quantized.lowest, "highest": self.quantized.highest, "zero": 0}[value]
+    def special_code(self, value: Value, probe: Probe) -> int:
+        end = cast(SpecialCode, value)
+        return end.value(self.quantized) if end.value else self.large.get(sign_and_others(probe), ANYTHING)
 
     def assume(self) -> None:
         """Nothing here depends on them."""
@@ -191,12 +143,13 @@ class QuantizeV2Arithmetic:
     def ignore_specials(self) -> None:
         """Nothing here depends on them."""
 
-    def learn_specials(self, seen: Sequence[tuple[Probe, int]]) -> dict[str, list[str]]:
+    def learn_specials(self, seen: Sequence[tuple[Probe, int]]) -> Mapping[str, Sequence[Value]]:
         self.large = {sign_and_others(probe): code for probe, code in seen if not self.special_of(probe)}
         for facet in self.specials:
             own = [(probe, code) for probe, code in seen if self.special_of(probe) == facet.name]
-            fits = [v for v in facet.values if all(code == self.special_code(v, probe) for probe, code in own)]
-            self.seen[facet.name] = [v for v in fits if v != LARGE] or fits  # a named value says more
+            ends = (cast(SpecialCode, value) for value in facet.values)
+            fits = [end for end in ends if all(code == self.special_code(end, probe) for probe, code in own)]
+            self.seen[facet.name] = [end for end in fits if end.value] or fits  # a named value says more
         return self.seen
 
     def region(self, wrong: Sequence[tuple[Probe, int, int]]) -> str:
@@ -212,16 +165,16 @@ class QuantizeV2Arithmetic:
     def staged(self, probe: Probe, semantics: Sequence[Semantics]) -> Iterator[tuple[Array, Array]]:
         """The stage is the clamped result, which never falls as x grows, whatever the formula."""
         arguments: dict[Semantics, Unrounded] = {}
-        for one in semantics:
-            if one[0] == "exact":
-                codes = self.exactly(probe, one[5])
+        for one in map(QuantizeV2Combination._make, semantics):
+            if one.precision.is_exact:
+                codes = self.exactly(probe, one.round_mode)
                 yield codes, np.where(codes == ANYTHING, np.nan, codes)
                 continue
             with np.errstate(all="ignore"):
                 whole = self.stepwise(probe, one, arguments)
             yield _steps.clamped(whole, self.quantized.lowest, self.quantized.highest)
 
-    def exactly(self, probe: Probe, mode: str) -> Array:
+    def exactly(self, probe: Probe, mode: RoundMode) -> Array:
         """Codes from the reference kernel; ANYTHING where the document leaves the result open."""
         low, high = probe.others
         if low.size == high.size == 1:
@@ -233,93 +186,27 @@ class QuantizeV2Arithmetic:
             found[where] = self.exactly_in_range(probe.x[where], *ends, mode)
         return found
 
-    def exactly_in_range(self, x: Array, low: float, high: float, mode: str) -> Array:
+    def exactly_in_range(self, x: Array, low: float, high: float, mode: RoundMode) -> Array:
         problem = problems_of(with_range(x, low, high).case(self.node, 0))[0]
-        codes, states = kernel.solve(problem, working=False, mode=mode)
+        codes, states = kernel.solve(problem, working=False, mode=mode.id)
         return np.where(states == UNDEFINED, ANYTHING, codes)
 
-    def stepwise(self, probe: Probe, semantics: Semantics, arguments: dict[Semantics, Unrounded]) -> Array:
+    def stepwise(self, probe: Probe, semantics: QuantizeV2Combination, arguments: dict[Semantics, Unrounded]) -> Array:
         """Rounded results (float64), not clamped to the type's range yet; `arguments` keeps what modes share."""
-        precision, mode = semantics[0], semantics[5]
+        precision, mode = semantics.precision, semantics.round_mode
         if semantics[:5] not in arguments:
             arguments[semantics[:5]] = self.argument(probe, semantics)
         argument, taken, added = arguments[semantics[:5]]
-        whole = rounded(argument, mode, precision)
+        whole = mode.round(argument, precision)
         if taken is not None:
-            whole = whole - rounded(taken, mode, precision)
+            whole = whole - mode.round(taken, precision)
         return whole + added if added else whole
 
-    def argument(self, probe: Probe, semantics: Semantics) -> Unrounded:
+    def argument(self, probe: Probe, semantics: QuantizeV2Combination) -> Unrounded:
         precision, formula, scaling, ends, offset, _ = semantics
-        dtype = numpy_dtype(precision)
-        x, low, high = (np.asarray(a).astype(dtype) for a in (probe.x, *probe.others))
-        if ends == "range clamped" and not formula.startswith("SCALED"):
-            x = as_type(np.where(x < low, low, np.where(x > high, high, x)), dtype)
-        if formula.startswith("SCALED"):
-            return Unrounded(self.scaled(x, low, high, semantics, dtype))
-        if formula == "MIN_COMBINED":
-            return self.combined(self.counted(x, low, high, scaling, dtype), offset, dtype)
-        return self.first(x, low, high, scaling, offset, dtype)
-
-    def counted(self, x: Array, low: Array, high: Array, scaling: str, dtype: np.dtype[Any]) -> Array:
-        """The number of steps from the lower end of the range, not rounded to an integer yet."""
-        steps = np.asarray(self.quantized.highest - self.quantized.lowest).astype(dtype)
-        offset, width = as_type(x - low, dtype), as_type(high - low, dtype)
-        if scaling == DOCUMENTED:
-            return np.asarray(as_type(as_type(offset * steps, dtype) / width, dtype))
-        if scaling == "factor":
-            return np.asarray(as_type(offset * as_type(steps / width, dtype), dtype))
-        return by_step(offset, as_type(width / steps, dtype), scaling, dtype)
-
-    def combined(self, counted: Array, offset: str, dtype: np.dtype[Any]) -> Unrounded:
-        if not self.quantized.lowest:
-            return Unrounded(counted)
-        middle = np.asarray(-self.quantized.lowest).astype(dtype)
-        if offset == DOCUMENTED:
-            return Unrounded(as_type(counted - middle, dtype))
-        return Unrounded(counted, added=self.quantized.lowest)
-
-    def first(self, x: Array, low: Array, high: Array, scaling: str, offset: str, dtype: np.dtype[Any]) -> Unrounded:
-        count = 2.0**self.quantized.bits
-        width = as_type(high - low, dtype)
-        adjust = np.asarray(count / (count - 1)).astype(dtype)
-        factor = as_type(np.asarray(count).astype(dtype) / as_type(width * adjust, dtype), dtype)
-        steps = np.asarray(count - 1).astype(dtype)
-        if scaling == "factor":
-            factor = as_type(steps / width, dtype)
-        step = as_type(width / steps, dtype)
-
-        def times(value: Array) -> Array:
-            if scaling in ("step", RECIPROCAL):
-                return by_step(value, step, scaling, dtype)
-            return np.asarray(as_type(value * factor, dtype))
-
-        if offset == DOCUMENTED:
-            return Unrounded(times(x), times(low), self.quantized.lowest)
-        return Unrounded(times(as_type(x - low, dtype)), added=self.quantized.lowest)
-
-    def scaled(self, x: Array, low: Array, high: Array, semantics: Semantics, dtype: np.dtype[Any]) -> Array:
-        _, formula, scaling, ends, *_ = semantics
-        least, greatest = (np.asarray(end).astype(dtype) for end in (self.lowest, self.quantized.highest))
-        sides = [np.where(end * side > 0, end / side, np.inf) for end, side in ((least, low), (greatest, high))]
-        factor = np.minimum(*sides).astype(dtype)
-        if formula == MAGNITUDE:
-            factor = (greatest / np.maximum(np.abs(low), np.abs(high))).astype(dtype)
-        factor = np.where(np.isinf(factor), dtype.type(np.nan), factor)  # neither side counts
-        steps = [np.where(end * side > 0, side / end, -np.inf) for end, side in ((least, low), (greatest, high))]
-        step = np.maximum(*steps).astype(dtype)
-        if formula == MAGNITUDE:
-            step = (np.maximum(np.abs(low), np.abs(high)) / greatest).astype(dtype)
-        step = np.where(np.isinf(step), dtype.type(np.nan), step)
-        stepped = scaling in ("step", RECIPROCAL)
-        if ends == "range clamped":
-            bottom, top = ((end * step if stepped else end / factor).astype(dtype) for end in (least, greatest))
-            x = as_type(np.where(x < bottom, bottom, np.where(x > top, top, x)), dtype)
-        if stepped:
-            return by_step(x, step, scaling, dtype)
-        if scaling == INVERSE:
-            return by_step(x, (np.asarray(1).astype(dtype) / factor).astype(dtype), "step", dtype)
-        return np.asarray(as_type(x * factor, dtype))
+        x, low, high = (np.asarray(a).astype(precision.dtype) for a in (probe.x, *probe.others))
+        unscaled = UnscaledInRange(x, low, high, precision.dtype, self.quantized, self.lowest)
+        return formula.argument(unscaled, scaling, ends, offset)
 
     @property
     def lowest(self) -> int:
@@ -328,34 +215,28 @@ class QuantizeV2Arithmetic:
 
 
 @lru_cache(maxsize=16)
-def valid_combinations(documented: Semantics, lowest: int) -> Candidates:
-    """Those for a documented formula, scaling, ends and offset, and a type's lowest value."""
+def valid_combinations(documented: RangeFormula, lowest: int) -> Candidates:
+    """Those for a documented formula and a type's lowest value."""
     return valid_candidates(FACETS, partial(is_valid, documented, lowest))
 
 
-def is_valid(documented: Semantics, lowest: int, semantics: Semantics) -> bool:
-    precision, formula, scaling, _, offset, mode = semantics
-    if precision == "exact" and (semantics[1:5] != documented or mode not in ROUND_MODES):
+def is_valid(documented: RangeFormula, lowest: int, semantics: Semantics) -> bool:
+    precision, formula, scaling, ends, offset, mode = QuantizeV2Combination._make(semantics)
+    in_order = (formula, scaling, ends, offset) == (documented, IN_ORDER, RANGE_CLAMPED, DOCUMENTED_OFFSET)
+    if precision.is_exact and (not in_order or mode.sum):
         return False
-    if formula not in (documented[0], MAGNITUDE if documented[0] == "SCALED" else ""):
+    if formula is not documented and not (documented is SCALED and formula is MAGNITUDE):
         return False  # another mode's formula fits small cases by chance
-    if formula in ("SCALED", MAGNITUDE):
-        return offset == DOCUMENTED and scaling != "factor"
-    if scaling == INVERSE:
+    if formula.scales:
+        return offset.in_order and scaling.of_scaled
+    if not scaling.of_others:
         return False
-    if formula == "MIN_FIRST" and offset != DOCUMENTED and scaling != DOCUMENTED:
+    if not formula.combines and not offset.in_order and not scaling.in_order:
         return False  # that is MIN_COMBINED
-    if formula == "MIN_COMBINED" and offset != DOCUMENTED and not lowest:
+    if formula.combines and not offset.in_order and not lowest:
         return False
-    counts = offset != DOCUMENTED or (formula == "MIN_COMBINED" and not lowest)
-    return not (counts and precision != "exact") or mode in NEVER_NEGATIVE
-
-
-def by_step(x: Array, step: Array, scaling: str, dtype: np.dtype[Any]) -> Array:
-    """x divided by the step, or multiplied by its rounded reciprocal."""
-    if scaling == RECIPROCAL:
-        return np.asarray(as_type(x * as_type(np.asarray(1).astype(dtype) / step, dtype), dtype))
-    return np.asarray(as_type(x / step, dtype))
+    counts = not offset.in_order or (formula.combines and not lowest)
+    return not (counts and not precision.is_exact) or mode in NEVER_NEGATIVE
 
 
 def with_range(x: Array, low: float, high: float) -> Probe:

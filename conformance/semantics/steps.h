@@ -65,7 +65,8 @@ CLONES void round_doubles(const double *v, double *to, size_t n, int mode) {
 
 /* Values of the facet "saturation", in the order of _steps.pyx. */
 enum {
-    SATURATE, WRAP, NARROW_RANGE, CLAMP, CLAMP_WRAP, INT32, INT32_WRAP, INT32_WIDER, INT64, INT64_WIDER, SINGLE, CAST
+    SATURATE, WRAP, NARROW_RANGE, CLAMP, CLAMP_WRAP, INT32, INT32_WRAP, INT32_WIDER, INT64, INT64_WIDER, SINGLE, CAST,
+    SUM32_WRAP, SUM64_WRAP
 };
 
 typedef struct { double lowest, highest; int bits; } range_t;
@@ -86,6 +87,10 @@ INLINE double sum_of(double whole, int64_t zero_point, range_t r, int kind) {
         const double size = r.highest - r.lowest + 1.0;
         return modulus(modulus(w, size) + z - r.lowest, size) + r.lowest;
     }
+    if (kind == SUM32_WRAP || kind == SUM64_WRAP) {
+        const double size = r.highest - r.lowest + 1.0, held = passed(w + z, kind == SUM32_WRAP ? two31 : two63);
+        return modulus(modulus(held, size) - r.lowest, size) + r.lowest;
+    }
     if (kind == INT32) return modulus(w + z + two31, 2 * two31) - two31;
     if (kind == INT64) {
         const double total = (w == -two63) & (z < 0) ? two63 : w + z;
@@ -100,6 +105,7 @@ INLINE double sum_of(double whole, int64_t zero_point, range_t r, int kind) {
 
 INLINE double stage_of(double w, double code, int64_t zero_point, range_t r, int kind) {
     const double z = (double)zero_point, two31 = 2147483648.0, two34 = 17179869184.0, two63 = 9223372036854775808.0;
+    if (kind == WRAP || kind == SUM64_WRAP) return w; /* a step added to a number of 54 bits would be rounded */
     double inner = w, steps = (w > -INFINITY ? 1.0 : 0.0) + (w == INFINITY ? 1.0 : 0.0);
     if (kind == SATURATE || kind == NARROW_RANGE)
         inner = code;
@@ -107,9 +113,9 @@ INLINE double stage_of(double w, double code, int64_t zero_point, range_t r, int
         inner = clamped(w, r.lowest, r.highest);
     else if (kind == INT32_WRAP || (kind == INT32 && r.bits == 32)) /* the sum wraps */
         inner = clamped(w, -two31 - 1, two31);
-    else if (kind == SINGLE || kind == CAST)
+    else if (kind == SINGLE || kind == CAST || kind == SUM32_WRAP)
         inner = clamped(w, -two34, two34);
-    else if (kind != WRAP) {
+    else {
         inner = clamped(w, r.lowest - z - 1.0, r.highest - z + 1.0);
         if (kind == INT64 || kind == INT64_WIDER)
             steps += (w >= -two63 ? 1.0 : 0.0) + (w > -two63 ? 1.0 : 0.0) + (w >= two63 ? 1.0 : 0.0)
@@ -123,7 +129,7 @@ INLINE double stage_of(double w, double code, int64_t zero_point, range_t r, int
 
 INLINE void saturate_one(double w, int64_t z, range_t r, int kind, int64_t *code, double *stage) {
     const double total = sum_of(w, z, r, kind), least = kind == NARROW_RANGE ? r.lowest + 1.0 : r.lowest;
-    const double inside = total == total ? clamped(total, least, r.highest) : 0.0; /* NaN has no code */
+    const double inside = clamped(total == total ? total : 0.0, least, r.highest); /* NaN has no code */
     *code = (int64_t)inside;
     *stage = stage_of(w, inside, z, r, kind);
 }
@@ -142,7 +148,12 @@ CLONES void saturate_doubles(const double *w, const int64_t *z, int each, range_
     SATURATE_CASE(SATURATE) SATURATE_CASE(WRAP) SATURATE_CASE(NARROW_RANGE) SATURATE_CASE(CLAMP)
     SATURATE_CASE(CLAMP_WRAP) SATURATE_CASE(INT32) SATURATE_CASE(INT32_WRAP) SATURATE_CASE(INT32_WIDER)
     SATURATE_CASE(INT64) SATURATE_CASE(INT64_WIDER) SATURATE_CASE(SINGLE) SATURATE_CASE(CAST)
+    SATURATE_CASE(SUM32_WRAP) SATURATE_CASE(SUM64_WRAP)
     }
+}
+
+void sum_doubles(const double *w, const int64_t *z, int each, range_t r, int kind, double *sums, size_t n) {
+    for (size_t i = 0; i < n; i++) sums[i] = sum_of(w[i], each ? z[i] : *z, r, kind);
 }
 
 CLONES void clamp_doubles(const double *v, double low, double high, int64_t *codes, double *stages, size_t n) {
