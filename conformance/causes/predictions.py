@@ -24,6 +24,7 @@ from tiebreak.conformance.semantics.causes import JOINT, keys_of
 from tiebreak.conformance.semantics.facet_causes import mode_cause
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array, Quantization
+from tiebreak.golden.problems import problems_of
 from tiebreak.golden.rounding import ROUND_MODES, short_mode
 
 T = TypeVar("T")
@@ -134,6 +135,15 @@ class Pairs(Generic[T]):
 
 
 Choose = Callable[[Pairs[Any]], Sequence[int]]
+
+
+def causes_of_pairs(case: Case) -> dict[str, Cause]:
+    """The causes in the tables of pairs for a case's node, by id."""
+    problem, *_ = problems_of(case)
+    tables: list[Pairs[Any]] = [pairs_of_operator(case.node.operator)]
+    if isinstance(problem, Quantization):
+        tables = [pairs_of_quantizers(problem.mode), misplaced_pairs(problem.mode)]
+    return {cause.id: cause for table in tables for cause, _ in reversed(table.table)}
 
 
 @cache

@@ -13,6 +13,7 @@ from tiebreak.conformance.causes.cover import greedy_cover
 from tiebreak.conformance.causes.evidence import Evidence
 from tiebreak.conformance.causes.predictions import FIRST_PAIR
 from tiebreak.conformance.causes.refuting import plausible_candidates
+from tiebreak.conformance.causes.whole import causes_of_whole_kind
 from tiebreak.conformance.judging.rows import (
     Group,
     Kind,
@@ -36,7 +37,7 @@ def weighed_causes(evidence: Evidence, places: Mapping[Kind, Array]) -> list[lis
         left = np.flatnonzero([cause == explanations.NO_CAUSE for cause in every.tolist()])
         for some, cause in further(evidence, left, known):
             every[some] = cause
-    for take in (causes_of_known_pairs, causes_within_pairs):
+    for take in (causes_of_known_pairs, causes_within_pairs, causes_of_whole_kind):
         for own in places.values():
             for some, cause in take(evidence, every, own):
                 every[some] = cause
