@@ -7,13 +7,13 @@ a kind may hide that two at once explain all of it: those are tried here in ever
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
 from tiebreak.conformance.causes.evidence import Evidence
 from tiebreak.conformance.causes.explanations import NO_CAUSE
-from tiebreak.conformance.causes.predictions import causes_of_pairs
+from tiebreak.conformance.causes.predictions import FIRST_PAIR, causes_of_pairs
 from tiebreak.conformance.judging.rows import Group
 from tiebreak.conformance.operators.model import Cause
 from tiebreak.conformance.semantics.causes import JOINT
@@ -21,11 +21,13 @@ from tiebreak.golden.problem import Array
 
 FEWEST = 30  # elements of a kind; one of some thousand pairs fits fewer by chance
 MOST_SINGLE, MOST_PAIRS = 4, 12  # that are tried for a kind
+MOST_LOST = 10  # a cause may not hold on paths with fewer than one of so many elements: another kernel may run there
 
 
 def causes_of_whole_kind(evidence: Evidence, every: Array, own: Array) -> Iterator[tuple[Array, Cause]]:
     """The cause that gives all elements of a kind and contradicts nothing, for those with another cause or none.
 
+    A path with few of the elements may have a kernel of its own: the cause is not named there if it does not hold.
     It is asked where the kind has elements without a cause, or several causes. A single mistake comes before two. One
     of both mistakes stays where it is named: there it is enough. `own` are the places of the elements in `every`.
     """
@@ -38,9 +40,11 @@ def causes_of_whole_kind(evidence: Evidence, every: Array, own: Array) -> Iterat
     singles = single_causes(evidence, own, ids, table, counts)
     for candidates in (singles, likely_pairs(evidence, own, ids, table, counts)):
         if fitting := fitting_causes(evidence, own, candidates):
-            best = min(fitting, key=lambda one: (-parts_named(one, named), fitting.index(one)))
-            parts = {best.id, *parts_of(best.id)}
-            yield own[[cause.id not in parts for cause in every[own].tolist()]], best
+            best = min(fitting, key=lambda one: -parts_named(one, named))
+            parts, paths = {best.id, *parts_of(best.id)}, fitting[best]
+            other = [cause.id not in parts for cause in every[own].tolist()]
+            there = [evidence.group_of(place) in paths for place in own.tolist()]
+            yield own[np.logical_and(other, there)], best
             return
 
 
@@ -60,13 +64,14 @@ def matching_table(evidence: Evidence, own: Array) -> tuple[list[str], Array, Ar
 
 
 def single_causes(evidence: Evidence, own: Array, ids: Sequence[str], table: Array, counts: Array) -> list[Cause]:
-    """The single mistakes that match all elements."""
-    whole = {one for one, row in zip(ids, table, strict=True) if row.all()}
+    """The single mistakes that match nearly all elements, the most likely first."""
+    most = {one for one, row in zip(ids, table, strict=True) if len(own) > MOST_LOST * counts[~row].sum()}
     found: dict[str, Cause] = {}
-    for cause in sorted(evidence.distinct[int(evidence.candidates[own[0]])].matching, key=lambda one: one.rank):
-        if cause.id in whole and not cause.by_position and cause.id not in found:
-            found[cause.id] = cause
-    return list(found.values())[:MOST_SINGLE]
+    for number in np.unique(evidence.candidates[own]).tolist():
+        for cause in evidence.distinct[number].matching:
+            if cause.id in most and cause.rank < FIRST_PAIR and not cause.by_position:
+                found[cause.id] = min(cause, found.get(cause.id, cause), key=lambda one: one.rank)
+    return sorted(found.values(), key=lambda one: (one.rank, one.id))[:MOST_SINGLE]
 
 
 def likely_pairs(evidence: Evidence, own: Array, ids: Sequence[str], table: Array, counts: Array) -> list[Cause]:
@@ -94,23 +99,35 @@ def parts_named(cause: Cause, named: Mapping[Cause, int]) -> int:
     return sum(count for one, count in named.items() if one.id in parts)
 
 
-def fitting_causes(evidence: Evidence, own: Array, candidates: Sequence[Cause]) -> list[Cause]:
-    """Those of some causes that give all elements of a kind and that nothing contradicts."""
-    kind = evidence.kinds[int(evidence.deviating.case[own[0]])]
-    groups: dict[Group, set[int]] = {
-        group: set() for group, of in zip(evidence.groups, evidence.kinds, strict=True) if of == kind
-    }
-    wrong: dict[int, list[int]] = {}
+def fitting_causes(evidence: Evidence, own: Array, candidates: Sequence[Cause]) -> dict[Cause, set[Group]]:
+    """Those of some causes that hold on the paths with nearly all elements of a kind, with these paths.
+
+    On such a path a cause gives all elements that deviate, and contradicts none.
+    """
+    cases, elements = indices_by_case(evidence, own), Counter[Group]()
+    groups: dict[Group, list[int]] = {}
+    for case, indices in cases.items():
+        groups.setdefault(evidence.groups[case], []).append(case)
+        elements[evidence.groups[case]] += len(indices)
+    found = {cause: set[Group]() for cause in candidates}
+    lost = Counter[Cause]()
+    for group, within in sorted(groups.items(), key=lambda one: -elements[one[0]]):
+        for cause in [one for one in found if len(own) > MOST_LOST * lost[one]]:
+            if gives_all(evidence, within, cases, cause) and not evidence.contradicted(group, True, cause):
+                found[cause].add(group)
+            else:
+                lost[cause] += elements[group]
+    return {cause: fits for cause, fits in found.items() if len(own) > MOST_LOST * lost[cause]}
+
+
+def indices_by_case(evidence: Evidence, own: Array) -> dict[int, list[int]]:
+    """The indices of a kind's deviating elements, by case."""
+    found: dict[int, list[int]] = {}
     for case, index in zip(evidence.deviating.case[own].tolist(), evidence.deviating.index[own].tolist(), strict=True):
-        wrong.setdefault(case, []).append(index)
-        groups[evidence.groups[case]].add(case)
-    left = list(candidates)
-    for group, cases in groups.items():
-        left = [one for one in left if gives_all(evidence, cases, wrong, one)]
-        left = [one for one in left if not evidence.contradicted(group, True, one)]
-    return left
+        found.setdefault(case, []).append(index)
+    return found
 
 
-def gives_all(evidence: Evidence, cases: Set[int], wrong: Mapping[int, Sequence[int]], cause: Cause) -> bool:
-    given = ((case, evidence.given_by(case, cause)) for case in sorted(cases))
-    return all(mask is not None and bool(mask[wrong[case]].all()) for case, mask in given)
+def gives_all(evidence: Evidence, within: Sequence[int], cases: Mapping[int, Sequence[int]], cause: Cause) -> bool:
+    given = ((case, evidence.given_by(case, cause)) for case in within)
+    return all(mask is not None and bool(mask[cases[case]].all()) for case, mask in given)

@@ -444,6 +444,16 @@ def of_range(dtype: object) -> Predict:
     return predict
 
 
+def of_clipped_range(o: QuantizationOperands) -> Array:
+    """As of_range, with x clipped to the range first: with a negative scale always to its high end."""
+    kind = o.x.dtype
+    first, last = (np.asarray(end, np.float64) for end in (o.lowest, o.highest))
+    low, high = (in_own_type((end - o.zero_point) * o.scale.astype(np.float64), o.x) for end in (first, last))
+    x = np.minimum(np.maximum(o.x.astype(np.float64), low), high)
+    part = in_own_type(in_own_type(x - low, o.x) / in_own_type(high - low, o.x), o.x)
+    return o.clamp(round_array(in_own_type(part * (last - first).astype(kind), o.x), o.mode) + first)
+
+
 # What becomes of a sum out of range.
 
 
@@ -539,11 +549,11 @@ def zero_point_in_input(o: QuantizationOperands) -> Array:
 def affine_in(dtype: object) -> Predict:
     """x / scale + zero point in a type of few bits, then rounded."""
 
-    def predict(o: QuantizationOperands) -> Array | None:
+    def predict(o: QuantizationOperands) -> Array:
         kind = np.dtype(dtype)  # type: ignore[call-overload]
         quotient = (o.x.astype(kind) / o.scale.astype(kind)).astype(np.float64)
         total = (quotient + o.zero_point).astype(kind).astype(np.float64)
-        return None if kind == o.x.dtype else o.clamp(round_array(total, o.mode))
+        return o.clamp(round_array(total, o.mode))
 
     return predict
 
@@ -618,6 +628,7 @@ HYPOTHESES: tuple[tuple[Cause, Predict], ...] = (
     ),
     *((Cause(key, "quotient"), finished(divide)) for key, divide in QUOTIENTS),
     (Cause("range-formula", "quotient"), of_range(None)),
+    (Cause("range-formula", "quotient"), of_clipped_range),
     (Cause("range-formula-in:float32", "quotient"), of_range(np.float32)),
     facet_mistake("round-first", zero_point=BEFORE),
     (Cause("zero-point-first-in-own-type", "round-first"), zero_point_first_at_once),

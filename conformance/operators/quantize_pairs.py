@@ -11,6 +11,7 @@ import numpy as np
 
 from tiebreak.conformance.judging.operands import QuantizationOperands
 from tiebreak.conformance.operators.model import Cause
+from tiebreak.conformance.operators.operand_mistakes import BFLOAT16, OF_SCALES, OfScale
 from tiebreak.conformance.operators.quantize_by_facets import by_scaling
 from tiebreak.conformance.operators.quantize_mistakes import (
     HYPOTHESES,
@@ -41,6 +42,15 @@ SUMMED = (  # these have a way of their own from the quotient to the sum
     *("zero-point-first-in-own-type", "saturates-to-int16", "saturates-to-int8", "saturates-to-int16-and-wraps"),
     *("clamps-before-zero-point", "casts-to-int32", "casts-to-int32-then-wider-sum", "saturates-to-int32"),
     *("sum-in:float32", "sum-in:float16", "negative-quotient-to-zero", "clamps-before-zero-point-and-wraps"),
+)
+OF_OPERANDS = (  # these have a formula of their own for x, the scale and the zero point
+    *("range-formula", "range-formula-in:float32", "zero-point-in-input", "zero-point-first-all-in:float16"),
+    *("zero-point-first-all-in:bfloat16", "multiplier-of-bits:31", "multiplier-of-bits:15"),
+)
+SCALES_IN: tuple[tuple[str, OfScale], ...] = (
+    ("scale-in:float16", lambda scale: scale.astype(np.float16).astype(np.float64)),
+    ("scale-in:bfloat16", lambda scale: scale.astype(BFLOAT16).astype(np.float64)),
+    *OF_SCALES,
 )
 DIVIDED: tuple[tuple[str, Quotient], ...] = (
     ("divides-in:float32", by_scaling(precision=FLOAT32)),
@@ -83,6 +93,11 @@ def with_predictions(wanted: str) -> Iterator[tuple[Cause, Predict]]:
             yield joint(first, second.id), partial(altered, alter, predict)
         for last, alter in clamps:
             yield joint(second, last.id), partial(altered, alter, predict)
+    for second, predict in chosen(OF_OPERANDS):
+        for key, of_scale in SCALES_IN:
+            yield joint(Cause(key, "quotient"), second.id), partial(altered, partial(with_scale_of, of_scale), predict)
+        for first, alter in zeros:
+            yield joint(first, second.id), partial(altered, alter, predict)
     for first, predict in chosen(SUMMED):
         for mode, alter in modes:
             yield replace(joint(first, mode.id), ties=mode.mode), partial(altered, alter, predict)
@@ -114,6 +129,10 @@ def with_quotient(divide: Quotient, o: QuantizationOperands) -> QuantizationOper
 
 def with_clamp(saturate: Saturate, o: QuantizationOperands) -> QuantizationOperands | None:
     return None if saturate(o, np.zeros(o.x.shape)) is None else replace(o, saturate=saturate)
+
+
+def with_scale_of(change: OfScale, o: QuantizationOperands) -> QuantizationOperands:
+    return replace(o, scale=change(o.scale.astype(np.float64)).astype(o.scale.dtype))
 
 
 def with_zero_point_of(change: Change, o: QuantizationOperands) -> QuantizationOperands | None:
