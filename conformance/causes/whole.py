@@ -75,18 +75,30 @@ def single_causes(evidence: Evidence, own: Array, ids: Sequence[str], table: Arr
 
 
 def likely_pairs(evidence: Evidence, own: Array, ids: Sequence[str], table: Array, counts: Array) -> list[Cause]:
-    """The pairs that explain the most elements, each together with what one of its mistakes explains."""
+    """The pairs that explain the most elements, by themselves or by one mistake, less those that contradict either."""
     places = {one: place for place, one in enumerate(ids)}
     nothing = np.zeros(table.shape[1], bool)
     case = evidence.cases[int(evidence.deviating.case[own[0]])]
-    covered = dict[Cause, int]()
+    against, covered = against_by_id(evidence, own), dict[Cause, int]()
     for id_, cause in causes_of_pairs(case).items():
         first, second = (places.get(part) for part in parts_of(id_))
         if first is None or second is None:
             continue
         pair = table[places[id_]] if id_ in places else nothing
-        covered[cause] = int(counts[table[first] | table[second] | pair].sum())
+        explained = int(counts[table[first] | table[second] | pair].sum())
+        covered[cause] = explained - sum(against[part] for part in parts_of(id_))
     return sorted(covered, key=lambda one: -covered[one])[:MOST_PAIRS]
+
+
+def against_by_id(evidence: Evidence, own: Array) -> Counter[str]:
+    """How many conforming elements contradict each cause, in the cases of some elements' groups."""
+    found = Counter[str]()
+    for group in {evidence.groups[case] for case in np.unique(evidence.deviating.case[own]).tolist()}:
+        least: dict[str, int] = {}
+        for cause, count in evidence.against.get((group, True), {}).items():
+            least[cause.id] = min(count, least.get(cause.id, count))
+        found.update(least)
+    return found
 
 
 def parts_of(id_: str) -> tuple[str, str]:

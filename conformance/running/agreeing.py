@@ -97,14 +97,17 @@ class AgreeingElements:
         return bool(predicted) and all(((codes != one.outputs) & counted).any() for codes in predicted)
 
     def given_by(self, number: int, cause: Cause) -> Array | None:
-        """A mask of the elements of a case (by number) that a cause gives; None if it contradicts a conforming one."""
+        """A mask of the elements of a case (by number) that a cause gives; None if it contradicts a conforming one.
+
+        Of several arithmetics of a cause, the one that gives the most counts.
+        """
         case = self.records.cases[number]
         for one in self.of(group_of(case), number in self.wrong):
             if one.case.id == case.id:
                 about = f"{self.records.name}, {case.node.operator}"
                 predicted = predictions_with_id(case, one.truths, self.records.errors, about, cause.id)
                 fit = [codes == one.outputs for codes in predicted if not ((codes != one.outputs) & one.agrees).any()]
-                return fit[0] if fit else None
+                return max(fit, key=np.count_nonzero) if fit else None
         return None
 
     def of(self, group: Group, deviating: bool) -> list[AgreeingCase]:
