@@ -384,6 +384,32 @@ def away_on_grid(position: Array) -> Array:
     return np.copysign(np.floor(np.abs(position) + 0.5), position)
 
 
+def outward_on_grid(position: Array) -> Array:
+    return np.copysign(np.ceil(np.abs(position)), position)
+
+
+def ties_up_on_grid(position: Array) -> Array:
+    return np.copysign(np.floor(position + 0.5), position)
+
+
+def ties_inward_on_grid(position: Array) -> Array:
+    return np.copysign(np.ceil(np.abs(position) - 0.5), position)
+
+
+GRID_STEPS: tuple[tuple[str, Callable[[Array], Array]], ...] = (
+    ("ties-up-to-type", ties_up_on_grid),
+    ("ties-toward-zero-to-type", ties_inward_on_grid),
+    ("away-to-type", outward_on_grid),
+    ("down-to-type", np.floor),
+    ("up-to-type", np.ceil),
+)
+
+
+def without_minus_zero(node: Node, q: Array, zero: Array) -> Array:
+    found = to_small(node, q)
+    return np.where(found == 0, np.zeros_like(found), found)
+
+
 def without_lowest_bit(position: Array) -> Array:
     return np.trunc(np.rint(position) / 2) * 2
 
@@ -463,6 +489,8 @@ MISTAKES = (
     (Cause("below-normal-cut-off", "float8"), mistake(finish=below_normal_cut_off)),
     (Cause("cuts-off", "float8"), mistake(finish=on_grid(np.trunc))),
     (Cause("ties-away-to-type", "float8"), mistake(finish=on_grid(away_on_grid))),
+    *((Cause(key, "float8"), mistake(finish=on_grid(step))) for key, step in GRID_STEPS),
+    (Cause("minus-zero-lost", "float8"), mistake(finish=without_minus_zero)),
     (Cause("lowest-bit-lost", "float8"), mistake(finish=on_grid(without_lowest_bit))),
     (Cause("ignores-zero-point", "add"), mistake(finish=lambda n, q, z: to_output(n, q, 0 * z))),
     (Cause("subtracts-zero-point", "add"), mistake(finish=negated)),
@@ -475,6 +503,7 @@ SMALL_STEPS = (  # of a quotient to a small float
     *(
         ("cuts-off", on_grid(np.trunc)),
         ("ties-away-to-type", on_grid(away_on_grid)),
+        *((key, on_grid(step)) for key, step in GRID_STEPS),
         ("flushes-outputs", without_subnormals),
     ),
     *(("always-saturates", always_saturated), ("through-float16", through_float16), ("largest-never", largest_never)),
