@@ -7,7 +7,7 @@ a kind may hide that two at once explain all of it: those are tried here in ever
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 
 import numpy as np
 
@@ -28,6 +28,8 @@ def causes_of_whole_kind(evidence: Evidence, every: Array, own: Array) -> Iterat
     """The cause that gives all elements of a kind and contradicts nothing, for those with another cause or none.
 
     A path with few of the elements may have a kernel of its own: the cause is not named there if it does not hold.
+    Where two mistakes are at work, a name of its own that explains few there is by chance: it is none.
+
     It is asked where the kind has elements without a cause, or several causes. A single mistake comes before two. One
     of both mistakes stays where it is named: there it is enough. `own` are the places of the elements in `every`.
     """
@@ -41,11 +43,22 @@ def causes_of_whole_kind(evidence: Evidence, every: Array, own: Array) -> Iterat
     for candidates in (singles, likely_pairs(evidence, own, ids, table, counts)):
         if fitting := fitting_causes(evidence, own, candidates):
             best = min(fitting, key=lambda one: -parts_named(one, named))
-            parts, paths = {best.id, *parts_of(best.id)}, fitting[best]
-            other = [cause.id not in parts for cause in every[own].tolist()]
-            there = [evidence.group_of(place) in paths for place in own.tolist()]
-            yield own[np.logical_and(other, there)], best
+            yield from named_by(evidence, every, own, best, fitting[best])
             return
+
+
+def named_by(
+    evidence: Evidence, every: Array, own: Array, best: Cause, paths: Set[Group]
+) -> Iterator[tuple[Array, Cause]]:
+    """The cause of a whole kind for what has another one or none on these paths, and none for what is by chance."""
+    parts, causes = {best.id, *parts_of(best.id)}, every[own].tolist()
+    named = Counter(causes)
+    other = np.array([cause.id not in parts for cause in causes], bool)
+    there = np.array([evidence.group_of(place) in paths for place in own.tolist()], bool)
+    yield own[other & there], best
+    if JOINT in best.id:
+        rare = np.array([named[cause] < FEWEST for cause in causes], bool)
+        yield own[other & rare & ~there], NO_CAUSE
 
 
 def matching_table(evidence: Evidence, own: Array) -> tuple[list[str], Array, Array]:
