@@ -21,6 +21,7 @@ GIVEN = Path(__file__).parent / "given.toml"
 GRADES = ("true", "whole", "same", "equal", "half", "wrong", "path", "unexplained", "unmapped")
 ALL = {box.name: box for box in BOXES}
 Claims = frozenset[frozenset[str]]
+BY_ARRAY = frozenset({"rg-always-measured"})  # its answer for an element depends on the others, so on its array
 
 
 @cache
@@ -50,7 +51,7 @@ def grade(tally: Tally, given: str, true: Sequence[str]) -> str:
     if given == "unexplained":
         return given
     if given.startswith("path-dependent"):
-        return "path" if any(path for _, path in tally.uses) else "wrong"
+        return "path" if any(path or defect in BY_ARRAY for defect, path in tally.uses) else "wrong"
     cause, family = split_place(given)[0], FAMILIES[tally.box.partition("/")[0]]
     claimed = claims(cause, family)
     if claimed is None:

@@ -13,6 +13,7 @@ from tiebreak.conformance.causes import explanations
 from tiebreak.conformance.causes.evidence import Element, Evidence
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
 from tiebreak.conformance.causes.placed import placed_causes
+from tiebreak.conformance.causes.rare import without_rare
 from tiebreak.conformance.causes.weighing import weighed_causes
 from tiebreak.conformance.judging.rows import (
     Group,
@@ -50,6 +51,8 @@ def settle_causes(
     refined = errors.attempt("causes in vector loops", evidence.about, place, refined)
     pairs = zip(refined, places.values(), strict=True)
     refined = [without_doubtful(causes, paths_of(evidence, own)) for causes, own in pairs]
+    several = partial(without_rare, evidence, list(places.values()), refined)
+    refined = errors.attempt("causes of few operands", evidence.about, several, refined)
     ids, texts = (np.full(len(evidence.deviating), UNEXPLAINED, object) for _ in range(2))
     clauses = np.array([first_clause(evidence.kinds[case]) for case in evidence.deviating.case.tolist()], object)
     for (kind, own), causes in zip(places.items(), refined, strict=True):
