@@ -123,7 +123,9 @@ SIDES: dict[str, Callable[[Array], Array]] = {
 
 def wrapped(values: Array, low: int, high: int) -> Array:
     """Whole numbers modulo the size of a type's range; what is no number becomes 0."""
-    return low + np.mod(np.nan_to_num(values, nan=0.0, posinf=0.0, neginf=0.0) - low, float(high - low + 1))
+    size = float(high - low + 1)
+    rest = np.mod(np.nan_to_num(values, nan=0.0, posinf=0.0, neginf=0.0), size)  # exact: low stays out of it
+    return np.where(rest > high, rest - size, rest)
 
 
 def ends(kind: np.dtype[Any]) -> tuple[int, int]:
