@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
+BY_ARRAY = frozenset({"given-range-ignored"})  # its answer for an element depends on the others, so on its array
 GRADES = ("true", "whole", "same", "half", "wrong", "path", "unexplained", "unmapped")
 JOINT = " + "
 MEANINGS = {
@@ -94,7 +95,7 @@ def grade(tally: Tally, given: str, true: Sequence[str]) -> str:
     if given == "unexplained":
         return given
     if given.startswith("path-dependent"):
-        return "path" if any(path for _, path in tally.uses) else "wrong"
+        return "path" if any(path or defect in BY_ARRAY for defect, path in tally.uses) else "wrong"
     cause = split_place(given)[0]
     claimed = claims(cause, tally.box.partition("/")[0])
     if claimed is None:
