@@ -46,11 +46,12 @@ Element = tuple[str, str, int]  # a case's id, an output's name, an index in it
 class FoundCauses:
     """The causes found for the elements of one kind of node; `numbers` has a place in `causes` for each, or -1.
 
-    `nameless` masks the elements that had no cause before.
+    `nameless` masks the elements that had no cause before, `by_position` those that had one by position.
     """
 
     named: Sequence[Cause]
     nameless: Array
+    by_position: Array
     numbers: Array
     before: Array  # of integers: equal where elements had the same cause before
     causes: list[Cause] = field(default_factory=list)
@@ -80,7 +81,8 @@ def found_so_far(named: Sequence[Cause]) -> FoundCauses:
     places = {cause.id: place for place, cause in enumerate(dict.fromkeys(named))}
     before = np.array([places[cause.id] for cause in named], np.int64)
     nameless = np.array([cause.id == UNEXPLAINED for cause in named], bool)
-    return FoundCauses(named, nameless, np.full(len(named), -1), before)
+    by_position = np.array([cause.by_position for cause in named], bool)
+    return FoundCauses(named, nameless, by_position, np.full(len(named), -1), before)
 
 
 def is_doubted(cause: Cause, keys: frozenset[str]) -> bool:
@@ -173,9 +175,14 @@ class CausesBySemantics:
                     self.name_place(first.cause, place, numbers[left], found)
 
     def name_place(self, cause: Cause, place: str, elements: Array, found: FoundCauses) -> None:
-        """What has a cause keeps it where another rounding mode is all that the semantics says, or several mistakes."""
-        one_mode = cause.id.startswith(MODES) and JOINT not in cause.id
-        elements = elements[found.nameless[elements]] if one_mode or JOINT in cause.id else elements
+        """What has a cause keeps it where another rounding mode is all that the semantics says.
+
+        Several mistakes take what has none, and what has one by position: that is another rounding mode in a loop.
+        """
+        if JOINT in cause.id:
+            elements = elements[found.nameless[elements] | found.by_position[elements]]
+        elif cause.id.startswith(MODES):
+            elements = elements[found.nameless[elements]]
         self.known.add(cause.id)
         found.name(found.doubted(elements, frozenset(keys_of(cause.id))), replace(cause, id=at_place(cause.id, place)))
 

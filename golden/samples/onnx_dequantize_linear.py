@@ -176,7 +176,7 @@ def twice(quantized: str, real: str) -> Iterator[Sample]:
     found = [(difference, significand) for difference, significand in pairs if difference + lowest <= kind.highest]
     if found:
         count, unit = len(found), rounded_twice.scale_unit(float_type, kind.bits)
-        x = bits(quantized, [difference + lowest for difference, _ in found], (count, 1))
+        x = bits(quantized, [lowest + one for one in with_neighbours(found)], (count, 2))
         scale = reals(real, [significand * unit for _, significand in found])
         tensors = (x, scale, zero(quantized, lowest, (count,)))
         node = node_of(quantized, real, attributes={"axis": 0})
@@ -189,13 +189,18 @@ def twice_by_wider_scale(quantized: str, real: str) -> Iterator[Sample]:
         return
     lowest = 0 if quantized == "int32" or quantized not in INTEGER_TYPES else INTEGER_TYPES[quantized].lowest
     pairs = wider_products(quantized, FLOAT_TYPES[real])
-    values = [Fraction(difference + lowest) for difference, _ in pairs]
+    values = [Fraction(lowest + one) for one in with_neighbours(pairs)]
     scale = reals("float32", [Fraction(s, 1 << (d.bit_length() + 24)) for d, s in pairs])
-    shape = (len(pairs), 1)
+    shape = (len(pairs), 2)
     x = bits(quantized, map(int, values), shape) if quantized in INTEGER_TYPES else reals(quantized, values, shape)
     node = node_of(quantized, real, scale="float32", attributes={"axis": 0, "output_dtype": real})
     flags, roles = ("RoundedTwice", "PerAxis", "MixedTypes"), ("product", "projection", "output-dtype")
     yield Sample("rounded-once-wider-scale", node, (x, scale, zero(quantized, lowest, shape[:1])), flags, roles)
+
+
+def with_neighbours(pairs: Sequence[tuple[int, int]]) -> list[int]:
+    """Each difference and the one below, whose ordinary product refutes whoever rounds all of them one way."""
+    return [one for difference, _ in pairs for one in (difference, difference - 1)]
 
 
 def wider_products(quantized: str, real: FloatType) -> list[tuple[int, int]]:
