@@ -309,3 +309,45 @@ def counted(cases: Sequence[Case], box: Callable[[Case], tuple[Array, ...]]) -> 
     for case in cases:
         record(records, case, Outcome("ok", box(case)))
     return causes_of_records(records)
+
+
+def two_loops(case: Case) -> Array:
+    """As LiteRT's own kernel for one scale: eight elements at a time by the reciprocal, the rest by a function of C."""
+    x, scale, zero = case.inputs
+    body, info = x.size // 8 * 8, np.iinfo(zero.dtype)
+    flat, least = x.reshape(-1), np.float32(-(2.0**31))
+    with np.errstate(all="ignore"):
+        product, quotient = flat[:body] * (np.float32(1) / scale), (flat[body:] / scale).astype(np.float64)
+        halves = np.trunc(quotient) + np.trunc(2 * (quotient - np.trunc(quotient)))  # ties go away from zero
+        whole = np.concatenate([np.rint(product).astype(np.float64), halves])
+        whole = np.where(np.abs(whole) < 2.0**31, whole, least)
+    total = (whole.astype(np.int64).astype(np.int32) + zero.astype(np.int32)).astype(np.int64)
+    return np.asarray(np.clip(total, info.min, info.max).astype(zero.dtype).reshape(x.shape))
+
+
+def test_two_loops_of_a_kernel_have_their_names_in_all_types() -> None:
+    records = BackendRecords({"name": "it", "version": "1", "spec": "it", "operators": ["ngraph.Quantize"]})
+    cases: dict[str, Case] = {}
+    for quantized in ("int8", "uint8", "int16"):
+        for case in indexed_cases(VECTORS / file_name("ngraph.Quantize", "float32", quantized)):
+            if case.inputs[1].size == 1 and case.node.round_mode == "ROUND_NEAREST_TOWARD_EVEN" and case.size:
+                record(records, case, Outcome("ok", (two_loops(case),)))
+                cases[case.id] = case
+    counts = causes_of_records(records, CausesBySemantics(cases, records.outputs).refine)
+    assert counts.total() > 500
+    assert not [text for text in counts if "of a vector loop of 8 rounds" in text], counts
+
+
+def away_from_zero(case: Case) -> tuple[Array, ...]:
+    x, _, zero = case.inputs
+    return (np.clip(np.trunc(x + np.copysign(0.5, x)) + zero, 0, 255).astype(np.uint8),)
+
+
+@pytest.mark.parametrize(("others", "named"), [(19, 0), (20, 1)])
+def test_one_tie_among_many_cases_is_no_evidence_for_one_of_many_modes(others: int, named: int) -> None:
+    node, one, zero = make_node("onnx.QuantizeLinear"), np.array(1, np.float32), np.array(0, np.uint8)
+    cases = [Case(f"no tie {number}", node, (np.float32([number, 0.25]), one, zero)) for number in range(others)]
+    tie = Case("tie", node, (np.float32([2.5, 7]), one, zero))
+    assert counted([*cases, tie], away_from_zero)["unexplained"] == named
+    ties = Case("ties", node, (np.float32([0.5, 2.5, 4.5, 6.5]), one, zero))
+    assert counted([*cases, ties], away_from_zero)["unexplained"] == 0
