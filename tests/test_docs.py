@@ -41,7 +41,7 @@ def steps(page: str) -> list[tuple[str, str]]:
 
 
 # These take a minute together, which CI has not got.
-SLOW = ("audit-a-runtime", "scale-out")
+SLOW = ("audit-a-runtime", "bring-up-a-backend", "scale-out")
 
 
 @pytest.mark.parametrize("page", [pytest.param(p, marks=pytest.mark.slow) if p in SLOW else p for p in PAGES])

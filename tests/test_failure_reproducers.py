@@ -125,7 +125,10 @@ DEATHS = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(("backend", "operator", "case", "signal", "words"), DEATHS, ids=[d[0] for d in DEATHS])
+@pytest.mark.parametrize(
+    ("backend", "operator", "case", "signal", "words"),
+    [pytest.param(*d, id=d[0], marks=[pytest.mark.slow] if d[0] == "tensorflow" else []) for d in DEATHS],
+)
 def test_a_real_crash_has_an_id_and_a_script(
     tmp_path: Path, backend: str, operator: str, case: str, signal: int, words: str
 ) -> None:

@@ -71,7 +71,7 @@ def sweep_some(file: Path, notes: Path, how: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen(command, env=environment, stderr=subprocess.PIPE)
 
 
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
+@pytest.mark.parametrize("how", [signal.SIGKILL, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)])
 def test_a_killed_sweep_goes_on_where_it_was(tmp_path: Path, how: signal.Signals) -> None:
     whole, broken, notes = tmp_path / "whole.json", tmp_path / "broken.json", tmp_path / "notes"
     sweep_some(whole, tmp_path / "other", "anew").communicate(timeout=120)

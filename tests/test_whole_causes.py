@@ -17,7 +17,10 @@ KIND = "onnx.QuantizeLinear/float32-uint8"
         # Each mistake alone explains its cases, and only together they explain what conforms elsewhere.
         ("zp-int8-cast+mul-inverse", "zero-point-as-signed", "own-reciprocal"),
         # Another pair explains more cases than the one at work, if only the likeliest of a case are tried.
-        ("std-round+mul-inverse-bf16", "reciprocal-rounded-to:bfloat16", "ties:NEAREST_TOWARD_INFINITY"),
+        pytest.param(
+            *("std-round+mul-inverse-bf16", "reciprocal-rounded-to:bfloat16", "ties:NEAREST_TOWARD_INFINITY"),
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_two_mistakes_that_give_all_of_a_kind_are_its_cause(box: str, first: str, second: str) -> None:
