@@ -111,6 +111,7 @@ def tools(folder: Path) -> Path:
 
 
 @needs_docs
+@pytest.mark.slow
 def test_the_pages_commands_do_what_they_say(tmp_path: Path) -> None:
     pytest.importorskip("duckdb")
     page = (DOCS / "gate-ci.md").read_text(encoding="utf-8")

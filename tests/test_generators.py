@@ -79,7 +79,7 @@ def is_plain(case: Case) -> bool:
     return isinstance(problems_of(case)[0], Quantization)
 
 
-MOST_FORMS = ("onnx.QuantizeLinear", "ngraph.Quantize", "openvino.FakeQuantize", "tensorflow.QuantizeV2")
+MOST_FORMS = ("onnx.QuantizeLinear", "ngraph.Quantize", "tensorflow.QuantizeV2")
 
 
 @pytest.mark.parametrize(

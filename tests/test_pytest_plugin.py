@@ -287,6 +287,7 @@ def test_assertions_tell_wrong_outputs_from_what_does_not_fit() -> None:
 
 
 @pytest.mark.skipif(not DOCS.is_file(), reason="a source distribution may have no docs")
+@pytest.mark.slow
 def test_the_page_does_what_it_says(tmp_path: Path) -> None:
     for kind, body in re.findall(r"^```(\w+)\n(.*?)^```$", DOCS.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL):
         if kind != "sh":

@@ -144,6 +144,7 @@ def test_tensorflow_without_onednn(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None, reason="no tensorflow")
+@pytest.mark.slow
 def test_tensorflow_with_constants(tmp_path: Path) -> None:
     """FakeQuantWithMinMaxArgs multiplies by 255 / (max - min): just below a tie it gives the next value."""
     case = case_of("tensorflow.FakeQuantWithMinMaxVars", {}, ([1.3294117450714111], 0, 6))

@@ -83,7 +83,8 @@ def single_causes(evidence: Evidence, own: Array, ids: Sequence[str], table: Arr
     for number in np.unique(evidence.candidates[own]).tolist():
         for cause in evidence.distinct[number].matching:
             if cause.id in most and cause.rank < FIRST_PAIR and not cause.by_position:
-                found[cause.id] = min(cause, found.get(cause.id, cause), key=lambda one: one.rank)
+                if cause.id not in found or cause.rank < found[cause.id].rank:
+                    found[cause.id] = cause
     return sorted(found.values(), key=lambda one: (one.rank, one.id))[:MOST_SINGLE]
 
 
