@@ -82,9 +82,9 @@ def single_causes(evidence: Evidence, own: Array, ids: Sequence[str], table: Arr
     found: dict[str, Cause] = {}
     for number in np.unique(evidence.candidates[own]).tolist():
         for cause in evidence.distinct[number].matching:
-            known = found.get(cause.id, cause)
-            if cause.id in most and cause.rank < FIRST_PAIR and not cause.by_position:
-                found[cause.id] = min(cause, known, key=lambda one: one.rank)
+            is_one = cause.id in most and cause.rank < FIRST_PAIR and not cause.by_position
+            if is_one and (cause.id not in found or cause.rank < found[cause.id].rank):
+                found[cause.id] = cause
     return sorted(found.values(), key=lambda one: (one.rank, one.id))[:MOST_SINGLE]
 
 
