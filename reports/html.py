@@ -9,7 +9,7 @@ import base64
 import hashlib
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from tiebreak.golden.errors import DamagedFile
 from tiebreak.golden.messages import gist
 from tiebreak.golden.rounding import ROUND_MODES, short_mode
 from tiebreak.golden.verdicts import FAILED, FOREIGN, RAN, VERDICTS
+from tiebreak.reports.first_screen import headlines, library_rows, what_ran
 from tiebreak.reports.records import Run, write_aside
 from tiebreak.reports.report_data import (
     Members,
@@ -36,11 +37,15 @@ from tiebreak.reports.report_data import (
 from tiebreak.reports.rows import rows_by_key, rows_of, values_by_key
 from tiebreak.reports.severity import percent
 from tiebreak.reports.story import Chapter, story
-from tiebreak.reports.summary import mode_matrix, verdict_counts
+from tiebreak.reports.summary import mode_matrix, shown_counts, verdict_counts
+from tiebreak.reports.verdict_matrix import compact, folded_rows, mark_of
 
 LARGEST = 1_950_000  # bytes; rows that do not fit are in the Parquet files only
 LONGEST_TEXT = 700
 MOST = {
+    "libraries": 24,
+    "headlines": 5,
+    "grid": 40,
     "causes": 300,
     "findings": 150,  # of a chapter
     "matrix": 200,
@@ -56,6 +61,7 @@ MOST = {
     "backends": 60,
 }
 SAMPLES = 6
+LOOKS = {"✗": "fail", "!": "broke", "⇄": "hazard", "≈": "pass", "✓": "pass", "?": "open", "∅": "idle"}  # CSS classes
 # (share of MOST, samples of each cause), tried in turn until the page is small enough.
 SIZES = ((1.0, 6), (1.0, 4), (1.0, 3), (1.0, 2), (0.7, 2), (0.5, 1), (0.3, 1), (0.15, 1), (0.05, 1), (0.02, 1))
 UNSEEN = re.compile(
@@ -92,6 +98,7 @@ def facts_of(run: Run, folder: str) -> dict[str, Any]:
     names = names_of(run)
     causes, left_out = cause_rows(run, folder, names, most=MOST["causes"], samples=SAMPLES)
     counts, typed = case_counts(run, names)
+    chapters = story(run)
     return {
         "info": run.info,
         "folder": folder,
@@ -101,12 +108,35 @@ def facts_of(run: Run, folder: str) -> dict[str, Any]:
         "cube": numbers_text(counts),
         "cube_dims": "b o m t v" if typed else "b o m v",
         "causes": BoundedRows(causes, left_out),
-        "story": [chapter_row(chapter, names) for chapter in story(run)],
+        "story": [chapter_row(chapter, names) for chapter in chapters],
         "tables": {name: BoundedRows(list(rows)) for name, rows in report_tables(run, names).items()},
         "discrepancies": len(run.discrepancies),
         "own_discrepancies": int((run.discrepancies["document"] != FOREIGN).sum()),
-        "cases": int(run.results["case"].nunique()),
+        **first_screen(run, chapters),
     }
+
+
+def first_screen(run: Run, chapters: Sequence[Chapter]) -> dict[str, Any]:
+    """What is seen at once: what ran, the libraries, the findings that matter most, the matrix."""
+    libraries, counts = library_rows(run, chapters), shown_counts(run.results)
+    operators = sorted({operator for _, operator in counts})
+    grid = [
+        {"label": label, "backend": backend, "cells": [grid_cell(counts.get((backend, one), {})) for one in operators]}
+        for label, (backend, _) in folded_rows(run.info, counts).items()
+    ]
+    shown = {"libraries": libraries, "headlines": headlines(run, chapters), "grid": grid}
+    bounded = {name: BoundedRows(rows).cut(MOST[name]) for name, rows in shown.items()}
+    sources = Counter(one.partition(".")[0] for one in operators)
+    return bounded | {"ran": what_ran(run, libraries), "operators": operators, "sources": list(sources.items())}
+
+
+def grid_cell(found: Mapping[str, int]) -> dict[str, Any]:
+    """The cell of the matrix for all cases of a backend's operator: its mark, how many cases have it, and its look."""
+    mark, number, _ = mark_of(found)
+    planned, failed = sum(found.values()), sum(found.get(verdict, 0) for verdict in FAILED)
+    told = ", ".join(f"{count:,} {verdict}" for verdict, count in found.items())
+    text = f"{mark} {compact(number)}{'!' if failed and mark != '!' else ''}" if number else mark
+    return {"text": text, "look": LOOKS.get(mark, "absent"), "title": f"{told} of {planned:,} cases" if told else ""}
 
 
 def chapter_row(chapter: Chapter, names: Names) -> dict[str, Any]:
@@ -153,6 +183,8 @@ def environment_of() -> Environment:
     environment.globals |= {"mode_text": mode_text, "visible": visible, "style": Markup(style)}
     environment.globals |= {"script": Markup(script), "script_hash": hash_of(script)}
     environment.filters["gist"] = gist
+    environment.filters["percent"] = percent
+    environment.filters["breakable"] = breakable
     environment.filters["n"] = lambda count: f"{int(count):,}"
     return environment
 
@@ -163,6 +195,11 @@ def visible(value: Any) -> Any:
         return value
     text = UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", str(value)[: LONGEST_TEXT + 1])
     return text if len(text) <= LONGEST_TEXT else f"{text[: LONGEST_TEXT - 1]}…"
+
+
+def breakable(name: str) -> Markup:
+    """A name that may break before its capital letters."""
+    return Markup("<wbr>").join(re.split(r"(?<=[a-z0-9.])(?=[A-Z])", str(visible(name))))
 
 
 def hash_of(script: str) -> str:

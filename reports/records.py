@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 INFO, RESULTS, DISCREPANCIES, CASES = RECORDS
 LARGEST_INFO = 1 << 30  # bytes of run.json
 MODE_COLUMNS = tuple(f"{what}_{short_mode(mode)}" for mode in ROUND_MODES for what in ("compared", "differs"))
-DOMAIN_COLUMNS = tuple(f"{what}_{domain}" for domain in DOMAINS[:2] for what in ("judged", "deviates"))
+DOMAIN_COLUMNS = tuple(f"{what}_{domain}" for domain in DOMAINS[:2] for what in ("judged", "working", "deviates"))
 TEXT_COLUMNS = ("backend", "version", "operator", "case", "origin", "round_mode", "input_type", "output_type", "flags")
 RESULT_DTYPES = {
     **dict.fromkeys((*TEXT_COLUMNS, "clauses", "document", "domain", "verdict", "message", "fault"), "string"),

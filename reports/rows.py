@@ -40,8 +40,10 @@ class Counts(TypedDict, total=False):
     unspecified: int
     deviates: int
     judged_calibrated: int
+    working_calibrated: int
     deviates_calibrated: int
     judged_edge: int
+    working_edge: int
     deviates_edge: int
 
 

@@ -242,6 +242,7 @@ def test_a_hostile_backend_from_run_to_page(watched: Watched, tmp_path: Path) ->
     page.goto(path.as_uri())
     assert page.evaluate("document.scripts.length + document.images.length") == 1
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    page.locator("#causes summary").first.scroll_into_view_if_needed()
     assert "\\u202egnp.exe \\u0007" in page.inner_text("#causes summary")
     page.click("#matrix td a")
     until(page, "location.hash.startsWith('#backend=%3Cscript')")

@@ -23,7 +23,7 @@ from tiebreak.golden.verdicts import DEVIATES, DOMAINS, EXACT, UNSPECIFIED, WORK
 
 COUNTED = {"exact": EXACT, "working_precision": WORKING, "unspecified": UNSPECIFIED, "deviates": DEVIATES}
 COUNTED_DOMAINS = DOMAINS[:PATHOLOGICAL]  # the rest of the judged elements is pathological
-DOMAIN_COUNTS = tuple(f"{what}_{domain}" for domain in COUNTED_DOMAINS for what in ("judged", "deviates"))
+DOMAIN_COUNTS = tuple(f"{what}_{domain}" for domain in COUNTED_DOMAINS for what in ("judged", "working", "deviates"))
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,7 @@ class ChunkJudgement:
         for number, domain in enumerate(COUNTED_DOMAINS):
             own = judged & (chunk.domains == number)
             found[f"judged_{domain}"] = chunk.by_case(own)
+            found[f"working_{domain}"] = chunk.by_case(own & (self.judgement.grades == WORKING))
             found[f"deviates_{domain}"] = chunk.by_case(own & (self.judgement.grades == DEVIATES))
         for mode, truth in chunk.compared.items():
             found[f"compared_{short_mode(mode)}"] = chunk.compared_counts[mode]

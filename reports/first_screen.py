@@ -1,0 +1,200 @@
+"""What a report shows first: a row for each library, and the findings that matter most, each a sentence.
+
+Every output has the same: the page, the terminal and Markdown.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tiebreak.golden.operators import OPERATORS
+from tiebreak.golden.untrusted_text import plural
+from tiebreak.golden.verdicts import DOMAINS, FAILED, FOREIGN, OWN
+from tiebreak.reports.folding import Row
+from tiebreak.reports.libraries import libraries_of, library_of
+from tiebreak.reports.records import Run
+from tiebreak.reports.rows import values_by_key
+from tiebreak.reports.severity import leading_domain
+from tiebreak.reports.story import Chapter, Finding, operator_names
+
+MOST = 5  # findings
+TOLD = ("itself", "own", "failures"), ("calls", "hazards")  # chapters; the second ones only where the first have few
+VERBS = {"quantize": "quantizes", "dequantize": "dequantizes", "fake": "quantizes and dequantizes"}
+DOCUMENTS = {"onnx": "ONNX", "ngraph": "nGraph", "tensorflow": "TensorFlow's text", "openvino": "OpenVINO's text"}
+LONGEST_RELEASE = 12  # characters
+COUNTS = ("judged", "deviates", "as_written")  # of the calibrated domain
+
+
+@dataclass(frozen=True)
+class LibraryRow:
+    """A library's configurations, and how many of its elements in the calibrated domain have which result.
+
+    The elements are those of operators that it claims; where it claims none, `foreign` ones that are mapped to it.
+    `itself` counts the findings that it contradicts itself, `failed` its cases that crashed, hung or raised.
+    """
+
+    library: str
+    versions: tuple[str, ...]
+    backends: tuple[str, ...]
+    foreign: bool
+    judged: int
+    as_written: int
+    deviates: int
+    itself: int
+    failed: int
+
+    @property
+    def releases(self) -> tuple[str, ...]:
+        """The versions without what follows the numbers, such as a build's name."""
+        return tuple(dict.fromkeys(re.split(r"[-+]", version)[0][:LONGEST_RELEASE] for version in self.versions))
+
+    @property
+    def exact(self) -> int:
+        return self.judged - self.as_written - self.deviates
+
+
+def library_rows(run: Run, chapters: Sequence[Chapter]) -> list[LibraryRow]:
+    """The libraries that ran something, those first of which most is wrong."""
+    by_library: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
+    ran = set(run.results["backend"])
+    for one in run.info["backends"]:
+        if str(one["name"]) in ran:
+            by_library[library_of(one)].append(one)
+    own, foreign = (calibrated_counts(run, document) for document in (OWN, FOREIGN))
+    failed = run.results[run.results["verdict"].isin(FAILED)]["backend"].value_counts()
+    found = []
+    for library, rows in by_library.items():
+        names = tuple(str(row["name"]) for row in rows)
+        mapped = not any(own[name]["judged"] for name in names)
+        counts = {key: sum((foreign if mapped else own)[name][key] for name in names) for key in COUNTS}
+        itself = sum(bool(set(one.backends) & set(names)) for one in chapters[0].findings)
+        crashes = sum(int(failed.get(name, 0)) for name in names)
+        versions = tuple(dict.fromkeys(str(row["version"]) for row in rows))
+        found.append(LibraryRow(library, versions, names, mapped, **counts, itself=itself, failed=crashes))
+    return sorted(found, key=lambda row: (row.foreign, -row.deviates / max(row.judged, 1), -row.itself, row.library))
+
+
+def calibrated_counts(run: Run, document: str) -> dict[str, dict[str, int]]:
+    """By backend, of cases that this document decides."""
+    columns = {"judged": "judged_calibrated", "deviates": "deviates_calibrated", "as_written": "working_calibrated"}
+    rows = run.results[run.results["document"] == document]
+    sums = rows.groupby("backend", observed=True)[list(columns.values())].sum()
+    found: dict[str, dict[str, int]] = defaultdict(lambda: dict.fromkeys(COUNTS, 0))
+    for key, column in columns.items():
+        for backend, count in values_by_key(sums[column]):
+            found[str(backend)] = found[str(backend)] | {key: int(count)}
+    return found
+
+
+@dataclass(frozen=True)
+class Headline:
+    """A finding in a sentence: who does what, in one example. `why` is its cause, `anchor` where the page has it."""
+
+    chapter: str
+    finding: Finding
+    text: str
+    why: str
+    anchor: str
+
+
+def headlines(run: Run, chapters: Sequence[Chapter], most: int = MOST) -> list[Headline]:
+    """The findings that matter most: each library's worst of a chapter in turn, in the order of the story.
+
+    Nothing that is pathological only is among them while anything else is there.
+    """
+    libraries, chosen = libraries_of(run.info), list[tuple[int, str, Finding]]()
+    for told in TOLD:
+        turns = [(number, one.id, ordered(one)) for number, one in enumerate(chapters) if one.id in told]
+        seen: set[tuple[int, str]] = set()
+        while len(chosen) < most and any(findings for _, _, findings in turns):
+            for number, chapter, findings in turns:
+                if findings and len(chosen) < most:
+                    fresh = (one for one in findings if (number, libraries.get(one.backends[0], "")) not in seen)
+                    finding = next(fresh, findings[0])
+                    findings.remove(finding)
+                    seen.add((number, libraries.get(finding.backends[0], "")))
+                    chosen.append((number, chapter, finding))
+    chosen.sort(key=lambda one: one[0])
+    return [headline(run, chapter, finding) for _, chapter, finding in chosen]
+
+
+def ordered(chapter: Chapter) -> list[Finding]:
+    """The findings of a chapter, what is pathological only last."""
+    return sorted(chapter.findings, key=lambda one: is_pathological(one.cause.row) if one.cause else False)
+
+
+def is_pathological(row: Row) -> bool:
+    return leading_domain(row) == DOMAINS[-1]
+
+
+def headline(run: Run, chapter: str, finding: Finding) -> Headline:
+    anchor = finding.ids[0] if finding.cause is not None and finding.ids else chapter
+    if finding.cause is not None and finding.cause.row.get("witness"):
+        row = finding.cause.row
+        says = "not" if finding.cause.document == FOREIGN else f"where {document_of(row['operator'])} says"
+        witness = row["witness"]
+        gives = f"{witness['got']}, {says} {witness['expected']}" if says == "not" else None
+        text = gives or f"{witness['got']} {says} {witness['expected']}"
+        return Headline(chapter, finding, f"{does(finding, row, witness['operands'])} to {text}", finding.what, anchor)
+    if chapter == "itself" and (path := plainest_path(run, finding)):
+        answers = [f"{answer['value']} {answer['paths'][0]}" for answer in path["answers"][:2] if answer["paths"]]
+        text = f"{does(finding, path, path['operands'])} to {' and to '.join(answers)}"
+        return Headline(chapter, finding, text, f"{finding.what}, {finding.how_much}", anchor)
+    text = f"{finding.who}, {operator_names(finding.operators)}: {finding.what}"
+    return Headline(chapter, finding, text, finding.how_much, anchor)
+
+
+def does(finding: Finding, row: Mapping[str, Any], operands: Sequence[Sequence[str]]) -> str:
+    """Who quantizes what with which parameters."""
+    operator = str(row["operator"])
+    (_, _, value), *parameters = operands or [("", "", "nothing")]
+    verb = VERBS[OPERATORS[operator].family] if operator in OPERATORS else f"({operator}) takes"
+    words = listed(f"{name} {text}" for name, _, text in parameters)
+    return f"{finding.who} {verb} {value}{f' with {words}' if words else ''}"
+
+
+def listed(words: Iterable[str]) -> str:
+    return ", ".join(words)
+
+
+def document_of(operator: str) -> str:
+    source = operator.partition(".")[0]
+    return DOCUMENTS.get(source, source)
+
+
+def plainest_path(run: Run, finding: Finding) -> Mapping[str, Any] | None:
+    """Of the operands with several answers that a finding is about, plain numbers that take few characters to write."""
+    return min(paths_of(run, finding), key=plainness, default=None)
+
+
+def plainness(row: Mapping[str, Any]) -> tuple[int, int]:
+    """Sorts NaN, infinities and powers of ten last, then long decimals."""
+    texts = [str(one[2]) for one in row["operands"]]
+    return sum(not text.lstrip("-").replace(".", "", 1).isdigit() for text in texts), sum(map(len, texts))
+
+
+def paths_of(run: Run, finding: Finding) -> Iterator[Mapping[str, Any]]:
+    if not finding.what.startswith("another answer by path"):
+        return
+    for row in run.info.get("paths", []):
+        features = {str(answer["paths"][0]) for answer in row["answers"] if answer["paths"]}
+        if row["backend"] in finding.backends and features and all(one in finding.what for one in features):
+            yield row
+
+
+def what_ran(run: Run, libraries: Sequence[LibraryRow]) -> str:
+    """What ran, in one line."""
+    info, backends = run.info, sum(len(row.backends) for row in libraries)
+    parts = (
+        f"{len(libraries):,} {'library' if len(libraries) == 1 else 'libraries'} in {plural(backends, 'configuration')}",
+        plural(run.results["operator"].nunique(), "operator"),
+        plural(run.results["case"].nunique(), "case"),
+        f"level {info['level']}, seed {info['seed']}",
+        str(info["created"])[:16].replace("T", " "),
+        str(info["machine"]),
+    )
+    return " · ".join(parts)
