@@ -19,7 +19,7 @@ from tiebreak.reports.libraries import libraries_of, library_of
 from tiebreak.reports.records import Run
 from tiebreak.reports.rows import values_by_key
 from tiebreak.reports.severity import leading_domain
-from tiebreak.reports.story import Chapter, Finding, operator_names
+from tiebreak.reports.story import Chapter, Finding, operator_names, path_text
 
 MOST = 5  # findings
 TOLD = ("itself", "own", "failures"), ("calls", "hazards")  # chapters; the second ones only where the first have few
@@ -178,11 +178,9 @@ def plainness(row: Mapping[str, Any]) -> tuple[int, int]:
 
 
 def paths_of(run: Run, finding: Finding) -> Iterator[Mapping[str, Any]]:
-    if not finding.what.startswith("another answer by path"):
-        return
+    """The rows of run.json that a finding by path folds."""
     for row in run.info.get("paths", []):
-        features = {str(answer["paths"][0]) for answer in row["answers"] if answer["paths"]}
-        if row["backend"] in finding.backends and features and all(one in finding.what for one in features):
+        if row["backend"] in finding.backends and finding.what == path_text(row):
             yield row
 
 
@@ -190,7 +188,8 @@ def what_ran(run: Run, libraries: Sequence[LibraryRow]) -> str:
     """What ran, in one line."""
     info, backends = run.info, sum(len(row.backends) for row in libraries)
     parts = (
-        f"{len(libraries):,} {'library' if len(libraries) == 1 else 'libraries'} in {plural(backends, 'configuration')}",
+        "1 library" if len(libraries) == 1 else f"{len(libraries):,} libraries",
+        plural(backends, "configuration"),
         plural(run.results["operator"].nunique(), "operator"),
         plural(run.results["case"].nunique(), "case"),
         f"level {info['level']}, seed {info['seed']}",

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 import re
+import shlex
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -19,15 +22,18 @@ from markupsafe import Markup
 
 from tiebreak.golden.errors import DamagedFile
 from tiebreak.golden.messages import gist
+from tiebreak.golden.operators import OPERATORS
 from tiebreak.golden.rounding import ROUND_MODES, short_mode
-from tiebreak.golden.verdicts import FAILED, FOREIGN, RAN, VERDICTS
+from tiebreak.golden.verdicts import FAILED, FOREIGN, HAZARD, RAN, VERDICTS
+from tiebreak.reports.cards import Card, cards_of
 from tiebreak.reports.first_screen import headlines, library_rows, what_ran
 from tiebreak.reports.records import Run, write_aside
 from tiebreak.reports.report_data import (
+    LONGEST_COMMAND,
+    SAMPLES,
     Members,
     Names,
     case_counts,
-    cause_rows,
     judged_exponents,
     names_of,
     numbers_text,
@@ -36,18 +42,17 @@ from tiebreak.reports.report_data import (
 )
 from tiebreak.reports.rows import rows_by_key, rows_of, values_by_key
 from tiebreak.reports.severity import percent
-from tiebreak.reports.story import Chapter, story
+from tiebreak.reports.story import Chapter, operator_names, story
 from tiebreak.reports.summary import mode_matrix, shown_counts, verdict_counts
-from tiebreak.reports.verdict_matrix import compact, folded_rows, mark_of
+from tiebreak.reports.verdict_matrix import Cells, compact, folded_groups, folded_label, mark_of
 
+SCRIPTS = ("pictures.js", "cards.js", "report.js")
 LARGEST = 1_950_000  # bytes; rows that do not fit are in the Parquet files only
 LONGEST_TEXT = 700
 MOST = {
     "libraries": 24,
     "headlines": 5,
     "grid": 40,
-    "causes": 300,
-    "findings": 150,  # of a chapter
     "matrix": 200,
     "modes": 400,
     "verdicts": 400,
@@ -60,10 +65,37 @@ MOST = {
     "plots": 24,
     "backends": 60,
 }
-SAMPLES = 6
 LOOKS = {"✗": "fail", "!": "broke", "⇄": "hazard", "≈": "pass", "✓": "pass", "?": "open", "∅": "idle"}  # CSS classes
-# (share of MOST, samples of each cause), tried in turn until the page is small enough.
-SIZES = ((1.0, 6), (1.0, 4), (1.0, 3), (1.0, 2), (0.7, 2), (0.5, 1), (0.3, 1), (0.15, 1), (0.05, 1), (0.02, 1))
+MOST_WORDS = 4000  # characters of a runtime's own message
+DIMS = {  # which filters the rows of a chapter know of, by letter
+    "itself": "b o t",
+    "own": "b o m t f c v u w y",
+    "failures": "b o v",
+    "calls": "b o c v",
+    "hazards": "b o m t f c v u w y",
+    "silent": "b o v",
+}
+
+
+@dataclass(frozen=True)
+class Size:
+    """How much a page has: a share of the rows of its tables, and samples of each cause.
+
+    `pictures` and `bodies` are shares of the findings. The least severe ones lose their picture, then what they open
+    to, but never their line.
+    """
+
+    tables: float
+    samples: int
+    pictures: float = 1.0
+    bodies: float = 1.0
+
+
+# Tried in turn until the page is small enough.
+SIZES = (
+    Size(1, SAMPLES), Size(1, 4), Size(1, 3), Size(1, 2), Size(0.7, 2, 0.7), Size(0.5, 1, 0.5), Size(0.3, 1, 0.2),
+    Size(0.15, 1, 0.1), Size(0.05, 1, 0.05, 0.5), Size(0.02, 1, 0.02, 0.2), Size(0.02, 1, 0.01, 0.05),
+)  # fmt: skip
 UNSEEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\uffff]"
 )
@@ -82,9 +114,7 @@ def render(run: Run, folder: str) -> str:
     """
     try:
         facts, environment = facts_of(run, folder), environment_of()
-        return next(
-            page for size in SIZES if page_fits(page := page_of(environment, facts, *size)) or size == SIZES[-1]
-        )
+        return next(page for size in SIZES if page_fits(page := page_of(environment, facts, size)) or size == SIZES[-1])
     except (LookupError, TypeError, AttributeError, ValueError, UndefinedError) as error:
         raise DamagedFile(f"{folder}: damaged run: {type(error).__name__} in its records: {error}") from error
 
@@ -96,9 +126,9 @@ def page_fits(page: str) -> bool:
 def facts_of(run: Run, folder: str) -> dict[str, Any]:
     """The template's values, with more rows than may fit."""
     names = names_of(run)
-    causes, left_out = cause_rows(run, folder, names, most=MOST["causes"], samples=SAMPLES)
     counts, typed = case_counts(run, names)
     chapters = story(run)
+    cards = cards_of(run, chapters, names)
     return {
         "info": run.info,
         "folder": folder,
@@ -107,27 +137,60 @@ def facts_of(run: Run, folder: str) -> dict[str, Any]:
         "modes": [short_mode(mode) for mode in ROUND_MODES],
         "cube": numbers_text(counts),
         "cube_dims": "b o m t v" if typed else "b o m v",
-        "causes": BoundedRows(causes, left_out),
-        "story": [chapter_row(chapter, names) for chapter in chapters],
+        "for_script": json_text(for_script(run, folder, names)),
+        "example_query": example_query(names),
+        "story": [chapter_row(number, chapter, cards) for number, chapter in enumerate(chapters, start=1)],
         "tables": {name: BoundedRows(list(rows)) for name, rows in report_tables(run, names).items()},
         "discrepancies": len(run.discrepancies),
         "own_discrepancies": int((run.discrepancies["document"] != FOREIGN).sum()),
-        **first_screen(run, chapters),
+        **first_screen(run, chapters, names),
     }
 
 
-def first_screen(run: Run, chapters: Sequence[Chapter]) -> dict[str, Any]:
+def for_script(run: Run, folder: str, names: Names) -> dict[str, Any]:
+    """What the page's script needs to know of the run."""
+    specs = {str(backend["name"]): str(backend["spec"]) for backend in run.info["backends"]}
+    return {
+        "folder": folder,
+        "level": run.info["level"],
+        "backends": names.backend,
+        "specs": [specs.get(name, name) for name in names.backend],
+        "operators": list(OPERATORS),
+        "modes": [mode_text(mode) for mode in ROUND_MODES],
+        "longest": LONGEST_COMMAND,
+    }
+
+
+def example_query(names: Names) -> str:
+    """What one could type into the field for text."""
+    first = next(iter(names.backend), "backend")
+    return " ".join([f"{visible(first)[:20]}:deviates", *(f"{visible(one)[:20]}:exact" for one in names.backend[1:2])])
+
+
+def first_screen(run: Run, chapters: Sequence[Chapter], names: Names) -> dict[str, Any]:
     """What is seen at once: what ran, the libraries, the findings that matter most, the matrix."""
     libraries, counts = library_rows(run, chapters), shown_counts(run.results)
     operators = sorted({operator for _, operator in counts})
     grid = [
-        {"label": label, "backend": backend, "cells": [grid_cell(counts.get((backend, one), {})) for one in operators]}
-        for label, (backend, _) in folded_rows(run.info, counts).items()
+        {
+            "label": label,
+            "backend": backend,
+            "first": names.at("backend", backend),
+            "b": " ".join(str(names.at("backend", one)) for one in same),
+            "cells": [grid_cell(counts.get((backend, one), {})) for one in operators],
+        }
+        for label, backend, same in grid_rows(run, counts)
     ]
     shown = {"libraries": libraries, "headlines": headlines(run, chapters), "grid": grid}
     bounded = {name: BoundedRows(rows).cut(MOST[name]) for name, rows in shown.items()}
     sources = Counter(one.partition(".")[0] for one in operators)
     return bounded | {"ran": what_ran(run, libraries), "operators": operators, "sources": list(sources.items())}
+
+
+def grid_rows(run: Run, counts: Cells) -> Iterator[tuple[str, str, list[str]]]:
+    """The label of each row of the matrix, the backend whose cells it has, and all backends that it stands for."""
+    for group in folded_groups(run.info, counts):
+        yield folded_label(group), group[0], group
 
 
 def grid_cell(found: Mapping[str, int]) -> dict[str, Any]:
@@ -136,36 +199,55 @@ def grid_cell(found: Mapping[str, int]) -> dict[str, Any]:
     planned, failed = sum(found.values()), sum(found.get(verdict, 0) for verdict in FAILED)
     told = ", ".join(f"{count:,} {verdict}" for verdict, count in found.items())
     text = f"{mark} {compact(number)}{'!' if failed and mark != '!' else ''}" if number else mark
-    return {"text": text, "look": LOOKS.get(mark, "absent"), "title": f"{told} of {planned:,} cases" if told else ""}
+    title = f"{told} of {planned:,} cases" if told else ""
+    return {"text": text, "look": LOOKS.get(mark, "absent"), "title": title, "foreign": HAZARD in found}
 
 
-def chapter_row(chapter: Chapter, names: Names) -> dict[str, Any]:
-    """A chapter for the template; its findings are a bounded table, each with its places in the filters."""
-    rows = [
-        {
-            **{name: getattr(one, name) for name in ("who", "what", "how_much")},
-            "ids": ", ".join(one.ids),
-            "operators": ", ".join(one.operators),
-            "b": " ".join(str(names.at("backend", name)) for name in one.backends),
-            "o": " ".join(str(names.at("operator", name)) for name in one.operators),
-        }
-        for one in chapter.findings
-    ]
-    found = BoundedRows(rows).cut(MOST["findings"])
-    return {"id": chapter.id, "title": chapter.title, "text": chapter.text, "count": len(rows), "findings": found}
+def chapter_row(number: int, chapter: Chapter, cards: Sequence[Card]) -> dict[str, Any]:
+    """A chapter for the template."""
+    own = [card for card in cards if card.chapter == chapter.id]
+    shared = {"number": number, "id": chapter.id, "title": chapter.title, "text": chapter.text}
+    return {**shared, "count": len(own or chapter.findings), "cards": own, "dims": DIMS[chapter.id]}
 
 
-def page_of(environment: Environment, facts: dict[str, Any], share: float, samples: int) -> str:
-    """The page with this share of the most rows of each table, and at most `samples` samples of each cause."""
-    most = {name: max(1, int(count * share)) for name, count in MOST.items()}
-    causes = facts["causes"].cut(most["causes"])
-    few = [row | {"samples": row["samples"][:samples]} for row in causes.rows]
-    smaller: dict[str, Any] = {"causes": BoundedRows(few, causes.left_out)}
-    smaller["cube"] = facts["cube"] if share > 0.2 else "[]"
-    chapters = [one | {"findings": one["findings"].cut(most["findings"])} for one in facts["story"]]
+def page_of(environment: Environment, facts: dict[str, Any], size: Size) -> str:
+    """The page of a size."""
+    most = {name: max(1, int(count * size.tables)) for name, count in MOST.items()}
+    smaller: dict[str, Any] = {"cube": facts["cube"] if size.tables > 0.2 else "[]"}
+    chapters = [chapter | {"cards": list(drawn_cards(chapter["cards"], size))} for chapter in facts["story"]]
     smaller |= {"story": chapters, "chapters": {one["id"]: one for one in chapters}}
     smaller["tables"] = {name: table.cut(most[name]) for name, table in facts["tables"].items()}
     return environment.get_template("report.html.j2").render(facts | smaller)
+
+
+def drawn_cards(cards: Sequence[Card], size: Size) -> Iterator[tuple[Card, Mapping[str, Any] | None, Markup]]:
+    """Each card with its facts and its data as far as the size allows them."""
+    for number, card in enumerate(cards):
+        whole = number < max(4, size.bodies * len(cards))
+        data = card.data(size.samples, number < size.pictures * len(cards)) if whole else None
+        yield card, card.facts if whole else None, json_text(data) if data else Markup("")
+
+
+def json_text(value: Any) -> Markup:
+    """JSON for an attribute in single quotes; its texts are made visible and cut."""
+    text = json.dumps(visible_texts(value), separators=(",", ":"), ensure_ascii=False)
+    return Markup(text.replace("&", "&amp;").replace("'", "&#39;").replace("<", "&lt;").replace(">", "&gt;"))
+
+
+def visible_texts(value: Any) -> Any:
+    """A JSON value whose texts are visible."""
+    if isinstance(value, str):
+        return visible(value)
+    if isinstance(value, Mapping):
+        return {str(key): visible_texts(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [visible_texts(one) for one in value]
+    return value
+
+
+def by_library(cards: Sequence[tuple[Card, Any, Any]]) -> list[tuple[str, list[tuple[Card, Any, Any]]]]:
+    """The cards of each library, which are together already."""
+    return [(library, list(own)) for library, own in groupby(cards, key=lambda card: card[0].library)]
 
 
 def environment_of() -> Environment:
@@ -179,12 +261,18 @@ def environment_of() -> Environment:
         lstrip_blocks=True,
         finalize=visible,
     )
-    style, script = (loader.get_source(environment, name)[0] for name in ("report.css", "report.js"))
+    style = loader.get_source(environment, "report.css")[0]
+    script = "\n".join(['"use strict";', *(loader.get_source(environment, name)[0] for name in SCRIPTS)])
     environment.globals |= {"mode_text": mode_text, "visible": visible, "style": Markup(style)}
     environment.globals |= {"script": Markup(script), "script_hash": hash_of(script)}
     environment.filters["gist"] = gist
     environment.filters["percent"] = percent
     environment.filters["breakable"] = breakable
+    environment.filters["groupby_library"] = by_library
+    environment.filters["json"] = json_text
+    environment.filters["quoted"] = shlex.quote
+    environment.filters["short"] = operator_names
+    environment.filters["whole"] = lambda text: Markup("{}").format(unseen_shown(str(text)[:MOST_WORDS]))
     environment.filters["n"] = lambda count: f"{int(count):,}"
     return environment
 
@@ -193,8 +281,13 @@ def visible(value: Any) -> Any:
     """A text, cut, with control and direction characters as \\u escapes; markup and numbers stay as they are."""
     if isinstance(value, (Markup, int, float, StrictUndefined)):
         return value
-    text = UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", str(value)[: LONGEST_TEXT + 1])
+    text = unseen_shown(str(value)[: LONGEST_TEXT + 1])
     return text if len(text) <= LONGEST_TEXT else f"{text[: LONGEST_TEXT - 1]}…"
+
+
+def unseen_shown(text: str) -> str:
+    """A text with control and direction characters as \\u escapes."""
+    return UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def breakable(name: str) -> Markup:

@@ -136,6 +136,41 @@ class Witness(TypedDict):
     got: str
 
 
+class Example(TypedDict):
+    """What a report adds to a discrepancy. `rounded` is the exact argument of the document's round() as a fraction.
+
+    `modes` are the exact results of the nine modes in their order, empty texts where undefined. Both are empty where
+    nothing is rounded to an integer.
+    """
+
+    id: str
+    rounded: str
+    modes: list[str]
+
+
+class PicturePoint(TypedDict):
+    """A float or an integer of a picture as [decimal, bits], and the results there: empty texts where unknown."""
+
+    x: list[str]
+    exact: str
+    working: str
+    got: str
+
+
+class Picture(TypedDict):
+    """The numbers of a root cause's picture, in order of x.
+
+    `kind` is "steps": results over the first operand, whose name is `operand` and whose value in the witness is `x`; or
+    "floats": the neighbours of a real result. `apart` is 1 if the points are all values of the type between the ends.
+    """
+
+    kind: str
+    operand: str
+    apart: int
+    points: list[PicturePoint]
+    x: str
+
+
 class DomainShare(TypedDict):
     """A cause's elements in one domain, of all elements of its backend's operator that were judged there."""
 
@@ -166,6 +201,8 @@ class RootCauseRow(TypedDict):
     boundary_ulp: float | None
     witness: Witness
     sentence: NotRequired[str]
+    examples: NotRequired[list[Example]]
+    picture: NotRequired[Picture | None]
 
 
 class PathAnswer(TypedDict):

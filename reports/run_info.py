@@ -77,7 +77,14 @@ OF_BACKEND: Kinds = {
     **dict.fromkeys(("spec", "library"), TEXT),
     **dict.fromkeys(("attestation", "judged", "claims", "maps"), OBJECT),
 }
-OF_CAUSE: Kinds = {**dict.fromkeys(("document", "cause_id", "arithmetic", "environment"), TEXT), "domains": OBJECT}
+OF_CAUSE: Kinds = {
+    **dict.fromkeys(("document", "cause_id", "arithmetic", "environment"), TEXT),
+    "domains": OBJECT,
+    "examples": LIST,
+}
+EXAMPLE: Kinds = {**dict.fromkeys(("id", "rounded"), TEXT), "modes": LIST}
+PICTURE: Kinds = {**dict.fromkeys(("kind", "operand", "x"), TEXT), "apart": WHOLE, "points": LIST}
+POINT: Kinds = {**dict.fromkeys(("exact", "working", "got"), TEXT), "x": LIST}
 SHARE: Kinds = {
     **dict.fromkeys(("elements", "judged", "farthest"), WHOLE),
     "boundary_ulp": (*NUMBER, type(None)),
@@ -100,6 +107,7 @@ def check_info(info: Mapping[str, Any]) -> None:
             check_row(f"clusters[{number}].domains[{domain!r:.80}]", share, SHARE)
         check_row(f"clusters[{number}].witness", row["witness"], WITNESS)
         check_operands(f"clusters[{number}].witness", row["witness"]["operands"])
+        check_illustrations(f"clusters[{number}]", row)
     for number, row in enumerate(info.get("failures", [])):
         check_row(f"failures[{number}].witness", row["witness"], dict.fromkeys(("case", "message"), TEXT))
     for number, row in enumerate(info.get("paths", [])):
@@ -119,6 +127,18 @@ def check_row(place: str, row: Any, kinds: Kinds, *, needed: bool = True) -> Non
                 raise ValueError(f"{place} has no {name!r}" if place else f"no {name!r}")
         elif not isinstance(row[name], allowed) or (isinstance(row[name], bool) and allowed != YES_NO):
             raise ValueError(f"{place + '.' if place else ''}{name} is not {NAMES[allowed]}")
+
+
+def check_illustrations(place: str, cause: Mapping[str, Any]) -> None:
+    """The examples and the picture of a root cause, if it has them."""
+    for number, row in enumerate(cause.get("examples", [])):
+        check_row(f"{place}.examples[{number}]", row, EXAMPLE)
+        check_texts(f"{place}.examples[{number}].modes", row["modes"])
+    if cause.get("picture") is not None:
+        check_row(f"{place}.picture", cause["picture"], PICTURE)
+        for number, point in enumerate(cause["picture"]["points"]):
+            check_row(f"{place}.picture.points[{number}]", point, POINT)
+            check_texts(f"{place}.picture.points[{number}].x", point["x"])
 
 
 def check_backend(place: str, row: Mapping[str, Any]) -> None:

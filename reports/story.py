@@ -127,14 +127,18 @@ def second_calls(info: Mapping[str, Any]) -> Iterator[Finding]:
 
 def by_path(info: Mapping[str, Any]) -> Iterator[Finding]:
     """One finding for a library's operators and the features of a layout by which its answers differ."""
-    groups: dict[tuple[str, tuple[str, ...]], list[Mapping[str, Any]]] = defaultdict(list)
+    groups: dict[tuple[str, str], list[Mapping[str, Any]]] = defaultdict(list)
     libraries = libraries_of(info)
     for row in info.get("paths", []):
-        features = tuple(sorted({str(answer["paths"][0]) for answer in row["answers"] if answer["paths"]}))
-        groups[libraries[row["backend"]], features[:MOST_FEATURES]].append(row)
-    for (_, features), rows in sorted(groups.items(), key=lambda group: -len(group[1])):
-        what = f"another answer by path: {'; '.join(features)}"
+        groups[libraries[row["backend"]], path_text(row)].append(row)
+    for (_, what), rows in sorted(groups.items(), key=lambda group: -len(group[1])):
         yield Finding(*who_and_operators(rows), what, plural(len(rows), "set") + " of operands")
+
+
+def path_text(row: Mapping[str, Any]) -> str:
+    """What the answers to a row's operands depend on."""
+    features = sorted({str(answer["paths"][0]) for answer in row["answers"] if answer["paths"]})
+    return f"another answer by path: {'; '.join(features[:MOST_FEATURES])}"
 
 
 def by_configuration(info: Mapping[str, Any]) -> Iterator[Finding]:

@@ -104,7 +104,16 @@ def names_explained(operators: Sequence[str], width: int, label: int) -> str:
 
 def folded_rows(info: Mapping[str, Any], cells: Cells) -> Rows:
     """The rows of a finished run: configurations of one library that gave equal bits share one, which says so."""
+    return {folded_label(group): (group[0], "") for group in folded_groups(info, cells)}
+
+
+def folded_groups(info: Mapping[str, Any], cells: Cells) -> list[list[str]]:
+    """The backends that ran, those of one library that gave equal bits together."""
     ran = {backend for backend, _ in cells}
     by_backend = {name: {op: dict(found) for (b, op), found in cells.items() if b == name} for name in ran}
     groups = [[name for name in group if name in ran] for group in equal_configurations(info, by_backend)]
-    return {folded_name(group) + (" (equal bits)" if group[1:] else ""): (group[0], "") for group in groups if group}
+    return [group for group in groups if group]
+
+
+def folded_label(group: Sequence[str]) -> str:
+    return folded_name(group) + (" (equal bits)" if group[1:] else "")

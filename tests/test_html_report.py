@@ -128,13 +128,15 @@ def until(page: Any, condition: str) -> None:
 def test_filters_change_what_is_seen_and_a_link_repeats_it(watched: Watched, page_file: Path, run: Run) -> None:
     page = watched.page
     page.goto(page_file.as_uri())
-    everything = shown(page, "#causes > details"), shown(page, "#idle tbody tr")
+    everything = shown(page, "#own .card"), shown(page, "#idle tbody tr")
     assert everything[0] == run.discrepancies.groupby(["backend", "operator", "cause"]).ngroups >= 1
+    page.click(".choices summary")
     page.select_option("select[name=backend]", "raises")
-    until(page, "document.getElementById('status').textContent.startsWith('0 causes')")
-    assert shown(page, "#causes > details") == 0
+    until(page, "document.getElementById('status').textContent.startsWith('1 finding ')")
+    assert shown(page, "#own .card") == 0 and shown(page, "#failures .card") == 1
     assert 0 < shown(page, "#idle tbody tr") < everything[1]
-    assert "None match the filters" in page.inner_text("#causes .narrowed")
+    assert "None match the filters" in page.inner_text("#own .narrowed")
+    assert shown(page, ".grid tbody tr") == 1
     page.select_option("select[name=backend]", "wrong")
     page.fill("input[name=text]", "wrong tie rule")
     until(page, "location.hash.includes('text=')")
@@ -145,7 +147,7 @@ def test_filters_change_what_is_seen_and_a_link_repeats_it(watched: Watched, pag
     assert other.input_value("select[name=backend]") == "wrong"
     assert other.inner_text("main") == view
     other.click("#clear")
-    assert (shown(other, "#causes > details"), shown(other, "#idle tbody tr")) == everything
+    assert (shown(other, "#own .card"), shown(other, "#idle tbody tr")) == everything
 
 
 def test_a_filter_counts_elements_of_a_cause_with_its_denominator(watched: Watched, page_file: Path, run: Run) -> None:
@@ -156,9 +158,9 @@ def test_a_filter_counts_elements_of_a_cause_with_its_denominator(watched: Watch
     count = int(rows["flags"].str.split().apply(lambda flags: flag in flags).sum())
     page = watched.page
     page.goto(f"{page_file.as_uri()}#flag={flag}")
-    assert page.inner_text("#causes .match").startswith(f"{count:,} of {len(rows):,} match")
+    assert page.inner_text("#own .match").startswith(f"{count:,} of {len(rows):,} match")
     page.goto(f"{page_file.as_uri()}#flag=Nonsense&verdict=deviates")
-    until(page, "document.getElementById('status').textContent.startsWith('0 causes')")
+    until(page, "document.getElementById('status').textContent.startsWith('0 findings')")
     assert page.input_value("select[name=flag]") == "Nonsense"
 
 
@@ -168,8 +170,8 @@ def test_a_cell_of_the_matrix_leads_to_its_failures(watched: Watched, page_file:
     page.click("#matrix td.fail a")
     until(page, "document.getElementById('filters').elements.backend.value === 'wrong'")
     assert page.input_value("select[name=mode]") == "nearest toward even"
-    assert shown(page, "#causes > details[open]") >= 1
-    assert page.evaluate("document.activeElement.id") == "causes"
+    assert shown(page, "#own .card[open]") == 1
+    assert page.evaluate("document.activeElement.id") == "own"
 
 
 @pytest.mark.parametrize("blocked", [False, True])
@@ -178,9 +180,11 @@ def test_copying_gives_the_command(watched: Watched, page_file: Path, blocked: b
     if blocked:
         page.add_init_script("navigator.clipboard.writeText = () => Promise.reject(new Error('no'))")
     page.goto(page_file.as_uri())
-    wanted = page.inner_text("#causes details[open] code.repro")
+    page.click("#own .card > summary")
+    page.click("#own .sample a")
+    wanted = page.inner_text("#own .sample code.repro")
     assert wanted.startswith("tiebreak repro D")
-    page.click("#causes details[open] .copied .copy")
+    page.click("#own .sample .copied .copy")
     until(page, "document.getElementById('said').textContent === 'Copied.'")
     assert page.evaluate("navigator.clipboard.readText()") == wanted
 
@@ -192,12 +196,16 @@ def test_keyboard_reaches_the_failures_and_opens_them(watched: Watched, page_fil
     assert page.evaluate("document.activeElement.className") == "skip"
     assert page.evaluate("document.activeElement.getBoundingClientRect().left") >= 0
     page.keyboard.press("Enter")
-    assert page.evaluate("document.activeElement.id") == "causes"
-    summary = page.locator("#causes details[open] > summary").first
-    summary.focus()
-    assert summary.evaluate("e => getComputedStyle(e).outlineStyle") == "solid"
+    assert page.evaluate("document.activeElement.id") == "findings"
+    page.keyboard.press("j")
+    assert page.evaluate("document.activeElement.matches('.card > summary')")
+    assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
     page.keyboard.press("Enter")
-    assert shown(page, "#causes details[open]") == 0
+    assert shown(page, ".card[open]") == 1
+    page.keyboard.press("Escape")
+    assert shown(page, ".card[open]") == 0
+    page.keyboard.press("/")
+    assert page.evaluate("document.activeElement.name") == "text"
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -216,13 +224,12 @@ def test_a_narrow_screen_never_scrolls_sideways(chromium: Any, page_file: Path, 
 def test_without_scripts_everything_is_there_and_print_opens_it(chromium: Any, page_file: Path) -> None:
     watched = Watched(chromium, java_script_enabled=False)
     watched.page.goto(page_file.as_uri())
-    assert watched.page.locator("#causes > details").count() >= 1
+    assert watched.page.locator("#own .card").count() >= 1
     assert not watched.page.locator("#filters").is_visible()
     assert not watched.page.locator(".copy").first.is_visible()
-    watched.page.locator("#causes > details > summary").first.click()
-    assert not watched.page.locator("#causes > details dl").first.is_visible()
+    assert not watched.page.locator("#own .card dl").first.is_visible()
     watched.page.emulate_media(media="print")
-    assert watched.page.locator("#causes > details dl").first.is_visible()
+    assert watched.page.locator("#own .card dl").first.is_visible()
     watched.context.close()
 
 
@@ -242,11 +249,14 @@ def test_a_hostile_backend_from_run_to_page(watched: Watched, tmp_path: Path) ->
     page.goto(path.as_uri())
     assert page.evaluate("document.scripts.length + document.images.length") == 1
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
-    page.locator("#causes summary").first.scroll_into_view_if_needed()
-    assert "\\u202egnp.exe \\u0007" in page.inner_text("#causes summary")
+    page.locator("#own summary").first.scroll_into_view_if_needed()
+    assert "\\u202egnp.exe \\u0007" in page.inner_text("#own summary")
     page.click("#matrix td a")
     until(page, "location.hash.startsWith('#backend=%3Cscript')")
-    assert shown(page, "#causes > details") >= 1
+    assert shown(page, "#own .card") >= 1
+    page.click("#own .sample a")
+    assert page.evaluate("document.scripts.length + document.images.length") == 1
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
     assert not page.locator("select[name=backend] option[data-unknown]").count()
 
 
@@ -309,7 +319,7 @@ def test_texts_are_made_visible_and_cut() -> None:
 
 def test_a_run_without_clusters_still_has_causes_and_a_damaged_one_is_named(run: Run) -> None:
     old = {key: value for key, value in run.info.items() if key not in ("clusters", "paths", "forbidden")}
-    assert 'class="group f" id="cause-' in render(replace(run, info=old), "run")
+    assert 'class="card f cause" id="cause-' in render(replace(run, info=old), "run")
     with pytest.raises(DamagedFile, match="damaged run: "):
         render(replace(run, info=old | {"pairs": [{}]}), "run")
     with pytest.raises(DamagedFile, match="damaged run: "):
@@ -325,11 +335,16 @@ def test_a_million_discrepancies_stay_under_two_megabytes(watched: Watched, run:
     page = render(replace(run, discrepancies=many, info=run.info | {"clusters": []}), "run")
     assert len(page.encode()) < 2_000_000
     assert "1,000,000 elements differ" in page
-    assert "697 more in" in page
+    assert len(re.findall(r'<details class="card f cause"', page)) == 997, "no cause is left out"
     assert not re.search(r"\bNaN\b", "".join(re.findall(r'data-k="([^"]*)"', page)))
     assert all(json.loads(one) for one in re.findall(r'data-k="([^"]*)"', page))
-    (first,) = re.findall(r"✗ (cause-\d+)<", page)[:1]
+    (first,) = re.findall(r"</span> (cause-\d+)<", page)[:1]
     (tmp_path / "report.html").write_text(page, encoding="utf-8")
     watched.page.goto(f"{(tmp_path / 'report.html').as_uri()}#text={first}")
-    assert 1 <= shown(watched.page, "#causes > details") < 300
-    assert "more are only in discrepancies.parquet" in watched.page.inner_text("#status")
+    assert 1 <= shown(watched.page, "#own .card") <= 50
+    watched.page.goto((tmp_path / "report.html").as_uri())
+    assert shown(watched.page, "#own .card") == 50
+    assert watched.page.evaluate("performance.timing.domContentLoadedEventEnd - performance.timing.navigationStart") > 0
+    last = re.findall(r'<details class="card f cause" id="([^"]*)"', page)[-1]
+    watched.page.goto(f"{(tmp_path / 'report.html').as_uri()}#{last}")
+    assert watched.page.locator(f"#{last}").is_visible(), "its link opens a finding behind the window"

@@ -30,7 +30,6 @@ from tiebreak.reports.records import (
     write_run,
 )
 from tiebreak.reports.severity import percent
-from tiebreak.reports.staircase import staircase
 from tiebreak.reports.summary import boundary_grade, cause_groups, json_summary, mode_matrix, verdict_counts
 
 SAMPLES = Path(__file__).parent / "sample_backends.py"
@@ -154,7 +153,6 @@ def test_report_shows_matrix_causes_bits_and_a_replay_command(run: Run) -> None:
     assert f"0x{int(first['input_bits']):08x}" in page
     assert "tiebreak run -b" in page
     assert "--case onnx.QuantizeLinear/float32/uint8/" in page
-    assert '<svg class="staircase"' in page
     assert "ONQ-R1" in page
 
 
@@ -194,14 +192,6 @@ def test_grades() -> None:
     assert boundary_grade(0) == "only on a decision boundary"
     assert boundary_grade(2) == "only within 2 ulp of a decision boundary"
     assert boundary_grade(float("inf")) == "also far from a decision boundary"
-
-
-def test_staircase_shows_both_points_or_nothing(run: Run) -> None:
-    row = run.discrepancies.iloc[0].to_dict()
-    assert staircase(row).count('<circle class="want"') == 1
-    assert "expected" in staircase(row)
-    assert staircase(row | {"scale_bits": 0}) == ""
-    assert staircase(row | {"input_bits": 0x7F000000}) == ""
 
 
 def test_causes_are_counted_by_group(run: Run) -> None:

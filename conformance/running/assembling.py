@@ -33,6 +33,7 @@ from tiebreak.conformance.running.explaining import (
 )
 from tiebreak.conformance.running.failures import failures_of
 from tiebreak.conformance.running.further import with_further
+from tiebreak.conformance.running.illustrations import with_illustrations
 from tiebreak.conformance.running.recorded_tables import CaseTexts, discrepancy_table, result_table
 from tiebreak.conformance.running.recording import BackendRecords
 from tiebreak.golden.elements import FloatType, IntegerType
@@ -40,7 +41,7 @@ from tiebreak.golden.exit_codes import exit_code
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array
 from tiebreak.golden.verdicts import FAILED, FOREIGN
-from tiebreak.reports.records import RunRecords
+from tiebreak.reports.records import RunRecords, as_run
 from tiebreak.reports.rows import FailureRow, PathRow
 from tiebreak.reports.text_columns import column_of
 
@@ -115,7 +116,9 @@ def with_explanations(
         "clusters": root_cause_rows(discrepancies, run.results, versions, errors),
         "failures": errors.attempt("failures", "", lambda: failures_of(run.results, versions), list[FailureRow]()),
     }
-    return replace(run, info=info, discrepancies=discrepancies)
+    explained = replace(run, info=info, discrepancies=discrepancies)
+    errors.attempt("illustrations", "", lambda: with_illustrations(as_run(explained), cases, errors), None)
+    return explained
 
 
 def paths_of(records: BackendRecords, cases: Sequence[Case]) -> list[PathRow]:

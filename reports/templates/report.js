@@ -1,30 +1,62 @@
-"use strict";
+/** Filters, links, windows over long lists, sorting and keys. The address has the whole view. */
 (() => {
-  const KINDS = { backend: "b", operator: "o", mode: "m", type: "t", flag: "f", clause: "c", verdict: "v" };
+  const KINDS = { backend: "b", operator: "o", mode: "m", type: "t", flag: "f", clause: "c", verdict: "v", cause: "u", document: "w", domain: "y" };
+  const INSIDE = ["m", "t", "c", "f"]; // what a cause's elements differ in
+  const WINDOW = 50;
+  const STATUS = { deviates: "d", exact: "e", conforms: "ec", "working-precision": "c", unsupported: "u", failed: "f", crash: "f", error: "f", timeout: "f" };
+  const MARKS = [["deviates", "✗", "fail"], ["failed", "!", "broke"], ["hazard", "⇄", "hazard"], ["working-precision", "≈", "pass"], ["exact", "✓", "pass"], ["unspecified", "?", "open"], ["unsupported", "∅", "idle"]];
   const form = document.getElementById("filters");
   const status = document.getElementById("status");
-  const cube = JSON.parse(document.getElementById("counts").dataset.cube);
-  const cubeKinds = new Set(document.getElementById("counts").dataset.dims.split(" "));
-  const rows = [...document.querySelectorAll(".f")].map((element) => ({
+  const counts = document.getElementById("counts").dataset;
+  const cube = JSON.parse(counts.cube);
+  const cubeKinds = new Set(counts.dims.split(" "));
+  const main = document.querySelector("main");
+  const rows = [...main.querySelectorAll(".f")].map((element) => ({
     element,
     sorts: element.dataset.k ? JSON.parse(element.dataset.k) : null,
+    patterns: element.dataset.x ? JSON.parse(element.dataset.x) : null,
     total: Number(element.dataset.n || 0),
     at: Object.fromEntries(Object.values(KINDS).filter((k) => k in element.dataset)
       .map((k) => [k, new Set(element.dataset[k].split(" "))])),
-    inner: element.matches(".f .f"),
     text: null,
+    fits: true,
   }));
-  const sections = [...document.querySelectorAll("section[data-dims]")];
+  const byElement = new Map(rows.map((row) => [row.element, row]));
+  const sections = [...document.querySelectorAll("section[data-dims]")].map((section) => ({
+    section,
+    dims: section.dataset.dims.split(" "),
+    rows: rows.filter((row) => section.contains(row.element)),
+    limit: WINDOW,
+    more: null,
+  }));
   const verdicts = [...form.elements.verdict.options].slice(1).map((option) => option.value);
   const count = (n) => n.toLocaleString("en");
   document.documentElement.classList.add("js");
 
-  /** The filters that are set: short name to position, -1 for a value that nothing here has. */
+  /** The filters that are set: letter to position, -1 for a value that nothing here has. */
   function chosen() {
     const found = {};
-    for (const [name, short] of Object.entries(KINDS)) {
+    for (const [name, letter] of Object.entries(KINDS)) {
       const select = form.elements[name];
-      if (select.value) found[short] = select.selectedOptions[0].dataset.unknown ? -1 : select.selectedIndex - 1;
+      if (select.value) found[letter] = select.selectedOptions[0].dataset.unknown ? -1 : select.selectedIndex - 1;
+    }
+    return found;
+  }
+
+  /** What is typed: words, statuses asked of backends as in torch:deviates, and filters as in type:uint8. */
+  function typed() {
+    const found = { words: [], asked: [], set: {}, wrong: [] };
+    for (const word of form.elements.text.value.split(/\s+/).filter(Boolean)) {
+      const colon = word.lastIndexOf(":");
+      const [left, right] = [word.slice(0, colon), word.slice(colon + 1).toLowerCase()];
+      const backend = cards.run.backends.indexOf(left);
+      if (colon > 0 && backend >= 0) {
+        if (right in STATUS) found.asked.push([backend, STATUS[right]]);
+        else found.wrong.push(`${right} is no verdict: ${Object.keys(STATUS).join(", ")}`);
+      } else if (colon > 0 && left in KINDS) {
+        const options = [...form.elements[left].options].slice(1).map((option) => option.value.toLowerCase());
+        found.set[KINDS[left]] = options.indexOf(right);
+      } else found.words.push(word.toLowerCase());
     }
     return found;
   }
@@ -42,8 +74,9 @@
     return sum;
   }
 
-  function allowed(row, wanted) {
-    return Object.entries(wanted).every(([k, position]) => !(k in row.at) || row.at[k].has(String(position)));
+  /** How many elements of a cause have the statuses that are asked of backends. */
+  function beside(patterns, asked) {
+    return patterns.reduce((sum, [pattern, n]) => sum + (asked.every(([at, which]) => which.includes(pattern[at])) ? n : 0), 0);
   }
 
   function holds(row, words) {
@@ -52,93 +85,179 @@
     return words.every((word) => row.text.includes(word));
   }
 
+  /** Whether a row matches, and for a cause how many of its elements. */
+  function weigh(row, wanted, { words, asked }) {
+    const here = Object.entries(wanted).every(([k, position]) => !(k in row.at) || row.at[k].has(String(position)));
+    if (!here || !holds(row, words)) return { fits: false };
+    if (!row.sorts) return { fits: !asked.length };
+    const inside = INSIDE.some((k) => k in wanted);
+    if (!inside && !asked.length) return { fits: true, n: row.total };
+    const listed = row.sorts.reduce((sum, sort) => sum + sort[5], 0);
+    const numbers = [...(inside ? [matching(row.sorts, wanted)] : []), ...(asked.length ? [beside(row.patterns, asked)] : [])];
+    const known = asked.length ? row.patterns.reduce((sum, one) => sum + one[1], 0) : row.total;
+    const n = Math.min(...numbers);
+    const words_ = numbers.length > 1 ? "at most " : (inside ? listed : known) < row.total ? "at least " : "";
+    return { fits: n > 0, n, note: `${words_}${count(n)} of ${count(row.total)} match` };
+  }
+
   function apply() {
-    const wanted = chosen();
-    const words = form.elements.text.value.toLowerCase().split(/\s+/).filter(Boolean);
-    const narrowed = words.length || Object.keys(wanted).length;
-    let causes = 0;
-    let elements = 0;
-    let cut = false;
+    const text = typed();
+    const wanted = { ...chosen(), ...text.set };
+    const narrowed = Boolean(text.words.length || text.asked.length || Object.keys(wanted).length);
+    const sum = { findings: 0, elements: 0 };
     for (const row of rows) {
-      let shown = allowed(row, wanted) && (row.inner || holds(row, words));
-      if (row.sorts) {
-        const listed = row.sorts.reduce((sum, sort) => sum + sort[5], 0);
-        const inner = ["m", "t", "c", "f"].some((k) => k in wanted);
-        const n = inner ? matching(row.sorts, wanted) : row.total;
-        shown = shown && n > 0;
-        const least = inner && listed < row.total ? "at least " : "";
-        row.element.querySelector(".match").textContent =
-          inner && shown ? `${least}${count(n)} of ${count(row.total)} match the filters` : "";
-        if (shown) { causes += 1; elements += n; cut = cut || Boolean(least); }
-      }
-      row.element.hidden = !shown;
+      const found = narrowed ? weigh(row, wanted, text) : { fits: true, n: row.total };
+      row.fits = found.fits;
+      if (row.sorts) row.element.querySelector(".match").textContent = found.fits && found.note ? found.note : "";
+      if (found.fits && row.element.matches(".card")) { sum.findings += 1; sum.elements += found.n || 0; }
+      if (row.element.drawn) filterSamples(row.element, wanted);
     }
-    for (const note of document.querySelectorAll(".no-sample")) {
-      note.hidden = Boolean(note.parentElement.querySelector(".f:not([hidden])"));
-    }
-    for (const section of sections) describe(section, wanted, words);
-    say(wanted, narrowed, causes, elements, cut);
+    for (const one of sections) { one.limit = WINDOW; show(one); describe(one, wanted, text, narrowed); }
+    shrink(wanted);
+    say(wanted, text, narrowed, sum);
     write();
   }
 
-  /** How many of a section's rows are shown, and which filters its rows know nothing of. */
-  function describe(section, wanted, words) {
-    const known = section.dataset.dims.split(" ");
-    const unknown = Object.entries(KINDS).filter(([, k]) => k in wanted && !known.includes(k)).map(([name]) => name);
-    const own = [...section.querySelectorAll(".f")].filter((row) => !row.matches(".f .f"));
-    const shown = own.filter((row) => !row.hidden).length;
-    const narrowed = words.length || Object.keys(wanted).length;
-    const parts = [];
-    if (narrowed && own.length) parts.push(shown ? `${count(shown)} of ${count(own.length)} shown.` : "None match the filters.");
-    if (unknown.length) parts.push(`Not narrowed by ${unknown.join(", ")}: these rows don't record it.`);
-    section.querySelector(".narrowed").textContent = parts.join(" ");
+  /** Show the rows of a section that match, the first of them if they are many. */
+  function show(one) {
+    let shown = 0;
+    for (const row of one.rows) {
+      row.element.hidden = !row.fits || shown >= one.limit;
+      if (row.fits) shown += 1;
+    }
+    for (const group of one.section.querySelectorAll(".by-library")) group.hidden = !group.querySelector(".f:not([hidden])");
+    const left = shown - Math.min(shown, one.limit);
+    if (left && !one.more) {
+      one.more = Object.assign(document.createElement("button"), { type: "button", className: "more" });
+      one.more.addEventListener("click", () => extend(one));
+      one.section.append(one.more);
+      watch.observe(one.more);
+    }
+    if (one.more) { one.more.hidden = !left; one.more.textContent = `${count(left)} more`; }
   }
 
-  function say(wanted, narrowed, causes, elements, cut) {
-    const sums = verdicts.map(() => 0);
-    const inCube = Object.entries(wanted).filter(([k]) => cubeKinds.has(k));
-    let all = 0;
-    for (const [b, o, m, one, other, v, n] of cube) {
-      all += n;
-      const at = { b, o, m, v };
-      if (inCube.every(([k, want]) => (k === "t" ? want === one || want === other : at[k] === want))) sums[v] += n;
+  function extend(one) { one.limit += WINDOW; show(one); }
+  const watch = new IntersectionObserver((seen) => {
+    for (const entry of seen) if (entry.isIntersecting) extend(sections.find((one) => one.more === entry.target));
+  }, { rootMargin: "400px" });
+
+  /** Of a card's discrepancies those that match. */
+  function filterSamples(card, wanted) {
+    for (const body of card.querySelectorAll("tbody.sample")) {
+      const { m, t, c, f } = body.sample;
+      body.hidden = ("m" in wanted && wanted.m !== m) || ("t" in wanted && !t.includes(wanted.t)) || ("c" in wanted && wanted.c !== c) || ("f" in wanted && !f.includes(wanted.f));
     }
-    const some = sums.map((n, i) => (n ? `${count(n)} ${verdicts[i]}` : "")).filter(Boolean).join(", ");
-    const total = sums.reduce((a, b) => a + b, 0);
-    const rest = Object.entries(KINDS).filter(([, k]) => k in wanted && !cubeKinds.has(k)).map(([name]) => name);
-    if (form.elements.text.value) rest.push("text");
-    const aside = rest.length ? ` (whatever ${rest.join(" and ")})` : "";
-    const tested = cube.length ? ` Results${aside}: ${count(total)} of ${count(all)}${some ? `: ${some}` : ""}.` : "";
-    const left = Number(document.getElementById("counts").dataset.leftOut);
-    const beyond = left ? ` of those shown (${count(left)} more are only in discrepancies.parquet)` : "";
-    status.textContent = narrowed
-      ? `${count(causes)} causes${beyond} with ${cut ? "at least " : ""}${count(elements)} deviating elements match.${tested}`
-      : `No filter is set.${tested}`;
+    const note = card.querySelector(".no-sample");
+    if (note) note.hidden = Boolean(card.querySelector("tbody.sample:not([hidden])"));
+  }
+
+  /** How many of a section's rows match, and which filters its rows know nothing of. */
+  function describe(one, wanted, text, narrowed) {
+    const unknown = Object.entries(KINDS).filter(([, k]) => k in wanted && !one.dims.includes(k)).map(([name]) => name);
+    if (text.asked.length && !one.rows.some((row) => row.patterns)) unknown.push("verdicts of backends");
+    const shown = one.rows.filter((row) => row.fits).length;
+    const parts = [];
+    if (narrowed && one.rows.length) parts.push(shown ? `${count(shown)} of ${count(one.rows.length)} match.` : "None match the filters.");
+    if (unknown.length) parts.push(`Not narrowed by ${unknown.join(", ")}: these rows don't record it.`);
+    one.section.querySelector(".narrowed").textContent = parts.join(" ");
+  }
+
+  /** The cases of the matrix that match the filters, by backend and operator, then by verdict. */
+  function casesBy(wanted) {
+    const found = new Map();
+    for (const [b, o, m, one, other, v, n] of cube) {
+      const at = { b, o, m, v };
+      const fits = Object.entries(wanted).every(([k, want]) => !cubeKinds.has(k) || (k === "t" ? want === one || want === other : at[k] === want));
+      if (!fits) continue;
+      const key = `${b} ${o}`;
+      if (!found.has(key)) found.set(key, new Map());
+      found.get(key).set(verdicts[v], (found.get(key).get(verdicts[v]) || 0) + n);
+    }
+    return found;
+  }
+
+  /** Leave out of the matrix what the filters leave out, and count again in its cells. */
+  function shrink(wanted) {
+    const grid = document.querySelector(".grid");
+    if (!grid) return;
+    const again = cube.length && ["m", "t", "v"].some((k) => k in wanted && cubeKinds.has(k));
+    const found = again ? casesBy(wanted) : null;
+    const there = (cell) => !("o" in wanted) || Number(cell.dataset.o) === wanted.o;
+    for (const cell of grid.querySelectorAll("[data-o]")) {
+      cell.hidden = !there(cell);
+      if (cell.tagName !== "TD") continue;
+      cell.before_ = cell.before_ || { look: cell.className, words: cell.textContent, title: cell.title };
+      const now = found ? recount(found.get(`${cell.parentElement.dataset.first} ${cell.dataset.o}`), "foreign" in cell.dataset) : cell.before_;
+      cell.className = now.look;
+      cell.title = now.title;
+      (cell.firstElementChild || cell).textContent = now.words;
+    }
+    for (const row of grid.querySelectorAll("tbody tr")) row.hidden = "b" in wanted && !row.dataset.b.split(" ").includes(String(wanted.b));
+    for (const head of grid.querySelectorAll("[data-source]")) {
+      const own = [...grid.querySelectorAll("thead th[data-o]")].filter((one) => !one.hidden && one.title.startsWith(`${head.dataset.source}.`));
+      head.hidden = !own.length;
+      head.colSpan = Math.max(1, own.length);
+    }
+  }
+
+  function recount(cases, foreign) {
+    if (!cases) return { look: "absent", words: "", title: "" };
+    const sums = { failed: ["error", "crash", "timeout"].reduce((sum, one) => sum + (cases.get(one) || 0), 0) };
+    for (const [verdict, n] of cases) sums[verdict === "deviates" && foreign ? "hazard" : verdict] = n;
+    const title = [...cases].map(([verdict, n]) => `${count(n)} ${verdict}`).join(", ");
+    const [verdict, mark, look] = MARKS.find(([one]) => sums[one]) || ["", "", "absent"];
+    const n = look === "pass" ? (sums.exact || 0) + (sums["working-precision"] || 0) : sums[verdict];
+    const compact = n < 10000 ? String(n) : `${Math.floor(n / 1000)}k`;
+    return { look, words: look === "idle" || !n ? mark : `${mark} ${compact}${sums.failed && mark !== "!" ? "!" : ""}`, title };
+  }
+
+  function say(wanted, text, narrowed, sum) {
+    const parts = [narrowed ? `${count(sum.findings)} ${sum.findings === 1 ? "finding" : "findings"}` : ""];
+    if (narrowed && sum.elements) parts.push(`${count(sum.elements)} deviating elements`);
+    if (narrowed && cube.length) {
+      const sums = new Map();
+      for (const cases of casesBy(wanted).values()) for (const [verdict, n] of cases) sums.set(verdict, (sums.get(verdict) || 0) + n);
+      const rest = Object.entries(KINDS).filter(([, k]) => k in wanted && !cubeKinds.has(k)).map(([name]) => name);
+      const all = [...sums.values()].reduce((a, b) => a + b, 0);
+      parts.push(`${count(all)} cases${rest.length ? ` (whatever ${rest.join(" and ")})` : ""}: ${verdicts.filter((one) => sums.has(one)).map((one) => `${count(sums.get(one))} ${one}`).join(", ") || "none"}`);
+    }
+    status.textContent = [...text.wrong, ...parts, missing].filter(Boolean).join(" · ");
   }
 
   let writing = false;
   let at = "";
-  function write() {
-    if (writing) return;
+  let missing = "";
+  /** The address of the present view. */
+  function address() {
     const parts = [...Object.keys(KINDS), "text"].filter((name) => form.elements[name].value)
       .map((name) => `${name}=${encodeURIComponent(form.elements[name].value)}`);
-    if (at) parts.push(parts.length ? `at=${encodeURIComponent(at)}` : at);
-    history.replaceState(null, "", parts.length ? `#${parts.join("&")}` : "#");
+    if (at) parts.push(parts.length ? `at=${encodeURIComponent(at)}` : encodeURIComponent(at));
+    return `#${parts.join("&")}`;
+  }
+
+  /** Write the view into the address; `go` makes the one before reachable by the back button. */
+  function write(go = false) {
+    if (writing || address() === (location.hash || "#")) return;
+    if (go) history.pushState(null, "", address());
+    else history.replaceState(null, "", address());
   }
 
   /** Take the view from the address. */
-  function read(go) {
+  function read() {
     const hash = location.hash.slice(1);
     const params = new URLSearchParams(hash.includes("=") ? hash : "");
     for (const name of Object.keys(KINDS)) choose(form.elements[name], params.get(name) || "");
     form.elements.text.value = params.get("text") || "";
-    at = params.get("at") || (hash.includes("=") ? "" : decodeURIComponent(hash));
+    at = params.get("at") || (hash.includes("=") ? "" : decoded(hash));
+    missing = at && !target(at) ? `Nothing here is called ${at.slice(0, 40)}.` : "";
     writing = true;
     apply();
     writing = false;
-    if (Object.keys(chosen()).length) form.closest("details").open = true;
-    if (go && at) visit(at);
+    if (Object.keys(chosen()).length && matchMedia("(min-width: 800px)").matches) form.querySelector("details").open = true;
+    if (at) visit(at);
   }
+
+  function decoded(text) { try { return decodeURIComponent(text); } catch { return text; } }
 
   function choose(select, value) {
     for (const option of select.querySelectorAll("[data-unknown]")) option.remove();
@@ -150,17 +269,34 @@
     select.value = value;
   }
 
+  const target = (id) => cards.holding(id) || document.getElementById(id);
+
+  /** Go to a place, open it, and see to it that no window or filter hides it. */
   function visit(id) {
-    const target = document.getElementById(id);
-    if (!target) return;
-    for (let up = target; up; up = up.parentElement) if (up.tagName === "DETAILS") up.open = true;
-    const first = target.querySelector("details.f:not([hidden])");
-    if (first && id === "causes" && Object.keys(chosen()).length) first.open = true;
-    target.scrollIntoView();
-    requestAnimationFrame(() => target.scrollIntoView()); // what was drawn on the way may have another height
-    const focus = target.tagName === "DETAILS" ? target.querySelector("summary") : target;
-    if (focus === target) target.tabIndex = -1;
+    const place = target(id);
+    if (!place) return;
+    const card = place.closest(".card");
+    if (card) { uncover(card); card.open = true; cards.draw(card); filterSamples(card, { ...chosen(), ...typed().set }); }
+    for (let up = place; up; up = up.parentElement) if (up.tagName === "DETAILS") up.open = true;
+    const sample = card && [...card.querySelectorAll("tbody.sample")].find((one) => one.id === id);
+    if (sample) { sample.hidden = false; cards.toggle(sample, true); }
+    const first = place.matches("section") && Object.keys(chosen()).length && place.querySelector(".card:not([hidden])");
+    if (first) { first.open = true; cards.draw(first); }
+    const seen = sample || place;
+    seen.scrollIntoView();
+    requestAnimationFrame(() => seen.scrollIntoView()); // what was drawn on the way may have another height
+    const focus = sample ? sample.querySelector("a") : card ? card.querySelector("summary") : place;
+    if (focus === place) place.tabIndex = -1;
     focus.focus({ preventScroll: true });
+  }
+
+  function uncover(element) {
+    const row = byElement.get(element);
+    const one = sections.find((section) => section.rows.includes(row));
+    if (!one) return;
+    row.fits = true;
+    one.limit = Math.max(one.limit, one.rows.filter((other) => other.fits).indexOf(row) + 1);
+    show(one);
   }
 
   async function copy(button, text) {
@@ -180,37 +316,93 @@
     try { return document.execCommand("copy"); } finally { area.remove(); }
   }
 
+  /** Sort a table by a column: numbers as numbers, the other way round at the second time. */
+  function sort(head) {
+    const table = head.closest("table");
+    const column = [...head.parentElement.children].indexOf(head);
+    const numeric = head.classList.contains("n");
+    const before = head.getAttribute("aria-sort");
+    const order = before ? (before === "ascending" ? "descending" : "ascending") : numeric ? "descending" : "ascending";
+    for (const one of head.parentElement.children) one.removeAttribute("aria-sort");
+    head.setAttribute("aria-sort", order);
+    const value = (row) => row.children[column]?.textContent.trim() || "";
+    const number = (words) => Number.parseFloat(words.replace(/[^\d.eE+-]/g, "")) || 0;
+    const compare = (one, other) => (numeric ? number(value(one)) - number(value(other)) : value(one).localeCompare(value(other), "en", { numeric: true }));
+    const body = table.tBodies[0];
+    const found = [...body.rows].sort((one, other) => (order === "ascending" ? 1 : -1) * compare(one, other));
+    body.append(...found);
+    const own = sections.find((one) => one.section.contains(table));
+    if (own) { own.rows.sort((one, other) => found.indexOf(one.element) - found.indexOf(other.element)); show(own); }
+  }
+
+  for (const table of main.querySelectorAll("table.sortable")) {
+    for (const head of table.tHead.rows[0].cells) {
+      const button = Object.assign(document.createElement("button"), { type: "button", className: "sort" });
+      button.append(...head.childNodes);
+      head.append(button);
+    }
+  }
+
   document.addEventListener("click", (event) => {
     const button = event.target.closest("button");
     if (button && button.classList.contains("copy")) copy(button, button.previousElementSibling.textContent);
+    if (button && button.classList.contains("sort")) sort(button.closest("th"));
     if (button && button.id === "copy-link") copy(button, location.href);
-    if (button && button.id === "clear") { form.reset(); at = ""; for (const name of Object.keys(KINDS)) choose(form.elements[name], ""); apply(); }
+    if (button && button.id === "clear") { form.reset(); at = missing = ""; for (const name of Object.keys(KINDS)) choose(form.elements[name], ""); apply(); }
     const link = event.target.closest('a[href^="#"]');
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
     const href = link.getAttribute("href").slice(1);
-    if (href.includes("=")) {
-      if (location.hash.slice(1) === href) read(true);
-      return;
-    }
+    if (href.includes("=")) { if (location.hash.slice(1) === href) read(); return; }
     event.preventDefault();
     at = href;
-    write();
-    visit(href);
+    missing = "";
+    write(true);
+    const sample = link.closest("tbody.sample");
+    if (sample) cards.toggle(sample); else visit(href);
+  });
+  main.addEventListener("toggle", (event) => {
+    const card = event.target;
+    if (!card.matches(".card")) return;
+    if (card.open) { cards.draw(card); filterSamples(card, { ...chosen(), ...typed().set }); at = card.id; write(); }
+    else if (at === card.id) { at = ""; write(); }
+  }, true);
+
+  /** The next or the previous finding from the one that has the focus. */
+  function step(by) {
+    const found = [...main.querySelectorAll(".card:not([hidden]) > summary")].filter((one) => one.offsetParent);
+    const now = document.activeElement.closest(".card");
+    const next = now ? found.findIndex((one) => one.parentElement === now) + by : by > 0 ? 0 : found.length - 1;
+    const summary = found[Math.max(0, Math.min(found.length - 1, next))];
+    if (!summary) return;
+    summary.focus({ preventScroll: true });
+    summary.scrollIntoView({ block: "nearest" });
+  }
+
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const typing = event.target.matches("input, select, textarea");
+    if (event.key === "Escape") {
+      const card = event.target.closest(".card[open]");
+      if (event.target === form.elements.text) { form.elements.text.value = ""; apply(); form.elements.text.blur(); } else if (card) { card.open = false; card.querySelector("summary").focus(); }
+    } else if (!typing && event.key === "/") { event.preventDefault(); form.elements.text.focus(); } else if (!typing && (event.key === "j" || event.key === "k")) step(event.key === "j" ? 1 : -1);
   });
   let soon = 0;
   form.addEventListener("input", (event) => {
-    at = "";
+    at = missing = "";
     clearTimeout(soon);
     soon = setTimeout(apply, event.target.name === "text" ? 150 : 0);
   });
   form.addEventListener("submit", (event) => { event.preventDefault(); apply(); });
-  window.addEventListener("hashchange", () => read(true));
+  window.addEventListener("popstate", read);
   let opened = [];
   window.addEventListener("beforeprint", () => {
     opened = [...document.querySelectorAll("details:not([open])")];
-    for (const one of opened) one.open = true;
+    for (const one of opened) { one.open = true; if (one.matches(".card")) cards.draw(one); }
+    for (const one of sections) { one.limit = Infinity; show(one); }
   });
-  window.addEventListener("afterprint", () => { for (const one of opened) one.open = false; });
-  if (matchMedia("(min-width: 800px)").matches) form.closest("details").open = true;
-  read(true);
+  window.addEventListener("afterprint", () => {
+    for (const one of opened) one.open = false;
+    for (const one of sections) { one.limit = WINDOW; show(one); }
+  });
+  read();
 })();

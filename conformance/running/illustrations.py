@@ -1,0 +1,299 @@
+"""What shows a root cause: the answer of every rounding mode for a few of its elements, and the numbers of a picture.
+
+The numbers are the oracle's. A picture has the results on either side of the witness, so that its decision boundary,
+or how far the backend is from the right number, is seen. Nothing here decides anything.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
+from tiebreak.golden.elements import ELEMENT_TYPES, FloatType, IntegerType, decimal, decode, encode, neighbour
+from tiebreak.golden.formulas.steps import Steps
+from tiebreak.golden.nodes import Case
+from tiebreak.golden.operators import OPERATORS
+from tiebreak.golden.oracle import quotient, solve, solve_elementwise
+from tiebreak.golden.problem import UNDEFINED, Problem, Quantization
+from tiebreak.golden.problems import problems_of
+from tiebreak.golden.rounding import ROUND_MODES
+from tiebreak.reports.folding import folded_causes
+from tiebreak.reports.records import Run
+from tiebreak.reports.report_data import SAMPLES, Members, key_of, root_cause_places, sample_places
+from tiebreak.reports.rows import Example, Picture, PicturePoint, rows_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NEAR = 12  # floats between the witness and its decision boundary that still are drawn one by one
+BESIDE = 3  # floats beyond both
+POINTS = 25  # of a picture that does not draw each float
+STEPS = Fraction(9, 4)  # half of the picture's width, in steps of the result
+REAL_ULPS = 16  # a real result at most that far off is shown among its neighbours
+FARTHEST = 40  # powers of two that a search for a decision boundary takes
+MOST_RECORDED = 24  # results of other discrepancies in a picture
+Kind = FloatType | IntegerType
+
+
+def with_illustrations(run: Run, cases: Iterable[Case], errors: ExplanationErrors) -> None:
+    """Add `examples` and `picture` to the root causes of run.json that a report shows. One that raises has none."""
+    shown = {str(one.row["id"]) for one in folded_causes(run)}
+    by_id, places = {case.id: case for case in cases}, root_cause_places(run.discrepancies)
+    numbers = {name: at for at, name in enumerate(run.discrepancies["id"].tolist())}
+    for row in run.info["clusters"]:
+        if row["id"] in shown and key_of(row) in places:
+            members = Members(run.discrepancies, places[key_of(row)])
+            witness = numbers.get(row["witness"]["id"], -1)
+
+            def add(row: dict[str, Any] = row, members: Members = members, witness: int = witness) -> None:
+                rows = rows_of(members.rows(sample_places(members, SAMPLES, witness)))
+                row["examples"] = [example(one, element_of(one, by_id)) for one in rows]
+                row["picture"] = picture(rows[0], element_of(rows[0], by_id), members)
+
+            errors.attempt("illustrations", str(row["id"]), add, None)
+
+
+def element_of(row: Mapping[str, Any], cases: Mapping[str, Case]) -> Problem:
+    """The problem of the one element that a discrepancy is about."""
+    problem = next(one for one in problems_of(cases[row["case"]]) if one.output == row["output"])
+    return problem.some(np.array([row["index"]]))
+
+
+def example(row: Mapping[str, Any], problem: Problem) -> Example:
+    """The exact number that is rounded, and what each of the nine modes makes of it, exactly."""
+    rounded = rounded_number(problem)
+    modes = [result_text(*solve(problem, working=False, mode=mode), problem.result) for mode in ROUND_MODES]
+    return {"id": str(row["id"]), "rounded": fraction_text(rounded), "modes": modes if rounded is not None else []}
+
+
+class Recording(Steps):
+    """Steps in real arithmetic that keep the argument of round()."""
+
+    argument: Fraction | None = None
+
+    def round(self, value: Any) -> Any:
+        self.argument = value if isinstance(value, Fraction) else None
+        return super().round(value)
+
+
+def rounded_number(problem: Problem) -> Fraction | None:
+    """The argument of the document's round() for the problem's one element; None if it rounds none, or no number."""
+    if isinstance(problem, Quantization):
+        x, scale, _ = (int(operand[0]) for operand in problem.operands)
+        found = quotient(x, scale, problem.real, working=False)
+        return found if isinstance(found, Fraction) else None
+    steps = Recording(None, problem.mode)
+    solve_elementwise(problem, steps)
+    return steps.argument
+
+
+def fraction_text(value: Fraction | None) -> str:
+    """A fraction as "numerator/denominator"; empty if there is none or it takes too many digits to read."""
+    text = "" if value is None else str(value)
+    return text if len(text) <= 60 else ""
+
+
+def result_text(codes: Any, states: Any, kind: Kind, at: int = 0) -> str:
+    """A result as decimal; empty where the document defines none."""
+    return "" if states[at] == UNDEFINED else code_text(int(codes[at]), kind)
+
+
+def code_text(code: int, kind: Kind) -> str:
+    if isinstance(kind, IntegerType):
+        return str(code)
+    return decimal(code & ((1 << kind.bits) - 1), kind)  # 64 bits come as a signed number
+
+
+def bits_text(code: int, kind: Kind) -> str:
+    return str(code) if isinstance(kind, IntegerType) else f"0x{code:0{-(-kind.bits // 4)}x}"
+
+
+def picture(row: Mapping[str, Any], problem: Problem, members: Members) -> Picture | None:
+    """The results around the witness: of its neighbours among the inputs, or of the neighbours of its result."""
+    if OPERATORS[row["operator"]].family != "quantize" and abs(int(row["distance"])) <= REAL_ULPS:
+        return neighbours_of_result(row, problem.result)
+    x, kind = int(witness_code(problem)), problem.kinds[0]
+    if not isinstance(number(x, kind), Fraction):
+        return None
+    exact = exact_results(problem)
+    boundaries = [found for step in (-1, 1) if (found := boundary(x, kind, exact, step)) is not None]
+    near = [one for one in boundaries if abs(ordinal(one, kind) - ordinal(x, kind)) <= NEAR]
+    codes = each_float(x, near, kind) if near or not boundaries else spread(x, boundaries, kind, exact)
+    recorded = recorded_results(row, members, kind)
+    codes = in_order({*codes, *(recorded if not near else {})}, kind)
+    points = [point for point in picture_points(problem, codes, recorded, kind) if point["exact"]]
+    apart = 1 if near or not boundaries else 0
+    return {"kind": "steps", "operand": first_operand(row), "apart": apart, "points": points, "x": code_text(x, kind)}
+
+
+def neighbours_of_result(row: Mapping[str, Any], kind: Kind) -> Picture | None:
+    """The floats from the least to the greatest of the results, with two more on either side."""
+    if not isinstance(kind, FloatType):
+        return None
+    ordinals = {name: ordinal(int(row[name]), kind) for name in ("expected_bits", "working_bits", "got_bits")}
+    if any(not isinstance(decode(int(row[name]), kind), Fraction) for name in ordinals):
+        return None
+    names = {"expected_bits": "exact", "working_bits": "working", "got_bits": "got"}
+    points: list[PicturePoint] = []
+    for place in range(min(ordinals.values()) - 2, max(ordinals.values()) + 3):
+        code = from_ordinal(place, kind)
+        point: PicturePoint = {
+            "x": [code_text(code, kind), bits_text(code, kind)],
+            "exact": "",
+            "working": "",
+            "got": "",
+        }
+        for name, key in names.items():
+            if ordinals[name] == place:
+                point[key] = code_text(code, kind)  # type: ignore[literal-required]
+        points.append(point)
+    return {"kind": "floats", "operand": str(row["output"]), "apart": 1, "points": points, "x": ""}
+
+
+def witness_code(problem: Problem) -> Any:
+    return problem.operands[0][0]
+
+
+def first_operand(row: Mapping[str, Any]) -> str:
+    return str(json.loads(row["operands"])[0][0])
+
+
+def with_inputs(problem: Problem, codes: Sequence[int]) -> Problem:
+    """The problem of one element for each of these first operands, with the other operands as they are."""
+    x, *others = (np.repeat(operand, len(codes)) for operand in problem.operands)
+    x = np.array(codes, x.dtype)
+    if isinstance(problem, Quantization):
+        return replace(problem, axes=(0,), x=x, scale=others[0], zero_point=others[1])
+    return replace(problem, shape=x.shape, operands=(x, *others))
+
+
+def exact_results(problem: Problem) -> Callable[[int], int | None]:
+    """A function that gives the exact result for another first operand; None where there is none."""
+
+    def exact(code: int) -> int | None:
+        codes, states = solve(with_inputs(problem, [code]), working=False)
+        return None if states[0] == UNDEFINED else int(codes[0])
+
+    return exact
+
+
+def number(code: int, kind: Kind) -> Fraction | float:
+    return decode(code, kind) if isinstance(kind, FloatType) else Fraction(code)
+
+
+def ordinal(code: int, kind: Kind) -> int:
+    """The place of a code among all of its type, in order of the values."""
+    if isinstance(kind, IntegerType):
+        return code
+    sign = 1 << (kind.bits - 1)
+    return -(code - sign) if code & sign else code
+
+
+def from_ordinal(place: int, kind: Kind) -> int:
+    return neighbour(0, kind, place) if isinstance(kind, FloatType) else place
+
+
+def moved(code: int, kind: Kind, steps: int) -> int | None:
+    """The code `steps` values further; None beyond the finite ones."""
+    found = from_ordinal(ordinal(code, kind) + steps, kind)
+    if isinstance(kind, IntegerType):
+        return found if kind.lowest <= found <= kind.highest else None
+    return found if isinstance(decode(found, kind), Fraction) else None
+
+
+def boundary(x: int, kind: Kind, exact: Callable[[int], int | None], direction: int) -> int | None:
+    """The first code in a direction that has another result than the one before it; None if none is found."""
+    here = exact(x)
+    for power in range(FARTHEST):
+        far = moved(x, kind, direction << power)
+        if far is None or exact(far) is None:
+            return None
+        if exact(far) != here:
+            low, high = (1 << power) >> 1, 1 << power  # the result changes between them
+            while high - low > 1:
+                middle = (low + high) // 2
+                code = moved(x, kind, direction * middle)
+                low, high = (middle, high) if code is not None and exact(code) == here else (low, middle)
+            return moved(x, kind, direction * high)
+    return None
+
+
+def each_float(x: int, near: Sequence[int], kind: Kind) -> list[int]:
+    """The witness, its decision boundaries close by, all between them and some beside them."""
+    places = [ordinal(one, kind) for one in (x, *near)]
+    codes = (moved(x, kind, place - places[0]) for place in range(min(places) - BESIDE, max(places) + BESIDE + 1))
+    return [code for code in codes if code is not None]
+
+
+def spread(x: int, boundaries: Sequence[int], kind: Kind, exact: Callable[[int], int | None]) -> list[int]:
+    """Inputs some steps of the result around the witness, and both sides of its decision boundaries."""
+    middle, ends = number(x, kind), [number(one, kind) for one in boundaries]
+    assert isinstance(middle, Fraction)
+    found = [end for end in ends if isinstance(end, Fraction)]
+    wide = (max(found) - min(found)) if len(found) == 2 else 2 * max(abs(end - middle) for end in found)
+    sides = [side for one in boundaries for step in (-1, 0, 1) if (side := moved(one, kind, step)) is not None]
+    if not wide:
+        return [x, *sides]
+    inputs = (middle + STEPS * wide * Fraction(2 * n - POINTS + 1, POINTS - 1) for n in range(POINTS))
+    codes = [nearest(value, kind) for value in inputs]
+    return [x, *sides, *(code for code in codes if isinstance(number(code, kind), Fraction))]
+
+
+def nearest(value: Fraction, kind: Kind) -> int:
+    return encode(value, kind) if isinstance(kind, FloatType) else max(kind.lowest, min(kind.highest, round(value)))
+
+
+def in_order(codes: Iterable[int], kind: Kind) -> list[int]:
+    """The codes by value, each value once."""
+    return list({ordinal(code, kind): code for code in sorted(codes, key=lambda one: ordinal(one, kind))}.values())
+
+
+def recorded_results(row: Mapping[str, Any], members: Members, kind: Kind) -> dict[int, str]:
+    """What the backend gave for other first operands of the cause, where all else is as in the witness."""
+    shared = ("round_mode", "input_type", "output_type", "output", "result_type")
+    columns = members.columns((*shared, "operands", "got", "got_bits"))
+    same = np.ones(len(columns), bool)
+    for name in shared:
+        same &= (columns[name] == row[name]).to_numpy()
+    found = {int(json.loads(row["operands"])[0][1], 0): decimal_of(row)}
+    for one in rows_until(columns[same], MOST_RECORDED, lambda one: rest(one["operands"]) == rest(row["operands"])):
+        bits = json.loads(one["operands"])[0][1]
+        found.setdefault(int(bits, 0), decimal_of(one))
+    return found
+
+
+def rows_until(frame: pd.DataFrame, most: int, fits: Callable[[Mapping[str, Any]], bool]) -> Iterator[dict[str, Any]]:
+    """The first rows that fit, at most `most` of them; the first thousand rows are searched."""
+    left = most
+    for row in rows_of(frame.iloc[:1000]):
+        if left and fits(row):
+            left -= 1
+            yield row
+
+
+def rest(operands: str) -> str:
+    """The operands' text without the first of them."""
+    return operands.partition("], ")[2]
+
+
+def decimal_of(row: Mapping[str, Any]) -> str:
+    kind = ELEMENT_TYPES[row["result_type"]]
+    return str(int(row["got"])) if isinstance(kind, IntegerType) else decimal(int(row["got_bits"]), kind)
+
+
+def picture_points(
+    problem: Problem, codes: Sequence[int], recorded: Mapping[int, str], kind: Kind
+) -> Iterator[PicturePoint]:
+    many = with_inputs(problem, codes)
+    exact, working = (solve(many, working=which) for which in (False, True))
+    for at, code in enumerate(codes):
+        texts = (result_text(*found, problem.result, at) for found in (exact, working))
+        right, written = texts
+        x = [code_text(code, kind), bits_text(code, kind)]
+        yield {"x": x, "exact": right, "working": written, "got": recorded.get(code, "")}

@@ -1,0 +1,115 @@
+"""What every backend gives for the same elements: which deviate where others are right."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tiebreak.golden.elements import ELEMENT_TYPES, IntegerType, decimal
+from tiebreak.golden.problem import Array
+from tiebreak.golden.verdicts import FAILED
+from tiebreak.reports.records import Run
+from tiebreak.reports.rows import rows_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# What a backend did with an element: it deviates, is exact, conforms in a case that is not exact throughout, refuses
+# the case, failed in it, or was not asked.
+DEVIATES, EXACT, CONFORMS, UNSUPPORTED, FAILS, NOT_ASKED = STATUSES = b"decuf-"
+MOST_PATTERNS = 12  # of a cause
+
+
+@dataclass(frozen=True)
+class SideBySide:
+    """Every element that deviates somewhere, with the status of each backend.
+
+    `element` are the elements' numbers by discrepancy; `status` has a row for each of them and a column for each name.
+    """
+
+    discrepancies: pd.DataFrame
+    names: tuple[str, ...]
+    element: Array
+    status: Array
+
+    def patterns(self, places: Array, most: int = MOST_PATTERNS) -> list[tuple[str, int]]:
+        """The commonest rows of statuses among discrepancies, and how many of these have each."""
+        if not self.names:
+            return []
+        rows = np.ascontiguousarray(self.status[self.element[places]])
+        found, counts = np.unique(rows.view(f"S{rows.shape[1]}").reshape(-1), return_counts=True)
+        both = zip(found.tolist(), counts.tolist(), strict=True)
+        return [(text.decode(), int(count)) for text, count in Counter(dict(both)).most_common(most)]
+
+    def answers(self, place: int) -> list[tuple[str, list[int]]]:
+        """For a discrepancy what each backend gives, with the positions of those that give it.
+
+        A result is decimal text; a status in words stands for none, and for the expected one.
+        """
+        number, found = int(self.element[place]), dict[str, list[int]]()
+        got = {
+            self.names.index(str(row["backend"])): decimal_text(row, "got")
+            for row in rows_of(self.discrepancies.iloc[self.places_of(number)])
+        }
+        for position, status in enumerate(self.status[number].tolist()):
+            if status != NOT_ASKED:
+                found.setdefault(got.get(position, chr(status)), []).append(position)
+        return list(found.items())
+
+    def places_of(self, number: int) -> Array:
+        """The discrepancies of an element."""
+        ordered = self.element[self.order]
+        return self.order[np.searchsorted(ordered, number) : np.searchsorted(ordered, number, side="right")]
+
+    @cached_property
+    def order(self) -> Array:
+        return np.argsort(self.element, kind="stable")
+
+
+def side_by_side(run: Run, names: Sequence[str]) -> SideBySide:
+    """The statuses of all backends for each element that deviates on one of them."""
+    found = run.discrepancies
+    cases = found["case"].astype("category")
+    own = cases.cat.codes.to_numpy()
+    outputs = found["output"].astype("category").cat.codes.to_numpy()
+    keys = np.rec.fromarrays([own, outputs, found["index"].to_numpy()])
+    _, first, element = np.unique(keys, return_index=True, return_inverse=True)
+    status = statuses_of_cases(run, cases.cat.categories, names)[own[first]] if len(found) else no_status(0, names)
+    ambiguous = (found["expected_bits"].to_numpy() != found["working_bits"].to_numpy())[first]
+    status[~ambiguous] = np.where(status[~ambiguous] == CONFORMS, EXACT, status[~ambiguous])
+    positions = {name: position for position, name in enumerate(names)}
+    backend = found["backend"].map(positions).to_numpy(int) if len(found) else np.zeros(0, int)
+    status[element.reshape(-1), backend] = DEVIATES
+    return SideBySide(found, tuple(names), element.reshape(-1), status)
+
+
+def no_status(rows: int, names: Sequence[str]) -> Array:
+    return np.full((rows, len(names)), NOT_ASKED, np.uint8)
+
+
+def statuses_of_cases(run: Run, cases: Any, names: Sequence[str]) -> Array:
+    """The status of each backend for the elements of a case that do not deviate."""
+    rows = run.results[run.results["case"].isin(cases)]
+    numbers: Mapping[str, int] = {str(case): number for number, case in enumerate(cases)}
+    positions = {name: position for position, name in enumerate(names)}
+    status = no_status(len(numbers), names)
+    for case, backend, verdict in zip(rows["case"], rows["backend"], rows["verdict"], strict=True):
+        status[numbers[case], positions[backend]] = status_of(str(verdict))
+    return status
+
+
+def status_of(verdict: str) -> int:
+    if verdict == "exact":
+        return EXACT
+    return UNSUPPORTED if verdict == "unsupported" else FAILS if verdict in FAILED else CONFORMS
+
+
+def decimal_text(row: Mapping[str, Any], name: str) -> str:
+    """A discrepancy's result as decimal text."""
+    kind = ELEMENT_TYPES[row["result_type"]]
+    return str(int(row[name])) if isinstance(kind, IntegerType) else decimal(int(row[f"{name}_bits"]), kind)
