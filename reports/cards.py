@@ -50,8 +50,9 @@ from tiebreak.reports.story import Chapter, Finding
 from tiebreak.reports.summary import boundary_grade
 
 SIGNS = {"itself": "≠", "own": "✗", "failures": "!", "calls": "⚠", "hazards": "⇄"}
+MOST_SAMPLES = 1000  # discrepancies of all causes
 MOST_WITNESSES = 4  # of a path
-MOST_MESSAGE = 4000  # characters of a runtime's own message
+MOST_SAMPLES = 1500  # discrepancies of all causes
 Row = dict[str, Any]
 Key = tuple[str, str, str]
 
@@ -174,6 +175,8 @@ class CauseCards:
         self.witnesses = places_of_ids(run.discrepancies, [witness_of(row) for row in self.clusters.values()])
         self.judged = judged_counts(run)
         self.beside: SideBySide = side_by_side(run, names.backend)
+        self.shown: dict[Key, list[Row]] = {}
+        self.most = max(2, min(SAMPLES, MOST_SAMPLES // max(1, len(folded) + len(self.untold))))
         self.each = max(4, MOST_SORTS // max(1, len(folded) + len(self.untold)))
 
     def card(self, chapter: str, finding: Finding, cause: FoldedCause, library: str) -> Card:
@@ -254,15 +257,21 @@ class CauseCards:
         """What the page draws the card's body from."""
         if key not in self.places or not samples:
             return None
+        if key not in self.shown:
+            self.shown[key] = self.samples(key)
+        shown = packed(self.clusters.get(key, {}).get("picture")) if picture else None
+        return {"samples": self.shown[key][:samples], "picture": shown, "all": len(self.places[key])}
+
+    def samples(self, key: Key) -> list[Row]:
+        """Some discrepancies of a root cause, the witness first."""
         recorded = self.clusters.get(key, {})
         members = Members(self.run.discrepancies, self.places[key])
-        chosen = sample_places(members, SAMPLES, self.witnesses.get(witness_of(recorded), -1))[:samples]
+        chosen = sample_places(members, self.most, self.witnesses.get(witness_of(recorded), -1))
         examples = {str(one["id"]): one for one in recorded.get("examples", [])}
-        rows = [
+        return [
             self.sample(row, int(self.places[key][number]), examples.get(str(row["id"]), {}))
             for row, number in zip(rows_of(members.rows(chosen)), chosen, strict=True)
         ]
-        return {"samples": rows, "picture": packed(recorded.get("picture")) if picture else None, "all": len(members)}
 
     def sample(self, row: Mapping[Any, Any], place: int, example: Mapping[str, Any]) -> Row:
         """A discrepancy with texts, and what every backend gives for the same element."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tiebreak.golden.operators import OPERATORS
@@ -91,6 +91,17 @@ def calibrated_counts(run: Run, document: str) -> dict[str, dict[str, int]]:
 
 
 @dataclass(frozen=True)
+class News:
+    """The ids of the findings that a baseline does not have, and what the baseline is called."""
+
+    baseline: str
+    ids: frozenset[str]
+
+    def has(self, finding: Finding) -> bool:
+        return not self.ids.isdisjoint(finding.ids)
+
+
+@dataclass(frozen=True)
 class Headline:
     """A finding in a sentence: who does what, in one example. `why` is its cause, `anchor` where the page has it."""
 
@@ -101,11 +112,15 @@ class Headline:
     anchor: str
 
 
-def headlines(run: Run, chapters: Sequence[Chapter], most: int = MOST) -> list[Headline]:
+def headlines(run: Run, chapters: Sequence[Chapter], news: News | None = None, *, most: int = MOST) -> list[Headline]:
     """The findings that matter most: each library's worst of a chapter in turn, in the order of the story.
 
-    Nothing that is pathological only is among them while anything else is there.
+    Nothing that is pathological only is among them while anything else is there. What is new comes before the rest.
     """
+    if news is not None:
+        parts = split(chapters, news)
+        first = headlines(run, parts[0], most=most)
+        return [*first, *headlines(run, parts[1], most=most - len(first))]
     libraries, chosen = libraries_of(run.info), list[tuple[int, str, Finding]]()
     for told in TOLD:
         turns = [(number, one.id, ordered(one)) for number, one in enumerate(chapters) if one.id in told]
@@ -120,6 +135,18 @@ def headlines(run: Run, chapters: Sequence[Chapter], most: int = MOST) -> list[H
                     chosen.append((number, chapter, finding))
     chosen.sort(key=lambda one: one[0])
     return [headline(run, chapter, finding) for _, chapter, finding in chosen]
+
+
+def split(chapters: Sequence[Chapter], news: News) -> tuple[list[Chapter], list[Chapter]]:
+    """The chapters with what is new only, and with the rest."""
+    new, old = (
+        [
+            replace(one, findings=tuple(finding for finding in one.findings if news.has(finding) == wanted))
+            for one in chapters
+        ]
+        for wanted in (True, False)
+    )
+    return new, old
 
 
 def ordered(chapter: Chapter) -> list[Finding]:

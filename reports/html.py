@@ -26,7 +26,7 @@ from tiebreak.golden.operators import OPERATORS
 from tiebreak.golden.rounding import ROUND_MODES, short_mode
 from tiebreak.golden.verdicts import FAILED, FOREIGN, HAZARD, RAN, VERDICTS
 from tiebreak.reports.cards import Card, cards_of
-from tiebreak.reports.first_screen import headlines, library_rows, what_ran
+from tiebreak.reports.first_screen import News, headlines, library_rows, what_ran
 from tiebreak.reports.records import Run, write_aside
 from tiebreak.reports.report_data import (
     LONGEST_COMMAND,
@@ -79,41 +79,43 @@ DIMS = {  # which filters the rows of a chapter know of, by letter
 
 @dataclass(frozen=True)
 class Size:
-    """How much a page has: a share of the rows of its tables, and samples of each cause.
+    """How much a page has: a share of the rows of its tables, and so many samples of each cause.
 
-    `pictures` and `bodies` are shares of the findings. The least severe ones lose their picture, then what they open
-    to, but never their line.
+    `data`, `pictures` and `bodies` say how many findings of a chapter, the most severe ones, have samples, have a
+    picture and open to something. None loses its line.
     """
 
     tables: float
     samples: int
-    pictures: float = 1.0
-    bodies: float = 1.0
+    data: int
+    pictures: int
+    bodies: int
 
 
 # Tried in turn until the page is small enough.
 SIZES = (
-    Size(1, SAMPLES), Size(1, 4), Size(1, 3), Size(1, 2), Size(0.7, 2, 0.7), Size(0.5, 1, 0.5), Size(0.3, 1, 0.2),
-    Size(0.15, 1, 0.1), Size(0.05, 1, 0.05, 0.5), Size(0.02, 1, 0.02, 0.2), Size(0.02, 1, 0.01, 0.05),
+    Size(1, SAMPLES, 300, 300, 1000), Size(1, 4, 300, 300, 1000), Size(1, 3, 300, 300, 1000),
+    Size(1, 2, 300, 300, 1000), Size(0.7, 2, 250, 200, 800), Size(0.5, 1, 200, 120, 600), Size(0.3, 1, 150, 60, 400),
+    Size(0.15, 1, 100, 30, 200), Size(0.05, 1, 50, 10, 100), Size(0.02, 1, 20, 5, 40), Size(0.02, 1, 5, 0, 10),
 )  # fmt: skip
 UNSEEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\uffff]"
 )
 
 
-def write_report(path: Path, run: Run, folder: str) -> None:
+def write_report(path: Path, run: Run, folder: str, news: News | None = None) -> None:
     """Write the report aside and rename it into place."""
-    text = render(run, folder)
+    text = render(run, folder, news)
     write_aside(path, lambda aside: aside.write_text(text, encoding="utf-8"))
 
 
-def render(run: Run, folder: str) -> str:
+def render(run: Run, folder: str, news: News | None = None) -> str:
     """The page, always less than 2 MB: rows and samples are left out until it fits.
 
     Raises DamagedFile if the records are incomplete.
     """
     try:
-        facts, environment = facts_of(run, folder), environment_of()
+        facts, environment = facts_of(run, folder, news), environment_of()
         return next(page for size in SIZES if page_fits(page := page_of(environment, facts, size)) or size == SIZES[-1])
     except (LookupError, TypeError, AttributeError, ValueError, UndefinedError) as error:
         raise DamagedFile(f"{folder}: damaged run: {type(error).__name__} in its records: {error}") from error
@@ -123,7 +125,7 @@ def page_fits(page: str) -> bool:
     return len(page.encode()) <= LARGEST
 
 
-def facts_of(run: Run, folder: str) -> dict[str, Any]:
+def facts_of(run: Run, folder: str, news: News | None = None) -> dict[str, Any]:
     """The template's values, with more rows than may fit."""
     names = names_of(run)
     counts, typed = case_counts(run, names)
@@ -143,7 +145,8 @@ def facts_of(run: Run, folder: str) -> dict[str, Any]:
         "tables": {name: BoundedRows(list(rows)) for name, rows in report_tables(run, names).items()},
         "discrepancies": len(run.discrepancies),
         "own_discrepancies": int((run.discrepancies["document"] != FOREIGN).sum()),
-        **first_screen(run, chapters, names),
+        **first_screen(run, chapters, names, news),
+        "news": news,
     }
 
 
@@ -167,7 +170,7 @@ def example_query(names: Names) -> str:
     return " ".join([f"{visible(first)[:20]}:deviates", *(f"{visible(one)[:20]}:exact" for one in names.backend[1:2])])
 
 
-def first_screen(run: Run, chapters: Sequence[Chapter], names: Names) -> dict[str, Any]:
+def first_screen(run: Run, chapters: Sequence[Chapter], names: Names, news: News | None) -> dict[str, Any]:
     """What is seen at once: what ran, the libraries, the findings that matter most, the matrix."""
     libraries, counts = library_rows(run, chapters), shown_counts(run.results)
     operators = sorted({operator for _, operator in counts})
@@ -181,7 +184,7 @@ def first_screen(run: Run, chapters: Sequence[Chapter], names: Names) -> dict[st
         }
         for label, backend, same in grid_rows(run, counts)
     ]
-    shown = {"libraries": libraries, "headlines": headlines(run, chapters), "grid": grid}
+    shown = {"libraries": libraries, "headlines": headlines(run, chapters, news), "grid": grid}
     bounded = {name: BoundedRows(rows).cut(MOST[name]) for name, rows in shown.items()}
     sources = Counter(one.partition(".")[0] for one in operators)
     return bounded | {"ran": what_ran(run, libraries), "operators": operators, "sources": list(sources.items())}
@@ -223,9 +226,8 @@ def page_of(environment: Environment, facts: dict[str, Any], size: Size) -> str:
 def drawn_cards(cards: Sequence[Card], size: Size) -> Iterator[tuple[Card, Mapping[str, Any] | None, Markup]]:
     """Each card with its facts and its data as far as the size allows them."""
     for number, card in enumerate(cards):
-        whole = number < max(4, size.bodies * len(cards))
-        data = card.data(size.samples, number < size.pictures * len(cards)) if whole else None
-        yield card, card.facts if whole else None, json_text(data) if data else Markup("")
+        data = card.data(size.samples, number < size.pictures) if number < size.data else None
+        yield card, card.facts if number < size.bodies else None, json_text(data) if data else Markup("")
 
 
 def json_text(value: Any) -> Markup:

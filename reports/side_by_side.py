@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 # the case, failed in it, or was not asked.
 DEVIATES, EXACT, CONFORMS, UNSUPPORTED, FAILS, NOT_ASKED = STATUSES = b"decuf-"
 MOST_PATTERNS = 12  # of a cause
+GOT = ["backend", "result_type", "got", "got_bits"]
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ class SideBySide:
         number, found = int(self.element[place]), dict[str, list[int]]()
         got = {
             self.names.index(str(row["backend"])): decimal_text(row, "got")
-            for row in rows_of(self.discrepancies.iloc[self.places_of(number)])
+            for row in rows_of(self.discrepancies[GOT].iloc[self.places_of(number)[: len(self.names)]])
         }
         for position, status in enumerate(self.status[number].tolist()):
             if status != NOT_ASKED:
@@ -63,12 +64,14 @@ class SideBySide:
 
     def places_of(self, number: int) -> Array:
         """The discrepancies of an element."""
-        ordered = self.element[self.order]
-        return self.order[np.searchsorted(ordered, number) : np.searchsorted(ordered, number, side="right")]
+        order, ordered = self.in_order
+        return order[np.searchsorted(ordered, number) : np.searchsorted(ordered, number, side="right")]
 
     @cached_property
-    def order(self) -> Array:
-        return np.argsort(self.element, kind="stable")
+    def in_order(self) -> tuple[Array, Array]:
+        """The discrepancies in order of their elements, and the elements' numbers in that order."""
+        order = np.argsort(self.element, kind="stable")
+        return order, self.element[order]
 
 
 def side_by_side(run: Run, names: Sequence[str]) -> SideBySide:
@@ -77,8 +80,9 @@ def side_by_side(run: Run, names: Sequence[str]) -> SideBySide:
     cases = found["case"].astype("category")
     own = cases.cat.codes.to_numpy()
     outputs = found["output"].astype("category").cat.codes.to_numpy()
-    keys = np.rec.fromarrays([own, outputs, found["index"].to_numpy()])
-    _, first, element = np.unique(keys, return_index=True, return_inverse=True)
+    _, place = np.unique(found["index"].to_numpy(), return_inverse=True)
+    key = (own.astype(np.int64) * (1 + outputs.max(initial=0)) + outputs) * (1 + place.max(initial=0)) + place
+    _, first, element = np.unique(key, return_index=True, return_inverse=True)
     status = statuses_of_cases(run, cases.cat.categories, names)[own[first]] if len(found) else no_status(0, names)
     ambiguous = (found["expected_bits"].to_numpy() != found["working_bits"].to_numpy())[first]
     status[~ambiguous] = np.where(status[~ambiguous] == CONFORMS, EXACT, status[~ambiguous])

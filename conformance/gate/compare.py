@@ -5,6 +5,7 @@ Only elements of cases that both runs had are compared: what was not run again i
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -112,6 +113,19 @@ def compare(run_a: Run, run_b: Run, *, judge_foreign: bool = False) -> dict[str,
     }
     found["counts"] = {status: sum(row["status"] == status for row in found["causes"]) for status in STATUSES}
     return found | {"exit": exit_code_of_comparison(found, judge_foreign=judge_foreign)}
+
+
+def new_findings(baseline: Run, run: Run) -> frozenset[str]:
+    """The ids of a run's root causes and kinds of failures that the baseline does not have."""
+    rows = compare(baseline, run)["causes"]
+    causes = {str(row["clusters"][1]["id"]) for row in rows if row["status"] == "new" and row["clusters"][1]}
+    known = {kind_of_failure(row) for row in baseline.info.get("failures", [])}
+    failures = {str(row["id"]) for row in run.info.get("failures", []) if kind_of_failure(row) not in known}
+    return frozenset(causes | failures)
+
+
+def kind_of_failure(row: Mapping[str, Any]) -> tuple[str, ...]:
+    return tuple(str(row[name]) for name in ("backend", "operator", "verdict", "fault"))
 
 
 def with_sentences_of(other: Side, side: Side) -> Side:

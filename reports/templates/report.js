@@ -254,7 +254,9 @@
     apply();
     writing = false;
     if (Object.keys(chosen()).length && matchMedia("(min-width: 800px)").matches) form.querySelector("details").open = true;
-    if (at) visit(at);
+    const go = () => { if (at) visit(at); };
+    if (document.readyState === "complete") go();
+    else window.addEventListener("load", go, { once: true }); // before, the browser looks for the place itself
   }
 
   function decoded(text) { try { return decodeURIComponent(text); } catch { return text; } }
@@ -283,11 +285,13 @@
     const first = place.matches("section") && Object.keys(chosen()).length && place.querySelector(".card:not([hidden])");
     if (first) { first.open = true; cards.draw(first); }
     const seen = sample || place;
-    seen.scrollIntoView();
-    requestAnimationFrame(() => seen.scrollIntoView()); // what was drawn on the way may have another height
     const focus = sample ? sample.querySelector("a") : card ? card.querySelector("summary") : place;
     if (focus === place) place.tabIndex = -1;
-    focus.focus({ preventScroll: true });
+    seen.scrollIntoView();
+    requestAnimationFrame(() => { // what was drawn on the way may have another height, and takes no focus before
+      seen.scrollIntoView();
+      focus.focus({ preventScroll: true });
+    });
   }
 
   function uncover(element) {
@@ -363,8 +367,8 @@
   main.addEventListener("toggle", (event) => {
     const card = event.target;
     if (!card.matches(".card")) return;
-    if (card.open) { cards.draw(card); filterSamples(card, { ...chosen(), ...typed().set }); at = card.id; write(); }
-    else if (at === card.id) { at = ""; write(); }
+    if (card.open) { cards.draw(card); filterSamples(card, { ...chosen(), ...typed().set }); if (cards.holding(at) !== card) { at = card.id; write(); } }
+    else if (cards.holding(at) === card) { at = ""; write(); }
   }, true);
 
   /** The next or the previous finding from the one that has the focus. */

@@ -13,12 +13,14 @@ from tiebreak.cli.options import JSON, check_apart, run_folder
 from tiebreak.golden.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from tiebreak.reports.first_screen import News
     from tiebreak.reports.records import Run
 
 
 @click.command(epilog="Example:  tiebreak report tiebreak-run -o report.html")
 @click.argument("run_dir", type=PATH)
 @run_folder("-o", "--output", type=OUTPUT, help="Default: RUN_DIR/report.html.")
+@click.option("--baseline", type=PATH, metavar="RUN_DIR", help="HTML: what is new since that run comes first.")
 @run_folder("--findings", type=OUTPUT, metavar="FILE", help="Instead: every root cause as a Markdown page.")
 @run_folder("--markdown", type=OUTPUT, metavar="FILE", help="Instead: a summary, also for $GITHUB_STEP_SUMMARY.")
 @run_folder("--junit", type=OUTPUT, metavar="FILE", help="Instead: JUnit XML.")
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 def report(
     run_dir: Path,
     output: Path | None,
+    baseline: Path | None,
     findings: Path | None,
     markdown: Path | None,
     junit: Path | None,
@@ -43,9 +46,20 @@ def report(
         print_details(run, str(run_dir))
     if not (findings or markdown or junit or text) or output:
         path = output or run_dir / "report.html"
-        write_report(path, run, str(run_dir))
+        write_report(path, run, str(run_dir), since(baseline, run))
         click.echo(f"{path}")
     write_other_reports(run, str(run_dir), findings, markdown, junit)
+
+
+def since(baseline: Path | None, run: Run) -> News | None:
+    """What is new in a run since another one, if there is one to compare with."""
+    from tiebreak.reports.first_screen import News
+
+    if baseline is None:
+        return None
+    from tiebreak.conformance.gate.compare import checked_run, new_findings
+
+    return News(str(baseline), new_findings(checked_run(baseline), run))
 
 
 def write_other_reports(

@@ -1,0 +1,94 @@
+"""What a report shows first: the libraries with their shares, and at most five findings as sentences."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from recorded_versions import recorded
+from test_story import NQ, QL, a_run, cause
+
+from tiebreak.cli import main
+from tiebreak.conformance.gate.compare import new_findings
+from tiebreak.golden.verdicts import OWN
+from tiebreak.reports.first_screen import MOST, News, headlines, library_rows, what_ran
+from tiebreak.reports.records import Run, read_run
+from tiebreak.reports.story import story
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return recorded(tmp_path_factory.mktemp("runs"))
+
+
+@pytest.fixture(scope="module")
+def both(folder: Path) -> Run:
+    return read_run(folder / "both")
+
+
+def test_a_library_has_the_sums_of_its_calibrated_elements(both: Run) -> None:
+    rows = {row.library: row for row in library_rows(both, story(both))}
+    own = both.results[both.results["document"] == OWN].groupby("backend")
+    for name in ("dev", "sound"):
+        judged, deviates = (int(own[column].sum()[name]) for column in ("judged_calibrated", "deviates_calibrated"))
+        assert (rows[name].judged, rows[name].deviates) == (judged, deviates)
+        assert rows[name].exact + rows[name].as_written + rows[name].deviates == judged > 0
+    assert rows["dev"].deviates > rows["sound"].deviates == 0
+    assert next(iter(rows)) == "dev", "what is worst comes first"
+    assert rows["dev"].releases == ("2.0",)
+
+
+def test_the_worst_finding_is_a_sentence_with_its_witness(folder: Path) -> None:
+    run = read_run(folder / "away")
+    (first, *_) = headlines(run, story(run))
+    assert first.text == "dev quantizes -0.5 with y_scale 1.0, y_zero_point 1 to 0 where ONNX says 1"
+    assert first.why == "wrong tie rule: NEAREST_TOWARD_INFINITY"
+    assert first.anchor == first.finding.ids[0] == "C001"
+
+
+def test_a_crash_is_told_with_what_it_said(folder: Path) -> None:
+    run = read_run(folder / "aborts")
+    texts = [one.text for one in headlines(run, story(run))]
+    assert any("dev, QuantizeLinear: crash: " in text and "SIGABRT" in text for text in texts)
+    (row,) = library_rows(run, story(run))
+    assert row.failed == int((run.results["verdict"] == "crash").sum()) > 0
+
+
+def test_libraries_take_turns_and_there_are_five_at_most() -> None:
+    witness = {"id": "D1", "case": "c", "elements": 1, "operands": [["x", "0x1", "1.0"]], "expected": "1", "got": "2"}
+    rows = [cause("lib", QL, f"cause {number}", witness=witness) for number in range(9)]
+    rows += [cause("other", QL, "another", witness=witness), cause("other", NQ, "moved", "foreign", witness=witness)]
+    run = a_run(clusters=[row | {"id": f"C{number:03d}"} for number, row in enumerate(rows)])
+    found = headlines(run, story(run))
+    assert len(found) == MOST
+    assert [one.why for one in found[:2]] == ["cause 0", "another"], "each library's worst before any second one"
+    assert all(one.chapter == "own" for one in found), "a hazard only where there are few others"
+    few = a_run(clusters=[rows[0], rows[-1] | {"id": "C9"}])
+    assert [one.text for one in headlines(few, story(few))] == [
+        "lib quantizes 1.0 to 2 where ONNX says 1",
+        "other quantizes 1.0 to 2, not 1",
+    ]
+
+
+def test_what_ran_is_one_line(both: Run) -> None:
+    text = what_ran(both, library_rows(both, story(both)))
+    assert text.startswith("2 libraries · 2 configurations · 1 operator · ")
+    assert f"{both.results['case'].nunique():,} cases" in text and "\n" not in text
+
+
+def test_what_is_new_since_a_baseline_leads(folder: Path, tmp_path: Path) -> None:
+    base, run = read_run(folder / "sound"), read_run(folder / "away")
+    ids = new_findings(base, run)
+    assert ids == {str(row["id"]) for row in run.info["clusters"]}, "the baseline has none of them"
+    assert new_findings(run, run) == frozenset()
+    chapters = story(run)
+    last = chapters[1].findings[-1]
+    assert headlines(run, chapters, News("base", frozenset(last.ids)))[0].finding == last
+    assert headlines(run, chapters)[0].finding != last or len(chapters[1].findings) == 1
+    words = ["report", str(folder / "away"), "--baseline", str(folder / "sound"), "-o", str(tmp_path / "page.html")]
+    done = CliRunner().invoke(main, words)
+    assert done.exit_code == 0, done.output
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "new</strong> since <code>" in page and page.count('<span class="new">new</span>') >= 2
+    assert CliRunner().invoke(main, [*words[:3], str(tmp_path / "nothing"), *words[4:]]).exit_code == 2

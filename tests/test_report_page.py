@@ -1,0 +1,174 @@
+"""The report's cards in a real browser: what they open to, their addresses, keys, sorting and accessibility."""
+
+# ruff: noqa: F811 - fixtures of another file
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_html_report import Watched, chromium, page_file, run, shown, until, watched  # noqa: F401
+
+from tiebreak.reports.records import Run
+
+def open_first(page: Any) -> str:
+    """Open the first card of a cause; its id."""
+    page.click("#own .card > summary")
+    return str(page.evaluate("document.querySelector('#own .card').id"))
+
+
+def test_a_card_has_its_picture_and_the_pointer_and_the_keys_read_it(watched: Watched, page_file: Path) -> None:
+    page = watched.page
+    page.goto(page_file.as_uri())
+    open_first(page)
+    picture = page.locator("#own .picture").first
+    assert picture.get_attribute("aria-label").startswith("Results over x. Document: ")
+    line = page.locator("#own figcaption").first
+    before = line.inner_text()
+    assert re.fullmatch(r"x \S+ \(0x[0-9a-f]{8}\): document \d+, as written \d+, this backend \d+", before)
+    picture.focus()
+    page.keyboard.press("ArrowRight")
+    after = line.inner_text()
+    assert after != before and int(after.split("(")[1][:10], 0) == int(before.split("(")[1][:10], 0) + 1
+    page.mouse.move(0, 0)
+    box = picture.bounding_box()
+    page.mouse.move(box["x"] + box["width"] - 20, box["y"] + box["height"] / 2)
+    assert line.inner_text() not in (before, after)
+
+
+def test_a_discrepancy_opens_to_every_answer(watched: Watched, page_file: Path, run: Run) -> None:
+    page = watched.page
+    page.goto(page_file.as_uri())
+    open_first(page)
+    page.click("#own .sample a")
+    name = page.inner_text("#own .sample a")
+    row = run.discrepancies.set_index("id").loc[name]
+    text = page.inner_text("#own .sample .details")
+    assert page.locator("#own .sample .modes > span").count() == 9
+    assert f"{int(row['got'])} (deviates)" in text and f"{int(row['expected'])} (exact)" in text
+    assert f"tiebreak repro {name} --run run" in text and row["case"] in text
+    assert page.evaluate("location.hash") == f"#{name}"
+    other = watched.open()
+    other.goto(f"{page_file.as_uri()}#{name}")
+    assert other.inner_text("#own .sample .details") == text
+    until(other, f"document.activeElement.textContent === '{name}'")
+    assert other.evaluate("location.hash") == f"#{name}", "opening the card around it changes no address"
+
+
+def test_a_card_has_its_own_address_and_the_back_button_goes_back(watched: Watched, page_file: Path) -> None:
+    page = watched.page
+    page.goto(page_file.as_uri())
+    page.click(".headlines a")
+    first = page.evaluate("location.hash")
+    assert re.fullmatch(r"#C\d{3}", first) and page.locator(f"{first}[open]").count() == 1
+    page.evaluate("scrollTo(0, 0)")
+    page.click("nav a[href='#verdicts']")
+    assert page.evaluate("location.hash") == "#verdicts"
+    page.go_back()
+    until(page, f"location.hash === '{first}'")
+    until(page, f"document.activeElement.closest('.card')?.id === '{first[1:]}'")
+
+
+@pytest.mark.parametrize("hash_", ["#C999", "#D999999", "#%E0%A4%A", "#backend=wrong&at=nowhere", "#<b>"])
+def test_a_broken_link_says_so_and_shows_the_rest(watched: Watched, page_file: Path, hash_: str) -> None:
+    page = watched.page
+    page.goto(f"{page_file.as_uri()}{hash_}")
+    assert "Nothing here is called " in page.inner_text("#status")
+    assert shown(page, "#own .card") >= 1
+
+
+def test_filters_ask_what_other_backends_do(watched: Watched, page_file: Path) -> None:
+    page = watched.page
+    page.goto(page_file.as_uri())
+    everything = shown(page, "#own .card")
+    for text, wanted in (("wrong:deviates sound:exact", everything), ("wrong:deviates sound:deviates", 0)):
+        page.fill("input[name=text]", text)
+        until(page, f"location.hash.includes('{'exact' if wanted else 'deviates%20sound%3Adeviates'}')")
+        assert shown(page, "#own .card") == wanted
+        assert "verdicts of backends" in page.text_content("#verdicts .narrowed")
+    page.fill("input[name=text]", "sound:perfect")
+    until(page, "document.getElementById('status').textContent.includes('perfect is no verdict')")
+    page.fill("input[name=text]", "document:own domain:calibrated")
+    until(page, "location.hash.includes('domain')")
+    assert 0 < shown(page, "#own .card") <= everything
+    page.fill("input[name=text]", "document:foreign")
+    until(page, "location.hash.endsWith('foreign')")
+    assert shown(page, "#own .card") == 0
+
+
+def test_the_matrix_shrinks_with_the_filters_and_counts_again(watched: Watched, page_file: Path, run: Run) -> None:
+    page = watched.page
+    page.goto(f"{page_file.as_uri()}#backend=wrong&type=uint8")
+    rows = run.results[(run.results["backend"] == "wrong") & (run.results["output_type"] == "uint8")]
+    deviate = int((rows["verdict"] == "deviates").sum())
+    assert shown(page, ".grid tbody tr") == 1
+    assert page.inner_text(".grid tbody tr:not([hidden]) td.fail") == f"✗ {deviate}"
+    page.click("#clear")
+    assert shown(page, ".grid tbody tr") == 3
+
+
+def test_a_failure_is_a_card_with_its_message_and_its_script(watched: Watched, page_file: Path, run: Run) -> None:
+    failure = run.info["failures"][-1]
+    page = watched.page
+    page.goto(f"{page_file.as_uri()}#{failure['id']}")
+    text = page.text_content(f"#{failure['id']}")
+    assert failure["message"] in text and failure["witness"]["case"] in text
+    assert f"tiebreak repro {failure['id']} --run run" in text
+
+
+def test_tables_sort_by_their_headings(watched: Watched, page_file: Path) -> None:
+    page = watched.page
+    page.goto(f"{page_file.as_uri()}#verdicts")
+    head = page.locator("#verdicts th button", has_text="planned")
+    head.click()
+    cells = [int(text.replace(",", "")) for text in page.locator("#verdicts tbody td:nth-child(3)").all_inner_texts()]
+    assert cells == sorted(cells, reverse=True)
+    head.click()
+    again = [int(text.replace(",", "")) for text in page.locator("#verdicts tbody td:nth-child(3)").all_inner_texts()]
+    assert again == sorted(cells) and page.locator("#verdicts [aria-sort=ascending]").count() == 1
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"viewport": {"width": 1440, "height": 900}},
+        {"viewport": {"width": 768, "height": 1024}, "color_scheme": "dark"},
+        {"viewport": {"width": 720, "height": 450}, "device_scale_factor": 2},  # 1440 x 900 at 200 %
+    ],
+)
+def test_nothing_scrolls_sideways_and_axe_finds_nothing(
+    chromium: Any, page_file: Path, options: dict[str, Any]
+) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    page_ = Watched(chromium, **options)
+    page = page_.page
+    page.goto(page_file.as_uri())
+    page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+    page.wait_for_timeout(200)
+    page.click("#own .sample a")
+    assert page.evaluate("document.documentElement.scrollWidth") <= options["viewport"]["width"]
+    found = Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()
+    assert page_.wrong == []
+    page_.context.close()
+
+
+def test_the_first_screen_needs_no_scrolling(chromium: Any, page_file: Path) -> None:
+    page_ = Watched(chromium, viewport={"width": 1440, "height": 900})
+    page_.page.goto(page_file.as_uri())
+    for part in ("#first", ".libraries", ".headlines", ".grid"):
+        assert page_.page.evaluate("s => document.querySelector(s).getBoundingClientRect().bottom", part) <= 900
+    assert page_.wrong == []
+    page_.context.close()
+
+
+def test_print_draws_every_finding(watched: Watched, page_file: Path) -> None:
+    page = watched.page
+    page.goto(page_file.as_uri())
+    page.emulate_media(media="print")
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    assert page.locator("#own .card .sample").count() >= page.locator("#own .card").count() >= 1
+    assert not page.locator("#filters").is_visible()
