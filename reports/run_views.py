@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 TEXT = "string"
-CAUSE_DTYPES = {
+CAUSE_DTYPES: dict[str, str] = {
     **dict.fromkeys(("id", "ids", "library", "version", "backends", "operators", "cause_id", "cause", "clause"), TEXT),
     **dict.fromkeys(("document", "severity", "domain"), TEXT),
     "share": "float64",
@@ -32,7 +32,7 @@ CAUSE_DTYPES = {
     **dict.fromkeys(("issue", "sentence", "witness_id", "witness_case"), TEXT),
     **dict.fromkeys(("witness_operands", "witness_expected", "witness_got"), TEXT),
 }
-CONTRADICTION_DTYPES = dict.fromkeys(
+CONTRADICTION_DTYPES: dict[str, str] = dict.fromkeys(
     ("kind", "ids", "library", "version", "backends", "operators", "what", "how_much", "sentence"), TEXT
 )
 VIEWS = {"causes": CAUSE_DTYPES, "contradictions": CONTRADICTION_DTYPES}

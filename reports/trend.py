@@ -231,22 +231,19 @@ def releases_of(
     before = ""
     for number, version in enumerate(last):
         rows = runs[last[version]]
-        own = [row for row in rows.values() if not row["is_foreign"] and row["judged_calibrated"]]
-        counted = own or [row for row in rows.values() if row["judged_calibrated"]]
-        sums = (sum(int(row[name]) for row in counted) for name in ("deviating_calibrated", "judged_calibrated"))
-        yield Release(
-            f"{anchor}-{number}",
-            library,
-            version,
-            before,
-            keys[last[version]][0],
-            percent(*sums),
-            not own,
-            len({(operator, cause) for (_, operator), row in rows.items() for cause in row["causes"]}),
-            sum(row["failures"] for row in rows.values()),
-            cause_changes(runs[last[before]], rows) if before else {},
-        )
+        changes = cause_changes(runs[last[before]], rows) if before else {}
+        created, _ = keys[last[version]]
+        yield Release(f"{anchor}-{number}", library, version, before, created, *figures_of(rows), changes)
         before = version
+
+
+def figures_of(rows: Rows) -> tuple[str, bool, int, int]:
+    """The share that deviates, whether another's document says so, and the numbers of root causes and failures."""
+    judged = [row for row in rows.values() if row["judged_calibrated"]]
+    own = [row for row in judged if not row["is_foreign"]]
+    sums = (sum(int(row[name]) for row in own or judged) for name in ("deviating_calibrated", "judged_calibrated"))
+    causes = {(operator, cause) for (_, operator), row in rows.items() for cause in row["causes"]}
+    return percent(*sums), bool(judged) and not own, len(causes), sum(row["failures"] for row in rows.values())
 
 
 def cause_changes(before: Rows, after: Rows) -> dict[str, list[tuple[str, str, int, int]]]:
