@@ -1,29 +1,23 @@
-"""What changed between two runs: tables for the terminal, and one self-contained HTML file.
+"""What changed between two runs, and over many, as tables for the terminal.
 
-`found` is the mapping that conformance.gate.compare returns. Every text from a backend is escaped.
+`found` is the mapping that conformance.gate.compare or .history returns. Every text from a backend is escaped.
 """
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
 from rich import box
 from rich.console import Console
 from rich.table import Table
 
 from tiebreak.golden.messages import gist
 from tiebreak.reports.console import terminal_text
-from tiebreak.reports.records import write_aside
 from tiebreak.reports.repro_command import repro_words
 from tiebreak.reports.severity import percent
 
-MOST_CAUSES = 300
-MOST_VERDICTS = 100
 MOST_LINES = 40
 MEANINGS = {
     "new": "not there before",
@@ -34,33 +28,6 @@ MEANINGS = {
     "not run": "its cases did not run in the second run: neither there nor gone",
     "not run before": "its cases are not in the first run: neither old nor new",
 }
-
-
-def write_page(path: Path, found: Mapping[str, Any]) -> None:
-    """Write the page aside and rename it into place."""
-    text = comparison_page(found)
-    write_aside(path, lambda aside: aside.write_text(text, encoding="utf-8"))
-
-
-def comparison_page(found: Mapping[str, Any]) -> str:
-    """The page's HTML; `found` also has the two `folders`."""
-    loader = PackageLoader("tiebreak.reports", "templates")
-    environment = Environment(
-        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    groups = [
-        {"status": status, "meaning": meaning, "rows": [row for row in found["causes"] if row["status"] == status]}
-        for status, meaning in MEANINGS.items()
-    ]
-    return environment.get_template("compare.html.j2").render(
-        found=found,
-        style=Markup(loader.get_source(environment, "report.css")[0]),
-        groups=[group for group in groups if group["rows"]],
-        most=MOST_CAUSES,
-        verdicts=found["verdicts"][:MOST_VERDICTS],
-        verdicts_left_out=max(0, len(found["verdicts"]) - MOST_VERDICTS),
-        repro=repro_line,
-    )
 
 
 def repro_line(row: Mapping[str, Any], folders: Sequence[str]) -> str:

@@ -5,7 +5,6 @@ Every output has the same: the page, the terminal and Markdown.
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +14,7 @@ from tiebreak.golden.operators import OPERATORS
 from tiebreak.golden.untrusted_text import plural
 from tiebreak.golden.verdicts import DOMAINS, FAILED, FOREIGN, OWN
 from tiebreak.reports.folding import Row
-from tiebreak.reports.libraries import libraries_of, library_of
+from tiebreak.reports.libraries import libraries_of, library_of, release
 from tiebreak.reports.records import Run
 from tiebreak.reports.rows import values_by_key
 from tiebreak.reports.severity import leading_domain
@@ -25,7 +24,6 @@ MOST = 5  # findings
 TOLD = ("itself", "own", "failures"), ("calls", "hazards")  # chapters; the second ones only where the first have few
 VERBS = {"quantize": "quantizes", "dequantize": "dequantizes", "fake": "quantizes and dequantizes"}
 DOCUMENTS = {"onnx": "ONNX", "ngraph": "nGraph", "tensorflow": "TensorFlow's text", "openvino": "OpenVINO's text"}
-LONGEST_RELEASE = 12  # characters
 COUNTS = ("judged", "deviates", "as_written")  # of the calibrated domain
 
 
@@ -50,7 +48,7 @@ class LibraryRow:
     @property
     def releases(self) -> tuple[str, ...]:
         """The versions without what follows the numbers, such as a build's name."""
-        return tuple(dict.fromkeys(re.split(r"[-+]", version)[0][:LONGEST_RELEASE] for version in self.versions))
+        return tuple(dict.fromkeys(map(release, self.versions)))
 
     @property
     def exact(self) -> int:
@@ -194,7 +192,7 @@ def document_of(operator: str) -> str:
 
 
 def plainest_path(run: Run, finding: Finding) -> Mapping[str, Any] | None:
-    """Of the operands with several answers that a finding is about, plain numbers that take few characters to write."""
+    """The operands with several answers that a finding is about: of them plain numbers that are short to write."""
     return min(paths_of(run, finding), key=plainness, default=None)
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
+
+LONGEST_RELEASE = 12  # characters
 
 
 def library_of(backend: Mapping[str, Any]) -> str:
@@ -45,3 +48,8 @@ def folded_name(names: Sequence[str]) -> str:
     first, *others = sorted(names, key=len)
     stem = first.partition("-")[0]
     return ", ".join([first, *(name.removeprefix(stem) or name for name in others)])
+
+
+def release(version: str) -> str:
+    """A version without what follows the numbers, such as a build's name."""
+    return re.split(r"[-+]", version)[0][:LONGEST_RELEASE]

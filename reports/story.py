@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -103,11 +103,8 @@ def cause_finding(cause: FoldedCause) -> Finding:
 
 def contradictions(info: Mapping[str, Any]) -> Iterator[Finding]:
     """Another answer in another process, in a second call, by path, by configuration, or by another operator."""
-    yield from other_processes(info)
-    yield from second_calls(info)
-    yield from by_path(info)
-    yield from by_configuration(info)
-    yield from by_relation(info)
+    for found in CONTRADICTIONS.values():
+        yield from found(info)
 
 
 def other_processes(info: Mapping[str, Any]) -> Iterator[Finding]:
@@ -162,6 +159,15 @@ def by_relation(info: Mapping[str, Any]) -> Iterator[Finding]:
         if row["differ"] and not set(operators) & set(maps.get(row["backend"], {})):
             how_much = f"{row['differ']:,} of {row['elements']:,} elements"
             yield Finding((str(row["backend"]),), operators, f"breaks: {row['relation']}", how_much)
+
+
+CONTRADICTIONS: dict[str, Callable[[Mapping[str, Any]], Iterator[Finding]]] = {
+    "process": other_processes,
+    "call": second_calls,
+    "path": by_path,
+    "configuration": by_configuration,
+    "relation": by_relation,
+}
 
 
 def failures(run: Run) -> Iterator[Finding]:

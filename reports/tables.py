@@ -27,6 +27,7 @@ from tiebreak.reports.records import (
     typed_frame,
     write_aside,
 )
+from tiebreak.reports.run_views import cause_frame, contradiction_frame, deviating_shares
 from tiebreak.reports.table_files import write_table
 from tiebreak.reports.text_columns import with_plain_text
 
@@ -112,9 +113,41 @@ class Tables:
         """The exit code of the command that recorded the run: 0, 1, 3 or 4."""
         return int(self.info["exit"])
 
+    @property
+    def causes(self) -> pd.DataFrame:
+        """A row for each root cause of a library: those of its configurations, and of one operation, are one."""
+        return cause_frame(run_of(self))
+
+    @property
+    def contradictions(self) -> pd.DataFrame:
+        """A row for each way in which a library gives the same numbers another answer."""
+        return contradiction_frame(run_of(self))
+
+    def matrix(self, *, domain: str = "calibrated") -> pd.DataFrame:
+        """Backend by operator: the share of the judged elements that deviate, NaN where none was judged.
+
+        `domain` is "calibrated", "edge", "pathological" or "all"; InvalidInput for another.
+        """
+        return deviating_shares(self.results, domain)
+
+    def __repr__(self) -> str:
+        """The number of rows of each table, in one line."""
+        return f"Tables({', '.join(f'{name}: {len(frame):,}' for name, frame in self)})"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the libraries, the findings that matter most, and the matrix."""
+        from tiebreak.reports.notebook import notebook_html
+
+        return notebook_html(run_of(self))
+
     def __iter__(self) -> Iterator[tuple[str, pd.DataFrame]]:
         """(name, DataFrame) of every table."""
         return ((name, getattr(self, name)) for name in DTYPES)
+
+
+def run_of(tables: Tables) -> Run:
+    """The run that the tables are of."""
+    return Run(tables.info, tables.results, tables.discrepancies)
 
 
 def load(run: str | Path) -> Tables:

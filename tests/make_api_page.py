@@ -116,7 +116,8 @@ assert tiebreak.run(backends="numpy-naive", operators="onnx.QuantizeLinear", inp
     "load": "`run` is the path of a run folder. `tiebreak.run` returns the same tables.",
     "verdicts": "The arrays hold `exact`, `working-precision`, `unspecified` or `deviates` for each element.",
     "cases": "The strategy draws a [Case](#case) whose arrays fit its node.",
-    "Tables": "[tables.md](tables.md) lists their columns. `for name, frame in tables` goes through all nine.",
+    "Tables": "[tables.md](tables.md) lists the columns. `for name, frame in tables` goes through all nine tables.\n"
+    "In a notebook a run shows itself: the libraries, the five findings that matter most, and the matrix.",
     "nodes": "Element types are names such as `float32` or `int8`; `rank` counts the first input's dimensions.",
     "serve": "[external-programs.md](external-programs.md) describes the requests, for programs in other languages.",
     "TensorType": "A node fixes no shape: `run` meets arrays of any shape that the document allows.",

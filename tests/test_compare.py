@@ -17,7 +17,7 @@ from tiebreak.cli import main
 from tiebreak.conformance.gate.compare import compare
 from tiebreak.conformance.gate.history import history
 from tiebreak.golden.errors import DamagedFile, InvalidInput
-from tiebreak.reports.comparison import comparison_page
+from tiebreak.reports.comparison_page import comparison_page
 from tiebreak.reports.records import Run, read_run, write_run
 
 

@@ -24,6 +24,7 @@ from tiebreak.golden.errors import DamagedFile, InvalidInput
 from tiebreak.reports import markdown
 from tiebreak.reports.markdown import append_step_summary, escaped, markdown_summary
 from tiebreak.reports.records import Run, read_run
+from tiebreak.reports.run_views import VIEWS
 from tiebreak.reports.tables import DTYPES, FORMATS, Tables, as_tables, guarded, load, read_csv, write_tables
 from tiebreak.reports.text_columns import with_plain_text
 
@@ -362,7 +363,8 @@ def test_the_documented_columns_are_those_of_the_tables() -> None:
         for name, text in zip(parts[::2], parts[1::2], strict=True)
     }
     assert told.pop("info") == {}
-    for name, dtypes in DTYPES.items():
+    assert told.pop("matrix") == {}
+    for name, dtypes in (DTYPES | VIEWS).items():
         plain = {re.sub(r"^(compared|differs)_.*", r"\1_MODE", column): dtype for column, dtype in dtypes.items()}
         assert told.pop(name) == plain, name
     assert told == {}

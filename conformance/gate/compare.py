@@ -15,6 +15,7 @@ import pandas as pd
 from tiebreak.golden.errors import DamagedFile, InvalidInput
 from tiebreak.golden.exit_codes import exit_code
 from tiebreak.golden.verdicts import FAILED, FOREIGN, RAN
+from tiebreak.reports.libraries import library_of
 from tiebreak.reports.records import Run, read_run
 from tiebreak.reports.root_cause import root_of
 from tiebreak.reports.rows import rows_by_key
@@ -33,6 +34,7 @@ KINDS = (
     "newly running",
     "otherwise",
 )
+COUNTED = ("planned", "ran", "judged", "deviating", "judged_calibrated", "deviating_calibrated")  # cases, then elements
 
 Key = tuple[str, str, str]  # backend, operator, root cause
 
@@ -41,11 +43,12 @@ Key = tuple[str, str, str]  # backend, operator, root cause
 class Side:
     """One run, prepared for the comparison.
 
-    `versions` and `specs` are by backend, `root_causes` as run.json has them. `elements` are the discrepancies, each
-    with its `root` cause. `cases` has one row for each backend and case.
+    `versions`, `libraries` and `specs` are by backend, `root_causes` as run.json has them. `elements` are the
+    discrepancies, each with its `root` cause. `cases` has one row for each backend and case.
     """
 
     versions: dict[str, str]
+    libraries: dict[str, str]
     specs: dict[str, str]
     root_causes: dict[Key, dict[str, Any]]
     elements: pd.DataFrame
@@ -71,7 +74,8 @@ def side_of(run: Run) -> Side:
     roots = {cause: root_of(cause) for cause in found["cause"].unique()}
     elements = found.assign(root=found["cause"].map(roots).astype("string"))
     specs = {str(backend["name"]): str(backend.get("spec", "")) for backend in run.info["backends"]}
-    return Side(versions_of(run), specs, root_causes_of(run), elements, results.drop_duplicates(CASE))
+    libraries = {str(backend["name"]): library_of(backend) for backend in run.info["backends"]}
+    return Side(versions_of(run), libraries, specs, root_causes_of(run), elements, results.drop_duplicates(CASE))
 
 
 def versions_of(run: Run) -> dict[str, str]:
@@ -151,9 +155,12 @@ def exit_code_of_comparison(found: dict[str, Any], *, judge_foreign: bool) -> in
 
 
 def backends_of(a: Side, b: Side) -> list[dict[str, Any]]:
-    """Every backend with its version in each run; None if the run did not have it."""
-    names = dict.fromkeys([*a.versions, *b.versions])
-    return [{"backend": name, "versions": [a.versions.get(name), b.versions.get(name)]} for name in names]
+    """Every backend with its library, and its version in each run; None if the run did not have it."""
+    libraries = a.libraries | b.libraries
+    return [
+        {"backend": name, "library": library, "versions": [a.versions.get(name), b.versions.get(name)]}
+        for name, library in libraries.items()
+    ]
 
 
 def in_both(a: Side, b: Side) -> set[str]:
@@ -165,13 +172,13 @@ def rows_of_both(rows: pd.DataFrame, a: Side, b: Side) -> pd.DataFrame:
 
 
 def denominators(a: Side, b: Side) -> list[dict[str, Any]]:
-    """Counts by operator of the backends of both runs: cases planned, ran, ran in both; elements judged, deviating."""
+    """A pair of each of COUNTED by operator of the backends of both runs, and how many cases ran in both."""
     sums = [sums_of(rows_of_both(side.cases, a, b)) for side in (a, b)]
     ran = [rows_of_both(side.cases, a, b)[lambda rows: rows["verdict"].isin(RAN)][CASE] for side in (a, b)]
     common = ran[0].merge(ran[1], on=CASE).groupby(["backend", "operator"]).size().to_dict()
     rows = []
     for key in dict.fromkeys([*sums[0], *sums[1]]):
-        pair = [found.get(key, dict.fromkeys(("planned", "ran", "judged", "deviating"), 0)) for found in sums]
+        pair = [found.get(key, dict.fromkeys(COUNTED, 0)) for found in sums]
         counts = {name: [one[name] for one in pair] for name in pair[0]}
         rows.append({"backend": key[0], "operator": key[1], "ran_in_both": int(common.get(key, 0))} | counts)
     return rows
@@ -180,8 +187,8 @@ def denominators(a: Side, b: Side) -> list[dict[str, Any]]:
 def sums_of(cases: pd.DataFrame) -> dict[tuple[str, str], dict[str, int]]:
     judged = cases["exact"] + cases["working_precision"] + cases["deviates"]
     counted = cases.assign(planned=1, ran=cases["verdict"].isin(RAN).astype(int), judged=judged)
-    grouped = counted.groupby(["backend", "operator"], sort=False)[["planned", "ran", "judged", "deviates"]].sum()
-    rows = rows_by_key(grouped.rename(columns={"deviates": "deviating"}))
+    renamed = counted.rename(columns=lambda name: name.replace("deviates", "deviating"))
+    rows = rows_by_key(renamed.groupby(["backend", "operator"], sort=False)[list(COUNTED)].sum())
     return {(str(b), str(o)): {str(name): int(n) for name, n in row.items()} for (b, o), row in rows.items()}
 
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from tiebreak.golden.errors import DamagedFile, InvalidInput, MachineryFailed
+from tiebreak.reports.libraries import library_of
 from tiebreak.reports.records import read_info
 from tiebreak.reports.root_cause import root_of
 
@@ -29,19 +32,36 @@ FROM read_parquet(?, hive_partitioning = false)
 WHERE backend IS NOT NULL AND operator IS NOT NULL
 GROUP BY ALL ORDER BY ALL
 """
-CAUSES = """
-SELECT DISTINCT backend::VARCHAR, operator::VARCHAR, cause::VARCHAR
+CALIBRATED = """
+SELECT backend::VARCHAR AS backend,
+       version::VARCHAR AS version,
+       operator::VARCHAR AS operator,
+       sum(judged_calibrated)::BIGINT AS judged_calibrated,
+       sum(deviates_calibrated)::BIGINT AS deviating_calibrated,
+       bool_or(document = 'foreign') AS is_foreign
 FROM read_parquet(?, hive_partitioning = false)
+WHERE backend IS NOT NULL AND operator IS NOT NULL
+GROUP BY ALL
 """
+CAUSES = """
+SELECT backend::VARCHAR, operator::VARCHAR, cause::VARCHAR, {id}, count(*)
+FROM read_parquet(?, hive_partitioning = false)
+WHERE backend IS NOT NULL AND operator IS NOT NULL AND cause IS NOT NULL
+GROUP BY ALL ORDER BY ALL
+"""
+# What a run does not say that is older than domains and documents.
+UNKNOWN: dict[str, Any] = {"judged_calibrated": None, "deviating_calibrated": None, "is_foreign": False}
+Row = dict[str, Any]
 
 
 def history(folder: Path) -> dict[str, Any]:
     """The document that `tiebreak history --json` prints: `rows` by backend, operator and date, and `damaged` runs.
 
+    The `causes` of a row are its root causes with the number of elements of each, by the words of the latest run.
     InvalidInput if the folder holds no run, MachineryFailed without DuckDB.
     """
     database = duckdb()
-    rows: list[dict[str, Any]] = []
+    rows: list[Row] = []
     damaged: list[dict[str, str]] = []
     for run in run_folders(folder):
         try:
@@ -49,7 +69,20 @@ def history(folder: Path) -> dict[str, Any]:
         except (DamagedFile, InvalidInput, database.Error) as error:
             damaged.append({"run": run.name, "problem": " ".join(str(error).split())[:300]})
     rows.sort(key=lambda row: (row["backend"], row["operator"], row["created"], row["run"], row["version"]))
-    return {"folder": str(folder), "rows": rows, "damaged": damaged}
+    return {"folder": str(folder), "rows": with_latest_words(rows), "damaged": damaged}
+
+
+def with_latest_words(rows: Sequence[Row]) -> list[Row]:
+    """The rows, oldest first, with each cause called as the latest run that knows its id calls it."""
+    words: dict[tuple[str, str, str], str] = {}
+    found = []
+    for row in reversed(rows):
+        causes: Counter[str] = Counter()
+        for (text, id_), elements in row["causes"].items():
+            known = words.setdefault((row["backend"], row["operator"], id_), text) if id_ else text
+            causes[known] += elements
+        found.append(row | {"root_causes": len(causes), "causes": dict(causes)})
+    return found[::-1]
 
 
 def duckdb() -> Any:
@@ -73,24 +106,51 @@ def run_folders(folder: Path) -> list[Path]:
     return found
 
 
-def rows_of_run(database: Any, run: Path) -> list[dict[str, Any]]:
+def rows_of_run(database: Any, run: Path) -> list[Row]:
     """The rows of one run. DamagedFile or DuckDB's own error for files that no run writes."""
-    created = date_of(run)
+    created, libraries = date_of(run), libraries_by_name(run)
     with database.connect(config=OFFLINE) as connection:
-        counts = connection.execute(COUNTS, [duckdb_path(run / "results.parquet")])
-        names = [column[0] for column in counts.description]
-        rows = [dict(zip(names, row, strict=True)) for row in counts.fetchall()]
-        causes = connection.execute(CAUSES, [duckdb_path(run / "discrepancies.parquet")]).fetchall()
-    roots: dict[tuple[str, str], set[str]] = defaultdict(set)
-    for backend, operator, cause in causes:
-        roots[backend, operator].add(root_of(str(cause)))
+        results, discrepancies = (Table(connection, run / name) for name in FILES[1:3])
+        rows = results.rows(COUNTS)
+        calibrated = results.rows(CALIBRATED) if "judged_calibrated" in results.columns() else []
+        id_ = "cause_id::VARCHAR" if "cause_id" in discrepancies.columns() else "''"
+        causes = discrepancies.tuples(CAUSES.format(id=id_))
+    known = {(row["backend"], row["version"], row["operator"]): row for row in calibrated}
+    roots: dict[tuple[str, str], Counter[tuple[str, str]]] = defaultdict(Counter)
+    for backend, operator, cause, id_, elements in causes:
+        roots[backend, operator][root_of(cause), id_ or ""] += elements
     return [
-        {"run": run.name, "created": created}
-        | (row | {"version": row["version"] or ""})
-        | {"share": row["deviating"] / row["judged"] if row["judged"] else None}
-        | {"root_causes": len(roots[row["backend"], row["operator"]])}
+        {"run": run.name, "created": created, "library": libraries.get(row["backend"], row["backend"])}
+        | (UNKNOWN | known.get((row["backend"], row["version"], row["operator"]), {}) | row)
+        | {"version": row["version"] or "", "share": row["deviating"] / row["judged"] if row["judged"] else None}
+        | {"causes": roots[row["backend"], row["operator"]]}
         for row in rows
     ]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A Parquet file, as DuckDB reads it."""
+
+    connection: Any
+    path: Path
+
+    def tuples(self, query: str) -> list[tuple[Any, ...]]:
+        found: list[tuple[Any, ...]] = self.connection.execute(query, [duckdb_path(self.path)]).fetchall()
+        return found
+
+    def rows(self, query: str) -> list[Row]:
+        found = self.connection.execute(query, [duckdb_path(self.path)])
+        names = [column[0] for column in found.description]
+        return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+
+    def columns(self) -> set[str]:
+        return {str(row[0]) for row in self.tuples("DESCRIBE SELECT * FROM read_parquet(?, hive_partitioning = false)")}
+
+
+def libraries_by_name(run: Path) -> dict[str, str]:
+    """The library of each backend. DamagedFile if run.json is no run's."""
+    return {str(backend["name"]): library_of(backend) for backend in read_info(run)["backends"]}
 
 
 def date_of(run: Path) -> str:

@@ -31,7 +31,8 @@ def compare(run_a: Path, run_b: Path, html: Path | None, judge_foreign: bool, as
     """
     from tiebreak.conformance.gate.compare import checked_run
     from tiebreak.conformance.gate.compare import compare as compared
-    from tiebreak.reports.comparison import print_comparison, write_page
+    from tiebreak.reports.comparison import print_comparison
+    from tiebreak.reports.comparison_page import write_page
 
     runs = [checked_run(folder) for folder in (run_a, run_b)]
     folders, created = [str(run_a), str(run_b)], [str(run.info.get("created", "")) for run in runs]
@@ -45,15 +46,19 @@ def compare(run_a: Path, run_b: Path, html: Path | None, judge_foreign: bool, as
     sys.exit(found["exit"])
 
 
-@click.command(epilog="Example:  tiebreak history runs")
+@click.command(epilog="Example:  tiebreak history runs --html history.html")
 @click.argument("folder", type=PATH)
+@run_folder("--html", type=OUTPUT, metavar="FILE", help="Write a page, too.")
 @JSON
-def history(folder: Path, as_json: bool) -> None:
+def history(folder: Path, html: Path | None, as_json: bool) -> None:
     """How each backend's operators went from run to run, over the run folders in FOLDER."""
     from tiebreak.conformance.gate.history import history as trend
     from tiebreak.reports.comparison import print_history
+    from tiebreak.reports.history_page import write_history
 
     found = trend(folder)
+    if html is not None:
+        write_history(html, found)
     if as_json:
         click.echo(json.dumps(found))
     else:
