@@ -206,7 +206,7 @@ class CauseCards:
     def unfolded(self, key: Key, libraries: Mapping[str, str]) -> Card:
         """The card of discrepancies whose root cause run.json lacks."""
         found = self.run.discrepancies.iloc[self.places[key]]
-        row = {"id": "", "backend": key[0], "operator": key[1], "cause": key[2], "types": [], "boundary_ulp": None}
+        row: Row = {"id": "", "backend": key[0], "operator": key[1], "cause": key[2], "types": [], "boundary_ulp": None}
         row |= {"elements": len(found), "cases": int(found["case"].nunique()), "farthest": 1}
         row |= {"document": str(found["document"].iloc[0]), "clause": str(found["clause"].iloc[0])}
         cause = FoldedCause(row, (row,))
@@ -218,9 +218,8 @@ class CauseCards:
         """How many of a cause's elements every backend has which status for, as JSON; only where backends differ."""
         if not keys or len(self.names.backend) < 2:
             return "[]"
-        return json.dumps(
-            self.beside.patterns(np.concatenate([self.places[key] for key in keys])), separators=(",", ":")
-        )
+        places = np.concatenate([self.places[key] for key in keys])
+        return json.dumps(self.beside.patterns(places), separators=(",", ":"))
 
     def facts(self, cause: FoldedCause, kinds: Counter[Sort], keys: Sequence[Key]) -> Row:
         row = cause.row

@@ -184,7 +184,11 @@ def first_screen(run: Run, chapters: Sequence[Chapter], names: Names, news: News
         }
         for label, backend, same in grid_rows(run, counts)
     ]
-    shown = {"libraries": libraries, "headlines": headlines(run, chapters, news), "grid": grid}
+    shown: dict[str, Sequence[Any]] = {
+        "libraries": libraries,
+        "headlines": headlines(run, chapters, news),
+        "grid": grid,
+    }
     bounded = {name: BoundedRows(rows).cut(MOST[name]) for name, rows in shown.items()}
     sources = Counter(one.partition(".")[0] for one in operators)
     return bounded | {"ran": what_ran(run, libraries), "operators": operators, "sources": list(sources.items())}

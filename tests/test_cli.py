@@ -108,21 +108,6 @@ def test_a_typed_case_runs_alone(tmp_path: Path) -> None:
     assert data["backends"]["numpy-naive"]["operators"]["onnx.QuantizeLinear"]["verdicts"] == {"exact": 1}
 
 
-def test_the_replay_command_of_the_report_replays(tmp_path: Path) -> None:
-    import html
-    import re
-    import shlex
-
-    assert tiebreak("run", "-b", mine("wrong"), *FEW, "-o", tmp_path / "run").returncode == 1
-    page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
-    commands = [html.unescape(text) for text in re.findall(r'<code class="command">(.*?)</code>', page)]
-    assert commands
-    for command in commands[:2]:
-        words = shlex.split(command)
-        assert words[0] == "tiebreak"
-        assert tiebreak(*words[1:], cwd=tmp_path).returncode == 1
-
-
 def test_report_is_built_again_the_same(tmp_path: Path) -> None:
     tiebreak("run", "-b", mine("wrong"), *FEW, "-o", tmp_path / "run")
     first = (tmp_path / "run" / "report.html").read_bytes()

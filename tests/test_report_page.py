@@ -5,13 +5,22 @@
 from __future__ import annotations
 
 import re
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from test_html_report import Watched, chromium, page_file, run, shown, until, watched  # noqa: F401
+from test_html_report import SAMPLES, Watched, chromium, page_file, run, shown, until, watched  # noqa: F401
 
 from tiebreak.reports.records import Run
+
+
+def tiebreak(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "tiebreak", *words]
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=300, check=False)
+
 
 def open_first(page: Any) -> str:
     """Open the first card of a cause; its id."""
@@ -55,6 +64,20 @@ def test_a_discrepancy_opens_to_every_answer(watched: Watched, page_file: Path, 
     assert other.inner_text("#own .sample .details") == text
     until(other, f"document.activeElement.textContent === '{name}'")
     assert other.evaluate("location.hash") == f"#{name}", "opening the card around it changes no address"
+
+
+def test_the_commands_of_a_discrepancy_do_what_they_say(watched: Watched, tmp_path: Path) -> None:
+    folder = tmp_path / "it's a run"
+    words = ["--operator", "onnx.QuantizeLinear", "--input-type", "float32", "--type", "int8", "--level", "brief"]
+    assert tiebreak("run", "-b", f"{SAMPLES}:wrong", *words, "-o", folder.name, cwd=tmp_path).returncode == 1
+    page = watched.page
+    page.goto((folder / "report.html").as_uri())
+    open_first(page)
+    page.click("#own .sample a")
+    repro, replay = (shlex.split(page.text_content(f"#own .sample code.{kind}")) for kind in ("repro", "replay"))
+    assert repro[:2] == ["tiebreak", "repro"] and repro[-1] == folder.name
+    assert replay[0] == "tiebreak" and tiebreak(*replay[1:], cwd=tmp_path).returncode == 1
+    assert (tmp_path / "replay" / "run.json").exists()
 
 
 def test_a_card_has_its_own_address_and_the_back_button_goes_back(watched: Watched, page_file: Path) -> None:
