@@ -1,8 +1,7 @@
-"""Makes docs/report.png and docs/report-cause.png from a run: `python docs/make_screenshots.py RUN_DIR [CAUSE]`.
+"""Makes the pictures of the report's states in docs/ from a run: `python docs/make_screenshots.py RUN_DIR [CAUSE]`.
 
-RUN_DIR is a run folder; CAUSE a text in the first line of the cause to show, by default the first with a staircase. A
-run without one leaves report-cause.png as it is.
-Needs Playwright from PyPI and a Chromium.
+RUN_DIR is a run folder; CAUSE is the id of the root cause to show, by default the first that has a picture. Needs
+Playwright from PyPI and a Chromium.
 """
 
 from __future__ import annotations
@@ -20,20 +19,21 @@ from tiebreak.reports.html import write_report
 from tiebreak.reports.records import Run, read_run
 
 HERE = Path(__file__).parent
-TOP = {"width": 1280, "height": 880}
+SCREEN = {"width": 1440, "height": 900}
+NARROW = {"width": 360, "height": 760}
 
 
 def main(run_dir: Path, cause: str = "") -> None:
-    """Build the report of the run, and take pictures of its top with the matrix, and of one cause."""
+    """Build the report of the run, and take a picture of each state."""
+    run = read_run(run_dir)
+    cause = cause or next(str(row["id"]) for row in run.info["clusters"] if row.get("picture"))
     with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
         path = Path(name) / "report.html"
-        write_report(path, nameless(read_run(run_dir), run_dir), run_dir.name)
+        write_report(path, nameless(run, run_dir), run_dir.name)
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        page = browser.new_page(viewport=TOP)
-        page.goto(path.as_uri())
-        if page.locator("#causes .staircase").count():
-            one_cause(page, cause)
-        top_with_matrix(page)
+        first_screens(browser, path)
+        one_cause(browser, path, cause)
+        filtered(browser, path)
         browser.close()
 
 
@@ -42,20 +42,37 @@ def nameless(run: Run, run_dir: Path) -> Run:
     return replace(run, info=run.info | {"command": run.info["command"].replace(str(run_dir), run_dir.name)})
 
 
-def one_cause(page: Any, cause: str) -> None:
-    found = page.locator("#causes > details").filter(has=page.locator(".staircase"))
-    if cause:
-        found = page.locator("#causes > details").filter(has=page.locator("summary", has_text=cause))
-    anchor = found.first.get_attribute("id")
-    page.evaluate("id => { document.getElementById(id).open = true; }", anchor)
-    found.first.screenshot(path=HERE / "report-cause.png")
+def first_screens(browser: Any, path: Path) -> None:
+    """What is seen first: light, dark, and on a narrow screen."""
+    for name, size, scheme in (
+        ("report", SCREEN, "light"), ("report-dark", SCREEN, "dark"), ("report-narrow", NARROW, "light")
+    ):  # fmt: skip
+        page = browser.new_page(viewport=size, color_scheme=scheme)
+        page.goto(path.as_uri())
+        page.screenshot(path=HERE / f"{name}.png")
+        page.close()
 
 
-def top_with_matrix(page: Any) -> None:
-    """The headline, the causes, all folded, and the matrix; the filters are folded, too."""
-    page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = false; })")
-    page.evaluate("scrollTo(0, 0)")
-    page.screenshot(path=HERE / "report.png")
+def one_cause(browser: Any, path: Path, cause: str) -> None:
+    """A card that is open, and everything about its first discrepancy."""
+    page = browser.new_page(viewport=SCREEN)
+    page.goto(f"{path.as_uri()}#{cause}")
+    page.wait_for_timeout(300)
+    card = page.locator(f"#{cause}")
+    card.screenshot(path=HERE / "report-cause.png")
+    card.locator(".sample a").first.click()
+    page.wait_for_timeout(300)
+    card.locator(".sample").first.screenshot(path=HERE / "report-discrepancy.png")
+    page.close()
+
+
+def filtered(browser: Any, path: Path) -> None:
+    """A question across backends: the findings and the matrix that are left."""
+    page = browser.new_page(viewport=SCREEN)
+    page.goto(f"{path.as_uri()}#text=onnxruntime%3Adeviates%20onnx-reference%3Aexact&at=own")
+    page.wait_for_timeout(300)
+    page.screenshot(path=HERE / "report-filters.png")
+    page.close()
 
 
 if __name__ == "__main__":

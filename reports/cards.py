@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
-import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,6 +14,7 @@ from tiebreak.golden.elements import ELEMENT_TYPES
 from tiebreak.golden.operators import OPERATORS
 from tiebreak.golden.untrusted_text import plural
 from tiebreak.golden.verdicts import FOREIGN
+from tiebreak.reports.anchors import anchor_of_finding, ids_of, is_id
 from tiebreak.reports.findings import issue_of
 from tiebreak.reports.first_screen import paths_of, plainness
 from tiebreak.reports.folding import FoldedCause, folded_causes
@@ -111,18 +110,8 @@ def card_of(
         return causes.card(chapter, finding, finding.cause, library)
     at = {"b": positions(names, "backend", finding.backends), "o": positions(names, "operator", finding.operators)}
     kind, facts, more = KINDS[chapter](run, finding, names)
-    ids = [one for one in finding.ids if is_id(one)]
-    anchor = ids[0] if ids else checksum((chapter, library, finding.what, *finding.operators))
-    return Card(chapter, kind, anchor, library, finding, {**at, **more}, facts, ids[1:])
-
-
-def is_id(text: str) -> bool:
-    return re.fullmatch(r"[A-Z]\d{1,9}", text) is not None
-
-
-def checksum(parts: Iterable[str]) -> str:
-    """An HTML anchor that is the same in every report."""
-    return f"finding-{zlib.crc32(repr(tuple(parts)).encode()):08x}"
+    anchor = anchor_of_finding(chapter, library, finding)
+    return Card(chapter, kind, anchor, library, finding, {**at, **more}, facts, ids_of(finding)[1:])
 
 
 def positions(names: Names, kind: str, values: Iterable[str]) -> str:

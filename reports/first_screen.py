@@ -13,6 +13,7 @@ from typing import Any
 from tiebreak.golden.operators import OPERATORS
 from tiebreak.golden.untrusted_text import plural
 from tiebreak.golden.verdicts import DOMAINS, FAILED, FOREIGN, OWN
+from tiebreak.reports.anchors import anchor_of_finding
 from tiebreak.reports.folding import Row
 from tiebreak.reports.libraries import libraries_of, library_of, release
 from tiebreak.reports.records import Run
@@ -157,29 +158,41 @@ def is_pathological(row: Row) -> bool:
 
 
 def headline(run: Run, chapter: str, finding: Finding) -> Headline:
-    anchor = finding.ids[0] if finding.cause is not None and finding.ids else chapter
+    anchor = anchor_of_finding(chapter, libraries_of(run.info).get(finding.backends[0], ""), finding)
+    who = who_does(run, finding)
     if finding.cause is not None and finding.cause.row.get("witness"):
         row = finding.cause.row
         says = "not" if finding.cause.document == FOREIGN else f"where {document_of(row['operator'])} says"
         witness = row["witness"]
         gives = f"{witness['got']}, {says} {witness['expected']}" if says == "not" else None
         text = gives or f"{witness['got']} {says} {witness['expected']}"
-        return Headline(chapter, finding, f"{does(finding, row, witness['operands'])} to {text}", finding.what, anchor)
+        return Headline(chapter, finding, f"{who} {does(row, witness['operands'])} to {text}", finding.what, anchor)
     if chapter == "itself" and (path := plainest_path(run, finding)):
         answers = [f"{answer['value']} {answer['paths'][0]}" for answer in path["answers"][:2] if answer["paths"]]
-        text = f"{does(finding, path, path['operands'])} to {' and to '.join(answers)}"
+        text = f"{who} {does(path, path['operands'])} to {' and to '.join(answers)}"
         return Headline(chapter, finding, text, f"{finding.what}, {finding.how_much}", anchor)
-    text = f"{finding.who}, {operator_names(finding.operators)}: {finding.what}"
+    text = f"{who}, {operator_names(finding.operators)}: {finding.what}"
     return Headline(chapter, finding, text, finding.how_much, anchor)
 
 
-def does(finding: Finding, row: Mapping[str, Any], operands: Sequence[Sequence[str]]) -> str:
-    """Who quantizes what with which parameters."""
+def who_does(run: Run, finding: Finding) -> str:
+    """The library, if all of its configurations that ran do what a finding says; else those that do."""
+    ran, library = set(run.results["backend"]), library_names(run)
+    own = [name for name in library if library[name] == library.get(finding.backends[0]) and name in ran]
+    return library[own[0]] if len(own) > 1 and set(own) <= set(finding.backends) else finding.who
+
+
+def library_names(run: Run) -> dict[str, str]:
+    return {str(one["name"]): library_of(one) for one in run.info["backends"]}
+
+
+def does(row: Mapping[str, Any], operands: Sequence[Sequence[str]]) -> str:
+    """What is quantized, with which parameters."""
     operator = str(row["operator"])
     (_, _, value), *parameters = operands or [("", "", "nothing")]
     verb = VERBS[OPERATORS[operator].family] if operator in OPERATORS else f"({operator}) takes"
     words = listed(f"{name} {text}" for name, _, text in parameters)
-    return f"{finding.who} {verb} {value}{f' with {words}' if words else ''}"
+    return f"{verb} {value}{f' with {words}' if words else ''}"
 
 
 def listed(words: Iterable[str]) -> str:

@@ -27,6 +27,7 @@ from tiebreak.golden.rounding import ROUND_MODES, short_mode
 from tiebreak.golden.verdicts import FAILED, FOREIGN, HAZARD, RAN, VERDICTS
 from tiebreak.reports.cards import Card, cards_of
 from tiebreak.reports.first_screen import News, headlines, library_rows, what_ran
+from tiebreak.reports.libraries import release
 from tiebreak.reports.records import Run, write_aside
 from tiebreak.reports.report_data import (
     LONGEST_COMMAND,
@@ -253,7 +254,13 @@ def visible_texts(value: Any) -> Any:
 
 def by_library(cards: Sequence[tuple[Card, Any, Any]]) -> list[tuple[str, list[tuple[Card, Any, Any]]]]:
     """The cards of each library, which are together already."""
-    return [(library, list(own)) for library, own in groupby(cards, key=lambda card: card[0].library)]
+    return [(short_library(name), list(own)) for name, own in groupby(cards, key=lambda card: card[0].library)]
+
+
+def short_library(name: str) -> str:
+    """A library and its release, without what follows the release's numbers."""
+    library, _, version = name.rpartition(" ")
+    return f"{library} {release(version)}"
 
 
 def environment_of() -> Environment:

@@ -29,7 +29,8 @@ h1 { font-size: 17px; margin: 0 0 6px; } h2 { font-size: 13px; margin: 8px 0 4px
 .box { border: 1px solid #bbb; padding: 4px 8px; margin: 3px 0; } .soft { color: #888; }
 table { border-collapse: collapse; font-size: 11px; } th { background: #f2f2f2; } th:first-child { text-align: left; }
 td, th { border: 1px solid #ccc; padding: 2px 5px; text-align: center; font-weight: 400; }
-.two { display: grid; grid-template-columns: 5fr 6fr; gap: 16px; } .wide td { padding: 9px 11px; }
+.two { display: grid; grid-template-columns: 1fr 1fr; gap: 16px; } .wide td { padding: 9px 11px; }
+.two td, .two th { font-size: 9px; padding: 1px 3px; white-space: nowrap; } ol { padding-left: 18px; }
 """
 
 
@@ -84,7 +85,7 @@ def story_first(run: Run) -> Iterator[str]:
 def matrix(run: Run, look: str) -> Iterator[str]:
     counts = shown_counts(run.results)
     operators = sorted({operator for _, operator in counts})
-    heads = "".join(f"<th>{escape(one.partition('.')[2][:11])}</th>" for one in operators)
+    heads = "".join(f"<th>{escape(one.partition('.')[2][:8])}</th>" for one in operators)
     yield f"<table class='{look}'><tr><th></th>{heads}</tr>"
     for label, (backend, _) in folded_rows(run.info, counts).items():
         marks = (mark_of(counts.get((backend, one), {})) for one in operators)

@@ -160,6 +160,7 @@
     if (narrowed && one.rows.length) parts.push(shown ? `${count(shown)} of ${count(one.rows.length)} match.` : "None match the filters.");
     if (unknown.length) parts.push(`Not narrowed by ${unknown.join(", ")}: these rows don't record it.`);
     one.section.querySelector(".narrowed").textContent = parts.join(" ");
+    one.section.classList.toggle("none", Boolean(narrowed && one.rows.length && !shown));
   }
 
   /** The cases of the matrix that match the filters, by backend and operator, then by verdict. */
@@ -214,7 +215,7 @@
   function say(wanted, text, narrowed, sum) {
     const parts = [narrowed ? `${count(sum.findings)} ${sum.findings === 1 ? "finding" : "findings"}` : ""];
     if (narrowed && sum.elements) parts.push(`${count(sum.elements)} deviating elements`);
-    if (narrowed && cube.length) {
+    if (narrowed && cube.length && Object.keys(wanted).some((k) => cubeKinds.has(k))) {
       const sums = new Map();
       for (const cases of casesBy(wanted).values()) for (const [verdict, n] of cases) sums.set(verdict, (sums.get(verdict) || 0) + n);
       const rest = Object.entries(KINDS).filter(([, k]) => k in wanted && !cubeKinds.has(k)).map(([name]) => name);
