@@ -12,6 +12,7 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from tiebreak.golden.exit_codes import EXIT_CONFORMS
 from tiebreak.golden.untrusted_text import one_line, plural
 from tiebreak.golden.verdicts import RAN
 from tiebreak.reports.console import terminal_text
@@ -24,9 +25,8 @@ from tiebreak.reports.story import Chapter, Finding, operator_names, story
 from tiebreak.reports.summary import MOST_TYPED_ROWS, shown_counts, typed_table, verdict_table
 from tiebreak.reports.verdict_matrix import Cells, folded_rows, mark_of, matrix_table, names_explained
 
-FEW = 6  # pairs of backend and operator whose table tells more and still fits
+FEW = 6  # backends, or pairs of backend and operator whose table tells more and still fits
 LINES = 40  # of the screen
-MOST_ROWS = 18  # of the matrix
 MOST_CAUSES = 10
 MOST_LINES = 2  # of a finding, and of why cases are unsupported
 ID = 5  # columns of an id
@@ -39,10 +39,12 @@ def print_summary(run: Run, folder: str, *, console: Console | None = None) -> N
     console = console or Console()
     chapters = story(run)
     told = headlines(run, chapters)
-    first = [*matrix_parts(run, console), *headline_parts(told, chapters, console)]
+    most = MOST_LINES if run.results["backend"].nunique() > FEW else 2 * MOST_LINES
+    sentences, last = headline_parts(told, chapters, console, most), remarks(run, console)
     commands = [f"next: {next_command(run, folder, told)}", where_the_rest_is(folder)]
-    last = remarks(run, console)
-    room = LINES - height(console, [*first, *last]) - sum(lines_of(line, console.width) for line in commands)
+    room = LINES - height(console, [*sentences, *last]) - sum(lines_of(line, console.width) for line in commands)
+    first = [*matrix_parts(run, console, room), *sentences]
+    room -= height(console, first) - height(console, sentences)
     if run.info.get("typed"):
         first.append(table := fitting_typed_table(run, console, room))
         room -= height(console, [table])
@@ -62,40 +64,43 @@ def lines_of(text: str, width: int) -> int:
     return max(1, math.ceil(cell_len(text) / width))
 
 
-def matrix_parts(run: Run, console: Console) -> list[RenderableType]:
-    """The matrix of the backends that ran something, and what its short headings mean; of few cells a table."""
+def matrix_parts(run: Run, console: Console, room: int) -> list[RenderableType]:
+    """The matrix of the backends that ran something, in so many lines, and its short headings; of few cells a table."""
     counts = shown_counts(run.results)
-    if len(counts) <= FEW:
-        return [verdict_table(run)]
+    if len(counts) <= FEW and height(console, [table := verdict_table(run)]) <= room:
+        return [table]
     operators = list(dict.fromkeys(operator for _, operator in sorted(counts, key=lambda pair: pair[1])))
-    every = folded_rows(run.info, counts)
-    rows = dict(worst_rows(every, counts))
-    parts: list[RenderableType] = [matrix_table(rows, counts, operators, console.width)]
-    if len(rows) < len(every):
-        parts.append(f"… and {len(every) - len(rows):,} rows on which less deviates")
-    explained = names_explained(operators, console.width, rows)
-    return [*parts, Text(explained, "dim")] if explained else parts
+    rows = folded_rows(run.info, counts)
+    legend = [Text(text, "dim")] if (text := names_explained(operators, console.width, rows)) else []
+    room -= height(console, [matrix_table({}, counts, operators, console.width), *legend])
+    if len(rows) <= room:
+        return [matrix_table(rows, counts, operators, console.width), *legend]
+    kept = dict(worst_rows(rows, counts, room - 1))
+    more = f"… and {plural(len(rows) - len(kept), 'row')} on which less deviates or fails"
+    return [matrix_table(kept, counts, operators, console.width), Text(more), *legend]
 
 
-def worst_rows(rows: Mapping[str, str], counts: Cells) -> list[tuple[str, str]]:
-    """At most MOST_ROWS rows in their order: those on which most cases deviate or fail."""
+def worst_rows(rows: Mapping[str, str], counts: Cells, most: int) -> list[tuple[str, str]]:
+    """The rows on which most cases deviate or fail, in the order of all rows."""
     bad = dict.fromkeys(rows, 0)
     for label, backend in rows.items():
         marks = [mark_of(found) for (name, _), found in counts.items() if name == backend]
         bad[label] = sum(number for mark, number, _ in marks if mark in "✗!")
-    kept = set(sorted(rows, key=lambda label: -bad[label])[:MOST_ROWS])
+    kept = set(sorted(rows, key=lambda label: -bad[label])[: max(most, 1)])
     return [(label, backend) for label, backend in rows.items() if label in kept]
 
 
-def headline_parts(told: Sequence[Headline], chapters: Sequence[Chapter], console: Console) -> list[RenderableType]:
-    """The findings that matter most, a sentence each with its witness."""
+def headline_parts(
+    told: Sequence[Headline], chapters: Sequence[Chapter], console: Console, most: int
+) -> list[RenderableType]:
+    """The findings that matter most, a sentence each with its witness, in at most so many lines."""
     if not told:
         return ["nothing deviates, fails or contradicts itself"]
     table = Table(box=None, padding=(0, 1, 0, 0), show_header=False, pad_edge=False)
     table.add_column(width=ID, no_wrap=True)
     table.add_column(no_wrap=True)
     for one in told:
-        table.add_row(id_of(one.finding), clipped(sentence(one), console, console.width - ID - 1))
+        table.add_row(id_of(one.finding), clipped(sentence(one), console, console.width - ID - 1, most))
     findings = sum(len(chapter.findings) for chapter in chapters if chapter.id != "silent")
     return [Text(f"what matters most of {plural(findings, 'finding')}:", "bold"), table]
 
@@ -111,7 +116,7 @@ def id_of(finding: Finding) -> str:
     return terminal_text(finding.ids[0], ID) if finding.ids and finding.ids[0] else "–"
 
 
-def clipped(text: str, console: Console, width: int, most: int = MOST_LINES) -> Text:
+def clipped(text: str, console: Console, width: int, most: int) -> Text:
     """The text in at most that many lines; an ellipsis says that something is left out."""
     lines = list(Text(one_line(text, LONGEST)).wrap(console, max(width, 1)))
     for line in lines:
@@ -175,7 +180,7 @@ def fitting_typed_table(run: Run, console: Console, room: int) -> Table:
 def remarks(run: Run, console: Console) -> list[RenderableType]:
     """Why cases were unsupported, and which backends had nothing to do."""
     texts = [text for text in (refusal_text(run), idle_text(run)) if text]
-    return [clipped(text, console, console.width) for text in texts]
+    return [clipped(text, console, console.width, MOST_LINES) for text in texts]
 
 
 def idle_text(run: Run) -> str:
@@ -192,9 +197,9 @@ def next_command(run: Run, folder: str, told: Sequence[Headline]) -> str:
         return shlex.join(repro_words(named[0].ids[0], folder, specs.get(named[0].backends[0], "")))
     if not run.results["verdict"].isin(RAN).any():
         return "tiebreak doctor"
-    if told:
-        return f"tiebreak report {shlex.quote(folder)} --text"
-    return f"tiebreak gate {shlex.quote(folder)} --baseline baseline --update --accept"
+    if run.info.get("exit") == EXIT_CONFORMS:
+        return f"tiebreak gate {shlex.quote(folder)} --baseline baseline --update --accept"
+    return f"tiebreak report {shlex.quote(folder)} --text"
 
 
 def where_the_rest_is(folder: str) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 from rich import box
 from rich.cells import cell_len
 from rich.table import Table
+from rich.text import Text
 
 from tiebreak.golden.verdicts import FAILED, HAZARD
 from tiebreak.reports.console import terminal_label
@@ -49,9 +50,13 @@ def mark_of(found: Counts) -> tuple[str, int, str]:
 
 
 def cell_text(found: Counts, width: int) -> str:
-    """The cell as rich markup."""
-    text, colour = plain_cell(found), mark_of(found)[2]
-    return f"[{colour}]{text if width >= TIGHT else text.replace(' ', '')}[/]" if text else ""
+    """The cell as rich markup, in thousands where it would be wider than the column."""
+    text, (_, number, colour) = plain_cell(found), mark_of(found)
+    if width < TIGHT:
+        text = text.replace(" ", "")
+    if len(text) > width:
+        text = text.replace(str(number), f"{number // 1000}k")
+    return f"[{colour}]{text}[/]" if text else ""
 
 
 def plain_cell(found: Counts) -> str:
@@ -91,9 +96,15 @@ def matrix_table(rows: Rows, cells: Cells, operators: Sequence[str], width: int)
         source = operator.partition(".")[0][:wide]
         table.add_column(f"{source}\n{name}", justify="right", overflow="fold", max_width=wide)
     for text, backend in rows.items():
-        own = [cell_text(cells.get((backend, operator), {}), wide) for operator in names]
-        table.add_row(terminal_label(text, 200), *own)
+        table.add_row(terminal_label(text, 200), *(cell(cells.get((backend, one), {}), wide) for one in names))
     return table
+
+
+def cell(found: Counts, width: int) -> Text:
+    """A cell in one line."""
+    text = Text.from_markup(cell_text(found, width), overflow="ellipsis")
+    text.no_wrap = True
+    return text
 
 
 def widest(rows: Rows) -> int:
