@@ -8,8 +8,8 @@ import os
 import shutil
 import sys
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 
 from rich.console import Console
@@ -31,6 +31,7 @@ ASKED_AT_ONCE = 4
 SLOW = ("tensorflow", "torch", "openvino")  # to load or to ask: they begin first, so that no core waits for one
 NODES_EACH = 6  # nodes of one pair of types that a backend must refuse before the pair counts as refused
 Types = tuple[str, str, str]  # operator, input type, output type
+Questions = Mapping[Types, Sequence[Case]]
 
 
 @dataclass
@@ -49,7 +50,7 @@ class FoundBackend:
         return install_command(self.spec) if "is not installed" in self.problem else ""
 
 
-def questions() -> dict[Types, list[Case]]:
+def questions() -> Questions:
     """A few golden vectors of different nodes for every operator and pair of types."""
     found: dict[Types, list[Case]] = {}
     for operator, input_type, output_type in all_files():
@@ -59,11 +60,11 @@ def questions() -> dict[Types, list[Case]]:
     return found
 
 
-def ask(spec: str, asked: Mapping[Types, Sequence[Case]]) -> FoundBackend:
+def ask(spec: str, to_ask: Future[Questions]) -> FoundBackend:
     """Start the backend and run the cases of each pair of types until one succeeds."""
     backend = IsolatedBackend(spec)
     try:
-        problem = problem_of_start(backend)
+        problem, asked = problem_of_start(backend), to_ask.result()
         found = FoundBackend(spec, backend.name, backend.version, problem)
         taken = set() if problem else accepted(backend, asked)
         for operator, input_type, output_type in asked:
@@ -91,7 +92,7 @@ def problem_of_start(backend: IsolatedBackend) -> str:
     return ""
 
 
-def accepted(backend: IsolatedBackend, asked: Mapping[Types, Sequence[Case]]) -> set[Types]:
+def accepted(backend: IsolatedBackend, asked: Questions) -> set[Types]:
     """The types of which the backend runs a case: the first cases of all types in a batch, then the second ones …"""
     claimed = [types for types in asked if backend.operators is None or types[0] in backend.operators]
     taken: set[Types] = set()
@@ -102,11 +103,15 @@ def accepted(backend: IsolatedBackend, asked: Mapping[Types, Sequence[Case]]) ->
     return taken
 
 
-def ask_all(specs: Sequence[str], asked: Mapping[Types, Sequence[Case]]) -> list[FoundBackend]:
-    """Ask backends side by side; a line on standard error tells when each has answered."""
+def ask_all(specs: Sequence[str], make: Callable[[], Questions] = dict) -> list[FoundBackend]:
+    """Ask backends side by side what `make` gives, which is made while they load; a line tells when each has answered.
+
+    Without questions they only load.
+    """
     lines, found = DoneLines(len(specs), "backends"), dict[str, FoundBackend]()
-    with ThreadPoolExecutor(ASKED_AT_ONCE) as pool:
-        for future in as_completed(pool.submit(ask, spec, asked) for spec in slow_first(specs)):
+    with ThreadPoolExecutor(ASKED_AT_ONCE + 1) as pool:
+        to_ask = pool.submit(make)
+        for future in as_completed(pool.submit(ask, spec, to_ask) for spec in slow_first(specs)):
             one = future.result()
             found[one.spec] = one
             lines.done(f"{one.spec} {one.version or 'is not there'}")
@@ -119,7 +124,7 @@ def slow_first(specs: Iterable[str]) -> list[str]:
 
 def list_backends(names: Sequence[str], *, as_json: bool) -> None:
     """Print the named backends, or all registered ones: version, operators and types, or how to install them."""
-    found = ask_all([check_spec(name) for name in names] or list(registered()), questions())
+    found = ask_all([check_spec(name) for name in names] or list(registered()), questions)
     if as_json:
         print(json.dumps({"backends": [as_row(backend) for backend in found]}))
         return
@@ -233,7 +238,7 @@ def cache_finding(cache: CaseCache) -> Checkup:
 
 
 def backend_findings() -> Iterator[Checkup]:
-    for found in ask_all(list(registered()), {}):
+    for found in ask_all(list(registered())):
         if not found.problem:
             yield Checkup(f"{found.spec} {found.version}", "ok")
         elif found.command:

@@ -60,11 +60,11 @@ def test_a_line_tells_when_each_backend_has_answered_if_it_takes_longer(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     specs = ["numpy-naive", f"{SAMPLES}:sound"]
-    found = inventory.ask_all(specs, {})
+    found = inventory.ask_all(specs)
     assert [one.spec for one in found] == specs and found[1].version == "1.0"
     monkeypatch.setattr(progress, "MOMENT", 0.0)
     capsys.readouterr()
-    inventory.ask_all([specs[1], "numpy-naive"], {})
+    inventory.ask_all([specs[1], "numpy-naive"])
     lines = capsys.readouterr().err.splitlines()
     assert [line[:27] for line in lines] == ["tiebreak: 1 of 2 backends: ", "tiebreak: 2 of 2 backends: "]
     assert any(line.endswith(f"{SAMPLES}:sound 1.0") for line in lines)
