@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tiebreak.golden.exit_codes import EXIT_CONFORMS
-from tiebreak.golden.untrusted_text import one_line, plural
+from tiebreak.golden.untrusted_text import one_line, plural, printable
 from tiebreak.golden.verdicts import RAN
 from tiebreak.reports.console import terminal_text
 from tiebreak.reports.first_screen import Headline, headlines
@@ -31,7 +31,7 @@ MOST_CAUSES = 10
 MOST_LINES = 2  # of a finding, and of why cases are unsupported
 ID = 5  # columns of an id
 WIDE = 110  # columns from which on the causes have the operator and the share
-LONGEST = 400  # characters of a sentence
+LONGEST, LONGEST_COMMAND = 400, 4000  # characters of a sentence, and of what to type
 
 
 def print_summary(run: Run, folder: str, *, console: Console | None = None) -> None:
@@ -51,7 +51,7 @@ def print_summary(run: Run, folder: str, *, console: Console | None = None) -> N
     for part in (*first, *further_causes(chapters, told, console.width, room), *last):
         console.print(part)
     for line in commands:  # whole, so that they can be copied
-        console.print(Text(line), soft_wrap=True)
+        console.print(Text(printable(line, LONGEST_COMMAND)), soft_wrap=True)
 
 
 def height(console: Console, parts: Sequence[RenderableType]) -> int:

@@ -130,7 +130,7 @@ class RunSoFar:
 def pace_cells(pace: Pace, now: float) -> tuple[str, str, str]:
     """Cases run and planned, cases per second, and the time left."""
     left = pace.left(now)
-    rest = ("", "") if pace.done >= pace.planned else (f"{pace.rate(now):.0f}", "" if left is None else clock(left))
+    rest = ("", "done") if pace.done >= pace.planned else (f"{pace.rate(now):.0f}", "" if left is None else clock(left))
     return f"{pace.done:,}/{pace.planned:,}", *rest
 
 
