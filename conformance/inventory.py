@@ -8,8 +8,8 @@ import os
 import shutil
 import sys
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 
 from rich.console import Console
@@ -17,7 +17,6 @@ from rich.table import Table
 
 from tiebreak.adapters.isolation import IsolatedBackend
 from tiebreak.adapters.registry import check_spec, install_command, registered
-from tiebreak.conformance.running.backends import problem_of_start
 from tiebreak.golden.builder import all_files, file_name
 from tiebreak.golden.case_cache import CaseCache
 from tiebreak.golden.errors import TiebreakError
@@ -26,10 +25,13 @@ from tiebreak.golden.nodes import Case
 from tiebreak.golden.vector_index import plainest_cases
 from tiebreak.golden.vectorfile import VECTORS
 from tiebreak.reports.console import terminal_label
+from tiebreak.reports.progress import DoneLines
 
 ASKED_AT_ONCE = 4
+SLOW = ("tensorflow", "torch", "openvino")  # to load or to ask: they begin first, so that no core waits for one
 NODES_EACH = 6  # nodes of one pair of types that a backend must refuse before the pair counts as refused
 Types = tuple[str, str, str]  # operator, input type, output type
+Questions = Mapping[Types, Sequence[Case]]
 
 
 @dataclass
@@ -48,7 +50,7 @@ class FoundBackend:
         return install_command(self.spec) if "is not installed" in self.problem else ""
 
 
-def questions() -> dict[Types, list[Case]]:
+def questions() -> Questions:
     """A few golden vectors of different nodes for every operator and pair of types."""
     found: dict[Types, list[Case]] = {}
     for operator, input_type, output_type in all_files():
@@ -58,30 +60,71 @@ def questions() -> dict[Types, list[Case]]:
     return found
 
 
-def ask(spec: str, asked: Mapping[Types, Sequence[Case]]) -> FoundBackend:
+def ask(spec: str, to_ask: Future[Questions]) -> FoundBackend:
     """Start the backend and run the cases of each pair of types until one succeeds."""
     backend = IsolatedBackend(spec)
     try:
-        problem = problem_of_start(backend)
-        found = FoundBackend(spec, backend.name, backend.version, str(problem or ""))
-        for (operator, input_type, output_type), cases in asked.items():
-            claimed = backend.operators is None or operator in backend.operators
-            if not problem and claimed and any(backend.run(case).status == "ok" for case in cases):
+        problem, asked = problem_of_start(backend), to_ask.result()
+        found = FoundBackend(spec, backend.name, backend.version, problem)
+        taken = set() if problem else accepted(backend, asked)
+        for operator, input_type, output_type in asked:
+            if (operator, input_type, output_type) in taken:
                 found.accepts[operator].append(f"{input_type} to {output_type}")
         return found
     finally:
+        end(backend)
+
+
+def end(backend: IsolatedBackend) -> None:
+    """End the worker. Libraries take a second to end by themselves, for nothing; a user's own backend is let do so."""
+    if ":" in backend.spec:
         backend.close()
+    else:
+        backend.stop()
 
 
-def ask_all(specs: Sequence[str]) -> list[FoundBackend]:
-    asked = questions()
-    with ThreadPoolExecutor(ASKED_AT_ONCE) as pool:
-        return list(pool.map(lambda spec: ask(spec, asked), specs))
+def problem_of_start(backend: IsolatedBackend) -> str:
+    """Why the backend did not load; empty if it did."""
+    try:
+        backend.start()
+    except TiebreakError as error:
+        return str(error)
+    return ""
+
+
+def accepted(backend: IsolatedBackend, asked: Questions) -> set[Types]:
+    """The types of which the backend runs a case: the first cases of all types in a batch, then the second ones …"""
+    claimed = [types for types in asked if backend.operators is None or types[0] in backend.operators]
+    taken: set[Types] = set()
+    for number in range(max(map(len, asked.values()), default=0)):
+        left = [types for types in claimed if types not in taken and number < len(asked[types])]
+        outcomes = backend.run_batch([asked[types][number] for types in left])
+        taken |= {types for types, outcome in zip(left, outcomes, strict=True) if outcome.status == "ok"}
+    return taken
+
+
+def ask_all(specs: Sequence[str], make: Callable[[], Questions] = dict) -> list[FoundBackend]:
+    """Ask backends side by side what `make` gives, which is made while they load; a line tells when each has answered.
+
+    Without questions they only load.
+    """
+    lines, found = DoneLines(len(specs), "backends"), dict[str, FoundBackend]()
+    with ThreadPoolExecutor(ASKED_AT_ONCE + 1) as pool:
+        to_ask = pool.submit(make)
+        for future in as_completed(pool.submit(ask, spec, to_ask) for spec in slow_first(specs)):
+            one = future.result()
+            found[one.spec] = one
+            lines.done(f"{one.spec} {one.version or 'is not there'}")
+    return [found[spec] for spec in specs]
+
+
+def slow_first(specs: Iterable[str]) -> list[str]:
+    return sorted(specs, key=lambda spec: not spec.startswith(SLOW))
 
 
 def list_backends(names: Sequence[str], *, as_json: bool) -> None:
     """Print the named backends, or all registered ones: version, operators and types, or how to install them."""
-    found = ask_all([check_spec(name) for name in names] or list(registered()))
+    found = ask_all([check_spec(name) for name in names] or list(registered()), questions)
     if as_json:
         print(json.dumps({"backends": [as_row(backend) for backend in found]}))
         return
@@ -195,15 +238,13 @@ def cache_finding(cache: CaseCache) -> Checkup:
 
 
 def backend_findings() -> Iterator[Checkup]:
-    specs = list(registered())
-    with ThreadPoolExecutor(ASKED_AT_ONCE) as pool:
-        for found in pool.map(lambda spec: ask(spec, {}), specs):
-            if not found.problem:
-                yield Checkup(f"{found.spec} {found.version}", "ok")
-            elif found.command:
-                yield Checkup(found.spec, "missing", found.command)
-            else:
-                yield Checkup(f"{found.spec}: {found.problem}", "broken", f"pip install --force-reinstall {found.spec}")
+    for found in ask_all(list(registered())):
+        if not found.problem:
+            yield Checkup(f"{found.spec} {found.version}", "ok")
+        elif found.command:
+            yield Checkup(found.spec, "missing", found.command)
+        else:
+            yield Checkup(f"{found.spec}: {found.problem}", "broken", f"pip install --force-reinstall {found.spec}")
 
 
 def setting_findings() -> Iterator[Checkup]:

@@ -22,7 +22,6 @@ from tiebreak.reports.html import BoundedRows, environment_of
 from tiebreak.reports.libraries import folded_name, release
 from tiebreak.reports.records import write_aside
 from tiebreak.reports.severity import percent
-from tiebreak.reports.story import Finding
 
 CHANGES = ("new", "changed", "gone")
 SIGNS = {"new": "+", "changed": "~", "gone": "−"}
@@ -190,9 +189,9 @@ def example_of(one: ChangedCause) -> str:
     if one.witness is None:
         return f"{folded_name(one.backends)}, {operator}"
     shown = one.witness["witness"]
-    finding = Finding(one.backends, (operator,), str(one.row["cause"]), "")
     says = f", not {shown['expected']}" if one.foreign else f" where {document_of(operator)} says {shown['expected']}"
-    return f"{does(finding, {'operator': operator}, shown['operands'])} to {shown['got']}{says}"
+    what = does({"operator": operator}, shown["operands"])
+    return f"{folded_name(one.backends)} {what} to {shown['got']}{says}"
 
 
 def grid_rows(found: Mapping[str, Any], causes: Sequence[ChangedCause], operators: Sequence[str]) -> list[Row]:

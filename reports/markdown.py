@@ -1,4 +1,4 @@
-"""A run as a Markdown page for a CI job: the story in its order, then verdicts with denominators.
+"""A run as a Markdown page for a CI job: the matrix, what matters most, the story, then verdicts with denominators.
 
 Names and messages come from backends. They are escaped, so that none is Markdown, HTML, a link, a mention or the end of
 a cell.
@@ -18,16 +18,20 @@ from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.places import check_outside_runs
 from tiebreak.golden.untrusted_text import one_line, plural
 from tiebreak.golden.verdicts import FAILED, HAZARD, RAN
+from tiebreak.reports.first_screen import headlines
 from tiebreak.reports.records import Run
+from tiebreak.reports.refusals import refusal_text
 from tiebreak.reports.repro_command import repro_words
 from tiebreak.reports.story import Chapter, Finding, story
 from tiebreak.reports.summary import shown_counts
 from tiebreak.reports.tables import Tables, as_tables
+from tiebreak.reports.verdict_matrix import MARKS, folded_rows, initials, plain_cell
 
 if TYPE_CHECKING:
     import pandas as pd
 
 LONGEST = 120  # characters of one text
+SENTENCE = 400  # characters of a finding that is told as a sentence
 MOST_FINDINGS, MOST_PAIRS, MOST_CAUSES = 30, 100, 20
 BY_CAUSE = ("own", "hazards")  # chapters
 MOST_BYTES = 512 * 1024  # GitHub takes 1 MiB from one step, whose other commands may add to it
@@ -49,7 +53,7 @@ def markdown_summary(run: Run, folder: str) -> str:
     """The page, at most MOST_BYTES of UTF-8; `folder` is what its commands call the run. DamagedFile as `load`."""
     tables = as_tables(run, f"{folder}/run.json")
     chapters = story(run)
-    lines = list(summary_heading(tables, chapters))
+    lines = [*summary_heading(tables), *matrix_lines(run), *headline_lines(run, chapters), *chapter_list(chapters)]
     for chapter in chapters:
         lines += cause_table(tables, chapter, folder) if chapter.id in BY_CAUSE else finding_table(chapter)
     return bounded_page([*lines, *verdict_rows_by_operator(tables.results)])
@@ -69,7 +73,7 @@ def append_step_summary(text: str) -> bool:
     return True
 
 
-def summary_heading(tables: Tables, chapters: Sequence[Chapter]) -> Iterator[str]:
+def summary_heading(tables: Tables) -> Iterator[str]:
     results = tables.results
     failed, ran = (int(results["verdict"].isin(some).sum()) for some in (FAILED, RAN))
     yield "# Tiebreak"
@@ -78,12 +82,43 @@ def summary_heading(tables: Tables, chapters: Sequence[Chapter]) -> Iterator[str
         f"{plural(len(tables.backends), 'backend')}, {plural(len(results), 'case')}: {ran:,} ran, {failed:,} failed to "
         f"run, {len(results) - ran - failed:,} unsupported."
     )
-    yield ""
-    yield from (f"{n}. {chapter.title}: **{len(chapter.findings):,}**" for n, chapter in enumerate(chapters, 1))
-    yield ""
     code = tables.info.get("exit")
     if isinstance(code, int):
         yield f"Exit {code}: {ENDS.get(code, 'unknown')}."
+
+
+def matrix_lines(run: Run) -> Iterator[str]:
+    """The matrix: a row for each backend, configurations with equal bits in one."""
+    counts = shown_counts(run.results)
+    if not counts:
+        return
+    operators = sorted({operator for _, operator in counts})
+    yield ""
+    yield from header("backend", *(escaped(f"{one.partition('.')[0]} {initials(one)}") for one in operators))
+    rows = list(folded_rows(run.info, counts).items())
+    for label, backend in rows[:MOST_PAIRS]:
+        yield table_line(label, *(plain_cell(counts.get((backend, one), {})) for one in operators))
+    yield from left_out(len(rows), MOST_PAIRS)
+    yield from ("", f"{MARKS}. {', '.join(escaped(f'{initials(one)} {one}') for one in operators)}.")
+
+
+def headline_lines(run: Run, chapters: Sequence[Chapter]) -> Iterator[str]:
+    """The findings that matter most, a sentence each, and why cases were unsupported."""
+    told = headlines(run, chapters)
+    yield from ("", "## What matters most", "")
+    for number, one in enumerate(told, start=1):
+        ids = f" ({escaped(one.finding.ids[0])})" if one.finding.ids and one.finding.ids[0] else ""
+        yield f"{number}. {escaped(one.text.rstrip('.'), SENTENCE)}. {escaped(one.why, SENTENCE)}{ids}"
+    if not told:
+        yield "Nothing deviates, fails or contradicts itself."
+    if refused := refusal_text(run):
+        yield from ("", escaped(f"{refused[0].upper()}{refused[1:].rstrip('.')}.", SENTENCE))
+
+
+def chapter_list(chapters: Sequence[Chapter]) -> Iterator[str]:
+    """How many findings each chapter has."""
+    yield from ("", "## All findings", "")
+    yield from (f"{n}. {chapter.title}: **{len(chapter.findings):,}**" for n, chapter in enumerate(chapters, 1))
 
 
 def finding_table(chapter: Chapter) -> Iterator[str]:

@@ -1,25 +1,62 @@
-"""A run while it goes on, on standard error: a matrix that fills on a terminal, a few plain lines elsewhere."""
+"""A run while it goes on, on standard error: a row for each backend on a terminal, a few plain lines elsewhere."""
 
 from __future__ import annotations
 
 import sys
 import threading
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import zip_longest
 
+from rich import box
 from rich.console import Console, Group
 from rich.live import Live
+from rich.table import Table
 from rich.text import Text
 
 from tiebreak.golden.untrusted_text import one_line, plural
-from tiebreak.golden.verdicts import FAILED
-from tiebreak.reports.verdict_matrix import MARKS, Rows, matrix_table
+from tiebreak.golden.verdicts import FAILED, HAZARD
+from tiebreak.reports.console import terminal_label
 
 QUIET = 10.0  # seconds without any plain line
-EVERY = 15.0  # seconds between plain lines after that
-PER_SECOND = 4  # refreshes of the matrix
+EVERY = 9.0  # seconds between plain lines after that: less than 10, also where the machine is busy
+PER_SECOND = 4  # refreshes of the table
+MOMENT = 1.0  # seconds in which a command need not say what it does
+APART = 1.0  # seconds between two notes of how far a backend is
+NOTES = 15
+LONGEST = 700  # characters of a plain line
+COLUMNS = ("cases", "per s", "left", "deviate", "hazards", "failed")
+
+
+@dataclass
+class Pace:
+    """How many cases of a backend have run and are planned, and how many had run at some moments before."""
+
+    done: int = 0
+    planned: int = 0
+    notes: deque[tuple[float, int]] = field(default_factory=lambda: deque(maxlen=NOTES))
+
+    def note(self, done: int, planned: int, now: float) -> None:
+        self.done, self.planned = done, planned
+        if not self.notes or now - self.notes[-1][0] >= APART:
+            self.notes.append((now, done))
+
+    def rate(self, now: float) -> float:
+        """Cases per second, lately."""
+        begun, before = self.notes[0] if self.notes else (now, 0)
+        return (self.done - before) / (now - begun) if now > begun else 0.0
+
+    def left(self, now: float) -> float | None:
+        """Seconds for the rest of the cases that are planned so far; None if there is no telling."""
+        rate = self.rate(now)
+        return (self.planned - self.done) / rate if rate else None
+
+    @property
+    def percent(self) -> int:
+        return 100 * self.done // max(self.planned, 1)
 
 
 class RunSoFar:
@@ -29,8 +66,8 @@ class RunSoFar:
         self.lock = threading.Lock()
         self.begun = time.monotonic()
         self.waiting: dict[str, bool] = {}  # by spec: whether it has been started
-        self.counts: dict[str, tuple[int, int]] = {}  # by name: cases run and planned
-        self.cells: dict[tuple[str, str], Counter[str]] = {}
+        self.paces: dict[str, Pace] = {}  # by name
+        self.found: dict[str, Counter[str]] = {}  # by name: the verdicts
         self.what = ""
 
     def starting(self, specs: Sequence[str]) -> None:
@@ -45,49 +82,74 @@ class RunSoFar:
 
     def ran(self, name: str, done: int, planned: int) -> None:
         with self.lock:
-            self.counts[name] = done, planned
+            self.paces.setdefault(name, Pace()).note(done, planned, time.monotonic())
 
     def judged(self, name: str, operator: str, verdicts: Sequence[str]) -> None:
         with self.lock:
-            self.cells.setdefault((name, operator), Counter()).update(verdicts)
+            self.found.setdefault(name, Counter()).update(verdicts)
 
     def stage(self, what: str) -> None:
         with self.lock:
             self.what = what
 
-    def cells_now(self) -> dict[tuple[str, str], Counter[str]]:
+    def found_now(self) -> dict[str, Counter[str]]:
         """A copy, which no thread changes."""
         with self.lock:
-            return {key: Counter(found) for key, found in self.cells.items()}
+            return {name: Counter(found) for name, found in self.found.items()}
 
-    def rows(self) -> Rows:
-        """A row for each backend: how far it is, or whether it still starts."""
+    def rows(self) -> list[tuple[str, ...]]:
+        """A row for each backend: its name and COLUMNS, or whether it still starts."""
+        found, now = self.found_now(), time.monotonic()
         with self.lock:
-            if self.counts:
-                return {
-                    name: (name, f"{100 * done // max(planned, 1)} %") for name, (done, planned) in self.counts.items()
-                }
-            return {spec: (spec, "ready" if ready else "starts") for spec, ready in self.waiting.items()}
+            if not self.paces:
+                return [(spec, "ready" if ready else "starts") for spec, ready in self.waiting.items()]
+            return [
+                (name, *pace_cells(pace, now), *verdict_cells(found.get(name, Counter())))
+                for name, pace in self.paces.items()
+            ]
 
     def told(self) -> str:
         """All of it in one line."""
-        cells, (done, planned) = self.cells_now(), self.cases()
-        deviating = sum(found["deviates"] for found in cells.values())
-        failed = sum(found[verdict] for found in cells.values() for verdict in FAILED)
-        late = [spec for spec, ready in self.waiting.items() if not ready]
-        parts = [f"{time.monotonic() - self.begun:.0f} s", f"{done:,} of {plural(planned, 'case')} run"]
-        parts += [f"{deviating:,} deviate", f"{failed:,} failed"][: 2 if failed else 1]
-        parts += [f"still starting: {', '.join(late)}"] if late else []
-        return one_line("; ".join([*parts, *([self.what] if self.what else [])]), 400)
-
-    def cases(self) -> tuple[int, int]:
-        """How many cases have run and how many are planned so far, on all backends together."""
         with self.lock:
-            return sum(done for done, _ in self.counts.values()), sum(planned for _, planned in self.counts.values())
+            done, planned = (sum(getattr(pace, what) for pace in self.paces.values()) for what in ("done", "planned"))
+            late = [spec for spec, ready in self.waiting.items() if not ready]
+        verdicts = sum(self.found_now().values(), Counter())
+        failed = sum(verdicts[verdict] for verdict in FAILED)
+        parts = [f"{time.monotonic() - self.begun:.0f} s", f"{done:,} of {plural(planned, 'case')} run"]
+        parts += [f"{verdicts['deviates']:,} deviate", f"{failed:,} failed"][: 2 if failed else 1]
+        parts += [f"still starting: {', '.join(late)}"] if late else []
+        return "; ".join([*parts, *([self.what] if self.what else [])])
+
+    def shares(self) -> str:
+        """How far the backends are that have not run all cases, the furthest behind first."""
+        with self.lock:
+            behind = sorted((pace.percent, name) for name, pace in self.paces.items() if pace.done < pace.planned)
+        return ", ".join(f"{name} {percent} %" for percent, name in behind)
 
 
-class LiveMatrix(RunSoFar):
-    """The matrix on a terminal. It is gone when the run is over: the summary has the same one."""
+def pace_cells(pace: Pace, now: float) -> tuple[str, str, str]:
+    """Cases run and planned, cases per second, and the time left."""
+    left = pace.left(now)
+    rest = ("", "done") if pace.done >= pace.planned else (f"{pace.rate(now):.0f}", "" if left is None else clock(left))
+    return f"{pace.done:,}/{pace.planned:,}", *rest
+
+
+def verdict_cells(found: Counter[str]) -> tuple[str, str, str]:
+    """How many cases deviate, are hazards, and failed; nothing for none."""
+    failed = sum(found[verdict] for verdict in FAILED)
+    deviates, hazards, failures = (str(count or "") for count in (found["deviates"], found[HAZARD], failed))
+    return deviates, hazards, failures
+
+
+def clock(seconds: float) -> str:
+    """0:07, 12:34 or 1:02:03."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+class LiveTable(RunSoFar):
+    """A row for each backend on a terminal. They are gone when the run is over: the summary tells more."""
 
     def __init__(self, console: Console) -> None:
         super().__init__()
@@ -103,11 +165,15 @@ class LiveMatrix(RunSoFar):
         self.live.start()
 
     def table(self) -> Group:
-        cells = self.cells_now()
-        operators = sorted({operator for _, operator in cells})
-        table = matrix_table(self.rows(), cells, operators, self.console.width, "done")
-        table.title = MARKS if operators else None
-        return Group(Text(self.told()), table)
+        table, rows = Table(box=box.SIMPLE_HEAD, padding=0, show_edge=False), self.rows()
+        widths = [max(map(len, column)) for column in zip_longest(COLUMNS, *(row[1:] for row in rows), fillvalue="")]
+        room = max(10, self.console.width - sum(widths) - len(widths))
+        table.add_column("backend", no_wrap=True, overflow="ellipsis", max_width=room)
+        for name in COLUMNS:
+            table.add_column(name, justify="right", no_wrap=True)
+        for name, *cells in rows:
+            table.add_row(terminal_label(name, 200), *cells)
+        return Group(Text(one_line(self.told(), LONGEST), no_wrap=True, overflow="ellipsis"), table)
 
     def finished(self, name: str) -> None: ...
 
@@ -115,8 +181,21 @@ class LiveMatrix(RunSoFar):
         self.live.stop()
 
 
+class DoneLines:
+    """A line when each of a few things is done, once it takes longer than a moment; on a terminal at once."""
+
+    def __init__(self, count: int, what: str) -> None:
+        self.count, self.what, self.finished = count, what, 0
+        self.quiet_until = time.monotonic() + (0.0 if Console(stderr=True).is_terminal else MOMENT)
+
+    def done(self, name: str) -> None:
+        self.finished += 1
+        if time.monotonic() >= self.quiet_until:
+            print_line(f"{self.finished} of {self.count} {self.what}: {name}")
+
+
 class PlainLines(RunSoFar):
-    """A line when a backend has started and when it is done, and one every 15 s: no log is silent for long.
+    """A line when a backend has started and when it is done, and one every 9 s: no log is silent for long.
 
     They come from the tenth second on, all at once those of the time before. A short run says nothing but its result.
     """
@@ -134,9 +213,7 @@ class PlainLines(RunSoFar):
             self.tell(f"{spec} has started")
 
     def finished(self, name: str) -> None:
-        found = Counter[str]()
-        for (backend, _), verdicts in self.cells_now().items():
-            found.update(verdicts if backend == name else {})
+        found = self.found_now().get(name, Counter())
         counted = ", ".join(f"{count:,} {verdict}" for verdict, count in found.items())
         self.tell(f"{name} is done: {counted or 'no cases'}")
 
@@ -155,7 +232,7 @@ class PlainLines(RunSoFar):
         for line in held:
             print_line(line)
         while not self.over.wait(EVERY):
-            print_line(self.told())
+            print_line("; ".join(filter(None, (self.told(), self.shares()))))
 
     def close(self) -> None:
         self.over.set()
@@ -164,10 +241,10 @@ class PlainLines(RunSoFar):
 def print_line(line: str) -> None:
     """Print a line on standard error; a closed one is no reason to stop."""
     with suppress(OSError, ValueError):
-        print(f"tiebreak: {one_line(line, 400)}", file=sys.stderr, flush=True)
+        print(f"tiebreak: {one_line(line, LONGEST)}", file=sys.stderr, flush=True)
 
 
-def progress_of_run(console: Console | None = None) -> LiveMatrix | PlainLines:
+def progress_of_run(console: Console | None = None) -> LiveTable | PlainLines:
     """What fits standard error."""
     console = console or Console(stderr=True)
-    return LiveMatrix(console) if console.is_terminal else PlainLines()
+    return LiveTable(console) if console.is_terminal else PlainLines()

@@ -215,9 +215,9 @@ def why_nothing_ran(run: Run) -> str:
     return f"nothing ran: {'; '.join(reasons)}"
 
 
-def typed_table(run: Run) -> Table:
+def typed_table(run: Run, most: int = MOST_TYPED_ROWS) -> Table:
     """The table of a typed case by element: first operand, expected result, and each backend's result."""
-    rows = run.info["typed"][:MOST_TYPED_ROWS]
+    rows = run.info["typed"][:most]
     names = [name for name in (rows[0]["got"] if rows else ()) if any(row["got"][name] != "–" for row in rows)]
     named, apart = any(row["output"] for row in rows), len(names) <= MOST_COLUMNS
     table = Table(title="the typed case", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))

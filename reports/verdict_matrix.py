@@ -1,4 +1,4 @@
-"""The matrix backend x operator: one short cell for all cases of both, while a run goes on and after it."""
+"""The matrix backend x operator: one short cell for all cases of both."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich import box
+from rich.cells import cell_len
 from rich.table import Table
+from rich.text import Text
 
 from tiebreak.golden.verdicts import FAILED, HAZARD
 from tiebreak.reports.console import terminal_label
@@ -15,9 +17,9 @@ from tiebreak.reports.libraries import equal_configurations, folded_name
 
 Counts = Mapping[str, int]  # verdict to number of cases
 Cells = Mapping[tuple[str, str], Counts]  # by backend and operator
-Rows = Mapping[str, tuple[str, str]]  # a row's label to the backend whose cells it has, and what stands at its end
+Rows = Mapping[str, str]  # a row's label to the backend whose cells it has
 
-MARKS = "✗ deviate  ⇄ hazard  ≈ equal in working precision  ✓ exact  ? unspecified  ∅ unsupported  ! failed"
+MARKS = "✗ deviate ⇄ hazard ≈ as written ✓ exact ? unspecified ∅ unsupported ! failed"
 LABEL = 26  # columns of the first column, if there is room for more than that
 NARROWEST, WIDEST = 5, 8  # columns of a cell
 TIGHT = 6  # columns that a cell needs for a space behind its mark
@@ -48,18 +50,26 @@ def mark_of(found: Counts) -> tuple[str, int, str]:
 
 
 def cell_text(found: Counts, width: int) -> str:
-    """The cell as rich markup; a failure beside deviations is a mark at the end."""
-    mark, number, colour = mark_of(found)
-    if not number:
-        return f"[{colour}]{mark}[/]" if mark else ""
-    beside = "!" if mark in "✗⇄" and any(found.get(verdict) for verdict in FAILED) else ""
-    return f"[{colour}]{mark}{' ' if width >= TIGHT else ''}{compact(number)}{beside}[/]"
+    """The cell as rich markup, in thousands where it would be wider than the column."""
+    text, (_, number, colour) = plain_cell(found), mark_of(found)
+    if width < TIGHT:
+        text = text.replace(" ", "")
+    if len(text) > width:
+        text = text.replace(str(number), f"{number // 1000}k")
+    return f"[{colour}]{text}[/]" if text else ""
+
+
+def plain_cell(found: Counts) -> str:
+    """The mark and the number of cases that it stands for; a failure beside deviations is a mark at the end."""
+    mark, number, _ = mark_of(found)
+    beside = "!" if mark and mark in "✗⇄" and any(found.get(verdict) for verdict in FAILED) else ""
+    return f"{mark} {compact(number)}{beside}" if number else mark
 
 
 def initials(operator: str) -> str:
-    """FakeQuantWithMinMaxVars as FQMMV, QuantizeV2 as QV2."""
+    """FakeQuantWithMinMaxVars as FQV, QuantizeV2 as QV2."""
     words = re.findall(r"[A-Z][a-z]*[0-9]*|[a-z]+", operator.partition(".")[2])
-    words = [word for word in words if word not in ("With", "And", "Per")]
+    words = [word for word in words if word not in ("With", "And", "Per", "Min", "Max")]
     return "".join(word[0] + re.sub("[^0-9]", "", word) for word in words) or operator
 
 
@@ -76,35 +86,42 @@ def column_names(operators: Sequence[str], width: int, label: int) -> tuple[dict
     return {operator: initials(operator) for operator in operators}, cell_width(width, label, len(operators))
 
 
-def matrix_table(rows: Rows, cells: Cells, operators: Sequence[str], width: int, last: str = "") -> Table:
-    """The matrix for a terminal of this width; `last` is the heading of what stands at the end of each row, if any."""
-    beyond = 1 + max((len(end) for _, end in rows.values()), default=0) if last else 0
-    label = max(map(len, rows), default=0)
-    names, wide = column_names(operators, width - beyond, label)
+def matrix_table(rows: Rows, cells: Cells, operators: Sequence[str], width: int) -> Table:
+    """The matrix for a terminal of this width."""
+    names, wide = column_names(operators, width, widest(rows))
     table = Table(title=MARKS, box=box.SIMPLE_HEAD, padding=0, show_edge=False)
-    room = max(10, width - beyond - len(names) * (wide + 1) - 1)
+    room = max(10, width - len(names) * (wide + 1) - 1)
     table.add_column("", no_wrap=True, overflow="ellipsis", max_width=room)
     for operator, name in names.items():
         source = operator.partition(".")[0][:wide]
         table.add_column(f"{source}\n{name}", justify="right", overflow="fold", max_width=wide)
-    if last:
-        table.add_column(last, justify="right", no_wrap=True)
-    for text, (backend, end) in rows.items():
-        own = [cell_text(cells.get((backend, operator), {}), wide) for operator in names]
-        table.add_row(terminal_label(text, 200), *own, *([terminal_label(end)] if last else []))
+    for text, backend in rows.items():
+        table.add_row(terminal_label(text, 200), *(cell(cells.get((backend, one), {}), wide) for one in names))
     return table
 
 
-def names_explained(operators: Sequence[str], width: int, label: int) -> str:
+def cell(found: Counts, width: int) -> Text:
+    """A cell in one line."""
+    text = Text.from_markup(cell_text(found, width), overflow="ellipsis")
+    text.no_wrap = True
+    return text
+
+
+def widest(rows: Rows) -> int:
+    """The columns of the widest label; a name may have wide characters."""
+    return max(map(cell_len, rows), default=0)
+
+
+def names_explained(operators: Sequence[str], width: int, rows: Rows) -> str:
     """The legend of the initials, if columns have such."""
-    names, _ = column_names(operators, width, label)
+    names, _ = column_names(operators, width, widest(rows))
     short = {name: operator.partition(".")[2] for operator, name in names.items()}
     return ", ".join(f"{name} {full}" for name, full in short.items() if name != full)
 
 
 def folded_rows(info: Mapping[str, Any], cells: Cells) -> Rows:
     """The rows of a finished run: configurations of one library that gave equal bits share one, which says so."""
-    return {folded_label(group): (group[0], "") for group in folded_groups(info, cells)}
+    return {folded_label(group): group[0] for group in folded_groups(info, cells)}
 
 
 def folded_groups(info: Mapping[str, Any], cells: Cells) -> list[list[str]]:

@@ -16,6 +16,7 @@ from tiebreak.adapters.numpy_naive import NumpyNaive
 from tiebreak.cli import main
 from tiebreak.conformance import inventory
 from tiebreak.golden.case_cache import CaseCache
+from tiebreak.reports import progress
 
 SAMPLES = Path(__file__).parent / "sample_backends.py"
 
@@ -53,6 +54,26 @@ def test_what_is_not_installed_is_named_with_what_to_type(tmp_path: Path) -> Non
     assert "No module named 'onnx'" in str(row["message"])
     shown = tiebreak("backends", "-b", "onnx-reference", PYTHONPATH=str(tmp_path), COLUMNS="200").stdout
     assert "pip install 'tiebreak[onnx]'" in shown
+
+
+def test_a_line_tells_when_each_backend_has_answered_if_it_takes_longer(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    specs = ["numpy-naive", f"{SAMPLES}:sound"]
+    found = inventory.ask_all(specs)
+    assert [one.spec for one in found] == specs and found[1].version == "1.0"
+    monkeypatch.setattr(progress, "MOMENT", 0.0)
+    capsys.readouterr()
+    inventory.ask_all([specs[1], "numpy-naive"])
+    lines = capsys.readouterr().err.splitlines()
+    assert [line[:27] for line in lines] == ["tiebreak: 1 of 2 backends: ", "tiebreak: 2 of 2 backends: "]
+    assert any(line.endswith(f"{SAMPLES}:sound 1.0") for line in lines)
+
+
+def test_those_that_take_longest_begin_first() -> None:
+    assert inventory.slow_first(["litert", "openvino", "numpy-naive", "torch-decomposed"]) == [
+        *("openvino", "torch-decomposed", "litert", "numpy-naive"),
+    ]
 
 
 def test_an_unknown_backend_is_bad_input() -> None:

@@ -4,35 +4,41 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import threading
 import time
 from collections.abc import Iterator
 from itertools import combinations
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from rich.cells import cell_len
 from rich.console import Console
+from rich.text import Text
 
 from tiebreak.cli import main
 from tiebreak.conformance import main_job
 from tiebreak.golden.operators import OPERATORS
 from tiebreak.reports import progress
 from tiebreak.reports.libraries import folded_name
-from tiebreak.reports.one_screen import FEWEST_CAUSES, LINES, print_summary
-from tiebreak.reports.progress import LiveMatrix, PlainLines, progress_of_run
+from tiebreak.reports.one_screen import LINES, print_summary
+from tiebreak.reports.progress import LiveTable, Pace, PlainLines, clock, progress_of_run
 from tiebreak.reports.records import Run
-from tiebreak.reports.story import CHAPTERS
+from tiebreak.reports.refusals import refusal_text
 from tiebreak.reports.verdict_matrix import cell_text, compact, initials
 
 BACKENDS = [
     *("onnxruntime", "onnxruntime-no-optimisation", "onnxruntime-two-threads", "onnxruntime-qdq"),
     *("onnxruntime-qdq-unfused", "openvino", "openvino-as-shipped", "openvino-limits-as-inputs", "tensorflow"),
     *("tensorflow-no-onednn", "litert", "litert-no-xnnpack", "torch", "torch-decomposed", "numpy-naive"),
-    "onnx-reference",
+    *("onnx-reference", "ngraph"),
 ]
+HOSTILE = ["b[red]x", "\x1b[2Jy", "量子化バックエンド" * 9, "z\u0301\u0301\u200b\u202ez" * 9, "\U0001f600" * 40]
+WITNESS = {"operands": [["x", "0x40200000", "2.5"], ["y_scale", "0x3f800000", "1"]], "expected": "2", "got": "3"}
 FEW = ["--operator", "onnx.QuantizeLinear", "--input-type", "float32", "--type", "int16", "-b", "numpy-naive"]
 
 
@@ -43,11 +49,16 @@ def a_run(backends: list[str], operators: list[str], *, alike: bool = False) -> 
         for number, name in enumerate(backends)
         for operator in operators
         for verdict in ["exact"] * 5 + ["deviates"] * (1 if alike else number + 1) + ["crash"]
+    ] + [
+        {"backend": name, "operator": operators[0], "verdict": "unsupported", "document": "own"}
+        | {"message": f"no kernel for 量 [bold]float64[/] at {name}"}
+        for name in backends
     ]
     pairs = [(name, operator) for name in backends for operator in operators]
     clusters: list[dict[str, Any]] = [
         {"id": f"C{k + 1:03d}", "backend": name, "operator": operator, "elements": 9000 - k, "boundary_ulp": None}
         | {"clause": "X-1", "document": "own", "cases": 1, "farthest": 1, "types": ["float32 to int8"], "domains": {}}
+        | {"cause_id": f"cause {k}", "witness": WITNESS}
         | {"cause": f"multiplies by the rounded reciprocal [bold]and[/] \x1b[31m{'more ' * 20}{k}"}
         for k, (name, operator) in enumerate(pairs)
     ]
@@ -65,38 +76,94 @@ def a_run(backends: list[str], operators: list[str], *, alike: bool = False) -> 
 
 
 def a_path(backend: str, operator: str) -> dict[str, Any]:
-    answers = [{"paths": [f"per {what}"]} for what in ("tensor", "axis")]
-    return {"backend": backend, "operator": operator, "answers": answers}
+    answers = [{"value": what, "paths": [f"per {what}"]} for what in ("tensor", "axis")]
+    return {"backend": backend, "operator": operator, "answers": answers, "operands": WITNESS["operands"]}
 
 
 def pair(a: str, b: str, differ: int) -> dict[str, Any]:
     return {"a": a, "b": b, "operator": "onnx.QuantizeLinear", "cases": 9, "elements": 99, "differ": differ}
 
 
-def shown(run: Run, width: int) -> str:
-    console = Console(record=True, width=width, force_terminal=True, file=io.StringIO())
+def shown(run: Run, width: int, *, colour: bool = True) -> str:
+    console = Console(width=width, force_terminal=colour, file=(file := io.StringIO()))
     print_summary(run, "a-run", console=console)
-    return console.export_text()
+    return Text.from_ansi(file.getvalue()).plain if colour else file.getvalue()
 
 
 @pytest.mark.parametrize("width", [80, 100, 140])
-def test_the_largest_run_fits_one_screen(width: int) -> None:
-    text = shown(a_run(BACKENDS, list(OPERATORS)), width)
+@pytest.mark.parametrize("backends", [BACKENDS, ["one"], [*BACKENDS, *HOSTILE]], ids=len)
+def test_a_run_ends_with_one_screen(backends: list[str], width: int) -> None:
+    text = shown(a_run(backends, list(OPERATORS)), width)
     lines = text.splitlines()
-    assert len(lines) <= (40 if width >= 100 else 42)
-    assert max(map(len, lines)) <= width
-    assert all(any(line.startswith(name[:12]) for line in lines) for name in BACKENDS)
-    assert f"{FEWEST_CAUSES} worst of 160 causes" in text
-    assert sum(line.startswith("C0") for line in lines) == FEWEST_CAUSES >= LINES - len(BACKENDS)
-    assert "report: a-run/report.html; all as text: tiebreak report a-run --text" in text
+    assert len(lines) <= LINES and max(map(cell_len, lines)) <= width
+    rows = [name for name in backends if any(line.startswith(name[:8]) for line in lines)]
+    assert len(rows) >= min(len(backends), 14)
+    assert "what matters most of " in text
+    told = [line for line in lines if line.startswith(("C0", "F0", "–  ")) and "→" not in line]
+    assert len(told) == 5
+    assert "unsupported: " in text and "no kernel for 量 [bold]float64[/]" in text
     assert "claim none of the chosen operators: idle" in text
-    heads = [line.split("  ")[0] for line in lines if line[:2] in {f"{n} " for n in range(1, 7)}]
-    assert heads == [f"{n} {chapter[1]}"[:31].rstrip() for n, chapter in enumerate(CHAPTERS.values(), start=1)]
+    assert "report: a-run/report.html; as text: tiebreak report a-run --text" in text
+    assert "next: tiebreak repro C0" in text
+
+
+def test_one_backend_leaves_room_for_ten_further_causes_with_witnesses() -> None:
+    run = a_run(["one"], list(OPERATORS))
+    run.info["clusters"] = [
+        row | {"id": f"C{k:03}", "cause_id": f"cause {k}"} for k in range(20) for row in run.info["clusters"][:1]
+    ]
+    lines = shown(run, 140).splitlines()
+    at = next(k for k, line in enumerate(lines) if re.match(r"the 10 worst of 1\d other causes", line))
+    causes = lines[at + 1 : at + 11]
+    assert all("2.5, 1 → 3, not 2" in line and re.match(r"C0\d\d  one ", line) for line in causes)
+    told = [line[:4] for line in lines[:at] if line.startswith("C0")]
+    assert told and not {line[:4] for line in causes} & set(told)
+
+
+def test_why_cases_are_unsupported_is_told_in_the_commonest_words() -> None:
+    run = a_run(["one", "two"], ["onnx.QuantizeLinear"])
+    assert refusal_text(run).startswith(
+        "unsupported: 2 of 17 cases; most often one 1: no kernel for 量 [bold]float64[/]"
+    )
+    rows = [{"backend": "one", "verdict": "unsupported", "message": f"no ROUND_{mode}"} for mode in ("UP", "DOWN")]
+    other = {"backend": "one", "verdict": "unsupported", "message": "no float64"}
+    refused = Run(run.info, pd.DataFrame([*rows, other]), run.discrepancies)
+    assert refusal_text(refused) == "unsupported: 3 of 3 cases; most often one 2: no ROUND_…"
+    assert refusal_text(Run(run.info, run.results.assign(verdict="exact"), run.discrepancies)) == ""
+
+
+def test_without_colour_and_terminal_the_screen_is_the_same() -> None:
+    run = a_run(BACKENDS, list(OPERATORS))
+    plain = shown(run, 80, colour=False)
+    assert "\x1b" not in plain
+    assert [line.rstrip() for line in plain.splitlines()] == [line.rstrip() for line in shown(run, 80).splitlines()]
+
+
+def test_rows_beyond_a_screen_are_counted_and_the_worst_stay() -> None:
+    names = [f"backend-{number:02}" for number in range(30)]  # the last ones have most cases that deviate
+    text = shown(a_run(names, list(OPERATORS)), 80)
+    assert re.search(r"… and 1\d rows on which less deviates or fails", text)
+    assert "backend-29 " in text and "backend-00 " not in text.split("what matters")[0]
 
 
 def test_names_from_elsewhere_do_nothing_on_a_terminal() -> None:
-    text = shown(a_run(["b[red]x", "\x1b[2Jy"], list(OPERATORS)), 100)
-    assert "\x1b" not in text and "b[red]x" in text and "[bol" in text
+    text = shown(a_run(HOSTILE, list(OPERATORS)), 100, colour=False)
+    assert "b[red]x" in text and "[bol" in text
+    assert {c for c in text if not c.isprintable()} == {"\n"}
+
+
+def test_a_clean_run_is_told_how_to_become_the_baseline() -> None:
+    run = a_run(["one"], ["onnx.QuantizeLinear"])
+    run.results["verdict"] = "exact"
+    run.info.update(clusters=[], failures=[], paths=[], pairs=[], exit=0)
+    clean = Run(run.info, run.results, run.discrepancies[:0])
+    text = shown(clean, 80)
+    assert "nothing deviates, fails or contradicts itself" in text
+    assert "next: tiebreak gate a-run --baseline baseline --update --accept" in text
+    unexplained = Run(run.info | {"exit": 1}, run.results, run.discrepancies[:0])
+    assert "next: tiebreak report a-run --text" in shown(unexplained, 80)
+    idle = Run(run.info, run.results.assign(verdict="unsupported"), run.discrepancies[:0])
+    assert "next: tiebreak doctor" in shown(idle, 80)
 
 
 def test_configurations_with_equal_rows_share_one_that_names_them() -> None:
@@ -142,41 +209,65 @@ def test_a_cell_says_the_worst_that_is_true(found: dict[str, int], text: str) ->
 
 
 def test_numbers_and_names_are_short() -> None:
+    assert cell_text({"deviates": 1924, "crash": 1}, 5) == "[red]✗1k![/]"
+    assert cell_text({"deviates": 1924, "crash": 1}, 7) == "[red]✗ 1924![/]"
     assert [compact(n) for n in (9999, 10_000, 999_999, 1_000_000)] == ["9999", "10k", "999k", "1M"]
     assert len({initials(name) for name in OPERATORS if name.startswith("tensorflow")}) == 5
     assert max(len(initials(name)) for name in OPERATORS) <= 6
 
 
 @pytest.fixture
-def live() -> Iterator[LiveMatrix]:
-    console = Console(width=100, force_terminal=True, file=io.StringIO())
+def live() -> Iterator[LiveTable]:
+    console = Console(width=80, force_terminal=True, file=io.StringIO())
     found = progress_of_run(console)
-    assert isinstance(found, LiveMatrix)
+    assert isinstance(found, LiveTable)
     yield found
     found.close()
 
 
-def rendered(live: LiveMatrix) -> str:
-    console = Console(width=100, record=True, file=io.StringIO())
+def rendered(live: LiveTable) -> str:
+    console = Console(width=80, file=(file := io.StringIO()))
     console.print(live.table())
-    return console.export_text()
+    assert max(map(cell_len, file.getvalue().splitlines())) <= 80
+    return file.getvalue()
 
 
-def test_the_matrix_fills(live: LiveMatrix) -> None:
+def test_every_backend_has_a_row_while_it_runs(live: LiveTable, monkeypatch: pytest.MonkeyPatch) -> None:
     live.starting(["quick-one", "slow-one", "absent"])
     live.started("absent", there=False)
     live.started("quick-one", there=True)
     text = rendered(live)
     assert "absent" not in text and "still starting: slow-one" in text and "quick-one" in text and "ready" in text
     live.started("slow-one", there=True)
-    live.ran("quick-one", 5, 20)
-    live.judged("quick-one", "onnx.QuantizeLinear", ["exact", "exact", "deviates"])
-    text = rendered(live)
-    assert "✗ 1" in text and "25 %" in text and "5 of 20 cases run; 1 deviate" in text and "starting" not in text
+    now = time.monotonic()
+    monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: now))
+    live.ran("quick-one", 0, 31_174)
+    now += 10
+    live.ran("quick-one", 1000, 31_174)
+    live.judged("quick-one", "onnx.QuantizeLinear", ["exact", "hazard", "deviates"])
+    row = next(line.split() for line in rendered(live).splitlines() if line.startswith("quick-one"))
+    assert row == ["quick-one", "1,000/31,174", "100", "5:02", "1", "1"]
     live.judged("quick-one", "onnx.QuantizeLinear", ["deviates", "crash"])
     live.stage("looking for causes")
     text = rendered(live)
-    assert "✗ 2!" in text and "1 failed; looking for causes" in text
+    assert "1,000 of 31,174 cases run; 2 deviate; 1 failed; looking for causes" in text
+    assert text.splitlines()[-1].split()[-3:] == ["2", "1", "1"]
+
+
+def test_the_rows_of_all_backends_fit_80_columns(live: LiveTable) -> None:
+    for name in [*BACKENDS, *HOSTILE]:
+        live.ran(name, 1_234_567, 9_999_999)
+        live.judged(name, "a.B", ["deviates"] * 99)
+    assert rendered(live).count("1,234,567/9,999,999") == len(BACKENDS) + len(HOSTILE)
+
+
+def test_the_rate_is_that_of_the_last_seconds() -> None:
+    pace = Pace()
+    assert pace.left(0.0) is None and pace.rate(0.0) == 0
+    for second in range(100):
+        pace.note(second * (1 if second < 50 else 10), 1000, float(second))
+    assert pace.rate(99.0) == 10 and pace.left(99.0) == 1.0 and pace.percent == 99
+    assert [clock(seconds) for seconds in (7, 754, 3723)] == ["0:07", "12:34", "1:02:03"]
 
 
 def test_elsewhere_there_are_plain_lines(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -189,7 +280,7 @@ def test_elsewhere_there_are_plain_lines(capsys: pytest.CaptureFixture[str], mon
     lines.judged("one", "a.B", ["exact", "deviates"])
     lines.finished("one")
     said = ""
-    while "2 of 4 cases run; 1 deviate" not in said:  # the thread comes in time
+    while "2 of 4 cases run; 1 deviate; one 50 %" not in said:  # the thread comes in time
         time.sleep(0.01)
         said += capsys.readouterr().err
     lines.close()
@@ -215,9 +306,10 @@ def test_a_run_tells_what_watches_it_everything(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(main_job, "progress_of_run", lambda: lines)
     CliRunner().invoke(main, ["run", *FEW, "--level", "quick", "-o", str(tmp_path / "a"), "--json"])
     results = pd.read_parquet(tmp_path / "a/results.parquet")
-    (cells,) = lines.cells_now().values()
-    assert dict(cells) == results["verdict"].value_counts().to_dict()
-    assert lines.counts == {"numpy-naive": (len(results), len(results))}
+    (found,) = lines.found_now().values()
+    assert dict(found) == results["verdict"].value_counts().to_dict()
+    (pace,) = lines.paces.values()
+    assert (pace.done, pace.planned) == (len(results), len(results))
     assert lines.held and lines.held[0] == "numpy-naive has started" and "numpy-naive is done: " in lines.held[1]
     assert lines.what == "writing the report" and lines.over.is_set()
 
@@ -235,4 +327,4 @@ def test_verbose_and_text_have_everything_and_verbose_the_stages(tmp_path: Path)
 
 def test_a_silent_run_shows_nothing() -> None:
     with main_job.watched("nothing") as watch:
-        assert not isinstance(watch, LiveMatrix | PlainLines)
+        assert not isinstance(watch, LiveTable | PlainLines)

@@ -284,6 +284,18 @@ def test_the_page_has_denominators_causes_and_commands(run: Run) -> None:
     assert "## Crashes" not in page and "forbidden call accepted" in page
 
 
+def test_the_page_begins_with_the_matrix_and_what_matters_most(run: Run) -> None:
+    page = markdown_summary(run, "r")
+    heads = re.findall(r"^## (.*)$", page, re.M)
+    assert heads[:3] == ["What matters most", "All findings", "Contradicts its own document"]
+    matrix, told = page.partition("## What matters most")[0], page.partition("## What matters most")[2]
+    assert "| backend | onnx QL |" in matrix and re.search(r"^\| onnx-reference \| ✗ \d+ \|$", matrix, re.M)
+    assert "QL onnx.QuantizeLinear." in matrix
+    first = told.partition("## All findings")[0].strip().splitlines()
+    assert re.match(r"1\. onnx-reference quantizes .* where ONNX says .* \(C001\)$", first[0])
+    assert any(line.startswith("Unsupported: ") for line in first)
+
+
 def test_the_page_tells_the_story_in_its_order_and_that_nothing_ran(run: Run) -> None:
     page = markdown_summary(hostile(run), "r")
     own, calls = page.index("## Contradicts its own document"), page.index("## Takes what its document forbids")
