@@ -87,7 +87,7 @@ def matrix(run: Run, look: str) -> Iterator[str]:
     operators = sorted({operator for _, operator in counts})
     heads = "".join(f"<th>{escape(one.partition('.')[2][:8])}</th>" for one in operators)
     yield f"<table class='{look}'><tr><th></th>{heads}</tr>"
-    for label, (backend, _) in folded_rows(run.info, counts).items():
+    for label, backend in folded_rows(run.info, counts).items():
         marks = (mark_of(counts.get((backend, one), {})) for one in operators)
         cells = "".join(f"<td>{mark} {compact(number) if number else ''}</td>" for mark, number, _ in marks)
         yield f"<tr><th>{escape(label)}</th>{cells}</tr>"
