@@ -30,6 +30,7 @@ MOST_OF_JSON = 0.1
 MANY = 10**6  # discrepancies
 MOST_TO_HOLD_MANY = 400  # megabytes
 MOST_TO_REPORT_MANY = 3  # seconds
+MOST_TO_OPEN_MANY = 1  # seconds
 MOST_OF_FULL_RUN = 1500  # megabytes
 
 
@@ -190,3 +191,5 @@ def report(rows: dict[int, dict[str, Any]]) -> Iterator[Line]:
     seconds = row.get("report_seconds")
     what = "the HTML report of a million discrepancies, s"
     yield line(what, f"≤ {MOST_TO_REPORT_MANY}", seconds, lambda found: found <= MOST_TO_REPORT_MANY)
+    what, seconds = "that page in Chromium, filters answering, s", row.get("usable_seconds")
+    yield line(what, f"≤ {MOST_TO_OPEN_MANY}", seconds, lambda found: found <= MOST_TO_OPEN_MANY)

@@ -160,6 +160,7 @@ def of_report(part: Part) -> Iterator[str]:
             "print the text, s",
             "records, MB",
             "report, kB",
+            "usable in a browser, s",
             "peak memory writing, MB",
             "peak memory reading and reporting, MB",
         ],
@@ -169,6 +170,7 @@ def of_report(part: Part) -> Iterator[str]:
                 *(figure(row[f"{stage}_seconds"]) for stage in ("write", "read", "report", "text")),
                 figure(row["records_bytes"] / 1e6),
                 figure(row["report_bytes"] / 1e3),
+                figure(row["usable_seconds"]) if row.get("usable_seconds") else "–",
                 megabytes(row["write_peak_bytes"]),
                 megabytes(row["report_peak_bytes"]),
             ]

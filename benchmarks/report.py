@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 import time
 from collections.abc import Sequence
@@ -47,6 +48,7 @@ def row_of(folder: str, count: int) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as grown_folder:
         writing, write_peak = in_fresh_process(written, folder, grown_folder, count, watch=True)
         reporting, report_peak = in_fresh_process(reported, grown_folder, watch=True)
+        reporting["usable_seconds"] = usable(Path(grown_folder) / "report.html")
     peaks = {"write_peak_bytes": write_peak, "report_peak_bytes": report_peak}
     return {"discrepancies": count, **writing, **reporting, **peaks}
 
@@ -72,6 +74,33 @@ def reported(folder: str) -> dict[str, Any]:
     seconds = {"read": read - started, "report": made - read, "text": time.perf_counter() - made}
     times = {f"{stage}_seconds": found for stage, found in seconds.items()}
     return times | {"report_bytes": (place / "report.html").stat().st_size}
+
+
+def usable(page: Path) -> float | None:
+    """Seconds until Chromium shows the page and its filters answer, the least of three; None without a Chromium.
+
+    The page is asked for as a file; the browser runs already.
+    """
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    if chromium is None:
+        return None
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        found = min(opened(browser.new_page(), page) for _ in range(3))
+        browser.close()
+    return found
+
+
+def opened(tab: Any, page: Path) -> float:
+    started = time.perf_counter()
+    tab.goto(page.as_uri())
+    tab.fill("input[name=text]", "nothing has this in it")
+    tab.wait_for_selector("#own .narrowed:not(:empty)", state="attached")
+    seconds = time.perf_counter() - started
+    tab.close()
+    return seconds
 
 
 def grown(run: Run, count: int) -> Run:

@@ -154,7 +154,7 @@ def judged_exponents(run: Run) -> dict[tuple[str, str], dict[int, int]]:
 def example_of(recorded: Mapping[str, Any]) -> str:
     """The recorded sentence without its beginning, which repeats the cause's first line."""
     sentence = str(recorded.get("sentence", ""))
-    return sentence.partition(f" of {recorded.get('cases', 0):,} cases). ")[2] or sentence
+    return re.split(r" elements of [\d,]+ cases\)\. ", sentence, maxsplit=1)[-1]
 
 
 def anchor_of(key: Sequence[str], recorded: Mapping[str, Any]) -> str:

@@ -70,26 +70,44 @@ class SideBySide:
     @cached_property
     def in_order(self) -> tuple[Array, Array]:
         """The discrepancies in order of their elements, and the elements' numbers in that order."""
-        order = np.argsort(self.element, kind="stable")
+        order = np.argsort(self.element, kind="stable").astype(np.int32)
         return order, self.element[order]
 
 
 def side_by_side(run: Run, names: Sequence[str]) -> SideBySide:
     """The statuses of all backends for each element that deviates on one of them."""
     found = run.discrepancies
-    cases = found["case"].astype("category")
-    own = cases.cat.codes.to_numpy()
-    outputs = found["output"].astype("category").cat.codes.to_numpy()
-    _, place = np.unique(found["index"].to_numpy(), return_inverse=True)
-    key = (own.astype(np.int64) * (1 + outputs.max(initial=0)) + outputs) * (1 + place.max(initial=0)) + place
-    _, first, element = np.unique(key, return_index=True, return_inverse=True)
-    status = statuses_of_cases(run, cases.cat.categories, names)[own[first]] if len(found) else no_status(0, names)
-    ambiguous = (found["expected_bits"].to_numpy() != found["working_bits"].to_numpy())[first]
-    status[~ambiguous] = np.where(status[~ambiguous] == CONFORMS, EXACT, status[~ambiguous])
-    positions = {name: position for position, name in enumerate(names)}
-    backend = found["backend"].map(positions).to_numpy(int) if len(found) else np.zeros(0, int)
-    status[element.reshape(-1), backend] = DEVIATES
-    return SideBySide(found, tuple(names), element.reshape(-1), status)
+    first, element, cases, case = elements_of(found)
+    status = statuses_of_cases(run, cases, names)[case] if len(found) else no_status(0, names)
+    exact = found["expected_bits"].to_numpy()[first] == found["working_bits"].to_numpy()[first]
+    status[exact] = np.where(status[exact] == CONFORMS, EXACT, status[exact])
+    backends, codes = numbered(found["backend"])
+    positions = np.array([names.index(name) for name in backends], np.int32)
+    status[element, positions[codes]] = DEVIATES
+    return SideBySide(found, tuple(names), element, status)
+
+
+def elements_of(found: pd.DataFrame) -> tuple[Array, Array, list[str], Array]:
+    """The first discrepancy of each element, each discrepancy's element, the cases' names, and each element's case."""
+    cases, case = numbered(found["case"])
+    outputs, output = numbered(found["output"])
+    index = found["index"].to_numpy()
+    key = case.astype(np.int64)  # and then in place: this may be a million rows
+    for size, number in ((max(1, len(outputs)), output), (1 + index.max(initial=0), index)):
+        key *= size
+        key += number
+    order = np.argsort(key, kind="stable").astype(np.int32)  # what np.unique does, in less memory
+    begins = np.diff(key[order], prepend=-1) != 0
+    element = np.empty(len(order), np.int32)
+    element[order] = np.cumsum(begins, dtype=np.int32) - 1
+    first = order[begins]
+    return first, element, cases, case[first]
+
+
+def numbered(texts: pd.Series[str]) -> tuple[list[str], Array]:
+    """The distinct texts of a column, and the place of each row's among them."""
+    categories = texts.astype("category")
+    return [str(one) for one in categories.cat.categories], categories.cat.codes.to_numpy(np.int32)
 
 
 def no_status(rows: int, names: Sequence[str]) -> Array:

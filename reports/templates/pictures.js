@@ -1,6 +1,6 @@
 /** Draws a finding's picture as SVG from a few numbers, with the same in words for those who do not see it. */
 const pictures = (() => {
-  const WIDTH = 440, HEIGHT = 200, LEFT = 64, RIGHT = 14, TOP = 26, BOTTOM = 40;
+  const WIDTH = 440, HEIGHT = 200, LEFT = 80, RIGHT = 14, TOP = 26, BOTTOM = 40;
   const NAMES = ["document", "as written", "this backend"];
   const SPACE = "http://www.w3.org/2000/svg";
 
@@ -74,7 +74,7 @@ const pictures = (() => {
     };
     const first = Math.max(0, points.findIndex((point) => point[0] === x));
     const svg = frame(`Results over ${operand}`, inWords(points, operand));
-    for (const result of labels(results)) {
+    for (const result of labels(results, down)) {
       svg.append(tag("path", { class: "grid", d: `M${LEFT} ${down(result).toFixed(1)}H${WIDTH - RIGHT}` }));
       svg.append(text(LEFT - 6, down(result) + 4, short(result), "end"));
     }
@@ -86,11 +86,9 @@ const pictures = (() => {
     }
     const line = (which) => points.map((point, i) => {
       const y = down(point[which]).toFixed(1);
-      const [from, to] = even ? [across(i) - half, across(i) + half] : [across(i), across(Math.min(i + 1, points.length - 1))];
+      if (!even) return i ? `H${across(i).toFixed(1)}V${y}` : `M${across(0).toFixed(1)} ${y}`; // from afar, steps touch
       const joined = i && point[which] === points[i - 1][which];
-      return even || i === points.length - 1
-        ? `${joined ? "L" : "M"}${from.toFixed(1)} ${y}H${to.toFixed(1)}`
-        : `${i ? "L" : "M"}${from.toFixed(1)} ${y}`;
+      return `${joined ? "L" : "M"}${(across(i) - half).toFixed(1)} ${y}H${(across(i) + half).toFixed(1)}`;
     }).join("");
     if (points.some((point) => point[3] !== point[2])) svg.append(tag("path", { class: "written", d: line(3) }));
     svg.append(tag("path", { class: "document", d: line(2) }));
@@ -152,14 +150,16 @@ const pictures = (() => {
     return keys.map(([look, words], i) => text(LEFT + i * 118, 14, words, "start", `key ${look}`));
   }
 
-  /** At most five results that are worth a line. */
-  function labels(results) {
+  /** At most five results that are worth a line, none so near to another that their labels would touch. */
+  function labels(results, down) {
     const found = [...new Set(results)].sort((a, b) => a - b);
-    if (found.length <= 5) return found;
-    return [0, 0.25, 0.5, 0.75, 1].map((part) => found[Math.round(part * (found.length - 1))]);
+    const some = found.length <= 5 ? found : [0, 0.25, 0.5, 0.75, 1].map((part) => found[Math.round(part * (found.length - 1))]);
+    const kept = [];
+    for (const one of some) if (!kept.length || down(kept[kept.length - 1]) - down(one) >= 12) kept.push(one);
+    return kept;
   }
 
-  const short = (number) => { const words = String(number); return words.length > 11 ? Number(words).toPrecision(6) : words; };
+  const short = (number) => { const words = String(number); return words.length > 11 ? Number(words).toPrecision(5) : words; };
 
   function inWords(points, operand) {
     const parts = [];
