@@ -1,12 +1,13 @@
-"""Makes the pictures of the report's states in docs/ from a run: `python docs/make_screenshots.py RUN_DIR [CAUSE]`.
+"""Makes the pictures of the pages' states in docs/: `python docs/make_screenshots.py RUN_DIR EARLIER_RUN_DIR`.
 
-RUN_DIR is a run folder; CAUSE is the id of the root cause to show, by default the first that has a picture. Needs
-Playwright from PyPI and a Chromium.
+The report is that of RUN_DIR, and its root cause the first that has a picture. The pages of what changed have both.
+Needs Playwright from PyPI and a Chromium.
 """
 
 from __future__ import annotations
 
 import shutil
+import subprocess
 import sys
 import tempfile
 from dataclasses import replace
@@ -23,10 +24,10 @@ SCREEN = {"width": 1440, "height": 900}
 NARROW = {"width": 360, "height": 760}
 
 
-def main(run_dir: Path, cause: str = "") -> None:
-    """Build the report of the run, and take a picture of each state."""
+def main(run_dir: Path, earlier: Path) -> None:
+    """Build the pages of the runs, and take a picture of each state."""
     run = read_run(run_dir)
-    cause = cause or next(str(row["id"]) for row in run.info["clusters"] if row.get("picture"))
+    cause = next(str(row["id"]) for row in run.info["clusters"] if row.get("picture"))
     with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
         path = Path(name) / "report.html"
         write_report(path, nameless(run, run_dir), run_dir.name)
@@ -34,6 +35,7 @@ def main(run_dir: Path, cause: str = "") -> None:
         first_screens(browser, path)
         one_cause(browser, path, cause)
         filtered(browser, path)
+        changes(browser, Path(name), earlier, run_dir)
         browser.close()
 
 
@@ -75,5 +77,21 @@ def filtered(browser: Any, path: Path) -> None:
     page.close()
 
 
+def changes(browser: Any, folder: Path, earlier: Path, later: Path) -> None:
+    """The pages of two runs: what changed, and the trend."""
+    for name, run_dir in (("before", earlier), ("after", later)):
+        shutil.copytree(run_dir, folder / "runs" / name)
+    tiebreak = [sys.executable, "-m", "tiebreak"]
+    subprocess.run(
+        [*tiebreak, "compare", "runs/before", "runs/after", "--html", "compare.html"], cwd=folder, check=False
+    )
+    subprocess.run([*tiebreak, "history", "runs", "--html", "history.html"], cwd=folder, check=True)
+    for name in ("compare", "history"):
+        page = browser.new_page(viewport=SCREEN)
+        page.goto((folder / f"{name}.html").as_uri())
+        page.screenshot(path=HERE / f"{name}.png")
+        page.close()
+
+
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), *sys.argv[2:3])
+    main(*map(Path, sys.argv[1:3]))
