@@ -153,6 +153,7 @@ def test_discrepancies_fail_with_bits_cause_and_a_command(folder: Path) -> None:
     assert re.search(r"\d+ of \d+ cases unsupported: only plain float32 to int8", output)
 
 
+@pytest.mark.slow
 def test_workers_of_xdist_agree_and_a_crash_fails_its_tests(folder: Path) -> None:
     pytest.importorskip("xdist")
     backends = "--tiebreak-backend", "boxes:right", "--tiebreak-backend", "boxes:crashes"

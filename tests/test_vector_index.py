@@ -32,7 +32,13 @@ def vectors(tmp_path: Path) -> Path:
     return shutil.copy(SMALL, tmp_path / SMALL.name)
 
 
-@pytest.mark.parametrize("operator", sorted({path.name.partition("-")[0] for path in vector_paths()}))
+OPERATORS = sorted({path.name.partition("-")[0] for path in vector_paths()})
+LARGE = "ngraph.Quantize"  # half of all the vectors
+
+
+@pytest.mark.parametrize(
+    "operator", [pytest.param(one, marks=pytest.mark.slow if one == LARGE else ()) for one in OPERATORS]
+)
 def test_the_index_gives_the_cases_of_the_json(own_cache: Path, operator: str, monkeypatch: pytest.MonkeyPatch) -> None:
     paths = [path for path in vector_paths() if path.name.startswith(f"{operator}-")]
     wanted = [[fields(case) for case in read_cases(path, trusted=True)] for path in paths]
