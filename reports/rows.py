@@ -232,10 +232,11 @@ class PathRow(TypedDict):
 
 
 class FailedCase(TypedDict):
-    """The smallest case of a kind of failure."""
+    """The smallest case of a kind of failure. `call` has its attributes, and its inputs with their first values."""
 
     case: str
     message: str
+    call: NotRequired[str]
 
 
 class FailureRow(TypedDict):

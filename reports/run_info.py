@@ -110,6 +110,7 @@ def check_info(info: Mapping[str, Any]) -> None:
         check_illustrations(f"clusters[{number}]", row)
     for number, row in enumerate(info.get("failures", [])):
         check_row(f"failures[{number}].witness", row["witness"], dict.fromkeys(("case", "message"), TEXT))
+        check_row(f"failures[{number}].witness", row["witness"], {"call": TEXT}, needed=False)
     for number, row in enumerate(info.get("paths", [])):
         check_operands(f"paths[{number}]", row["operands"])
         for at, answer in enumerate(row["answers"]):

@@ -20,7 +20,7 @@ from tiebreak.golden.formulas.steps import Steps
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.operators import OPERATORS
 from tiebreak.golden.oracle import quotient, solve, solve_elementwise
-from tiebreak.golden.problem import UNDEFINED, Problem, Quantization
+from tiebreak.golden.problem import UNDEFINED, Array, Problem, Quantization, codes_of, kind_of
 from tiebreak.golden.problems import problems_of
 from tiebreak.golden.rounding import ROUND_MODES
 from tiebreak.reports.folding import folded_causes
@@ -37,6 +37,7 @@ POINTS = 25  # of a picture that does not draw each float
 STEPS = Fraction(9, 4)  # half of the picture's width, in steps of the result
 REAL_ULPS = 16  # a real result at most that far off is shown among its neighbours
 FARTHEST = 40  # powers of two that a search for a decision boundary takes
+MOST_VALUES = 4  # of an input of a failed call
 MOST_RECORDED = 24  # results of other discrepancies in a picture
 Kind = FloatType | IntegerType
 
@@ -57,6 +58,28 @@ def with_illustrations(run: Run, cases: Iterable[Case], errors: ExplanationError
                 row["picture"] = picture(rows[0], element_of(rows[0], by_id), members)
 
             errors.attempt("illustrations", str(row["id"]), add, None)
+
+
+def with_calls(run: Run, cases: Iterable[Case]) -> None:
+    """Add to the witness of each kind of failure what was asked: attributes, and inputs with their first values."""
+    by_id = {case.id: case for case in cases}
+    for row in run.info["failures"]:
+        if row["witness"]["case"] in by_id:
+            row["witness"]["call"] = call_text(by_id[row["witness"]["case"]])
+
+
+def call_text(case: Case) -> str:
+    attributes = [f"{name} {value}" for name, value in case.node.attributes.items()]
+    pairs = zip(case.node.inputs, case.inputs, strict=True)
+    return "; ".join([*attributes, *(input_text(wanted.name, array) for wanted, array in pairs)])
+
+
+def input_text(name: str, array: Array) -> str:
+    """An input in short: its name, type, shape and first values."""
+    kind = kind_of(array)
+    values = [code_text(int(code), kind) for code in codes_of(array).reshape(-1)[:MOST_VALUES]]
+    more = " …" if array.size > MOST_VALUES else ""
+    return f"{name} {kind.name} {list(array.shape)}: {', '.join(values)}{more}"
 
 
 def element_of(row: Mapping[str, Any], cases: Mapping[str, Case]) -> Problem:
