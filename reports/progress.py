@@ -129,9 +129,10 @@ class RunSoFar:
 
 def pace_cells(pace: Pace, now: float) -> tuple[str, str, str]:
     """Cases run and planned, cases per second, and the time left."""
-    left = pace.left(now)
-    rest = ("", "done") if pace.done >= pace.planned else (f"{pace.rate(now):.0f}", "" if left is None else clock(left))
-    return f"{pace.done:,}/{pace.planned:,}", *rest
+    cases, left = f"{pace.done:,}/{pace.planned:,}", pace.left(now)
+    if pace.done >= pace.planned:
+        return cases, "", "done"
+    return cases, f"{pace.rate(now):.0f}", "" if left is None else clock(left)
 
 
 def verdict_cells(found: Counter[str]) -> tuple[str, str, str]:
