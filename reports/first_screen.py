@@ -25,6 +25,7 @@ MOST = 5  # findings
 TOLD = ("itself", "own", "failures"), ("calls", "hazards")  # chapters; the second ones only where the first have few
 VERBS = {"quantize": "quantizes", "dequantize": "dequantizes", "fake": "quantizes and dequantizes"}
 DOCUMENTS = {"onnx": "ONNX", "ngraph": "nGraph", "tensorflow": "TensorFlow's text", "openvino": "OpenVINO's text"}
+LONGEST_CALL = 90  # characters
 COUNTS = ("judged", "deviates", "as_written")  # of the calibrated domain
 
 
@@ -172,7 +173,15 @@ def headline(run: Run, chapter: str, finding: Finding) -> Headline:
         text = f"{who} {does(path, path['operands'])} to {' and to '.join(answers)}"
         return Headline(chapter, finding, text, f"{finding.what}, {finding.how_much}", anchor)
     text = f"{who}, {operator_names(finding.operators)}: {finding.what}"
-    return Headline(chapter, finding, text, finding.how_much, anchor)
+    return Headline(chapter, finding, text, ", such as ".join([finding.how_much, *failed_call(run, finding)]), anchor)
+
+
+def failed_call(run: Run, finding: Finding) -> Iterator[str]:
+    """What was asked in the smallest case of a failure, in short; nothing where it is not known."""
+    for row in run.info.get("failures", []):
+        if finding.ids and row["id"] == finding.ids[0] and row.get("witness", {}).get("call"):
+            call = str(row["witness"]["call"])
+            yield call if len(call) <= LONGEST_CALL else f"{call[: LONGEST_CALL - 1]}…"
 
 
 def who_does(run: Run, finding: Finding) -> str:

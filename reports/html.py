@@ -355,17 +355,23 @@ def overview(run: Run, names: Names) -> list[dict[str, Any]]:
     found: dict[Any, dict[str, int]] = {}
     for (*key, verdict), count in values_by_key(cases):
         found.setdefault(tuple(key), {})[str(verdict)] = int(count)
+    others = run.results[run.results["document"] == FOREIGN].groupby(["operator", "backend"], observed=True).size()
+    foreign = {key for key, _ in values_by_key(others)}
     cells: dict[tuple[str, str], dict[str, Any]] = {}
     for (operator, mode, backend), sums in zip(elements.index, rows_of(elements), strict=True):
-        cells.setdefault((operator, mode), {})[backend] = overview_cell(sums, found[(operator, mode, backend)])
+        cell = overview_cell(sums, found[(operator, mode, backend)], foreign=(operator, backend) in foreign)
+        cells.setdefault((operator, mode), {})[backend] = cell
     return [
         {"operator": operator, "mode": mode, "cells": [(name, row.get(name)) for name in names.backend]}
         for (operator, mode), row in cells.items()
     ]
 
 
-def overview_cell(elements: dict[Any, int], cases: dict[str, int]) -> dict[str, Any]:
-    """One backend's results for one operator and mode: CSS class, text with counts, and notes."""
+def overview_cell(elements: dict[Any, int], cases: dict[str, int], *, foreign: bool = False) -> dict[str, Any]:
+    """One backend's results for one operator and mode: CSS class, text with counts, and notes.
+
+    Deviations from a `foreign` document are conversion hazards.
+    """
     planned = sum(cases.values())
     failed, idle = sum(cases.get(verdict, 0) for verdict in FAILED), cases.get("unsupported", 0)
     differ = elements["deviates"]
@@ -373,8 +379,8 @@ def overview_cell(elements: dict[Any, int], cases: dict[str, int]) -> dict[str, 
     notes = [f"! {failed:,} of {planned:,} cases failed"] if failed else []
     notes += [f"∅ {idle:,} of {planned:,} cases unsupported"] if idle else []
     if judged:
-        look = "fail" if differ else "broke" if failed else "pass"
-        sign = {"fail": "✗", "broke": "!", "pass": "✓"}[look]
+        look = ("hazard" if foreign else "fail") if differ else "broke" if failed else "pass"
+        sign = {"fail": "✗", "hazard": "⇄", "broke": "!", "pass": "✓"}[look]
         return {"look": look, "text": f"{sign} {differ:,} of {judged:,}", "notes": notes}
     look = "broke" if failed else "idle" if idle and not elements["unspecified"] else "open"
     text = {"broke": "! failed to run", "idle": "∅ unsupported", "open": "? unspecified"}[look]

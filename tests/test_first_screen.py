@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,8 @@ def test_a_crash_is_told_with_what_it_said(folder: Path) -> None:
     run = read_run(folder / "aborts")
     texts = [one.text for one in headlines(run, story(run))]
     assert any("dev, QuantizeLinear: crash: " in text and "SIGABRT" in text for text in texts)
+    whys = [one.why for one in headlines(run, story(run))]
+    assert any(re.search(r" cases, such as .*x float32 \[7\]: -12.0, ", why) for why in whys), "with the smallest call"
     (row,) = library_rows(run, story(run))
     assert row.failed == int((run.results["verdict"] == "crash").sum()) > 0
 

@@ -94,6 +94,19 @@ def test_a_card_has_its_own_address_and_the_back_button_goes_back(watched: Watch
     until(page, f"document.activeElement.closest('.card')?.id === '{first[1:]}'")
 
 
+def test_every_cell_of_both_matrices_leads_to_rows_that_are_there(watched: Watched, page_file: Path) -> None:
+    page = watched.page
+    page.goto(page_file.as_uri())
+    links = page.evaluate(
+        "[...document.querySelectorAll('.grid td a, #matrix td a')].map(one => one.getAttribute('href'))"
+    )
+    assert len(links) >= 6
+    for link in links:
+        page.evaluate("link => { location.hash = link; }", link)
+        section = link.rpartition("at=")[2]
+        until(page, f"document.querySelectorAll('#{section} .f:not([hidden])').length > 0")
+
+
 @pytest.mark.parametrize("hash_", ["#C999", "#D999999", "#%E0%A4%A", "#backend=wrong&at=nowhere", "#<b>"])
 def test_a_broken_link_says_so_and_shows_the_rest(watched: Watched, page_file: Path, hash_: str) -> None:
     page = watched.page

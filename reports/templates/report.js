@@ -276,15 +276,15 @@
 
   /** Go to a place, open it, and see to it that no window or filter hides it. */
   function visit(id) {
-    const place = target(id);
+    const place = shownInstead(target(id));
     if (!place) return;
     const card = place.closest(".card");
-    if (card) { uncover(card); card.open = true; cards.draw(card); filterSamples(card, { ...chosen(), ...typed().set }); }
+    if (card) { uncover(card); open(card); }
     for (let up = place; up; up = up.parentElement) if (up.tagName === "DETAILS") up.open = true;
     const sample = card && [...card.querySelectorAll("tbody.sample")].find((one) => one.id === id);
     if (sample) { sample.hidden = false; cards.toggle(sample, true); }
     const first = place.matches("section") && Object.keys(chosen()).length && place.querySelector(".card:not([hidden])");
-    if (first) { first.open = true; cards.draw(first); }
+    if (first) open(first);
     const seen = sample || place;
     const focus = sample ? sample.querySelector("a") : card ? card.querySelector("summary") : place;
     if (focus === place) place.tabIndex = -1;
@@ -293,6 +293,25 @@
       seen.scrollIntoView();
       focus.focus({ preventScroll: true });
     });
+  }
+
+  /** The place itself; for a chapter that the filters leave empty, the first one where they leave something. */
+  function shownInstead(place) {
+    if (!place || !place.matches("#findings > section") || place.querySelector(".f:not([hidden])")) return place;
+    const first = main.querySelector("#findings .card:not([hidden])");
+    return first ? first.closest("section") : place;
+  }
+
+  /** Open a card without making it the view's address. */
+  function open(card) {
+    card.quiet = !card.open;
+    card.open = true;
+    fill(card);
+  }
+
+  function fill(card) {
+    cards.draw(card);
+    filterSamples(card, { ...chosen(), ...typed().set });
   }
 
   function uncover(element) {
@@ -368,7 +387,11 @@
   main.addEventListener("toggle", (event) => {
     const card = event.target;
     if (!card.matches(".card")) return;
-    if (card.open) { cards.draw(card); filterSamples(card, { ...chosen(), ...typed().set }); if (cards.holding(at) !== card) { at = card.id; write(); } }
+    if (card.open) {
+      fill(card);
+      if (!card.quiet && cards.holding(at) !== card) { at = card.id; write(); }
+      card.quiet = false;
+    }
     else if (cards.holding(at) === card) { at = ""; write(); }
   }, true);
 
