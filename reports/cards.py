@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -120,11 +121,21 @@ def positions(names: Names, kind: str, values: Iterable[str]) -> str:
 
 def itself_facts(run: Run, finding: Finding, names: Names) -> tuple[str, Row, dict[str, str]]:
     """The operands with several answers that a finding by path is about, the plainest first."""
-    rows = sorted(paths_of(run, finding), key=plainness)
+    rows = plain_and_varied(paths_of(run, finding))
     if not rows:
         return "plain", {}, {}
     types = positions(names, "type", (str(row[name]) for row in rows for name in ("input_type", "output_type")))
     return "path", {"rows": rows[:MOST_WITNESSES], "more": len(rows) - len(rows[:MOST_WITNESSES])}, {"t": types}
+
+
+def plain_and_varied(rows: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The plainest rows first, one of each operator in turn; of what configurations have in common the first only."""
+    by_operator: dict[str, dict[str, Mapping[str, Any]]] = {}
+    for row in sorted(rows, key=plainness):
+        key = json.dumps([row["operands"], row["input_type"], row["output_type"]])
+        by_operator.setdefault(str(row["operator"]), {}).setdefault(key, row)
+    turns = zip_longest(*(own.values() for own in by_operator.values()))
+    return [row for turn in turns for row in turn if row is not None]
 
 
 def failure_facts(run: Run, finding: Finding, names: Names) -> tuple[str, Row, dict[str, str]]:

@@ -284,7 +284,7 @@ def deviating(*rows: dict[str, Any]) -> DeviatingElements:
 def test_reports_list_both_answers(records: RunRecords) -> None:
     run = as_run(records)
     page = render(run, "folder")
-    assert "Answers that depend on the path" in page
+    assert "another answer by path" in page
     assert "in the tail of a vector loop of 16" in page
     assert "<dt>contested</dt><dd>" in page  # the tie rule is
     console = Console(width=140, record=True, file=io.StringIO())
@@ -296,4 +296,4 @@ def test_reports_list_both_answers(records: RunRecords) -> None:
     assert console.export_text().count("another answer by path") == len(itself.findings) >= len(WRONG | OPEN)
     assert len([one for one in own.findings if "path-dependent" in one.what]) == len(WRONG)
     plain = replace(records, info=records.info | {"paths": []})
-    assert "Answers that depend on the path" not in render(as_run(plain), "folder")
+    assert "another answer by path" not in render(as_run(plain), "folder")

@@ -113,7 +113,7 @@ const cards = (() => {
     if (card.drawn) return;
     card.drawn = true;
     for (const answer of card.querySelectorAll("[data-paths]")) {
-      const picture = pictures.array(JSON.parse(answer.dataset.paths));
+      const picture = pictures.array(JSON.parse(answer.dataset.paths), Boolean(answer.querySelector(".deviates")));
       if (picture) answer.append(picture);
     }
     if (!card.dataset.d) return;

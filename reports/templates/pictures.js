@@ -108,7 +108,7 @@ const pictures = (() => {
     const room = WIDTH - LEFT - RIGHT;
     const across = (i) => LEFT + (room * (i + 0.5)) / points.length;
     const middle = (TOP + HEIGHT - BOTTOM) / 2;
-    const said = points.filter((point) => point.slice(2).some(Boolean)).map((point) => told([...point.slice(0, 2), ...point.slice(2)], operand));
+    const said = points.filter((point) => point.slice(2).some(Boolean)).map((point) => told(point, operand));
     const svg = frame(`Neighbours of the result ${operand}`, said.join("; "));
     svg.append(tag("path", { class: "grid", d: `M${LEFT} ${middle}H${WIDTH - RIGHT}` }));
     svg.append(tag("path", { class: "ticks", d: points.map((_, i) => `M${across(i).toFixed(1)} ${middle - 5}v10`).join("") }));
@@ -122,18 +122,18 @@ const pictures = (() => {
     return explorable(svg, points, across, points.findIndex((point) => point[4]), operand);
   }
 
-  /** An array with the places marked that have another answer; null for a path that names no places. */
-  function array(paths) {
+  /** An array with the places marked that have an answer; null for a path that names no places, or all of them. */
+  function array(paths, deviates) {
     const found = paths.map((path) => /at positions? ([\d, ]+) of (?:\[([\d, ]+)\]|(\d+))/.exec(path)).find(Boolean);
     if (!found) return null;
     const shape = (found[2] || found[3]).split(",").map(Number);
     const columns = shape[shape.length - 1], size = shape.reduce((a, b) => a * b, 1);
-    if (!columns || size > 512) return null;
     const marked = new Set(found[1].split(",").map(Number));
+    if (!columns || size > 512 || marked.size >= size) return null;
     const cell = Math.max(5, Math.min(16, Math.floor(420 / columns)));
     const rows = size / columns;
     const words = `An array of ${shape.join(" × ")} with ${marked.size} places marked: ${[...marked].join(", ")}`;
-    const svg = tag("svg", { viewBox: `0 0 ${columns * cell + 1} ${rows * cell + 1}`, class: "array", role: "img", "aria-label": words });
+    const svg = tag("svg", { viewBox: `0 0 ${columns * cell + 1} ${rows * cell + 1}`, class: deviates ? "array deviating" : "array", role: "img", "aria-label": words });
     svg.style.width = `${columns * cell + 1}px`;
     for (let i = 0; i < size; i += 1) {
       const place = { x: (i % columns) * cell + 0.5, y: Math.floor(i / columns) * cell + 0.5, width: cell, height: cell };
