@@ -30,6 +30,7 @@ from tiebreak.golden.make_node import node_from_key
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 from tiebreak.golden.untrusted_text import safe_text
+from tiebreak.golden.verdicts import NO_CONSTANTS
 
 LONGEST_MESSAGE = 2000
 LONGEST_SCRIPT = 1 << 20
@@ -100,7 +101,7 @@ class Answerer:
 
     def compile(self, node: Node) -> Run:
         if node.baked and not getattr(self.backend, "takes_constants", False):
-            raise Unsupported("an input known at compile time: the backend does not say takes_constants")
+            raise Unsupported(NO_CONSTANTS)
         run = self.backend.compile(node)
         if not callable(run):
             raise WrongOutput(f"compile() returned {type(run).__name__}, not a function")

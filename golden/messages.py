@@ -28,7 +28,7 @@ NOTABLE = re.compile(
 )
 FRAME = re.compile(
     r"^\s*(?:@ +0x|#\d+ |\d+: +\S|at /|File \"|frame #|\*\*\* |Current thread 0x|Thread 0x|stack backtrace|"
-    r"note: run with|Extension modules:|WARNING: All log|[IW]\d{4} |\S*\(\+0x)"
+    r"note: run with|INFO: |Extension modules:|WARNING: All log|[IW]\d{4} |\S*\(\+0x)"
 )
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from tiebreak.golden.elements import ELEMENT_TYPES
 from tiebreak.golden.operators import OPERATORS
+from tiebreak.golden.operators.model import Operator
 from tiebreak.golden.untrusted_text import plural
 from tiebreak.golden.verdicts import FOREIGN
 from tiebreak.reports.anchors import anchor_of_finding, ids_of, is_id
@@ -224,6 +225,7 @@ class CauseCards:
     def facts(self, cause: FoldedCause, kinds: Counter[Sort], keys: Sequence[Key]) -> Row:
         row = cause.row
         operator = OPERATORS.get(str(row["operator"]))
+        asked = [OPERATORS[name] for name in cause.operators if name in OPERATORS]
         clauses, types = Counter[str](), Counter[str]()
         for (_, one, other, clause, _), count in kinds.items():
             clauses[clause] += count
@@ -236,7 +238,7 @@ class CauseCards:
             "judged": sum(self.judged.get(key[:2], 0) for key in keys),
             "example": example_of(row),
             "grade": self.grade(keys),
-            "clauses": [(one, text_of_clause(operator, one), count) for one, count in clauses.most_common()],
+            "clauses": [(one, text_of_any(asked, one), count) for one, count in clauses.most_common()],
             "types": types.most_common(12),
             "contested": contests_of(operator, clauses.most_common(1)[0][0]),
             "issue": issue_of(cause),
@@ -300,6 +302,11 @@ class CauseCards:
             "f": [names.at("flag", flag) for flag in row["flags"].split()],
             "c": names.at("clause", row["clause"]),
         }
+
+
+def text_of_any(operators: Sequence[Operator], clause: str) -> str:
+    """The text of a clause that one of these operators has."""
+    return next((text for one in operators if (text := text_of_clause(one, clause))), "")
 
 
 def packed(picture: Mapping[str, Any] | None) -> Row | None:

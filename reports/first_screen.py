@@ -17,7 +17,7 @@ from tiebreak.reports.anchors import anchor_of_finding
 from tiebreak.reports.folding import Row
 from tiebreak.reports.libraries import libraries_of, library_of, release
 from tiebreak.reports.records import Run
-from tiebreak.reports.rows import values_by_key
+from tiebreak.reports.rows import rows_by_key
 from tiebreak.reports.severity import leading_domain
 from tiebreak.reports.story import Chapter, Finding, operator_names, path_text
 
@@ -79,14 +79,16 @@ def library_rows(run: Run, chapters: Sequence[Chapter]) -> list[LibraryRow]:
 
 
 def calibrated_counts(run: Run, document: str) -> dict[str, dict[str, int]]:
-    """By backend, of cases that this document decides."""
+    """By backend, of operators whose document this is; cases count that have elements which no document decides."""
     columns = {"judged": "judged_calibrated", "deviates": "deviates_calibrated", "as_written": "working_calibrated"}
-    rows = run.results[run.results["document"] == document]
-    sums = rows.groupby("backend", observed=True)[list(columns.values())].sum()
+    keys = ["backend", "operator", "document"]
+    sums = rows_by_key(run.results.groupby(keys, observed=True)[list(columns.values())].sum())
+    asked = {key[:2] for key in sums if key[2] == document}
     found: dict[str, dict[str, int]] = defaultdict(lambda: dict.fromkeys(COUNTS, 0))
-    for key, column in columns.items():
-        for backend, count in values_by_key(sums[column]):
-            found[str(backend)] = found[str(backend)] | {key: int(count)}
+    for key, row in sums.items():
+        if key[:2] in asked:
+            own = found[str(key[0])]
+            found[str(key[0])] = {name: own[name] + int(row[column]) for name, column in columns.items()}
     return found
 
 

@@ -205,8 +205,9 @@ def line_of(
         path, pen = f"{path}{pen}{x:.1f} {y:.1f}", "L"
         dots.append(Dot(round(x, 1), round(y, 1), f"{created[:10]} {version}, {name}: {share_text(counts)}"))
     before, last = (percent(*counts) if (counts := values[run]) else "–" for run in (at, -1))
-    known = values[at] is not None and values[-1] is not None
-    move = height(values[-1]) - height(values[at]) if known else 0.0
+    first, final = values[at], values[-1]
+    alike = first is not None and final is not None and first[1] == final[1]  # else the runs judged other cases
+    move = height(final) - height(first) if alike else 0.0
     return Line(backends, path, tuple(dots), before, last, move)
 
 

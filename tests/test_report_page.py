@@ -47,6 +47,34 @@ def test_a_card_has_its_picture_and_the_pointer_and_the_keys_read_it(watched: Wa
     assert line.inner_text() not in (before, after)
 
 
+def test_a_picture_has_a_place_for_nan_and_infinities(watched: Watched, page_file: Path) -> None:
+    points = [["448.0", "0x7e", "448.0", "448.0", ""], ["480.0", "0x7f", "nan", "448.0", "448.0"]]
+    points += [["500.0", "0x80", "nan", "nan", "-inf"], ["600.0", "0x81", "nan", "nan", ""]]
+    for apart in (0, 1):
+        picture = {"kind": "steps", "operand": "x", "apart": apart, "x": "480.0", "points": points}
+        watched.page.goto(page_file.as_uri())
+        drawn = watched.page.evaluate("one => pictures.draw(one).outerHTML", picture)
+        assert "NaN" not in drawn and drawn.count('class="got"') == 2
+        assert all(f">{label}</text>" in drawn for label in ("nan", "-inf", "448"))
+
+
+def test_an_id_can_be_searched_and_a_choice_taken_back(watched: Watched, page_file: Path) -> None:
+    page = watched.page
+    page.goto(page_file.as_uri())
+    page.fill("input[name=text]", "D000001")
+    until(page, "document.getElementById('status').textContent.startsWith('1 finding')")
+    assert shown(page, "#own .card") == 1
+    page.fill("input[name=text]", "type:uint99")
+    until(page, "document.getElementById('status').textContent.includes('no type here is uint99')")
+    page.click("#clear")
+    page.click(".choices summary")
+    page.select_option("select[name=backend]", "wrong")
+    until(page, "location.hash === '#backend=wrong'")
+    page.go_back()
+    until(page, "!location.hash.includes('backend')")
+    assert page.input_value("select[name=backend]") == ""
+
+
 def test_a_discrepancy_opens_to_every_answer(watched: Watched, page_file: Path, run: Run) -> None:
     page = watched.page
     page.goto(page_file.as_uri())

@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,11 +26,11 @@ from tiebreak.golden.problems import problems_of
 from tiebreak.golden.rounding import ROUND_MODES
 from tiebreak.reports.folding import folded_causes
 from tiebreak.reports.records import Run
-from tiebreak.reports.report_data import SAMPLES, Members, key_of, root_cause_places, sample_places
+from tiebreak.reports.report_data import SAMPLES, Members, key_of, places_by, root_cause_places, sample_places
 from tiebreak.reports.rows import Example, Picture, PicturePoint, rows_of
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 NEAR = 12  # floats between the witness and its decision boundary that still are drawn one by one
 BESIDE = 3  # floats beyond both
@@ -38,6 +39,7 @@ STEPS = Fraction(9, 4)  # half of the picture's width, in steps of the result
 REAL_ULPS = 16  # a real result at most that far off is shown among its neighbours
 FARTHEST = 40  # powers of two that a search for a decision boundary takes
 MOST_VALUES = 4  # of an input of a failed call
+SHARED = ("round_mode", "input_type", "output_type", "output", "result_type")
 MOST_RECORDED = 24  # results of other discrepancies in a picture
 Kind = FloatType | IntegerType
 
@@ -47,17 +49,23 @@ def with_illustrations(run: Run, cases: Iterable[Case], errors: ExplanationError
     shown = {str(one.row["id"]) for one in folded_causes(run)}
     by_id, places = {case.id: case for case in cases}, root_cause_places(run.discrepancies)
     numbers = {name: at for at, name in enumerate(run.discrepancies["id"].tolist())}
+    every = places_by(run.discrepancies, ["backend", "operator"])
     for row in run.info["clusters"]:
         if row["id"] in shown and key_of(row) in places:
             members = Members(run.discrepancies, places[key_of(row)])
+            backend = Members(run.discrepancies, every[key_of(row)[:2]])
             witness = numbers.get(row["witness"]["id"], -1)
 
-            def add(row: dict[str, Any] = row, members: Members = members, witness: int = witness) -> None:
-                rows = rows_of(members.rows(sample_places(members, SAMPLES, witness)))
-                row["examples"] = [example(one, element_of(one, by_id)) for one in rows]
-                row["picture"] = picture(rows[0], element_of(rows[0], by_id), members)
-
+            add = partial(illustrate, row, by_id, members, backend, witness)
             errors.attempt("illustrations", str(row["id"]), add, None)
+
+
+def illustrate(
+    row: dict[str, Any], cases: Mapping[str, Case], members: Members, backend: Members, witness: int
+) -> None:
+    rows = rows_of(members.rows(sample_places(members, SAMPLES, witness)))
+    row["examples"] = [example(one, element_of(one, cases)) for one in rows]
+    row["picture"] = picture(rows[0], element_of(rows[0], cases), backend)
 
 
 def with_calls(run: Run, cases: Iterable[Case]) -> None:
@@ -148,7 +156,7 @@ def picture(row: Mapping[str, Any], problem: Problem, members: Members) -> Pictu
     boundaries = [found for step in (-1, 1) if (found := boundary(x, kind, exact, step)) is not None]
     near = [one for one in boundaries if abs(ordinal(one, kind) - ordinal(x, kind)) <= NEAR]
     codes = each_float(x, near, kind) if near or not boundaries else spread(x, boundaries, kind, exact)
-    recorded = recorded_results(row, members, kind)
+    recorded = recorded_results(row, members)
     codes = in_order({*codes, *(recorded if not near else {})}, kind)
     points = [point for point in picture_points(problem, codes, recorded, kind) if point["exact"]]
     apart = 1 if near or not boundaries else 0
@@ -277,27 +285,19 @@ def in_order(codes: Iterable[int], kind: Kind) -> list[int]:
     return list({ordinal(code, kind): code for code in sorted(codes, key=lambda one: ordinal(one, kind))}.values())
 
 
-def recorded_results(row: Mapping[str, Any], members: Members, kind: Kind) -> dict[int, str]:
-    """What the backend gave for other first operands of the cause, where all else is as in the witness."""
-    shared = ("round_mode", "input_type", "output_type", "output", "result_type")
-    columns = members.columns((*shared, "operands", "got", "got_bits"))
-    same = np.ones(len(columns), bool)
-    for name in shared:
-        same &= (columns[name] == row[name]).to_numpy()
+def recorded_results(row: Mapping[str, Any], members: Members) -> dict[int, str]:
+    """What the backend gave for other first operands where it deviates, where all else is as in the witness.
+
+    `members` are its discrepancies; what they are explained by does not matter.
+    """
+    columns = members.columns((*SHARED, "operands", "got", "got_bits"))
+    same = columns["operands"].astype("string").str.endswith(rest(row["operands"])).to_numpy(bool)
+    for name in SHARED:
+        same &= (columns[name] == row[name]).to_numpy(bool)
     found = {int(json.loads(row["operands"])[0][1], 0): decimal_of(row)}
-    for one in rows_until(columns[same], MOST_RECORDED, lambda one: rest(one["operands"]) == rest(row["operands"])):
-        bits = json.loads(one["operands"])[0][1]
-        found.setdefault(int(bits, 0), decimal_of(one))
+    for one in rows_of(columns[same].iloc[:MOST_RECORDED]):
+        found.setdefault(int(json.loads(one["operands"])[0][1], 0), decimal_of(one))
     return found
-
-
-def rows_until(frame: pd.DataFrame, most: int, fits: Callable[[Mapping[str, Any]], bool]) -> Iterator[dict[str, Any]]:
-    """The first rows that fit, at most `most` of them; the first thousand rows are searched."""
-    left = most
-    for row in rows_of(frame.iloc[:1000]):
-        if left and fits(row):
-            left -= 1
-            yield row
 
 
 def rest(operands: str) -> str:

@@ -66,15 +66,20 @@ const pictures = (() => {
     const room = WIDTH - LEFT - RIGHT;
     const even = apart || !(ends > 0) || !Number.isFinite(ends);
     const across = (i) => LEFT + room * (even ? (i + 0.5) / points.length : (values[i] - values[0]) / ends);
-    const results = points.flatMap((point) => point.slice(2).filter((one) => one !== "").map(Number)).filter(Number.isFinite);
+    const given = [...new Set(points.flatMap((point) => point.slice(2).filter((one) => one !== "")))];
+    const results = given.map(Number).filter(Number.isFinite);
+    const special = given.filter((one) => !Number.isFinite(Number(one))); // nan, inf, -inf: each has a lane above the rest
     const low = Math.min(...results), high = Math.max(...results);
+    const top = TOP + 14 * special.length;
     const down = (result) => {
+      const lane = special.indexOf(String(result));
+      if (lane >= 0) return TOP + 6 + 14 * lane;
       const place = high > low ? (Math.max(low, Math.min(high, Number(result))) - low) / (high - low) : 0.5;
-      return HEIGHT - BOTTOM - 8 - place * (HEIGHT - TOP - BOTTOM - 16);
+      return HEIGHT - BOTTOM - 8 - place * (HEIGHT - top - BOTTOM - 16);
     };
     const first = Math.max(0, points.findIndex((point) => point[0] === x));
     const svg = frame(`Results over ${operand}`, inWords(points, operand));
-    for (const result of labels(results, down)) {
+    for (const result of [...special, ...labels(results, down)]) {
       svg.append(tag("path", { class: "grid", d: `M${LEFT} ${down(result).toFixed(1)}H${WIDTH - RIGHT}` }));
       svg.append(text(LEFT - 6, down(result) + 4, short(result), "end"));
     }
@@ -159,7 +164,7 @@ const pictures = (() => {
     return kept;
   }
 
-  const short = (number) => { const words = String(number); return words.length > 11 ? Number(words).toPrecision(5) : words; };
+  const short = (number) => { const words = String(number); return Number.isFinite(Number(words)) && words.length > 11 ? Number(words).toPrecision(5) : words; };
 
   function inWords(points, operand) {
     const parts = [];

@@ -56,6 +56,7 @@
       } else if (colon > 0 && left in KINDS) {
         const options = [...form.elements[left].options].slice(1).map((option) => option.value.toLowerCase());
         found.set[KINDS[left]] = options.indexOf(right);
+        if (options.indexOf(right) < 0) found.wrong.push(`no ${left} here is ${right}`);
       } else found.words.push(word.toLowerCase());
     }
     return found;
@@ -82,7 +83,14 @@
   function holds(row, words) {
     if (!words.length) return true;
     row.text = row.text || row.element.textContent.toLowerCase();
-    return words.every((word) => row.text.includes(word));
+    return words.every((word) => row.text.includes(word) || has(row.element, word));
+  }
+
+  /** Whether a card has a discrepancy or an id of this name, which its text need not have. */
+  function has(card, word) {
+    if (!/^[a-z]\d+$/.test(word)) return false;
+    const id = word.toUpperCase();
+    return card.id === id || Boolean(card.querySelector(`[id="${id}"]`)) || (card.dataset.d || "").includes(`"id":"${id}"`);
   }
 
   /** Whether a row matches, and for a cause how many of its elements. */
@@ -418,7 +426,8 @@
   form.addEventListener("input", (event) => {
     at = missing = "";
     clearTimeout(soon);
-    soon = setTimeout(apply, event.target.name === "text" ? 150 : 0);
+    if (event.target.name === "text") soon = setTimeout(apply, 150);
+    else { write(true); apply(); } // the back button goes back to the choice before
   });
   form.addEventListener("submit", (event) => { event.preventDefault(); apply(); });
   window.addEventListener("popstate", read);
