@@ -87,7 +87,7 @@ def input_text(name: str, array: Array) -> str:
     kind = kind_of(array)
     values = [code_text(int(code), kind) for code in codes_of(array).reshape(-1)[:MOST_VALUES]]
     more = " …" if array.size > MOST_VALUES else ""
-    return f"{name} {kind.name} {list(array.shape)}: {', '.join(values)}{more}"
+    return f"{name} {kind.name} {list(array.shape)}" + (f": {', '.join(values)}{more}" if values else "")
 
 
 def element_of(row: Mapping[str, Any], cases: Mapping[str, Case]) -> Problem:
