@@ -115,7 +115,7 @@ no_memory = leaving(
     lambda: limit(resource.RLIMIT_AS, 1 << 20), "allows no more memory", lambda: resource.getrlimit(resource.RLIMIT_AS)
 )
 no_time = leaving(
-    lambda: limit(resource.RLIMIT_CPU, int(time.process_time()) + 2),  # with 0 the kernel may end it before it is mended
+    lambda: limit(resource.RLIMIT_CPU, int(time.process_time()) + 2),  # 0 may end it before it is mended
     "allows hardly any more processor time",
     lambda: resource.getrlimit(resource.RLIMIT_CPU),
 )
