@@ -18,8 +18,8 @@ from markupsafe import Markup
 from tiebreak.golden.verdicts import FOREIGN
 from tiebreak.reports.comparison import MEANINGS, repro_line
 from tiebreak.reports.first_screen import document_of, does
-from tiebreak.reports.html import BoundedRows, environment_of
 from tiebreak.reports.libraries import folded_name, release
+from tiebreak.reports.page import BoundedRows, environment_of
 from tiebreak.reports.records import write_aside
 from tiebreak.reports.severity import percent
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from tiebreak.reports.comparison_page import page_environment
-from tiebreak.reports.html import BoundedRows, page_fits
 from tiebreak.reports.libraries import folded_name
+from tiebreak.reports.page import BoundedRows, page_fits
 from tiebreak.reports.records import write_aside
 from tiebreak.reports.trend import (
     GRID,

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from tiebreak.reports.first_screen import headlines, library_rows, what_ran
-from tiebreak.reports.html import BoundedRows, environment_of, grid_cell, grid_rows
+from tiebreak.reports.page import BoundedRows, environment_of
+from tiebreak.reports.page_grid import grid_cell, grid_rows
 from tiebreak.reports.records import Run
 from tiebreak.reports.story import story
 from tiebreak.reports.summary import shown_counts
 
 MOST_LIBRARIES, MOST_ROWS = 24, 40
-# Washes behind the notebook's own text, which both a light and a dark page can bear. By the looks of html.LOOKS.
+# Washes behind the notebook's own text, which both a light and a dark page can bear. By the looks of page_grid.LOOKS.
 WASHES = {
     "fail": "background: rgba(213, 94, 0, .28); font-weight: bold",
     "broke": "background: rgba(227, 179, 65, .3); font-weight: bold",

@@ -10,6 +10,8 @@ from hypothesis import settings
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from browser import chromium, watched  # noqa: F401 - fixtures
+
 # How long an example takes says nothing about right and wrong, least of all on a busy machine.
 settings.register_profile("tiebreak", deadline=None)
 settings.load_profile("tiebreak")

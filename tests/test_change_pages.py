@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-import shutil
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from browser import opened
 from click.testing import CliRunner
 from recorded_versions import recorded
 
@@ -21,7 +20,6 @@ from tiebreak.reports.history_page import history_page, number_of
 from tiebreak.reports.records import Run, read_run, write_run
 from tiebreak.reports.trend import LEAST, TOP, ZERO, cause_changes, height, marks, trends, y_of
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 OPERATOR = "onnx.QuantizeLinear"
 TIES = "wrong tie rule: NEAREST_TOWARD_INFINITY"
 DATES = {"sound": "2026-01-01", "away": "2026-02-01", "aborts": "2026-03-01", "both": "2026-04-01"}
@@ -63,51 +61,14 @@ def pages(runs: Path, dated: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     return {path.stem: path for path in folder.iterdir()}
 
 
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    if CHROMIUM is None:
-        pytest.skip("no chromium on this machine")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
-
-class Opened:
-    """A page, with everything that it must not do in `wrong`."""
-
-    def __init__(self, browser: Any, path: Path, **options: Any) -> None:
-        self.context = browser.new_context(**options)
-        self.wrong: list[str] = []
-        self.page = self.context.new_page()
-        self.page.on("console", lambda message: self.wrong.append(message.text))
-        self.page.on("pageerror", lambda error: self.wrong.append(str(error)))
-        self.page.on("dialog", lambda dialog: (self.wrong.append(dialog.message), dialog.dismiss()))
-        self.page.on("request", lambda one: self.requested(one.url))
-        self.page.goto(path.as_uri())
-
-    def requested(self, url: str) -> None:
-        if not url.startswith(("file:", "data:")):
-            self.wrong.append(url)
-
-    def __enter__(self) -> Any:
-        return self.page
-
-    def __exit__(self, *error: object) -> None:
-        self.context.close()
-        assert self.wrong == []
-
-
 @pytest.mark.parametrize("name", ["compare", "history", "hostile"])
 @pytest.mark.parametrize(("scheme", "width"), ENOUGH)
 def test_nothing_scrolls_sideways_and_the_scheme_is_followed(
     chromium: Any, pages: dict[str, Path], name: str, scheme: str, width: int
 ) -> None:
-    with Opened(chromium, pages[name], viewport={"width": width, "height": 800}, color_scheme=scheme) as page:
-        for opened in (False, True):
-            page.evaluate("all => { for (const one of document.querySelectorAll('details')) one.open = all }", opened)
+    with opened(chromium, pages[name], viewport={"width": width, "height": 800}, color_scheme=scheme) as page:
+        for unfolded in (False, True):
+            page.evaluate("all => { for (const one of document.querySelectorAll('details')) one.open = all }", unfolded)
             assert page.evaluate("document.documentElement.scrollWidth") <= width
         paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
         assert paper == ("rgb(13, 17, 23)" if scheme == "dark" else "rgb(255, 255, 255)")
@@ -119,7 +80,7 @@ def test_hostile_text_is_inert_and_no_script_is_allowed(chromium: Any, pages: di
     (policy,) = re.findall(r'Content-Security-Policy" content="([^"]*)"', text)
     assert policy.startswith("default-src 'none'; ") and "script-src" not in policy
     assert not re.search("[\x00-\x08\x0b-\x1f\u202e]", text)
-    with Opened(chromium, pages[name]) as page:
+    with opened(chromium, pages[name]) as page:
         assert page.evaluate("document.scripts.length + document.images.length") == 0
         assert page.locator("[onclick], [onerror], [onload]").count() == 0
         assert page.locator("body b, body i:not(td i, dd i)").count() == 0
@@ -128,7 +89,7 @@ def test_hostile_text_is_inert_and_no_script_is_allowed(chromium: Any, pages: di
 
 @pytest.mark.parametrize("name", ["compare", "history"])
 def test_print_shows_what_is_folded_and_fits(chromium: Any, pages: dict[str, Path], name: str) -> None:
-    with Opened(chromium, pages[name], viewport={"width": 720, "height": 1000}, color_scheme="dark") as page:
+    with opened(chromium, pages[name], viewport={"width": 720, "height": 1000}, color_scheme="dark") as page:
         assert not page.locator(".card .body").first.is_visible()
         page.emulate_media(media="print")
         assert page.locator(".card .body").first.is_visible()
@@ -137,7 +98,7 @@ def test_print_shows_what_is_folded_and_fits(chromium: Any, pages: dict[str, Pat
 
 
 def test_the_first_screen_of_a_comparison_tells_what_came(chromium: Any, pages: dict[str, Path]) -> None:
-    with Opened(chromium, pages["compare"], viewport={"width": 1440, "height": 900}) as page:
+    with opened(chromium, pages["compare"], viewport={"width": 1440, "height": 900}) as page:
         assert "1 new, 0 changed, 0 gone" in page.inner_text(".headline")
         row = page.inner_text(".libraries tbody tr").split("\t")
         assert row[0].split() == ["dev", "1.0", "→", "2.0"] and row[1:5] == ["1", "0", "0", "0"]
@@ -150,7 +111,7 @@ def test_the_first_screen_of_a_comparison_tells_what_came(chromium: Any, pages: 
 
 @pytest.mark.parametrize("link", [".grid td a", ".headlines a"])
 def test_a_link_opens_the_card_of_its_cause(chromium: Any, pages: dict[str, Path], link: str) -> None:
-    with Opened(chromium, pages["compare"]) as page:
+    with opened(chromium, pages["compare"]) as page:
         assert page.locator(".card[open]").count() == 0
         page.click(link)
         page.wait_for_selector(".card[open] dl", state="visible")
@@ -162,7 +123,7 @@ def test_a_link_opens_the_card_of_its_cause(chromium: Any, pages: dict[str, Path
 def test_the_keyboard_skips_to_the_content_and_opens_what_is_folded(
     chromium: Any, pages: dict[str, Path], name: str, to: str
 ) -> None:
-    with Opened(chromium, pages[name]) as page:
+    with opened(chromium, pages[name]) as page:
         page.keyboard.press("Tab")
         assert page.evaluate("document.activeElement.className") == "skip"
         page.keyboard.press("Enter")
@@ -179,7 +140,7 @@ def test_a_trend_has_a_dot_for_each_run_and_the_numbers_as_text(
     chromium: Any, pages: dict[str, Path], dated: Path
 ) -> None:
     rows = [row for row in history(dated)["rows"] if row["backend"] == "dev"]
-    with Opened(chromium, pages["history"]) as page:
+    with opened(chromium, pages["history"]) as page:
         figure = page.locator("figure", has=page.locator("figcaption", has_text="QuantizeLinear")).filter(
             has=page.locator(".who", has_text=re.compile("dev:"))
         )
@@ -196,7 +157,7 @@ def test_a_trend_has_a_dot_for_each_run_and_the_numbers_as_text(
 
 
 def test_the_history_tells_what_came_and_went_by_release(chromium: Any, pages: dict[str, Path]) -> None:
-    with Opened(chromium, pages["history"]) as page:
+    with opened(chromium, pages["history"]) as page:
         rows = [row.split("\t") for row in page.inner_text(".libraries tbody").splitlines()]
         own = [row for row in rows if row[0].strip() in ("dev 3.0", "2.0", "1.0")]
         assert [row[0].strip() for row in own] == ["dev 3.0", "2.0", "1.0"]

@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 import math
 import re
-import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,16 +14,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from browser import VIEW, Watched, opened, shown, until
 
 from tiebreak.conformance.cases.plan import Selection, plan
 from tiebreak.conformance.running.backends import run_cases
 from tiebreak.golden.errors import DamagedFile
-from tiebreak.reports.html import overview_cell, render, visible
+from tiebreak.reports.html import render
+from tiebreak.reports.page import visible
+from tiebreak.reports.page_tables import overview_cell
 from tiebreak.reports.plots import distance_plot, exponent_plot, signed_bar
 from tiebreak.reports.records import Run, as_run
 from tiebreak.reports.root_cause import root_of
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 SAMPLES = Path(__file__).parent / "sample_backends.py"
 FACTS = {"command": "tiebreak run", "level": "quick", "seed": 0, "time_limit": 30, "folder": "run"}
 FORBIDDEN = {"backend": "wrong", "operator": "onnx.QuantizeLinear", "clause": "ONQ-R1", "got": "1 2", "message": ""}
@@ -68,65 +68,6 @@ def page_file(run: Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("report") / "report.html"
     path.write_text(render(replace(run, info=run.info | {"forbidden": forbidden}), "run"), encoding="utf-8")
     return path
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    if CHROMIUM is None:
-        pytest.skip("no chromium on this machine")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
-
-class Watched:
-    """A page with everything that it must not do."""
-
-    def __init__(self, browser: Any, **options: Any) -> None:
-        self.context = browser.new_context(**options)
-        self.wrong: list[str] = []
-        self.page = self.open()
-
-    def open(self) -> Any:
-        page = self.context.new_page()
-        page.on("console", lambda message: self.wrong.append(f"console: {message.text}"))
-        page.on("pageerror", lambda error: self.wrong.append(f"error: {error}"))
-        page.on("dialog", lambda dialog: (self.wrong.append(f"dialog: {dialog.message}"), dialog.dismiss()))
-        page.on("request", lambda one: self.wrong.append(one.url) if not one.url.startswith(("file:", "data:")) else 0)
-        return page
-
-
-@pytest.fixture
-def watched(chromium: Any) -> Iterator[Watched]:
-    found = Watched(
-        chromium, viewport={"width": 1280, "height": 900}, permissions=["clipboard-read", "clipboard-write"]
-    )
-    yield found
-    assert found.wrong == []
-    found.context.close()
-
-
-SEEN = "s => [...document.querySelectorAll(s)].filter(e => !e.closest('[hidden]')).length"
-
-
-# What is shown, whether it is near the window and drawn or not.
-VIEW = "[...document.querySelectorAll('main .f:not([hidden])')].map(one => one.textContent).join('\\n')"
-
-
-def shown(page: Any, selector: str) -> int:
-    return int(page.evaluate(SEEN, selector))
-
-
-def until(page: Any, condition: str) -> None:
-    """Wait for a condition in JavaScript; Playwright's own way evaluates text in the page, which its policy forbids."""
-    for _ in range(200):
-        if page.evaluate(condition):
-            return
-        page.wait_for_timeout(25)
-    raise AssertionError(f"never: {condition}")
 
 
 def test_filters_change_what_is_seen_and_a_link_repeats_it(watched: Watched, page_file: Path, run: Run) -> None:
@@ -216,27 +157,21 @@ def test_keyboard_reaches_the_failures_and_opens_them(watched: Watched, page_fil
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_narrow_screen_never_scrolls_sideways(chromium: Any, page_file: Path, scheme: str) -> None:
-    watched = Watched(chromium, viewport={"width": 360, "height": 800}, color_scheme=scheme)
-    watched.page.goto(page_file.as_uri())
-    watched.page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
-    assert watched.page.evaluate("document.documentElement.scrollWidth") <= 360
-    assert watched.page.evaluate("getComputedStyle(document.body).backgroundColor") == (
-        "rgb(13, 17, 23)" if scheme == "dark" else "rgb(255, 255, 255)"
-    )
-    assert watched.wrong == []
-    watched.context.close()
+    with opened(chromium, page_file, viewport={"width": 360, "height": 800}, color_scheme=scheme) as page:
+        page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360
+        paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        assert paper == ("rgb(13, 17, 23)" if scheme == "dark" else "rgb(255, 255, 255)")
 
 
 def test_without_scripts_everything_is_there_and_print_opens_it(chromium: Any, page_file: Path) -> None:
-    watched = Watched(chromium, java_script_enabled=False)
-    watched.page.goto(page_file.as_uri())
-    assert watched.page.locator("#own .card").count() >= 1
-    assert not watched.page.locator("#filters").is_visible()
-    assert not watched.page.locator(".copy").first.is_visible()
-    assert not watched.page.locator("#own .card dl").first.is_visible()
-    watched.page.emulate_media(media="print")
-    assert watched.page.locator("#own .card dl").first.is_visible()
-    watched.context.close()
+    with opened(chromium, page_file, java_script_enabled=False) as page:
+        assert page.locator("#own .card").count() >= 1
+        assert not page.locator("#filters").is_visible()
+        assert not page.locator(".copy").first.is_visible()
+        assert not page.locator("#own .card dl").first.is_visible()
+        page.emulate_media(media="print")
+        assert page.locator("#own .card dl").first.is_visible()
 
 
 def test_a_hostile_backend_from_run_to_page(watched: Watched, tmp_path: Path) -> None:

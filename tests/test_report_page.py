@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_html_report import SAMPLES, Watched, chromium, page_file, run, shown, until, watched  # noqa: F401
+from browser import Watched, opened, shown, until
+from test_html_report import SAMPLES, page_file, run  # noqa: F401
 
 from tiebreak.reports.records import Run
 
@@ -207,26 +208,19 @@ def test_nothing_scrolls_sideways_and_axe_finds_nothing(
 ) -> None:
     from axe_playwright_python.sync_playwright import Axe
 
-    page_ = Watched(chromium, **options)
-    page = page_.page
-    page.goto(page_file.as_uri())
-    page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
-    page.wait_for_timeout(200)
-    page.click("#own .sample a")
-    assert page.evaluate("document.documentElement.scrollWidth") <= options["viewport"]["width"]
-    found = Axe().run(page)
-    assert found.violations_count == 0, found.generate_report()
-    assert page_.wrong == []
-    page_.context.close()
+    with opened(chromium, page_file, **options) as page:
+        page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+        page.wait_for_timeout(200)
+        page.click("#own .sample a")
+        assert page.evaluate("document.documentElement.scrollWidth") <= options["viewport"]["width"]
+        found = Axe().run(page)
+        assert found.violations_count == 0, found.generate_report()
 
 
 def test_the_first_screen_needs_no_scrolling(chromium: Any, page_file: Path) -> None:
-    page_ = Watched(chromium, viewport={"width": 1440, "height": 900})
-    page_.page.goto(page_file.as_uri())
-    for part in ("#first", ".libraries", ".headlines", ".grid"):
-        assert page_.page.evaluate("s => document.querySelector(s).getBoundingClientRect().bottom", part) <= 900
-    assert page_.wrong == []
-    page_.context.close()
+    with opened(chromium, page_file, viewport={"width": 1440, "height": 900}) as page:
+        for part in ("#first", ".libraries", ".headlines", ".grid"):
+            assert page.evaluate("s => document.querySelector(s).getBoundingClientRect().bottom", part) <= 900
 
 
 def test_print_draws_every_finding(watched: Watched, page_file: Path) -> None:

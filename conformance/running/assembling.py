@@ -33,7 +33,7 @@ from tiebreak.conformance.running.explaining import (
 )
 from tiebreak.conformance.running.failures import failures_of
 from tiebreak.conformance.running.further import with_further
-from tiebreak.conformance.running.illustrations import with_calls, with_illustrations
+from tiebreak.conformance.running.illustrations import with_illustrations
 from tiebreak.conformance.running.recorded_tables import CaseTexts, discrepancy_table, result_table
 from tiebreak.conformance.running.recording import BackendRecords
 from tiebreak.golden.elements import FloatType, IntegerType
@@ -118,7 +118,6 @@ def with_explanations(
     }
     explained = replace(run, info=info, discrepancies=discrepancies)
     errors.attempt("illustrations", "", lambda: with_illustrations(as_run(explained), cases, errors), None)
-    errors.attempt("illustrations", "failures", lambda: with_calls(as_run(explained), cases), None)
     return explained
 
 

@@ -45,9 +45,13 @@ Kind = FloatType | IntegerType
 
 
 def with_illustrations(run: Run, cases: Iterable[Case], errors: ExplanationErrors) -> None:
-    """Add `examples` and `picture` to the root causes of run.json that a report shows. One that raises has none."""
+    """Add what a report shows to run.json: `examples` and `picture` of root causes, the `call` of failures.
+
+    One that raises has none.
+    """
     shown = {str(one.row["id"]) for one in folded_causes(run)}
     by_id, places = {case.id: case for case in cases}, root_cause_places(run.discrepancies)
+    errors.attempt("illustrations", "failures", partial(with_calls, run, by_id), None)
     numbers = {name: at for at, name in enumerate(run.discrepancies["id"].tolist())}
     every = places_by(run.discrepancies, ["backend", "operator"])
     for row in run.info["clusters"]:
@@ -68,9 +72,8 @@ def illustrate(
     row["picture"] = picture(rows[0], element_of(rows[0], cases), backend)
 
 
-def with_calls(run: Run, cases: Iterable[Case]) -> None:
+def with_calls(run: Run, by_id: Mapping[str, Case]) -> None:
     """Add to the witness of each kind of failure what was asked: attributes, and inputs with their first values."""
-    by_id = {case.id: case for case in cases}
     for row in run.info["failures"]:
         if row["witness"]["case"] in by_id:
             row["witness"]["call"] = call_text(by_id[row["witness"]["case"]])

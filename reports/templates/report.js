@@ -104,8 +104,8 @@
     const numbers = [...(inside ? [matching(row.sorts, wanted)] : []), ...(asked.length ? [beside(row.patterns, asked)] : [])];
     const known = asked.length ? row.patterns.reduce((sum, one) => sum + one[1], 0) : row.total;
     const n = Math.min(...numbers);
-    const words_ = numbers.length > 1 ? "at most " : (inside ? listed : known) < row.total ? "at least " : "";
-    return { fits: n > 0, n, note: `${words_}${count(n)} of ${count(row.total)} match` };
+    const about = numbers.length > 1 ? "at most " : (inside ? listed : known) < row.total ? "at least " : "";
+    return { fits: n > 0, n, note: `${about}${count(n)} of ${count(row.total)} match` };
   }
 
   function apply() {
@@ -195,8 +195,8 @@
     for (const cell of grid.querySelectorAll("[data-o]")) {
       cell.hidden = !there(cell);
       if (cell.tagName !== "TD") continue;
-      cell.before_ = cell.before_ || { look: cell.className, words: cell.textContent, title: cell.title };
-      const now = found ? recount(found.get(`${cell.parentElement.dataset.first} ${cell.dataset.o}`), "foreign" in cell.dataset) : cell.before_;
+      cell.unfiltered = cell.unfiltered || { look: cell.className, words: cell.textContent, title: cell.title };
+      const now = found ? recount(found.get(`${cell.parentElement.dataset.first} ${cell.dataset.o}`), "foreign" in cell.dataset) : cell.unfiltered;
       cell.className = now.look;
       cell.title = now.title;
       (cell.firstElementChild || cell).textContent = now.words;
