@@ -24,7 +24,6 @@ from tiebreak.reports.libraries import libraries_of
 from tiebreak.reports.records import Run
 from tiebreak.reports.report_data import (
     MOST_SORTS,
-    SAMPLES,
     Members,
     Names,
     Sort,
@@ -40,20 +39,19 @@ from tiebreak.reports.report_data import (
     places_of_ids,
     result_text,
     sample_places,
+    samples_each,
     sort_row,
     text_of_clause,
     witness_of,
 )
-from tiebreak.reports.rows import rows_of
+from tiebreak.reports.rows import Example, rows_of
 from tiebreak.reports.severity import severity, share_text
 from tiebreak.reports.side_by_side import SideBySide, side_by_side
 from tiebreak.reports.story import Chapter, Finding
 from tiebreak.reports.summary import boundary_grade
 
 SIGNS = {"itself": "≠", "own": "✗", "failures": "!", "calls": "⚠", "hazards": "⇄"}
-MOST_SAMPLES = 1000  # discrepancies of all causes
 MOST_WITNESSES = 4  # of a path
-MOST_SAMPLES = 1500  # discrepancies of all causes
 Row = dict[str, Any]
 Key = tuple[str, str, str]
 
@@ -64,7 +62,7 @@ class Card:
 
     `at` has its positions in the filters, by the filter's letter. `kind` says what `facts` are: those of a "cause", a
     "path", a "failure", or a "call". `data` makes the JSON that the page draws from: at most so many samples, and a
-    picture or none.
+    picture or none, and what was asked for in any case.
     """
 
     chapter: str
@@ -85,10 +83,13 @@ class Card:
         return SIGNS[self.chapter]
 
 
-def cards_of(run: Run, chapters: Sequence[Chapter], names: Names) -> list[Card]:
-    """The cards of all chapters but the last, which has a table; in a chapter by library."""
+def cards_of(run: Run, chapters: Sequence[Chapter], names: Names, asked: Sequence[Example] = ()) -> list[Card]:
+    """The cards of all chapters but the last, which has a table; in a chapter by library.
+
+    They show the discrepancies that are `asked` for, and others.
+    """
     libraries = libraries_of(run.info)
-    causes = CauseCards(run, names)
+    causes = CauseCards(run, names, asked)
     found: list[Card] = []
     for chapter in chapters:
         if chapter.id in SIGNS:
@@ -166,8 +167,10 @@ KINDS = {"itself": itself_facts, "failures": failure_facts, "calls": call_facts}
 class CauseCards:
     """Makes the cards of root causes: the tables that they need are made once."""
 
-    def __init__(self, run: Run, names: Names) -> None:
+    def __init__(self, run: Run, names: Names, asked: Sequence[Example] = ()) -> None:
         self.run, self.names = run, names
+        self.asked = {str(one["id"]): one for one in asked}
+        self.asked_places = places_of_ids(run.discrepancies, list(self.asked))
         self.places, self.kinds = by_root_cause(run.discrepancies)
         self.clusters = {key_of(row): row for row in run.info.get("clusters", [])}
         folded = folded_causes(run)
@@ -177,8 +180,9 @@ class CauseCards:
         self.judged = judged_counts(run)
         self.beside: SideBySide = side_by_side(run, names.backend)
         self.shown: dict[Key, list[Row]] = {}
-        self.most = max(2, min(SAMPLES, MOST_SAMPLES // max(1, len(folded) + len(self.untold))))
-        self.each = max(4, MOST_SORTS // max(1, len(folded) + len(self.untold)))
+        told_or_not = len(folded) + len(self.untold)
+        self.most = samples_each(told_or_not)
+        self.each = max(4, MOST_SORTS // max(1, told_or_not))
 
     def card(self, chapter: str, finding: Finding, cause: FoldedCause, library: str) -> Card:
         rows, names = cause.rows, self.names
@@ -201,7 +205,7 @@ class CauseCards:
             sorts=numbers_text([sort_row(sort, count, names) for sort, count in kinds.most_common(self.each)]),
             patterns=self.patterns(keys),
             total=int(cause.row["elements"]),
-            data=lambda samples, picture: self.data(key_of(cause.row), samples, picture),
+            data=lambda samples, picture: self.data(key_of(cause.row), keys, samples, picture),
         )  # fmt: skip
 
     def unfolded(self, key: Key, libraries: Mapping[str, str]) -> Card:
@@ -254,14 +258,24 @@ class CauseCards:
         places = np.concatenate([self.places[key] for key in keys])
         return boundary_grade(self.run.discrepancies["boundary_ulp"].iloc[places].max(skipna=False))
 
-    def data(self, key: Key, samples: int, picture: bool) -> Row | None:
-        """What the page draws the card's body from."""
-        if key not in self.places or not samples:
+    def data(self, key: Key, keys: Sequence[Key], samples: int, picture: bool) -> Row | None:
+        """What the page draws the card's body from: so many samples of one key, and what was asked for of all keys."""
+        asked = {str(one["id"]): one for each in keys for one in self.asked_samples(each)}
+        if key not in self.places or not (samples or asked):
             return None
         if key not in self.shown:
             self.shown[key] = self.samples(key)
-        shown = packed(self.clusters.get(key, {}).get("picture")) if picture else None
-        return {"samples": self.shown[key][:samples], "picture": shown, "all": len(self.places[key])}
+        shown = {**asked, **{str(one["id"]): one for one in self.shown[key][:samples]}}
+        drawn = packed(self.clusters.get(key, {}).get("picture")) if picture else None
+        return {"samples": list(shown.values()), "picture": drawn, "all": len(self.places[key])}
+
+    def asked_samples(self, key: Key) -> list[Row]:
+        """The discrepancies of a root cause that were asked for."""
+        asked = np.array(list(self.asked_places.values()), np.int64)
+        places = np.intersect1d(asked, self.places.get(key, asked[:0]))
+        rows = rows_of(self.run.discrepancies.iloc[places])
+        pairs = zip(rows, places, strict=True)
+        return [self.sample(row, int(place), self.asked[str(row["id"])]) for row, place in pairs]
 
     def samples(self, key: Key) -> list[Row]:
         """Some discrepancies of a root cause, the witness first."""

@@ -28,12 +28,14 @@ from tiebreak.reports.page_tables import report_tables
 from tiebreak.reports.records import Run, write_aside
 from tiebreak.reports.report_data import (
     LONGEST_COMMAND,
+    MOST_OF_ONE,
     SAMPLES,
     Names,
     case_counts,
     names_of,
     numbers_text,
 )
+from tiebreak.reports.rows import Example
 from tiebreak.reports.story import Chapter, story
 from tiebreak.reports.summary import shown_counts
 
@@ -80,36 +82,37 @@ class Size:
 
 # Tried in turn until the page is small enough.
 SIZES = (
-    Size(1, SAMPLES, 300, 300, 1000), Size(1, 4, 300, 300, 1000), Size(1, 3, 300, 300, 1000),
+    Size(1, MOST_OF_ONE, 300, 300, 1000), Size(1, 30, 300, 300, 1000), Size(1, SAMPLES, 300, 300, 1000),
+    Size(1, 4, 300, 300, 1000), Size(1, 3, 300, 300, 1000),
     Size(1, 2, 300, 300, 1000), Size(0.7, 2, 250, 200, 800), Size(0.5, 1, 200, 120, 600), Size(0.3, 1, 150, 60, 400),
     Size(0.15, 1, 100, 30, 200), Size(0.05, 1, 50, 10, 100), Size(0.02, 1, 20, 5, 40), Size(0.02, 1, 5, 0, 10),
 )  # fmt: skip
 
 
-def write_report(path: Path, run: Run, folder: str, news: News | None = None) -> None:
+def write_report(path: Path, run: Run, folder: str, news: News | None = None, asked: Sequence[Example] = ()) -> None:
     """Write the report aside and rename it into place."""
-    text = render(run, folder, news)
+    text = render(run, folder, news, asked)
     write_aside(path, lambda aside: aside.write_text(text, encoding="utf-8"))
 
 
-def render(run: Run, folder: str, news: News | None = None) -> str:
-    """The page, always less than 2 MB: rows and samples are left out until it fits.
+def render(run: Run, folder: str, news: News | None = None, asked: Sequence[Example] = ()) -> str:
+    """The page, always less than 2 MB: rows and samples are left out until it fits. What is `asked` for stays.
 
     Raises DamagedFile if the records are incomplete.
     """
     try:
-        facts, environment = facts_of(run, folder, news), report_environment()
+        facts, environment = facts_of(run, folder, news, asked), report_environment()
         return next(page for size in SIZES if page_fits(page := page_of(environment, facts, size)) or size == SIZES[-1])
     except (LookupError, TypeError, AttributeError, ValueError, UndefinedError) as error:
         raise DamagedFile(f"{folder}: damaged run: {type(error).__name__} in its records: {error}") from error
 
 
-def facts_of(run: Run, folder: str, news: News | None = None) -> dict[str, Any]:
+def facts_of(run: Run, folder: str, news: News | None, asked: Sequence[Example]) -> dict[str, Any]:
     """The template's values, with more rows than may fit."""
     names = names_of(run)
     counts, typed = case_counts(run, names)
     chapters = story(run)
-    cards = cards_of(run, chapters, names)
+    cards = cards_of(run, chapters, names, asked)
     return {
         "info": run.info,
         "folder": folder,
@@ -193,7 +196,7 @@ def page_of(environment: Environment, facts: dict[str, Any], size: Size) -> str:
 def drawn_cards(cards: Sequence[Card], size: Size) -> Iterator[tuple[Card, Mapping[str, Any] | None, Markup]]:
     """Each card with its facts and its data as far as the size allows them."""
     for number, card in enumerate(cards):
-        data = card.data(size.samples, number < size.pictures) if number < size.data else None
+        data = card.data(size.samples if number < size.data else 0, number < size.pictures)
         yield card, card.facts if number < size.bodies else None, json_text(data) if data else Markup("")
 
 

@@ -27,7 +27,8 @@ from tiebreak.reports.text_columns import mapped_text
 LONGEST_COMMAND = 600
 MOST_SORTS = 15_000  # rows for the filters, over all causes
 MOST_CUBE = 12_000
-SAMPLES = 6  # rows of a root cause
+SAMPLES = 6  # rows of a root cause at least
+MOST_SAMPLES, MOST_OF_ONE = 1200, 200  # rows of all root causes, and of one
 CAUSE = ("backend", "operator", "root")
 SHOWN_ONCE = ("input_type", "output_type", "round_mode")
 PIECE = 1 << 16  # rows
@@ -170,6 +171,11 @@ def text_of_clause(operator: Operator | None, clause: str) -> str:
 def contests_of(operator: Operator | None, clause: str) -> list[Contest]:
     """The contested questions about a clause."""
     return [contest for contest in operator.contested if clause in contest.clauses] if operator else []
+
+
+def samples_each(causes: int) -> int:
+    """How many rows each of so many root causes may show."""
+    return max(SAMPLES, min(MOST_OF_ONE, MOST_SAMPLES // max(1, causes)))
 
 
 def sample_places(members: Members, most: int, witness: int) -> list[int]:

@@ -11,6 +11,8 @@ import pytest
 
 from tiebreak.conformance.audit.operators import AUDITED, arithmetic_of
 from tiebreak.conformance.audit.sentences import cause_of_facets
+from tiebreak.conformance.causes import places
+from tiebreak.conformance.causes.placed import with_place
 from tiebreak.conformance.causes.settling import clause_of
 from tiebreak.conformance.gate.compare import compare
 from tiebreak.conformance.gate.waivers import Waiver
@@ -19,6 +21,7 @@ from tiebreak.conformance.operators.quantize_mistakes import HYPOTHESES
 from tiebreak.conformance.running.backends import run_cases
 from tiebreak.conformance.semantics.causes import (
     FORMER,
+    PER_TENSOR,
     PLACES,
     SENTENCES,
     Cause,
@@ -72,9 +75,19 @@ def test_parameters_several_mistakes_and_places() -> None:
     assert body.endswith(", per tensor, in the body of a vector loop of 8")
     assert sentence_of("rounds-in-tail:8,UP") == "the tail of a vector loop of 8 rounds UP"
     assert at_place("own-reciprocal", "") == "own-reciprocal"
-    assert all("{}" not in PLACES[name] for name in PLACES if not name.endswith(("tail", "body")))
+    with_parameter = ("tail", "body", "row-tail", "row-body", "after", "large", "small")
+    assert {name for name, sentence in PLACES.items() if "{}" in sentence} == set(with_parameter)
     with pytest.raises(KeyError):
         sentence_of("nothing-known")
+
+
+def test_every_place_that_is_looked_at_has_a_sentence() -> None:
+    for place in range(len(places.PLACES)):
+        for prefix in ("", PER_TENSOR):
+            sentence = sentence_of(with_place((Cause("wraps", "range"), place), prefix).id)
+            assert sentence.startswith(f"{sentence_of('wraps')}, ")
+            assert ("per tensor" in sentence) == bool(prefix)
+            assert "{}" not in sentence
 
 
 def test_the_environment_is_told_from_arithmetic() -> None:

@@ -121,6 +121,7 @@ def test_workers_of_this_machine_share_its_cores(cluster: Cluster) -> None:
     def affinities() -> set[frozenset[int]]:  # in here, so that it is sent whole: workers can't import tests
         return {frozenset(os.sched_getaffinity(int(thread))) for thread in os.listdir("/proc/self/task")}
 
+    cluster.client.wait_for_workers(2, timeout=60)  # an earlier test kills one, which is started again
     found = [set(task) for task in cluster.client.run(affinities).values()]
     assert {len(task) for task in found} == {1}
     here, own = os.sched_getaffinity(0), [next(iter(task)) for task in found]

@@ -12,7 +12,14 @@ from test_html_report import FACTS, SAMPLES
 
 from tiebreak.conformance.cases.plan import Selection, plan
 from tiebreak.conformance.running.backends import run_cases
-from tiebreak.conformance.running.illustrations import boundary, exact_results, moved, number, ordinal
+from tiebreak.conformance.running.illustrations import (
+    boundary,
+    exact_results,
+    moved,
+    neighbours_of_result,
+    number,
+    ordinal,
+)
 from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Case
@@ -103,6 +110,18 @@ def test_the_boundary_is_the_first_value_with_another_result(x: float, direction
     kind = FLOAT_TYPES["float32"]
     found = boundary(int(np.float32(x).view(np.uint32)), kind, exact_results(problem), direction)
     assert found is not None and np.uint32(found).view(np.float32) == np.float32(first)
+
+
+@pytest.mark.parametrize(("exact", "drawn"), [("0.1", True), ("0.10000005", True), ("-0.1", False)])
+def test_floats_far_apart_are_not_drawn_one_by_one(exact: str, drawn: bool) -> None:
+    """Where a sum cancels, exact and as written are billions of floats apart; the backend is next to one of them."""
+    codes = [int(np.float32(value).view(np.uint32)) for value in (exact, "0.1", "0.10000001")]
+    names = "expected_bits", "working_bits", "got_bits"
+    found = neighbours_of_result(dict(zip(names, codes, strict=True)) | {"output": "y"}, FLOAT_TYPES["float32"])
+    assert (found is not None) == drawn
+    if found is not None:
+        texts = [point["x"][0] for point in found["points"]]
+        assert texts == sorted(texts, key=float) and {"0.1", "0.10000001"} <= set(texts)
 
 
 def test_a_step_beyond_a_type_is_none() -> None:

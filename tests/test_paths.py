@@ -209,9 +209,8 @@ def test_another_kernel_for_large_arrays() -> None:
     (row,) = records.info["paths"]
     places = {answer["value"]: answer["paths"][0] for answer in row["answers"]}
     assert places == {"104": f"in arrays of {LARGE} elements", "103": "in arrays of 3 to 70 elements"}
-    assert {row["cause"] for row in discrepancy_rows(records.discrepancies)} == {
-        f"path-dependent: 103 in arrays of 3 to 70 elements; 104 in arrays of {LARGE} elements"
-    }
+    (cause,) = {row["cause"] for row in discrepancy_rows(records.discrepancies)}
+    assert cause == "wrong tie rule: NEAREST_TOWARD_INFINITY"  # what is done there; the row has the rest
 
 
 def outputs_of(backend: Any, cases: list[Case]) -> dict[str, Array]:

@@ -15,7 +15,7 @@ import pytest
 from browser import Watched, opened, shown, until
 from test_html_report import SAMPLES, page_file, run  # noqa: F401
 
-from tiebreak.reports.records import Run
+from tiebreak.reports.records import Run, read_run
 
 
 def tiebreak(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
@@ -107,6 +107,48 @@ def test_the_commands_of_a_discrepancy_do_what_they_say(watched: Watched, tmp_pa
     assert repro[:2] == ["tiebreak", "repro"] and repro[-1] == folder.name
     assert replay[0] == "tiebreak" and tiebreak(*replay[1:], cwd=tmp_path).returncode == 1
     assert (tmp_path / "replay" / "run.json").exists()
+
+
+def test_many_discrepancies_come_in_windows_and_an_address_opens_the_last(watched: Watched, tmp_path: Path) -> None:
+    words = ["--operator", "onnx.QuantizeLinear", "--input-type", "float32", "--type", "int8", "--level", "brief"]
+    assert tiebreak("run", "-b", f"{SAMPLES}:wrong", *words, "-o", "run", cwd=tmp_path).returncode == 1
+    file = tmp_path / "run" / "report.html"
+    page = watched.page
+    page.goto(file.as_uri())
+    open_first(page)
+    samples = page.locator(".card[open] tbody.sample")
+    shown = page.locator(".card[open] tbody.sample:not([hidden])")
+    assert samples.count() > 50 and shown.count() == 50
+    left = samples.count() - 50
+    assert page.inner_text(".card[open] .more-samples") == f"{left} more"
+    page.click(".card[open] .more-samples")
+    assert shown.count() == min(samples.count(), 100)
+    last = samples.last.get_attribute("id")
+    other = watched.open()
+    other.goto(f"{file.as_uri()}#{last}")
+    assert other.locator(f"#{last} .modes > span").count() == 9
+
+
+def test_any_discrepancy_of_a_run_can_be_asked_for(watched: Watched, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    selection = ["--operator", "onnx.QuantizeLinear", "--input-type", "float32", "--type", "int8", "--level", "quick"]
+    assert tiebreak("run", "-b", f"{SAMPLES}:wrong", *selection, "-o", folder.name, cwd=tmp_path).returncode == 1
+    found = read_run(folder).discrepancies
+    text = (folder / "report.html").read_text(encoding="utf-8")
+    absent = [name for name in found["id"] if f'"id":"{name}"' not in text.replace("&#34;", '"')]
+    assert absent, "the page has not all of them"
+    done = tiebreak("report", folder.name, "--discrepancy", absent[-1], "-o", "asked.html", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    page = watched.page
+    page.goto(f"{(tmp_path / 'asked.html').as_uri()}#{absent[-1]}")
+    row = found.set_index("id").loc[absent[-1]]
+    told = page.inner_text(f"#{absent[-1]} .details")
+    assert page.locator(f"#{absent[-1]} .modes > span").count() == 9
+    assert row["case"] in told and f"{int(row['got'])} (deviates)" in told
+    for words in (["D999999999"], ["nothing"], absent[:1] * 51):
+        asked = [word for one in words for word in ("--discrepancy", one)]
+        bad = tiebreak("report", folder.name, *asked, "-o", "bad.html", cwd=tmp_path)
+        assert bad.returncode == 2 and bad.stderr.count("\n") == 1 and not (tmp_path / "bad.html").exists()
 
 
 def test_a_card_has_its_own_address_and_the_back_button_goes_back(watched: Watched, page_file: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,7 +10,16 @@ import numpy as np
 import pytest
 
 from tiebreak.conformance.causes.comparing import needed_of_pair
-from tiebreak.conformance.causes.places import PLACES, contradicted_places, is_inside, spans_of
+from tiebreak.conformance.causes.placed import key_of_place
+from tiebreak.conformance.causes.places import (
+    EVERYWHERE,
+    Layout,
+    bits_of_elements,
+    bits_of_masks,
+    contradicted_places,
+    mask_of_place,
+    numbers_of,
+)
 from tiebreak.conformance.judging.misplaced import ALL_MISPLACED
 from tiebreak.conformance.judging.operands import QuantizationOperands
 from tiebreak.conformance.operators.dequantize_mistakes import PAIRS, SHARED
@@ -194,11 +204,45 @@ def test_each_of_two_mistakes_must_change_an_element() -> None:
     assert needed_of_pair("wraps + narrow-range", np.array([True]), {}) == {"wraps", "narrow-range"}
 
 
-def test_odd_positions_and_halves() -> None:
-    cause, mask = Cause("wraps", "range"), np.array([False, False, True, False, False])
-    places = contradicted_places([(cause, spans_of(mask[None])[0])], 5, {cause: 1})[cause]
-    free = {name for number, (name, width) in enumerate(PLACES) if not width and not places >> number & 1}
-    assert free == {"odd", "second-half"}
-    inside = {name: [is_inside(n, i, 5) for i in range(5)] for n, (name, width) in enumerate(PLACES) if not width}
-    assert inside["odd"] == [False, True, False, True, False]
-    assert inside["second-half"] == [False, False, False, True, True]
+def places_with(mask: list[bool], layout: Layout) -> set[str]:
+    """The places at which a mask has an element."""
+    (bits,) = bits_of_masks(np.array([mask]), layout)
+    return {key_of_place(place) for place in numbers_of(bits)}
+
+
+def test_odd_positions_halves_and_ends() -> None:
+    third = places_with([False, False, True, False, False], Layout(5, 5, 1))
+    assert third >= {"even", "first-half", "body:2", "body:4", "tail:8", "small:8", "large:4", "rank-1"}
+    assert not third & {"odd", "second-half", "first", "last", "last-of-4", "tail:4", "small:4", "large:8", "rank-2"}
+    assert places_with([True, False, False], Layout(3, 3, 1)) >= {"first", "first-half", "even"}
+    assert places_with([False, False, True], Layout(3, 3, 1)) >= {"last", "second-half", "tail:2"}
+    assert not places_with([True], Layout(1, 1, 0)) & {"first", "last", "rank-1", "rank-2"}
+    assert "small:2" in places_with([True], Layout(1, 1, 0))
+
+
+def test_the_places_of_rows() -> None:
+    at_4_of_a_row = places_with([place == 10 for place in range(18)], Layout(18, 6, 2))
+    assert at_4_of_a_row >= {"row-tail:4", "row-body:2", "body:4", "body:8", "rank-2", "even"}
+    assert not at_4_of_a_row & {"row-body:4", "tail:4", "tail:8", "rank-1"}
+
+
+def test_masks_and_single_elements_have_the_same_places() -> None:
+    """Each element's places are those of a mask of it alone; a mask's are those of its elements together."""
+    random = np.random.default_rng(0)
+    for shape in ((), (1,), (2,), (7,), (3, 67), (2, 3, 5), (70,), (5, 4096)):
+        layout = Layout(math.prod(shape), shape[-1] if shape else 1, len(shape))
+        each = bits_of_elements(layout)
+        masks = random.random((20, layout.size)) < 3 / layout.size
+        masks[np.arange(20), random.integers(0, layout.size, 20)] = True
+        for mask, bits in zip(masks, bits_of_masks(masks, layout), strict=True):
+            assert bits == int(np.bitwise_or.reduce(each[mask]))
+
+
+def test_what_is_beyond_the_array_is_everywhere() -> None:
+    assert bits_of_masks(np.array([[False, False, True]]), Layout(2, 2, 1)) == [EVERYWHERE]
+    assert mask_of_place(numbers_of(EVERYWHERE)[0], Layout(2, 2, 1), 3).tolist() == [True, True, True]
+
+
+def test_a_cause_is_contradicted_at_a_place_by_what_all_its_arithmetics_contradict() -> None:
+    cause, free = Cause("wraps", "range"), Cause("narrow-range", "range")
+    assert contradicted_places([(cause, 0b110), (cause, 0b011), (free, 1)], {cause: 1, free: 0}) == {cause: 0b010}

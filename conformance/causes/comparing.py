@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tiebreak.conformance.causes.places import Span, may_be_placed, spans_of
+from tiebreak.conformance.causes.places import Layout, bits_of_masks, may_be_placed
 from tiebreak.conformance.judging.judge import Judgement
 from tiebreak.conformance.judging.truths import Truth
 from tiebreak.conformance.operators.model import Cause
@@ -25,20 +25,22 @@ Predicted = Sequence[tuple[Cause, Array]]
 class ComparedCase:
     """What each cause explains of a case, and what contradicts it.
 
-    `strange` masks the pathological elements. `numbers` has each cause's place in `matching`, the deviating elements
-    that it predicts, and in `consistent`, those of them that it predicts without contradicting an element that counts.
+    `layout` is the input's; `strange` masks the pathological elements. `numbers` has each cause's place in `matching`,
+    the deviating elements that it predicts, and in `consistent`, those of them that it predicts without contradicting
+    an element that counts.
     `against` and `third` are under True for all elements, under False for those that are not pathological.
     """
 
     judgement: Judgement
     truth: Truth
     strange: Array
+    layout: Layout
     numbers: dict[Cause, int] = field(default_factory=dict)
     matching: list[Array] = field(default_factory=list)
     consistent: list[Array] = field(default_factory=list)
     against: Mapping[bool, dict[Cause, int]] = field(default_factory=lambda: {False: {}, True: {}})
     third: Mapping[bool, dict[Cause, int]] = field(default_factory=lambda: {False: {}, True: {}})
-    spans: Mapping[bool, list[tuple[Cause, Span]]] = field(default_factory=lambda: {False: [], True: []})
+    places: Mapping[bool, list[tuple[Cause, int]]] = field(default_factory=lambda: {False: [], True: []})
     rows: list[tuple[Sequence[Cause], Array]] = field(default_factory=list)  # and which elements they predict
     needs: dict[Cause, set[str]] = field(default_factory=lambda: defaultdict(set))
 
@@ -80,7 +82,7 @@ class ComparedCase:
             for number, here in enumerate(contradicted.any(axis=1).tolist()):
                 if not here:
                     self.consistent[places[number]] |= free[number]
-            self.note_spans(every, causes, contradicted)
+            self.note_places(every, causes, contradicted)
         self.rows.append((causes, match))
 
     def add_pairs(self, predicted: Predicted) -> None:
@@ -96,10 +98,12 @@ class ComparedCase:
                 self.needs[cause] |= needed_of_pair(cause.id, one & self.judged, given)
                 given[cause.id] = given.get(cause.id, False) | one
 
-    def note_spans(self, every: bool, causes: Sequence[Cause], contradicted: Array) -> None:
+    def note_places(self, every: bool, causes: Sequence[Cause], contradicted: Array) -> None:
         """Where each cause is contradicted. Nothing for one that once was not; see contradicted_places."""
         rows = [n for n, cause in enumerate(causes) if self.against[every][cause] and may_be_placed(cause)]
-        self.spans[every].extend(zip([causes[n] for n in rows], spans_of(contradicted[rows]), strict=True))
+        if rows:
+            bits = bits_of_masks(contradicted[rows], self.layout)
+            self.places[every].extend(zip([causes[n] for n in rows], bits, strict=True))
 
     def place_of(self, cause: Cause) -> int:
         place = self.numbers.setdefault(cause, len(self.numbers))

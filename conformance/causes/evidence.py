@@ -9,6 +9,7 @@ from functools import cached_property
 
 from tiebreak.conformance.causes import explanations
 from tiebreak.conformance.causes.placed import Unexplained
+from tiebreak.conformance.causes.places import bits_of_elements, layout_of_input
 from tiebreak.conformance.judging.deviating import DeviatingElements
 from tiebreak.conformance.judging.rows import (
     Group,
@@ -23,7 +24,8 @@ from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array
 
 Element = tuple[str, str, int]  # a case's id, an output's name, an index in it
-Contradicted = Callable[[Group, bool, Cause], bool]  # bool: among all elements of the group, or all but pathological
+# Among all elements of a group (True), or all but pathological; only at the place with this number, if there is one.
+Contradicted = Callable[[Group, bool, Cause, int | None], bool]
 # Which elements of a case, by its number, a cause gives; None if it contradicts one that conforms.
 GivenBy = Callable[[int, Cause], Array | None]
 Pairs = Counter[tuple[int, int]]  # deviating elements by their case's number and their candidates' number
@@ -52,7 +54,7 @@ class Evidence:
     places: Mapping[tuple[Group, bool], Mapping[Cause, int]]
     against_modes: Mapping[Group, Counter[str]]
     needs: Mapping[Group, Mapping[Cause, Set[str]]] = field(default_factory=dict)
-    contradicted: Contradicted = lambda group, every, cause: False
+    contradicted: Contradicted = lambda group, every, cause, place: False
     given_by: GivenBy = lambda case, cause: None
     about: str = ""  # the backend
     always_constant: frozenset[str] = frozenset()  # the operators whose parameters it always builds in
@@ -96,9 +98,17 @@ class Evidence:
         case = int(self.deviating.case[place])
         return self.sizes[case] == self.cases[case].size
 
+    def may_be_placed(self, place: int) -> bool:
+        """Whether an element is in an output with a place for each of the input's elements."""
+        node = self.cases[int(self.deviating.case[place])].node
+        return self.deviating.output[place] == node.outputs[0].name and (
+            len(node.outputs) > 1 or self.has_one_output(place)
+        )
+
     def unexplained(self, place: int) -> Unexplained:
-        size, index = self.sizes[int(self.deviating.case[place])], int(self.deviating.index[place])
-        return Unexplained(index, size, self.distinct[int(self.candidates[place])].matching)
+        layout = layout_of_input(self.cases[int(self.deviating.case[place])])
+        bits = int(bits_of_elements(layout)[int(self.deviating.index[place])])
+        return Unexplained(bits, self.distinct[int(self.candidates[place])].matching, self.deviating.operands[place])
 
     def element(self, place: int) -> Element:
         found = self.deviating

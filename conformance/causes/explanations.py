@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from tiebreak.conformance.causes.comparing import ComparedCase
-from tiebreak.conformance.causes.places import contradicted_places
+from tiebreak.conformance.causes.places import contradicted_places, layout_of_input
 from tiebreak.conformance.judging.judge import Judgement
 from tiebreak.conformance.judging.truths import Truth
 from tiebreak.conformance.operators.model import Cause
@@ -82,7 +82,7 @@ def explanations(
     `strange` masks the pathological elements. `pairs` gives the predictions of two mistakes at once. It is asked only
     where no single one explains all elements, for pairs with one of those that explain the most.
     """
-    found = ComparedCase(judgement, truth, strange)
+    found = ComparedCase(judgement, truth, strange, layout_of_input(case))
     found.add(predicted)
     if not found.explains_all:
         found.add_pairs(pairs(likely_of_pairs(found)))
@@ -92,7 +92,7 @@ def explanations(
     first, numbers = distinct_columns(table)
     distinct = tuple(explanation_of(list(found.numbers), table[:, column]) for column in first)
     against, third = ({every: Counter(counts) for every, counts in one.items()} for one in (found.against, found.third))
-    places = {every: contradicted_places(some, case.size, against[every]) for every, some in found.spans.items()}
+    places = {every: contradicted_places(some, against[every]) for every, some in found.places.items()}
     return CaseExplanations(distinct, numbers, against, third, places, found.needs)
 
 

@@ -12,13 +12,11 @@ import numpy as np
 from tiebreak.conformance.causes import explanations
 from tiebreak.conformance.causes.evidence import Element, Evidence
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
-from tiebreak.conformance.causes.placed import placed_causes
+from tiebreak.conformance.causes.placing import with_placed_causes
 from tiebreak.conformance.causes.rare import without_rare
 from tiebreak.conformance.causes.weighing import weighed_causes
 from tiebreak.conformance.judging.rows import (
-    Group,
     Kind,
-    is_varying,
 )
 from tiebreak.conformance.operators.model import Cause
 from tiebreak.golden.operators import get_operator
@@ -88,30 +86,6 @@ def without_doubtful(causes: Sequence[Cause], paths: Sequence[str]) -> list[Caus
     return [explanations.NO_CAUSE if one in doubtful else one[1] for one in zip(paths, causes, strict=True)]
 
 
-def with_placed_causes(
-    evidence: Evidence, places: Sequence[Array], named: Sequence[Sequence[Cause]]
-) -> list[list[Cause]]:
-    """The causes of each kind's elements (indices), where one has none that of a place in a vector loop."""
-    found = [list(causes) for causes in named]
-    without: dict[tuple[Group, bool], list[tuple[list[Cause], int, int]]] = defaultdict(list)
-    for own, causes in zip(places, found, strict=True):
-        for number, (place, cause) in enumerate(zip(own.tolist(), causes, strict=True)):
-            if cause == explanations.NO_CAUSE and evidence.has_one_output(place):
-                strange = evidence.distinct[int(evidence.candidates[place])].pathological
-                without[evidence.group_of(place), strange].append((causes, number, place))
-    varying = {kind for kind, path in evidence.groups if is_varying(path)}
-    for key, elements in without.items():
-        unexplained = [evidence.unexplained(place) for _, _, place in elements]
-        (kind, path), _ = key
-        prefix = "per-tensor-" if kind in varying and not is_varying(path) else ""
-        none: Mapping[Cause, int] = {}
-        against, third = evidence.against.get(key, none), evidence.third.get(key, none)
-        placed = placed_causes(unexplained, against, third, evidence.places.get(key, none), prefix)
-        for (causes, number, _), better in zip(elements, placed, strict=True):
-            causes[number] = better or causes[number]
-    return found
-
-
 def places_by_kind(evidence: Evidence) -> dict[Kind, Array]:
     """The deviating elements of each kind of node, in the order in which the kinds first occur."""
     places: dict[Kind, list[int]] = defaultdict(list)
@@ -151,7 +125,7 @@ def with_path_causes(evidence: Evidence, settled: Settled, by_path: Mapping[Elem
     for key, clause in zip(zip(operators, named, strict=True), clauses, strict=True):
         counts[key][clause] += 1
     for place, (operator, text) in enumerate(zip(operators, named, strict=True)):
-        if text:
+        if text and ids[place] == UNEXPLAINED:
             ids[place], texts[place] = id_by_path(text), text
             clauses[place] = counts[operator, text].most_common(1)[0][0]
     return ids, texts, clauses

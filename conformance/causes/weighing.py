@@ -51,7 +51,7 @@ def checked_causes(evidence: Evidence) -> list[Cause]:
         checked |= new
         refuted: dict[tuple[Group, bool], set[str]] = defaultdict(set)
         for group, every, cause in new:
-            if evidence.contradicted(group, every, cause):
+            if evidence.contradicted(group, every, cause, None):
                 refuted[group, every].add(cause.id)
         plausible = {
             (group, number): without_ids(found, refuted[group, found.pathological])

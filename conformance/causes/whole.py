@@ -139,7 +139,7 @@ def fitting_causes(evidence: Evidence, own: Array, candidates: Sequence[Cause]) 
     lost = Counter[Cause]()
     for group, within in sorted(groups.items(), key=lambda one: -elements[one[0]]):
         for cause in [one for one in found if len(own) > MOST_LOST * lost[one]]:
-            if gives_all(evidence, within, cases, cause) and not evidence.contradicted(group, True, cause):
+            if gives_all(evidence, within, cases, cause) and not evidence.contradicted(group, True, cause, None):
                 found[cause].add(group)
             else:
                 lost[cause] += elements[group]

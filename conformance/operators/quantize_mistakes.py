@@ -479,7 +479,7 @@ def highest_of_signed(o: QuantizationOperands, total: Array) -> Array | None:
 
 
 def through_8_bits(o: QuantizationOperands, total: Array) -> Array | None:
-    if o.highest - o.lowest >= 255:
+    if o.highest - o.lowest == 255:
         return None
     low = -128 if o.lowest else 0
     return o.wrap(np.clip(np.nan_to_num(total), low, low + 255))

@@ -12,6 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
+from tiebreak.conformance.causes.places import layout_of_input, mask_of_place
 from tiebreak.conformance.causes.predictions import predictions_with_id
 from tiebreak.conformance.judging.chunk import Chunk, chunks_of
 from tiebreak.conformance.judging.domains import PATHOLOGICAL
@@ -46,7 +47,7 @@ class AgreeingElements:
 
     records: BackendRecords
     last: dict[bool, tuple[Group, list[AgreeingCase]]] = field(default_factory=dict)
-    known: dict[tuple[Group, bool, str], bool] = field(default_factory=dict)
+    known: dict[tuple[Group, bool, str, int | None], bool] = field(default_factory=dict)
 
     @cached_property
     def wrong(self) -> set[int]:
@@ -62,12 +63,15 @@ class AgreeingElements:
                 found[group_of(case), number in self.wrong].append(case)
         return found
 
-    def contradict(self, group: Group, every: bool, cause: Cause) -> bool:
-        """Whether some element of a group contradicts a cause: among all, or among those that are not pathological."""
-        key = group, every, cause.id
+    def contradict(self, group: Group, every: bool, cause: Cause, place: int | None = None) -> bool:
+        """Whether some element of a group contradicts a cause: among all, or among those that are not pathological.
+
+        With the number of a place, only elements there count.
+        """
+        key = group, every, cause.id, place
         if key not in self.known:
             self.known[key] = any(
-                self.contradicts(cause, every, one)
+                self.contradicts(cause, every, one, place)
                 for deviating in ((False, True) if JOINT in cause.id else (False,))
                 for one in self.of(group, deviating)
                 if self.counts(cause, one)
@@ -87,9 +91,11 @@ class AgreeingElements:
             found[group_of(case)].add(where(case))
         return found
 
-    def contradicts(self, cause: Cause, every: bool, one: AgreeingCase) -> bool:
+    def contradicts(self, cause: Cause, every: bool, one: AgreeingCase, place: int | None = None) -> bool:
         """Whether one case contradicts a cause: each prediction of it differs somewhere."""
         counted = one.agrees if every else one.plain
+        if place is not None:
+            counted = counted & mask_of_place(place, layout_of_input(one.case), counted.size)
         if not counted.any():
             return False
         about = f"{self.records.name}, {one.case.node.operator}"

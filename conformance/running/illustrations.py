@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -26,17 +26,15 @@ from tiebreak.golden.problems import problems_of
 from tiebreak.golden.rounding import ROUND_MODES
 from tiebreak.reports.folding import folded_causes
 from tiebreak.reports.records import Run
-from tiebreak.reports.report_data import SAMPLES, Members, key_of, places_by, root_cause_places, sample_places
+from tiebreak.reports.report_data import Members, key_of, places_by, root_cause_places, sample_places, samples_each
 from tiebreak.reports.rows import Example, Picture, PicturePoint, rows_of
-
-if TYPE_CHECKING:
-    pass
 
 NEAR = 12  # floats between the witness and its decision boundary that still are drawn one by one
 BESIDE = 3  # floats beyond both
 POINTS = 25  # of a picture that does not draw each float
 STEPS = Fraction(9, 4)  # half of the picture's width, in steps of the result
 REAL_ULPS = 16  # a real result at most that far off is shown among its neighbours
+MOST_FLOATS = 64  # from the least to the greatest of the results, where all floats between are drawn
 FARTHEST = 40  # powers of two that a search for a decision boundary takes
 MOST_VALUES = 4  # of an input of a failed call
 SHARED = ("round_mode", "input_type", "output_type", "output", "result_type")
@@ -54,20 +52,19 @@ def with_illustrations(run: Run, cases: Iterable[Case], errors: ExplanationError
     errors.attempt("illustrations", "failures", partial(with_calls, run, by_id), None)
     numbers = {name: at for at, name in enumerate(run.discrepancies["id"].tolist())}
     every = places_by(run.discrepancies, ["backend", "operator"])
+    most = samples_each(len(shown))
     for row in run.info["clusters"]:
         if row["id"] in shown and key_of(row) in places:
             members = Members(run.discrepancies, places[key_of(row)])
             backend = Members(run.discrepancies, every[key_of(row)[:2]])
-            witness = numbers.get(row["witness"]["id"], -1)
-
-            add = partial(illustrate, row, by_id, members, backend, witness)
+            chosen = sample_places(members, most, numbers.get(row["witness"]["id"], -1))
+            add = partial(illustrate, row, by_id, rows_of(members.rows(chosen)), backend)
             errors.attempt("illustrations", str(row["id"]), add, None)
 
 
 def illustrate(
-    row: dict[str, Any], cases: Mapping[str, Case], members: Members, backend: Members, witness: int
+    row: dict[str, Any], cases: Mapping[str, Case], rows: Sequence[Mapping[str, Any]], backend: Members
 ) -> None:
-    rows = rows_of(members.rows(sample_places(members, SAMPLES, witness)))
     row["examples"] = [example(one, element_of(one, cases)) for one in rows]
     row["picture"] = picture(rows[0], element_of(rows[0], cases), backend)
 
@@ -173,9 +170,12 @@ def neighbours_of_result(row: Mapping[str, Any], kind: Kind) -> Picture | None:
     ordinals = {name: ordinal(int(row[name]), kind) for name in ("expected_bits", "working_bits", "got_bits")}
     if any(not isinstance(decode(int(row[name]), kind), Fraction) for name in ordinals):
         return None
+    least, greatest = min(ordinals.values()), max(ordinals.values())
+    if greatest - least > MOST_FLOATS:
+        return None  # a sum may cancel: as written and exact are then billions of floats apart
     names = {"expected_bits": "exact", "working_bits": "working", "got_bits": "got"}
     points: list[PicturePoint] = []
-    for place in range(min(ordinals.values()) - 2, max(ordinals.values()) + 3):
+    for place in range(least - 2, greatest + 3):
         code = from_ordinal(place, kind)
         point: PicturePoint = {
             "x": [code_text(code, kind), bits_text(code, kind)],

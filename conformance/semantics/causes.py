@@ -516,13 +516,18 @@ PLACES = {
     "even": "at even positions",
     "first-half": "in the first half of the array",
     "second-half": "in the second half of the array",
-    "per-tensor-odd": "per tensor, at odd positions",
-    "per-tensor-even": "per tensor, at even positions",
-    "per-tensor-first-half": "per tensor, in the first half of the array",
-    "per-tensor-second-half": "per tensor, in the second half of the array",
-    "per-tensor-tail": "per tensor, in the tail of a vector loop of {}",
-    "per-tensor-body": "per tensor, in the body of a vector loop of {}",
+    "last-of-4": "in the last of four lanes",
+    "first": "for the first of several elements",
+    "last": "for the last of several elements",
+    "after": "after the first {} elements",
+    "row-tail": "in the tail of a row's vector loop of {}",
+    "row-body": "in the body of a row's vector loop of {}",
+    "large": "in arrays of {} elements or more",
+    "small": "in arrays of fewer than {} elements",
+    "rank-1": "at rank 1",
+    "rank-2": "at rank 2 or more",
 }
+PER_TENSOR = "per-tensor-"  # before a place, where it holds per tensor only
 # Sentences of older versions, which waivers may still have, with the ids of the same causes.
 FORMER = {
     "multiplies by the rounded reciprocal and adds the zero point, fused, before rounding": (
@@ -586,7 +591,9 @@ def sentence_of(id: str) -> str:
     """The sentence for a cause's id. KeyError for a key that the table lacks."""
     keys, _, place = id.partition(AT)
     words = [filled(SENTENCES, key) for key in keys.split(JOINT)]
-    return ", ".join([*words, filled(PLACES, place)] if place else words)
+    if place.startswith(PER_TENSOR):
+        words.append(PLACES["per-tensor"])
+    return ", ".join([*words, filled(PLACES, place.removeprefix(PER_TENSOR))] if place else words)
 
 
 def filled(table: dict[str, str], key: str) -> str:

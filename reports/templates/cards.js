@@ -105,7 +105,8 @@ const cards = (() => {
     none.hidden = true;
     const link = element("a", "", "discrepancies.parquet");
     link.href = "discrepancies.parquet";
-    return [box, none, ...(rest > 0 ? [element("p", "soft", `${rest.toLocaleString("en")} more in `, link, ".")] : [])];
+    const more = Object.assign(element("button", "more more-samples"), { type: "button", hidden: true });
+    return [box, none, more, ...(rest > 0 ? [element("p", "soft", `${rest.toLocaleString("en")} more in `, link, ".")] : [])];
   }
 
   /** Draw the inside of a card once. */

@@ -151,10 +151,15 @@
 
   /** Of a card's discrepancies those that match. */
   function filterSamples(card, wanted) {
+    let fit = 0;
     for (const body of card.querySelectorAll("tbody.sample")) {
       const { m, t, c, f } = body.sample;
-      body.hidden = ("m" in wanted && wanted.m !== m) || ("t" in wanted && !t.includes(wanted.t)) || ("c" in wanted && wanted.c !== c) || ("f" in wanted && !f.includes(wanted.f));
+      const fits = !(("m" in wanted && wanted.m !== m) || ("t" in wanted && !t.includes(wanted.t)) || ("c" in wanted && wanted.c !== c) || ("f" in wanted && !f.includes(wanted.f)));
+      body.hidden = !fits || fit >= card.limit;
+      fit += fits;
     }
+    const more = card.querySelector(".more-samples");
+    if (more) { more.hidden = fit <= card.limit; more.textContent = `${count(fit - card.limit)} more`; }
     const note = card.querySelector(".no-sample");
     if (note) note.hidden = Boolean(card.querySelector("tbody.sample:not([hidden])"));
   }
@@ -318,6 +323,7 @@
   }
 
   function fill(card) {
+    card.limit ??= WINDOW;
     cards.draw(card);
     filterSamples(card, { ...chosen(), ...typed().set });
   }
@@ -391,6 +397,12 @@
     write(true);
     const sample = link.closest("tbody.sample");
     if (sample) cards.toggle(sample); else visit(href);
+  });
+  main.addEventListener("click", (event) => {
+    if (!event.target.matches(".more-samples")) return;
+    const card = event.target.closest(".card");
+    card.limit += WINDOW;
+    fill(card);
   });
   main.addEventListener("toggle", (event) => {
     const card = event.target;

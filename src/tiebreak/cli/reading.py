@@ -15,12 +15,16 @@ from tiebreak.golden.errors import InvalidInput
 if TYPE_CHECKING:
     from tiebreak.reports.first_screen import News
     from tiebreak.reports.records import Run
+    from tiebreak.reports.rows import Example
 
 
 @click.command(epilog="Example:  tiebreak report tiebreak-run -o report.html")
 @click.argument("run_dir", type=PATH)
 @run_folder("-o", "--output", type=OUTPUT, help="Default: RUN_DIR/report.html.")
 @click.option("--baseline", type=PATH, metavar="RUN_DIR", help="HTML: what is new since that run comes first.")
+@click.option(
+    "--discrepancy", "asked", type=ID, multiple=True, metavar="ID", help="HTML: show this one, too; repeat for more."
+)
 @run_folder("--findings", type=OUTPUT, metavar="FILE", help="Instead: every root cause as a Markdown page.")
 @run_folder("--markdown", type=OUTPUT, metavar="FILE", help="Instead: a summary, also for $GITHUB_STEP_SUMMARY.")
 @run_folder("--junit", type=OUTPUT, metavar="FILE", help="Instead: JUnit XML.")
@@ -29,6 +33,7 @@ def report(
     run_dir: Path,
     output: Path | None,
     baseline: Path | None,
+    asked: tuple[str, ...],
     findings: Path | None,
     markdown: Path | None,
     junit: Path | None,
@@ -46,9 +51,18 @@ def report(
         print_details(run, str(run_dir))
     if not (findings or markdown or junit or text) or output:
         path = output or run_dir / "report.html"
-        write_report(path, run, str(run_dir), since(baseline, run))
+        write_report(path, run, str(run_dir), since(baseline, run), examples_of(run, run_dir, asked))
         click.echo(f"{path}")
     write_other_reports(run, str(run_dir), findings, markdown, junit)
+
+
+def examples_of(run: Run, folder: Path, asked: tuple[str, ...]) -> list[Example]:
+    """What the page says of the discrepancies that were asked for."""
+    if not asked:
+        return []
+    from tiebreak.conformance.running.asked import asked_examples
+
+    return asked_examples(run, folder, asked)
 
 
 def since(baseline: Path | None, run: Run) -> News | None:

@@ -1,0 +1,140 @@
+"""Names causes at places for what has no other cause, and for what a cause at a place says already."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from tiebreak.conformance.causes.evidence import Evidence
+from tiebreak.conformance.causes.explanations import NO_CAUSE
+from tiebreak.conformance.causes.placed import NUMBERS, Against, Placed, placed_causes, with_place
+from tiebreak.conformance.judging.rows import Group, is_varying
+from tiebreak.conformance.operators.model import Cause
+from tiebreak.conformance.semantics.causes import AT, PER_TENSOR
+from tiebreak.golden.problem import Array
+
+Known = set[tuple[str, int]]  # a cause's id, and the number of its place
+Path = tuple[Group, bool]  # a kind of node and its path; whether its elements are pathological
+
+
+def with_placed_causes(
+    evidence: Evidence, places: Sequence[Array], named: Sequence[Sequence[Cause]]
+) -> list[list[Cause]]:
+    """The causes of each kind's elements (indices), where one has none that of a place, as in a vector loop.
+
+    Each path is looked at alone, then all paths of a kind together; what is found on one may explain few on another.
+    Elements that are not pathological come first. A cause of few elements goes if one at a place gives them all.
+    """
+    found = [list(causes) for causes in named]
+    for own, causes in zip(places, found, strict=True):
+        kind = PlacedKind(evidence, own, causes)
+        kind.name_each_path()
+        kind.name_all_paths()
+        kind.name_rarer()
+    return found
+
+
+@dataclass
+class PlacedKind:
+    """The elements of one kind of node (places in the evidence) with their causes, which are replaced."""
+
+    evidence: Evidence
+    own: Array
+    causes: list[Cause]
+    known: Counter[tuple[str, int]] = field(init=False)  # how many elements each explains
+
+    def __post_init__(self) -> None:
+        """The audit's engine has named some at places."""
+        self.known = Counter()
+        for cause, count in Counter(self.causes).items():
+            id_, _, place = cause.id.partition(AT)
+            if place.removeprefix(PER_TENSOR) in NUMBERS:
+                self.known[id_, NUMBERS[place.removeprefix(PER_TENSOR)]] += count
+
+    @cached_property
+    def paths(self) -> Mapping[Path, list[int]]:
+        """The numbers of the elements that may be placed, by path: those that are not pathological first."""
+        found: dict[Path, list[int]] = defaultdict(list)
+        for number, place in enumerate(self.own.tolist()):
+            if self.evidence.may_be_placed(place):
+                strange = self.evidence.distinct[int(self.evidence.candidates[place])].pathological
+                found[self.evidence.group_of(place), strange].append(number)
+        return dict(sorted(found.items(), key=lambda entry: entry[0][1]))
+
+    @cached_property
+    def varies(self) -> bool:
+        """Whether the kind has nodes whose parameters have several values."""
+        own = {self.evidence.kinds[int(self.evidence.deviating.case[place])] for place in self.own[:1].tolist()}
+        return any(kind in own and is_varying(path) for kind, path in self.evidence.groups)
+
+    def nameless(self, path: Path) -> list[int]:
+        return [number for number in self.paths[path] if self.causes[number] == NO_CAUSE]
+
+    def name_each_path(self) -> None:
+        for path in self.paths:
+            prefix = PER_TENSOR if self.varies and not is_varying(path[0][1]) else ""
+            self.name(self.nameless(path), [path], prefix)
+
+    def name_all_paths(self) -> None:
+        for strange in (False, True):
+            together = [path for path in self.paths if path[1] == strange]
+            self.name([number for path in together for number in self.nameless(path)], together, "")
+
+    def name(self, numbers: Sequence[int], paths: Sequence[Path], prefix: str) -> None:
+        """Give elements of some paths causes at places. See placed_causes."""
+        elements = [self.evidence.unexplained(int(self.own[number])) for number in numbers]
+        against = against_of(self.evidence, paths)
+        for number, better in zip(numbers, placed_causes(elements, against, frozenset(self.known)), strict=True):
+            if better is not None:
+                self.causes[number] = with_place(better, prefix)
+                self.known[better[0].id, better[1]] += 1
+
+    def name_rarer(self) -> None:
+        """Replace a cause by one at a place that gives each of its elements, and has more elsewhere."""
+        if not self.known:
+            return
+        elements: dict[Cause, list[tuple[Path, int]]] = defaultdict(list)
+        for path, numbers in self.paths.items():
+            for number in numbers:
+                elements[self.causes[number]].append((path, number))
+        whole = Counter(self.causes)
+        for cause, own in elements.items():
+            known = {one for one, count in self.known.items() if count > whole[cause]}
+            if cause != NO_CAUSE and len(own) == whole[cause] and (better := self.given_by_one(own, known)):
+                for _, number in own:
+                    self.causes[number] = with_place(better, "")
+
+    def given_by_one(self, own: Sequence[tuple[Path, int]], known: Set[tuple[str, int]]) -> Placed | None:
+        """The known cause at a place that gives all of some elements and that nothing on their paths contradicts."""
+        possible: set[Placed] | None = None
+        for _, number in own:
+            one = self.evidence.unexplained(int(self.own[number]))
+            by_id = {cause.id: cause for cause in one.matching}
+            here = {(by_id[id_], at) for id_, at in known if id_ in by_id and one.places >> at & 1}
+            possible = here if possible is None else possible & here
+            if not possible:
+                return None
+        against = against_of(self.evidence, list(dict.fromkeys(path for path, _ in own)))
+        fits = [
+            (cause, at)
+            for cause, at in possible or ()
+            if not against.places.get(cause, 0) >> at & 1 and not against.refuted(cause, at)
+        ]
+        return min(fits, key=lambda one: (-self.known[one[0].id, one[1]], one[0].rank, one[0].id, one[1]), default=None)
+
+
+def against_of(evidence: Evidence, paths: Sequence[Path]) -> Against:
+    """What speaks against causes on some paths."""
+    conforming, third, places = Counter[Cause](), Counter[Cause](), dict[Cause, int]()
+    for path in paths:
+        conforming.update(evidence.against.get(path, {}))
+        third.update(evidence.third.get(path, {}))
+        for cause, bits in evidence.places.get(path, {}).items():
+            places[cause] = places.get(cause, 0) | bits
+
+    def refuted(cause: Cause, place: int) -> bool:
+        return any(evidence.contradicted(group, strange, cause, place) for group, strange in paths)
+
+    return Against(conforming, third, places, refuted)
