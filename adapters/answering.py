@@ -18,6 +18,7 @@ from tiebreak.adapters.claims import claims_of
 from tiebreak.adapters.outcome import (
     EXCEPTION,
     LEFT_CHANGED,
+    NOT_ASKED,
     NOT_DETERMINISTIC,
     OUT_OF_MEMORY,
     WRONG_OUTPUT,
@@ -30,7 +31,6 @@ from tiebreak.golden.make_node import node_from_key
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 from tiebreak.golden.untrusted_text import safe_text
-from tiebreak.golden.verdicts import NO_CONSTANTS
 
 LONGEST_MESSAGE = 2000
 LONGEST_SCRIPT = 1 << 20
@@ -43,6 +43,13 @@ NOT_OURS: tuple[type[BaseException], ...] = (Exception, SystemExit, GeneratorExi
 
 HEADER = ("message", "seconds", "fault", "refused", "compiling", "alone")
 USUAL = {name: getattr(Outcome("ok"), name) for name in HEADER}
+
+
+NO_CONSTANTS = "an input known at compile time: the backend does not say takes_constants"
+
+
+class NotAsked(Unsupported):
+    """Tiebreak does not put this node to the backend."""
 
 
 class LeftChanged(Exception):  # noqa: N818 - says what happened
@@ -71,6 +78,8 @@ class Answerer:
         """The outcome of a case, given a node's key and its inputs; never raises for what the backend does."""
         try:
             run = self.compile_once(key)
+        except NotAsked as reason:
+            return Outcome("unsupported", message=message_of(reason), fault=NOT_ASKED, refused=True)
         except Unsupported as reason:
             return Outcome("unsupported", message=message_of(reason), refused=True)
         except NOT_OURS as error:
@@ -101,7 +110,7 @@ class Answerer:
 
     def compile(self, node: Node) -> Run:
         if node.baked and not getattr(self.backend, "takes_constants", False):
-            raise Unsupported(NO_CONSTANTS)
+            raise NotAsked(NO_CONSTANTS)
         run = self.backend.compile(node)
         if not callable(run):
             raise WrongOutput(f"compile() returned {type(run).__name__}, not a function")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tiebreak.golden.problem import Array
+from tiebreak.golden.verdicts import NOT_ASKED as NOT_ASKED
 from tiebreak.golden.verdicts import NOT_DETERMINISTIC as NOT_DETERMINISTIC
 
 # The kinds of fault, by their names in the records.
@@ -23,7 +24,8 @@ NOT_JUDGED = "not judged"  # an error of Tiebreak's
 
 @dataclass(frozen=True)
 class Outcome:
-    """`status` is ok (with outputs), unsupported, error, crash or timeout; `fault` is the kind of the last three.
+    """`status` is ok (with outputs), unsupported, error, crash or timeout; `fault` is the kind of the last three,
+    or NOT_ASKED.
 
     `refused` is true if the whole node was refused and not only these inputs. `compiling` is true if the fault came
     while the node compiled. `alone` is true if no other case had run in the process, so that none can be to blame.

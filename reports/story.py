@@ -10,7 +10,7 @@ from typing import Any
 from tiebreak.golden.messages import gist
 from tiebreak.golden.operators import OPERATORS
 from tiebreak.golden.untrusted_text import plural
-from tiebreak.golden.verdicts import FOREIGN, NO_CONSTANTS, NOT_DETERMINISTIC, OWN
+from tiebreak.golden.verdicts import FOREIGN, NOT_ASKED, NOT_DETERMINISTIC, OWN
 from tiebreak.reports.folding import FoldedCause, folded_causes
 from tiebreak.reports.libraries import folded_name, libraries_of
 from tiebreak.reports.records import Run
@@ -216,7 +216,7 @@ def refused_nodes(run: Run) -> Iterator[Finding]:
     """What each library refuses of an operator that it claims, with the commonest reason."""
     libraries = libraries_of(run.info)
     own = run.results[run.results["document"] == OWN]
-    refused = own[(own["verdict"] == "unsupported") & (own["message"] != NO_CONSTANTS)]
+    refused = own[(own["verdict"] == "unsupported") & (own["fault"] != NOT_ASKED)]
     groups: dict[tuple[str, str, int, str], list[str]] = defaultdict(list)
     for (backend, operator), rows in refused.groupby(["backend", "operator"], sort=False, observed=True):
         reason = gist(str(rows["message"].mode().iloc[0]))

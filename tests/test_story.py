@@ -6,14 +6,16 @@ from typing import Any
 
 import pandas as pd
 
-from tiebreak.conformance.running.backends import running_backends
+from tiebreak.conformance.cases.plan import Selection, plan
+from tiebreak.conformance.running.backends import run_cases, running_backends
 from tiebreak.conformance.running.recording import BackendRecords, record
 from tiebreak.conformance.running.repeating import repeated_rows
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Case
+from tiebreak.golden.verdicts import NOT_ASKED
 from tiebreak.reports.folding import folded_causes
 from tiebreak.reports.libraries import equal_configurations, library_of
-from tiebreak.reports.records import Run
+from tiebreak.reports.records import Run, as_run
 from tiebreak.reports.story import CHAPTERS, finding_text, story
 
 QL, NQ, DL = "onnx.QuantizeLinear", "ngraph.Quantize", "onnx.DequantizeLinear"
@@ -38,6 +40,18 @@ class Steady(Changing):
 """
 
 
+REFUSING = """
+from tiebreak import Unsupported
+
+
+class Refusing(Changing):
+    name = "refusing"
+
+    def compile(self, node):
+        raise Unsupported("not today")
+"""
+
+
 def cause(backend: str, operator: str, text: str, document: str = "own", **columns: Any) -> dict[str, Any]:
     row = {"id": "C1", "backend": backend, "operator": operator, "cause": text, "document": document, "version": "1"}
     row |= {"clause": "X-1", "types": ["float32 to int8"], "farthest": 1, "boundary_ulp": 0.0, "elements": 4}
@@ -47,8 +61,8 @@ def cause(backend: str, operator: str, text: str, document: str = "own", **colum
 
 def a_run(**info: Any) -> Run:
     backends = [{"name": name, "version": "1", "library": "lib" if name != "other" else ""} for name in NAMES]
-    columns = ["backend", "operator", "verdict", "document", "message", "case"]
-    rows = [[name, QL, "exact", "own", "", "c"] for name in NAMES]
+    columns = ["backend", "operator", "verdict", "document", "message", "fault", "case"]
+    rows = [[name, QL, "exact", "own", "", "", "c"] for name in NAMES]
     return Run({"backends": backends, **info}, pd.DataFrame(rows, columns=columns), pd.DataFrame())
 
 
@@ -159,3 +173,21 @@ def test_another_process_that_answers_otherwise_is_found(tmp_path: Any) -> None:
             record(records, case, backend.run_batch([case], lambda case, outcome: None)[0])
             (row,) = repeated_rows(backend, records)
         assert (row["cases"], row["differ"], row["first"]) == (1, differ, "c" if differ else "")
+
+
+def test_what_tiebreak_did_not_ask_is_no_refusal(tmp_path: Any) -> None:
+    """Nodes with constants never reach a backend that does not say takes_constants."""
+    file = tmp_path / "steady.py"
+    file.write_text(CHANGING + REFUSING, encoding="utf-8")
+    every = plan(Selection(operators=(QL,), input_type="float32", output_type="uint8", level="quick"))
+    baked = [case for case in every if case.node.baked]
+    cases = [*baked[:3], *[case for case in every if not case.node.baked][:2]]
+    facts = {"level": "quick", "seed": 0, "command": "tiebreak run"}
+    run = as_run(run_cases([f"{file}:Steady", f"{file}:Refusing"], cases, time_limit=30, facts=facts))
+    refused = run.results[run.results["verdict"] == "unsupported"]
+    faults = refused.groupby("backend")["fault"].agg(set).to_dict()
+    assert faults == {"steady": {NOT_ASKED}, "refusing": {NOT_ASKED, ""}}
+    (calls,) = (chapter for chapter in story(run) if chapter.id == "calls")
+    assert [(one.who, one.how_much) for one in calls.findings if "refuses" in one.what] == [
+        ("refusing", "2 of 5 cases")
+    ]
