@@ -79,6 +79,11 @@ def scale_cut(c: Context, scale: Array) -> Array:
     return cut_bits(scale, 8)
 
 
+@defect("QD", "scale", "scale-near-bf16", "The scale is rounded to bfloat16; no box has this: it is compared with.")
+def scale_near(c: Context, scale: Array) -> Array:
+    return bf16(scale)
+
+
 @defect("QD", "scale", "scale-exponent", "Only the exponent of the scale is used: it is cut off to a power of two.")
 def scale_exponent(c: Context, scale: Array) -> Array:
     return cut_bits(scale, 1)

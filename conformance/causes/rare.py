@@ -9,10 +9,11 @@ from tiebreak.conformance.causes.evidence import Evidence
 from tiebreak.conformance.causes.explanations import NO_CAUSE
 from tiebreak.conformance.causes.predictions import FIRST_PAIR
 from tiebreak.conformance.operators.model import Cause
-from tiebreak.conformance.semantics.causes import AT
+from tiebreak.conformance.semantics.causes import AT, JOINT
 from tiebreak.golden.problem import Array
 
 FEWEST = 3  # different operands, in all kinds of nodes of a backend
+FEW_OPERANDS, SMALL_SHARE = 30, 0.1  # fewer than both, of each kind, may be the rest of another mistake
 FEW = 20  # cases of a run; it was asked for these, so the likeliest mistake is worth its name
 
 
@@ -23,19 +24,36 @@ def without_rare(
     if len(evidence.cases) <= FEW:
         return list(named)
     elements: dict[str, list[int]] = defaultdict(list)
+    shares: dict[str, float] = defaultdict(float)
     for own, causes in zip(places, named, strict=True):
+        of_kind: dict[str, list[int]] = defaultdict(list)
         for place, cause in zip(own.tolist(), causes, strict=True):
-            elements[cause.id].append(place)
-    rare = {id_ for id_, own in elements.items() if is_rare(evidence, own) and has_rivals(evidence, own, id_)}
+            of_kind[cause.id].append(place)
+        every = operands(evidence, own.tolist())
+        for id_, some in of_kind.items():
+            elements[id_] += some
+            shares[id_] = max(shares[id_], operands(evidence, some) / every)
+    rare = {
+        id_
+        for id_, own in elements.items()
+        if is_rare(operands(evidence, own), shares[id_]) and has_rivals(evidence, own, id_)
+    }
     return [[NO_CAUSE if cause.id in rare else cause for cause in causes] for causes in named] if rare else list(named)
 
 
-def is_rare(evidence: Evidence, own: Sequence[int]) -> bool:
-    return len(set(evidence.deviating.operands[own].tolist())) < FEWEST
+def operands(evidence: Evidence, own: Sequence[int]) -> int:
+    """How many different operands some elements (places) have."""
+    return len(set(evidence.deviating.operands[own].tolist()))
+
+
+def is_rare(count: int, share: float) -> bool:
+    return count < FEWEST or (count < FEW_OPERANDS and share < SMALL_SHARE)
 
 
 def has_rivals(evidence: Evidence, own: Sequence[int], id_: str) -> bool:
-    """Whether another single mistake matches all of some elements (places)."""
+    """Whether another single mistake matches all of some elements (places); some two at once fit any few."""
+    if JOINT in id_:
+        return True
     numbers = {int(number) for number in evidence.candidates[own]}
     matching = ({cause.id for cause in evidence.distinct[n].matching if cause.rank < FIRST_PAIR} for n in numbers)
     return bool(set.intersection(*matching) - {id_.partition(AT)[0]})

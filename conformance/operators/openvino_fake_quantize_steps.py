@@ -13,6 +13,16 @@ import numpy as np
 from tiebreak.conformance.operators import wrong_steps as ws
 from tiebreak.conformance.operators.model import Cause, Mistake
 from tiebreak.conformance.operators.wrong_steps import frequent, step
+from tiebreak.conformance.semantics.fake_quantize_facets import (
+    NUDGED,
+    NUDGED_TO_EVEN,
+    POSITIONS,
+    RESULTS,
+    Position,
+    Range,
+    Result,
+    RoundedStep,
+)
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 
@@ -149,8 +159,8 @@ def in_order(a: Array, b: Array, p: Array, q: Array, n: Any) -> Four:
     return np.where(falls, b, a), np.where(falls, a, b), np.where(falls, q, p), np.where(falls, p, q)
 
 
-def nudged(a: Array, b: Array, p: Array, q: Array, n: Any) -> Four:
-    """The input range is moved so that zero is on the grid."""
+def moved_to_grid(a: Array, b: Array, p: Array, q: Array, n: Any) -> Four:
+    """The input range is moved so that zero is on the grid, even if it then is outside of the range."""
     scale = (b - a) / n
     by = np.rint(a / scale) * scale - a
     by = np.where(np.isfinite(by), by, np.zeros_like(by))
@@ -209,6 +219,25 @@ def power_of_two_below(levels: int) -> int:
     return 1 << (levels.bit_length() - 1)
 
 
+def step_in(values: Array, *, fused: bool) -> RoundedStep:
+    if fused and values.dtype == np.float64:
+        raise ValueError("no exact products of float64")
+    return RoundedStep(values.dtype)
+
+
+def position_of(one: Position) -> Callable[[Array, ScaledLimits], Array]:
+    """The position that a facet of the audit has."""
+    return lambda x, o: one.of(step_in(x, fused=one.fused), x, o.low, o.high, o.n)
+
+
+def result_of(one: Result) -> Callable[[Array, ScaledLimits], Array]:
+    return lambda level, o: one.of(step_in(level, fused=one.fused), level, o.first, o.last, o.n)
+
+
+def range_of(one: Range) -> Callable[..., Four]:
+    return lambda a, b, p, q, n: (*one.limits(RoundedStep(a.dtype), a, b, n), p, q)
+
+
 def mixed(level: Array, o: ScaledLimits) -> Array:
     share = level / o.n
     return np.asarray((o.one - share) * o.first + share * o.last)
@@ -236,7 +265,8 @@ STEPS: tuple[ws.WrongStep, ...] = (
     frequent("sorts-input-limits", "reversed", limits=lambda a, b, p, q, n: (np.minimum(a, b), np.maximum(a, b), p, q)),
     step("sorts-output-limits", "falling", limits=lambda a, b, p, q, n: (a, b, np.minimum(p, q), np.maximum(p, q))),
     step("low-is-minus-high", "quotient", limits=lambda a, b, p, q, n: (-b, b, p, q)),
-    step("nudges-range", "quotient", limits=nudged),
+    *(step(one.cause, "quotient", limits=range_of(one)) for one in (NUDGED, NUDGED_TO_EVEN)),
+    step("moves-range-to-grid", "quotient", limits=moved_to_grid),
     frequent(
         "limits-extended-to-zero",
         "quotient",
@@ -272,15 +302,8 @@ STEPS: tuple[ws.WrongStep, ...] = (
     frequent("ends-exchanged", "above", branches=exchanged),
     step("x-outside-is-result", "above", branches=passed),
     step("clips-unordered", "reversed", branches=unordered),
-    frequent("position:factor", "quotient", position=lambda x, o: (x - o.low) * (o.n / o.width)),
-    frequent("position:step", "quotient", position=lambda x, o: (x - o.low) / (o.width / o.n)),
+    *(frequent(one.cause, "quotient", position=position_of(one)) for one in POSITIONS if one.cause),
     frequent("position:reciprocal of range", "quotient", position=lambda x, o: (x - o.low) * (o.one / o.width) * o.n),
-    step("position:reciprocal of step", "quotient", position=lambda x, o: (x - o.low) * (o.one / (o.width / o.n))),
-    frequent("position:multiply, divide", "quotient", position=lambda x, o: (x - o.low) * o.n / o.width),
-    frequent(
-        "position:factor and shift", "quotient", position=lambda x, o: x * (o.n / o.width) - o.low * (o.n / o.width)
-    ),
-    step("position:fused", "quotient", position=lambda x, o: ws.fused(x, o.n / o.width, -(o.low * (o.n / o.width)))),
     step("position:two quotients", "quotient", position=lambda x, o: x / (o.width / o.n) - o.low / (o.width / o.n)),
     step("position:estimate of 12 bits", "quotient", position=lambda x, o: (x - o.low) * ws.estimate(o.width) * o.n),
     step("position:from input_high", "quotient", position=lambda x, o: o.n - (o.low + o.width - x) / o.width * o.n),
@@ -297,9 +320,7 @@ STEPS: tuple[ws.WrongStep, ...] = (
     step("ties:NEAREST_UPWARD", "nearest", rounded=ws.upward),
     step("adds-half-and-truncates", "nearest", rounded=ws.trunc_of_half_more),
     step("rounds:TOWARD_INFINITY", "nearest", rounded=ws.from_zero),
-    frequent("result:step", "product", result=lambda level, o: level * (o.span / o.n) + o.first),
-    frequent("result:fused", "product", result=lambda level, o: ws.fused(level, o.span / o.n, o.first)),
-    frequent("result:multiply, divide", "product", result=lambda level, o: level * o.span / o.n + o.first),
+    *(frequent(one.cause, "product", result=result_of(one)) for one in RESULTS if one.cause),
     frequent("result:reciprocal of steps", "product", result=lambda level, o: level * (o.one / o.n) * o.span + o.first),
     frequent("result:quotient first, fused", "product", result=lambda level, o: ws.fused(level / o.n, o.span, o.first)),
     frequent("result:between the limits", "product", result=mixed),

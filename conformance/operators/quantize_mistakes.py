@@ -31,7 +31,7 @@ from tiebreak.conformance.semantics.facet_causes import keys_of_values
 from tiebreak.conformance.semantics.places import flush_subnormals
 from tiebreak.conformance.semantics.precisions import BFLOAT16 as IN_BFLOAT16
 from tiebreak.conformance.semantics.precisions import FLOAT16, FLOAT32, FLOAT64
-from tiebreak.conformance.semantics.quantize_facets import BEFORE
+from tiebreak.conformance.semantics.quantize_facets import BEFORE, WIDER
 from tiebreak.conformance.semantics.quantize_saturation import (
     CLAMP_FIRST,
     CLAMP_FIRST_WRAP,
@@ -633,7 +633,8 @@ HYPOTHESES: tuple[tuple[Cause, Predict], ...] = (
     facet_mistake("round-first", zero_point=BEFORE),
     (Cause("zero-point-first-in-own-type", "round-first"), zero_point_first_at_once),
     (Cause("zero-point-first-in-wider-type", "round-first"), zero_point_first_wide),
-    facet_mistake("round-first", "zero-point-first-in:float64", zero_point=BEFORE, precision=FLOAT64),
+    facet_mistake("round-first", zero_point=WIDER),
+    facet_mistake("round-first", zero_point=BEFORE, precision=FLOAT64),
     *(
         (Cause("reciprocal-plus-zero-point-fused", "round-first"), of_types(is_no_float64, predict))
         for predict in (

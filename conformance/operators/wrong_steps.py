@@ -16,6 +16,9 @@ import numpy as np
 
 from tiebreak.conformance.operators.model import Cause, Mistake
 from tiebreak.conformance.semantics.causes import JOINT
+from tiebreak.conformance.semantics.places import fused_multiply_add
+from tiebreak.conformance.semantics.precisions import OF_TYPE
+from tiebreak.conformance.semantics.round_modes import AWAY, FLOOR, MODES, TRUNCATE, RoundMode
 from tiebreak.golden.elements import INTEGER_TYPES
 from tiebreak.golden.problem import Array
 
@@ -220,51 +223,29 @@ def check_conversions(kind: np.dtype[Any], *conversions: Change) -> None:
 
 
 def fused(a: Array, b: Array, c: Array) -> Array:
-    """a * b + c by way of float64, rounded to a's type."""
-    a, b, c = (np.asarray(v) for v in np.broadcast_arrays(a, b, c))
-    return np.asarray((a.astype(np.float64) * b.astype(np.float64) + c.astype(np.float64)).astype(a.dtype))
+    """a * b + c, rounded once to a's type. ValueError for float64, whose products no type of NumPy holds."""
+    if a.dtype == np.float64:
+        raise ValueError("no exact products of float64")
+    a, b, c = np.broadcast_arrays(a, b, c)
+    return fused_multiply_add(a, b, c.astype(np.float64), a.dtype)
 
 
 # Rounding to integers, of the array's type.
 
 
-def away(values: Array) -> Array:
-    wide = values.astype(np.float64)
-    return np.asarray(np.copysign(np.floor(np.abs(wide) + 0.5), wide)).astype(values.dtype)
+def by_mode(mode: RoundMode) -> Callable[[Array], Array]:
+    """Rounding as a value of the audit's facet does it."""
+    return lambda values: mode.round(values.astype(np.float64), OF_TYPE[values.dtype.name]).astype(values.dtype)
 
 
-def upward(values: Array) -> Array:
-    wide = values.astype(np.float64)
-    return np.asarray(np.floor(wide + 0.5)).astype(values.dtype)
-
-
-def downward(values: Array) -> Array:
-    return -upward(-values)
-
-
-def toward_zero(values: Array) -> Array:
-    wide = values.astype(np.float64)
-    return np.asarray(np.copysign(np.ceil(np.abs(wide) - 0.5), wide)).astype(values.dtype)
-
-
-def floor_of_half_more(values: Array) -> Array:
-    return np.asarray(np.floor(values + half_of(values)))
-
-
-def trunc_of_half_more(values: Array) -> Array:
-    return np.asarray(np.trunc(values + half_of(values)))
-
-
-def trunc_of_signed_half_more(values: Array) -> Array:
-    return np.asarray(np.trunc(values + np.copysign(half_of(values), values)))
-
-
-def from_zero(values: Array) -> Array:
-    return np.asarray(np.copysign(np.ceil(np.abs(values)), values))
-
-
-def half_of(values: Array) -> Any:
-    return np.asarray(0.5).astype(values.dtype)[()]
+away = by_mode(MODES["ROUND_NEAREST_TOWARD_INFINITY"])
+upward = by_mode(MODES["ROUND_NEAREST_UPWARD"])
+downward = by_mode(MODES["ROUND_NEAREST_DOWNWARD"])
+toward_zero = by_mode(MODES["ROUND_NEAREST_TOWARD_ZERO"])
+from_zero = by_mode(MODES["ROUND_TOWARD_INFINITY"])
+floor_of_half_more = by_mode(FLOOR)
+trunc_of_half_more = by_mode(TRUNCATE)
+trunc_of_signed_half_more = by_mode(AWAY)
 
 
 # Which parameters an element takes: from the index of its own ones, for an input of that shape, and their number.

@@ -424,6 +424,7 @@ SENTENCES = {
     "only-result-clamped": "only the result is clamped",
     "rebuilds-limits": "output limits rebuilt from a zero point and a scale of {}",
     "nudges-range": "shifts the limits so that 0 is a level",
+    "moves-range-to-grid": "shifts the limits so that 0 is on the grid, even if 0 is outside of them",
     "range": "range {}",
     "position": "position {}",
     "result": "result {}",

@@ -17,6 +17,8 @@ from tiebreak.conformance.semantics.round_modes import RoundMode
 from tiebreak.golden.elements import IntegerType
 from tiebreak.golden.problem import Array
 
+LARGEST = np.finfo(np.float32).max  # the document's scale factor where no side of the range counts
+
 
 class Unrounded(NamedTuple):
     """What is rounded, in the working precision; another number whose rounded value is taken off; what is added."""
@@ -208,7 +210,7 @@ def scaled_about_zero(
     factor_and_step: Callable[[UnscaledInRange], tuple[Array, Array]],
 ) -> Callable[[UnscaledInRange, RangeScaling, RangeEnds, Offset], Unrounded]:
     def argument(o: UnscaledInRange, scaling: RangeScaling, ends: RangeEnds, offset: Offset) -> Unrounded:
-        factor, step = (without_infinities(o, values) for values in factor_and_step(o))
+        factor, step = factor_and_step(o)
         if ends.clamps:
             ends_of_type = [o.number(end) for end in (o.lowest, o.quantized.highest)]
             stands_for = (o.step(end * step if scaling.by_step else end / factor) for end in ends_of_type)
@@ -218,16 +220,11 @@ def scaled_about_zero(
     return argument
 
 
-def without_infinities(o: UnscaledInRange, values: Array) -> Array:
-    """NaN where neither side of the range counts."""
-    return np.where(np.isinf(values), o.dtype.type(np.nan), values)
-
-
 def of_smaller_side(o: UnscaledInRange) -> tuple[Array, Array]:
-    """The smaller of both sides' factors, and the larger of their steps: infinite if neither side counts."""
+    """The smaller of both sides' factors, and the larger of their steps. A side that does not count has the largest."""
     sides = tuple((o.number(end), side) for end, side in ((o.lowest, o.low), (o.quantized.highest, o.high)))
-    factors = (np.where(end * side > 0, end / side, np.inf) for end, side in sides)
-    steps = (np.where(end * side > 0, side / end, -np.inf) for end, side in sides)
+    factors = (np.where(end * side > 0, end / side, LARGEST) for end, side in sides)
+    steps = (np.where(end * side > 0, side / end, 1 / LARGEST) for end, side in sides)
     return np.minimum(*factors).astype(o.dtype), np.maximum(*steps).astype(o.dtype)
 
 
