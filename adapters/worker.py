@@ -51,17 +51,28 @@ def main() -> None:
     threading.Thread(target=end_with_parent, args=(requests.fileno(),), daemon=True).start()  # loading may hang, too
     os.dup2(2, 1)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    answerer = load(spec, answers)
+    if answerer is None:
+        return
+    for line in requests:
+        request = json.loads(line)
+        if request["request"] == "load":  # another backend of the same library, in its place
+            answerer = load(request["spec"], answers) or answerer
+        elif not answer_request(answerer, arena, request, answers):
+            os._exit(0)  # another worker takes over; exit handlers may be spoiled, so none run
+
+
+def load(spec: str, answers: BinaryIO) -> Answerer | None:
+    """Load a backend and introduce it, or say why it does not load."""
     try:
         answerer = Answerer(registry.load_backend(spec))
         hello = answerer.describe()
     except BaseException as error:  # a user's module may raise anything, SystemExit included
         place = "" if load_failure_kind(error) != "error" else raised_at(error, "")
         send(answers, {"status": "failed", "kind": load_failure_kind(error), "message": message_of(error) + place})
-        return
+        return None
     send(answers, {"status": "ready", **hello})
-    for line in requests:
-        if not answer_request(answerer, arena, json.loads(line), answers):
-            os._exit(0)  # another worker takes over; exit handlers may be spoiled, so none run
+    return answerer
 
 
 def adopt_orphans() -> None:

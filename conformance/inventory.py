@@ -11,12 +11,13 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
+from threading import Lock
 
 from rich.console import Console
 from rich.table import Table
 
 from tiebreak.adapters.isolation import IsolatedBackend
-from tiebreak.adapters.registry import check_spec, install_command, registered
+from tiebreak.adapters.registry import EXTRAS, check_spec, install_command, registered
 from tiebreak.golden.builder import all_files, file_name
 from tiebreak.golden.case_cache import CaseCache
 from tiebreak.golden.errors import TiebreakError
@@ -32,6 +33,10 @@ SLOW = ("tensorflow", "torch", "openvino")  # to load or to ask: they begin firs
 NODES_EACH = 6  # nodes of one pair of types that a backend must refuse before the pair counts as refused
 Types = tuple[str, str, str]  # operator, input type, output type
 Questions = Mapping[Types, Sequence[Case]]
+BY_ENVIRONMENT = ("tensorflow",)  # libraries whose configurations are variables that they read once
+
+
+Tell = Callable[["FoundBackend"], None]
 
 
 @dataclass
@@ -60,19 +65,39 @@ def questions() -> Questions:
     return found
 
 
-def ask(spec: str, to_ask: Future[Questions]) -> FoundBackend:
-    """Start the backend and run the cases of each pair of types until one succeeds."""
-    backend = IsolatedBackend(spec)
+def ask_library(specs: Sequence[str], to_ask: Future[Questions], tell: Tell) -> list[FoundBackend]:
+    """Ask a library's configurations one after the other, in one process: to import it takes longer than to ask."""
+    found, last = [], None
     try:
-        problem, asked = problem_of_start(backend), to_ask.result()
-        found = FoundBackend(spec, backend.name, backend.version, problem)
-        taken = set() if problem else accepted(backend, asked)
-        for operator, input_type, output_type in asked:
-            if (operator, input_type, output_type) in taken:
-                found.accepts[operator].append(f"{input_type} to {output_type}")
-        return found
+        for spec in specs:
+            backend = IsolatedBackend(spec)
+            found.append(ask(backend, last, to_ask))
+            last = backend
+            tell(found[-1])
     finally:
-        end(backend)
+        if last is not None:
+            end(last)
+    return found
+
+
+def ask(backend: IsolatedBackend, before: IsolatedBackend | None, to_ask: Future[Questions]) -> FoundBackend:
+    """Start the backend and run the cases of each pair of types until one succeeds."""
+    problem, asked = problem_of_start(backend, before), to_ask.result()
+    found = FoundBackend(backend.spec, backend.name, backend.version, problem)
+    taken = set() if problem else accepted(backend, asked)
+    for operator, input_type, output_type in asked:
+        if (operator, input_type, output_type) in taken:
+            found.accepts[operator].append(f"{input_type} to {output_type}")
+    return found
+
+
+def libraries(specs: Sequence[str]) -> list[list[str]]:
+    """The specs whose backends may share a process: configurations of a library, but for what its environment says."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for spec in slow_first(specs):
+        library = EXTRAS.get(spec, spec)
+        found[spec if library in BY_ENVIRONMENT or ":" in spec else library].append(spec)
+    return list(found.values())
 
 
 def end(backend: IsolatedBackend) -> None:
@@ -83,10 +108,10 @@ def end(backend: IsolatedBackend) -> None:
         backend.stop()
 
 
-def problem_of_start(backend: IsolatedBackend) -> str:
-    """Why the backend did not load; empty if it did."""
+def problem_of_start(backend: IsolatedBackend, before: IsolatedBackend | None) -> str:
+    """Why the backend did not load; empty if it did. It takes the worker of the one `before`."""
     try:
-        backend.start()
+        backend.start_in(before or backend)
     except TiebreakError as error:
         return str(error)
     return ""
@@ -108,13 +133,16 @@ def ask_all(specs: Sequence[str], make: Callable[[], Questions] = dict) -> list[
 
     Without questions they only load.
     """
-    lines, found = DoneLines(len(specs), "backends"), dict[str, FoundBackend]()
+    lines, one_by_one = DoneLines(len(specs), "backends"), Lock()
+
+    def tell(one: FoundBackend) -> None:
+        with one_by_one:
+            lines.done(f"{one.spec} {one.version or 'is not there'}")
+
     with ThreadPoolExecutor(ASKED_AT_ONCE + 1) as pool:
         to_ask = pool.submit(make)
-        for future in as_completed(pool.submit(ask, spec, to_ask) for spec in slow_first(specs)):
-            one = future.result()
-            found[one.spec] = one
-            lines.done(f"{one.spec} {one.version or 'is not there'}")
+        asked = [pool.submit(ask_library, own, to_ask, tell) for own in libraries(list(dict.fromkeys(specs)))]
+        found = {one.spec: one for future in as_completed(asked) for one in future.result()}
     return [found[spec] for spec in specs]
 
 

@@ -152,10 +152,10 @@ def library_rows(found: Mapping[str, Any], causes: Sequence[ChangedCause]) -> li
 
 
 def calibrated_shares(found: Mapping[str, Any], backends: Sequence[str]) -> list[str]:
-    """The share of the calibrated elements that deviate, of each run."""
+    """The share of the calibrated elements that deviate, of each run: of the cases that ran in both."""
     rows = [row for row in found["operators"] if row["backend"] in backends]
     names = "deviating_calibrated", "judged_calibrated"
-    deviating, judged = ([sum(row[name][at] for row in rows) for at in (0, 1)] for name in names)
+    deviating, judged = ([sum(row["common"][name][at] for row in rows) for at in (0, 1)] for name in names)
     return [percent(part, whole) for part, whole in zip(deviating, judged, strict=True)]
 
 

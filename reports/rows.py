@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NotRequired, TypedDict, cast
 
+from tiebreak.golden.elements import ELEMENT_TYPES, IntegerType, decimal
 from tiebreak.golden.rounding import short_mode
 
 if TYPE_CHECKING:
@@ -286,3 +287,9 @@ def result_rows(results: pd.DataFrame) -> list[ResultRow]:
 def discrepancy_rows(discrepancies: pd.DataFrame) -> list[DiscrepancyRow]:
     """The rows of a run's discrepancies."""
     return cast("list[DiscrepancyRow]", discrepancies.to_dict("records"))
+
+
+def decimal_result(row: Mapping[str, Any], name: str) -> str:
+    """A discrepancy's "expected" or "got" in the fewest digits that say which number of its type it is."""
+    kind = ELEMENT_TYPES[str(row["result_type"])]
+    return str(int(row[name])) if isinstance(kind, IntegerType) else decimal(int(row[f"{name}_bits"]), kind)

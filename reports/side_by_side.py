@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tiebreak.golden.elements import ELEMENT_TYPES, IntegerType, decimal
 from tiebreak.golden.problem import Array
 from tiebreak.golden.verdicts import FAILED
 from tiebreak.reports.records import Run
-from tiebreak.reports.rows import rows_of
+from tiebreak.reports.rows import decimal_result, rows_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,7 +53,7 @@ class SideBySide:
         """
         number, found = int(self.element[place]), dict[str, list[int]]()
         got = {
-            self.names.index(str(row["backend"])): decimal_text(row, "got")
+            self.names.index(str(row["backend"])): decimal_result(row, "got")
             for row in rows_of(self.discrepancies[GOT].iloc[self.places_of(number)[: len(self.names)]])
         }
         for position, status in enumerate(self.status[number].tolist()):
@@ -129,9 +128,3 @@ def status_of(verdict: str) -> int:
     if verdict == "exact":
         return EXACT
     return UNSUPPORTED if verdict == "unsupported" else FAILS if verdict in FAILED else CONFORMS
-
-
-def decimal_text(row: Mapping[str, Any], name: str) -> str:
-    """A discrepancy's result as decimal text."""
-    kind = ELEMENT_TYPES[row["result_type"]]
-    return str(int(row[name])) if isinstance(kind, IntegerType) else decimal(int(row[f"{name}_bits"]), kind)

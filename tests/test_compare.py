@@ -17,7 +17,7 @@ from tiebreak.cli import main
 from tiebreak.conformance.gate.compare import compare
 from tiebreak.conformance.gate.history import history
 from tiebreak.golden.errors import DamagedFile, InvalidInput
-from tiebreak.reports.comparison_page import comparison_page
+from tiebreak.reports.comparison_page import comparison_page, library_rows
 from tiebreak.reports.records import Run, read_run, write_run
 
 
@@ -62,6 +62,19 @@ def test_the_same_run_twice_changes_nothing(runs: Path) -> None:
     row = found["operators"][0]
     assert row["planned"][0] == row["planned"][1] > row["ran_in_both"] == row["ran"][0] > 50
     assert row["deviating"] == [found["causes"][0]["elements"][0]] * 2
+
+
+def test_shares_are_of_the_cases_that_ran_in_both(runs: Path) -> None:
+    """A run of fewer cases has another share of all its elements, and the same one of the common cases."""
+    whole = read_run(runs / "away")
+    ran = whole.results[whole.results["verdict"] == "deviates"]["case"].unique()
+    part = only(whole, whole.results["case"].isin(ran[::2]))
+    (row,) = compare(whole, part)["operators"]
+    assert row["judged_calibrated"][0] > row["judged_calibrated"][1] > 0
+    for name, (one, other) in row["common"].items():
+        assert one == other == row[name][1], name
+    (shares,) = (one["shares"] for one in library_rows(compare(whole, part), []))
+    assert shares[0] == shares[1] != "0 %"
 
 
 def test_crashes_are_failures_and_no_discrepancies(runs: Path) -> None:

@@ -6,12 +6,14 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pandas as pd
 import pytest
 from click.testing import CliRunner
 
+from tiebreak.adapters.isolation import IsolatedBackend
 from tiebreak.adapters.numpy_naive import NumpyNaive
 from tiebreak.cli import main
 from tiebreak.conformance import inventory
@@ -68,6 +70,35 @@ def test_a_line_tells_when_each_backend_has_answered_if_it_takes_longer(
     lines = capsys.readouterr().err.splitlines()
     assert [line[:27] for line in lines] == ["tiebreak: 1 of 2 backends: ", "tiebreak: 2 of 2 backends: "]
     assert any(line.endswith(f"{SAMPLES}:sound 1.0") for line in lines)
+
+
+def test_configurations_of_a_library_share_a_process_and_answer_as_they_do_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    specs = ["onnxruntime", "onnxruntime-qdq", "onnxruntime-no-optimisation"]
+    alone = [inventory.ask_all([spec], inventory.questions)[0] for spec in specs]
+    started: list[str] = []
+    start = IsolatedBackend.start
+    monkeypatch.setattr(IsolatedBackend, "start", lambda self: (started.append(self.spec), start(self))[1])
+    together = inventory.ask_all(specs, inventory.questions)
+    assert len(started) == 1, "one process"
+    assert [vars(one) for one in together] == [vars(one) for one in alone]
+    assert len({len(one.accepts["onnx.QuantizeLinear"]) for one in together}) == 2, "not the answers of the first"
+
+
+def test_a_configuration_after_one_that_ended_its_process_starts_its_own() -> None:
+    with closing(IsolatedBackend(f"{SAMPLES}:aborts")) as first, closing(IsolatedBackend(f"{SAMPLES}:sound")) as second:
+        first.start()
+        assert first.worker is not None
+        first.worker.kill()
+        second.start_in(first)
+        assert (first.worker, second.name, second.version) == (None, "sound", "1.0")
+
+
+def test_those_that_need_their_own_environment_start_alone() -> None:
+    assert inventory.libraries(["torch", "tensorflow", "torch-decomposed", "tensorflow-no-onednn", "a:b", "a:c"]) == [
+        *(["torch", "torch-decomposed"], ["tensorflow"], ["tensorflow-no-onednn"], ["a:b"], ["a:c"])
+    ]
 
 
 def test_those_that_take_longest_begin_first() -> None:

@@ -15,7 +15,7 @@ from tiebreak.conformance.semantics.causes import environment_of, without_enviro
 from tiebreak.golden.operators import get_operator
 from tiebreak.golden.verdicts import DOMAINS, FOREIGN
 from tiebreak.reports.root_cause import root_of
-from tiebreak.reports.rows import DomainShare, RootCauseRow, rows_by_key
+from tiebreak.reports.rows import DomainShare, RootCauseRow, decimal_result, rows_by_key
 from tiebreak.reports.severity import leading_share, severity_rank
 from tiebreak.reports.text_columns import for_each_text, mapped_text
 
@@ -110,7 +110,7 @@ def root_cause_row(
     judged: Mapping[str, int],
 ) -> RootCauseRow:
     backend, operator, cause = key
-    witness = rows.iloc[0]
+    witness: dict[str, Any] = dict(rows.iloc[0])
     ordered = rows.sort_values("id", kind="stable")  # between equally frequent ones, the first in the run
     clause = Counter(ordered["clause"].tolist()).most_common(1)[0][0]
     types = Counter(zip(ordered["input_type"], ordered["output_type"], strict=True)).most_common()
@@ -136,8 +136,8 @@ def root_cause_row(
             "case": str(witness["case"]),
             "elements": sizes.get(str(witness["case"]), 0),
             "operands": json.loads(str(witness["operands"])),
-            "expected": decimal_text(str(witness["result_type"]), float(witness["expected"])),
-            "got": decimal_text(str(witness["result_type"]), float(witness["got"])),
+            "expected": decimal_result(witness, "expected"),
+            "got": decimal_result(witness, "got"),
         },
     }
     return {**found, "sentence": sentence(found)}
@@ -147,11 +147,6 @@ def farthest_from_boundary(rows: pd.DataFrame) -> float | None:
     """The greatest distance from a decision boundary, in ulp; None if one is unknown or infinite."""
     found = rows["boundary_ulp"].to_numpy(float)
     return float(found.max()) if np.isfinite(found).all() else None
-
-
-def decimal_text(result_type: str, value: float) -> str:
-    whole = result_type.startswith(("int", "uint"))
-    return str(int(value)) if whole and value == value else repr(value)
 
 
 def sentence(row: RootCauseRow) -> str:

@@ -172,15 +172,21 @@ def rows_of_both(rows: pd.DataFrame, a: Side, b: Side) -> pd.DataFrame:
 
 
 def denominators(a: Side, b: Side) -> list[dict[str, Any]]:
-    """A pair of each of COUNTED by operator of the backends of both runs, and how many cases ran in both."""
-    sums = [sums_of(rows_of_both(side.cases, a, b)) for side in (a, b)]
-    ran = [rows_of_both(side.cases, a, b)[lambda rows: rows["verdict"].isin(RAN)][CASE] for side in (a, b)]
-    common = ran[0].merge(ran[1], on=CASE).groupby(["backend", "operator"]).size().to_dict()
-    rows = []
+    """A pair of each of COUNTED by operator of the backends of both runs, and how many cases ran in both.
+
+    `common` has the calibrated counts of those cases: runs of other cases have other shares.
+    """
+    sides = [rows_of_both(side.cases, a, b) for side in (a, b)]
+    ran = [rows[rows["verdict"].isin(RAN)] for rows in sides]
+    sums = [sums_of(rows) for rows in sides]
+    common = [sums_of(ran[at][is_among(ran[at], ran[1 - at], CASE)]) for at in (0, 1)]
+    none, rows = dict.fromkeys(COUNTED, 0), []
     for key in dict.fromkeys([*sums[0], *sums[1]]):
-        pair = [found.get(key, dict.fromkeys(COUNTED, 0)) for found in sums]
-        counts = {name: [one[name] for one in pair] for name in pair[0]}
-        rows.append({"backend": key[0], "operator": key[1], "ran_in_both": int(common.get(key, 0))} | counts)
+        pair, both = ([found.get(key, none) for found in one] for one in (sums, common))
+        counts = {name: [one[name] for one in pair] for name in COUNTED}
+        shared = {name: [one[name] for one in both] for name in COUNTED if name.endswith("_calibrated")}
+        row = {"backend": key[0], "operator": key[1], "ran_in_both": both[0]["ran"]}
+        rows.append(row | counts | {"common": shared})
     return rows
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
-from tiebreak.golden.elements import ELEMENT_TYPES, FloatType, IntegerType, decimal, decode, encode, neighbour
+from tiebreak.golden.elements import FloatType, IntegerType, decimal, decode, encode, neighbour
 from tiebreak.golden.formulas.steps import Steps
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.operators import OPERATORS
@@ -27,7 +27,7 @@ from tiebreak.golden.rounding import ROUND_MODES
 from tiebreak.reports.folding import folded_causes
 from tiebreak.reports.records import Run
 from tiebreak.reports.report_data import Members, key_of, places_by, root_cause_places, sample_places, samples_each
-from tiebreak.reports.rows import Example, Picture, PicturePoint, rows_of
+from tiebreak.reports.rows import Example, Picture, PicturePoint, decimal_result, rows_of
 
 NEAR = 12  # floats between the witness and its decision boundary that still are drawn one by one
 BESIDE = 3  # floats beyond both
@@ -297,20 +297,15 @@ def recorded_results(row: Mapping[str, Any], members: Members) -> dict[int, str]
     same = columns["operands"].astype("string").str.endswith(rest(row["operands"])).to_numpy(bool)
     for name in SHARED:
         same &= (columns[name] == row[name]).to_numpy(bool)
-    found = {int(json.loads(row["operands"])[0][1], 0): decimal_of(row)}
+    found = {int(json.loads(row["operands"])[0][1], 0): decimal_result(row, "got")}
     for one in rows_of(columns[same].iloc[:MOST_RECORDED]):
-        found.setdefault(int(json.loads(one["operands"])[0][1], 0), decimal_of(one))
+        found.setdefault(int(json.loads(one["operands"])[0][1], 0), decimal_result(one, "got"))
     return found
 
 
 def rest(operands: str) -> str:
     """The operands' text without the first of them."""
     return operands.partition("], ")[2]
-
-
-def decimal_of(row: Mapping[str, Any]) -> str:
-    kind = ELEMENT_TYPES[row["result_type"]]
-    return str(int(row["got"])) if isinstance(kind, IntegerType) else decimal(int(row["got_bits"]), kind)
 
 
 def picture_points(
