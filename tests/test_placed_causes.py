@@ -1,0 +1,160 @@
+"""Causes at places: what is enough for one, what speaks against it, and which rarer causes make way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+
+from benchmarks.known_defects.measure import measured
+from benchmarks.unseen_defects.boxes import BOXES, answer
+from tiebreak.conformance.causes.evidence import Evidence
+from tiebreak.conformance.causes.explanations import NO_CAUSE, Explanation
+from tiebreak.conformance.causes.placed import NUMBERS, Against, Placed, Unexplained, placed_causes, with_place
+from tiebreak.conformance.causes.places import EVERYWHERE, Layout, bits_of_elements
+from tiebreak.conformance.causes.placing import PlacedKind
+from tiebreak.conformance.causes.rare import FEW_OPERANDS, is_rest, without_rare
+from tiebreak.conformance.judging.deviating import DTYPES, DeviatingElements
+from tiebreak.conformance.operators.model import Cause
+from tiebreak.golden.make_node import make_node
+from tiebreak.golden.nodes import Case
+
+TRUE, RIVAL = Cause("own-reciprocal", "quotient", rank=5), Cause("flushes-scales", "quotient", rank=2)
+SIZE = 70
+LAYOUT = Layout(SIZE, SIZE, 1)
+TAIL = range(64, SIZE)  # of vectors of 64, 32 and 16
+
+
+def elements(indices: object, *causes: Cause, copies: int = 10) -> list[Unexplained]:
+    """Elements at these indices of several arrays, which these causes predict, each with operands of its own."""
+    bits = bits_of_elements(LAYOUT)
+    places = [int(bits[index]) for index in np.asarray(indices).tolist()] * copies
+    return [Unexplained(one, frozenset(causes), f"operand {n}") for n, one in enumerate(places)]
+
+
+def against(
+    *causes: Cause, outside: str = "tail:64", third: int = 0, refuted: Callable[..., bool] | None = None
+) -> Against:
+    """Twenty conforming elements contradict the causes, anywhere but at one place."""
+    everywhere_else = EVERYWHERE & ~(1 << NUMBERS[outside])
+    return Against(
+        dict.fromkeys(causes, 20),
+        dict.fromkeys(causes, third),
+        dict.fromkeys(causes, everywhere_else),
+        refuted or (lambda cause, place: False),
+    )
+
+
+def names(found: list[Placed | None]) -> set[str]:
+    return {with_place(one, "").id if one else "" for one in found}
+
+
+def test_a_cause_is_named_at_the_one_place_where_nothing_contradicts_it() -> None:
+    assert names(placed_causes(elements(TAIL, TRUE), against(TRUE))) == {"own-reciprocal @ tail:64"}
+    assert names(placed_causes(elements(TAIL, TRUE), against(TRUE, outside="body:64"))) == {""}
+
+
+@pytest.mark.parametrize(
+    ("few", "evidence"),
+    [
+        (elements(TAIL, TRUE, copies=4), against(TRUE)),  # 24 elements
+        ([replace(one, operands="the same") for one in elements(TAIL, TRUE)], against(TRUE)),
+        (elements(TAIL, TRUE), against(TRUE, third=7)),  # 7 of 60 would get another result
+        (elements(TAIL, TRUE), Against({TRUE: 9}, {}, {}, lambda cause, place: False)),
+        (elements(TAIL, TRUE), against(TRUE, refuted=lambda cause, place: True)),
+    ],
+    ids=["few elements", "one operand", "a third result", "hardly contradicted", "refuted where nothing deviates"],
+)
+def test_little_evidence_names_nothing(few: list[Unexplained], evidence: Against) -> None:
+    assert names(placed_causes(few, evidence)) == {""}
+
+
+def test_what_is_known_from_elsewhere_needs_few_and_comes_before_a_likelier_mistake() -> None:
+    both = elements(TAIL, TRUE, RIVAL)
+    assert names(placed_causes(both, against(TRUE, RIVAL))) == {"flushes-scales @ tail:64"}
+    known = {("own-reciprocal", NUMBERS["tail:64"])}
+    assert names(placed_causes(both, against(TRUE, RIVAL), known)) == {"own-reciprocal @ tail:64"}
+    assert names(placed_causes(elements(TAIL[:3], TRUE, copies=1), against(TRUE), known)) == {
+        "own-reciprocal @ tail:64"
+    }
+
+
+def test_the_next_cause_is_tried_where_the_best_is_refuted() -> None:
+    found = placed_causes(
+        elements(TAIL, TRUE, RIVAL), against(TRUE, RIVAL, refuted=lambda cause, place: cause == RIVAL)
+    )
+    assert names(found) == {"own-reciprocal @ tail:64"}
+
+
+def evidence_of(causes: list[frozenset[Cause]], contradicted: bool = False) -> Evidence:
+    """One array of SIZE elements for each of some sets of causes, each of which predicts what deviates: its tail."""
+    node = make_node("onnx.QuantizeLinear", real="float32", quantized="uint8")
+    inputs = np.ones(SIZE, np.float32), np.ones((), np.float32), np.zeros((), np.uint8)
+    count = len(causes) * len(TAIL)
+    columns = {field.name: np.zeros(count, DTYPES[field.name]) for field in fields(DeviatingElements)}
+    columns |= {"case": np.repeat(np.arange(len(causes)), len(TAIL)), "index": np.tile(TAIL, len(causes))}
+    columns |= {"output": np.full(count, "y", object)}
+    columns |= {"operands": np.array([f"operand {number}" for number in range(count)], object)}
+    group = ("onnx.QuantizeLinear", node.round_mode, "float32", "uint8"), "one [] []"
+    elsewhere = EVERYWHERE & ~(1 << NUMBERS["tail:64"])
+    return Evidence(
+        cases=[Case(f"c{number}", node, inputs) for number in range(len(causes))],
+        sizes=[SIZE] * len(causes),
+        deviating=DeviatingElements(**columns),
+        candidates=np.repeat(np.arange(len(causes)), len(TAIL)),
+        distinct=[Explanation(matching=one) for one in causes],
+        against={(group, False): {TRUE: 20, RIVAL: 0}},  # type: ignore[dict-item]
+        third={},
+        places={(group, False): {TRUE: elsewhere}},
+        against_modes={},
+        contradicted=lambda *asked: contradicted,
+    )
+
+
+@pytest.mark.parametrize(
+    ("of_rarer", "contradicted", "left"),
+    [
+        (frozenset({TRUE, RIVAL}), False, set()),
+        (frozenset({RIVAL}), False, {"flushes-scales"}),
+        (frozenset({TRUE, RIVAL}), True, {"flushes-scales"}),
+    ],
+    ids=["given", "not given", "contradicted"],
+)
+def test_a_rarer_cause_makes_way_for_one_at_a_place_that_gives_all_of_it(
+    of_rarer: frozenset[Cause], contradicted: bool, left: set[str]
+) -> None:
+    evidence = evidence_of([frozenset({TRUE}), frozenset({TRUE}), of_rarer], contradicted)
+    placed, many = with_place((TRUE, NUMBERS["tail:64"]), "per-tensor-"), 2 * len(TAIL)
+    kind = PlacedKind(evidence, np.arange(len(evidence.deviating)), [placed] * many + [RIVAL] * len(TAIL))
+    kind.name_rarer()
+    assert {one.id for one in kind.causes[many:]} == (left or {"own-reciprocal @ tail:64"})
+    assert set(kind.causes[:many]) == {placed}
+
+
+@pytest.mark.parametrize(("count", "share", "rest"), [(39, 0.19, True), (40, 0.19, False), (39, 0.2, False)])
+def test_what_is_the_rest_of_another_mistake(count: int, share: float, rest: bool) -> None:
+    assert is_rest(count, share) == rest
+
+
+def test_few_operands_beside_many_are_no_finding() -> None:
+    """A small part of a kind, with few operands, is none; alone in its kind it is, and so it is in a run of few cases."""
+    many, few = 60, 1
+    evidence = evidence_of([frozenset({TRUE})] * (many + few))
+    own = np.arange(len(evidence.deviating))
+    of_many, of_few = own[: many * len(TAIL)], own[many * len(TAIL) :]
+    assert len(of_few) < FEW_OPERANDS
+    together = [TRUE] * len(of_many) + [RIVAL] * len(of_few)
+    (found,) = without_rare(evidence, [own], [together])
+    assert set(found[: len(of_many)]) == {TRUE} and set(found[len(of_many) :]) == {NO_CAUSE}
+    apart = without_rare(evidence, [of_many, of_few], [together[: len(of_many)], together[len(of_many) :]])
+    assert [set(one) for one in apart] == [{TRUE}, {RIVAL}]
+    (typed,) = without_rare(replace(evidence, cases=evidence.cases[:20]), [own], [together])
+    assert set(typed) == {TRUE, RIVAL}
+
+
+def test_a_box_whose_tail_multiplies_by_the_reciprocal_gets_one_cause() -> None:
+    (chosen,) = [one for one in BOXES if one.name == "onnx.QuantizeLinear/float32-uint8/mul-inverse@tail64"]
+    (tally,) = measured([chosen], "benchmarks.unseen_defects.boxes", answer)
+    assert {given for given, *_ in tally.counts} == {"own-reciprocal @ tail:64"}
