@@ -139,7 +139,7 @@ def test_what_is_the_rest_of_another_mistake(count: int, share: float, rest: boo
 
 
 def test_few_operands_beside_many_are_no_finding() -> None:
-    """A small part of a kind, with few operands, is none; alone in its kind it is, and so it is in a run of few cases."""
+    """A small part of a kind with few operands is none. Alone in its kind it is one, and in a run of few cases."""
     many, few = 60, 1
     evidence = evidence_of([frozenset({TRUE})] * (many + few))
     own = np.arange(len(evidence.deviating))
