@@ -15,13 +15,14 @@ from tiebreak.conformance.causes.explanations import NO_CAUSE, Explanation
 from tiebreak.conformance.causes.placed import NUMBERS, Against, Placed, Unexplained, placed_causes, with_place
 from tiebreak.conformance.causes.places import EVERYWHERE, Layout, bits_of_elements
 from tiebreak.conformance.causes.placing import PlacedKind
-from tiebreak.conformance.causes.rare import FEW_OPERANDS, is_rest, without_rare
+from tiebreak.conformance.causes.rare import FEW_OPERANDS, without_rare
 from tiebreak.conformance.judging.deviating import DTYPES, DeviatingElements
 from tiebreak.conformance.operators.model import Cause
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Case
 
 TRUE, RIVAL = Cause("own-reciprocal", "quotient", rank=5), Cause("flushes-scales", "quotient", rank=2)
+THIRD = Cause("wraps", "range", rank=9)
 SIZE = 70
 LAYOUT = Layout(SIZE, SIZE, 1)
 TAIL = range(64, SIZE)  # of vectors of 64, 32 and 16
@@ -133,25 +134,36 @@ def test_a_rarer_cause_makes_way_for_one_at_a_place_that_gives_all_of_it(
     assert set(kind.causes[:many]) == {placed}
 
 
-@pytest.mark.parametrize(("count", "share", "rest"), [(39, 0.19, True), (40, 0.19, False), (39, 0.2, False)])
-def test_what_is_the_rest_of_another_mistake(count: int, share: float, rest: bool) -> None:
-    assert is_rest(count, share) == rest
-
-
-def test_few_operands_beside_many_are_no_finding() -> None:
-    """A small part of a kind with few operands is none. Alone in its kind it is one, and in a run of few cases."""
-    many, few = 60, 1
-    evidence = evidence_of([frozenset({TRUE})] * (many + few))
+@pytest.mark.parametrize(
+    ("many", "of_rarer", "left"),
+    [
+        (60, {RIVAL, THIRD}, NO_CAUSE),
+        (60, {RIVAL}, RIVAL),  # no other mistake fits
+        (20, {RIVAL, THIRD}, RIVAL),  # no small part
+    ],
+    ids=["a small part", "without rivals", "a larger part"],
+)
+def test_few_operands_beside_a_cause_of_the_kind_are_no_finding(many: int, of_rarer: set[Cause], left: Cause) -> None:
+    evidence = evidence_of([frozenset({TRUE})] * many + [frozenset(of_rarer)])
     own = np.arange(len(evidence.deviating))
-    of_many, of_few = own[: many * len(TAIL)], own[many * len(TAIL) :]
+    of_many, of_few = np.split(own, [many * len(TAIL)])
     assert len(of_few) < FEW_OPERANDS
     together = [TRUE] * len(of_many) + [RIVAL] * len(of_few)
     (found,) = without_rare(evidence, [own], [together])
-    assert set(found[: len(of_many)]) == {TRUE} and set(found[len(of_many) :]) == {NO_CAUSE}
+    assert set(found[: len(of_many)]) == {TRUE} and set(found[len(of_many) :]) == {left}
     apart = without_rare(evidence, [of_many, of_few], [together[: len(of_many)], together[len(of_many) :]])
-    assert [set(one) for one in apart] == [{TRUE}, {RIVAL}]
+    assert [set(one) for one in apart] == [{TRUE}, {RIVAL}], "alone in its kind"
     (typed,) = without_rare(replace(evidence, cases=evidence.cases[:20]), [own], [together])
-    assert set(typed) == {TRUE, RIVAL}
+    assert set(typed) == {TRUE, RIVAL}, "in a run of few cases"
+
+
+@pytest.mark.parametrize(("nameless", "left"), [(10, RIVAL), (11, NO_CAUSE)])
+def test_where_far_more_has_no_cause_few_operands_have_none(nameless: int, left: Cause) -> None:
+    evidence = evidence_of([frozenset({RIVAL})] * 30)
+    own = np.arange((nameless + 1) * len(TAIL))
+    causes = [NO_CAUSE] * (nameless * len(TAIL)) + [RIVAL] * len(TAIL)
+    (found,) = without_rare(evidence, [own], [causes])
+    assert set(found[nameless * len(TAIL) :]) == {left}
 
 
 def test_a_box_whose_tail_multiplies_by_the_reciprocal_gets_one_cause() -> None:

@@ -4,45 +4,63 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from tiebreak.conformance.causes.evidence import Evidence
 from tiebreak.conformance.causes.explanations import NO_CAUSE
 from tiebreak.conformance.causes.predictions import FIRST_PAIR
 from tiebreak.conformance.operators.model import Cause
-from tiebreak.conformance.semantics.causes import AT
+from tiebreak.conformance.semantics.causes import AT, JOINT
 from tiebreak.golden.problem import Array
 
 FEWEST = 3  # different operands, in all kinds of nodes of a backend
-FEW_OPERANDS, SMALL_SHARE = 40, 0.2  # what has fewer, and less of each kind, may be the rest of another mistake
+FEW_OPERANDS, SMALL_SHARE = 30, 0.03  # what has fewer, and less of each kind, is the rest of what explains a kind
+WHOLE = 0.8  # of a kind's operands: what explains that much explains the kind
+DOUBTFUL = 10  # times as many operands of a kind without a cause: nothing is known of what is at work there
 FEW = 20  # cases of a run; it was asked for these, so the likeliest mistake is worth its name
+
+
+@dataclass
+class Named:
+    """The elements (places) with a cause's id, its largest share of a kind, and whether it may be chance everywhere."""
+
+    own: list[int] = field(default_factory=list)
+    share: float = 0.0
+    is_rest: bool = True
+    is_doubtful: bool = True
 
 
 def without_rare(
     evidence: Evidence, places: Sequence[Array], named: Sequence[Sequence[Cause]]
 ) -> list[Sequence[Cause]]:
-    """The causes of each kind's elements (indices), without those of few operands.
+    """The causes of each kind's elements (indices), without those of few operands that may be chance.
 
-    Those go that are a small part of what deviates in each kind, or that another mistake fits as well.
+    Such a cause is a small part of kinds that another one explains. Or far more has no cause in each of its kinds. Or
+    it has one or two operands, which another mistake explains as well.
     """
     if len(evidence.cases) <= FEW:
         return list(named)
-    elements: dict[str, list[int]] = defaultdict(list)
-    shares: dict[str, float] = defaultdict(float)
+    found: dict[str, Named] = defaultdict(Named)
     for own, causes in zip(places, named, strict=True):
-        of_kind: dict[str, list[int]] = defaultdict(list)
-        for place, cause in zip(own.tolist(), causes, strict=True):
-            of_kind[cause.id].append(place)
-        every = operands(evidence, own.tolist())
-        for id_, some in of_kind.items():
-            elements[id_] += some
-            shares[id_] = max(shares[id_], operands(evidence, some) / every)
-    rare = {
-        id_
-        for id_, own in elements.items()
-        if is_rest(count := operands(evidence, own), shares[id_])
-        or (count < FEWEST and has_rivals(evidence, own, id_))
-    }
+        note_kind(evidence, own, causes, found)
+    rare = {id_ for id_, one in found.items() if id_ != NO_CAUSE.id and is_rare(evidence, id_, one)}
     return [[NO_CAUSE if cause.id in rare else cause for cause in causes] for causes in named] if rare else list(named)
+
+
+def note_kind(evidence: Evidence, own: Array, causes: Sequence[Cause], found: dict[str, Named]) -> None:
+    """Add to `found` what the causes of one kind's elements have there."""
+    of_kind: dict[str, list[int]] = defaultdict(list)
+    for place, cause in zip(own.tolist(), causes, strict=True):
+        of_kind[cause.id].append(place)
+    counts = {id_: operands(evidence, some) for id_, some in of_kind.items()}
+    every, nameless = operands(evidence, own.tolist()), counts.get(NO_CAUSE.id, 0)
+    explained = max((count for id_, count in counts.items() if id_ != NO_CAUSE.id), default=0) >= WHOLE * every
+    for id_, some in of_kind.items():
+        one = found[id_]
+        one.own += some
+        one.share = max(one.share, counts[id_] / every)
+        one.is_rest &= explained
+        one.is_doubtful &= DOUBTFUL * counts[id_] < nameless
 
 
 def operands(evidence: Evidence, own: Sequence[int]) -> int:
@@ -50,8 +68,12 @@ def operands(evidence: Evidence, own: Sequence[int]) -> int:
     return len(set(evidence.deviating.operands[own].tolist()))
 
 
-def is_rest(count: int, share: float) -> bool:
-    return count < FEW_OPERANDS and share < SMALL_SHARE
+def is_rare(evidence: Evidence, id_: str, one: Named) -> bool:
+    count = operands(evidence, one.own)
+    is_rest = one.is_rest and count < FEW_OPERANDS and one.share < SMALL_SHARE
+    if is_rest or count < FEWEST:
+        return JOINT in id_ or has_rivals(evidence, one.own, id_)
+    return one.is_doubtful
 
 
 def has_rivals(evidence: Evidence, own: Sequence[int], id_: str) -> bool:
