@@ -39,8 +39,10 @@ def print_summary(run: Run, folder: str, *, console: Console | None = None) -> N
     console = console or Console()
     chapters = story(run)
     told = headlines(run, chapters)
-    most = MOST_LINES if run.results["backend"].nunique() > FEW else 2 * MOST_LINES
-    sentences, last = headline_parts(told, chapters, console, most), remarks(run, console)
+    is_full = run.results["backend"].nunique() > FEW
+    most = {True: MOST_LINES, False: 1} if is_full else dict.fromkeys((True, False), 2 * MOST_LINES)
+    sentences = headline_parts(told, chapters, console, most)
+    last = remarks(run, console, 1 if is_full else MOST_LINES)
     commands = [f"next: {next_command(run, folder, told)}", where_the_rest_is(folder)]
     room = LINES - height(console, [*sentences, *last]) - sum(lines_of(line, console.width) for line in commands)
     first = [*matrix_parts(run, console, room), *sentences]
@@ -91,16 +93,21 @@ def worst_rows(rows: Mapping[str, str], counts: Cells, most: int) -> list[tuple[
 
 
 def headline_parts(
-    told: Sequence[Headline], chapters: Sequence[Chapter], console: Console, most: int
+    told: Sequence[Headline], chapters: Sequence[Chapter], console: Console, most: Mapping[bool, int]
 ) -> list[RenderableType]:
-    """The findings that matter most, a sentence each with its witness, in at most so many lines."""
+    """The findings that matter most, a sentence each with its witness.
+
+    `most` says how many lines one may take: a root cause (True), or another finding.
+    """
     if not told:
         return ["nothing deviates, fails or contradicts itself"]
     table = Table(box=None, padding=(0, 1, 0, 0), show_header=False, pad_edge=False)
     table.add_column(width=ID, no_wrap=True)
     table.add_column(no_wrap=True)
     for one in told:
-        table.add_row(id_of(one.finding), clipped(sentence(one), console, console.width - ID - 1, most))
+        table.add_row(
+            id_of(one.finding), clipped(sentence(one), console, console.width - ID - 1, most[bool(one.finding.cause)])
+        )
     findings = sum(len(chapter.findings) for chapter in chapters if chapter.id != "silent")
     return [Text(f"what matters most of {plural(findings, 'finding')}:", "bold"), table]
 
@@ -177,10 +184,10 @@ def fitting_typed_table(run: Run, console: Console, room: int) -> Table:
     return typed_table(run, 1)
 
 
-def remarks(run: Run, console: Console) -> list[RenderableType]:
-    """Why cases were unsupported, and which backends had nothing to do."""
+def remarks(run: Run, console: Console, most: int) -> list[RenderableType]:
+    """Why cases were unsupported, and which backends had nothing to do, in at most so many lines each."""
     texts = [text for text in (refusal_text(run), idle_text(run)) if text]
-    return [clipped(text, console, console.width, MOST_LINES) for text in texts]
+    return [clipped(text, console, console.width, most) for text in texts]
 
 
 def idle_text(run: Run) -> str:
