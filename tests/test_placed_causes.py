@@ -157,6 +157,13 @@ def test_few_operands_beside_a_cause_of_the_kind_are_no_finding(many: int, of_ra
     assert set(typed) == {TRUE, RIVAL}, "in a run of few cases"
 
 
+def test_a_small_part_of_a_kind_that_no_cause_explains_keeps_its_name() -> None:
+    evidence = evidence_of([frozenset({TRUE})] * 30 + [frozenset({THIRD})] * 30 + [frozenset({RIVAL, THIRD})])
+    causes = [TRUE] * (30 * len(TAIL)) + [THIRD] * (30 * len(TAIL)) + [RIVAL] * len(TAIL)
+    (found,) = without_rare(evidence, [np.arange(len(causes))], [causes])
+    assert list(found) == causes
+
+
 @pytest.mark.parametrize(("nameless", "left"), [(10, RIVAL), (11, NO_CAUSE)])
 def test_where_far_more_has_no_cause_few_operands_have_none(nameless: int, left: Cause) -> None:
     evidence = evidence_of([frozenset({RIVAL})] * 30)

@@ -218,6 +218,8 @@ def test_odd_positions_halves_and_ends() -> None:
     assert places_with([False, False, True], Layout(3, 3, 1)) >= {"last", "second-half", "tail:2"}
     assert not places_with([True], Layout(1, 1, 0)) & {"first", "last", "rank-1", "rank-2"}
     assert "small:2" in places_with([True], Layout(1, 1, 0))
+    of_8 = places_with([True] * 8, Layout(8, 8, 1))
+    assert {"large:8", "small:16", "body:8"} <= of_8 and not of_8 & {"small:8", "large:16", "tail:8", "after:1024"}
 
 
 def test_the_places_of_rows() -> None:
