@@ -35,7 +35,7 @@ from tiebreak.conformance.running.recording import BackendRecords, record, recor
 from tiebreak.golden.errors import InvalidInput, MachineryFailed
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array
-from tiebreak.golden.verdicts import UNEXPLAINED
+from tiebreak.golden.verdicts import NOT_ASKED, UNEXPLAINED
 from tiebreak.reports import html, records
 from tiebreak.reports.records import RunRecords
 from tiebreak.reports.rows import discrepancy_rows, result_rows, rows_of
@@ -369,7 +369,7 @@ def test_what_tiebreak_can_not_judge_is_its_own_error(monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(chunk_judgement, "confirm", disagree)
     found = run()
-    rows = {row["case"]: row for row in result_rows(found.results) if row["fault"]}
+    rows = {row["case"]: row for row in result_rows(found.results) if row["fault"] not in ("", NOT_ASKED)}
     assert set(rows) == {guilty}
     assert max(map(len, chunks_of(cases))) > 1, "others were judged together with it"
     assert rows[guilty]["verdict"] == "error"

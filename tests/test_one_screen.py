@@ -45,12 +45,12 @@ FEW = ["--operator", "onnx.QuantizeLinear", "--input-type", "float32", "--type",
 def a_run(backends: list[str], operators: list[str], *, alike: bool = False) -> Run:
     """A run in which every backend deviates in every operator, each in its own number of cases unless `alike`."""
     rows = [
-        {"backend": name, "operator": operator, "verdict": verdict, "document": "own", "message": ""}
+        {"backend": name, "operator": operator, "verdict": verdict, "document": "own", "message": "", "fault": ""}
         for number, name in enumerate(backends)
         for operator in operators
         for verdict in ["exact"] * 5 + ["deviates"] * (1 if alike else number + 1) + ["crash"]
     ] + [
-        {"backend": name, "operator": operators[0], "verdict": "unsupported", "document": "own"}
+        {"backend": name, "operator": operators[0], "verdict": "unsupported", "document": "own", "fault": ""}
         | {"message": f"no kernel for 量 [bold]float64[/] at {name}"}
         for name in backends
     ]

@@ -10,7 +10,7 @@ from tiebreak.conformance.causes.evidence import Evidence
 from tiebreak.conformance.causes.explanations import NO_CAUSE
 from tiebreak.conformance.causes.predictions import FIRST_PAIR
 from tiebreak.conformance.operators.model import Cause
-from tiebreak.conformance.semantics.causes import AT, JOINT
+from tiebreak.conformance.semantics.causes import AT, JOINT, keys_of
 from tiebreak.golden.problem import Array
 
 FEWEST = 3  # different operands, in all kinds of nodes of a backend
@@ -54,12 +54,12 @@ def note_kind(evidence: Evidence, own: Array, causes: Sequence[Cause], found: di
         of_kind[cause.id].append(place)
     counts = {id_: operands(evidence, some) for id_, some in of_kind.items()}
     every, nameless = operands(evidence, own.tolist()), counts.get(NO_CAUSE.id, 0)
-    explained = max((count for id_, count in counts.items() if id_ != NO_CAUSE.id), default=0) >= WHOLE * every
+    whole = {key for id_, count in counts.items() if count >= WHOLE * every for key in keys_of(id_)}
     for id_, some in of_kind.items():
         one = found[id_]
         one.own += some
         one.share = max(one.share, counts[id_] / every)
-        one.is_rest &= explained
+        one.is_rest &= bool(whole - {NO_CAUSE.id}) and id_ not in whole  # one of two mistakes may suffice
         one.is_doubtful &= DOUBTFUL * counts[id_] < nameless
 
 
