@@ -42,7 +42,7 @@ def print_summary(run: Run, folder: str, *, console: Console | None = None) -> N
     is_full = run.results["backend"].nunique() > FEW
     most = {True: MOST_LINES, False: 1} if is_full else dict.fromkeys((True, False), 2 * MOST_LINES)
     sentences = headline_parts(told, chapters, console, most)
-    last = remarks(run, console, 1 if is_full else MOST_LINES)
+    last = remarks(run, console)
     commands = [f"next: {next_command(run, folder, told)}", where_the_rest_is(folder)]
     room = LINES - height(console, [*sentences, *last]) - sum(lines_of(line, console.width) for line in commands)
     first = [*matrix_parts(run, console, room), *sentences]
@@ -184,10 +184,10 @@ def fitting_typed_table(run: Run, console: Console, room: int) -> Table:
     return typed_table(run, 1)
 
 
-def remarks(run: Run, console: Console, most: int) -> list[RenderableType]:
-    """Why cases were unsupported, and which backends had nothing to do, in at most so many lines each."""
+def remarks(run: Run, console: Console) -> list[RenderableType]:
+    """Why cases were unsupported, and which backends had nothing to do."""
     texts = [text for text in (refusal_text(run), idle_text(run)) if text]
-    return [clipped(text, console, console.width, most) for text in texts]
+    return [clipped(text, console, console.width, MOST_LINES) for text in texts]
 
 
 def idle_text(run: Run) -> str:
