@@ -67,6 +67,11 @@ SEEN = "s => [...document.querySelectorAll(s)].filter(e => !e.closest('[hidden]'
 
 # What is shown, whether it is near the window and drawn or not.
 VIEW = "[...document.querySelectorAll('main .f:not([hidden])')].map(one => one.textContent).join('\\n')"
+ZOOMS: list[dict[str, Any]] = [
+    {"viewport": {"width": 1440, "height": 900}},
+    {"viewport": {"width": 768, "height": 1024}, "color_scheme": "dark"},
+    {"viewport": {"width": 720, "height": 450}, "device_scale_factor": 2},  # 1440 x 900 at 200 %
+]
 
 
 def shown(page: Any, selector: str) -> int:

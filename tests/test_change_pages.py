@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import opened
+from browser import ZOOMS, opened
 from click.testing import CliRunner
 from recorded_versions import recorded
 
@@ -72,6 +72,17 @@ def test_nothing_scrolls_sideways_and_the_scheme_is_followed(
             assert page.evaluate("document.documentElement.scrollWidth") <= width
         paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
         assert paper == ("rgb(13, 17, 23)" if scheme == "dark" else "rgb(255, 255, 255)")
+
+
+@pytest.mark.parametrize("options", ZOOMS)
+@pytest.mark.parametrize("name", ["compare", "history"])
+def test_axe_finds_nothing(chromium: Any, pages: dict[str, Path], name: str, options: dict[str, Any]) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    with opened(chromium, pages[name], **options) as page:
+        page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+        found = Axe().run(page)
+        assert found.violations_count == 0, found.generate_report()
 
 
 @pytest.mark.parametrize("name", ["compare", "history", "hostile"])

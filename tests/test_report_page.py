@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import Watched, opened, shown, until
+from browser import ZOOMS, Watched, opened, shown, until
 from test_html_report import SAMPLES, page_file, run  # noqa: F401
 
 from tiebreak.reports.records import Run, read_run
@@ -237,14 +237,7 @@ def test_tables_sort_by_their_headings(watched: Watched, page_file: Path) -> Non
     assert again == sorted(cells) and page.locator("#verdicts [aria-sort=ascending]").count() == 1
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"viewport": {"width": 1440, "height": 900}},
-        {"viewport": {"width": 768, "height": 1024}, "color_scheme": "dark"},
-        {"viewport": {"width": 720, "height": 450}, "device_scale_factor": 2},  # 1440 x 900 at 200 %
-    ],
-)
+@pytest.mark.parametrize("options", ZOOMS)
 def test_nothing_scrolls_sideways_and_axe_finds_nothing(
     chromium: Any, page_file: Path, options: dict[str, Any]
 ) -> None:
