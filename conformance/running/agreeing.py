@@ -120,7 +120,8 @@ class AgreeingElements:
         whole = without_details(group)
         if deviating not in self.last or self.last[deviating][0] != whole:
             self.last[deviating] = whole, list(self.judged(whole, deviating))
-        return [one for one in self.last[deviating][1] if group in (whole, detailed_group_of(one.case))]
+        found = self.last[deviating][1]
+        return found if group == whole else [one for one in found if group == detailed_group_of(one.case)]
 
     def judged(self, group: Group, deviating: bool) -> Iterator[AgreeingCase]:
         for cases in chunks_of(self.cases.get((group, deviating), [])):
