@@ -31,6 +31,8 @@ EXTRAS = {
     "torch-decomposed": "torch",
 }
 
+BY_ENVIRONMENT = ("tensorflow",)  # extras whose backends set variables that the library reads once in a process
+
 
 def registered() -> dict[str, EntryPoint]:
     """The entry points of backends by name, without loading any."""

@@ -52,12 +52,12 @@ def main() -> None:
     os.dup2(2, 1)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     answerer = load(spec, answers)
-    if answerer is None:
-        return
     for line in requests:
+        if answerer is None:  # it did not load, and no other backend answers for it
+            return
         request = json.loads(line)
         if request["request"] == "load":  # another backend of the same library, in its place
-            answerer = load(request["spec"], answers) or answerer
+            answerer = load(request["spec"], answers)
         elif not answer_request(answerer, arena, request, answers):
             os._exit(0)  # another worker takes over; exit handlers may be spoiled, so none run
 

@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.table import Table
 
 from tiebreak.adapters.isolation import IsolatedBackend
-from tiebreak.adapters.registry import EXTRAS, check_spec, install_command, registered
+from tiebreak.adapters.registry import BY_ENVIRONMENT, EXTRAS, check_spec, install_command, registered
 from tiebreak.golden.builder import all_files, file_name
 from tiebreak.golden.case_cache import CaseCache
 from tiebreak.golden.errors import TiebreakError
@@ -33,7 +33,6 @@ SLOW = ("tensorflow", "torch", "openvino")  # to load or to ask: they begin firs
 NODES_EACH = 6  # nodes of one pair of types that a backend must refuse before the pair counts as refused
 Types = tuple[str, str, str]  # operator, input type, output type
 Questions = Mapping[Types, Sequence[Case]]
-BY_ENVIRONMENT = ("tensorflow",)  # libraries whose configurations are variables that they read once
 
 
 Tell = Callable[["FoundBackend"], None]
@@ -67,20 +66,18 @@ def questions() -> Questions:
 
 def ask_library(specs: Sequence[str], to_ask: Future[Questions], tell: Tell) -> list[FoundBackend]:
     """Ask a library's configurations one after the other, in one process: to import it takes longer than to ask."""
-    found, last = [], None
+    found, last = [], IsolatedBackend(specs[0])
     try:
         for spec in specs:
-            backend = IsolatedBackend(spec)
-            found.append(ask(backend, last, to_ask))
-            last = backend
+            before, last = last, IsolatedBackend(spec)
+            found.append(ask(last, before, to_ask))
             tell(found[-1])
     finally:
-        if last is not None:
-            end(last)
+        end(last)
     return found
 
 
-def ask(backend: IsolatedBackend, before: IsolatedBackend | None, to_ask: Future[Questions]) -> FoundBackend:
+def ask(backend: IsolatedBackend, before: IsolatedBackend, to_ask: Future[Questions]) -> FoundBackend:
     """Start the backend and run the cases of each pair of types until one succeeds."""
     problem, asked = problem_of_start(backend, before), to_ask.result()
     found = FoundBackend(backend.spec, backend.name, backend.version, problem)
@@ -108,10 +105,10 @@ def end(backend: IsolatedBackend) -> None:
         backend.stop()
 
 
-def problem_of_start(backend: IsolatedBackend, before: IsolatedBackend | None) -> str:
-    """Why the backend did not load; empty if it did. It takes the worker of the one `before`."""
+def problem_of_start(backend: IsolatedBackend, before: IsolatedBackend) -> str:
+    """Why the backend did not load; empty if it did. It takes the worker of the one `before`, if that has one."""
     try:
-        backend.start_in(before or backend)
+        backend.start_in(before)
     except TiebreakError as error:
         return str(error)
     return ""

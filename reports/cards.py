@@ -271,6 +271,8 @@ class CauseCards:
 
     def asked_samples(self, key: Key) -> list[Row]:
         """The discrepancies of a root cause that were asked for."""
+        if not self.asked:
+            return []
         asked = np.array(list(self.asked_places.values()), np.int64)
         places = np.intersect1d(asked, self.places.get(key, asked[:0]))
         rows = rows_of(self.run.discrepancies.iloc[places])

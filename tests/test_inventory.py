@@ -18,6 +18,7 @@ from tiebreak.adapters.numpy_naive import NumpyNaive
 from tiebreak.cli import main
 from tiebreak.conformance import inventory
 from tiebreak.golden.case_cache import CaseCache
+from tiebreak.golden.errors import InvalidInput
 from tiebreak.reports import progress
 
 SAMPLES = Path(__file__).parent / "sample_backends.py"
@@ -93,6 +94,15 @@ def test_a_configuration_after_one_that_ended_its_process_starts_its_own() -> No
         first.worker.kill()
         second.start_in(first)
         assert (first.worker, second.name, second.version) == (None, "sound", "1.0")
+
+
+def test_no_backend_answers_for_one_that_does_not_load() -> None:
+    first, second = IsolatedBackend(f"{SAMPLES}:sound"), IsolatedBackend(f"{SAMPLES}:absent")
+    with closing(first):
+        first.start()
+        with pytest.raises(InvalidInput, match="no 'absent' there"):
+            second.start_in(first)
+        assert first.worker is None and second.worker is None
 
 
 def test_those_that_need_their_own_environment_start_alone() -> None:

@@ -11,6 +11,7 @@ from types import MappingProxyType
 import numpy as np
 
 from tiebreak.conformance.audit.operators import AUDITED, arithmetic_of
+from tiebreak.conformance.semantics.causes import PER_TENSOR
 from tiebreak.conformance.semantics.model import ANYTHING, Probe, codes
 from tiebreak.golden.elements import ELEMENT_TYPES, FloatType
 from tiebreak.golden.errors import InvalidInput
@@ -117,7 +118,7 @@ def parts_by_path(elements: RecordedElements) -> Iterator[tuple[str, Array]]:
         yield "positive-scales", ~negative
     yield from parts_of_loops(elements, every, "")
     if not (per_tensor.all() or (~per_tensor).all()):
-        yield from parts_of_loops(elements, per_tensor, f"{PER[0]}-")
+        yield from parts_of_loops(elements, per_tensor, PER_TENSOR)
 
 
 def parts_of_loops(elements: RecordedElements, inside: Array, prefix: str) -> Iterator[tuple[str, Array]]:

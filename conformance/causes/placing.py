@@ -15,7 +15,6 @@ from tiebreak.conformance.operators.model import Cause
 from tiebreak.conformance.semantics.causes import AT, PER_TENSOR
 from tiebreak.golden.problem import Array
 
-Known = set[tuple[str, int]]  # a cause's id, and the number of its place
 Path = tuple[Group, bool]  # a kind of node and its path; whether its elements are pathological
 
 
