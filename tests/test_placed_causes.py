@@ -164,13 +164,37 @@ def test_a_small_part_of_a_kind_that_no_cause_explains_keeps_its_name() -> None:
     assert list(found) == causes
 
 
-@pytest.mark.parametrize(("nameless", "left"), [(10, RIVAL), (11, NO_CAUSE)])
-def test_where_far_more_has_no_cause_few_operands_have_none(nameless: int, left: Cause) -> None:
-    evidence = evidence_of([frozenset({RIVAL})] * 30)
-    own = np.arange((nameless + 1) * len(TAIL))
-    causes = [NO_CAUSE] * (nameless * len(TAIL)) + [RIVAL] * len(TAIL)
-    (found,) = without_rare(evidence, [own], [causes])
+@pytest.mark.parametrize(
+    ("nameless", "named", "left"), [(1, 1, RIVAL), (2, 1, NO_CAUSE), (100, 10, RIVAL), (101, 10, NO_CAUSE)]
+)
+def test_where_more_has_no_cause_few_operands_have_none(nameless: int, named: int, left: Cause) -> None:
+    evidence = evidence_of([frozenset({RIVAL})] * (30 + nameless + named))
+    assert len(TAIL) < FEW_OPERANDS <= 10 * len(TAIL)
+    causes = [NO_CAUSE] * (nameless * len(TAIL)) + [RIVAL] * (named * len(TAIL))
+    (found,) = without_rare(evidence, [np.arange(len(causes))], [causes])
     assert set(found[nameless * len(TAIL) :]) == {left}
+
+
+@pytest.mark.parametrize(
+    ("bare", "contradicted", "is_placed"),
+    [(1, False, True), (2, False, True), (3, False, False), (1, True, False)],
+    ids=["fewer operands", "as many", "more", "contradicted at its place"],
+)
+def test_what_holds_at_a_place_does_not_hold_everywhere_too(bare: int, contradicted: bool, is_placed: bool) -> None:
+    evidence = evidence_of([frozenset({TRUE})] * (2 + bare), contradicted)
+    placed, many = with_place((TRUE, NUMBERS["tail:64"]), "per-tensor-"), 2 * len(TAIL)
+    kind = PlacedKind(evidence, np.arange(len(evidence.deviating)), [placed] * many + [TRUE] * (bare * len(TAIL)))
+    kind.place_known()
+    assert set(kind.causes[:many]) == {placed}
+    assert {one.id for one in kind.causes[many:]} == ({"own-reciprocal @ tail:64"} if is_placed else {TRUE.id})
+
+
+def test_what_no_cause_at_a_place_gives_keeps_the_bare_cause() -> None:
+    evidence = evidence_of([frozenset({TRUE}), frozenset({TRUE}), frozenset({TRUE}), frozenset({RIVAL})])
+    placed, many = with_place((TRUE, NUMBERS["tail:64"]), ""), 2 * len(TAIL)
+    kind = PlacedKind(evidence, np.arange(len(evidence.deviating)), [placed] * many + [TRUE] * many)
+    kind.place_known()
+    assert {one.id for one in kind.causes[many:]} == {TRUE.id}
 
 
 def test_a_box_whose_tail_multiplies_by_the_reciprocal_gets_one_cause() -> None:

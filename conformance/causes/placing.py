@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from tiebreak.conformance.causes.evidence import Evidence
 from tiebreak.conformance.causes.explanations import NO_CAUSE
-from tiebreak.conformance.causes.placed import NUMBERS, Against, Placed, placed_causes, with_place
+from tiebreak.conformance.causes.placed import NUMBERS, Against, Placed, Unexplained, placed_causes, with_place
 from tiebreak.conformance.judging.rows import Group, is_varying
 from tiebreak.conformance.operators.model import Cause
 from tiebreak.conformance.semantics.causes import AT, PER_TENSOR
@@ -32,6 +32,7 @@ def with_placed_causes(
         kind.name_each_path()
         kind.name_all_paths()
         kind.name_rarer()
+        kind.place_known()
     return found
 
 
@@ -104,6 +105,33 @@ class PlacedKind:
             if cause != NO_CAUSE and len(own) == whole[cause] and (better := self.given_by_one(own, known)):
                 for _, number in own:
                     self.causes[number] = with_place(better, "")
+
+    def place_known(self) -> None:
+        """Give a cause its place where it has one elsewhere with as many operands, if causes at places give the rest.
+
+        Where only elements at its place are seen, or others that it gives by chance, it seems to hold everywhere.
+        """
+        elements: dict[str, list[tuple[Path, int]]] = defaultdict(list)
+        for path, numbers in self.paths.items():
+            for number in numbers:
+                elements[self.causes[number].id].append((path, number))
+        for id_ in {id_ for id_, _ in self.known} & elements.keys():
+            placed = [n for key, own in elements.items() if key.startswith(f"{id_}{AT}") for _, n in own]
+            if self.operands([n for _, n in elements[id_]]) > self.operands(placed):
+                continue
+            alike: dict[tuple[Path, Unexplained], list[int]] = defaultdict(list)
+            for path, number in elements[id_]:
+                one = self.evidence.unexplained(int(self.own[number]))
+                alike[path, replace(one, operands="")].append(number)
+            given = {key: self.given_by_one([(key[0], some[0])], self.known.keys()) for key, some in alike.items()}
+            better = {key: with_place(one, "") for key, one in given.items() if one is not None}
+            for key, some in alike.items() if len(better) == len(alike) else ():
+                for number in some:
+                    self.causes[number] = better[key]
+
+    def operands(self, numbers: Sequence[int]) -> int:
+        """How many different operands some elements have."""
+        return len(set(self.evidence.deviating.operands[self.own[numbers]].tolist()))
 
     def given_by_one(self, own: Sequence[tuple[Path, int]], known: Set[tuple[str, int]]) -> Placed | None:
         """The known cause at a place that gives all of some elements and that nothing on their paths contradicts."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import inf
 
 from tiebreak.conformance.causes.evidence import Evidence
 from tiebreak.conformance.causes.explanations import NO_CAUSE
@@ -17,17 +18,18 @@ FEWEST = 3  # different operands, in all kinds of nodes of a backend
 FEW_OPERANDS, SMALL_SHARE = 30, 0.03  # what has fewer, and less of each kind, is the rest of what explains a kind
 WHOLE = 0.8  # of a kind's operands: what explains that much explains the kind
 DOUBTFUL = 10  # times as many operands of a kind without a cause: nothing is known of what is at work there
+DOUBTFUL_FEW = 1  # the same for what has FEW_OPERANDS
 FEW = 20  # cases of a run; it was asked for these, so the likeliest mistake is worth its name
 
 
 @dataclass
 class Named:
-    """The elements (places) with a cause's id, its largest share of a kind, and whether it may be chance everywhere."""
+    """The elements (places) with a cause's id, its largest share of a kind, and what speaks for chance everywhere."""
 
     own: list[int] = field(default_factory=list)
     share: float = 0.0
     is_rest: bool = True
-    is_doubtful: bool = True
+    least_nameless: float = inf  # operands of a kind without a cause for each one of its own, where they are fewest
 
 
 def without_rare(
@@ -60,7 +62,7 @@ def note_kind(evidence: Evidence, own: Array, causes: Sequence[Cause], found: di
         one.own += some
         one.share = max(one.share, counts[id_] / every)
         one.is_rest &= bool(whole - {NO_CAUSE.id}) and id_ not in whole  # one of two mistakes may suffice
-        one.is_doubtful &= DOUBTFUL * counts[id_] < nameless
+        one.least_nameless = min(one.least_nameless, nameless / counts[id_])
 
 
 def operands(evidence: Evidence, own: Sequence[int]) -> int:
@@ -73,7 +75,7 @@ def is_rare(evidence: Evidence, id_: str, one: Named) -> bool:
     is_rest = one.is_rest and count < FEW_OPERANDS and one.share < SMALL_SHARE
     if is_rest or count < FEWEST:
         return JOINT in id_ or has_rivals(evidence, one.own, id_)
-    return one.is_doubtful
+    return one.least_nameless > (DOUBTFUL_FEW if count < FEW_OPERANDS else DOUBTFUL)
 
 
 def has_rivals(evidence: Evidence, own: Sequence[int], id_: str) -> bool:

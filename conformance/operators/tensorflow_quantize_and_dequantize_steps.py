@@ -29,6 +29,7 @@ class Scaled:
     factor: Array
     by_low: Array  # whether input_min decides
     mode: str
+    whole: tuple[int, int]  # the ends of the integers, which x's type may not hold
 
     @property
     def one(self) -> Any:
@@ -45,6 +46,13 @@ class Scaled:
         """The deciding end divided by its integer."""
         from_low = self.low / self.lowest if self.lowest else self.low
         return np.asarray(np.where(self.by_low, from_low, self.high / self.highest)).astype(self.factor.dtype)
+
+    @property
+    def side_over_whole(self) -> Array:
+        """The same with the integer unrounded. A quotient in float64 is rounded as if once: it has twice the bits."""
+        (low, high), (lowest, highest) = (end.astype(np.float64) for end in (self.low, self.high)), self.whole
+        from_low = low / lowest if lowest else low
+        return np.asarray(np.where(self.by_low, from_low, high / highest)).astype(self.factor.dtype)
 
 
 def integers(signed: bool, bits: int, narrow: bool) -> tuple[bool, int, int]:
@@ -139,7 +147,7 @@ class RoundTripSteps:
         least, most = ends
         factor, by_low = self.factor(low, high, least, most)
         mode = str(given.get("round_mode", "HALF_TO_EVEN"))
-        return Scaled(low, high, least, most, np.asarray(factor).astype(x.dtype), by_low, mode)
+        return Scaled(low, high, least, most, np.asarray(factor).astype(x.dtype), by_low, mode, (lowest, highest))
 
 
 # Ranges
@@ -291,6 +299,7 @@ STEPS: tuple[ws.WrongStep, ...] = (
     step("half-added-to-magnitude", "half-up", rounded=in_mode(ws.trunc_of_signed_half_more)),
     frequent("one-over-factor", "quotient", result=lambda level, o: level * (o.one / o.factor)),
     frequent("side-over-integer", "quotient", result=lambda level, o: level * o.side),
+    step("side-over-unrounded-integer", "quotient", result=lambda level, o: level * o.side_over_whole),
     step("reciprocal-of-bits:12", "quotient", result=lambda level, o: level * ws.estimate(o.factor)),
     step("step-in:float16", "quotient", result=lambda level, o: level * ws.in_float16(o.one / o.factor)),
     step("step-in:bfloat16", "quotient", result=lambda level, o: level * ws.in_bfloat16(o.one / o.factor)),

@@ -471,6 +471,14 @@ def has_32_bits(o: QuantizeV2Operands) -> bool:
     return o.kind.bits == 32
 
 
+def is_signed(o: QuantizeV2Operands) -> bool:
+    return bool(o.kind.signed)
+
+
+def is_unsigned(o: QuantizeV2Operands) -> bool:
+    return not o.kind.signed
+
+
 def has_one_range(o: QuantizeV2Operands) -> bool:
     return not o.low.size or bool(((o.low == o.low.flat[0]) & (o.high == o.high.flat[0])).all())
 
@@ -495,16 +503,20 @@ def as_a_kernel(
     )
 
 
+RATIO_AND_HALF = "range-ratio-first + adds-half-and-truncates"
 KERNELS: tuple[tuple[str, dict[str, Formula], Ends, Callable[[QuantizeV2Operands], bool]], ...] = (
-    ("range-ratio-first", {"MIN_COMBINED": flushed_ratio}, flushed_range, always),
-    ("range-ratio-first", {"MIN_COMBINED": flushed_ratio_with_tail}, flushed_range, always),
+    ("range-ratio-first", {"MIN_COMBINED": flushed_ratio}, flushed_range, is_signed),
+    ("range-ratio-first", {"MIN_COMBINED": flushed_ratio_with_tail}, flushed_range, is_signed),
+    (RATIO_AND_HALF, {"MIN_COMBINED": flushed_ratio}, flushed_range, is_unsigned),
+    (RATIO_AND_HALF, {"MIN_COMBINED": flushed_ratio_with_tail}, flushed_range, is_unsigned),
     ("one-division-float-sums", {"MIN_FIRST": flushed_sums}, flushed_range, always),
     ("products-rounded-once-to-even", {"MIN_FIRST": products_rounded_once}, flushed_range, is_wide),
     ("highest-overflows", {"SCALED": flushed_overflow}, flushed_range, has_32_bits),
     ("one-scale-for-both-sides", {"SCALED": larger_end}, larger_ends, has_one_range),
 )
 LIKELY: tuple[tuple[Cause, Mistake], ...] = (
-    (Cause("range-ratio-first", "combined"), mistake({"MIN_COMBINED": ratio_first})),
+    (Cause("range-ratio-first", "combined"), mistake({"MIN_COMBINED": ratio_first}, matters=is_signed)),
+    (Cause(RATIO_AND_HALF, "combined"), mistake({"MIN_COMBINED": ratio_first}, matters=is_unsigned)),
     (
         Cause("one-division", "range-scale"),
         mistake({"MIN_FIRST": lambda o: first_with(o, one_division(o))}),

@@ -480,6 +480,7 @@ SENTENCES = {
     "next-max": "each channel takes the next one's max; min is right",
     # QuantizeAndDequantize
     "side-over-integer-measured": "multiplies by the range's side / integer; does not clamp to a measured range",
+    "side-over-unrounded-integer": "multiplies by the range's side / integer, the integer not rounded to the type",
     "side-over-integer": "multiplies by the range's side / integer instead of dividing",
     "one-over-factor": "multiplies by 1 / scale_factor instead of dividing",
     "clamps-before-update": "clamps to the range before it is updated",
@@ -563,6 +564,11 @@ FORMER = {
     "flushes subnormals to zero, with a range ratio rounded first": "range-ratio-first + flushes",
     "floor(q - zero point + 0.5) in float32, subnormals flushed to zero": "kernel-sums + flushes",
     "n / (max - min) as a factor in float32, subnormals flushed to zero": "kernel-factor-sums + flushes",
+}
+# What an earlier version named by another id: two arithmetics had one name.
+FORMER_IDS = {
+    f"range-ratio-first + adds-half-and-truncates{further}": f"range-ratio-first{further}"
+    for further in ("", " + flushes", " + widens-by-magnitude")
 }
 
 
