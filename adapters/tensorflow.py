@@ -36,6 +36,7 @@ class TensorFlow:
 
     def __init__(self, name: str = "tensorflow", *, onednn: bool | None = None) -> None:
         os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+        os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")  # or Keras 3, a fifth of the import, is loaded for nothing
         if onednn is not None:
             os.environ[ONEDNN] = str(int(onednn))
         import tensorflow
