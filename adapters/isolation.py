@@ -16,10 +16,12 @@ from typing import Any, NamedTuple
 
 from tiebreak.adapters.arena import WrittenOver
 from tiebreak.adapters.claims import Claims, parsed_claims
+from tiebreak.adapters.environments.named import environment, split_release
 from tiebreak.adapters.faults import Faults
 from tiebreak.adapters.frames import BrokenFrame
 from tiebreak.adapters.outcome import CLOSED_PIPE, CRASH, GARBAGE, GIVEN_UP, HANG, NO_START, OUT_OF_MEMORY, Outcome
 from tiebreak.adapters.process import MIB, TooMuchMemory, WorkerProcess
+from tiebreak.adapters.registry import library_of
 from tiebreak.adapters.replies import START_LIMIT, hello_of, parse_reply
 from tiebreak.golden.errors import InvalidInput, MachineryFailed, Unsupported
 from tiebreak.golden.nodes import Case
@@ -75,13 +77,14 @@ class IsolatedBackend:
     confirmed: set[str] = field(default_factory=set)  # nodes with a case that fails alone
     hung_alone: bool = False  # a case hung as its worker's first: further hangs are believed at once
     worker: WorkerProcess | None = None
+    command: tuple[str, ...] = ()  # what starts the worker, if it is not what the spec names
 
     def start(self) -> None:
         """Start the worker. Raises InvalidInput for a wrong spec, MachineryFailed if the backend can't be started."""
         if self.abandoned:
             raise Abandoned
         try:
-            worker = WorkerProcess(self.spec, self.memory_limit * MIB)
+            worker = WorkerProcess(self.spec, self.memory_limit * MIB, command=self.command)
         except OSError as error:
             raise MachineryFailed(f"backend {self.spec!r} did not start: no worker process: {error}") from None
         self.worker = worker
@@ -318,7 +321,9 @@ class IsolatedBackend:
             return {"attestation failed": self.given_up().message}
         try:
             told = self.ask({"request": "attest", "nodes": list(nodes)})["attestation"]
-            return {safe_text(key, 100): safe_text(value, 500) for key, value in dict(told).items()}
+            found = {safe_text(key, 100): safe_text(value, 500) for key, value in dict(told).items()}
+            name, version = split_release(self.spec)
+            return found | {"environment": environment(library_of(name), version).summary()} if version else found
         except (EOFError, OSError, BrokenFrame, TooMuchMemory, MachineryFailed) as error:
             worker, self.worker = self.worker, None
             ended_by = worker.end() if worker is not None else ""

@@ -11,22 +11,28 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 import psutil
 
+import tiebreak
 from tiebreak.adapters.arena import Arena
+from tiebreak.adapters.environments import start
+from tiebreak.adapters.environments.named import environment, split_release
 from tiebreak.adapters.frames import LONGEST_HEADER, BrokenFrame
+from tiebreak.adapters.registry import entry_point, library_of
 from tiebreak.golden.messages import last_words
 
 TAIL = 600  # characters of standard error quoted in a message
 HEAD = 1 << 16  # bytes of standard error searched for the first line of a panic
-LOOK = 0.1  # seconds between two checks of a busy worker's memory
+LOOK = 0.25  # seconds between two checks of a busy worker's memory, which take a hundredth of that
 TIDYING = 1.0  # seconds that a worker gets to end by itself
 MIB = 1 << 20
 MOST_ERRORS = 64 * MIB  # of standard error; a worker may write without end
+PACKAGE = Path(tiebreak.__file__).resolve().parent  # Tiebreak's own, for a worker in another environment
 TO_END = 1.0  # seconds in which a process that closed its pipe must end
 
 
@@ -38,11 +44,12 @@ class WorkerProcess:
     """One worker, its pipes, its shared memory and a file for its standard error.
 
     `memory_limit` is in bytes of resident memory of the worker and its children together. `cores` are the processor's
-    cores that it may use; none means all. Every wait has a deadline in time.monotonic() seconds and raises
+    cores that it may use; none means all. `command` starts it, if not what the spec names. Every wait has a deadline in
+    time.monotonic() seconds and raises
     TimeoutError, EOFError, TooMuchMemory or BrokenFrame.
     """
 
-    def __init__(self, spec: str, memory_limit: int, cores: Collection[int] = ()) -> None:
+    def __init__(self, spec: str, memory_limit: int, cores: Collection[int] = (), command: Sequence[str] = ()) -> None:
         self.memory_limit = memory_limit
         self.arena = Arena()
         self.errors = open_errors()
@@ -50,7 +57,7 @@ class WorkerProcess:
         self.buffer = bytearray()
         self.scanned = 0
         self.quoted = 0  # bytes of standard error written before the last answer
-        command = [sys.executable, "-P", "-m", "tiebreak.adapters.worker", spec, str(self.arena.descriptor)]
+        command = [*(command or worker_command(spec)), str(self.arena.descriptor)]
         self.process = subprocess.Popen(
             [*command, ",".join(map(str, cores))] if cores else command,
             stdin=subprocess.PIPE,
@@ -203,6 +210,20 @@ class WorkerProcess:
                 pipe.close()
         self.errors.close()
         self.arena.close()
+
+
+def worker_command(spec: str) -> list[str]:
+    """What starts a worker for a backend. MachineryFailed if the environment that it names is missing or damaged."""
+    name, version = split_release(spec)
+    if not version:
+        return [sys.executable, "-P", "-m", "tiebreak.adapters.worker", spec]
+    found = environment(library_of(name), version)
+    return command_in(found.interpreter, name)
+
+
+def command_in(interpreter: Path, name: str) -> list[str]:
+    """What starts a worker for a built-in backend with the Python of an environment."""
+    return [str(interpreter), "-I", start.__file__, str(PACKAGE), entry_point(name)]
 
 
 def open_errors() -> BinaryIO:

@@ -1,4 +1,4 @@
-"""Finds backends by entry point, module:attribute, path/to/file.py:attribute or exec:COMMAND."""
+"""Finds backends by entry point, NAME@VERSION, module:attribute, path/to/file.py:attribute or exec:COMMAND."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tiebreak.adapters.environments.named import RELEASE, split_release
 from tiebreak.adapters.program_words import EXEC, program_words
 from tiebreak.adapters.protocol import Backend
 from tiebreak.golden.errors import InvalidInput
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 GROUP = "tiebreak.backends"
+OWN = "tiebreak.adapters."  # modules that are never looked for in the current folder
 # The extra that installs a built-in backend, if it differs from the backend's name.
 EXTRAS = {
     "onnx-reference": "onnx",
@@ -31,6 +33,7 @@ EXTRAS = {
     "torch-decomposed": "torch",
 }
 
+WITHOUT_LIBRARY = ("numpy-naive", "ngraph")  # no release of a package on PyPI is what they run
 BY_ENVIRONMENT = ("tensorflow",)  # extras whose backends set variables that the library reads once in a process
 
 
@@ -41,9 +44,28 @@ def registered() -> dict[str, EntryPoint]:
     return {point.name: point for point in sorted(entry_points(group=GROUP), key=lambda point: point.name)}
 
 
+def library_of(name: str) -> str:
+    """The extra that a built-in backend needs, one for all configurations of a library. InvalidInput if it has none."""
+    if name in registered() and entry_point(name).startswith(OWN) and name not in WITHOUT_LIBRARY:
+        return EXTRAS.get(name, name)
+    known = ", ".join(one for one in registered() if one not in WITHOUT_LIBRARY)
+    raise InvalidInput(f"{printable(name, 80)!r} has no releases to install; these have: {known}")
+
+
+def entry_point(name: str) -> str:
+    """The module and the attribute of a registered backend."""
+    return registered()[name].value
+
+
 def check_spec(spec: str) -> str:
     """The spec, if it may name a backend. Otherwise InvalidInput with the known names."""
     if spec in registered():
+        return spec
+    name, version = split_release(spec)
+    if version:
+        library_of(name)
+        if not RELEASE.fullmatch(version):
+            raise InvalidInput(f"backend {printable(spec, 80)!r}: name a release after the @, such as {name}@1.20.1")
         return spec
     if spec.startswith(EXEC):
         program_words(spec.removeprefix(EXEC))
@@ -54,7 +76,7 @@ def check_spec(spec: str) -> str:
     if not colon or not place or not attribute:
         known = ", ".join(registered())
         raise InvalidInput(
-            f"unknown backend {spec!r}; known: {known}; "
+            f"unknown backend {spec!r}; known: {known}; a release of one as NAME@VERSION; "
             "or your own as module:attribute, path/to/file.py:attribute or exec:COMMAND"
         )
     if place.endswith(".py") and not Path(place).is_file():
@@ -69,8 +91,8 @@ def spec_from_file(written: str, named: str, file: str) -> str:
     """
     if named:
         return check_spec(named)
-    if written in registered():
-        return written
+    if written in registered() or split_release(written)[0] in registered():
+        return check_spec(written)
     shown = printable(written, 80)
     raise InvalidInput(f"{file}: its backend is {shown!r}, which is not run because a file says so: name it yourself")
 
@@ -84,7 +106,9 @@ def load_backend(spec: str) -> Backend:
         from tiebreak.adapters.external import External
 
         return External(spec.removeprefix(EXEC))
-    point = None if ":" in spec else registered().get(spec)
+    if ":" not in spec and spec not in registered():
+        raise InvalidInput(f"backend {spec!r} runs in an environment of its own, so not in this process")
+    point = None if ":" in spec else registered()[spec]
     found = point.load() if point else load_attribute(*spec.rsplit(":", 1))
     is_instance = hasattr(found, "compile") and not isinstance(found, type)
     backend = found if is_instance or not callable(found) else found()
@@ -110,6 +134,8 @@ def load_attribute(place: str, attribute: str) -> Any:
 
 
 def load_module(name: str) -> Any:
+    if name.startswith(OWN):
+        return importlib.import_module(name)
     sys.path.insert(0, str(Path.cwd()))
     missing = InvalidInput(f"no module {name!r} to load a backend from")
     first, *others = name.split(".")

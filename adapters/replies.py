@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 
 from tiebreak.adapters.arena import Arena
 from tiebreak.adapters.claims import parsed_claims
+from tiebreak.adapters.environments.named import split_release
 from tiebreak.adapters.frames import BrokenFrame
 from tiebreak.adapters.outcome import Outcome
 from tiebreak.adapters.process import TooMuchMemory, WorkerProcess
@@ -37,7 +38,7 @@ def hello_of(worker: WorkerProcess, spec: str) -> dict[str, Any]:
     if hello["status"] != "ready":
         worker.finish()
         raise_for(spec, hello)
-    return hello
+    return hello | {"name": spec} if split_release(spec)[1] else hello
 
 
 def parse_hello(hello: Mapping[str, Any]) -> dict[str, Any]:
@@ -80,6 +81,8 @@ def duration(seconds: Any) -> float:
 def raise_for(spec: str, hello: Mapping[str, Any]) -> NoReturn:
     """Raise the exception for a backend that did not load."""
     message = str(hello["message"])
+    if split_release(spec)[1]:
+        raise MachineryFailed(f"backend {spec!r} failed to load: {message}; see tiebreak backends verify")
     if hello["kind"] == "usage":
         raise InvalidInput(message)
     if hello["kind"] == "not-installed" and ":" not in spec:

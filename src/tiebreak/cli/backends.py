@@ -10,6 +10,8 @@ import click
 from tiebreak.cli.kinds import NAME, OUTPUT_FOLDER, WORDS
 from tiebreak.cli.options import JSON, run_folder
 
+NGRAPH = "0.26.0"
+
 
 @click.group(invoke_without_command=True, epilog="Example:  tiebreak backends -b onnxruntime --json")
 @click.option(
@@ -25,22 +27,55 @@ def backends(context: click.Context, names: tuple[str, ...], as_json: bool) -> N
         list_backends(names, as_json=as_json)
 
 
-@backends.command(epilog="Example:  tiebreak backends install ngraph")
-@click.argument("name", type=click.Choice(["ngraph"]))
-def install(name: str) -> None:
-    """Fetch a backend that pip can't install: the libraries of nGraph 0.26.0, from its wheel on PyPI."""
-    from tiebreak.adapters import ngraph_install
+@backends.command(epilog="Example:  tiebreak backends install onnxruntime==1.20.1 --python 3.11")
+@click.argument("what", type=NAME, metavar="NAME[==VERSION]")
+@click.option("--python", default="", metavar="3.X", help="The interpreter: a version or a path. Default: this one.")
+def install(what: str, python: str) -> None:
+    """Install a release of a backend's library in an environment of its own; NAME@VERSION names it everywhere.
 
-    click.echo(f"{name}: {ngraph_install.install()}")
+    The newest release if none is named. nGraph has one release only: `tiebreak backends install ngraph`.
+    """
+    name, _, version = what.partition("==")
+    if name == "ngraph" and version in ("", NGRAPH):
+        from tiebreak.adapters import ngraph_install
+
+        click.echo(f"{name}: {ngraph_install.install()}")
+    else:
+        from tiebreak.adapters.environments.made import install as make
+
+        make(name, version, python, click.echo)
 
 
-@backends.command(epilog="Example:  tiebreak backends uninstall ngraph")
-@click.argument("name", type=click.Choice(["ngraph"]))
+@backends.command(epilog="Example:  tiebreak backends uninstall onnxruntime@1.20.1")
+@click.argument("name", type=NAME, metavar="NAME@VERSION")
 def uninstall(name: str) -> None:
-    """Remove what `tiebreak backends install` fetched."""
-    from tiebreak.adapters import ngraph_install
+    """Remove what `tiebreak backends install` installed."""
+    if name == "ngraph":
+        from tiebreak.adapters import ngraph_install
 
-    click.echo(f"{name}: {'removed' if ngraph_install.uninstall() else 'was not installed'}")
+        click.echo(f"{name}: {'removed' if ngraph_install.uninstall() else 'was not installed'}")
+    else:
+        from tiebreak.adapters.environments.made import uninstall as remove
+
+        click.echo(f"{name}: {'removed' if remove(name) else 'was not installed'}")
+
+
+@backends.command(name="list", epilog="Example:  tiebreak backends list --json")
+@JSON
+def list_environments(as_json: bool) -> None:
+    """The installed environments: release, interpreter, size and what each holds."""
+    from tiebreak.conformance.inventory_of_environments import list_environments as show
+
+    show(as_json=as_json)
+
+
+@backends.command(epilog="Example:  tiebreak backends verify")
+@click.argument("names", type=NAME, nargs=-1, metavar="[NAME@VERSION]...")
+def verify(names: tuple[str, ...]) -> None:
+    """Compare environments, or all, with what was installed: versions, missing packages, changed files."""
+    from tiebreak.conformance.inventory_of_environments import verify_environments
+
+    sys.exit(verify_environments(names))
 
 
 @click.command(epilog="Example:  tiebreak doctor")

@@ -1,0 +1,1 @@
+"""Environments: interpreters of their own, each with one release of a library, in which workers run."""

@@ -1,0 +1,244 @@
+"""Makes environments, checks them and removes them. One that is not whole has no name that a spec can give."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+
+import psutil
+from packaging.utils import canonicalize_name, parse_wheel_filename
+from packaging.version import InvalidVersion, Version
+
+from tiebreak.adapters.environments import packages
+from tiebreak.adapters.environments.named import (
+    RECORD,
+    RELEASE,
+    Distribution,
+    Environment,
+    environment_folders,
+    environments_folder,
+    folder_of,
+    interpreter_in,
+    read_environment,
+    record_of,
+)
+from tiebreak.adapters.isolation import IsolatedBackend
+from tiebreak.adapters.process import command_in
+from tiebreak.adapters.registry import library_of
+from tiebreak.golden.builder import all_files, file_name
+from tiebreak.golden.errors import InvalidInput, MachineryFailed
+from tiebreak.golden.untrusted_text import printable
+from tiebreak.golden.vector_index import plainest_cases
+from tiebreak.golden.vectorfile import VECTORS
+
+ASIDE = ".making-"
+# Releases from before NumPy 2 seldom say that they need an older one, and some Pythons have no ml_dtypes.
+ATTEMPTS = (("ml-dtypes",), ("ml-dtypes", "numpy<2"), ("numpy<2",))
+NEAREST = 5  # releases named where one is unknown
+SPACE = 4  # times the size of the wheels that an environment takes, at most
+
+Tell = Callable[[str], None]
+
+
+def install(backend: str, version: str, python: str, tell: Tell) -> Environment:
+    """Make the environment with a release of a backend's library, the newest one if `version` is empty.
+
+    `tell` gets lines to show: what is downloaded and its size come before the download. Raises InvalidInput for an
+    unknown release, MachineryFailed if it can't be installed or does not load; nothing is left then.
+    """
+    library = library_of(backend)
+    if version and not RELEASE.fullmatch(version):
+        raise InvalidInput(f"{printable(version, 60)!r} is not a release, such as 1.20.1")
+    if version and folder_of(library, version).exists():
+        found = read_environment(folder_of(library, version))
+        tell(f"{found.name} is installed: Python {found.python}")
+        return found
+    remove_left_over()
+    aside = environments_folder() / f"{ASIDE}{os.getpid()}-{library}"
+    try:
+        aside.parent.mkdir(parents=True, exist_ok=True)
+        packages.make_interpreter(aside, python)
+        made = fill(backend, library, version, aside, tell)
+        folder = folder_of(library, made.version)
+        aside.rename(folder)
+    except OSError as error:
+        raise MachineryFailed(f"{library} can't be installed in {aside.parent}: {error.strerror or error}") from None
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+    tell(f"{made.name} is installed: {made.summary()}")
+    return replace(made, folder=folder)
+
+
+def fill(backend: str, library: str, version: str, aside: Path, tell: Tell) -> Environment:
+    """Install a release into an empty environment and write the record."""
+    first, *others = packages.requirements_of(library)
+    interpreter = interpreter_in(aside)
+    version = version or newest(first.name, interpreter)
+    check_release(first.name, version, interpreter)
+    wanted = [f"{first.name}=={version}", *(one.name for one in others)]
+    failure: MachineryFailed | None = None
+    for more in ATTEMPTS:
+        try:
+            distributions = packages.needed(interpreter, [*wanted, *more])
+            tell_sizes(f"{library}@{version}", distributions, aside, tell)
+            tool = packages.install_all(aside, distributions)
+            check_runs(backend, aside)
+        except MachineryFailed as error:
+            failure = failure or error
+            empty(aside)
+            continue
+        (aside / "pinned.txt").unlink()
+        found = packages.version_of(interpreter)
+        made = Environment(library, version, found, tool, tuple(distributions), aside)
+        (aside / RECORD).write_text(record_of(made))
+        return made
+    assert failure is not None
+    raise failure
+
+
+def newest(distribution: str, interpreter: Path) -> str:
+    found = packages.releases(distribution, interpreter)
+    if not found:
+        raise MachineryFailed(f"{distribution} has no release for Python {packages.version_of(interpreter)} here")
+    return found[0]
+
+
+def check_release(distribution: str, version: str, interpreter: Path) -> None:
+    """Raise InvalidInput with the nearest releases unless this one installs here."""
+    known = packages.releases(distribution, interpreter)
+    if not known or version in known:
+        return  # pip says what is wrong
+    here = f"Python {packages.version_of(interpreter)} on this machine"
+    if elsewhere := wheels_elsewhere(distribution, version):
+        raise InvalidInput(f"{distribution} {version} has no wheel for {here}; it has them for {elsewhere}")
+    near = ", ".join(nearest(version, known))
+    raise InvalidInput(f"{distribution} has no release {version} for {here}; nearest: {near}")
+
+
+def wheels_elsewhere(distribution: str, version: str) -> str:
+    """The interpreters and platforms of a release's wheels, in short; empty if the index does not tell."""
+    found: set[str] = set()
+    for name in packages.sizes(distribution):
+        with suppress(ValueError):
+            _, release, _, tags = parse_wheel_filename(name)
+            if release == Version(version):
+                found |= {f"{tag.interpreter} {tag.platform.partition('_')[0]}" for tag in tags}
+    return ", ".join(sorted(found)[:12])
+
+
+def nearest(version: str, known: list[str]) -> list[str]:
+    """The releases nearest to one, in the order of releases."""
+    try:
+        wanted = Version(version)
+    except InvalidVersion:
+        return known[:NEAREST]
+    below = [one for one in known if Version(one) < wanted][: NEAREST // 2 + 1]
+    above = [one for one in known if Version(one) > wanted][-(NEAREST - len(below)) :]
+    return sorted([*below, *above], key=Version)
+
+
+def tell_sizes(name: str, distributions: list[Distribution], aside: Path, tell: Tell) -> None:
+    """Say what will be downloaded. MachineryFailed if the disk has no room for it."""
+    known = [one.size for one in distributions if one.size is not None]
+    unknown = len(distributions) - len(known)
+    more = f" and {unknown} of unknown size" if unknown else ""
+    tell(f"{name}: {len(distributions)} packages, {megabytes(sum(known))}{more} to download")
+    for one in sorted(distributions, key=lambda one: -(one.size or 0)):
+        tell(f"  {one.name} {one.version}: {megabytes(one.size) if one.size is not None else 'size unknown'}")
+    free = shutil.disk_usage(aside).free
+    if free < SPACE * sum(known):
+        need = megabytes(SPACE * sum(known))
+        raise MachineryFailed(f"{name} may need {need} of disk space and {aside.parent} has {megabytes(free)}")
+
+
+def megabytes(size: int) -> str:
+    return f"{size / 1e6:,.1f} MB"
+
+
+def check_runs(backend: str, aside: Path) -> None:
+    """Run a golden vector in the new environment. MachineryFailed, with the backend's reason, if none runs."""
+    said = "it says nothing"
+    with closing(IsolatedBackend(backend, command=tuple(command_in(interpreter_in(aside), backend)))) as isolated:
+        isolated.start()
+        for file in all_files():
+            if isolated.operators is not None and file[0] not in isolated.operators:
+                continue
+            for outcome in isolated.run_batch(plainest_cases(VECTORS / file_name(*file), 1)):
+                if outcome.status == "ok":
+                    return
+                said = outcome.message
+    raise MachineryFailed(f"{backend} runs nothing there: {printable(said, 300)}")
+
+
+def empty(aside: Path) -> None:
+    """Remove all packages of an environment."""
+    for folder in aside.glob("lib*/python*/site-packages"):
+        shutil.rmtree(folder)
+        folder.mkdir()
+
+
+def remove_left_over() -> None:
+    """Remove what installations left that were killed."""
+    for folder in environments_folder().glob(f"{ASIDE}*"):
+        with suppress(ValueError):
+            if not psutil.pid_exists(int(folder.name.removeprefix(ASIDE).partition("-")[0])):
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def uninstall(name: str) -> bool:
+    """Remove the environment NAME@VERSION, whole or damaged; False if there is none."""
+    folder = next((one for one in environment_folders() if one.name == name), None)
+    if folder is None:
+        return False
+    gone = folder.with_name(f"{ASIDE}{os.getpid()}-gone")
+    try:
+        folder.rename(gone)  # at once, so that nobody starts in half of it
+        shutil.rmtree(gone)
+    except OSError as error:
+        raise MachineryFailed(f"{name} could not be removed: {error.strerror or error}") from None
+    return True
+
+
+def size_on_disk(environment: Environment) -> int:
+    """The bytes of all files of an environment."""
+    files = (path for path in environment.folder.rglob("*") if path.is_file() and not path.is_symlink())
+    return sum(path.stat().st_size for path in files)
+
+
+def problems_of(environment: Environment) -> Iterator[str]:
+    """What differs from the record: versions, missing packages, changed files."""
+    from importlib.metadata import distributions
+
+    there = {canonicalize_name(one.name): one for one in distributions(path=[str(environment.site_packages)])}
+    for one in environment.distributions:
+        found = there.pop(canonicalize_name(one.name), None)
+        if found is None:
+            yield f"{one.name} {one.version} is missing"
+        elif found.version != one.version:
+            yield f"{one.name} is {found.version}, not {one.version}"
+        else:
+            yield from changed_files(environment, one.name, found.read_text("RECORD") or "")
+    for name in sorted(there):
+        yield f"{name} {there[name].version} was added"
+
+
+def changed_files(environment: Environment, name: str, record: str) -> Iterator[str]:
+    """The files of a package that are not as its wheel says, by the RECORD of PEP 376."""
+    for path, digest, _ in csv.reader(record.splitlines()):
+        algorithm, _, wanted = digest.partition("=")
+        if algorithm != "sha256" or path.startswith(".."):  # scripts are made on the spot
+            continue
+        try:
+            content = (environment.site_packages / path).read_bytes()
+        except OSError:
+            yield f"{name}: {path} is missing"
+            continue
+        if base64.urlsafe_b64encode(sha256(content).digest()).rstrip(b"=").decode() != wanted:
+            yield f"{name}: {path} was changed"

@@ -1,0 +1,182 @@
+"""pip and uv: which releases there are, what one needs, how large that is, and its installation.
+
+pip decides what is installed, so that there is one way with hashes and with the user's own index; uv installs it if it
+is there, since it is much quicker. Only wheels are taken: nothing that is downloaded runs while it is installed.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+import urllib.request
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from tiebreak.adapters.environments.named import Distribution, interpreter_in
+from tiebreak.golden.errors import MachineryFailed
+from tiebreak.golden.untrusted_text import printable
+
+NO_NETWORK = ("NewConnectionError", "NameResolutionError", "ConnectTimeoutError", "ReadTimeoutError", "ProxyError")
+QUIET = ("--no-input", "--disable-pip-version-check", "--retries", "2")
+INDEX = "https://pypi.org/simple"
+SECONDS = 20  # to ask the index for sizes
+LARGEST_PAGE = 64 << 20
+
+
+def uv() -> str | None:
+    """The uv on the path or in Tiebreak's own environment."""
+    return shutil.which("uv") or shutil.which("uv", path=sysconfig.get_path("scripts"))
+
+
+def pip() -> list[str]:
+    """The command that runs pip. MachineryFailed if there is none."""
+    if importlib.util.find_spec("pip") is not None:
+        return [sys.executable, "-m", "pip"]
+    if (found := uv()) is not None:
+        return [found, "tool", "run", "pip"]
+    raise MachineryFailed(f"this Python has neither pip nor uv; try {sys.executable} -m ensurepip")
+
+
+def output_of(command: Sequence[str], what: str) -> str:
+    """What a command prints. MachineryFailed, with the reason in one line, if it fails."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", stdin=subprocess.DEVNULL)
+    except OSError as error:
+        raise MachineryFailed(f"{what}: {error}") from None
+    if done.returncode:
+        raise MachineryFailed(f"{what}: {reason(done.stderr)}")
+    return done.stdout
+
+
+def reason(stderr: str) -> str:
+    """The reason for pip's or uv's failure, in one line."""
+    if any(name in stderr for name in NO_NETWORK):
+        return "no network: pip could not reach the package index"
+    if "No module named pip" in stderr:
+        return f"this Python has no pip; try {sys.executable} -m ensurepip"
+    if "No space left on device" in stderr:
+        return "no space left on the disk"
+    errors = [line for line in stderr.splitlines() if line.startswith(("ERROR: ", "error: "))] or stderr.splitlines()
+    words = errors[0].partition(": ")[2] or errors[0] if errors else "it says nothing"
+    return printable(" ".join(words.split()), 300)
+
+
+def requirements_of(extra: str) -> list[Requirement]:
+    """What an extra of Tiebreak needs; the library itself comes first."""
+    from importlib.metadata import requires
+
+    wanted = [Requirement(text) for text in requires("tiebreak") or ()]
+    return [one for one in wanted if one.marker is not None and one.marker.evaluate({"extra": extra})]
+
+
+def releases(distribution: str, interpreter: Path) -> list[str]:
+    """The releases that have a wheel for this interpreter on this machine, the newest first."""
+    command = [*pip(), "--python", str(interpreter), "index", "versions", distribution, "--only-binary=:all:", *QUIET]
+    try:
+        told = output_of(command, distribution)
+    except MachineryFailed as error:
+        if "no network" in str(error):
+            raise
+        return []
+    found = re.search(r"^Available versions: (.*)$", told, re.MULTILINE)
+    return [version.strip() for version in found.group(1).split(",")] if found else []
+
+
+def make_interpreter(folder: Path, python: str) -> None:
+    """Make a virtual environment without packages. `python` is 3.x, a path, or empty for the one that runs."""
+    if (found := uv()) is not None:
+        base = python or f"{sys.version_info[0]}.{sys.version_info[1]}"
+        output_of([found, "venv", "--no-project", "--quiet", "--python", base, str(folder)], f"Python {base}")
+    else:
+        base = base_interpreter(python)
+        output_of([base, "-m", "venv", "--without-pip", str(folder)], f"a virtual environment of {base}")
+
+
+def base_interpreter(python: str) -> str:
+    """The interpreter with this version or at this path. MachineryFailed if there is none that runs."""
+    if not python or python == f"{sys.version_info[0]}.{sys.version_info[1]}":
+        return sys.executable
+    found = shutil.which(python if os.sep in python else f"python{python}")
+    if found is None or subprocess.run([found, "-c", ""], capture_output=True, check=False).returncode:
+        raise MachineryFailed(f"no Python {python} runs here; uv can fetch one (pip install uv), or name a path")
+    return found
+
+
+def version_of(interpreter: Path) -> str:
+    return output_of([str(interpreter), "-c", "import platform; print(platform.python_version())"], "Python").strip()
+
+
+def needed(interpreter: Path, wanted: Iterable[str]) -> list[Distribution]:
+    """Everything that some requirements need, with hashes and sizes; nothing is installed."""
+    options = ["--dry-run", "--ignore-installed", "--only-binary=:all:", "--quiet", "--report", "-", *QUIET]
+    told = output_of([*pip(), "--python", str(interpreter), "install", *options, *wanted], "it can't be installed")
+    try:
+        return [described(one) for one in json.loads(told)["install"]]
+    except (ValueError, KeyError, TypeError) as error:
+        raise MachineryFailed(f"pip's report is not as its documentation says: {error!r}") from None
+
+
+def described(item: dict[str, Any]) -> Distribution:
+    """One entry of pip's report."""
+    name, version = str(item["metadata"]["name"]), str(item["metadata"]["version"])
+    file = item["download_info"]
+    digest = str(file["archive_info"]["hashes"]["sha256"])
+    return Distribution(canonicalize_name(name), version, digest, size_of(file["url"], name))
+
+
+def size_of(url: str, name: str) -> int | None:
+    """The size of a wheel in bytes, if its file or its index tells."""
+    parts = urlsplit(url)
+    if parts.scheme == "file":
+        try:
+            return Path(unquote(parts.path)).stat().st_size
+        except OSError:
+            return None
+    return sizes(canonicalize_name(name)).get(Path(unquote(parts.path)).name)
+
+
+@lru_cache
+def sizes(name: str) -> dict[str, int]:
+    """The sizes of a project's files, by name, as the index tells; empty if it does not."""
+    index = os.environ.get("PIP_INDEX_URL", INDEX).rstrip("/")
+    asked = urllib.request.Request(f"{index}/{name}/", headers={"Accept": "application/vnd.pypi.simple.v1+json"})
+    try:
+        with urllib.request.urlopen(asked, timeout=SECONDS) as page:
+            files = json.loads(page.read(LARGEST_PAGE))["files"]
+        return {str(one["filename"]): int(one["size"]) for one in files if isinstance(one.get("size"), int)}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}
+
+
+def install_all(folder: Path, distributions: Sequence[Distribution]) -> str:
+    """Install exactly these distributions in an environment; the name of what did it, with its version."""
+    lines = [f"{one.name}=={one.version} --hash=sha256:{one.sha256}\n" for one in distributions]
+    pinned, interpreter = folder / "pinned.txt", str(interpreter_in(folder))
+    pinned.write_text("".join(lines))
+    exactly = ["--no-deps", "--require-hashes", "--only-binary=:all:", "--quiet", "-r", str(pinned)]
+    if (found := uv()) is not None:
+        tool = [found]
+        output_of([found, "pip", "install", "--python", interpreter, *exactly, *find_links()], "it can't be installed")
+    else:
+        tool = pip()
+        output_of([*tool, "--python", interpreter, "install", *exactly, *QUIET], "it can't be installed")
+    return " ".join(output_of([*tool, "--version"], tool[0]).split()[:2])
+
+
+def find_links() -> list[str]:
+    """The folders of wheels that pip's settings name, which uv does not read."""
+    told = output_of([*pip(), "config", "list"], "pip's settings")
+    found = re.findall(r"find-links='([^']+)'", told)
+    return [option for one in dict.fromkeys(found) for option in ("--find-links", one)]
