@@ -26,7 +26,7 @@ from tiebreak.adapters.outcome import (
 )
 from tiebreak.adapters.protocol import Backend, Run
 from tiebreak.golden.elements import ELEMENT_TYPES, FloatType
-from tiebreak.golden.errors import InvalidInput, Unsupported
+from tiebreak.golden.errors import InvalidInput, MissingType, Unsupported
 from tiebreak.golden.make_node import node_from_key
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
@@ -78,7 +78,7 @@ class Answerer:
         """The outcome of a case, given a node's key and its inputs; never raises for what the backend does."""
         try:
             run = self.compile_once(key)
-        except NotAsked as reason:
+        except (NotAsked, MissingType) as reason:
             return Outcome("unsupported", message=message_of(reason), fault=NOT_ASKED, refused=True)
         except Unsupported as reason:
             return Outcome("unsupported", message=message_of(reason), refused=True)

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from tiebreak.golden.elements import numpy_dtype
 from tiebreak.golden.problem import Array
 
 LONGEST_HEADER = 1 << 20
@@ -86,12 +87,9 @@ def name_of(dtype: np.dtype[Any]) -> str:
 
 @lru_cache(maxsize=256)
 def dtype_named(name: str) -> np.dtype[Any]:
-    """The dtype with this name. Raises ValueError unless frames may hold the type: no objects, no strings."""
+    """The dtype with this name. ValueError unless frames may hold it: no objects, no strings. MissingType."""
     if name in TYPES:
         return np.dtype(name)
     if name in EXTENSION_TYPES:
-        import ml_dtypes
-
-        found: np.dtype[Any] = np.dtype(getattr(ml_dtypes, name))
-        return found
+        return numpy_dtype(name)
     raise ValueError(f"element type {name!r} is none of {', '.join(TYPES + EXTENSION_TYPES)}")

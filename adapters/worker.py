@@ -31,7 +31,7 @@ from tiebreak.adapters.float_mode import FloatMode
 from tiebreak.adapters.frames import BrokenFrame
 from tiebreak.adapters.outcome import GARBAGE, LEFT_CHANGED, NOT_DETERMINISTIC, Outcome
 from tiebreak.adapters.process_state import ProcessState
-from tiebreak.golden.errors import InvalidInput
+from tiebreak.golden.errors import InvalidInput, MissingType
 from tiebreak.golden.problem import Array
 
 OWN = getpid()
@@ -155,8 +155,13 @@ def run_batch(answerer: Answerer, arena: Arena, request: Mapping[str, Any], answ
 
 
 def first_inputs(arena: Arena, cases: Sequence[Mapping[str, Any]]) -> tuple[Array, ...]:
-    """Copies of the inputs of the one case, or none. BrokenFrame if the backend overwrote them."""
-    return arena.get(cases[0]["inputs"]) if cases else ()
+    """Copies of the inputs of the one case, or none. BrokenFrame if the backend overwrote them.
+
+    There are none, either, where a type is missing; then its node is not compiled, so that nothing runs.
+    """
+    with suppress(MissingType):
+        return arena.get(cases[0]["inputs"]) if cases else ()
+    return ()
 
 
 def prepare(answerer: Answerer, key: str) -> None:

@@ -14,6 +14,8 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
+from tiebreak.golden.errors import MissingType
+
 if TYPE_CHECKING:
     import numpy as np
 
@@ -131,11 +133,22 @@ NUMPY_OWN = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "float16", "
 
 
 def numpy_dtype(name: str) -> np.dtype:
-    """The NumPy dtype of an element type; those that NumPy lacks are ml_dtypes'."""
-    import ml_dtypes
+    """The NumPy dtype of an element type; those that NumPy lacks are ml_dtypes'. MissingType if that lacks it too."""
     import numpy as np
 
-    return np.dtype(name if name in NUMPY_OWN else getattr(ml_dtypes, name))
+    if name in NUMPY_OWN:
+        return np.dtype(name)
+    try:
+        import ml_dtypes
+    except ImportError:
+        raise MissingType(f"no {name} here: it needs ml_dtypes") from None
+    found = getattr(ml_dtypes, name, None)
+    version = str(ml_dtypes.__version__)
+    # Before 0.5 the unused bits of a byte that holds a narrow integer could be anything.
+    if found is None or ("int" in name and tuple(map(int, version.split(".")[:2])) < (0, 5)):
+        raise MissingType(f"no {name} here: ml_dtypes {version} is too old")
+    dtype: np.dtype = np.dtype(found)
+    return dtype
 
 
 def decode(bits: int, real: FloatType) -> Real:

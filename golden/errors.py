@@ -27,3 +27,7 @@ class MachineryFailed(TiebreakError):  # noqa: N818
 
 class Unsupported(Exception):  # noqa: N818 - the public name in the backend protocol
     """Raised by a backend's compile() or run() for what it cannot do; its text is shown as the reason."""
+
+
+class MissingType(Unsupported):
+    """An element type that this process can't hold: ml_dtypes is too old or not there, as in some environments."""

@@ -95,6 +95,7 @@ def fill(backend: str, library: str, version: str, aside: Path, tell: Tell) -> E
             empty(aside)
             continue
         (aside / "pinned.txt").unlink()
+        packages.remove_own_pip(interpreter)
         found = packages.version_of(interpreter)
         made = Environment(library, version, found, tool, tuple(distributions), aside)
         (aside / RECORD).write_text(record_of(made))

@@ -30,6 +30,7 @@ from tiebreak.golden.untrusted_text import printable
 
 NO_NETWORK = ("NewConnectionError", "NameResolutionError", "ConnectTimeoutError", "ReadTimeoutError", "ProxyError")
 QUIET = ("--no-input", "--disable-pip-version-check", "--retries", "2")
+OLDEST_FOR_PIP = (3, 10)  # interpreters for which a current pip installs from outside
 INDEX = "https://pypi.org/simple"
 SECONDS = 20  # to ask the index for sizes
 LARGEST_PAGE = 64 << 20
@@ -47,6 +48,23 @@ def pip() -> list[str]:
     if (found := uv()) is not None:
         return [found, "tool", "run", "pip"]
     raise MachineryFailed(f"this Python has neither pip nor uv; try {sys.executable} -m ensurepip")
+
+
+def pip_for(interpreter: Path) -> list[str]:
+    """The command that runs pip for another interpreter: for an old one the pip that came with it."""
+    if tuple(map(int, version_of(interpreter).split(".")[:2])) >= OLDEST_FOR_PIP:
+        return [*pip(), "--python", str(interpreter)]
+    own = [str(interpreter), "-m"]
+    if subprocess.run([*own, "pip", "--version"], capture_output=True, check=False).returncode:
+        output_of([*own, "ensurepip", "--default-pip"], f"pip of {interpreter}")
+    return [*own, "pip"]
+
+
+def remove_own_pip(interpreter: Path) -> None:
+    """Remove the pip that came with an old interpreter, if it was used."""
+    own = [str(interpreter), "-m", "pip"]
+    if not subprocess.run([*own, "--version"], capture_output=True, check=False).returncode:
+        output_of([*own, "uninstall", "--yes", "--quiet", "pip", "setuptools"], "pip")
 
 
 def output_of(command: Sequence[str], what: str) -> str:
@@ -83,7 +101,7 @@ def requirements_of(extra: str) -> list[Requirement]:
 
 def releases(distribution: str, interpreter: Path) -> list[str]:
     """The releases that have a wheel for this interpreter on this machine, the newest first."""
-    command = [*pip(), "--python", str(interpreter), "index", "versions", distribution, "--only-binary=:all:", *QUIET]
+    command = [*pip_for(interpreter), "index", "versions", distribution, "--only-binary=:all:", *QUIET]
     try:
         told = output_of(command, distribution)
     except MachineryFailed as error:
@@ -121,7 +139,7 @@ def version_of(interpreter: Path) -> str:
 def needed(interpreter: Path, wanted: Iterable[str]) -> list[Distribution]:
     """Everything that some requirements need, with hashes and sizes; nothing is installed."""
     options = ["--dry-run", "--ignore-installed", "--only-binary=:all:", "--quiet", "--report", "-", *QUIET]
-    told = output_of([*pip(), "--python", str(interpreter), "install", *options, *wanted], "it can't be installed")
+    told = output_of([*pip_for(interpreter), "install", *options, *wanted], "it can't be installed")
     try:
         return [described(one) for one in json.loads(told)["install"]]
     except (ValueError, KeyError, TypeError) as error:
@@ -163,15 +181,18 @@ def sizes(name: str) -> dict[str, int]:
 def install_all(folder: Path, distributions: Sequence[Distribution]) -> str:
     """Install exactly these distributions in an environment; the name of what did it, with its version."""
     lines = [f"{one.name}=={one.version} --hash=sha256:{one.sha256}\n" for one in distributions]
-    pinned, interpreter = folder / "pinned.txt", str(interpreter_in(folder))
+    pinned = folder / "pinned.txt"
     pinned.write_text("".join(lines))
     exactly = ["--no-deps", "--require-hashes", "--only-binary=:all:", "--quiet", "-r", str(pinned)]
     if (found := uv()) is not None:
         tool = [found]
-        output_of([found, "pip", "install", "--python", interpreter, *exactly, *find_links()], "it can't be installed")
+        output_of(
+            [found, "pip", "install", "--python", str(interpreter_in(folder)), *exactly, *find_links()],
+            "it can't be installed",
+        )
     else:
-        tool = pip()
-        output_of([*tool, "--python", interpreter, "install", *exactly, *QUIET], "it can't be installed")
+        tool = pip_for(interpreter_in(folder))
+        output_of([*tool, "install", *exactly, *QUIET], "it can't be installed")
     return " ".join(output_of([*tool, "--version"], tool[0]).split()[:2])
 
 

@@ -21,6 +21,10 @@ def main() -> None:
     assert own is not None and own.loader is not None
     sys.modules["tiebreak"] = module = importlib.util.module_from_spec(own)
     own.loader.exec_module(module)
+    if sys.version_info < (3, 11):  # noqa: UP036 - not where Tiebreak is installed
+        from tiebreak.adapters.environments.older_python import install
+
+        install()
     from tiebreak.adapters.worker import main as work
 
     work()
