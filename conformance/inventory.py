@@ -28,7 +28,7 @@ from tiebreak.golden.vectorfile import VECTORS
 from tiebreak.reports.console import terminal_label
 from tiebreak.reports.progress import DoneLines
 
-ASKED_AT_ONCE = 4
+ASKED_AT_ONCE = 3
 SLOW = ("tensorflow", "torch", "openvino")  # to load or to ask: they begin first, so that no core waits for one
 NODES_EACH = 6  # nodes of one pair of types that a backend must refuse before the pair counts as refused
 Types = tuple[str, str, str]  # operator, input type, output type
