@@ -50,6 +50,7 @@ class WorkerProcess:
     """
 
     def __init__(self, spec: str, memory_limit: int, cores: Collection[int] = (), command: Sequence[str] = ()) -> None:
+        command = command or worker_command(spec)  # before there is anything to close
         self.memory_limit = memory_limit
         self.arena = Arena()
         self.errors = open_errors()
@@ -57,7 +58,7 @@ class WorkerProcess:
         self.buffer = bytearray()
         self.scanned = 0
         self.quoted = 0  # bytes of standard error written before the last answer
-        command = [*(command or worker_command(spec)), str(self.arena.descriptor)]
+        command = [*command, str(self.arena.descriptor)]
         self.process = subprocess.Popen(
             [*command, ",".join(map(str, cores))] if cores else command,
             stdin=subprocess.PIPE,

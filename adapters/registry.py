@@ -120,6 +120,9 @@ def load_backend(spec: str) -> Backend:
 
 def install_command(name: str) -> str:
     """The command that installs a built-in backend."""
+    name, version = split_release(name)
+    if version:
+        return f"tiebreak backends install {library_of(name)}=={version}"
     if name == "ngraph":
         return "tiebreak backends install ngraph"
     return f"pip install 'tiebreak[{EXTRAS.get(name, name)}]'"

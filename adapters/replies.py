@@ -81,10 +81,10 @@ def duration(seconds: Any) -> float:
 def raise_for(spec: str, hello: Mapping[str, Any]) -> NoReturn:
     """Raise the exception for a backend that did not load."""
     message = str(hello["message"])
-    if split_release(spec)[1]:
-        raise MachineryFailed(f"backend {spec!r} failed to load: {message}; see tiebreak backends verify")
     if hello["kind"] == "usage":
         raise InvalidInput(message)
+    if split_release(spec)[1]:
+        raise MachineryFailed(f"backend {spec!r} failed to load: {message}; see tiebreak backends verify")
     if hello["kind"] == "not-installed" and ":" not in spec:
         raise MachineryFailed(f"backend {spec!r} is not installed ({message}): {install_command(spec)}")
     raise MachineryFailed(f"backend {spec!r} failed to load: {message}")

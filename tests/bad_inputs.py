@@ -194,8 +194,19 @@ operators --run runs/away|2|--run goes with --pages
 operators --pages new --run folder|2|no run here
 backends -b nosuch|2|unknown backend 'nosuch'
 backends -b exec:./nothing|2|no program
-backends install nosuch|2|ngraph
-backends uninstall nosuch|2|ngraph
+backends install nosuch|2|'nosuch' has no releases to install
+backends install numpy-naive|2|'numpy-naive' has no releases to install
+backends install onnxruntime==x|2|is not a release, such as
+backends install onnxruntime==../x|2|is not a release, such as
+backends install ngraph==1.0|2|'ngraph' has no releases to install
+backends uninstall nosuch|2|'nosuch' is no environment
+backends uninstall ../x@1|2|is no environment
+backends list nosuch|2|unexpected extra argument
+backends verify nosuch@1|2|no environment 'nosuch@1'
+backends -b onnxruntime@|2|unknown backend 'onnxruntime@'
+run -b onnxruntime@x -o new|2|name a release after the @
+run -b onnxruntime@0.0.1 -o new|3|onnxruntime 0.0.1 is not installed
+audit onnxruntime@0.0.1 --operator onnx.QuantizeLinear|3|tiebreak backends install onnxruntime==0.0.1
 doctor now|2|unexpected extra argument
 new-backend 1|2|is no name for a backend
 new-backend ../x|2|is no name for a backend

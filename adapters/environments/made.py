@@ -18,6 +18,7 @@ from packaging.version import InvalidVersion, Version
 
 from tiebreak.adapters.environments import packages
 from tiebreak.adapters.environments.named import (
+    NAMED,
     RECORD,
     RELEASE,
     Distribution,
@@ -194,7 +195,10 @@ def remove_left_over() -> None:
 
 
 def uninstall(name: str) -> bool:
-    """Remove the environment NAME@VERSION, whole or damaged; False if there is none."""
+    """Remove the environment NAME@VERSION, whole or damaged; False if there is none. InvalidInput for another name."""
+    if not NAMED.fullmatch(name):
+        there = ", ".join(one.name for one in environment_folders()) or "none"
+        raise InvalidInput(f"{printable(name, 80)!r} is no environment, such as onnxruntime@1.20.1; installed: {there}")
     folder = next((one for one in environment_folders() if one.name == name), None)
     if folder is None:
         return False

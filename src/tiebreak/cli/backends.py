@@ -29,7 +29,9 @@ def backends(context: click.Context, names: tuple[str, ...], as_json: bool) -> N
 
 @backends.command(epilog="Example:  tiebreak backends install onnxruntime==1.20.1 --python 3.11")
 @click.argument("what", type=NAME, metavar="NAME[==VERSION]")
-@click.option("--python", default="", metavar="3.X", help="The interpreter: a version or a path. Default: this one.")
+@click.option(
+    "--python", type=WORDS, default="", metavar="3.X", help="The interpreter: a version or a path. Default: this one."
+)
 def install(what: str, python: str) -> None:
     """Install a release of a backend's library in an environment of its own; NAME@VERSION names it everywhere.
 

@@ -1,0 +1,290 @@
+"""Environments of their own: made from wheels in a folder, named NAME@VERSION, checked, damaged and removed."""
+
+from __future__ import annotations
+
+import ast
+import base64
+import json
+import os
+import sys
+import sysconfig
+import zipfile
+from contextlib import closing
+from hashlib import sha256
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import tiebreak
+from tiebreak.adapters.environments import made, named, packages
+from tiebreak.adapters.environments.made import install, nearest, problems_of, uninstall
+from tiebreak.adapters.environments.named import environment, environment_folders, split_release
+from tiebreak.adapters.environments.older_python import NAMES, Older
+from tiebreak.adapters.isolation import IsolatedBackend
+from tiebreak.adapters.registry import check_spec, library_of, load_backend, spec_from_file
+from tiebreak.cli import main
+from tiebreak.golden.errors import InvalidInput, MachineryFailed
+from tiebreak.golden.make_node import make_node
+from tiebreak.golden.nodes import Case
+
+PURE = "py3-none-any"
+NODE = make_node("onnx.QuantizeLinear", real="float32", quantized="uint8")
+CASE = Case("c", NODE, (np.array([1.5, 2.5], np.float32), np.ones((), np.float32), np.zeros((), np.uint8)))
+
+
+def wheel(folder: Path, name: str, version: str, tag: str = PURE, **files: str) -> None:
+    """A wheel that pip takes. Where it is imported, what is installed beside Tiebreak is there too."""
+    about = f"{name}-{version}.dist-info"
+    inside = {
+        f"{about}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n",
+        f"{about}/WHEEL": f"Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: {tag}\n",
+        f"{name}_beside.pth": f"{sysconfig.get_path('purelib')}\n",
+        **files,
+    }
+    digests = {path: base64.urlsafe_b64encode(sha256(text.encode()).digest()) for path, text in inside.items()}
+    lines = [f"{path},sha256={digest.rstrip(b'=').decode()}," for path, digest in digests.items()]
+    with zipfile.ZipFile(folder / f"{name}-{version}-{tag}.whl", "w") as archive:
+        for path, text in (inside | {f"{about}/RECORD": "\n".join([*lines, f"{about}/RECORD,,"])}).items():
+            archive.writestr(path, text)
+
+
+@pytest.fixture
+def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The only folder in which pip looks for wheels: two releases of a library and what it needs. No environments."""
+    folder = tmp_path / "index"
+    folder.mkdir()
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.setattr(packages, "uv", lambda: None)
+    monkeypatch.setattr(packages, "sizes", lambda name: {})
+    wheel(folder, "onnxruntime", "9.0.0")
+    wheel(folder, "onnxruntime", "9.1.0")
+    wheel(folder, "onnx", "8.0.0")
+    wheel(folder, "ml_dtypes", "7.0.0")
+    return folder
+
+
+def left() -> list[str]:
+    folder = named.environments_folder()
+    return sorted(entry.name for entry in folder.iterdir()) if folder.exists() else []
+
+
+def test_a_release_is_installed_run_listed_and_removed(index: Path) -> None:
+    pytest.importorskip("onnxruntime")
+    told: list[str] = []
+    found = install("onnxruntime-no-optimisation", "", "", told.append)
+    assert (found.name, found.folder) == ("onnxruntime@9.1.0", named.folder_of("onnxruntime", "9.1.0"))
+    assert told[0].startswith("onnxruntime@9.1.0: 3 packages, 0.0 MB to download")
+    assert told[-1].startswith("onnxruntime@9.1.0 is installed: Python ")
+    assert [(one.name, one.version, len(one.sha256)) for one in found.distributions] == [
+        ("onnxruntime", "9.1.0", 64),
+        ("onnx", "8.0.0", 64),
+        ("ml-dtypes", "7.0.0", 64),
+    ]
+    assert left() == ["onnxruntime@9.1.0"] and environment("onnxruntime", "9.1.0") == found
+    install("onnxruntime", "9.1.0", "", told.append)
+    assert told[-1].startswith("onnxruntime@9.1.0 is installed") and left() == ["onnxruntime@9.1.0"]
+
+    with closing(IsolatedBackend("onnxruntime@9.1.0", time_limit=60)) as backend:
+        outcome = backend.run(CASE)
+        assert outcome.status == "ok", outcome.message
+        assert (backend.name, backend.claims.library) == ("onnxruntime@9.1.0", "onnxruntime")
+        assert outcome.outputs[0].tolist() == [2, 2]
+        assert "onnxruntime 9.1.0" in backend.attestation([NODE.key])["environment"]
+
+    listed = json.loads(CliRunner().invoke(main, ["backends", "list", "--json"]).output)
+    assert [one["environment"] for one in listed["environments"]] == ["onnxruntime@9.1.0"]
+    assert listed["environments"][0]["bytes"] > 0
+    assert "onnxruntime 9.1.0" in CliRunner().invoke(main, ["backends", "list"]).output.replace("\n", " ")
+    assert uninstall("onnxruntime@9.1.0") and not uninstall("onnxruntime@9.1.0") and left() == []
+
+
+def test_what_was_changed_since_is_told(index: Path) -> None:
+    pytest.importorskip("onnxruntime")
+    found = install("onnxruntime", "9.0.0", "", lambda line: None)
+    assert list(problems_of(found)) == []
+    assert CliRunner().invoke(main, ["backends", "verify"]).exit_code == 0
+    (found.site_packages / "onnxruntime_beside.pth").write_text("elsewhere\n")
+    (found.site_packages / "onnx_beside.pth").unlink()
+    wheel(index, "further", "1.0")
+    with zipfile.ZipFile(index / f"further-1.0-{PURE}.whl") as archive:
+        archive.extractall(found.site_packages)
+    assert list(problems_of(found)) == [
+        "onnxruntime: onnxruntime_beside.pth was changed",
+        "onnx: onnx_beside.pth is missing",
+        "further 1.0 was added",
+    ]
+    done = CliRunner().invoke(main, ["backends", "verify", "onnxruntime@9.0.0"])
+    assert done.exit_code == 3 and "onnx_beside.pth is missing" in done.output
+    assert "no environment 'torch@1'" in CliRunner().invoke(main, ["backends", "verify", "torch@1"]).output
+
+
+@pytest.mark.parametrize("damage", ["", "{", '{"format": 2}', "[]"])
+def test_a_damaged_environment_says_what_to_type(index: Path, damage: str) -> None:
+    folder = named.folder_of("onnxruntime", "9.0.0")
+    folder.mkdir(parents=True)
+    (folder / named.RECORD).write_text(damage)
+    backend = IsolatedBackend("onnxruntime@9.0.0")
+    with pytest.raises(MachineryFailed, match=r"is damaged .*: tiebreak backends uninstall onnxruntime@9\.0\.0, then"):
+        backend.start()
+    assert "is damaged" in " ".join(CliRunner().invoke(main, ["backends", "list"]).output.split())
+    assert uninstall("onnxruntime@9.0.0")
+    with pytest.raises(MachineryFailed, match=r"not installed: tiebreak backends install onnxruntime==9\.0\.0"):
+        backend.start()
+
+
+def test_an_environment_without_its_interpreter_is_damaged(index: Path) -> None:
+    pytest.importorskip("onnxruntime")
+    found = install("onnxruntime", "9.0.0", "", lambda line: None)
+    found.interpreter.unlink()
+    with pytest.raises(MachineryFailed, match=r"is damaged .no interpreter"):
+        environment("onnxruntime", "9.0.0")
+
+
+def test_an_unknown_release_names_the_nearest_and_leaves_nothing(index: Path) -> None:
+    with pytest.raises(InvalidInput, match=r"no release 9\.0\.5 for Python .*; nearest: 9\.0\.0, 9\.1\.0$"):
+        install("onnxruntime", "9.0.5", "", lambda line: None)
+    assert left() == []
+
+
+def test_a_release_for_other_platforms_says_for_which(index: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(packages, "sizes", lambda name: {f"{name}-8.5.0-cp36-cp36m-win_amd64.whl": 1})
+    with pytest.raises(InvalidInput, match=r"onnxruntime 8\.5\.0 has no wheel for Python .* it has them for cp36 win$"):
+        install("onnxruntime", "8.5.0", "", lambda line: None)
+    assert left() == []
+
+
+def test_what_can_not_be_resolved_or_does_not_load_leaves_nothing(index: Path) -> None:
+    (index / f"onnx-8.0.0-{PURE}.whl").unlink()
+    with pytest.raises(MachineryFailed, match=r"it can't be installed: .*onnx"):
+        install("onnxruntime", "9.0.0", "", lambda line: None)
+    assert left() == []
+    wheel(index, "onnx", "8.0.0")
+    wheel(index, "onnxruntime", "9.2.0", **{"onnxruntime.py": "raise ImportError('made so')"})
+    with pytest.raises(MachineryFailed, match="made so"):
+        install("onnxruntime", "9.2.0", "", lambda line: None)
+    assert left() == []
+
+
+def test_a_full_disk_is_told_before_the_download(index: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    usage = type("Usage", (), {"free": 10})()
+    monkeypatch.setattr(made.shutil, "disk_usage", lambda folder: usage)
+    with pytest.raises(MachineryFailed, match=r"of disk space and .* has 0.0 MB"):
+        install("onnxruntime", "9.0.0", "", lambda line: None)
+    assert left() == []
+
+
+def test_what_a_killed_installation_left_is_removed(index: Path) -> None:
+    folder = named.environments_folder()
+    (folder / f"{made.ASIDE}999999999-onnxruntime" / "bin").mkdir(parents=True)
+    (folder / f"{made.ASIDE}{os.getpid()}-torch").mkdir()
+    made.remove_left_over()
+    assert left() == [f"{made.ASIDE}{os.getpid()}-torch"] and list(environment_folders()) == []
+
+
+@pytest.mark.parametrize(
+    ("spec", "split"),
+    [
+        ("onnxruntime@1.20.1", ("onnxruntime", "1.20.1")),
+        ("onnxruntime", ("onnxruntime", "")),
+        ("a@b.py:box", ("a@b.py:box", "")),
+        ("exec:./box@1", ("exec:./box@1", "")),
+        ("./my@box/name", ("./my@box/name", "")),
+    ],
+)
+def test_a_spec_names_a_release_after_an_at(spec: str, split: tuple[str, str]) -> None:
+    assert split_release(spec) == split
+
+
+def test_releases_are_of_built_in_libraries_only() -> None:
+    assert check_spec("onnxruntime-qdq@1.20.1") == "onnxruntime-qdq@1.20.1"
+    assert library_of("onnxruntime-qdq") == "onnxruntime"
+    assert spec_from_file("onnxruntime@1.20.1", "", "run") == "onnxruntime@1.20.1"
+    for wrong in ("numpy-naive@1.0", "nosuch@1.0", "onnxruntime@../../x", "onnxruntime@x", "onnxruntime@ 1"):
+        with pytest.raises(InvalidInput):
+            check_spec(wrong)
+    with pytest.raises(InvalidInput, match="runs in an environment of its own"):
+        load_backend("onnxruntime@1.20.1")
+
+
+@pytest.mark.parametrize(
+    ("version", "near"),
+    [
+        ("3.5", ["1", "2", "3", "4", "5"]),
+        ("0.1", ["1", "2", "3", "4", "5"]),
+        ("99", ["5", "6", "7"]),
+        ("none", ["7", "6", "5", "4", "3"]),
+    ],
+)
+def test_nearest_releases(version: str, near: list[str]) -> None:
+    found = nearest(version, ["7", "6", "5", "4", "3", "2", "1"])
+    assert found == near
+
+
+def worker_modules() -> list[Path]:
+    """The files of Tiebreak's modules that a worker imports, by the packages that they are in."""
+    root = Path(tiebreak.__file__).parent
+    own = list((root / "adapters").glob("*.py"))
+    return own + [path for path in (root / "golden").rglob("*.py") if "vectors" not in path.parts]
+
+
+def test_a_workers_modules_are_in_an_older_pythons_words() -> None:
+    for path in worker_modules():
+        tree = ast.fix_missing_locations(Older().visit(ast.parse(path.read_text())))
+        ast.parse(ast.unparse(tree), feature_version=(3, 8))
+
+
+YOUNG = """
+from functools import cache
+from itertools import pairwise
+from collections.abc import Callable, Mapping
+
+Made = Callable[[int], dict[str, tuple[int, ...]]] | None
+
+@cache
+def both(one: Mapping[str, int] | None, other: int = 1) -> int:
+    return other
+
+left, right = {"a": 1}, {"b": 2}
+left |= right
+masks = {1, 2} | {3}
+masks |= {4}
+values = [*pairwise([1, 2, 3])], "exec:box".removeprefix("exec:"), "name.py".removesuffix(".py"), left | {"c": 3}
+bits = 5 | 2
+is_number = isinstance(1, int | str)
+try:
+    list(zip([1], [2, 3], strict=True))
+except ValueError:
+    strict = True
+rows = list(zip([1], [2, 3]))
+"""
+
+
+def test_a_module_means_the_same_in_an_older_pythons_words() -> None:
+    found = dict(NAMES)
+    exec(compile(ast.fix_missing_locations(Older().visit(ast.parse(YOUNG))), "young", "exec"), found)  # noqa: S102
+    assert found["left"] == {"a": 1, "b": 2} and found["masks"] == {1, 2, 3, 4} and found["bits"] == 7
+    assert found["values"] == ([(1, 2), (2, 3)], "box", "name", {"a": 1, "b": 2, "c": 3})
+    assert found["strict"] and found["is_number"] and found["rows"] == [(1, 2)] and found["both"](None) == 1
+
+
+def test_an_interpreter_that_is_not_there_is_named() -> None:
+    with pytest.raises(MachineryFailed, match=r"no Python 2\.0 runs here; uv can fetch one"):
+        packages.base_interpreter("2.0")
+    assert packages.base_interpreter("") == sys.executable
+
+
+@pytest.mark.slow
+def test_a_real_release_of_a_runtime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """onnxruntime 1.20.1 truncates float16 where 1.31 rounds."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    install("onnxruntime", "1.20.1", "", lambda line: None)
+    node = make_node("onnx.QuantizeLinear", real="float16", quantized="int8")
+    inputs = np.array([3.5, 2.75], np.float16), np.ones((), np.float16), np.ones((), np.int8)
+    with closing(IsolatedBackend("onnxruntime@1.20.1", time_limit=60)) as backend:
+        outcome = backend.run(Case("c", node, inputs))
+    assert (outcome.status, backend.version, outcome.outputs[0].tolist()) == ("ok", "1.20.1", [4, 3])
