@@ -29,10 +29,8 @@ def backends(context: click.Context, names: tuple[str, ...], as_json: bool) -> N
 
 @backends.command(epilog="Example:  tiebreak backends install onnxruntime==1.20.1 --python 3.11")
 @click.argument("what", type=NAME, metavar="NAME[==VERSION]")
-@click.option(
-    "--python", type=WORDS, default="", metavar="3.X", help="The interpreter: a version or a path. Default: this one."
-)
-def install(what: str, python: str) -> None:
+@click.option("--python", type=WORDS, metavar="3.X", help="The interpreter: a version or a path. Default: this one.")
+def install(what: str, python: str | None) -> None:
     """Install a release of a backend's library in an environment of its own; NAME@VERSION names it everywhere.
 
     The newest release if none is named. nGraph has one release only: `tiebreak backends install ngraph`.
@@ -45,7 +43,7 @@ def install(what: str, python: str) -> None:
     else:
         from tiebreak.adapters.environments.made import install as make
 
-        make(name, version, python, click.echo)
+        make(name, version, python or "", click.echo)
 
 
 @backends.command(epilog="Example:  tiebreak backends uninstall onnxruntime@1.20.1")
