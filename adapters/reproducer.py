@@ -62,6 +62,17 @@ def discrepancy_script(title: str, node: Node, inputs: Sequence[Array], wanted: 
     return "\n\n".join(parts) + "\n"
 
 
+def answer_script(title: str, requirement: str, node: Node, inputs: Sequence[Array], lines: str) -> str:
+    """A script that prints what a release of a library answers, in bits and as numbers."""
+    parts = [
+        f'"""{safe_in_source(title)}\n\nNeeds: pip install {safe_in_source(requirement)}\n"""',
+        *input_lines(node, inputs, lines),
+        lines.strip(),
+        ANSWER,
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
 def input_lines(node: Node, inputs: Sequence[Array], lines: str) -> list[str]:
     """The imports, the helper that the lines need, and each input bit by bit under its own name."""
     extension = any(array.dtype.name in EXTENSION_TYPES for array in inputs)
@@ -69,6 +80,13 @@ def input_lines(node: Node, inputs: Sequence[Array], lines: str) -> list[str]:
     imports = ("import ml_dtypes\n" if extension else "") + "import numpy as np"
     return [imports, *([f"\n{FILLED}\n"] if any("= filled(" in text for text in (*arrays, lines)) else []), *arrays]
 
+
+ANSWER = """
+print(library)
+for output in outputs:
+    array = np.ascontiguousarray(output)
+    print(array.dtype, array.shape, array.tolist(), "bits, byte by byte:", array.tobytes().hex(" "))
+""".strip()
 
 FAILED = """
 def failed(kind, error, trace):

@@ -201,6 +201,10 @@ backends install onnxruntime==../x|2|is not a release, such as
 backends install ngraph==1.0|2|'ngraph' has no releases to install
 backends uninstall nosuch|2|'nosuch' is no environment
 backends uninstall ../x@1|2|is no environment
+bisect numpy-naive --good 1.0 --bad 2.0|2|'numpy-naive' has no releases to install
+bisect onnxruntime --good 1.0|2|Missing option '--bad'
+bisect onnxruntime --good 1.0 --bad 2.0|2|name one case: --case ID
+bisect onnxruntime --good 1.0 --bad 2.0 --case nosuch|2|no case 'nosuch'
 backends list nosuch|2|unexpected extra argument
 backends verify nosuch@1|2|no environment 'nosuch@1'
 backends -b onnxruntime@|2|unknown backend 'onnxruntime@'

@@ -9,7 +9,19 @@ from typing import Any, NoReturn
 
 import click
 
-from tiebreak.cli import auditing, authorities, backends, gating, reading, running, streams, sweeping, tables, vectors
+from tiebreak.cli import (
+    auditing,
+    authorities,
+    backends,
+    bisecting,
+    gating,
+    reading,
+    running,
+    streams,
+    sweeping,
+    tables,
+    vectors,
+)
 from tiebreak.golden.errors import InvalidInput, TiebreakError
 from tiebreak.golden.exit_codes import EXIT_FAILED, EXIT_USAGE
 from tiebreak.golden.untrusted_text import one_line
@@ -101,6 +113,7 @@ for command in (
     authorities.authorities,
     reading.report,
     backends.backends,
+    bisecting.bisect,
     backends.new_backend,
     backends.doctor,
     reading.operators,
