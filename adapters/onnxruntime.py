@@ -21,7 +21,7 @@ PATIENT = {"session.intra_op.allow_spinning": "0"}
 
 
 class OnnxRuntime:
-    """ONNX Runtime as shipped but with one thread; or without graph optimisation, or with two threads.
+    """ONNX Runtime as shipped but with one thread; or at another level of graph optimisation, or with two threads.
 
     Also takes nGraph nodes that equal QuantizeLinear or DequantizeLinear: see onnx_models.ngraph_axis.
     """
@@ -30,12 +30,12 @@ class OnnxRuntime:
     configuration_of = "onnxruntime"
     takes_constants = True  # as initializers
 
-    def __init__(self, name: str = "onnxruntime", *, optimise: bool = True, threads: int = 1) -> None:
+    def __init__(self, name: str = "onnxruntime", *, level: str = "", threads: int = 1) -> None:
         import onnx  # noqa: F401 - fail now, not at the first node
         import onnxruntime
 
         self.name, self.version = name, str(onnxruntime.__version__)
-        self.sessions = Sessions(onnxruntime, Settings(optimise, threads, {} if threads == 1 else PATIENT))
+        self.sessions = Sessions(onnxruntime, Settings(level, threads, {} if threads == 1 else PATIENT))
         self.kernels: dict[str, Linear] = {}  # by types: a node to profile
         self.opsets: set[int] = set()
         onnxruntime.set_default_logger_severity(4)
@@ -89,7 +89,15 @@ class OnnxRuntime:
 
 
 def without_optimisation() -> OnnxRuntime:
-    return OnnxRuntime("onnxruntime-no-optimisation", optimise=False)
+    return OnnxRuntime("onnxruntime-no-optimisation", level="DISABLE_ALL")
+
+
+def basic_optimisation() -> OnnxRuntime:
+    return OnnxRuntime("onnxruntime-basic", level="ENABLE_BASIC")
+
+
+def extended_optimisation() -> OnnxRuntime:
+    return OnnxRuntime("onnxruntime-extended", level="ENABLE_EXTENDED")
 
 
 def two_threads() -> OnnxRuntime:

@@ -36,14 +36,17 @@ def is_about_versions(message: str) -> bool:
 
 @dataclass(frozen=True)
 class Settings:
-    """How a session is made; `entries` are session configuration entries."""
+    """How a session is made; `entries` are session configuration entries.
 
-    optimise: bool = True
+    `level` is the end of a name of GraphOptimizationLevel; empty for what is shipped, which is ORT_ENABLE_ALL.
+    """
+
+    level: str = ""
     threads: int = 1
     entries: Mapping[str, str] = field(default_factory=dict)
 
     def described(self) -> str:
-        level = "as shipped (ORT_ENABLE_ALL)" if self.optimise else "ORT_DISABLE_ALL"
+        level = f"ORT_{self.level}" if self.level else "as shipped (ORT_ENABLE_ALL)"
         return ", ".join([level, *(f"{key}={value}" for key, value in self.entries.items())])
 
 
@@ -61,8 +64,9 @@ class Sessions:
         """A session. `profile` is the prefix of the profile's file, `optimised` the file for the optimised model."""
         options = self.library.SessionOptions()
         options.intra_op_num_threads = self.settings.threads
-        if not self.settings.optimise:
-            options.graph_optimization_level = self.library.GraphOptimizationLevel.ORT_DISABLE_ALL
+        if self.settings.level:
+            level = getattr(self.library.GraphOptimizationLevel, f"ORT_{self.settings.level}")
+            options.graph_optimization_level = level
         for key, value in self.settings.entries.items():
             options.add_session_config_entry(key, value)
         if profile:

@@ -32,8 +32,8 @@ def reproducer_source(model: Any, settings: Settings, linear: Linear, constants:
 
 def session_source(settings: Settings) -> str:
     lines = ["options = onnxruntime.SessionOptions()", f"options.intra_op_num_threads = {settings.threads}"]
-    if not settings.optimise:
-        lines.append("options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL")
+    if settings.level:
+        lines.append(f"options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_{settings.level}")
     lines += [f'options.add_session_config_entry("{key}", "{value}")' for key, value in settings.entries.items()]
     lines.append(
         f'session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["{PROVIDER}"])'

@@ -28,11 +28,17 @@ EXTRAS = {
     "onnxruntime-qdq-unfused": "onnxruntime",
     "openvino-as-shipped": "openvino",
     "openvino-limits-as-inputs": "openvino",
+    "onnxruntime-basic": "onnxruntime",
+    "onnxruntime-extended": "onnxruntime",
     "litert-no-xnnpack": "litert",
+    "tensorflow-graph": "tensorflow",
+    "tensorflow-xla": "tensorflow",
     "tensorflow-no-onednn": "tensorflow",
     "torch-decomposed": "torch",
 }
 
+# Further configurations, which run only where they are named: most of what they do is what another one does.
+ON_REQUEST = ("onnxruntime-basic", "onnxruntime-extended", "tensorflow-graph", "tensorflow-xla")
 WITHOUT_LIBRARY = ("numpy-naive", "ngraph")  # no release of a package on PyPI is what they run
 BY_ENVIRONMENT = ("tensorflow",)  # extras whose backends set variables that the library reads once in a process
 
@@ -42,6 +48,11 @@ def registered() -> dict[str, EntryPoint]:
     from importlib.metadata import entry_points  # slow to import, and most workers don't need it
 
     return {point.name: point for point in sorted(entry_points(group=GROUP), key=lambda point: point.name)}
+
+
+def usual() -> list[str]:
+    """The registered backends that run where none is named."""
+    return [name for name in registered() if name not in ON_REQUEST]
 
 
 def library_of(name: str) -> str:

@@ -1,4 +1,7 @@
-"""TensorFlow's raw operators, run eagerly on the CPU. The other tensorflow_* modules map nodes to operators."""
+"""TensorFlow's raw operators on the CPU: eagerly, in a graph, or compiled by XLA.
+
+The other tensorflow_* modules map nodes to operators.
+"""
 
 from __future__ import annotations
 
@@ -27,14 +30,19 @@ COMPILERS = {**tensorflow_ngraph.COMPILERS, **CLAIMED}
 
 
 class TensorFlow:
-    """`onednn` None keeps TensorFlow's default; False turns oneDNN off for the whole process."""
+    """`onednn` None keeps TensorFlow's default; False turns oneDNN off for the whole process.
+
+    `graph` puts each call into a tf.function, which Grappler rewrites; `xla` has it compiled by XLA. Neither takes
+    nGraph's nodes: what a graph changes shows in TensorFlow's own operators.
+    """
 
     claims: ClassVar = {name: f"TensorFlow API documentation of {name.partition('.')[2]}" for name in CLAIMED}
-    maps = tensorflow_ngraph.MAPS
     configuration_of = "tensorflow"
     takes_constants = True  # of a graph, or as FakeQuantWithMinMaxArgs
 
-    def __init__(self, name: str = "tensorflow", *, onednn: bool | None = None) -> None:
+    def __init__(
+        self, name: str = "tensorflow", *, onednn: bool | None = None, graph: bool = False, xla: bool = False
+    ) -> None:
         os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
         os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")  # or Keras 3, a fifth of the import, is loaded for nothing
         if onednn is not None:
@@ -42,13 +50,18 @@ class TensorFlow:
         import tensorflow
 
         self.name, self.library = name, tensorflow
+        self.graph, self.xla = graph or xla, xla
+        self.compilers = CLAIMED if self.graph else COMPILERS
+        self.maps = {} if self.graph else tensorflow_ngraph.MAPS
+        self.graphs: dict[Any, Any] = {}  # by operation, attributes and names of inputs
         self.version = str(tensorflow.__version__)
         self.compiled: set[str] = set()  # names of raw operators
 
     def compile(self, node: Node) -> Run:
-        if node.operator not in COMPILERS:
-            raise Unsupported(f"TensorFlow has no {node.operator}; what it is run for: {', '.join(sorted(COMPILERS))}")
-        run = COMPILERS[node.operator](self, node)
+        if node.operator not in self.compilers:
+            known = ", ".join(sorted(self.compilers))
+            raise Unsupported(f"TensorFlow has no {node.operator}; what it is run for: {known}")
+        run = self.compilers[node.operator](self, node)
         source, _, operation = node.operator.partition(".")
         operation = ARGS if operation == VARS and is_args(node) else operation
         self.compiled.add("QuantizeV2" if source == "ngraph" else operation)
@@ -59,10 +72,13 @@ class TensorFlow:
 
         With `constants` it is that of a graph, in which the arguments of these names are constants.
         """
-        errors, run = self.library.errors, getattr(self.library.raw_ops, operation)
+        errors = self.library.errors
         try:
             with self.library.device(DEVICE):
-                result = self.in_graph(run, constants, arguments) if constants else run(**arguments)
+                if constants or self.graph:
+                    result = self.in_graph(operation, constants, arguments)
+                else:
+                    result = getattr(self.library.raw_ops, operation)(**arguments)
         except (errors.InvalidArgumentError, errors.UnimplementedError, errors.NotFoundError) as error:
             raise Unsupported(error.message) from None
         first = result[0] if isinstance(result, tuple) else result
@@ -70,25 +86,38 @@ class TensorFlow:
             raise MachineryFailed(f"{operation} ran on {first.device}")
         return result
 
-    def in_graph(self, run: Callable[..., Any], constants: Collection[str], arguments: Mapping[str, Any]) -> Any:
+    def in_graph(self, operation: str, constants: Collection[str], arguments: Mapping[str, Any]) -> Any:
         """The result of a graph: arrays of these names are its constants, other arrays and tensors its inputs."""
         free = [name for name, value in arguments.items() if name not in constants and hasattr(value, "shape")]
         fixed = {name: value for name, value in arguments.items() if name not in free}
-        graph = self.library.function(
-            lambda *given: run(**dict(zip(free, given, strict=True)), **fixed), autograph=False
-        )
+        run = getattr(self.library.raw_ops, operation)
+        key = None if constants else (operation, tuple(free), repr(sorted(fixed.items())))
+        graph = self.graphs.get(key)
+        if graph is None:
+            graph = self.library.function(
+                lambda *given: run(**dict(zip(free, given, strict=True)), **fixed),
+                autograph=False,
+                jit_compile=self.xla or None,
+            )
+            if key is not None:  # a graph with constants is for one case
+                self.graphs[key] = graph
         return graph(*(arguments[name] for name in free))
 
     def reproducer(self, node: Node, inputs: Sequence[Array]) -> str:
         """Python lines that call TensorFlow's own API; see protocol.Backend."""
-        return raw_operator_source(node)
+        return raw_operator_source(node, graph=self.graph, xla=self.xla)
+
+    def execution(self) -> str:
+        if self.xla:
+            return "tf.function(jit_compile=True) of tf.raw_ops: XLA on the CPU, or the call is refused"
+        return "tf.function of tf.raw_ops" if self.graph else "eager, tf.raw_ops; nodes with constants as tf.function"
 
     def attest(self) -> dict[str, str]:
         return {
             "library": str(self.library.__file__),
             "tensorflow": self.version,
             "operators": ", ".join(sorted(self.compiled)) or "nothing",
-            "execution": "eager, tf.raw_ops; nodes with constants as tf.function",
+            "execution": self.execution(),
             "oneDNN": onednn_state(),
             ONEDNN: os.environ.get(ONEDNN, "as shipped"),
             "instruction sets": instruction_sets(),
@@ -98,6 +127,14 @@ class TensorFlow:
 
 def without_onednn() -> TensorFlow:
     return TensorFlow("tensorflow-no-onednn", onednn=False)
+
+
+def in_a_graph() -> TensorFlow:
+    return TensorFlow("tensorflow-graph", graph=True)
+
+
+def compiled_by_xla() -> TensorFlow:
+    return TensorFlow("tensorflow-xla", xla=True)
 
 
 def onednn_state() -> str:

@@ -14,24 +14,29 @@ from tiebreak.golden.elements import INTEGER_TYPES
 from tiebreak.golden.nodes import Node
 
 ONEDNN = "TF_ENABLE_ONEDNN_OPTS"
+GRAPH = "autograph=False"  # how a tf.function is made
 
 
-def raw_operator_source(node: Node) -> str:
-    """Source that assigns `outputs` and `library`. It sets oneDNN as in this process."""
+def raw_operator_source(node: Node, *, graph: bool = False, xla: bool = False) -> str:
+    """Source that assigns `outputs` and `library`. It sets oneDNN as in this process.
+
+    With `graph` or `xla` the call is a tf.function's, for the latter compiled by XLA.
+    """
     write = {
         "ngraph.Quantize": scaled_lines,
         "tensorflow.QuantizeV2": quantize_v2_lines,
         "tensorflow.Dequantize": dequantize_lines,
     }
-    return "\n".join(
+    text = "\n".join(
         (
             environment_lines(),
             "import tensorflow as tf\n",
             'with tf.device("/CPU:0"):',
-            *(f"    {line}" for line in write.get(node.operator, fake_quant_lines)(node)),
+            *(f"    {line}" for line in write.get(node.operator, fake_quant_lines)(node, graph or xla)),
             'library = f"tensorflow {tf.__version__}"\n',
         )
     )
+    return text.replace(GRAPH, f"{GRAPH}, jit_compile=True") if xla else text
 
 
 def environment_lines() -> str:
@@ -41,38 +46,38 @@ def environment_lines() -> str:
     return f'os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")\n{onednn}'
 
 
-def fake_quant_lines(node: Node) -> list[str]:
+def fake_quant_lines(node: Node, graph: bool) -> list[str]:
     """Lines for an operator with one real output."""
     named = {tensor.name: tensor.name for tensor in node.inputs} | attribute_sources(node)
     operation = node.operator.partition(".")[2]
     if operation == VARS and is_args(node):
         named |= {name: f"float({name})" for name in node.constants}
-        return [call_source(ARGS, named), "outputs = (result.numpy(),)"]
-    return [call_source(operation, named, free_inputs(node, named)), "outputs = (result.numpy(),)"]
+        return [call_source(ARGS, named, ("inputs",) if graph else ()), "outputs = (result.numpy(),)"]
+    return [call_source(operation, named, free_inputs(node, named, graph)), "outputs = (result.numpy(),)"]
 
 
-def quantize_v2_lines(node: Node) -> list[str]:
+def quantize_v2_lines(node: Node, graph: bool) -> list[str]:
     ranges = ("min_range", "max_range")
     named = {"input": node.inputs[0].name} | {name: name for name in ranges} | attribute_sources(node)
     return [
-        call_source("QuantizeV2", named | {"T": f"tf.q{node.output_type}"}, free_inputs(node, named)),
+        call_source("QuantizeV2", named | {"T": f"tf.q{node.output_type}"}, free_inputs(node, named, graph)),
         f"quantized = tf.bitcast(result.output, tf.{node.output_type})",
         "outputs = (quantized.numpy(), result.output_min.numpy(), result.output_max.numpy())",
     ]
 
 
-def dequantize_lines(node: Node) -> list[str]:
+def dequantize_lines(node: Node, graph: bool) -> list[str]:
     names = [tensor.name for tensor in node.inputs]
     inputs = dict(zip(("input", "min_range", "max_range"), ("quantized", *names[1:]), strict=True))
     named, dtype = inputs | attribute_sources(node), named_dtype(node)
     return [
         f"quantized = tf.bitcast({names[0]}, tf.q{node.input_type})",
-        call_source("Dequantize", named | ({"dtype": f"tf.{dtype}"} if dtype else {}), free_inputs(node, named)),
+        call_source("Dequantize", named | ({"dtype": f"tf.{dtype}"} if dtype else {}), free_inputs(node, named, graph)),
         "outputs = (result.numpy(),)",
     ]
 
 
-def scaled_lines(node: Node) -> list[str]:
+def scaled_lines(node: Node, graph: bool) -> list[str]:
     """Lines that call QuantizeV2 in SCALED mode, as tensorflow_ngraph does."""
     x, scale = node.inputs[0].name, node.inputs[1].name
     kind, axes = INTEGER_TYPES[node.output_type], node.attributes.get("axes", ())
@@ -96,10 +101,10 @@ def literal_source(value: Any) -> str:
     return f'float("{value}")' if isinstance(value, float) and not math.isfinite(value) else repr(value)
 
 
-def free_inputs(node: Node, named: Mapping[str, str]) -> tuple[str, ...]:
-    """The arguments that are inputs of the graph if the node has constants; none if it has no constants."""
+def free_inputs(node: Node, named: Mapping[str, str], graph: bool) -> tuple[str, ...]:
+    """The arguments that are inputs of the graph if there is one: if it is asked for, or the node has constants."""
     inputs = ("input", *(tensor.name for tensor in node.inputs))
-    return tuple(name for name in named if name in inputs and name not in node.constants) if node.baked else ()
+    return tuple(name for name in named if name in inputs and name not in node.constants) if graph or node.baked else ()
 
 
 def call_source(operator: str, named: Mapping[str, str], free: Sequence[str] = ()) -> str:
@@ -112,4 +117,4 @@ def call_source(operator: str, named: Mapping[str, str], free: Sequence[str] = (
         return f"result = tf.raw_ops.{operator}(\n{arguments}    )"
     given = ", ".join(f"{name}={named[name]}" for name in free)
     head = f"graph = tf.function(lambda {', '.join(free)}: tf.raw_ops.{operator}(\n"
-    return f"{head}{arguments}    ), autograph=False)\n    result = graph({given})"
+    return f"{head}{arguments}    ), {GRAPH})\n    result = graph({given})"

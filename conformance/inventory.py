@@ -17,7 +17,15 @@ from rich.console import Console
 from rich.table import Table
 
 from tiebreak.adapters.isolation import IsolatedBackend
-from tiebreak.adapters.registry import BY_ENVIRONMENT, EXTRAS, check_spec, install_command, registered
+from tiebreak.adapters.registry import (
+    BY_ENVIRONMENT,
+    EXTRAS,
+    ON_REQUEST,
+    check_spec,
+    install_command,
+    library_of,
+    usual,
+)
 from tiebreak.golden.builder import all_files, file_name
 from tiebreak.golden.case_cache import CaseCache
 from tiebreak.golden.errors import TiebreakError
@@ -47,6 +55,7 @@ class FoundBackend:
     version: str = ""
     problem: str = ""
     accepts: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    on_request: bool = False  # not asked
 
     @property
     def command(self) -> str:
@@ -149,7 +158,9 @@ def slow_first(specs: Iterable[str]) -> list[str]:
 
 def list_backends(names: Sequence[str], *, as_json: bool) -> None:
     """Print the named backends, or all registered ones: version, operators and types, or how to install them."""
-    found = ask_all([check_spec(name) for name in names] or list(registered()), questions)
+    found = ask_all([check_spec(name) for name in names] or usual(), questions)
+    if not names:
+        found += [not_asked(spec, found) for spec in ON_REQUEST]
     if as_json:
         print(json.dumps({"backends": [as_row(backend) for backend in found]}))
         return
@@ -158,6 +169,7 @@ def list_backends(names: Sequence[str], *, as_json: bool) -> None:
         table.add_column(name, overflow="fold")
     for backend in found:
         accepts = types_by_operator(backend) if names else operators_counted(backend)
+        accepts = f"runs where it is named: -b {backend.spec}" if backend.on_request else accepts
         table.add_row(
             terminal_label(backend.spec),
             terminal_label(backend.version),
@@ -168,10 +180,17 @@ def list_backends(names: Sequence[str], *, as_json: bool) -> None:
         print("(n): pairs of input and output types; tiebreak backends -b BACKEND names them")
 
 
+def not_asked(spec: str, found: Sequence[FoundBackend]) -> FoundBackend:
+    """A backend that runs only where it is named: its library is there, or not, as another one's is."""
+    other = next(one for one in found if one.spec == library_of(spec))
+    return FoundBackend(spec, spec, other.version, other.problem, on_request=True)
+
+
 def as_row(backend: FoundBackend) -> dict[str, object]:
     return {
         "backend": backend.spec,
         "installed": not backend.problem,
+        "on_request": backend.on_request,
         "version": backend.version,
         "operators": sorted(backend.accepts),
         "accepts": dict(backend.accepts),
@@ -263,7 +282,7 @@ def cache_finding(cache: CaseCache) -> Checkup:
 
 
 def backend_findings() -> Iterator[Checkup]:
-    for found in ask_all(list(registered())):
+    for found in ask_all(usual()):
         if not found.problem:
             yield Checkup(f"{found.spec} {found.version}", "ok")
         elif found.command:

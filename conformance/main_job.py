@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from tiebreak.adapters.isolation import MEMORY_LIMIT
-from tiebreak.adapters.registry import check_spec, registered
+from tiebreak.adapters.registry import check_spec, usual
 from tiebreak.conformance.cases.plan import Planning, Selection, chosen_operators
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
 from tiebreak.conformance.dask.scheduler import Cluster
@@ -138,7 +138,7 @@ def run_in_folder(
     try:
         chosen_operators(selection)  # report a wrong selection before any library loads
         facts = {"level": selection.level, "seed": selection.seed, **asked}
-        wanted = checked or list(registered())
+        wanted = checked or usual()
         away = on_cluster(cluster, wanted, how)
         started = running_backends(wanted, **asdict(how), only_installed=not checked, elsewhere=away, watch=watch)
         with stages.around("start the backends", started) as backends:

@@ -198,6 +198,7 @@ def tensorflow_raw(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts]) 
 
     for operation in ("QuantizeV2", "Dequantize", *RAW):
         patch.setattr(backend.library.raw_ops, operation, listening(operation))
+    patch.setattr(backend, "graphs", {})
     patch.setattr(backend.library, "function", lambda run, **settings: run)  # a graph's operators hear arrays, too
 
 

@@ -390,7 +390,7 @@ LIBRARIES = {
     **dict.fromkeys(
         (
             *("onnxruntime", "onnxruntime-no-optimisation", "onnxruntime-two-threads"),
-            *("onnxruntime-qdq", "onnxruntime-qdq-unfused"),
+            *("onnxruntime-basic", "onnxruntime-extended", "onnxruntime-qdq", "onnxruntime-qdq-unfused"),
         ),
         Library(handed_over.onnxruntime_session, for_onnx, first=True),
     ),
@@ -399,7 +399,10 @@ LIBRARIES = {
         ("openvino", "openvino-as-shipped", "openvino-limits-as-inputs"),
         Library(handed_over.openvino_core, for_openvino, first=True),
     ),
-    **dict.fromkeys(("tensorflow", "tensorflow-no-onednn"), Library(handed_over.tensorflow_raw, for_tensorflow)),
+    **dict.fromkeys(
+        ("tensorflow", "tensorflow-no-onednn", "tensorflow-graph", "tensorflow-xla"),
+        Library(handed_over.tensorflow_raw, for_tensorflow),
+    ),
     "torch": Library(handed_over.torch_functions, for_classic_torch),
     "torch-decomposed": Library(handed_over.torch_functions, for_decomposed),
     **dict.fromkeys(("litert", "litert-no-xnnpack"), Library(handed_over.litert_interpreter, for_litert)),

@@ -147,7 +147,7 @@ def test_doctor_names_a_cache_that_can_not_be_written(tmp_path: Path) -> None:
 
 def test_doctor_exits_with_3_for_what_is_there_but_broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "onnxruntime.py").write_text('raise OSError("libgomp.so.1: cannot open shared object file")\n')
-    monkeypatch.setattr(inventory, "registered", lambda: ["onnxruntime"])  # one of them is quicker than all
+    monkeypatch.setattr(inventory, "usual", lambda: ["onnxruntime"])  # one of them is quicker than all
     done = CliRunner().invoke(main, ["doctor"], env={"COLUMNS": "200", "PYTHONPATH": str(tmp_path)})
     assert done.exit_code == 3
     assert "libgomp.so.1" in done.output

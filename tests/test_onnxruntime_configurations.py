@@ -20,11 +20,11 @@ pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")
 
 from tiebreak.adapters.onnx_models import Linear, as_old_as, linear_model, linear_node
-from tiebreak.adapters.onnxruntime import OnnxRuntime, without_optimisation
+from tiebreak.adapters.onnxruntime import OnnxRuntime, basic_optimisation, extended_optimisation, without_optimisation
 from tiebreak.adapters.onnxruntime_qdq import CHAINS, TYPES, QdqPairs, check_pair, fused, pair_model, unfused
 
 QUANTIZE, DEQUANTIZE = "onnx.QuantizeLinear", "onnx.DequantizeLinear"
-CONFIGURATIONS = (OnnxRuntime, without_optimisation, fused, unfused)
+CONFIGURATIONS = (OnnxRuntime, without_optimisation, basic_optimisation, extended_optimisation, fused, unfused)
 LARGEST, TINY = float(np.finfo(np.float32).max), float(np.finfo(np.float32).tiny)
 
 
@@ -47,6 +47,18 @@ def test_every_configuration_gives_the_operators_result(make: Any) -> None:
         node = make_node(DEQUANTIZE, quantized=quantized)
         x = backend.compile(node)(*arrays(node, [[0, 3, 127]], 0.5, 3))[0]
         assert (x.tolist(), x.dtype) == ([[-1.5, 0, 62]], np.float32)
+
+
+@pytest.mark.parametrize(
+    ("make", "level"),
+    [(OnnxRuntime, ""), (basic_optimisation, "ENABLE_BASIC"), (extended_optimisation, "ENABLE_EXTENDED")],
+)
+def test_the_level_is_the_sessions_the_records_and_the_scripts(make: Any, level: str) -> None:
+    backend, node = make(), make_node(QUANTIZE)
+    backend.compile(node)
+    assert backend.attest()["graph optimisation"].startswith(f"ORT_{level}" if level else "as shipped")
+    lines = backend.reproducer(node, arrays(node, [1.0], 1, 0))
+    assert (f"GraphOptimizationLevel.ORT_{level}\n" in lines) == bool(level)
 
 
 @pytest.mark.parametrize("quantized", TYPES)

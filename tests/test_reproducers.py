@@ -144,6 +144,18 @@ def test_tensorflow_without_onednn(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None, reason="no tensorflow")
+def test_tensorflow_in_a_graph_and_compiled_by_xla(tmp_path: Path) -> None:
+    """Just below a tie, where the eager kernel rounds up, XLA's arithmetic is right."""
+    case = case_of("tensorflow.FakeQuantWithMinMaxVars", {}, ([0.011764705181121826], 0, 6))
+    text = raw_operator_source(case.node, xla=True)
+    assert text == raw_operator_source(case.node, graph=True).replace(
+        "autograph=False", "autograph=False, jit_compile=True"
+    )
+    found = run(write(tmp_path, case, text, right=0, got=0x3CC0C0C1))
+    assert found.returncode == 0, found.stdout + found.stderr
+
+
+@pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None, reason="no tensorflow")
 @pytest.mark.slow
 def test_tensorflow_with_constants(tmp_path: Path) -> None:
     """FakeQuantWithMinMaxArgs multiplies by 255 / (max - min): just below a tie it gives the next value."""
