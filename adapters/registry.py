@@ -1,4 +1,4 @@
-"""Finds backends by entry point, NAME@VERSION, module:attribute, path/to/file.py:attribute or exec:COMMAND."""
+"""Finds backends by name, NAME@VERSION, module:attribute, file.py:attribute, exec:COMMAND or onnx-backend:MODULE."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 GROUP = "tiebreak.backends"
+ONNX_BACKEND = "onnx-backend:"  # begins the spec of a module with ONNX's own interface for backends
 OWN = "tiebreak.adapters."  # modules that are never looked for in the current folder
 # The extra that installs a built-in backend, if it differs from the backend's name.
 EXTRAS = {
@@ -81,6 +82,9 @@ def check_spec(spec: str) -> str:
     if spec.startswith(EXEC):
         program_words(spec.removeprefix(EXEC))
         return spec
+    if spec.startswith(ONNX_BACKEND):
+        check_module(spec.removeprefix(ONNX_BACKEND))
+        return spec
     place, colon, attribute = spec.rpartition(":")
     if spec.endswith(".py") and Path(spec).is_file():
         raise InvalidInput(f"backend {spec!r}: name the attribute in it too, as {spec}:attribute")
@@ -88,11 +92,21 @@ def check_spec(spec: str) -> str:
         known = ", ".join(registered())
         raise InvalidInput(
             f"unknown backend {spec!r}; known: {known}; a release of one as NAME@VERSION; "
-            "or your own as module:attribute, path/to/file.py:attribute or exec:COMMAND"
+            "or your own as module:attribute, path/to/file.py:attribute, exec:COMMAND or onnx-backend:MODULE"
         )
     if place.endswith(".py") and not Path(place).is_file():
         raise InvalidInput(f"backend {spec!r}: no file {place}")
     return spec
+
+
+def check_module(place: str) -> None:
+    """Raise InvalidInput unless this is the name of a module, perhaps with that of an attribute."""
+    module, colon, attribute = place.partition(":")
+    parts = [*module.split("."), *([attribute] if colon else [])]
+    if not all(part.isidentifier() for part in parts):
+        raise InvalidInput(
+            f"{ONNX_BACKEND}{printable(place, 80)}: name a module, as in {ONNX_BACKEND}onnxruntime.backend"
+        )
 
 
 def spec_from_file(written: str, named: str, file: str) -> str:
@@ -117,6 +131,11 @@ def load_backend(spec: str) -> Backend:
         from tiebreak.adapters.external import External
 
         return External(spec.removeprefix(EXEC))
+    if spec.startswith(ONNX_BACKEND):
+        from tiebreak.adapters.onnx_backend import OnnxBackend
+
+        place = spec.removeprefix(ONNX_BACKEND)
+        return OnnxBackend(place, load_module(place.partition(":")[0]))
     if ":" not in spec and spec not in registered():
         raise InvalidInput(f"backend {spec!r} runs in an environment of its own, so not in this process")
     point = None if ":" in spec else registered()[spec]

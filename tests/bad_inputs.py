@@ -193,6 +193,8 @@ operators ngraph.Quantize --pages new|2|takes no names
 operators --run runs/away|2|--run goes with --pages
 operators --pages new --run folder|2|no run here
 backends -b nosuch|2|unknown backend 'nosuch'
+backends -b onnx-backend:|2|name a module, as in onnx-backend:onnxruntime.backend
+backends -b onnx-backend:../x|2|name a module
 backends -b exec:./nothing|2|no program
 backends install nosuch|2|'nosuch' has no releases to install
 backends install numpy-naive|2|'numpy-naive' has no releases to install
