@@ -17,6 +17,7 @@ from tiebreak.adapters.registry import check_spec, usual
 from tiebreak.conformance.cases.plan import Planning, Selection, chosen_operators
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
 from tiebreak.conformance.dask.scheduler import Cluster
+from tiebreak.conformance.gate.releases import release_changes
 from tiebreak.conformance.running.assembling import explained_records, unexplained_records
 from tiebreak.conformance.running.backends import run_all, running_backends
 from tiebreak.conformance.running.forbidden import forbidden_rows
@@ -277,6 +278,7 @@ def write_and_explain(
         records.info.update(asked(errors))
     with stages.stage("look for causes"):
         explained = as_run(explained_records(records, done, cases, errors, further(errors)))
+        explained.info["releases"] = errors.attempt("releases", "", partial(release_changes, explained), [])
     watch.stage("writing the report")
     write_and_print(folder, explained, show=show, stages=stages, watch=watch)
     return int(records.info["exit"])

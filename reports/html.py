@@ -49,6 +49,7 @@ MOST = {
     "forbidden": 300,
     "paths": 120,
     "pairs": 400,
+    "releases": 400,
     "relations": 200,
     "observed": 700,
     "reasons": 120,

@@ -28,6 +28,7 @@ def report_tables(run: Run, names: Names) -> dict[str, Iterable[Any]]:
         "forbidden": sorted(info.get("forbidden", []), key=lambda row: order.get(row["answer"], 3)),
         "paths": info.get("paths", []),
         "pairs": info.get("pairs", []),
+        "releases": info.get("releases", []),
         "relations": info.get("relations", []),
         "observed": info.get("observed", []),
         "reasons": idle_reasons(run),

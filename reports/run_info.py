@@ -21,7 +21,7 @@ TOP: Kinds = {
 LATER: Kinds = {
     **dict.fromkeys(("command", "folder", "instruction_sets"), TEXT),
     **dict.fromkeys(("clusters", "failures", "forbidden", "paths", "relations", "pairs", "stages", "typed"), LIST),
-    "repeated": LIST,
+    **dict.fromkeys(("releases", "repeated"), LIST),
     **dict.fromkeys(("explained", "judge_foreign"), YES_NO),
     "explanation_errors": LIST,
 }
@@ -47,6 +47,10 @@ ROWS: Mapping[str, Kinds] = {
     },
     "relations": {**dict.fromkeys(("relation", "backend"), TEXT), **COUNTED},
     "pairs": {**dict.fromkeys(("a", "b", "operator"), TEXT), **COUNTED},
+    "releases": {
+        **dict.fromkeys(("before", "after", "status", "operator", "what"), TEXT),
+        **dict.fromkeys(("counts", "ids"), LIST),
+    },
     "typed": {**dict.fromkeys(("input", "bits", "expected"), TEXT), "got": OBJECT},
     "repeated": {
         **dict.fromkeys(("backend", "operator", "first"), TEXT),

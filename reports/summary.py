@@ -106,6 +106,8 @@ def print_details(run: Run, folder: str, *, console: Console | None = None) -> N
     for chapter in story(run):
         if chapter.findings:
             console.print(chapter_table(chapter))
+    if run.info.get("releases"):
+        console.print(release_table(run))
     if run.info.get("paths"):
         console.print(path_table(run))
     if run.info.get("typed"):
@@ -119,6 +121,18 @@ def wide_console() -> Console:
     """A console whose lines are as long as a table needs if a program reads them and nobody said how wide it is."""
     console = Console()
     return console if console.is_terminal or "COLUMNS" in os.environ else Console(width=WIDE)
+
+
+def release_table(run: Run) -> Table:
+    """What changed between two releases of a library that a run has side by side."""
+    table = Table(title="between releases", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    for name in ("before", "after", "change", "operator", "cause, or verdicts"):
+        table.add_column(name, overflow="fold")
+    table.add_column("counts", justify="right", no_wrap=True)
+    for row in run.info["releases"]:
+        texts = (terminal_text(row[name]) for name in ("before", "after", "status", "operator", "what"))
+        table.add_row(*texts, " → ".join(f"{int(count):,}" for count in row["counts"]))
+    return table
 
 
 def print_stages(run: Run) -> None:
