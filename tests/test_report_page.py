@@ -178,6 +178,24 @@ def test_every_cell_of_both_matrices_leads_to_rows_that_are_there(watched: Watch
         until(page, f"document.querySelectorAll('#{section} .f:not([hidden])').length > 0")
 
 
+@pytest.mark.parametrize("section", ["own", "verdicts", "pairs"])
+def test_a_link_to_a_section_ends_there_whatever_is_drawn_on_the_way(
+    watched: Watched, page_file: Path, section: str
+) -> None:
+    """What is above is drawn only when it comes into view, higher than was thought: here by three screens."""
+    page = watched.page
+    page.set_viewport_size({"width": 1440, "height": 300})
+    page.add_init_script(
+        "addEventListener('DOMContentLoaded', () => { const style = document.createElement('style');"
+        "style.textContent = 'main > section { contain-intrinsic-size: auto 10px; padding-bottom: 900px; }';"
+        "document.head.append(style); });"
+    )
+    page.goto(f"{page_file.as_uri()}#{section}")
+    page.wait_for_timeout(1000)
+    top = page.evaluate(f"document.getElementById('{section}').getBoundingClientRect().top")
+    assert 0 <= top <= 200
+
+
 @pytest.mark.parametrize("hash_", ["#C999", "#D999999", "#%E0%A4%A", "#backend=wrong&at=nowhere", "#<b>"])
 def test_a_broken_link_says_so_and_shows_the_rest(watched: Watched, page_file: Path, hash_: str) -> None:
     page = watched.page

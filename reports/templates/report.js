@@ -302,10 +302,21 @@
     const focus = sample ? sample.querySelector("a") : card ? card.querySelector("summary") : place;
     if (focus === place) place.tabIndex = -1;
     seen.scrollIntoView();
-    requestAnimationFrame(() => { // what was drawn on the way may have another height, and takes no focus before
-      seen.scrollIntoView();
+    requestAnimationFrame(() => { // takes no focus before
+      settle(seen, 40, NaN, 0);
       focus.focus({ preventScroll: true });
     });
+  }
+
+  /** Scroll until a place rests for three frames, or so many are over: what is drawn on the way has another height. */
+  function settle(place, frames, rest, quiet) {
+    const moved = !(Math.abs(place.getBoundingClientRect().top - rest) < 1);
+    if (moved) place.scrollIntoView();
+    const now = moved ? 0 : quiet + 1;
+    if (frames && now < 3) {
+      const top = place.getBoundingClientRect().top;
+      requestAnimationFrame(() => settle(place, frames - 1, top, now));
+    }
   }
 
   /** The place itself; for a chapter that the filters leave empty, the first one where they leave something. */
