@@ -18,7 +18,6 @@ from typing import Any, BinaryIO, cast
 
 import psutil
 
-import tiebreak
 from tiebreak.adapters.arena import Arena
 from tiebreak.adapters.environments import start
 from tiebreak.adapters.environments.named import environment, split_release
@@ -32,7 +31,7 @@ LOOK = 0.25  # seconds between two checks of a busy worker's memory, which take 
 TIDYING = 1.0  # seconds that a worker gets to end by itself
 MIB = 1 << 20
 MOST_ERRORS = 64 * MIB  # of standard error; a worker may write without end
-PACKAGE = Path(tiebreak.__file__).resolve().parent  # Tiebreak's own, for a worker in another environment
+PACKAGE = Path(start.__file__).absolute().parents[2]  # Tiebreak's own, for a worker in another environment
 TO_END = 1.0  # seconds in which a process that closed its pipe must end
 
 

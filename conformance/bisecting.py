@@ -32,7 +32,7 @@ SHOWN = 16  # elements of an output
 
 
 @dataclass(frozen=True)
-class Answer:
+class ReleaseAnswer:
     """What one release does with the case: the outcome's status, the bits of its outputs, and both in words."""
 
     release: str
@@ -40,7 +40,7 @@ class Answer:
     bits: tuple[tuple[str, tuple[int, ...], bytes], ...]  # type, shape and bytes of each output
     shown: str
 
-    def same(self, other: Answer) -> bool:
+    def same(self, other: ReleaseAnswer) -> bool:
         return (self.status, self.bits) == (other.status, other.bits)
 
 
@@ -57,7 +57,7 @@ class Bisection:
         self.library = library_of(self.backend)
         self.made: set[str] = set()
 
-    def answer(self, release: str) -> Answer:
+    def answer(self, release: str) -> ReleaseAnswer:
         """The answer of a release, which is installed if it is not there. MachineryFailed if it can't be."""
         if not folder_of(self.library, release).exists():
             install(self.backend, release, self.python, lambda line: None)
@@ -68,7 +68,9 @@ class Bisection:
         self.tell(f"{self.backend} {release}: {found.shown}")
         return found
 
-    def between(self, before: Answer, after: Answer, releases: Sequence[str]) -> tuple[Answer, Answer, list[str]]:
+    def between(
+        self, before: ReleaseAnswer, after: ReleaseAnswer, releases: Sequence[str]
+    ) -> tuple[ReleaseAnswer, ReleaseAnswer, list[str]]:
         """The last release that answers as `before`, the next one, and those between them that can't be installed."""
         left, skipped = list(releases), list[str]()
         while left:
@@ -94,15 +96,15 @@ class Bisection:
             uninstall(f"{self.library}@{release}")
 
 
-def answer_of(release: str, outcome: Outcome) -> Answer:
+def answer_of(release: str, outcome: Outcome) -> ReleaseAnswer:
     if outcome.status != "ok":
-        return Answer(release, outcome.status, (), f"{outcome.status}: {one_line(outcome.message, 160)}")
+        return ReleaseAnswer(release, outcome.status, (), f"{outcome.status}: {one_line(outcome.message, 160)}")
     bits = tuple((array.dtype.name, array.shape, array.tobytes()) for array in outcome.outputs)
     shown = []
     for array in outcome.outputs:
         values = ", ".join(map(str, array.reshape(-1)[:SHOWN].tolist()))
         shown.append(f"[{values}{', …' if array.size > SHOWN else ''}] {array.dtype.name}")
-    return Answer(release, "ok", bits, "; ".join(shown))
+    return ReleaseAnswer(release, "ok", bits, "; ".join(shown))
 
 
 def bisect_job(
@@ -164,7 +166,7 @@ def sorted_releases(releases: Sequence[str]) -> list[str]:
     return [one for _, one in sorted(found)]
 
 
-def side(search: Bisection, answer: Answer, folder: Path) -> dict[str, Any]:
+def side(search: Bisection, answer: ReleaseAnswer, folder: Path) -> dict[str, Any]:
     """One side of the change: the release, its answer, the arithmetic that the audit finds, and its script."""
     spec, case = f"{search.backend}@{answer.release}", search.case
     found: dict[str, Any] = {"release": answer.release, "status": answer.status, "answer": answer.shown}

@@ -12,7 +12,7 @@ from tiebreak.adapters.environments import packages
 from tiebreak.adapters.isolation import IsolatedBackend
 from tiebreak.adapters.outcome import Outcome
 from tiebreak.conformance import bisecting
-from tiebreak.conformance.bisecting import Answer, Bisection, answer_of, bisect_job, sorted_releases
+from tiebreak.conformance.bisecting import Bisection, ReleaseAnswer, answer_of, bisect_job, sorted_releases
 from tiebreak.conformance.cases.plan import Selection
 from tiebreak.golden.errors import InvalidInput, MachineryFailed
 from tiebreak.golden.make_node import make_node
@@ -26,11 +26,11 @@ SELECTION = Selection(
 CASE = Case("c", make_node("onnx.QuantizeLinear", real="float32", quantized="uint8"), ())
 
 
-def answers(release: str, changed: int, without: set[str]) -> Answer:
+def answers(release: str, changed: int, without: set[str]) -> ReleaseAnswer:
     if release in without:
         raise MachineryFailed("no wheel")
     new = RELEASES.index(release) >= changed
-    return Answer(release, "ok", (("int8", (), bytes([new])),), "new" if new else "old")
+    return ReleaseAnswer(release, "ok", (("int8", (), bytes([new])),), "new" if new else "old")
 
 
 @pytest.mark.parametrize("changed", range(1, 12))
@@ -39,7 +39,7 @@ def test_the_change_is_found_in_few_steps(changed: int, is_reversed: bool) -> No
     asked: list[str] = []
 
     class Told(Bisection):
-        def answer(self, release: str) -> Answer:
+        def answer(self, release: str) -> ReleaseAnswer:
             asked.append(release)
             return answers(release, changed, set())
 
@@ -56,7 +56,7 @@ def test_releases_that_can_not_be_installed_are_left_out_and_named() -> None:
     without = {"1.5", "1.6", "1.9"}
 
     class Told(Bisection):
-        def answer(self, release: str) -> Answer:
+        def answer(self, release: str) -> ReleaseAnswer:
             return answers(release, 6, without)
 
     told: list[str] = []
@@ -67,7 +67,7 @@ def test_releases_that_can_not_be_installed_are_left_out_and_named() -> None:
 
 
 def test_an_answer_is_its_bits_or_its_refusal() -> None:
-    def ok(*arrays: np.ndarray) -> Answer:
+    def ok(*arrays: np.ndarray) -> ReleaseAnswer:
         return answer_of("1", Outcome("ok", arrays))
 
     assert not ok(np.float32([0.0])).same(ok(np.float32([-0.0]))), "signed zeros differ in bits"

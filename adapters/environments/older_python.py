@@ -1,8 +1,7 @@
 """Lets Tiebreak's modules, which are written for Python 3.11, run in a worker on Python 3.8 to 3.10.
 
-Their source is changed as it is loaded, in what a worker needs and no more: types in subscripts that older versions
-can't evaluate, zip(strict=), `|` of dictionaries, removeprefix and removesuffix, and a few functions that are younger.
-No library sees any of it.
+Their source is changed as it is loaded, and no library sees any of it. It changes what a worker needs and no more:
+types in subscripts, zip(strict=), `|` of dictionaries and types, two methods of texts and a few younger functions.
 """
 
 from __future__ import annotations
