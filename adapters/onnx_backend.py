@@ -15,7 +15,6 @@ from tiebreak.adapters.onnx_models import CLAIMS, MAPS, Linear, check_inputs, li
 from tiebreak.adapters.onnx_source import model_source, with_imports
 from tiebreak.adapters.protocol import Run
 from tiebreak.adapters.recent import Recent
-from tiebreak.adapters.registry import ONNX_BACKEND
 from tiebreak.golden.elements import NUMPY_OWN
 from tiebreak.golden.errors import InvalidInput, Unsupported
 from tiebreak.golden.nodes import Node
@@ -30,16 +29,14 @@ class OnnxBackend:
     claims, maps = CLAIMS, MAPS
     takes_constants = True  # as initializers
 
-    def __init__(self, place: str, module: Any) -> None:
-        self.place, self.module = place, module
-        path, _, attribute = place.partition(":")
+    def __init__(self, spec: str, module: Any) -> None:
+        self.name, self.place, self.module = spec, spec.partition(":")[2], module
+        path, _, attribute = self.place.partition(":")
         self.backend: Any = getattr(module, attribute, None) if attribute else module
         if not callable(getattr(self.backend, "prepare", None)):
-            raise InvalidInput(
-                f"backend {ONNX_BACKEND}{place}: no prepare(model, device) there, as onnx.backend.base has"
-            )
+            raise InvalidInput(f"backend {spec}: no prepare(model, device) there, as onnx.backend.base has")
         library = importlib.import_module(path.partition(".")[0])
-        self.name, self.version = f"{ONNX_BACKEND}{place}", str(getattr(library, "__version__", "unknown"))
+        self.version = str(getattr(library, "__version__", "unknown"))
         self.library = str(getattr(library, "__file__", library))
         self.opsets: set[int] = set()
         self.models = Recent()

@@ -19,7 +19,7 @@ from typing import Any, BinaryIO, cast
 import psutil
 
 from tiebreak.adapters.arena import Arena
-from tiebreak.adapters.environments import start
+from tiebreak.adapters.environments import named
 from tiebreak.adapters.environments.named import environment, split_release
 from tiebreak.adapters.frames import LONGEST_HEADER, BrokenFrame
 from tiebreak.adapters.registry import entry_point, library_of
@@ -31,7 +31,8 @@ LOOK = 0.25  # seconds between two checks of a busy worker's memory, which take 
 TIDYING = 1.0  # seconds that a worker gets to end by itself
 MIB = 1 << 20
 MOST_ERRORS = 64 * MIB  # of standard error; a worker may write without end
-PACKAGE = Path(start.__file__).absolute().parents[2]  # Tiebreak's own, for a worker in another environment
+PACKAGE = Path(named.__file__).absolute().parents[2]  # Tiebreak's own, for a worker in another environment
+START = PACKAGE / "adapters" / "environments" / "start.py"
 TO_END = 1.0  # seconds in which a process that closed its pipe must end
 
 
@@ -223,7 +224,7 @@ def worker_command(spec: str) -> list[str]:
 
 def command_in(interpreter: Path, name: str) -> list[str]:
     """What starts a worker for a built-in backend with the Python of an environment."""
-    return [str(interpreter), "-I", start.__file__, str(PACKAGE), entry_point(name)]
+    return [str(interpreter), "-I", str(START), str(PACKAGE), entry_point(name)]
 
 
 def open_errors() -> BinaryIO:

@@ -134,8 +134,7 @@ def load_backend(spec: str) -> Backend:
     if spec.startswith(ONNX_BACKEND):
         from tiebreak.adapters.onnx_backend import OnnxBackend
 
-        place = spec.removeprefix(ONNX_BACKEND)
-        return OnnxBackend(place, load_module(place.partition(":")[0]))
+        return OnnxBackend(spec, load_module(spec.removeprefix(ONNX_BACKEND).partition(":")[0]))
     if ":" not in spec and spec not in registered():
         raise InvalidInput(f"backend {spec!r} runs in an environment of its own, so not in this process")
     point = None if ":" in spec else registered()[spec]
