@@ -124,14 +124,18 @@ def bisect_job(
             raise InvalidInput(f"{library} has no release {release!r} that installs here; nearest: {near}")
     low, high = sorted((good, bad), key=Version)
     inner = [one for one in known if Version(low) < Version(one) < Version(high)]
-    search = Bisection(backend, case, tell, python)
-    before, after = search.answer(good), search.answer(bad)
-    if before.same(after):
-        raise InvalidInput(
-            f"{backend} {good} and {bad} give the same answer, {before.shown}: there is no change between"
-        )
-    inner = inner if (good, bad) == (low, high) else inner[::-1]
-    before, after, skipped = search.between(before, after, inner)
+    search, kept = Bisection(backend, case, tell, python), set[str]()
+    try:
+        before, after = search.answer(good), search.answer(bad)
+        if before.same(after):
+            same = f"{good} and {bad} give the same answer, {before.shown}"
+            raise InvalidInput(f"{backend} {same}: there is no change between")
+        inner = inner if (good, bad) == (low, high) else inner[::-1]
+        before, after, skipped = search.between(before, after, inner)
+        kept = {before.release, after.release}
+    finally:
+        for release in search.made - kept:
+            search.remove(release)
     folder.mkdir(parents=True, exist_ok=True)
     sides = {name: side(search, answer, folder) for name, answer in (("before", before), ("after", after))}
     found = {

@@ -85,6 +85,8 @@ def two_releases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     monkeypatch.setattr(packages, "releases", lambda name, interpreter: ["1.2", "1.10", "1.1", "1.0"])
     monkeypatch.setattr(bisecting, "install", lambda *args: None)
+    monkeypatch.setattr(bisecting, "uninstall", REMOVED.append)
+    REMOVED.clear()
 
     class Later(IsolatedBackend):
         def run(self, case: Case) -> Outcome:
@@ -98,6 +100,7 @@ def two_releases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "found"
 
 
+REMOVED: list[str] = []
 AUDITS = {
     old: {"semantics": {"round": "away" if old else "even"}, "sentences": {"even": "to even"}, "inputs_tried": 9}
     for old in (True, False)
@@ -116,6 +119,7 @@ def test_both_sides_are_written_and_told(two_releases: Path) -> None:
     assert lines[0] == "onnxruntime: the answer changes between 1.1 and 1.2"
     assert "  round: away → to even" in lines
     assert told[0] == "onnxruntime 1.0: [5] int8"
+    assert sorted(REMOVED) == ["onnxruntime@1.0", "onnxruntime@1.10"], "those beside the change stay"
 
 
 def test_what_can_not_be_bisected(two_releases: Path) -> None:
@@ -125,6 +129,7 @@ def test_what_can_not_be_bisected(two_releases: Path) -> None:
         return str(refused.value)
 
     assert asked("1.0", "1.1").endswith("give the same answer, [5] int8: there is no change between")
+    assert sorted(REMOVED) == ["onnxruntime@1.0", "onnxruntime@1.1"]
     assert asked("1.0", "1.3").endswith("no release '1.3' that installs here; nearest: 1.0, 1.1, 1.2, 1.10")
     assert asked("1.0", "1.2", Selection(level="")).startswith("name one case: --case ID")
     assert not two_releases.exists()

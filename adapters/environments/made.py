@@ -8,7 +8,6 @@ import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
-from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
@@ -68,13 +67,15 @@ def install(backend: str, version: str, python: str, tell: Tell) -> Environment:
         packages.make_interpreter(aside, python)
         made = fill(backend, library, version, aside, tell)
         folder = folder_of(library, made.version)
-        aside.rename(folder)
+        if not folder.exists():  # it is there if none was named and the newest is, or if it was made meanwhile
+            aside.rename(folder)
     except OSError as error:
         raise MachineryFailed(f"{library} can't be installed in {aside.parent}: {error.strerror or error}") from None
     finally:
         shutil.rmtree(aside, ignore_errors=True)
-    tell(f"{made.name} is installed: {made.summary()}")
-    return replace(made, folder=folder)
+    found = read_environment(folder)
+    tell(f"{found.name} is installed: {found.summary()}")
+    return found
 
 
 def fill(backend: str, library: str, version: str, aside: Path, tell: Tell) -> Environment:
