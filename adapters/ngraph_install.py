@@ -15,6 +15,7 @@ import tempfile
 import zipfile
 from pathlib import Path
 
+from tiebreak.adapters.environments.reasons import reason
 from tiebreak.golden.errors import MachineryFailed
 
 VERSION = "0.26.0"
@@ -24,7 +25,6 @@ TARGET = "--only-binary=:all: --python-version 3.7 --implementation cp --platfor
 DOWNLOAD = f"pip download --no-deps {TARGET} ngraph-core=={VERSION}"
 LIBRARIES = ("libngraph.so", "libinterpreter_backend.so")  # the second needs the first, and both only the system's
 INSIDE = f"ngraph_core-{VERSION}.data/data/"
-NO_NETWORK = ("NewConnectionError", "NameResolutionError", "ConnectTimeoutError", "ReadTimeoutError", "ProxyError")
 
 
 def cache_folder() -> Path:
@@ -84,16 +84,6 @@ def download(folder: Path) -> Path:
     if done.returncode or not (folder / WHEEL).is_file():
         raise MachineryFailed(f"nGraph {VERSION} could not be downloaded: {reason(done.stderr)}")
     return folder / WHEEL
-
-
-def reason(stderr: str) -> str:
-    """The reason for pip's failure, in one line."""
-    if any(name in stderr for name in NO_NETWORK):
-        return "no network: pip could not reach the package index"
-    if "No module named pip" in stderr:
-        return f"this Python has no pip; try {sys.executable} -m ensurepip"
-    errors = [line for line in stderr.splitlines() if line.startswith("ERROR: ")] or stderr.splitlines()
-    return " ".join(errors[0].removeprefix("ERROR: ").split())[:300] if errors else f"pip left no {WHEEL}"
 
 
 def check_hash(wheel: Path) -> None:

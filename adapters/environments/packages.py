@@ -25,10 +25,9 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from tiebreak.adapters.environments.named import Distribution, interpreter_in
+from tiebreak.adapters.environments.reasons import reason
 from tiebreak.golden.errors import MachineryFailed
-from tiebreak.golden.untrusted_text import printable
 
-NO_NETWORK = ("NewConnectionError", "NameResolutionError", "ConnectTimeoutError", "ReadTimeoutError", "ProxyError")
 QUIET = ("--no-input", "--disable-pip-version-check", "--retries", "2")
 OLDEST_FOR_PIP = (3, 10)  # interpreters for which a current pip installs from outside
 INDEX = "https://pypi.org/simple"
@@ -76,19 +75,6 @@ def output_of(command: Sequence[str], what: str) -> str:
     if done.returncode:
         raise MachineryFailed(f"{what}: {reason(done.stderr)}")
     return done.stdout
-
-
-def reason(stderr: str) -> str:
-    """The reason for pip's or uv's failure, in one line."""
-    if any(name in stderr for name in NO_NETWORK):
-        return "no network: pip could not reach the package index"
-    if "No module named pip" in stderr:
-        return f"this Python has no pip; try {sys.executable} -m ensurepip"
-    if "No space left on device" in stderr:
-        return "no space left on the disk"
-    errors = [line for line in stderr.splitlines() if line.startswith(("ERROR: ", "error: "))] or stderr.splitlines()
-    words = errors[0].partition(": ")[2] or errors[0] if errors else "it says nothing"
-    return printable(" ".join(words.split()), 300)
 
 
 def requirements_of(extra: str) -> list[Requirement]:
