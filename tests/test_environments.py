@@ -18,14 +18,17 @@ import pytest
 from click.testing import CliRunner
 
 import tiebreak
+from tiebreak.adapters.answering import Answerer
 from tiebreak.adapters.environments import made, named, packages
 from tiebreak.adapters.environments.made import install, nearest, problems_of, uninstall
 from tiebreak.adapters.environments.named import environment, environment_folders, split_release
 from tiebreak.adapters.environments.older_python import NAMES, Older
 from tiebreak.adapters.isolation import IsolatedBackend
+from tiebreak.adapters.outcome import NOT_ASKED
 from tiebreak.adapters.registry import check_spec, library_of, load_backend, spec_from_file
 from tiebreak.cli import main
-from tiebreak.golden.errors import InvalidInput, MachineryFailed
+from tiebreak.golden.elements import numpy_dtype
+from tiebreak.golden.errors import InvalidInput, MachineryFailed, MissingType
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Case
 
@@ -146,6 +149,31 @@ def test_an_environment_without_its_interpreter_is_damaged(index: Path) -> None:
         environment("onnxruntime", "9.0.0")
 
 
+def test_an_environment_with_the_record_of_another_is_damaged(index: Path) -> None:
+    pytest.importorskip("onnxruntime")
+    install("onnxruntime", "9.0.0", "", lambda line: None).folder.rename(named.folder_of("onnxruntime", "9.5.0"))
+    with pytest.raises(MachineryFailed, match=r"is damaged .*is about onnxruntime@9\.0\.0"):
+        environment("onnxruntime", "9.5.0")
+
+
+def test_types_that_an_older_ml_dtypes_lacks_are_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    import ml_dtypes
+
+    answerer, key = Answerer(load_backend("numpy-naive")), make_node("onnx.QuantizeLinear", quantized="int4").key
+    monkeypatch.setattr(ml_dtypes, "__version__", "0.4.1")
+    assert numpy_dtype("bfloat16").itemsize == 2
+    refused = answerer.answer(key, ())
+    assert (refused.status, refused.fault, refused.refused) == ("unsupported", NOT_ASKED, True)
+    assert refused.message == "no int4 here: ml_dtypes 0.4.1 is too old"
+    monkeypatch.delattr(ml_dtypes, "float8_e8m0fnu")
+    with pytest.raises(MissingType, match="no float8_e8m0fnu here"):
+        numpy_dtype("float8_e8m0fnu")
+    monkeypatch.setitem(sys.modules, "ml_dtypes", None)
+    with pytest.raises(MissingType, match="it needs ml_dtypes"):
+        numpy_dtype("bfloat16")
+    assert numpy_dtype("float16") == np.float16
+
+
 def test_an_unknown_release_names_the_nearest_and_leaves_nothing(index: Path) -> None:
     with pytest.raises(InvalidInput, match=r"no release 9\.0\.5 for Python .*; nearest: 9\.0\.0, 9\.1\.0$"):
         install("onnxruntime", "9.0.5", "", lambda line: None)
@@ -250,7 +278,7 @@ Made = Callable[[int], dict[str, tuple[int, ...]]] | None
 def both(one: Mapping[str, int] | None, other: int = 1) -> int:
     return other
 
-left, right = {"a": 1}, {"b": 2}
+left, right = {"a": 1, "b": 0}, {"b": 2}
 left |= right
 masks = {1, 2} | {3}
 masks |= {4}
