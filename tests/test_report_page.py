@@ -274,6 +274,16 @@ def test_the_first_screen_needs_no_scrolling(chromium: Any, page_file: Path) -> 
     with opened(chromium, page_file, viewport={"width": 1440, "height": 900}) as page:
         for part in ("#first", ".libraries", ".headlines", ".grid"):
             assert page.evaluate("s => document.querySelector(s).getBoundingClientRect().bottom", part) <= 900
+        page.evaluate(
+            """() => {
+              const row = document.querySelector(".libraries tbody tr");
+              row.querySelector("th").innerHTML = "onnx-reference <span class='soft'>2026.4.1 × 12</span>";
+              const texts = ["> 99.99 %", "0.0987 %", "0.0771 %", "128", "1,135"];
+              row.querySelectorAll(".n").forEach((cell, at) => { cell.textContent = texts[at]; });
+            }"""
+        )
+        beyond = "[...document.querySelectorAll('.first .scroll')].map(one => one.scrollWidth - one.clientWidth)"
+        assert set(page.evaluate(beyond)) == {0}, "the widest figures leave every column in view"
 
 
 def test_print_draws_every_finding(watched: Watched, page_file: Path) -> None:
