@@ -28,7 +28,7 @@ STAGES: dict[str, tuple[Any, str, int]] = {
     "assembling": (main_job, "unexplained_records", 1),
     "explaining": (main_job, "explained_records", 1),
     "naming": (assembling, "path_rows", 1),
-    "results": (records, "table", 1),
+    "results": (records, "write_table", 1),
     "a file": (Path, "replace", 3),
     "the record": (Path, "replace", 5),
     "reporting": (html, "render", 1),
