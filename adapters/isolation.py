@@ -16,12 +16,11 @@ from typing import Any, NamedTuple
 
 from tiebreak.adapters.arena import WrittenOver
 from tiebreak.adapters.claims import Claims, parsed_claims
-from tiebreak.adapters.environments.named import environment, split_release
 from tiebreak.adapters.faults import Faults
 from tiebreak.adapters.frames import BrokenFrame
 from tiebreak.adapters.outcome import CLOSED_PIPE, CRASH, GARBAGE, GIVEN_UP, HANG, NO_START, OUT_OF_MEMORY, Outcome
 from tiebreak.adapters.process import MIB, TooMuchMemory, WorkerProcess
-from tiebreak.adapters.registry import library_of
+from tiebreak.adapters.registry import environment_of
 from tiebreak.adapters.replies import START_LIMIT, hello_of, parse_reply
 from tiebreak.golden.errors import InvalidInput, MachineryFailed, Unsupported
 from tiebreak.golden.nodes import Case
@@ -29,8 +28,6 @@ from tiebreak.golden.problem import Array
 from tiebreak.golden.untrusted_text import safe_text
 
 MEMORY_LIMIT = 4096  # MiB
-MOST_CASES = 256  # in a batch
-MOST_BYTES = 4 * MIB  # in a batch's inputs
 MOST_SPOILED = 20  # workers replaced because a case left one spoiled; later cases run in a spoiled worker
 MOST_SEARCHES = 3  # bisections for an earlier case that made a later one crash
 LONGEST_HISTORY = 256  # cases that a bisection goes back
@@ -322,8 +319,8 @@ class IsolatedBackend:
         try:
             told = self.ask({"request": "attest", "nodes": list(nodes)})["attestation"]
             found = {safe_text(key, 100): safe_text(value, 500) for key, value in dict(told).items()}
-            name, version = split_release(self.spec)
-            return found | {"environment": environment(library_of(name), version).summary()} if version else found
+            own = environment_of(self.spec)
+            return found | {"environment": own.summary()} if own is not None else found
         except (EOFError, OSError, BrokenFrame, TooMuchMemory, MachineryFailed) as error:
             worker, self.worker = self.worker, None
             ended_by = worker.end() if worker is not None else ""
@@ -393,15 +390,3 @@ def end_worker(worker: WorkerProcess) -> None:
 def settle_next(settled: Callable[[Mapping[int, Outcome]], None], numbers: Iterator[int], outcome: Outcome) -> None:
     """Pass on the outcome of the next of the numbered cases."""
     settled({next(numbers): outcome})
-
-
-def batches(cases: Sequence[Case]) -> Iterator[Sequence[Case]]:
-    """The cases in order, in batches of at most MOST_CASES cases and about MOST_BYTES bytes of inputs."""
-    start, size = 0, 0
-    for at, case in enumerate(cases):
-        size += sum(array.nbytes for array in case.inputs)
-        if at > start and (at - start >= MOST_CASES or size > MOST_BYTES):
-            yield cases[start:at]
-            start, size = at, sum(array.nbytes for array in case.inputs)
-    if start < len(cases):
-        yield cases[start:]

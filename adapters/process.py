@@ -20,9 +20,9 @@ import psutil
 
 from tiebreak.adapters.arena import Arena
 from tiebreak.adapters.environments import named
-from tiebreak.adapters.environments.named import environment, split_release
+from tiebreak.adapters.environments.named import split_release
 from tiebreak.adapters.frames import LONGEST_HEADER, BrokenFrame
-from tiebreak.adapters.registry import entry_point, library_of
+from tiebreak.adapters.registry import entry_point, environment_of
 from tiebreak.golden.messages import last_words
 
 TAIL = 600  # characters of standard error quoted in a message
@@ -215,11 +215,10 @@ class WorkerProcess:
 
 def worker_command(spec: str) -> list[str]:
     """What starts a worker for a backend. MachineryFailed if the environment that it names is missing or damaged."""
-    name, version = split_release(spec)
-    if not version:
+    found = environment_of(spec)
+    if found is None:
         return [sys.executable, "-P", "-m", "tiebreak.adapters.worker", spec]
-    found = environment(library_of(name), version)
-    return command_in(found.interpreter, name)
+    return command_in(found.interpreter, split_release(spec)[0])
 
 
 def command_in(interpreter: Path, name: str) -> list[str]:

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tiebreak.adapters.environments.named import RELEASE, split_release
+from tiebreak.adapters.environments.named import RELEASE, Environment, environment, install_line, split_release
 from tiebreak.adapters.program_words import EXEC, program_words
 from tiebreak.adapters.protocol import Backend
 from tiebreak.golden.errors import InvalidInput
@@ -62,6 +62,12 @@ def library_of(name: str) -> str:
         return EXTRAS.get(name, name)
     known = ", ".join(one for one in registered() if one not in WITHOUT_LIBRARY)
     raise InvalidInput(f"{printable(name, 80)!r} has no releases to install; these have: {known}")
+
+
+def environment_of(spec: str) -> Environment | None:
+    """The environment that a spec names, None for Tiebreak's own. MachineryFailed if it is missing or damaged."""
+    name, version = split_release(spec)
+    return environment(library_of(name), version) if version else None
 
 
 def entry_point(name: str) -> str:
@@ -151,7 +157,7 @@ def install_command(name: str) -> str:
     """The command that installs a built-in backend."""
     name, version = split_release(name)
     if version:
-        return f"tiebreak backends install {library_of(name)}=={version}"
+        return install_line(library_of(name), version)
     if name == "ngraph":
         return "tiebreak backends install ngraph"
     return f"pip install 'tiebreak[{EXTRAS.get(name, name)}]'"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from tiebreak.adapters.environments.made import install, nearest, uninstall
 from tiebreak.adapters.environments.named import folder_of
 from tiebreak.adapters.isolation import IsolatedBackend
 from tiebreak.adapters.outcome import Outcome
-from tiebreak.adapters.registry import library_of
+from tiebreak.adapters.registry import check_spec, library_of
 from tiebreak.adapters.reproducer import answer_script
 from tiebreak.conformance.audit.job import audit_job
 from tiebreak.conformance.cases.plan import Selection, plan
@@ -117,11 +116,15 @@ def bisect_job(
     """
     library = library_of(backend)
     case = one_case(selection)
-    known = sorted_releases(packages.releases(packages.requirements_of(library)[0].name, Path(sys.executable)))
+    here = packages.version_of(Path(packages.base_interpreter(python)))
+    known = sorted_releases(packages.releases(packages.requirements_of(library)[0].name, here))
     for release in (good, bad):
+        check_spec(f"{backend}@{release}")
         if release not in known and not folder_of(library, release).exists():
             near = ", ".join(nearest(release, known[::-1])) if known else "none is known"
             raise InvalidInput(f"{library} has no release {release!r} that installs here; nearest: {near}")
+    if not sorted_releases([good]) or not sorted_releases([bad]):
+        raise InvalidInput(f"{good} and {bad}: releases that are no versions of PEP 440 have no order")
     low, high = sorted((good, bad), key=Version)
     inner = [one for one in known if Version(low) < Version(one) < Version(high)]
     search, kept = Bisection(backend, case, tell, python), set[str]()

@@ -83,7 +83,7 @@ def test_an_answer_is_its_bits_or_its_refusal() -> None:
 def two_releases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Releases whose environments are Tiebreak's own, the later with an answer of its own. No index is asked."""
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    monkeypatch.setattr(packages, "releases", lambda name, interpreter: ["1.2", "1.10", "1.1", "1.0"])
+    monkeypatch.setattr(packages, "releases", lambda name, python: ["1.2", "1.10", "1.1", "1.0"])
     monkeypatch.setattr(bisecting, "install", lambda *args: None)
     monkeypatch.setattr(bisecting, "uninstall", REMOVED.append)
     REMOVED.clear()

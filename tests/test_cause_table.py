@@ -20,8 +20,6 @@ from tiebreak.conformance.operators import TESTED
 from tiebreak.conformance.operators.quantize_mistakes import HYPOTHESES
 from tiebreak.conformance.running.backends import run_cases
 from tiebreak.conformance.semantics.causes import (
-    FORMER,
-    FORMER_IDS,
     PER_TENSOR,
     PLACES,
     SENTENCES,
@@ -32,6 +30,7 @@ from tiebreak.conformance.semantics.causes import (
     without_environment,
 )
 from tiebreak.conformance.semantics.facet_causes import key_of
+from tiebreak.conformance.semantics.former_causes import FORMER, FORMER_IDS
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.operators import OPERATORS

@@ -17,9 +17,10 @@ import pytest
 from tiebreak.adapters import frames
 from tiebreak.adapters.answering import copied_outputs
 from tiebreak.adapters.arena import Arena, WrittenOver
+from tiebreak.adapters.batches import batches
 from tiebreak.adapters.faults import CRASHES_IN_A_ROW, HANG_SECONDS, MOST_CRASHES
 from tiebreak.adapters.in_process import InProcessBackend
-from tiebreak.adapters.isolation import IsolatedBackend, batches
+from tiebreak.adapters.isolation import IsolatedBackend
 from tiebreak.adapters.registry import check_spec, registered
 from tiebreak.conformance.judging.judge import output_problem
 from tiebreak.conformance.running.backends import run_cases

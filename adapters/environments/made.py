@@ -65,8 +65,7 @@ def install(backend: str, version: str, python: str, tell: Tell) -> Environment:
     try:
         aside.parent.mkdir(parents=True, exist_ok=True)
         packages.make_interpreter(aside, python)
-        made = fill(backend, library, version, aside, tell)
-        folder = folder_of(library, made.version)
+        folder = folder_of(library, fill(backend, library, version, aside, tell))
         if not folder.exists():  # it is there if none was named and the newest is, or if it was made meanwhile
             aside.rename(folder)
     except OSError as error:
@@ -78,12 +77,15 @@ def install(backend: str, version: str, python: str, tell: Tell) -> Environment:
     return found
 
 
-def fill(backend: str, library: str, version: str, aside: Path, tell: Tell) -> Environment:
-    """Install a release into an empty environment and write the record."""
+def fill(backend: str, library: str, version: str, aside: Path, tell: Tell) -> str:
+    """Install a release into an empty environment and write the record; which release it is."""
     first, *others = packages.requirements_of(library)
     interpreter = interpreter_in(aside)
-    version = version or newest(first.name, interpreter)
-    check_release(first.name, version, interpreter)
+    python = packages.version_of(interpreter)
+    if version:
+        check_release(first.name, version, python)
+    else:
+        version = newest(first.name, python)
     wanted = [f"{first.name}=={version}", *(one.name for one in others)]
     failure: MachineryFailed | None = None
     for more in ATTEMPTS:
@@ -98,27 +100,26 @@ def fill(backend: str, library: str, version: str, aside: Path, tell: Tell) -> E
             continue
         (aside / "pinned.txt").unlink()
         packages.remove_own_pip(interpreter)
-        found = packages.version_of(interpreter)
-        made = Environment(library, version, found, tool, tuple(distributions), aside)
+        made = Environment(library, version, python, tool, tuple(distributions), aside)
         (aside / RECORD).write_text(record_of(made))
-        return made
+        return version
     assert failure is not None
     raise failure
 
 
-def newest(distribution: str, interpreter: Path) -> str:
-    found = packages.releases(distribution, interpreter)
+def newest(distribution: str, python: str) -> str:
+    found = packages.releases(distribution, python)
     if not found:
-        raise MachineryFailed(f"{distribution} has no release for Python {packages.version_of(interpreter)} here")
+        raise MachineryFailed(f"{distribution} has no release for Python {python} here")
     return found[0]
 
 
-def check_release(distribution: str, version: str, interpreter: Path) -> None:
+def check_release(distribution: str, version: str, python: str) -> None:
     """Raise InvalidInput with the nearest releases unless this one installs here."""
-    known = packages.releases(distribution, interpreter)
+    known = packages.releases(distribution, python)
     if not known or version in known:
         return  # pip says what is wrong
-    here = f"Python {packages.version_of(interpreter)} on this machine"
+    here = f"Python {python} on this machine"
     if elsewhere := wheels_elsewhere(distribution, version):
         raise InvalidInput(f"{distribution} {version} has no wheel for {here}; it has them for {elsewhere}")
     near = ", ".join(nearest(version, known))

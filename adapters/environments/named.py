@@ -94,7 +94,12 @@ def environment(library: str, version: str) -> Environment:
 def not_installed(library: str, version: str) -> str:
     others = ", ".join(folder.name for folder in environment_folders() if folder.name.startswith(f"{library}@"))
     there = f"; installed: {others}" if others else ""
-    return f"{library} {version} is not installed{there}: tiebreak backends install {library}=={version}"
+    return f"{library} {version} is not installed{there}: {install_line(library, version)}"
+
+
+def install_line(library: str, version: str) -> str:
+    """What to type to install a release."""
+    return f"tiebreak backends install {library}=={version}"
 
 
 def environment_folders() -> Iterator[Path]:
@@ -122,7 +127,7 @@ def read_environment(folder: Path) -> Environment:
 
 def damaged(folder: Path, why: str) -> MachineryFailed:
     name, _, version = folder.name.partition("@")
-    again = f"tiebreak backends uninstall {folder.name}, then tiebreak backends install {name}=={version}"
+    again = f"tiebreak backends uninstall {folder.name}, then {install_line(name, version)}"
     return MachineryFailed(f"environment {folder.name} is damaged ({why[:300]}): {again}")
 
 

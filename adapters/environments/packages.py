@@ -85,9 +85,10 @@ def requirements_of(extra: str) -> list[Requirement]:
     return [one for one in wanted if one.marker is not None and one.marker.evaluate({"extra": extra})]
 
 
-def releases(distribution: str, interpreter: Path) -> list[str]:
-    """The releases that have a wheel for this interpreter on this machine, the newest first."""
-    command = [*pip_for(interpreter), "index", "versions", distribution, "--only-binary=:all:", *QUIET]
+def releases(distribution: str, python: str) -> list[str]:
+    """The releases that have a wheel for this version of Python on this machine, the newest first."""
+    wheels = ["--only-binary=:all:", "--python-version", python]
+    command = [*pip(), "index", "versions", distribution, *wheels, *QUIET]
     try:
         told = output_of(command, distribution)
     except MachineryFailed as error:

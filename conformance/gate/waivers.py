@@ -29,7 +29,7 @@ import jsonschema
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
 
-from tiebreak.conformance.semantics.causes import FORMER, FORMER_IDS
+from tiebreak.conformance.semantics.former_causes import FORMER, FORMER_IDS
 from tiebreak.golden.elements import ELEMENT_TYPES, FloatType
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.files import toml_entries

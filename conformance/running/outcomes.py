@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol, runtime_checkable
 
+from tiebreak.adapters.batches import batches
 from tiebreak.adapters.claims import Claims
 from tiebreak.adapters.faults import Faults
-from tiebreak.adapters.isolation import Keep, batches
+from tiebreak.adapters.isolation import Keep
 from tiebreak.adapters.outcome import Outcome
 from tiebreak.conformance.running.journal import Journal
 from tiebreak.golden.nodes import Case

@@ -530,46 +530,6 @@ PLACES = {
     "rank-2": "at rank 2 or more",
 }
 PER_TENSOR = "per-tensor-"  # before a place, where it holds per tensor only
-# Sentences of older versions, which waivers may still have, with the ids of the same causes.
-FORMER = {
-    "multiplies by the rounded reciprocal and adds the zero point, fused, before rounding": (
-        "reciprocal-plus-zero-point-fused"
-    ),
-    "multiplies by the rounded reciprocal and adds the zero point before rounding": "reciprocal-plus-zero-point",
-    "scale and shift computed beforehand, output limits rebuilt from a zero point and a scale, in float32, last step "
-    "unfused": "folded-rebuilt-unfused",
-    "x and zero point converted before they are subtracted": "converts-before-subtracting",
-    "x and zero point truncated to the output's type": "truncates-before-subtracting",
-    "the difference wraps around in x's type": "difference-wraps",
-    "the difference saturates in x's type": "difference-saturates",
-    "x * x_scale - x_zero_point * x_scale": "distributes-scale",
-    "divides by scale": "divides-by-scale",
-    "divides by x_scale": "divides-by-scale",
-    "multiplies by the reciprocal of y_scale": "reciprocal-of-scale",
-    "multiplies by the rounded reciprocal of scale": "reciprocal-of-scale",
-    "does not clip": "does-not-clamp",
-    "wraps around instead of saturating": "wraps",
-    "quotient cast to int32 before it is clamped": "casts-to-int32",
-    "floor(q + 0.5)": "floor-of-half-more",
-    "trunc(q + 0.5 sign(q))": "half-added-to-magnitude",
-    "floor(q + 0.5) computed in the type": "floor-of-half-more",
-    "floor(q + 0.5) with the sum rounded": "floor-of-half-more",
-    "truncates": "truncates",
-    "truncates instead of rounding the quantized value": "truncates",
-    "the highest values overflow in a cast": "highest-overflows",
-    "one range for all slices": "one-for-all:range",
-    "always a narrow range": "narrow-range",
-    "subtracts no offset for int8": "no-offset",
-    "adds no offset for int8": "no-offset",
-    "flushes subnormals to zero, with a range ratio rounded first": "range-ratio-first + flushes",
-    "floor(q - zero point + 0.5) in float32, subnormals flushed to zero": "kernel-sums + flushes",
-    "n / (max - min) as a factor in float32, subnormals flushed to zero": "kernel-factor-sums + flushes",
-}
-# What an earlier version named by another id: two arithmetics had one name.
-FORMER_IDS = {
-    f"range-ratio-first + adds-half-and-truncates{further}": f"range-ratio-first{further}"
-    for further in ("", " + flushes", " + widens-by-magnitude")
-}
 
 
 @dataclass(frozen=True)

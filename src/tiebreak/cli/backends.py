@@ -10,8 +10,6 @@ import click
 from tiebreak.cli.kinds import NAME, OUTPUT_FOLDER, WORDS
 from tiebreak.cli.options import JSON, run_folder
 
-NGRAPH = "0.26.0"
-
 
 @click.group(invoke_without_command=True, epilog="Example:  tiebreak backends -b onnxruntime --json")
 @click.option(
@@ -36,9 +34,9 @@ def install(what: str, python: str | None) -> None:
     The newest release if none is named. nGraph has one release only: `tiebreak backends install ngraph`.
     """
     name, _, version = what.partition("==")
-    if name == "ngraph" and version in ("", NGRAPH):
-        from tiebreak.adapters import ngraph_install
+    from tiebreak.adapters import ngraph_install
 
+    if name == "ngraph" and version in ("", ngraph_install.VERSION):
         click.echo(f"{name}: {ngraph_install.install()}")
     else:
         from tiebreak.adapters.environments.made import install as make

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from tiebreak.cli.kinds import NAME, OUTPUT_FOLDER, WORDS
-from tiebreak.cli.options import JSON, parse_pairs, run_folder, selection_keywords, selection_options
+from tiebreak.cli.options import JSON, input_option, run_folder, selection_keywords, selection_options
 
 EXAMPLE = (
     "Example:  tiebreak bisect onnxruntime --operator onnx.QuantizeLinear --input-type float16 --type int8 "
@@ -20,15 +20,7 @@ EXAMPLE = (
 @click.command(epilog=EXAMPLE)
 @click.argument("backend", type=NAME)
 @selection_options
-@click.option(
-    "--input",
-    "inputs",
-    type=WORDS,
-    multiple=True,
-    callback=parse_pairs,
-    metavar="NAME=VALUE",
-    help="The value of one input of a case of your own, instead of --case; give every input.",
-)
+@input_option("The value of one input of a case of your own, instead of --case; give every input.")
 @click.option("--good", type=NAME, required=True, metavar="VERSION", help="A release with one answer.")
 @click.option("--bad", type=NAME, required=True, metavar="VERSION", help="A release with another answer.")
 @click.option("--python", type=WORDS, metavar="3.X", help="The interpreter: a version or a path. Default: this one.")

@@ -52,6 +52,13 @@ def attributes_option(command: Command) -> Command:
     )(command)
 
 
+def input_option(said: str) -> Callable[[Command], Command]:
+    """The option --input of one case, with what it says of itself."""
+    return click.option(
+        "--input", "inputs", type=WORDS, multiple=True, callback=parse_pairs, metavar="NAME=VALUE", help=said
+    )
+
+
 def once(ctx: click.Context, option: click.Parameter, values: tuple[str, ...]) -> str | None:
     """The single value of an option declared `multiple`, so that a second value is an error instead of replacing it."""
     if len(values) > 1:

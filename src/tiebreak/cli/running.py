@@ -13,9 +13,9 @@ from tiebreak.cli.kinds import OUTPUT_FOLDER, WORDS
 from tiebreak.cli.options import (
     JSON,
     JUDGE_FOREIGN,
+    input_option,
     limit_options,
     once,
-    parse_pairs,
     run_folder,
     selection_keywords,
     selection_options,
@@ -44,15 +44,9 @@ SELECTING = ("operators", "attributes", "output_type", "input_type", "opset", "c
     "Default: all that are installed.",
 )
 @selection_options
-@click.option(
-    "--input",
-    "inputs",
-    type=WORDS,
-    multiple=True,
-    callback=parse_pairs,
-    metavar="NAME=VALUE",
-    help="Run this one case instead of stored and generated ones: a number, a,b,c, nested JSON lists, "
-    "or bits as 0x…; give every input.",
+@input_option(
+    "Run this one case instead of stored and generated ones: a number, a,b,c, nested JSON lists, "
+    "or bits as 0x…; give every input."
 )
 @click.option(
     "--level",

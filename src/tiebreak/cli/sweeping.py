@@ -17,10 +17,10 @@ from tiebreak.cli.options import (
     JSON,
     JUDGE_FOREIGN,
     attributes_option,
+    input_option,
     json_or_text,
     limit_options,
     node_types,
-    parse_pairs,
     run_folder,
     typed_parameters,
 )
@@ -49,15 +49,7 @@ EXAMPLE = (
 @click.argument("backend", type=WORDS, required=False)
 @click.option("--operator", type=NAME, help="The operator's id.")
 @attributes_option
-@click.option(
-    "--input",
-    "inputs",
-    type=WORDS,
-    multiple=True,
-    callback=parse_pairs,
-    metavar="NAME=VALUE",
-    help="The value of an input other than the first. A 16-bit scale left off takes every positive finite value.",
-)
+@input_option("The value of an input other than the first. A 16-bit scale left off takes every positive finite value.")
 @node_types
 @click.option(
     "--modes",
