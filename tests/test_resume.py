@@ -16,7 +16,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from tiebreak.adapters.isolation import MOST_CASES
+from tiebreak.adapters.batches import MOST_CASES
 from tiebreak.adapters.outcome import Outcome
 from tiebreak.conformance.cases.plan import Selection, plan
 from tiebreak.conformance.running.journal import FOLDER, Journal

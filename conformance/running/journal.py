@@ -228,12 +228,17 @@ def begin_run(folder: Path, selection: Selection, specs: Sequence[str], facts: M
     return unfinished
 
 
-def note_later_cases(folder: Path, digest: str) -> None:
-    """Add the digest of the cases that came later to an unfinished run's plan; InvalidInput if it has another."""
-    path = folder / FOLDER / "plan.json"
+def note_later_cases(folder: Path, cases: Sequence[Case]) -> None:
+    """Add the digest of the cases that came later to an unfinished run's plan; InvalidInput if it has another.
+
+    The plan is not written again for nothing: the first backend writes its journal meanwhile.
+    """
+    path, digest = folder / FOLDER / "plan.json", digest_of_cases(cases)
     plan = json.loads(bounded_text(path, LARGEST_PLAN, "a run's plan"))
     if plan.get("later", digest) != digest:
         raise InvalidInput(other_cases(folder))
+    if not cases or "later" in plan:
+        return
     text = json.dumps(plan | {"later": digest}, indent=1)
     replace_file(path, lambda aside: aside.write_text(text, encoding="utf-8"))
 
