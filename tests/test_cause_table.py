@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from datetime import date
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from tiebreak.conformance.gate.compare import compare
 from tiebreak.conformance.gate.waivers import Waiver
 from tiebreak.conformance.operators import TESTED
 from tiebreak.conformance.operators.quantize_mistakes import HYPOTHESES
+from tiebreak.conformance.operators.quantize_pairs import pairs_of
 from tiebreak.conformance.running.backends import run_cases
 from tiebreak.conformance.semantics.causes import (
     PER_TENSOR,
@@ -28,9 +30,10 @@ from tiebreak.conformance.semantics.causes import (
     environment_of,
     sentence_of,
     without_environment,
+    without_forms,
 )
 from tiebreak.conformance.semantics.facet_causes import key_of
-from tiebreak.conformance.semantics.former_causes import FORMER, FORMER_IDS
+from tiebreak.conformance.semantics.former_causes import FORMER, FORMER_IDS, ids_so_far
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.operators import OPERATORS
@@ -57,6 +60,30 @@ def test_every_value_of_every_facet_has_a_sentence(operator: str) -> None:
         if semantics != arithmetic.documented:
             names = arithmetic.candidates.names
             assert cause_of_facets(operator, names, arithmetic.documented, semantics).text
+
+
+@pytest.mark.parametrize("operator", list(TESTED))
+def test_an_id_has_one_arithmetic_and_one_sentence(operator: str) -> None:
+    record = TESTED[operator]
+    tables = [record.mistakes or (), record.pairs]
+    for table in (*tables, HYPOTHESES, pairs_of("ROUND_NEAREST_TOWARD_EVEN")):
+        ids = Counter(cause.id for cause, _ in table)
+        assert max(ids.values(), default=1) == 1, ids.most_common(3)
+    singles, pairs = ({cause.id: run for cause, run in table} for table in tables)
+    assert all(run == pairs[id_] for id_, run in singles.items() if id_ in pairs)
+    assert len({sentence_of(id_) for id_ in singles}) == len(singles)
+
+
+def test_the_form_of_a_formula_is_no_other_mistake() -> None:
+    assert sentence_of("adds-min:ties upward") == f"{SENTENCES['adds-min']}, ties upward"
+    assert without_forms("adds-min:ties upward + scale-in:float16 @ tail:8") == "adds-min + scale-in:float16 @ tail:8"
+    assert without_forms("computes-in:float16, inputs too") == "computes-in:float16"
+    assert without_forms("position:quotient first, fused") == "position:quotient first, fused"
+    assert without_forms("a-key-of-tomorrow:x + wraps") == "a-key-of-tomorrow:x + wraps"
+    assert ids_so_far("one-division + rounds-once-to-even")[:2] == (
+        "one-division + rounds-once-to-even",
+        "rounds-once-to-even",
+    )
 
 
 def test_sentences_are_told_apart_and_of_one_line() -> None:
@@ -127,6 +154,14 @@ def test_a_waiver_still_names_what_had_one_id_with_another_arithmetic(cause: str
     assert not waiver(now).names(row | {"cause_id": "range-ratio-first + flushes"}, "1")
 
 
+def test_a_waiver_still_names_a_cause_whose_id_now_says_the_form_of_the_formula() -> None:
+    row = {"backend": "mine", "operator": "onnx.QuantizeLinear", "clause": "ONQ-C1", "root": "…"}
+    now = row | {"cause_id": "adds-min:ties upward + computes-in:float16, inputs too"}
+    assert waiver("adds-min + computes-in:float16").names(now, "1")
+    assert not waiver("adds-min:ties upward").names(row | {"cause_id": "adds-min"}, "1")
+    assert not waiver("wraps").names(now, "1")
+
+
 BOX = """
 import numpy as np
 
@@ -151,6 +186,16 @@ def test_another_sentence_changes_no_comparison_and_an_older_run_is_still_read(t
     renamed = type(run)(run.info | {"clusters": clusters}, run.results, before)
     found = compare(renamed, run)
     assert [row["status"] for row in found["causes"]] == ["unchanged"] and found["exit"] == 0
+
+    (id_,) = set(run.discrepancies["cause_id"])
+    told = f"{run.discrepancies['cause'].iloc[0]}, rounded once"  # of a later version, whose id says the form
+    later = run.discrepancies.assign(cause_id=f"{id_}, rounded once", cause=told)
+    now = type(run)(
+        run.info | {"clusters": [{**row, "cause": told} for row in run.info["clusters"]]}, run.results, later
+    )
+    found = compare(run, now)
+    assert [row["status"] for row in found["causes"]] == ["unchanged"] and found["exit"] == 0
+    assert {row["status"] for row in compare(now, run)["causes"]} == {"renamed"}, "an id is not read backwards"
 
     (tmp_path / "run").mkdir()
     write_run(tmp_path / "run", run, made.generated)

@@ -14,13 +14,19 @@ from tiebreak.conformance.causes.batches import Run
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
 from tiebreak.conformance.causes.places import WIDTHS
 from tiebreak.conformance.judging.judge import codes_of_outputs, output_problem
-from tiebreak.conformance.judging.operands import PARAMETER_KEYS, QuantizationOperands, operands_along, wrong_parameters
+from tiebreak.conformance.judging.operands import (
+    PARAMETER_KEYS,
+    QuantizationOperands,
+    is_of_parameters,
+    operands_along,
+    wrong_parameters,
+)
 from tiebreak.conformance.judging.truths import Truths
 from tiebreak.conformance.operators import TESTED
 from tiebreak.conformance.operators.model import Cause, Mistake
 from tiebreak.conformance.operators.quantize_mistakes import HYPOTHESES, Predict
 from tiebreak.conformance.operators.quantize_pairs import pairs_of
-from tiebreak.conformance.semantics.causes import JOINT, keys_of
+from tiebreak.conformance.semantics.causes import JOINT, keys_of, without_forms
 from tiebreak.conformance.semantics.facet_causes import mode_cause
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array, Quantization
@@ -62,7 +68,7 @@ def predictions_of_pairs(
 
 
 def predictions_with_id(case: Case, truths: Truths, errors: ExplanationErrors, about: str, id_: str) -> list[Array]:
-    """As predictions, of one id but no mode's: several if tables have it several times, none if it does not apply."""
+    """As predictions, of one id but no mode's: none if it does not apply, several if several tables have it."""
     return [codes for _, codes in predicted_by(tables_with_id(case, truths, id_), errors, about)]
 
 
@@ -74,7 +80,7 @@ def tables_with_id(case: Case, truths: Truths, id_: str) -> Iterator[Predictions
         if found := [entry for entry in HYPOTHESES if entry[0].id == id_]:
             own = operands_along(case, problem, problem.axes)
             yield ((cause, partial(predict, own)) for cause, predict in found)
-        if id_ in PARAMETER_KEYS:
+        if is_of_parameters(id_):
             yield (entry for entry in parameter_predictions(case, problem) if entry[0].id == id_)
     if not (is_quantizer and id_ in OF_QUANTIZERS):
         every = record.mistakes or ()
@@ -124,13 +130,13 @@ class Pairs(Generic[T]):
     def by_key(self) -> Mapping[str, Sequence[int]]:
         found = defaultdict[str, list[int]](list)
         for place, (cause, _) in enumerate(self.table):
-            for key in keys_of(cause.id):
+            for key in keys_of(without_forms(cause.id)):
                 found[key].append(place)
         return found
 
     def with_one_of(self, ids: frozenset[str]) -> Sequence[int]:
         """The places of pairs with one of some mistakes, and of pairs with these ids."""
-        places = {place for one in ids for place in self.by_key.get(one, ())}
+        places = {place for one in ids for place in self.by_key.get(without_forms(one), ())}
         return sorted(places.union(*(self.by_id.get(one, ()) for one in ids)))
 
 
@@ -221,12 +227,8 @@ def alone(case: Case, problem: Quantization) -> Run:
 
 @cache
 def ranked(table: tuple[tuple[Cause, T], ...], first: int) -> tuple[tuple[Cause, T], ...]:
-    """The entries of a table with their causes ranked from `first`. Entries for one id are one cause."""
-    ranks: dict[str, int] = {}
-    return tuple(
-        (replace(cause, rank=ranks.setdefault(cause.id, rank)), predict)
-        for rank, (cause, predict) in enumerate(table, start=first)
-    )
+    """The entries of a table with their causes ranked from `first`."""
+    return tuple((replace(cause, rank=rank), predict) for rank, (cause, predict) in enumerate(table, start=first))
 
 
 def parameter_predictions(case: Case, problem: Quantization) -> Predictions:

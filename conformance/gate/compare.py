@@ -12,6 +12,7 @@ from typing import Any
 
 import pandas as pd
 
+from tiebreak.conformance.semantics.former_causes import ids_so_far
 from tiebreak.golden.errors import DamagedFile, InvalidInput
 from tiebreak.golden.exit_codes import exit_code
 from tiebreak.golden.verdicts import FAILED, FOREIGN, RAN
@@ -133,9 +134,10 @@ def kind_of_failure(row: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def with_sentences_of(other: Side, side: Side) -> Side:
-    """The side with the other's sentences for the causes that both have by their ids."""
+    """The side with the other's sentences for the causes that both have by their ids, or by what the ids once were."""
     pairs = other.elements[["cause_id", "root"]].drop_duplicates("cause_id")
-    known = {id_: root for id_, root in zip(pairs["cause_id"], pairs["root"], strict=True) if id_}
+    told = [(id_, root) for id_, root in zip(pairs["cause_id"], pairs["root"], strict=True) if id_]
+    known = {former: root for id_, root in reversed(told) for former in ids_so_far(id_)} | dict(told)
     columns = side.elements["cause_id"], side.elements["root"]
     found = [known.get(id_, text) for id_, text in zip(*columns, strict=True)]
     root = pd.Series(found, side.elements.index, dtype="string")

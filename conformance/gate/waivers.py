@@ -29,7 +29,7 @@ import jsonschema
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
 
-from tiebreak.conformance.semantics.former_causes import FORMER, FORMER_IDS
+from tiebreak.conformance.semantics.former_causes import FORMER, ids_so_far
 from tiebreak.golden.elements import ELEMENT_TYPES, FloatType
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.files import toml_entries
@@ -148,7 +148,7 @@ class Waiver:
 
     def names_cause(self, text: str, id: str) -> bool:
         """Whether the waiver names a cause: by its id, its sentence, or what an older version called it."""
-        ids = {id, FORMER_IDS.get(id, id)}
+        ids = ids_so_far(id) if id else ()
         told = [text, *ids, *(former for former, same in FORMER.items() if same in ids)]
         return any(self.cause == one or fnmatchcase(one, self.cause) for one in told if one)
 

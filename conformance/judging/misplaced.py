@@ -44,8 +44,8 @@ def pairs_exchanged(index: Array, count: int) -> Array:
 
 
 MISPLACED: tuple[tuple[str, Misplace], ...] = (
-    ("wrong-axis", along(-1)),
-    ("wrong-axis", along(0)),
+    ("wrong-axis:the last", along(-1)),
+    ("wrong-axis:the first", along(0)),
     ("next-channel", of_next),
     ("channels-reversed", lambda index, count: count - 1 - index),
     ("flat-modulo", along_flat_array),

@@ -96,10 +96,28 @@ def at_index(case: Case, problem: Quantization, scales: Array, zero_points: Arra
     return QuantizationOperands(x, scale, zero, kind.lowest, kind.highest, problem.mode)
 
 
+MOST_AXES = 4  # of a node for which PARAMETER_KEYS has all wrong axes
+
+
+def key_of_axes(axes: tuple[int, ...]) -> str:
+    return f"wrong-axis:{' and '.join(map(str, axes))}"
+
+
+def key_of_order(order: tuple[int, ...]) -> str:
+    return f"axes-swapped:{' and '.join(map(str, order))}"
+
+
 PARAMETER_KEYS = (  # of wrong_parameters
-    *("wrong-axis", "axes-swapped", *(key for key, *_ in ALL_MISPLACED)),
+    *(key_of_axes(axes) for n in range(1, MOST_AXES) for axes in itertools.combinations(range(MOST_AXES), n)),
+    *(key_of_order(order) for n in range(2, MOST_AXES) for order in list(itertools.permutations(range(n)))[1:]),
+    *(key for key, *_ in ALL_MISPLACED),
     *(f"one-for-all:{which}" for which in ("scale", "zero point", "scale and zero point")),
 )
+
+
+def is_of_parameters(id_: str) -> bool:
+    """Whether wrong_parameters may have this cause."""
+    return id_ in PARAMETER_KEYS or id_.partition(":")[0] in ("wrong-axis", "axes-swapped")
 
 
 def wrong_parameters(case: Case, problem: Quantization) -> Iterator[tuple[str, QuantizationOperands]]:
@@ -108,13 +126,14 @@ def wrong_parameters(case: Case, problem: Quantization) -> Iterator[tuple[str, Q
     if not axes or not case.size:
         return
     for other in itertools.combinations(range(len(shape)), len(axes)):
-        if other != axes and tuple(shape[axis] for axis in other) == problem.scale.shape:
-            yield "wrong-axis", operands_along(case, problem, other)
+        known = other in ((0,), (len(shape) - 1,))  # ALL_MISPLACED has these, whatever the size
+        if other != axes and tuple(shape[axis] for axis in other) == problem.scale.shape and not known:
+            yield key_of_axes(other), operands_along(case, problem, other)
     for order in itertools.permutations(range(len(axes))):
         sizes = tuple(problem.scale.shape[axis] for axis in order)
         if order != tuple(range(len(axes))) and sizes == problem.scale.shape:
             parameters = (p.transpose(order) for p in (case.inputs[1], problem.zero_point))
-            yield "axes-swapped", operands_with(case, problem, axes, *parameters)
+            yield key_of_order(order), operands_with(case, problem, axes, *parameters)
     first = (0,) * len(axes)
     scale = np.broadcast_to(case.inputs[1][first], problem.scale.shape)
     zero_point = np.broadcast_to(problem.zero_point[first], problem.scale.shape)

@@ -161,17 +161,25 @@ def output_high_overrun(levels: int, x: Array, *limits: Array) -> Array:
 
 Row = tuple[str, str, Compiled]  # a cause's id and role, and what gives its results
 REBUILDING: tuple[Row, ...] = (
-    ("folded-rebuilt", "quotient", Compiled(folded_rebuilt(to_single, fuses=True))),
-    ("folded-rebuilt-unfused", "quotient", Compiled(folded_rebuilt(to_single, fuses=False))),
-    ("folded-rebuilt", "quotient", Compiled(folded_rebuilt(rounded_to_float16, fuses=True), ("float16",))),
-    ("folded-rebuilt", "quotient", Compiled(folded_rebuilt(rounded_if_odd, fuses=True), ("bfloat16",))),
+    ("folded-rebuilt:a compiler's exceptions", "quotient", Compiled(folded_rebuilt(to_single, fuses=True))),
+    ("folded-rebuilt-unfused:a compiler's exceptions", "quotient", Compiled(folded_rebuilt(to_single, fuses=False))),
+    (
+        "folded-rebuilt:zero point in float16",
+        "quotient",
+        Compiled(folded_rebuilt(rounded_to_float16, fuses=True), ("float16",)),
+    ),
+    (
+        "folded-rebuilt:zero point in bfloat16",
+        "quotient",
+        Compiled(folded_rebuilt(rounded_if_odd, fuses=True), ("bfloat16",)),
+    ),
 )
 KERNELS: tuple[Row, ...] = (
     *REBUILDING,
     ("computes-in:float32 + overflow-to-largest", "quotient", Compiled(stepwise, ("float64",))),
     ("computes-in:float32 + half-for-odd-bfloat16", "quotient", Compiled(stepwise, ("bfloat16",), odd=True)),
-    ("folded-fused", "quotient", Compiled(clipped_high_first)),
-    ("folded-wide", "quotient", Compiled(factors_in_bfloat16, ("bfloat16",))),
+    ("folded-fused:both products, in float32", "quotient", Compiled(clipped_high_first)),
+    ("folded-wide:with half a unit for odd numbers", "quotient", Compiled(factors_in_bfloat16, ("bfloat16",))),
     ("computes-in:float32 + limits-rebuilt", "quotient", Compiled(stepwise_rebuilt(rounded_to_float16), ("float16",))),
-    ("quantize-and-dequantize", "sum", Compiled(dequantized)),
+    ("quantize-and-dequantize:codes rounded, in float32", "sum", Compiled(dequantized)),
 )

@@ -149,8 +149,9 @@ def without_small(values: Array, least: float) -> Array:
     return np.where(np.abs(values) < least, 0.0, values)
 
 
-def with_and_without_sign(change: Change) -> tuple[Change, Change]:
-    return with_sign(change), change
+def flushing_outputs(change: Change) -> tuple[tuple[str, Change], ...]:
+    """A zero that stands for a subnormal output has its sign, or none."""
+    return ("flushes-outputs", with_sign(change)), ("flushes-outputs:to positive zero", change)
 
 
 def with_sign(change: Change) -> Change:
@@ -523,9 +524,9 @@ def after(arithmetic: Arithmetic, change: Change) -> Arithmetic:
 RIGHT = steps()
 # Of two that explain equally much the earlier one is named.
 SHARED: tuple[tuple[Cause, Arithmetic], ...] = (
-    *((Cause("flushes-scales", "product"), steps(scale=change)) for change in with_and_without_sign(own_flushed)),
-    *((Cause("flushes-scales", "product"), steps(scale=change)) for change in with_and_without_sign(flushed)),
-    *((Cause("flushes-outputs", "product"), steps(product=change)) for change in with_and_without_sign(output_flushed)),
+    (Cause("flushes-scales", "product"), steps(scale=with_sign(own_flushed))),
+    (Cause("flushes-scales:in the output's type", "product"), steps(scale=with_sign(flushed))),
+    *((Cause(key, "product"), steps(product=change)) for key, change in flushing_outputs(output_flushed)),
     *((Cause(key, "product"), arithmetic) for key, arithmetic in KERNELS[:2]),
     *((Cause(key, "product"), steps(product=change)) for key, change in PRODUCTS),
     (Cause("half-for-odd-bfloat16", "difference"), operands_half_for_odd(in_output_type)),
@@ -535,7 +536,7 @@ SHARED: tuple[tuple[Cause, Arithmetic], ...] = (
     *((Cause(key, "product"), arithmetic) for key, arithmetic in KERNELS[2:]),
     *((Cause(key, "difference"), steps(zero=change)) for key, change in ZERO_POINTS if key not in OF_OPERATORS),
     *((Cause(key, "difference"), steps(x=change)) for key, change in INPUTS),
-    (Cause("input-flushed", "difference"), steps(x=small_flushed)),
+    (Cause("input-flushed:to positive zero", "difference"), steps(x=small_flushed)),
     (Cause("unsigned-as-signed", "difference"), all_operands(as_signed)),
     (Cause("signed-as-unsigned", "difference"), all_operands(as_unsigned)),
     *((Cause(key, "product"), after(RIGHT, change)) for key, change in RESULTS),
@@ -558,15 +559,10 @@ def arithmetics() -> Iterator[tuple[str, Arithmetic]]:
     yield from KERNELS
     for key, change in PRODUCTS:
         yield key, steps(product=change)
-    for key, change in with_and_without_sign_of("flushes-outputs", output_flushed):
+    for key, change in flushing_outputs(output_flushed):
         yield key, steps(product=change)
     for key, change in (*WRAPPED, *DIFFERENCES):
         yield key, steps(difference=change)
-
-
-def with_and_without_sign_of(key: str, change: Change) -> Iterator[tuple[str, Change]]:
-    for one in with_and_without_sign(change):
-        yield key, one
 
 
 def pairs() -> Iterator[tuple[Cause, Arithmetic]]:
@@ -579,8 +575,8 @@ def pairs() -> Iterator[tuple[Cause, Arithmetic]]:
         for key, last in RESULTS:
             yield Cause(f"{second}{JOINT}{key}", "product"), after(arithmetic, last)
         if second in AFTER:
-            for last in with_and_without_sign(flushed):
-                yield Cause(f"{second}{JOINT}flushes-outputs", "product"), flushed_after(arithmetic, last)
+            for key, last in flushing_outputs(flushed):
+                yield Cause(f"{second}{JOINT}{key}", "product"), flushed_after(arithmetic, last)
     for number, (key, change) in enumerate(changes):
         for other, second_change in changes[number + 1 :]:
             if not change.keys() & second_change.keys():

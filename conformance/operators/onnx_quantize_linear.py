@@ -456,8 +456,7 @@ def largest_never(node: Node, q: Array, zero: Array) -> Array:
     return np.where(np.isfinite(found), np.clip(found, -end, end), found).astype(node.outputs[0].dtype)
 
 
-OF_QUOTIENTS = frozenset(key for key, _ in QUOTIENTS)
-MISTAKES = (
+OWN = (
     *((cause, mistake(how=scale, how_zero=zero)) for cause, scale, zero in linear.PARAMETER_MISTAKES),
     (Cause("ignores-precision", "precision"), mistake(in_scale_type)),
     (Cause("divides-in:float32", "scale-precision"), mistake(lambda n, x, s: divided(x, s, "float32"))),
@@ -495,10 +494,14 @@ MISTAKES = (
     (Cause("ignores-zero-point", "add"), mistake(finish=lambda n, q, z: to_output(n, q, 0 * z))),
     (Cause("subtracts-zero-point", "add"), mistake(finish=negated)),
     *((Cause(key, "quotient"), mistake(as_divided(divide))) for key, divide in QUOTIENTS),
-    *((cause, by_hypothesis(predict)) for cause, predict in HYPOTHESES if cause.id not in OF_QUOTIENTS),
-    (Cause("range-formula-in:float32", "quotient"), by_divided_range),
     (Cause("factor-and-shift-in:float32", "quotient"), by_range),
 )  # fmt: skip
+OF_OWN = frozenset(cause.id for cause, _ in OWN)
+MISTAKES = (
+    *OWN,
+    *((cause, by_hypothesis(predict)) for cause, predict in HYPOTHESES if cause.id not in OF_OWN),
+    (Cause("range-formula-in:float32, x clipped first", "quotient"), by_divided_range),
+)
 SMALL_STEPS = (  # of a quotient to a small float
     *(
         ("cuts-off", on_grid(np.trunc)),

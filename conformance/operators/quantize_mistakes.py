@@ -628,22 +628,22 @@ HYPOTHESES: tuple[tuple[Cause, Predict], ...] = (
     ),
     *((Cause(key, "quotient"), finished(divide)) for key, divide in QUOTIENTS),
     (Cause("range-formula", "quotient"), of_range(None)),
-    (Cause("range-formula", "quotient"), of_clipped_range),
+    (Cause("range-formula:x clipped first", "quotient"), of_clipped_range),
     (Cause("range-formula-in:float32", "quotient"), of_range(np.float32)),
     facet_mistake("round-first", zero_point=BEFORE),
-    (Cause("zero-point-first-in-own-type", "round-first"), zero_point_first_at_once),
+    (Cause("zero-point-first-in-own-type:rounded once", "round-first"), zero_point_first_at_once),
     (Cause("zero-point-first-in-wider-type", "round-first"), zero_point_first_wide),
     facet_mistake("round-first", zero_point=WIDER),
     facet_mistake("round-first", zero_point=BEFORE, precision=FLOAT64),
     *(
-        (Cause("reciprocal-plus-zero-point-fused", "round-first"), of_types(is_no_float64, predict))
-        for predict in (
-            FUSED_FIRST,
-            with_own_zero_point(FUSED_FIRST),
-            with_nan_to_highest(FUSED_FIRST, by_scaling(scaling=RECIPROCAL)),
+        (Cause(f"reciprocal-plus-zero-point-fused{form}", "round-first"), of_types(is_no_float64, predict))
+        for form, predict in (
+            ("", FUSED_FIRST),
+            (":zero point in x's type", with_own_zero_point(FUSED_FIRST)),
+            (":NaN to the highest", with_nan_to_highest(FUSED_FIRST, by_scaling(scaling=RECIPROCAL))),
         )
     ),
-    (Cause("reciprocal-plus-zero-point", "round-first"), reciprocal_and_zero_point_at_once),
+    (Cause("reciprocal-plus-zero-point:rounded once", "round-first"), reciprocal_and_zero_point_at_once),
     facet_mistake("round-first", "reciprocal-plus-zero-point", scaling=RECIPROCAL, zero_point=BEFORE),
     of_some_types(
         is_narrower,
@@ -693,9 +693,9 @@ HYPOTHESES: tuple[tuple[Cause, Predict], ...] = (
     (Cause("multiplier-of-31-bits-doubled", "quotient"), by_doubled_multiplier),
     facet_mistake("add", saturation=SINGLE),
     (Cause("sum-in-own-type", "add"), sum_in(None)),
-    (Cause("sum-in-own-type", "add"), sum_at_once_in(None)),
+    (Cause("sum-in-own-type:rounded once", "add"), sum_at_once_in(None)),
     (Cause("sum-in:float16", "add"), sum_in(np.float16)),
-    (Cause("sum-in:float16", "add"), sum_at_once_in(np.float16)),
+    (Cause("sum-in:float16, rounded once", "add"), sum_at_once_in(np.float16)),
     (Cause("sum-and-clamp-in-own-type", "add"), sum_and_clamp_in_own_type),
     (Cause("result-in:float32", "add"), result_in_float32),
     (Cause("subtracts-zero-point", "add"), subtracted_zero_point),

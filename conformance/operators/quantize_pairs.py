@@ -23,7 +23,7 @@ from tiebreak.conformance.operators.quantize_mistakes import (
     Quotient,
     Saturate,
 )
-from tiebreak.conformance.semantics.causes import JOINT
+from tiebreak.conformance.semantics.causes import JOINT, without_forms
 from tiebreak.conformance.semantics.facet_causes import mode_cause
 from tiebreak.conformance.semantics.precisions import FLOAT16, FLOAT32, FLOAT64
 from tiebreak.conformance.semantics.quantize_scaling import RECIPROCAL
@@ -67,7 +67,8 @@ DIVIDED: tuple[tuple[str, Quotient], ...] = (
 @cache
 def pairs_of(wanted: str) -> tuple[tuple[Cause, Predict], ...]:
     """Pairs where the document asks for a mode: of mistakes in two different steps."""
-    return (*of_two_steps(wanted), *with_predictions(wanted))
+    single = {cause.id for cause, _ in HYPOTHESES}
+    return tuple(entry for entry in (*of_two_steps(wanted), *with_predictions(wanted)) if entry[0].id not in single)
 
 
 def steps(wanted: str) -> tuple[list[Step], ...]:
@@ -104,7 +105,7 @@ def with_predictions(wanted: str) -> Iterator[tuple[Cause, Predict]]:
 
 
 def chosen(keys: tuple[str, ...]) -> list[tuple[Cause, Predict]]:
-    return [(cause, predict) for cause, predict in HYPOTHESES if cause.id in keys]
+    return [(cause, predict) for cause, predict in HYPOTHESES if without_forms(cause.id) in keys]
 
 
 def joint(first: Cause, second: str) -> Cause:

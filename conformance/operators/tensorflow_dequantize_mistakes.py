@@ -198,7 +198,7 @@ def last_axis(node: Node, x: Array, low: Array, high: Array) -> tuple[Array, ...
 step = ws.entries_of(steps.MISTAKES, steps.PAIRS)
 LIKELY: tuple[tuple[Cause, Mistake], ...] = (
     step("range-ratio-first", "combined"),
-    (Cause("moves-minimum", "min-first"), mistake({"MIN_FIRST": rounded_minimum})),
+    (Cause("moves-minimum:to the nearest multiple in float32", "min-first"), mistake({"MIN_FIRST": rounded_minimum})),
     step("min-first-in-float32", "double-steps"),
     (Cause("highest-overflows", "scaled"), mistake({"SCALED": top_overflows})),
     (
@@ -228,9 +228,9 @@ LIKELY: tuple[tuple[Cause, Mistake], ...] = (
     step("smaller-factor", "signed-factor"),
     step("one-for-all:range", "axis"),
     step("range-in-bfloat16", "range-type"),
-    (Cause("truncates-to-bfloat16", "output-type"), mistake(finish=truncated_to_bfloat16)),
+    step("truncates-to-bfloat16", "output-type"),
     step("result:fused", "combined"),
-    *(entry for entry in steps.MISTAKES if entry[0].id == "no-minimum"),  # one for each mode
+    step("no-minimum", "combined"),
     step("offset-of-half-less", "offset"),
     (
         Cause("range-ratio-first + no-offset", "offset"),
@@ -254,8 +254,11 @@ LIKELY: tuple[tuple[Cause, Mistake], ...] = (
     ),
     (Cause("computes-in:float16", "combined"), mistake(in_type(np.float16))),
     (Cause("computes-in:bfloat16", "combined"), mistake(in_type(ml_dtypes.bfloat16))),
-    (Cause("computes-in:float16", "combined"), mistake(in_type(np.float16, operands=False))),
-    (Cause("computes-in:bfloat16", "combined"), mistake(in_type(ml_dtypes.bfloat16, operands=False))),
+    (Cause("computes-in:float16, inputs as they are", "combined"), mistake(in_type(np.float16, operands=False))),
+    (
+        Cause("computes-in:bfloat16, inputs as they are", "combined"),
+        mistake(in_type(ml_dtypes.bfloat16, operands=False)),
+    ),
     (Cause("computes-in:float32", "combined"), mistake(in_type(np.float32))),
     (Cause("computes-in:float64", "combined"), mistake(in_type(np.float64))),
 )

@@ -70,9 +70,9 @@ TESTED = OperatorUnderTest(
     mistakes=(
         *per_tensor.MISTAKES,
         *steps.PER_CHANNEL,
-        (Cause("one-for-all:range", "range", 5), first_for_all),
+        (Cause("one-for-all:range, ties upward", "range", 5), first_for_all),
         (Cause("widest-range-for-all", "range", 5), widest_for_all),
-        (Cause("ranges-along:the first axis", "range", 5), first_axis),
+        (Cause("ranges-along:the first axis, ties upward", "range", 5), first_axis),
         (Cause("ranges-along:axis 1", "range", 5), channels_first),
         step("floor-of-half-more + one-for-all:range", "range", "one-for-all:range + floor-of-half-more"),
     ),

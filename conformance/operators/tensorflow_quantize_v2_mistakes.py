@@ -155,15 +155,6 @@ def mistake(
     return run
 
 
-def ratio_first(o: QuantizeV2Operands) -> Array:
-    """As in TensorFlow's kernel: a float32 factor; unsigned results add 1/2 and truncate."""
-    factor = (np.float32(o.range_t) / (o.high - o.low)).astype(np.float32)
-    product = (np.clip(o.x, o.low, o.high) - o.low) * factor
-    if o.kind.signed:
-        return o.integers(o.rounded(product - np.float32(o.offset)))
-    return o.integers(np.trunc(product + np.float32(0.5)))
-
-
 def one_division(o: QuantizeV2Operands) -> Array:
     return np.asarray(((2.0**o.kind.bits - 1) / (o.high - o.low).astype(np.float64)).astype(np.float32))
 
@@ -244,7 +235,10 @@ def flushed_range(o: QuantizeV2Operands) -> tuple[Array, Array]:
 
 
 def flushed_ratio(o: QuantizeV2Operands) -> Array:
-    """As ratio_first, but a product that is infinite or NaN becomes the lowest value."""
+    """As in TensorFlow's kernel: a float32 factor; unsigned results add 1/2 and truncate.
+
+    A product that is infinite or NaN becomes the lowest value.
+    """
     return flushed_ratio_with(o, np.full(o.x.shape, o.kind.lowest))
 
 
@@ -315,8 +309,6 @@ class QuantizeSteps:
     scaling: str = ""
     dtype: Any = np.float32
     rounded: Callable[[QuantizeV2Operands, Array], Array] = lambda o, values: o.rounded(values)
-    minimum: Callable[[QuantizeV2Operands, Array], Array] = lambda o, values: o.rounded(values)
-    lowest: bool = True  # MIN_FIRST adds it
     factor: Callable[[QuantizeV2Operands], Array] | None = None
     clips: str = ""
 
@@ -340,12 +332,11 @@ class QuantizeSteps:
     def first(self, o: QuantizeV2Operands) -> Array:
         x, low, high = self.operands(o)
         count = 2.0**o.kind.bits
-        adjust = np.asarray(1.0 if self.scaling == "unadjusted" else count / (count - 1)).astype(self.dtype)
+        adjust = np.asarray(count / (count - 1)).astype(self.dtype)
         scale = np.asarray(count).astype(self.dtype) / ((high - low) * adjust)
-        least = o.kind.lowest if self.lowest else 0
         if self.scaling == "once":
-            return o.integers(self.rounded(o, (x - low) * scale) + least)
-        return o.integers(self.rounded(o, x * scale) - self.minimum(o, low * scale) + least)
+            return o.integers(self.rounded(o, (x - low) * scale) + o.kind.lowest)
+        return o.integers(self.rounded(o, x * scale) - o.rounded(low * scale) + o.kind.lowest)
 
     def scaled(self, o: QuantizeV2Operands) -> Array:
         factor = (self.factor or scale_factor)(o).astype(self.dtype)
@@ -372,16 +363,8 @@ def sides(o: QuantizeV2Operands, every: bool = False) -> tuple[Array, Array]:
     return from_min, np.where((max_t * o.high > 0) | every, max_t / o.high, largest)
 
 
-def highest_over_magnitude(o: QuantizeV2Operands) -> Array:
-    return np.asarray(o.bounds[1] / np.maximum(np.abs(o.low), np.abs(o.high)))
-
-
 def with_factor(factor: Callable[[QuantizeV2Operands], Array]) -> Mistake:
     return mistake(QuantizeSteps(factor=factor)("SCALED"), range_of(factor))
-
-
-def always_narrow(o: QuantizeV2Operands) -> QuantizeV2Operands:
-    return replace(o, narrow=True)
 
 
 def truncated(o: QuantizeV2Operands, values: Array) -> Array:
@@ -411,49 +394,64 @@ def signed_half(o: QuantizeV2Operands, values: Array) -> Array:
     return np.asarray(np.trunc(values + np.copysign(np.asarray(0.5).astype(values.dtype), values)), np.float64)
 
 
-def floored(o: QuantizeV2Operands, values: Array) -> Array:
-    return np.floor(np.asarray(values, np.float64))
-
-
 ROUNDINGS = {"truncates": truncated, "ties-even-always": to_even, "ties-away": away, "ties-upward-always": upward} | {
     "half-added-to-magnitude": signed_half,
     "ties-toward-zero": toward_zero,
 }
-step = ws.entries_of(shared.MISTAKES)
+SHARED_PAIRS = frozenset(cause.id for cause, _ in shared.PAIRS)
+step = ws.entries_of(shared.MISTAKES, shared.PAIRS)
+
+
+def divided_by_step(name: str, rounded: Callable[[QuantizeV2Operands, Array], Array]) -> tuple[Cause, Mistake]:
+    id_ = f"divides-by-step + {name}"
+    if id_ in SHARED_PAIRS:
+        return step(id_, "scaled")
+    return Cause(id_, "scaled"), mistake(QuantizeSteps("inverse", rounded=rounded)("SCALED"))
+
+
 STEPS: tuple[tuple[Cause, Mistake], ...] = (
     (Cause("factor-first", "combined"), mistake(QuantizeSteps("factor")("MIN_COMBINED"))),
     step("step-first", "combined"),
-    (Cause("no-range-adjust", "range-scale"), mistake(QuantizeSteps("unadjusted")("MIN_FIRST"))),
-    (Cause("rounds-once", "round-both"), mistake(QuantizeSteps("once")("MIN_FIRST"))),
+    step("no-range-adjust", "range-scale"),
+    step("rounds-once", "round-both"),
     (Cause("rounds-once-to-even", "round-both"), mistake(QuantizeSteps("once", rounded=to_even)("MIN_FIRST"))),
-    (Cause("floors-minimum", "round-both"), mistake(QuantizeSteps(minimum=floored)("MIN_FIRST"))),
-    (Cause("no-lowest", "round-both"), mistake(QuantizeSteps(lowest=False)("MIN_FIRST"))),
+    step("floors-minimum", "round-both"),
+    step("no-lowest", "round-both"),
     step("offset-of-half-less", "offset"),
-    (Cause("greater-factor", "scale-factor"), with_factor(lambda o: np.maximum(*sides(o)))),
-    (Cause("one-end-alone:min_range", "scale-factor"), with_factor(lambda o: sides(o)[0])),
-    (Cause("one-end-alone:max_range", "scale-factor"), with_factor(lambda o: sides(o)[1])),
+    (
+        Cause("greater-factor:also of a side that does not count", "scale-factor"),
+        with_factor(lambda o: np.maximum(*sides(o))),
+    ),
+    (
+        Cause("one-end-alone:min_range, also of a side that does not count", "scale-factor"),
+        with_factor(lambda o: sides(o)[0]),
+    ),
+    (
+        Cause("one-end-alone:max_range, also of a side that does not count", "scale-factor"),
+        with_factor(lambda o: sides(o)[1]),
+    ),
     (Cause("every-side-counts", "scale-factor"), with_factor(lambda o: np.minimum(*sides(o, True)))),
-    (Cause("one-scale-for-both-sides", "scale-factor"), with_factor(highest_over_magnitude)),
+    step("one-scale-for-both-sides:highest over magnitude", "scale-factor"),
     step("factor-in-bfloat16", "scale-factor"),
     (Cause("clamps-to-given", "clip"), mistake(QuantizeSteps(clips="given")("SCALED"))),
-    (Cause("narrow-range", "narrow"), mistake({"SCALED": scaled}, change=always_narrow)),
+    step("narrow-range", "narrow"),
     step("no-offset", "offset"),
     (Cause("computes-in:float64", "combined"), mistake(QuantizeSteps(dtype=np.float64)())),
-    (Cause("one-for-all:range", "axis"), mistake(one_range=True, returns_all=True)),
+    step("one-for-all:range", "axis"),
+    *(step(name, "scaled") for name in ROUNDINGS),
     *(
-        (Cause(name, "scaled"), mistake(QuantizeSteps(rounded=rounded, minimum=rounded)()))
+        (Cause(f"{name}:x * scale alone", "scaled"), mistake(QuantizeSteps(rounded=rounded)("MIN_FIRST")))
         for name, rounded in ROUNDINGS.items()
     ),
     *(
-        (Cause(name, "scaled"), mistake(QuantizeSteps(rounded=rounded)("MIN_FIRST")))
+        entry
         for name, rounded in ROUNDINGS.items()
-    ),
-    *(
-        (Cause(f"{first} + {name}", "scaled"), mistake(QuantizeSteps(scaling, rounded=rounded, minimum=rounded)(mode)))
-        for name, rounded in ROUNDINGS.items()
-        for first, scaling, mode in (
-            ("factor-first", "factor", "MIN_COMBINED"),
-            ("divides-by-step", "inverse", "SCALED"),
+        for entry in (
+            (
+                Cause(f"factor-first + {name}", "scaled"),
+                mistake(QuantizeSteps("factor", rounded=rounded)("MIN_COMBINED")),
+            ),
+            divided_by_step(name, rounded),
         )
     ),
 )
@@ -506,25 +504,38 @@ def as_a_kernel(
 RATIO_AND_HALF = "range-ratio-first + adds-half-and-truncates"
 KERNELS: tuple[tuple[str, dict[str, Formula], Ends, Callable[[QuantizeV2Operands], bool]], ...] = (
     ("range-ratio-first", {"MIN_COMBINED": flushed_ratio}, flushed_range, is_signed),
-    ("range-ratio-first", {"MIN_COMBINED": flushed_ratio_with_tail}, flushed_range, is_signed),
+    (
+        "range-ratio-first:NaN to 0 in the tail of 16",
+        {"MIN_COMBINED": flushed_ratio_with_tail},
+        flushed_range,
+        is_signed,
+    ),
     (RATIO_AND_HALF, {"MIN_COMBINED": flushed_ratio}, flushed_range, is_unsigned),
-    (RATIO_AND_HALF, {"MIN_COMBINED": flushed_ratio_with_tail}, flushed_range, is_unsigned),
+    (
+        f"{RATIO_AND_HALF}:NaN to 0 in the tail of 16",
+        {"MIN_COMBINED": flushed_ratio_with_tail},
+        flushed_range,
+        is_unsigned,
+    ),
     ("one-division-float-sums", {"MIN_FIRST": flushed_sums}, flushed_range, always),
     ("products-rounded-once-to-even", {"MIN_FIRST": products_rounded_once}, flushed_range, is_wide),
     ("highest-overflows", {"SCALED": flushed_overflow}, flushed_range, has_32_bits),
     ("one-scale-for-both-sides", {"SCALED": larger_end}, larger_ends, has_one_range),
 )
 LIKELY: tuple[tuple[Cause, Mistake], ...] = (
-    (Cause("range-ratio-first", "combined"), mistake({"MIN_COMBINED": ratio_first}, matters=is_signed)),
-    (Cause(RATIO_AND_HALF, "combined"), mistake({"MIN_COMBINED": ratio_first}, matters=is_unsigned)),
+    step("range-ratio-first", "combined"),
+    step(RATIO_AND_HALF, "combined"),
     (
-        Cause("one-division", "range-scale"),
+        Cause("one-division:in float64", "range-scale"),
         mistake({"MIN_FIRST": lambda o: first_with(o, one_division(o))}),
     ),
     (Cause("one-division-float-sums", "clamp"), mistake({"MIN_FIRST": float_sums})),
-    (Cause("rounds-once", "round-both"), mistake({"MIN_FIRST": rounded_once})),
     (
-        Cause("rounds-once-to-even", "round-both"),
+        Cause("rounds-once:x * scale and min_range * scale apart", "round-both"),
+        mistake({"MIN_FIRST": rounded_once}),
+    ),
+    (
+        Cause("one-division + rounds-once-to-even", "round-both"),
         mistake({"MIN_FIRST": rounded_once_to_even}),
     ),
     (Cause("highest-overflows", "scaled"), mistake({"SCALED": top_overflows})),
@@ -542,21 +553,18 @@ LIKELY: tuple[tuple[Cause, Mistake], ...] = (
         ),
     ),
     *(row for kernel in KERNELS for row in as_a_kernel(*kernel)),
-    (Cause("divides-by-step", "scaled"), mistake(QuantizeSteps("inverse")("SCALED"))),
+    step("divides-by-step", "scaled"),
     (Cause("flushes-inputs", "adjusted-range"), mistake(change=lambda o: replace(o, x=flush_float32(o.x)))),
-    (Cause("ignores:narrow_range", "narrow"), mistake(change=lambda o: replace(o, narrow=False))),
-    (Cause("no-offset", "offset"), mistake({"MIN_COMBINED": no_offset})),
+    step("ignores:narrow_range", "narrow"),
+    (Cause("no-offset:wraps", "offset"), mistake({"MIN_COMBINED": no_offset})),
     step("counts-values", "range-of-T"),
     (
         Cause("does-not-clip-and-wraps", "clip"),
         mistake({"MIN_COMBINED": unclipped, "MIN_FIRST": unclamped, "SCALED": unclipped_scaled}),
     ),
-    (Cause("one-for-all:range", "axis"), mistake(one_range=True)),
-    (Cause("returns-given-range", "range-outputs"), mistake(ends=lambda o: (o.low, o.high))),
-    (
-        Cause("outputs-exchanged", "range-outputs"),
-        mistake(ends=lambda o: (range_used(o)[1], range_used(o)[0])),
-    ),
+    (Cause("one-for-all:range, outputs too", "axis"), mistake(one_range=True)),
+    step("returns-given-range", "range-outputs"),
+    step("outputs-exchanged", "range-outputs"),
     *STEPS,
 )
 MISTAKES = (*LIKELY, *ws.not_in(LIKELY, shared.MISTAKES))

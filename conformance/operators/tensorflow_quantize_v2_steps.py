@@ -310,7 +310,11 @@ STEPS: tuple[ws.WrongStep, ...] = (
             "scale-factor",
             factor=lambda o: np.where(both_count(o), sum(sides(o)) / F32(2), smaller(o)),
         ),
-        frequent("one-scale-for-both-sides", "scale-factor", factor=lambda o: F32(o.highest) / o.magnitude),
+        frequent(
+            "one-scale-for-both-sides:highest over magnitude",
+            "scale-factor",
+            factor=lambda o: F32(o.highest) / o.magnitude,
+        ),
         frequent("one-scale-of-half-the-values", "scale-factor", factor=lambda o: F32(o.highest + 1.0) / o.magnitude),
         frequent("width-over-steps", "scale-factor", factor=lambda o: F32(o.highest - o.lowest) / o.width),
         frequent("factor-in:float16", "scale-factor", factor=lambda o: ws.in_float16(smaller(o))),
@@ -344,7 +348,7 @@ STEPS: tuple[ws.WrongStep, ...] = (
     frequent("adds-half-and-truncates", "scaled", rounded=as_float64(ws.trunc_of_half_more)),
     step("half-added-to-magnitude", "scaled", rounded=as_float64(ws.trunc_of_signed_half_more)),
     frequent("wraps", "clamp", clamp=wrapped),
-    step("highest-overflows", "clamp", clamp=overflowing),
+    step("highest-overflows:to the lowest in use", "clamp", clamp=overflowing),
     step("highest-never", "clamp", clamp=lambda t, o: np.clip(np.nan_to_num(t, nan=0.0), o.lowest, o.highest - 1)),
     step(
         "lowest-never",

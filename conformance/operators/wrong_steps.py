@@ -5,7 +5,8 @@ An operator's arithmetic is a small pipeline with one field for each step; a wro
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from itertools import combinations
@@ -20,6 +21,7 @@ from tiebreak.conformance.semantics.places import fused_multiply_add
 from tiebreak.conformance.semantics.precisions import OF_TYPE
 from tiebreak.conformance.semantics.round_modes import AWAY, FLOOR, MODES, TRUNCATE, RoundMode
 from tiebreak.golden.elements import INTEGER_TYPES
+from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 
 TF32_BITS, BFLOAT16_BITS = 11, 8
@@ -71,17 +73,47 @@ def in_mode(mode: str, *steps: WrongStep) -> tuple[WrongStep, ...]:
 def single_steps(
     pipeline: Callable[..., Mistake], steps: Sequence[WrongStep], rank: int = 0
 ) -> tuple[tuple[Cause, Mistake], ...]:
-    return tuple((Cause(one.id, one.role, rank), pipeline(**one.alone)) for one in steps if not one.is_mode)
+    return one_for_each_id(
+        (one.mode, Cause(one.id, one.role, rank), pipeline(**one.alone)) for one in steps if not one.is_mode
+    )
 
 
 def pairs_of_steps(
     pipeline: Callable[..., Mistake], steps: Sequence[WrongStep], rank: int = 0
 ) -> tuple[tuple[Cause, Mistake], ...]:
     """Two frequent wrong steps at once."""
-    return tuple(
-        (Cause(f"{first.id}{JOINT}{second.id}", first.role, rank), pipeline(**first.together(second)))
+    return one_for_each_id(
+        (
+            first.mode or second.mode,
+            Cause(f"{first.id}{JOINT}{second.id}", first.role, rank),
+            pipeline(**first.together(second)),
+        )
         for first, second in fitting(steps)
     )
+
+
+def one_for_each_id(found: Iterable[tuple[str, Cause, Mistake]]) -> tuple[tuple[Cause, Mistake], ...]:
+    """Of the modes that have them ("" for all), causes and backends: the backends of several modes as one."""
+    causes: dict[str, Cause] = {}
+    runs: dict[str, dict[str, Mistake]] = defaultdict(dict)
+    for mode, cause, run in found:
+        causes.setdefault(cause.id, cause)
+        runs[cause.id][mode] = run
+    return tuple(
+        (causes[id_], next(iter(own.values())) if len(own) == 1 else of_modes(own)) for id_, own in runs.items()
+    )
+
+
+def of_modes(runs: Mapping[str, Mistake]) -> Mistake:
+    """A backend that makes in each mode the mistake of its own."""
+
+    def run(node: Node, *inputs: Array) -> tuple[Array, ...]:
+        mode = str(node.attributes.get("mode", "MIN_COMBINED"))
+        if mode not in runs:
+            raise ValueError("another mode's step")
+        return runs[mode](node, *inputs)
+
+    return run
 
 
 def entries_of(*tables: Sequence[tuple[Cause, Mistake]]) -> Callable[..., tuple[Cause, Mistake]]:
@@ -98,7 +130,8 @@ def not_in(
     placed: Sequence[tuple[Cause, Mistake]], table: Sequence[tuple[Cause, Mistake]]
 ) -> Iterator[tuple[Cause, Mistake]]:
     """The entries of a table that are not among those that have a place already."""
-    return (entry for entry in table if not any(c.id == entry[0].id and run is entry[1] for c, run in placed))
+    ids = {cause.id for cause, _ in placed}
+    return (entry for entry in table if entry[0].id not in ids)
 
 
 def fitting(steps: Sequence[WrongStep]) -> Iterator[tuple[WrongStep, WrongStep]]:

@@ -3,6 +3,10 @@
 A cause's id is made of keys of this table. A key may have a parameter behind a colon; several mistakes at once are
 joined by " + ", and a place where they hold only follows " @ ": "reciprocal:float32 + casts-to-int32 @ tail:8".
 Records, baselines and waivers hold ids, so that a better sentence breaks nobody's gate.
+
+An id has one arithmetic in the tables of an operator. Where the same mistake in another form of the formula gives other
+results, the id says the form: behind the colon of a key that has no parameter, or as one of FORMS behind a parameter:
+"adds-min:ties upward", "computes-in:float16, inputs too".
 """
 
 from __future__ import annotations
@@ -89,7 +93,7 @@ SENTENCES = {
     "zero-point-first": "adds the zero point before rounding",
     "zero-point-first-in-own-type": "adds the zero point before rounding, in the input's type",
     "zero-point-first-in-wider-type": "adds the zero point before rounding, in a type wider than the input's",
-    "zero-point-first-in": "adds the zero point before rounding, in {}",
+    "zero-point-first-in": "adds the zero point before rounding, with the sum in {}",
     "zero-point-first-all-in": "divides and adds the zero point in {}, before rounding",
     "zero-point-in-input": "rounds (x + zero_point * scale) / scale, each step in the input's type",
     "reciprocal-plus-zero-point-fused": "adds the zero point to x * fl(1 / scale), fused, before rounding",
@@ -529,6 +533,17 @@ PLACES = {
     "rank-1": "at rank 1",
     "rank-2": "at rank 2 or more",
 }
+FORMS = (  # in which form of the formula a mistake is made, after a parameter that says what is mistaken
+    "also of a side that does not count",
+    "in float64",
+    "inputs as they are",
+    "inputs too",
+    "outputs too",
+    "rounded once",
+    "ties upward",
+    "x clipped first",
+    "x compared in its own type",
+)
 PER_TENSOR = "per-tensor-"  # before a place, where it holds per tensor only
 
 
@@ -567,6 +582,8 @@ def filled(table: dict[str, str], key: str) -> str:
     name, _, parameter = key.partition(":")
     sentence = table[name]
     several = sentence.count("{}") > 1
+    if parameter and "{}" not in sentence:
+        return f"{sentence}, {parameter}"
     return sentence.format(*(parameter.split(",") if several else [parameter]))
 
 
@@ -582,6 +599,20 @@ def without_environment(id: str) -> str:
 
 def keys_of(id: str) -> list[str]:
     return id.partition(AT)[0].split(JOINT)
+
+
+@lru_cache(maxsize=1 << 14)
+def without_forms(id: str) -> str:
+    """The id of the same mistakes, whatever the form of the formula in which they are made."""
+    keys, at, place = id.partition(AT)
+    return JOINT.join(map(without_form, keys.split(JOINT))) + at + place
+
+
+def without_form(key: str) -> str:
+    name, _, parameter = key.partition(":")
+    if "{}" not in SENTENCES.get(name, "{}"):  # a key of another version is left as it is
+        return name
+    return next((key.removesuffix(f", {form}") for form in FORMS if parameter.endswith(f", {form}")), key)
 
 
 def at_place(id: str, place: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from tiebreak.conformance.semantics.causes import without_forms
+
 # Sentences of older versions, which waivers may still have, with the ids of the same causes.
 FORMER = {
     "multiplies by the rounded reciprocal and adds the zero point, fused, before rounding": (
@@ -41,4 +43,12 @@ FORMER = {
 FORMER_IDS = {
     f"range-ratio-first + adds-half-and-truncates{further}": f"range-ratio-first{further}"
     for further in ("", " + flushes", " + widens-by-magnitude")
+} | {
+    "one-division + rounds-once-to-even": "rounds-once-to-even",
+    "widest-range-for-all": "one-for-all:range",
 }
+
+
+def ids_so_far(id: str) -> tuple[str, ...]:
+    """The id, what an earlier version named so, and the id without the form of the formula, which ids now say."""
+    return tuple(dict.fromkeys((id, FORMER_IDS.get(id, id), without_forms(id), FORMER_IDS.get(without_forms(id), id))))

@@ -115,7 +115,7 @@ SUM_INT32_WRAP = Saturation(
 SUM_INT64_WRAP = Saturation(
     "sum-int64-then-wrap",
     "the same with int64",
-    "wraps",
+    "wraps:through int64",
     through=64,
     of_sum=True,
     wraps=True,
