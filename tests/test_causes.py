@@ -73,7 +73,7 @@ WIDER = "casts to int32, which overflows, before a wider sum is clamped"
 
 @pytest.mark.parametrize(
     ("arithmetic", "cause"),
-    [(wb.no_clamp, "no clamp: wraps around"), (wb.cast_first(32), WIDER)],
+    [(wb.no_clamp, "no clamp: wraps around, through int64"), (wb.cast_first(32), WIDER)],
 )
 def test_mistake_beyond_the_range_is_named_where_the_spec_says_saturate(arithmetic: wb.Arithmetic, cause: str) -> None:
     counts = named(arithmetic, "onnx.QuantizeLinear")

@@ -18,6 +18,7 @@ from tiebreak.conformance.operators import TESTED
 from tiebreak.conformance.operators.quantize_mistakes import HYPOTHESES
 from tiebreak.conformance.operators.scale_and_zero_point import by_scale_and_zero_point
 from tiebreak.conformance.running.recording import BackendRecords, record
+from tiebreak.conformance.semantics.causes import SENTENCES
 from tiebreak.golden.builder import file_name
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Case
@@ -104,7 +105,7 @@ def test_the_arithmetic_of_tensorflow_lite_is_named() -> None:
     ties = bottom + (np.arange(255, dtype=np.float32) + np.float32(0.5)) * scale
     near = np.concatenate([np.nextafter(ties, low), ties, np.nextafter(ties, high)])  # where the reciprocal shows
     counts = names_of([Case("lite", make_node("tensorflow.FakeQuantWithMinMaxVars"), (near, low, high))], lite)
-    assert set(counts) == {"multiplies by the reciprocal of the scale, q * scale + min_adj, each step in float32"}
+    assert set(counts) == {f"multiplies by the reciprocal of the scale, {SENTENCES['adds-min']}, ties away"}
 
 
 def values_in(low: float, high: float) -> tuple[Array, ...]:
@@ -256,7 +257,7 @@ def test_an_input_rounded_to_float32_before_a_product_rounded_once() -> None:
     node = make_node("ngraph.Dequantize", real="float16", quantized="int32")
     scale = np.array(0x00AB, np.uint16).view(np.float16)
     x, zero = np.array([2041522283], np.int32), np.array(0, np.int32)
-    assert codes_by("x-in:float32", node, x, scale, zero)[0] == [20816]
+    assert codes_by("x-in:float32, in float64", node, x, scale, zero)[0] == [20816]
     assert codes_by("multiplies-in:float32", node, x, scale, zero) == [[20800]]
 
 
@@ -265,24 +266,28 @@ def own(x: Array, scale: float, zero_point: int, kind: tuple[int, int]) -> Quant
     return QuantizationOperands(x, scales, np.full(x.shape, zero_point), *kind, "ROUND_NEAREST_TOWARD_EVEN")
 
 
-def predicted(id_: str, operands: QuantizationOperands) -> list[list[int]]:
+def predicted(id_: str, operands: QuantizationOperands) -> list[int]:
     with np.errstate(all="ignore"):
-        found = [predict(operands) for cause, predict in HYPOTHESES if cause.id == id_]
-    return [codes.tolist() for codes in found if codes is not None]
+        (found,) = [predict(operands) for cause, predict in HYPOTHESES if cause.id == id_]
+    assert found is not None
+    return list(found.tolist())
 
 
 def test_a_zero_point_that_float32_does_not_hold_and_a_quotient_that_is_none() -> None:
     int32 = own(np.float32([0.5]), 1.0, 2**24 + 1, (-(2**31), 2**31 - 1))
     # Exactly 16777217.5, in float32 16777218; with the zero point in float32 16777216.5, in float32 16777216.
-    assert predicted("reciprocal-plus-zero-point", int32) == [[2**24 + 2], [2**24]]
+    assert predicted("reciprocal-plus-zero-point:rounded once", int32) == [2**24 + 2]
+    assert predicted("reciprocal-plus-zero-point", int32) == [2**24]
     none = own(np.float32([0]), 2.0**-149, 0, (-128, 127))  # 0 times 1 / scale, which is infinite
-    assert predicted("reciprocal-plus-zero-point-fused", none) == [[0], [0], [127]]
+    fused = "reciprocal-plus-zero-point-fused"
+    assert predicted(fused, none) == predicted(f"{fused}:zero point in x's type", none) == [0]
+    assert predicted(f"{fused}:NaN to the highest", none) == [127]
 
 
 def test_flushed_inputs_of_symmetric_steps() -> None:
     least = own(np.array([0x007FFFFF, 0x00800000], np.uint32).view(np.float32), 2.0**-126, 0, (-128, 127))
-    assert predicted("symmetric-steps", least) == [[1, 1]]
-    assert predicted("symmetric-steps + flushes-inputs", least) == [[0, 1]]
+    assert predicted("symmetric-steps", least) == [1, 1]
+    assert predicted("symmetric-steps + flushes-inputs", least) == [0, 1]
 
 
 def cast_in_small_arrays(case: Case) -> tuple[Array, ...]:

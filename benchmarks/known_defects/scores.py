@@ -1,6 +1,6 @@
 """Counts from the tallies: how many elements got the true cause, and which causes are taken for which.
 
-given.toml says which defects a given cause names. Nothing else is known of what names causes.
+given.toml says which defects a given cause names. Nothing else is known of what names causes, but how ids say forms.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+from tiebreak.conformance.semantics.causes import without_forms
 
 HERE = Path(__file__).parent
 BY_ARRAY = frozenset({"given-range-ignored"})  # its answer for an element depends on the others, so on its array
@@ -60,7 +62,10 @@ def named(operator: str = "") -> Mapping[str, frozenset[frozenset[str]]]:
 
 @cache
 def claims(given: str, operator: str = "") -> frozenset[frozenset[str]] | None:
-    """The sets of defects that a cause may name, also one that joins several by +; None if one is unknown."""
+    """The sets of defects that a cause may name, also one that joins several by +; None if one is unknown.
+
+    The form of the formula in which a mistake is made is no other mistake.
+    """
     known = named(operator)
     if given in known:
         return known[given]
@@ -68,7 +73,8 @@ def claims(given: str, operator: str = "") -> frozenset[frozenset[str]] | None:
         others = claims(given.removeprefix(first + JOINT), operator) if given.startswith(first + JOINT) else None
         if others is not None:
             return frozenset(one | other for one in known[first] for other in others)
-    return None
+    plain = without_forms(given)
+    return None if plain == given else claims(plain, operator)
 
 
 def split_place(given: str) -> tuple[str, str]:

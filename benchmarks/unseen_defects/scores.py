@@ -16,6 +16,7 @@ from benchmarks.known_defects.scores import JOINT, Tally, grade_of_sets, split_p
 from benchmarks.known_defects.truth import same
 from benchmarks.unseen_defects.boxes import BOXES, Box, answer
 from benchmarks.unseen_defects.steps import FAMILIES, found
+from tiebreak.conformance.semantics.causes import without_forms
 
 GIVEN = Path(__file__).parent / "given.toml"
 GRADES = ("true", "whole", "same", "equal", "half", "wrong", "path", "unexplained", "unmapped")
@@ -36,7 +37,10 @@ def named(family: str, kind: str = "defects") -> dict[str, Claims]:
 
 
 def claims(given: str, family: str, kinds: tuple[str, ...] = ("defects",)) -> Claims | None:
-    """The sets of defects that a cause may name, also one that joins several by +; None if one is unknown."""
+    """The sets of defects that a cause may name, also one that joins several by +; None if one is unknown.
+
+    The form of the formula in which a mistake is made is no other mistake.
+    """
     known = {cause: frozenset().union(*(named(family, kind)[cause] for kind in kinds)) for cause in named(family)}
     if given in known:
         return known[given]
@@ -44,7 +48,8 @@ def claims(given: str, family: str, kinds: tuple[str, ...] = ("defects",)) -> Cl
         others = claims(given.removeprefix(first + JOINT), family, kinds) if given.startswith(first + JOINT) else None
         if others is not None:
             return frozenset(one | other for one in known[first] for other in others)
-    return None
+    plain = without_forms(given)
+    return None if plain == given else claims(plain, family, kinds)
 
 
 def grade(tally: Tally, given: str, true: Sequence[str]) -> str:

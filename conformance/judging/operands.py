@@ -104,12 +104,13 @@ def key_of_axes(axes: tuple[int, ...]) -> str:
 
 
 def key_of_order(order: tuple[int, ...]) -> str:
-    return f"axes-swapped:{' and '.join(map(str, order))}"
+    is_transposed = order == tuple(reversed(range(len(order))))
+    return "axes-swapped" if is_transposed else f"axes-swapped:{' and '.join(map(str, order))}"
 
 
 PARAMETER_KEYS = (  # of wrong_parameters
     *(key_of_axes(axes) for n in range(1, MOST_AXES) for axes in itertools.combinations(range(MOST_AXES), n)),
-    *(key_of_order(order) for n in range(2, MOST_AXES) for order in list(itertools.permutations(range(n)))[1:]),
+    *dict.fromkeys(key_of_order(order) for n in (2, 3) for order in list(itertools.permutations(range(n)))[1:]),
     *(key for key, *_ in ALL_MISPLACED),
     *(f"one-for-all:{which}" for which in ("scale", "zero point", "scale and zero point")),
 )

@@ -193,12 +193,6 @@ def added_first(node: Node, q: Array, zero: Array) -> Array:
     return np.asarray(np.clip(np.rint(q + zero), kind.lowest, kind.highest))
 
 
-def wrapped(node: Node, q: Array, zero: Array) -> Array:
-    kind = whole_kind(node)
-    whole = np.clip(np.rint(q), -(2.0**62), 2.0**62).astype(np.int64) + zero.astype(np.int64)
-    return np.asarray(np.mod(whole - kind.lowest, 1 << kind.bits) + kind.lowest)
-
-
 def through_int32(node: Node, q: Array, zero: Array) -> Array:
     """A conversion to int32 as x86 does it: a value out of range becomes the lowest int32."""
     kind = whole_kind(node)
@@ -463,13 +457,11 @@ OWN = (
     (Cause("divides-in-x-type", "scale-precision"), mistake(lambda n, x, s: divided(x, s, x.dtype.name))),
     (Cause("reciprocal-of-scale", "quotient"), mistake(by_reciprocal)),
     (Cause("zero-point-first", "round-first"), mistake(finish=added_first)),
-    (Cause("casts-to-int32", "range"), mistake(finish=through_int32)),
     (
         Cause("divides-in:float64 + casts-to-int32", "range"),
         mistake(lambda n, x, s: divided(x, s, "float64"), through_int32),
     ),
     (Cause("lone-halves-of-bytes-cast-to-int32", "range"), lone_halves_through_int32),
-    (Cause("wraps", "range"), mistake(finish=wrapped)),
     (Cause("saturates-to-4-bits", "two-bits"), mistake(finish=four_bits)),
     (Cause("through-float16", "float8"), mistake(finish=through_float16)),
     (Cause("always-saturates", "no-saturate"), mistake(finish=always_saturated)),

@@ -431,7 +431,7 @@ STEPS: tuple[tuple[Cause, Mistake], ...] = (
         with_factor(lambda o: sides(o)[1]),
     ),
     (Cause("every-side-counts", "scale-factor"), with_factor(lambda o: np.minimum(*sides(o, True)))),
-    step("one-scale-for-both-sides:highest over magnitude", "scale-factor"),
+    step("one-scale-for-both-sides", "scale-factor"),
     step("factor-in-bfloat16", "scale-factor"),
     (Cause("clamps-to-given", "clip"), mistake(QuantizeSteps(clips="given")("SCALED"))),
     step("narrow-range", "narrow"),
@@ -520,7 +520,7 @@ KERNELS: tuple[tuple[str, dict[str, Formula], Ends, Callable[[QuantizeV2Operands
     ("one-division-float-sums", {"MIN_FIRST": flushed_sums}, flushed_range, always),
     ("products-rounded-once-to-even", {"MIN_FIRST": products_rounded_once}, flushed_range, is_wide),
     ("highest-overflows", {"SCALED": flushed_overflow}, flushed_range, has_32_bits),
-    ("one-scale-for-both-sides", {"SCALED": larger_end}, larger_ends, has_one_range),
+    ("one-scale-for-both-sides:of half the steps", {"SCALED": larger_end}, larger_ends, has_one_range),
 )
 LIKELY: tuple[tuple[Cause, Mistake], ...] = (
     step("range-ratio-first", "combined"),
@@ -540,7 +540,7 @@ LIKELY: tuple[tuple[Cause, Mistake], ...] = (
     ),
     (Cause("highest-overflows", "scaled"), mistake({"SCALED": top_overflows})),
     (
-        Cause("one-scale-for-both-sides", "scale-factor"),
+        Cause("one-scale-for-both-sides:of half the steps", "scale-factor"),
         mistake({"SCALED": larger_end}, larger_ends),
     ),
     (Cause("widens-by-magnitude", "least-range"), mistake(change=widened, matters=widens)),

@@ -311,7 +311,7 @@ STEPS: tuple[ws.WrongStep, ...] = (
             factor=lambda o: np.where(both_count(o), sum(sides(o)) / F32(2), smaller(o)),
         ),
         frequent(
-            "one-scale-for-both-sides:highest over magnitude",
+            "one-scale-for-both-sides",
             "scale-factor",
             factor=lambda o: F32(o.highest) / o.magnitude,
         ),
