@@ -257,7 +257,7 @@ def test_an_input_rounded_to_float32_before_a_product_rounded_once() -> None:
     node = make_node("ngraph.Dequantize", real="float16", quantized="int32")
     scale = np.array(0x00AB, np.uint16).view(np.float16)
     x, zero = np.array([2041522283], np.int32), np.array(0, np.int32)
-    assert codes_by("x-in:float32, in float64", node, x, scale, zero)[0] == [20816]
+    assert codes_by("x-in:float32, the rest in float64", node, x, scale, zero)[0] == [20816]
     assert codes_by("multiplies-in:float32", node, x, scale, zero) == [[20800]]
 
 

@@ -12,7 +12,7 @@ from tiebreak.conformance.causes.places import Layout, bits_of_masks, may_be_pla
 from tiebreak.conformance.judging.judge import Judgement
 from tiebreak.conformance.judging.truths import Truth
 from tiebreak.conformance.operators.model import Cause
-from tiebreak.conformance.semantics.causes import JOINT
+from tiebreak.conformance.semantics.causes import JOINT, without_forms
 from tiebreak.golden.problem import Array
 from tiebreak.golden.verdicts import DEVIATES, UNSPECIFIED
 
@@ -90,13 +90,14 @@ class ComparedCase:
         given = dict[str, Array]()
         for causes, match in self.rows:
             for cause, one in zip(causes, match, strict=True):
-                given[cause.id] = given.get(cause.id, False) | one
+                given[without_forms(cause.id)] = given.get(without_forms(cause.id), False) | one
         so_far = len(self.rows)
         self.add(predicted)
         for causes, match in self.rows[so_far:]:
             for cause, one in zip(causes, match, strict=True):
-                self.needs[cause] |= needed_of_pair(cause.id, one & self.judged, given)
-                given[cause.id] = given.get(cause.id, False) | one
+                id_ = without_forms(cause.id)
+                self.needs[cause] |= needed_of_pair(id_, one & self.judged, given)
+                given[id_] = given.get(id_, False) | one
 
     def note_places(self, every: bool, causes: Sequence[Cause], contradicted: Array) -> None:
         """Where each cause is contradicted. Nothing for one that once was not; see contradicted_places."""
@@ -116,7 +117,7 @@ class ComparedCase:
 def needed_of_pair(id_: str, match: Array, given: Mapping[str, Array]) -> set[str]:
     """Which of two mistakes change an element that both together give (a mask), by what single ones give.
 
-    One of which nothing is known alone counts as needed.
+    One of which nothing is known alone counts as needed. The forms of formulas make no difference.
     """
     first, *others = id_.split(JOINT)
     second = JOINT.join(others)

@@ -11,7 +11,7 @@ from tiebreak.conformance.causes.evidence import Evidence
 from tiebreak.conformance.causes.explanations import NO_CAUSE
 from tiebreak.conformance.causes.predictions import FIRST_PAIR
 from tiebreak.conformance.operators.model import Cause
-from tiebreak.conformance.semantics.causes import AT, JOINT, keys_of
+from tiebreak.conformance.semantics.causes import AT, JOINT, keys_of, without_forms
 from tiebreak.golden.problem import Array
 
 FEWEST = 3  # different operands, in all kinds of nodes of a backend
@@ -56,12 +56,14 @@ def note_kind(evidence: Evidence, own: Array, causes: Sequence[Cause], found: di
         of_kind[cause.id].append(place)
     counts = {id_: operands(evidence, some) for id_, some in of_kind.items()}
     every, nameless = operands(evidence, own.tolist()), counts.get(NO_CAUSE.id, 0)
-    whole = {key for id_, count in counts.items() if count >= WHOLE * every for key in keys_of(id_)}
+    whole = {key for id_, count in counts.items() if count >= WHOLE * every for key in keys_of(without_forms(id_))}
     for id_, some in of_kind.items():
         one = found[id_]
         one.own += some
         one.share = max(one.share, counts[id_] / every)
-        one.is_rest &= bool(whole - {NO_CAUSE.id}) and id_ not in whole  # one of two mistakes may suffice
+        one.is_rest &= (
+            bool(whole - {NO_CAUSE.id}) and without_forms(id_) not in whole
+        )  # one of two mistakes may suffice
         one.least_nameless = min(one.least_nameless, nameless / counts[id_])
 
 
@@ -79,7 +81,9 @@ def is_rare(evidence: Evidence, id_: str, one: Named) -> bool:
 
 
 def has_rivals(evidence: Evidence, own: Sequence[int], id_: str) -> bool:
-    """Whether another single mistake matches all of some elements (places)."""
+    """Whether another single mistake, and not another form of it only, matches all of some elements (places)."""
     numbers = {int(number) for number in evidence.candidates[own]}
-    matching = ({cause.id for cause in evidence.distinct[n].matching if cause.rank < FIRST_PAIR} for n in numbers)
-    return bool(set.intersection(*matching) - {id_.partition(AT)[0]})
+    matching = (
+        {without_forms(cause.id) for cause in evidence.distinct[n].matching if cause.rank < FIRST_PAIR} for n in numbers
+    )
+    return bool(set.intersection(*matching) - {without_forms(id_.partition(AT)[0])})

@@ -16,7 +16,7 @@ from tiebreak.conformance.causes.explanations import NO_CAUSE
 from tiebreak.conformance.causes.predictions import FIRST_PAIR, causes_of_pairs
 from tiebreak.conformance.judging.rows import Group
 from tiebreak.conformance.operators.model import Cause
-from tiebreak.conformance.semantics.causes import JOINT
+from tiebreak.conformance.semantics.causes import JOINT, without_forms
 from tiebreak.golden.problem import Array
 
 FEWEST = 30  # elements of a kind; one of some thousand pairs fits fewer by chance
@@ -51,9 +51,9 @@ def named_by(
     evidence: Evidence, every: Array, own: Array, best: Cause, paths: Set[Group]
 ) -> Iterator[tuple[Array, Cause]]:
     """The cause of a whole kind for what has another one or none on these paths, and none for what is by chance."""
-    parts, causes = {best.id, *parts_of(best.id)}, every[own].tolist()
+    parts, causes = {without_forms(best.id), *parts_of(best.id)}, every[own].tolist()
     named = Counter(causes)
-    other = np.array([cause.id not in parts for cause in causes], bool)
+    other = np.array([without_forms(cause.id) not in parts for cause in causes], bool)
     there = np.array([evidence.group_of(place) in paths for place in own.tolist()], bool)
     yield own[other & there], best
     if JOINT in best.id:
@@ -85,44 +85,53 @@ def single_causes(evidence: Evidence, own: Array, ids: Sequence[str], table: Arr
             is_one = cause.id in most and cause.rank < FIRST_PAIR and not cause.by_position
             if is_one and (cause.id not in found or cause.rank < found[cause.id].rank):
                 found[cause.id] = cause
-    return sorted(found.values(), key=lambda one: (one.rank, one.id))[:MOST_SINGLE]
+    return in_all_forms(sorted(found.values(), key=lambda one: (one.rank, one.id)), MOST_SINGLE)
 
 
 def likely_pairs(evidence: Evidence, own: Array, ids: Sequence[str], table: Array, counts: Array) -> list[Cause]:
     """The pairs that explain the most elements, by themselves or by one mistake, less those that contradict either."""
-    places = {one: place for place, one in enumerate(ids)}
+    plain = dict[str, Array]()
+    for one, row in zip(ids, table, strict=True):
+        plain[without_forms(one)] = plain.get(without_forms(one), False) | row
     nothing = np.zeros(table.shape[1], bool)
     case = evidence.cases[int(evidence.deviating.case[own[0]])]
     against, covered = against_by_id(evidence, own), dict[Cause, int]()
     for id_, cause in causes_of_pairs(case).items():
-        first, second = (places.get(part) for part in parts_of(id_))
+        first, second = (plain.get(part) for part in parts_of(id_))
         if first is None or second is None:
             continue
-        pair = table[places[id_]] if id_ in places else nothing
-        explained = int(counts[table[first] | table[second] | pair].sum())
+        explained = int(counts[first | second | plain.get(without_forms(id_), nothing)].sum())
         covered[cause] = explained - sum(against[part] for part in parts_of(id_))
-    return sorted(covered, key=lambda one: -covered[one])[:MOST_PAIRS]
+    return in_all_forms(sorted(covered, key=lambda one: -covered[one]), MOST_PAIRS)
+
+
+def in_all_forms(causes: Sequence[Cause], most: int) -> list[Cause]:
+    """The first causes, so many but for the forms of their formulas."""
+    first = set(list(dict.fromkeys(without_forms(cause.id) for cause in causes))[:most])
+    return [cause for cause in causes if without_forms(cause.id) in first]
 
 
 def against_by_id(evidence: Evidence, own: Array) -> Counter[str]:
-    """How many conforming elements contradict each cause, in the cases of some elements' groups."""
+    """How many conforming elements contradict each cause in its best form, in the cases of some elements' groups."""
     found = Counter[str]()
     for group in {evidence.groups[case] for case in np.unique(evidence.deviating.case[own]).tolist()}:
         least: dict[str, int] = {}
         for cause, count in evidence.against.get((group, True), {}).items():
-            least[cause.id] = min(count, least.get(cause.id, count))
+            id_ = without_forms(cause.id)
+            least[id_] = min(count, least.get(id_, count))
         found.update(least)
     return found
 
 
 def parts_of(id_: str) -> tuple[str, str]:
-    first, _, second = id_.partition(JOINT)
+    """Two mistakes that an id names at once, whatever their forms."""
+    first, _, second = without_forms(id_).partition(JOINT)
     return first, second
 
 
 def parts_named(cause: Cause, named: Mapping[Cause, int]) -> int:
-    parts = {cause.id, *parts_of(cause.id)}
-    return sum(count for one, count in named.items() if one.id in parts)
+    parts = {without_forms(cause.id), *parts_of(cause.id)}
+    return sum(count for one, count in named.items() if without_forms(one.id) in parts)
 
 
 def fitting_causes(evidence: Evidence, own: Array, candidates: Sequence[Cause]) -> dict[Cause, set[Group]]:

@@ -131,7 +131,7 @@ def subnormals_flushed(node: Node, x: Array, scale: Array, zero: Array) -> Array
 MISTAKES = (
     (Cause("multiplies-in:float32", "product"), in_float32),
     (Cause("converts-before-subtracting", "difference"), converted_first),
-    (Cause("x-in:float32, in float64", "difference"), input_in_float32),
+    (Cause("x-in:float32, the rest in float64", "difference"), input_in_float32),
     (Cause("difference-wraps", "difference"), wrapped),
     (Cause("difference-saturates", "difference"), saturated),
     (Cause("distributes-scale", "product"), separate_products),

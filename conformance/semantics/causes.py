@@ -535,7 +535,7 @@ PLACES = {
 }
 FORMS = (  # in which form of the formula a mistake is made, after a parameter that says what is mistaken
     "also of a side that does not count",
-    "in float64",
+    "the rest in float64",
     "inputs as they are",
     "inputs too",
     "outputs too",
