@@ -453,7 +453,10 @@ def largest_never(node: Node, q: Array, zero: Array) -> Array:
 OWN = (
     *((cause, mistake(how=scale, how_zero=zero)) for cause, scale, zero in linear.PARAMETER_MISTAKES),
     (Cause("ignores-precision", "precision"), mistake(in_scale_type)),
-    (Cause("divides-in:float32", "scale-precision"), mistake(lambda n, x, s: divided(x, s, "float32"))),
+    (
+        Cause("divides-in:float32, whatever precision says", "scale-precision"),
+        mistake(lambda n, x, s: divided(x, s, "float32")),
+    ),
     (Cause("divides-in-x-type", "scale-precision"), mistake(lambda n, x, s: divided(x, s, x.dtype.name))),
     (Cause("reciprocal-of-scale", "quotient"), mistake(by_reciprocal)),
     (Cause("zero-point-first", "round-first"), mistake(finish=added_first)),

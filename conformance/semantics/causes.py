@@ -541,6 +541,7 @@ FORMS = (  # in which form of the formula a mistake is made, after a parameter t
     "outputs too",
     "rounded once",
     "ties upward",
+    "whatever precision says",
     "x clipped first",
     "x compared in its own type",
 )
