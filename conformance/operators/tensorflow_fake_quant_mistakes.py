@@ -164,6 +164,10 @@ never_narrow = partial(with_attributes, narrow_range=False)
 Ends = tuple[Array, Array, Array]
 
 
+def as_given(low: Array, high: Array, scale: Array, count: Any, nudge: Any) -> Ends:
+    return low / scale, low, high
+
+
 def off_grid(low: Array, high: Array, scale: Array, count: Any, nudge: Any) -> Ends:
     return zero_included(low, high, count, low / scale, low, high)
 
@@ -226,6 +230,7 @@ WRONG_STEPS: tuple[tuple[Cause, Mistake], ...] = (
         never_narrow(FakeQuantSteps(ends=off_grid)),
     ),
     step("truncates + adds-min", "levels"),
+    own_step("not-on-grid:sum rounded once", "nudge-min", ends=as_given, result=exact_sum),
     own_step("not-on-grid:ranges without 0 are moved, sum rounded once", "nudge-min", ends=off_grid, result=exact_sum),
     (
         Cause("not-on-grid:ranges without 0 are moved, sum rounded once + ignores:narrow_range", "nudge-min", 4),
