@@ -93,7 +93,7 @@ def pairs_of_steps(
 
 
 def one_for_each_id(found: Iterable[tuple[str, Cause, Mistake]]) -> tuple[tuple[Cause, Mistake], ...]:
-    """Of the modes that have them ("" for all), causes and backends: the backends of several modes as one."""
+    """One backend for each cause, from modes ("" for all), causes and backends: those of several modes are joined."""
     causes: dict[str, Cause] = {}
     runs: dict[str, dict[str, Mistake]] = defaultdict(dict)
     for mode, cause, run in found:

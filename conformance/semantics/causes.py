@@ -4,9 +4,9 @@ A cause's id is made of keys of this table. A key may have a parameter behind a 
 joined by " + ", and a place where they hold only follows " @ ": "reciprocal:float32 + casts-to-int32 @ tail:8".
 Records, baselines and waivers hold ids, so that a better sentence breaks nobody's gate.
 
-An id has one arithmetic in the tables of an operator. Where the same mistake in another form of the formula gives other
-results, the id says the form: behind the colon of a key that has no parameter, or as one of FORMS behind a parameter:
-"adds-min:ties upward", "computes-in:float16, inputs too".
+An id has one arithmetic in the tables of an operator. The same mistake in another form of the formula may give other
+results. Then the id says the form. It stands behind the colon of a key that has no parameter, or it is one of FORMS
+behind a parameter: "adds-min:ties upward", "computes-in:float16, inputs too".
 """
 
 from __future__ import annotations
