@@ -67,14 +67,14 @@ def claims(given: str, operator: str = "") -> frozenset[frozenset[str]] | None:
     The form of the formula in which a mistake is made is no other mistake.
     """
     known = named(operator)
-    for name in (given, without_forms(given)):
-        if name in known:
-            return known[name]
+    given = given if given in known else without_forms(given)
+    if given in known:
+        return known[given]
     for first in sorted(known, key=len, reverse=True):
         others = claims(given.removeprefix(first + JOINT), operator) if given.startswith(first + JOINT) else None
         if others is not None:
             return frozenset(one | other for one in known[first] for other in others)
-    return None if without_forms(given) == given else claims(without_forms(given), operator)
+    return None
 
 
 def split_place(given: str) -> tuple[str, str]:

@@ -42,14 +42,14 @@ def claims(given: str, family: str, kinds: tuple[str, ...] = ("defects",)) -> Cl
     The form of the formula in which a mistake is made is no other mistake.
     """
     known = {cause: frozenset().union(*(named(family, kind)[cause] for kind in kinds)) for cause in named(family)}
-    for name in (given, without_forms(given)):
-        if name in known:
-            return known[name]
+    given = given if given in known else without_forms(given)
+    if given in known:
+        return known[given]
     for first in sorted(known, key=len, reverse=True):
         others = claims(given.removeprefix(first + JOINT), family, kinds) if given.startswith(first + JOINT) else None
         if others is not None:
             return frozenset(one | other for one in known[first] for other in others)
-    return None if without_forms(given) == given else claims(without_forms(given), family, kinds)
+    return None
 
 
 def grade(tally: Tally, given: str, true: Sequence[str]) -> str:

@@ -29,7 +29,7 @@ from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
 from tiebreak.conformance.causes.predictions import FIRST_PAIR
 from tiebreak.conformance.judging.rows import Kind, kind_of_node
 from tiebreak.conformance.operators.model import Cause
-from tiebreak.conformance.semantics.causes import JOINT, at_place, keys_of, without_forms
+from tiebreak.conformance.semantics.causes import JOINT, at_place, mistakes_of
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array
 from tiebreak.golden.verdicts import UNEXPLAINED
@@ -89,7 +89,7 @@ def is_doubted(cause: Cause, keys: frozenset[str]) -> bool:
     """Whether a semantics of all elements of a place, with these keys, is the better cause."""
     if cause.id == UNEXPLAINED or cause.by_position:
         return True
-    return cause.rank >= FIRST_PAIR and not keys >= set(keys_of(without_forms(cause.id)))
+    return cause.rank >= FIRST_PAIR and not keys >= set(mistakes_of(cause.id))
 
 
 @dataclass
@@ -184,10 +184,8 @@ class CausesBySemantics:
         elif cause.id.startswith(MODES):
             elements = elements[found.nameless[elements]]
         self.known.add(cause.id)
-        found.name(
-            found.doubted(elements, frozenset(keys_of(without_forms(cause.id)))),
-            replace(cause, id=at_place(cause.id, place)),
-        )
+        doubted = found.doubted(elements, frozenset(mistakes_of(cause.id)))
+        found.name(doubted, replace(cause, id=at_place(cause.id, place)))
 
     def explain_group(self, group: SameArithmetic, found: FoundCauses) -> None:
         """Tries to explain a group as a whole, then its parts; in parts only elements that had no cause before."""

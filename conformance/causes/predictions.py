@@ -26,7 +26,7 @@ from tiebreak.conformance.operators import TESTED
 from tiebreak.conformance.operators.model import Cause, Mistake
 from tiebreak.conformance.operators.quantize_mistakes import HYPOTHESES, Predict
 from tiebreak.conformance.operators.quantize_pairs import pairs_of
-from tiebreak.conformance.semantics.causes import JOINT, keys_of, without_forms
+from tiebreak.conformance.semantics.causes import JOINT, mistakes_of, without_forms
 from tiebreak.conformance.semantics.facet_causes import mode_cause
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array, Quantization
@@ -130,7 +130,7 @@ class Pairs(Generic[T]):
     def by_key(self) -> Mapping[str, Sequence[int]]:
         found = defaultdict[str, list[int]](list)
         for place, (cause, _) in enumerate(self.table):
-            for key in keys_of(without_forms(cause.id)):
+            for key in mistakes_of(cause.id):
                 found[key].append(place)
         return found
 

@@ -11,7 +11,7 @@ from tiebreak.conformance.causes.evidence import Evidence
 from tiebreak.conformance.causes.explanations import NO_CAUSE
 from tiebreak.conformance.causes.predictions import FIRST_PAIR
 from tiebreak.conformance.operators.model import Cause
-from tiebreak.conformance.semantics.causes import AT, JOINT, keys_of, without_forms
+from tiebreak.conformance.semantics.causes import AT, JOINT, mistakes_of, without_forms
 from tiebreak.golden.problem import Array
 
 FEWEST = 3  # different operands, in all kinds of nodes of a backend
@@ -56,7 +56,7 @@ def note_kind(evidence: Evidence, own: Array, causes: Sequence[Cause], found: di
         of_kind[cause.id].append(place)
     counts = {id_: operands(evidence, some) for id_, some in of_kind.items()}
     every, nameless = operands(evidence, own.tolist()), counts.get(NO_CAUSE.id, 0)
-    whole = {key for id_, count in counts.items() if count >= WHOLE * every for key in keys_of(without_forms(id_))}
+    whole = {key for id_, count in counts.items() if count >= WHOLE * every for key in mistakes_of(id_)}
     for id_, some in of_kind.items():
         one = found[id_]
         one.own += some

@@ -19,7 +19,7 @@ from tiebreak.conformance.judging.rows import (
     Kind,
 )
 from tiebreak.conformance.operators.model import Cause
-from tiebreak.conformance.semantics.causes import JOINT, without_forms
+from tiebreak.conformance.semantics.causes import JOINT, mistakes_of, without_forms
 from tiebreak.golden.problem import Array
 from tiebreak.golden.verdicts import UNEXPLAINED
 
@@ -101,7 +101,7 @@ def causes_of_known_pairs(evidence: Evidence, every: Array, own: Array) -> Itera
     """
     named = Counter(every[own].tolist())
     for pair in known_pairs(named):
-        singles = without_forms(pair.id).split(JOINT)
+        singles = mistakes_of(pair.id)
         parts = {cause for cause in named if without_forms(cause.id) in singles and named[cause] < named[pair]}
         yield from elements_of_pair(evidence, places_of({explanations.NO_CAUSE, *parts}, every, own), pair)
 

@@ -116,9 +116,12 @@ PARAMETER_KEYS = (  # of wrong_parameters
 )
 
 
+OF_PARAMETERS = frozenset(key.partition(":")[0] for key in PARAMETER_KEYS)
+
+
 def is_of_parameters(id_: str) -> bool:
-    """Whether wrong_parameters may have this cause."""
-    return id_ in PARAMETER_KEYS or id_.partition(":")[0] in ("wrong-axis", "axes-swapped")
+    """Whether wrong_parameters may have this cause, also for nodes with more axes."""
+    return id_.partition(":")[0] in OF_PARAMETERS
 
 
 def wrong_parameters(case: Case, problem: Quantization) -> Iterator[tuple[str, QuantizationOperands]]:

@@ -27,7 +27,7 @@ from tiebreak.conformance.operators.operand_mistakes import (
     to_digits,
     wrapped_to,
 )
-from tiebreak.conformance.operators.quantize_mistakes import cut_off, to_power_of_two
+from tiebreak.conformance.operators.quantize_quotients import cut_off, to_power_of_two
 from tiebreak.conformance.semantics.causes import JOINT
 from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, IntegerType
 from tiebreak.golden.nodes import Node

@@ -15,14 +15,13 @@ from tiebreak.conformance.operators.operand_mistakes import BFLOAT16, OF_SCALES,
 from tiebreak.conformance.operators.quantize_by_facets import by_scaling
 from tiebreak.conformance.operators.quantize_mistakes import (
     HYPOTHESES,
-    QUOTIENTS,
     SATURATED,
     ZERO_POINTS,
     Change,
     Predict,
-    Quotient,
     Saturate,
 )
+from tiebreak.conformance.operators.quantize_quotients import QUOTIENTS, Quotient
 from tiebreak.conformance.semantics.causes import JOINT, without_forms
 from tiebreak.conformance.semantics.facet_causes import mode_cause
 from tiebreak.conformance.semantics.precisions import FLOAT16, FLOAT32, FLOAT64

@@ -602,6 +602,11 @@ def keys_of(id: str) -> list[str]:
     return id.partition(AT)[0].split(JOINT)
 
 
+def mistakes_of(id: str) -> list[str]:
+    """The keys of an id, whatever the forms of the formula."""
+    return keys_of(without_forms(id))
+
+
 @lru_cache(maxsize=1 << 14)
 def without_forms(id: str) -> str:
     """The id of the same mistakes, whatever the form of the formula in which they are made."""
