@@ -11,13 +11,15 @@ import pytest
 from tiebreak.conformance.judging.operands import QuantizationOperands
 from tiebreak.conformance.operators.compiled_fake_quantize import (
     KERNELS,
+    Codes,
     Compiled,
     clipped_high_first,
+    codes_for,
+    folded_rebuilt,
     output_high_misplaced,
     output_high_overrun,
     rebuilt_limits,
     rounded_if_odd,
-    rounded_to_float16,
     stepwise,
     to_single,
 )
@@ -60,12 +62,64 @@ def test_reversed_limits_clip_to_the_low_one() -> None:
     assert clipped_high_first(3, np.array([2.125], np.float32), *limits(1.5, -0.5, 2, -2)).tolist() == [2.0]
 
 
-def test_limits_are_rebuilt_from_a_zero_point_as_it_is_stored() -> None:
-    first, last = (np.array([end], np.float16).astype(np.float32) for end in (-0.8, 0.7))
-    low, high = rebuilt_limits(16, first, last, rounded_to_float16)
-    # The zero point 7.998 is 8 in float16, and the scale of 4 bits 0.1.
+@pytest.mark.parametrize(
+    ("levels", "first", "last", "least", "greatest", "zero_point"),
+    [
+        (16, -0.8, 0.7, -8, 7, False),  # -0.8 / 0.7 is -16 / 14
+        (16, -0.8, 0.75, 0, 15, True),
+        (255, -1, 1, -127, 127, False),
+        (256, -1.28, 1.27, -128, 127, False),
+        (256, -1, 1, 0, 255, True),
+        (256, 0, 1, 0, 255, False),
+        (256, 5e-7, 1, 0, 255, False),  # counts as 0
+        (256, 0.5, 1, 0, 255, True),
+        (256, 1, -1, 0, 255, True),
+        (256, -1, 0, 0, 255, True),
+        (256, -5e-7, 5e-7, -128, 127, False),
+        (256, 5e-8, 5e-7, 0, 255, False),
+        (15, -0.7, 0.7, 0, 255, True),
+    ],
+)
+def test_a_compiler_chooses_codes_by_all_output_limits(
+    levels: int, first: float, last: float, least: int, greatest: int, zero_point: bool
+) -> None:
+    with np.errstate(all="ignore"):
+        found = codes_for(levels, *limits(first, last))
+    assert found == Codes(np.float32(least), np.float32(greatest), zero_point)
+
+
+def test_limits_of_both_kinds_need_a_zero_point() -> None:
+    with np.errstate(all="ignore"):
+        found = codes_for(256, np.array([-1.28, 0], np.float32), np.array([1.27, 1], np.float32))
+    assert found == Codes(np.float32(0), np.float32(255), zero_point=True)
+
+
+def test_limits_are_rebuilt_from_a_scale_and_a_zero_point() -> None:
+    low, high = rebuilt_limits(16, *(end.astype(np.float32) for end in limits(-0.8, 0.7, kind=np.float16)))
+    # Their ratio is near -16 / 14, so codes are -8 to 7 and the scale is 1.5 / 15.
     assert low.tolist() == [np.float32(-8) * np.float32(0.1)] and high.tolist() == [np.float32(7) * np.float32(0.1)]
-    assert rebuilt_limits(5, first, last, to_single) == (first, last)
+    low, high = rebuilt_limits(256, *limits(1, 3))
+    # The zero point is -127.5 and the scale 2 / 255.
+    step = np.float32(2) / np.float32(255)
+    assert low.tolist() == [np.float32(127.5) * step] and high.tolist() == [np.float32(382.5) * step]
+    first, last = limits(1, 3)
+    assert rebuilt_limits(5, first, last) == (first, last)
+
+
+def test_the_least_scale_is_1e_32_whatever_the_sign() -> None:
+    low, high = rebuilt_limits(16, *limits(1e-40, -1e-40))
+    assert low.tolist() == [0.0] and high.tolist() == [np.float32(15) * np.float32(1e-32)]
+
+
+def test_reversed_limits_go_to_a_kernel_along_an_axis_and_else_to_the_formula() -> None:
+    x = np.array([[2.125, 0.75]], np.float32)
+    by_axis = [np.array([end], np.float32) for end in (1.5, -0.5, 2, -2)]
+    # min(x, -0.5) is -0.5, max(-0.5, 1.5) is 1.5, which is level 0; the document takes 2.125 to output_high.
+    with np.errstate(all="ignore"):
+        assert folded_rebuilt(3, x, *by_axis).tolist() == [[2.0, 2.0]]
+        assert folded_rebuilt(3, x[0], *by_axis).tolist() == [-2.0, 0.0]
+        by_element = [np.broadcast_to(limit, (1, 1, 2)) + np.zeros((1, 1, 2), np.float32) for limit in by_axis]
+        assert folded_rebuilt(3, x.reshape(1, 1, 2), *by_element).tolist() == [[[-2.0, 0.0]]]
 
 
 def test_output_high_is_read_at_the_places_of_output_low() -> None:
@@ -88,6 +142,8 @@ def test_output_high_is_zero_beyond_its_values() -> None:
 
 def test_every_kernel_gives_the_levels_of_an_exact_range() -> None:
     for key, _, kernel in KERNELS:
+        if "output-high" in key:  # of limits that do not broadcast
+            continue
         kind = (
             np.dtype(kernel.only[0] if kernel.only else "float32")
             if kernel.only != ("bfloat16",)
