@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,7 +18,7 @@ from tiebreak.conformance.audit.recorded_causes import CausesBySemantics
 from tiebreak.conformance.audit.recorded_elements import RecordedCase, RecordedElements, first_output_name, joined
 from tiebreak.conformance.judging.operands import QuantizationOperands
 from tiebreak.conformance.judging.rows import kind_of_node
-from tiebreak.conformance.semantics.model import Unknown
+from tiebreak.conformance.semantics.model import ANYTHING, Unknown
 from tiebreak.conformance.semantics.quantize_facets import FACETS
 from tiebreak.conformance.semantics.quantize_rules import valid_combinations
 from tiebreak.golden.builder import file_name
@@ -57,6 +59,19 @@ def test_equal_outputs_are_searched_once_unless_other_causes_are_named(monkeypat
     before = len(searched)
     assert causes(three_faults, covers) != first
     assert len(searched) > before
+
+
+@pytest.mark.parametrize(
+    ("is_real", "place", "compared"),
+    [(True, "per tensor", [7, 8, 9]), (True, "", [7, ANYTHING, 9]), (False, "per tensor", [7, ANYTHING, 9])],
+)
+def test_what_has_a_cause_is_compared_for_real_results_at_a_place(
+    is_real: bool, place: str, compared: list[int]
+) -> None:
+    elements = SimpleNamespace(deviating=np.array([True, True, False]), outputs=np.array([7, 8, 9]))
+    group: Any = SimpleNamespace(is_real=is_real, elements=elements)
+    part = covering.PartToCover(group, np.arange(3), np.array([True, False, False]), place)
+    assert part.outputs.tolist() == compared
 
 
 def test_distances_count_facets_that_differ() -> None:

@@ -35,7 +35,8 @@ class PartToCover:
     """The elements of one arithmetic (indices) among which semantics are looked for.
 
     `left` masks those to explain. The other deviating elements have a cause already: no prediction is compared with
-    them. `place` says where the causes hold only.
+    them, except for real results at a place, where few elements fit many semantics by chance. `place` says where alone
+    the causes hold.
     """
 
     group: SameArithmetic
@@ -52,6 +53,8 @@ class PartToCover:
     @property
     def outputs(self) -> Array:
         found = self.group.elements
+        if self.group.is_real and self.place:
+            return found.outputs[self.at]
         return np.where(found.deviating[self.at] & ~self.left, ANYTHING, found.outputs[self.at])
 
 
