@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tiebreak.adapters.inexpressible import check_output_type
-from tiebreak.adapters.ngraph_install import DOWNLOAD, LIBRARIES, VERSION, installed_folder, sha256
+from tiebreak.adapters.ngraph_libraries import DOWNLOAD, LIBRARIES, VERSION, installed_folder, sha256
 from tiebreak.adapters.platform_facts import instruction_sets
 from tiebreak.adapters.protocol import Run
 from tiebreak.golden.errors import Unsupported

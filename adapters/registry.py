@@ -8,7 +8,14 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tiebreak.adapters.environments.named import RELEASE, Environment, environment, install_line, split_release
+from tiebreak.adapters.environments.named import (
+    RELEASE,
+    Environment,
+    environment,
+    folder_of,
+    install_line,
+    split_release,
+)
 from tiebreak.adapters.program_words import EXEC, program_words
 from tiebreak.adapters.protocol import Backend
 from tiebreak.golden.errors import InvalidInput
@@ -40,7 +47,8 @@ EXTRAS = {
 
 # Further configurations, which run only where they are named: most of what they do is what another one does.
 ON_REQUEST = ("onnxruntime-basic", "onnxruntime-extended", "tensorflow-graph", "tensorflow-xla")
-WITHOUT_LIBRARY = ("numpy-naive", "ngraph")  # no release of a package on PyPI is what they run
+WITHOUT_LIBRARY = ("numpy-naive",)  # no release of a package on PyPI is what it runs
+ONLY_RELEASE = {"ngraph": "0.26.0"}  # of backends that run in an environment of their own, whether or not named so
 BY_ENVIRONMENT = ("tensorflow",)  # extras whose backends set variables that the library reads once in a process
 
 
@@ -66,8 +74,15 @@ def library_of(name: str) -> str:
 
 def environment_of(spec: str) -> Environment | None:
     """The environment that a spec names, None for Tiebreak's own. MachineryFailed if it is missing or damaged."""
-    name, version = split_release(spec)
+    if spec in ONLY_RELEASE and not folder_of(spec, ONLY_RELEASE[spec]).is_dir():
+        return None  # a worker in Tiebreak's own environment says what is missing
+    name, version = split_release(with_release(spec))
     return environment(library_of(name), version) if version else None
+
+
+def with_release(spec: str) -> str:
+    """The spec, with its release if the backend has only one."""
+    return f"{spec}@{ONLY_RELEASE[spec]}" if spec in ONLY_RELEASE else spec
 
 
 def entry_point(name: str) -> str:
@@ -158,8 +173,8 @@ def install_command(name: str) -> str:
     name, version = split_release(name)
     if version:
         return install_line(library_of(name), version)
-    if name == "ngraph":
-        return "tiebreak backends install ngraph"
+    if name in ONLY_RELEASE:
+        return f"tiebreak backends install {name}"
     return f"pip install 'tiebreak[{EXTRAS.get(name, name)}]'"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import subprocess
 import sys
 import zipfile
@@ -11,12 +12,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from test_environments import wheel as made_wheel
 
-from tiebreak.adapters import ngraph_install
+from tiebreak.adapters.environments import made, named, ngraph_wheel, packages
+from tiebreak.adapters.environments.reasons import reason
+from tiebreak.adapters.isolation import IsolatedBackend
 from tiebreak.adapters.ngraph import QUANTIZED, REALS, NGraph
+from tiebreak.adapters.ngraph_libraries import FOLDER, installed_folder, sha256
+from tiebreak.adapters.registry import environment_of
 from tiebreak.conformance.judging.judge import judge_outputs
 from tiebreak.conformance.judging.truths import truths_of
-from tiebreak.golden.errors import MachineryFailed, Unsupported
+from tiebreak.golden.errors import InvalidInput, MachineryFailed, Unsupported
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
@@ -30,92 +36,103 @@ PLATFORM = ("Linux", "x86_64", ("glibc", "2.36"))
 
 @pytest.fixture
 def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty cache on a platform that has the library, and the only folder in which pip looks for wheels."""
+    """The only folder in which pip looks for wheels: what nGraph's environment needs. A platform with the library."""
     folder = tmp_path / "index"
     folder.mkdir()
-    monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
-    monkeypatch.setattr(ngraph_install, "cache_folder", lambda: tmp_path / "cache" / "ngraph")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.setattr(packages, "uv", lambda: None)
+    monkeypatch.setattr(packages, "sizes", lambda name: {})
+    monkeypatch.setattr(ngraph_wheel, "sizes", lambda name: {})
     for name, value in zip(("system", "machine", "libc_ver"), PLATFORM, strict=True):
-        monkeypatch.setattr(ngraph_install.platform, name, lambda value=value: value)
+        monkeypatch.setattr(ngraph_wheel.platform, name, lambda value=value: value)
+    made_wheel(folder, "numpy", "8.0.0")
+    made_wheel(folder, "ml_dtypes", "7.0.0")
     return folder
 
 
 @pytest.fixture
-def wheel(index: Path) -> Path:
-    """A wheel of the right name that pip takes, with more in it than is wanted."""
-    about = "ngraph_core-0.26.0.dist-info"
+def wheel(index: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A wheel of the right name that pip takes, with more in it than is wanted. Its libraries are not run."""
     inside = {
-        f"{ngraph_install.INSIDE}lib/libngraph.so": "core",
-        f"{ngraph_install.INSIDE}lib/libinterpreter_backend.so": "interpreter",
-        f"{ngraph_install.INSIDE}lib/libmkldnn.so": "not wanted",
-        f"{ngraph_install.INSIDE}LICENSE": "licence",
-        f"{ngraph_install.INSIDE}licenses/eigen-license.txt": "licence of a part",
-        f"{about}/METADATA": "Metadata-Version: 2.1\nName: ngraph-core\nVersion: 0.26.0\n",
-        f"{about}/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: false\nTag: cp37-cp37m-manylinux1_x86_64\n",
-        f"{about}/RECORD": "",
+        f"{ngraph_wheel.INSIDE}lib/libngraph.so": "core",
+        f"{ngraph_wheel.INSIDE}lib/libinterpreter_backend.so": "interpreter",
+        f"{ngraph_wheel.INSIDE}lib/libmkldnn.so": "not wanted",
+        f"{ngraph_wheel.INSIDE}LICENSE": "licence",
+        f"{ngraph_wheel.INSIDE}licenses/eigen-license.txt": "licence of a part",
+        f"{ngraph_wheel.ABOUT}/METADATA": "Metadata-Version: 2.1\nName: ngraph-core\nVersion: 0.26.0\n",
+        f"{ngraph_wheel.ABOUT}/WHEEL": "Wheel-Version: 1.0\nTag: cp37-cp37m-manylinux1_x86_64\n",
+        f"{ngraph_wheel.ABOUT}/RECORD": "",
     }
-    with zipfile.ZipFile(index / ngraph_install.WHEEL, "w") as archive:
+    with zipfile.ZipFile(index / ngraph_wheel.WHEEL, "w") as archive:
         for name, text in inside.items():
             archive.writestr(name, text)
-    return index / ngraph_install.WHEEL
+    monkeypatch.setattr(made, "check_runs", lambda backend, aside: None)
+    monkeypatch.setattr(ngraph_wheel, "SHA256", sha256(index / ngraph_wheel.WHEEL))
+    return index / ngraph_wheel.WHEEL
 
 
-def left_in_cache() -> list[str]:
-    parent = ngraph_install.cache_folder().parent
-    return sorted(path.name for path in parent.iterdir()) if parent.exists() else []
+def install(version: str = "") -> Path:
+    """The folder with the libraries."""
+    return made.install("ngraph", version, "", lambda line: None).site_packages / FOLDER
 
 
-def test_install_keeps_what_is_needed_and_uninstall_removes_it(wheel: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ngraph_install, "SHA256", ngraph_install.sha256(wheel))
-    folder = ngraph_install.install()
-    assert folder == ngraph_install.installed_folder()
+def left() -> list[str]:
+    folder = named.environments_folder()
+    return sorted(entry.name for entry in folder.iterdir()) if folder.exists() else []
+
+
+def test_install_keeps_what_is_needed_and_uninstall_removes_it(wheel: Path) -> None:
+    folder = install()
+    assert folder == installed_folder()
     kept = {path.name: path.read_text() for path in folder.iterdir()}
     libraries = {"libngraph.so": "core", "libinterpreter_backend.so": "interpreter"}
     assert kept == libraries | {"LICENSE": "licence", "eigen-license.txt": "licence of a part"}
-    assert left_in_cache() == ["ngraph"]
+    found = named.environment("ngraph", "0.26.0")
+    assert [one.name for one in found.distributions] == ["numpy", "ml-dtypes", "ngraph-core"]
+    assert list(made.problems_of(found)) == []
     wheel.unlink()
-    assert ngraph_install.install() == folder, "what is there is not fetched again"
-    assert ngraph_install.uninstall()
-    assert ngraph_install.installed_folder() is None and left_in_cache() == []
-    assert not ngraph_install.uninstall()
+    assert install("0.26.0") == folder, "what is there is not fetched again"
+    assert left() == ["ngraph@0.26.0"]
+    assert environment_of("ngraph") == environment_of("ngraph@0.26.0") == found
+    (folder / "libngraph.so").write_text("other")
+    assert list(made.problems_of(found)) == ["ngraph-core: ngraph_core/libngraph.so was changed"]
+    assert made.uninstall("ngraph")
+    assert installed_folder() is None and environment_of("ngraph") is None and left() == []
+    assert not made.uninstall("ngraph@0.26.0")
 
 
-def test_a_damaged_folder_is_replaced(wheel: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ngraph_install, "SHA256", ngraph_install.sha256(wheel))
-    damaged = ngraph_install.cache_folder()
-    damaged.mkdir(parents=True)
-    (damaged / "libngraph.so").write_text("half")
-    assert ngraph_install.installed_folder() is None
-    folder = ngraph_install.install()
-    assert (folder / "libngraph.so").read_text() == "core"
-    assert left_in_cache() == ["ngraph"]
+def test_another_wheel_is_refused(wheel: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ngraph_wheel, "SHA256", "94cbeed3")
+    with pytest.raises(MachineryFailed, match=f"SHA-256 {sha256(wheel)}, not 94cbeed3"):
+        install()
+    assert left() == []
 
 
-def test_another_wheel_is_refused(wheel: Path) -> None:
-    with pytest.raises(MachineryFailed, match=f"SHA-256 {ngraph_install.sha256(wheel)}, not 94cbeed3"):
-        ngraph_install.install()
-    assert left_in_cache() == []
+def test_another_release_is_unknown(index: Path) -> None:
+    with pytest.raises(InvalidInput, match=r"ngraph has no release 0\.25\.0 here, only 0\.26\.0"):
+        install("0.25.0")
+    assert left() == []
 
 
 def test_a_full_disk_leaves_nothing(wheel: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fill_up(wheel: Path, folder: Path) -> None:
+    def fill_up(archive: object, folder: Path) -> None:
         (folder / "libngraph.so").write_text("half")
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(ngraph_install, "SHA256", ngraph_install.sha256(wheel))
-    monkeypatch.setattr(ngraph_install, "extract", fill_up)
+    monkeypatch.setattr(ngraph_wheel, "extract", fill_up)
     with pytest.raises(MachineryFailed, match="No space left on device"):
-        ngraph_install.install()
-    assert left_in_cache() == []
+        install()
+    assert left() == []
 
 
 def test_pip_that_finds_nothing_is_quoted_in_one_line(index: Path) -> None:
     with pytest.raises(MachineryFailed, match=r"could not be downloaded: .*ngraph-core==0\.26\.0") as caught:
-        ngraph_install.install()
+        install()
     assert "\n" not in str(caught.value)
-    assert left_in_cache() == []
+    assert left() == []
 
 
 def test_an_index_out_of_reach_is_no_network(index: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -123,30 +140,33 @@ def test_an_index_out_of_reach_is_no_network(index: Path, monkeypatch: pytest.Mo
     monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:9/simple")
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     with pytest.raises(MachineryFailed, match="no network: pip could not reach the package index"):
-        ngraph_install.install()
+        ngraph_wheel.download(index)
 
 
 def test_a_python_without_pip_is_told() -> None:
-    assert "-m ensurepip" in ngraph_install.reason("/usr/bin/python3: No module named pip\n")
+    assert "-m ensurepip" in reason("/usr/bin/python3: No module named pip\n")
 
 
 @pytest.mark.parametrize(
     ("name", "value"), [("system", "Darwin"), ("machine", "aarch64"), ("libc_ver", ("", ""))], ids=str
 )
 def test_other_platforms_are_refused(index: Path, monkeypatch: pytest.MonkeyPatch, name: str, value: object) -> None:
-    monkeypatch.setattr(ngraph_install.platform, name, lambda: value)
+    monkeypatch.setattr(ngraph_wheel.platform, name, lambda: value)
     with pytest.raises(MachineryFailed, match="exists for x86-64 Linux with glibc only"):
-        ngraph_install.install()
+        install()
 
 
 def test_without_the_library_it_is_not_installed(index: Path) -> None:
     with pytest.raises(ModuleNotFoundError, match=r"nGraph 0\.26\.0 is not installed"):
         NGraph()
+    backend = IsolatedBackend("ngraph")
+    with pytest.raises(MachineryFailed, match=r"is not installed .*: tiebreak backends install ngraph"):
+        backend.start()
 
 
 @pytest.fixture(scope="module")
 def backend() -> NGraph:
-    if ngraph_install.installed_folder() is None:
+    if installed_folder() is None:
         pytest.skip("tiebreak backends install ngraph")
     return NGraph()
 

@@ -15,7 +15,8 @@ import psutil
 from packaging.utils import canonicalize_name, parse_wheel_filename
 from packaging.version import InvalidVersion, Version
 
-from tiebreak.adapters.environments import packages
+from tiebreak.adapters import ngraph_libraries
+from tiebreak.adapters.environments import ngraph_wheel, packages
 from tiebreak.adapters.environments.named import (
     NAMED,
     RECORD,
@@ -28,10 +29,11 @@ from tiebreak.adapters.environments.named import (
     interpreter_in,
     read_environment,
     record_of,
+    site_packages_in,
 )
 from tiebreak.adapters.isolation import IsolatedBackend
 from tiebreak.adapters.process import command_in
-from tiebreak.adapters.registry import library_of
+from tiebreak.adapters.registry import library_of, with_release
 from tiebreak.golden.builder import all_files, file_name
 from tiebreak.golden.errors import InvalidInput, MachineryFailed
 from tiebreak.golden.untrusted_text import printable
@@ -79,20 +81,18 @@ def install(backend: str, version: str, python: str, tell: Tell) -> Environment:
 
 def fill(backend: str, library: str, version: str, aside: Path, tell: Tell) -> str:
     """Install a release into an empty environment and write the record; which release it is."""
-    first, *others = packages.requirements_of(library)
     interpreter = interpreter_in(aside)
     python = packages.version_of(interpreter)
-    if version:
-        check_release(first.name, version, python)
-    else:
-        version = newest(first.name, python)
-    wanted = [f"{first.name}=={version}", *(one.name for one in others)]
+    wanted, version = requirements(library, version, python)
     failure: MachineryFailed | None = None
     for more in ATTEMPTS:
         try:
             distributions = packages.needed(interpreter, [*wanted, *more])
-            tell_sizes(f"{library}@{version}", distributions, aside, tell)
+            unpacked = [ngraph_wheel.distribution()] if library == "ngraph" else []
+            tell_sizes(f"{library}@{version}", [*distributions, *unpacked], aside, tell)
             tool = packages.install_all(aside, distributions)
+            if unpacked:
+                ngraph_wheel.install_into(site_packages_in(aside, python))
             check_runs(backend, aside)
         except MachineryFailed as error:
             failure = failure or error
@@ -100,11 +100,27 @@ def fill(backend: str, library: str, version: str, aside: Path, tell: Tell) -> s
             continue
         (aside / "pinned.txt").unlink()
         packages.remove_own_pip(interpreter)
-        made = Environment(library, version, python, tool, tuple(distributions), aside)
+        made = Environment(library, version, python, tool, (*distributions, *unpacked), aside)
         (aside / RECORD).write_text(record_of(made))
         return version
     assert failure is not None
     raise failure
+
+
+def requirements(library: str, version: str, python: str) -> tuple[list[str], str]:
+    """What pip is to install for a release, and which release that is; nGraph's libraries are unpacked, not installed.
+
+    Raises InvalidInput for an unknown release.
+    """
+    if library == "ngraph":
+        ngraph_wheel.check_release(version)
+        return ["numpy"], ngraph_libraries.VERSION
+    first, *others = packages.requirements_of(library)
+    if version:
+        check_release(first.name, version, python)
+    else:
+        version = newest(first.name, python)
+    return [f"{first.name}=={version}", *(one.name for one in others)], version
 
 
 def newest(distribution: str, python: str) -> str:
@@ -198,6 +214,7 @@ def remove_left_over() -> None:
 
 def uninstall(name: str) -> bool:
     """Remove the environment NAME@VERSION, whole or damaged; False if there is none. InvalidInput for another name."""
+    name = with_release(name)
     if not NAMED.fullmatch(name):
         there = ", ".join(one.name for one in environment_folders()) or "none"
         raise InvalidInput(f"{printable(name, 80)!r} is no environment, such as onnxruntime@1.20.1; installed: {there}")

@@ -53,8 +53,7 @@ class Environment:
 
     @property
     def site_packages(self) -> Path:
-        minor = ".".join(self.python.split(".")[:2])
-        return self.folder / "lib" / f"python{minor}" / "site-packages"
+        return site_packages_in(self.folder, self.python)
 
     def summary(self) -> str:
         """The interpreter and the distributions, in one line."""
@@ -64,6 +63,12 @@ class Environment:
 
 def interpreter_in(folder: Path) -> Path:
     return folder / "bin" / "python"
+
+
+def site_packages_in(folder: Path, python: str) -> Path:
+    """The folder of packages of an environment with this version of Python."""
+    minor = ".".join(python.split(".")[:2])
+    return folder / "lib" / f"python{minor}" / "site-packages"
 
 
 def split_release(spec: str) -> tuple[str, str]:

@@ -31,31 +31,21 @@ def backends(context: click.Context, names: tuple[str, ...], as_json: bool) -> N
 def install(what: str, python: str | None) -> None:
     """Install a release of a backend's library in an environment of its own; NAME@VERSION names it everywhere.
 
-    The newest release if none is named. nGraph has one release only: `tiebreak backends install ngraph`.
+    The newest release if none is named. nGraph has one release only, and `-b ngraph` is enough.
     """
+    from tiebreak.adapters.environments.made import install as make
+
     name, _, version = what.partition("==")
-    from tiebreak.adapters import ngraph_install
-
-    if name == "ngraph" and version in ("", ngraph_install.VERSION):
-        click.echo(f"{name}: {ngraph_install.install()}")
-    else:
-        from tiebreak.adapters.environments.made import install as make
-
-        make(name, version, python or "", click.echo)
+    make(name, version, python or "", click.echo)
 
 
 @backends.command(epilog="Example:  tiebreak backends uninstall onnxruntime@1.20.1")
 @click.argument("name", type=NAME, metavar="NAME@VERSION")
 def uninstall(name: str) -> None:
     """Remove what `tiebreak backends install` installed."""
-    if name == "ngraph":
-        from tiebreak.adapters import ngraph_install
+    from tiebreak.adapters.environments.made import uninstall as remove
 
-        click.echo(f"{name}: {'removed' if ngraph_install.uninstall() else 'was not installed'}")
-    else:
-        from tiebreak.adapters.environments.made import uninstall as remove
-
-        click.echo(f"{name}: {'removed' if remove(name) else 'was not installed'}")
+    click.echo(f"{name}: {'removed' if remove(name) else 'was not installed'}")
 
 
 @backends.command(name="list", epilog="Example:  tiebreak backends list --json")
