@@ -149,9 +149,9 @@ def folded_rebuilt(
 ) -> Array:
     """Rebuilt output limits, then x * scale - low * scale.
 
-    A compiler leaves a node with reversed limits, or two levels and equal ones, to a kernel that clips to high first,
-    if the limits vary along axis 0 or 1 only, and else to the document's formula. `flushes` takes subnormal numbers as
-    0; of the formula only in the limits.
+    A compiler leaves a node with reversed limits, or two levels and equal ones, to another kernel. That clips to high
+    first if the limits vary along axis 0 or 1 only; else it is the document's formula. `flushes` takes subnormal
+    numbers as 0; of the formula only in the limits.
     """
     if flushes:
         low, high, first, last = (without_subnormals(limit) for limit in (low, high, first, last))
