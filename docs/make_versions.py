@@ -1,7 +1,7 @@
 """Makes docs/versions.md, what changed from release to release.
 
-After `tox run -m versions`: `python docs/make_versions.py runs`. The folder's run folders are named LIBRARY-vRELEASE;
-releases of one library are compared in their order.
+After `tox run -m versions`: `python docs/make_versions.py runs/versions`. The run has several releases of each library,
+as NAME@VERSION; they are compared in their order.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from packaging.version import Version
-
+from tiebreak.adapters.registry import EXTRAS
 from tiebreak.conformance.gate.compare import checked_run, compare
+from tiebreak.conformance.gate.releases import alone, by_name
 from tiebreak.golden.untrusted_text import plural
 from tiebreak.reports.findings import md
 from tiebreak.reports.records import Run
@@ -27,80 +27,82 @@ CAUSE = ("operator", "cause", "elements", "appeared", "vanished")
 VERDICT = ("operator", "kind", "from", "to", "cases")
 FAULTS = ("error", "crash", "timeout")
 
+Backends = Sequence[Mapping[str, Any]]
 
-def main(runs: Path) -> None:
+
+def main(folder: Path) -> None:
     """Write the page."""
-    folders = [folder for folder in sorted(runs.iterdir()) if (folder / "run.json").exists()]
-    (HERE / "versions.md").write_text(page(folders), encoding="utf-8")
+    (HERE / "versions.md").write_text(page(checked_run(folder)), encoding="utf-8")
 
 
-def page(folders: Sequence[Path]) -> str:
-    """The Markdown of run folders, library by library."""
-    libraries: dict[str, list[tuple[Version, Run]]] = defaultdict(list)
-    for folder in folders:
-        library, _, release = folder.name.rpartition("-v")
-        libraries[library].append((Version(release), checked_run(folder)))
-    lines = [*heading([run for runs in libraries.values() for _, run in runs])]
-    for library, versions in sorted(libraries.items()):
-        runs = [run for _, run in sorted(versions, key=lambda pair: pair[0])]
-        lines += ["", f"## {library}", "", *summary(runs)]
-        for before, after in pairwise(runs):
-            lines += changes(before, after)
+def page(run: Run) -> str:
+    """The Markdown of a run with several releases, library by library."""
+    libraries: dict[str, dict[str, Backends]] = defaultdict(dict)
+    for name, backends in by_name(run).items():
+        libraries[EXTRAS.get(name, name)][name] = backends
+    lines = [*heading(run)]
+    for library, configurations in sorted(libraries.items()):
+        lines += ["", f"## {md(library)}", "", *summary(run, configurations)]
+        pairs = {name: pairwise(backends) for name, backends in configurations.items()}
+        for releases in zip(*pairs.values(), strict=True):
+            lines += changes(run, dict(zip(pairs, releases, strict=True)))
     return "\n".join(lines) + "\n"
 
 
-def heading(runs: Sequence[Run]) -> Iterator[str]:
-    levels = ", ".join(sorted({str(run.info["level"]) for run in runs}))
+def heading(run: Run) -> Iterator[str]:
     yield "# What changed across releases"
     yield ""
     yield (
-        f"Made by `python docs/make_versions.py runs` from the runs that `tox run -m versions` leaves in `runs/` "
-        f"(level {levels}): the same cases, one release of a library after the other, each in an environment of its "
-        "own. For two of your own runs the same is `tiebreak compare RUN_A RUN_B`; for the semantics of one node "
-        "`tiebreak audit BACKEND --operator OP --versus RUN_A`."
+        f"Made by `python docs/make_versions.py` from the run that `tox run -m versions` leaves in `runs/versions` "
+        f"(level {run.info['level']}): the same cases, [each release in an environment of its own](releases.md). For "
+        "two of your own runs the same is `tiebreak compare RUN_A RUN_B`; for the semantics of one node `tiebreak "
+        "audit BACKEND --operator OP --versus RUN_A`."
     )
 
 
-def summary(runs: Sequence[Run]) -> Iterator[str]:
+def summary(run: Run, configurations: Mapping[str, Backends]) -> Iterator[str]:
     """A row for each release and configuration: cases that ran, those that failed to run, those refused, the elements
     judged (of cases that ran), those that deviate, and their root causes."""
     yield "| release | configuration | cases | failed | refused | elements | deviating | causes |"
     yield "| --- | --- | --- | --- | --- | --- | --- | --- |"
-    for run in runs:
-        for backend in run.info["backends"]:
+    for releases in zip(*configurations.values(), strict=True):
+        for name, backend in zip(configurations, releases, strict=True):
             rows = run.results[run.results["backend"] == backend["name"]]
             failed, refused = rows["verdict"].isin(FAULTS), rows["verdict"] == "unsupported"
             judged = int(rows[["exact", "working_precision", "deviates"]].to_numpy().sum())
             causes = sum(cluster["backend"] == backend["name"] for cluster in run.info["clusters"])
             numbers = (~failed & ~refused).sum(), failed.sum(), refused.sum(), judged, rows["deviates"].sum(), causes
-            cells = (
-                md(backend["version"]),
-                md(backend["name"]),
-                *(f"{int(number):,}" for number in numbers),
-            )
+            cells = (md(backend["version"]), md(name), *(f"{int(number):,}" for number in numbers))
             yield f"| {' | '.join(cells)} |"
 
 
-def changes(before: Run, after: Run) -> Iterator[str]:
-    """What two releases do otherwise: root causes first, then cases with another verdict."""
-    found = compare(before, after)
-    versions = next(row["versions"] for row in found["backends"] if None not in row["versions"])
-    yield from ("", f"### {md(versions[0])} to {md(versions[1])}", "")
-    unchanged = [row for row in found["causes"] if row["status"] in ("unchanged", "renamed")]
+def changes(run: Run, releases: Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]]) -> Iterator[str]:
+    """What each configuration does otherwise in the second of two releases.
+
+    Root causes come first, then cases with another verdict.
+    """
+    causes, verdicts = list[dict[str, Any]](), list[dict[str, Any]]()
+    for name, (before, after) in releases.items():
+        found = compare(alone(run, str(before["name"])), alone(run, str(after["name"])))
+        causes += [row | {"backend": name} for row in found["causes"]]
+        verdicts += [row | {"backend": name} for row in found["verdicts"]]
+    (before, after), *_ = releases.values()
+    yield from ("", f"### {md(before['version'])} to {md(after['version'])}", "")
+    unchanged = [row for row in causes if row["status"] in ("unchanged", "renamed")]
     told = 0
     for status, word in WORDS.items():
-        rows = together([row for row in found["causes"] if row["status"] == status], CAUSE)
+        rows = together([row for row in causes if row["status"] == status], CAUSE)
         yield from (f"- **{word}**: {sentence(row)}" for row in rows[:MOST])
         if len(rows) > MOST:
             yield f"- **{word}**: {plural(len(rows) - MOST, 'root cause')} more, of fewer elements."
         told += len(rows)
-    for row in together(found["verdicts"], VERDICT)[:MOST]:
+    for row in together(verdicts, VERDICT)[:MOST]:
         yield (
             f"- {row['kind'].capitalize()}: {plural(row['cases'], 'case')} of {md(row['backend'])}, "
             f"{md(row['operator'])}, {row['from']} before, now {row['to']}{reason(row)}."
         )
     yield f"- {plural(len(unchanged), 'root cause')} of both, with the same results." if unchanged else ""
-    if not told and not found["verdicts"]:
+    if not told and not verdicts:
         yield "- Nothing else."
 
 

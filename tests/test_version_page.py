@@ -1,14 +1,16 @@
-"""The page on what changed across releases, made from run folders that are named by library and release."""
+"""The page on what changed across releases, made from a run with several of a library."""
 
 from __future__ import annotations
 
 import importlib.util
-import shutil
 from pathlib import Path
 from types import ModuleType
 
+import pandas as pd
 import pytest
 from recorded_versions import recorded
+
+from tiebreak.reports.records import Run, read_run
 
 DOCS = Path(__file__).parent.parent / "docs"
 
@@ -25,11 +27,23 @@ def maker() -> ModuleType:
     return module
 
 
+def side_by_side(folder: Path, **releases: str) -> Run:
+    """The recorded runs as one run of a library's releases, each by its name in the specs."""
+    runs = recorded(folder)
+    found = {release.replace("_", "."): read_run(runs / source) for release, source in releases.items()}
+    backends, clusters, results, discrepancies = [], [], [], []
+    for release, run in found.items():
+        name = f"dev@{release.removeprefix('v')}"
+        backends += [{**one, "name": name, "spec": name} for one in run.info["backends"]]
+        clusters += [{**one, "backend": name} for one in run.info["clusters"]]
+        results.append(run.results.assign(backend=name))
+        discrepancies.append(run.discrepancies.assign(backend=name))
+    info = next(iter(found.values())).info | {"backends": backends, "clusters": clusters}
+    return Run(info, pd.concat(results), pd.concat(discrepancies))
+
+
 def test_releases_are_compared_in_their_order_in_words_and_witnesses(maker: ModuleType, tmp_path: Path) -> None:
-    runs = recorded(tmp_path)
-    named = {"dev-v1.9": "sound", "dev-v1.10": "away", "dev-v2.0": "aborts"}
-    folders = [Path(shutil.copytree(runs / source, tmp_path / "runs" / name)) for name, source in named.items()]
-    text = maker.page(sorted(folders))
+    text = maker.page(side_by_side(tmp_path, v3_0="aborts", v1_0="sound", v2_0="away"))
     first, second = text.split("### ")[1:]
     assert first.startswith("1.0 to 2.0") and second.startswith("2.0 to 3.0")
     assert "**New**: dev, onnx.QuantizeLinear: wrong tie rule: NEAREST\\_TOWARD\\_INFINITY (1,549 elements" in first
@@ -41,6 +55,4 @@ def test_releases_are_compared_in_their_order_in_words_and_witnesses(maker: Modu
 
 
 def test_what_a_backend_said_is_no_markup(maker: ModuleType, tmp_path: Path) -> None:
-    runs = recorded(tmp_path)
-    pair = [Path(shutil.copytree(runs / "hostile", tmp_path / "runs" / f"h-v{n}")) for n in (1, 2)]
-    assert "<script" not in maker.page(pair)
+    assert "<script" not in maker.page(side_by_side(tmp_path, v1="hostile", v2="hostile"))
