@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,13 +22,18 @@ from tiebreak.adapters.answering import Answerer, WrongOutput, message_of
 from tiebreak.adapters.arena import Arena
 from tiebreak.adapters.float_mode import FloatMode
 from tiebreak.adapters.frames import BrokenFrame
-from tiebreak.adapters.process import WorkerProcess
-from tiebreak.golden import _kernel
 from tiebreak.golden.elements import numpy_dtype
 from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.problem import Array
 from tiebreak.golden.space import Space, space_from
 from tiebreak.golden.untrusted_text import safe_text
+
+if TYPE_CHECKING:
+    from tiebreak.adapters.process import WorkerProcess
+try:
+    from tiebreak.golden._kernel import repeated
+except ImportError:  # in a worker of another environment
+    from tiebreak.golden.filling import repeated
 
 SLOTS = 6  # the judge may take longer over one block than the backend over several
 STATUSES = ("ok", "unsupported", "error")
@@ -107,7 +112,7 @@ def run_block(answerer: Answerer, arena: Arena, space: Space, x: Array, block: i
         seconds += clock() - started
         results = checked_first_output(outputs, dtype, x.shape, count).reshape(-1).view(np.uint8)
         end = place + results.size
-        if element := _kernel.repeated(results, dtype.itemsize):
+        if element := repeated(results, dtype.itemsize):
             same.add(place, end, element)
         else:
             memory[place:end] = results

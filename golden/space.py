@@ -13,12 +13,16 @@ from typing import Any
 
 import numpy as np
 
-from tiebreak.golden import _kernel
 from tiebreak.golden.elements import ELEMENT_TYPES, FloatType, IntegerType, numpy_dtype
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.make_node import node_from_key
 from tiebreak.golden.nodes import Constant, Node
 from tiebreak.golden.problem import Array, codes_of, kind_of
+
+try:
+    from tiebreak.golden._kernel import fill_patterns
+except ImportError:  # in a worker of another environment
+    from tiebreak.golden.filling import fill_patterns
 
 PIECE = 1 << 20  # patterns: few calls, whose own cost shows; with their results they fit the processor's caches
 BLOCK = 1 << 22
@@ -142,7 +146,7 @@ def patterns_as(kind: FloatType | IntegerType, first: int, size: int, into: Arra
     """
     if kind.bits >= 16:
         found = np.empty(size, numpy_dtype(kind.name)) if into is None else into
-        _kernel.fill_patterns(found.reshape(-1).view(WORDS[kind.bits]), first)
+        fill_patterns(found.reshape(-1).view(WORDS[kind.bits]), first)
         return found.reshape(-1)
     numbers = np.arange(first, first + size, dtype=np.int64)
     if isinstance(kind, IntegerType):

@@ -9,6 +9,7 @@ import os
 import sys
 import sysconfig
 import zipfile
+from collections.abc import Iterator
 from contextlib import closing
 from hashlib import sha256
 from pathlib import Path
@@ -25,8 +26,9 @@ from tiebreak.adapters.environments.named import environment, environment_folder
 from tiebreak.adapters.environments.older_python import NAMES, Older
 from tiebreak.adapters.isolation import IsolatedBackend
 from tiebreak.adapters.outcome import NOT_ASKED
-from tiebreak.adapters.registry import check_spec, library_of, load_backend, spec_from_file
+from tiebreak.adapters.registry import OWN, check_spec, library_of, load_backend, registered, spec_from_file
 from tiebreak.cli import main
+from tiebreak.golden import _kernel, filling
 from tiebreak.golden.elements import numpy_dtype
 from tiebreak.golden.errors import InvalidInput, MachineryFailed, MissingType
 from tiebreak.golden.make_node import make_node
@@ -261,6 +263,58 @@ def worker_modules() -> list[Path]:
     return own + [path for path in (root / "golden").rglob("*.py") if "vectors" not in path.parts]
 
 
+def imported_at_once(module: str) -> Iterator[str]:
+    """What a module of Tiebreak's imports as it is imported; not what only a type checker or a function imports."""
+    root = Path(tiebreak.__file__).parents[1]
+    path = root.joinpath(*module.split("."))
+    tree = ast.parse((path / "__init__.py" if path.is_dir() else path.with_suffix(".py")).read_text())
+    waiting = list[ast.stmt](tree.body)
+    while waiting:
+        statement = waiting.pop()
+        if isinstance(statement, ast.Try):
+            waiting += [*statement.body, *(inner for handler in statement.handlers for inner in handler.body)]
+        elif isinstance(statement, ast.Import):
+            yield from (alias.name for alias in statement.names)
+        elif isinstance(statement, ast.ImportFrom) and statement.module is not None:
+            names = (f"{statement.module}.{alias.name}" for alias in statement.names)
+            there = statement.module.startswith("tiebreak")
+            yield from (name if there and is_module(root, name) else str(statement.module) for name in names)
+
+
+def is_module(root: Path, name: str) -> bool:
+    path = root.joinpath(*name.split("."))
+    return path.is_dir() or path.with_suffix(".py").exists()
+
+
+def test_a_worker_needs_nothing_but_numpy_and_ml_dtypes() -> None:
+    backends = [point.value.partition(":")[0] for point in registered().values() if point.value.startswith(OWN)]
+    waiting = ["tiebreak.adapters.worker", "tiebreak.adapters.sweeping", *backends]
+    seen, others = set[str](), set[str]()
+    while waiting:
+        module = waiting.pop()
+        if module in seen:
+            continue
+        seen.add(module)
+        for name in imported_at_once(module):
+            if name.startswith("tiebreak") and "._kernel" not in name:
+                waiting.append(name)
+            elif (first := name.partition(".")[0]) not in {*sys.stdlib_module_names, "tiebreak"}:
+                others.add(first)
+    assert len(seen) > 40 and others <= {"numpy", "ml_dtypes"}
+
+
+@pytest.mark.parametrize("width", [1, 2, 4])
+def test_a_worker_without_the_kernel_fills_and_compares_as_it_does(width: int) -> None:
+    for values in (np.full(24, 7, np.uint8), np.arange(24, dtype=np.uint8), np.tile(np.arange(4, dtype=np.uint8), 6)):
+        assert filling.repeated(values, width) == _kernel.repeated(values, width)
+    words = (np.uint16, np.uint32)
+    for word in words:
+        ours, theirs = np.empty(1000, word), np.empty(1000, word)
+        filling.fill_patterns(ours, (1 << 8 * word(0).itemsize) - 1000)
+        _kernel.fill_patterns(theirs, (1 << 8 * word(0).itemsize) - 1000)
+        assert np.array_equal(ours, theirs)
+
+
 def test_a_workers_modules_are_in_an_older_pythons_words() -> None:
     for path in worker_modules():
         tree = ast.fix_missing_locations(Older().visit(ast.parse(path.read_text())))
@@ -317,3 +371,7 @@ def test_a_real_release_of_a_runtime(tmp_path: Path, monkeypatch: pytest.MonkeyP
     with closing(IsolatedBackend("onnxruntime@1.20.1", time_limit=60)) as backend:
         outcome = backend.run(Case("c", node, inputs))
     assert (outcome.status, backend.version, outcome.outputs[0].tolist()) == ("ok", "1.20.1", [4, 3])
+    swept = ["sweep", "onnxruntime@1.20.1", "--operator", "onnx.QuantizeLinear", "--input-type", "float16"]
+    swept += ["--type", "uint8", "--input", "y_scale=0.1", "--input", "y_zero_point=128", "--json"]
+    done = CliRunner().invoke(main, [*swept, "-o", str(tmp_path / "sweep.json")])
+    assert done.exit_code == 1 and json.loads(done.output)["totals"]["deviates"] > 5000
