@@ -43,10 +43,17 @@ EXTRAS = {
     "tensorflow-xla": "tensorflow",
     "tensorflow-no-onednn": "tensorflow",
     "torch-decomposed": "torch",
+    "torch-compiled": "torch",
+    "torch-fbgemm": "torch",
+    "torch-onednn": "torch",
+    "torch-qnnpack": "torch",
 }
 
 # Further configurations, which run only where they are named: most of what they do is what another one does.
-ON_REQUEST = ("onnxruntime-basic", "onnxruntime-extended", "tensorflow-graph", "tensorflow-xla")
+ON_REQUEST = (
+    *("onnxruntime-basic", "onnxruntime-extended", "tensorflow-graph", "tensorflow-xla"),
+    *("torch-compiled", "torch-fbgemm", "torch-onednn", "torch-qnnpack"),
+)
 WITHOUT_LIBRARY = ("numpy-naive",)  # no release of a package on PyPI is what it runs
 ONLY_RELEASE = {"ngraph": "0.26.0"}  # of backends that run in an environment of their own, whether or not named so
 BY_ENVIRONMENT = ("tensorflow",)  # extras whose backends set variables that the library reads once in a process

@@ -1,4 +1,4 @@
-"""PyTorch on the CPU: its classic quantization functions, and the decomposed ones of exported programs."""
+"""PyTorch on the CPU: its classic quantization functions, and those of exported programs, also compiled."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from tiebreak.adapters import torch_classic, torch_decomposed, torch_fake, torch
 from tiebreak.adapters.platform_facts import instruction_sets
 from tiebreak.adapters.protocol import Run
 from tiebreak.adapters.torch_calls import Plan, Planner, call_script
+from tiebreak.adapters.torch_compiled import Compiler, compiled_script
 from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
@@ -20,23 +21,37 @@ CLASSIC: Mapping[str, Planner] = {**torch_classic.PLANNERS, **torch_fake.PLANNER
 
 
 class Torch:
-    """`planners` plan the calls for a node, by operator id. Importing `modules` registers the functions in torch."""
+    """`planners` plan the calls for a node, by operator id. Importing `modules` registers the functions in torch.
+
+    With `compiles` the calls are compiled first. `engine` is one of torch's quantized engines, if not the usual one.
+    """
 
     takes_constants = True
     configuration_of = "torch"
 
     def __init__(
-        self, name: str = "torch", planners: Mapping[str, Planner] = CLASSIC, modules: tuple[str, ...] = ()
+        self,
+        name: str = "torch",
+        planners: Mapping[str, Planner] = CLASSIC,
+        modules: tuple[str, ...] = (),
+        *,
+        compiles: bool = False,
+        engine: str = "",
     ) -> None:
         import torch
 
         for module in modules:
             importlib.import_module(module)
         torch.set_num_threads(1)
+        if engine:
+            torch.backends.quantized.engine = engine
         self.name, self.library, self.version = name, torch, str(torch.__version__)
         self.planners, self.modules = planners, modules
         self.maps = {operator: SAME[operator] for operator in planners}
         self.ways: set[str] = set()
+        self.compiler = Compiler(torch) if compiles else None
+        if self.compiler is not None:
+            self.compiler.warm_up()
 
     def compile(self, node: Node) -> Run:
         plan = self.plan(node)
@@ -44,7 +59,11 @@ class Torch:
         self.ways.add(plan.ways)
 
         def run(*inputs: Array) -> tuple[Array, ...]:
-            return (plan.call(*inputs).run(self.library),)
+            call = plan.call(*inputs)
+            if self.compiler is None:
+                return (call.run(self.library),)
+            compiler = self.compiler
+            return (call.run_by(self.library, lambda library: compiler.result(call)),)
 
         return run
 
@@ -55,7 +74,8 @@ class Torch:
 
     def reproducer(self, node: Node, inputs: tuple[Array, ...]) -> str:
         """Python lines that make the same call and set `outputs` and `library`."""
-        return call_script(self.plan(node).call(*inputs), node, self.modules)
+        script = call_script if self.compiler is None else compiled_script
+        return script(self.plan(node).call(*inputs), node, self.modules)
 
     def attest(self) -> dict[str, str]:
         torch = self.library
@@ -71,12 +91,30 @@ class Torch:
             "subnormals": "flushed" if float(torch.tensor(1e-39) * 1) == 0 else "kept",
             "deterministic algorithms": "on" if torch.are_deterministic_algorithms_enabled() else "as shipped (off)",
             "functions": "; ".join(sorted(self.ways)) or "nothing",
+            **({} if self.compiler is None else {"compiled": self.compiler.described()}),
             "instruction sets": instruction_sets(),
         }
 
 
 def decomposed() -> Torch:
     return Torch("torch-decomposed", torch_decomposed.PLANNERS, (torch_decomposed.MODULE,))
+
+
+def compiled() -> Torch:
+    planners = {**torch_decomposed.PLANNERS, **torch_fake.PLANNERS}
+    return Torch("torch-compiled", planners, (torch_decomposed.MODULE,), compiles=True)
+
+
+def qnnpack() -> Torch:
+    return Torch("torch-qnnpack", engine="qnnpack")
+
+
+def onednn() -> Torch:
+    return Torch("torch-onednn", engine="onednn")
+
+
+def fbgemm() -> Torch:
+    return Torch("torch-fbgemm", engine="fbgemm")
 
 
 def essentials(text: str) -> str:

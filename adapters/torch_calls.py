@@ -49,14 +49,22 @@ class Call:
 
     def run(self, library: Any) -> Array:
         """The result as an array. Unsupported with torch's own message if torch refuses the arguments."""
+        return self.run_by(library, self.result)
+
+    def result(self, library: Any) -> Any:
+        """The tensor that torch's function gives."""
+        result = attrgetter(self.function)(library)(
+            *(argument.value for argument in self.arguments),
+            **{name: argument.value for name, argument in self.keywords.items()},
+        )
+        return attrgetter(self.then)(result)() if self.then else result
+
+    def run_by(self, library: Any, result: Callable[[Any], Any]) -> Array:
+        """As run, with the tensor that another function of the library gives."""
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", UserWarning)  # the classic functions are deprecated since 2.13
-                result = attrgetter(self.function)(library)(
-                    *(argument.value for argument in self.arguments),
-                    **{name: argument.value for name, argument in self.keywords.items()},
-                )
-                return array_from_torch(library, attrgetter(self.then)(result)() if self.then else result)
+                return array_from_torch(library, result(library))
         except REFUSALS as error:
             if any(fault in str(error) for fault in FAULTS):
                 raise

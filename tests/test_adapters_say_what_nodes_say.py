@@ -320,6 +320,11 @@ def for_classic_torch(case: Case) -> Facts:
     return for_torch_bits(case) if case.node.operator.startswith("tensorflow.") else for_torch(case)
 
 
+def for_compiled_torch(case: Case) -> Facts:
+    linear = case.node.operator.startswith(("onnx.", "ngraph."))
+    return for_decomposed(case) if linear else for_classic_torch(case)
+
+
 def for_torch_levels(case: Case) -> Facts:
     """OpenVINO's limits, if they are four of one shape that varies along one axis at most."""
     x, low, high, *outputs = case.inputs
@@ -403,8 +408,12 @@ LIBRARIES = {
         ("tensorflow", "tensorflow-no-onednn", "tensorflow-graph", "tensorflow-xla"),
         Library(handed_over.tensorflow_raw, for_tensorflow),
     ),
-    "torch": Library(handed_over.torch_functions, for_classic_torch),
+    **dict.fromkeys(
+        ("torch", "torch-fbgemm", "torch-onednn", "torch-qnnpack"),
+        Library(handed_over.torch_functions, for_classic_torch),
+    ),
     "torch-decomposed": Library(handed_over.torch_functions, for_decomposed),
+    "torch-compiled": Library(handed_over.torch_functions, for_compiled_torch),
     **dict.fromkeys(("litert", "litert-no-xnnpack"), Library(handed_over.litert_interpreter, for_litert)),
     "ngraph": Library(handed_over.ngraph_call, for_ngraph),
     "numpy-naive": Library(handed_over.numpy_operands, for_numpy, first=True),
