@@ -38,6 +38,7 @@ EXTRAS = {
     "openvino-limits-as-inputs": "openvino",
     "onnxruntime-basic": "onnxruntime",
     "onnxruntime-extended": "onnxruntime",
+    "onnxruntime-tool": "onnxruntime",
     "litert-no-xnnpack": "litert",
     "tensorflow-graph": "tensorflow",
     "tensorflow-xla": "tensorflow",
@@ -51,7 +52,7 @@ EXTRAS = {
 
 # Further configurations, which run only where they are named: most of what they do is what another one does.
 ON_REQUEST = (
-    *("onnxruntime-basic", "onnxruntime-extended", "tensorflow-graph", "tensorflow-xla"),
+    *("onnxruntime-basic", "onnxruntime-extended", "onnxruntime-tool", "tensorflow-graph", "tensorflow-xla"),
     *("torch-compiled", "torch-fbgemm", "torch-onednn", "torch-qnnpack"),
 )
 WITHOUT_LIBRARY = ("numpy-naive",)  # no release of a package on PyPI is what it runs

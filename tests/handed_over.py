@@ -145,6 +145,14 @@ def onnx_evaluator(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts]) 
     patch.setattr(backend, "evaluator", evaluator)
 
 
+def onnxruntime_function(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts]) -> None:
+    def quantize_nparray(kind: int, *inputs: Any) -> NoReturn:
+        heard.append({"type": kind, "inputs": [one if isinstance(one, int) else tensor(one) for one in inputs]})
+        raise Stopped
+
+    patch.setattr(backend, "quantize", quantize_nparray)
+
+
 def openvino_core(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts]) -> None:
     """Replaces the core, forgets the models that another one made, and listens where FakeQuantize is made."""
     import onnx

@@ -214,6 +214,15 @@ def for_onnx(case: Case) -> Facts:
     return model | ({"inputs": [*map(tensor, case.inputs)]} if spread else {})
 
 
+def for_tool(case: Case) -> Facts:
+    """The output's type and one scale and zero point; an absent zero point is 0, as ONNX says."""
+    if not has_words(case, LINEAR_WORDS - {"axis"}) or said_axis(case) is not None:
+        return NO_WORDS
+    numbers = {name: number for number, name in NUMBERS.items()}
+    given = [*map(tensor, case.inputs), *([0] if len(case.inputs) < 3 else [])]
+    return {"type": numbers[case.node.output_type], "inputs": given}
+
+
 def for_openvino(case: Case) -> Facts:
     if case.node.operator.startswith("onnx."):
         return for_onnx(case)
@@ -399,6 +408,7 @@ LIBRARIES = {
         ),
         Library(handed_over.onnxruntime_session, for_onnx, first=True),
     ),
+    "onnxruntime-tool": Library(handed_over.onnxruntime_function, for_tool),
     "onnx-reference": Library(handed_over.onnx_evaluator, for_onnx, first=True),
     **dict.fromkeys(
         ("openvino", "openvino-as-shipped", "openvino-limits-as-inputs"),
