@@ -18,6 +18,7 @@ from tiebreak.conformance.gate.compare import checked_run, compare
 from tiebreak.conformance.gate.releases import alone, by_name
 from tiebreak.golden.untrusted_text import plural
 from tiebreak.reports.findings import md
+from tiebreak.reports.libraries import release
 from tiebreak.reports.records import Run
 
 HERE = Path(__file__).parent
@@ -72,7 +73,7 @@ def summary(run: Run, configurations: Mapping[str, Backends]) -> Iterator[str]:
             judged = int(rows[["exact", "working_precision", "deviates"]].to_numpy().sum())
             causes = sum(cluster["backend"] == backend["name"] for cluster in run.info["clusters"])
             numbers = (~failed & ~refused).sum(), failed.sum(), refused.sum(), judged, rows["deviates"].sum(), causes
-            cells = (md(backend["version"]), md(name), *(f"{int(number):,}" for number in numbers))
+            cells = (md(release(str(backend["version"]))), md(name), *(f"{int(number):,}" for number in numbers))
             yield f"| {' | '.join(cells)} |"
 
 
@@ -87,7 +88,7 @@ def changes(run: Run, releases: Mapping[str, tuple[Mapping[str, Any], Mapping[st
         causes += [row | {"backend": name} for row in found["causes"]]
         verdicts += [row | {"backend": name} for row in found["verdicts"]]
     (before, after), *_ = releases.values()
-    yield from ("", f"### {md(before['version'])} to {md(after['version'])}", "")
+    yield from ("", f"### {md(release(str(before['version'])))} to {md(release(str(after['version'])))}", "")
     unchanged = [row for row in causes if row["status"] in ("unchanged", "renamed")]
     told = 0
     for status, word in WORDS.items():
