@@ -130,9 +130,10 @@ def test_a_name_of_the_table_is_kept_where_another_is_there_too() -> None:
     """Small cases fit many semantics by chance: the engine names real results only where nothing else does."""
     counts = named("openvino.FakeQuantize", compiled, {})
     texts = [text for text, _ in counts.most_common(2)]
-    assert set(texts) == {f"{REBUILT} from a zero point and a scale", f"{BEFORE}, the last product and sum fused"}, (
-        counts
-    )
+    assert set(texts) == {
+        f"{REBUILT} from a zero point and a scale, whatever the limits",
+        f"{BEFORE}, the last product and sum fused",
+    }, counts
     assert sum(counts[text] for text in texts) >= 0.8 * counts.total()
 
 

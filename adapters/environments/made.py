@@ -257,7 +257,7 @@ def changed_files(environment: Environment, name: str, record: str) -> Iterator[
     """The files of a package that are not as its wheel says, by the RECORD of PEP 376."""
     for path, digest, _ in csv.reader(record.splitlines()):
         algorithm, _, wanted = digest.partition("=")
-        if algorithm != "sha256" or path.startswith(".."):  # scripts are made on the spot
+        if algorithm != "sha256" or path.startswith("..") or path.endswith(".pyc"):  # made on the spot
             continue
         try:
             content = (environment.site_packages / path).read_bytes()

@@ -103,7 +103,8 @@ def make_interpreter(folder: Path, python: str) -> None:
     """Make a virtual environment without packages. `python` is 3.x, a path, or empty for the one that runs."""
     if (found := uv()) is not None:
         base = python or f"{sys.version_info[0]}.{sys.version_info[1]}"
-        output_of([found, "venv", "--no-project", "--quiet", "--python", base, str(folder)], f"Python {base}")
+        none = f"no Python {base} is here, and uv fetched none; --python takes a path too"
+        output_of([found, "venv", "--no-project", "--quiet", "--python", base, str(folder)], none)
     else:
         base = base_interpreter(python)
         output_of([base, "-m", "venv", "--without-pip", str(folder)], f"a virtual environment of {base}")

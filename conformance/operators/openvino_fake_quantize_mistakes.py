@@ -13,6 +13,7 @@ from tiebreak.conformance.operators import openvino_fake_quantize_steps as steps
 from tiebreak.conformance.operators import wrong_steps as ws
 from tiebreak.conformance.operators.compiled_fake_quantize import (
     KERNELS,
+    STEPS,
     output_high_misplaced,
     output_high_overrun,
 )
@@ -87,6 +88,20 @@ def folded(levels: int, x: Array, low: Array, high: Array, first: Array, last: A
     scale, step = n / (high - low), (last - first) / n
     level = np.rint(in_range(x, low, high) * scale - low * scale)
     return ws.fused(level, step, first) if fused else np.asarray(level * step + first)
+
+
+def always_rebuilt(levels: int, x: Array, low: Array, high: Array, first: Array, last: Array, *, fused: bool) -> Array:
+    """Output limits are converted to a zero point and a scale of 4 or 8 bits and back; equal ones become 0.
+
+    Symmetric limits of 255 levels need no zero point. A compiler that leaves it out elsewhere stands beside this file.
+    """
+    if levels in STEPS:
+        steps_of_type = as_type_of(STEPS[levels], first)
+        width, zero = last - first, as_type_of(0, first)
+        scale, point = width / steps_of_type, np.where(width == 0, zero, -steps_of_type * first / width)
+        kept = (levels == 255) & (first == -last)
+        first, last = np.where(kept, first, -point * scale), np.where(kept, last, (steps_of_type - point) * scale)
+    return folded(levels, x, low, high, first, last, fused=fused)
 
 
 def folded_wide(
@@ -250,6 +265,7 @@ LIKELY: tuple[tuple[Cause, Mistake], ...] = (
     formula("folded-in-float32", "quotient", through(np.float32, partial(folded, fused=True))),
     formula("folded-wide", "quotient", folded_wide),
     *(compiled(*row) for row in KERNELS),
+    formula("folded-rebuilt:whatever the limits", "quotient", through(np.float32, partial(always_rebuilt, fused=True))),
     formula("scale-and-zero-point-in:float32", "quotient", by_parameters),
     formula(
         "scale-and-zero-point-in:float64 + casts-to-int64",
