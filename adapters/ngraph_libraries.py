@@ -7,8 +7,9 @@ import sysconfig
 from pathlib import Path
 
 from tiebreak.adapters.environments.named import environment, folder_of
+from tiebreak.adapters.registry import ONLY_RELEASE
 
-VERSION = "0.26.0"
+VERSION = ONLY_RELEASE["ngraph"]
 FOLDER = "ngraph_core"
 TARGET = "--only-binary=:all: --python-version 3.7 --implementation cp --platform manylinux1_x86_64"
 DOWNLOAD = f"pip download --no-deps {TARGET} ngraph-core=={VERSION}"

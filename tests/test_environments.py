@@ -111,7 +111,11 @@ def test_a_release_is_installed_run_listed_and_removed(index: Path) -> None:
 
 def test_what_was_changed_since_is_told(index: Path) -> None:
     pytest.importorskip("onnxruntime")
+    cached = "onnx_more/__pycache__/more.cpython-311.pyc"
+    wheel(index, "onnx", "8.0.0", **{cached: "compiled elsewhere"})
     found = install("onnxruntime", "9.0.0", "", lambda line: None)
+    assert list(problems_of(found)) == []
+    (found.site_packages / cached).write_text("compiled here")
     assert list(problems_of(found)) == []
     assert CliRunner().invoke(main, ["backends", "verify"]).exit_code == 0
     (found.site_packages / "onnxruntime_beside.pth").write_text("elsewhere\n")

@@ -90,7 +90,7 @@ def folded(levels: int, x: Array, low: Array, high: Array, first: Array, last: A
     return ws.fused(level, step, first) if fused else np.asarray(level * step + first)
 
 
-def always_rebuilt(levels: int, x: Array, low: Array, high: Array, first: Array, last: Array, *, fused: bool) -> Array:
+def always_rebuilt(levels: int, x: Array, low: Array, high: Array, first: Array, last: Array) -> Array:
     """Output limits are converted to a zero point and a scale of 4 or 8 bits and back; equal ones become 0.
 
     Symmetric limits of 255 levels need no zero point. A compiler that leaves it out elsewhere stands beside this file.
@@ -101,7 +101,7 @@ def always_rebuilt(levels: int, x: Array, low: Array, high: Array, first: Array,
         scale, point = width / steps_of_type, np.where(width == 0, zero, -steps_of_type * first / width)
         kept = (levels == 255) & (first == -last)
         first, last = np.where(kept, first, -point * scale), np.where(kept, last, (steps_of_type - point) * scale)
-    return folded(levels, x, low, high, first, last, fused=fused)
+    return folded(levels, x, low, high, first, last, fused=True)
 
 
 def folded_wide(
@@ -265,7 +265,7 @@ LIKELY: tuple[tuple[Cause, Mistake], ...] = (
     formula("folded-in-float32", "quotient", through(np.float32, partial(folded, fused=True))),
     formula("folded-wide", "quotient", folded_wide),
     *(compiled(*row) for row in KERNELS),
-    formula("folded-rebuilt:whatever the limits", "quotient", through(np.float32, partial(always_rebuilt, fused=True))),
+    formula("folded-rebuilt:whatever the limits", "quotient", through(np.float32, always_rebuilt)),
     formula("scale-and-zero-point-in:float32", "quotient", by_parameters),
     formula(
         "scale-and-zero-point-in:float64 + casts-to-int64",
