@@ -13,6 +13,7 @@ from __future__ import annotations
 import base64
 import textwrap
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -90,10 +91,18 @@ def operation(node: Node) -> str:
     return OPERATIONS[node.operator]
 
 
-def tflite_model(node: Node, shape: Sequence[int], parameters: Sequence[Array]) -> bytes:
-    """The bytes of a model of the node, for a first input of this shape; `parameters` become constants."""
+def tflite_model(
+    node: Node, shape: Sequence[int], parameters: Sequence[Array], schema: str = "ai_edge_litert.schema_py_generated"
+) -> bytes:
+    """The bytes of a model of the node, for a first input of this shape; `parameters` become constants.
+
+    `schema` names the module of the classes that are written.
+    """
+    return packed(import_module(schema), node, shape, parameters)
+
+
+def packed(schema: Any, node: Node, shape: Sequence[int], parameters: Sequence[Array]) -> bytes:
     import flatbuffers
-    from ai_edge_litert import schema_py_generated as schema
 
     name = operation(node)
     fake = name == "FAKE_QUANT"
@@ -186,15 +195,23 @@ def schema_object(kind: Any, **fields: Any) -> Any:
     return new
 
 
+def model_source(node: Node, model: bytes, shape: Sequence[int]) -> str:
+    """Python source that assigns `model` the bytes of a .tflite file."""
+    lines = textwrap.wrap(base64.b64encode(model).decode(), 100)
+    return MODEL.format(
+        what=f"{operation(node)}, {node.input_type} {list(shape)} to {node.output_type}",
+        inside=", ".join(tensor.name for tensor in node.inputs[1:]),
+        model="\n".join(f'    "{line}"' for line in lines),
+    )
+
+
 def model_run_source(node: Node, inputs: Sequence[Array], resolver: str, threads: int) -> str:
     """Python source that runs the node's model on the array bound to its first input's name, and assigns `outputs`."""
-    model = base64.b64encode(tflite_model(node, inputs[0].shape, inputs[1:])).decode()
+    model = tflite_model(node, inputs[0].shape, inputs[1:])
     name, output = node.inputs[0].name, node.output_type
     return SOURCE.format(
         imports="import ml_dtypes\n" if output in CARRIERS else "",
-        what=f"{operation(node)}, {node.input_type} {list(inputs[0].shape)} to {output}",
-        inside=", ".join(tensor.name for tensor in node.inputs[1:]),
-        model="\n".join(f'    "{line}"' for line in textwrap.wrap(model, 100)),
+        model=model_source(node, model, inputs[0].shape),
         x=name + (f'.astype("{CARRIERS[node.input_type]}")' if node.input_type in CARRIERS else ""),
         typed=f".astype(ml_dtypes.{output})" if output in CARRIERS else "",
         resolver=resolver,
@@ -202,17 +219,19 @@ def model_run_source(node: Node, inputs: Sequence[Array], resolver: str, threads
     )
 
 
+MODEL = """\
+# A .tflite file: {what}. Constants of it are: {inside}.
+model = base64.b64decode(
+{model}
+)
+"""
 SOURCE = """
 import base64
 
 import ai_edge_litert
 {imports}from ai_edge_litert.interpreter import Interpreter, OpResolverType
 
-# A .tflite file: {what}. Constants of it are: {inside}.
-model = base64.b64decode(
-{model}
-)
-resolver = OpResolverType.{resolver}
+{model}resolver = OpResolverType.{resolver}
 interpreter = Interpreter(model_content=model, num_threads={threads}, experimental_op_resolver_type=resolver)
 interpreter.allocate_tensors()
 interpreter.set_tensor(0, {x})

@@ -9,64 +9,32 @@ import importlib
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
-from tiebreak.adapters.onnx_models import CLAIMS, MAPS, Linear, check_inputs, linear_model, linear_node
-from tiebreak.adapters.onnx_source import model_source, with_imports
-from tiebreak.adapters.protocol import Run
-from tiebreak.adapters.recent import Recent
+from tiebreak.adapters.onnx_loaded import OnnxLoaded, Prepared
 from tiebreak.golden.elements import NUMPY_OWN
 from tiebreak.golden.errors import InvalidInput, Unsupported
-from tiebreak.golden.nodes import Node
+from tiebreak.golden.operators.onnx_linear import NUMBERS
 from tiebreak.golden.problem import Array
 
 DEVICE = "CPU"
 
 
-class OnnxBackend:
-    """The backend of an imported module. What `prepare` raises is a refusal; what `run` raises is an error."""
+class PreparedBy:
+    """A module's backend. What `prepare` raises is a refusal; what `run` raises is an error.
 
-    claims, maps = CLAIMS, MAPS
-    takes_constants = True  # as initializers
+    `place` is the module's name, or MODULE:CLASS. `version` is its release, if it is known.
+    """
 
-    def __init__(self, spec: str, module: Any) -> None:
-        self.name, self.place, self.module = spec, spec.partition(":")[2], module
-        path, _, attribute = self.place.partition(":")
+    def __init__(self, place: str, module: Any, version: str = "") -> None:
+        path, _, attribute = place.partition(":")
+        self.place, self.path = place, path
         self.backend: Any = getattr(module, attribute, None) if attribute else module
         if not callable(getattr(self.backend, "prepare", None)):
-            raise InvalidInput(f"backend {spec}: no prepare(model, device) there, as onnx.backend.base has")
+            raise InvalidInput(f"{place}: no prepare(model, device) there, as onnx.backend.base has")
         library = importlib.import_module(path.partition(".")[0])
-        self.version = str(getattr(library, "__version__", "unknown"))
+        self.version = version or str(getattr(library, "__version__", "unknown"))
         self.library = str(getattr(library, "__file__", library))
-        self.opsets: set[int] = set()
-        self.models = Recent()
 
-    def compile(self, node: Node) -> Run:
-        linear = linear_node(node)
-        free = [number for number, name in enumerate(linear.names) if name not in node.constants]
-
-        # The interface passes NumPy's arrays: a runtime need not know types that NumPy lacks.
-        plain = {*linear.inputs, linear.output} <= set(NUMPY_OWN)
-
-        def run(*inputs: Array) -> tuple[Array, ...]:
-            check_inputs(node, inputs)
-            shapes = tuple(array.shape for array in inputs)
-            prepared = self.models.get((node.key, shapes), lambda: self.prepared(linear, node, shapes))
-            try:
-                found = prepared.run([inputs[number] for number in free])
-            except NotImplementedError as refusal:
-                raise Unsupported(str(refusal)) from None
-            except Exception as refusal:
-                if plain:
-                    raise
-                raise Unsupported(f"{type(refusal).__name__}: {refusal}") from None
-            return (np.asarray(found[0]),)
-
-        return run
-
-    def prepared(self, linear: Linear, node: Node, shapes: Sequence[Sequence[int]]) -> Any:
-        """The prepared model; shapes are given, since ONNX's checker, which some call, wants them."""
-        model = linear_model(linear, shapes=shapes, constants=node.constants)
+    def prepare(self, model: Any) -> Prepared:
         try:
             compatible = getattr(self.backend, "is_compatible", lambda *given: True)(model, DEVICE)
             prepared = self.backend.prepare(model, DEVICE) if compatible else None
@@ -74,22 +42,41 @@ class OnnxBackend:
             raise Unsupported(f"{type(refusal).__name__}: {refusal}") from None
         if prepared is None:
             raise Unsupported("is_compatible(model) is false")
-        self.opsets.add(linear.opset)
-        return prepared
+        plain = types_of(model) <= set(NUMPY_OWN)
 
-    def reproducer(self, node: Node, inputs: Sequence[Array]) -> str:
-        """Python lines that call the module's own API; see protocol.Backend."""
-        linear, path = linear_node(node), self.place.partition(":")[0]
-        library, free = path.partition(".")[0], [name for name in linear.names if name not in node.constants]
-        shapes = [array.shape for array in inputs]
-        model = model_source(linear_model(linear, shapes=shapes, constants=node.constants))
-        call = (
+        def run(inputs: Sequence[Array]) -> Any:
+            try:
+                return prepared.run(list(inputs))[0]
+            except NotImplementedError as refusal:
+                raise Unsupported(str(refusal)) from None
+            except Exception as refusal:
+                if plain:
+                    raise
+                # The interface passes NumPy's arrays: a runtime need not know types that NumPy lacks.
+                raise Unsupported(f"{type(refusal).__name__}: {refusal}") from None
+
+        return run
+
+    def source(self, free: Sequence[str]) -> str:
+        library = self.path.partition(".")[0]
+        return (
+            f"import {self.path}\n\n"
             f'prepared = {self.place.replace(":", ".")}.prepare(model, "{DEVICE}")\n'
             f"outputs = (np.asarray(prepared.run([{', '.join(free)}])[0]),)\n"
-            f'library = "{library}", getattr({library}, "__version__", "")\n'
+            f'library = "{library}", getattr({library}, "__version__", "{self.version}")\n'
         )
-        return "\n".join((f"import {path}", with_imports(f"{model}\n{call}")))
 
-    def attest(self) -> dict[str, str]:
-        opsets = ", ".join(map(str, sorted(self.opsets)))
-        return {"library": self.library, "interface": "onnx.backend.base", "device": DEVICE, "opset": opsets}
+    def facts(self) -> dict[str, str]:
+        return {"library": self.library, "interface": "onnx.backend.base", "device": DEVICE}
+
+
+def types_of(model: Any) -> set[str]:
+    """The element types of a model's inputs, output and initializers."""
+    graph = model.graph
+    values = (value.type.tensor_type.elem_type for value in (*graph.input, *graph.output))
+    return {NUMBERS[number] for number in (*values, *(tensor.data_type for tensor in graph.initializer))}
+
+
+def named_backend(spec: str, module: Any) -> OnnxLoaded:
+    """The backend that onnx-backend:MODULE names, with its loaded module."""
+    return OnnxLoaded(spec, PreparedBy(spec.partition(":")[2], module))

@@ -112,10 +112,10 @@ def check_inputs(node: Node, inputs: Sequence[Array]) -> None:
 def linear_model(
     linear: Linear,
     carriers: Mapping[str, str] | None = None,
-    shapes: Sequence[Sequence[int]] | None = None,
+    shapes: Sequence[Sequence[int | None]] | None = None,
     constants: Mapping[str, Array] | None = None,
 ) -> Any:
-    """An onnx.ModelProto with the node's inputs and the output y. Shapes are free unless given.
+    """An onnx.ModelProto with the node's inputs and the output y. Shapes are free unless given, as is a size of None.
 
     `carriers` maps a type to the type in which its tensors enter and leave, through a Cast node on either side.
     `constants` are the inputs that become initializers, by name.
@@ -143,7 +143,7 @@ def model_of(
     output: str,
     opset: int,
     constants: Mapping[str, Array],
-    shapes: Mapping[str, Sequence[int]] | None = None,
+    shapes: Mapping[str, Sequence[int | None]] | None = None,
 ) -> Any:
     """An onnx.ModelProto of these nodes: input types by name, the type of the output y, initializers by name."""
     from onnx import helper

@@ -61,9 +61,10 @@ def attribute_source(name: str, value: Any) -> str:
 
 
 def value_info_source(value: Any) -> str:
-    """Source of a graph's input or output; a free shape is None."""
+    """Source of a graph's input or output; a free shape, or a free size in one, is None."""
     kind = value.type.tensor_type
-    shape = [size.dim_value for size in kind.shape.dim] if kind.HasField("shape") else None
+    sizes = [size.dim_value if size.HasField("dim_value") else None for size in kind.shape.dim]
+    shape = sizes if kind.HasField("shape") else None
     return f"helper.make_tensor_value_info({value.name!r}, {type_source(kind.elem_type)}, {shape})"
 
 

@@ -13,6 +13,7 @@ from tiebreak.adapters.onnxruntime_source import reproducer_source
 from tiebreak.adapters.platform_facts import instruction_sets
 from tiebreak.adapters.protocol import Run
 from tiebreak.golden.elements import FLOAT_TYPES, numpy_dtype
+from tiebreak.golden.errors import NoDevice
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 
@@ -30,12 +31,12 @@ class OnnxRuntime:
     configuration_of = "onnxruntime"
     takes_constants = True  # as initializers
 
-    def __init__(self, name: str = "onnxruntime", *, level: str = "", threads: int = 1) -> None:
+    def __init__(self, name: str = "onnxruntime", settings: Settings | None = None) -> None:
         import onnx  # noqa: F401 - fail now, not at the first node
         import onnxruntime
 
         self.name, self.version = name, str(onnxruntime.__version__)
-        self.sessions = Sessions(onnxruntime, Settings(level, threads, {} if threads == 1 else PATIENT))
+        self.sessions = Sessions(onnxruntime, settings or Settings())
         self.kernels: dict[str, Linear] = {}  # by types: a node to profile
         self.opsets: set[int] = set()
         onnxruntime.set_default_logger_severity(4)
@@ -89,20 +90,38 @@ class OnnxRuntime:
 
 
 def without_optimisation() -> OnnxRuntime:
-    return OnnxRuntime("onnxruntime-no-optimisation", level="DISABLE_ALL")
+    return OnnxRuntime("onnxruntime-no-optimisation", Settings("DISABLE_ALL"))
 
 
 def basic_optimisation() -> OnnxRuntime:
-    return OnnxRuntime("onnxruntime-basic", level="ENABLE_BASIC")
+    return OnnxRuntime("onnxruntime-basic", Settings("ENABLE_BASIC"))
 
 
 def extended_optimisation() -> OnnxRuntime:
-    return OnnxRuntime("onnxruntime-extended", level="ENABLE_EXTENDED")
+    return OnnxRuntime("onnxruntime-extended", Settings("ENABLE_EXTENDED"))
+
+
+def on_cuda() -> OnnxRuntime:
+    return on_provider("onnxruntime-cuda", "CUDAExecutionProvider")
+
+
+def through_tensorrt() -> OnnxRuntime:
+    return on_provider("onnxruntime-tensorrt", "TensorrtExecutionProvider")
+
+
+def on_provider(name: str, provider: str) -> OnnxRuntime:
+    """ONNX Runtime on another provider alone: what that does not take is refused. NoDevice where it is not there."""
+    import onnxruntime
+
+    if provider not in onnxruntime.get_available_providers():
+        raise NoDevice(f"the onnxruntime that is installed has no {provider}; the package onnxruntime-gpu has it")
+    alone = {"session.disable_cpu_ep_fallback": "1"}
+    return OnnxRuntime(name, Settings(entries=alone, provider=provider))
 
 
 def two_threads() -> OnnxRuntime:
     """Two threads, which share the elements of large arrays."""
-    return OnnxRuntime("onnxruntime-two-threads", threads=2)
+    return OnnxRuntime("onnxruntime-two-threads", Settings(threads=2, entries=PATIENT))
 
 
 def facts(sessions: Sessions, opsets: set[int]) -> dict[str, str]:
@@ -114,6 +133,7 @@ def facts(sessions: Sessions, opsets: set[int]) -> dict[str, str]:
         "build": str(library.get_build_info()) if hasattr(library, "get_build_info") else "unknown",
         "opset": ", ".join(map(str, sorted(opsets))),
         "graph optimisation": sessions.settings.described(),
+        "provider": sessions.settings.provider,
         "threads": str(sessions.settings.threads),
         "instruction sets": instruction_sets(),
     }

@@ -2,8 +2,9 @@
 
 QuantizeLinear runs as QuantizeLinear > DequantizeLinear > Flatten > QuantizeLinear, and DequantizeLinear runs as
 DequantizeLinear > Flatten > QuantizeLinear > DequantizeLinear. All share one scale and zero point, which are
-initializers because the fusion needs that. The runtime drops the inner pair around Flatten, which only moves data; with
-session.disable_quant_qdq it computes all four nodes. The optimised model, saved to a file, shows which it did.
+initializers because the fusion needs that. The runtime drops the inner pair around Flatten, which only moves data. With
+session.disable_quant_qdq, or without the one optimiser that fuses, it computes all four nodes. The optimised model,
+saved to a file, shows which it did.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ ENTRIES = {
     True: {"session.qdqisint8allowed": "1"},  # else int8 is fused on ARM only
     False: {"session.disable_quant_qdq": "1"},
 }
+FUSES = "QDQSelectorActionTransformer"  # the optimiser that drops the inner pair; the other optimisers don't touch it
 TINY, LARGEST = float(np.finfo(np.float32).tiny), float(np.finfo(np.float32).max)
 MOST_SESSIONS = 64  # kept per node, one for each scale and zero point
 
@@ -46,12 +48,12 @@ class QdqPairs:
     always_constant = frozenset({*CLAIMS, *MAPS})  # scale and zero point are always initializers
     takes_constants = True
 
-    def __init__(self, name: str, *, fuse: bool) -> None:
+    def __init__(self, name: str, *, fuse: bool, settings: Settings) -> None:
         import onnx  # noqa: F401 - fail now, not at the first node
         import onnxruntime
 
         self.name, self.version, self.fuse = name, str(onnxruntime.__version__), fuse
-        self.sessions = Sessions(onnxruntime, Settings(entries=ENTRIES[fuse]))
+        self.sessions = Sessions(onnxruntime, settings)
         self.compiled: dict[str, Linear] = {}  # by operator, type and opset: a node to profile
         onnxruntime.set_default_logger_severity(4)
 
@@ -109,11 +111,17 @@ class QdqPairs:
 
 
 def fused() -> QdqPairs:
-    return QdqPairs("onnxruntime-qdq", fuse=True)
+    return QdqPairs("onnxruntime-qdq", fuse=True, settings=Settings(entries=ENTRIES[True]))
 
 
 def unfused() -> QdqPairs:
-    return QdqPairs("onnxruntime-qdq-unfused", fuse=False)
+    return QdqPairs("onnxruntime-qdq-unfused", fuse=False, settings=Settings(entries=ENTRIES[False]))
+
+
+def without_selectors() -> QdqPairs:
+    """Every optimiser but the one that fuses."""
+    settings = Settings(entries=ENTRIES[True], disabled=(FUSES,))
+    return QdqPairs("onnxruntime-qdq-no-selectors", fuse=False, settings=settings)
 
 
 def paired_node(node: Node) -> Linear:

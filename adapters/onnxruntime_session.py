@@ -36,7 +36,7 @@ def is_about_versions(message: str) -> bool:
 
 @dataclass(frozen=True)
 class Settings:
-    """How a session is made; `entries` are session configuration entries.
+    """How a session is made; `entries` are session configuration entries, `disabled` the names of optimisers.
 
     `level` is the end of a name of GraphOptimizationLevel; empty for what is shipped, which is ORT_ENABLE_ALL.
     """
@@ -44,10 +44,22 @@ class Settings:
     level: str = ""
     threads: int = 1
     entries: Mapping[str, str] = field(default_factory=dict)
+    disabled: tuple[str, ...] = ()
+    provider: str = PROVIDER
+    options: Mapping[str, str] = field(default_factory=dict)  # of the provider
 
     def described(self) -> str:
         level = f"ORT_{self.level}" if self.level else "as shipped (ORT_ENABLE_ALL)"
-        return ", ".join([level, *(f"{key}={value}" for key, value in self.entries.items())])
+        entries = [f"{key}={value}" for key, value in self.entries.items()]
+        return ", ".join([level, *entries, *(f"without {name}" for name in self.disabled)])
+
+    def providers(self) -> list[Any]:
+        """The argument of InferenceSession."""
+        return [(self.provider, dict(self.options)) if self.options else self.provider]
+
+    def optimisers(self) -> dict[str, list[str]]:
+        """A further argument of InferenceSession, if there is one."""
+        return {"disabled_optimizers": list(self.disabled)} if self.disabled else {}
 
 
 @dataclass(frozen=True)
@@ -75,11 +87,16 @@ class Sessions:
             options.optimized_model_filepath = optimised
         errors = self.library.capi.onnxruntime_pybind11_state
         try:
-            session = self.library.InferenceSession(model.SerializeToString(), options, providers=[PROVIDER])
+            session = self.library.InferenceSession(
+                model.SerializeToString(),
+                options,
+                providers=self.settings.providers(),
+                **self.settings.optimisers(),
+            )
         except (errors.NotImplemented, errors.InvalidGraph, errors.InvalidArgument, errors.Fail) as error:
             kind = UnknownVersion if is_about_versions(str(error)) else Unsupported
             raise kind(str(error)) from None
-        if session.get_providers()[0] != PROVIDER:
+        if session.get_providers()[0] != self.settings.provider:
             raise MachineryFailed(f"the session fell back to {session.get_providers()}")
         return session
 

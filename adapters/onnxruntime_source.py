@@ -7,7 +7,7 @@ from typing import Any
 
 from tiebreak.adapters.onnx_models import Linear, onnx_type
 from tiebreak.adapters.onnx_source import fed_source, model_source, type_source, with_imports
-from tiebreak.adapters.onnxruntime_session import BY_BITS, CARRIERS, PROVIDER, Settings
+from tiebreak.adapters.onnxruntime_session import BY_BITS, CARRIERS, Settings
 
 VALUE = """
 
@@ -35,9 +35,9 @@ def session_source(settings: Settings) -> str:
     if settings.level:
         lines.append(f"options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_{settings.level}")
     lines += [f'options.add_session_config_entry("{key}", "{value}")' for key, value in settings.entries.items()]
-    lines.append(
-        f'session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["{PROVIDER}"])'
-    )
+    rest = "".join(f", {name}={value!r}" for name, value in settings.optimisers().items())
+    given = f"model.SerializeToString(), options, providers={settings.providers()!r}{rest}"
+    lines.append(f"session = onnxruntime.InferenceSession({given})".replace("'", '"'))
     return "\n".join(lines)
 
 

@@ -14,6 +14,7 @@ from tiebreak.adapters.environments.named import (
     environment,
     folder_of,
     install_line,
+    newest_environment,
     split_release,
 )
 from tiebreak.adapters.program_words import EXEC, program_words
@@ -23,6 +24,8 @@ from tiebreak.golden.untrusted_text import printable
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
+
+    from packaging.requirements import Requirement
 
 GROUP = "tiebreak.backends"
 ONNX_BACKEND = "onnx-backend:"  # begins the spec of a module with ONNX's own interface for backends
@@ -36,8 +39,11 @@ EXTRAS = {
     "onnxruntime-qdq-unfused": "onnxruntime",
     "openvino-as-shipped": "openvino",
     "openvino-limits-as-inputs": "openvino",
+    "openvino-low-precision": "openvino",
+    "openvino-no-low-precision": "openvino",
     "onnxruntime-basic": "onnxruntime",
     "onnxruntime-extended": "onnxruntime",
+    "onnxruntime-qdq-no-selectors": "onnxruntime",
     "onnxruntime-tool": "onnxruntime",
     "litert-no-xnnpack": "litert",
     "tensorflow-graph": "tensorflow",
@@ -48,12 +54,29 @@ EXTRAS = {
     "torch-fbgemm": "torch",
     "torch-onednn": "torch",
     "torch-qnnpack": "torch",
+    "torch-cuda": "torch",
+    "torch-cuda-compiled": "torch",
+    "tensorflow-gpu": "tensorflow",
+    "onnxruntime-cuda": "onnxruntime",
+    "onnxruntime-tensorrt": "onnxruntime",
+    "jax-cuda": "jax",
 }
 
+# Backends for a device that many machines lack.
+FOR_DEVICES = (
+    *("jax-cuda", "onnxruntime-cuda", "onnxruntime-tensorrt", "tensorflow-gpu", "torch-cuda", "torch-cuda-compiled"),
+)
 # Further configurations, which run only where they are named: most of what they do is what another one does.
 ON_REQUEST = (
-    *("onnxruntime-basic", "onnxruntime-extended", "onnxruntime-tool", "tensorflow-graph", "tensorflow-xla"),
-    *("torch-compiled", "torch-fbgemm", "torch-onednn", "torch-qnnpack"),
+    *("onnxruntime-basic", "onnxruntime-extended", "onnxruntime-qdq-no-selectors", "onnxruntime-tool"),
+    *("openvino-low-precision", "openvino-no-low-precision"),
+    *FOR_DEVICES,
+    *("tensorflow-graph", "tensorflow-xla", "torch-compiled", "torch-fbgemm", "torch-onednn", "torch-qnnpack"),
+)
+# Libraries that need not go with the others: each gets an environment of its own, or is installed beside Tiebreak.
+APART = (
+    *("emx-onnx-cgen", "executorch", "iree", "jax", "mnn", "ncnn", "onnxruntime-openvino"),
+    *("tflite-micro", "tinygrad", "tract", "tvm"),
 )
 WITHOUT_LIBRARY = ("numpy-naive",)  # no release of a package on PyPI is what it runs
 ONLY_RELEASE = {"ngraph": "0.26.0"}  # of backends that run in an environment of their own, whether or not named so
@@ -68,8 +91,34 @@ def registered() -> dict[str, EntryPoint]:
 
 
 def usual() -> list[str]:
-    """The registered backends that run where none is named."""
-    return [name for name in registered() if name not in ON_REQUEST]
+    """The registered backends that run where none is named: of those in APART, the installed ones."""
+    return [name for name in registered() if name not in ON_REQUEST and (name not in APART or is_installed(name))]
+
+
+def is_installed(name: str) -> bool:
+    """Whether the library of a backend in APART is installed, beside Tiebreak or in an environment of its own."""
+    return is_beside(name) or bool(newest_environment(name))
+
+
+def is_beside(name: str) -> bool:
+    """Whether the library of a backend in APART is installed in Tiebreak's own environment."""
+    from importlib.metadata import PackageNotFoundError, distribution
+
+    try:
+        distribution(requirements_of(name)[0].name)
+    except PackageNotFoundError:
+        return False
+    return True
+
+
+def requirements_of(extra: str) -> list[Requirement]:
+    """What an extra of Tiebreak needs; the library itself comes first."""
+    from importlib.metadata import requires
+
+    from packaging.requirements import Requirement
+
+    wanted = [Requirement(text) for text in requires("tiebreak") or ()]
+    return [one for one in wanted if one.marker is not None and one.marker.evaluate({"extra": extra})]
 
 
 def library_of(name: str) -> str:
@@ -89,8 +138,11 @@ def environment_of(spec: str) -> Environment | None:
 
 
 def with_release(spec: str) -> str:
-    """The spec, with its release if the backend has only one."""
-    return f"{spec}@{ONLY_RELEASE[spec]}" if spec in ONLY_RELEASE else spec
+    """The spec, with its release if the backend has only one, or if only an environment has its library."""
+    if spec in ONLY_RELEASE:
+        return f"{spec}@{ONLY_RELEASE[spec]}"
+    version = newest_environment(spec) if spec in APART and not is_beside(spec) else ""
+    return f"{spec}@{version}" if version else spec
 
 
 def entry_point(name: str) -> str:
@@ -161,9 +213,9 @@ def load_backend(spec: str) -> Backend:
 
         return External(spec.removeprefix(EXEC))
     if spec.startswith(ONNX_BACKEND):
-        from tiebreak.adapters.onnx_backend import OnnxBackend
+        from tiebreak.adapters.onnx_backend import named_backend
 
-        return OnnxBackend(spec, load_module(spec.removeprefix(ONNX_BACKEND).partition(":")[0]))
+        return named_backend(spec, load_module(spec.removeprefix(ONNX_BACKEND).partition(":")[0]))
     if ":" not in spec and spec not in registered():
         raise InvalidInput(f"backend {spec!r} runs in an environment of its own, so not in this process")
     point = None if ":" in spec else registered()[spec]
@@ -181,7 +233,7 @@ def install_command(name: str) -> str:
     name, version = split_release(name)
     if version:
         return install_line(library_of(name), version)
-    if name in ONLY_RELEASE:
+    if name in ONLY_RELEASE or name in APART:
         return f"tiebreak backends install {name}"
     return f"pip install 'tiebreak[{EXTRAS.get(name, name)}]'"
 

@@ -14,7 +14,7 @@ from tiebreak.adapters.frames import BrokenFrame
 from tiebreak.adapters.outcome import Outcome
 from tiebreak.adapters.process import TooMuchMemory, WorkerProcess
 from tiebreak.adapters.registry import install_command
-from tiebreak.golden.errors import InvalidInput, MachineryFailed
+from tiebreak.golden.errors import InvalidInput, MachineryFailed, NoDevice
 from tiebreak.golden.untrusted_text import safe_text
 
 START_LIMIT = 120.0  # seconds to import a library and build the backend
@@ -83,6 +83,8 @@ def raise_for(spec: str, hello: Mapping[str, Any]) -> NoReturn:
     message = str(hello["message"])
     if hello["kind"] == "usage":
         raise InvalidInput(message)
+    if hello["kind"] == "no-device":
+        raise NoDevice(f"backend {spec!r} can't run here: {message}")
     if split_release(spec)[1]:
         raise MachineryFailed(f"backend {spec!r} failed to load: {message}; see tiebreak backends verify")
     if hello["kind"] == "not-installed" and ":" not in spec:

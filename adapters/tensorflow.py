@@ -1,4 +1,4 @@
-"""TensorFlow's raw operators on the CPU: eagerly, in a graph, or compiled by XLA.
+"""TensorFlow's raw operators on the CPU or a GPU: eagerly, in a graph, or compiled by XLA.
 
 The other tensorflow_* modules map nodes to operators.
 """
@@ -15,11 +15,11 @@ from tiebreak.adapters.protocol import Run
 from tiebreak.adapters.tensorflow_fake import ARGS, VARS, is_args
 from tiebreak.adapters.tensorflow_raw import RawOperators
 from tiebreak.adapters.tensorflow_source import ONEDNN, raw_operator_source
-from tiebreak.golden.errors import MachineryFailed, Unsupported
+from tiebreak.golden.errors import MachineryFailed, NoDevice, Unsupported
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 
-DEVICE = "/CPU:0"
+CPU, GPU = "/CPU:0", "/GPU:0"
 
 # By operator id: a function of the backend and a node that returns a callable for the node.
 CLAIMED: dict[str, Callable[[RawOperators, Node], Run]] = {
@@ -41,7 +41,13 @@ class TensorFlow:
     takes_constants = True  # of a graph, or as FakeQuantWithMinMaxArgs
 
     def __init__(
-        self, name: str = "tensorflow", *, onednn: bool | None = None, graph: bool = False, xla: bool = False
+        self,
+        name: str = "tensorflow",
+        *,
+        onednn: bool | None = None,
+        graph: bool = False,
+        xla: bool = False,
+        device: str = CPU,
     ) -> None:
         os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
         os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")  # or Keras 3, a fifth of the import, is loaded for nothing
@@ -49,7 +55,9 @@ class TensorFlow:
             os.environ[ONEDNN] = str(int(onednn))
         import tensorflow
 
-        self.name, self.library = name, tensorflow
+        if device == GPU and not tensorflow.config.list_physical_devices("GPU"):
+            raise NoDevice(f"tensorflow {tensorflow.__version__} sees no GPU")
+        self.name, self.library, self.device = name, tensorflow, device
         self.graph, self.xla = graph or xla, xla
         self.compilers = CLAIMED if self.graph else COMPILERS
         self.maps = {} if self.graph else tensorflow_ngraph.MAPS
@@ -74,7 +82,7 @@ class TensorFlow:
         """
         errors = self.library.errors
         try:
-            with self.library.device(DEVICE):
+            with self.library.device(self.device):
                 if constants or self.graph:
                     result = self.in_graph(operation, constants, arguments)
                 else:
@@ -82,7 +90,7 @@ class TensorFlow:
         except (errors.InvalidArgumentError, errors.UnimplementedError, errors.NotFoundError) as error:
             raise Unsupported(error.message) from None
         first = result[0] if isinstance(result, tuple) else result
-        if not str(first.device).endswith("CPU:0"):
+        if not str(first.device).endswith(self.device[1:]):
             raise MachineryFailed(f"{operation} ran on {first.device}")
         return result
 
@@ -105,7 +113,7 @@ class TensorFlow:
 
     def reproducer(self, node: Node, inputs: Sequence[Array]) -> str:
         """Python lines that call TensorFlow's own API; see protocol.Backend."""
-        return raw_operator_source(node, graph=self.graph, xla=self.xla)
+        return raw_operator_source(node, graph=self.graph, xla=self.xla, device=self.device)
 
     def execution(self) -> str:
         if self.xla:
@@ -121,7 +129,7 @@ class TensorFlow:
             "oneDNN": onednn_state(),
             ONEDNN: os.environ.get(ONEDNN, "as shipped"),
             "instruction sets": instruction_sets(),
-            "device": f"{DEVICE}, or the call is an error",
+            "device": f"{self.device}, or the call is an error",
         }
 
 
@@ -135,6 +143,10 @@ def in_a_graph() -> TensorFlow:
 
 def compiled_by_xla() -> TensorFlow:
     return TensorFlow("tensorflow-xla", xla=True)
+
+
+def on_gpu() -> TensorFlow:
+    return TensorFlow("tensorflow-gpu", device=GPU)
 
 
 def onednn_state() -> str:

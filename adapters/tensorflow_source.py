@@ -17,7 +17,7 @@ ONEDNN = "TF_ENABLE_ONEDNN_OPTS"
 GRAPH = "autograph=False"  # how a tf.function is made
 
 
-def raw_operator_source(node: Node, *, graph: bool = False, xla: bool = False) -> str:
+def raw_operator_source(node: Node, *, graph: bool = False, xla: bool = False, device: str = "/CPU:0") -> str:
     """Source that assigns `outputs` and `library`. It sets oneDNN as in this process.
 
     With `graph` or `xla` the call is a tf.function's, for the latter compiled by XLA.
@@ -31,7 +31,7 @@ def raw_operator_source(node: Node, *, graph: bool = False, xla: bool = False) -
         (
             environment_lines(),
             "import tensorflow as tf\n",
-            'with tf.device("/CPU:0"):',
+            f'with tf.device("{device}"):',
             *(f"    {line}" for line in write.get(node.operator, fake_quant_lines)(node, graph or xla)),
             'library = f"tensorflow {tf.__version__}"\n',
         )

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 from tiebreak.adapters import torch_classic, torch_decomposed, torch_fake, torch_linear
 from tiebreak.adapters.platform_facts import instruction_sets
 from tiebreak.adapters.protocol import Run
-from tiebreak.adapters.torch_calls import Plan, Planner, call_script
-from tiebreak.adapters.torch_compiled import Compiler, compiled_script
+from tiebreak.adapters.torch_calls import Call, Compiler, Plan, Planner, call_script
+from tiebreak.adapters.torch_compiled import Inductor
+from tiebreak.adapters.torch_device import DeviceSweep, check_device, moved
 from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
@@ -23,7 +25,8 @@ CLASSIC: Mapping[str, Planner] = {**torch_classic.PLANNERS, **torch_fake.PLANNER
 class Torch:
     """`planners` plan the calls for a node, by operator id. Importing `modules` registers the functions in torch.
 
-    With `compiles` the calls are compiled first. `engine` is one of torch's quantized engines, if not the usual one.
+    With a `compiler` the calls are compiled first. `engine` is one of torch's quantized engines, if not the usual one.
+    `device` is where the tensors are, if not on the CPU; NoDevice where torch does not have it.
     """
 
     takes_constants = True
@@ -35,23 +38,23 @@ class Torch:
         planners: Mapping[str, Planner] = CLASSIC,
         modules: tuple[str, ...] = (),
         *,
-        compiles: bool = False,
+        compiler: Callable[[Any], Compiler] | None = None,
+        device: str = "",
         engine: str = "",
     ) -> None:
         import torch
 
+        check_device(torch, device)
         for module in modules:
             importlib.import_module(module)
         torch.set_num_threads(1)
         if engine:
             torch.backends.quantized.engine = engine
         self.name, self.library, self.version = name, torch, str(torch.__version__)
-        self.planners, self.modules = planners, modules
+        self.planners, self.modules, self.device = planners, modules, device
         self.maps = {operator: SAME[operator] for operator in planners}
         self.ways: set[str] = set()
-        self.compiler = Compiler(torch) if compiles else None
-        if self.compiler is not None:
-            self.compiler.warm_up()
+        self.compiler = compiler(torch) if compiler else None
 
     def compile(self, node: Node) -> Run:
         plan = self.plan(node)
@@ -59,13 +62,21 @@ class Torch:
         self.ways.add(plan.ways)
 
         def run(*inputs: Array) -> tuple[Array, ...]:
-            call = plan.call(*inputs)
+            call = self.placed(plan.call(*inputs))
             if self.compiler is None:
                 return (call.run(self.library),)
             compiler = self.compiler
             return (call.run_by(self.library, lambda library: compiler.result(call)),)
 
         return run
+
+    def placed(self, call: Call) -> Call:
+        """The call on the backend's device."""
+        return moved(call, self.device) if self.device else call
+
+    def device_sweep(self, node: Node) -> DeviceSweep | None:
+        """What sweeps the node on the device; None on the CPU, where it is swept like any backend."""
+        return DeviceSweep(self.library, self.plan(node), self.device) if self.device else None
 
     def plan(self, node: Node) -> Plan:
         if node.operator not in self.planners:
@@ -74,8 +85,8 @@ class Torch:
 
     def reproducer(self, node: Node, inputs: tuple[Array, ...]) -> str:
         """Python lines that make the same call and set `outputs` and `library`."""
-        script = call_script if self.compiler is None else compiled_script
-        return script(self.plan(node).call(*inputs), node, self.modules)
+        script = call_script if self.compiler is None else self.compiler.script
+        return script(self.placed(self.plan(node).call(*inputs)), node, self.modules)
 
     def attest(self) -> dict[str, str]:
         torch = self.library
@@ -91,9 +102,25 @@ class Torch:
             "subnormals": "flushed" if float(torch.tensor(1e-39) * 1) == 0 else "kept",
             "deterministic algorithms": "on" if torch.are_deterministic_algorithms_enabled() else "as shipped (off)",
             "functions": "; ".join(sorted(self.ways)) or "nothing",
+            **({"device": self.described_device()} if self.device else {}),
             **({} if self.compiler is None else {"compiled": self.compiler.described()}),
             "instruction sets": instruction_sets(),
         }
+
+    def described_device(self) -> str:
+        cuda = self.library.cuda
+        return f"{self.device}: {cuda.get_device_name()}" if self.device.startswith("cuda") else self.device
+
+
+def on_cuda() -> Torch:
+    planners = {**torch_decomposed.PLANNERS, **torch_fake.PLANNERS}
+    return Torch("torch-cuda", planners, (torch_decomposed.MODULE,), device="cuda")
+
+
+def compiled_for_cuda() -> Torch:
+    """TorchInductor's Triton kernels."""
+    planners = {**torch_decomposed.PLANNERS, **torch_fake.PLANNERS}
+    return Torch("torch-cuda-compiled", planners, (torch_decomposed.MODULE,), compiler=Inductor, device="cuda")
 
 
 def decomposed() -> Torch:
@@ -102,7 +129,7 @@ def decomposed() -> Torch:
 
 def compiled() -> Torch:
     planners = {**torch_decomposed.PLANNERS, **torch_fake.PLANNERS}
-    return Torch("torch-compiled", planners, (torch_decomposed.MODULE,), compiles=True)
+    return Torch("torch-compiled", planners, (torch_decomposed.MODULE,), compiler=Inductor)
 
 
 def qnnpack() -> Torch:

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from operator import attrgetter
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -92,6 +92,19 @@ class Plan:
 Planner = Callable[[Any, Node], Plan]
 
 
+class Compiler(Protocol):
+    """Compiles calls for something else than torch's eager functions."""
+
+    def result(self, call: Call) -> Any:
+        """The tensor that a call gives. Unsupported with the compiler's words for what it does not compile."""
+
+    def described(self) -> str:
+        """How it compiles, and what it did."""
+
+    def script(self, call: Call, node: Node, modules: tuple[str, ...]) -> str:
+        """As call_script, with the call compiled."""
+
+
 def linear_planners(quantize: Planner, dequantize: Planner) -> dict[str, Planner]:
     """The planners by operator id: `quantize` for operators that divide by a scale, `dequantize` for the others."""
     forth, back = ("onnx.QuantizeLinear", "ngraph.Quantize"), ("onnx.DequantizeLinear", "ngraph.Dequantize")
@@ -107,7 +120,7 @@ def torch_tensor(library: Any, array: Array) -> Any:
 
 
 def array_from_torch(library: Any, tensor: Any) -> Array:
-    bits = tensor.contiguous().view(getattr(library, f"uint{8 * tensor.element_size()}"))
+    bits = tensor.cpu().contiguous().view(getattr(library, f"uint{8 * tensor.element_size()}"))
     own: Array = bits.numpy().view(numpy_dtype(str(tensor.dtype).removeprefix("torch.")))
     return own
 
@@ -128,6 +141,41 @@ def number_argument(value: float | None) -> Argument:
     return Argument(value, repr(value))
 
 
+def given(call: Call) -> tuple[Argument, ...]:
+    return (*call.arguments, *call.keywords.values())
+
+
+def is_tensor(argument: Argument) -> bool:
+    return hasattr(argument.value, "element_size")
+
+
+def of_tensors(library: Any, call: Call) -> Callable[..., Any]:
+    """The call as a function of its tensors; the other arguments are constants of it."""
+    function, count, then = attrgetter(call.function)(library), len(call.arguments), call.then
+    values, names = [argument.value for argument in given(call)], tuple(call.keywords)
+    places = [place for place, argument in enumerate(given(call)) if is_tensor(argument)]
+
+    def called(*tensors: Any) -> Any:
+        every = list(values)
+        for place, tensor in zip(places, tensors):  # noqa: B905 - torch.compile takes no strict
+            every[place] = tensor
+        result = function(*every[:count], **dict(zip(names, every[count:])))  # noqa: B905
+        return getattr(result, then)() if then else result
+
+    return called
+
+
+def source_of_tensors(call: Call) -> tuple[str, str]:
+    """The call as an expression of tensor_0, tensor_1 …, and the sources of those tensors."""
+    tensors = [argument.source for argument in given(call) if is_tensor(argument)]
+    names = iter(f"tensor_{number}" for number in range(len(tensors)))
+    inside = [next(names) if is_tensor(argument) else argument.source for argument in given(call)]
+    count = len(call.arguments)
+    arguments = [*inside[:count], *(f"{name}={one}" for name, one in zip(call.keywords, inside[count:], strict=True))]
+    then = f".{call.then}()" if call.then else ""
+    return f"torch.{call.function}({', '.join(arguments)}){then}", ", ".join(tensors)
+
+
 SCRIPT = """\
 {imports}
 
@@ -138,7 +186,7 @@ def tensor(array):
 
 
 def array(tensor):
-    bits = tensor.contiguous().view(getattr(torch, f"uint{{8 * tensor.element_size()}}"))
+    bits = tensor.cpu().contiguous().view(getattr(torch, f"uint{{8 * tensor.element_size()}}"))
     return bits.numpy().view({dtype})
 
 

@@ -8,10 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from operator import attrgetter
 from typing import Any
 
-from tiebreak.adapters.torch_calls import Argument, Call, call_script
+from tiebreak.adapters.torch_calls import (
+    Argument,
+    Call,
+    call_script,
+    given,
+    is_tensor,
+    of_tensors,
+    source_of_tensors,
+)
 from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.nodes import Node
 
@@ -20,14 +27,14 @@ MOST_RECOMPILED = 1000  # kernels of a function: torch makes another where a siz
 
 
 @dataclass
-class Compiler:
-    """Compiled functions, by what they were compiled for."""
+class Inductor:
+    """Compiled functions, by what they were compiled for. Raises what torch raises where no C++ compiler runs."""
 
     library: Any
     functions: dict[tuple[Any, ...], Callable[..., Any]] = field(default_factory=dict)
 
-    def warm_up(self) -> None:
-        """Compile something, which loads TorchInductor. Raises what it raises where no C++ compiler runs."""
+    def __post_init__(self) -> None:
+        """Compile something, which loads TorchInductor."""
         self.library._dynamo.config.recompile_limit = MOST_RECOMPILED
         self.library.compile(lambda tensor: tensor + 1, fullgraph=True)(self.library.zeros(3))
 
@@ -47,13 +54,14 @@ class Compiler:
         graphs = counters["stats"]["unique_graphs"]
         return f"torch.compile({OPTIONS}), TorchInductor: {len(self.functions)} functions, {graphs} graphs"
 
-
-def given(call: Call) -> tuple[Argument, ...]:
-    return (*call.arguments, *call.keywords.values())
-
-
-def is_tensor(argument: Argument) -> bool:
-    return hasattr(argument.value, "element_size")
+    def script(self, call: Call, node: Node, modules: tuple[str, ...]) -> str:
+        """As torch_calls.call_script, with the call compiled."""
+        inside, tensors = source_of_tensors(call)
+        taken = ", ".join(f"tensor_{number}" for number in range(sum(map(is_tensor, given(call)))))
+        function = f"def called({taken}):\n    return {inside}\n"
+        before, after = call_script(call, node, modules).split(call.source)
+        head, _, line = before.rpartition("\n\n\n")
+        return f"{head}\n\n\n{function}\n\n{line}torch.compile(called, {OPTIONS})({tensors}){after}"
 
 
 def kind_of(argument: Argument) -> Any:
@@ -62,40 +70,8 @@ def kind_of(argument: Argument) -> Any:
     return (str(value.dtype), value.dim()) if is_tensor(argument) else repr(value)
 
 
-def of_tensors(library: Any, call: Call) -> Callable[..., Any]:
-    """The call as a function of its tensors; the other arguments are constants of it."""
-    function, count, then = attrgetter(call.function)(library), len(call.arguments), call.then
-    values, names = [argument.value for argument in given(call)], tuple(call.keywords)
-    places = [place for place, argument in enumerate(given(call)) if is_tensor(argument)]
-
-    def called(*tensors: Any) -> Any:
-        every = list(values)
-        for place, tensor in zip(places, tensors):  # noqa: B905 - torch.compile takes no strict
-            every[place] = tensor
-        result = function(*every[:count], **dict(zip(names, every[count:])))  # noqa: B905
-        return getattr(result, then)() if then else result
-
-    return called
-
-
 def shortened(text: str) -> str:
     """The first line of torch's explanation and the one that says for what."""
     first, *others = text.strip().splitlines()
     context = [line.strip() for line in others if line.strip().startswith("Developer debug context:")]
     return "; ".join([first, *(line.partition(": ")[2] for line in context)])
-
-
-def compiled_script(call: Call, node: Node, modules: tuple[str, ...]) -> str:
-    """As torch_calls.call_script, with the call compiled."""
-    tensors = [argument.source for argument in given(call) if is_tensor(argument)]
-    names = iter(f"tensor_{number}" for number in range(len(tensors)))
-    inside = [next(names) if is_tensor(argument) else argument.source for argument in given(call)]
-    count = len(call.arguments)
-    arguments = [*inside[:count], *(f"{name}={one}" for name, one in zip(call.keywords, inside[count:], strict=True))]
-    then = f".{call.then}()" if call.then else ""
-    taken = ", ".join(f"tensor_{number}" for number in range(len(tensors)))
-    function = f"def called({taken}):\n    return torch.{call.function}({', '.join(arguments)}){then}\n"
-    made = f"torch.compile(called, {OPTIONS})({', '.join(tensors)})"
-    before, after = call_script(call, node, modules).split(call.source)
-    head, _, line = before.rpartition("\n\n\n")
-    return f"{head}\n\n\n{function}\n\n{line}{made}{after}"

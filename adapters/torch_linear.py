@@ -50,9 +50,12 @@ MAPS = {
 Build = Callable[[Any, Node, LinearArguments], Call]
 
 
-def planner(build: Build, refuse: Callable[[Node], None], ways: str, *, numbers: bool) -> Callable[[Any, Node], Plan]:
+def planner(
+    build: Build, refuse: Callable[[Node], None], ways: str, *, numbers: bool, scale: str = ""
+) -> Callable[[Any, Node], Plan]:
     """A planner. With `numbers`, a per-tensor scale is a Python float whether it is a constant or not.
 
+    `scale` is the type of a scale's tensor if it is not the node's own; it must hold every value of that.
     The probe of an ONNX node has one scale.
     """
 
@@ -60,13 +63,13 @@ def planner(build: Build, refuse: Callable[[Node], None], ways: str, *, numbers:
         check_affine(node)
         refuse(node)
         as_numbers = numbers or node.inputs[1].name in node.constants
-        fixed = tensors_of(library, node, node.constants)
+        fixed = tensors_of(library, node, node.constants, scale)
 
         def call(*inputs: Array) -> Call:
-            return build(library, node, operands_of(library, node, inputs, fixed, as_numbers))
+            return build(library, node, operands_of(library, node, inputs, fixed, as_numbers, scale))
 
         probed = replace(node, attributes={k: v for k, v in node.attributes.items() if k != "axis"})
-        probe = build(library, node, operands_of(library, probed, probe_inputs(node), {}, as_numbers))
+        probe = build(library, node, operands_of(library, probed, probe_inputs(node), {}, as_numbers, scale))
         return Plan(call, probe, f"{ways}, scale {'a number' if as_numbers else 'a tensor'}")
 
     return plan
@@ -94,9 +97,17 @@ def kinds_of(node: Node) -> list[str]:
 
 
 def operands_of(
-    library: Any, node: Node, inputs: tuple[Array, ...], fixed: Mapping[str, Argument], as_numbers: bool
+    library: Any,
+    node: Node,
+    inputs: tuple[Array, ...],
+    fixed: Mapping[str, Argument],
+    as_numbers: bool,
+    kind: str,
 ) -> LinearArguments:
-    """The inputs as torch's arguments; `fixed` holds the tensors made when the node was compiled."""
+    """The inputs as torch's arguments; `fixed` holds the tensors made when the node was compiled.
+
+    `kind` is the type of a scale's tensor, empty for the node's own.
+    """
     given = dict(zip((tensor.name for tensor in node.inputs), inputs, strict=False))
     x, scale, *zero_point = given
     for name in zero_point:
@@ -105,7 +116,7 @@ def operands_of(
     as_numbers = as_numbers and axis is None
     by_value = {scale, *zero_point} if as_numbers else set()
     free = {name: array for name, array in given.items() if name not in fixed and name not in by_value}
-    made = {**fixed, **tensors_of(library, node, free)}
+    made = {**fixed, **tensors_of(library, node, free, kind)}
     if as_numbers:
         check_single(node, {name: given[name].shape for name in (scale, *zero_point)})
         made[scale] = Argument(float(given[scale].item()), f"float({scale}.item())")
@@ -127,9 +138,9 @@ def zeros(library: Any, shape: tuple[int, ...]) -> Argument:
     return Argument(library.zeros(shape, dtype=library.int64), f"torch.zeros({shape}, dtype=torch.int64)")
 
 
-def tensors_of(library: Any, node: Node, arrays: Mapping[str, Array]) -> dict[str, Argument]:
-    """Tensor arguments by input name; a zero point becomes int64."""
-    kinds = {tensor.name: "int64" for tensor in node.inputs[2:]}
+def tensors_of(library: Any, node: Node, arrays: Mapping[str, Array], scale: str) -> dict[str, Argument]:
+    """Tensor arguments by input name; a zero point becomes int64, a scale the type `scale` if one is named."""
+    kinds = {node.inputs[1].name: scale} | {tensor.name: "int64" for tensor in node.inputs[2:]}
     return {name: tensor_argument(library, name, array, kinds.get(name, "")) for name, array in arrays.items()}
 
 

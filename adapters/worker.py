@@ -31,7 +31,7 @@ from tiebreak.adapters.float_mode import FloatMode
 from tiebreak.adapters.frames import BrokenFrame
 from tiebreak.adapters.outcome import GARBAGE, LEFT_CHANGED, NOT_DETERMINISTIC, Outcome
 from tiebreak.adapters.process_state import ProcessState
-from tiebreak.golden.errors import InvalidInput, MissingType
+from tiebreak.golden.errors import InvalidInput, MissingType, NoDevice
 from tiebreak.golden.problem import Array
 
 OWN = getpid()
@@ -100,6 +100,8 @@ def end_with_parent(requests: int) -> None:
 def load_failure_kind(error: BaseException) -> str:
     if isinstance(error, InvalidInput):
         return "usage"
+    if isinstance(error, NoDevice):
+        return "no-device"
     return "not-installed" if isinstance(error, ModuleNotFoundError) else "error"
 
 

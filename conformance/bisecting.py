@@ -16,7 +16,7 @@ from tiebreak.adapters.environments.made import install, nearest, uninstall
 from tiebreak.adapters.environments.named import folder_of
 from tiebreak.adapters.isolation import IsolatedBackend
 from tiebreak.adapters.outcome import Outcome
-from tiebreak.adapters.registry import check_spec, library_of
+from tiebreak.adapters.registry import check_spec, library_of, requirements_of
 from tiebreak.adapters.reproducer import answer_script
 from tiebreak.conformance.audit.job import audit_job
 from tiebreak.conformance.cases.plan import Selection, plan
@@ -117,7 +117,7 @@ def bisect_job(
     library = library_of(backend)
     case = one_case(selection)
     here = packages.version_of(Path(packages.base_interpreter(python)))
-    known = sorted_releases(packages.releases(packages.requirements_of(library)[0].name, here))
+    known = sorted_releases(packages.releases(requirements_of(library)[0].name, here))
     for release in (good, bad):
         check_spec(f"{backend}@{release}")
         if release not in known and not folder_of(library, release).exists():
@@ -184,7 +184,7 @@ def side(search: Bisection, answer: ReleaseAnswer, folder: Path) -> dict[str, An
             lines = backend.reproducer(case.node.key, case.inputs)
     except (Unsupported, MachineryFailed) as reason:
         return found | {"script": "", "no_script": str(reason)}
-    requirement = f"{packages.requirements_of(search.library)[0].name}=={answer.release}"
+    requirement = f"{requirements_of(search.library)[0].name}=={answer.release}"
     path = folder / f"{search.backend}-{answer.release}.py"
     write_text_aside(path, answer_script(f"{spec}, {case.node.operator}", requirement, case.node, case.inputs, lines))
     return found | {"script": str(path)}

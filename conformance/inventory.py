@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import os
 import shutil
 import sys
@@ -12,16 +13,21 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from threading import Lock
+from time import monotonic
 
 from rich.console import Console
 from rich.table import Table
 
+from tiebreak.adapters.claims import Claims
 from tiebreak.adapters.isolation import IsolatedBackend
 from tiebreak.adapters.registry import (
+    APART,
     BY_ENVIRONMENT,
     EXTRAS,
+    FOR_DEVICES,
     ON_REQUEST,
     check_spec,
+    environment_of,
     install_command,
     library_of,
     usual,
@@ -37,6 +43,10 @@ from tiebreak.reports.console import terminal_label
 from tiebreak.reports.progress import DoneLines
 
 ASKED_AT_ONCE = 3
+ASKED_SECONDS = 30.0  # a backend that compiles each node with a C compiler would take minutes
+AT_ONCE = 12
+NOT_INSTALLED = "is not installed"
+PYTHON = ".".join(map(str, sys.version_info[:3]))
 SLOW = ("tensorflow", "torch", "openvino")  # to load or to ask: they begin first, so that no core waits for one
 NODES_EACH = 6  # nodes of one pair of types that a backend must refuse before the pair counts as refused
 Types = tuple[str, str, str]  # operator, input type, output type
@@ -56,11 +66,25 @@ class FoundBackend:
     problem: str = ""
     accepts: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     on_request: bool = False  # not asked
+    claims: Claims = field(default_factory=Claims)
+    python: str = ""  # the version of its interpreter
+    environment: str = ""  # the name of its own environment, if it has one
+    unasked: int = 0  # pairs of types that were not asked, or not often enough to say that they are refused
 
     @property
     def command(self) -> str:
         """The command that installs it; empty if it is installed."""
-        return install_command(self.spec) if "is not installed" in self.problem else ""
+        return install_command(self.spec) if NOT_INSTALLED in self.problem else ""
+
+    @property
+    def device(self) -> str:
+        return "CUDA" if self.spec in FOR_DEVICES else "CPU"
+
+    @property
+    def whereabouts(self) -> str:
+        """Release, environment, Python and device, in a few words."""
+        python = f"Python {self.python}" if self.python else ""
+        return ", ".join(text for text in (self.version, self.environment, python, self.device) if text)
 
 
 def questions() -> Questions:
@@ -73,24 +97,28 @@ def questions() -> Questions:
     return found
 
 
-def ask_library(specs: Sequence[str], to_ask: Future[Questions], tell: Tell) -> list[FoundBackend]:
+def ask_library(specs: Sequence[str], to_ask: Future[Questions], tell: Tell, seconds: float) -> list[FoundBackend]:
     """Ask a library's configurations one after the other, in one process: to import it takes longer than to ask."""
     found, last = [], IsolatedBackend(specs[0])
     try:
         for spec in specs:
             before, last = last, IsolatedBackend(spec)
-            found.append(ask(last, before, to_ask))
+            found.append(ask(last, before, to_ask, seconds))
             tell(found[-1])
     finally:
         end(last)
     return found
 
 
-def ask(backend: IsolatedBackend, before: IsolatedBackend, to_ask: Future[Questions]) -> FoundBackend:
-    """Start the backend and run the cases of each pair of types until one succeeds."""
+def ask(backend: IsolatedBackend, before: IsolatedBackend, to_ask: Future[Questions], seconds: float) -> FoundBackend:
+    """Start the backend and run the cases of each pair of types until one succeeds, or until the time is over."""
     problem, asked = problem_of_start(backend, before), to_ask.result()
+    own = None if problem else environment_of(backend.spec)
     found = FoundBackend(backend.spec, backend.name, backend.version, problem)
-    taken = set() if problem else accepted(backend, asked)
+    if not problem:
+        found.claims, found.python = backend.claims, own.python if own else PYTHON
+        found.environment = f"environment {own.name}" if own else ""
+    taken, found.unasked = (set(), 0) if problem else accepted(backend, asked, seconds)
     for operator, input_type, output_type in asked:
         if (operator, input_type, output_type) in taken:
             found.accepts[operator].append(f"{input_type} to {output_type}")
@@ -123,21 +151,39 @@ def problem_of_start(backend: IsolatedBackend, before: IsolatedBackend) -> str:
     return ""
 
 
-def accepted(backend: IsolatedBackend, asked: Questions) -> set[Types]:
-    """The types of which the backend runs a case: the first cases of all types in a batch, then the second ones …"""
-    claimed = [types for types in asked if backend.operators is None or types[0] in backend.operators]
+def accepted(backend: IsolatedBackend, asked: Questions, seconds: float) -> tuple[set[Types], int]:
+    """The types of which the backend runs a case: the first cases of all types, then the second ones …
+
+    Also the number of pairs of types that were neither run nor refused when the seconds were over.
+    """
+    claimed = by_turns([types for types in asked if backend.operators is None or types[0] in backend.operators])
     taken: set[Types] = set()
+    ends = monotonic() + seconds
     for number in range(max(map(len, asked.values()), default=0)):
         left = [types for types in claimed if types not in taken and number < len(asked[types])]
-        outcomes = backend.run_batch([asked[types][number] for types in left])
-        taken |= {types for types, outcome in zip(left, outcomes, strict=True) if outcome.status == "ok"}
-    return taken
+        for start in range(0, len(left), AT_ONCE):
+            if monotonic() > ends:
+                return taken, len(
+                    set(left[start:]) | {types for types in left if len(asked[types]) > number + 1} - taken
+                )
+            some = left[start : start + AT_ONCE]
+            outcomes = backend.run_batch([asked[types][number] for types in some])
+            taken |= {types for types, outcome in zip(some, outcomes, strict=True) if outcome.status == "ok"}
+    return taken, 0
 
 
-def ask_all(specs: Sequence[str], make: Callable[[], Questions] = dict) -> list[FoundBackend]:
+def by_turns(every: Sequence[Types]) -> list[Types]:
+    """The first types of each operator, then the second ones …"""
+    of_operator = [[types for types in every if types[0] == name] for name in dict.fromkeys(one[0] for one in every)]
+    return [types for row in itertools.zip_longest(*of_operator) for types in row if types is not None]
+
+
+def ask_all(
+    specs: Sequence[str], make: Callable[[], Questions] = dict, seconds: float = math.inf
+) -> list[FoundBackend]:
     """Ask backends side by side what `make` gives, which is made while they load; a line tells when each has answered.
 
-    Without questions they only load.
+    Without questions they only load. `seconds` is the most for one backend, beside one batch of questions.
     """
     lines, one_by_one = DoneLines(len(specs), "backends"), Lock()
 
@@ -147,7 +193,7 @@ def ask_all(specs: Sequence[str], make: Callable[[], Questions] = dict) -> list[
 
     with ThreadPoolExecutor(ASKED_AT_ONCE + 1) as pool:
         to_ask = pool.submit(make)
-        asked = [pool.submit(ask_library, own, to_ask, tell) for own in libraries(list(dict.fromkeys(specs)))]
+        asked = [pool.submit(ask_library, own, to_ask, tell, seconds) for own in libraries(list(dict.fromkeys(specs)))]
         found = {one.spec: one for future in as_completed(asked) for one in future.result()}
     return [found[spec] for spec in specs]
 
@@ -158,26 +204,30 @@ def slow_first(specs: Iterable[str]) -> list[str]:
 
 def list_backends(names: Sequence[str], *, as_json: bool) -> None:
     """Print the named backends, or all registered ones: version, operators and types, or how to install them."""
-    found = ask_all([check_spec(name) for name in names] or usual(), questions)
+    there = usual()
+    specs = [check_spec(name) for name in names]
+    found = ask_all(specs, questions) if names else ask_all([*there, *FOR_DEVICES], questions, ASKED_SECONDS)
     if not names:
-        found += [not_asked(spec, found) for spec in ON_REQUEST]
+        found += [absent(spec) for spec in APART if spec not in there]
+        found += [not_asked(spec, found) for spec in ON_REQUEST if spec not in FOR_DEVICES]
     if as_json:
         print(json.dumps({"backends": [as_row(backend) for backend in found]}))
         return
     table = Table()
-    for name in ("backend", "version", "accepts, or why it is not there"):
+    for name in ("backend", "release, Python, device", "accepts, or why it is not there"):
         table.add_column(name, overflow="fold")
     for backend in found:
-        accepts = types_by_operator(backend) if names else operators_counted(backend)
+        accepts = claims_and_types(backend) if names else operators_counted(backend)
         accepts = f"runs where it is named: -b {backend.spec}" if backend.on_request else accepts
         table.add_row(
             terminal_label(backend.spec),
-            terminal_label(backend.version),
+            terminal_label(backend.whereabouts, 200),
             terminal_label(backend.problem, 1000) or accepts,
         )
     Console().print(table)
     if not names:
-        print("(n): pairs of input and output types; tiebreak backends -b BACKEND names them")
+        print("(n): pairs of input and output types; *: no claim of its own, but the same operation")
+        print("tiebreak backends -b BACKEND names the types and the documents")
 
 
 def not_asked(spec: str, found: Sequence[FoundBackend]) -> FoundBackend:
@@ -186,14 +236,25 @@ def not_asked(spec: str, found: Sequence[FoundBackend]) -> FoundBackend:
     return FoundBackend(spec, spec, other.version, other.problem, on_request=True)
 
 
+def absent(spec: str) -> FoundBackend:
+    """A backend of APART whose library is not installed."""
+    return FoundBackend(spec, spec, problem=f"{NOT_INSTALLED}: {install_command(spec)}")
+
+
 def as_row(backend: FoundBackend) -> dict[str, object]:
     return {
         "backend": backend.spec,
         "installed": not backend.problem,
         "on_request": backend.on_request,
         "version": backend.version,
+        "python": backend.python,
+        "environment": backend.environment.removeprefix("environment "),
+        "device": backend.device,
+        "claims": dict(backend.claims.documents),
+        "maps": dict(backend.claims.maps),
         "operators": sorted(backend.accepts),
         "accepts": dict(backend.accepts),
+        "not_asked": backend.unasked,
         "message": backend.problem,
         "install": backend.command,
     }
@@ -201,7 +262,24 @@ def as_row(backend: FoundBackend) -> dict[str, object]:
 
 def operators_counted(backend: FoundBackend) -> str:
     """Operators with their number of pairs of types, for the list of all backends; -b names the types."""
-    return ", ".join(f"{operator} ({len(types)})" for operator, types in backend.accepts.items()) or "nothing"
+    counted = (
+        f"{operator}{mapped_mark(backend, operator)} ({len(types)})" for operator, types in backend.accepts.items()
+    )
+    asked = ", ".join(counted) or "nothing"
+    more = f"; {backend.unasked} more to ask, in longer than {ASKED_SECONDS:g} s: -b {backend.spec}"
+    return asked + (more if backend.unasked else "")
+
+
+def mapped_mark(backend: FoundBackend, operator: str) -> str:
+    return "*" if operator in backend.claims.maps else ""
+
+
+def claims_and_types(backend: FoundBackend) -> str:
+    """Operators with their types, then by which document each is judged."""
+    claimed = [f"claims {operator}: {document}" for operator, document in backend.claims.documents.items()]
+    mapped = [f"no claim, but the same as {operator}: {why}" for operator, why in backend.claims.maps.items()]
+    shown = (terminal_label(line, 400) for line in (*claimed, *mapped))
+    return "\n".join((types_by_operator(backend), *shown))
 
 
 def types_by_operator(backend: FoundBackend) -> str:
@@ -240,8 +318,7 @@ def diagnose(*, as_json: bool) -> int:
 
 
 def findings_here() -> Iterator[Checkup]:
-    version = ".".join(map(str, sys.version_info[:3]))
-    yield Checkup(f"Python {version}", "ok" if sys.version_info >= (3, 11) else "broken", "")
+    yield Checkup(f"Python {PYTHON}", "ok" if sys.version_info >= (3, 11) else "broken", "")
     yield kernel_finding()
     yield cache_finding(CaseCache())
     yield from backend_findings()

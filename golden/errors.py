@@ -25,6 +25,10 @@ class MachineryFailed(TiebreakError):  # noqa: N818
     """Tiebreak's own parts disagree or a backend could not be started."""
 
 
+class NoDevice(MachineryFailed):
+    """A backend's library is there, but not the device that it is to run on."""
+
+
 class Unsupported(Exception):  # noqa: N818 - the public name in the backend protocol
     """Raised by a backend's compile() or run() for what it cannot do; its text is shown as the reason."""
 

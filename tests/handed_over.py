@@ -7,6 +7,7 @@ shape and its bits. What a library is given to probe its types is not noted.
 from __future__ import annotations
 
 import ctypes
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any, NoReturn
@@ -153,6 +154,62 @@ def onnxruntime_function(backend: Any, patch: pytest.MonkeyPatch, heard: list[Fa
     patch.setattr(backend, "quantize", quantize_nparray)
 
 
+def onnx_prepared(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts]) -> None:
+    """Replaces what prepares models, and forgets those that are prepared."""
+
+    def prepare(model: Any) -> Callable[[Sequence[Array]], NoReturn]:
+        names = [value.name for value in model.graph.input]
+
+        def run(inputs: Sequence[Array]) -> NoReturn:
+            heard.append(onnx_facts(model, dict(zip(names, inputs, strict=True))))
+            raise Stopped
+
+        return run
+
+    patch.setattr(backend.library, "prepare", prepare)
+    patch.setattr(backend, "models", Recent())
+
+
+def openvino_convolution(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts]) -> None:
+    """Listens where FakeQuantize is made."""
+    from openvino import opset1
+
+    def fake_quantize(x: Any, *ends: Any, **attributes: Any) -> NoReturn:
+        heard.append({"attributes": attributes, "size": x.shape[3], "limits": [tensor(end.data) for end in ends]})
+        raise Stopped
+
+    patch.setattr(opset1, "fake_quantize", fake_quantize)
+    patch.setattr(backend, "models", Recent())
+
+
+def formula_of_jax(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts]) -> None:
+    """Lets the compiled formula note its operands, those that are built in and those that it is given."""
+
+    def formula(node: Node, names: Sequence[str], fixed: Mapping[str, Array]) -> Callable[..., NoReturn]:
+        def called(*free: Array) -> NoReturn:
+            rest = iter(free)
+            given = {name: fixed[name] if name in fixed else next(rest) for name in names}
+            heard.append({name: (array.shape, array.astype(float).tolist()) for name, array in given.items()})
+            raise Stopped
+
+        return called
+
+    patch.setattr(backend, "formula", formula)
+    patch.setattr(backend, "functions", Recent())
+    patch.setattr(backend.library, "jit", lambda function: function)
+
+
+def int8_by_factor(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts]) -> None:
+    """Replaces the call of the library: (layer, factor, x) in ncnn, (x, factor) in MNN."""
+
+    def answer(*given: Any) -> NoReturn:
+        x, factor = (given[2], given[1]) if len(given) == 3 else given
+        heard.append({"x": tensor(x), "factor": float(factor)})
+        raise Stopped
+
+    patch.setattr(backend, "answer", answer)
+
+
 def openvino_core(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts]) -> None:
     """Replaces the core, forgets the models that another one made, and listens where FakeQuantize is made."""
     import onnx
@@ -246,6 +303,30 @@ def torch_functions(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts])
             patch.setattr(space, f"{way}_per_channel", listening(f"{way}_per_channel", DECOMPOSED["channel"]))
 
 
+def exported_functions(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts]) -> None:
+    """Notes the calls that would be exported."""
+    names = {"tensor": DECOMPOSED["tensor"], "channel": DECOMPOSED["channel"]}
+
+    def result(call: Any) -> NoReturn:
+        way = call.function.split("quantized_decomposed.")[1].partition(".")[0]
+        given = dict(zip(names[way.rpartition("_")[2]], (one.value for one in call.arguments), strict=True))
+        given |= {name: one.value for name, one in call.keywords.items()}
+        heard.append({"function": way} | {name: plain_of_torch(value) for name, value in given.items()})
+        raise Stopped
+
+    patch.setattr(backend.compiler, "result", result)
+    patch.setattr(backend, "plan", unprobed(backend.plan))
+
+
+def unprobed(plan: Callable[[Node], Any]) -> Callable[[Node], Any]:
+    """Plans whose probe does nothing."""
+
+    def planned(node: Node) -> Any:
+        return dataclasses.replace(plan(node), probe=SimpleNamespace(run=lambda library: None))
+
+    return planned
+
+
 def plain_of_torch(value: Any) -> Any:
     import torch
 
@@ -292,9 +373,28 @@ def litert_interpreter(backend: Any, patch: pytest.MonkeyPatch, heard: list[Fact
     patch.setattr(backend.library, "Interpreter", Interpreter)
 
 
-def litert_facts(content: bytes) -> tuple[Facts, list[str]]:
+def micro_interpreter(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts]) -> None:
+    class Interpreter:
+        @staticmethod
+        def from_bytes(model: bytes, **settings: Any) -> Any:
+            from tflite_micro.tensorflow.lite.micro.python import schema_py_generated as schema
+
+            facts, types = litert_facts(model, schema)
+
+            def set_input(x: Array, place: int) -> NoReturn:
+                heard.append(facts | {"x": tensor(x, types[place])})
+                raise Stopped
+
+            return SimpleNamespace(set_input=set_input)
+
+    patch.setattr(backend.library, "Interpreter", Interpreter)
+    patch.setattr(backend, "interpreters", Recent())
+
+
+def litert_facts(content: bytes, schema: Any = None) -> tuple[Facts, list[str]]:
     """The facts of a model, and the element types of its input and output."""
-    from ai_edge_litert import schema_py_generated as schema
+    if schema is None:
+        from ai_edge_litert import schema_py_generated as schema
 
     graph = schema.ModelT.InitFromObj(schema.Model.GetRootAs(content)).subgraphs[0]
     numbers = {number: name.lower() for name, number in vars(schema.TensorType).items() if name.isupper()}

@@ -69,9 +69,9 @@ RANGE = {1: 0.0, 2: 3.0}
 TWO_BITS = {"attributes": {"num_bits": 2}, "quantized": ""}
 ALLOWED: dict[str, tuple[ForbiddenCall, ...]] = {
     "ngraph.Quantize": allowed_ngraph(round_mode=EVEN),
-    "ngraph.Dequantize": allowed_ngraph(),
+    "ngraph.Dequantize": (*allowed_ngraph(), allowed("int32", (M22, S, S), quantized="int32")),
     "onnx.QuantizeLinear": ALLOWED_LINEAR[:-1],
-    "onnx.DequantizeLinear": ALLOWED_LINEAR,
+    "onnx.DequantizeLinear": (*ALLOWED_LINEAR, allowed("int32", (M22, S), quantized="int32", zero_point=False)),
     "openvino.FakeQuantize": (
         allowed("one range", (M22, S, S, S, S), {1: 0.0, 3: 0.0}, quantized="", attributes={"levels": 2}),
         allowed("ranges", (M22, V2, V2, V2, V2), {1: 0.0, 3: 0.0}, quantized="", attributes={"levels": 2}),
@@ -367,6 +367,38 @@ def torch_limits(case: Case, ends: tuple[int, int], axis: int | None) -> Facts:
     return facts | {"quant_min": ends[0], "quant_max": ends[1]} | ({} if axis is None else {"axis": axis})
 
 
+def for_low_precision(case: Case) -> Facts:
+    """One range, by limits of one value each."""
+    x, *limits = case.inputs
+    if any(limit.size != 1 for limit in limits) or not has_words(case, {"levels", "auto_broadcast"}):
+        return NO_WORDS
+    return {"attributes": dict(case.node.attributes), "size": x.size, "limits": [*map(tensor, limits)]}
+
+
+def for_factor(case: Case) -> Facts:
+    """The reciprocal of one scale if it is a float32, without a zero point; for int32 the scale itself."""
+    x, scale, *zero_point = case.inputs
+    dequantizes = "Dequantize" in case.node.operator
+    one = all(
+        p.shape == () or (p.shape == (1,) and case.node.operator.startswith("onnx.")) for p in (scale, *zero_point)
+    )
+    if not has_words(case, LINEAR_WORDS - {"axis"}) or said_axis(case) is not None or not one or np.any(zero_point):
+        return NO_WORDS
+    exact = Fraction(scale.item()) if dequantizes else 1 / Fraction(scale.item())
+    return {"x": tensor(x), "factor": float(exact)} if np.float32(float(exact)) == exact else NO_WORDS
+
+
+def for_exported(case: Case) -> Facts:
+    """The functions on plain tensors, with scales of float64."""
+    facts = for_decomposed(case)
+    scale = facts.get("scale")
+    return facts | {"scale": tensor(array_of_tensor(scale).astype(np.float64))} if isinstance(scale, tuple) else facts
+
+
+def array_of_tensor(given: tuple[str, tuple[int, ...], str]) -> Array:
+    return np.frombuffer(bytes.fromhex(given[2]), handed_over.dtype_of(given[0])).reshape(given[1])
+
+
 def for_ngraph(case: Case) -> Facts:
     axes, mode = case.node.attributes.get("axes", ()), case.node.attributes.get("round_mode")
     modes = () if mode is None else (tuple(ROUND_MODES).index(mode),)
@@ -405,6 +437,7 @@ LIBRARIES = {
         (
             *("onnxruntime", "onnxruntime-no-optimisation", "onnxruntime-two-threads"),
             *("onnxruntime-basic", "onnxruntime-extended", "onnxruntime-qdq", "onnxruntime-qdq-unfused"),
+            "onnxruntime-qdq-no-selectors",
         ),
         Library(handed_over.onnxruntime_session, for_onnx, first=True),
     ),
@@ -425,6 +458,18 @@ LIBRARIES = {
     "torch-decomposed": Library(handed_over.torch_functions, for_decomposed),
     "torch-compiled": Library(handed_over.torch_functions, for_compiled_torch),
     **dict.fromkeys(("litert", "litert-no-xnnpack"), Library(handed_over.litert_interpreter, for_litert)),
+    "tflite-micro": Library(handed_over.micro_interpreter, for_litert),
+    **dict.fromkeys(
+        ("tract", "tvm", "iree", "tinygrad", "emx-onnx-cgen", "onnxruntime-openvino"),
+        Library(handed_over.onnx_prepared, for_onnx),
+    ),
+    **dict.fromkeys(
+        ("openvino-low-precision", "openvino-no-low-precision"),
+        Library(handed_over.openvino_convolution, for_low_precision),
+    ),
+    **dict.fromkeys(("ncnn", "mnn"), Library(handed_over.int8_by_factor, for_factor)),
+    "jax": Library(handed_over.formula_of_jax, for_numpy),
+    "executorch": Library(handed_over.exported_functions, for_exported),
     "ngraph": Library(handed_over.ngraph_call, for_ngraph),
     "numpy-naive": Library(handed_over.numpy_operands, for_numpy, first=True),
 }

@@ -120,7 +120,7 @@ def test_those_that_take_longest_begin_first() -> None:
 def test_an_unknown_backend_is_bad_input() -> None:
     done = tiebreak("backends", "-b", "nosuch")
     assert done.returncode == 2
-    assert "unknown backend 'nosuch'; known: litert" in done.stderr
+    assert "unknown backend 'nosuch'; known: emx-onnx-cgen, " in done.stderr and " litert, " in done.stderr
 
 
 def test_doctor_tells_what_is_missing_what_is_changed_and_what_to_type(tmp_path: Path) -> None:

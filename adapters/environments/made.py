@@ -12,6 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import psutil
+from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name, parse_wheel_filename
 from packaging.version import InvalidVersion, Version
 
@@ -33,7 +34,7 @@ from tiebreak.adapters.environments.named import (
 )
 from tiebreak.adapters.isolation import IsolatedBackend
 from tiebreak.adapters.process import command_in
-from tiebreak.adapters.registry import library_of, with_release
+from tiebreak.adapters.registry import library_of, requirements_of, with_release
 from tiebreak.golden.builder import all_files, file_name
 from tiebreak.golden.errors import InvalidInput, MachineryFailed
 from tiebreak.golden.untrusted_text import printable
@@ -43,6 +44,8 @@ from tiebreak.golden.vectorfile import VECTORS
 ASIDE = ".making-"
 # Releases from before NumPy 2 seldom say that they need an older one, and some Pythons have no ml_dtypes.
 ATTEMPTS = (("ml-dtypes",), ("ml-dtypes", "numpy<2"), ("numpy<2",))
+TOGETHER = ("iree-base-runtime",)  # released with the library, under the same version
+PINNED = ("torch",)  # what a library was built against
 NEAREST = 5  # releases named where one is unknown
 SPACE = 4  # times the size of the wheels that an environment takes, at most
 
@@ -115,12 +118,19 @@ def requirements(library: str, version: str, python: str) -> tuple[list[str], st
     if library == "ngraph":
         ngraph_wheel.check_release(version)
         return ["numpy"], ngraph_libraries.VERSION
-    first, *others = packages.requirements_of(library)
+    first, *others = requirements_of(library)
     if version:
         check_release(first.name, version, python)
     else:
         version = newest(first.name, python)
-    return [f"{first.name}=={version}", *(one.name for one in others)], version
+    return [f"{first.name}=={version}", *(beside(one, version) for one in others)], version
+
+
+def beside(requirement: Requirement, version: str) -> str:
+    """What pip is told of a further package of a library whose release is this version."""
+    if requirement.name in TOGETHER:
+        return f"{requirement.name}=={version}"
+    return f"{requirement.name}{requirement.specifier if requirement.name in PINNED else ''}"
 
 
 def newest(distribution: str, python: str) -> str:

@@ -116,6 +116,14 @@ def environment_folders() -> Iterator[Path]:
     yield from (entry for entry in entries if NAMED.fullmatch(entry.name) and entry.is_dir())
 
 
+def newest_environment(library: str) -> str:
+    """The newest release of a library that is installed in an environment; empty if there is none."""
+    from packaging.version import Version  # a worker never needs it
+
+    found = [folder.name.partition("@")[2] for folder in environment_folders() if folder.name.startswith(f"{library}@")]
+    return max(found, key=Version, default="")
+
+
 def read_environment(folder: Path) -> Environment:
     """The environment in a folder. MachineryFailed if its record or its interpreter is damaged."""
     try:

@@ -1,7 +1,8 @@
 """pip and uv: which releases there are, what one needs, how large that is, and its installation.
 
 pip decides what is installed, so that there is one way with hashes and with the user's own index; uv installs it if it
-is there, since it is much quicker. Only wheels are taken: nothing that is downloaded runs while it is installed.
+is there, since it is much quicker. Only wheels are taken: nothing that is downloaded runs while it is installed. One
+package has none (WITHOUT_WHEELS).
 """
 
 from __future__ import annotations
@@ -21,7 +22,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from tiebreak.adapters.environments.named import Distribution, interpreter_in
@@ -33,6 +33,8 @@ OLDEST_FOR_PIP = (3, 10)  # interpreters for which a current pip installs from o
 INDEX = "https://pypi.org/simple"
 SECONDS = 20  # to ask the index for sizes
 LARGEST_PAGE = 64 << 20
+WITHOUT_WHEELS = ("antlr4-python3-runtime",)  # which ExecuTorch needs through hydra-core
+WHEELS = ("--only-binary=:all:", *(f"--no-binary={name}" for name in WITHOUT_WHEELS))
 
 
 def uv() -> str | None:
@@ -77,18 +79,15 @@ def output_of(command: Sequence[str], what: str) -> str:
     return done.stdout
 
 
-def requirements_of(extra: str) -> list[Requirement]:
-    """What an extra of Tiebreak needs; the library itself comes first."""
-    from importlib.metadata import requires
-
-    wanted = [Requirement(text) for text in requires("tiebreak") or ()]
-    return [one for one in wanted if one.marker is not None and one.marker.evaluate({"extra": extra})]
-
-
 def releases(distribution: str, python: str) -> list[str]:
     """The releases that have a wheel for this version of Python on this machine, the newest first."""
     wheels = ["--only-binary=:all:", "--python-version", python]
     command = [*pip(), "index", "versions", distribution, *wheels, *QUIET]
+    return asked_releases(command, distribution) or asked_releases([*command, "--pre"], distribution)
+
+
+def asked_releases(command: Sequence[str], distribution: str) -> list[str]:
+    """The releases that pip tells of. Some projects publish none but those with a suffix such as .dev."""
     try:
         told = output_of(command, distribution)
     except MachineryFailed as error:
@@ -126,7 +125,7 @@ def version_of(interpreter: Path) -> str:
 
 def needed(interpreter: Path, wanted: Iterable[str]) -> list[Distribution]:
     """Everything that some requirements need, with hashes and sizes; nothing is installed."""
-    options = ["--dry-run", "--ignore-installed", "--only-binary=:all:", "--quiet", "--report", "-", *QUIET]
+    options = ["--dry-run", "--ignore-installed", *WHEELS, "--quiet", "--report", "-", *QUIET]
     told = output_of([*pip_for(interpreter), "install", *options, *wanted], "it can't be installed")
     try:
         return [described(one) for one in json.loads(told)["install"]]
@@ -171,7 +170,7 @@ def install_all(folder: Path, distributions: Sequence[Distribution]) -> str:
     lines = [f"{one.name}=={one.version} --hash=sha256:{one.sha256}\n" for one in distributions]
     pinned = folder / "pinned.txt"
     pinned.write_text("".join(lines))
-    exactly = ["--no-deps", "--require-hashes", "--only-binary=:all:", "--quiet", "-r", str(pinned)]
+    exactly = ["--no-deps", "--require-hashes", *WHEELS, "--quiet", "-r", str(pinned)]
     if (found := uv()) is not None:
         tool = [found]
         output_of(

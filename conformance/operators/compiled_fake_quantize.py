@@ -176,12 +176,18 @@ def vary_along_one_axis(rank: int, *limits: Array) -> bool:
     return rank > 1 and {axis for axis, length in lengths if length > 1} in (set(), {0}, {1})
 
 
-def dequantized(levels: int, x: Array, low: Array, high: Array, first: Array, last: Array) -> Array:
-    """(code - zero_point) * scale with the zero point and the scale of rebuilt limits; a code is a rounded level."""
+def dequantized(
+    levels: int, x: Array, low: Array, high: Array, first: Array, last: Array, *, whole: bool = False
+) -> Array:
+    """(code - zero_point) * scale with the zero point and the scale of rebuilt limits; a code is a rounded level.
+
+    With `whole` the zero point is rounded, too.
+    """
     n, steps = np.float32(levels - 1), np.float32(STEPS.get(levels, levels - 1))
     scale, point = (last - first) / steps, (-steps * first) / (last - first)
     level = np.rint(np.maximum(np.minimum(x, high), low) * (n / (high - low)) - low * (n / (high - low)))
-    return np.where(first == last, np.rint(last), (np.rint(level * (steps / n)) - point) * scale)
+    kept = np.rint(point) if whole else point
+    return np.where(first == last, np.rint(last), (np.rint(level * (steps / n)) - kept) * scale)
 
 
 def output_high_misplaced(levels: int, x: Array, *limits: Array) -> Array:
@@ -227,5 +233,10 @@ KERNELS: tuple[Row, ...] = (
     ("folded-fused:both products, in float32", "quotient", Compiled(clipped_high_first)),
     ("folded-wide:with half a unit for odd numbers", "quotient", Compiled(factors_in_bfloat16, ("bfloat16",))),
     ("quantize-and-dequantize:codes rounded, in float32", "sum", Compiled(dequantized)),
+    (
+        "quantize-and-dequantize:codes and zero point rounded, in float32",
+        "sum",
+        Compiled(partial(dequantized, whole=True)),
+    ),
     ("folded-rebuilt + output-high-at-output-low", "projection", Compiled(misplaced_rebuilt)),
 )

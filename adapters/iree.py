@@ -1,0 +1,100 @@
+"""IREE: an ONNX model is imported to MLIR, compiled for the CPU by LLVM and run in IREE's virtual machine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+from tiebreak.adapters.onnx_loaded import OnnxLoaded, Prepared
+from tiebreak.adapters.platform_facts import instruction_sets
+from tiebreak.golden.elements import numpy_dtype
+from tiebreak.golden.errors import Unsupported
+from tiebreak.golden.operators.onnx_linear import NUMBERS
+from tiebreak.golden.problem import Array
+
+FLAGS = ("--iree-llvmcpu-target-cpu=host",)
+SOURCE = """
+from importlib.metadata import version
+
+import iree.compiler
+import iree.runtime
+from iree.compiler.extras import onnx_importer
+from iree.compiler.ir import Context
+
+info = onnx_importer.ModelInfo(onnx.shape_inference.infer_shapes(model))
+module = info.create_module(context=Context()).operation
+onnx_importer.NodeImporter.define_function(info.main_graph, module).import_all()
+compiled = iree.compiler.compile_str(
+    module.get_asm(), input_type="onnx", target_backends=["llvm-cpu"], extra_args={flags}
+)
+machine = iree.runtime.load_vm_flatbuffer(compiled, driver="local-sync")
+y = np.array(machine.graph({inputs}).to_host())
+outputs = (y,)
+library = f"iree-base-compiler {{version('iree-base-compiler')}}"
+"""
+
+
+class Iree:
+    """Compiles each model in a process of IREE's own compiler."""
+
+    def __init__(self) -> None:
+        import onnx
+        from iree import compiler, runtime
+        from iree.compiler import ir
+        from iree.compiler.extras import onnx_importer
+
+        self.compiler, self.runtime, self.importer, self.context = compiler, runtime, onnx_importer, ir.Context
+        self.inferred = onnx.shape_inference.infer_shapes
+        self.version = version("iree-base-compiler")
+
+    def prepare(self, model: Any) -> Prepared:
+        y = numpy_dtype(NUMBERS[model.graph.output[0].type.tensor_type.elem_type])
+        try:
+            compiled = self.compiler.compile_str(
+                self.imported(model), input_type="onnx", target_backends=["llvm-cpu"], extra_args=list(FLAGS)
+            )
+        except Exception as refusal:  # the importer and the compiler raise all kinds
+            raise Unsupported(reason(refusal)) from None
+        machine = self.runtime.load_vm_flatbuffer(compiled, driver="local-sync")
+
+        def run(inputs: Sequence[Array]) -> Any:
+            try:
+                found = np.array(machine.graph(*inputs).to_host())  # a copy: the runtime frees its memory
+            except (RuntimeError, ValueError, TypeError, KeyError, NotImplementedError) as refusal:
+                raise Unsupported(reason(refusal)) from None
+            return found.view(y) if found.dtype.itemsize == y.itemsize else found  # MLIR's integers have no sign
+
+        return run
+
+    def imported(self, model: Any) -> str:
+        """The model as MLIR's text."""
+        info = self.importer.ModelInfo(self.inferred(model))
+        module = info.create_module(context=self.context()).operation
+        self.importer.NodeImporter.define_function(info.main_graph, module).import_all()
+        return str(module.get_asm())
+
+    def source(self, free: Sequence[str]) -> str:
+        return SOURCE.format(inputs=", ".join(free), flags=list(FLAGS))
+
+    def facts(self) -> dict[str, str]:
+        return {
+            "library": str(self.compiler.__file__),
+            "iree-base-compiler": self.version,
+            "iree-base-runtime": version("iree-base-runtime"),
+            "target": " ".join(("llvm-cpu", *FLAGS)),
+            "driver": "local-sync",
+            "instruction sets": instruction_sets(),
+        }
+
+
+def reason(refusal: Exception) -> str:
+    """The first line with an error of the compiler, or the message's first line."""
+    lines = [line.strip() for line in str(refusal).splitlines() if line.strip()]
+    return next((line for line in lines if "error:" in line), f"{type(refusal).__name__}: {(lines or ['none'])[0]}")
+
+
+def backend() -> OnnxLoaded:
+    return OnnxLoaded("iree", Iree(), free_shapes=True)

@@ -1,0 +1,102 @@
+"""Libraries that load an ONNX model: what their adapters share. Each library says how it prepares and runs a model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from tiebreak.adapters.onnx_models import CLAIMS, MAPS, Linear, check_inputs, linear_model, linear_node
+from tiebreak.adapters.onnx_source import model_source, with_imports
+from tiebreak.adapters.protocol import Run
+from tiebreak.adapters.recent import Recent
+from tiebreak.golden.nodes import Node
+from tiebreak.golden.problem import Array
+
+Prepared = Callable[[Sequence[Array]], Any]  # the output for the model's inputs in order
+
+
+class Library(Protocol):
+    """A library that prepares an onnx.ModelProto. What it refuses is Unsupported in its own words.
+
+    `version` is its release.
+    """
+
+    version: str
+
+    def prepare(self, model: Any) -> Prepared:
+        """What runs the model."""
+
+    def source(self, free: Sequence[str]) -> str:
+        """Python lines that run `model` on arrays bound to the names of its inputs; they set outputs and library."""
+
+    def facts(self) -> Mapping[str, str]:
+        """What is attested."""
+
+
+class OnnxLoaded:
+    """A backend that prepares each model for the shapes that it gets, or with `free_shapes` for their ranks.
+
+    With `parameters_in_model` scale and zero point are always initializers, whether the node has them as constants or
+    as inputs: the library takes them in no other way.
+    """
+
+    claims, maps = CLAIMS, MAPS
+    takes_constants = True  # as initializers
+
+    def __init__(
+        self, name: str, library: Library, *, parameters_in_model: bool = False, free_shapes: bool = False
+    ) -> None:
+        self.name, self.version, self.library = name, library.version, library
+        self.parameters_in_model, self.free_shapes = parameters_in_model, free_shapes
+        self.always_constant = frozenset({*CLAIMS, *MAPS} if parameters_in_model else ())
+        self.opsets: set[int] = set()
+        self.models = Recent()
+
+    def compile(self, node: Node) -> Run:
+        linear = linear_node(node)
+
+        def run(*inputs: Array) -> tuple[Array, ...]:
+            check_inputs(node, inputs)
+            constants = self.constants_of(node, linear, inputs)
+            shapes = self.shapes_of(inputs)
+            key = node.key, *shapes, *map(bits_of, constants.values())
+            prepared = self.models.get(key, lambda: self.library.prepare(model_for(linear, shapes, constants)))
+            self.opsets.add(linear.opset)
+            free = zip(linear.names, inputs, strict=False)
+            return (np.asarray(prepared([array for name, array in free if name not in constants])),)
+
+        return run
+
+    def constants_of(self, node: Node, linear: Linear, inputs: Sequence[Array]) -> Mapping[str, Array]:
+        """The inputs that are initializers, by name."""
+        if not self.parameters_in_model:
+            return node.constants
+        return {**node.constants, **dict(list(zip(linear.names, inputs, strict=False))[1:])}
+
+    def shapes_of(self, inputs: Sequence[Array]) -> list[tuple[int | None, ...]]:
+        """The shapes that the model declares; None is a size that is free."""
+        return [(None,) * array.ndim if self.free_shapes else array.shape for array in inputs]
+
+    def reproducer(self, node: Node, inputs: Sequence[Array]) -> str:
+        """Python lines that call onnx's and the library's own API; see protocol.Backend."""
+        linear = linear_node(node)
+        constants = self.constants_of(node, linear, inputs)
+        free = [name for name in linear.names if name not in constants]
+        model = model_for(linear, self.shapes_of(inputs), constants)
+        return with_imports(f"{model_source(model)}\n{self.library.source(free)}")
+
+    def attest(self) -> dict[str, str]:
+        parameters = "scale and zero point are initializers" if self.parameters_in_model else "as the node has them"
+        shapes = "ranks without sizes" if self.free_shapes else "static shapes"
+        opsets = ", ".join(map(str, sorted(self.opsets)))
+        return {**self.library.facts(), "opset": opsets, "model": f"{shapes}; {parameters}"}
+
+
+def model_for(linear: Linear, shapes: Sequence[tuple[int | None, ...]], constants: Mapping[str, Array]) -> Any:
+    return linear_model(linear, shapes=shapes, constants=constants)
+
+
+def bits_of(array: Array) -> tuple[str, tuple[int, ...], bytes]:
+    return array.dtype.name, array.shape, array.tobytes()

@@ -1,0 +1,92 @@
+"""tinygrad: its OnnxRunner turns an ONNX model into tensor expressions, which clang compiles for the CPU."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Sequence
+from importlib.metadata import version
+from typing import Any
+
+from tiebreak.adapters.onnx_loaded import OnnxLoaded, Prepared
+from tiebreak.adapters.platform_facts import instruction_sets
+from tiebreak.golden.elements import NUMPY_OWN, numpy_dtype
+from tiebreak.golden.errors import MachineryFailed, Unsupported
+from tiebreak.golden.operators.onnx_linear import NUMBERS
+from tiebreak.golden.problem import Array
+
+DEVICE = "CPU"
+SOURCE = """
+import os
+
+os.environ["DEV"] = "CPU"
+import io
+
+from tinygrad import Tensor
+from tinygrad.nn.onnx import OnnxRunner
+
+runner = OnnxRunner(Tensor(model.SerializeToString()))
+outputs = (runner({{{inputs}}})["y"].numpy(),)
+library = "tinygrad"
+"""
+
+
+class Tinygrad:
+    """Needs clang, which is no package of Python's; MachineryFailed without it."""
+
+    def __init__(self) -> None:
+        os.environ["DEV"] = DEVICE  # read when it is imported
+        import onnx  # noqa: F401 - fail now, not at the first node
+        import tinygrad
+        from tinygrad.nn.onnx import OnnxRunner
+
+        self.clang = shutil.which(os.environ.get("CC", "clang"))
+        if self.clang is None:
+            raise MachineryFailed("tinygrad compiles with clang, which is not installed")
+        self.library, self.runner, self.version = tinygrad, OnnxRunner, version("tinygrad")
+
+    def prepare(self, model: Any) -> Prepared:
+        names = [value.name for value in model.graph.input]
+        output = NUMBERS[model.graph.output[0].type.tensor_type.elem_type]
+
+        def array_of(tensor: Any) -> Any:
+            """The output; NumPy would get a type that it lacks as another."""
+            if output in NUMPY_OWN:
+                return tensor.numpy()
+            kind = numpy_dtype(output)
+            return tensor.bitcast(f"uint{8 * kind.itemsize}").numpy().view(kind)
+
+        try:
+            runner = self.runner(self.library.Tensor(model.SerializeToString()))
+        except Exception as refusal:  # assertions, missing operators, types
+            raise Unsupported(reason(refusal)) from None
+
+        def run(inputs: Sequence[Array]) -> Any:
+            try:
+                given = {name: self.library.Tensor(array) for name, array in zip(names, inputs, strict=True)}
+                return array_of(runner(given)["y"])
+            except Exception as refusal:
+                raise Unsupported(reason(refusal)) from None
+
+        return run
+
+    def source(self, free: Sequence[str]) -> str:
+        return SOURCE.format(inputs=", ".join(f'"{name}": Tensor({name})' for name in free))
+
+    def facts(self) -> dict[str, str]:
+        return {
+            "library": str(self.library.__file__),
+            "tinygrad": self.version,
+            "device": DEVICE,
+            "compiler": str(self.clang),
+            "instruction sets": instruction_sets(),
+        }
+
+
+def reason(refusal: Exception) -> str:
+    text = " ".join(str(refusal).split())
+    return f"{type(refusal).__name__}: {text or 'no message'}"
+
+
+def backend() -> OnnxLoaded:
+    return OnnxLoaded("tinygrad", Tinygrad())
