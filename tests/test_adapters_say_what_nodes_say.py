@@ -23,7 +23,7 @@ from tiebreak.adapters.tensorflow_source import ONEDNN
 from tiebreak.conformance.operators.forbidden_call import INT8, M22, M24, V2, ForbiddenCall, S
 from tiebreak.conformance.running.forbidden import calls_of_operators, forbidden_case
 from tiebreak.golden.elements import INTEGER_TYPES, numpy_dtype
-from tiebreak.golden.errors import InvalidInput
+from tiebreak.golden.errors import InvalidInput, NoDevice
 from tiebreak.golden.nodes import Case, with_constants
 from tiebreak.golden.onnx_types import FLOAT8
 from tiebreak.golden.operators import OPERATORS, get_operator
@@ -438,6 +438,8 @@ LIBRARIES = {
             *("onnxruntime", "onnxruntime-no-optimisation", "onnxruntime-two-threads"),
             *("onnxruntime-basic", "onnxruntime-extended", "onnxruntime-qdq", "onnxruntime-qdq-unfused"),
             "onnxruntime-qdq-no-selectors",
+            "onnxruntime-cuda",
+            "onnxruntime-tensorrt",
         ),
         Library(handed_over.onnxruntime_session, for_onnx, first=True),
     ),
@@ -448,15 +450,17 @@ LIBRARIES = {
         Library(handed_over.openvino_core, for_openvino, first=True),
     ),
     **dict.fromkeys(
-        ("tensorflow", "tensorflow-no-onednn", "tensorflow-graph", "tensorflow-xla"),
+        ("tensorflow", "tensorflow-no-onednn", "tensorflow-graph", "tensorflow-xla", "tensorflow-gpu"),
         Library(handed_over.tensorflow_raw, for_tensorflow),
     ),
     **dict.fromkeys(
         ("torch", "torch-fbgemm", "torch-onednn", "torch-qnnpack"),
         Library(handed_over.torch_functions, for_classic_torch),
     ),
-    "torch-decomposed": Library(handed_over.torch_functions, for_decomposed),
-    "torch-compiled": Library(handed_over.torch_functions, for_compiled_torch),
+    **dict.fromkeys(("torch-decomposed", "torch-cuda"), Library(handed_over.torch_functions, for_decomposed)),
+    **dict.fromkeys(
+        ("torch-compiled", "torch-cuda-compiled"), Library(handed_over.torch_functions, for_compiled_torch)
+    ),
     **dict.fromkeys(("litert", "litert-no-xnnpack"), Library(handed_over.litert_interpreter, for_litert)),
     "tflite-micro": Library(handed_over.micro_interpreter, for_litert),
     **dict.fromkeys(
@@ -468,7 +472,7 @@ LIBRARIES = {
         Library(handed_over.openvino_convolution, for_low_precision),
     ),
     **dict.fromkeys(("ncnn", "mnn"), Library(handed_over.int8_by_factor, for_factor)),
-    "jax": Library(handed_over.formula_of_jax, for_numpy),
+    **dict.fromkeys(("jax", "jax-cuda"), Library(handed_over.formula_of_jax, for_numpy)),
     "executorch": Library(handed_over.exported_functions, for_exported),
     "ngraph": Library(handed_over.ngraph_call, for_ngraph),
     "numpy-naive": Library(handed_over.numpy_operands, for_numpy, first=True),
@@ -483,7 +487,7 @@ def loaded(name: str) -> Any:
         patch.delenv(ONEDNN)
         try:
             return load_backend(name)
-        except ModuleNotFoundError as error:
+        except (ModuleNotFoundError, NoDevice) as error:
             pytest.skip(str(error))
 
 

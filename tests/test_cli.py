@@ -117,7 +117,7 @@ def test_report_is_built_again_the_same(tmp_path: Path) -> None:
 
 
 BAD_INPUT = {
-    "unknown backend": (["-b", "nosuch"], "known: litert"),
+    "unknown backend": (["-b", "nosuch"], "known: emx-onnx-cgen, "),
     "unknown attribute of the backend file": (["-b", f"{SAMPLES}:absent"], "sound"),
     "missing backend file": (["-b", "no/where.py:x"], "no file no/where.py"),
     "unknown operator": (["--operator", "onnx.Foo"], "known: ngraph.Quantize, ngraph.Dequantize"),

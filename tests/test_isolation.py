@@ -327,7 +327,9 @@ def test_a_backend_that_fails_to_start_is_a_failure_not_bad_input() -> None:
 
 
 def test_unknown_names_list_the_known() -> None:
-    with pytest.raises(InvalidInput, match=r"known: litert, .*, openvino, openvino-as-shipped, .*, tensorflow"):
+    with pytest.raises(
+        InvalidInput, match=r"known: emx-onnx-cgen, .*, litert, .*, openvino, openvino-as-shipped, .*, tensorflow"
+    ):
         check_spec("nosuch")
     with pytest.raises(InvalidInput, match=r"no file nowhere\.py"):
         check_spec("nowhere.py:x")
