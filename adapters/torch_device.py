@@ -1,7 +1,8 @@
 """torch on another device: calls with their tensors there, and sweeps whose inputs are made and compressed there.
 
 A sweep's results are runs of equal codes. The device finds the runs, and only these come back; Tiebreak judges both
-ends of each. A block that has too many runs comes back whole.
+ends of each. A block that has too many runs comes back whole. Results at both ends of each run and at a thousand places
+between come back by themselves, too: what the device says of its runs is checked for each block.
 """
 
 from __future__ import annotations
@@ -12,10 +13,11 @@ from typing import Any
 import numpy as np
 
 from tiebreak.adapters.torch_calls import Argument, Call, Plan, array_from_torch, is_tensor
-from tiebreak.golden.errors import NoDevice
+from tiebreak.golden.errors import MachineryFailed, NoDevice
 from tiebreak.golden.problem import Array
 
 MOST_RUNS = 1 << 12  # of a piece; beyond that its results are no longer to send than they are
+CHECKED = 1 << 10  # places of a piece, evenly spread, at which the runs are checked
 WORDS = {2: "int16", 4: "int32"}
 
 
@@ -64,9 +66,16 @@ class DeviceSweep:
         if ends.numel() >= MOST_RUNS:
             return array_from_torch(self.library, codes.cpu())
         firsts = np.concatenate([[0], ends.cpu().numpy() + 1])
-        values = array_from_torch(self.library, codes[self.library.from_numpy(firsts).to(self.device)].cpu())
+        values = self.at(codes, firsts)
+        places = np.concatenate([np.arange(0, size, max(1, size // CHECKED)), firsts[1:] - 1])
+        if self.at(codes, places).tobytes() != values[np.searchsorted(firsts, places, "right") - 1].tobytes():
+            raise MachineryFailed(f"{self.device}: the runs of equal results that it finds are not its results")
         bounds = [*firsts.tolist(), size]
         return [(bounds[k], bounds[k + 1], values[k : k + 1].tobytes()) for k in range(len(firsts))]
+
+    def at(self, codes: Any, places: Array) -> Array:
+        """The results at some places."""
+        return array_from_torch(self.library, codes[self.library.from_numpy(places).to(self.device)].cpu())
 
     def patterns(self, first: int, size: int, dtype: Any, itemsize: int) -> Any:
         """Consecutive bit patterns from `first` on, as a tensor of the type."""

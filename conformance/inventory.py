@@ -163,9 +163,8 @@ def accepted(backend: IsolatedBackend, asked: Questions, seconds: float) -> tupl
         left = [types for types in claimed if types not in taken and number < len(asked[types])]
         for start in range(0, len(left), AT_ONCE):
             if monotonic() > ends:
-                return taken, len(
-                    set(left[start:]) | {types for types in left if len(asked[types]) > number + 1} - taken
-                )
+                waiting = {*left[start:], *(types for types in left if len(asked[types]) > number + 1)}
+                return taken, len(waiting - taken)
             some = left[start : start + AT_ONCE]
             outcomes = backend.run_batch([asked[types][number] for types in some])
             taken |= {types for types, outcome in zip(some, outcomes, strict=True) if outcome.status == "ok"}

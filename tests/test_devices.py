@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +16,7 @@ import pytest
 from tiebreak.adapters import torch_device
 from tiebreak.adapters.registry import FOR_DEVICES, load_backend
 from tiebreak.conformance.sweep.sweeper import Sweeper
-from tiebreak.golden.errors import NoDevice
+from tiebreak.golden.errors import MachineryFailed, NoDevice
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.space import Space
@@ -88,6 +90,28 @@ def test_too_many_runs_come_back_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     assert np.array_equal(whole, spread)
     negative = sweep.results(0x80000000 + first, one, size, tuple(map(np.asarray, others)))
     assert negative == [(0, size, b"\0")]
+
+
+def test_runs_that_a_device_gets_wrong_are_noticed() -> None:
+    """A device that misses a change of the codes, and one that sees it a place too late."""
+
+    class Mistaken:
+        def __init__(self, found: Callable[[Any], Any]) -> None:
+            self.found = found
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(torch, name)
+
+        def nonzero(self, changes: Any) -> Any:
+            return self.found(torch.nonzero(changes))
+
+    node = make_node("onnx.QuantizeLinear", quantized="uint8")
+    sweep, one = on_a_device().device_sweep(node), np.zeros(1, np.float32)
+    assert sweep is not None
+    others, first = (np.asarray(np.float32(0.1)), np.asarray(np.uint8(0))), int(np.float32(10).view(np.uint32))
+    for wrong in (lambda ends: ends[1:], lambda ends: ends + 1):
+        with pytest.raises(MachineryFailed, match="are not its results"):
+            replace(sweep, library=Mistaken(wrong)).results(first, one, 1 << 16, others)
 
 
 def test_a_script_puts_its_tensors_on_the_device() -> None:
