@@ -19,7 +19,7 @@ from tiebreak.golden.errors import MissingType
 if TYPE_CHECKING:
     import numpy as np
 
-Real = Fraction | float  # a float only for what no fraction can hold: NaN and the infinities
+Real = Fraction | float  # a float only for what no fraction can hold: NaN, infinities and, where it counts, -0.0
 
 
 @dataclass(frozen=True)

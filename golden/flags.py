@@ -58,5 +58,8 @@ FLAGS = {
     "MixedShapes": "The limits have different shapes.",
     "AdjustedRange": "The operator changes the range that it is given and returns it.",
     "EnsuredRange": "The range is compared with ensure_minimum_range.",
+    "Midpoint": "An input lies exactly between two values of the output's type, so the tie rule decides.",
+    "BesideMidpoint": "An input so near to such a midpoint that a type in between makes it one.",
+    "HighBits": "Integers with more bits than the output's type holds.",
     "NoWidth": "The ends of the range are equal.",
 }

@@ -13,7 +13,7 @@ from tiebreak.golden.nodes import Constant, Node, TensorType
 from tiebreak.golden.operators import OPERATORS, get_operator
 from tiebreak.golden.operators.model import Operator, Types
 
-TYPE_ATTRIBUTES = ("type", "T", "dtype", "output_dtype")
+TYPE_ATTRIBUTES = ("type", "T", "dtype", "output_dtype", "to")
 
 
 def make_node(
@@ -30,7 +30,7 @@ def make_node(
     """A validated node.
 
     `real` and `quantized` are its real and its quantized element type, whichever is the input's. They default to
-    float32 and uint8, or to the output's type named by an attribute (`type`, `T`, `dtype`, `output_dtype`), which they
+    float32 and uint8, or to the output's type named by an attribute (`type`, `T`, `dtype`, `output_dtype`, `to`), which they
     must not contradict. `scale` is the scale's type, if it may differ. `form` picks the document's input names.
     `zero_point=False` leaves the optional input off. For an ONNX operator `opset` 0 means the first operator set from
     21 on that has such a node.
@@ -90,7 +90,8 @@ def asked_types(spec: Operator, real: str, quantized: str, attributes: Mapping[s
     real = real or "float32"
     check_choice(spec.id, "real type", real, spec.real_types)
     if spec.quantized_types:
-        quantized = quantized or ("uint8" if "uint8" in spec.quantized_types else spec.quantized_types[0])
+        usual = "uint8" if "uint8" in spec.quantized_types and spec.family != "cast" else spec.quantized_types[0]
+        quantized = quantized or usual
         check_choice(spec.id, "quantized type", quantized, spec.quantized_types)
     return real, quantized
 
@@ -99,7 +100,7 @@ def with_type(spec: Operator, types: Types, attributes: dict[str, Any]) -> dict[
     """The attributes, completed by the required one that names the output's type."""
     named = types.real if spec.family == "dequantize" else types.quantized
     for attribute in spec.attributes:
-        if attribute.required and attribute.name in ("type", "T"):
+        if attribute.required and attribute.name in ("type", "T", "to"):
             attributes.setdefault(attribute.name, named)
     return attributes
 

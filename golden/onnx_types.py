@@ -1,11 +1,12 @@
-"""Element types and operator sets of ONNX's QuantizeLinear and DequantizeLinear, by their ml_dtypes names."""
+"""Element types of ONNX's operators and the operator sets of its linear ones, by their ml_dtypes names."""
 
 from __future__ import annotations
 
 OPSETS = (10, 13, 19, 21, 23, 24, 25)
 REALS = ("float32", "float16", "bfloat16")
 BYTES = ("int8", "uint8")
-WORDS = ("int16", "uint16", "int4", "uint4")
+INT4 = ("int4", "uint4")
+WORDS = ("int16", "uint16", *INT4)
 FLOAT8 = ("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz")
 FLOAT4 = ("float4_e2m1fn",)
 INT2 = ("int2", "uint2")

@@ -29,12 +29,12 @@ def solve(problem: Problem, *, working: bool, mode: str | None = None) -> tuple[
 
 
 def solve_elementwise(problem: Elementwise, steps: Steps) -> tuple[Array, Array]:
-    formula = FORMULAS[problem.formula]
+    formula, read = FORMULAS[problem.formula], signed_value_of if problem.signed_zeros else value_of
 
     @lru_cache(maxsize=1 << 14)
     def element(codes: tuple[int, ...]) -> Result:
         try:
-            return formula(steps, problem, *map(value_of, codes, problem.kinds))
+            return formula(steps, problem, *map(read, codes, problem.kinds))
         except UndefinedResult:
             return 0, UNDEFINED
 
@@ -49,3 +49,12 @@ def is_wide(problem: Elementwise) -> bool:
 
 def value_of(code: int, kind: object) -> Real:
     return decode(code, kind) if isinstance(kind, FloatType) else Fraction(code)
+
+
+def signed_value_of(code: int, kind: object) -> Real:
+    """As value_of, but the negative zero is the float -0.0: no fraction can hold it."""
+    return -0.0 if isinstance(kind, FloatType) and is_negative_zero(code, kind) else value_of(code, kind)
+
+
+def is_negative_zero(code: int, kind: FloatType) -> bool:
+    return code == 1 << (kind.bits - 1) and kind.specials not in ("fnuz", "e8m0")

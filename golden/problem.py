@@ -81,7 +81,8 @@ class Elementwise:
 
     `formula` names what is to be computed: an operator's id, and the output's name for all but the first. `operands`
     are flat, of the output's size and of the types `kinds`: unsigned bit patterns of floats, int64 values of integers.
-    `working` is the type in which working precision rounds each step. `constants` are what the attributes say.
+    `working` is the type in which working precision rounds each step. `constants` are what the attributes say. With
+    `signed_zeros` the document tells an operand's negative zero from zero.
     """
 
     formula: str
@@ -93,6 +94,7 @@ class Elementwise:
     kinds: tuple[FloatType | IntegerType, ...]
     operands: tuple[Array, ...]
     constants: Mapping[str, Any] = field(default_factory=dict)
+    signed_zeros: bool = False
 
     def some(self, at: Array) -> Elementwise:
         """The problem of some elements only (flat indices)."""

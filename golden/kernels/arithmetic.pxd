@@ -1,7 +1,7 @@
 # Inline arithmetic shared by the kernels: rounding a double to a narrower type, and exact products as two doubles.
 
 from libc.math cimport INFINITY, copysign, fabs, fma, frexp, isfinite, ldexp, nextafter, rint
-from libc.stdint cimport uint64_t
+from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy
 
 cdef struct Format:
@@ -64,3 +64,15 @@ cdef inline double product_narrowed(double a, double b, Format f) noexcept nogil
     if f.precision == 53:
         return p
     return narrow(to_odd(p, fma(a, b, -p)), f)
+
+
+cdef inline int64_t pattern(double magnitude, Format f) noexcept nogil:
+    """The bits of a magnitude that the format holds."""
+    cdef int exponent
+    cdef int64_t significand
+    if magnitude == 0.0:
+        return 0
+    frexp(magnitude, &exponent)
+    exponent = max(exponent - 1, f.emin)
+    significand = <int64_t>ldexp(magnitude, f.precision - 1 - exponent)
+    return ((<int64_t>(exponent - f.emin)) << (f.precision - 1)) + significand

@@ -11,12 +11,13 @@ import numpy as np
 
 from tiebreak.golden.elements import FloatType
 from tiebreak.golden.kernels import tensors
+from tiebreak.golden.kernels.tensors import LARGEST_SMALL
 from tiebreak.golden.problem import IN_RANGE, OUT_OF_RANGE, UNDEFINED, ZERO
 
-from libc.math cimport INFINITY, fabs, floor, fma, frexp, isfinite, isnan, ldexp, signbit
+from libc.math cimport INFINITY, fabs, floor, fma, isfinite, isnan, signbit
 from libc.stdint cimport int64_t, uint8_t
 
-from tiebreak.golden.kernels.arithmetic cimport Format, format_of, narrow, to_odd
+from tiebreak.golden.kernels.arithmetic cimport Format, format_of, narrow, pattern, to_odd
 
 # Which way a mode goes, on a tie if it is a nearest one, else always: away from zero, toward zero, up, down, to even.
 AWAY, TRUNCATE, UP, DOWN, EVEN = range(5)
@@ -30,13 +31,6 @@ KINDS = {
     "ROUND_TOWARD_ZERO": TRUNCATE,
     "ROUND_UP": UP,
     "ROUND_DOWN": DOWN,
-}
-LARGEST = {
-    "float8_e4m3fn": 448.0,
-    "float8_e4m3fnuz": 240.0,
-    "float8_e5m2": 57344.0,
-    "float8_e5m2fnuz": 57344.0,
-    "float4_e2m1fn": 6.0,
 }
 
 
@@ -161,7 +155,7 @@ cdef to_floats(const double[::1] x, const double[::1] scale, const double[::1] z
     cdef Py_ssize_t i
     cdef Format w = format_of(work), f = format_of((result.precision, result.emin, INFINITY))
     cdef Quotient q
-    cdef double magnitude, largest = LARGEST[result.name]
+    cdef double magnitude, largest = LARGEST_SMALL[result.name]
     cdef int64_t sign = 1 << (result.bits - 1), top = result.largest_bits
     cdef int64_t beyond = result.infinity_bits if result.specials == "ieee" else result.nan_bits or 0
     cdef int64_t nan = result.nan_bits or 0
@@ -187,18 +181,6 @@ cdef to_floats(const double[::1] x, const double[::1] scale, const double[::1] z
             signed_too = saturate or bounded or signed
         if signbit(q.value) and signed_too:
             codes[i] |= sign  # ONQ-E7
-
-
-cdef inline int64_t pattern(double magnitude, Format f) noexcept nogil:
-    """The bits of a magnitude that the format holds."""
-    cdef int exponent
-    cdef int64_t significand
-    if magnitude == 0.0:
-        return 0
-    frexp(magnitude, &exponent)
-    exponent = max(exponent - 1, f.emin)
-    significand = <int64_t>ldexp(magnitude, f.precision - 1 - exponent)
-    return ((<int64_t>(exponent - f.emin)) << (f.precision - 1)) + significand
 
 
 LOOPS = {"onnx.QuantizeLinear": quantize_linear}

@@ -18,6 +18,13 @@ MODE_NUMBERS = {  # the numbers that integral.pxd gives the modes
     "ROUND_UP": 7,
     "ROUND_DOWN": 8,
 }
+LARGEST_SMALL = {
+    "float8_e4m3fn": 448.0,
+    "float8_e4m3fnuz": 240.0,
+    "float8_e5m2": 57344.0,
+    "float8_e5m2fnuz": 57344.0,
+    "float4_e2m1fn": 6.0,
+}
 LARGEST = {"float16": 65504.0, "bfloat16": 3.3895313892515355e38, "float32": 3.4028234663852886e38}
 
 

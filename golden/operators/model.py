@@ -18,7 +18,7 @@ from tiebreak.golden.vector_inputs.by_theme import Theme
 # A "placement" clause says which element of a parameter belongs to which of the input, a "signature" clause which
 # types, shapes, attributes and versions a node has: a formula, which has one element of each operand, shows neither.
 Kind = Literal["formula", "rounding", "saturation", "placement", "signature", "unspecified"]
-Family = Literal["quantize", "dequantize", "fake"]
+Family = Literal["quantize", "dequantize", "fake", "cast"]
 ARITHMETIC: tuple[Kind, ...] = ("formula", "rounding", "saturation")
 
 
@@ -114,8 +114,9 @@ class Operator:
 
     `id` is SOURCE.Op and `prefix` the three letters before each clause's id. `formula`, `sources` and `steps`, the
     steps of working precision, are texts for pages and vectors.
-    `family` is "quantize" (real to quantized), "dequantize" (quantized to real) or "fake" (real to real). Integers
-    scaled to fewer bits are "quantize", with the scale's type as the real one.
+    `family` is "quantize" (real to quantized), "dequantize" (quantized to real), "fake" (real to real) or "cast" (any to
+    any: the input's type stands for the real one, the output's for the quantized one). Integers scaled to fewer bits
+    are "quantize", with the scale's type as the real one.
     `forms` are the names of its inputs, one tuple for each document that names them differently; `outputs` are the
     names of its outputs.
     `signature` gives the element types of a node's inputs and outputs, from the types asked for and its attributes. It

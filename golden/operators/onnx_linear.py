@@ -29,6 +29,7 @@ NUMBERS = {
     6: "int32",
     10: "float16",
     11: "float64",
+    12: "uint32",
     16: "bfloat16",
     17: "float8_e4m3fn",
     18: "float8_e4m3fnuz",
