@@ -23,7 +23,7 @@ from tiebreak.reports.story import Chapter, Finding, operator_names, path_text
 
 MOST = 5  # findings
 TOLD = ("itself", "own", "failures"), ("calls", "hazards")  # chapters; the second ones only where the first have few
-VERBS = {"quantize": "quantizes", "dequantize": "dequantizes", "fake": "quantizes and dequantizes"}
+VERBS = {"quantize": "quantizes", "dequantize": "dequantizes", "fake": "quantizes and dequantizes", "cast": "casts"}
 DOCUMENTS = {"onnx": "ONNX", "ngraph": "nGraph", "tensorflow": "TensorFlow's text", "openvino": "OpenVINO's text"}
 LONGEST_CALL = 90  # characters
 COUNTS = ("judged", "deviates", "as_written")  # of the calibrated domain

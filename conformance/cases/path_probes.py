@@ -91,7 +91,7 @@ def arrangements(record: OperatorUnderTest, probe: PathProbe, level: str) -> Ite
     if probe.scanned or level != "quick":
         yield from every_position(FULL_TURNS, len(probe.values))
     if level == "quick" and not probe.scanned:
-        yield from few_arrangements(record)
+        yield from few_arrangements(record, probe)
         return
     if level == "quick":
         yield from (Arrangement((length,), length % len(probe.values), len(probe.values)) for length in SINGLE_TURNS)
@@ -119,7 +119,7 @@ def brief_arrangements(record: OperatorUnderTest, probe: PathProbe) -> Iterator[
         yield large_arrangement(record)
         yield from list(axis_arrangements(record))[1:]
         yield from (Arrangement((67,), constants=(which,)) for which in range(len(probe.parameters)))
-    yield from few_arrangements(record)
+    yield from few_arrangements(record, probe)
 
 
 def every_position(lengths: Sequence[int], values: int) -> Iterator[Arrangement]:
@@ -129,13 +129,14 @@ def every_position(lengths: Sequence[int], values: int) -> Iterator[Arrangement]
             yield Arrangement((length,), turn, values)
 
 
-def few_arrangements(record: OperatorUnderTest) -> Iterator[Arrangement]:
+def few_arrangements(record: OperatorUnderTest, probe: PathProbe) -> Iterator[Arrangement]:
     """Two values at every position, a few shapes per tensor, one arrangement per axis and one with constants."""
     yield from every_position((67,), 2)
     for shape in ((3,), (67,), (3, 67)):
         yield Arrangement(shape)
     yield from list(axis_arrangements(record))[:1]
-    yield Arrangement((67,), constants=(-1,))
+    if probe.parameters:
+        yield Arrangement((67,), constants=(-1,))
 
 
 def shape_arrangements(record: OperatorUnderTest, probe: PathProbe) -> Iterator[Arrangement]:
@@ -170,7 +171,9 @@ def axis_arrangements(record: OperatorUnderTest) -> Iterator[Arrangement]:
 
 
 def constant_arrangements(record: OperatorUnderTest, probe: PathProbe) -> Iterator[Arrangement]:
-    """All parameters as constants, in several arrangements; then each parameter alone."""
+    """All parameters as constants, in several arrangements; then each parameter alone. Nothing without parameters."""
+    if not probe.parameters:
+        return
     for shape in ((67,), (3,), (3, 23)):
         yield Arrangement(shape, constants=(-1,))
     if not tested_axis(record).always_last:

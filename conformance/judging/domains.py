@@ -3,8 +3,8 @@
 Calibrated: every scale lies between 2^-20 and 2^10 and the input is at most 2^16 scales from zero. Pathological: an
 operand, a scale or the result is subnormal, NaN or infinite, or a scale is zero. The edge is everything between.
 
-An operator with ranges has a scale for each range: its width, divided by its number of steps. Types of fewer than 16
-bits have no pathological subnormals: no processor flushes them.
+An operator with ranges has a scale for each range: its width, divided by its number of steps. One without either has
+scale 1. Types of fewer than 16 bits have no pathological subnormals: no processor flushes them.
 """
 
 from __future__ import annotations
@@ -79,4 +79,4 @@ def distance_in_scales(family: Family, operator: str, operands: Sequence[Array],
     if get_operator(operator).family == "dequantize":
         zero_points = [place for place, name in enumerate(family.names) if name.endswith(("zero_point", "offset"))]
         return np.asarray(np.abs(operands[0] - (operands[zero_points[0]] if zero_points else 0)))
-    return np.asarray(np.abs(operands[0]) / np.abs(scales[0]))
+    return np.asarray(np.abs(operands[0]) / np.abs(scales[0] if scales else np.float64(1)))

@@ -58,8 +58,9 @@ def space_of(selection: Selection) -> Space:
     form = forms[0] if forms else spec.forms[0]
     if form[0] in selection.inputs:
         raise InvalidInput(f"{spec.id}: {form[0]} takes every value there is: leave --input {form[0]} off")
-    every_scale = form[1].endswith("scale") and form[1] not in selection.inputs
-    given = {**({form[1]: "1"} if every_scale else {}), **selection.inputs}
+    second = "".join(form[1:2])
+    every_scale = second.endswith("scale") and second not in selection.inputs
+    given = {**({second: "1"} if every_scale else {}), **selection.inputs}
     lists = [name for name, text in given.items() if is_list(name, text)]
     advice = f": a sweep takes one number for {', '.join(lists)}, as in --input {lists[0]}=1" if lists else ""
     try:
