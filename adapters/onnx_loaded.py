@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from tiebreak.adapters.onnx_models import CLAIMS, MAPS, Linear, check_inputs, linear_model, linear_node
+from tiebreak.adapters.onnx_models import LINEAR_CLAIMS, MAPS, OnnxNode, check_inputs, onnx_model, onnx_node
 from tiebreak.adapters.onnx_source import model_source, with_imports
 from tiebreak.adapters.protocol import Run
 from tiebreak.adapters.recent import Recent
@@ -42,7 +42,7 @@ class OnnxLoaded:
     as inputs: the library takes them in no other way.
     """
 
-    claims, maps = CLAIMS, MAPS
+    claims, maps = LINEAR_CLAIMS, MAPS
     takes_constants = True  # as initializers
 
     def __init__(
@@ -50,30 +50,30 @@ class OnnxLoaded:
     ) -> None:
         self.name, self.version, self.library = name, library.version, library
         self.parameters_in_model, self.free_shapes = parameters_in_model, free_shapes
-        self.always_constant = frozenset({*CLAIMS, *MAPS} if parameters_in_model else ())
+        self.always_constant = frozenset({*LINEAR_CLAIMS, *MAPS} if parameters_in_model else ())
         self.opsets: set[int] = set()
         self.models = Recent()
 
     def compile(self, node: Node) -> Run:
-        linear = linear_node(node)
+        written = onnx_node(node)
 
         def run(*inputs: Array) -> tuple[Array, ...]:
             check_inputs(node, inputs)
-            constants = self.constants_of(node, linear, inputs)
+            constants = self.constants_of(node, written, inputs)
             shapes = self.shapes_of(inputs)
             key = node.key, *shapes, *map(bits_of, constants.values())
-            prepared = self.models.get(key, lambda: self.library.prepare(model_for(linear, shapes, constants)))
-            self.opsets.add(linear.opset)
-            free = zip(linear.names, inputs, strict=False)
+            prepared = self.models.get(key, lambda: self.library.prepare(model_for(written, shapes, constants)))
+            self.opsets.add(written.opset)
+            free = zip(written.names, inputs, strict=False)
             return (np.asarray(prepared([array for name, array in free if name not in constants])),)
 
         return run
 
-    def constants_of(self, node: Node, linear: Linear, inputs: Sequence[Array]) -> Mapping[str, Array]:
+    def constants_of(self, node: Node, written: OnnxNode, inputs: Sequence[Array]) -> Mapping[str, Array]:
         """The inputs that are initializers, by name."""
         if not self.parameters_in_model:
             return node.constants
-        return {**node.constants, **dict(list(zip(linear.names, inputs, strict=False))[1:])}
+        return {**node.constants, **dict(list(zip(written.names, inputs, strict=False))[1:])}
 
     def shapes_of(self, inputs: Sequence[Array]) -> list[tuple[int | None, ...]]:
         """The shapes that the model declares; None is a size that is free."""
@@ -81,10 +81,10 @@ class OnnxLoaded:
 
     def reproducer(self, node: Node, inputs: Sequence[Array]) -> str:
         """Python lines that call onnx's and the library's own API; see protocol.Backend."""
-        linear = linear_node(node)
-        constants = self.constants_of(node, linear, inputs)
-        free = [name for name in linear.names if name not in constants]
-        model = model_for(linear, self.shapes_of(inputs), constants)
+        written = onnx_node(node)
+        constants = self.constants_of(node, written, inputs)
+        free = [name for name in written.names if name not in constants]
+        model = model_for(written, self.shapes_of(inputs), constants)
         return with_imports(f"{model_source(model)}\n{self.library.source(free)}")
 
     def attest(self) -> dict[str, str]:
@@ -94,8 +94,8 @@ class OnnxLoaded:
         return {**self.library.facts(), "opset": opsets, "model": f"{shapes}; {parameters}"}
 
 
-def model_for(linear: Linear, shapes: Sequence[tuple[int | None, ...]], constants: Mapping[str, Array]) -> Any:
-    return linear_model(linear, shapes=shapes, constants=constants)
+def model_for(written: OnnxNode, shapes: Sequence[tuple[int | None, ...]], constants: Mapping[str, Array]) -> Any:
+    return onnx_model(written, shapes=shapes, constants=constants)
 
 
 def bits_of(array: Array) -> tuple[str, tuple[int, ...], bytes]:

@@ -12,17 +12,21 @@ from tiebreak.adapters.inexpressible import check_axes_from_front, check_output_
 from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.onnx_types import OPSETS, SINCE
+from tiebreak.golden.operators import onnx_cast
 from tiebreak.golden.operators.onnx_linear import NUMBERS
 from tiebreak.golden.problem import Array
 from tiebreak.golden.rounding import EVEN
 
 OPSET = 21  # for nGraph nodes: the first operator set with 4- and 16-bit types
 IR_VERSIONS = {10: 5, 13: 7, 19: 9, 21: 10, 23: 11, 24: 12, 25: 13}
-ATTRIBUTES_SINCE = {"axis": 13, "saturate": 19, "block_size": 21, "output_dtype": 21, "precision": 23}
-CLAIMS = {
+ATTRIBUTES_SINCE = {"axis": 13, "saturate": 19, "block_size": 21, "output_dtype": 21, "precision": 23, "round_mode": 24}
+TYPE_ATTRIBUTES = ("to", "output_dtype", "precision")
+CAST = "Cast"
+LINEAR_CLAIMS = {
     "onnx.QuantizeLinear": "ONNX operator schemas QuantizeLinear-10 to -25",
     "onnx.DequantizeLinear": "ONNX operator schemas DequantizeLinear-10 to -25",
 }
+CLAIMS = {**LINEAR_CLAIMS, onnx_cast.ID: "ONNX operator schemas Cast-19 to -25"}
 MAPS = {
     "ngraph.Quantize": "QuantizeLinear: both give round(x / scale) + zero_point, clamped, ties to even",
     "ngraph.Dequantize": "DequantizeLinear: both give (x - zero_point) * scale",
@@ -30,8 +34,8 @@ MAPS = {
 
 
 @dataclass(frozen=True)
-class Linear:
-    """A QuantizeLinear or DequantizeLinear node: its name, attributes, inputs' names and types, and operator set."""
+class OnnxNode:
+    """A node as a model holds it: its name, attributes, inputs' names and types, output's type, and operator set."""
 
     operator: str
     attributes: dict[str, Any]
@@ -41,46 +45,65 @@ class Linear:
     opset: int
 
 
-def linear_node(node: Node) -> Linear:
+def onnx_node(node: Node) -> OnnxNode:
     """The node as an ONNX node. Unsupported for an nGraph node that is not exactly one of the two operators."""
-    operator = node.operator.partition(".")[2].removesuffix("Linear") + "Linear"
+    operator = operator_of(node)
     own = node.operator.startswith("onnx.")
     types = tuple(str(kind.dtype.name) for kind in node.inputs)
     attributes = onnx_attributes(node) if own else {} if ngraph_axis(node) is None else {"axis": ngraph_axis(node)}
     for name in (*types, node.output_type):
         onnx_type(name, operator)
-    if "float64" in (*types, node.output_type):
+    if operator != CAST and "float64" in (*types, node.output_type):
         raise Unsupported(f"{operator} takes no float64")
     names = tuple(tensor.name for tensor in node.inputs)
-    return Linear(operator, attributes, names, types, node.output_type, node.opset or OPSET)
+    return OnnxNode(operator, attributes, names, types, node.output_type, node.opset or OPSET)
 
 
-def as_old_as(linear: Linear) -> Iterator[Linear]:
+def operator_of(node: Node) -> str:
+    """The name of the ONNX operator: QuantizeLinear is that of ngraph.Quantize, too."""
+    name = node.operator.partition(".")[2]
+    return name if name == CAST else name.removesuffix("Linear") + "Linear"
+
+
+def as_old_as(written: OnnxNode) -> Iterator[OnnxNode]:
     """The node at its own operator set, then at each earlier one in which it means the same.
 
-    Later versions of both operators add types and attributes and change nothing else. So a release that does not know
-    the node's own operator set may run the node at an earlier one.
+    Later versions of these operators add types and attributes and change nothing else, but for what Cast makes of an
+    infinity. So a release that does not know the node's own operator set may run the node at an earlier one.
     """
-    yield linear
+    yield written
     for opset in reversed(OPSETS):
-        if earliest_opset(linear) <= opset < linear.opset:
-            yield replace(linear, opset=opset)
+        if earliest_opset(written) <= opset < written.opset:
+            yield replace(written, opset=opset)
 
 
-def earliest_opset(linear: Linear) -> int:
+def earliest_opset(written: OnnxNode) -> int:
     """The first operator set that has the node's types and attributes."""
-    quantizes = linear.operator == "QuantizeLinear"
-    quantized = linear.output if quantizes else linear.inputs[0]
-    reals = {linear.inputs[0], linear.inputs[1]} if quantizes else {linear.inputs[1], linear.output}
+    return earliest_of_cast(written) if written.operator == CAST else earliest_of_linear(written)
+
+
+def earliest_of_cast(written: OnnxNode) -> int:
+    """Of a Cast: from `onnx_cast.LARGEST_FOR_INFINITY` on, an infinity means another number in types with one zero."""
+    changed = onnx_cast.LARGEST_FOR_INFINITY
+    since = [onnx_cast.SINCE.get(name, 19) for name in (*written.inputs, written.output)]
+    since += [ATTRIBUTES_SINCE.get(name, 19) for name in written.attributes]
+    return max(since + ([changed] if written.output in onnx_cast.ONE_ZERO and written.opset >= changed else []))
+
+
+def earliest_of_linear(written: OnnxNode) -> int:
+    quantizes = written.operator == "QuantizeLinear"
+    quantized = written.output if quantizes else written.inputs[0]
+    reals = {written.inputs[0], written.inputs[1]} if quantizes else {written.inputs[1], written.output}
     if len(reals) > 1:
-        return linear.opset
+        return written.opset
     needs = [SINCE[quantized], 10 if reals == {"float32"} else 19]
-    return max(needs + [ATTRIBUTES_SINCE[name] for name in linear.attributes])
+    return max(needs + [ATTRIBUTES_SINCE[name] for name in written.attributes])
 
 
 def onnx_attributes(node: Node) -> dict[str, Any]:
     """Attributes as a model holds them: types by number, booleans as 0 or 1, everything else as it is."""
-    types = {name: onnx_type(value, name) for name, value in node.attributes.items() if isinstance(value, str)}
+    named = {name: value for name, value in node.attributes.items() if name in TYPE_ATTRIBUTES}
+    types = {name: onnx_type(value, name) for name, value in named.items() if isinstance(value, str)}
     flags = {name: int(value) for name, value in node.attributes.items() if isinstance(value, bool)}
     return {**node.attributes, **types, **flags}
 
@@ -104,13 +127,15 @@ def ngraph_axis(node: Node) -> int | None:
 
 def check_inputs(node: Node, inputs: Sequence[Array]) -> None:
     """Raise Unsupported for inputs with which an nGraph node differs from the ONNX node."""
+    if len(inputs) == 1:
+        return
     check_scale_has_axes(node, inputs[1].shape, "ONNX")
     if node.operator == "ngraph.Dequantize" and node.input_type == "int32" and np.any(inputs[2]):
         raise Unsupported("DequantizeLinear has no zero point for int32")
 
 
-def linear_model(
-    linear: Linear,
+def onnx_model(
+    written: OnnxNode,
     carriers: Mapping[str, str] | None = None,
     shapes: Sequence[Sequence[int | None]] | None = None,
     constants: Mapping[str, Array] | None = None,
@@ -123,18 +148,18 @@ def linear_model(
     from onnx import helper
 
     carriers, constants = carriers or {}, constants or {}
-    kinds = dict(zip(linear.names, linear.inputs, strict=True))
-    free = [name for name in linear.names if name not in constants]
+    kinds = dict(zip(written.names, written.inputs, strict=True))
+    free = [name for name in written.names if name not in constants]
     inner = {name: f"{name}_inner" for name in free if kinds[name] in carriers}
     outer = {name: carriers.get(kinds[name], kinds[name]) for name in free}
-    out, y = ("y_inner", carriers[linear.output]) if linear.output in carriers else ("y", linear.output)
+    out, y = ("y_inner", carriers[written.output]) if written.output in carriers else ("y", written.output)
     nodes = [helper.make_node("Cast", [name], [inner[name]], to=onnx_type(kinds[name])) for name in inner]
-    named = [inner.get(name, name) for name in linear.names]
-    nodes.append(helper.make_node(linear.operator, named, [out], **linear.attributes))
+    named = [inner.get(name, name) for name in written.names]
+    nodes.append(helper.make_node(written.operator, named, [out], **written.attributes))
     if out != "y":
         nodes.append(helper.make_node("Cast", [out], ["y"], to=onnx_type(y)))
-    sizes = dict(zip(linear.names, shapes or (), strict=False))
-    return model_of(nodes, outer, y, linear.opset, constants, sizes | {"y": shapes[0]} if shapes else {})
+    sizes = dict(zip(written.names, shapes or (), strict=False))
+    return model_of(nodes, outer, y, written.opset, constants, sizes | {"y": shapes[0]} if shapes else {})
 
 
 def model_of(

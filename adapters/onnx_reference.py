@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tiebreak.adapters.onnx_models import CLAIMS, MAPS, check_inputs, linear_model, linear_node
+from tiebreak.adapters.onnx_models import CLAIMS, MAPS, check_inputs, onnx_model, onnx_node
 from tiebreak.adapters.onnx_source import fed_source, model_source, with_imports
 from tiebreak.adapters.protocol import Run
 from tiebreak.golden.errors import Unsupported
@@ -29,30 +29,34 @@ class OnnxReference:
         self.opsets: set[int] = set()
 
     def compile(self, node: Node) -> Run:
-        linear = linear_node(node)
+        written = onnx_node(node)
         try:
-            evaluator = self.evaluator(linear_model(linear))
+            evaluator = self.evaluator(onnx_model(written))
         except RuntimeError as refusal:  # no implementation for this operator set
             raise Unsupported(str(refusal)) from None
-        self.opsets.add(linear.opset)
+        self.opsets.add(written.opset)
 
         def run(*inputs: Array) -> tuple[Array, ...]:
             check_inputs(node, inputs)
             try:
                 with np.errstate(all="ignore"):
-                    (y,) = evaluator.run(["y"], dict(zip(linear.names, inputs, strict=False)))
+                    (y,) = evaluator.run(["y"], dict(zip(written.names, inputs, strict=False)))
             except ValueError as refusal:  # what the evaluator does not take, in its own words
                 raise Unsupported(str(refusal)) from None
+            except TypeError as refusal:
+                if not isinstance(refusal.__cause__, TypeError):
+                    raise
+                raise Unsupported(str(refusal.__cause__)) from None  # NumPy's words: it has no such cast
             return (np.asarray(y),)
 
         return run
 
     def reproducer(self, node: Node, inputs: Sequence[Array]) -> str:
         """Python lines that call onnx's own API; see protocol.Backend."""
-        linear = linear_node(node)
+        written = onnx_node(node)
         return with_imports(
-            f"{model_source(linear_model(linear))}\n"
-            f"{fed_source('feeds', [(name, name) for name in linear.names])}\n"
+            f"{model_source(onnx_model(written))}\n"
+            f"{fed_source('feeds', [(name, name) for name in written.names])}\n"
             '(y,) = ReferenceEvaluator(model).run(["y"], feeds)\n'
             'outputs = (np.asarray(y),)\nlibrary = f"onnx {onnx.__version__}"\n'
         )

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from tiebreak.adapters.onnx_models import TYPE_ATTRIBUTES
+
 MODULES = ("ml_dtypes", "onnx", "onnxruntime", "openvino")
-TYPE_ATTRIBUTES = ("to", "output_dtype", "precision")
 
 
 def with_imports(source: str) -> str:
@@ -57,6 +58,8 @@ def node_source(node: Any) -> str:
 
 
 def attribute_source(name: str, value: Any) -> str:
+    if isinstance(value, bytes):
+        return repr(value.decode())
     return type_source(value) if name in TYPE_ATTRIBUTES and value else repr(value)
 
 

@@ -1,13 +1,13 @@
-"""ONNX Runtime: QuantizeLinear and DequantizeLinear in an InferenceSession on the CPU execution provider."""
+"""ONNX Runtime: QuantizeLinear, DequantizeLinear and Cast in an InferenceSession on the CPU provider."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from tiebreak.adapters.onnx_models import CLAIMS, MAPS, Linear, check_inputs, linear_model, linear_node
+from tiebreak.adapters.onnx_models import CAST, CLAIMS, MAPS, OnnxNode, check_inputs, onnx_model, onnx_node
 from tiebreak.adapters.onnxruntime_session import CARRIERS, Sessions, Settings
 from tiebreak.adapters.onnxruntime_source import reproducer_source
 from tiebreak.adapters.platform_facts import instruction_sets
@@ -37,56 +37,63 @@ class OnnxRuntime:
 
         self.name, self.version = name, str(onnxruntime.__version__)
         self.sessions = Sessions(onnxruntime, settings or Settings())
-        self.kernels: dict[str, Linear] = {}  # by types: a node to profile
+        self.kernels: dict[str, OnnxNode] = {}  # by types: a node to profile
         self.opsets: set[int] = set()
         onnxruntime.set_default_logger_severity(4)
 
     def compile(self, node: Node) -> Run:
-        linear, session = self.opened(node)
-        self.opsets.add(linear.opset)
-        if not linear.attributes.get("block_size"):
-            label = label_of(linear)
+        written, session = self.opened(node)
+        self.opsets.add(written.opset)
+        if not written.attributes.get("block_size"):
+            label = label_of(written)
             self.kernels[label] = min(
-                self.kernels.get(label, linear), linear, key=repr
+                self.kernels.get(label, written), written, key=repr
             )  # independent of the order of nodes
 
         def run(*inputs: Array) -> tuple[Array, ...]:
             check_inputs(node, inputs)
-            given = zip(linear.names, inputs, strict=False)
+            given = zip(written.names, inputs, strict=False)
             feeds = {name: array for name, array in given if name not in node.constants}
-            return (self.sessions.answer(session, feeds, linear.output, inputs[0].shape),)
+            return (self.sessions.answer(session, feeds, written.output, inputs[0].shape, packs=packs(written)),)
 
         return run
 
-    def opened(self, node: Node) -> tuple[Linear, Any]:
+    def opened(self, node: Node) -> tuple[OnnxNode, Any]:
         """The node at an operator set that this release knows, and a session for it."""
-        return self.sessions.open_known(
-            linear_node(node), lambda linear: linear_model(linear, CARRIERS, constants=node.constants)
-        )
+        return self.sessions.open_known(onnx_node(node), lambda written: model_for(written, node.constants))
 
     def reproducer(self, node: Node, inputs: Sequence[Array]) -> str:
         """Python lines that call onnx's and onnxruntime's own API; see protocol.Backend."""
-        linear, _ = self.opened(node)
-        model = linear_model(linear, CARRIERS, constants=node.constants)
-        return reproducer_source(model, self.sessions.settings, linear, tuple(node.constants))
+        written, _ = self.opened(node)
+        model = model_for(written, node.constants)
+        return reproducer_source(model, self.sessions.settings, written, tuple(node.constants))
 
     def attest(self) -> dict[str, str]:
         """The sessions' settings, and the kernels and providers that profiles of probes show."""
         labels: dict[str, list[str]] = {}  # by the kernels that ran
-        for label, linear in sorted(self.kernels.items()):
-            labels.setdefault(self.probe(linear), []).append(label)
+        for label, written in sorted(self.kernels.items()):
+            labels.setdefault(self.probe(written), []).append(label)
         return facts(self.sessions, self.opsets) | {
-            "carriers": "types of 2 and 4 bits enter and leave by Cast nodes",
+            "carriers": "types of 2 and 4 bits enter and leave by Cast nodes, or packed where the node is a Cast",
             "ran": "; ".join(f"{', '.join(found)}: {ran}" for ran, found in labels.items()),
         }
 
-    def probe(self, linear: Linear) -> str:
+    def probe(self, written: OnnxNode) -> str:
         """The kernels that a run on three elements executes."""
-        x, *parameters = (numpy_dtype(name) for name in linear.inputs)
-        arrays = [np.ones(3).astype(x), np.ones(()).astype(parameters[0])]
+        x, *parameters = (numpy_dtype(name) for name in written.inputs)
+        arrays = [np.ones(3).astype(x), *(np.ones(()).astype(kind) for kind in parameters[:1])]
         arrays += [np.zeros(()).astype(kind) for kind in parameters[1:]]
-        feeds = dict(zip(linear.names, arrays, strict=True))
-        return self.sessions.profiled(linear_model(linear, CARRIERS), feeds, linear.output, (3,))
+        feeds = dict(zip(written.names, arrays, strict=True))
+        return self.sessions.profiled(model_for(written, {}), feeds, written.output, (3,), packs=packs(written))
+
+
+def packs(written: OnnxNode) -> bool:
+    """Whether tensors of 2 and 4 bits are the model's own: Cast nodes beside a Cast would be of the tested kind."""
+    return written.operator == CAST
+
+
+def model_for(written: OnnxNode, constants: Mapping[str, Array]) -> Any:
+    return onnx_model(written, {} if packs(written) else CARRIERS, constants=constants)
 
 
 def without_optimisation() -> OnnxRuntime:
@@ -139,12 +146,14 @@ def facts(sessions: Sessions, opsets: set[int]) -> dict[str, str]:
     }
 
 
-def label_of(linear: Linear) -> str:
+def label_of(written: OnnxNode) -> str:
     """A label for the kernels that are likely to run a node."""
-    types = (*linear.inputs, linear.output)
-    real = next(name for name in (linear.inputs[0], *types[::-1]) if name in FLOAT_TYPES)
+    if written.operator == CAST:
+        return f"Cast from {written.inputs[0]}"
+    types = (*written.inputs, written.output)
+    real = next(name for name in (written.inputs[0], *types[::-1]) if name in FLOAT_TYPES)
     return (
-        ("to " if linear.operator == "DequantizeLinear" else "")
+        ("to " if written.operator == "DequantizeLinear" else "")
         + real
         + (" by Cast" if set(types) & set(CARRIERS) else "")
     )

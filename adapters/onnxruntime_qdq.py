@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from tiebreak.adapters.onnx_models import CLAIMS, MAPS, Linear, check_inputs, linear_node, model_of
+from tiebreak.adapters.onnx_models import LINEAR_CLAIMS, MAPS, OnnxNode, check_inputs, model_of, onnx_node
 from tiebreak.adapters.onnxruntime import facts
 from tiebreak.adapters.onnxruntime_session import Sessions, Settings
 from tiebreak.adapters.onnxruntime_source import reproducer_source
@@ -43,9 +43,9 @@ MOST_SESSIONS = 64  # kept per node, one for each scale and zero point
 class QdqPairs:
     """Refuses nodes that are not fused as asked, and inputs that the inner pair may change."""
 
-    claims, maps = CLAIMS, MAPS
+    claims, maps = LINEAR_CLAIMS, MAPS
     configuration_of = "onnxruntime"
-    always_constant = frozenset({*CLAIMS, *MAPS})  # scale and zero point are always initializers
+    always_constant = frozenset({*LINEAR_CLAIMS, *MAPS})  # scale and zero point are always initializers
     takes_constants = True
 
     def __init__(self, name: str, *, fuse: bool, settings: Settings) -> None:
@@ -54,7 +54,7 @@ class QdqPairs:
 
         self.name, self.version, self.fuse = name, str(onnxruntime.__version__), fuse
         self.sessions = Sessions(onnxruntime, settings)
-        self.compiled: dict[str, Linear] = {}  # by operator, type and opset: a node to profile
+        self.compiled: dict[str, OnnxNode] = {}  # by operator, type and opset: a node to profile
         onnxruntime.set_default_logger_severity(4)
 
     def compile(self, node: Node) -> Run:
@@ -77,7 +77,7 @@ class QdqPairs:
 
         return run
 
-    def open(self, linear: Linear, parameters: Mapping[str, Array]) -> Any:
+    def open(self, linear: OnnxNode, parameters: Mapping[str, Array]) -> Any:
         """A session. Unsupported unless its optimised model is fused as asked."""
         import onnx
 
@@ -105,7 +105,7 @@ class QdqPairs:
             "ran": "; ".join(ran),
         }
 
-    def probe(self, linear: Linear) -> str:
+    def probe(self, linear: OnnxNode) -> str:
         feeds = {linear.names[0]: np.ones(3, numpy_dtype(linear.inputs[0]))}
         return self.sessions.profiled(pair_model(linear, probe_of(linear)), feeds, linear.output, (1, 3))
 
@@ -124,9 +124,11 @@ def without_selectors() -> QdqPairs:
     return QdqPairs("onnxruntime-qdq-no-selectors", fuse=False, settings=settings)
 
 
-def paired_node(node: Node) -> Linear:
+def paired_node(node: Node) -> OnnxNode:
     """The node as an ONNX node. Unsupported unless the chain of pairs means the same."""
-    linear = linear_node(node)
+    linear = onnx_node(node)
+    if linear.operator not in CHAINS:
+        raise Unsupported(f"{linear.operator} is no part of a pair")
     real, quantized = (linear.inputs[0], linear.output) if linear.operator == Q else (linear.output, linear.inputs[0])
     floats = (real, linear.inputs[1])
     if floats != ("float32", "float32") or len(linear.inputs) != 3 or linear.inputs[2] not in TYPES:
@@ -140,12 +142,12 @@ def paired_node(node: Node) -> Linear:
     return linear
 
 
-def probe_of(linear: Linear) -> dict[str, Array]:
+def probe_of(linear: OnnxNode) -> dict[str, Array]:
     """The parameters of a probe: scale 1 and zero point 0."""
     return dict(zip(linear.names[1:], (np.ones((), np.float32), np.zeros((), linear.inputs[2])), strict=True))
 
 
-def check_pair(linear: Linear, scale: Array, zero_point: Array) -> None:
+def check_pair(linear: OnnxNode, scale: Array, zero_point: Array) -> None:
     """Raise Unsupported where dequantizing and quantizing q need not give q again by the documents.
 
     Let u = 2^-24. n = q - z is an integer of at most 2^16 in magnitude, exact in float32. As |s| >= 2^-126 and n * s is
@@ -160,7 +162,7 @@ def check_pair(linear: Linear, scale: Array, zero_point: Array) -> None:
         raise Unsupported("the pair is not exactly the operator: the dequantized value may overflow or be subnormal")
 
 
-def pair_model(linear: Linear, parameters: Mapping[str, Array]) -> Any:
+def pair_model(linear: OnnxNode, parameters: Mapping[str, Array]) -> Any:
     """An onnx.ModelProto of the chain, with the parameters as initializers."""
     from onnx import helper
 

@@ -11,13 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from tiebreak.adapters.onnx_models import Linear, as_old_as, onnx_type
+from tiebreak.adapters.onnx_models import OnnxNode, as_old_as, onnx_type
+from tiebreak.adapters.packed_bits import BITS, packed, unpacked
 from tiebreak.golden.elements import SMALL_FLOAT_TYPES, numpy_dtype
 from tiebreak.golden.errors import MachineryFailed, Unsupported
 from tiebreak.golden.problem import Array
 
 PROVIDER = "CPUExecutionProvider"
-# The Python API has no arrays of these types; they enter and leave through Cast nodes.
+# The Python API has no arrays of these types; they enter and leave through Cast nodes, but those of a Cast packed.
 CARRIERS = {"int4": "int8", "uint4": "uint8", "int2": "int8", "uint2": "uint8"}
 BY_BITS = ("bfloat16", *SMALL_FLOAT_TYPES)  # passed as bits with an element type
 
@@ -100,54 +101,75 @@ class Sessions:
             raise MachineryFailed(f"the session fell back to {session.get_providers()}")
         return session
 
-    def open_known(self, linear: Linear, make: Callable[[Linear], Any]) -> tuple[Linear, Any]:
+    def open_known(self, written: OnnxNode, make: Callable[[OnnxNode], Any]) -> tuple[OnnxNode, Any]:
         """The node at its own operator set, or at the latest earlier one that the release knows, and a session for it.
 
         Raises Unsupported with the message about the node's own operator set if there is none.
         """
         refusals: list[Unsupported] = []
-        for found in as_old_as(linear):
+        for found in as_old_as(written):
             try:
                 return found, self.open(make(found))
             except UnknownVersion as refusal:
                 refusals.append(refusal)
         raise refusals[0]
 
-    def answer(self, session: Any, feeds: Mapping[str, Array], output: str, shape: tuple[int, ...]) -> Array:
-        """The output y, of element type `output` and this shape, for inputs by name."""
+    def answer(
+        self, session: Any, feeds: Mapping[str, Array], output: str, shape: tuple[int, ...], *, packs: bool = False
+    ) -> Array:
+        """The output y, of element type `output` and this shape, for inputs by name.
+
+        With `packs` tensors of 2 and 4 bits are the model's own, without carriers.
+        """
         errors = self.library.capi.onnxruntime_pybind11_state
         try:
             if not {output, *(array.dtype.name for array in feeds.values())} & {*BY_BITS, *CARRIERS}:
                 return np.asarray(session.run(["y"], feeds)[0])
-            y, binding = np.zeros(shape, numpy_dtype(output)), session.io_binding()
-            for name, array in feeds.items():
-                binding.bind_ortvalue_input(name, self.value(array))
-            if output in BY_BITS:  # the API makes no array of such an output, but writes into one
-                binding.bind_ortvalue_output("y", self.value(y))
-            else:
-                binding.bind_output("y")
-            session.run_with_iobinding(binding)
+            return self.bound_answer(session, feeds, output, shape, packs=packs)
         except (errors.Fail, errors.InvalidArgument, errors.NotImplemented, RuntimeError) as error:
             raise Unsupported(str(error)) from None
-        return y if output in BY_BITS else binding.get_outputs()[0].numpy().astype(y.dtype, copy=False)
 
-    def value(self, array: Array) -> Any:
+    def bound_answer(
+        self, session: Any, feeds: Mapping[str, Array], output: str, shape: tuple[int, ...], *, packs: bool
+    ) -> Array:
+        """The output, by an IO binding. The API makes no array of some types, but writes into one."""
+        binding, dtype = session.io_binding(), numpy_dtype(output)
+        for name, array in feeds.items():
+            binding.bind_ortvalue_input(name, self.value(array, packs=packs))
+        if output not in BY_BITS and not (packs and output in BITS):
+            binding.bind_output("y")
+            session.run_with_iobinding(binding)
+            return np.asarray(binding.get_outputs()[0].numpy().astype(dtype, copy=False))
+        words = np.zeros(shape, f"uint{8 * dtype.itemsize}")
+        binding.bind_ortvalue_output("y", self.typed(words, output))
+        session.run_with_iobinding(binding)
+        return unpacked(words, output, shape) if packs and output in BITS else words.view(dtype)
+
+    def value(self, array: Array, *, packs: bool = False) -> Any:
         """An OrtValue. A type that NumPy lacks is passed as bits with its element type, or as its carrier."""
         name = array.dtype.name
+        if packs and name in BITS:
+            return self.typed(packed(array), name)
         if name in BY_BITS:
-            make = getattr(self.library.OrtValue, "ortvalue_from_numpy_with_onnx_type", None)
-            if make is None:
-                raise Unsupported(f"onnxruntime {self.library.__version__} makes no OrtValue of {name}")
-            return make(np.asarray(array, order="C").view(f"uint{8 * array.dtype.itemsize}"), onnx_type(name))
+            return self.typed(np.asarray(array, order="C").view(f"uint{8 * array.dtype.itemsize}"), name)
         carried = np.asarray(array, order="C").astype(CARRIERS.get(name, name), copy=False)
         return self.library.OrtValue.ortvalue_from_numpy(carried)
 
-    def profiled(self, model: Any, feeds: Mapping[str, Array], output: str, shape: tuple[int, ...]) -> str:
-        """`operator on provider` for each node that a run of the model executes."""
+    def typed(self, words: Array, name: str) -> Any:
+        """An OrtValue of this element type on the bits."""
+        make = getattr(self.library.OrtValue, "ortvalue_from_numpy_with_onnx_type", None)
+        if make is None:
+            raise Unsupported(f"onnxruntime {self.library.__version__} makes no OrtValue of {name}")
+        return make(words, onnx_type(name))
+
+    def profiled(
+        self, model: Any, feeds: Mapping[str, Array], output: str, shape: tuple[int, ...], *, packs: bool = False
+    ) -> str:
+        """`operator on provider` for each node that a run of the model executes; `packs` as in `answer`."""
         with tempfile.TemporaryDirectory() as folder:
             session = self.open(model, profile=f"{folder}/p")
             try:
-                self.answer(session, feeds, output, shape)
+                self.answer(session, feeds, output, shape, packs=packs)
             except Unsupported as reason:
                 return f"refused: {str(reason)[:60]}"
             events = json.loads(Path(session.end_profiling()).read_text(encoding="utf-8"))

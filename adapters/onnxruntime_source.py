@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tiebreak.adapters.onnx_models import Linear, onnx_type
+from tiebreak.adapters.onnx_models import CAST, OnnxNode, onnx_type
 from tiebreak.adapters.onnx_source import fed_source, model_source, type_source, with_imports
 from tiebreak.adapters.onnxruntime_session import BY_BITS, CARRIERS, Settings
+from tiebreak.adapters.packed_bits import BITS, SOURCE
 
 VALUE = """
 
@@ -19,14 +20,14 @@ def value(array, element_type):
 """
 
 
-def reproducer_source(model: Any, settings: Settings, linear: Linear, constants: Sequence[str] = ()) -> str:
+def reproducer_source(model: Any, settings: Settings, written: OnnxNode, constants: Sequence[str] = ()) -> str:
     """Source that assigns `outputs` and `library`, feeding all inputs except the constants."""
-    fed = [(name, kind) for name, kind in zip(linear.names, linear.inputs, strict=True) if name not in constants]
-    by_bits = any(kind in BY_BITS for kind in (*dict(fed).values(), linear.output))
-    run = bound_run_source(fed, linear) if by_bits else plain_run_source(fed, linear)
+    fed = [(name, kind) for name, kind in zip(written.names, written.inputs, strict=True) if name not in constants]
+    by_bits = any(kind in BY_BITS or packs(written, kind) for kind in (*dict(fed).values(), written.output))
+    run = bound_run_source(fed, written) if by_bits else plain_run_source(fed, written)
     library = 'library = f"onnxruntime {onnxruntime.__version__}"\n'
     flat = any(node.op_type == "Flatten" for node in model.graph.node)
-    reshape = f"outputs = (y.reshape({linear.names[0]}.shape),)\n" if flat else ""
+    reshape = f"outputs = (y.reshape({written.names[0]}.shape),)\n" if flat else ""
     return with_imports("\n".join((model_source(model), session_source(settings), run, reshape + library)))
 
 
@@ -41,33 +42,50 @@ def session_source(settings: Settings) -> str:
     return "\n".join(lines)
 
 
-def plain_run_source(fed: Sequence[tuple[str, str]], linear: Linear) -> str:
+def plain_run_source(fed: Sequence[tuple[str, str]], written: OnnxNode) -> str:
     """Source that passes arrays directly; 4-bit types go through the carriers of the Cast nodes."""
     feeds = fed_source("feeds", [(name, carried_source(name, kind)) for name, kind in fed])
-    after = f".astype(ml_dtypes.{linear.output})" if linear.output in CARRIERS else ""
+    after = f".astype(ml_dtypes.{written.output})" if written.output in CARRIERS else ""
     return f'{feeds}\n(y,) = session.run(["y"], feeds)\noutputs = (y{after},)'
 
 
-def bound_run_source(fed: Sequence[tuple[str, str]], linear: Linear) -> str:
+def bound_run_source(fed: Sequence[tuple[str, str]], written: OnnxNode) -> str:
     """Source that uses an IO binding, for types that NumPy lacks."""
-    lines = [VALUE, "binding = session.io_binding()"]
-    lines += [f'binding.bind_ortvalue_input("{name}", {ort_value(name, kind)})' for name, kind in fed]
-    if linear.output in BY_BITS:
-        lines.append(f"y = np.zeros({linear.names[0]}.shape, ml_dtypes.{linear.output})")
-        lines.append(f'binding.bind_ortvalue_output("y", {ort_value("y", linear.output)})')
-    else:
-        lines.append('binding.bind_output("y")')
-    lines.append("session.run_with_iobinding(binding)")
-    if linear.output in BY_BITS:
-        return "\n".join((*lines, "outputs = (y,)"))
-    after = f".astype(ml_dtypes.{linear.output})" if linear.output in CARRIERS else ""
-    return "\n".join((*lines, f"outputs = (binding.get_outputs()[0].numpy(){after},)"))
+    helper = SOURCE if any(packs(written, kind) for kind in (*dict(fed).values(), written.output)) else ""
+    lines = [f"{helper}{VALUE}", "binding = session.io_binding()"]
+    lines += [f'binding.bind_ortvalue_input("{name}", {ort_value(written, name, kind)})' for name, kind in fed]
+    before, outputs = bound_output_source(written)
+    return "\n".join((*lines, *before, "session.run_with_iobinding(binding)", f"outputs = ({outputs},)"))
 
 
-def ort_value(name: str, kind: str) -> str:
+def bound_output_source(written: OnnxNode) -> tuple[list[str], str]:
+    """Lines that bind the output, and the expression that it is after the run."""
+    kind, shape = written.output, f"{written.names[0]}.shape"
+    if packs(written, kind):
+        made = [f"y = np.zeros({shape}, np.uint8)", f'binding.bind_ortvalue_output("y", {typed_value("y", kind)})']
+        return made, f"unpacked(y, {BITS[kind]}, y.shape, ml_dtypes.{kind})"
     if kind in BY_BITS:
-        return f"value({name}, {type_source(onnx_type(kind))})"
+        made = [f"y = np.zeros({shape}, ml_dtypes.{kind})"]
+        return [*made, f'binding.bind_ortvalue_output("y", {typed_value("y", kind)})'], "y"
+    after = f".astype(ml_dtypes.{kind})" if kind in CARRIERS else ""
+    return ['binding.bind_output("y")'], f"binding.get_outputs()[0].numpy(){after}"
+
+
+def ort_value(written: OnnxNode, name: str, kind: str) -> str:
+    if packs(written, kind):
+        return typed_value(f"packed({name}, {BITS[kind]})", kind)
+    if kind in BY_BITS:
+        return typed_value(name, kind)
     return f"onnxruntime.OrtValue.ortvalue_from_numpy({carried_source(name, kind)})"
+
+
+def typed_value(array: str, kind: str) -> str:
+    return f"value({array}, {type_source(onnx_type(kind))})"
+
+
+def packs(written: OnnxNode, kind: str) -> bool:
+    """Whether tensors of the type are packed in the model; see onnxruntime.packs."""
+    return written.operator == CAST and kind in BITS
 
 
 def carried_source(name: str, kind: str) -> str:

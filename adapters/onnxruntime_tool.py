@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tiebreak.adapters.inexpressible import check_operator_set, check_output_type, check_zero_point_type
-from tiebreak.adapters.onnx_models import Linear, check_inputs, linear_node, onnx_type
+from tiebreak.adapters.onnx_models import OnnxNode, check_inputs, onnx_node, onnx_type
 from tiebreak.adapters.protocol import Run
 from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.nodes import Node
@@ -77,11 +77,11 @@ class OnnxRuntimeTool:
         return said | {"ran": f"quantize_nparray for {', '.join(sorted(self.types)) or 'nothing'}"}
 
 
-def checked(node: Node) -> Linear:
+def checked(node: Node) -> OnnxNode:
     """The node as an ONNX node. Unsupported for what the function has no word for."""
     if node.operator not in OnnxRuntimeTool.maps:
         raise Unsupported(f"the tool has no {node.operator}")
-    linear = linear_node(node)
+    linear = onnx_node(node)
     check_operator_set(node, "quantize_nparray")
     check_zero_point_type(node, "quantize_nparray")
     check_output_type(node, "quantize_nparray")

@@ -1,4 +1,4 @@
-"""OpenVINO's CPU plugin: the two ONNX operators through its ONNX front end, FakeQuantize through its own API."""
+"""OpenVINO's CPU plugin: the ONNX operators through its ONNX front end, FakeQuantize through its own API."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 
 from tiebreak.adapters.onnx_models import CLAIMS
 from tiebreak.adapters.openvino_fake_quantize import built_in, compile_fake_quantize, fake_quantize_model
-from tiebreak.adapters.openvino_linear import compile_linear, model_for
-from tiebreak.adapters.openvino_source import fake_quantize_source, linear_source
+from tiebreak.adapters.openvino_onnx import compile_onnx, model_for
+from tiebreak.adapters.openvino_source import fake_quantize_source, onnx_node_source
 from tiebreak.adapters.platform_facts import instruction_sets
 from tiebreak.adapters.protocol import Run
 from tiebreak.adapters.recent import Recent
@@ -55,7 +55,7 @@ class OpenVino:
             )
         else:
             self.opsets.add(node.opset)
-            run = compile_linear(self.library, node, self.compile_for, self.models)
+            run = compile_onnx(self.library, node, self.compile_for, self.models)
         label = f"{node.operator.partition('.')[2]} {node.input_type} {node.output_type}"
         if not node.attributes.get("block_size"):
             self.compiled[label] = min(
@@ -82,7 +82,7 @@ class OpenVino:
         """Python lines that call OpenVINO's own API; see protocol.Backend."""
         if node.operator == "openvino.FakeQuantize":
             return fake_quantize_source(node, inputs, self.settings, constant=self.constant_limits)
-        return linear_source(node, inputs, self.settings)
+        return onnx_node_source(node, inputs, self.settings)
 
     def attest(self) -> dict[str, str]:
         """Library, device, precision, and the layer types of compiled probes."""

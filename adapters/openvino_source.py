@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
-from tiebreak.adapters.onnx_models import linear_node
+from tiebreak.adapters.onnx_models import onnx_node
 from tiebreak.adapters.onnx_source import fed_source, model_source, with_imports
 from tiebreak.adapters.openvino_fake_quantize import TYPES, built_in
-from tiebreak.adapters.openvino_linear import BY_BITS, CARRIERS, model_for
+from tiebreak.adapters.openvino_onnx import BY_BITS, CARRIERS, PACKED, model_for, packs
+from tiebreak.adapters.packed_bits import BITS, SOURCE
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 
@@ -21,24 +22,42 @@ def tensor(array, element_type):
     return made
 
 """
+PACKED_TENSOR = """
+def packed_tensor(array, element_type, bits):
+    made = openvino.Tensor(element_type, list(array.shape))
+    made.data[...] = packed(array, bits).reshape(-1)[: made.data.size].view(made.data.dtype).reshape(made.data.shape)
+    return made
+
+"""
 LIBRARY = 'library = f"openvino {openvino.__version__}"'
 
 
-def linear_source(node: Node, inputs: Sequence[Array], settings: Mapping[str, str]) -> str:
+def onnx_node_source(node: Node, inputs: Sequence[Array], settings: Mapping[str, str]) -> str:
     """Source that assigns `outputs` and `library` for an ONNX node."""
-    linear = linear_node(node)
-    kinds = {name: kind for name, kind in zip(linear.names, linear.inputs, strict=True) if name not in node.constants}
+    written = onnx_node(node)
+    small = tuple(PACKED) if packs(written) else ()  # the types that are packed
+    kinds = {name: kind for name, kind in zip(written.names, written.inputs, strict=True) if name not in node.constants}
+    packing = SOURCE if {*kinds.values(), written.output} & {*small} else ""
     return script_part(
         model_source(model_for(node, inputs)),
-        TENSOR if set(kinds.values()) & set(BY_BITS) else "",
+        packing + (PACKED_TENSOR if {*kinds.values()} & {*small} else ""),
+        TENSOR if {*kinds.values()} & {*BY_BITS} else "",
         "core = openvino.Core()",
         f'compiled = core.compile_model(core.read_model(model.SerializeToString()), "CPU", {json.dumps(settings)})',
-        fed_source("feeds", [(name, feed_value_source(name, kind)) for name, kind in kinds.items()]),
+        fed_source("feeds", [(name, feed_value_source(name, kind, small)) for name, kind in kinds.items()]),
         "names = {port.get_any_name() for port in compiled.inputs}  # inputs of which only the type counts are dropped",
         "request = compiled.create_infer_request()",
         "request.infer({name: value for name, value in feeds.items() if name in names})",
-        f"outputs = (np.array(request.get_output_tensor(0).data){recast_source(linear.output)},)",
+        f"outputs = ({output_source(written.output, small)},)",
     )
+
+
+def output_source(kind: str, small: Sequence[str]) -> str:
+    if kind in small:
+        tensor = "request.get_output_tensor(0)"
+        held = f"np.array({tensor}.data).reshape(-1).view(np.uint8)"
+        return f"unpacked({held}, {BITS[kind]}, tuple({tensor}.shape), ml_dtypes.{kind})"
+    return f"np.array(request.get_output_tensor(0).data){recast_source(kind)}"
 
 
 MODULES = """
@@ -49,7 +68,9 @@ except ImportError:  # before 2025
 """.strip()
 
 
-def feed_value_source(name: str, kind: str) -> str:
+def feed_value_source(name: str, kind: str, small: Sequence[str]) -> str:
+    if kind in small:
+        return f"packed_tensor({name}, openvino.Type.{PACKED[kind]}, {BITS[kind]})"
     if kind in BY_BITS:
         return f"tensor({name}, openvino.Type.{BY_BITS[kind]})"
     return f"openvino.Tensor({name}.astype(np.{CARRIERS[kind]}))" if kind in CARRIERS else f"openvino.Tensor({name})"

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from tiebreak.adapters import ngraph
-from tiebreak.adapters.openvino_linear import BY_BITS
+from tiebreak.adapters.openvino_onnx import BY_BITS
 from tiebreak.adapters.recent import Recent
 from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.nodes import Case, Node

@@ -12,7 +12,7 @@ from answers_of_onnx_linear import DEQUANTIZE, F8, QUANTIZE, case
 
 from tiebreak.adapters import frames
 from tiebreak.adapters.isolation import IsolatedBackend
-from tiebreak.adapters.onnx_models import linear_model, linear_node
+from tiebreak.adapters.onnx_models import onnx_model, onnx_node
 from tiebreak.adapters.registry import load_backend
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.make_node import make_node
@@ -174,5 +174,5 @@ def test_the_full_check_of_onnx_takes_an_axis_beyond_the_rank() -> None:
     onnx = pytest.importorskip("onnx")
     for told, operator in ((rank_one.QUANTIZE, QUANTIZE), (rank_one.DEQUANTIZE, DEQUANTIZE)):
         (contest,) = (c for c in rank_one.rank_one(told) if c.id.endswith("rank-1-default-axis"))
-        node = linear_node(make_node(operator, **contest.node))
-        onnx.checker.check_model(linear_model(node, shapes=[(3,), (3,), (3,)]), full_check=True)
+        node = onnx_node(make_node(operator, **contest.node))
+        onnx.checker.check_model(onnx_model(node, shapes=[(3,), (3,), (3,)]), full_check=True)

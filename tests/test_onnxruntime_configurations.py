@@ -19,7 +19,7 @@ from tiebreak.golden.problem import Array
 pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")
 
-from tiebreak.adapters.onnx_models import Linear, as_old_as, linear_model, linear_node
+from tiebreak.adapters.onnx_models import OnnxNode, as_old_as, onnx_model, onnx_node
 from tiebreak.adapters.onnxruntime import OnnxRuntime, basic_optimisation, extended_optimisation, without_optimisation
 from tiebreak.adapters.onnxruntime_qdq import CHAINS, TYPES, QdqPairs, check_pair, fused, pair_model, unfused
 
@@ -120,7 +120,7 @@ def test_nodes_that_a_pair_is_not(node: Node) -> None:
 @pytest.mark.parametrize("quantized", TYPES)
 def test_the_bound_holds_in_float32(quantized: str) -> None:
     """Every q of the type, at zero points and scales at the ends of what is taken and at random between."""
-    linear = linear_node(make_node(QUANTIZE, quantized=quantized))
+    linear = onnx_node(make_node(QUANTIZE, quantized=quantized))
     kind = np.iinfo(quantized)
     q = np.arange(kind.min, kind.max + 1)
     scales = np.exp2(np.random.default_rng(0).uniform(-126, 110, 40))
@@ -136,7 +136,7 @@ def test_the_bound_holds_in_float32(quantized: str) -> None:
 def test_no_optimisation_leaves_what_the_other_folds_away() -> None:
     node = make_node(QUANTIZE)
     constants = dict(zip(("x", "y_scale", "y_zero_point"), arrays(node, [1.0, 2.0], 0.5, 1), strict=True))
-    model = linear_model(linear_node(node), constants=constants)
+    model = onnx_model(onnx_node(node), constants=constants)
     ran = {make: make().sessions.profiled(model, {}, "uint8", (2,)) for make in (OnnxRuntime, without_optimisation)}
     assert ran == {OnnxRuntime: "", without_optimisation: "QuantizeLinear on CPUExecutionProvider"}
     assert without_optimisation().attest()["graph optimisation"] == "ORT_DISABLE_ALL"
@@ -156,7 +156,7 @@ def test_constants_are_built_in(make: Any, quantized: str) -> None:
 def test_pairs_hold_their_parameters_as_initializers() -> None:
     node = make_node(QUANTIZE)
     _, scale, zero_point = arrays(node, [1.0], 0.5, 3)
-    graph = pair_model(linear_node(node), {"y_scale": scale, "y_zero_point": zero_point}).graph
+    graph = pair_model(onnx_node(node), {"y_scale": scale, "y_zero_point": zero_point}).graph
     assert [value.name for value in graph.input] == ["x"]
     assert [tensor.name for tensor in graph.initializer] == ["y_scale", "y_zero_point"]
     assert tuple(node.op_type for node in graph.node) == CHAINS["QuantizeLinear"]
@@ -177,7 +177,7 @@ def test_attestation_depends_on_the_compiled_nodes_only(make: Any) -> None:
 
 def test_an_older_operator_set_is_taken_only_if_its_text_says_the_same_of_the_node() -> None:
     def versions(**node: object) -> list[int]:
-        return [linear.opset for linear in as_old_as(linear_node(make_node("onnx.QuantizeLinear", **node)))]  # type: ignore[arg-type]
+        return [linear.opset for linear in as_old_as(onnx_node(make_node("onnx.QuantizeLinear", **node)))]  # type: ignore[arg-type]
 
     assert versions() == [21, 19, 13, 10]
     assert versions(attributes={"axis": 0}) == [21, 19, 13]
@@ -189,12 +189,12 @@ def test_an_older_operator_set_is_taken_only_if_its_text_says_the_same_of_the_no
 
 
 def test_a_release_that_does_not_know_the_operator_set_runs_an_earlier_one() -> None:
-    def model_for(newest: int, linear: Linear) -> Any:
-        model = linear_model(linear)
+    def model_for(newest: int, linear: OnnxNode) -> Any:
+        model = onnx_model(linear)
         model.ir_version = 99 if linear.opset > newest else model.ir_version
         return model
 
-    sessions, linear = OnnxRuntime().sessions, linear_node(make_node(QUANTIZE))
+    sessions, linear = OnnxRuntime().sessions, onnx_node(make_node(QUANTIZE))
     for newest in (21, 19, 13):
         found, session = sessions.open_known(linear, partial(model_for, newest))
         assert found.opset == newest

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from tiebreak.adapters.onnx_models import check_inputs, linear_model, linear_node
+from tiebreak.adapters.onnx_models import check_inputs, onnx_model, onnx_node
 from tiebreak.conformance.offline.exported import CaseToExport
 from tiebreak.golden.errors import InvalidInput, Unsupported
 from tiebreak.golden.problem import Array
@@ -21,8 +21,8 @@ def write_onnx_case(folder: Path, number: int, one: CaseToExport) -> bool:
         return False
     try:
         check_inputs(one.case.node, one.case.inputs)
-        linear = linear_node(one.case.node)
-        model = linear_model(linear, shapes=[array.shape for array in one.case.inputs])
+        written = onnx_node(one.case.node)
+        model = onnx_model(written, shapes=[array.shape for array in one.case.inputs])
         names = [value.name for value in model.graph.input]
         inputs = [tensor_proto(array, name) for name, array in zip(names, one.case.inputs, strict=True)]
         outputs = [tensor_proto(output.array("exact"), "y") for output in one.outputs]
