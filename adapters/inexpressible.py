@@ -7,22 +7,31 @@ may call the same thing by another name. What it has no words for is not run.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
-from tiebreak.golden.errors import Unsupported
+from tiebreak.golden.errors import InvalidInput, Unsupported
 from tiebreak.golden.nodes import Node
-from tiebreak.golden.operators import onnx_dequantize_linear, onnx_quantize_linear
+from tiebreak.golden.onnx_types import E8M0, FLOAT8
+from tiebreak.golden.operators import onnx_cast, onnx_dequantize_linear, onnx_quantize_linear
+from tiebreak.golden.operators.model import Types
 from tiebreak.golden.operators.onnx_linear import Version, problem_with
 
 VERSIONS: Mapping[str, Mapping[int, Version]] = {
     "onnx.QuantizeLinear": onnx_quantize_linear.VERSIONS,
     "onnx.DequantizeLinear": onnx_dequantize_linear.VERSIONS,
 }
-OUTPUT_TYPES = ("type", "output_dtype")  # attributes that name the output's type
+OUTPUT_TYPES = ("type", "output_dtype", "to")  # attributes that name the output's type
+# By type, what a Cast says to which conversions without saturation are equal: to the nearest number, or power of two.
+UNSATURATED: Mapping[str, Mapping[str, Any]] = {
+    **{name: {"saturate": False} for name in FLOAT8},
+    **{name: {"saturate": False, "round_mode": onnx_cast.NEAREST} for name in E8M0},
+}
 
 
 def check_operator_set(node: Node, library: str) -> None:
     """For a library without operator sets: refuse an ONNX node that its own operator set does not have."""
-    problem = operator_set_problem(node) if node.operator in VERSIONS else ""
+    find = operator_set_problem if node.operator in VERSIONS else cast_problem
+    problem = find(node) if node.operator in (*VERSIONS, onnx_cast.ID) else ""
     if problem:
         raise Unsupported(f"{library} has no operator sets, so it can't be asked for this: {problem}")
 
@@ -41,6 +50,32 @@ def operator_set_problem(node: Node) -> str:
     ends = node.output_type, node.input_type
     wide, narrow = ends if "Dequantize" in node.operator else ends[::-1]
     return problem_with(version, node.opset, wide, str(node.inputs[1].dtype.name), narrow, node.attributes)
+
+
+def cast_problem(node: Node) -> str:
+    """What the operator set of an onnx.Cast does not allow of it, in one line; empty if it allows everything."""
+    if node.opset not in onnx_cast.OPSETS:
+        return f"there is no {node.operator} of opset {node.opset}"
+    try:
+        onnx_cast.signature(Types(node.input_type, node.output_type, opset=node.opset), node.attributes)
+    except InvalidInput as problem:
+        return str(problem)
+    return ""
+
+
+def check_cast(node: Node, library: str, meaning: Mapping[str, Mapping[str, Any]]) -> None:
+    """For a library with one conversion to each type: refuse a Cast whose attributes do not say that it is this one.
+
+    `meaning` has by output type the attributes that do, without those that repeat their default; none if it is left
+    off.
+    """
+    check_operator_set(node, library)
+    check_output_type(node, library)
+    said = {name: value for name, value in node.attributes.items() if name != "to"}
+    own = dict(meaning.get(node.output_type, {}))
+    if said != own:
+        asked, meant = (", ".join(f"{k} {v}" for k, v in one.items()) or "the defaults" for one in (said, own))
+        raise Unsupported(f"{library} has one conversion to {node.output_type}, which is that of {meant}, not {asked}")
 
 
 def check_output_type(node: Node, library: str) -> None:

@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, ClassVar
 
-from tiebreak.adapters import tensorflow_fake, tensorflow_ngraph, tensorflow_quantize
+from tiebreak.adapters import tensorflow_cast, tensorflow_fake, tensorflow_ngraph, tensorflow_quantize
 from tiebreak.adapters.platform_facts import instruction_sets
 from tiebreak.adapters.protocol import Run
 from tiebreak.adapters.tensorflow_fake import ARGS, VARS, is_args
@@ -26,7 +26,8 @@ CLAIMED: dict[str, Callable[[RawOperators, Node], Run]] = {
     **tensorflow_quantize.COMPILERS,
     **tensorflow_fake.COMPILERS,
 }
-COMPILERS = {**tensorflow_ngraph.COMPILERS, **CLAIMED}
+IN_GRAPHS = {**tensorflow_cast.COMPILERS, **CLAIMED}
+COMPILERS = {**tensorflow_ngraph.COMPILERS, **IN_GRAPHS}
 
 
 class TensorFlow:
@@ -59,8 +60,8 @@ class TensorFlow:
             raise NoDevice(f"tensorflow {tensorflow.__version__} sees no GPU")
         self.name, self.library, self.device = name, tensorflow, device
         self.graph, self.xla = graph or xla, xla
-        self.compilers = CLAIMED if self.graph else COMPILERS
-        self.maps = {} if self.graph else tensorflow_ngraph.MAPS
+        self.compilers = IN_GRAPHS if self.graph else COMPILERS
+        self.maps = {**tensorflow_cast.MAPS, **({} if self.graph else tensorflow_ngraph.MAPS)}
         self.graphs: dict[Any, Any] = {}  # by operation, attributes and names of inputs
         self.version = str(tensorflow.__version__)
         self.compiled: set[str] = set()  # names of raw operators

@@ -12,6 +12,7 @@ from tiebreak.adapters.tensorflow_ngraph import ROUND_MODES, ranges_that_are_con
 from tiebreak.adapters.tensorflow_quantize import named_dtype
 from tiebreak.golden.elements import INTEGER_TYPES
 from tiebreak.golden.nodes import Node
+from tiebreak.golden.operators import onnx_cast
 
 ONEDNN = "TF_ENABLE_ONEDNN_OPTS"
 GRAPH = "autograph=False"  # how a tf.function is made
@@ -26,6 +27,7 @@ def raw_operator_source(node: Node, *, graph: bool = False, xla: bool = False, d
         "ngraph.Quantize": scaled_lines,
         "tensorflow.QuantizeV2": quantize_v2_lines,
         "tensorflow.Dequantize": dequantize_lines,
+        onnx_cast.ID: cast_lines,
     }
     text = "\n".join(
         (
@@ -75,6 +77,11 @@ def dequantize_lines(node: Node, graph: bool) -> list[str]:
         call_source("Dequantize", named | ({"dtype": f"tf.{dtype}"} if dtype else {}), free_inputs(node, named, graph)),
         "outputs = (result.numpy(),)",
     ]
+
+
+def cast_lines(node: Node, graph: bool) -> list[str]:
+    named = {"x": node.inputs[0].name, "DstT": f'tf.as_dtype("{node.output_type}")'}
+    return [call_source("Cast", named, ("x",) if graph else ()), "outputs = (result.numpy(),)"]
 
 
 def scaled_lines(node: Node, graph: bool) -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from tiebreak.adapters import torch_classic, torch_decomposed, torch_fake, torch_linear
+from tiebreak.adapters import torch_cast, torch_classic, torch_decomposed, torch_fake, torch_linear
 from tiebreak.adapters.platform_facts import instruction_sets
 from tiebreak.adapters.protocol import Run
 from tiebreak.adapters.torch_calls import Call, Compiler, Plan, Planner, call_script
@@ -18,8 +18,10 @@ from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 
 # Why each is the same operation. torch claims none of the documents: its functions have docstrings of their own.
-SAME = {**torch_linear.MAPS, **torch_fake.MAPS}
+SAME = {**torch_linear.MAPS, **torch_fake.MAPS, **torch_cast.MAPS}
 CLASSIC: Mapping[str, Planner] = {**torch_classic.PLANNERS, **torch_fake.PLANNERS}
+EAGER: Mapping[str, Planner] = {**CLASSIC, **torch_cast.PLANNERS}  # an engine has no say in casts
+PLAIN: Mapping[str, Planner] = {**torch_decomposed.PLANNERS, **torch_fake.PLANNERS, **torch_cast.PLANNERS}
 
 
 class Torch:
@@ -35,7 +37,7 @@ class Torch:
     def __init__(
         self,
         name: str = "torch",
-        planners: Mapping[str, Planner] = CLASSIC,
+        planners: Mapping[str, Planner] = EAGER,
         modules: tuple[str, ...] = (),
         *,
         compiler: Callable[[Any], Compiler] | None = None,
@@ -113,14 +115,12 @@ class Torch:
 
 
 def on_cuda() -> Torch:
-    planners = {**torch_decomposed.PLANNERS, **torch_fake.PLANNERS}
-    return Torch("torch-cuda", planners, (torch_decomposed.MODULE,), device="cuda")
+    return Torch("torch-cuda", PLAIN, (torch_decomposed.MODULE,), device="cuda")
 
 
 def compiled_for_cuda() -> Torch:
     """TorchInductor's Triton kernels."""
-    planners = {**torch_decomposed.PLANNERS, **torch_fake.PLANNERS}
-    return Torch("torch-cuda-compiled", planners, (torch_decomposed.MODULE,), compiler=Inductor, device="cuda")
+    return Torch("torch-cuda-compiled", PLAIN, (torch_decomposed.MODULE,), compiler=Inductor, device="cuda")
 
 
 def decomposed() -> Torch:
@@ -128,20 +128,19 @@ def decomposed() -> Torch:
 
 
 def compiled() -> Torch:
-    planners = {**torch_decomposed.PLANNERS, **torch_fake.PLANNERS}
-    return Torch("torch-compiled", planners, (torch_decomposed.MODULE,), compiler=Inductor)
+    return Torch("torch-compiled", PLAIN, (torch_decomposed.MODULE,), compiler=Inductor)
 
 
 def qnnpack() -> Torch:
-    return Torch("torch-qnnpack", engine="qnnpack")
+    return Torch("torch-qnnpack", CLASSIC, engine="qnnpack")
 
 
 def onednn() -> Torch:
-    return Torch("torch-onednn", engine="onednn")
+    return Torch("torch-onednn", CLASSIC, engine="onednn")
 
 
 def fbgemm() -> Torch:
-    return Torch("torch-fbgemm", engine="fbgemm")
+    return Torch("torch-fbgemm", CLASSIC, engine="fbgemm")
 
 
 def essentials(text: str) -> str:
