@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import dataclasses
+import math
 from collections.abc import Callable, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any, NoReturn
@@ -17,8 +18,9 @@ import numpy as np
 import pytest
 
 from tiebreak.adapters import ngraph
-from tiebreak.adapters.openvino_onnx import BY_BITS
+from tiebreak.adapters.openvino_onnx import BY_BITS, PACKED
 from tiebreak.adapters.recent import Recent
+from tiebreak.golden.elements import ELEMENT_TYPES
 from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.nodes import Case, Node
 from tiebreak.golden.operators.onnx_linear import NUMBERS
@@ -39,7 +41,9 @@ TORCH = {
     "fake_quantize_per_channel_affine": (*THREE, "axis", *ENDS),
 }
 DECOMPOSED = {"tensor": (*THREE, *ENDS, "dtype"), "channel": (*THREE, "axis", *ENDS, "dtype")}
-OPENVINO_TYPES = {short: name for name, short in BY_BITS.items()}
+OPENVINO_TYPES = {short: name for name, short in {**BY_BITS, **PACKED}.items()}
+# The types to which linear operators convert a scale or a zero point before they begin; no allowed Cast has them.
+BEFORE_TORCH = ("int64", "float64")
 
 
 class Stopped(Exception):  # noqa: N818 - no error: the call has been heard
@@ -84,12 +88,11 @@ def onnx_facts(model: Any, feeds: Mapping[str, Array] | None = None) -> Facts:
     from onnx import helper, numpy_helper
 
     graph = model.graph
-    node = next(node for node in graph.node if node.op_type.endswith("Linear"))
+    node = tested_node(graph)
     same = [other for other in graph.node if other.op_type == node.op_type]
-    found = [{a.name: helper.get_attribute_value(a) for a in other.attribute} for other in same]
-    casts = {
-        cast.output[0]: (cast.input[0], NUMBERS[cast.attribute[0].i]) for cast in graph.node if cast.op_type == "Cast"
-    }
+    found = [{a.name: text_of(helper.get_attribute_value(a)) for a in other.attribute} for other in same]
+    beside = [other for other in graph.node if other.op_type == "Cast" and node.op_type != "Cast"]
+    casts = {cast.output[0]: (cast.input[0], NUMBERS[cast.attribute[0].i]) for cast in beside}
     fixed = {t.name: numpy_helper.to_array(t) for t in graph.initializer}
     attributes = found[0] if all(other == found[0] for other in found) else found
     facts = {"operator": node.op_type, "opset": model.opset_import[0].version, "attributes": attributes}
@@ -97,6 +100,17 @@ def onnx_facts(model: Any, feeds: Mapping[str, Array] | None = None) -> Facts:
         return facts
     sources = [casts.get(name, (name, "")) for name in node.input]
     return facts | {"inputs": [tensor((fixed | dict(feeds))[name], kind) for name, kind in sources]}
+
+
+def tested_node(graph: Any) -> Any:
+    """The first linear operator, or else the only node: a Cast has none beside it."""
+    linear = [node for node in graph.node if node.op_type.endswith("Linear")]
+    assert linear or len(graph.node) == 1
+    return linear[0] if linear else graph.node[0]
+
+
+def text_of(value: Any) -> Any:
+    return value.decode() if isinstance(value, bytes) else value
 
 
 def onnxruntime_session(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts]) -> None:
@@ -130,7 +144,20 @@ def onnxruntime_session(backend: Any, patch: pytest.MonkeyPatch, heard: list[Fac
 
 def array_of_ort(value: Any) -> Array:
     content = ctypes.string_at(value.data_ptr(), value.tensor_size_in_bytes())
-    return np.frombuffer(content, dtype_of(NUMBERS[value.element_type()])).reshape(value.shape())
+    return array_of_content(content, NUMBERS[value.element_type()], value.shape())
+
+
+def array_of_content(content: bytes, name: str, shape: Sequence[int]) -> Array:
+    """The array that a runtime holds so: types of 2 and 4 bits have several elements in a byte, the first lowest."""
+    bits = ELEMENT_TYPES[name].bits
+    if bits >= 8:
+        return np.frombuffer(content, dtype_of(name)).reshape(shape)
+    whole, half = int.from_bytes(content, "little"), 1 << (bits - 1)
+    words = [whole >> (bits * k) & (2 * half - 1) for k in range(math.prod(shape))]
+    if name.startswith("float"):
+        return np.array(words, np.uint8).view(dtype_of(name)).reshape(shape)
+    signed = [word - 2 * half if word >= half and name.startswith("int") else word for word in words]
+    return np.array(signed, np.int64).astype(dtype_of(name)).reshape(shape)
 
 
 def onnx_evaluator(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts]) -> None:
@@ -249,7 +276,7 @@ def openvino_core(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts]) -
 def array_of_openvino(given: Any) -> Array:
     short = given.element_type.get_type_name()
     found = np.array(given.data)
-    return found.view(dtype_of(OPENVINO_TYPES.get(short, found.dtype.name)))
+    return array_of_content(found.tobytes(), OPENVINO_TYPES.get(short, found.dtype.name), tuple(given.shape))
 
 
 def tensorflow_raw(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts]) -> None:
@@ -261,7 +288,7 @@ def tensorflow_raw(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts]) 
 
         return call
 
-    for operation in ("QuantizeV2", "Dequantize", *RAW):
+    for operation in ("QuantizeV2", "Dequantize", "Cast", *RAW):
         patch.setattr(backend.library.raw_ops, operation, listening(operation))
     patch.setattr(backend, "graphs", {})
     patch.setattr(backend.library, "function", lambda run, **settings: run)  # a graph's operators hear arrays, too
@@ -292,6 +319,9 @@ def torch_functions(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts])
 
     for function, names in TORCH.items():
         patch.setattr(torch, function, listening(function, names))
+    convert, cast = torch.Tensor.to, listening("Tensor.to", ("x", "dtype"))
+    before = [getattr(torch, name) for name in BEFORE_TORCH]
+    patch.setattr(torch.Tensor, "to", lambda x, dtype: (convert if dtype in before else cast)(x, dtype))
     if backend.compiler is not None:  # what it would compile is called
         patch.setattr(torch, "compile", lambda function, **options: function)
         patch.setattr(backend.compiler, "functions", {})
@@ -422,6 +452,23 @@ def numpy_operands(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts]) 
     def compile_node(node: Node) -> Callable[..., Any]:
         run, names = make(node), [kind.name for kind in node.inputs]
         return lambda *inputs: run(*(operand(*one, heard) for one in zip(names, inputs, strict=True)))
+
+    patch.setattr(backend, "compile", compile_node)
+
+
+def astype_of_arrays(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts]) -> None:
+    """Lets the array itself note what it is converted to."""
+    make = backend.compile
+
+    class Converted(np.ndarray):
+        def astype(self, dtype: Any, *settings: Any, **named: Any) -> Any:
+            assert not settings
+            heard.append({"x": tensor(self.view(np.ndarray)), "dtype": np.dtype(dtype).name, **named})
+            raise Stopped
+
+    def compile_node(node: Node) -> Callable[..., Any]:
+        run = make(node)
+        return lambda x: run(x.view(Converted))
 
     patch.setattr(backend, "compile", compile_node)
 

@@ -25,7 +25,7 @@ from tiebreak.conformance.running.forbidden import calls_of_operators, forbidden
 from tiebreak.golden.elements import INTEGER_TYPES, numpy_dtype
 from tiebreak.golden.errors import InvalidInput, NoDevice
 from tiebreak.golden.nodes import Case, with_constants
-from tiebreak.golden.onnx_types import FLOAT8
+from tiebreak.golden.onnx_types import E8M0, FLOAT8
 from tiebreak.golden.operators import OPERATORS, get_operator
 from tiebreak.golden.operators.model import Types
 from tiebreak.golden.operators.onnx_linear import NUMBERS
@@ -65,12 +65,25 @@ ALLOWED_LINEAR = (
     allowed("float 8", (M22, S, S), quantized=FLOAT8[0]),
     allowed("another type of scale", (M22, S, S), scale="float16", opset=23, attributes={"output_dtype": "float32"}),
 )
+POWER = {"saturate": False, "round_mode": "nearest"}
+ALLOWED_CAST = (
+    allowed("to a float 8", (M22,), quantized="float8_e4m3fn"),
+    allowed("without saturation", (M22,), quantized="float8_e5m2", attributes={"saturate": False}),
+    allowed("to a power of two", (M22,), {0: 3.0}, quantized="float8_e8m0fnu", attributes=POWER),
+    allowed("to a power of two, by default", (M22,), {0: 3.0}, quantized="float8_e8m0fnu"),
+    allowed("to 4 bits", ((3,),), {0: -3.0}, quantized="int4"),
+    allowed("from 4 bits", ((3,),), {0: -3.0}, real="int4", quantized="int8"),
+    allowed("from 2 bits", ((5,),), {0: 2.0}, real="uint2", quantized="float16"),
+    allowed("a float 4", (S,), {0: -6.0}, real="float4_e2m1fn", quantized="float32"),
+    allowed("from a float 8", ((0,),), real="float8_e5m2", quantized="bfloat16"),
+)
 RANGE = {1: 0.0, 2: 3.0}
 TWO_BITS = {"attributes": {"num_bits": 2}, "quantized": ""}
 ALLOWED: dict[str, tuple[ForbiddenCall, ...]] = {
     "ngraph.Quantize": allowed_ngraph(round_mode=EVEN),
     "ngraph.Dequantize": (*allowed_ngraph(), allowed("int32", (M22, S, S), quantized="int32")),
     "onnx.QuantizeLinear": ALLOWED_LINEAR[:-1],
+    "onnx.Cast": ALLOWED_CAST,
     "onnx.DequantizeLinear": (*ALLOWED_LINEAR, allowed("int32", (M22, S), quantized="int32", zero_point=False)),
     "openvino.FakeQuantize": (
         allowed("one range", (M22, S, S, S, S), {1: 0.0, 3: 0.0}, quantized="", attributes={"levels": 2}),
@@ -115,6 +128,20 @@ WRONG_LINEAR = (
     wrong_linear("saturate for an integer type", S, S, saturate=False),
     wrong_linear("an attribute that names another type", S, S, output_dtype="float16"),
 )
+
+
+def wrong_cast(what: str, quantized: str, opset: int = 0, **given: Any) -> ForbiddenCall:
+    return ForbiddenCall("", what, (M22,), {"quantized": quantized}, given, opset=opset)
+
+
+WRONG_CAST = (
+    wrong_cast("an attribute that names another type", "float8_e4m3fn", to="float16"),
+    wrong_cast("saturate for an integer type", "int4", saturate=False),
+    wrong_cast("round_mode for a float 8 type", "float8_e4m3fn", opset=24, round_mode="down", saturate=False),
+    wrong_cast("a round_mode that is none", "float8_e8m0fnu", round_mode="even", saturate=False),
+    wrong_cast("round_mode before it came", "float8_e4m3fn", opset=23, round_mode="nearest", saturate=False),
+    wrong_cast("operator set 9", "float8_e5m2", opset=9, saturate=False),
+)
 LOWS = {1: 0.0, 3: 0.0}
 
 
@@ -135,6 +162,7 @@ WRONG_RANGES = (
 WRONG: dict[str, tuple[ForbiddenCall, ...]] = {
     "ngraph.Quantize": wrong_ngraph(round_mode=EVEN),
     "ngraph.Dequantize": wrong_ngraph(),
+    "onnx.Cast": WRONG_CAST,
     "onnx.QuantizeLinear": WRONG_LINEAR,
     "onnx.DequantizeLinear": WRONG_LINEAR,
     "openvino.FakeQuantize": (
@@ -195,15 +223,53 @@ def zero_point_of(case: Case) -> Array:
     return case.inputs[2] if len(case.inputs) == 3 else np.zeros(case.inputs[1].shape, np.int64)
 
 
+# What a node of Cast says.
+
+
+def has_words_for_cast(case: Case, saturating: tuple[str, ...] = ()) -> bool:
+    """Whether a library can say it that has one conversion to each type, rounding to nearest, and no operator sets.
+
+    It saturates in some types; in the other float 8 types it does not.
+    """
+    node = case.node
+    said = {name: value for name, value in node.attributes.items() if name != "to"}
+    plain = {} if node.output_type not in (*FLOAT8, *E8M0) or node.output_type in saturating else {"saturate": False}
+    meant = POWER if node.output_type in E8M0 else plain
+    if said != meant or node.value("to") != node.output_type or node.opset not in get_operator(node.operator).opsets:
+        return False
+    try:
+        get_operator(node.operator).signature(Types(node.input_type, node.output_type, opset=node.opset), said)
+    except InvalidInput:
+        return False
+    return True
+
+
+def for_astype(case: Case) -> Facts:
+    return {"x": tensor(case.inputs[0]), "dtype": case.node.output_type} if has_words_for_cast(case) else NO_WORDS
+
+
+def for_tensor_to(case: Case) -> Facts:
+    """The torch that is installed saturates in one type."""
+    if not has_words_for_cast(case, ("float8_e4m3fn",)):
+        return NO_WORDS
+    return {"function": "Tensor.to", "x": tensor(case.inputs[0]), "dtype": case.node.output_type}
+
+
+def for_tf_cast(case: Case) -> Facts:
+    named = {"x": tensor(case.inputs[0]), "DstT": case.node.output_type}
+    return {"operation": "Cast", **named} if has_words_for_cast(case) else NO_WORDS
+
+
 # What each library should hear.
 
 
 def for_onnx(case: Case) -> Facts:
     node = case.node
-    operator = node.operator.partition(".")[2].removesuffix("Linear") + "Linear"
+    name = node.operator.partition(".")[2]
+    operator = name if name == "Cast" else name.removesuffix("Linear") + "Linear"
     if node.operator.startswith("onnx."):
         numbers = {name: number for number, name in NUMBERS.items()}
-        given = {k: numbers[v] if isinstance(v, str) else int(v) for k, v in node.attributes.items()}
+        given = {k: numbers.get(v, v) if isinstance(v, str) else int(v) for k, v in node.attributes.items()}
         whole = {"operator": operator, "opset": node.opset, "attributes": given}
         return whole | {"inputs": [*map(tensor, case.inputs)]}
     axis = said_axis(case)
@@ -231,8 +297,8 @@ def for_openvino(case: Case) -> Facts:
 
 def for_tensorflow(case: Case) -> Facts:
     node, operation = case.node, case.node.operator.partition(".")[2]
-    if node.operator == "ngraph.Quantize":
-        return for_scaled_mode(case)
+    if node.operator in ("ngraph.Quantize", "onnx.Cast"):
+        return for_scaled_mode(case) if node.operator == "ngraph.Quantize" else for_tf_cast(case)
     given = dict(node.attributes) | dict(
         zip((kind.name for kind in node.inputs), map(tensor, case.inputs), strict=True)
     )
@@ -324,13 +390,13 @@ def quantized_ends(kind: str) -> Facts:
 
 
 def for_classic_torch(case: Case) -> Facts:
-    if case.node.operator == "openvino.FakeQuantize":
-        return for_torch_levels(case)
+    if case.node.operator in ("openvino.FakeQuantize", "onnx.Cast"):
+        return for_tensor_to(case) if case.node.operator == "onnx.Cast" else for_torch_levels(case)
     return for_torch_bits(case) if case.node.operator.startswith("tensorflow.") else for_torch(case)
 
 
 def for_compiled_torch(case: Case) -> Facts:
-    linear = case.node.operator.startswith(("onnx.", "ngraph."))
+    linear = case.node.operator.endswith(("quantize", "Quantize", "Linear")) and "Fake" not in case.node.operator
     return for_decomposed(case) if linear else for_classic_torch(case)
 
 
@@ -457,9 +523,10 @@ LIBRARIES = {
         ("torch", "torch-fbgemm", "torch-onednn", "torch-qnnpack"),
         Library(handed_over.torch_functions, for_classic_torch),
     ),
-    **dict.fromkeys(("torch-decomposed", "torch-cuda"), Library(handed_over.torch_functions, for_decomposed)),
+    "torch-decomposed": Library(handed_over.torch_functions, for_decomposed),
     **dict.fromkeys(
-        ("torch-compiled", "torch-cuda-compiled"), Library(handed_over.torch_functions, for_compiled_torch)
+        ("torch-compiled", "torch-cuda", "torch-cuda-compiled"),
+        Library(handed_over.torch_functions, for_compiled_torch),
     ),
     **dict.fromkeys(("litert", "litert-no-xnnpack"), Library(handed_over.litert_interpreter, for_litert)),
     "tflite-micro": Library(handed_over.micro_interpreter, for_litert),
@@ -475,6 +542,7 @@ LIBRARIES = {
     **dict.fromkeys(("jax", "jax-cuda"), Library(handed_over.formula_of_jax, for_numpy)),
     "executorch": Library(handed_over.exported_functions, for_exported),
     "ngraph": Library(handed_over.ngraph_call, for_ngraph),
+    "ml_dtypes": Library(handed_over.astype_of_arrays, for_astype, first=True),
     "numpy-naive": Library(handed_over.numpy_operands, for_numpy, first=True),
 }
 
