@@ -40,6 +40,7 @@ SITUATIONS: dict[str, Situation] = {
     "an output_dtype": lambda s: bool(s.case.node.attributes.get("output_dtype")),
     "an int32 input": lambda s: s.case.node.input_type == "int32",
     "a float8_e8m0fnu scale": lambda s: s.case.node.inputs[1].dtype.name == "float8_e8m0fnu",
+    "a float4_e2m1fn output": lambda s: s.case.node.output_type == "float4_e2m1fn",
     "a type of 2 or 4 bits": lambda s: bool({s.case.node.input_type, s.case.node.output_type} & SMALL_INTEGERS),
     "another opset than 21": lambda s: s.case.node.opset != 21,
     "a NaN or infinite operand": lambda s: any((~np.isfinite(a)).any() for a in s.floats()),

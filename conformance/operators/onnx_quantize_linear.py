@@ -551,7 +551,6 @@ SITUATIONS: dict[str, Situation] = {
     "a precision": lambda s: bool(s.case.node.attributes.get("precision")),
     "another type of scale": lambda s: s.case.node.input_type != s.case.node.inputs[1].dtype.name,
     "a float 8 or float 4 output": lambda s: s.case.node.output_type in SMALL_FLOAT_TYPES,
-    "a float4_e2m1fn output": lambda s: s.case.node.output_type == "float4_e2m1fn",
 }
 
 TESTED = OperatorUnderTest(

@@ -71,9 +71,8 @@ cdef to_wide(const double[::1] x, tuple described, double[::1] values, uint8_t[:
         values[i] = narrow(x[i], f)  # ONC-F1, ONC-F2, ONC-F3
         if x[i] == 0.0:
             states[i] = zero  # ONC-U6
-        elif values[i] == x[i] or not isfinite(values[i]):
+        elif values[i] == x[i] or not isfinite(values[i]):  # ONC-U7: else it is left undefined
             states[i] = in_range
-        # else ONC-U7
 
 
 cdef to_small(const double[::1] x, object problem, object result, int64_t[::1] codes, uint8_t[::1] states):
@@ -119,7 +118,7 @@ cdef to_powers(const double[::1] x, int how, bint saturate, bint tabled, int64_t
         elif signbit(x[i]):
             continue  # ONC-U4
         elif not least <= x[i] <= most:
-            if tabled:  # else ONC-U5
+            if tabled:  # ONC-U5: else it is left undefined
                 codes[i], states[i] = (254 if x[i] > 1.0 else 0) if saturate else 255, in_range  # ONC-C6, ONC-C7
         else:
             part = frexp(x[i], &exponent)  # from a half to one
