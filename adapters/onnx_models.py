@@ -83,7 +83,7 @@ def earliest_opset(written: OnnxNode) -> int:
 
 
 def earliest_of_cast(written: OnnxNode) -> int:
-    """Of a Cast: from `onnx_cast.LARGEST_FOR_INFINITY` on, an infinity means another number in types with one zero."""
+    """The same for a Cast: in a type with one zero an infinity means another number from LARGEST_FOR_INFINITY on."""
     changed = onnx_cast.LARGEST_FOR_INFINITY
     since = [onnx_cast.SINCE.get(name, 19) for name in (*written.inputs, written.output)]
     since += [ATTRIBUTES_SINCE.get(name, 19) for name in written.attributes]
