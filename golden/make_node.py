@@ -30,8 +30,8 @@ def make_node(
     """A validated node.
 
     `real` and `quantized` are its real and its quantized element type, whichever is the input's. They default to
-    float32 and uint8, or to the output's type named by an attribute (`type`, `T`, `dtype`, `output_dtype`, `to`), which they
-    must not contradict. `scale` is the scale's type, if it may differ. `form` picks the document's input names.
+    float32 and uint8, or to the output's type named by an attribute (`type`, `T`, `dtype`, `output_dtype`, `to`), which
+    they must not contradict. `scale` is the scale's type, if it may differ. `form` picks the document's input names.
     `zero_point=False` leaves the optional input off. For an ONNX operator `opset` 0 means the first operator set from
     21 on that has such a node.
 

@@ -114,9 +114,9 @@ class Operator:
 
     `id` is SOURCE.Op and `prefix` the three letters before each clause's id. `formula`, `sources` and `steps`, the
     steps of working precision, are texts for pages and vectors.
-    `family` is "quantize" (real to quantized), "dequantize" (quantized to real), "fake" (real to real) or "cast" (any to
-    any: the input's type stands for the real one, the output's for the quantized one). Integers scaled to fewer bits
-    are "quantize", with the scale's type as the real one.
+    `family` is "quantize" (real to quantized), "dequantize" (quantized to real), "fake" (real to real) or "cast" (any
+    to any: the input's type stands for the real one, the output's for the quantized one). Integers scaled to fewer
+    bits are "quantize", with the scale's type as the real one.
     `forms` are the names of its inputs, one tuple for each document that names them differently; `outputs` are the
     names of its outputs.
     `signature` gives the element types of a node's inputs and outputs, from the types asked for and its attributes. It

@@ -39,9 +39,7 @@ ID = "onnx.Cast"
 
 # The operator set from which on each of the small types can be cast.
 SINCE = {
-    name: opset
-    for opset, names in ((19, FLOAT8), (21, INT4), (23, FLOAT4), (24, E8M0), (25, INT2))
-    for name in names
+    name: opset for opset, names in ((19, FLOAT8), (21, INT4), (23, FLOAT4), (24, E8M0), (25, INT2)) for name in names
 }
 SMALL = tuple(SINCE)
 WIDE_REALS = ("float32", "float16", "bfloat16", "float64")
@@ -55,7 +53,7 @@ UP, DOWN, NEAREST = "up", "down", "nearest"
 CLAUSES = (
     Clause(
         "ONC-F1",
-        "A value that the output's type holds stays what it is. Every small type's values are exact in the wider types.",
+        "A value that the output's type holds stays what it is; a small type's values are exact in the wider types.",
         f"{FLOAT8_PAGE}; {INT4_PAGE}; {FLOAT4_PAGE}, Cast",
     ),
     Clause(
@@ -171,7 +169,9 @@ CLAUSES = (
         situation="a negative zero",
     ),
     Clause("ONC-T1", "`to` names the output's type, in the numbers of TensorProto.", f"{DOCUMENT}, to"),
-    Clause("ONC-T2", "saturate is about float 8 types alone, round_mode about float8_e8m0fnu.", f"{DOCUMENT}, saturate"),
+    Clause(
+        "ONC-T2", "saturate is about float 8 types alone, round_mode about float8_e8m0fnu.", f"{DOCUMENT}, saturate"
+    ),
     Clause("ONC-S1", "The output has the size of the input.", f"{DOCUMENT}, description"),
     Clause(
         "ONC-V1",

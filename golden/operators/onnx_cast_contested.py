@@ -22,7 +22,9 @@ CONTESTED = (
         ([float("inf"), float("-inf")],),
         (
             Answer("ONNX operator schema, Cast-19, -21 and -23, first table", "NaN", (NAN, NAN), judged=True),
-            Answer("ONNX operator schema, Cast-24 and -25, first table; onnx#7085", "the largest value", (240.0, -240.0)),
+            Answer(
+                "ONNX operator schema, Cast-24 and -25, first table; onnx#7085", "the largest value", (240.0, -240.0)
+            ),
             Answer("ONNX reference evaluator, all versions; onnx#6220", "the largest value", (240.0, -240.0)),
         ),
     ),
@@ -94,7 +96,9 @@ CONTESTED = (
         {"real": "int32", "quantized": "float8_e4m3fn"},
         ([17, 1000],),
         (
-            Answer(f"{DOCUMENT}", "the rules leave float 8 out, the tables are about floats", "unspecified", judged=True),
+            Answer(
+                f"{DOCUMENT}", "the rules leave float 8 out, the tables are about floats", "unspecified", judged=True
+            ),
             Answer("a reader who takes the integer for a float", "to nearest even, saturated", (16.0, 448.0)),
         ),
     ),

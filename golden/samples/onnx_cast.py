@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 from tiebreak.golden.elements import ELEMENT_TYPES, FLOAT_TYPES, INTEGER_TYPES, FloatType, IntegerType, decode, encode
@@ -67,7 +68,11 @@ def roles_of(source: str, target: str, attributes: dict[str, Any]) -> Iterator[s
         yield from (attributes.get("round_mode", "up"), "attributes", "negative-power")
         tabled = {"": "power-saturated", "nearest": "power-unsaturated"}
         key = attributes.get("round_mode", "")
-        yield tabled.get(key, "power-open") if (key == "nearest") == (attributes.get("saturate") is False) else "power-open"
+        yield (
+            tabled.get(key, "power-open")
+            if (key == "nearest") == (attributes.get("saturate") is False)
+            else "power-open"
+        )
     elif target in FLOAT8:
         yield from ("integer-to-float8",) if whole else ("float8", "zero", "sign")
         yield from ("attributes", "unsaturated") if attributes else ("saturate", "infinity")
@@ -95,24 +100,32 @@ def inputs(source: str, target: str) -> Iterator[tuple[str, list[int], tuple[str
         yield "every-code", list(range(1 << kind.bits)), ()
         return
     values = values_of(target)
-    midpoints = [(low + high) / 2 for low, high in zip(values, values[1:], strict=False)]
+    midpoints = [(low + high) / 2 for low, high in pairwise(values)]
     yield "values", both_signs(kind, values), ()
     yield "midpoints", both_signs(kind, midpoints), ("Midpoint",)
     yield "beside-midpoints", beside(kind, midpoints), ("BesideMidpoint",)
+    if target in INTEGER_TYPES:
+        yield "between", both_signs(kind, between(values)), ("BesideMidpoint",)
     yield "ends", both_signs(kind, ends_of(target, values)), ("RangeEdge", "Overflow")
     yield "specials", special_codes(kind), ("NaN", "Infinity", "Subnormal")
 
 
 def values_of(target: str) -> list[Fraction]:
-    """The values of a small type from zero on, or the integers near zero of a wide one."""
+    """The magnitudes of a small type's values from zero on, or the integers near zero of a wide one."""
     kind = ELEMENT_TYPES[target]
     if isinstance(kind, IntegerType):
-        return [Fraction(value) for value in range(min(kind.highest, 20) + 1)]
+        return [Fraction(value) for value in range(min(max(kind.highest, -kind.lowest), 20) + 1)]
     decoded = (decode(code, kind) for code in range(kind.largest_bits + 1))
     found = [Fraction(value) for value in decoded]
     if kind.specials == "e8m0":
         return [found[code] for code in (0, 1, 2, 103, 104, 126, 127, 128, 142, 143, 252, 253, 254)]
     return found
+
+
+def between(values: Sequence[Fraction]) -> list[Fraction]:
+    """Numbers between integers, in steps of which every range has many."""
+    steps = 64 if len(values) <= 4 else 16  # a power of two: every type holds the numbers
+    return [value + Fraction(part, steps) for value in values for part in range(1, steps)]
 
 
 def ends_of(target: str, values: Sequence[Fraction]) -> list[Fraction]:
@@ -182,10 +195,14 @@ def shapes(source: str, target: str) -> Iterator[Sample]:
         codes = [shape_code(kind, low + i) for i in range(math.prod(shape))]
         flag = "Scalar" if shape == () else "Empty" if 0 in shape else "Shape"
         name = "x".join(map(str, shape)) or "scalar"
-        yield Sample(f"shape-{name}", {"real": source, "quantized": target}, (Tensor(source, shape, codes),), (flag,), ("shape",))
+        yield Sample(
+            f"shape-{name}", {"real": source, "quantized": target}, (Tensor(source, shape, codes),), (flag,), ("shape",)
+        )
     for length in LANES:
         codes = [shape_code(kind, low + i % 7) for i in range(length)]
-        yield Sample(f"lanes-{length}", {"real": source, "quantized": target}, (bits(source, codes),), ("Lane",), ("shape",))
+        yield Sample(
+            f"lanes-{length}", {"real": source, "quantized": target}, (bits(source, codes),), ("Lane",), ("shape",)
+        )
 
 
 def shape_code(kind: FloatType | IntegerType, number: int) -> int:
