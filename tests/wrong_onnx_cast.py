@@ -258,8 +258,8 @@ def shifted(by: int) -> Callable[[str, Fraction, int], int]:
 
 
 def by_field(mode: str, rest: Fraction, exponent: int) -> int:
-    """A subnormal float32 has the exponent -127 and a mantissa that is not zero."""
-    return 1 if exponent == -127 and mode == "up" else Caster().power(mode, rest, exponent)
+    """A subnormal float32 has the exponent -127 and a mantissa of one half and more."""
+    return 1 if exponent == -127 and mode != "down" else Caster().power(mode, rest, exponent)
 
 
 C = Caster()

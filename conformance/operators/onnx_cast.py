@@ -29,18 +29,21 @@ from tiebreak.golden.elements import (
     neighbour,
 )
 from tiebreak.golden.onnx_types import E8M0, FLOAT8
-from tiebreak.golden.operators.onnx_cast import LARGEST_FOR_INFINITY, ONE_ZERO, OPSETS, SINCE, SMALL, TYPES
+from tiebreak.golden.operators.onnx_cast import LARGEST_FOR_INFINITY, ONE_ZERO, OPSETS, SINCE, SMALL, TYPES, WIDE_REALS
 from tiebreak.golden.problem import OUT_OF_RANGE, UNDEFINED
 from tiebreak.golden.samples.model import Tensor, bits
 
 FEW_BITS = 8  # of a type whose codes are drawn one like another
+LONGEST = 70  # of a drawn vector
 MODES = ("up", "down", "nearest")
 
 
 def draw(draw: st.DrawFn, wanted: CaseConstraints) -> tuple[dict[str, Any], tuple[Tensor, ...]]:
     source, target = draw_types(draw, wanted)
-    shape = draw(tensor_shapes(wanted.rank))
+    shape = draw(shapes(wanted.rank))
     codes = draw(st.lists(input_codes(source, target, wanted.specials), min_size=1, max_size=12))
+    if wanted.specials and draw(st.booleans()):
+        codes += special_codes(source)
     opsets = [opset for opset in OPSETS if opset >= max(SINCE.get(name, OPSETS[0]) for name in (source, target))]
     given = draw_attributes(draw, target)
     node = {"real": source, "quantized": target, "attributes": given, "opset": draw(st.sampled_from(opsets))}
@@ -51,8 +54,8 @@ def draw_types(draw: st.DrawFn, wanted: CaseConstraints) -> tuple[str, str]:
     """The types of input and output: at least one of those that are not given is small."""
     source, target = wanted.real, wanted.quantized
     if not source and not target:
-        pair = (draw(st.sampled_from(SMALL)), draw(st.sampled_from(TYPES)))
-        return pair if draw(st.booleans()) else pair[::-1]
+        small, other = draw(st.sampled_from(SMALL)), draw(st.sampled_from((*TYPES, *WIDE_REALS)))
+        return (other, small) if draw(st.integers(0, 2)) else (small, other)
     return source or draw(types_beside(target)), target or draw(types_beside(source))
 
 
@@ -65,9 +68,15 @@ def draw_attributes(draw: st.DrawFn, target: str) -> dict[str, Any]:
     given: dict[str, Any] = {}
     if draw(st.integers(0, 7)) == 0 or (target in (*FLOAT8, *E8M0) and draw(st.booleans())):
         given["saturate"] = draw(st.booleans())
-    if target in E8M0 and draw(st.integers(0, 3)):
-        given["round_mode"] = draw(st.sampled_from(MODES))
+    if target in E8M0 and (mode := draw(st.sampled_from(("", *MODES)))):
+        given["round_mode"] = mode
     return given
+
+
+def shapes(rank: int | None) -> st.SearchStrategy[tuple[int, ...]]:
+    """Shapes of a rank, or of any; if it may be 1 mostly vectors, in which each code has a place."""
+    vectors = st.integers(1, LONGEST).map(lambda length: (length,))
+    return st.one_of(vectors, vectors, tensor_shapes(rank)) if rank in (None, 1) else tensor_shapes(rank)
 
 
 @cache
@@ -80,6 +89,15 @@ def input_codes(source: str, target: str, specials: bool) -> st.SearchStrategy[i
     between = st.tuples(st.integers(0, highest_place(target)), parts, st.booleans(), steps)
     aimed = between.map(lambda found: code_between(kind, target, *found))
     return st.one_of(aimed, aimed, every).filter(lambda code: specials or is_finite(code, kind))
+
+
+def special_codes(source: str) -> list[int]:
+    """Both infinities, NaN and the negative zero of a wide float; none of other types."""
+    kind = FLOAT_TYPES.get(source)
+    if kind is None or kind.nan_bits is None:
+        return []
+    sign = 1 << (kind.bits - 1)
+    return [kind.infinity_bits, kind.infinity_bits | sign, kind.nan_bits, sign]
 
 
 def highest_place(target: str) -> int:
@@ -113,9 +131,10 @@ def probe(source: str, target: str, values: Sequence[Fraction | float | int], sc
     return PathProbe(f"{source}-{target}", {"real": source, "quantized": target}, (), tuple(values), scanned)
 
 
+TINY = (Fraction(3, 1 << 10), Fraction(1, 1 << 9))  # a tie of two subnormals, and the least one
 EIGHTHS = (Fraction(17, 16), Fraction(19, 16))  # a tie to an even and one to an odd value of three bits
 PATH_PROBES = (
-    probe("float32", "float8_e4m3fn", (*EIGHTHS, 1000.0, math.nan, Fraction(3, 1 << 10), -math.inf, 1.5), 4),
+    probe("float32", "float8_e4m3fn", (*EIGHTHS, 1000.0, math.nan, *TINY, -math.inf, -0.0, 1.5), 4),
     probe("float16", "float8_e5m2", (Fraction(9, 8), Fraction(11, 8), 61440.0, math.nan, 2.0**-17, math.inf, 1.5)),
     probe("float32", "float8_e4m3fnuz", (*EIGHTHS, 1000.0, math.nan, Fraction(3, 1 << 11), -0.0, 1.5)),
     probe("float32", "float4_e2m1fn", (Fraction(5, 4), Fraction(7, 4), 100.0, -math.inf, Fraction(1, 4), -0.125, 1.0)),

@@ -51,10 +51,14 @@ def to_output(node: Node, values: Array) -> Array:
 
 
 def to_whole(node: Node, values: Array) -> Array:
-    """Rounded to even and, of integers, their lower bits; what a float gives beyond the range is open."""
+    """The nearest integer of a float, the even one of two, and the lower bits of an integer.
+
+    What a float gives beyond the range is open. Here it saturates.
+    """
     kind = INTEGER_TYPES[node.output_type]
-    whole = np.rint(np.nan_to_num(values, posinf=0, neginf=0))
-    return as_integers(node, np.mod(whole - kind.lowest, 2.0**kind.bits) + kind.lowest)
+    if node.input_type not in INTEGER_TYPES:
+        return as_integers(node, np.clip(np.rint(np.nan_to_num(values)), kind.lowest, kind.highest))
+    return as_integers(node, np.mod(values - kind.lowest, 2.0**kind.bits) + kind.lowest)
 
 
 def as_integers(node: Node, values: Array) -> Array:

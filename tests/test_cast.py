@@ -1,0 +1,150 @@
+"""A wrong cast gets its cause and no other; what the record draws respects what is wanted."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+import wrong_onnx_cast as casts
+from causes_of_records import causes_of_records
+from hypothesis import given, settings
+
+from tiebreak.adapters.outcome import Outcome
+from tiebreak.conformance.cases.generators import cases, generate_cases
+from tiebreak.conformance.operators import TESTED
+from tiebreak.conformance.running.recording import BackendRecords, record
+from tiebreak.conformance.semantics.causes import sentence_of
+from tiebreak.golden.builder import file_name
+from tiebreak.golden.nodes import Case
+from tiebreak.golden.operators import OPERATORS
+from tiebreak.golden.vector_index import indexed_cases
+from tiebreak.golden.vectorfile import VECTORS
+from tiebreak.golden.verdicts import UNEXPLAINED
+
+OPERATOR = casts.OPERATOR
+Run = Callable[..., tuple[casts.Array, ...]]
+BOXES = {box.name.removeprefix("onnx-cast-"): box.run for box in casts.WRONG}
+# The wrong backend, the types, and the cause of all that it gets wrong.
+NAMED = (
+    ("ties-away", ("float32", "float8_e4m3fn"), "ties-away-to-type"),
+    ("ties-away", ("float32", "float4_e2m1fn"), "ties-away-to-type:in float4_e2m1fn"),
+    ("ties-away", ("float32", "int4"), "ties:NEAREST_TOWARD_INFINITY"),
+    ("ties-up", ("float16", "float8_e4m3fn"), "ties-up-to-type"),
+    ("ties-down", ("float32", "float8_e5m2"), "ties-down-to-type"),
+    ("ties-toward-zero", ("float32", "float8_e5m2"), "ties-toward-zero-to-type"),
+    ("ties-to-odd", ("float32", "float8_e4m3fn"), "ties-odd-to-type"),
+    ("truncates", ("float32", "float8_e4m3fn"), "cuts-off"),
+    ("truncates", ("float32", "int4"), "rounds:TOWARD_ZERO"),
+    ("rounds-away", ("float32", "float8_e5m2"), "away-to-type"),
+    ("floor", ("float16", "float8_e4m3fn"), "down-to-type"),
+    ("ceil", ("float32", "float4_e2m1fn"), "up-to-type:in float4_e2m1fn"),
+    ("through-float32", ("float64", "float8_e4m3fn"), "x-in:float32"),
+    ("through-float32", ("float64", "int4"), "x-in-before-integer:float32"),
+    ("through-float16", ("float32", "float8_e5m2"), "x-in:float16"),
+    ("through-float16", ("float32", "float4_e2m1fn"), "x-in-before-float4:float16"),
+    ("through-bfloat16", ("float32", "float8_e4m3fnuz"), "x-in:bfloat16"),
+    ("always-saturates", ("float32", "float8_e4m3fn"), "always-saturates"),
+    ("never-saturates", ("float32", "float8_e5m2"), "never-saturates"),
+    ("infinity-stays", ("float32", "float8_e5m2"), "infinity-stays"),
+    ("infinity-as-from-24", ("float32", "float8_e4m3fnuz"), "infinity-to-largest:as from operator set 24 on"),
+    ("ends-at-half", ("float32", "float8_e5m2"), "ends-at:half the highest value"),
+    ("ends-at-240", ("float32", "float8_e4m3fn"), "ends-at:240"),
+    ("flushes-outputs", ("float32", "float8_e4m3fn"), "flushes-outputs"),
+    ("flushes-inputs", ("float16", "float8_e5m2"), "flushes-inputs"),
+    ("flushes-float32", ("float32", casts.E8M0), "flushes-inputs:in float8_e8m0fnu"),
+    ("negative-zero-lost", ("float32", "float8_e4m3fn"), "minus-zero-lost"),
+    ("nan-to-zero", ("float32", "float8_e4m3fn"), "nan-to-zero"),
+    ("nan-to-minus-zero", ("float32", "float4_e2m1fn"), "nan-to-zero:the negative one, in float4_e2m1fn"),
+    ("power-up-is-down", ("float32", casts.E8M0), "power-rounds:down where round_mode is up"),
+    ("power-down-is-up", ("bfloat16", casts.E8M0), "power-rounds:up where round_mode is down"),
+    ("power-halfway-down", ("float32", casts.E8M0),
+     "power-rounds:to nearest, halfway down, where round_mode is nearest"),
+    ("power-one-more", ("float32", casts.E8M0), "power-one-more"),
+    ("power-one-less", ("float32", casts.E8M0), "power-one-less"),
+    ("power-of-field", ("float32", casts.E8M0), "power-of-field"),
+    ("power-never-saturates", ("float32", casts.E8M0), "power-beyond-to-nan"),
+    ("power-always-saturates", ("float32", casts.E8M0), "power-always-saturates"),
+    ("power-nan-largest", ("float32", casts.E8M0), "power-nan-to-largest"),
+    ("saturates-integers", ("int8", "int4"), "integers-saturate"),
+    ("upper-bits", ("int32", "int2"), "higher-bits-kept"),
+    ("signed-as-unsigned", ("int4", "float32"), "input-as-unsigned"),
+    ("nibbles-swapped", ("int8", "uint4"), "nibbles-swapped:of the output"),
+    ("fnuz-as-fn", ("float8_e4m3fnuz", "float32"), "sibling-float8"),
+    ("bits-as-integers", ("float8_e5m2", "float16"), "float-bits-as-integers"),
+    ("least-power-as-zero", (casts.E8M0, "float32"), "flushes-outputs:of 16 bits and more"),
+    ("power-doubled", (casts.E8M0, "float32"), "power-read-doubled"),
+    ("power-nan-as-infinity", (casts.E8M0, "float32"), "power-nan-to-infinity"),
+    ("wide-infinity-as-largest", ("float8_e5m2", "float32"), "input-infinity-to-largest"),
+)  # fmt: skip
+
+
+def named(run: Run, types: tuple[str, str]) -> Counter[str]:
+    """The causes given to a backend that runs all vectors of a pair of types, with how many elements each has."""
+    records = BackendRecords({"name": "it", "version": "1", "spec": "it", "operators": [OPERATOR]})
+    for case in indexed_cases(VECTORS / file_name(OPERATOR, *types)):
+        with np.errstate(all="ignore"):
+            record(records, case, Outcome("ok", run(case.node, *case.inputs)))
+    return causes_of_records(records)
+
+
+@pytest.mark.parametrize(("box", "types", "key"), NAMED, ids=[f"{box}-{types[1]}" for box, types, _ in NAMED])
+def test_a_wrong_cast_gets_its_cause_and_no_other(box: str, types: tuple[str, str], key: str) -> None:
+    counts = named(BOXES[box], types)
+    assert set(counts) == {sentence_of(key)}, counts
+
+
+def mixed(node: Any, x: casts.Array) -> tuple[casts.Array, ...]:
+    """Right but in one number of seven, which is anything."""
+    (right,) = casts.C.run(node, x)
+    codes = right.reshape(-1).view(np.uint8).copy()
+    codes[::7] ^= 5
+    return (codes.view(right.dtype).reshape(x.shape),)
+
+
+def test_what_no_arithmetic_does_stays_unexplained() -> None:
+    counts = named(mixed, ("float32", "float8_e4m3fn"))
+    assert counts[UNEXPLAINED] == sum(counts.values()) > 0, counts
+
+
+def results(run: Run, given: Sequence[Case]) -> list[bytes]:
+    """The bytes of all results; empty where a mistake does not apply."""
+    found = []
+    for case in given:
+        try:
+            with np.errstate(all="ignore"):
+                found.append(run(case.node, *case.inputs)[0].tobytes())
+        except (ValueError, NotImplementedError):
+            found.append(b"")
+    return found
+
+
+def test_mistakes_break_parts_of_the_document_and_differ_from_one_another() -> None:
+    mistakes = TESTED[OPERATOR].mistakes or ()
+    assert {cause.role for cause, _ in mistakes} <= set(OPERATORS[OPERATOR].roles)
+    given = [
+        case for types in OPERATORS[OPERATOR].files for case in indexed_cases(VECTORS / file_name(OPERATOR, *types))
+    ]
+    found = Counter(tuple(results(run, given)) for _, run in mistakes)
+    assert len(found) > 100
+    assert max(found.values()) == 1
+
+
+@settings(max_examples=60, deadline=None)
+@given(cases(operator=OPERATOR, real="float64", quantized="float8_e8m0fnu", rank=2))
+def test_types_and_rank_are_kept(case: Case) -> None:
+    assert (case.node.input_type, case.node.output_type, case.inputs[0].ndim) == ("float64", "float8_e8m0fnu", 2)
+
+
+@settings(max_examples=200, deadline=None)
+@given(cases(operator=OPERATOR, specials=False))
+def test_no_specials_are_drawn_unless_wanted(case: Case) -> None:
+    assert np.isfinite(case.inputs[0].astype(np.float64)).all()
+
+
+def test_a_few_hundred_cases_show_what_clauses_are_about() -> None:
+    made = [case for seed in (4, 5) for case in generate_cases(OPERATOR, 400, seed)]
+    shown = {clause for case in made for clause in case.clauses}
+    assert shown >= {clause.id for clause in OPERATORS[OPERATOR].clauses} - {"ONC-F2"}
