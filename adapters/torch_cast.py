@@ -2,8 +2,9 @@
 
 torch documents no rule, and the method takes no attributes: each type has one conversion. Beyond the largest value it
 gives NaN or, in float8_e5m2, an infinity. To float8_e8m0fnu it goes to the nearest power of two, halfway up, of the
-magnitude; beyond the largest it gives NaN. So the nodes are run that say so: saturate 0, and round_mode nearest. To
-float8_e4m3fn torch 2.13 saturates, infinities too; earlier releases gave NaN. So the library is asked which node it is.
+magnitude; beyond the largest it gives NaN. So the nodes are run that say so: saturate 0, and round_mode nearest. That
+zero becomes 2^-127 there, no attributes say. To float8_e4m3fn torch 2.13 saturates, infinities too; a release that does
+not gives NaN. So the library is asked which node it is.
 """
 
 from __future__ import annotations
