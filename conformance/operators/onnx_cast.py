@@ -237,5 +237,5 @@ TESTED = OperatorUnderTest(
     axis=Absent("it has no parameters that could vary along one"),
     forbidden_calls=FORBIDDEN,
     situations=SITUATIONS,
-    semantics=Absent("an audit's tables are of inputs with scales or ranges; a cast has neither"),
+    semantics=Absent("the tables of facets are of steps with a scale or a range, and none describes a cast's yet"),
 )

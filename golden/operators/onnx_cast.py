@@ -269,7 +269,8 @@ def problems(node: Node, inputs: tuple[Array, ...]) -> tuple[Elementwise, ...]:
         "round_mode": node.value("round_mode"),
         "infinity_is_nan": result.name in ONE_ZERO and node.opset < LARGEST_FOR_INFINITY,
     }
-    working = next((end for end in (result, kind) if end in FLOAT_TYPES.values()), FLOAT_TYPES["float32"])
+    wide = (FLOAT_TYPES[end.name] for end in (result, kind) if end.name in FLOAT_TYPES)
+    working = next(wide, FLOAT_TYPES["float32"])
     mode = node.modes[0] if node.modes else ""
     operands = (codes_of(x).reshape(-1),)
     return (Elementwise(ID, "output", x.shape, result, working, mode, (kind,), operands, constants, True),)

@@ -21,7 +21,7 @@ FILES = tuple(
     if source != target and (source in SMALL or target in SMALL)
 )
 FULL = (("float32", "float8_e4m3fn"), ("float32", "int4"), ("float8_e5m2", "float16"), ("int8", "uint4"))
-SATURATE = ({}, {"saturate": False})
+SATURATE: tuple[dict[str, Any], ...] = ({}, {"saturate": False})
 POWERS: tuple[dict[str, Any], ...] = (
     *({"round_mode": mode} if mode != "up" else {} for mode in ("up", "down", "nearest")),
     {"saturate": False, "round_mode": "nearest"},
@@ -188,7 +188,7 @@ def version_codes(kind: FloatType) -> list[int]:
 
 
 def shapes(source: str, target: str) -> Iterator[Sample]:
-    """Of several shapes, and longer than any SIMD width with a tie in every lane."""
+    """Samples of several shapes, and longer than any SIMD width with a tie in every lane."""
     kind = ELEMENT_TYPES[source]
     low = -3 if isinstance(kind, IntegerType) else 0
     for shape in ((), (0,), (2, 0, 3), (1, 1), (2, 3), (3, 1, 2, 2)):
