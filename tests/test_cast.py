@@ -13,6 +13,7 @@ from causes_of_records import causes_of_records
 from hypothesis import given, settings
 
 from tiebreak.adapters.outcome import Outcome
+from tiebreak.conformance.audit.recorded_elements import recorded_case
 from tiebreak.conformance.cases.generators import cases, generate_cases
 from tiebreak.conformance.operators import TESTED
 from tiebreak.conformance.running.recording import BackendRecords, record
@@ -64,7 +65,7 @@ NAMED = (
      "power-rounds:to nearest, halfway down, where round_mode is nearest"),
     ("power-one-more", ("float32", casts.E8M0), "power-one-more"),
     ("power-one-less", ("float32", casts.E8M0), "power-one-less"),
-    ("power-of-field", ("float32", casts.E8M0), "power-of-field"),
+    ("power-of-field", ("float32", casts.E8M0), "power-of-field:within the range"),
     ("power-never-saturates", ("float32", casts.E8M0), "power-beyond-to-nan"),
     ("power-always-saturates", ("float32", casts.E8M0), "power-always-saturates"),
     ("power-nan-largest", ("float32", casts.E8M0), "power-nan-to-largest"),
@@ -81,10 +82,15 @@ NAMED = (
 )  # fmt: skip
 
 
-def named(run: Run, types: tuple[str, str]) -> Counter[str]:
-    """The causes given to a backend that runs all vectors of a pair of types, with how many elements each has."""
+def named(run: Run, types: tuple[str, str], **attributes: Any) -> Counter[str]:
+    """The causes given to a backend that runs the vectors of a pair of types, with how many elements each has.
+
+    With attributes only those whose nodes have them.
+    """
     records = BackendRecords({"name": "it", "version": "1", "spec": "it", "operators": [OPERATOR]})
     for case in indexed_cases(VECTORS / file_name(OPERATOR, *types)):
+        if not attributes.items() <= dict(case.node.attributes).items():
+            continue
         with np.errstate(all="ignore"):
             record(records, case, Outcome("ok", run(case.node, *case.inputs)))
     return causes_of_records(records)
@@ -94,6 +100,39 @@ def named(run: Run, types: tuple[str, str]) -> Counter[str]:
 def test_a_wrong_cast_gets_its_cause_and_no_other(box: str, types: tuple[str, str], key: str) -> None:
     counts = named(BOXES[box], types)
     assert set(counts) == {sentence_of(key)}, counts
+
+
+def ties_away_and_wraps(node: Any, x: casts.Array) -> tuple[casts.Array, ...]:
+    """As ONNX Runtime casts to few bits: -8.5 becomes -9, whose low four bits are 7."""
+    low, high = casts.RANGES[node.output_type]
+    values = np.nan_to_num(x.astype(np.float64), posinf=0, neginf=0)
+    whole = np.trunc(values + np.copysign(0.5, values)).astype(object)  # Python's integers
+    kept = (whole - low) % (high - low + 1) + low
+    return (kept.astype(np.int64).astype(node.outputs[0].dtype),)
+
+
+def test_what_is_wrong_at_ties_and_beyond_the_range_is_one_cause() -> None:
+    counts = named(ties_away_and_wraps, ("float32", "uint4"))
+    assert set(counts) == {sentence_of("ties-away-and-wraps")}, counts
+
+
+def by_ml_dtypes(node: Any, x: casts.Array) -> tuple[casts.Array, ...]:
+    return (x.astype(node.outputs[0].dtype),)
+
+
+def test_zero_for_nan_has_the_other_sign_in_ml_dtypes() -> None:
+    counts = named(by_ml_dtypes, ("float32", casts.FLOAT4))
+    assert set(counts) == {sentence_of("nan-to-zero:of the other sign, in float4_e2m1fn")}, counts
+
+
+def test_powers_by_ml_dtypes_are_exponent_fields() -> None:
+    counts = named(by_ml_dtypes, ("float32", casts.E8M0), round_mode="nearest", saturate=False)
+    assert set(counts) == {sentence_of("power-of-field:but zero is NaN")}, counts
+
+
+def test_a_case_of_one_input_has_no_scale_that_an_audit_looks_at() -> None:
+    (case, *_) = indexed_cases(VECTORS / file_name(OPERATOR, "float32", "int4"))
+    assert recorded_case(case, np.zeros(case.size), []) is None
 
 
 def mixed(node: Any, x: casts.Array) -> tuple[casts.Array, ...]:

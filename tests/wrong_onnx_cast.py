@@ -258,8 +258,10 @@ def shifted(by: int) -> Callable[[str, Fraction, int], int]:
 
 
 def by_field(mode: str, rest: Fraction, exponent: int) -> int:
-    """A subnormal float32 has the exponent -127 and a mantissa of one half and more."""
-    return 1 if exponent == -127 and mode != "down" else Caster().power(mode, rest, exponent)
+    """A subnormal float32 has the exponent -127 and a mantissa of one half and more; the half itself goes down."""
+    if exponent == -127 and mode != "down":
+        return int(mode == "up" or rest > 1)
+    return Caster().power(mode, rest, exponent)
 
 
 C = Caster()

@@ -14,7 +14,7 @@ import numpy as np
 
 from tiebreak.conformance.operators.dequantize_mistakes import INPUTS, rounded_to
 from tiebreak.conformance.operators.model import Cause, Mistake
-from tiebreak.golden.elements import ELEMENT_TYPES, INTEGER_TYPES, FloatType, IntegerType, decode
+from tiebreak.golden.elements import ELEMENT_TYPES, FLOAT_TYPES, INTEGER_TYPES, FloatType, IntegerType, decode
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.onnx_types import E8M0, FLOAT4, FLOAT8
 from tiebreak.golden.operators.onnx_cast import DOWN, LARGEST_FOR_INFINITY, NEAREST, ONE_ZERO, UP
@@ -236,8 +236,9 @@ def rounded_first(dtype: np.dtype[Any]) -> Read:
     """The input rounded to a narrower type first, of types of which it loses something."""
 
     def read(node: Node, x: Array) -> Array:
-        kind, narrow = input_kind(node), ELEMENT_TYPES[dtype.name]
-        if not isinstance(narrow, FloatType) or kind.bits <= FEW_BITS or kind.name == narrow.name:
+        kind, narrow = ELEMENT_TYPES[node.input_type], FLOAT_TYPES[dtype.name]
+        digits = kind.precision if isinstance(kind, FloatType) else kind.bits
+        if kind.bits <= FEW_BITS or (digits <= narrow.precision and kind.bits <= narrow.bits):
             raise NotImplementedError
         return rounded_to(x, dtype)
 
@@ -386,6 +387,11 @@ def nan_to(number: Callable[[FloatType], float]) -> Write:
     return write
 
 
+def nan_to_zero_of_other_sign(node: Node, values: Array) -> Array:
+    found = to_small(node, values).astype(np.float64)
+    return as_small(node, np.where(np.isnan(values), np.copysign(0.0, -np.copysign(1.0, values)), found))
+
+
 def saturate_always(node: Node, values: Array) -> Array:
     return to_small(node, values, saturate=True)
 
@@ -444,12 +450,20 @@ def rounded_as_sibling(node: Node, values: Array) -> Array:
     return found.view(node.outputs[0].dtype)
 
 
-def nan_where_beyond(node: Node, values: Array) -> Array:
-    """float8_e5m2 without saturation: a finite number beyond the largest value becomes NaN."""
+def nan_below_infinity(node: Node, values: Array) -> Array:
+    """float8_e5m2 without saturation: what lies below 65536 and rounds up to it, beyond the type, becomes NaN."""
     if node.output_type != "float8_e5m2" or saturates(node):
         raise NotImplementedError
     found = to_small(node, values).astype(np.float64)
-    return as_small(node, np.where(np.isinf(found) & np.isfinite(values), np.nan, found))
+    return as_small(node, np.where(np.isinf(found) & (np.abs(values) < 65536), np.nan, found))
+
+
+def step_beyond(node: Node, values: Array) -> Array:
+    """float8_e4m3fn without saturation: 480 and up to half a step more become 448."""
+    if node.output_type != "float8_e4m3fn" or saturates(node):
+        raise NotImplementedError
+    beyond = (np.abs(values) >= 480) & (np.abs(values) < 496)
+    return to_small(node, np.where(beyond, np.copysign(448.0, values), values))
 
 
 def infinity_as_from_24(node: Node, values: Array) -> Array:
@@ -468,7 +482,8 @@ FLOAT8_WRITES: tuple[tuple[str, str, Write], ...] = (
     ("infinity-to-largest:as from operator set 24 on", "older-infinity", infinity_as_from_24),
     ("infinity-to-largest", "unsaturated", infinity_to_largest),
     ("infinity-to-zero", "infinity", infinity_as(0.0)),
-    ("nan-below-infinity", "unsaturated", nan_where_beyond),
+    ("nan-below-infinity", "unsaturated", nan_below_infinity),
+    ("step-beyond-largest", "unsaturated", step_beyond),
     ("largest-is-the-end", "unsaturated", largest_is_the_end),
     ("output-as-sibling", "float8", rounded_as_sibling),
     ("nan-to-zero", "nan", nan_to(lambda kind: 0.0)),
@@ -487,6 +502,7 @@ IN_FLOAT4, IN_POWERS = "in float4_e2m1fn", "in float8_e8m0fnu"
 FLOAT4_WRITES: tuple[tuple[str, str, Write], ...] = (
     (f"nan-to-zero:{IN_FLOAT4}", "float4-ends", nan_to(lambda kind: 0.0)),
     (f"nan-to-zero:the negative one, {IN_FLOAT4}", "float4-ends", nan_to(lambda kind: -0.0)),
+    (f"nan-to-zero:of the other sign, {IN_FLOAT4}", "float4-ends", nan_to_zero_of_other_sign),
     (f"nan-to-lowest:{IN_FLOAT4}", "float4-ends", nan_to(lambda kind: -largest_of(kind))),
     (f"infinity-to-zero:{IN_FLOAT4}", "float4-ends", infinity_as(0.0)),
     (f"flushes-outputs:{IN_FLOAT4}", "float4", flushed),
@@ -511,14 +527,51 @@ def in_mode(mode: str, write: Write) -> Write:
     return run
 
 
-def by_field(node: Node, values: Array) -> Array:
-    """The exponent of a float32 is its field, of subnormals too; a mantissa that is not zero rounds it."""
+def rounded_field(node: Node, values: Array) -> Array:
+    """A float32's exponent field, of subnormals too, rounded by its mantissa.
+
+    To nearest the half of a normal number goes up, that of a subnormal one down.
+    """
     if node.output_type not in E8M0:
         raise NotImplementedError
     word = values.astype(np.float32).view(np.uint32)
     field, mantissa = (word >> 23 & 255).astype(np.int64), word & 0x7FFFFF
     up = POWERS[power_mode(node)](1 + mantissa / 2.0**23, field - 127)
-    return at_ends(np.minimum(field + up, 254), values, powers_saturate(node)).view(node.outputs[0].dtype)
+    stays = (field == 0) & (mantissa == 1 << 22) & (power_mode(node) == NEAREST)
+    return np.asarray(field + (up & ~stays))
+
+
+def field_within(node: Node, values: Array) -> Array:
+    """The field within the range, and beyond it what the document says."""
+    codes = np.minimum(rounded_field(node, values), 254)
+    return at_ends(codes, values, powers_saturate(node)).view(node.outputs[0].dtype)
+
+
+def by_field(node: Node, values: Array, *, infinite: bool = False) -> Array:
+    """The field whatever the number; what is no finite float32 is NaN, an infinity too unless it saturates."""
+    codes = np.minimum(rounded_field(node, values), 254 if powers_saturate(node) else 255)
+    single = values.astype(np.float32)
+    nothing = np.isnan(single) if infinite and powers_saturate(node) else ~np.isfinite(single)
+    return np.where(nothing, 255, codes).astype(np.uint8).view(node.outputs[0].dtype)
+
+
+def field_but_zero(node: Node, values: Array) -> Array:
+    """The field whatever the number, but of zero, which is NaN without saturation, as the document says."""
+    if powers_saturate(node):
+        raise NotImplementedError
+    codes = by_field(node, values).view(np.uint8)
+    return np.where(values == 0, 255, codes).astype(np.uint8).view(node.outputs[0].dtype)
+
+
+def ends_of_rounded(node: Node, values: Array) -> Array:
+    """Without saturation the rounded number, not the number, is held against the ends of the range."""
+    if node.output_type not in E8M0 or powers_saturate(node):
+        raise NotImplementedError
+    some = np.isfinite(values) & (values > 0)
+    fraction, exponent = np.frexp(np.where(some, values, 1.0))
+    codes = exponent - 1 + POWERS[power_mode(node)](2 * fraction, exponent - 1) + 127
+    inside = some & (codes >= 0) & (codes <= 254)
+    return np.where(inside, codes, 255).astype(np.uint8).view(node.outputs[0].dtype)
 
 
 def powers_where(test: Callable[[Array], Array], code: int) -> Write:
@@ -558,6 +611,10 @@ def power_steps() -> Iterator[tuple[str, str, Write]]:
 POWER_WRITES: tuple[tuple[str, str, Write], ...] = (
     *power_steps(),
     ("power-of-field", "up", by_field),
+    ("power-of-field:infinity saturates", "up", partial(by_field, infinite=True)),
+    ("power-of-field:but zero is NaN", "power-unsaturated", field_but_zero),
+    ("power-of-field:within the range", "up", field_within),
+    ("power-ends-of-rounded", "power-unsaturated", ends_of_rounded),
     ("power-zero-to-nan", "power-saturated", tabled_ends(True, powers_where(lambda x: x == 0, 255))),
     ("power-infinity-to-nan", "power-saturated", tabled_ends(True, powers_where(np.isinf, 255))),
     ("power-beyond-to-nan", "power-saturated", tabled_ends(True, partial(to_powers, saturate=False))),
@@ -585,6 +642,15 @@ def from_integers(change: Callable[[Array, IntegerType], Array]) -> Write:
         return as_integers(node, change(values, kind))
 
     return write
+
+
+def away_and_wrapped(node: Node, values: Array) -> Array:
+    """A float with ties away from zero, of which the low bits are kept beyond the range."""
+    kind = INTEGER_TYPES.get(node.output_type)
+    if kind is None or node.input_type in INTEGER_TYPES:
+        raise NotImplementedError
+    whole = away(np.nan_to_num(values, posinf=0, neginf=0))
+    return as_integers(node, np.mod(whole - kind.lowest, 2.0**kind.bits) + kind.lowest)
 
 
 def saturated(values: Array, kind: IntegerType) -> Array:
@@ -624,6 +690,7 @@ def wide_saturated(node: Node, values: Array) -> Array:
 
 
 WHOLE_WRITES: tuple[tuple[str, str, Write], ...] = (
+    ("ties-away-and-wraps", "integer", away_and_wrapped),
     ("integers-saturate", "wrap", from_integers(saturated)),
     ("beyond-to-zero", "wrap", from_integers(beyond_to_zero)),
     ("higher-bits-kept", "wrap", from_integers(higher_bits)),

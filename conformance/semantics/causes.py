@@ -526,6 +526,8 @@ SENTENCES = {
     "power-read-halved": "the exponent of a power of two read as one less",
     "power-rounds": "rounded to a power of two {}",
     "power-of-field": "the exponent is the float32's field, of subnormals too",
+    "power-ends-of-rounded": "the rounded number is compared with the largest power of two instead of the number",
+    "ties-away-and-wraps": "ties away from zero, and keeps the low bits of what is beyond the range",
     "power-zero-to-nan": "zero becomes the NaN of powers of two",
     "power-zero-to-least": "zero becomes the least power of two",
     "power-infinity-to-nan": "infinity becomes the NaN of powers of two",
