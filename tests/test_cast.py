@@ -116,6 +116,19 @@ def test_what_is_wrong_at_ties_and_beyond_the_range_is_one_cause() -> None:
     assert set(counts) == {sentence_of("ties-away-and-wraps")}, counts
 
 
+def half_added_in_float32(node: Any, x: casts.Array) -> tuple[casts.Array, ...]:
+    """As OpenVINO casts to few bits: the number below a half becomes 1."""
+    low, high = casts.RANGES[node.output_type]
+    single = np.nan_to_num(x.astype(np.float32), posinf=0, neginf=0)
+    whole = (np.sign(single) * np.floor(np.abs(single) + np.float32(0.5))).astype(object)
+    return (((whole - low) % (high - low + 1) + low).astype(np.int64).astype(node.outputs[0].dtype),)
+
+
+def test_a_half_added_in_float32_is_told_from_ties_away() -> None:
+    counts = named(half_added_in_float32, ("float64", "int4"))
+    assert set(counts) == {sentence_of("half-added-in-float32-and-wraps")}, counts
+
+
 def by_ml_dtypes(node: Any, x: casts.Array) -> tuple[casts.Array, ...]:
     return (x.astype(node.outputs[0].dtype),)
 

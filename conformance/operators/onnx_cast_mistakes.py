@@ -387,6 +387,12 @@ def nan_to(number: Callable[[FloatType], float]) -> Write:
     return write
 
 
+def nan_to_largest_of_its_sign(node: Node, values: Array) -> Array:
+    largest = largest_of(small_kind(node))
+    found = to_small(node, values).astype(np.float64)
+    return as_small(node, np.where(np.isnan(values), np.copysign(largest, values), found))
+
+
 def nan_to_zero_of_other_sign(node: Node, values: Array) -> Array:
     found = to_small(node, values).astype(np.float64)
     return as_small(node, np.where(np.isnan(values), np.copysign(0.0, -np.copysign(1.0, values)), found))
@@ -503,6 +509,7 @@ FLOAT4_WRITES: tuple[tuple[str, str, Write], ...] = (
     (f"nan-to-zero:{IN_FLOAT4}", "float4-ends", nan_to(lambda kind: 0.0)),
     (f"nan-to-zero:the negative one, {IN_FLOAT4}", "float4-ends", nan_to(lambda kind: -0.0)),
     (f"nan-to-zero:of the other sign, {IN_FLOAT4}", "float4-ends", nan_to_zero_of_other_sign),
+    (f"nan-to-highest:of its sign, {IN_FLOAT4}", "float4-ends", nan_to_largest_of_its_sign),
     (f"nan-to-lowest:{IN_FLOAT4}", "float4-ends", nan_to(lambda kind: -largest_of(kind))),
     (f"infinity-to-zero:{IN_FLOAT4}", "float4-ends", infinity_as(0.0)),
     (f"flushes-outputs:{IN_FLOAT4}", "float4", flushed),
@@ -623,6 +630,7 @@ POWER_WRITES: tuple[tuple[str, str, Write], ...] = (
     ("power-infinity-to-largest", "power-unsaturated", tabled_ends(False, powers_where(np.isinf, 254))),
     ("power-nan-to-largest", "nan", powers_where(np.isnan, 254)),
     ("power-nan-to-zero", "nan", powers_where(np.isnan, 0)),
+    ("power-nan-to-zero:where its sign is negative", "nan", powers_where(lambda x: np.isnan(x) & np.signbit(x), 0)),
     ("power-least-never", "power-saturated", lowest_never),
     ("power-one-more", "up", partial(to_powers, moved=1)),
     ("power-one-less", "up", partial(to_powers, moved=-1)),
@@ -644,13 +652,23 @@ def from_integers(change: Callable[[Array, IntegerType], Array]) -> Write:
     return write
 
 
-def away_and_wrapped(node: Node, values: Array) -> Array:
-    """A float with ties away from zero, of which the low bits are kept beyond the range."""
-    kind = INTEGER_TYPES.get(node.output_type)
-    if kind is None or node.input_type in INTEGER_TYPES:
-        raise NotImplementedError
-    whole = away(np.nan_to_num(values, posinf=0, neginf=0))
-    return as_integers(node, np.mod(whole - kind.lowest, 2.0**kind.bits) + kind.lowest)
+def half_added_in_float32(values: Array) -> Array:
+    """The magnitude plus 0.5, both in float32, cut off: a half and what is next to it go away from zero."""
+    single = values.astype(np.float32)
+    return np.copysign(np.trunc(np.abs(single) + np.float32(0.5)), single).astype(np.float64)
+
+
+def wrapped_after(whole: Change) -> Write:
+    """A float brought to a whole number, of which the low bits are kept beyond the range."""
+
+    def write(node: Node, values: Array) -> Array:
+        kind = INTEGER_TYPES.get(node.output_type)
+        if kind is None or node.input_type in INTEGER_TYPES:
+            raise NotImplementedError
+        found = np.nan_to_num(whole(values), posinf=0, neginf=0)
+        return as_integers(node, np.mod(found - kind.lowest, 2.0**kind.bits) + kind.lowest)
+
+    return write
 
 
 def saturated(values: Array, kind: IntegerType) -> Array:
@@ -690,7 +708,8 @@ def wide_saturated(node: Node, values: Array) -> Array:
 
 
 WHOLE_WRITES: tuple[tuple[str, str, Write], ...] = (
-    ("ties-away-and-wraps", "integer", away_and_wrapped),
+    ("ties-away-and-wraps", "integer", wrapped_after(away)),
+    ("half-added-in-float32-and-wraps", "integer", wrapped_after(half_added_in_float32)),
     ("integers-saturate", "wrap", from_integers(saturated)),
     ("beyond-to-zero", "wrap", from_integers(beyond_to_zero)),
     ("higher-bits-kept", "wrap", from_integers(higher_bits)),

@@ -528,6 +528,9 @@ SENTENCES = {
     "power-of-field": "the exponent is the float32's field, of subnormals too",
     "power-ends-of-rounded": "the rounded number is compared with the largest power of two instead of the number",
     "ties-away-and-wraps": "ties away from zero, and keeps the low bits of what is beyond the range",
+    "half-added-in-float32-and-wraps": (
+        "0.5 added to the magnitude in float32, then cut off, and keeps the low bits of what is beyond the range"
+    ),
     "power-zero-to-nan": "zero becomes the NaN of powers of two",
     "power-zero-to-least": "zero becomes the least power of two",
     "power-infinity-to-nan": "infinity becomes the NaN of powers of two",
