@@ -58,9 +58,9 @@ def print_operator(spec: Operator) -> None:
     console = Console()
     console.print(f"[bold]{spec.id}[/bold]   {escape(spec.formula)}")
     console.print(f"inputs: {' or '.join(map(', '.join, spec.forms))}; outputs: {', '.join(spec.outputs)}")
-    console.print(f"real types: {', '.join(spec.real_types)}")
-    if spec.quantized_types:
-        console.print(f"quantized types: {', '.join(spec.quantized_types)}")
+    for side, types in zip(spec.sides, (spec.real_types, spec.quantized_types), strict=True):
+        if types:
+            console.print(f"{side} types: {', '.join(types)}")
     if spec.opsets:
         console.print(f"opsets: {', '.join(map(str, spec.opsets))}")
     for number, step in enumerate(spec.steps, start=1):

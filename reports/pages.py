@@ -69,8 +69,8 @@ def operator_page(spec: Operator, run: Run | None, recorded: str = "") -> str:
 def signature_part(spec: Operator) -> Iterator[str]:
     forms = " or ".join(", ".join(f"`{name}`" for name in form) for form in spec.forms)
     lines = [f"- inputs: {forms}", f"- outputs: {', '.join(f'`{name}`' for name in spec.outputs)}"]
-    lines += [f"- real types: {', '.join(spec.real_types)}"]
-    lines += [f"- quantized types: {', '.join(spec.quantized_types)}"] if spec.quantized_types else []
+    sides = zip(spec.sides, (spec.real_types, spec.quantized_types), strict=True)
+    lines += [f"- {side} types: {', '.join(types)}" for side, types in sides if types]
     lines += [f"- opsets: {', '.join(map(str, spec.opsets))}"] if spec.opsets else []
     yield "\n".join(lines)
     if spec.attributes:
@@ -131,7 +131,8 @@ def contest_input(contest: Contest) -> str:
     spec = next(spec for spec in OPERATORS.values() if contest in spec.contested)
     names = spec.forms[contest.node.get("form", 0)]
     values = ", ".join(f"{name} = {value}" for name, value in zip(names, contest.inputs, strict=False))
-    settings = {**{k: v for k, v in contest.node.items() if k in ("real", "quantized", "scale", "opset")}}
+    called = dict(zip(("real", "quantized"), spec.sides, strict=True)) | {"scale": "scale", "opset": "opset"}
+    settings = {called[key]: value for key, value in contest.node.items() if key in called}
     settings |= contest.node.get("attributes", {})
     given = ", ".join(f"{name} {value}" for name, value in settings.items())
     return f"`{values}`" + (f" ({given})" if given else "")

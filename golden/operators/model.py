@@ -167,6 +167,11 @@ class Operator:
     def output(self) -> str:
         return self.outputs[0]
 
+    @property
+    def sides(self) -> tuple[str, str]:
+        """What its two sets of element types are called."""
+        return ("input", "output") if self.family == "cast" else ("real", "quantized")
+
     def clause(self, id: str) -> Clause:
         return next(clause for clause in self.clauses if clause.id == id)
 
