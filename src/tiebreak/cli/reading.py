@@ -140,14 +140,16 @@ def coverage(runs: tuple[Path, ...], cases: int, as_json: bool) -> None:
 @click.command(epilog="Example:  tiebreak verify lab-cases --backend-name my-npu -o lab-run")
 @click.argument("folder", type=PATH)
 @click.option("--backend-name", type=NAME, required=True, help="What the report calls the device.")
-@click.option("--backend-version", type=NAME, default="unknown", show_default=True, help="Its version.")
+@click.option("--backend-version", type=NAME, help="Its version. Default: VERSION of NAME@VERSION, else unknown.")
 @run_folder("-o", "--output", type=OUTPUT_FOLDER, metavar="RUN_DIR", help="Default: FOLDER/run.")
 @JSON
-def verify(folder: Path, backend_name: str, backend_version: str, output: Path | None, as_json: bool) -> None:
+def verify(folder: Path, backend_name: str, backend_version: str | None, output: Path | None, as_json: bool) -> None:
     """Judge the outputs brought back into FOLDER/outputs for cases written by `tiebreak vectors export`."""
+    from tiebreak.adapters.environments.named import split_release
     from tiebreak.conformance.offline.verify import verify_job
 
-    sys.exit(verify_job(folder, backend_name, backend_version, output or folder / "run", as_json=as_json))
+    version = backend_version or split_release(backend_name)[1] or "unknown"
+    sys.exit(verify_job(folder, backend_name, version, output or folder / "run", as_json=as_json))
 
 
 @click.command(epilog="Example:  tiebreak repro D000001 --run tiebreak-run > repro.py")
