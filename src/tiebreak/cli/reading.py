@@ -172,8 +172,11 @@ def repro(discrepancy: str, run_dir: Path, backend: str | None) -> None:
 
 @click.command(epilog="Example:  tiebreak findings tiebreak-run -o reports")
 @click.argument("run_dir", type=PATH)
+@click.option(
+    "-b", "--backend", "backends", multiple=True, type=WORDS, metavar="BACKEND", help="Only this one; repeat for more."
+)
 @run_folder("-o", "--output", type=OUTPUT_FOLDER, required=True, metavar="DIR", help="A new or empty folder.")
-def findings(run_dir: Path, output: Path) -> None:
+def findings(run_dir: Path, backends: tuple[str, ...], output: Path) -> None:
     """Write a run's root causes as reports that one could file: a folder for each library, a Markdown file for each.
 
     Each has the versions, the rule, expected and got with their bits, and a script in the library's own API. It says
@@ -183,9 +186,11 @@ def findings(run_dir: Path, output: Path) -> None:
     from tiebreak.conformance.running.repro import scripts
     from tiebreak.golden.places import check_empty, write_text_aside
     from tiebreak.reports.finding_files import finding_files
+    from tiebreak.reports.of_backends import of_backends
     from tiebreak.reports.records import read_run
 
     run = read_run(run_dir)
+    run = of_backends(run, backends) if backends else run
     check_empty(output)
     with scripts(run, run_dir) as script:
         files = finding_files(run, script)
