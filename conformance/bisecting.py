@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -32,12 +32,21 @@ SHOWN = 16  # elements of an output
 
 @dataclass(frozen=True)
 class ReleaseAnswer:
-    """What one release does with the case: the outcome's status, the bits of its outputs, and both in words."""
+    """What one release does with the case: the outcome's status, the bits of its outputs, and both in words.
+
+    `version` is what the library itself says: it may name a build, as 2.13.0+cpu does.
+    """
 
     release: str
     status: str
     bits: tuple[tuple[str, tuple[int, ...], bytes], ...]  # type, shape and bytes of each output
     shown: str
+    version: str = ""
+
+    @property
+    def build(self) -> str:
+        """The build that the version names; empty if it names none."""
+        return self.version.partition("+")[2]
 
     def same(self, other: ReleaseAnswer) -> bool:
         return (self.status, self.bits) == (other.status, other.bits)
@@ -63,7 +72,7 @@ class Bisection:
             self.made.add(release)
         with closing(IsolatedBackend(f"{self.backend}@{release}", TIME_LIMIT)) as backend:
             backend.start()
-            found = answer_of(release, backend.run(self.case))
+            found = replace(answer_of(release, backend.run(self.case)), version=backend.version)
         self.tell(f"{self.backend} {release}: {found.shown}")
         return found
 
@@ -150,6 +159,7 @@ def bisect_job(
         "bad": bad,
         **sides,
         "not_installable": skipped,
+        "other_build": before.build != after.build,
     }
     write_text_aside(folder / "bisect.json", json.dumps(found, indent=1) + "\n")
     return found
@@ -176,7 +186,8 @@ def sorted_releases(releases: Sequence[str]) -> list[str]:
 def side(search: Bisection, answer: ReleaseAnswer, folder: Path) -> dict[str, Any]:
     """One side of the change: the release, its answer, the arithmetic that the audit finds, and its script."""
     spec, case = f"{search.backend}@{answer.release}", search.case
-    found: dict[str, Any] = {"release": answer.release, "status": answer.status, "answer": answer.shown}
+    found: dict[str, Any] = {"release": answer.release, "version": answer.version}
+    found |= {"status": answer.status, "answer": answer.shown}
     found["outputs"] = [{"type": kind, "shape": list(shape), "bits": bits.hex()} for kind, shape, bits in answer.bits]
     found["arithmetic"] = arithmetic_of_release(spec, case.node)
     try:

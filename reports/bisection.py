@@ -21,6 +21,9 @@ def lines_of(found: Mapping[str, Any]) -> Iterator[str]:
     yield f"{found['backend']}: the answer changes between {before['release']} and {after['release']}"
     for side in (before, after):
         yield f"  {side['release']}: {side['answer']}"
+    if found["other_build"]:
+        builds = " and ".join(side["version"] for side in (before, after))
+        yield f"  {builds} are different builds: the build may be what changes the answer"
     if found["not_installable"]:
         yield f"  between them, not installable here: {', '.join(found['not_installable'])}"
     yield from arithmetic_lines(before, after)

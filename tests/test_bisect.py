@@ -118,8 +118,33 @@ def test_both_sides_are_written_and_told(two_releases: Path) -> None:
     lines = list(lines_of(found))
     assert lines[0] == "onnxruntime: the answer changes between 1.1 and 1.2"
     assert "  round: away → to even" in lines
+    assert not found["other_build"] and not any("different builds" in line for line in lines)
     assert told[0] == "onnxruntime 1.0: [5] int8"
     assert sorted(REMOVED) == ["onnxruntime@1.0", "onnxruntime@1.10"], "those beside the change stay"
+
+
+def test_a_change_between_two_builds_is_not_called_one_of_the_release(
+    two_releases: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """PyTorch 2.13.0+cpu answers other than 2.12.1+cu130 and 2.14.1+cu130 do."""
+    versions = {"1.0": "1.0+cu130", "1.1": "1.1+cu130", "1.2": "1.2+cpu", "1.10": "1.10+cpu"}
+    started = bisecting.IsolatedBackend
+
+    def with_build(spec: str, limit: float) -> IsolatedBackend:
+        backend = started(spec, limit)
+        start = backend.start
+
+        def say() -> None:
+            start()
+            backend.version = versions[spec.rpartition("@")[2]]
+
+        monkeypatch.setattr(backend, "start", say)
+        return backend
+
+    monkeypatch.setattr(bisecting, "IsolatedBackend", with_build)
+    found = bisect_job("onnxruntime", SELECTION, "1.0", "1.10", two_releases, lambda line: None)
+    assert found["other_build"] and found["before"]["version"] == "1.1+cu130"
+    assert any("1.1+cu130 and 1.2+cpu are different builds" in line for line in lines_of(found))
 
 
 def test_what_can_not_be_bisected(two_releases: Path) -> None:

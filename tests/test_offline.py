@@ -12,8 +12,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from judged_offline import verify
 
+from tiebreak.cli import main
 from tiebreak.conformance.cases.plan import Selection, plan
 from tiebreak.conformance.judging.truths import truths_of
 from tiebreak.conformance.offline.export import as_numpy_array, export
@@ -159,6 +161,17 @@ def test_a_reason_makes_it_unsupported(tmp_path: Path) -> None:
     (folder / "outputs" / "000007.txt").write_text("no such\nkernel", encoding="utf-8")
     rows = result_rows(verify(folder, "device", "1").results)
     assert [row["message"] for row in rows if row["verdict"] == "unsupported"] == ["no such kernel"]
+
+
+@pytest.mark.parametrize(
+    ("named", "version"),
+    [(["onnxruntime@1.20.1"], "1.20.1"), (["npu@2", "--backend-version", "3"], "3"), (["npu"], "unknown")],
+)
+def test_a_release_in_the_name_is_the_version(tmp_path: Path, named: list[str], version: str) -> None:
+    folder = one_case(tmp_path)
+    (folder / "outputs" / "000007.txt").write_text("no kernel", encoding="utf-8")
+    CliRunner().invoke(main, ["verify", str(folder), "--backend-name", *named])
+    assert json.loads((folder / "run" / "run.json").read_text())["backends"][0]["version"] == version
 
 
 def test_nothing_brought_back_is_nothing_ran(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -140,14 +140,16 @@ def coverage(runs: tuple[Path, ...], cases: int, as_json: bool) -> None:
 @click.command(epilog="Example:  tiebreak verify lab-cases --backend-name my-npu -o lab-run")
 @click.argument("folder", type=PATH)
 @click.option("--backend-name", type=NAME, required=True, help="What the report calls the device.")
-@click.option("--backend-version", type=NAME, default="unknown", show_default=True, help="Its version.")
+@click.option("--backend-version", type=NAME, help="Its version. Default: VERSION of NAME@VERSION, else unknown.")
 @run_folder("-o", "--output", type=OUTPUT_FOLDER, metavar="RUN_DIR", help="Default: FOLDER/run.")
 @JSON
-def verify(folder: Path, backend_name: str, backend_version: str, output: Path | None, as_json: bool) -> None:
+def verify(folder: Path, backend_name: str, backend_version: str | None, output: Path | None, as_json: bool) -> None:
     """Judge the outputs brought back into FOLDER/outputs for cases written by `tiebreak vectors export`."""
+    from tiebreak.adapters.environments.named import split_release
     from tiebreak.conformance.offline.verify import verify_job
 
-    sys.exit(verify_job(folder, backend_name, backend_version, output or folder / "run", as_json=as_json))
+    version = backend_version or split_release(backend_name)[1] or "unknown"
+    sys.exit(verify_job(folder, backend_name, version, output or folder / "run", as_json=as_json))
 
 
 @click.command(epilog="Example:  tiebreak repro D000001 --run tiebreak-run > repro.py")
@@ -170,8 +172,11 @@ def repro(discrepancy: str, run_dir: Path, backend: str | None) -> None:
 
 @click.command(epilog="Example:  tiebreak findings tiebreak-run -o reports")
 @click.argument("run_dir", type=PATH)
+@click.option(
+    "-b", "--backend", "backends", multiple=True, type=WORDS, metavar="BACKEND", help="Only this one; repeat for more."
+)
 @run_folder("-o", "--output", type=OUTPUT_FOLDER, required=True, metavar="DIR", help="A new or empty folder.")
-def findings(run_dir: Path, output: Path) -> None:
+def findings(run_dir: Path, backends: tuple[str, ...], output: Path) -> None:
     """Write a run's root causes as reports that one could file: a folder for each library, a Markdown file for each.
 
     Each has the versions, the rule, expected and got with their bits, and a script in the library's own API. It says
@@ -181,9 +186,11 @@ def findings(run_dir: Path, output: Path) -> None:
     from tiebreak.conformance.running.repro import scripts
     from tiebreak.golden.places import check_empty, write_text_aside
     from tiebreak.reports.finding_files import finding_files
+    from tiebreak.reports.of_backends import of_backends
     from tiebreak.reports.records import read_run
 
     run = read_run(run_dir)
+    run = of_backends(run, backends) if backends else run
     check_empty(output)
     with scripts(run, run_dir) as script:
         files = finding_files(run, script)
