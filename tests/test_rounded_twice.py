@@ -16,7 +16,16 @@ import pytest
 
 from tiebreak.golden import oracle
 from tiebreak.golden.builder import all_files, file_name
-from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, SMALL_FLOAT_TYPES, FloatType, decode, encode
+from tiebreak.golden.elements import (
+    ELEMENT_TYPES,
+    FLOAT_TYPES,
+    INTEGER_TYPES,
+    SMALL_FLOAT_TYPES,
+    FloatType,
+    IntegerType,
+    decode,
+    encode,
+)
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import IN_RANGE, Problem
 from tiebreak.golden.problems import problems_of
@@ -25,6 +34,7 @@ from tiebreak.golden.vector_index import indexed_cases
 from tiebreak.golden.vectorfile import VECTORS
 
 HALF, BRAIN, SINGLE, DOUBLE = (FLOAT_TYPES[name] for name in ("float16", "bfloat16", "float32", "float64"))
+CAST = "onnx.Cast"
 RANGES = "tensorflow.QuantizeV2"  # its output_min and output_max are real, whatever the file's output type
 
 Triple = tuple[str, str, str]
@@ -46,6 +56,8 @@ def why_none(operator: str, given: str, result: str, wide: FloatType) -> str:
         return "the product is exact" if product <= wide.precision else ""
     if operator == "onnx.DequantizeLinear":
         return why_none_of_linear(given, FLOAT_TYPES[result], wide)
+    if operator == CAST:
+        return "the wider type holds every input" if holds_every_code(given, wide) else ""
     if operator == RANGES:
         return "an end is a quotient too far from midpoints, or too near a value" if ends_keep_off(result) else ""
     if (operator, result) == ("tensorflow.Dequantize", "bfloat16") and given in ("int16", "int32"):
@@ -53,6 +65,14 @@ def why_none(operator: str, given: str, result: str, wide: FloatType) -> str:
     if (operator, result, wide) == ("tensorflow.QuantizeAndDequantizeV4", "float16", DOUBLE):
         return "a level over 2^c - 1 keeps off" if half_levels_keep_off() else ""
     return ""
+
+
+def holds_every_code(given: str, wide: FloatType) -> bool:
+    kind = ELEMENT_TYPES[given]
+    if isinstance(kind, IntegerType):
+        return kind.bits <= wide.precision
+    values = (decode(code, kind) for code in range(1 << kind.bits))
+    return all(decode(encode(value, wide), wide) == value for value in values if isinstance(value, Fraction))
 
 
 def why_none_of_linear(given: str, result: FloatType, wide: FloatType) -> str:

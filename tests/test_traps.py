@@ -43,7 +43,7 @@ def test_a_parameter_read_wrong_as_a_constant_is_caught_at_every_scale_class(fou
     assert wrong
 
 
-@pytest.mark.parametrize("operator", OPERATORS)
+@pytest.mark.parametrize("operator", [one for one, spec in OPERATORS.items() if len(spec.forms[0]) > 1])
 def test_every_operator_has_each_parameter_as_a_constant_at_every_scale_class(operator: str) -> None:
     probes = [probe for probe in TESTED[operator].path_probes or () if probe.constants_only]
     classes = {probe.label.rsplit("-", 1)[0].split("-8-bits")[0] for probe in probes}

@@ -19,7 +19,7 @@ from tiebreak.golden.nodes import Node
 
 EVEN = "round_mode=ROUND_NEAREST_TOWARD_EVEN"
 NGQ, NGD = "ngraph.Quantize", "ngraph.Dequantize"
-ONQ, OND = "onnx.QuantizeLinear", "onnx.DequantizeLinear"
+ONQ, OND, ONC = "onnx.QuantizeLinear", "onnx.DequantizeLinear", "onnx.Cast"
 OVF = "openvino.FakeQuantize"
 TFQ, TFD = "tensorflow.QuantizeV2", "tensorflow.Dequantize"
 TQD = "tensorflow.QuantizeAndDequantizeV4"
@@ -187,6 +187,15 @@ TABLE: tuple[tuple[str, str, str, str], ...] = (
     (TFC, "float32>float32", "", "first-parameter axis-first next-channel channels-reversed adds-half no-nudge"),
     (TFC, "float32>float32", "", "quotient-reciprocal back-minimum-last narrow-ignored num-bits-8 nudge-down"),
     (TFC, "float32>float32", "", "truncates@tail8 quotient-from-range@alone adds-half+first-parameter in-bfloat16"),
+    (ONC, "float32>float8_e4m3fn", "", "small-ties-away small-cut-off small-through-float16 saturate-ignored"),
+    (ONC, "float32>float8_e4m3fn", "", "always-saturates small-flush small-nan-to-zero small-max-240"),
+    (ONC, "float32>float8_e4m3fn", "", "small-infinity-kept small-overflow-early small-step-bits small-max-448"),
+    (ONC, "float16>float8_e5m2", "", "small-ties-away small-cut-off saturate-ignored always-saturates small-flush"),
+    (ONC, "bfloat16>float8_e4m3fnuz", "", "small-ties-away small-cut-off always-saturates small-nan-to-highest"),
+    (ONC, "float32>int4", "", "ties-away ties-up ties-down ties-zero ties-odd truncates floors ceils adds-half"),
+    (ONC, "float16>uint4", "", "ties-away truncates ceils"),
+    (ONC, "float8_e4m3fn>float32", "", "small-as-other small-x-flush small-x-nan-to-zero"),
+    (ONC, "int4>float32", "", "x-as-unsigned"),
 )
 
 
