@@ -17,6 +17,7 @@ from tiebreak.conformance.judging.codes import values_of_codes
 from tiebreak.conformance.judging.truths import Truth, truths_of
 from tiebreak.conformance.operators import (
     ngraph_quantize,
+    onnx_cast,
     onnx_dequantize_linear,
     onnx_quantize_linear,
     openvino_fake_quantize,
@@ -25,14 +26,16 @@ from tiebreak.conformance.operators import (
     tensorflow_quantize_and_dequantize,
     tensorflow_quantize_v2,
 )
-from tiebreak.golden.elements import ELEMENT_TYPES, FLOAT_TYPES, INTEGER_TYPES
+from tiebreak.golden.elements import ELEMENT_TYPES, FLOAT_TYPES, INTEGER_TYPES, SMALL_FLOAT_TYPES, decode
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Case, with_constants
+from tiebreak.golden.onnx_types import FLOAT8, REALS
 from tiebreak.golden.problem import Array
 from tiebreak.golden.rounding import EVEN
 from tiebreak.golden.samples.model import Tensor, bits, real_code, reals, scalar, with_neighbouring_codes
 
 QUANTIZE_LINEAR, DEQUANTIZE_LINEAR = onnx_quantize_linear.TESTED.id, onnx_dequantize_linear.TESTED.id
+CAST = onnx_cast.TESTED.id
 NGRAPH, QUANTIZE_V2 = ngraph_quantize.TESTED.id, tensorflow_quantize_v2.TESTED.id
 VARS, PER_CHANNEL = tensorflow_fake_quant.TESTED.id, tensorflow_fake_quant_per_channel.TESTED.id
 BOTH_WAYS = tensorflow_quantize_and_dequantize.TESTED.id
@@ -102,6 +105,30 @@ def linear_and_ngraph() -> Iterator[Related]:
                 related_case(f"{name}/one", QUANTIZE_LINEAR, types, *tensors),
                 related_case(f"{name}/other", NGRAPH, types | {"attributes": {"round_mode": EVEN}}, *tensors),
             )
+
+
+def cast_and_linear() -> Iterator[Related]:
+    """Cast, and QuantizeLinear with scale 1 and zero point 0, to a float 8 type."""
+    for real, quantized, saturate in itertools.product(REALS, FLOAT8, (True, False)):
+        x = inputs_around_small_floats(real, quantized)
+        name = f"cast-linear/{real}-{quantized}-{'saturated' if saturate else 'unsaturated'}"
+        types = {"real": real, "quantized": quantized, "attributes": {"saturate": saturate}}
+        parameters = (scalar(real, 1), scalar(quantized, 0))
+        yield Related(
+            related_case(f"{name}/one", CAST, types, x),
+            related_case(f"{name}/other", QUANTIZE_LINEAR, types, x, *parameters),
+        )
+
+
+def inputs_around_small_floats(real: str, quantized: str) -> Tensor:
+    """The values of a small float type, their midpoints and what is beyond, each with its neighbours; both signs."""
+    kind, sign = SMALL_FLOAT_TYPES[quantized], 1 << (FLOAT_TYPES[real].bits - 1)
+    values = [Fraction(decode(code, kind)) for code in range(kind.largest_bits + 1)]
+    halves = [(low + high) / 2 for low, high in itertools.pairwise(values)]
+    beyond = [values[-1] + (values[-1] - values[-2]) * part / 2 for part in (1, 2, 3, 40)]
+    near = with_neighbouring_codes(real, (real_code(value, real) for value in (*values, *halves, *beyond)))
+    magnitudes = [code for code in near if 0 < code < FLOAT_TYPES[real].infinity_bits]
+    return bits(real, [0, *(code | side for code in magnitudes for side in (0, sign))])
 
 
 def scaled_and_ngraph() -> Iterator[Related]:
@@ -212,6 +239,12 @@ RELATIONS = (
         "QuantizeV2 in SCALED mode gives the integers that QuantizeAndDequantizeV4 multiplies by the scale",
         (QUANTIZE_V2, BOTH_WAYS),
         scaled_and_both_ways,
+    ),
+    Relation(
+        "cast-linear",
+        "Cast to a float 8 type gives what QuantizeLinear gives with scale 1 and zero point 0",
+        (CAST, QUANTIZE_LINEAR),
+        cast_and_linear,
     ),
     Relation(
         "linear-ngraph",
