@@ -26,7 +26,8 @@ LINEAR_CLAIMS = {
     "onnx.QuantizeLinear": "ONNX operator schemas QuantizeLinear-10 to -25",
     "onnx.DequantizeLinear": "ONNX operator schemas DequantizeLinear-10 to -25",
 }
-CLAIMS = {**LINEAR_CLAIMS, onnx_cast.ID: "ONNX operator schemas Cast-19 to -25"}
+CAST_CLAIM = "ONNX operator schemas Cast-19 to -25, and ONNX's technical pages about their types"
+CLAIMS = {**LINEAR_CLAIMS, onnx_cast.ID: CAST_CLAIM}
 MAPS = {
     "ngraph.Quantize": "QuantizeLinear: both give round(x / scale) + zero_point, clamped, ties to even",
     "ngraph.Dequantize": "DequantizeLinear: both give (x - zero_point) * scale",
