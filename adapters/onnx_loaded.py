@@ -27,12 +27,15 @@ class Library(Protocol):
 
     def prepare(self, model: Any) -> Prepared:
         """What runs the model."""
+        ...
 
     def source(self, free: Sequence[str]) -> str:
         """Python lines that run `model` on arrays bound to the names of its inputs; they set outputs and library."""
+        ...
 
     def facts(self) -> Mapping[str, str]:
         """What is attested."""
+        ...
 
 
 class OnnxLoaded:

@@ -97,12 +97,15 @@ class Compiler(Protocol):
 
     def result(self, call: Call) -> Any:
         """The tensor that a call gives. Unsupported with the compiler's words for what it does not compile."""
+        ...
 
     def described(self) -> str:
         """How it compiles, and what it did."""
+        ...
 
     def script(self, call: Call, node: Node, modules: tuple[str, ...]) -> str:
         """As call_script, with the call compiled."""
+        ...
 
 
 def linear_planners(quantize: Planner, dequantize: Planner) -> dict[str, Planner]:

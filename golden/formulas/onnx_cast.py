@@ -47,7 +47,7 @@ def to_wide(kind: FloatType, x: Real) -> Result:
         return 0, ZERO  # ONC-U6
     if isinstance(x, float):
         return special(x, kind), IN_RANGE  # ONC-F3, ONC-F1
-    code = encode(x, kind)  # ONC-F2
+    code = encode(Fraction(x), kind)  # ONC-F2
     if math.isfinite(value := decode(code, kind)) and value != x:
         raise UndefinedResult  # ONC-U7
     return code, IN_RANGE  # ONC-F1
@@ -67,7 +67,9 @@ def to_small(p: Elementwise, kind: FloatType, x: Real) -> Result:
             return kind.largest_bits | sign, IN_RANGE  # ONC-C3, ONC-C5
         infinite = kind.specials == "ieee" and not p.constants["infinity_is_nan"]
         return special(x if infinite else math.nan, kind), IN_RANGE  # ONC-C2, ONC-C4
-    code = (encode_saturated if saturate else encode)(x, kind)  # ONC-R1, ONC-R2, ONC-C1, ONC-C2, ONC-C5, ONC-F4
+    code = (encode_saturated if saturate else encode)(
+        Fraction(x), kind
+    )  # ONC-R1, ONC-R2, ONC-C1, ONC-C2, ONC-C5, ONC-F4
     if isinstance(p.kinds[0], IntegerType) and kind.bits == 8 and decode(code, kind) != x:
         raise UndefinedResult  # ONC-U3
     return code, IN_RANGE
