@@ -22,6 +22,7 @@ from tiebreak.golden.operators.model import (
     parse_choice,
 )
 from tiebreak.golden.operators.onnx_cast_contested import (
+    BEFORE_24,
     CONTESTED,
     DOCUMENT,
     FLOAT4_PAGE,
@@ -125,7 +126,7 @@ CLAUSES = (
     Clause(
         "ONC-C4",
         "Up to operator set 23 it becomes NaN in the types with one zero, saturate or not.",
-        f"{OLDER}, first table, Inf",
+        f"{BEFORE_24}, first table, Inf",
         situation="an infinite input to a type with one zero, before operator set 24",
     ),
     Clause(

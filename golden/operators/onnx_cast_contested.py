@@ -6,6 +6,7 @@ from tiebreak.golden.operators.model import Answer, Contest
 
 DOCUMENT = "ONNX operator schema, Cast-25"
 OLDER = "ONNX operator schema, Cast-19, -21, -23 and -24"
+BEFORE_24 = "ONNX operator schema, Cast-19, -21 and -23"
 FLOAT8_PAGE = "ONNX documentation, technical/float8"
 FLOAT4_PAGE = "ONNX documentation, technical/float4"
 INT4_PAGE = "ONNX documentation, technical/int4"
@@ -21,11 +22,11 @@ CONTESTED = (
         {"real": "float32", "quantized": "float8_e4m3fnuz", "opset": 21},
         ([float("inf"), float("-inf")],),
         (
-            Answer("ONNX operator schema, Cast-19, -21 and -23, first table", "NaN", (NAN, NAN), judged=True),
+            Answer(f"{BEFORE_24}, first table", "NaN", (NAN, NAN), judged=True),
             Answer(
                 "ONNX operator schema, Cast-24 and -25, first table; onnx#7085", "the largest value", (240.0, -240.0)
             ),
-            Answer("ONNX reference evaluator, all versions; onnx#6220", "the largest value", (240.0, -240.0)),
+            Answer("ONNX reference evaluator 1.23.2; onnx#6220", "the largest value", (240.0, -240.0)),
         ),
     ),
     Contest(
@@ -36,7 +37,7 @@ CONTESTED = (
         ([0.0],),
         (
             Answer(f"{DOCUMENT}, third table", "0, which is the code of 2^-127", (2.0**-127,), judged=True),
-            Answer("OCP Microscaling formats 1.0, 5.4.1", "there is no zero", "unspecified"),
+            Answer("OCP Microscaling formats 1.0, E8M0", "there is no zero", "unspecified"),
         ),
     ),
     Contest(
