@@ -8,6 +8,7 @@ function works on four axes in MNN's own layout. As one factor is for all elemen
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -44,7 +45,8 @@ class Mnn:
         import MNN
         import MNN.expr
 
-        self.library, self.expr, self.version = MNN, MNN.expr, str(MNN.version())
+        library: Any = MNN  # its parts come from a compiled module
+        self.library, self.expr, self.version = library, MNN.expr, str(library.version())
 
     def compile(self, node: Node) -> Run:
         check(node)

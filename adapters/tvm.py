@@ -30,7 +30,8 @@ class Tvm:
         from tvm.relax.frontend.onnx import from_onnx
 
         self.library, self.version = tvm, str(tvm.__version__)
-        self.imported, self.machine, self.cpu = from_onnx, relax.VirtualMachine, tvm.cpu()
+        self.imported, self.cpu = from_onnx, tvm.cpu()
+        self.machine: Any = relax.VirtualMachine  # annotated for tvm.runtime's Device, which tvm.cpu() is not
 
     def prepare(self, model: Any) -> Prepared:
         try:
