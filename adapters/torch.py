@@ -10,9 +10,10 @@ from typing import Any
 from tiebreak.adapters import torch_cast, torch_classic, torch_decomposed, torch_fake, torch_linear
 from tiebreak.adapters.platform_facts import instruction_sets
 from tiebreak.adapters.protocol import Run
-from tiebreak.adapters.torch_calls import Call, Compiler, Plan, Planner, call_script
+from tiebreak.adapters.torch_calls import TYPES, Call, Compiler, Plan, Planner, call_script
 from tiebreak.adapters.torch_compiled import Inductor
 from tiebreak.adapters.torch_device import DeviceSweep, check_device, moved
+from tiebreak.adapters.torch_linear import kinds_of
 from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
@@ -83,6 +84,8 @@ class Torch:
     def plan(self, node: Node) -> Plan:
         if node.operator not in self.planners:
             raise Unsupported(f"torch has no {node.operator}; what it is run for: {', '.join(sorted(self.planners))}")
+        if missing := set(kinds_of(node)).intersection(TYPES).difference(dir(self.library)):
+            raise Unsupported(f"torch {self.version} has no {', '.join(sorted(missing))}")
         return self.planners[node.operator](self.library, node)
 
     def reproducer(self, node: Node, inputs: tuple[Array, ...]) -> str:

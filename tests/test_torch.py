@@ -177,6 +177,13 @@ def test_inputs_that_torch_does_not_take_are_unsupported() -> None:
         run("torch-decomposed", quantize_node(), [1.0], 0, 0)
 
 
+def test_a_release_without_a_type_does_not_take_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(torch, "float8_e8m0fnu")
+    node = make_node("onnx.Cast", real="float32", quantized="float8_e8m0fnu")
+    with pytest.raises(Unsupported, match="has no float8_e8m0fnu"):
+        BACKENDS["torch"].compile(node)
+
+
 def test_an_internal_error_is_no_refusal() -> None:
     scale = torch.tensor([1.0], dtype=torch.bfloat16)
     given = (torch.zeros(1, 1, dtype=torch.bfloat16), scale, torch.zeros(1, dtype=torch.int32), 0, 0, 255)
