@@ -12,7 +12,7 @@ from tiebreak.adapters.inexpressible import check_axes_from_front, check_output_
 from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.onnx_types import OPSETS, SINCE
-from tiebreak.golden.operators import onnx_cast
+from tiebreak.golden.operators import onnx_cast, onnx_dynamic_quantize_linear
 from tiebreak.golden.operators.onnx_linear import NUMBERS
 from tiebreak.golden.problem import Array
 from tiebreak.golden.rounding import EVEN
@@ -21,13 +21,14 @@ OPSET = 21  # for nGraph nodes: the first operator set with 4- and 16-bit types
 IR_VERSIONS = {10: 5, 13: 7, 19: 9, 21: 10, 23: 11, 24: 12, 25: 13}
 ATTRIBUTES_SINCE = {"axis": 13, "saturate": 19, "block_size": 21, "output_dtype": 21, "precision": 23, "round_mode": 24}
 TYPE_ATTRIBUTES = ("to", "output_dtype", "precision")
-CAST = "Cast"
+CAST, DYNAMIC = "Cast", "DynamicQuantizeLinear"
 LINEAR_CLAIMS = {
     "onnx.QuantizeLinear": "ONNX operator schemas QuantizeLinear-10 to -25",
     "onnx.DequantizeLinear": "ONNX operator schemas DequantizeLinear-10 to -25",
 }
 CAST_CLAIM = "ONNX operator schemas Cast-19 to -25, and ONNX's technical pages about their types"
-CLAIMS = {**LINEAR_CLAIMS, onnx_cast.ID: CAST_CLAIM}
+DYNAMIC_CLAIMS = {onnx_dynamic_quantize_linear.ID: "ONNX operator schema DynamicQuantizeLinear-11"}
+CLAIMS = {**LINEAR_CLAIMS, onnx_cast.ID: CAST_CLAIM, **DYNAMIC_CLAIMS}
 MAPS = {
     "ngraph.Quantize": "QuantizeLinear: both give round(x / scale) + zero_point, clamped, ties to even",
     "ngraph.Dequantize": "DequantizeLinear: both give (x - zero_point) * scale",
@@ -36,7 +37,10 @@ MAPS = {
 
 @dataclass(frozen=True)
 class OnnxNode:
-    """A node as a model holds it: its name, attributes, inputs' names and types, output's type, and operator set."""
+    """A node as a model holds it: its name, attributes, inputs' names and types, output's type, and operator set.
+
+    `further` are names and types of the outputs after the first, which is always y.
+    """
 
     operator: str
     attributes: dict[str, Any]
@@ -44,6 +48,12 @@ class OnnxNode:
     inputs: tuple[str, ...]
     output: str
     opset: int
+    further: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def outputs(self) -> list[str]:
+        """The names of all outputs."""
+        return ["y", *(name for name, _ in self.further)]
 
 
 def onnx_node(node: Node) -> OnnxNode:
@@ -57,13 +67,14 @@ def onnx_node(node: Node) -> OnnxNode:
     if operator != CAST and "float64" in (*types, node.output_type):
         raise Unsupported(f"{operator} takes no float64")
     names = tuple(tensor.name for tensor in node.inputs)
-    return OnnxNode(operator, attributes, names, types, node.output_type, node.opset or OPSET)
+    further = tuple((tensor.name, str(tensor.dtype.name)) for tensor in node.outputs[1:])
+    return OnnxNode(operator, attributes, names, types, node.output_type, node.opset or OPSET, further)
 
 
 def operator_of(node: Node) -> str:
     """The name of the ONNX operator: QuantizeLinear is that of ngraph.Quantize, too."""
-    name = node.operator.partition(".")[2]
-    return name if name == CAST else name.removesuffix("Linear") + "Linear"
+    source, _, name = node.operator.partition(".")
+    return name if source == "onnx" else f"{name}Linear"
 
 
 def as_old_as(written: OnnxNode) -> Iterator[OnnxNode]:
@@ -80,6 +91,8 @@ def as_old_as(written: OnnxNode) -> Iterator[OnnxNode]:
 
 def earliest_opset(written: OnnxNode) -> int:
     """The first operator set that has the node's types and attributes."""
+    if written.operator == DYNAMIC:
+        return written.opset
     return earliest_of_cast(written) if written.operator == CAST else earliest_of_linear(written)
 
 
@@ -141,7 +154,7 @@ def onnx_model(
     shapes: Sequence[Sequence[int | None]] | None = None,
     constants: Mapping[str, Array] | None = None,
 ) -> Any:
-    """An onnx.ModelProto with the node's inputs and the output y. Shapes are free unless given, as is a size of None.
+    """An onnx.ModelProto with the node's inputs and outputs. Shapes are free unless given, as is a size of None.
 
     `carriers` maps a type to the type in which its tensors enter and leave, through a Cast node on either side.
     `constants` are the inputs that become initializers, by name.
@@ -156,11 +169,12 @@ def onnx_model(
     out, y = ("y_inner", carriers[written.output]) if written.output in carriers else ("y", written.output)
     nodes = [helper.make_node("Cast", [name], [inner[name]], to=onnx_type(kinds[name])) for name in inner]
     named = [inner.get(name, name) for name in written.names]
-    nodes.append(helper.make_node(written.operator, named, [out], **written.attributes))
+    nodes.append(helper.make_node(written.operator, named, [out, *written.outputs[1:]], **written.attributes))
     if out != "y":
         nodes.append(helper.make_node("Cast", [out], ["y"], to=onnx_type(y)))
     sizes = dict(zip(written.names, shapes or (), strict=False))
-    return model_of(nodes, outer, y, written.opset, constants, sizes | {"y": shapes[0]} if shapes else {})
+    known = sizes | {"y": shapes[0]} if shapes else {}
+    return model_of(nodes, outer, y, written.opset, constants, known, written.further)
 
 
 def model_of(
@@ -170,15 +184,20 @@ def model_of(
     opset: int,
     constants: Mapping[str, Array],
     shapes: Mapping[str, Sequence[int | None]] | None = None,
+    further: Sequence[tuple[str, str]] = (),
 ) -> Any:
-    """An onnx.ModelProto of these nodes: input types by name, the type of the output y, initializers by name."""
+    """An onnx.ModelProto of these nodes: input types by name, the type of the output y, initializers by name.
+
+    `further` are names and types of scalar outputs after y.
+    """
     from onnx import helper
 
     known = shapes or {}
     given = [helper.make_tensor_value_info(name, onnx_type(kind), known.get(name)) for name, kind in inputs.items()]
-    result = helper.make_tensor_value_info("y", onnx_type(output), known.get("y"))
+    results = [helper.make_tensor_value_info("y", onnx_type(output), known.get("y"))]
+    results += [helper.make_tensor_value_info(name, onnx_type(kind), []) for name, kind in further]
     initializers = [initializer(name, array) for name, array in constants.items()]
-    graph = helper.make_graph(nodes, "graph", given, [result], initializers)
+    graph = helper.make_graph(nodes, "graph", given, results, initializers)
     opsets = [helper.make_opsetid("", opset)]
     return helper.make_model(graph, opset_imports=opsets, ir_version=ir_version(opset))
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from tiebreak.adapters.onnx_models import CLAIMS, MAPS, check_inputs, onnx_model, onnx_node
 from tiebreak.adapters.onnx_source import fed_source, model_source, with_imports
+from tiebreak.adapters.onnxruntime_source import names_source
 from tiebreak.adapters.protocol import Run
 from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.nodes import Node
@@ -40,14 +41,14 @@ class OnnxReference:
             check_inputs(node, inputs)
             try:
                 with np.errstate(all="ignore"):
-                    (y,) = evaluator.run(["y"], dict(zip(written.names, inputs, strict=False)))
+                    outputs = evaluator.run(written.outputs, dict(zip(written.names, inputs, strict=False)))
             except ValueError as refusal:  # what the evaluator does not take, in its own words
                 raise Unsupported(str(refusal)) from None
             except TypeError as refusal:
                 if not isinstance(refusal.__cause__, TypeError):
                     raise
                 raise Unsupported(str(refusal.__cause__)) from None  # NumPy's words: it has no such cast
-            return (np.asarray(y),)
+            return tuple(np.asarray(output) for output in outputs)
 
         return run
 
@@ -57,8 +58,8 @@ class OnnxReference:
         return with_imports(
             f"{model_source(onnx_model(written))}\n"
             f"{fed_source('feeds', [(name, name) for name in written.names])}\n"
-            '(y,) = ReferenceEvaluator(model).run(["y"], feeds)\n'
-            'outputs = (np.asarray(y),)\nlibrary = f"onnx {onnx.__version__}"\n'
+            f"outputs = tuple(map(np.asarray, ReferenceEvaluator(model).run({names_source(written)}, feeds)))\n"
+            'library = f"onnx {onnx.__version__}"\n'
         )
 
     def attest(self) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""ONNX Runtime: QuantizeLinear, DequantizeLinear and Cast in an InferenceSession on the CPU provider."""
+"""ONNX Runtime: one node of an ONNX operator in an InferenceSession on the CPU provider."""
 
 from __future__ import annotations
 
@@ -54,6 +54,8 @@ class OnnxRuntime:
             check_inputs(node, inputs)
             given = zip(written.names, inputs, strict=False)
             feeds = {name: array for name, array in given if name not in node.constants}
+            if written.further:
+                return self.sessions.answers(session, feeds, written.outputs)
             return (self.sessions.answer(session, feeds, written.output, inputs[0].shape, packs=packs(written)),)
 
         return run
@@ -150,6 +152,8 @@ def label_of(written: OnnxNode) -> str:
     """A label for the kernels that are likely to run a node."""
     if written.operator == CAST:
         return f"Cast from {written.inputs[0]}"
+    if written.further:
+        return written.operator
     types = (*written.inputs, written.output)
     real = next(name for name in (written.inputs[0], *types[::-1]) if name in FLOAT_TYPES)
     return (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -126,6 +126,14 @@ class Sessions:
             if not {output, *(array.dtype.name for array in feeds.values())} & {*BY_BITS, *CARRIERS}:
                 return np.asarray(session.run(["y"], feeds)[0])
             return self.bound_answer(session, feeds, output, shape, packs=packs)
+        except (errors.Fail, errors.InvalidArgument, errors.NotImplemented, RuntimeError) as error:
+            raise Unsupported(str(error)) from None
+
+    def answers(self, session: Any, feeds: Mapping[str, Array], names: Sequence[str]) -> tuple[Array, ...]:
+        """The outputs of these names, of types that NumPy has."""
+        errors = self.library.capi.onnxruntime_pybind11_state
+        try:
+            return tuple(np.asarray(output) for output in session.run(list(names), feeds))
         except (errors.Fail, errors.InvalidArgument, errors.NotImplemented, RuntimeError) as error:
             raise Unsupported(str(error)) from None
 

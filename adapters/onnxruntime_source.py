@@ -45,8 +45,15 @@ def session_source(settings: Settings) -> str:
 def plain_run_source(fed: Sequence[tuple[str, str]], written: OnnxNode) -> str:
     """Source that passes arrays directly; 4-bit types go through the carriers of the Cast nodes."""
     feeds = fed_source("feeds", [(name, carried_source(name, kind)) for name, kind in fed])
+    if written.further:
+        return f"{feeds}\noutputs = tuple(session.run({names_source(written)}, feeds))"
     after = f".astype(ml_dtypes.{written.output})" if written.output in CARRIERS else ""
     return f'{feeds}\n(y,) = session.run(["y"], feeds)\noutputs = (y{after},)'
+
+
+def names_source(written: OnnxNode) -> str:
+    """The list of the outputs' names."""
+    return str(written.outputs).replace("'", '"')
 
 
 def bound_run_source(fed: Sequence[tuple[str, str]], written: OnnxNode) -> str:

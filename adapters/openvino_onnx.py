@@ -1,4 +1,4 @@
-"""OpenVINO's QuantizeLinear, DequantizeLinear and Cast: ONNX models of static shape through its ONNX front end."""
+"""OpenVINO's ONNX operators: models of static shape through its ONNX front end."""
 
 from __future__ import annotations
 
@@ -41,7 +41,9 @@ def compile_onnx(library: Any, node: Node, compile_for: Callable[[bytes], Any], 
             request.infer(feeds)
         except RuntimeError as error:
             raise Unsupported(str(error)) from None
-        return (output_array(request.get_output_tensor(0), written.output, packs=packs(written)),)
+        first = output_array(request.get_output_tensor(0), written.output, packs=packs(written))
+        further = enumerate(written.further, start=1)
+        return first, *(output_array(request.get_output_tensor(n), kind, packs=False) for n, (_, kind) in further)
 
     return run
 

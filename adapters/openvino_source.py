@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
-from tiebreak.adapters.onnx_models import onnx_node
+from tiebreak.adapters.onnx_models import OnnxNode, onnx_node
 from tiebreak.adapters.onnx_source import fed_source, model_source, with_imports
 from tiebreak.adapters.openvino_fake_quantize import TYPES, built_in
 from tiebreak.adapters.openvino_onnx import BY_BITS, CARRIERS, PACKED, model_for, packs
@@ -48,8 +48,13 @@ def onnx_node_source(node: Node, inputs: Sequence[Array], settings: Mapping[str,
         "names = {port.get_any_name() for port in compiled.inputs}  # inputs of which only the type counts are dropped",
         "request = compiled.create_infer_request()",
         "request.infer({name: value for name, value in feeds.items() if name in names})",
-        f"outputs = ({output_source(written.output, small)},)",
+        f"outputs = ({', '.join((output_source(written.output, small), *further_sources(written)))},)",
     )
+
+
+def further_sources(written: OnnxNode) -> list[str]:
+    """Expressions of the outputs after the first, whose types NumPy has."""
+    return [f"np.array(request.get_output_tensor({place}).data)" for place in range(1, len(written.outputs))]
 
 
 def output_source(kind: str, small: Sequence[str]) -> str:

@@ -82,7 +82,8 @@ class Elementwise:
     `formula` names what is to be computed: an operator's id, and the output's name for all but the first. `operands`
     are flat, of the output's size and of the types `kinds`: unsigned bit patterns of floats, int64 values of integers.
     `working` is the type in which working precision rounds each step. `constants` are what the attributes say. With
-    `signed_zeros` the document tells an operand's negative zero from zero.
+    `signed_zeros` the document tells an operand's negative zero from zero. `named` are the operands' names where they
+    are not the inputs themselves.
     """
 
     formula: str
@@ -95,6 +96,7 @@ class Elementwise:
     operands: tuple[Array, ...]
     constants: Mapping[str, Any] = field(default_factory=dict)
     signed_zeros: bool = False
+    named: tuple[str, ...] = ()
 
     def some(self, at: Array) -> Elementwise:
         """The problem of some elements only (flat indices)."""
@@ -102,6 +104,8 @@ class Elementwise:
 
     def names(self, inputs: Sequence[str], form: Sequence[str]) -> Sequence[str]:
         """The names of the operands; those of the document's `form` where an optional input poses as its default."""
+        if self.named:
+            return self.named
         return inputs[-len(self.operands) :] if len(inputs) >= len(self.operands) else form[: len(self.operands)]
 
 

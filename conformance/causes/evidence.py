@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
+
+import numpy as np
 
 from tiebreak.conformance.causes import explanations
 from tiebreak.conformance.causes.placed import Unexplained
@@ -22,6 +25,7 @@ from tiebreak.conformance.judging.rows import (
 from tiebreak.conformance.operators.model import Cause
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array
+from tiebreak.golden.problems import problems_of
 
 Element = tuple[str, str, int]  # a case's id, an output's name, an index in it
 # Among all elements of a group (True), or all but pathological; only at the place with this number, if there is one.
@@ -97,6 +101,21 @@ class Evidence:
     def has_one_output(self, place: int) -> bool:
         case = int(self.deviating.case[place])
         return self.sizes[case] == self.cases[case].size
+
+    @cached_property
+    def positions(self) -> Array:
+        """The place of each deviating element among all elements of its case, output by output."""
+        begins = [0 if self.has_one_output(place) else self.begin_of(place) for place in range(len(self.deviating))]
+        return np.asarray(self.deviating.index + np.array(begins, np.int64))
+
+    def begin_of(self, place: int) -> int:
+        """Where the output of an element begins among all elements of its case."""
+        begin = 0
+        for problem in problems_of(self.cases[int(self.deviating.case[place])]):
+            if problem.output == self.deviating.output[place]:
+                break
+            begin += math.prod(problem.shape)
+        return begin
 
     def may_be_placed(self, place: int) -> bool:
         """Whether an element is in an output with a place for each of the input's elements."""

@@ -13,6 +13,7 @@ import numpy as np
 from tiebreak.conformance.causes.batches import Run
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
 from tiebreak.conformance.causes.places import WIDTHS
+from tiebreak.conformance.judging.chained import chained
 from tiebreak.conformance.judging.judge import codes_of_outputs, output_problem
 from tiebreak.conformance.judging.operands import (
     PARAMETER_KEYS,
@@ -29,6 +30,7 @@ from tiebreak.conformance.operators.quantize_pairs import pairs_of
 from tiebreak.conformance.semantics.causes import JOINT, mistakes_of, without_forms
 from tiebreak.conformance.semantics.facet_causes import mode_cause
 from tiebreak.golden.nodes import Case
+from tiebreak.golden.operators import get_operator
 from tiebreak.golden.problem import Array, Quantization
 from tiebreak.golden.problems import problems_of
 from tiebreak.golden.rounding import ROUND_MODES, short_mode
@@ -58,6 +60,16 @@ def predictions(
     if among is not None:
         tables = ((entry for entry in table if entry[0].id in among) for table in tables)
     return predicted_by(tables, errors, about)
+
+
+def predictions_of_chain(case: Case, outputs: Array) -> list[tuple[Cause, Array]]:
+    """What follows from a backend's own outputs (codes), for an operator with outputs that follow from others."""
+    found = chained(case, outputs)
+    if found is None:
+        return []
+    names = " and ".join(get_operator(case.node.operator).outputs[1:])
+    cause = Cause(f"follows-from:{names}", "mode", FIRST_PAIR - 1)
+    return [(cause, found.exact), (cause, found.working)]
 
 
 def predictions_of_pairs(

@@ -141,8 +141,8 @@ def elements_of_pair(
     cases = by_case(evidence.deviating.case[places])
     for case, within in sorted(cases, key=lambda found: evidence.groups[found[0]]):
         some = places[within]
-        given = evidence.given_by(case, pair) if evidence.has_one_output(int(some[0])) else None
-        given_here = some[:0] if given is None else some[given[evidence.deviating.index[some]]]
+        given = evidence.given_by(case, pair)
+        given_here = some[:0] if given is None else some[given[evidence.positions[some]]]
         if given_here.size:
             yield given_here, pair
         if whole and given_here.size < some.size:

@@ -36,8 +36,6 @@ def causes_of_whole_kind(evidence: Evidence, every: Array, own: Array) -> Iterat
     named = Counter(every[own].tolist())
     if len(own) < FEWEST or (len(named) == 1 and NO_CAUSE not in named):
         return
-    if not all(evidence.has_one_output(place) for place in own.tolist()):
-        return
     ids, table, counts = matching_table(evidence, own)
     singles = single_causes(evidence, own, ids, table, counts)
     for candidates in (singles, likely_pairs(evidence, own, ids, table, counts)):
@@ -156,9 +154,9 @@ def fitting_causes(evidence: Evidence, own: Array, candidates: Sequence[Cause]) 
 
 
 def indices_by_case(evidence: Evidence, own: Array) -> dict[int, list[int]]:
-    """The indices of a kind's deviating elements, by case."""
+    """The positions of a kind's deviating elements, by case."""
     found: dict[int, list[int]] = {}
-    for case, index in zip(evidence.deviating.case[own].tolist(), evidence.deviating.index[own].tolist(), strict=True):
+    for case, index in zip(evidence.deviating.case[own].tolist(), evidence.positions[own].tolist(), strict=True):
         found.setdefault(case, []).append(index)
     return found
 

@@ -22,6 +22,7 @@ from tiebreak.conformance.causes.evidence import Element
 from tiebreak.conformance.causes.explanation_errors import ExplanationErrors
 from tiebreak.conformance.causes.root_causes import root_cause_rows
 from tiebreak.conformance.causes.settling import Settled
+from tiebreak.conformance.judging.chained import chain_rows
 from tiebreak.conformance.judging.rows import bits_and_decimal, element_operands
 from tiebreak.conformance.judging.truths import truths_of
 from tiebreak.conformance.paths.dependence import STAGE, causes_by_path, path_rows
@@ -182,7 +183,9 @@ def with_causes(
 
 def relations_of(records: BackendRecords) -> list[Row]:
     rows = partial(relation_rows, records.name, records.outputs)
-    return records.errors.attempt("relations", records.name, rows, list[Row]())
+    chains = partial(chain_rows, records.name, records.cases, records.outputs)
+    found = [records.errors.attempt("relations", records.name, make, list[Row]()) for make in (rows, chains)]
+    return [row for part in found for row in part]
 
 
 def all_pairs(done: Sequence[BackendRecords], cases: Sequence[Case], errors: ExplanationErrors) -> Iterator[Row]:

@@ -19,7 +19,7 @@ from tiebreak.conformance.audit.recorded_causes import CausesBySemantics
 from tiebreak.conformance.causes.batches import Run, runs_of
 from tiebreak.conformance.causes.evidence import Element, Evidence
 from tiebreak.conformance.causes.explanations import CaseExplanations, Explanation, explanations, no_explanations
-from tiebreak.conformance.causes.predictions import STAGE, predictions, predictions_of_pairs
+from tiebreak.conformance.causes.predictions import STAGE, predictions, predictions_of_chain, predictions_of_pairs
 from tiebreak.conformance.causes.settling import Settled, settle_causes
 from tiebreak.conformance.judging.chunk import Chunk, chunks_of
 from tiebreak.conformance.judging.deviating import DTYPES, DeviatingElements
@@ -105,7 +105,8 @@ def explain_case(
         key = case.id, outputs.tobytes()
         if key not in found:
             judged = judge(outputs, truths.judged_by, truths)
-            found[key] = explanations(case, judged, truths.judged_by, predicted, strange, pairs)
+            chain = first.errors.attempt(STAGE, about, partial(predictions_of_chain, case, outputs), [])
+            found[key] = explanations(case, judged, truths.judged_by, [*predicted, *chain], strange, pairs)
 
 
 def evidence_of(records: BackendRecords, deviating: DeviatingElements, known: ByOutputs) -> Evidence:

@@ -124,6 +124,8 @@ class Operator:
     `problems` turns a node with inputs into one problem for each output. It raises InvalidInput for shapes that do not
     fit. Its annotation, tuple[Elementwise, ...] for most, tells the tests where its truths are.
     `saturates` says whether the document defines results beyond the output type's range.
+    `chain`, of an operator with outputs that follow from others, gives their problems for a node, its inputs and the
+    outputs that a backend gave: by place among the outputs. It raises InvalidInput where they pose none.
     `modes_of` gives the rounding modes that the document allows for a node's attributes: one if it says which, several
     if it leaves that open, none if nothing is rounded to an integer.
     `letters` are the letters in the ids of the clauses of each kind, such as R in NGQ-R5; U is always unspecified.
@@ -162,6 +164,7 @@ class Operator:
     files: tuple[tuple[str, str], ...] = ()
     samples: Callable[[str, str], Iterator[Sample]] | None = None
     contested: tuple[Contest, ...] = ()
+    chain: Callable[[Node, tuple[Array, ...], tuple[Array, ...]], Mapping[int, Problem]] | None = None
 
     @property
     def output(self) -> str:

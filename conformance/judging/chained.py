@@ -1,0 +1,101 @@
+"""Outputs that follow from others: what they should be, given the others as the backend gave them.
+
+A wrong scale makes the integers wrong that are divided by it. Whether these follow from it tells one mistake from two.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tiebreak.conformance.judging.truths import is_specified
+from tiebreak.golden import kernel
+from tiebreak.golden.elements import IntegerType
+from tiebreak.golden.errors import InvalidInput
+from tiebreak.golden.nodes import Case
+from tiebreak.golden.operators import OPERATORS, get_operator
+from tiebreak.golden.problem import Array, Problem, array_of
+from tiebreak.golden.problems import problems_of
+
+CHAINED = tuple(id_ for id_, spec in OPERATORS.items() if spec.chain is not None)
+
+
+@dataclass(frozen=True)
+class Chained:
+    """What a case's outputs should be, given a backend's own: codes (int64, flat, output by output).
+
+    `exact` and `working` are the backend's own codes wherever nothing `follows` (bool) from other outputs.
+    """
+
+    exact: Array
+    working: Array
+    follows: Array
+
+
+def chained(case: Case, codes: Array) -> Chained | None:
+    """The chain for outputs with these codes; None where the operator has none, or the outputs pose no problem."""
+    spec, problems = get_operator(case.node.operator), problems_of(case)
+    if spec.chain is None:
+        return None
+    slices = list(places_of(problems))
+    outputs = tuple(output_of(problem, codes[own]) for problem, own in zip(problems, slices, strict=True))
+    try:
+        posed = spec.chain(case.node, case.inputs, outputs)
+    except InvalidInput:
+        return None
+    found = Chained(codes.copy(), codes.copy(), np.zeros(codes.shape, bool))
+    for place, problem in posed.items():
+        fill(found, slices[place], problem, saturates=spec.saturates)
+    return found
+
+
+def fill(found: Chained, own: slice, problem: Problem, *, saturates: bool) -> None:
+    """The results of one output, where its problem specifies them."""
+    (exact, state), (working, _) = (kernel.solve(problem, working=steps) for steps in (False, True))
+    specified = is_specified(state, saturates)
+    found.exact[own] = np.where(specified, exact, found.exact[own])
+    found.working[own] = np.where(specified, working, found.working[own])
+    found.follows[own] = specified
+
+
+def places_of(problems: Sequence[Problem]) -> Iterator[slice]:
+    """Where each output's elements are."""
+    begin = 0
+    for problem in problems:
+        end = begin + math.prod(problem.shape)
+        yield slice(begin, end)
+        begin = end
+
+
+def output_of(problem: Problem, codes: Array) -> Array:
+    """An output from its codes."""
+    kind = problem.result
+    kept = codes if isinstance(kind, IntegerType) else codes & ((1 << kind.bits) - 1)
+    return array_of(kind.name, problem.shape, kept, problem.output)
+
+
+def chain_rows(backend: str, cases: Sequence[Case], outputs: Mapping[str, Array]) -> list[dict[str, Any]]:
+    """A row for each operator with a chain: how many elements do not follow from the backend's own other outputs."""
+    rows = [chain_row(backend, operator, cases, outputs) for operator in CHAINED]
+    return [row for row in rows if row["cases"]]
+
+
+def chain_row(backend: str, operator: str, cases: Sequence[Case], outputs: Mapping[str, Array]) -> dict[str, Any]:
+    ran = elements = differ = 0
+    for case in cases:
+        own = outputs.get(case.id) if case.node.operator == operator else None
+        found = None if own is None else chained(case, own)
+        if found is not None:
+            ran, elements = ran + 1, elements + int(found.follows.sum())
+            differ += int(((own != found.exact) & (own != found.working)).sum())
+    counts = {"cases": ran, "elements": elements, "differ": differ}
+    return {"relation": sentence(operator), "backend": backend, "operators": [operator], **counts}
+
+
+def sentence(operator: str) -> str:
+    name, outputs = operator.partition(".")[2], " and ".join(get_operator(operator).outputs[1:])
+    return f"what {name} gives follows from the {outputs} that it gives"
