@@ -96,6 +96,8 @@ def onnx_facts(model: Any, feeds: Mapping[str, Array] | None = None) -> Facts:
     fixed = {t.name: numpy_helper.to_array(t) for t in graph.initializer}
     attributes = found[0] if all(other == found[0] for other in found) else found
     facts = {"operator": node.op_type, "opset": model.opset_import[0].version, "attributes": attributes}
+    if len(graph.output) > 1:
+        facts["outputs"] = [NUMBERS[value.type.tensor_type.elem_type] for value in graph.output]
     if feeds is None:
         return facts
     sources = [casts.get(name, (name, "")) for name in node.input]

@@ -84,6 +84,7 @@ ALLOWED: dict[str, tuple[ForbiddenCall, ...]] = {
     "ngraph.Dequantize": (*allowed_ngraph(), allowed("int32", (M22, S, S), quantized="int32")),
     "onnx.QuantizeLinear": ALLOWED_LINEAR[:-1],
     "onnx.Cast": ALLOWED_CAST,
+    "onnx.DynamicQuantizeLinear": (allowed("a matrix", (M22,), {0: 2.0}, quantized="uint8"),),
     "onnx.DequantizeLinear": (*ALLOWED_LINEAR, allowed("int32", (M22, S), quantized="int32", zero_point=False)),
     "openvino.FakeQuantize": (
         allowed("one range", (M22, S, S, S, S), {1: 0.0, 3: 0.0}, quantized="", attributes={"levels": 2}),
@@ -271,7 +272,8 @@ def for_onnx(case: Case) -> Facts:
         numbers = {name: number for number, name in NUMBERS.items()}
         given = {k: numbers.get(v, v) if isinstance(v, str) else int(v) for k, v in node.attributes.items()}
         whole = {"operator": operator, "opset": node.opset, "attributes": given}
-        return whole | {"inputs": [*map(tensor, case.inputs)]}
+        results = [str(kind.dtype.name) for kind in node.outputs]
+        return whole | {"inputs": [*map(tensor, case.inputs)]} | ({"outputs": results} if len(results) > 1 else {})
     axis = said_axis(case)
     if not has_words(case, LINEAR_WORDS):
         return NO_WORDS

@@ -19,6 +19,7 @@ OPERATOR = "onnx.DynamicQuantizeLinear"
 TYPES = (("float32", "uint8"),)
 HALF, STEPS = Fraction(1, 2), 255
 LEAST_NORMAL = Fraction(1, 1 << 126)
+BEYOND = Fraction(1 << 128)  # a reciprocal from here on is infinite
 
 Round = Callable[[Fraction], int]
 Ends = tuple[Fraction, Fraction]
@@ -83,8 +84,12 @@ class Dynamic:
         values = [self.x(Fraction(float(value))) for value in x.reshape(-1)]
         ends = self.range(self.seen(values))
         scale = self.scale(ends)
-        point = self.point(ends, scale) if scale else 0
-        codes = [self.finish(self.y(value, ends, scale, point)) if scale else 0 for value in values]
+        if scale:
+            point = self.point(ends, scale)
+            codes = [self.finish(self.y(value, ends, scale, point)) for value in values]
+        else:  # infinities, and NaN for zeros
+            point = STEPS if ends[0] < 0 else 0
+            codes = [STEPS if value > 0 else 0 for value in values]
         return (
             np.array(codes, np.uint8).reshape(x.shape),
             np.asarray(np.float32(float(scale))),
@@ -114,7 +119,9 @@ def symmetric(seen: Sequence[Fraction]) -> Ends:
 
 
 def by_reciprocal(x: Fraction, ends: Ends, scale: Fraction, point: int) -> int:
-    return even(single(x * single(1 / scale))) + point
+    if 1 / scale >= BEYOND:
+        return STEPS if x > 0 else 0
+    return even(x * single(1 / scale)) + point
 
 
 def by_real_scale(x: Fraction, ends: Ends, scale: Fraction, point: int) -> int:

@@ -8,7 +8,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from benchmarks.known_defects import cast, dequantize, fake_quantize, quantize, tensorflow_fake, tensorflow_ranges
+from benchmarks.known_defects import (
+    cast,
+    dequantize,
+    dynamic,
+    fake_quantize,
+    quantize,
+    tensorflow_fake,
+    tensorflow_ranges,
+)
 from benchmarks.known_defects.defects import How, how_of
 from benchmarks.known_defects.numbers import Array
 from benchmarks.known_defects.paths import PATHS, Place
@@ -16,7 +24,7 @@ from tiebreak.golden.nodes import Node
 
 Outputs = tuple[Array, ...]
 Compute = Callable[[Node, Outputs, Sequence[str]], Outputs]  # with defects everywhere
-FAMILIES: tuple[Any, ...] = (quantize, dequantize, cast, fake_quantize, tensorflow_ranges, tensorflow_fake)
+FAMILIES: tuple[Any, ...] = (quantize, dequantize, cast, dynamic, fake_quantize, tensorflow_ranges, tensorflow_fake)
 ARITHMETIC: dict[str, Callable[[Node, Outputs, How], Outputs]] = {
     operator: function for family in FAMILIES for operator, function in family.ARITHMETIC.items()
 }

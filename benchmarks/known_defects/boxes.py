@@ -20,6 +20,7 @@ from tiebreak.golden.nodes import Node
 EVEN = "round_mode=ROUND_NEAREST_TOWARD_EVEN"
 NGQ, NGD = "ngraph.Quantize", "ngraph.Dequantize"
 ONQ, OND, ONC = "onnx.QuantizeLinear", "onnx.DequantizeLinear", "onnx.Cast"
+ODQ = "onnx.DynamicQuantizeLinear"
 OVF = "openvino.FakeQuantize"
 TFQ, TFD = "tensorflow.QuantizeV2", "tensorflow.Dequantize"
 TQD = "tensorflow.QuantizeAndDequantizeV4"
@@ -196,6 +197,9 @@ TABLE: tuple[tuple[str, str, str, str], ...] = (
     (ONC, "float16>uint4", "", "ties-away truncates ceils"),
     (ONC, "float8_e4m3fn>float32", "", "small-as-other small-x-flush small-x-nan-to-zero"),
     (ONC, "int4>float32", "", "x-as-unsigned"),
+    (ODQ, "float32>uint8", "", "ties-away truncates floors ceils adds-half reciprocal zp-before-rounding flush-x"),
+    (ODQ, "float32>uint8", "", "zp-ignored wraps clamps-high-early clamps-before-zp quotient-to-bfloat16"),
+    (ODQ, "float32>uint8", "", "ties-away@tail8 reciprocal@body8"),
 )
 
 

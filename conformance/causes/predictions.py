@@ -62,14 +62,21 @@ def predictions(
     return predicted_by(tables, errors, about)
 
 
-def predictions_of_chain(case: Case, outputs: Array) -> list[tuple[Cause, Array]]:
-    """What follows from a backend's own outputs (codes), for an operator with outputs that follow from others."""
+def predictions_of_chain(case: Case, truths: Truths, outputs: Array) -> list[tuple[Cause, Array]]:
+    """What follows from a backend's own outputs (codes), for an operator with outputs that follow from others.
+
+    What follows from nothing is predicted as the document has it: this is no cause of a wrong scale.
+    """
     found = chained(case, outputs)
     if found is None:
         return []
     names = " and ".join(get_operator(case.node.operator).outputs[1:])
     cause = Cause(f"follows-from:{names}", "mode", FIRST_PAIR - 1)
-    return [(cause, found.exact), (cause, found.working)]
+    right = truths.judged_by
+    return [
+        (cause, np.where(found.follows, codes, own))
+        for codes, own in ((found.exact, right.exact), (found.working, right.working))
+    ]
 
 
 def predictions_of_pairs(

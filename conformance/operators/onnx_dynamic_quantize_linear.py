@@ -20,6 +20,7 @@ from tiebreak.golden.operators.onnx_dynamic_quantize_linear import ID
 from tiebreak.golden.samples.model import Tensor, bits
 
 F32 = FLOAT_TYPES["float32"]
+Ends = tuple[int, int]  # bits
 NODE = {"real": "float32", "quantized": "uint8"}
 STEPS, HALF = 255, Fraction(1, 2)
 LEAST, MOST = -30, 30  # exponents of a calibrated range's width
@@ -31,7 +32,7 @@ def draw(draw: st.DrawFn, wanted: CaseConstraints) -> tuple[dict[str, Any], tupl
     shape = draw(shapes(wanted.rank))
     ends = draw(range_ends(wanted.specials))
     aims = draw(st.lists(st.tuples(st.integers(0, STEPS), st.integers(0, 3), st.integers(-2, 2)), max_size=12))
-    codes = [*ends, *(aimed(*ends, *aim) for aim in aims)]
+    codes = [*ends, *(aimed(ends, *aim) for aim in aims)]
     places = draw(st.permutations(range(len(codes)))) if codes else []
     return NODE, (bits("float32", repeat([codes[place] for place in places], math.prod(shape)), shape),)
 
@@ -42,18 +43,18 @@ def shapes(rank: int | None) -> st.SearchStrategy[tuple[int, ...]]:
     return st.one_of(vectors, vectors, tensor_shapes(rank)) if rank in (None, 1) else tensor_shapes(rank)
 
 
-def range_ends(specials: bool) -> st.SearchStrategy[tuple[int, ...]]:
+def range_ends(specials: bool) -> st.SearchStrategy[Ends]:
     """Bits of both ends: two decimals of different signs, decimals of one sign, a range of any width, any bits."""
-    decimals = st.tuples(st.sampled_from(DECIMALS), st.sampled_from(DECIMALS), st.sampled_from([(-1, 1), (1, 1)]))
-    of_decimals = decimals.map(lambda d: tuple(encode(d[end] * d[2][end], F32) for end in (0, 1)))
+    decimals = st.tuples(st.sampled_from(DECIMALS), st.sampled_from(DECIMALS), st.sampled_from([-1, 1]))
+    of_decimals = decimals.map(lambda d: (encode(d[0] * d[2], F32), encode(d[1], F32)))
     exponents = st.integers(-148, 127) if specials else st.integers(LEAST, MOST)
     wide = st.tuples(st.integers(-255, 0), st.integers(0, 1 << 23), exponents).map(of_width)
     finite = st.one_of(of_decimals, wide, wide)
-    anything = st.tuples(*(st.integers(0, (1 << 32) - 1),) * 2)
+    anything = st.tuples(st.integers(0, (1 << 32) - 1), st.integers(0, (1 << 32) - 1))
     return st.one_of(finite, finite, finite, anything) if specials else finite
 
 
-def of_width(drawn: tuple[int, int, int]) -> tuple[int, ...]:
+def of_width(drawn: tuple[int, int, int]) -> Ends:
     """Bits of the ends of a range whose lower end is some 255ths of its width below zero."""
     part, fraction, exponent = drawn
     width = (1 + Fraction(fraction, 1 << 23)) * Fraction(2) ** exponent
@@ -61,9 +62,10 @@ def of_width(drawn: tuple[int, int, int]) -> tuple[int, ...]:
     return encode(low, F32), encode(low + width, F32)
 
 
-def aimed(low: int, high: int, level: int, quarter: int, steps: int) -> int:
+def aimed(range_: Ends, level: int, quarter: int, steps: int) -> int:
     """Bits of the input some levels and quarters above the lower end, moved by a few ulp; an end if that is beyond."""
-    ends = [decode(code, F32) for code in (low, high)]
+    low, high = range_
+    ends = [decode(code, F32) for code in range_]
     bottom, top = (min(0, *ends), max(0, *ends)) if all(math.isfinite(end) for end in ends) else (0, 0)
     if bottom == top:
         return low

@@ -1,7 +1,8 @@
-"""Usual mistakes of `onnx.DynamicQuantizeLinear` as small NumPy backends, in float32 unless one says otherwise.
+"""Usual mistakes of `onnx.DynamicQuantizeLinear` as small NumPy backends.
 
 A backend has four parts: the range that it measures, the scale, the zero point, and y. A mistake replaces one of them;
-what follows from it is computed as the document says.
+what follows from it is computed as the document says. Each mistake has two forms: all steps in float32, or in float64
+but for what the mistake rounds and for y_scale, which is a float32.
 """
 
 from __future__ import annotations
@@ -80,15 +81,15 @@ def saturated(values: Any) -> Array:
     return np.asarray(np.clip(np.nan_to_num(values, nan=0.0), 0, STEPS).astype(np.uint8))
 
 
-def backend(parts: Parts, finish: Callable[[Any], Array] = saturated) -> Mistake:
-    """A backend of these parts; `finish` makes uint8 of y's values."""
+def backend(parts: Parts, finish: Callable[[Any], Array] = saturated, real: type = F) -> Mistake:
+    """A backend of these parts, whose steps are of the type `real`; `finish` makes uint8 of y's values."""
 
     def run(node: Node, x: Array) -> tuple[Array, ...]:
         with np.errstate(all="ignore"):
-            given = Given(parts.x(x), *parts.range(parts.x(x)))
-            given = replace(given, scale=F(parts.scale(given)))
-            given = replace(given, point=F(saturated(parts.point(given))))
-            outputs = finish(parts.y(given)), np.asarray(given.scale), saturated(given.point)
+            given = Given(parts.x(x).astype(real), *map(real, parts.range(parts.x(x))))
+            given = replace(given, scale=real(F(parts.scale(given))))
+            given = replace(given, point=real(saturated(parts.point(given))))
+            outputs = finish(parts.y(given)), np.asarray(F(given.scale)), saturated(given.point)
         shapes: tuple[tuple[int, ...], ...] = (x.shape, (), ())
         return tuple(np.asarray(output).reshape(shape) for output, shape in zip(outputs, shapes, strict=True))
 
@@ -117,12 +118,12 @@ def symmetric_range(x: Array) -> tuple[Any, Any]:
 
 
 def range_of(some: Callable[[Array], Array]) -> Range:
-    """The range of some elements of the flat input; ValueError where that is all of them."""
+    """The range of some elements of the flat input; ValueError where that is all of them, or none."""
 
     def found(x: Array) -> tuple[Any, Any]:
         flat = x.reshape(-1)
         chosen = some(flat)
-        if chosen.size == flat.size:
+        if chosen.size in (0, flat.size):
             raise ValueError("there is nothing to mistake")
         return range_with_zero(chosen)
 
@@ -131,6 +132,10 @@ def range_of(some: Callable[[Array], Array]) -> Range:
 
 def whole_vectors(width: int) -> Callable[[Array], Array]:
     return lambda flat: flat[: flat.size // width * width]
+
+
+def first(count: int) -> Callable[[Array], Array]:
+    return lambda flat: flat[:count]
 
 
 def range_in(kind: str) -> Range:
@@ -149,7 +154,7 @@ RANGES: tuple[tuple[str, Range], ...] = (
     ("measures-all-but:the first", range_of(lambda flat: flat[1:])),
     ("measures-all-but:the last", range_of(lambda flat: flat[:-1])),
     *((f"measures-all-but:the tail of a vector loop of {n}", range_of(whole_vectors(n))) for n in (4, 8, 16, 32, 64)),
-    *((f"measures-only-first:{n}", range_of(lambda flat, n=n: flat[:n])) for n in (1, 4, 8, 16, 32, 64)),
+    *((f"measures-only-first:{n}", range_of(first(n))) for n in (1, 4, 8, 16, 32, 64)),
 )
 INPUTS: tuple[tuple[str, Callable[[Array], Array]], ...] = (
     ("x-in:bfloat16", rounded_to("bfloat16")),
@@ -165,11 +170,11 @@ def over(steps: float) -> Part:
 
 
 def by_reciprocal_of_steps(g: Given) -> Any:
-    return (g.high - g.low) * (F(1) / STEPS)
+    return (g.high - g.low) * F(1 / STEPS)
 
 
 def reciprocal_of_quotient(g: Given) -> Any:
-    return F(1) / (STEPS / (g.high - g.low))
+    return 1 / F(STEPS / (g.high - g.low))
 
 
 def ends_divided_apart(g: Given) -> Any:
@@ -227,7 +232,7 @@ def half_away(values: Any) -> Any:
 
 
 def point_by_reciprocal(g: Given) -> Any:
-    return np.rint(np.clip(-(g.low * (F(1) / g.scale)), 0, STEPS))
+    return np.rint(np.clip(-(g.low * F(1 / g.scale)), 0, STEPS))
 
 
 def point_of_real_scale(g: Given) -> Any:
@@ -235,7 +240,7 @@ def point_of_real_scale(g: Given) -> Any:
 
 
 def point_of_steps_over_range(g: Given) -> Any:
-    return np.rint(np.clip(-g.low * (STEPS / (g.high - g.low)), 0, STEPS))
+    return np.rint(np.clip(-g.low * F(STEPS / (g.high - g.low)), 0, STEPS))
 
 
 def point_from_max(g: Given) -> Any:
@@ -278,19 +283,19 @@ def from_min(g: Given) -> Any:
 
 
 def by_reciprocal(g: Given) -> Any:
-    return np.rint(g.x * (F(1) / g.scale)) + g.point
+    return np.rint(g.x * F(1 / g.scale)) + g.point
 
 
 def reciprocal_and_sum_first(g: Given) -> Any:
-    return np.rint(g.x * (F(1) / g.scale) + g.point)
+    return np.rint(g.x * F(1 / g.scale) + g.point)
 
 
 def reciprocal_and_fused_sum(g: Given) -> Any:
-    return np.rint((np.float64(g.x) * np.float64(F(1) / g.scale) + g.point).astype(F))
+    return np.rint((np.float64(g.x) * np.float64(F(1 / g.scale)) + g.point).astype(F))
 
 
 def by_steps_over_range(g: Given) -> Any:
-    return np.rint(g.x * (STEPS / (g.high - g.low))) + g.point
+    return np.rint(g.x * F(STEPS / (g.high - g.low))) + g.point
 
 
 def product_first(g: Given) -> Any:
@@ -298,7 +303,7 @@ def product_first(g: Given) -> Any:
 
 
 def by_reciprocal_of_width(g: Given) -> Any:
-    return np.rint(g.x * STEPS * (F(1) / (g.high - g.low))) + g.point
+    return np.rint(g.x * STEPS * F(1 / (g.high - g.low))) + g.point
 
 
 def by_real_scale(g: Given) -> Any:
@@ -310,15 +315,15 @@ def quotient_by(round_: Callable[[Any], Any]) -> Part:
 
 
 def half_more(values: Any) -> Any:
-    return np.floor(values + F(0.5))
+    return np.floor(F(values) + F(0.5))
 
 
 def half_added(values: Any) -> Any:
-    return np.trunc(values + F(0.5))
+    return np.trunc(F(values) + F(0.5))
 
 
 def half_to_magnitude(values: Any) -> Any:
-    return np.trunc(values + np.copysign(F(0.5), values))
+    return np.trunc(F(values) + np.copysign(F(0.5), F(values)))
 
 
 def quotient_in(kind: str) -> Part:
@@ -385,12 +390,24 @@ POINT_CHANGES: tuple[Change, ...] = tuple((id_, "zero-point", {"point": part}) f
 RESULT_CHANGES: tuple[Change, ...] = tuple((id_, "round-first", {"y": part}) for id_, part in RESULTS)
 
 
+# In float64 these are others of the table, or their sentences have no place for a form.
+IN_FLOAT32_ALONE = ("steps-before-width", "zero-point-not-rounded", "x-in", "range-in", "scale-in", "quotient-in")
+
+
 def single_mistakes() -> Iterator[tuple[Cause, Mistake]]:
-    for id_, role, parts in (*SCALE_CHANGES, *POINT_CHANGES, *RESULT_CHANGES, *RANGE_CHANGES):
-        yield Cause(id_, role), backend(replace(RIGHT, **parts))
-    for id_, finish in FINISHES:
-        yield Cause(id_, "saturate"), backend(RIGHT, finish)
-    yield Cause("flushes-all", "scale"), backend(all_flushed())
+    changes = (*SCALE_CHANGES, *POINT_CHANGES, *RESULT_CHANGES, *RANGE_CHANGES)
+    for real, form in ((F, ""), (np.float64, "the rest in float64")):
+        for id_, role, parts in changes:
+            if not form or not id_.startswith(IN_FLOAT32_ALONE):
+                yield Cause(in_form(id_, form), role), backend(replace(RIGHT, **parts), real=real)
+        for id_, finish in FINISHES:
+            yield Cause(in_form(id_, form), "saturate"), backend(RIGHT, finish, real)
+        yield Cause(in_form("flushes-all", form), "scale"), backend(all_flushed(), real=real)
+
+
+def in_form(id_: str, form: str) -> str:
+    """The id in a form of the formulas: behind the colon, or behind the parameter that is there."""
+    return id_ if not form else f"{id_}, {form}" if ":" in id_ else f"{id_}:{form}"
 
 
 def all_flushed() -> Parts:

@@ -105,7 +105,7 @@ def explain_case(
         key = case.id, outputs.tobytes()
         if key not in found:
             judged = judge(outputs, truths.judged_by, truths)
-            chain = first.errors.attempt(STAGE, about, partial(predictions_of_chain, case, outputs), [])
+            chain = first.errors.attempt(STAGE, about, partial(predictions_of_chain, case, truths, outputs), [])
             found[key] = explanations(case, judged, truths.judged_by, [*predicted, *chain], strange, pairs)
 
 

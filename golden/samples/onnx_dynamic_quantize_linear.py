@@ -97,8 +97,8 @@ def halves() -> Iterator[Sample]:
         yield sample(f"zero-point-tie-{k}", inside(low, high, near_ties(low, high, 17)), flags, ("saturate",))
     for k in HALVES[:4]:
         for name, step in (("below", 1), ("above", -1)):
-            low = decode(neighbour(encode(-(k + HALF), F32), F32, step), F32)
-            x = inside(Fraction(low), STEPS - (k + HALF), near_ties(Fraction(low), STEPS - (k + HALF), 17))
+            low, high = Fraction(decode(neighbour(encode(-(k + HALF), F32), F32, step), F32)), STEPS - (k + HALF)
+            x = inside(low, high, near_ties(low, high, 17))
             yield sample(f"zero-point-{name}-tie-{k}", x, ("NearTie",), ("saturate",))
 
 
@@ -147,7 +147,7 @@ def open_ranges() -> Iterator[Sample]:
         yield Sample(name, NODE, (reals("float32", values),), ("NoWidth",), ("no-width",))
     yield Sample("empty", NODE, (reals("float32", [], (0,)),), ("Empty", "NoWidth"), ("no-width", "shape"))
     yield Sample("empty-matrix", NODE, (reals("float32", [], (2, 0)),), ("Empty", "NoWidth"), ("no-width", "shape"))
-    numbers = [Fraction(-1), Fraction(1, 3), Fraction(2)]
+    numbers: list[Fraction | float] = [Fraction(-1), Fraction(1, 3), Fraction(2)]
     for name, special in (("nan", math.nan), ("infinity", math.inf), ("minus-infinity", -math.inf)):
         flag = "NaN" if name == "nan" else "Infinity"
         for place, values in (("first", [special, *numbers]), ("last", [*numbers, special])):
