@@ -169,7 +169,7 @@ def headline(run: Run, chapter: str, finding: Finding) -> Headline:
         witness = row["witness"]
         gives = f"{witness['got']}, {says} {witness['expected']}" if says == "not" else None
         text = gives or f"{witness['got']} {says} {witness['expected']}"
-        return Headline(chapter, finding, f"{who} {does(row, witness['operands'])} to {text}", finding.what, anchor)
+        return Headline(chapter, finding, f"{who} {gives_to(row, text)}", finding.what, anchor)
     if chapter == "itself" and (path := plainest_path(run, finding)):
         answers = [f"{answer['value']} {answer['paths'][0]}" for answer in path["answers"][:2] if answer["paths"]]
         text = f"{who} {does(path, path['operands'])} to {' and to '.join(answers)}"
@@ -195,6 +195,16 @@ def who_does(run: Run, finding: Finding) -> str:
 
 def library_names(run: Run) -> dict[str, str]:
     return {str(one["name"]): library_of(one) for one in run.info["backends"]}
+
+
+def gives_to(row: Mapping[str, Any], text: str) -> str:
+    """What an element's operands are turned into; of an output beside the first, its name comes first."""
+    witness, operator = row["witness"], str(row["operator"])
+    output = str(witness.get("output", ""))
+    if operator in OPERATORS and output in OPERATORS[operator].outputs[1:]:
+        words = listed(f"{name} {value}" for name, _, value in witness["operands"])
+        return f"gives {output} {text} for {words}"
+    return f"{does(row, witness['operands'])} to {text}"
 
 
 def does(row: Mapping[str, Any], operands: Sequence[Sequence[str]]) -> str:

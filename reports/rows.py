@@ -127,11 +127,12 @@ class DiscrepancyRow(SharedColumns, OperandColumns, ResultColumns):
 
 
 class Witness(TypedDict):
-    """The plainest discrepancy of a root cause; `operands` are [name, bits, decimal]."""
+    """The plainest discrepancy of a root cause; `operands` are [name, bits, decimal], `output` is the output's name."""
 
     id: str
     case: str
     elements: int
+    output: str
     operands: list[list[str]]
     expected: str
     got: str

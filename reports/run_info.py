@@ -110,6 +110,7 @@ def check_info(info: Mapping[str, Any]) -> None:
         for domain, share in row.get("domains", {}).items():
             check_row(f"clusters[{number}].domains[{domain!r:.80}]", share, SHARE)
         check_row(f"clusters[{number}].witness", row["witness"], WITNESS)
+        check_row(f"clusters[{number}].witness", row["witness"], {"output": TEXT}, needed=False)
         check_operands(f"clusters[{number}].witness", row["witness"]["operands"])
         check_illustrations(f"clusters[{number}]", row)
     for number, row in enumerate(info.get("failures", [])):

@@ -135,6 +135,7 @@ def root_cause_row(
             "id": str(witness["id"]),
             "case": str(witness["case"]),
             "elements": sizes.get(str(witness["case"]), 0),
+            "output": str(witness["output"]),
             "operands": json.loads(str(witness["operands"])),
             "expected": decimal_result(witness, "expected"),
             "got": decimal_result(witness, "got"),
