@@ -27,6 +27,7 @@ import alone  # noqa: E402
 import audit  # noqa: E402
 import case_costs  # noqa: E402
 import contenders  # noqa: E402
+import figures  # noqa: E402
 import fresh  # noqa: E402
 import full_run  # noqa: E402
 import kernel  # noqa: E402
@@ -177,6 +178,16 @@ def test_some_blocks_of_a_sweep(in_this_process: None, monkeypatch: pytest.Monke
     found = sweep.measure("numpy-naive", sweep.SELECTION, 1, 2)
     assert (found["blocks"], found["blocks_measured"]) == (1024, 2)
     assert all(row["seconds"] > 0 for row in found["rows"])
+
+
+def test_a_sweep_of_casts_beside_the_backend_alone(in_this_process: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sweep, "cores", lambda: ([], []))
+    pytest.importorskip("onnxruntime")
+    found = sweep.measure(sweep.BACKEND, sweep.CAST, 1, 1)
+    assert [row["way"] for row in found["rows"]] == [way for way in sweep.WAYS if "--modes" not in way]
+    lines = rendering.render({"cast-sweep": FACTS | found}).splitlines()
+    ratio = found["rows"][0]["seconds"] / found["rows"][1]["seconds"]
+    assert any("onnx.Cast, float32" in line and figures.figure(ratio) in line for line in lines)
 
 
 @pytest.mark.slow
