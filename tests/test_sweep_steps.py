@@ -141,7 +141,7 @@ def test_the_steps_of_a_cast_are_those_of_the_type() -> None:
 
 def test_a_result_of_every_kind_is_solved_input_by_input() -> None:
     """Results without runs, and right answers without steps: a judge of steps gives up, and judges all the same."""
-    space, at, size = cast_space("float32", "float8_e4m3fn", {}), 0x3F800000, 1 << 16
+    space, at, size = cast_space("float32", "float8_e4m3fn", {}), 0x3F800000, 1 << 17
     solving = SolvingJudge(space)
     steps = StepJudge(space, solving)
     noise = np.random.default_rng(2).integers(0, 255, size, np.uint8).view(space.node.outputs[0].dtype)

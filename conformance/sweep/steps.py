@@ -2,14 +2,15 @@
 
 Where all that an operator does to its first input is monotone, the right answers to consecutive inputs are steps: if
 they are equal at both ends of a stretch, they are equal between. So the kernel is asked for the ends of stretches,
-which are halved until nothing changes inside. A backend's results have runs, too. Every run that has one right answer
-and one result, right or wrong, is judged by its first input. A block with too many runs is solved input by input.
+which are halved until nothing changes inside, once for all blocks. A backend's results have runs, too. Every run that
+has one right answer and one result, right or wrong, is judged by its first input. A block with too many runs is solved
+input by input.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
@@ -24,17 +25,22 @@ from tiebreak.golden.problem import Array, codes_of, kind_of
 from tiebreak.golden.space import Space
 from tiebreak.golden.verdicts import DEVIATES, GRADES
 
-MOST_RUNS = 1 << 14  # of a block; with more, solving a run takes as long as solving its inputs
-CHECKED = 1 << 8  # inputs of a block, evenly spread, that are solved all the same
+MOST_RUNS = 1 << 16  # of a block, and steps of all inputs; with more, inputs are solved one by one
+CHECKED = 1 << 6  # inputs of a block's size, evenly spread, that are solved all the same
+AT_ONCE = 1 << 14  # of these
 STRETCHES = 128  # that all patterns are cut into, so that none has two ranges of which the document says nothing
 
 
-@dataclass(frozen=True)
+@dataclass
 class StepJudge:
-    """For nodes of which OperatorUnderTest.monotone holds, in a space with one scale."""
+    """For nodes of which OperatorUnderTest.monotone holds, in a space with one scale.
+
+    `known` has the steps of all inputs by modes, None if there are too many; then each block's are found by themselves.
+    """
 
     space: Space
     solving: SolvingJudge
+    known: dict[tuple[str, ...], Array | None] = field(default_factory=dict)
 
     @cached_property
     def fixed(self) -> Array:
@@ -72,6 +78,15 @@ class StepJudge:
 
     def steps(self, at: int, size: int, modes: Sequence[str]) -> Array | None:
         """The first input of each run that has one right answer in each mode, sorted; None if there are too many."""
+        if (key := tuple(modes)) not in self.known:
+            self.known[key] = self.found_steps(0, self.space.inputs, modes)
+        whole = self.known[key]
+        if whole is None:
+            return self.found_steps(at, size, modes)
+        first, end = np.searchsorted(whole, [at + 1, at + size])
+        return np.concatenate([[at], whole[first:end]])
+
+    def found_steps(self, at: int, size: int, modes: Sequence[str]) -> Array | None:
         low, high = self.ends(at, size)
         found = [low]
         left = Stretches(low, high, self.answers(low, modes), self.answers(high, modes)).changing()
@@ -89,10 +104,11 @@ class StepJudge:
 
     def check(self, at: int, size: int, steps: Array, modes: Sequence[str]) -> None:
         """MachineryFailed if an input of the sample has another right answer than the step that it is on."""
-        sample = np.linspace(at, at + size - 1, CHECKED).astype(np.int64)
-        begins = steps[np.searchsorted(steps, sample, "right") - 1]
-        if not np.array_equal(self.answers(sample, modes), self.answers(begins, modes)):
-            raise MachineryFailed(f"{self.space.node.operator}: a sweep's steps are not the kernel's results")
+        count = CHECKED * max(1, size // self.space.block)
+        for sample in np.array_split(np.linspace(at, at + size - 1, count).astype(np.int64), -(-count // AT_ONCE)):
+            begins = steps[np.searchsorted(steps, sample, "right") - 1]
+            if not np.array_equal(self.answers(sample, modes), self.answers(begins, modes)):
+                raise MachineryFailed(f"{self.space.node.operator}: a sweep's steps are not the kernel's results")
 
     def answers(self, numbers: Array, modes: Sequence[str]) -> Array:
         """All that is right about these inputs: a column for each."""
