@@ -88,16 +88,18 @@ def described(spec: str, selection: Selection) -> Row:
 
 def result(sweeper: Sweeper, numbers: Sequence[int]) -> Row:
     try:
-        blocks = sorted(sweeper.sweep(numbers), key=lambda block: block.number)
+        first = list(sweeper.sweep(numbers[:1]))  # by itself: a refusal leaves no other answers behind
+        blocks = sorted([*first, *sweeper.sweep(numbers[1:])], key=lambda block: block.number)
     except Unsupported as reason:
         return {"status": "unsupported", "message": str(reason)}
     except MachineryFailed as error:
+        sweeper.close()
         return {"status": "failed", "message": str(error)}
     counts = {grade: sum(block.counts[i] for block in blocks) for i, grade in enumerate(GRADES)}
     folded = join_folded(sweeper.space, (block.folded for block in blocks))
-    first = [interval_row(sweeper.space, interval) for interval in folded.kept[:1]]
+    intervals = [interval_row(sweeper.space, interval) for interval in folded.kept[:1]]
     faults = [block.fault for block in blocks if block.fault]
-    return {"status": "swept", "counts": counts, "intervals": folded.count, "first": first, "faults": faults}
+    return {"status": "swept", "counts": counts, "intervals": folded.count, "first": intervals, "faults": faults}
 
 
 def table(rows: Iterable[Row]) -> Iterator[str]:

@@ -221,6 +221,15 @@ def test_every_cast_is_swept_on_one_worker(tmp_path: Path, capsys: pytest.Captur
     assert all(line.count("|") == 9 for line in lines)
 
 
+def test_a_refusal_leaves_the_worker_to_the_next_node(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(TRUNCATING)
+    asked = list(casts.nodes(["float32"], ["uint4", "int4"]))
+    rows = list(casts.swept(f"{tmp_path}/mine.py:Truncating", asked, 16))
+    assert [row["status"] for row in rows] == ["unsupported", "swept"]
+    row = rows[1]
+    assert not row["faults"] and sum(row["counts"].values()) == 16 << 22
+
+
 def test_a_type_of_32_bits_can_be_swept_in_parts() -> None:
     (selection,) = casts.nodes(["float32"], ["int4"])
     assert casts.spread(casts.space_of(selection), 4) == range(0, 1024, 256)
