@@ -117,9 +117,9 @@ class OperatorUnderTest:
     - `situations` are those that only its own clauses name; cases/situations.py has the shared ones.
     - `semantics` is what `tiebreak audit` searches.
     - `monotone` says of a problem whether its first operand only goes through steps that are monotone in it, as every
-      correctly rounded one is, and other operands' values are the only places at which these steps change. Then equal
-      answers to two operands of one sign, with none of those values between them, are the answers to all between. What
-      the document leaves open must lie beyond some value, or below one.
+      correctly rounded one is. Only at other operands' values may these steps change. So if two operands of one sign
+      have equal answers and no such value is between them, all between have that answer. What the document leaves open
+      must lie beyond some value, or below one.
     """
 
     id: str
