@@ -146,7 +146,7 @@ FORBIDDEN_CALLS = (
 
 
 def without_overflow(problem: Elementwise) -> bool:
-    """Of ranges so far from the ends of float32 that no step gives an infinity: then one order of steps decides."""
+    """The range is so far from the ends of float32 that no step gives an infinity: then one order of steps decides."""
     limits = [float(decode(int(operand[0]), problem.working)) for operand in problem.operands[1:]]
     return all(limit == 0 or LEAST_ORDINARY <= abs(limit) <= 1 / LEAST_ORDINARY for limit in limits)
 
