@@ -12,7 +12,7 @@ from tiebreak.adapters.platform_facts import instruction_sets
 from tiebreak.adapters.protocol import Run
 from tiebreak.adapters.torch_calls import TYPES, Call, Compiler, Plan, Planner, call_script
 from tiebreak.adapters.torch_compiled import Inductor
-from tiebreak.adapters.torch_device import DeviceSweep, check_device, moved
+from tiebreak.adapters.torch_device import DeviceSweep, check_device, moved, region_of
 from tiebreak.adapters.torch_linear import kinds_of
 from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.nodes import Node
@@ -78,8 +78,10 @@ class Torch:
         return moved(call, self.device) if self.device else call
 
     def device_sweep(self, node: Node) -> DeviceSweep | None:
-        """What sweeps the node on the device; None on the CPU, where it is swept like any backend."""
-        return DeviceSweep(self.library, self.plan(node), self.device) if self.device else None
+        """What sweeps the node on the device; None where it is swept like any backend: on the CPU, and if compiled."""
+        if not self.device or self.compiler is not None:
+            return None
+        return DeviceSweep(self.library, self.plan(node), self.device, region_of(self.device))
 
     def plan(self, node: Node) -> Plan:
         if node.operator not in self.planners:

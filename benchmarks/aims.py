@@ -42,6 +42,7 @@ def aims(results: dict[str, Any]) -> Iterator[Line]:
     yield columns(rows)
     yield int32(rows)
     yield from sweep({row["way"]: row for row in results.get("sweep", {}).get("rows", [])})
+    yield swept_cast({row["way"]: row for row in results.get("cast-sweep", {}).get("rows", [])})
     yield from workers({(row["way"], row["backend"]): row for row in results.get("workers", {}).get("rows", [])})
     yield from audit({row["way"]: row["cpu_seconds"] for row in results.get("audit", {}).get("rows", [])})
     yield from planning({row["way"]: row for row in results.get("planning", {}).get("rows", [])})
@@ -135,6 +136,12 @@ def sweep(ways: dict[str, dict[str, Any]]) -> Iterator[Line]:
     more = None if not own else (own["peak_bytes"] - alone["peak_bytes"]) / 1e6
     what = "a sweep's peak memory above the backend's alone, MB"
     yield line(what, f"≤ {MOST_MEGABYTES}", more, lambda megabytes: megabytes <= MOST_MEGABYTES)
+
+
+def swept_cast(ways: dict[str, dict[str, Any]]) -> Line:
+    ratio = quotient(*(ways.get(way, {}).get("seconds") for way in ("sweep", "backend alone")))
+    what = "a sweep's time over the backend's alone, onnx.Cast, float32 to float8_e4m3fn"
+    return line(what, f"≤ {MOST_OF_BACKEND}", ratio, lambda ratio: ratio <= MOST_OF_BACKEND)
 
 
 def workers(rows: dict[tuple[str, str], dict[str, Any]]) -> Iterator[Line]:

@@ -2,7 +2,7 @@
 
     python benchmarks/measure.py [--only PART] [--quick] [-o FOLDER]
 
-PART: kernel, sweep, workers, planning, run, full-run, cases, audit or report.
+PART: kernel, sweep, cast-sweep, workers, planning, run, full-run, cases, audit or report.
 
 Writes FOLDER/results.json and prints its tables. Without -o the folder is benchmarks/ and docs/benchmarks.md shows the
 tables; with it FOLDER/tables.md does. --only measures one part and keeps what results.json has of the others. --quick
@@ -40,6 +40,12 @@ def sweep_part(quick: bool) -> dict[str, Any]:
     import sweep
 
     return sweep.measure(sweep.BACKEND, sweep.SELECTION, 1 if quick else 3, sweep.FEW if quick else 0)
+
+
+def cast_sweep_part(quick: bool) -> dict[str, Any]:
+    import sweep
+
+    return sweep.measure(sweep.BACKEND, sweep.CAST, 1 if quick else 3, sweep.FEW if quick else 0)
 
 
 def workers_part(quick: bool) -> dict[str, Any]:
@@ -88,6 +94,7 @@ def report_part(quick: bool) -> dict[str, Any]:
 PARTS: dict[str, Callable[[bool], dict[str, Any]]] = {
     "kernel": kernel_part,
     "sweep": sweep_part,
+    "cast-sweep": cast_sweep_part,
     "workers": workers_part,
     "planning": planning_part,
     "run": run_part,

@@ -182,6 +182,7 @@ def of_report(part: Part) -> Iterator[str]:
 PARTS: dict[str, tuple[str, Callable[[Part], Iterator[str]]]] = {
     "kernel": ("The kernel", of_kernel),
     "sweep": ("A sweep", of_sweep),
+    "cast-sweep": ("A sweep judged by steps: onnx.Cast to float8_e4m3fn", of_sweep),
     "workers": ("Two workers on two cores", of_workers),
     "planning": ("Planning a run", of_planning),
     "run": ("A run, by stage", of_run),

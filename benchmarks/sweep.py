@@ -28,6 +28,7 @@ SELECTION = Selection(
     output_type="uint8",
     inputs={"y_scale": "0.1", "y_zero_point": "128"},
 )
+CAST = Selection(("onnx.Cast",), {"to": "float8_e4m3fn"}, "float32", "float8_e4m3fn")
 FEW = 16  # blocks of a quick look
 
 
@@ -37,22 +38,25 @@ def measure(spec: str, selection: Selection, rounds: int, blocks: int = 0) -> di
     step = max(1, space.blocks // blocks) if blocks else 1
     numbers = list(range(0, space.blocks, step)) if blocks else None
     arguments = spec, space.described(), numbers, cores()[1]
+    ways = {name: way for name, way in WAYS.items() if way is not swept_for_all_modes or space.node.modes}
     found = {"backend": spec, "node": space.node.key, "inputs": space.inputs, "blocks": space.blocks}
     found |= {"blocks_measured": len(numbers or range(space.blocks)), "rounds": rounds}
     try:
-        return found | {"rows": [*compared(arguments, rounds).values()]}
+        return found | {"rows": [*compared(arguments, rounds, ways).values()]}
     except Failed as error:
         return found | {"rows": [], "note": str(error)}
 
 
-def compared(arguments: tuple[Any, ...], rounds: int) -> dict[str, dict[str, Any]]:
+def compared(
+    arguments: tuple[Any, ...], rounds: int, ways: Mapping[str, Callable[..., Times]]
+) -> dict[str, dict[str, Any]]:
     rows: dict[str, dict[str, Any]] = {}
     for _ in range(rounds):
-        for name, way in WAYS.items():
+        for name, way in ways.items():
             times, _ = in_fresh_process(way, *arguments)
             if name not in rows or times["seconds"] < rows[name]["seconds"]:
                 rows[name] = {"way": name, **times}
-    for name, way in WAYS.items():
+    for name, way in ways.items():
         rows[name]["peak_bytes"] = in_fresh_process(way, *arguments, watch=True)[1]
     return rows
 

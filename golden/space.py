@@ -93,6 +93,10 @@ class Space:
         """The first operand of inputs `at` to `at + size`, which share one scale. `into` is an array to reuse."""
         return shaped(patterns_as(self.first, at % self.patterns, size, into), self.column)
 
+    def first_inputs(self, numbers: Array) -> Array:
+        """The first operand of the inputs of these numbers, all of one scale, in any order."""
+        return shaped(as_type(self.first, numbers % self.patterns), self.column)
+
     def described(self) -> dict[str, Any]:
         """The space as plain data, for a worker, a file or another machine."""
         inputs = [
@@ -148,11 +152,17 @@ def patterns_as(kind: FloatType | IntegerType, first: int, size: int, into: Arra
         found = np.empty(size, numpy_dtype(kind.name)) if into is None else into
         fill_patterns(found.reshape(-1).view(WORDS[kind.bits]), first)
         return found.reshape(-1)
-    numbers = np.arange(first, first + size, dtype=np.int64)
+    return as_type(kind, np.arange(first, first + size, dtype=np.int64))
+
+
+def as_type(kind: FloatType | IntegerType, patterns: Array) -> Array:
+    """Bit patterns (int64) as an array of the type."""
+    if kind.bits >= 16:
+        return patterns.astype(WORDS[kind.bits]).view(numpy_dtype(kind.name))
     if isinstance(kind, IntegerType):
-        values = np.where(numbers > kind.highest, numbers - (1 << kind.bits), numbers)
+        values = np.where(patterns > kind.highest, patterns - (1 << kind.bits), patterns)
         return values.astype(numpy_dtype(kind.name))
-    return numbers.astype(np.uint8).view(numpy_dtype(kind.name))
+    return patterns.astype(np.uint8).view(numpy_dtype(kind.name))
 
 
 def shaped(array: Array, column: bool) -> Array:

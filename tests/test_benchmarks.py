@@ -26,7 +26,9 @@ sys.path.insert(0, str(BENCHMARKS))
 import alone  # noqa: E402
 import audit  # noqa: E402
 import case_costs  # noqa: E402
+import casts  # noqa: E402
 import contenders  # noqa: E402
+import figures  # noqa: E402
 import fresh  # noqa: E402
 import full_run  # noqa: E402
 import kernel  # noqa: E402
@@ -177,6 +179,61 @@ def test_some_blocks_of_a_sweep(in_this_process: None, monkeypatch: pytest.Monke
     found = sweep.measure("numpy-naive", sweep.SELECTION, 1, 2)
     assert (found["blocks"], found["blocks_measured"]) == (1024, 2)
     assert all(row["seconds"] > 0 for row in found["rows"])
+
+
+def test_a_sweep_of_casts_beside_the_backend_alone(in_this_process: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sweep, "cores", lambda: ([], []))
+    pytest.importorskip("onnxruntime")
+    found = sweep.measure(sweep.BACKEND, sweep.CAST, 1, 1)
+    assert [row["way"] for row in found["rows"]] == [way for way in sweep.WAYS if "--modes" not in way]
+    lines = rendering.render({"cast-sweep": FACTS | found}).splitlines()
+    ratio = found["rows"][0]["seconds"] / found["rows"][1]["seconds"]
+    assert any("onnx.Cast, float32" in line and figures.figure(ratio) in line for line in lines)
+
+
+TRUNCATING = """
+import numpy as np
+from tiebreak import Unsupported
+
+class Truncating:
+    name, version, operators = "truncating", "1", {"onnx.Cast"}
+
+    def compile(self, node):
+        if node.outputs[0].dtype.name != "int4":
+            raise Unsupported("int4 | only")
+        return lambda x: (np.trunc(x.astype(np.float32)).astype(node.outputs[0].dtype),)
+"""
+
+
+def test_every_cast_is_swept_on_one_worker(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "mine.py").write_text(TRUNCATING)
+    asked = ["-b", f"{tmp_path}/mine.py:Truncating", "--source", "float4_e2m1fn", "--source", "float16"]
+    asked += ["--target", "int4", "--target", "float8_e5m2fnuz", "-o", str(tmp_path / "rows.json")]
+    assert casts.main(asked) == 0
+    rows = [json.loads(line) for line in (tmp_path / "rows.json").read_text().splitlines()]
+    found = {(row["source"], row["target"], row["opset"], row["attributes"].get("saturate")): row for row in rows}
+    assert len(found) == len(rows) == 2 + 2 + 4  # float16 has an infinity, of which operator set 24 speaks anew
+    row = found["float4_e2m1fn", "int4", 0, None]
+    assert row["counts"] == {"exact": 14, "working-precision": 0, "unspecified": 0, "deviates": 2}
+    assert found["float16", "float8_e5m2fnuz", 24, False]["message"] == "int4 | only"
+    lines = capsys.readouterr().out.splitlines()
+    assert any("| 16 | 2 | 0 | 0x3 = 1.5: 1, not 2 |" in line for line in lines)
+    assert all(line.count("|") == 9 for line in lines)
+
+
+def test_a_refusal_leaves_the_worker_to_the_next_node(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(TRUNCATING)
+    asked = list(casts.nodes(["float32"], ["uint4", "int4"]))
+    rows = list(casts.swept(f"{tmp_path}/mine.py:Truncating", asked, 16))
+    assert [row["status"] for row in rows] == ["unsupported", "swept"]
+    row = rows[1]
+    assert not row["faults"] and sum(row["counts"].values()) == 16 << 22
+
+
+def test_a_type_of_32_bits_can_be_swept_in_parts() -> None:
+    (selection,) = casts.nodes(["float32"], ["int4"])
+    assert casts.spread(casts.space_of(selection), 4) == range(0, 1024, 256)
+    assert len(casts.spread(casts.space_of(selection), 0)) == 1024
 
 
 @pytest.mark.slow

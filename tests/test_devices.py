@@ -25,7 +25,8 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     torch = pytest.importorskip("torch")
     from tiebreak.adapters import torch_decomposed
-    from tiebreak.adapters.torch import Torch
+    from tiebreak.adapters.torch import PLAIN, Torch
+    from tiebreak.adapters.torch_compiled import Inductor
 
 HERE = Path(__file__)
 CUDA = torch.cuda.is_available()
@@ -33,11 +34,23 @@ CUDA = torch.cuda.is_available()
 
 def on_a_device() -> Torch:
     """torch-cuda with the CPU as its device."""
-    return Torch("torch-device", torch_decomposed.PLANNERS, (torch_decomposed.MODULE,), device="cpu")
+    return Torch("torch-device", PLAIN, (torch_decomposed.MODULE,), device="cpu")
 
 
 def on_no_device() -> Torch:
-    return Torch("torch-host", torch_decomposed.PLANNERS, (torch_decomposed.MODULE,))
+    return Torch("torch-host", PLAIN, (torch_decomposed.MODULE,))
+
+
+class InRegions(Torch):
+    """As on a GPU, where a call has the patterns of several blocks."""
+
+    def device_sweep(self, node: Node) -> torch_device.DeviceSweep | None:
+        found = super().device_sweep(node)
+        return found and replace(found, region=1 << 24)
+
+
+def in_regions() -> Torch:
+    return InRegions("torch-device", PLAIN, (torch_decomposed.MODULE,), device="cpu")
 
 
 def space(node: Node, scale: float, zero_point: int) -> Space:
@@ -73,7 +86,54 @@ def test_blocks_of_float32_are_judged_as_on_the_host() -> None:
     """Blocks around 0, of many codes, at the end of the range, infinity and NaN, of both signs."""
     node = make_node("onnx.QuantizeLinear", quantized="int8")
     whole, numbers = space(node, 0.1, 3), [0, 243, 262, 264, 509, 510, 755, 776, 1023]
-    assert list(blocks_of("on_a_device", whole, numbers)) == list(blocks_of("on_no_device", whole, numbers))
+    on_the_host = list(blocks_of("on_no_device", whole, numbers))
+    assert list(blocks_of("on_a_device", whole, numbers)) == on_the_host
+    assert list(blocks_of("in_regions", whole, numbers)) == on_the_host
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "attributes"),
+    [
+        ("float8_e5m2", "float16", {}),
+        ("int8", "float8_e4m3fn", {}),
+        ("uint8", "float8_e5m2", {"saturate": False}),
+        ("uint16", "float8_e5m2fnuz", {"saturate": False}),
+        ("bfloat16", "float8_e8m0fnu", {"saturate": False, "round_mode": "nearest"}),
+    ],
+)
+def test_casts_from_narrow_types_are_swept_on_a_device(source: str, target: str, attributes: dict[str, Any]) -> None:
+    node = make_node("onnx.Cast", real=source, quantized=target, attributes={"to": target, **attributes})
+    on_device = list(blocks_of("on_a_device", Space(node, ()), [0]))
+    assert on_device == list(blocks_of("on_no_device", Space(node, ()), [0]))
+
+
+def test_blocks_of_a_region_share_a_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Until another input changes; a region with too many runs is called block by block."""
+    node, calls = make_node("onnx.QuantizeLinear", quantized="uint8"), list[int]()
+    sweep = on_a_device().device_sweep(node)
+    assert sweep is not None
+    sizes = torch_device.DeviceSweep.codes
+    monkeypatch.setattr(
+        torch_device.DeviceSweep,
+        "codes",
+        lambda self, first, one, size, others: calls.append(size) or sizes(self, first, one, size, others),
+    )
+    shared, one, first, size = replace(sweep, region=1 << 20), np.zeros(1, np.float32), 0x41100000, 1 << 18
+    for scale in (0.1, 0.3):
+        others = np.asarray(np.float32(scale)), np.asarray(np.uint8(0))
+        found = [shared.results(first + k * size, one, size, others) for k in (3, 1, 0, 2)]
+        assert found == [sweep.results(first + k * size, one, size, others) for k in (3, 1, 0, 2)]
+        assert calls == [1 << 20, *[size] * 4]
+        calls.clear()
+    monkeypatch.setattr(torch_device, "MOST_RUNS", 2)  # the four blocks have three runs, the first has one
+    scale = np.asarray(np.float32(0.5)), np.asarray(np.uint8(0))
+    assert isinstance(shared.results(first, one, size, scale), list)
+    assert calls == [1 << 20, size]
+
+
+def test_a_compiled_sweep_on_a_device_runs_what_is_compiled() -> None:
+    compiled = Torch("torch-device", PLAIN, (torch_decomposed.MODULE,), compiler=Inductor, device="cpu")
+    assert compiled.device_sweep(make_node("onnx.QuantizeLinear", quantized="uint8")) is None
 
 
 def test_too_many_runs_come_back_whole(monkeypatch: pytest.MonkeyPatch) -> None:

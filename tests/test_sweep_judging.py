@@ -16,7 +16,7 @@ from tiebreak.conformance.sweep.blocks import judge_block
 from tiebreak.conformance.sweep.choosing import judge_for
 from tiebreak.conformance.sweep.intervals import MOST_KEPT, Folded, fold, join_folded
 from tiebreak.conformance.sweep.job import space_of
-from tiebreak.conformance.sweep.look import PieceGrades
+from tiebreak.conformance.sweep.look import PieceGrades, WrongRuns
 from tiebreak.conformance.sweep.solving import SolvingJudge
 from tiebreak.golden import oracle
 from tiebreak.golden.elements import numpy_dtype
@@ -94,7 +94,7 @@ def test_the_fast_judge_judges_as_any_case_is_judged(name: str) -> None:
     size = min(1 << 20, space.patterns)
     random, solving, fast = np.random.default_rng(5), SolvingJudge(space), judge_for(space)
     assert type(fast).__name__ == "FastJudge"
-    case, problem = solving.case_and_problem(at, size)
+    case, problem = solving.case_and_problem(np.arange(at, at + size))
     output = kernel_truth(case, [problem], case.node.modes[0]).working.astype(numpy_dtype(space.node.output_type))
     where = random.integers(0, output.size, 500)
     output[where] = random.permutation(output)[where]
@@ -136,7 +136,7 @@ def edge_of(space: Space, solving: SolvingJudge, sign: int, least: bool) -> tupl
     """The right result of the smallest or the largest input of a sign, and the first or last input with another one."""
 
     def right(at: int) -> int:
-        case, problem = solving.case_and_problem(at, 1)
+        case, problem = solving.case_and_problem(np.array([at]))
         return int(kernel_truth(case, [problem], case.node.modes[0]).exact[0])
 
     finite = space.node.real.infinity_bits - 1
@@ -161,7 +161,7 @@ def test_the_fast_judge_agrees_with_the_oracle(name: str) -> None:
     places = [*edges, *ordinary, *random.integers(size, space.patterns - size, 8)]
     seen = np.zeros(4, np.int64)
     for at in (max(0, int(place) - size // 2) for place in places):
-        _, problem = solving.case_and_problem(at, size)
+        _, problem = solving.case_and_problem(np.arange(at, at + size))
         exact, working = (oracle.solve(problem, working=form) for form in (False, True))
         for codes in (exact[0], working[0], exact[0] + 1):
             output = codes.astype(numpy_dtype(space.node.output_type))
@@ -185,8 +185,8 @@ def grades_by_oracle(got: Array, exact: tuple[Array, Array], working: tuple[Arra
     return np.array([*map(np.count_nonzero, (right, rounded, unsaid, ~(right | rounded | unsaid)))])
 
 
-def sorted_wrong(look: PieceGrades) -> list[tuple[int, int, int]]:
-    return sorted(tuple(map(int, row)) for part in look.wrong for row in zip(*part, strict=True))  # type: ignore[misc]
+def sorted_wrong(look: PieceGrades) -> list[tuple[int, ...]]:
+    return sorted(tuple(map(int, row)) for part in look.wrong for row in zip(*part, strict=True))
 
 
 @settings(max_examples=200, deadline=None)
@@ -195,10 +195,10 @@ def test_folding_in_parts_is_folding_at_once(numbers: list[int], parts: int) -> 
     """Also over the ends of blocks; never over a sign or into NaNs."""
     space = half_space(y_scale="1", y_zero_point="0")
     at = np.sort(np.array([0x7BE0 + n for n in numbers], np.int64))
-    wrong = [(at, at % 7, at % 5)]
+    wrong = [WrongRuns(at, at, at % 7, at % 5)]
     whole = fold(space, wrong)
     cuts = np.array_split(at, parts)
-    found = join_folded(space, [fold(space, [(cut, cut % 7, cut % 5)]) for cut in cuts])
+    found = join_folded(space, [fold(space, [WrongRuns(cut, cut, cut % 7, cut % 5)]) for cut in cuts])
     assert found.described() == whole.described()
     assert sum(interval.inputs for interval in whole.kept) == len(numbers)
     for interval in whole.kept:
@@ -210,7 +210,7 @@ def test_folding_in_parts_is_folding_at_once(numbers: list[int], parts: int) -> 
 def test_of_many_intervals_all_are_counted_and_the_first_are_kept() -> None:
     space = half_space(y_scale="1", y_zero_point="0")
     at = np.arange(0, 20000, 2)
-    halves = [fold(space, [(part, part, part)]) for part in (at[:7000], at[7000:])]
+    halves = [fold(space, [WrongRuns(part, part, part, part)]) for part in (at[:7000], at[7000:])]
     found = join_folded(space, halves)
     assert found.count == 10000 and len(found.kept) == MOST_KEPT
     assert found.last is not None and found.last.first == 19998
@@ -250,7 +250,7 @@ def test_a_node_whose_forms_leave_the_range_far_apart() -> None:
     attributes = {"round_mode": "ROUND_TOWARD_ZERO", "axes": []}
     inputs = {"scale": "0x2d3e", "zero_point": "0"}
     space = space_of(Selection(("ngraph.Quantize",), attributes, "float16", "uint32", inputs=inputs))
-    case, problem = SolvingJudge(space).case_and_problem(0, 1 << 16)
+    case, problem = SolvingJudge(space).case_and_problem(np.arange(1 << 16))
     output = kernel_truth(case, [problem], "ROUND_TOWARD_ZERO").exact.astype(np.uint32)
     looks = PieceGrades(), PieceGrades()
     judge_for(space).look(0, output, looks[0])

@@ -13,7 +13,7 @@ from tiebreak.conformance.semantics.causes import Cause as Cause
 from tiebreak.conformance.semantics.documents import Authority
 from tiebreak.conformance.semantics.model import Arithmetic, Probe
 from tiebreak.golden.nodes import Case, Node
-from tiebreak.golden.problem import Array
+from tiebreak.golden.problem import Array, Elementwise
 from tiebreak.golden.samples.model import Tensor
 
 if TYPE_CHECKING:
@@ -57,6 +57,7 @@ class CaseConstraints:
 
 
 DrawCase = Callable[["st.DrawFn", CaseConstraints], tuple[dict[str, Any], tuple[Tensor, ...]]]
+Monotone = Callable[[Elementwise], bool]
 Mistake = Callable[..., tuple[Array, ...]]  # (node, *inputs) -> the outputs of a backend that makes the mistake
 
 
@@ -92,6 +93,14 @@ class AuditedSemantics:
     authorities: tuple[Authority, ...] = ()
 
 
+def nothing_known(problem: Elementwise) -> bool:
+    return False
+
+
+def in_any_problem(problem: Elementwise) -> bool:
+    return True
+
+
 @dataclass(frozen=True, kw_only=True)
 class OperatorUnderTest:
     """All that testing knows about one operator. The same file name in golden/operators has what its document says.
@@ -107,6 +116,10 @@ class OperatorUnderTest:
     - `forbidden_calls` are calls that its document excludes; backends should reject them.
     - `situations` are those that only its own clauses name; cases/situations.py has the shared ones.
     - `semantics` is what `tiebreak audit` searches.
+    - `monotone` says of a problem whether its first operand only goes through steps that are monotone in it, as every
+      correctly rounded one is. Only at other operands' values may these steps change. So if two operands of one sign
+      have equal answers and no such value is between them, all between have that answer. What the document leaves open
+      must lie beyond some value, or below one.
     """
 
     id: str
@@ -119,3 +132,4 @@ class OperatorUnderTest:
     situations: Mapping[str, Situation] | Absent
     semantics: AuditedSemantics | Absent
     pairs: tuple[tuple[Cause, Mistake], ...] = ()
+    monotone: Monotone = nothing_known

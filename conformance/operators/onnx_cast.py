@@ -30,7 +30,7 @@ from tiebreak.golden.elements import (
 )
 from tiebreak.golden.onnx_types import E8M0, FLOAT8
 from tiebreak.golden.operators.onnx_cast import LARGEST_FOR_INFINITY, ONE_ZERO, OPSETS, SINCE, SMALL, TYPES, WIDE_REALS
-from tiebreak.golden.problem import OUT_OF_RANGE, UNDEFINED
+from tiebreak.golden.problem import OUT_OF_RANGE, UNDEFINED, Elementwise
 from tiebreak.golden.samples.model import Tensor, bits
 
 FEW_BITS = 8  # of a type whose codes are drawn one like another
@@ -228,6 +228,12 @@ SITUATIONS: dict[str, Situation] = {
     "a float beyond an integer's range": beyond_integers,
 }
 
+
+def from_floats(problem: Elementwise) -> bool:
+    """Floats are rounded, and clamped; integers wrap, or have an answer only where a float 8 holds them."""
+    return isinstance(problem.kinds[0], FloatType)
+
+
 TESTED = OperatorUnderTest(
     id="onnx.Cast",
     plain_nodes=Absent("it has no scale"),
@@ -238,4 +244,5 @@ TESTED = OperatorUnderTest(
     forbidden_calls=FORBIDDEN,
     situations=SITUATIONS,
     semantics=Absent("the tables of facets are of steps with a scale or a range, and none describes a cast's yet"),
+    monotone=from_floats,
 )

@@ -43,7 +43,7 @@ from tiebreak.golden.nodes import Node
 from tiebreak.golden.onnx_types import CLASSIC_OUTPUTS, CLASSIC_REALS
 from tiebreak.golden.operators.onnx_linear import DEFAULT_AXIS
 from tiebreak.golden.operators.onnx_quantize_linear import OUTPUTS, VERSIONS, WIDE
-from tiebreak.golden.problem import Array
+from tiebreak.golden.problem import Array, Elementwise
 from tiebreak.golden.rounding import EVEN, ROUND_MODES
 from tiebreak.golden.samples.model import Tensor, bits
 
@@ -553,6 +553,12 @@ SITUATIONS: dict[str, Situation] = {
     "a float 8 or float 4 output": lambda s: s.case.node.output_type in SMALL_FLOAT_TYPES,
 }
 
+
+def with_one_division(problem: Elementwise) -> bool:
+    """Not where a result needs several readings to agree: of neighbours the first and the third may have one."""
+    return bool(problem.constants["division"])
+
+
 TESTED = OperatorUnderTest(
     id="onnx.QuantizeLinear",
     plain_nodes=PlainNodes(draw_plain_attributes, varying_axes, CLASSIC_REALS, CLASSIC_OUTPUTS),
@@ -566,4 +572,5 @@ TESTED = OperatorUnderTest(
     semantics=AuditedSemantics(
         QuantizeArithmetic, quotient_operands, witnesses_of="ngraph.Quantize", authorities=OF_QUANTIZE
     ),
+    monotone=with_one_division,
 )

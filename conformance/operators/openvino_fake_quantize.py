@@ -18,6 +18,7 @@ from tiebreak.conformance.operators.model import (
     Axis,
     CaseConstraints,
     OperatorUnderTest,
+    in_any_problem,
 )
 from tiebreak.conformance.operators.openvino_fake_quantize_mistakes import MISTAKES, PAIRS
 from tiebreak.conformance.operators.path_probe import (
@@ -196,4 +197,5 @@ TESTED = OperatorUnderTest(
     semantics=AuditedSemantics(
         FakeQuantizeArithmetic, broadcast_operands, defaults={"levels": 256}, authorities=OF_FAKE_QUANTIZE
     ),
+    monotone=in_any_problem,
 )

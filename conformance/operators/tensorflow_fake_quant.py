@@ -7,7 +7,7 @@ from typing import Any
 
 from tiebreak.conformance.operators import tensorflow_fake_quant_shared as shared
 from tiebreak.conformance.operators import tensorflow_fake_quant_steps as steps
-from tiebreak.conformance.operators.model import Absent, CaseConstraints, OperatorUnderTest
+from tiebreak.conformance.operators.model import Absent, CaseConstraints, OperatorUnderTest, in_any_problem
 from tiebreak.conformance.operators.path_probe import STEP, PathProbe, fake_quantize_values
 from tiebreak.conformance.operators.strategies import st
 from tiebreak.conformance.operators.tensorflow_fake_quant_mistakes import MISTAKES
@@ -41,4 +41,5 @@ TESTED = OperatorUnderTest(
     forbidden_calls=shared.forbidden_fake_quant_calls("TFF", ()),
     situations=Absent("its clauses name only situations that those of other operators name too"),
     semantics=Absent("no table of facets describes limits that are moved onto a grid"),
+    monotone=in_any_problem,
 )

@@ -11,7 +11,15 @@ from tiebreak.conformance.operators import tensorflow_fake_quant_mistakes as per
 from tiebreak.conformance.operators import tensorflow_fake_quant_shared as shared
 from tiebreak.conformance.operators import tensorflow_fake_quant_steps as steps
 from tiebreak.conformance.operators.forbidden_call import V2, ForbiddenCall
-from tiebreak.conformance.operators.model import Absent, Axis, CaseConstraints, Cause, Mistake, OperatorUnderTest
+from tiebreak.conformance.operators.model import (
+    Absent,
+    Axis,
+    CaseConstraints,
+    Cause,
+    Mistake,
+    OperatorUnderTest,
+    in_any_problem,
+)
 from tiebreak.conformance.operators.strategies import st
 from tiebreak.conformance.operators.wrong_steps import entries_of
 from tiebreak.golden.nodes import Node
@@ -82,4 +90,5 @@ TESTED = OperatorUnderTest(
     forbidden_calls=(*shared.forbidden_fake_quant_calls("TFC", V2), FIVE_AXES),
     situations=Absent("its clauses name only situations that those of other operators name too"),
     semantics=Absent("no table of facets describes limits that are moved onto a grid"),
+    monotone=in_any_problem,
 )

@@ -6,7 +6,7 @@ import math
 from fractions import Fraction
 from typing import Any
 
-from tiebreak.conformance.operators.model import Absent, Axis, CaseConstraints, OperatorUnderTest
+from tiebreak.conformance.operators.model import Absent, Axis, CaseConstraints, OperatorUnderTest, in_any_problem
 from tiebreak.conformance.operators.path_probe import STEP, PathProbe, fake_quantize_values, multiples, step_classes
 from tiebreak.conformance.operators.strategies import st
 from tiebreak.conformance.operators.tensorflow_quantize_and_dequantize_mistakes import MISTAKES, PAIRS, integers_of
@@ -109,4 +109,5 @@ TESTED = OperatorUnderTest(
     ),
     situations=Absent("its clauses name only situations that those of other operators name too"),
     semantics=Absent("no table of facets describes a scale_factor that is computed from the range"),
+    monotone=in_any_problem,
 )

@@ -18,9 +18,12 @@ from tiebreak.conformance.operators.tensorflow_ranges import F32, draw_ranges, e
 from tiebreak.conformance.semantics.quantize_v2 import QuantizeV2Arithmetic
 from tiebreak.golden.elements import INTEGER_TYPES, IntegerType, decode, encode, neighbour
 from tiebreak.golden.operators.tensorflow_ranges import QUANTIZED_TYPES, RANGE_MODES
+from tiebreak.golden.problem import Elementwise
 from tiebreak.golden.rounding import EVEN
 from tiebreak.golden.samples.model import Tensor, bits
 from tiebreak.golden.samples.tensorflow_quantize_v2 import input_at, span
+
+LEAST_ORDINARY = 2.0**-64
 
 
 def draw(draw: st.DrawFn, wanted: CaseConstraints) -> tuple[dict[str, Any], tuple[Tensor, ...]]:
@@ -141,6 +144,13 @@ FORBIDDEN_CALLS = (
     *(call for mode in RANGE_MODES for call in forbidden_ranges(mode)),
 )
 
+
+def without_overflow(problem: Elementwise) -> bool:
+    """The range is so far from the ends of float32 that no step gives an infinity: then one order of steps decides."""
+    limits = [float(decode(int(operand[0]), problem.working)) for operand in problem.operands[1:]]
+    return all(limit == 0 or LEAST_ORDINARY <= abs(limit) <= 1 / LEAST_ORDINARY for limit in limits)
+
+
 TESTED = OperatorUnderTest(
     id="tensorflow.QuantizeV2",
     plain_nodes=Absent("it has a range for a scale, and none of its nodes is round(x / scale) + zero_point"),
@@ -152,4 +162,5 @@ TESTED = OperatorUnderTest(
     forbidden_calls=FORBIDDEN_CALLS,
     situations=Absent("its clauses name only situations that those of other operators name too"),
     semantics=AuditedSemantics(QuantizeV2Arithmetic, operands_along_axis),
+    monotone=without_overflow,
 )

@@ -1,21 +1,23 @@
-"""Chooses a sweep's judge: the kernel's fast loops for a plain quantization, else the judge that solves any node.
+"""Chooses a sweep's judge: the kernel's fast loops for a plain quantization, else the judge of steps or of any node.
 
-Both judge as `run` does; a sweep starts by comparing them on a sample.
+All judge as `run` does; a sweep starts by comparing its judge on a sample with the one that solves any node.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from tiebreak.conformance.judging.truths import kernel_truth
-from tiebreak.conformance.operators import onnx_quantize_linear
+from tiebreak.conformance.operators import TESTED, onnx_quantize_linear
 from tiebreak.conformance.sweep.fast import FastJudge
 from tiebreak.conformance.sweep.look import Judge, PieceGrades
 from tiebreak.conformance.sweep.solving import SolvingJudge
+from tiebreak.conformance.sweep.steps import StepJudge
 from tiebreak.golden.elements import IntegerType
 from tiebreak.golden.errors import MachineryFailed
-from tiebreak.golden.problem import Elementwise, Problem, Quantization
+from tiebreak.golden.problem import Elementwise, Problem, Quantization, array_of
 from tiebreak.golden.space import Space
+
+FEW_BITS = 16  # of a first input whose values are solved one by one in a moment
 
 
 def plain_quantization(problem: Problem) -> bool:
@@ -34,26 +36,33 @@ def plain_quantization(problem: Problem) -> bool:
     )
 
 
+def in_steps(problem: Problem, space: Space) -> bool:
+    """Whether there are so many inputs that their right answers are best found by halving, and are monotone."""
+    tested = TESTED[space.node.operator]
+    return space.first.bits > FEW_BITS and isinstance(problem, Elementwise) and tested.monotone(problem)
+
+
 def judge_for(space: Space) -> Judge:
-    """The fastest judge for the space; the fast one must agree with the slow one on a sample."""
+    """The fastest judge for the space; it must agree with the one that solves any node on a sample."""
     solving = SolvingJudge(space)
-    _, problem = solving.case_and_problem(0, min(space.piece, 16))
-    if not plain_quantization(problem):
+    _, problem = solving.case_and_problem(np.arange(min(space.piece, 16)))
+    if not plain_quantization(problem) and not in_steps(problem, space):
         return solving
-    fast = FastJudge(space)
+    found = FastJudge(space) if plain_quantization(problem) else StepJudge(space, solving)
     for at in np.linspace(0, space.inputs - space.piece, 5).astype(int) // space.piece * space.piece:
-        check_agreement(fast, solving, int(at), space)
-    return fast
+        check_agreement(found, solving, int(at))
+    return found
 
 
-def check_agreement(fast: Judge, solving: SolvingJudge, at: int, space: Space) -> None:
+def check_agreement(found: Judge, solving: SolvingJudge, at: int) -> None:
     """MachineryFailed if the two judges differ, on right results or on the same results reversed."""
-    size = min(space.piece, 4096)
-    case, problem = solving.case_and_problem(at, size)
-    right = kernel_truth(case, [problem], case.node.modes[0]).exact.astype(space.node.outputs[0].dtype)
+    space = solving.space
+    numbers = np.arange(at, at + min(space.piece, 4096))
+    codes = solving.truths(numbers, solving.modes[:1]).judged_by.exact
+    right = array_of(space.node.output_type, codes.shape, codes)
     for output in (right, right[::-1].copy()):
         one, other = PieceGrades(), PieceGrades()
-        fast.look(at, output, one)
+        found.look(at, output, one)
         solving.look_at_piece(at, output, other)
         if not np.array_equal(one.counts, other.counts):
             raise MachineryFailed(f"{space.node.operator}: two ways to judge a sweep disagree; one of them is wrong")

@@ -11,7 +11,7 @@ from tiebreak.conformance.running.backends import run_cases
 from tiebreak.conformance.sweep.intervals import Interval
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array
-from tiebreak.golden.space import Space, patterns_as, shaped
+from tiebreak.golden.space import Space
 from tiebreak.reports.rows import discrepancy_rows
 
 MOST_SCALES = 50
@@ -27,7 +27,7 @@ def causes_of_intervals(spec: str, space: Space, intervals: Sequence[Interval], 
     cases, numbers = [], []
     for scale, own in list(by_scale.items())[:MOST_SCALES]:
         numbers.append(numbers_around(space, scale, own))
-        inputs = first_inputs(space, numbers[-1]), *space.other_inputs(int(numbers[-1][0]))
+        inputs = space.first_inputs(numbers[-1]), *space.other_inputs(int(numbers[-1][0]))
         cases.append(Case(f"sweep/{scale}", space.node, inputs))
     records = run_cases([spec], cases, time_limit=120.0, memory_limit=memory_limit, facts={})
     named = {(row["case"], row["index"]): row["cause"] for row in discrepancy_rows(records.discrepancies)}
@@ -44,9 +44,3 @@ def numbers_around(space: Space, scale: int, intervals: Sequence[Interval]) -> A
     start = scale * space.patterns
     ends = np.array([(i.first - 1, i.first, i.last, i.last + 1) for i in intervals], np.int64).reshape(-1)
     return np.unique(ends[(ends >= start) & (ends < start + space.patterns)])
-
-
-def first_inputs(space: Space, numbers: Array) -> Array:
-    """The first input tensor with the inputs of these numbers, all of one scale."""
-    each = [patterns_as(space.first, int(number) % space.patterns, 1) for number in numbers]
-    return shaped(np.concatenate(each), space.column)

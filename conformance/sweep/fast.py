@@ -121,8 +121,7 @@ class FastJudge:
         grades[~silent_exact & (got == exact)] = EXACT
         found.counts += np.bincount(grades, minlength=len(GRADES))
         where = np.flatnonzero(grades == DEVIATES)
-        if where.size:
-            found.wrong.append((at + where, got[where], exact[where].astype(np.int64)))
+        found.add_wrong(at + where, got[where], exact[where].astype(np.int64))
 
     def look_at_modes(self, at: int, output: Array, found: PieceGrades) -> None:
         ends, infinity = (self.result.lowest, self.result.highest), self.space.node.real.infinity_bits

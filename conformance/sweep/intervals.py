@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tiebreak.conformance.sweep.look import WrongRuns
 from tiebreak.golden.elements import FloatType
 from tiebreak.golden.problem import Array
 from tiebreak.golden.space import Space
@@ -77,23 +78,23 @@ def interval_from(row: Any) -> Interval:
     return Interval(first, last, first_got, first_expected, last_got, last_expected)
 
 
-def fold(space: Space, wrong: Sequence[tuple[Array, Array, Array]]) -> Folded:
-    """The intervals of a block's deviating inputs. `wrong` has arrays of numbers, codes got and expected, unordered."""
+def fold(space: Space, wrong: Sequence[WrongRuns]) -> Folded:
+    """The intervals of a block's deviating inputs."""
     found = Folded()
-    if not sum(part[0].size for part in wrong):
+    if not sum(runs.first.size for runs in wrong):
         return found
-    numbers, got, expected = (np.concatenate([part[i] for part in wrong]) for i in range(3))
-    order = np.argsort(numbers, kind="stable")
-    numbers, got, expected = numbers[order], got[order], expected[order]
-    apart = (np.diff(numbers) != 1) | (np.diff(families(space, numbers)) != 0)
+    joined = [np.concatenate(arrays) for arrays in zip(*wrong, strict=True)]
+    order = np.argsort(joined[0], kind="stable")
+    runs = WrongRuns(*(array[order] for array in joined))
+    apart = (runs.first[1:] - runs.last[:-1] != 1) | (np.diff(families(space, runs.first)) != 0)
     starts = np.flatnonzero(np.concatenate([[True], apart]))
-    ends = np.concatenate([starts[1:] - 1, [numbers.size - 1]])
+    ends = np.concatenate([starts[1:] - 1, [runs.first.size - 1]])
     found.count = starts.size
 
     def interval(i: int) -> Interval:
         a, b = int(starts[i]), int(ends[i])
-        codes = int(got[a]), int(expected[a]), int(got[b]), int(expected[b])
-        return Interval(int(numbers[a]), int(numbers[b]), *codes)
+        codes = int(runs.got[a]), int(runs.expected[a]), int(runs.got[b]), int(runs.expected[b])
+        return Interval(int(runs.first[a]), int(runs.last[b]), *codes)
 
     found.kept = [interval(i) for i in range(min(MOST_KEPT, starts.size))]
     found.last = interval(starts.size - 1)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from tiebreak.conformance.judging.judge import judge_outputs
+from tiebreak.conformance.judging.judge import Judgement, judge_outputs
 from tiebreak.conformance.judging.truths import Truths, kernel_truth
 from tiebreak.conformance.sweep.look import PieceGrades
 from tiebreak.golden import kernel
@@ -26,34 +27,45 @@ class SolvingJudge:
     space: Space
 
     def look(self, at: int, output: Array, found: PieceGrades) -> None:
-        size = min(self.space.piece, MOST_AT_ONCE)
-        for start in range(0, output.size, size):
-            self.look_at_piece(at + start, output[start : start + size], found)
+        for start, part in self.parts(at, output):
+            self.look_at_piece(start, part, found)
 
     def look_at_piece(self, at: int, output: Array, found: PieceGrades) -> None:
-        case, problem = self.case_and_problem(at, output.size)
-        modes = case.node.modes or ("",)
-        truths = Truths({mode: kernel_truth(case, [problem], mode) for mode in modes}, modes, (problem,))
-        judgement = judge_outputs([output.reshape(problem.shape)], truths)
+        truths = self.truths(np.arange(at, at + output.size), self.modes)
+        judgement = judged(output, truths)
         found.counts += np.bincount(judgement.grades, minlength=len(GRADES))
         where = np.flatnonzero(judgement.grades == DEVIATES)
-        if where.size:
-            found.wrong.append((at + where, judgement.values[where], truths.judged_by.exact[where]))
+        found.add_wrong(at + where, judgement.values[where], truths.judged_by.exact[where])
 
     def look_at_modes(self, at: int, output: Array, found: PieceGrades) -> None:
+        for start, part in self.parts(at, output) if self.space.node.modes else ():
+            numbers = np.arange(start, start + part.size)
+            for place, mode in enumerate(kernel.MODES):
+                found.differ[place] += judged(part, self.truths(numbers, (mode,))).count(DEVIATES)
+
+    def parts(self, at: int, output: Array) -> Iterator[tuple[int, Array]]:
+        """Parts of one scale that can be solved at once, each with the number of its first input."""
         size = min(self.space.piece, MOST_AT_ONCE)
         for start in range(0, output.size, size):
-            part = output[start : start + size]
-            case, problem = self.case_and_problem(at + start, part.size)
-            if not case.node.modes:
-                return
-            for number, mode in enumerate(kernel.MODES):
-                truths = Truths({mode: kernel_truth(case, [problem], mode)}, (mode,), (problem,))
-                grades = judge_outputs([part.reshape(problem.shape)], truths).grades
-                found.differ[number] += np.count_nonzero(grades == DEVIATES)
+            yield at + start, output[start : start + size]
 
-    def case_and_problem(self, at: int, size: int) -> tuple[Case, Problem]:
-        """The case of `size` inputs from number `at` on, and the problem of its first output."""
-        inputs = self.space.first_input(at, size), *self.space.other_inputs(at)
+    @property
+    def modes(self) -> tuple[str, ...]:
+        """The modes that the node's document allows; the empty text where nothing is rounded to an integer."""
+        return self.space.node.modes or ("",)
+
+    def truths(self, numbers: Array, modes: Sequence[str]) -> Truths:
+        """What is right in these modes for the inputs of these numbers, all of one scale."""
+        case, problem = self.case_and_problem(numbers)
+        by_mode = {mode: kernel_truth(case, [problem], mode) for mode in modes}
+        return Truths(by_mode, tuple(modes), (problem,))
+
+    def case_and_problem(self, numbers: Array) -> tuple[Case, Problem]:
+        """The case of the inputs of these numbers, and the problem of its first output."""
+        inputs = self.space.first_inputs(numbers), *self.space.other_inputs(int(numbers[0]))
         case = Case("sweep", self.space.node, inputs)
         return case, problems_of(case)[0]
+
+
+def judged(output: Array, truths: Truths) -> Judgement:
+    return judge_outputs([output.reshape(truths.problems[0].shape)], truths)
