@@ -19,6 +19,7 @@ from tiebreak.conformance.operators.onnx_cast_mistakes import MISTAKES
 from tiebreak.conformance.operators.onnx_linear import any_code, is_finite
 from tiebreak.conformance.operators.path_probe import PathProbe
 from tiebreak.conformance.operators.strategies import st
+from tiebreak.conformance.semantics.authorities_cast import OF_CAST
 from tiebreak.conformance.semantics.cast import CastArithmetic
 from tiebreak.golden.elements import (
     ELEMENT_TYPES,
@@ -260,5 +261,5 @@ TESTED = OperatorUnderTest(
     axis=Absent("it has no parameters that could vary along one"),
     forbidden_calls=FORBIDDEN,
     situations=SITUATIONS,
-    semantics=AuditedSemantics(CastArithmetic, input_alone, role_of=role_of_facet),
+    semantics=AuditedSemantics(CastArithmetic, input_alone, authorities=OF_CAST, role_of=role_of_facet),
 )

@@ -34,7 +34,7 @@ from tiebreak.conformance.semantics.cast_powers import (
     power_facets,
 )
 from tiebreak.conformance.semantics.cast_specials import CastSpecial, special_facets
-from tiebreak.conformance.semantics.model import ANYTHING, OTHER, Candidates, Facet, Probe, Semantics, Value
+from tiebreak.conformance.semantics.model import ANYTHING, OTHER, Candidates, Facet, Probe, Semantics, Value, ids_of
 from tiebreak.golden.elements import ELEMENT_TYPES, FloatType, IntegerType
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
@@ -148,8 +148,14 @@ class CastArithmetic:
         return self.large.get(negative, ANYTHING) if special.as_large or code is None else code
 
     def assume(self) -> None:
-        """A number that becomes infinite on the way is what none is asked about."""
-        self.infinite = {}
+        """A number that becomes infinite on the way gives what the document's way with large numbers gives."""
+        saturates = "saturate" in ids_of(self.documented)
+        order = ("largest",) if saturates else ("infinity", "nan", "largest")
+        for probe in self.special_probes():
+            facet = next((one for one in self.specials if one.name == self.special_of(probe)), None)
+            if facet is not None and facet.name != "nan":
+                end = next(facet.by_id[one] for one in order if one in facet.by_id)
+                self.infinite[is_negative(probe)] = self.special_code(end, probe)
 
     def ignore_specials(self) -> None:
         self.infinite = {}

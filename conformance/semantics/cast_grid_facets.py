@@ -151,13 +151,23 @@ def is_e5m2(kind: FloatType) -> bool:
     return kind.name == "float8_e5m2"
 
 
-TO_LARGEST = "it becomes the largest value of its sign"
+TO_LARGEST = "what is beyond the largest value becomes it"
 ENDS = (
     SATURATE := GridEnds("saturate", TO_LARGEST, saturated, lambda kind: True, "always-saturates"),
     OVERFLOW := GridEnds(
-        "overflow", "it becomes infinite, or NaN in a type without", overflowing, has_nothing, "never-saturates"
+        "overflow",
+        "what is beyond the largest value becomes infinite, or NaN in a type without infinity",
+        overflowing,
+        has_nothing,
+        "never-saturates",
     ),
-    GridEnds("nan", "it becomes NaN, though the type has an infinity", all_nan, is_e5m2, "beyond-to-nan"),
+    GridEnds(
+        "nan",
+        "what is beyond the largest value becomes NaN, though the type has an infinity",
+        all_nan,
+        is_e5m2,
+        "beyond-to-nan",
+    ),
     GridEnds(
         "overflow-of-number",
         "a number beyond the largest value becomes infinite or NaN even if it rounds to it",
@@ -168,7 +178,7 @@ ENDS = (
     ),
     GridEnds(
         "overflow-after-step",
-        "it becomes NaN, but from 480 to below 496 the largest value",
+        "what rounds beyond 448 becomes NaN, but from 480 to below 496 it becomes 448",
         a_step_more,
         is_e4m3fn,
         "step-beyond-largest",
@@ -176,7 +186,7 @@ ENDS = (
     ),
     GridEnds(
         "nan-before-infinity",
-        "it becomes NaN below 65536, infinite from there on",
+        "what rounds beyond 57344 becomes NaN, but infinite from 65536 on",
         nan_before_infinity,
         is_e5m2,
         "nan-below-infinity",
@@ -189,10 +199,12 @@ ENDS = (
         is_e4m3fn,
         "ends-at:240, whatever saturate says",
     ),
-    GridEnds("wrap", "the low bits of a larger exponent are kept", low_bits, has_signed_nan, "wraps"),
+    GridEnds("wrap", "the low bits of an exponent that is too large are kept", low_bits, has_signed_nan, "wraps"),
 )
 WIDE_ENDS = (
-    WIDE_OVERFLOW := GridEnds("overflow", "it becomes infinite", overflowing, has_nothing),
+    WIDE_OVERFLOW := GridEnds(
+        "overflow", "what is beyond the largest value becomes infinite", overflowing, has_nothing
+    ),
     GridEnds("saturate", TO_LARGEST, saturated, lambda kind: True, "beyond-to-largest"),
 )
 NOTHING_BEYOND = GridEnds("none", "no input is beyond the largest value", saturated, lambda kind: True)
@@ -217,7 +229,7 @@ def output_subnormals(goal: str) -> tuple[OutputSubnormals, ...]:
     return (
         OUTPUTS_KEPT,
         OutputSubnormals("flushed", "a subnormal result becomes 0", flush, flushes=True),
-        OutputSubnormals("cut-off", "they are cut off, other results rounded", cut, cuts=True),
+        OutputSubnormals("cut-off", "subnormal results are cut off, others rounded", cut, cuts=True),
     )
 
 

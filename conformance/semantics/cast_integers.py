@@ -74,8 +74,8 @@ def zero_beyond(x: Array, whole: Array, kind: IntegerType) -> Array:
 
 
 ENDS = (
-    SATURATE := IntegerEnds("saturate", "it becomes the end of the range", clamped),
-    IntegerEnds("wrap", "its low bits are kept", low_bits, "wraps", wraps=True),
+    SATURATE := IntegerEnds("saturate", "what is beyond the range becomes its end", clamped),
+    IntegerEnds("wrap", "the low bits of a number are kept", low_bits, "wraps", wraps=True),
     IntegerEnds(
         "int32-then-wrap",
         "the low bits of an int32, whose lowest value stands for all that it can't hold",
@@ -86,7 +86,7 @@ ENDS = (
     ),
     IntegerEnds(
         "int32-or-zero-then-wrap",
-        "its low bits are kept, but 0 if the number, before it is rounded, is not between the ends of int32",
+        "the low bits are kept, but a number that is beyond the ends of int32 before it is rounded becomes 0",
         low_bits_if_number_is_held,
         "zero-beyond-int32-and-wraps",
         wraps=True,
@@ -103,7 +103,7 @@ ENDS = (
     ),
     IntegerEnds(
         "int32-clamped-then-wrap",
-        "it is clamped to int32, whose low bits are kept",
+        "the low bits of the number clamped to int32",
         partial(low_bits_of_clamped, 32),
         "saturates-to-int32-and-wraps",
         wraps=True,
@@ -112,13 +112,13 @@ ENDS = (
     ),
     IntegerEnds(
         "int8-clamped-then-wrap",
-        "it is clamped to int8, whose low bits are kept",
+        "the low bits of the number clamped to int8",
         partial(low_bits_of_clamped, 8),
         "saturates-to-8-bits",
         wraps=True,
         room=8,
     ),
-    IntegerEnds("zero", "it becomes 0", zero_beyond, "beyond-to-zero:of a float"),
+    IntegerEnds("zero", "what is beyond the range becomes 0", zero_beyond, "beyond-to-zero:of a float"),
 )
 NOTHING_BEYOND = IntegerEnds("none", "no input is beyond the range", clamped)
 

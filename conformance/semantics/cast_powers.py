@@ -112,11 +112,18 @@ class PowerEnds:
 
 
 SATURATE = PowerEnds(
-    "saturate", "it becomes the end of the range", saturates=True, cause=f"power-always-saturates:{APART}"
+    "saturate",
+    "a positive number beyond the range becomes its end",
+    saturates=True,
+    cause=f"power-always-saturates:{APART}",
 )
-TO_NAN = PowerEnds("nan", "it becomes NaN", compares_number=True, cause=f"power-beyond-to-nan:{APART}")
+TO_NAN = PowerEnds(
+    "nan", "a positive number beyond the range becomes NaN", compares_number=True, cause=f"power-beyond-to-nan:{APART}"
+)
 ROUNDED_TO_NAN = PowerEnds(
-    "nan-of-rounded", "it becomes NaN if the rounded number is beyond the range", cause="power-ends-of-rounded"
+    "nan-of-rounded",
+    "a positive number becomes NaN if it is beyond the range once it is rounded",
+    cause="power-ends-of-rounded",
 )
 
 
