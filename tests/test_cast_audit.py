@@ -138,6 +138,17 @@ def test_the_documents_value_is_one_of_each_facet_and_the_others_have_causes(sou
                 assert value is plain or sentence_of(key_of(value, plain.id))
 
 
+def test_values_stay_the_same_however_many_casts_are_looked_at() -> None:
+    """They are told apart by identity."""
+    first = arithmetic_of(node_of("float32", "float8_e4m3fn"))
+    documented, places = tuple(first.documented), first.candidates.places
+    for source, target in PAIRS:
+        for attributes in attributes_of(target):
+            assert arithmetic_of(node_of(source, target, **attributes)).candidates.all
+    again = arithmetic_of(node_of("float32", "float8_e4m3fn"))
+    assert tuple(again.documented) == documented and documented in places and documented in again.candidates.places
+
+
 @pytest.mark.parametrize(("source", "target", "attributes"), USUAL)
 def test_stages_never_fall_and_codes_change_only_where_they_rise(
     source: str, target: str, attributes: dict[str, Any]

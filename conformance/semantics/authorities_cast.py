@@ -18,8 +18,8 @@ ONNX_FLOAT8 = Authority(
     title="ONNX, Cast to float 8",
     version="operator sets 19 to 25",
     url="https://onnx.ai/onnx/operators/onnx__Cast.html",
-    says="A float goes to the nearest value, ties to even. With saturate, what rounds beyond the largest value becomes "
-    "it; otherwise NaN, or an infinity in float8_e5m2.",
+    says="A float goes to the nearest value, ties to even. With saturate, what rounds beyond the largest value "
+    "becomes it; otherwise NaN, or an infinity in float8_e5m2.",
     open="How an integer is rounded, and the sign of NaN.",
     allows=(TABLED,),
     output_types=FLOAT8,
@@ -29,8 +29,8 @@ ONNX_POWERS = Authority(
     title="ONNX, Cast to float8_e8m0fnu",
     version="operator sets 24 and 25, with the attributes of the third table",
     url="https://onnx.ai/onnx/operators/onnx__Cast.html",
-    says="A positive number goes up, or to the nearest power of two, halfway up. Beyond the range it becomes its "
-    "end (up, with saturate) or NaN (nearest, without); so does zero.",
+    says="A positive number goes up, or to the nearest power of two, halfway up. Beyond the range it becomes the "
+    "nearer end (up, with saturate) or NaN (nearest, without); so does zero.",
     open="What a negative number gives.",
     allows=(TABLED,),
     output_types=E8M0,
@@ -40,7 +40,7 @@ ONNX_ROUND_MODE = replace(
     ONNX_POWERS,
     id="onnx-round-mode",
     version="operator sets 24 and 25, whatever the attributes",
-    says="As round_mode says, a positive number in the range goes up, down, or to the nearest power of two, halfway up.",
+    says="As round_mode says, a positive number in the range goes up, down or to the nearest power of two, halfway up.",
     open="Zero, negative numbers and what is beyond the range.",
     allows=({name: values for name, values in BEFORE_ENDS.items() if name != "exponent"},),  # tiny ones are open
     asked=(),
@@ -84,7 +84,7 @@ OPENVINO = Authority(
 ML_DTYPES = Authority(
     id="ml_dtypes",
     title="ml_dtypes",
-    version="README of 0.5",
+    version="README",
     url="https://github.com/jax-ml/ml_dtypes",
     says="It lists each type's bits, and what stands for NaN and infinities.",
     open="How a number is rounded, and what is beyond the range.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -56,7 +56,7 @@ class GridCombination(NamedTuple):
     zero: ZeroSign
 
 
-@lru_cache(maxsize=64)
+@cache  # values are told apart by identity: candidates and what is documented must have the same ones
 def grid_facets(source: FloatType, target: FloatType) -> tuple[Facet, ...]:
     """Of a facet that can't matter between two types, one value is left."""
     goal = "in float4_e2m1fn" if target.name in FLOAT4 else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -133,7 +133,7 @@ class IntegerCombination(NamedTuple):
     saturation: IntegerEnds
 
 
-@lru_cache(maxsize=64)
+@cache  # values are told apart by identity: candidates and what is documented must have the same ones
 def integer_facets(source: FloatType, target: IntegerType) -> tuple[Facet, ...]:
     ends = (
         tuple(one for one in ENDS if tells(one, source, target)) if goes_beyond(source, target) else (NOTHING_BEYOND,)

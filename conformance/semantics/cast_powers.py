@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -157,7 +157,7 @@ class PowerCombination(NamedTuple):
     negative: CodeOrMagnitude
 
 
-@lru_cache(maxsize=64)
+@cache  # values are told apart by identity: candidates and what is documented must have the same ones
 def power_facets(source: FloatType, asked: str, saturates: bool) -> tuple[Facet, ...]:
     """The first value of each is the document's, or like it where the document says nothing."""
     modes = [
