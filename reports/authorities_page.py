@@ -26,8 +26,8 @@ Each backend was audited: it answered thousands of inputs. Each answer is compar
 | can't be told | the document allows each answer, but no one arithmetic of it gives them all |
 | silent | the document has no formula, or is about other types |
 
-What a document leaves open is allowed in every way. No document says anything of NaN and infinities, so these are not
-compared. A contradiction that no ordinary input shows says so: *edge* means extreme scales or quotients,
+What a document leaves open is allowed in every way. NaN and infinities are not compared: of most operators no document
+says anything of them. A contradiction that no ordinary input shows says so: *edge* means extreme scales or quotients,
 *pathological* subnormal numbers. An input without a facet: no known arithmetic gives all answers of that backend. A
 document that a backend does not claim accuses nobody: it says what happens to a model that moves.
 """
@@ -90,7 +90,8 @@ def document_line(row: Mapping[str, Any]) -> str:
 def section_parts(backends: Sequence[Mapping[str, Any]], apart: Mapping[str, Any]) -> Iterator[str]:
     first, contradictions = backends[0], Contradictions()
     types = " to ".join(dict.fromkeys((first["input_type"], first["output_type"])))
-    yield f"## {first['operator']}, {types}\n\n{verdict_table(backends, contradictions)}\n"
+    attributes = "".join(f", {name} {value}" for name, value in first.get("asked_attributes", {}).items())
+    yield f"## {first['operator']}, {types}{attributes}\n\n{verdict_table(backends, contradictions)}\n"
     if contradictions.rows:
         yield f"{contradictions.table()}\n"
     if apart["pairs"]:

@@ -11,12 +11,13 @@ from rich.table import Table
 
 
 def semantics_names(data: Mapping[str, Any]) -> list[str]:
-    """Names the semantics by their differences from the second one, which is the document's, rounded at each step."""
-    plain = data["semantics"][1]
+    """Names the semantics by their differences from the document's, rounded at each step."""
+    plain = data["semantics"][data["documented"]]  # the first one where its steps are exact
+    own = f"step by step in {plain['precision']}" if data["documented"] else "as documented"
     found = []
     for one in data["semantics"]:
         differs = [f"{facet.replace('_', ' ')}: {value}" for facet, value in one.items() if value != plain[facet]]
-        found.append("; ".join(differs) or f"step by step in {plain['precision']}")
+        found.append("; ".join(differs) or own)
     return found
 
 
@@ -38,18 +39,18 @@ def counts_text(data: Mapping[str, Any]) -> str:
 
 def print_matrix(data: Mapping[str, Any]) -> None:
     """Print each semantics against the document's own; --json has every pair."""
-    console, called = Console(), semantics_names(data)
+    console, called, plain = Console(), semantics_names(data), data["documented"]
     table = Table(box=box.SIMPLE_HEAD)
-    for heading in ("", "semantics", "input", "gives", called[1]):
+    for heading in ("", "semantics", "input", "gives", called[plain]):
         table.add_column(heading)
     for pair in data["pairs"]:
-        if 1 not in pair["semantics"]:
+        if plain not in pair["semantics"]:
             continue
-        other = sum(pair["semantics"]) - 1
+        other = sum(pair["semantics"]) - plain
         if "equal" in pair:
             table.add_row(str(other), called[other], pair["equal"], "", "")
         else:
-            own = pair["semantics"].index(1)
+            own = pair["semantics"].index(plain)
             table.add_row(
                 str(other), called[other], inputs_text(pair["witness"]), pair["gives"][1 - own], pair["gives"][own]
             )

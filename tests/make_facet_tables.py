@@ -2,29 +2,64 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from tiebreak.conformance.audit.matrix import matrix_data
 from tiebreak.conformance.audit.operators import arithmetic_of, audited_node
+from tiebreak.golden.nodes import Node
 from tiebreak.reports.matrix import matrix_markdown
 
 DOCS = Path(__file__).parent.parent / "docs"
 MARK = "<!-- facets: written by tests/make_facet_tables.py -->\n"
-PAGES = {"onnx.QuantizeLinear": ("int8", {}), "openvino.FakeQuantize": ("", {}), "tensorflow.QuantizeV2": ("uint8", {})}
+PAGES: dict[str, tuple[tuple[str, str, dict[str, Any]], ...]] = {  # types of input and output, attributes
+    "onnx.QuantizeLinear": (("", "int8", {}),),
+    "openvino.FakeQuantize": (("", "", {}),),
+    "tensorflow.QuantizeV2": (("", "uint8", {}),),
+    "onnx.Cast": (
+        ("float32", "float8_e4m3fn", {}),
+        ("float32", "float8_e5m2", {"saturate": False}),
+        ("float32", "float8_e8m0fnu", {}),
+        ("float64", "int4", {}),
+    ),
+}
+# Casts whose tables of facets have together every value, by the sort of type that they lead to.
+CASTS = {
+    "a float 8 or float 4, or from one to a wider float": (
+        *(("float64", "float8_e4m3fn", {}), ("float32", "float8_e5m2", {}), ("float8_e4m3fn", "float32", {})),
+        *(("float8_e8m0fnu", "float16", {}), ("float32", "float8_e4m3fnuz", {}), ("float32", "float4_e2m1fn", {})),
+    ),
+    "`float8_e8m0fnu`": (("float64", "float8_e8m0fnu", {}), ("float32", "float8_e8m0fnu", {})),
+    "an integer": (("float64", "int4", {}), ("float8_e5m2", "uint8", {}), ("float8_e8m0fnu", "int32", {})),
+}
+
+
+def node_of(operator: str, source: str, target: str, attributes: dict[str, Any]) -> Node:
+    return audited_node(operator, attributes, source, target, 0)
 
 
 def tables() -> str:
     parts = []
-    for operator, (kind, attributes) in PAGES.items():
-        arithmetic = arithmetic_of(audited_node(operator, attributes, "", kind, 0))
+    for operator, asked in PAGES.items():
         also = " and `ngraph.Quantize`" if operator == "onnx.QuantizeLinear" else ""
-        parts.append(f"\n## Facets of `{operator}`{also}\n\n| facet | value | meaning |\n| --- | --- | --- |")
-        for facet in (*arithmetic.facets, *arithmetic.specials):
-            name = f"`{facet.name}`"
-            for value in facet.values:
-                parts.append(f"| {name} | `{value.id}` | {value.sentence} |")
-                name = ""
+        if operator != "onnx.Cast":
+            parts += table(f"`{operator}`{also}", [node_of(operator, *asked[0])])
+    for words, casts in CASTS.items():
+        parts += table(f"`onnx.Cast` to {words}", [node_of("onnx.Cast", *cast) for cast in casts])
     return "\n".join(parts) + "\n"
+
+
+def table(of: str, nodes: Sequence[Node]) -> Iterator[str]:
+    """The facets that some nodes have, each with all of its values."""
+    facets: dict[str, dict[str, str]] = {}
+    for arithmetic in map(arithmetic_of, nodes):
+        for facet in (*arithmetic.facets, *arithmetic.specials):
+            facets.setdefault(facet.name, {}).update(facet.sentences)
+    yield f"\n## Facets of {of}\n\n| facet | value | meaning |\n| --- | --- | --- |"
+    for name, sentences in facets.items():
+        for number, (value, sentence) in enumerate(sentences.items()):
+            yield f"| {'' if number else f'`{name}`'} | `{value}` | {sentence} |"
 
 
 def audit_page() -> str:
@@ -33,8 +68,11 @@ def audit_page() -> str:
 
 
 def matrix_page(operator: str) -> str:
-    kind, attributes = PAGES[operator]
-    return matrix_markdown(matrix_data(arithmetic_of(audited_node(operator, attributes, "", kind, 0))))
+    """Each node's matrix; those of several nodes below one title."""
+    parts = [matrix_markdown(matrix_data(arithmetic_of(node_of(operator, *asked)))) for asked in PAGES[operator]]
+    if len(parts) == 1:
+        return parts[0]
+    return "\n".join([f"# What tells semantics of {operator} apart\n", *(f"#{part}" for part in parts)])
 
 
 if __name__ == "__main__":

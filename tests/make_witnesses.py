@@ -12,8 +12,9 @@ from tiebreak.conformance.audit.operators import arithmetic_of, audited_node
 from tiebreak.conformance.audit.stored import witnesses_key
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators import get_operator
+from tiebreak.golden.operators.onnx_cast import SMALL, WIDE_REALS
 from tiebreak.golden.problem import codes_of
-from tiebreak.golden.samples import openvino_fake_quantize, tensorflow_quantize_v2
+from tiebreak.golden.samples import onnx_cast, openvino_fake_quantize, tensorflow_quantize_v2
 from tiebreak.golden.vector_inputs.by_witness import WITNESSES
 
 
@@ -31,6 +32,10 @@ def nodes() -> Iterator[Node]:
     for quantized in spec.quantized_types:
         for attributes in tensorflow_quantize_v2.witness_attributes(quantized).values():
             yield audited_node(spec.id, attributes, "", quantized, 0)
+    for source, target in onnx_cast.FILES:
+        if source in WIDE_REALS and target in SMALL:
+            for attributes in onnx_cast.attributes_for(target):
+                yield audited_node("onnx.Cast", attributes, source, target, 0)
 
 
 def rows(node: Node) -> list[list[Any]]:

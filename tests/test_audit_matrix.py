@@ -18,6 +18,8 @@ from tiebreak.golden.problem import Array, codes_of
 from tiebreak.golden.vector_inputs.by_witness import witnesses
 from tiebreak.golden.vectorfile import VECTORS, read_cases
 
+CASTS = ("float32-float8_e4m3fn-saturate-false", "float64-int2", "bfloat16-float8_e8m0fnu-round_mode-down")
+
 
 def cli(*arguments: str) -> Result:
     return CliRunner().invoke(main, ["audit", *arguments])
@@ -28,7 +30,16 @@ def code_of(array: Array) -> int:
     return int(codes_of(array).reshape(-1)[0])
 
 
-@pytest.mark.parametrize(("operator", "kind"), [("onnx.QuantizeLinear", "int8"), ("openvino.FakeQuantize", "")])
+@pytest.mark.parametrize(
+    ("operator", "kind"),
+    [
+        ("onnx.QuantizeLinear", "int8"),
+        ("openvino.FakeQuantize", ""),
+        ("onnx.Cast", "float8_e4m3fn"),
+        ("onnx.Cast", "int4"),
+        ("onnx.Cast", "float8_e8m0fnu"),
+    ],
+)
 def test_the_separation_matrix_has_a_witness_or_a_reason_for_every_pair(operator: str, kind: str) -> None:
     node = audited_node(operator, {}, "", kind, 0)
     arithmetic = arithmetic_of(node)
@@ -74,7 +85,7 @@ def test_the_stored_witnesses_are_the_matrixs() -> None:
         (o, k) for o, kinds in stored.items() for k in kinds
     }
     assert all(all(kinds.values()) for kinds in stored.values())
-    for chosen in ("float32-int8", "bfloat16-uint16", "float32-16", "uint8-SCALED-HALF_TO_EVEN"):
+    for chosen in ("float32-int8", "bfloat16-uint16", "float32-16", "uint8-SCALED-HALF_TO_EVEN", *CASTS):
         (node,) = (one for one in nodes if witnesses_key(one) == chosen)
         assert stored[node.operator][chosen] == make_witnesses.rows(node)
         probes = [
@@ -89,6 +100,8 @@ def test_the_stored_witnesses_are_the_matrixs() -> None:
         ("ngraph.Quantize", "float32-int8", "float32-int8"),
         ("openvino.FakeQuantize", "float32-float32", "float32-256"),
         ("tensorflow.QuantizeV2", "float32-uint8", "uint8-MIN_FIRST-HALF_AWAY_FROM_ZERO"),
+        ("onnx.Cast", "float32-float8_e5m2", "float32-float8_e5m2-saturate-false"),
+        ("onnx.Cast", "float64-uint4", "float64-uint4"),
     ],
 )
 def test_the_witnesses_are_golden_vectors(operator: str, types: str, kind: str) -> None:

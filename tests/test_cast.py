@@ -143,9 +143,13 @@ def test_powers_by_ml_dtypes_are_exponent_fields() -> None:
     assert set(counts) == {sentence_of("power-of-field:but zero is NaN")}, counts
 
 
-def test_a_case_of_one_input_has_no_scale_that_an_audit_looks_at() -> None:
+def test_a_case_of_one_input_is_what_an_audit_looks_at() -> None:
     (case, *_) = indexed_cases(VECTORS / file_name(OPERATOR, "float32", "int4"))
-    assert recorded_case(case, np.zeros(case.size), []) is None
+    found = recorded_case(case, np.zeros(case.size), [(2, 5)])
+    assert found is not None and found.probe.others == () and found.numbers.tolist()[:4] == [-1, -1, 5, -1]
+    assert np.array_equal(found.probe.x, case.inputs[0].reshape(-1), equal_nan=True)
+    (of_integers, *_) = indexed_cases(VECTORS / file_name(OPERATOR, "int8", "int4"))
+    assert recorded_case(of_integers, np.zeros(of_integers.size), []) is None
 
 
 def mixed(node: Any, x: casts.Array) -> tuple[casts.Array, ...]:

@@ -23,11 +23,14 @@ from tiebreak.conformance.semantics.model import ANYTHING, Arithmetic, Probe, Se
 from tiebreak.golden.elements import ELEMENT_TYPES
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Node
+from tiebreak.golden.operators import get_operator
 from tiebreak.golden.problem import Array
 
-AUTHORITIES: Mapping[str, tuple[Authority, ...]] = {  # operators that need the fewest attributes come first
+AUTHORITIES: Mapping[str, tuple[Authority, ...]] = {  # quantizers that need the fewest attributes come first
     operator: semantics.authorities
-    for operator, semantics in sorted(AUDITED.items(), key=lambda item: len(item[1].defaults))
+    for operator, semantics in sorted(
+        AUDITED.items(), key=lambda item: (get_operator(item[0]).family == "cast", len(item[1].defaults))
+    )
     if semantics.authorities
 }
 MEETS, CONTRADICTS, UNTOLD, SILENT = "meets", "contradicts", "can't be told", "silent"

@@ -37,7 +37,7 @@ def authorities_job(spec: str, asked: Mapping[str, Any], *, time_limit: float, m
         facts = {"backend": backend.name, "version": backend.version, "run": ""}
         facts |= {"claims": backend.claims.documents.get(node.operator, "")}
         facts |= {"maps": backend.claims.maps.get(node.operator, "")}
-        found = facts | node_facts(node) | audit_facts(answer)
+        found = facts | node_facts(node) | {"asked_attributes": dict(asked["attributes"])} | audit_facts(answer)
         found["documents"] = judged_documents(
             answer.inference, authorities_of(node.operator), by_path=answer.path is not None
         )
@@ -75,7 +75,8 @@ def recorded_authorities(folder: Path, name: str, asked: Mapping[str, Any]) -> d
     inference = recorded_inference(run, folder, name, node)
     facts = {"backend": name, "version": str(backend["version"]), "run": str(folder)}
     facts |= {said: str(backend.get(said, {}).get(node.operator, "")) for said in ("claims", "maps")}
-    found = facts | node_facts(node) | {"consistent": len(inference.alive)}
+    found = facts | node_facts(node) | {"asked_attributes": dict(asked["attributes"])}
+    found |= {"consistent": len(inference.alive)}
     arithmetic, left = inference.arithmetic, inference.alive
     found |= {"semantics": alone_or_all(values_left(arithmetic.candidates.names, left))}
     found |= {"sentences": {facet.name: facet.sentences for facet in arithmetic.facets}}

@@ -37,11 +37,14 @@ class Separation:
 
 
 def plain_semantics(arithmetic: Arithmetic) -> list[Semantics]:
-    """The document's exact and step-by-step semantics, then all that differ from the latter in one facet."""
+    """The document's exact and step-by-step semantics, then all that differ from the latter in one facet.
+
+    Where each step of the document is exact, the two are one.
+    """
     facets, everything = arithmetic.facets, arithmetic.candidates.places
     base = arithmetic.documented
     exact = (EXACT, *base[1:])
-    others = [
+    others: list[Semantics] = [
         (*base[:place], value, *base[place + 1 :]) for place, facet in enumerate(facets) for value in facet.values
     ]
     # Some values make sense only together with certain values of other facets.
@@ -104,6 +107,7 @@ def matrix_data(arithmetic: Arithmetic) -> dict[str, Any]:
         "output_type": node.output_type,
         "inputs_compared": compared,
         "semantics": [candidates.by_facet(one) for one in semantics],
+        "documented": semantics.index(tuple(arithmetic.documented)),
         "sentences": {facet.name: facet.sentences for facet in arithmetic.facets},
         "pairs": [
             {"semantics": [one.first, one.second], "equal": one.equal}

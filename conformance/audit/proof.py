@@ -1,10 +1,10 @@
 """Shows that the semantics that are left are equal for every finite x, or finds an x where they are not.
 
-For 16-bit types every x is compared. For wider types each semantics has a stage: a number that never falls as x grows
-and that determines the code. If it is the same at both ends of an interval of bit patterns, nothing changes inside. So
-intervals are halved until that holds, or until nothing is left inside, and the codes at all ends are compared: they
-stand for every x. This takes too long only where nearly every x has another code: for codes of many bits, and for the
-low bits of large quotients.
+For types of at most 16 bits every x is compared. For wider types each semantics has a stage: a number that never falls
+as x grows and that determines the code. If it is the same at both ends of an interval of bit patterns, nothing changes
+inside. So intervals are halved until that holds, or until nothing is left inside, and the codes at all ends are
+compared: they stand for every x. This takes too long only where nearly every x has another code: for codes of many
+bits, and for the low bits of large quotients.
 """
 
 from __future__ import annotations
@@ -18,13 +18,15 @@ from tiebreak.conformance.audit.halving import halved
 from tiebreak.conformance.audit.inference import Inference, splitting_places
 from tiebreak.conformance.semantics import _steps
 from tiebreak.conformance.semantics.model import ANYTHING, Arithmetic, Probe, Semantics
-from tiebreak.golden.problem import Array
+from tiebreak.golden.elements import ELEMENT_TYPES
+from tiebreak.golden.problem import Array, array_of
 
 MOST_LEFT = 200  # semantics; more are not compared
 SETTINGS = 24  # of the inputs after the first, that are compared
 MOST = 8_000_000  # predictions: some seconds
 EXHAUSTIVE = 4  # settings that are compared without a limit on predictions
 AT_ONCE = 1 << 18  # predictions at a time
+FEW_BITS = 16  # of an input's type, all of whose numbers are compared
 
 
 @dataclass
@@ -62,7 +64,7 @@ class Comparison:
 
         The inputs are overwritten with the next step.
         """
-        if self.arithmetic.node.real.bits == 16:
+        if input_bits(self.arithmetic) <= FEW_BITS:
             x = all_finite_inputs(self.arithmetic)
             self.count(x, left)
             first, *others = self.arithmetic.predict(Probe(x, setting.others), left)
@@ -140,12 +142,20 @@ def settings_of(probes: Sequence[Probe]) -> list[Probe]:
 def proof_text(arithmetic: Arithmetic, settings: int) -> str:
     many = f"{settings} settings" if settings > 1 else "one setting"
     shown = f"every finite {arithmetic.node.input_type} gives the same in {many} of the other inputs"
-    halved = ", by halving intervals until nothing changes inside"
-    return shown + ("" if arithmetic.node.real.bits == 16 else halved) + "; not all settings were compared"
+    halved = "" if input_bits(arithmetic) <= FEW_BITS else ", by halving intervals until nothing changes inside"
+    if len(arithmetic.node.inputs) == 1:
+        return f"every finite {arithmetic.node.input_type} gives the same{halved}"
+    return f"{shown}{halved}; not all settings were compared"
+
+
+def input_bits(arithmetic: Arithmetic) -> int:
+    return ELEMENT_TYPES[arithmetic.node.input_type].bits
 
 
 def all_finite_inputs(arithmetic: Arithmetic) -> Array:
-    """All finite numbers of a 16-bit type."""
-    x = np.arange(1 << 16, dtype=np.uint16).view(arithmetic.node.inputs[0].dtype)
+    """All finite numbers of a type of at most 16 bits."""
+    kind = arithmetic.node.input_type
+    bits = ELEMENT_TYPES[kind].bits
+    x = array_of(kind, (1 << bits,), np.arange(1 << bits))
     with np.errstate(invalid="ignore"):  # signalling NaNs
         return np.asarray(x[np.isfinite(x.astype(np.float64))])

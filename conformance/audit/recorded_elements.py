@@ -16,7 +16,7 @@ from tiebreak.conformance.semantics.model import ANYTHING, Probe, codes
 from tiebreak.golden.elements import ELEMENT_TYPES, FloatType
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Case, Node
-from tiebreak.golden.problem import Array
+from tiebreak.golden.problem import Array, array_of
 
 LAYOUT = ("axis", "axes", "block_size")  # attributes that lay parameters out
 WIDTHS = (4, 8, 16, 32, 64)  # of vector loops
@@ -108,7 +108,8 @@ def parts_by_path(elements: RecordedElements) -> Iterator[tuple[str, Array]]:
     """
     every = np.ones(elements.owners.size, bool)
     yield "", every
-    per_tensor = np.array([case.inputs[1].size == 1 for case in elements.cases])[elements.owners]
+    per_tensor = np.array([all(array.size == 1 for array in case.inputs[1:2]) for case in elements.cases])
+    per_tensor = per_tensor[elements.owners]
     yield PER[0], per_tensor
     yield PER[1], ~per_tensor
     others = elements.probe.others
@@ -171,8 +172,8 @@ def recorded_case(case: Case, output: Array, wrong: Sequence[tuple[int, int]]) -
     if probe is None:
         return None
     outputs = np.asarray(output[: case.size], np.int64)
-    if isinstance(result := ELEMENT_TYPES[case.node.output_type], FloatType):
-        outputs = codes(outputs.astype(np.uint64).astype(f"uint{result.bits}").view(case.node.outputs[0].dtype))
+    if isinstance(ELEMENT_TYPES[case.node.output_type], FloatType):
+        outputs = codes(array_of(case.node.output_type, outputs.shape, outputs.astype(np.uint64)))
     numbers = np.full(case.size, -1)
     for index, number in wrong:
         if index >= 0:

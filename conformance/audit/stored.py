@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from tiebreak.conformance.audit.operators import AUDITED
 from tiebreak.conformance.semantics.model import Probe
+from tiebreak.golden.make_node import TYPE_ATTRIBUTES
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators import get_operator
 from tiebreak.golden.samples.model import Tensor
@@ -24,6 +25,9 @@ def stored_probes(node: Node) -> Iterator[Probe]:
 def witnesses_key(node: Node) -> str:
     """The key under which the witnesses for a node's types and attributes are stored."""
     spec = get_operator(node.operator)
+    if spec.family == "cast":
+        said = [f"{name}-{value}".lower() for name, value in node.attributes.items() if name not in TYPE_ATTRIBUTES]
+        return "-".join([node.input_type, node.output_type, *sorted(said)])
     if spec.has_attribute("levels"):
         return f"{node.input_type}-{node.attributes['levels']}"
     if spec.has_attribute("mode"):

@@ -22,6 +22,11 @@ def quotient_operands(case: Case) -> Probe | None:
     return Probe(np.ascontiguousarray(own.x), (own.scale, own.zero_point))
 
 
+def input_alone(case: Case) -> Probe:
+    """x, where there is no other input."""
+    return Probe(np.ascontiguousarray(case.inputs[0]).reshape(-1), ())
+
+
 def broadcast_operands(case: Case) -> Probe | None:
     """x and the other inputs broadcast against it; None if they do not broadcast to its shape."""
     x = case.inputs[0]

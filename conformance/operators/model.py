@@ -83,7 +83,8 @@ class AuditedSemantics:
     `arithmetic` builds the table of facets for a node. `elementwise` spreads a recorded case's operands over its
     elements for that table, or returns None if the table does not describe the case. `defaults` are attributes of the
     audited node unless given. `witnesses_of` is the operator whose stored witnesses separate the same semantics
-    (empty: its own). `authorities` are the documents about the same arithmetic, its own among them.
+    (empty: its own). `authorities` are the documents about the same arithmetic, its own among them. `role_of` gives the
+    role of the clause that a facet (by name) of a node is about, if that depends on the node.
     """
 
     arithmetic: Callable[[Node], Arithmetic]
@@ -91,6 +92,7 @@ class AuditedSemantics:
     defaults: Mapping[str, Any] = field(default_factory=dict)
     witnesses_of: str = ""
     authorities: tuple[Authority, ...] = ()
+    role_of: Callable[[Node, str], str] | None = None
 
 
 def nothing_known(problem: Elementwise) -> bool:

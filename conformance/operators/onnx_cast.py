@@ -12,12 +12,15 @@ import numpy as np
 
 from tiebreak.conformance.operators.case_with_states import CaseWithStates, Situation
 from tiebreak.conformance.operators.drawn_tensors import repeat, tensor_shapes
+from tiebreak.conformance.operators.elementwise import input_alone
 from tiebreak.conformance.operators.forbidden_call import V2, ForbiddenCall
-from tiebreak.conformance.operators.model import Absent, CaseConstraints, OperatorUnderTest
+from tiebreak.conformance.operators.model import Absent, AuditedSemantics, CaseConstraints, OperatorUnderTest
 from tiebreak.conformance.operators.onnx_cast_mistakes import MISTAKES
 from tiebreak.conformance.operators.onnx_linear import any_code, is_finite
 from tiebreak.conformance.operators.path_probe import PathProbe
 from tiebreak.conformance.operators.strategies import st
+from tiebreak.conformance.semantics.authorities_cast import OF_CAST
+from tiebreak.conformance.semantics.cast import CastArithmetic
 from tiebreak.golden.elements import (
     ELEMENT_TYPES,
     FLOAT_TYPES,
@@ -28,7 +31,8 @@ from tiebreak.golden.elements import (
     encode,
     neighbour,
 )
-from tiebreak.golden.onnx_types import E8M0, FLOAT8
+from tiebreak.golden.nodes import Node
+from tiebreak.golden.onnx_types import E8M0, FLOAT4, FLOAT8
 from tiebreak.golden.operators.onnx_cast import LARGEST_FOR_INFINITY, ONE_ZERO, OPSETS, SINCE, SMALL, TYPES, WIDE_REALS
 from tiebreak.golden.problem import OUT_OF_RANGE, UNDEFINED, Elementwise
 from tiebreak.golden.samples.model import Tensor, bits
@@ -234,15 +238,35 @@ def from_floats(problem: Elementwise) -> bool:
     return isinstance(problem.kinds[0], FloatType)
 
 
+ROUNDING_ROLES = {**dict.fromkeys(FLOAT8, "float8"), **dict.fromkeys(FLOAT4, "float4")}
+TABLED_POWERS = {("up", True): "power-saturated", ("nearest", False): "power-unsaturated"}
+
+
+def role_of_facet(node: Node, facet: str) -> str:
+    """The role of the clause that a facet of a cast's arithmetic is about."""
+    target, saturates = node.output_type, bool(node.value("saturate"))
+    if facet == "reading":
+        return "exact"
+    if target in E8M0:
+        asked = str(node.value("round_mode"))
+        return TABLED_POWERS.get((asked, saturates), asked) if facet in ("saturation", "zero") else asked
+    if target in ROUNDING_ROLES:
+        ends = "float4-ends" if target in FLOAT4 else "saturate" if saturates else "unsaturated"
+        return {"zero": "zero", "saturation": ends}.get(facet, ROUNDING_ROLES[target])
+    if target in INTEGER_TYPES:
+        return "integer" if target in SMALL else "exact"
+    return "overflow" if facet == "saturation" else "exact"
+
+
 TESTED = OperatorUnderTest(
     id="onnx.Cast",
     plain_nodes=Absent("it has no scale"),
     draw=draw,
-    mistakes=MISTAKES,
+    mistakes=MISTAKES,  # no pairs: two facets at once, which an audit's table combines, are what two mistakes would be
     path_probes=PATH_PROBES,
     axis=Absent("it has no parameters that could vary along one"),
     forbidden_calls=FORBIDDEN,
     situations=SITUATIONS,
-    semantics=Absent("the tables of facets are of steps with a scale or a range, and none describes a cast's yet"),
+    semantics=AuditedSemantics(CastArithmetic, input_alone, authorities=OF_CAST, role_of=role_of_facet),
     monotone=from_floats,
 )

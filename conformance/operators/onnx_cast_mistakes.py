@@ -290,7 +290,9 @@ def to_types(*names: str, write: Write = to_output) -> Write:
 
 
 def away(position: Array) -> Array:
-    return np.copysign(np.floor(np.abs(position) + 0.5), position)
+    """No half is added: that sum might be rounded."""
+    size = np.abs(position)
+    return np.asarray(np.copysign(np.floor(size) + (size - np.floor(size) >= 0.5), position))
 
 
 def inward(position: Array) -> Array:
@@ -302,11 +304,11 @@ def outward(position: Array) -> Array:
 
 
 def ties_up(position: Array) -> Array:
-    return np.copysign(np.floor(position + 0.5), position)
+    return np.where(position < 0, inward(position), away(position))
 
 
 def ties_down(position: Array) -> Array:
-    return np.copysign(np.ceil(position - 0.5), position)
+    return np.where(position < 0, away(position), inward(position))
 
 
 def ties_to_odd(position: Array) -> Array:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 
 OWN = Unknown("own", "the precision of the input's type, whatever that is")
+ASKED = Unknown("asked", "what the operator's document says, of nodes with these attributes")
 STEPS = (EXACT, OWN)  # real arithmetic, and each of its steps in the input's type: what a mere formula allows
 
 Allowed = Mapping[str, tuple[Value, ...]]  # values by facet; of a facet that is left off, every value
@@ -27,8 +29,8 @@ class Authority:
     `says` and `open` are sentences of our own: its formula, and what it leaves open. `allows` has the combinations that
     the text allows, as products of values; none means that the text has no arithmetic. With `modes` the round mode is
     an attribute, and each of these values is a reading of its own. `input_types` and `output_types` are the types that
-    it is about (empty: all), with `symmetric` it is about a zero point of 0 only. A `relation` between input and result
-    is no arithmetic: each result may come of another combination.
+    it is about (empty: all), `asked` the attributes (empty: any). With `symmetric` it is about a zero point of 0 only.
+    A `relation` between input and result is no arithmetic: each result may come of another combination.
     """
 
     id: str
@@ -41,6 +43,7 @@ class Authority:
     modes: tuple[str, ...] = ()
     input_types: tuple[str, ...] = ()
     output_types: tuple[str, ...] = ()
+    asked: tuple[Mapping[str, Any], ...] = ()
     symmetric: bool = False
     relation: bool = False
 
@@ -49,6 +52,8 @@ class Authority:
         for types, kind in ((self.input_types, node.input_type), (self.output_types, node.output_type)):
             if types and kind not in types:
                 return f"it is about {', '.join(types)}, not {kind}"
+        if self.asked and not any(all(node.value(n) == v for n, v in one.items()) for one in self.asked):
+            return "it says nothing of these attributes"
         return "" if self.allows else "it has no formula"
 
     def covers(self, probe: Probe) -> bool:
@@ -71,12 +76,13 @@ class Authority:
 
 
 def products(arithmetic: Arithmetic, allowed: Allowed) -> Iterator[Semantics]:
-    own = OF_TYPE[arithmetic.node.input_type]
-    return product(*(values_of(facet, allowed, own) for facet in arithmetic.facets))
+    own = OF_TYPE.get(arithmetic.node.input_type, EXACT)
+    documented = zip(arithmetic.facets, arithmetic.documented, strict=True)
+    return product(*(values_of(facet, allowed, {OWN: own, ASKED: value}) for facet, value in documented))
 
 
-def values_of(facet: Facet, allowed: Allowed, own: Value) -> list[Value]:
-    return [own if value is OWN else value for value in allowed.get(facet.name, facet.values)]
+def values_of(facet: Facet, allowed: Allowed, meant: Mapping[Value, Value]) -> list[Value]:
+    return [meant.get(value, value) for value in allowed.get(facet.name, facet.values)]
 
 
 def open_facets(document: Authority, arithmetic: Arithmetic) -> list[str]:

@@ -213,7 +213,10 @@ def valid_candidates(facets: tuple[Facet, ...], is_valid: Callable[[Semantics], 
 
 
 def codes(output: Array) -> Array:
-    """An output as int64 codes, one-dimensional: values of integers, bits of reals, with one NaN and one zero."""
+    """An output as int64 codes, one-dimensional: values of integers, bits of reals with one NaN.
+
+    A type of more than 8 bits has one zero, too; in a smaller one the sign of a zero counts, as documents say.
+    """
     if output.dtype == np.float32:
         return _steps.codes_of_singles(bits_of(output).reshape(-1), NAN_BITS)
     element, found = ELEMENT_TYPES[output.dtype.name], codes_of(output).reshape(-1)
@@ -221,7 +224,9 @@ def codes(output: Array) -> Array:
         return np.asarray(found, np.int64)
     found = found.astype(np.uint64)
     found = np.where(np.isnan(output.reshape(-1).astype(np.float64)), element.nan_bits or 0, found)
-    return np.where(found == 1 << (element.bits - 1), 0, found).view(np.int64)
+    if element.bits > 8:
+        found = np.where(found == 1 << (element.bits - 1), 0, found)
+    return found.view(np.int64)
 
 
 def sign_and_others(probe: Probe) -> tuple[bytes, ...]:

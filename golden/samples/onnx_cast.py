@@ -11,6 +11,7 @@ from typing import Any
 from tiebreak.golden.elements import ELEMENT_TYPES, FLOAT_TYPES, INTEGER_TYPES, FloatType, IntegerType, decode, encode
 from tiebreak.golden.onnx_types import E8M0, FLOAT4, FLOAT8, INT2, INT4
 from tiebreak.golden.samples.model import Sample, Tensor, bits, with_neighbouring_codes
+from tiebreak.golden.vector_inputs.by_witness import witnesses_of
 
 SMALL = (*FLOAT8, *INT4, *FLOAT4, *E8M0, *INT2)
 WIDE = ("float32", "float16", "bfloat16", "float64", "int8", "int32")
@@ -34,15 +35,23 @@ LANES = (31, 67)
 def samples(source: str, target: str) -> Iterator[Sample]:
     pair = {"real": source, "quantized": target}
     for attributes in attributes_for(target):
+        node = {**pair, "attributes": attributes} if attributes else pair
+        suffix = "".join(f"-{key}-{value}" for key, value in attributes.items()).lower()
+        roles = ("type", *roles_of(source, target, attributes))
         for name, codes, flags in inputs(source, target):
-            node = {**pair, "attributes": attributes} if attributes else pair
-            suffix = "".join(f"-{key}-{value}" for key, value in attributes.items()).lower()
-            roles = ("type", *roles_of(source, target, attributes))
             own = (*flags, *own_flags(source, target, attributes))
             yield Sample(f"{name}{suffix}", node, (bits(source, codes),), own, roles, independent=True)
+        for number, _, codes in witnesses_of("onnx.Cast", witness_kind(source, target, attributes)):
+            own = ("Separating", *own_flags(source, target, attributes))
+            yield Sample(f"separating-{number}{suffix}", node, (bits(source, codes),), own, roles, independent=True)
     yield from versions(source, target)
     if (source, target) in FULL:
         yield from shapes(source, target)
+
+
+def witness_kind(source: str, target: str, attributes: dict[str, Any]) -> str:
+    """The key of the witnesses for a node."""
+    return "-".join([source, target, *sorted(f"{name}-{value}".lower() for name, value in attributes.items())])
 
 
 def attributes_for(target: str) -> Sequence[dict[str, Any]]:

@@ -1,0 +1,101 @@
+"""What documents say of casts to small types. Each sentence is ours; each fact is in the text at `url`.
+
+What they say of NaN and infinities is not compared: the page of contested questions has it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tiebreak.conformance.semantics.documents import ASKED, Allowed, Authority
+from tiebreak.golden.onnx_types import E8M0, FLOAT4, FLOAT8, INT2, INT4
+
+BEFORE_ENDS: Allowed = dict.fromkeys(("reading", "precision", "input_subnormals", "exponent", "round_mode"), (ASKED,))
+TABLED: Allowed = {**BEFORE_ENDS, **dict.fromkeys(("output_subnormals", "saturation", "zero"), (ASKED,))}
+
+ONNX_FLOAT8 = Authority(
+    id="onnx-float8",
+    title="ONNX, Cast to float 8",
+    version="operator sets 19 to 25",
+    url="https://onnx.ai/onnx/operators/onnx__Cast.html",
+    says="A float goes to the nearest value, ties to even. With saturate, what rounds beyond the largest value "
+    "becomes it; otherwise NaN, or an infinity in float8_e5m2.",
+    open="How an integer is rounded, and the sign of NaN.",
+    allows=(TABLED,),
+    output_types=FLOAT8,
+)
+ONNX_POWERS = Authority(
+    id="onnx-powers",
+    title="ONNX, Cast to float8_e8m0fnu",
+    version="operator sets 24 and 25, with the attributes of the third table",
+    url="https://onnx.ai/onnx/operators/onnx__Cast.html",
+    says="A positive number goes up, or to the nearest power of two, halfway up. Beyond the range it becomes the "
+    "nearer end (up, with saturate) or NaN (nearest, without); so does zero.",
+    open="What a negative number gives.",
+    allows=(TABLED,),
+    output_types=E8M0,
+    asked=({"round_mode": "up", "saturate": True}, {"round_mode": "nearest", "saturate": False}),
+)
+ONNX_ROUND_MODE = replace(
+    ONNX_POWERS,
+    id="onnx-round-mode",
+    version="operator sets 24 and 25, whatever the attributes",
+    says="As round_mode says, a positive number in the range goes up, down or to the nearest power of two, halfway up.",
+    open="Zero, negative numbers and what is beyond the range.",
+    allows=({name: values for name, values in BEFORE_ENDS.items() if name != "exponent"},),  # tiny ones are open
+    asked=(),
+)
+ONNX_FLOAT4 = Authority(
+    id="onnx-float4",
+    title="ONNX, float stored in 4 bits, Cast",
+    version="operator sets 23 to 25",
+    url="https://onnx.ai/onnx/technical/float4.html",
+    says="A number goes to the nearest value, ties to even; beyond 6 it becomes 6, and -6 below.",
+    open="Nothing of finite numbers.",
+    allows=(TABLED,),
+    output_types=FLOAT4,
+)
+ONNX_INT4 = Authority(
+    id="onnx-int4",
+    title="ONNX, 4-bit integer types, Cast",
+    version="operator sets 21 to 25",
+    url="https://onnx.ai/onnx/technical/int4.html",
+    says="A float goes to the nearest integer, ties to even.",
+    open="What a float beyond the range becomes.",
+    allows=(BEFORE_ENDS,),
+    output_types=INT4,
+)
+ONNX_INT2 = replace(
+    ONNX_INT4,
+    id="onnx-int2",
+    title="ONNX, 2-bit integer types, Cast",
+    version="operator set 25",
+    url="https://onnx.ai/onnx/technical/int2.html",
+    output_types=INT2,
+)
+OPENVINO = Authority(
+    id="openvino-convert",
+    title="OpenVINO, Convert",
+    version="Convert-1",
+    url="https://docs.openvino.ai/2025/documentation/openvino-ir-format/operation-sets/operation-specs/type/convert-1.html",
+    says="Any type is converted to any other; precision may be lost, and a value change if the ranges differ.",
+    open="How a number is rounded, and what is beyond the range.",
+)
+ML_DTYPES = Authority(
+    id="ml_dtypes",
+    title="ml_dtypes",
+    version="README",
+    url="https://github.com/jax-ml/ml_dtypes",
+    says="It lists each type's bits, and what stands for NaN and infinities.",
+    open="How a number is rounded, and what is beyond the range.",
+)
+OF_CAST = (
+    ONNX_FLOAT8,
+    ONNX_FLOAT4,
+    ONNX_POWERS,
+    ONNX_ROUND_MODE,
+    ONNX_INT4,
+    ONNX_INT2,
+    OPENVINO,
+    ML_DTYPES,
+)

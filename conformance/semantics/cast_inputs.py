@@ -1,0 +1,182 @@
+"""What a cast does before it rounds to the output's type: the facets `reading`, `precision` and `input_subnormals`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from tiebreak.conformance.semantics.precisions import OF_TYPE, Precision
+from tiebreak.conformance.semantics.type_grids import bits_as_numbers, rounded_to_grid
+from tiebreak.golden.elements import ELEMENT_TYPES, FLOAT_TYPES, FloatType, IntegerType
+from tiebreak.golden.onnx_types import E8M0, FLOAT4, FLOAT8
+from tiebreak.golden.problem import Array, bits_of
+
+ElementType = FloatType | IntegerType
+SMALL_BITS = 8  # of a type with few numbers, which wider types hold
+SIBLINGS = {
+    "float8_e4m3fn": "float8_e4m3fnuz",
+    "float8_e4m3fnuz": "float8_e4m3fn",
+    "float8_e5m2": "float8_e5m2fnuz",
+    "float8_e5m2fnuz": "float8_e5m2",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """How the bits of a small input become a number."""
+
+    id: str
+    sentence: str
+    numbers: Callable[[Array, FloatType], Array]
+    cause: str = ""
+    types: tuple[str, ...] = (*FLOAT8, *FLOAT4, *E8M0)
+
+
+def own_numbers(x: Array, kind: FloatType) -> Array:
+    return np.asarray(x.astype(np.float64))
+
+
+def sibling_numbers(x: Array, kind: FloatType) -> Array:
+    sibling = ELEMENT_TYPES[SIBLINGS[kind.name]]
+    assert isinstance(sibling, FloatType)
+    return bits_as_numbers(bits_of(x), sibling)
+
+
+def bits_themselves(x: Array, kind: FloatType) -> Array:
+    return np.asarray(bits_of(x).astype(np.float64))
+
+
+def without_subnormals(x: Array, kind: FloatType) -> Array:
+    return flushed(own_numbers(x, kind), kind)
+
+
+def flushed(values: Array, kind: FloatType) -> Array:
+    return np.where(np.abs(values) < 2.0**kind.emin, np.copysign(0.0, values), values)
+
+
+def powers_times(factor: float, x: Array, kind: FloatType) -> Array:
+    return own_numbers(x, kind) * factor
+
+
+def least_power_as(number: float, x: Array, kind: FloatType) -> Array:
+    values = own_numbers(x, kind)
+    return np.where(values == 2.0**kind.emin, number, values)
+
+
+READINGS = (
+    OWN_READING := Reading("own-type", "the bits are read as the input's type says", own_numbers),
+    Reading("sibling-type", "the bits are read as those of the sibling", sibling_numbers, "sibling-float8", (*FLOAT8,)),
+    Reading("integers", "the bits are read as a whole number", bits_themselves, "float-bits-as-integers"),
+    Reading(
+        "subnormals-flushed",
+        "a subnormal input is read as 0",
+        without_subnormals,
+        "input-flushed",
+        (*FLOAT8, *FLOAT4),
+    ),
+    Reading(
+        "doubled", "a power of two is read as the next one", partial(powers_times, 2.0), "power-read-doubled", E8M0
+    ),
+    Reading(
+        "halved", "a power of two is read as the one before", partial(powers_times, 0.5), "power-read-halved", E8M0
+    ),
+    Reading("least-as-zero", "2^-127 is read as 0", partial(least_power_as, 0.0), "power-of-zero-to-zero", E8M0),
+    Reading(
+        "least-doubled", "2^-127 is read as 2^-126", partial(least_power_as, 2.0**-126), "power-of-zero-doubled", E8M0
+    ),
+)
+
+
+def readings_of(source: FloatType) -> tuple[Reading, ...]:
+    if source.bits > SMALL_BITS:
+        return (OWN_READING,)
+    return tuple(reading for reading in READINGS if source.name in reading.types)
+
+
+@dataclass(frozen=True, eq=False)
+class Passage:
+    """Types to which a number is rounded, one after the other, before it is rounded to the output's type.
+
+    `keeps`: significant bits to which it is cut off instead; 0 for none.
+    """
+
+    id: str
+    sentence: str
+    through: tuple[str, ...] = ()
+    keeps: int = 0
+    cause: str = ""
+
+    def passed(self, values: Array) -> Array:
+        for name in self.through:
+            values = rounded_to_grid(values, FLOAT_TYPES[name])
+        return cut_off(values, self.keeps) if self.keeps else values
+
+    def precision_from(self, source: FloatType) -> Precision:
+        """The type in which further sums are made; float64 after a small type."""
+        if self.keeps:
+            return OF_TYPE["bfloat16"]
+        return OF_TYPE[self.through[-1] if self.through else source.name if source.name in OF_TYPE else "float64"]
+
+    def changes(self, source: FloatType) -> bool:
+        """Whether some number of a type does not stay what it is, in each of the steps."""
+        for name in self.through:
+            if holds(FLOAT_TYPES[name], source):
+                return False
+            source = FLOAT_TYPES[name]
+        return source.precision > self.keeps
+
+
+def holds(kind: FloatType, source: FloatType) -> bool:
+    """Whether a type holds every number of another one."""
+    if source.precision > kind.precision or source.emax > kind.emax:
+        return False
+    return source.emin - source.precision >= kind.emin - kind.precision
+
+
+def cut_off(values: Array, bits: int) -> Array:
+    fraction, exponent = np.frexp(values)
+    return np.asarray(np.ldexp(np.trunc(np.ldexp(fraction, bits)), exponent - bits))
+
+
+DIRECT = Passage("direct", "the number is rounded once, to the output's type")
+PASSAGES = (("float32",), ("float16",), ("bfloat16",), ("float32", "float16"))
+
+
+def passages_of(source: FloatType, key: str, goal: str) -> Iterator[Passage]:
+    """The ways from a type. `key` begins the causes' ids; `goal` ends that of a cut, and says to which type."""
+    yield DIRECT
+    if source.bits <= SMALL_BITS:
+        return
+    for names in PASSAGES:
+        words = " and ".join(names)
+        found = Passage("-then-".join(names), f"rounded to {words} first", names, cause=f"{key}:{words}")
+        if found.changes(source):
+            yield found
+    cause = f"x-cut-off-to-bfloat16:{goal}" if goal else "x-cut-off-to-bfloat16"
+    cut = Passage("cut-to-bfloat16", "cut off to the bits of bfloat16 first", (), 8, cause)
+    if cut.changes(source):
+        yield cut
+
+
+@dataclass(frozen=True, eq=False)
+class InputSubnormals:
+    """Whether a subnormal number of a wide input counts as 0."""
+
+    id: str
+    sentence: str
+    flushes: bool
+    cause: str = ""
+
+    def of(self, values: Array, kind: FloatType) -> Array:
+        return flushed(values, kind) if self.flushes else values
+
+
+INPUTS_KEPT = InputSubnormals("kept", "a subnormal input is a number", flushes=False)
+
+
+def input_subnormals(goal: str) -> tuple[InputSubnormals, ...]:
+    cause = f"flushes-inputs:{goal}" if goal else "flushes-inputs"
+    return INPUTS_KEPT, InputSubnormals("flushed", "a subnormal input counts as 0", flushes=True, cause=cause)

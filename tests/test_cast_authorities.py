@@ -1,0 +1,128 @@
+"""What documents say of casts, by inputs computed by hand, and which of them black boxes and libraries meet."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from audited_casts import KNOWN
+from auditing import audited
+from click.testing import CliRunner
+
+from tiebreak.cli import main
+from tiebreak.conformance.audit.authorities import judged_documents
+from tiebreak.conformance.audit.authorities_job import documents_apart_of
+from tiebreak.conformance.audit.operators import arithmetic_of, audited_node
+from tiebreak.conformance.semantics.authorities_cast import OF_CAST
+from tiebreak.conformance.semantics.documents import predictions
+from tiebreak.conformance.semantics.model import Probe
+
+BY_ID = {document.id: document for document in OF_CAST}
+OFF = {"saturate": False}
+
+
+def allowed(name: str, target: str, attributes: dict[str, Any], x: float) -> set[int]:
+    """The codes that a document allows for one float32."""
+    arithmetic = arithmetic_of(audited_node("onnx.Cast", attributes, "float32", target, 0))
+    (combinations,) = BY_ID[name].readings(arithmetic).values()
+    return set(predictions(arithmetic, Probe(np.float32([x]), ()), combinations)[:, 0].tolist())
+
+
+@pytest.mark.parametrize(
+    ("name", "target", "attributes", "x", "gives"),
+    [
+        # 1.0625 is halfway between 1 (0x38) and 1.125 (0x39); 464 between 448 (0x7E) and 480, which is beyond.
+        ("onnx-float8", "float8_e4m3fn", {}, 1.0625, {0x38}),
+        ("onnx-float8", "float8_e4m3fn", {}, 500, {0x7E}),
+        ("onnx-float8", "float8_e4m3fn", OFF, 464, {0x7E}),
+        ("onnx-float8", "float8_e4m3fn", OFF, 480, {0x7F}),
+        ("onnx-float8", "float8_e5m2", OFF, 61440, {0x7C}),
+        ("onnx-float8", "float8_e4m3fn", {}, -0.0, {0x80}),
+        ("onnx-float8", "float8_e4m3fnuz", {}, -0.0, {0}),
+        ("onnx-float4", "float4_e2m1fn", {}, 100, {7}),
+        ("onnx-float4", "float4_e2m1fn", {}, 2.5, {4}),
+        ("onnx-int4", "int4", {}, 2.5, {2}),
+        ("onnx-int2", "int2", {}, -1.5, {-2}),
+        # 3 is halfway between 2 (128) and 4 (129); up is the default.
+        ("onnx-powers", "float8_e8m0fnu", {}, 2.5, {129}),
+        ("onnx-powers", "float8_e8m0fnu", {}, 0, {0}),
+        ("onnx-powers", "float8_e8m0fnu", {"round_mode": "nearest", **OFF}, 3, {129}),
+        ("onnx-powers", "float8_e8m0fnu", {"round_mode": "nearest", **OFF}, 0, {255}),
+        ("onnx-powers", "float8_e8m0fnu", {}, -1, {0, 127, 255}),
+        ("onnx-round-mode", "float8_e8m0fnu", {"round_mode": "down"}, 3, {128}),
+        ("onnx-round-mode", "float8_e8m0fnu", {"round_mode": "down"}, 0, {0, 255}),
+    ],
+)
+def test_documents_give_what_is_computed_by_hand(
+    name: str, target: str, attributes: dict[str, Any], x: float, gives: set[int]
+) -> None:
+    assert allowed(name, target, attributes, x) == gives
+
+
+def test_beyond_the_range_of_an_integer_everything_is_allowed_that_some_runtime_does() -> None:
+    assert {7, -8, 0} <= allowed("onnx-int4", "int4", {}, 8.0) | allowed("onnx-int4", "int4", {}, 16.0)
+
+
+def test_documents_are_silent_on_other_types_and_attributes() -> None:
+    node = audited_node("onnx.Cast", {"round_mode": "down"}, "float32", "float8_e8m0fnu", 0)
+    assert BY_ID["onnx-powers"].silence(node) == "it says nothing of these attributes"
+    assert BY_ID["onnx-float8"].silence(node).endswith("not float8_e8m0fnu") and not BY_ID["onnx-round-mode"].silence(
+        node
+    )
+    assert BY_ID["openvino-convert"].silence(node) == BY_ID["ml_dtypes"].silence(node) == "it has no formula"
+
+
+@pytest.mark.parametrize(
+    ("name", "document", "verdict", "facets"),
+    [
+        ("clipped", "onnx-float8", "meets", []),
+        ("through float16", "onnx-float8", "contradicts", ["precision"]),
+        ("cuts", "onnx-float8", "contradicts", ["round_mode"]),
+        ("bit by bit", "onnx-float8", "contradicts", ["saturation"]),
+        ("loses minus zero", "onnx-float8", "contradicts", ["zero"]),
+        ("flushes results", "onnx-float8", "contradicts", ["output_subnormals"]),
+        ("float4", "onnx-float4", "meets", []),
+        ("int4", "onnx-int4", "meets", []),
+        ("int4 wraps", "onnx-int4", "contradicts", ["round_mode"]),
+        ("ceil of logarithm", "onnx-powers", "meets", []),
+        ("ceil of logarithm", "onnx-round-mode", "meets", []),
+        ("field", "onnx-powers", "contradicts", ["exponent"]),
+        ("field", "onnx-round-mode", "meets", []),
+    ],
+)
+def test_black_boxes_meet_or_contradict_documents(name: str, document: str, verdict: str, facets: list[str]) -> None:
+    source, target, box, _ = KNOWN[name]
+    answer = audited(box, audited_node("onnx.Cast", {}, source, target, 0))
+    rows = {row["id"]: row for row in judged_documents(answer.inference, OF_CAST, by_path=False)}
+    assert (rows[document]["verdict"], rows[document]["facets"]) == (verdict, facets), rows[document]
+    if verdict == "contradicts":
+        x = np.array([float(rows[document]["witness"]["input"]["value"])]).astype(source)
+        assert rows[document]["got"] not in rows[document]["gives"] and box(x).size == 1
+
+
+def test_what_tells_the_documents_about_powers_apart() -> None:
+    node = {"operator": "onnx.Cast", "attributes": {}, "input_type": "float32", "output_type": "float8_e8m0fnu"}
+    apart = documents_apart_of(node)
+    assert apart["documents"] == ["onnx-powers", "onnx-round-mode"] and apart["pairs"][0]["relation"] == "overlap"
+
+
+def test_the_command_names_what_a_library_contradicts() -> None:
+    pytest.importorskip("onnxruntime")
+    chosen = [
+        "authorities",
+        "onnxruntime",
+        "--operator",
+        "onnx.Cast",
+        "--type",
+        "float8_e4m3fn",
+        "--attr",
+        "saturate=0",
+    ]
+    result = CliRunner().invoke(main, [*chosen, "--json"])
+    assert result.exit_code == 0, result.stderr
+    rows = {row["id"]: row for row in json.loads(result.stdout)["documents"]}
+    assert rows["onnx-float8"]["verdict"] == "contradicts" and rows["onnx-float8"]["facets"] == ["saturation"]
+    assert rows["onnx-float8"]["witness"]["input"]["value"] == "480.0" and rows["onnx-float8"]["got"] == "448.0"
+    assert rows["onnx-int4"]["verdict"] == "silent"
