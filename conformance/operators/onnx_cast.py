@@ -15,6 +15,7 @@ from tiebreak.conformance.operators.drawn_tensors import repeat, tensor_shapes
 from tiebreak.conformance.operators.forbidden_call import V2, ForbiddenCall
 from tiebreak.conformance.operators.model import Absent, CaseConstraints, OperatorUnderTest
 from tiebreak.conformance.operators.onnx_cast_mistakes import MISTAKES
+from tiebreak.conformance.operators.onnx_cast_moved_bits import MOVED_BITS
 from tiebreak.conformance.operators.onnx_linear import any_code, is_finite
 from tiebreak.conformance.operators.path_probe import PathProbe
 from tiebreak.conformance.operators.strategies import st
@@ -232,7 +233,7 @@ TESTED = OperatorUnderTest(
     id="onnx.Cast",
     plain_nodes=Absent("it has no scale"),
     draw=draw,
-    mistakes=MISTAKES,
+    mistakes=(*MISTAKES, *MOVED_BITS),
     path_probes=PATH_PROBES,
     axis=Absent("it has no parameters that could vary along one"),
     forbidden_calls=FORBIDDEN,

@@ -518,6 +518,8 @@ SENTENCES = {
     "infinity-to-zero": "infinity becomes zero",
     "nan-to-infinity": "NaN becomes infinity",
     "output-as-sibling": "float 8 bits written as the sibling type's",
+    "bits-moved-through-float32": "exponent and significand moved as bits through float32, with no regard for zero, "
+    "subnormals, infinities, NaN and the largest exponent",
     "power-of-zero-to-zero": "the least power of two read as zero",
     "power-of-zero-doubled": "the least power of two read as the next one",
     "power-nan-to-infinity": "NaN of a power of two read as infinity",
