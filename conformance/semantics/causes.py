@@ -97,6 +97,8 @@ SENTENCES = {
     "zero-point-first-all-in": "divides and adds the zero point in {}, before rounding",
     "zero-point-in-input": "rounds (x + zero_point * scale) / scale, each step in the input's type",
     "reciprocal-plus-zero-point-fused": "adds the zero point to x * fl(1 / scale), fused, before rounding",
+    "reciprocal-plus-zero-point-and-less-than-half-fused": "adds the zero point and 0.4999999 to x * fl(1 / scale), "
+    "fused, then cut off",
     "reciprocal-plus-zero-point": "adds the zero point to x * fl(1 / scale) before rounding",
     "ignores-zero-point": "ignores the zero point",
     "subtracts-zero-point": "subtracts the zero point",
