@@ -11,6 +11,7 @@ from importlib import import_module
 from importlib.metadata import version
 from typing import Any
 
+from tiebreak.adapters import torch_cast
 from tiebreak.adapters.recent import Recent
 from tiebreak.adapters.torch import Torch
 from tiebreak.adapters.torch_calls import (
@@ -113,10 +114,13 @@ def takes_what_it_rounds(node: Node) -> None:
     takes_reals(node)
 
 
-PLANNERS = linear_planners(
-    planner(decomposed_quantize, takes_what_it_rounds, "exported quantize_per_*", numbers=False, scale="float64"),
-    planner(decomposed_dequantize, takes_reals, "exported dequantize_per_*", numbers=False, scale="float64"),
-)
+PLANNERS = {
+    **linear_planners(
+        planner(decomposed_quantize, takes_what_it_rounds, "exported quantize_per_*", numbers=False, scale="float64"),
+        planner(decomposed_dequantize, takes_reals, "exported dequantize_per_*", numbers=False, scale="float64"),
+    ),
+    **torch_cast.PLANNERS,
+}
 
 
 def exporter(library: Any) -> Compiler:

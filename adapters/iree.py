@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from tiebreak.adapters.onnx_loaded import OnnxLoaded, Prepared
+from tiebreak.adapters.onnx_models import OnnxNode
 from tiebreak.adapters.platform_facts import instruction_sets
 from tiebreak.golden.elements import numpy_dtype
 from tiebreak.golden.errors import Unsupported
@@ -76,7 +77,7 @@ class Iree:
         self.importer.NodeImporter.define_function(info.main_graph, module).import_all()
         return str(module.get_asm())
 
-    def source(self, free: Sequence[str]) -> str:
+    def source(self, written: OnnxNode, free: Sequence[str]) -> str:
         return SOURCE.format(inputs=", ".join(free), flags=list(FLAGS))
 
     def facts(self) -> dict[str, str]:

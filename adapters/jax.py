@@ -1,4 +1,4 @@
-"""JAX: the formulas as people write them with jax.numpy, compiled by XLA.
+"""JAX: the formulas as people write them with jax.numpy, and its conversion of types, compiled by XLA.
 
 JAX has no quantize of its own. A node's constants are constants of the compiled function.
 """
@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from tiebreak.adapters import jax_cast
 from tiebreak.adapters.inexpressible import check_operator_set, check_output_type
 from tiebreak.adapters.numpy_naive import aligned, check_zero_point
 from tiebreak.adapters.platform_facts import instruction_sets
@@ -18,6 +19,7 @@ from tiebreak.adapters.recent import Recent
 from tiebreak.golden.elements import INTEGER_TYPES
 from tiebreak.golden.errors import NoDevice, Unsupported
 from tiebreak.golden.nodes import Node
+from tiebreak.golden.operators import onnx_cast
 from tiebreak.golden.problem import Array
 from tiebreak.golden.rounding import EVEN
 
@@ -28,6 +30,7 @@ DEQUANTIZE = "(x - zero_point) * scale in the scale's type"
 MAPS = {
     **dict.fromkeys(("onnx.QuantizeLinear", "ngraph.Quantize"), QUANTIZE),
     **dict.fromkeys(("onnx.DequantizeLinear", "ngraph.Dequantize"), DEQUANTIZE),
+    **jax_cast.MAPS,
 }
 SOURCE = """
 import jax
@@ -78,6 +81,8 @@ class Jax:
 
     def formula(self, node: Node, names: Sequence[str], fixed: dict[str, Array]) -> Callable[..., Any]:
         """The formula as a function of the inputs that are not constants."""
+        if node.operator == onnx_cast.ID:
+            return jax_cast.formula(self.library, node)
         jnp, dtype = self.jnp, node.outputs[0].dtype
 
         def quantize(x: Any, scale: Any, zero_point: Any = 0) -> Any:
@@ -103,17 +108,9 @@ class Jax:
             name: f"{name}{operand_source(node, place, shape)}"
             for place, (name, shape) in enumerate(zip(names, shapes, strict=True))
         }
-        free = [name for name in names if name not in node.constants]
-        x, scale, zero = (*names, "0")[:3]
-        kind = INTEGER_TYPES[node.input_type if "Dequantize" in node.operator else node.output_type]
-        dtype = f"jnp.{node.output_type}"
-        formula = (
-            f"({x}.astype(jnp.int32) - {zero}).astype({dtype}) * {scale}"
-            if "Dequantize" in node.operator
-            else f"jnp.clip(jnp.round({x} / {scale}) + {zero}, {kind.lowest}, {kind.highest}).astype({dtype})"
-        )
+        free, formula = [name for name in names if name not in node.constants], formula_source(node)
         return SOURCE.format(
-            extension="import ml_dtypes\n" if any("ml_dtypes" in source for source in laid.values()) else "",
+            extension="import ml_dtypes\n" if any("ml_dtypes" in text for text in (formula, *laid.values())) else "",
             fixed="".join(f"{name} = {laid[name]}\n" for name in names if name in node.constants),
             taken=", ".join(free),
             formula=formula,
@@ -135,10 +132,26 @@ def on_cuda() -> Jax:
     return Jax("jax-cuda", "cuda")
 
 
+def formula_source(node: Node) -> str:
+    """The formula as an expression of the inputs by name."""
+    if node.operator == onnx_cast.ID:
+        return jax_cast.formula_source(node)
+    x, scale, zero = (*(tensor.name for tensor in node.inputs), "0")[:3]
+    dtype = f"jnp.{node.output_type}"
+    if "Dequantize" in node.operator:
+        return f"({x}.astype(jnp.int32) - {zero}).astype({dtype}) * {scale}"
+    kind = INTEGER_TYPES[node.output_type]
+    return f"jnp.clip(jnp.round({x} / {scale}) + {zero}, {kind.lowest}, {kind.highest}).astype({dtype})"
+
+
 def check(node: Node) -> None:
     """Raise Unsupported for what the formulas do not say."""
     if node.operator not in MAPS:
         raise Unsupported(f"jax is run for {', '.join(sorted(MAPS))}")
+    (jax_cast.check if node.operator == onnx_cast.ID else check_linear)(node)
+
+
+def check_linear(node: Node) -> None:
     ends = (node.output_type, node.input_type)
     real, quantized = ends if "Dequantize" in node.operator else ends[::-1]
     if quantized not in INTEGERS or real not in REALS or node.inputs[1].dtype.name != real:
@@ -151,6 +164,8 @@ def check(node: Node) -> None:
 
 def laid_out(node: Node, inputs: Sequence[Array]) -> list[Array]:
     """The inputs with parameters in shapes that broadcast; the zero point of a division in x's type, else int32."""
+    if node.operator == onnx_cast.ID:
+        return [*inputs]
     x, scale, *zero_point = inputs
     check_zero_point(scale, zero_point[0] if zero_point else None)
     kind = np.int32 if "Dequantize" in node.operator else x.dtype

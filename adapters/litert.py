@@ -1,4 +1,4 @@
-"""LiteRT (ai-edge-litert): runs models of one QUANTIZE, DEQUANTIZE or FAKE_QUANT operator on the CPU."""
+"""LiteRT (ai-edge-litert): runs models of one QUANTIZE, DEQUANTIZE, FAKE_QUANT or CAST operator on the CPU."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from tiebreak.adapters.litert_model import (
     CARRIERS,
     MAPS,
     OPERATIONS,
+    QUANTIZED,
     model_run_source,
     operation,
     refuse_node,
@@ -124,7 +125,7 @@ class LiteRt:
         """Operators and types of the compiled nodes whose probe runs in the delegate, or does not."""
         found: dict[str, list[str]] = {}
         for (name, *types), node in sorted(self.nodes.items(), key=lambda item: item[0]):
-            for axis in (False, True) if name != "FAKE_QUANT" else (False,):
+            for axis in (False, True) if name in QUANTIZED else (False,):
                 if self.runs_delegated(node, axis=axis) is delegated:
                     found.setdefault(f"{name}{' per axis' if axis else ''}", []).append(" to ".join(types))
         return "; ".join(f"{name}: {', '.join(types)}" for name, types in found.items()) or "nothing"

@@ -3,9 +3,12 @@
 In a model the scale, the zero point and the axis are constants of a tensor, its quantization. The limits of FAKE_QUANT
 are constants too, options of the operator. So a model serves one set of them and one shape.
 
+CAST takes no attributes. From a float it truncates to an integer of 2 or 4 bits and clamps; of float 8 types the schema
+has two and the kernel none.
+
 LiteRT's 8-bit quantization specification says real = (q - zero_point) * scale, per tensor or along one
 quantized_dimension. It names no rounding rule for QUANTIZE. Sources: "LiteRT 8-bit quantization specification", and the
-MLIR dialect 'tfl', operations quantize, dequantize and fake_quant.
+MLIR dialect 'tfl', operations quantize, dequantize, fake_quant and cast.
 """
 
 from __future__ import annotations
@@ -19,8 +22,10 @@ from typing import Any
 import numpy as np
 
 from tiebreak.adapters.inexpressible import (
+    UNSATURATED,
     check_axes_from_front,
     check_axis_in_operator_set,
+    check_cast,
     check_operator_set,
     check_output_type,
     check_scale_has_axes,
@@ -28,6 +33,7 @@ from tiebreak.adapters.inexpressible import (
 )
 from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.nodes import Node
+from tiebreak.golden.operators import onnx_cast
 from tiebreak.golden.operators.onnx_linear import is_one_for_all
 from tiebreak.golden.problem import Array
 from tiebreak.golden.rounding import EVEN
@@ -38,6 +44,7 @@ OPERATIONS = {
     "ngraph.Quantize": "QUANTIZE",
     "ngraph.Dequantize": "DEQUANTIZE",
     "tensorflow.FakeQuantWithMinMaxVars": "FAKE_QUANT",
+    onnx_cast.ID: "CAST",
 }
 # Why each is the same operation. LiteRT claims none of these documents: it has a specification of its own.
 MAPS = {
@@ -46,17 +53,29 @@ MAPS = {
     "ngraph.Quantize": "QUANTIZE: by LiteRT's specification real = (q - zero_point) * scale; no rounding is named",
     "ngraph.Dequantize": "DEQUANTIZE: by LiteRT's specification real = (q - zero_point) * scale",
     "tensorflow.FakeQuantWithMinMaxVars": "FAKE_QUANT: what LiteRT's converter makes of this TensorFlow operator",
+    onnx_cast.ID: "CAST: each number converted to the type; no rounding is named",
 }
 # The type attributes repeat the output's type.
 UNDERSTOOD = ("axis", "axes", "round_mode", "type", "output_dtype", "num_bits", "narrow_range")
+QUANTIZED = ("QUANTIZE", "DEQUANTIZE")  # operators whose parameters are a tensor's quantization
 SCALES = ("float32", "float16", "bfloat16")  # float32 holds every value of these
-CARRIERS = {"int4": "int8", "uint4": "uint8"}  # the array types in which LiteRT's API holds 4-bit types
+CARRIERS = {"int4": "int8", "uint4": "uint8", "int2": "int8"}  # the array types in which LiteRT's API holds these
 INTEGERS_IN = ("int8", "uint8", "int16", "uint16", "int32")
 VERSION = 1  # of the operator; the runtime has one kernel for all versions
 
 
 def refuse_node(node: Node) -> None:
-    """Raise Unsupported for a node that is not exactly one of the three operators, whatever its inputs."""
+    """Raise Unsupported for a node that is not exactly one of the four operators, whatever its inputs."""
+    if operation(node) == "CAST":
+        check_cast(node, "LiteRT", UNSATURATED)
+    else:
+        refuse_quantization(node)
+    if node.inputs[0].name in node.constants:
+        raise Unsupported(f"{operation(node)} of a constant {node.inputs[0].name}: only its parameters are constants")
+
+
+def refuse_quantization(node: Node) -> None:
+    """The same for the three operators that have parameters."""
     name = operation(node)
     if unknown := [key for key in node.attributes if key not in UNDERSTOOD]:
         raise Unsupported(f"{name} has no {', '.join(unknown)}")
@@ -66,8 +85,6 @@ def refuse_node(node: Node) -> None:
         raise Unsupported("QUANTIZE of an integer tensor is another operation: it rescales")
     if name != "FAKE_QUANT":
         refuse_parameters(node)
-    if node.inputs[0].name in node.constants:
-        raise Unsupported(f"{name} of a constant {node.inputs[0].name}: only its parameters are constants here")
 
 
 def refuse_parameters(node: Node) -> None:
@@ -105,16 +122,18 @@ def packed(schema: Any, node: Node, shape: Sequence[int], parameters: Sequence[A
     import flatbuffers
 
     name = operation(node)
-    fake = name == "FAKE_QUANT"
-    quantization = None if fake else quantization_parameters(schema, node, shape, parameters)
+    quantization = quantization_parameters(schema, node, shape, parameters) if name in QUANTIZED else None
     x = schema_tensor(schema, node.input_type, shape, quantization if name == "DEQUANTIZE" else None)
     y = schema_tensor(schema, node.output_type, shape, quantization if name == "QUANTIZE" else None)
     number = getattr(schema.BuiltinOperator, name)  # fits the byte of the older field too
     code = schema_object(schema.OperatorCodeT, builtinCode=number, deprecatedBuiltinCode=number, version=VERSION)
     operator = schema_object(schema.OperatorT, inputs=[0], outputs=[1])
-    if fake:
+    if name == "FAKE_QUANT":
         operator.builtinOptionsType = schema.BuiltinOptions.FakeQuantOptions
         operator.builtinOptions = fake_quant_options(schema, node, parameters)
+    if name == "CAST":
+        operator.builtinOptionsType = schema.BuiltinOptions.CastOptions
+        operator.builtinOptions = schema_object(schema.CastOptionsT, inDataType=x.type, outDataType=y.type)
     graph = schema_object(schema.SubGraphT, tensors=[x, y], inputs=[0], outputs=[1], operators=[operator])
     model = schema_object(schema.ModelT, version=3, operatorCodes=[code], subgraphs=[graph], buffers=[schema.BufferT()])
     builder = flatbuffers.Builder(512)
@@ -200,7 +219,7 @@ def model_source(node: Node, model: bytes, shape: Sequence[int]) -> str:
     lines = textwrap.wrap(base64.b64encode(model).decode(), 100)
     return MODEL.format(
         what=f"{operation(node)}, {node.input_type} {list(shape)} to {node.output_type}",
-        inside=", ".join(tensor.name for tensor in node.inputs[1:]),
+        inside=", ".join(tensor.name for tensor in node.inputs[1:]) or "none",
         model="\n".join(f'    "{line}"' for line in lines),
     )
 

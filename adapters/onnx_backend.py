@@ -6,13 +6,15 @@ Named as onnx-backend:MODULE, or onnx-backend:MODULE:CLASS.
 from __future__ import annotations
 
 import importlib
+import re
+import tempfile
 from collections.abc import Sequence
 from typing import Any
 
 from tiebreak.adapters.onnx_loaded import OnnxLoaded, Prepared
+from tiebreak.adapters.onnx_models import OnnxNode, types_of
 from tiebreak.golden.elements import NUMPY_OWN
 from tiebreak.golden.errors import InvalidInput, Unsupported
-from tiebreak.golden.operators.onnx_linear import NUMBERS
 from tiebreak.golden.problem import Array
 
 DEVICE = "CPU"
@@ -39,7 +41,7 @@ class PreparedBy:
             compatible = getattr(self.backend, "is_compatible", lambda *given: True)(model, DEVICE)
             prepared = self.backend.prepare(model, DEVICE) if compatible else None
         except Exception as refusal:  # each runtime has its own
-            raise Unsupported(f"{type(refusal).__name__}: {refusal}") from None
+            raise Unsupported(reason(refusal)) from None
         if prepared is None:
             raise Unsupported("is_compatible(model) is false")
         plain = types_of(model) <= set(NUMPY_OWN)
@@ -53,28 +55,27 @@ class PreparedBy:
                 if plain:
                     raise
                 # The interface passes NumPy's arrays: a runtime need not know types that NumPy lacks.
-                raise Unsupported(f"{type(refusal).__name__}: {refusal}") from None
+                raise Unsupported(reason(refusal)) from None
 
         return run
 
-    def source(self, free: Sequence[str]) -> str:
+    def source(self, written: OnnxNode, free: Sequence[str]) -> str:
         library = self.path.partition(".")[0]
         return (
             f"import {self.path}\n\n"
             f'prepared = {self.place.replace(":", ".")}.prepare(model, "{DEVICE}")\n'
             f"outputs = (np.asarray(prepared.run([{', '.join(free)}])[0]),)\n"
-            f'library = "{library}", getattr({library}, "__version__", "{self.version}")\n'
+            f"library = f\"{library} {{getattr({library}, '__version__', '{self.version}')}}\"\n"
         )
 
     def facts(self) -> dict[str, str]:
         return {"library": self.library, "interface": "onnx.backend.base", "device": DEVICE}
 
 
-def types_of(model: Any) -> set[str]:
-    """The element types of a model's inputs, output and initializers."""
-    graph = model.graph
-    values = (value.type.tensor_type.elem_type for value in (*graph.input, *graph.output))
-    return {NUMBERS[number] for number in (*values, *(tensor.data_type for tensor in graph.initializer))}
+def reason(refusal: Exception) -> str:
+    """The kind of error and its message, without the random names of folders that hold what was generated."""
+    text = re.sub(rf"{re.escape(tempfile.gettempdir())}/[^/\s]+/", "", str(refusal))
+    return f"{type(refusal).__name__}: {text}"
 
 
 def named_backend(spec: str, module: Any) -> OnnxLoaded:

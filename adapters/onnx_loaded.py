@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from tiebreak.adapters.onnx_models import LINEAR_CLAIMS, MAPS, OnnxNode, check_inputs, onnx_model, onnx_node
+from tiebreak.adapters.onnx_models import CLAIMS, LINEAR_CLAIMS, MAPS, OnnxNode, check_inputs, onnx_model, onnx_node
 from tiebreak.adapters.onnx_source import model_source, with_imports
 from tiebreak.adapters.protocol import Run
 from tiebreak.adapters.recent import Recent
@@ -29,7 +29,7 @@ class Library(Protocol):
         """What runs the model."""
         ...
 
-    def source(self, free: Sequence[str]) -> str:
+    def source(self, written: OnnxNode, free: Sequence[str]) -> str:
         """Python lines that run `model` on arrays bound to the names of its inputs; they set outputs and library."""
         ...
 
@@ -45,7 +45,7 @@ class OnnxLoaded:
     as inputs: the library takes them in no other way.
     """
 
-    claims, maps = LINEAR_CLAIMS, MAPS
+    claims, maps = CLAIMS, MAPS
     takes_constants = True  # as initializers
 
     def __init__(
@@ -88,7 +88,7 @@ class OnnxLoaded:
         constants = self.constants_of(node, written, inputs)
         free = [name for name in written.names if name not in constants]
         model = model_for(written, self.shapes_of(inputs), constants)
-        return with_imports(f"{model_source(model)}\n{self.library.source(free)}")
+        return with_imports(f"{model_source(model)}\n{self.library.source(written, free)}")
 
     def attest(self) -> dict[str, str]:
         parameters = "scale and zero point are initializers" if self.parameters_in_model else "as the node has them"

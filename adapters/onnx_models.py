@@ -217,6 +217,13 @@ def initializer(name: str, array: Array) -> Any:
         raise Unsupported(f"onnx can't hold {array.dtype.name}: {error}") from None
 
 
+def types_of(model: Any) -> set[str]:
+    """The element types of a model's inputs, output and initializers."""
+    graph = model.graph
+    values = (value.type.tensor_type.elem_type for value in (*graph.input, *graph.output))
+    return {NUMBERS[number] for number in (*values, *(tensor.data_type for tensor in graph.initializer))}
+
+
 def onnx_type(name: str, operator: str = "ONNX") -> int:
     """TensorProto's number for an element type. Unsupported if there is none."""
     for number, known in NUMBERS.items():

@@ -1,7 +1,7 @@
 """OpenVINO as an execution provider of ONNX Runtime, from the package onnxruntime-openvino.
 
 What the provider does not take is refused: nothing falls back to ONNX Runtime's own kernels. It takes no model without
-ranks, so each shape has its own model.
+ranks, so each shape has its own model. Tensors of 4 bits enter and leave packed.
 """
 
 from __future__ import annotations
@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from tiebreak.adapters.onnx_loaded import OnnxLoaded, Prepared
+from tiebreak.adapters.onnx_models import OnnxNode
 from tiebreak.adapters.onnxruntime import facts
 from tiebreak.adapters.onnxruntime_session import Sessions, Settings
-from tiebreak.adapters.onnxruntime_source import session_source
+from tiebreak.adapters.onnxruntime_source import run_source, session_source
 from tiebreak.golden.operators.onnx_linear import NUMBERS
 from tiebreak.golden.problem import Array
 
@@ -39,16 +40,15 @@ class ThroughOpenVino:
 
         def run(inputs: Sequence[Array]) -> Array:
             feeds = dict(zip(names, inputs, strict=True))
-            return self.sessions.answer(session, feeds, NUMBERS[result.elem_type], shape)
+            return self.sessions.answer(session, feeds, NUMBERS[result.elem_type], shape, packs=True)
 
         return run
 
-    def source(self, free: Sequence[str]) -> str:
-        feeds = ", ".join(f'"{name}": {name}' for name in free)
-        return (
-            f'{session_source(SETTINGS)}\noutputs = (session.run(["y"], {{{feeds}}})[0],)\n'
-            'library = f"onnxruntime-openvino {onnxruntime.__version__}"\n'
-        )
+    def source(self, written: OnnxNode, free: Sequence[str]) -> str:
+        fed = [(name, kind) for name, kind in zip(written.names, written.inputs, strict=True) if name in free]
+        run = run_source(fed, written, packs=True)
+        library = 'library = f"onnxruntime-openvino {onnxruntime.__version__}"'
+        return f"{session_source(SETTINGS)}\n{run}\n{library}\n"
 
     def facts(self) -> dict[str, str]:
         return facts(self.sessions, set()) | {"provider": f"{PROVIDER} on CPU, without fallback"}

@@ -140,10 +140,14 @@ class Sessions:
     def bound_answer(
         self, session: Any, feeds: Mapping[str, Array], output: str, shape: tuple[int, ...], *, packs: bool
     ) -> Array:
-        """The output, by an IO binding. The API makes no array of some types, but writes into one."""
+        """The output, by an IO binding. The API makes no array of some types, but writes into one.
+
+        The values live until the end of the run: a binding of release 1.24 keeps neither them nor their arrays.
+        """
         binding, dtype = session.io_binding(), numpy_dtype(output)
-        for name, array in feeds.items():
-            binding.bind_ortvalue_input(name, self.value(array, packs=packs))
+        values = {name: self.value(array, packs=packs) for name, array in feeds.items()}
+        for name, value in values.items():
+            binding.bind_ortvalue_input(name, value)
         if output not in BY_BITS and not (packs and output in BITS):
             binding.bind_output("y")
             session.run_with_iobinding(binding)

@@ -23,12 +23,17 @@ def value(array, element_type):
 def reproducer_source(model: Any, settings: Settings, written: OnnxNode, constants: Sequence[str] = ()) -> str:
     """Source that assigns `outputs` and `library`, feeding all inputs except the constants."""
     fed = [(name, kind) for name, kind in zip(written.names, written.inputs, strict=True) if name not in constants]
-    by_bits = any(kind in BY_BITS or packs(written, kind) for kind in (*dict(fed).values(), written.output))
-    run = bound_run_source(fed, written) if by_bits else plain_run_source(fed, written)
+    run = run_source(fed, written, packs=written.operator == CAST)
     library = 'library = f"onnxruntime {onnxruntime.__version__}"\n'
     flat = any(node.op_type == "Flatten" for node in model.graph.node)
     reshape = f"outputs = (y.reshape({written.names[0]}.shape),)\n" if flat else ""
     return with_imports("\n".join((model_source(model), session_source(settings), run, reshape + library)))
+
+
+def run_source(fed: Sequence[tuple[str, str]], written: OnnxNode, *, packs: bool) -> str:
+    """Source that runs the session on inputs of these names and types; with `packs` as onnxruntime_session.answer."""
+    by_bits = any(kind in BY_BITS or (packs and kind in BITS) for kind in (*dict(fed).values(), written.output))
+    return bound_run_source(fed, written, packs=packs) if by_bits else plain_run_source(fed, written)
 
 
 def session_source(settings: Settings) -> str:
@@ -56,19 +61,20 @@ def names_source(written: OnnxNode) -> str:
     return str(written.outputs).replace("'", '"')
 
 
-def bound_run_source(fed: Sequence[tuple[str, str]], written: OnnxNode) -> str:
+def bound_run_source(fed: Sequence[tuple[str, str]], written: OnnxNode, *, packs: bool) -> str:
     """Source that uses an IO binding, for types that NumPy lacks."""
-    helper = SOURCE if any(packs(written, kind) for kind in (*dict(fed).values(), written.output)) else ""
-    lines = [f"{helper}{VALUE}", "binding = session.io_binding()"]
-    lines += [f'binding.bind_ortvalue_input("{name}", {ort_value(written, name, kind)})' for name, kind in fed]
-    before, outputs = bound_output_source(written)
+    helper = SOURCE if packs and any(kind in BITS for kind in (*dict(fed).values(), written.output)) else ""
+    values = fed_source("values", [(name, ort_value(name, kind, packs=packs)) for name, kind in fed])
+    lines = [f"{helper}{VALUE}", "binding = session.io_binding()", values]
+    lines += ["for name in values:", "    binding.bind_ortvalue_input(name, values[name])"]
+    before, outputs = bound_output_source(written, packs=packs)
     return "\n".join((*lines, *before, "session.run_with_iobinding(binding)", f"outputs = ({outputs},)"))
 
 
-def bound_output_source(written: OnnxNode) -> tuple[list[str], str]:
+def bound_output_source(written: OnnxNode, *, packs: bool) -> tuple[list[str], str]:
     """Lines that bind the output, and the expression that it is after the run."""
     kind, shape = written.output, f"{written.names[0]}.shape"
-    if packs(written, kind):
+    if packs and kind in BITS:
         made = [f"y = np.zeros({shape}, np.uint8)", f'binding.bind_ortvalue_output("y", {typed_value("y", kind)})']
         return made, f"unpacked(y, {BITS[kind]}, y.shape, ml_dtypes.{kind})"
     if kind in BY_BITS:
@@ -78,8 +84,8 @@ def bound_output_source(written: OnnxNode) -> tuple[list[str], str]:
     return ['binding.bind_output("y")'], f"binding.get_outputs()[0].numpy(){after}"
 
 
-def ort_value(written: OnnxNode, name: str, kind: str) -> str:
-    if packs(written, kind):
+def ort_value(name: str, kind: str, *, packs: bool) -> str:
+    if packs and kind in BITS:
         return typed_value(f"packed({name}, {BITS[kind]})", kind)
     if kind in BY_BITS:
         return typed_value(name, kind)
@@ -88,11 +94,6 @@ def ort_value(written: OnnxNode, name: str, kind: str) -> str:
 
 def typed_value(array: str, kind: str) -> str:
     return f"value({array}, {type_source(onnx_type(kind))})"
-
-
-def packs(written: OnnxNode, kind: str) -> bool:
-    """Whether tensors of the type are packed in the model; see onnxruntime.packs."""
-    return written.operator == CAST and kind in BITS
 
 
 def carried_source(name: str, kind: str) -> str:

@@ -45,7 +45,7 @@ def environment_lines() -> str:
     """Source that sets the environment before TensorFlow is imported."""
     value = os.environ.get(ONEDNN)
     onednn = f'os.environ["{ONEDNN}"] = "{value}"' if value is not None else f'os.environ.pop("{ONEDNN}", None)'
-    return f'os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")\n{onednn}'
+    return f'import os\n\nos.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")\n{onednn}'
 
 
 def fake_quant_lines(node: Node, graph: bool) -> list[str]:

@@ -10,7 +10,7 @@ from importlib.metadata import version
 from typing import Any
 
 from tiebreak.adapters.litert_model import MAPS as LITERT_MAPS
-from tiebreak.adapters.litert_model import model_source, operation, refuse_node, tflite_model
+from tiebreak.adapters.litert_model import OPERATIONS, QUANTIZED, model_source, operation, refuse_node, tflite_model
 from tiebreak.adapters.platform_facts import instruction_sets
 from tiebreak.adapters.protocol import Run
 from tiebreak.adapters.recent import Recent
@@ -19,7 +19,8 @@ from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 
-MAPS = {name: same for name, same in LITERT_MAPS.items() if "FakeQuant" not in name}  # it has no FAKE_QUANT
+# It has no FAKE_QUANT, and its Python interface takes no type that a Cast is about.
+MAPS = {name: same for name, same in LITERT_MAPS.items() if OPERATIONS[name] in QUANTIZED}
 SCHEMA = "tflite_micro.tensorflow.lite.micro.python.schema_py_generated"
 ARENA = 1 << 16  # bytes beside those of the tensors
 SOURCE = """

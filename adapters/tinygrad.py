@@ -9,6 +9,7 @@ from importlib.metadata import version
 from typing import Any
 
 from tiebreak.adapters.onnx_loaded import OnnxLoaded, Prepared
+from tiebreak.adapters.onnx_models import OnnxNode
 from tiebreak.adapters.platform_facts import instruction_sets
 from tiebreak.golden.elements import NUMPY_OWN, numpy_dtype
 from tiebreak.golden.errors import MachineryFailed, Unsupported
@@ -70,7 +71,7 @@ class Tinygrad:
 
         return run
 
-    def source(self, free: Sequence[str]) -> str:
+    def source(self, written: OnnxNode, free: Sequence[str]) -> str:
         return SOURCE.format(inputs=", ".join(f'"{name}": Tensor({name})' for name in free))
 
     def facts(self) -> dict[str, str]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tiebreak.adapters.onnx_loaded import OnnxLoaded, Prepared
+from tiebreak.adapters.onnx_models import OnnxNode
 from tiebreak.adapters.platform_facts import instruction_sets
 from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.problem import Array
@@ -48,7 +49,7 @@ class Tract:
 
         return run
 
-    def source(self, free: Sequence[str]) -> str:
+    def source(self, written: OnnxNode, free: Sequence[str]) -> str:
         return SOURCE.format(inputs=", ".join(free))
 
     def facts(self) -> dict[str, str]:

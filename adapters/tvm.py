@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from tiebreak.adapters.onnx_loaded import OnnxLoaded, Prepared
+from tiebreak.adapters.onnx_models import OnnxNode, types_of
 from tiebreak.adapters.platform_facts import instruction_sets
+from tiebreak.golden.elements import NUMPY_OWN
 from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.problem import Array
 
@@ -40,12 +42,19 @@ class Tvm:
             raise Unsupported(reason(refusal)) from None
         main, tensor = self.machine(compiled, self.cpu)["main"], self.library.runtime.tensor
 
+        plain = types_of(model) <= set(NUMPY_OWN)
+
         def run(inputs: Sequence[Array]) -> Any:
-            return main(*map(tensor, inputs)).numpy()
+            try:
+                return main(*map(tensor, inputs)).numpy()
+            except Exception as refusal:
+                if plain:
+                    raise
+                raise Unsupported(reason(refusal)) from None  # no tensors of fewer than 8 bits in the virtual machine
 
         return run
 
-    def source(self, free: Sequence[str]) -> str:
+    def source(self, written: OnnxNode, free: Sequence[str]) -> str:
         return SOURCE.format(inputs=", ".join(f"tvm.runtime.tensor({name})" for name in free))
 
     def facts(self) -> dict[str, str]:

@@ -201,6 +201,8 @@ backends install numpy-naive|2|'numpy-naive' has no releases to install
 backends install onnxruntime==x|2|is not a release, such as
 backends install onnxruntime==../x|2|is not a release, such as
 backends install ngraph==1.0|2|ngraph has no release 1.0 here, only 0.26.0
+backends install onnxruntime@x|2|is not a release, such as
+backends install ngraph@1.0|2|ngraph has no release 1.0 here, only 0.26.0
 backends uninstall nosuch|2|'nosuch' is no environment
 backends uninstall ../x@1|2|is no environment
 bisect numpy-naive --good 1.0 --bad 2.0|2|'numpy-naive' has no releases to install

@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 
 from tiebreak.adapters import ngraph
+from tiebreak.adapters.litert_model import CARRIERS
 from tiebreak.adapters.openvino_onnx import BY_BITS, PACKED
 from tiebreak.adapters.recent import Recent
 from tiebreak.golden.elements import ELEMENT_TYPES
@@ -212,9 +213,20 @@ def openvino_convolution(backend: Any, patch: pytest.MonkeyPatch, heard: list[Fa
 
 
 def formula_of_jax(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts]) -> None:
-    """Lets the compiled formula note its operands, those that are built in and those that it is given."""
+    """Lets the compiled formula note its operands, those that are built in and those that it is given.
+
+    That of a Cast stays: the function that converts notes what it is given.
+    """
+    own = backend.formula
+
+    def convert_element_type(x: Array, dtype: Any) -> NoReturn:
+        heard.append({"x": tensor(x), "dtype": np.dtype(dtype).name})
+        raise Stopped
 
     def formula(node: Node, names: Sequence[str], fixed: Mapping[str, Array]) -> Callable[..., NoReturn]:
+        if node.operator == "onnx.Cast":
+            return own(node, names, fixed)  # type: ignore[no-any-return]
+
         def called(*free: Array) -> NoReturn:
             rest = iter(free)
             given = {name: fixed[name] if name in fixed else next(rest) for name in names}
@@ -224,6 +236,7 @@ def formula_of_jax(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts]) 
         return called
 
     patch.setattr(backend, "formula", formula)
+    patch.setattr(backend.library.lax, "convert_element_type", convert_element_type)
     patch.setattr(backend, "functions", Recent())
     patch.setattr(backend.library, "jit", lambda function: function)
 
@@ -340,6 +353,10 @@ def exported_functions(backend: Any, patch: pytest.MonkeyPatch, heard: list[Fact
     names = {"tensor": DECOMPOSED["tensor"], "channel": DECOMPOSED["channel"]}
 
     def result(call: Any) -> NoReturn:
+        if call.function == "Tensor.to":
+            x, dtype = (plain_of_torch(one.value) for one in call.arguments)
+            heard.append({"function": call.function, "x": x, "dtype": dtype})
+            raise Stopped
         way = call.function.split("quantized_decomposed.")[1].partition(".")[0]
         given = dict(zip(names[way.rpartition("_")[2]], (one.value for one in call.arguments), strict=True))
         given |= {name: one.value for name, one in call.keywords.items()}
@@ -393,7 +410,7 @@ def litert_interpreter(backend: Any, patch: pytest.MonkeyPatch, heard: list[Fact
             """There is nothing to allocate."""
 
         def get_output_details(self) -> list[Facts]:
-            return [{"dtype": dtype_of({"int4": "int8", "uint4": "uint8"}.get(self.types[1], self.types[1]))}]
+            return [{"dtype": dtype_of(CARRIERS.get(self.types[1], self.types[1]))}]
 
         def set_tensor(self, place: int, x: Array) -> None:
             heard.append(self.facts | {"x": tensor(x, self.types[place])})
@@ -433,7 +450,10 @@ def litert_facts(content: bytes, schema: Any = None) -> tuple[Facts, list[str]]:
     types = [numbers[t.type] for t in graph.tensors]
     held = [t.quantization for t in graph.tensors if t.quantization is not None]
     facts: Facts = {"output": types[1]}
-    if options := graph.operators[0].builtinOptions:
+    options = graph.operators[0].builtinOptions
+    if hasattr(options, "inDataType"):
+        return facts | {"options": [numbers[options.inDataType], numbers[options.outDataType]]}, types
+    if options:
         return facts | {name: getattr(options, name) for name in ("min", "max", "numBits", "narrowRange")}, types
     lists = {"scale": held[0].scale.tolist(), "zero_point": held[0].zeroPoint.tolist()}
     return facts | lists | {"dimension": held[0].quantizedDimension}, types

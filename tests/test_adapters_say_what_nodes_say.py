@@ -330,6 +330,8 @@ def for_litert(case: Case) -> Facts:
     node, (x, *parameters) = case.node, case.inputs
     if node.operator.startswith("tensorflow."):
         return for_fake_quant(case)
+    if node.operator == "onnx.Cast":
+        return for_cast_of_litert(case)
     scale, zero_point = parameters[0], zero_point_of(case)
     real = node.output_type if "Dequantize" in node.operator else node.input_type
     shapes = scale.ndim < 2 and zero_point.ndim < 2 and (scale.shape, zero_point.shape) != ((1,), ())
@@ -347,6 +349,14 @@ def for_fake_quant(case: Case) -> Facts:
         return NO_WORDS
     options = {"numBits": case.node.value("num_bits"), "narrowRange": case.node.value("narrow_range")}
     return {"x": tensor(x), "output": case.node.output_type, "min": float(low), "max": float(high), **options}
+
+
+def for_cast_of_litert(case: Case) -> Facts:
+    """The options of CAST repeat the types of its tensors."""
+    node = case.node
+    if not has_words_for_cast(case):
+        return NO_WORDS
+    return {"x": tensor(case.inputs[0]), "output": node.output_type, "options": [node.input_type, node.output_type]}
 
 
 def torch_operands(case: Case, *, numbers: bool) -> Facts:
@@ -457,7 +467,9 @@ def for_factor(case: Case) -> Facts:
 
 
 def for_exported(case: Case) -> Facts:
-    """The functions on plain tensors, with scales of float64."""
+    """The functions on plain tensors, with scales of float64; and a cast."""
+    if case.node.operator == "onnx.Cast":
+        return for_tensor_to(case)
     facts = for_decomposed(case)
     scale = facts.get("scale")
     return facts | {"scale": tensor(array_of_tensor(scale).astype(np.float64))} if isinstance(scale, tuple) else facts
@@ -465,6 +477,14 @@ def for_exported(case: Case) -> Facts:
 
 def array_of_tensor(given: tuple[str, tuple[int, ...], str]) -> Array:
     return np.frombuffer(bytes.fromhex(given[2]), handed_over.dtype_of(given[0])).reshape(given[1])
+
+
+def for_jax(case: Case) -> Facts:
+    """The operands of a formula, or those of a conversion. JAX is shipped without float64."""
+    if case.node.operator != "onnx.Cast":
+        return for_numpy(case)
+    wide = "float64" in (case.node.input_type, case.node.output_type)
+    return NO_WORDS if wide else for_astype(case)
 
 
 def for_ngraph(case: Case) -> Facts:
@@ -541,7 +561,7 @@ LIBRARIES = {
         Library(handed_over.openvino_convolution, for_low_precision),
     ),
     **dict.fromkeys(("ncnn", "mnn"), Library(handed_over.int8_by_factor, for_factor)),
-    **dict.fromkeys(("jax", "jax-cuda"), Library(handed_over.formula_of_jax, for_numpy)),
+    **dict.fromkeys(("jax", "jax-cuda"), Library(handed_over.formula_of_jax, for_jax)),
     "executorch": Library(handed_over.exported_functions, for_exported),
     "ngraph": Library(handed_over.ngraph_call, for_ngraph),
     "ml_dtypes": Library(handed_over.astype_of_arrays, for_astype, first=True),

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import platform
 import runpy
 import subprocess
 import sys
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+from jinja2 import DictLoader, Environment
 
+from tiebreak.adapters.emx_onnx_cgen import compiler, share_templates
 from tiebreak.adapters.registry import APART, is_beside, load_backend, registered, usual
 from tiebreak.golden.elements import numpy_dtype
 from tiebreak.golden.errors import Unsupported
@@ -137,6 +141,44 @@ def test_constants_are_part_of_what_is_compiled(name: str) -> None:
     assert backend.compile(fixed)(*inputs)[0].tolist() == backend.compile(node)(*inputs)[0].tolist()
     lines = backend.reproducer(fixed, inputs)
     assert "y_scale" in lines
+
+
+def test_templates_are_compiled_once_for_all_environments(monkeypatch: pytest.MonkeyPatch) -> None:
+    """emx-onnx-cgen makes an environment for each model."""
+    compiled: list[str] = []
+    own = Environment.compile
+
+    def counted(self: Environment, source: str, *given: Any) -> Any:
+        compiled.append(source)
+        return own(self, source, *given)
+
+    monkeypatch.setattr(Environment, "compile", counted)
+    emitter: Any = SimpleNamespace(Environment=Environment)
+    share_templates(emitter)
+    for text in ("a{{ x }}", "a{{ x }}", "b{{ x }}"):
+        template = emitter.Environment(loader=DictLoader({"one": text})).get_template("one")
+        assert template.render(x=1) == f"{text[0]}1"
+    assert compiled == ["a{{ x }}", "b{{ x }}"]
+
+
+def test_the_c_compiler_is_attested(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CC", f"{sys.executable} -I")
+    assert compiler() == f"{sys.executable} -I: Python {platform.python_version()}"
+    monkeypatch.setenv("CC", "no-such-compiler -O2")
+    assert compiler() == "none"
+
+
+@pytest.mark.parametrize("kind", ["int4", "uint4"])
+def test_4_bits_enter_and_leave_packed(kind: str) -> None:
+    backend, codes = loaded("onnxruntime-openvino"), [0, 5, 2, 7, 1]
+    assert quantized(backend, np.array(codes, np.float32), 1, 1, kind) == [1, 6, 3, 7 if kind == "int4" else 8, 2]
+    node = make_node(D, quantized=kind)
+    inputs = (np.array(codes).astype(numpy_dtype(kind)), np.array(2, np.float32), np.array(1).astype(numpy_dtype(kind)))
+    assert backend.compile(node)(*inputs)[0].tolist() == [-2.0, 8.0, 2.0, 12.0, 0.0]
+    found: dict[str, Any] = {"np": np}
+    found |= dict(zip((tensor.name for tensor in node.inputs), inputs, strict=True))
+    exec(backend.reproducer(node, inputs), found)  # noqa: S102
+    assert found["outputs"][0].tolist() == [-2.0, 8.0, 2.0, 12.0, 0.0]
 
 
 def test_the_kernels_of_executorch_end_the_process_for_bfloat16() -> None:

@@ -143,6 +143,49 @@ def test_powers_by_ml_dtypes_are_exponent_fields() -> None:
     assert set(counts) == {sentence_of("power-of-field:but zero is NaN")}, counts
 
 
+FIELDS = {"float8_e4m3fn": (4, 3), "float8_e5m2": (5, 2), "float8_e5m2fnuz": (5, 2), casts.E8M0: (8, 0)}
+
+
+def moved_from_float32(word: int, exponent: int, significand: int) -> int:
+    """As TVM casts to a type with fields of these sizes: what leaves a field is lost or lands in the next."""
+    lost, less = 23 - significand, 128 - (1 << (exponent - 1))
+    word = (word + (word >> lost & 1) + (1 << (lost - 1)) - 1) % 2**32
+    if less == 0:
+        return word >> lost & 0xFF
+    place, sign = word >> 23 & 0xFF, word >> 31 << (exponent + significand)
+    moved = sign | (place - less) << significand & 0xFF | word >> lost & ((1 << significand) - 1)
+    return moved if place >= less else 0
+
+
+def moved_to_float32(code: int, exponent: int, significand: int) -> int:
+    sign, more = code >> (exponent + significand), 128 - (1 << (exponent - 1))
+    return sign << 31 | ((code & ((1 << (exponent + significand)) - 1)) << (23 - significand)) + (more << 23)
+
+
+def as_tvm(node: Any, x: casts.Array) -> tuple[casts.Array, ...]:
+    small = node.output_type if node.input_type == "float32" else node.input_type
+    move = moved_from_float32 if node.input_type == "float32" else moved_to_float32
+    words = np.ascontiguousarray(x).view(f"uint{8 * x.itemsize}").reshape(-1).tolist()
+    dtype = node.outputs[0].dtype
+    found = np.array([move(word, *FIELDS[small]) for word in words], f"uint{8 * dtype.itemsize}")
+    return (found.view(dtype).reshape(x.shape),)
+
+
+@pytest.mark.parametrize(
+    ("types", "ending"),
+    [
+        (("float32", "float8_e4m3fn"), ""),
+        (("float32", "float8_e5m2fnuz"), ""),
+        (("float32", casts.E8M0), ":in float8_e8m0fnu"),
+        (("float8_e4m3fn", "float32"), ":to 16 bits and more"),
+        (("float8_e5m2", "float32"), ":to 16 bits and more"),
+    ],
+)
+def test_bits_moved_without_regard_for_ends_are_one_cause(types: tuple[str, str], ending: str) -> None:
+    counts = named(as_tvm, types)
+    assert set(counts) == {sentence_of(f"bits-moved-through-float32{ending}")}, counts
+
+
 def test_a_case_of_one_input_is_what_an_audit_looks_at() -> None:
     (case, *_) = indexed_cases(VECTORS / file_name(OPERATOR, "float32", "int4"))
     found = recorded_case(case, np.zeros(case.size), [(2, 5)])

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import weakref
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import ml_dtypes
@@ -14,11 +16,12 @@ import pytest
 
 from tiebreak.adapters.isolation import IsolatedBackend
 from tiebreak.adapters.onnx_models import as_old_as, onnx_node
+from tiebreak.adapters.onnxruntime_session import Sessions, Settings
 from tiebreak.adapters.packed_bits import BITS, packed, unpacked, used
 from tiebreak.adapters.registry import load_backend
 from tiebreak.adapters.reproducer import WantedElement, discrepancy_script
 from tiebreak.golden.elements import ELEMENT_TYPES, numpy_dtype
-from tiebreak.golden.errors import Unsupported
+from tiebreak.golden.errors import MachineryFailed, Unsupported
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Case, Node
 from tiebreak.golden.problem import Array
@@ -78,6 +81,20 @@ CASTS: tuple[tuple[str, str, str, Attributes, list[Any], list[int]], ...] = (
     ("tensorflow", E5M2, "bfloat16", ON, [1.5, -INF], [0x3FC0, 0xFF80]),
     ("tensorflow", "int4", "int8", ON, [-8, -1, 7], [0xF8, 0xFF, 7]),
     ("tensorflow", "int32", "uint4", ON, [-3, 18], [0xD, 2]),
+    ("litert", "float32", "int4", ON, [-3.7, 7, 100], [0xD, 7, 7]),  # truncated and clamped
+    ("litert", "float32", "int2", ON, [-2, 1.5, 0], [2, 1, 0]),
+    ("litert", "int4", "float32", ON, [-8, 7], [0xC1000000, 0x40E00000]),
+    ("litert-no-xnnpack", "uint4", "float32", ON, [15], [0x41700000]),
+    ("jax", "float32", E4M3, OFF, [1.5, 1000, -0.0], [0x3C, 0x7F, 0x80]),
+    ("jax", "float32", E8M0, NEAREST, [3.0, 1.4, INF], [0x81, 0x7F, 0xFF]),
+    ("jax", "float32", "int4", ON, [-3.7, 100], [0xD, 7]),
+    ("jax", FLOAT4, "int8", ON, [4, 6, -6], [4, 127, 0x80]),  # 6 is float4_e2m1fn's largest number
+    ("iree", E5M2, "float32", ON, [1.5, -INF], [0x3FC00000, 0xFF800000]),
+    ("tvm", E5M2, "float16", ON, [1.5, 0], [0x3E00, 0x0200]),  # of zero 2^-15
+    ("emx-onnx-cgen", "float32", E4M3, ON, [1.5, 1000, -INF, -0.0], [0x3C, 0x7E, 0xFE, 0x80]),
+    ("emx-onnx-cgen", "float32", E4M3, OFF, [1.5, 1000], [0x3C, 0x7F]),
+    ("emx-onnx-cgen", "float32", E8M0, DOWN, [1.75], [0x80]),  # not what the document says
+    ("emx-onnx-cgen", E8M0, "float32", ON, [0.5, 4], [0x3F000000, 0x40800000]),
 )
 REFUSED: tuple[tuple[str, str, str, Attributes, str], ...] = (
     ("onnxruntime", "float32", FLOAT4, ON, "Could not find an implementation for Cast"),
@@ -98,6 +115,22 @@ REFUSED: tuple[tuple[str, str, str, Attributes, str], ...] = (
     ("tensorflow", "float32", E4M3, ON, "is that of saturate False, not the defaults"),
     ("tensorflow", "float32", "int4", ON, "Cast float to int4 is not supported"),
     ("tensorflow", E8M0, "float32", ON, "'float8_e8m0fnu' to a TensorFlow DType"),
+    ("litert", "float32", E4M3, ON, "is that of saturate False, not the defaults"),
+    ("litert", "float16", "int4", ON, "Type INT4 is unsupported by op Cast"),
+    ("litert", "int2", "int8", ON, "Got value of type INT8 but expected type INT2"),
+    ("litert", "float32", "uint2", ON, "LiteRT's schema has no uint2"),
+    ("tflite-micro", "float32", "int4", ON, "tflite-micro is run for"),
+    ("jax", "float32", E4M3, ON, "is that of saturate False, not the defaults"),
+    ("jax", "float64", "int4", ON, "unless jax_enable_x64 is set"),
+    ("executorch", "float32", E4M3, ON, "taking Tensor inputs with mismatched dtypes"),
+    ("executorch", "float32", "int4", ON, "torch makes no tensor of int4"),
+    ("iree", "float32", FLOAT4, ON, "Unknown ONNX tensor element type: 23"),
+    ("iree", "float32", E4M3, ON, "failed to legalize operation 'torch.operator'"),
+    ("tvm", "float32", "int4", ON, "dtype.bits % 8 == 0"),
+    ("tvm", "int4", "float32", ON, "TensorCopyFromBytes: size mismatch"),
+    ("tract", "float32", E4M3, ON, "Unknown DatumType Float8e4m3fn"),
+    ("tinygrad", "float32", E4M3, ON, "17 is not a valid OnnxDataType"),
+    ("onnxruntime-openvino", "float32", E4M3, ON, "fallback to CPU EP has been explicitly disabled"),
 )
 
 
@@ -113,7 +146,7 @@ def case_of(real: str, quantized: str, attributes: Attributes, values: list[Any]
 def library(name: str) -> Any:
     try:
         return load_backend(name)
-    except ModuleNotFoundError as error:
+    except (ModuleNotFoundError, MachineryFailed) as error:  # tinygrad needs clang
         pytest.skip(str(error))
 
 
@@ -146,11 +179,18 @@ def test_refusals_in_their_own_words(name: str, real: str, quantized: str, attri
         *((name, "int4", "int8") for name in ("onnxruntime", "onnx-reference", "openvino", "ml_dtypes")),
         *((name, "uint8", "uint4") for name in ("onnxruntime", "onnx-reference", "openvino", "ml_dtypes")),
         *((name, "float32", E5M2) for name in ("onnxruntime", "onnx-reference", "openvino", "ml_dtypes", "torch")),
+        *(
+            ("litert", "int4", "float32"),
+            ("jax", "uint8", "uint4"),
+            ("jax", "float32", E5M2),
+            ("iree", E5M2, "float32"),
+        ),
+        ("emx-onnx-cgen", "float32", E5M2),
     ],
 )
 @pytest.mark.parametrize("shape", [(), (0,), (2, 3), (1, 1, 5)])
 def test_every_shape(name: str, real: str, quantized: str, shape: tuple[int, ...]) -> None:
-    attributes = OFF if quantized == E5M2 and name in ("ml_dtypes", "torch") else ON
+    attributes = OFF if quantized == E5M2 and name in ("ml_dtypes", "torch", "jax") else ON
     node = make_node("onnx.Cast", real=real, quantized=quantized, attributes=attributes)
     x = np.arange(np.prod(shape, dtype=int)).reshape(shape).astype(node.inputs[0].dtype)
     (output,) = library(name).compile(node)(x)
@@ -160,7 +200,8 @@ def test_every_shape(name: str, real: str, quantized: str, shape: tuple[int, ...
 def first_codes() -> list[tuple[str, Case, int]]:
     """Of each backend and each way into and out of it one cast, and the code that it gives first."""
     chosen = [("onnxruntime", 0), ("onnxruntime", 6), ("onnxruntime", 8), ("openvino", 0), ("openvino", 2)]
-    chosen += [("onnx-reference", 0), ("ml_dtypes", 0), ("torch", 0), ("tensorflow", 2)]
+    chosen += [("onnx-reference", 0), ("ml_dtypes", 0), ("torch", 0), ("tensorflow", 2), ("litert", 1), ("litert", 2)]
+    chosen += [("jax", 0), ("jax", 3), ("iree", 0), ("tvm", 0), ("emx-onnx-cgen", 0)]
     found = []
     for name, place in chosen:
         _, *given, wanted = [cast for cast in CASTS if cast[0] == name][place]
@@ -227,6 +268,36 @@ def test_packing_and_unpacking(name: str, shape: tuple[int, ...]) -> None:
 def test_the_first_element_is_in_the_lowest_bits() -> None:
     assert packed(np.array([1, -2, 3], ml_dtypes.int4)).tolist() == [0xE1, 0x03, 0]
     assert packed(np.array([1, 2, 3, 0, 1], ml_dtypes.uint2)).tolist() == [0b00111001, 1, 0, 0, 0]
+
+
+def test_what_is_bound_lives_until_the_run() -> None:
+    """ONNX Runtime 1.24 keeps neither the values that are bound nor the arrays in whose memory they are."""
+    bound: list[weakref.ref[Any]] = []
+
+    class Value:
+        def __init__(self, words: Array, kind: int) -> None:
+            self.words = words
+
+    class Binding:
+        def bind_ortvalue_input(self, name: str, value: Value) -> None:
+            bound.extend((weakref.ref(value), weakref.ref(value.words)))
+
+        def bind_output(self, name: str) -> None:
+            """It is read by get_outputs."""
+
+        def get_outputs(self) -> list[Any]:
+            return [SimpleNamespace(numpy=lambda: np.zeros(3, np.float32))]
+
+    def run(binding: Binding) -> None:
+        assert len(bound) == 2 and all(kept() is not None for kept in bound)
+
+    errors = SimpleNamespace(Fail=OSError, InvalidArgument=OSError, NotImplemented=OSError)
+    made = SimpleNamespace(ortvalue_from_numpy_with_onnx_type=Value)
+    runtime = SimpleNamespace(capi=SimpleNamespace(onnxruntime_pybind11_state=errors), OrtValue=made)
+    session = SimpleNamespace(io_binding=Binding, run_with_iobinding=run)
+    feeds = {"input": np.array([1, 2, 3], ml_dtypes.int4)}
+    Sessions(runtime, Settings()).answer(session, feeds, "float32", (3,), packs=True)
+    assert [kept() for kept in bound] == [None, None]
 
 
 def test_in_a_worker_of_its_own() -> None:

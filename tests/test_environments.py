@@ -109,6 +109,24 @@ def test_a_release_is_installed_run_listed_and_removed(index: Path) -> None:
     assert uninstall("onnxruntime@9.1.0") and not uninstall("onnxruntime@9.1.0") and left() == []
 
 
+@pytest.mark.parametrize(
+    ("written", "named"),
+    [
+        ("onnxruntime==9.0.0", ("onnxruntime", "9.0.0")),
+        ("onnxruntime@9.0.0", ("onnxruntime", "9.0.0")),
+        ("onnxruntime", ("onnxruntime", "")),
+        ("ngraph@", ("ngraph", "")),
+    ],
+)
+def test_a_release_is_named_for_installation_as_everywhere_or_as_for_pip(
+    written: str, named: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[str, str]] = []
+    monkeypatch.setattr(made, "install", lambda name, version, python, tell: asked.append((name, version)))
+    done = CliRunner().invoke(main, ["backends", "install", written])
+    assert done.exit_code == 0 and asked == [named], done.output
+
+
 def test_what_was_changed_since_is_told(index: Path) -> None:
     pytest.importorskip("onnxruntime")
     cached = "onnx_more/__pycache__/more.cpython-311.pyc"

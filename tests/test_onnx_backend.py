@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
+import tempfile
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from tiebreak.adapters.onnx_backend import reason
 from tiebreak.adapters.protocol import Backend
 from tiebreak.adapters.registry import check_spec, load_backend
 from tiebreak.golden.errors import InvalidInput, Unsupported
@@ -92,12 +94,17 @@ def test_what_prepare_raises_is_a_refusal_and_what_run_raises_an_error(backend: 
         backend.compile(narrow)(*given(narrow, [1.0] * 4))
 
 
+def test_a_refusal_does_not_name_a_folder_that_is_another_each_time() -> None:
+    told = f"C compilation failed:\n{tempfile.gettempdir()}/made_8x_z/model.c:3:5: error: /usr/include/a.h"
+    assert reason(ValueError(told)) == "ValueError: C compilation failed:\nmodel.c:3:5: error: /usr/include/a.h"
+
+
 def test_its_script_needs_only_the_module(backend: Backend) -> None:
     node = make_node("onnx.QuantizeLinear", quantized="uint8")
     inputs = given(node, [0.25, 0.75])
     found = {"np": np, **dict(zip(("x", "y_scale", "y_zero_point"), inputs, strict=True))}
     exec(backend.reproducer(node, inputs), found)  # type: ignore[attr-defined]  # noqa: S102
-    assert found["outputs"][0].tolist() == [1, 3] and found["library"] == ("my_onnx_runtime", "4.2")
+    assert found["outputs"][0].tolist() == [1, 3] and found["library"] == "my_onnx_runtime 4.2"
 
 
 def test_onnx_runtimes_own_module_runs() -> None:

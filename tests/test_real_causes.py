@@ -285,6 +285,18 @@ def test_a_zero_point_that_float32_does_not_hold_and_a_quotient_that_is_none() -
     assert predicted(f"{fused}:NaN to the highest", none) == [127]
 
 
+def test_almost_a_half_and_the_zero_point_added_in_a_fused_step() -> None:
+    """As tinygrad does it: the answers are those of its release 0.14."""
+    key = "reciprocal-plus-zero-point-and-less-than-half-fused"
+    ties = own(np.float32([0.5, 1.5, 2.5, -1.5, 254.75, 2.0**31, np.nan]), 1.0, 1, (0, 255))
+    assert predicted(key, ties) == [1, 3, 4, 0, 255, 0, 0]
+    tenths = own(np.float32([12.749999, 0.05, 0.15, 0.25, -12.75]), 0.1, 128, (0, 255))
+    assert predicted(key, tenths) == [255, 129, 130, 131, 1]
+    with np.errstate(all="ignore"):
+        (predict,) = [predict for cause, predict in HYPOTHESES if cause.id == key]
+    assert predict(own(np.float32([0.5]), 1.0, 1, (-128, 127))) is None
+
+
 def test_flushed_inputs_of_symmetric_steps() -> None:
     least = own(np.array([0x007FFFFF, 0x00800000], np.uint32).view(np.float32), 2.0**-126, 0, (-128, 127))
     assert predicted("symmetric-steps", least) == [1, 1]

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from tiebreak.adapters import registry
-from tiebreak.adapters.reproducer import WantedElement, discrepancy_script
+from tiebreak.adapters.reproducer import WantedElement, answer_script, discrepancy_script
 from tiebreak.adapters.tensorflow_source import raw_operator_source
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Case, with_constants
@@ -153,6 +153,17 @@ def test_tensorflow_in_a_graph_and_compiled_by_xla(tmp_path: Path) -> None:
     )
     found = run(write(tmp_path, case, text, right=0, got=0x3CC0C0C1))
     assert found.returncode == 0, found.stdout + found.stderr
+
+
+@pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None, reason="no tensorflow")
+def test_the_script_that_prints_an_answer_imports_what_it_needs(tmp_path: Path) -> None:
+    """`tiebreak bisect` writes it; it has no frame of its own that imports os."""
+    case = case_of("tensorflow.FakeQuantWithMinMaxVars", {}, ([1.0], 0, 255))
+    path = tmp_path / "answer.py"
+    path.write_text(answer_script("A title", "tensorflow==1", case.node, case.inputs, raw_operator_source(case.node)))
+    told = run(path)
+    assert told.returncode == 0, told.stdout + told.stderr
+    assert "float32 (1,) [1.0] bits, byte by byte: 00 00 80 3f" in told.stdout
 
 
 @pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None, reason="no tensorflow")

@@ -23,7 +23,7 @@ from tiebreak.conformance.operators.quantize_by_facets import by_facets, by_scal
 from tiebreak.conformance.operators.quantize_quotients import QUOTIENTS, Quotient, in_own_type
 from tiebreak.conformance.semantics.causes import JOINT
 from tiebreak.conformance.semantics.facet_causes import keys_of_values
-from tiebreak.conformance.semantics.places import flush_subnormals
+from tiebreak.conformance.semantics.places import flush_subnormals, fused_multiply_add
 from tiebreak.conformance.semantics.precisions import BFLOAT16 as IN_BFLOAT16
 from tiebreak.conformance.semantics.precisions import FLOAT16, FLOAT32, FLOAT64
 from tiebreak.conformance.semantics.quantize_facets import BEFORE, WIDER
@@ -94,6 +94,23 @@ def reciprocal_and_zero_point_at_once(o: QuantizationOperands) -> Array:
     """x times the rounded reciprocal plus a zero point that the input's type may not hold: the exact sum is rounded."""
     product = by_scaling(scaling=RECIPROCAL)(o.x, o.scale)
     return o.clamp(round_array(in_own_type(product + o.zero_point, o.x), o.mode))
+
+
+LESS_THAN_HALF = np.float32(0.4999999)
+
+
+def fused_and_cut_off(o: QuantizationOperands) -> Array | None:
+    """As tinygrad quantizes to uint8: x / scale + 0.4999999 + zero point, made int32, in float32.
+
+    Its compiler multiplies by the rounded reciprocal, adds both numbers at once in a fused step, and lets what int32
+    does not hold be its least number, as x86 does.
+    """
+    if o.x.dtype != np.float32 or o.lowest:
+        return None
+    total = fused_multiply_add(
+        o.x, np.float32(1) / o.scale, o.zero_point.astype(np.float32) + LESS_THAN_HALF, o.x.dtype
+    )
+    return o.clamp(np.where(np.abs(total) < 2.0**31, np.trunc(total.astype(np.float64)), -(2.0**31)))
 
 
 def with_own_zero_point(predict: Predict) -> Predict:
@@ -502,6 +519,7 @@ HYPOTHESES: tuple[tuple[Cause, Predict], ...] = (
             (":NaN to the highest", with_nan_to_highest(FUSED_FIRST, by_scaling(scaling=RECIPROCAL))),
         )
     ),
+    (Cause("reciprocal-plus-zero-point-and-less-than-half-fused", "round-first"), fused_and_cut_off),
     (Cause("reciprocal-plus-zero-point:rounded once", "round-first"), reciprocal_and_zero_point_at_once),
     facet_mistake("round-first", "reciprocal-plus-zero-point", scaling=RECIPROCAL, zero_point=BEFORE),
     of_some_types(

@@ -97,6 +97,8 @@ SENTENCES = {
     "zero-point-first-all-in": "divides and adds the zero point in {}, before rounding",
     "zero-point-in-input": "rounds (x + zero_point * scale) / scale, each step in the input's type",
     "reciprocal-plus-zero-point-fused": "adds the zero point to x * fl(1 / scale), fused, before rounding",
+    "reciprocal-plus-zero-point-and-less-than-half-fused": "adds the zero point and 0.4999999 to x * fl(1 / scale), "
+    "fused, then cut off",
     "reciprocal-plus-zero-point": "adds the zero point to x * fl(1 / scale) before rounding",
     "ignores-zero-point": "ignores the zero point",
     "subtracts-zero-point": "subtracts the zero point",
@@ -518,6 +520,8 @@ SENTENCES = {
     "infinity-to-zero": "infinity becomes zero",
     "nan-to-infinity": "NaN becomes infinity",
     "output-as-sibling": "float 8 bits written as the sibling type's",
+    "bits-moved-through-float32": "exponent and significand moved as bits through float32, with no regard for zero, "
+    "subnormals, infinities, NaN and the largest exponent",
     "power-of-zero-to-zero": "the least power of two read as zero",
     "power-of-zero-doubled": "the least power of two read as the next one",
     "power-nan-to-infinity": "NaN of a power of two read as infinity",

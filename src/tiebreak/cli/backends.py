@@ -26,16 +26,16 @@ def backends(context: click.Context, names: tuple[str, ...], as_json: bool) -> N
 
 
 @backends.command(epilog="Example:  tiebreak backends install onnxruntime==1.20.1 --python 3.11")
-@click.argument("what", type=NAME, metavar="NAME[==VERSION]")
+@click.argument("what", type=NAME, metavar="NAME[@VERSION]")
 @click.option("--python", type=WORDS, metavar="3.X", help="The interpreter: a version or a path. Default: this one.")
 def install(what: str, python: str | None) -> None:
     """Install a release of a backend's library in an environment of its own; NAME@VERSION names it everywhere.
 
-    The newest release if none is named. nGraph has one release only, and `-b ngraph` is enough.
+    NAME==VERSION is the same. The newest release if none is named. nGraph has one only, and `-b ngraph` is enough.
     """
     from tiebreak.adapters.environments.made import install as make
 
-    name, _, version = what.partition("==")
+    name, _, version = what.replace("==", "@", 1).partition("@")
     make(name, version, python or "", click.echo)
 
 
