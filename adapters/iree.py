@@ -32,8 +32,8 @@ compiled = iree.compiler.compile_str(
     module.get_asm(), input_type="onnx", target_backends=["llvm-cpu"], extra_args={flags}
 )
 machine = iree.runtime.load_vm_flatbuffer(compiled, driver="local-sync")
-y = np.array(machine.graph({inputs}).to_host())
-outputs = (y,)
+found = machine.graph({inputs})  # one array, or several
+outputs = tuple(np.array(one.to_host()) for one in (found if isinstance(found, tuple) else [found]))
 library = f"iree-base-compiler {{version('iree-base-compiler')}}"
 """
 
@@ -52,7 +52,7 @@ class Iree:
         self.version = version("iree-base-compiler")
 
     def prepare(self, model: Any) -> Prepared:
-        y = numpy_dtype(NUMBERS[model.graph.output[0].type.tensor_type.elem_type])
+        types = [numpy_dtype(NUMBERS[value.type.tensor_type.elem_type]) for value in model.graph.output]
         try:
             compiled = self.compiler.compile_str(
                 self.imported(model), input_type="onnx", target_backends=["llvm-cpu"], extra_args=list(FLAGS)
@@ -61,12 +61,13 @@ class Iree:
             raise Unsupported(reason(refusal)) from None
         machine = self.runtime.load_vm_flatbuffer(compiled, driver="local-sync")
 
-        def run(inputs: Sequence[Array]) -> Any:
+        def run(inputs: Sequence[Array]) -> list[Array]:
             try:
-                found = np.array(machine.graph(*inputs).to_host())  # a copy: the runtime frees its memory
+                found = machine.graph(*inputs)  # one array, or several
+                arrays = [np.array(one.to_host()) for one in (found if isinstance(found, tuple) else [found])]
             except (RuntimeError, ValueError, TypeError, KeyError, NotImplementedError) as refusal:
                 raise Unsupported(reason(refusal)) from None
-            return found.view(y) if found.dtype.itemsize == y.itemsize else found  # MLIR's integers have no sign
+            return [signed(array, kind) for array, kind in zip(arrays, types, strict=True)]
 
         return run
 
@@ -89,6 +90,11 @@ class Iree:
             "driver": "local-sync",
             "instruction sets": instruction_sets(),
         }
+
+
+def signed(array: Array, kind: Any) -> Array:
+    """A copy's bits as the output's type: MLIR's integers have no sign."""
+    return array.view(kind) if array.dtype.itemsize == kind.itemsize else array
 
 
 def reason(refusal: Exception) -> str:

@@ -46,9 +46,9 @@ class PreparedBy:
             raise Unsupported("is_compatible(model) is false")
         plain = types_of(model) <= set(NUMPY_OWN)
 
-        def run(inputs: Sequence[Array]) -> Any:
+        def run(inputs: Sequence[Array]) -> list[Any]:
             try:
-                return prepared.run(list(inputs))[0]
+                return list(prepared.run(list(inputs)))
             except NotImplementedError as refusal:
                 raise Unsupported(str(refusal)) from None
             except Exception as refusal:
@@ -64,7 +64,7 @@ class PreparedBy:
         return (
             f"import {self.path}\n\n"
             f'prepared = {self.place.replace(":", ".")}.prepare(model, "{DEVICE}")\n'
-            f"outputs = (np.asarray(prepared.run([{', '.join(free)}])[0]),)\n"
+            f"outputs = tuple(map(np.asarray, prepared.run([{', '.join(free)}])))\n"
             f"library = f\"{library} {{getattr({library}, '__version__', '{self.version}')}}\"\n"
         )
 

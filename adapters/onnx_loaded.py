@@ -14,7 +14,7 @@ from tiebreak.adapters.recent import Recent
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 
-Prepared = Callable[[Sequence[Array]], Any]  # the output for the model's inputs in order
+Prepared = Callable[[Sequence[Array]], Sequence[Any]]  # all outputs for the model's inputs, both in order
 
 
 class Library(Protocol):
@@ -68,7 +68,8 @@ class OnnxLoaded:
             prepared = self.models.get(key, lambda: self.library.prepare(model_for(written, shapes, constants)))
             self.opsets.add(written.opset)
             free = zip(written.names, inputs, strict=False)
-            return (np.asarray(prepared([array for name, array in free if name not in constants])),)
+            outputs = prepared([array for name, array in free if name not in constants])
+            return tuple(np.asarray(output) for output in outputs)
 
         return run
 

@@ -38,9 +38,13 @@ class ThroughOpenVino:
         names = [value.name for value in model.graph.input]
         shape = tuple(size.dim_value for size in result.shape.dim)
 
-        def run(inputs: Sequence[Array]) -> Array:
+        outputs = [value.name for value in model.graph.output]
+
+        def run(inputs: Sequence[Array]) -> Sequence[Array]:
             feeds = dict(zip(names, inputs, strict=True))
-            return self.sessions.answer(session, feeds, NUMBERS[result.elem_type], shape, packs=True)
+            if len(outputs) > 1:
+                return self.sessions.answers(session, feeds, outputs)
+            return [self.sessions.answer(session, feeds, NUMBERS[result.elem_type], shape, packs=True)]
 
         return run
 

@@ -27,7 +27,8 @@ from tinygrad import Tensor
 from tinygrad.nn.onnx import OnnxRunner
 
 runner = OnnxRunner(Tensor(model.SerializeToString()))
-outputs = (runner({{{inputs}}})["y"].numpy(),)
+found = runner({{{inputs}}})
+outputs = tuple(found[value.name].numpy() for value in model.graph.output)
 library = "tinygrad"
 """
 
@@ -48,24 +49,17 @@ class Tinygrad:
 
     def prepare(self, model: Any) -> Prepared:
         names = [value.name for value in model.graph.input]
-        output = NUMBERS[model.graph.output[0].type.tensor_type.elem_type]
-
-        def array_of(tensor: Any) -> Any:
-            """The output; NumPy would get a type that it lacks as another."""
-            if output in NUMPY_OWN:
-                return tensor.numpy()
-            kind = numpy_dtype(output)
-            return tensor.bitcast(f"uint{8 * kind.itemsize}").numpy().view(kind)
-
+        outputs = {value.name: NUMBERS[value.type.tensor_type.elem_type] for value in model.graph.output}
         try:
             runner = self.runner(self.library.Tensor(model.SerializeToString()))
         except Exception as refusal:  # assertions, missing operators, types
             raise Unsupported(reason(refusal)) from None
 
-        def run(inputs: Sequence[Array]) -> Any:
+        def run(inputs: Sequence[Array]) -> list[Any]:
             try:
                 given = {name: self.library.Tensor(array) for name, array in zip(names, inputs, strict=True)}
-                return array_of(runner(given)["y"])
+                found = runner(given)
+                return [array_of(found[name], kind) for name, kind in outputs.items()]
             except Exception as refusal:
                 raise Unsupported(reason(refusal)) from None
 
@@ -82,6 +76,14 @@ class Tinygrad:
             "compiler": str(self.clang),
             "instruction sets": instruction_sets(),
         }
+
+
+def array_of(tensor: Any, kind: str) -> Any:
+    """An output of this type; NumPy would get a type that it lacks as another."""
+    if kind in NUMPY_OWN:
+        return tensor.numpy()
+    dtype = numpy_dtype(kind)
+    return tensor.bitcast(f"uint{8 * dtype.itemsize}").numpy().view(dtype)
 
 
 def reason(refusal: Exception) -> str:

@@ -18,7 +18,7 @@ import tract
 
 onnx.save(model, "model.onnx")
 runnable = tract.onnx().load("model.onnx").into_model().into_runnable()
-outputs = (runnable.run([{inputs}])[0].to_numpy(),)
+outputs = tuple(output.to_numpy() for output in runnable.run([{inputs}]))
 library = f"tract {{tract.version()}}"
 """
 
@@ -41,9 +41,9 @@ class Tract:
             except self.library.TractError as refusal:
                 raise Unsupported(reason(refusal)) from None
 
-        def run(inputs: Sequence[Array]) -> Any:
+        def run(inputs: Sequence[Array]) -> list[Any]:
             try:
-                return runnable.run(list(inputs))[0].to_numpy()
+                return [output.to_numpy() for output in runnable.run(list(inputs))]
             except self.library.TractError as refusal:
                 raise Unsupported(reason(refusal)) from None
 

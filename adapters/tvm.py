@@ -19,7 +19,8 @@ from tvm import relax
 from tvm.relax.frontend.onnx import from_onnx
 
 machine = relax.VirtualMachine(tvm.compile(from_onnx(model), target="llvm"), tvm.cpu())
-outputs = (machine["main"]({inputs}).numpy(),)
+found = machine["main"]({inputs})  # one tensor, or several
+outputs = tuple(one.numpy() for one in ([found] if hasattr(found, "numpy") else found))
 library = f"tvm {{tvm.__version__}}"
 """
 
@@ -44,9 +45,10 @@ class Tvm:
 
         plain = types_of(model) <= set(NUMPY_OWN)
 
-        def run(inputs: Sequence[Array]) -> Any:
+        def run(inputs: Sequence[Array]) -> list[Any]:
             try:
-                return main(*map(tensor, inputs)).numpy()
+                found = main(*map(tensor, inputs))  # one tensor, or several
+                return [one.numpy() for one in ([found] if hasattr(found, "numpy") else found)]
             except Exception as refusal:
                 if plain:
                     raise
