@@ -15,11 +15,7 @@ import subprocess
 from collections.abc import Sequence
 from functools import partial
 from importlib.metadata import version
-from types import CodeType
 from typing import Any
-
-from jinja2 import BytecodeCache, Environment
-from jinja2.bccache import Bucket
 
 from tiebreak.adapters.onnx_backend import PreparedBy
 from tiebreak.adapters.onnx_loaded import OnnxLoaded, Prepared
@@ -50,23 +46,28 @@ class EmxOnnxCgen:
         return {**self.inner.facts(), "C compiler": compiler(), "instruction sets": instruction_sets()}
 
 
-class TemplatesInMemory(BytecodeCache):
-    """Compiled templates by name and text."""
+def templates_in_memory() -> Any:
+    """A cache of compiled templates by name and text, for Jinja."""
+    from jinja2 import BytecodeCache  # the package needs it, not every worker
 
-    def __init__(self) -> None:
-        self.codes: dict[tuple[str, str], CodeType | None] = {}
+    codes: dict[tuple[str, str], Any] = {}
 
-    def load_bytecode(self, bucket: Bucket) -> None:
-        bucket.code = self.codes.get((bucket.key, bucket.checksum))
+    class InMemory(BytecodeCache):
+        def load_bytecode(self, bucket: Any) -> None:
+            bucket.code = codes.get((bucket.key, bucket.checksum))
 
-    def dump_bytecode(self, bucket: Bucket) -> None:
-        self.codes[bucket.key, bucket.checksum] = bucket.code
+        def dump_bytecode(self, bucket: Any) -> None:
+            codes[bucket.key, bucket.checksum] = bucket.code
+
+    return InMemory()
 
 
 def share_templates(emitter: Any) -> None:
     """Have the environments that this module of the library makes compile each template once."""
+    from jinja2 import Environment
+
     if getattr(emitter, "Environment", None) is Environment:  # else another release, which is slow
-        emitter.Environment = partial(Environment, bytecode_cache=TemplatesInMemory())
+        emitter.Environment = partial(Environment, bytecode_cache=templates_in_memory())
 
 
 def compiler() -> str:

@@ -1,9 +1,9 @@
 """A mistake of a cast: the bits of a float moved into the fields of the other type, as TVM does it.
 
-Each cast goes through float32. To and from a small type it is integer arithmetic on words: the exponent's field gets
-the difference of the biases, the significand's is shifted, after a half of what is lost was added to the word.
-Nothing looks for subnormals, zero, infinities, NaN or the largest exponent. All types have the usual bias, those with
-one zero too.
+Each cast goes through float32. To and from a small type it is integer arithmetic on words. The exponent's field gets
+the difference of the biases. The significand's is shifted, after a half of what is lost was added to the word. Nothing
+looks for subnormals, zero, infinities, NaN or the largest exponent. All types have the usual bias, those with one zero
+too.
 """
 
 from __future__ import annotations
