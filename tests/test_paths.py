@@ -296,3 +296,14 @@ def test_reports_list_both_answers(records: RunRecords) -> None:
     assert len([one for one in own.findings if "path-dependent" in one.what]) == len(WRONG)
     plain = replace(records, info=records.info | {"paths": []})
     assert "another answer by path" not in render(as_run(plain), "folder")
+
+
+def test_an_operator_of_one_input_has_layouts_without_parameters() -> None:
+    cases = [case for case in path_cases(["onnx.Cast"], "full") if case.node.output_type == "int4" and case.size < 80]
+    outputs = {case.id: truths_of(case).judged_by.exact.astype(np.int64) for case in cases}
+    for case in cases:
+        if case.inputs[0].ndim == 1:
+            outputs[case.id] = np.where(case.inputs[0] == np.float32(1.5), 1, outputs[case.id])
+    (row,) = path_rows("it", outputs, cases)
+    told = {answer["value"]: answer["paths"][0] for answer in row["answers"]}
+    assert set(told) == {"1", "2"} and "per axis" not in str(told)

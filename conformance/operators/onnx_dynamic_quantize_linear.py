@@ -75,11 +75,14 @@ def aimed(range_: Ends, level: int, quarter: int, steps: int) -> int:
     return code if bottom <= decode(code, F32) <= top else high
 
 
+TIES = (HALF, Fraction(-3, 2), Fraction(5, 2), Fraction(-7, 2), Fraction(9, 2))
 ENDS = (Fraction(-47, 9), Fraction(101, 9))
 PATH_PROBES = (
-    PathProbe("whole-scale", NODE, (), (Fraction(-100), Fraction(155), HALF, Fraction(-3, 2), Fraction(5, 2), 7, 1), 4),
+    PathProbe("whole-scale", NODE, (), (Fraction(-100), Fraction(155), *TIES, 7, 1), 4),
     PathProbe("uneven-scale", NODE, (), (*ENDS, Fraction(1, 3), Fraction(-2, 7), Fraction(5), Fraction(9, 8), 2)),
-    PathProbe("above-zero", NODE, (), (Fraction(1), Fraction(3), HALF, Fraction(3, 2), Fraction(5, 4), 2, 1)),
+    PathProbe(
+        "above-zero", NODE, (), (Fraction(1), Fraction(3), HALF, Fraction(3, 2), Fraction(5, 4), 2, Fraction(9, 4))
+    ),
     PathProbe("subnormal", NODE, (), tuple(Fraction(n, 1 << 149) for n in (0, 765, 1, 2, 383, 500, 3))),
 )
 FORBIDDEN = (

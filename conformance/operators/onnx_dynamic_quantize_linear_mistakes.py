@@ -243,6 +243,10 @@ def point_of_steps_over_range(g: Given) -> Any:
     return np.rint(np.clip(-g.low * F(STEPS / (g.high - g.low)), 0, STEPS))
 
 
+def point_of_quotient_by_width(g: Given) -> Any:
+    return np.rint(np.clip(-(g.low / (g.high - g.low) * STEPS), 0, STEPS))
+
+
 def point_from_max(g: Given) -> Any:
     return np.rint(np.clip(STEPS - g.high / g.scale, 0, STEPS))
 
@@ -262,6 +266,7 @@ POINTS: tuple[tuple[str, Part], ...] = (
     ("zero-point-by-reciprocal", point_by_reciprocal),
     ("zero-point-of-real-scale", point_of_real_scale),
     ("zero-point-of-steps-over-range", point_of_steps_over_range),
+    ("zero-point-after-width", point_of_quotient_by_width),
     ("zero-point-from-max", point_from_max),
     ("ignores-zero-point", no_point),
     ("zero-point-in-the-middle", middle_point),
@@ -300,6 +305,10 @@ def by_steps_over_range(g: Given) -> Any:
 
 def product_first(g: Given) -> Any:
     return np.rint(g.x * STEPS / (g.high - g.low)) + g.point
+
+
+def quotient_by_width_first(g: Given) -> Any:
+    return np.rint(g.x / (g.high - g.low) * STEPS) + g.point
 
 
 def by_reciprocal_of_width(g: Given) -> Any:
@@ -345,6 +354,7 @@ RESULTS: tuple[tuple[str, Part], ...] = (
     ("steps-over-range", by_steps_over_range),
     ("steps-before-width", product_first),
     ("steps-before-reciprocal-of-width", by_reciprocal_of_width),
+    ("steps-after-width", quotient_by_width_first),
     ("divides-by-real-scale", by_real_scale),
     ("y-rounds:ties away from zero", quotient_by(half_away)),
     ("y-rounds:toward zero", quotient_by(np.trunc)),
@@ -391,7 +401,16 @@ RESULT_CHANGES: tuple[Change, ...] = tuple((id_, "round-first", {"y": part}) for
 
 
 # In float64 these are others of the table, or their sentences have no place for a form.
-IN_FLOAT32_ALONE = ("steps-before-width", "zero-point-not-rounded", "x-in", "range-in", "scale-in", "quotient-in")
+IN_FLOAT32_ALONE = (
+    "steps-before-width",
+    "steps-after-width",
+    "zero-point-after-width",
+    "zero-point-not-rounded",
+    "x-in",
+    "range-in",
+    "scale-in",
+    "quotient-in",
+)
 
 
 def single_mistakes() -> Iterator[tuple[Cause, Mistake]]:
@@ -423,14 +442,23 @@ def pairs_of_mistakes() -> Iterator[tuple[Cause, Mistake]]:
                 yield Cause(f"{one}{JOINT}{other}", role), backend(replace(RIGHT, **parts, **further))
 
 
+# What compilers make of the divisions by the scale, which is itself a product.
+COMPILED = (
+    ("zero-point-by-reciprocal", "own-reciprocal"),
+    ("zero-point-by-reciprocal", "steps-over-range"),
+    ("zero-point-by-reciprocal", "steps-before-width"),
+    ("zero-point-by-reciprocal", "steps-before-reciprocal-of-width"),
+    ("zero-point-after-width", "steps-after-width"),
+)
+
+
 def reciprocals_for_divisions() -> Iterator[tuple[Cause, Mistake]]:
-    """Compilers that multiply by a reciprocal wherever the formulas divide: three mistakes at once."""
-    (steps,) = (change for change in SCALE_CHANGES if change[0] == "range-over-steps-by-reciprocal")
-    (point,) = (change for change in POINT_CHANGES if change[0] == "zero-point-by-reciprocal")
-    for other in RESULT_CHANGES:
-        if other[0] in ("own-reciprocal", "steps-over-range", "steps-before-width", "steps-before-reciprocal-of-width"):
-            changed = steps[2] | point[2] | other[2]
-            yield Cause(JOINT.join((steps[0], point[0], other[0])), "scale"), backend(replace(RIGHT, **changed))
+    """Compilers that divide by constants and computed scales in other ways: three mistakes at once."""
+    changes = {id_: parts for id_, _, parts in (*SCALE_CHANGES, *POINT_CHANGES, *RESULT_CHANGES)}
+    for other in COMPILED:
+        ids = ("range-over-steps-by-reciprocal", *other)
+        parts = {name: part for id_ in ids for name, part in changes[id_].items()}
+        yield Cause(JOINT.join(ids), "scale"), backend(replace(RIGHT, **parts))
 
 
 MISTAKES = tuple(single_mistakes())

@@ -181,7 +181,8 @@ def layout_text(part: Part) -> str:
     """The shape and the layout of an array in words; the same for arrays that differ in their values only."""
     shape, constants = part.case.inputs[0].shape, part.constants
     text = str(shape[0]) if len(shape) == 1 else str(list(shape)) if shape else "a scalar"
-    text += {"per tensor": "", "per axis": f", per axis {parameter_axis(part)}"}.get(granularity(part), ", in blocks")
+    how = granularity(part)
+    text += f", per axis {parameter_axis(part)}" if how == "per axis" else ", in blocks" if how == "in blocks" else ""
     if part.unasked and set(constants) == set(part.parameters):
         return text  # every plain node of this backend has constants
     return text + (f", {' and '.join(constants)} constant" if constants else "")

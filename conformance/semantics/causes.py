@@ -571,6 +571,8 @@ SENTENCES = {
     "counts-from-min": "(x - min) / scale, rounded once",
     "steps-before-width": "x * 255 / (max - min), the product first",
     "steps-before-reciprocal-of-width": "x * 255 * fl(1 / (max - min)), in this order",
+    "steps-after-width": "x / (max - min) * 255, the quotient first",
+    "zero-point-after-width": "the zero point is min / (max - min) * 255",
     "divides-by-real-scale": "divides by the range's real scale, before it is rounded",
     "y-rounds": "the quotient rounded {}",
     "follows-from": "right for the {} that it gives",
