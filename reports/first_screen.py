@@ -169,10 +169,10 @@ def headline(run: Run, chapter: str, finding: Finding) -> Headline:
         witness = row["witness"]
         gives = f"{witness['got']}, {says} {witness['expected']}" if says == "not" else None
         text = gives or f"{witness['got']} {says} {witness['expected']}"
-        return Headline(chapter, finding, f"{who} {gives_to(row, text)}", finding.what, anchor)
+        return Headline(chapter, finding, f"{who} {turns_into(row, witness, [text])}", finding.what, anchor)
     if chapter == "itself" and (path := plainest_path(run, finding)):
         answers = [f"{answer['value']} {answer['paths'][0]}" for answer in path["answers"][:2] if answer["paths"]]
-        text = f"{who} {does(path, path['operands'])} to {' and to '.join(answers)}"
+        text = f"{who} {turns_into(path, path, answers)}"
         return Headline(chapter, finding, text, f"{finding.what}, {finding.how_much}", anchor)
     text = f"{who}, {operator_names(finding.operators)}: {finding.what}"
     return Headline(chapter, finding, text, ", such as ".join([finding.how_much, *failed_call(run, finding)]), anchor)
@@ -197,14 +197,13 @@ def library_names(run: Run) -> dict[str, str]:
     return {str(one["name"]): library_of(one) for one in run.info["backends"]}
 
 
-def gives_to(row: Mapping[str, Any], text: str) -> str:
+def turns_into(row: Mapping[str, Any], element: Mapping[str, Any], answers: Sequence[str]) -> str:
     """What an element's operands are turned into; of an output beside the first, its name comes first."""
-    witness, operator = row["witness"], str(row["operator"])
-    output = str(witness.get("output", ""))
+    operator, output = str(row["operator"]), str(element.get("output", ""))
     if operator in OPERATORS and output in OPERATORS[operator].outputs[1:]:
-        words = listed(f"{name} {value}" for name, _, value in witness["operands"])
-        return f"gives {output} {text} for {words}"
-    return f"{does(row, witness['operands'])} to {text}"
+        words = listed(f"{name} {value}" for name, _, value in element["operands"])
+        return f"gives {output} {' and '.join(answers)} for {words}"
+    return f"{does(row, element['operands'])} to {' and to '.join(answers)}"
 
 
 def does(row: Mapping[str, Any], operands: Sequence[Sequence[str]]) -> str:

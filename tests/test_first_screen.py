@@ -12,7 +12,7 @@ from test_story import NQ, QL, a_run, cause
 
 from tiebreak.cli import main
 from tiebreak.conformance.gate.compare import new_findings
-from tiebreak.reports.first_screen import MOST, News, gives_to, headlines, library_rows, what_ran
+from tiebreak.reports.first_screen import MOST, News, headlines, library_rows, turns_into, what_ran
 from tiebreak.reports.records import Run, read_run
 from tiebreak.reports.story import story
 
@@ -50,12 +50,11 @@ def test_the_worst_finding_is_a_sentence_with_its_witness(folder: Path) -> None:
 
 def test_an_output_beside_the_first_has_its_name() -> None:
     operands = [["min", "0x0", "0.0"], ["max", "0x40400000", "3.0"]]
-    row = {"operator": "onnx.DynamicQuantizeLinear", "witness": {"output": "y_scale", "operands": operands}}
-    assert gives_to(row, "2.0, not 1.0") == "gives y_scale 2.0, not 1.0 for min 0.0, max 3.0"
-    x = [["x", "0x0", "0.5"], *operands]
-    assert gives_to({**row, "witness": {"output": "y", "operands": x}}, "2, not 1") == (
-        "quantizes 0.5 with min 0.0, max 3.0 to 2, not 1"
-    )
+    row, scale = {"operator": "onnx.DynamicQuantizeLinear"}, {"output": "y_scale", "operands": operands}
+    assert turns_into(row, scale, ["2.0, not 1.0"]) == "gives y_scale 2.0, not 1.0 for min 0.0, max 3.0"
+    assert turns_into(row, scale, ["2.0 here", "1.0 there"]).startswith("gives y_scale 2.0 here and 1.0 there for")
+    y = {"output": "y", "operands": [["x", "0x0", "0.5"], *operands]}
+    assert turns_into(row, y, ["2, not 1"]) == "quantizes 0.5 with min 0.0, max 3.0 to 2, not 1"
 
 
 def test_a_crash_is_told_with_what_it_said(folder: Path) -> None:

@@ -443,22 +443,39 @@ def pairs_of_mistakes() -> Iterator[tuple[Cause, Mistake]]:
 
 
 # What compilers make of the divisions by the scale, which is itself a product.
+TOGETHER = ("zero-point-after-width", "steps-after-width")
 COMPILED = (
     ("zero-point-by-reciprocal", "own-reciprocal"),
     ("zero-point-by-reciprocal", "steps-over-range"),
     ("zero-point-by-reciprocal", "steps-before-width"),
     ("zero-point-by-reciprocal", "steps-before-reciprocal-of-width"),
-    ("zero-point-after-width", "steps-after-width"),
+    TOGETHER,
 )
 
 
 def reciprocals_for_divisions() -> Iterator[tuple[Cause, Mistake]]:
-    """Compilers that divide by constants and computed scales in other ways: three mistakes at once."""
+    """Compilers that divide by constants and computed scales in other ways: three mistakes at once.
+
+    A scalar is its own minimum and maximum. What divides by the width first has another expression to simplify there,
+    so TOGETHER says nothing of scalars.
+    """
     changes = {id_: parts for id_, _, parts in (*SCALE_CHANGES, *POINT_CHANGES, *RESULT_CHANGES)}
     for other in COMPILED:
         ids = ("range-over-steps-by-reciprocal", *other)
         parts = {name: part for id_ in ids for name, part in changes[id_].items()}
-        yield Cause(JOINT.join(ids), "scale"), backend(replace(RIGHT, **parts))
+        mistake = backend(replace(RIGHT, **parts))
+        yield Cause(JOINT.join(ids), "scale"), from_rank_one(mistake) if other is TOGETHER else mistake
+
+
+def from_rank_one(mistake: Mistake) -> Mistake:
+    """The mistake for all inputs but scalars; ValueError for these."""
+
+    def run(node: Node, x: Array) -> tuple[Array, ...]:
+        if not x.ndim:
+            raise ValueError("there is nothing to mistake")
+        return mistake(node, x)
+
+    return run
 
 
 MISTAKES = tuple(single_mistakes())
