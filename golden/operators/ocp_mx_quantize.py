@@ -97,7 +97,9 @@ CLAUSES = (
         "Elements are E4M3, E5M2, E3M2, E2M3, E2M1 or INT8, scales E8M0. The other scaling modes are for floats.",
         f"{OCP}, 5.2, table 1; {TORCHAO}",
     ),
-    Clause("OMQ-S1", "A block has 32 elements and one scale; here it lies along the last axis.", f"{OCP}, 5.2, table 1"),
+    Clause(
+        "OMQ-S1", "A block has 32 elements and one scale; here along the last axis.", f"{OCP}, 5.2, table 1"
+    ),
     Clause(
         "OMQ-S2",
         "A last block with fewer elements is quantized as if the missing ones were zero.",
@@ -212,7 +214,7 @@ def largest_element(to: str) -> float:
 OPERATOR = Operator(
     id=ID,
     prefix="OMQ",
-    formula="scales = 2^(floor(log2(max|x|)) - emax), or by another scaling_mode; elements = x / scale in the type `to`",
+    formula="scales = 2^(floor(log2(max|x|)) - emax), or by another scaling_mode; elements = x / scale as `to`",
     sources=(OCP, TORCHAO, CUBLAS),
     clauses=CLAUSES,
     attributes=(
