@@ -86,6 +86,14 @@ def check_output_type(node: Node, library: str) -> None:
             raise Unsupported(f"{library} has one output type: {name} {named} is not {node.output_type}")
 
 
+def check_blocks(node: Node, library: str) -> None:
+    """For a library without attributes of its own: refuse an ocp.MXQuantize that has others than its document."""
+    check_output_type(node, library)
+    unknown = sorted(set(node.attributes) - {attribute.name for attribute in ocp_mx_quantize.OPERATOR.attributes})
+    if unknown:
+        raise Unsupported(f"{library} can't be told of {', '.join(unknown)}")
+
+
 def check_zero_point_type(node: Node, library: str) -> None:
     """For a library whose zero point has no type of its own: refuse one of another type than the quantized tensor's."""
     quantized = node.inputs[0] if "Dequantize" in node.operator else node.outputs[0]

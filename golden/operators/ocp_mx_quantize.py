@@ -97,9 +97,7 @@ CLAUSES = (
         "Elements are E4M3, E5M2, E3M2, E2M3, E2M1 or INT8, scales E8M0. The other scaling modes are for floats.",
         f"{OCP}, 5.2, table 1; {TORCHAO}",
     ),
-    Clause(
-        "OMQ-S1", "A block has 32 elements and one scale; here along the last axis.", f"{OCP}, 5.2, table 1"
-    ),
+    Clause("OMQ-S1", "A block has 32 elements and one scale; here along the last axis.", f"{OCP}, 5.2, table 1"),
     Clause(
         "OMQ-S2",
         "A last block with fewer elements is quantized as if the missing ones were zero.",
