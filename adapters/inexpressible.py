@@ -12,7 +12,7 @@ from typing import Any
 from tiebreak.golden.errors import InvalidInput, Unsupported
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.onnx_types import E8M0, FLOAT8
-from tiebreak.golden.operators import onnx_cast, onnx_dequantize_linear, onnx_quantize_linear
+from tiebreak.golden.operators import ocp_mx_quantize, onnx_cast, onnx_dequantize_linear, onnx_quantize_linear
 from tiebreak.golden.operators.model import Types
 from tiebreak.golden.operators.onnx_linear import Version, problem_with
 

@@ -26,7 +26,7 @@ REALS = ("float32", "bfloat16")
 LINES = """
 import mlx.core as mx
 {helpers}
-given = mx.array(x.view("uint{bits}"), stream=mx.cpu).view(mx.{real}, stream=mx.cpu)
+given = mx.array(x.view("uint{bits}")).view(mx.{real}, stream=mx.cpu)
 words, scales = mx.quantize(given, mode="{mode}", stream=mx.cpu)
 outputs = ({elements}, np.array(scales).view(ml_dtypes.float8_e8m0fnu))
 library = f"mlx {{mx.__version__}}"
@@ -61,7 +61,7 @@ class Mlx:
     def quantize(self, x: Array, mode: str) -> tuple[Any, ...]:
         """The packed elements and the scales. Unsupported with MLX's own message if it refuses."""
         cpu = self.library.cpu
-        given = self.library.array(bits_of(x), stream=cpu).view(getattr(self.library, x.dtype.name), stream=cpu)
+        given = self.library.array(bits_of(x)).view(getattr(self.library, x.dtype.name), stream=cpu)
         try:
             found = self.library.quantize(given, mode=mode, stream=cpu)
             self.library.eval(*found)

@@ -78,6 +78,7 @@ ALLOWED_CAST = (
     allowed("from a float 8", ((0,),), real="float8_e5m2", quantized="bfloat16"),
 )
 RANGE = {1: 0.0, 2: 3.0}
+RCEIL = {"scaling_mode": "rceil"}
 TWO_BITS = {"attributes": {"num_bits": 2}, "quantized": ""}
 ALLOWED: dict[str, tuple[ForbiddenCall, ...]] = {
     "ngraph.Quantize": allowed_ngraph(round_mode=EVEN),
@@ -86,10 +87,8 @@ ALLOWED: dict[str, tuple[ForbiddenCall, ...]] = {
     "onnx.Cast": ALLOWED_CAST,
     "onnx.DynamicQuantizeLinear": (allowed("a matrix", (M22,), {0: 2.0}, quantized="uint8"),),
     "ocp.MXQuantize": (
-        allowed(
-            "a row of blocks", ((1, 64),), {0: 3.0}, quantized="float8_e4m3fn", attributes={"scaling_mode": "rceil"}
-        ),
-        allowed("4 bits", ((2, 32),), {0: -2.0}, quantized="float4_e2m1fn", attributes={"scaling_mode": "rceil"}),
+        allowed("a row of blocks", ((1, 64),), {0: 3.0}, quantized="float8_e4m3fn", attributes=RCEIL),
+        allowed("4 bits", ((2, 32),), {0: -2.0}, quantized="float4_e2m1fn", attributes=RCEIL),
         allowed("bfloat16, by default", ((2, 32),), {0: -2.0}, real="bfloat16", quantized="float6_e2m3fn"),
     ),
     "onnx.DequantizeLinear": (*ALLOWED_LINEAR, allowed("int32", (M22, S), quantized="int32", zero_point=False)),

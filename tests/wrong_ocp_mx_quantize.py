@@ -87,12 +87,13 @@ def clamped(to: str, value: Fraction) -> Fraction:
 
 
 def by_mode(to: str, mode: str, amax: Fraction) -> int:
-    """The scale's exponent; 0 for a block of zeros, but with rceil the least."""
+    """The scale's exponent, that of rceil by a float32 quotient; for a block of zeros the least."""
     kind = element(to)
     if not amax:
-        return LEAST if mode == "rceil" else 0
+        return LEAST
     if mode == "rceil":
-        return max(ceil_log2(amax / kind.largest), LEAST)
+        quotient = Fraction(float(np.float32(float(amax / kind.largest))))
+        return max(ceil_log2(quotient), LEAST) if quotient else LEAST
     if mode == "ceil":
         return ceil_log2(amax) - kind.emax
     if mode == "even":
@@ -108,7 +109,7 @@ class Block:
     x: Callable[[Fraction], Fraction] = lambda value: value
     seen: Callable[[Sequence[Fraction]], Sequence[Fraction]] = lambda values: [abs(value) for value in values]
     exponent: Callable[[str, str, Fraction], int] = by_mode
-    divisor: Callable[[int], Fraction] = lambda exponent: Fraction(2) ** exponent
+    divisor: Callable[[int], Fraction] = lambda exponent: Fraction(2) ** max(LEAST, min(MOST, exponent))
     code: Callable[[int], int] = lambda exponent: max(0, min(254, exponent + 127))
     element: Callable[[str, Fraction], Fraction] = lambda to, value: clamped(to, on_grid(to, value))
     beside: int = 1  # blocks that share a scale
@@ -130,7 +131,8 @@ class Block:
             some = numbers[start : start + size]
             values = [self.x(Fraction(one)) if math.isfinite(one) else Fraction(0) for one in some]
             exponent = self.exponent(to, mode, max(self.seen(values), default=Fraction(0)))
-            elements += [float(self.element(to, value / self.divisor(exponent))) for value in values]
+            found = [float(self.element(to, value / self.divisor(exponent))) for value in values]
+            elements += [-0.0 if not one and value < 0 else one for one, value in zip(found, values, strict=True)]
             codes += [self.code(exponent)] * -(-len(some) // 32)
         return elements, codes
 
@@ -214,12 +216,13 @@ WRONG = [
     wrong("rceil by a log2 in float32", "Carry", exponent=log2_in_float32),
     wrong("exponent one more", "Carry", exponent=further(1)),
     wrong("exponent one less", "Saturates", exponent=further(-1)),
-    wrong("exponent wraps", "Subnormal", exponent=unclamped, code=lambda exponent: (exponent + 127) % 256),
+    wrong("exponent wraps", "Subnormal", exponent=unclamped,
+          code=lambda exponent: (exponent + 127) % 256, divisor=lambda exponent: Fraction(2) ** exponent),
     wrong("least scale divides as 2^-126", "Subnormal", divisor=lambda e: Fraction(2) ** max(e, -126)),
     wrong("least scale divides as 1", "Subnormal", divisor=lambda e: Fraction(2) ** (0 if e <= LEAST else e)),
     wrong("least scale never", "Subnormal", code=lambda exponent: max(1, min(254, exponent + 127))),
     wrong("signed greatest", "Measured", seen=lambda values: [max(value, Fraction(0)) for value in values]),
-    wrong("greatest without the last", "Measured", seen=lambda values: [abs(value) for value in values[:-1]]),
+    wrong("greatest without the last", "Measured", seen=lambda values: [abs(value) for value in values[:31]]),
     wrong("greatest without the first", "Measured", seen=lambda values: [abs(value) for value in values[1:]]),
     wrong("greatest of 16", "Measured", seen=lambda values: [abs(value) for value in values[:16]]),
     wrong("blocks of 64", "Shape", beside=2),

@@ -69,10 +69,15 @@ def by_mode(node: Node, amax: Array, mode: str = "") -> Array:
     """The scale's exponent by the node's scaling mode, or by another."""
     mode = mode or node.value("scaling_mode")
     if mode == "rceil":
-        return ceil_log2(np.float32(amax / largest_element(node.output_type)).astype(np.float64))
+        return np.maximum(of_quotient(node, amax), LEAST)
     if mode == "ceil":
         return ceil_log2(amax) - emax(node)
     return floor_log2(to_precision(node, amax) if mode == "even" else amax) - emax(node)
+
+
+def of_quotient(node: Node, amax: Array) -> Array:
+    """The exponent of rceil, which no range ends."""
+    return ceil_log2(np.float32(amax / largest_element(node.output_type)).astype(np.float64))
 
 
 def to_precision(node: Node, values: Array) -> Array:
@@ -235,6 +240,10 @@ def wrapped(exponent: Array) -> Array:
     return np.mod(np.where(exponent < -500, 0, exponent) + 127, 256)
 
 
+def endless(node: Node, amax: Array) -> Array:
+    return of_quotient(node, amax) if node.value("scaling_mode") == "rceil" else by_mode(node, amax)
+
+
 def unclamped(node: Node, blocks: Array, exponent: Array) -> Array:
     return np.ldexp(blocks, -np.maximum(exponent, -400).astype(np.int64)[..., None])
 
@@ -245,7 +254,7 @@ def least_as(power: int) -> Callable[[Node, Array, Array], Array]:
 
 
 SCALES: tuple[tuple[str, Mapping[str, Any]], ...] = (
-    ("scale-exponent-wraps", {"code": wrapped, "divide": unclamped}),
+    ("scale-exponent-wraps", {"exponent": endless, "code": wrapped, "divide": unclamped}),
     ("least-scale-divides-as:2^-126", {"divide": least_as(-126)}),
     ("least-scale-divides-as:1", {"divide": least_as(0)}),
     ("least-scale-never", {"code": lambda exponent: np.maximum(biased(exponent), 1)}),
@@ -347,7 +356,7 @@ def pairs_of_mistakes() -> Iterator[tuple[Cause, Mistake]]:
     for firsts, seconds in ((exponents, codes), (exponents, elements), (codes, elements)):
         for one, role, parts in firsts:
             for other, _, more in seconds:
-                yield Cause(f"{one}{JOINT}{other}", role), backend(replace(RIGHT, **parts, **more))
+                yield Cause(f"{one}{JOINT}{other}", role), backend(replace(RIGHT, **{**parts, **more}))
 
 
 MISTAKES = tuple(single_mistakes())
