@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
-from tiebreak.conformance.operators.dequantize_mistakes import rounded_to
 from tiebreak.conformance.operators.model import Cause, Mistake
 from tiebreak.conformance.operators.onnx_cast_mistakes import on_grid
 from tiebreak.conformance.semantics.causes import JOINT
@@ -28,7 +28,7 @@ OfNode = Callable[[Node, Array], Array]
 
 
 @dataclass(frozen=True)
-class Parts:
+class BlockParts:
     """`x` changes the input first. `amax` takes whole blocks, along the last axis, and the lengths that are there."""
 
     x: Change
@@ -77,7 +77,7 @@ def by_mode(node: Node, amax: Array, mode: str = "") -> Array:
 
 def of_quotient(node: Node, amax: Array) -> Array:
     """The exponent of rceil, which no range ends."""
-    return ceil_log2(np.float32(amax / largest_element(node.output_type)).astype(np.float64))
+    return ceil_log2((amax / largest_element(node.output_type)).astype(np.float32).astype(np.float64))
 
 
 def to_precision(node: Node, values: Array) -> Array:
@@ -109,10 +109,10 @@ def rounded(node: Node, quotients: Array) -> Array:
     return saturated(node, nearest(node, quotients))
 
 
-RIGHT = Parts(as_it_is, greatest, by_mode, biased, divided, rounded)
+RIGHT = BlockParts(as_it_is, greatest, by_mode, biased, divided, rounded)
 
 
-def backend(parts: Parts) -> Mistake:
+def backend(parts: BlockParts) -> Mistake:
     def run(node: Node, x: Array) -> tuple[Array, ...]:
         with np.errstate(all="ignore"):
             blocks = blocked(np.nan_to_num(parts.x(x.astype(np.float64))))
@@ -170,6 +170,15 @@ def of_all(blocks: Array) -> Array:
     return np.broadcast_to(own.max(initial=0), own.shape)
 
 
+def rounded_to(kind: str) -> Change:
+    dtype = np.dtype(getattr(ml_dtypes, kind, kind))
+    return lambda values: values.astype(np.float32).astype(dtype).astype(np.float64)
+
+
+def amax_in(kind: str) -> Change:
+    return lambda blocks: rounded_to(kind)(greatest(blocks))
+
+
 def flushed(values: Array) -> Array:
     return np.where(np.abs(values) < LEAST_NORMAL, 0.0, values)
 
@@ -182,13 +191,13 @@ MEASURED: tuple[tuple[str, Change], ...] = (
     ("one-scale-for:64 elements", shared(2)),
     ("one-scale-for:each row", shared(0)),
     ("one-scale-for:the tensor", of_all),
-    *((f"amax-in:{kind}", lambda blocks, kind=kind: rounded_to(kind)(greatest(blocks)).astype(float))
-      for kind in ("bfloat16", "float16")),
-)  # fmt: skip
+    ("amax-in:bfloat16", amax_in("bfloat16")),
+    ("amax-in:float16", amax_in("float16")),
+)
 INPUTS: tuple[tuple[str, Change], ...] = (
     ("flushes-inputs", flushed),
-    ("x-in:bfloat16", lambda x: rounded_to("bfloat16")(x).astype(np.float64)),
-    ("x-in:float16", lambda x: rounded_to("float16")(x).astype(np.float64)),
+    ("x-in:bfloat16", rounded_to("bfloat16")),
+    ("x-in:float16", rounded_to("float16")),
 )
 
 # The scale's exponent
@@ -211,13 +220,18 @@ def log2_in_float32(node: Node, amax: Array) -> Array:
     """The exponent by a logarithm that is rounded to float32 before it is cut off."""
     mode, largest = node.value("scaling_mode"), largest_element(node.output_type)
     if mode == "rceil":
-        return np.ceil(np.log2(np.float32(amax / largest))).astype(np.float64)
-    given = np.float32(to_precision(node, amax) if mode == "even" else amax)
-    return (np.ceil if mode == "ceil" else np.floor)(np.log2(given)).astype(np.float64) - emax(node)
+        return np.asarray(np.ceil(np.log2((amax / largest).astype(np.float32))), np.float64)
+    given = (to_precision(node, amax) if mode == "even" else amax).astype(np.float32)
+    return np.asarray((np.ceil if mode == "ceil" else np.floor)(np.log2(given)), np.float64) - emax(node)
 
 
 def nearest_power(node: Node, amax: Array) -> Array:
-    return np.rint(np.log2(amax / largest_element(node.output_type)))
+    return np.asarray(np.rint(np.log2(amax / largest_element(node.output_type))))
+
+
+def quotient_in_bfloat16(node: Node, amax: Array) -> Array:
+    """The exponent of rceil by a quotient that is rounded to bfloat16, which may become zero."""
+    return ceil_log2(rounded_to("bfloat16")(amax / largest_element(node.output_type)))
 
 
 def one_for_zeros(node: Node, amax: Array) -> Array:
@@ -228,6 +242,7 @@ EXPONENTS: tuple[tuple[str, OfNode], ...] = (
     *((f"scaling-mode:{mode}", as_mode(mode)) for mode in MODES),
     ("scale-log2-in-float32", log2_in_float32),
     ("scale-to-nearest-power", nearest_power),
+    ("scale-quotient-in:bfloat16", quotient_in_bfloat16),
     ("scale-exponent:more", further(1)),
     ("scale-exponent:less", further(-1)),
     ("zero-block-scale-one", one_for_zeros),
@@ -236,8 +251,13 @@ EXPONENTS: tuple[tuple[str, OfNode], ...] = (
 # The scale's code, the quotient
 
 
+def or_one(exponent: Array) -> Array:
+    """The exponent, of zero that of 1."""
+    return np.where(exponent < -500, 0.0, exponent)
+
+
 def wrapped(exponent: Array) -> Array:
-    return np.mod(np.where(exponent < -500, 0, exponent) + 127, 256)
+    return np.asarray(np.mod(or_one(exponent) + 127, 256))
 
 
 def endless(node: Node, amax: Array) -> Array:
@@ -245,7 +265,7 @@ def endless(node: Node, amax: Array) -> Array:
 
 
 def unclamped(node: Node, blocks: Array, exponent: Array) -> Array:
-    return np.ldexp(blocks, -np.maximum(exponent, -400).astype(np.int64)[..., None])
+    return np.ldexp(blocks, -or_one(exponent).astype(np.int64)[..., None])
 
 
 def least_as(power: int) -> Callable[[Node, Array, Array], Array]:
@@ -255,6 +275,10 @@ def least_as(power: int) -> Callable[[Node, Array, Array], Array]:
 
 SCALES: tuple[tuple[str, Mapping[str, Any]], ...] = (
     ("scale-exponent-wraps", {"exponent": endless, "code": wrapped, "divide": unclamped}),
+    (
+        "scale-exponent-wraps:the quotient in bfloat16",
+        {"exponent": quotient_in_bfloat16, "code": wrapped, "divide": unclamped},
+    ),
     ("least-scale-divides-as:2^-126", {"divide": least_as(-126)}),
     ("least-scale-divides-as:1", {"divide": least_as(0)}),
     ("least-scale-never", {"code": lambda exponent: np.maximum(biased(exponent), 1)}),
@@ -280,7 +304,7 @@ def by_step(step: Change) -> OfNode:
 
 
 def through(kind: str) -> OfNode:
-    return lambda node, quotients: rounded(node, rounded_to(kind)(quotients).astype(np.float64))
+    return lambda node, quotients: rounded(node, rounded_to(kind)(quotients))
 
 
 def least_normal(node: Node) -> float:
@@ -292,7 +316,7 @@ def least_normal(node: Node) -> float:
 
 def without_subnormals(node: Node, quotients: Array) -> Array:
     found = rounded(node, quotients)
-    return np.where(np.abs(found) < least_normal(node), 0.0, found)
+    return np.where(np.abs(found) < least_normal(node), np.copysign(0.0, found), found)
 
 
 def beyond_to(value: float) -> OfNode:

@@ -565,6 +565,7 @@ SENTENCES = {
     "scaling-mode": "scales as scaling_mode {} has them",
     "scale-log2-in-float32": "the scale's exponent by a log2 that is rounded to float32",
     "scale-to-nearest-power": "the scale is the power of two nearest to the greatest magnitude / the largest element",
+    "scale-quotient-in": "the greatest magnitude over the largest element rounded to {}",
     "scale-exponent": "the scale's exponent is one {}",
     "zero-block-scale-one": "the scale of a block of zeros is 1",
     "scale-exponent-wraps": "a scale's exponent below -127 wraps around",

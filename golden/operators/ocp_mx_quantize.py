@@ -157,7 +157,7 @@ def problems(node: Node, inputs: tuple[Array, ...]) -> tuple[Elementwise, ...]:
     if not x.ndim:
         raise InvalidInput(f"{ID}: a scalar has no axis along which a block could lie")
     amax = greatest(x)
-    constants = {"to": node.output_type, "scaling_mode": node.value("scaling_mode")}
+    constants = constants_of(node.output_type, node.value("scaling_mode"))
     mode, single = node.modes[0] if node.modes else "", FLOAT_TYPES["float32"]
     make = partial(Elementwise, working=single, mode=mode, constants=constants)
     kind, own = kind_of(x), codes_of(amax)
@@ -168,6 +168,11 @@ def problems(node: Node, inputs: tuple[Array, ...]) -> tuple[Elementwise, ...]:
         make(f"{ID}:scales", "scales", own.shape, SMALL_FLOAT_TYPES[SCALE_TYPE], kinds=(kind,),
              operands=(own.reshape(-1),), named=(AMAX,)),
     )  # fmt: skip
+
+
+def constants_of(to: str, mode: str) -> dict[str, Any]:
+    """What the formula is told, and the largest element: it times a scale is the block's greatest magnitude or so."""
+    return {"to": to, "scaling_mode": mode, "largest": largest_element(to)}
 
 
 def greatest(x: Array) -> Array:
@@ -192,7 +197,7 @@ def chain(node: Node, inputs: tuple[Array, ...], outputs: tuple[Array, ...]) -> 
     double, largest = FLOAT_TYPES["float64"], largest_power(node.output_type)
     power = np.where(scales == 255, np.nan, np.ldexp(largest, scales.astype(np.int64) - 127))
     amax = codes_of(array_of(double.name, power.shape, power.astype(np.float64).view(np.uint64).reshape(-1)))
-    given = {"to": node.output_type, "scaling_mode": MODES[0]}
+    given = constants_of(node.output_type, MODES[0])
     operands = elements.operands[0], of_elements(amax, x.shape)
     return {0: replace(elements, kinds=(elements.kinds[0], double), operands=operands, constants=given)}
 

@@ -13,7 +13,7 @@ from tiebreak.golden.samples.model import Sample, Tensor, bits, reals
 
 BLOCK = 32
 ALWAYS = ("elements", "scales", "nearest", "types", "block")
-POWERS = (0, 1, 3, 10, -3, -40, 100)  # of two: where the block's greatest magnitude lies, beside the largest element
+POWERS = (0, 1, 3, 9, -3, -9, -40, 100)  # of two: where the block's greatest magnitude lies, beside the largest element
 LENGTHS = (1, 2, 31, 33, 63, 100)
 SHAPES: tuple[tuple[int, ...], ...] = ((32,), (1, 64), (3, 1, 32), (2, 2, 1, 96), (0, 32), (2, 0))
 LEAST = -127  # the exponent of the least scale

@@ -150,8 +150,8 @@ def open_ranges() -> Iterator[Sample]:
     numbers: list[Fraction | float] = [Fraction(-1), Fraction(1, 3), Fraction(2)]
     for name, special in (("nan", math.nan), ("infinity", math.inf), ("minus-infinity", -math.inf)):
         flag = "NaN" if name == "nan" else "Infinity"
-        for place, values in (("first", [special, *numbers]), ("last", [*numbers, special])):
-            yield Sample(f"{name}-{place}", NODE, (reals("float32", values),), (flag,), ("special",))
+        for place, given in (("first", [special, *numbers]), ("last", [*numbers, special])):
+            yield Sample(f"{name}-{place}", NODE, (reals("float32", given),), (flag,), ("special",))
 
 
 def small_ranges() -> Iterator[Sample]:
