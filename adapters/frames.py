@@ -43,6 +43,8 @@ EXTENSION_TYPES = (
     "float8_e5m2",
     "float8_e5m2fnuz",
     "float8_e8m0fnu",
+    "float6_e3m2fn",
+    "float6_e2m3fn",
     "float4_e2m1fn",
 )
 

@@ -12,7 +12,7 @@ from typing import Any
 from tiebreak.golden.errors import InvalidInput, Unsupported
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.onnx_types import E8M0, FLOAT8
-from tiebreak.golden.operators import onnx_cast, onnx_dequantize_linear, onnx_quantize_linear
+from tiebreak.golden.operators import ocp_mx_quantize, onnx_cast, onnx_dequantize_linear, onnx_quantize_linear
 from tiebreak.golden.operators.model import Types
 from tiebreak.golden.operators.onnx_linear import Version, problem_with
 
@@ -84,6 +84,14 @@ def check_output_type(node: Node, library: str) -> None:
         named = node.attributes.get(name, node.output_type)
         if named != node.output_type:
             raise Unsupported(f"{library} has one output type: {name} {named} is not {node.output_type}")
+
+
+def check_blocks(node: Node, library: str) -> None:
+    """For a library without attributes of its own: refuse an ocp.MXQuantize that has others than its document."""
+    check_output_type(node, library)
+    unknown = sorted(set(node.attributes) - {attribute.name for attribute in ocp_mx_quantize.OPERATOR.attributes})
+    if unknown:
+        raise Unsupported(f"{library} can't be told of {', '.join(unknown)}")
 
 
 def check_zero_point_type(node: Node, library: str) -> None:

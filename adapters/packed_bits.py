@@ -10,7 +10,7 @@ import numpy as np
 from tiebreak.golden.elements import ELEMENT_TYPES, INTEGER_TYPES, numpy_dtype
 from tiebreak.golden.problem import Array
 
-BITS = {name: kind.bits for name, kind in ELEMENT_TYPES.items() if kind.bits < 8}
+BITS = {name: kind.bits for name, kind in ELEMENT_TYPES.items() if kind.bits in (2, 4)}
 
 
 def packed(array: Array) -> Array:

@@ -33,7 +33,9 @@ SMALL = {
     "uint2": ("uint8", 0, 3),
     "int4": ("int8", -8, 7),
     "uint4": ("uint8", 0, 15),
-    "float4_e2m1fn": ("uint8", 0, 15),  # its bits
+    "float6_e3m2fn": ("uint8", 0, 63),  # its bits
+    "float6_e2m3fn": ("uint8", 0, 63),
+    "float4_e2m1fn": ("uint8", 0, 15),
 }
 
 

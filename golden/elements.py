@@ -124,6 +124,8 @@ SMALL_FLOAT_TYPES = {
         FloatType("float8_e4m3fnuz", 8, 4, "fnuz", 8),
         FloatType("float8_e5m2", 8, 3),
         FloatType("float8_e5m2fnuz", 8, 3, "fnuz", 16),
+        FloatType("float6_e3m2fn", 6, 3, "none"),
+        FloatType("float6_e2m3fn", 6, 4, "none"),
         FloatType("float4_e2m1fn", 4, 2, "none"),
         FloatType("float8_e8m0fnu", 8, 1, "e8m0"),
     )

@@ -61,5 +61,8 @@ FLAGS = {
     "Midpoint": "An input lies exactly between two values of the output's type, so the tie rule decides.",
     "BesideMidpoint": "An input so near to such a midpoint that a type in between makes it one.",
     "HighBits": "Integers with more bits than the output's type holds.",
+    "Carry": "The block's greatest magnitude stands where its scale goes to the next power of two, or beside it.",
+    "ZeroBlock": "A block of zeros alone, beside others.",
+    "PartBlock": "The last block of a row is shorter than the others.",
     "NoWidth": "The ends of the range are equal.",
 }

@@ -495,6 +495,30 @@ def astype_of_arrays(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts]
     patch.setattr(backend, "compile", compile_node)
 
 
+def torchao_function(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts]) -> None:
+    """Listens where to_mx begins."""
+
+    def to_mx(x: Any, element: Any, block: int, mode: Any) -> NoReturn:
+        heard.append({"x": plain_of_torch(x), "element": plain_of_torch(element), "block": block, "mode": mode.value})
+        raise Stopped
+
+    patch.setattr(backend, "to_mx", to_mx)
+
+
+def mlx_function(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts]) -> None:
+    """Listens where mx.quantize begins. An array of bfloat16 is read as its bits, which NumPy lacks."""
+
+    def quantize(x: Any, *, mode: str, stream: Any) -> NoReturn:
+        name = str(x.dtype).rpartition(".")[2]
+        words = np.asarray(x.view(getattr(backend.library, f"uint{8 * x.itemsize}")))
+        heard.append({"x": tensor(words.view(dtype_of(name))), "mode": mode})
+        raise Stopped
+
+    facts = {name: getattr(backend.library, name) for name in ("array", "cpu", "float32", "bfloat16")}
+    facts |= {"uint16": backend.library.uint16, "uint32": backend.library.uint32}
+    patch.setattr(backend, "library", SimpleNamespace(**facts, quantize=quantize))
+
+
 class Operand(np.ndarray):
     """An array that notes, under its name, with which shape and values it enters arithmetic."""
 

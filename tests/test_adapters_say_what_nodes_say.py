@@ -78,6 +78,7 @@ ALLOWED_CAST = (
     allowed("from a float 8", ((0,),), real="float8_e5m2", quantized="bfloat16"),
 )
 RANGE = {1: 0.0, 2: 3.0}
+RCEIL = {"scaling_mode": "rceil"}
 TWO_BITS = {"attributes": {"num_bits": 2}, "quantized": ""}
 ALLOWED: dict[str, tuple[ForbiddenCall, ...]] = {
     "ngraph.Quantize": allowed_ngraph(round_mode=EVEN),
@@ -85,6 +86,11 @@ ALLOWED: dict[str, tuple[ForbiddenCall, ...]] = {
     "onnx.QuantizeLinear": ALLOWED_LINEAR[:-1],
     "onnx.Cast": ALLOWED_CAST,
     "onnx.DynamicQuantizeLinear": (allowed("a matrix", (M22,), {0: 2.0}, quantized="uint8"),),
+    "ocp.MXQuantize": (
+        allowed("a row of blocks", ((1, 64),), {0: 3.0}, quantized="float8_e4m3fn", attributes=RCEIL),
+        allowed("4 bits", ((2, 32),), {0: -2.0}, quantized="float4_e2m1fn", attributes=RCEIL),
+        allowed("bfloat16, by default", ((2, 32),), {0: -2.0}, real="bfloat16", quantized="float6_e2m3fn"),
+    ),
     "onnx.DequantizeLinear": (*ALLOWED_LINEAR, allowed("int32", (M22, S), quantized="int32", zero_point=False)),
     "openvino.FakeQuantize": (
         allowed("one range", (M22, S, S, S, S), {1: 0.0, 3: 0.0}, quantized="", attributes={"levels": 2}),
@@ -160,7 +166,12 @@ WRONG_RANGES = (
     wrong_ranges((1, 1, 1, 1, 2), V2, V2),
     wrong_ranges(M22, V2, V2, bits=-3),
 )
+WRONG_BLOCKS = (
+    ForbiddenCall("", "another type than the elements'", ((1, 32),), {"quantized": "float8_e4m3fn"}, {"to": "int8"}),
+    ForbiddenCall("", "a block size", ((1, 32),), {"quantized": "float8_e5m2"}, {"block_size": 16}),
+)
 WRONG: dict[str, tuple[ForbiddenCall, ...]] = {
+    "ocp.MXQuantize": WRONG_BLOCKS,
     "ngraph.Quantize": wrong_ngraph(round_mode=EVEN),
     "ngraph.Dequantize": wrong_ngraph(),
     "onnx.Cast": WRONG_CAST,
@@ -493,6 +504,31 @@ def for_ngraph(case: Case) -> Facts:
     return {"inputs": [*map(tensor, case.inputs)], "axes": axes, "mode": modes, "output": case.node.output_type}
 
 
+def has_words_for_blocks(case: Case) -> bool:
+    node = case.node
+    mode = node.value("scaling_mode")
+    known = set(node.attributes) <= {"to", "scaling_mode"} and mode in ("floor", "ceil", "even", "rceil")
+    return known and node.value("to") == node.output_type
+
+
+def for_mlx(case: Case) -> Facts:
+    """Two element types, and one way to the scale."""
+    modes = {"float8_e4m3fn": "mxfp8", "float4_e2m1fn": "mxfp4"}
+    if not has_words_for_blocks(case) or case.node.value("scaling_mode") != "rceil":
+        return NO_WORDS
+    kind = case.node.output_type
+    return {"x": tensor(case.inputs[0]), "mode": modes[kind]} if kind in modes else NO_WORDS
+
+
+def for_torchao(case: Case) -> Facts:
+    if not has_words_for_blocks(case):
+        return NO_WORDS
+    own = {"float6_e3m2fn": "fp6_e3m2", "float6_e2m3fn": "fp6_e2m3", "float4_e2m1fn": "float4_e2m1fn_x2"}
+    element = own.get(case.node.output_type, case.node.output_type)
+    mode = case.node.value("scaling_mode")
+    return {"x": tensor(case.inputs[0]), "element": element, "block": 32, "mode": mode}
+
+
 def for_numpy(case: Case) -> Facts:
     """The operands: a parameter with axes is laid along them, and one number is what it is."""
     node, (x, *parameters) = case.node, case.inputs
@@ -563,6 +599,8 @@ LIBRARIES = {
     **dict.fromkeys(("ncnn", "mnn"), Library(handed_over.int8_by_factor, for_factor)),
     **dict.fromkeys(("jax", "jax-cuda"), Library(handed_over.formula_of_jax, for_jax)),
     "executorch": Library(handed_over.exported_functions, for_exported),
+    "mlx": Library(handed_over.mlx_function, for_mlx),
+    "torchao": Library(handed_over.torchao_function, for_torchao),
     "ngraph": Library(handed_over.ngraph_call, for_ngraph),
     "ml_dtypes": Library(handed_over.astype_of_arrays, for_astype, first=True),
     "numpy-naive": Library(handed_over.numpy_operands, for_numpy, first=True),

@@ -34,6 +34,7 @@ ROUNDS = {
     **dict.fromkeys(("executorch",), EVEN),
     **dict.fromkeys(("ncnn", "mnn", "tflite-micro"), AWAY),
 }
+BLOCKS = {"mlx", "torchao"}  # which have no such operator; see test_mx_in_libraries.py
 
 
 def loaded(name: str) -> Any:
@@ -55,7 +56,7 @@ def quantized(backend: Any, x: np.ndarray, scale: float = 1, zero_point: int = 0
 
 
 def test_every_library_apart_has_a_test() -> None:
-    assert set(ROUNDS) == set(APART) <= set(registered())
+    assert set(ROUNDS) | BLOCKS == set(APART) <= set(registered())
 
 
 def test_what_is_not_installed_is_not_usual(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -63,7 +64,7 @@ def test_what_is_not_installed_is_not_usual(monkeypatch: pytest.MonkeyPatch, tmp
     assert {name for name in usual() if name in APART} == {name for name in APART if is_beside(name)}
 
 
-@pytest.mark.parametrize("name", APART)
+@pytest.mark.parametrize("name", ROUNDS)
 def test_it_rounds_ties(name: str) -> None:
     backend = loaded(name)
     assert quantized(backend, TIES) == ROUNDS[name]
@@ -72,7 +73,7 @@ def test_it_rounds_ties(name: str) -> None:
     assert facts["library"] and all(isinstance(text, str) for text in facts.values())
 
 
-@pytest.mark.parametrize("name", APART)
+@pytest.mark.parametrize("name", ROUNDS)
 def test_its_script_gives_the_same_bits(name: str, tmp_path: Path) -> None:
     """The script runs in a process of its own, as the reader's does."""
     backend = loaded(name)

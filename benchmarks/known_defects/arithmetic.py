@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks.known_defects import (
+    block_scales,
     cast,
     dequantize,
     dynamic,
@@ -24,7 +25,10 @@ from tiebreak.golden.nodes import Node
 
 Outputs = tuple[Array, ...]
 Compute = Callable[[Node, Outputs, Sequence[str]], Outputs]  # with defects everywhere
-FAMILIES: tuple[Any, ...] = (quantize, dequantize, cast, dynamic, fake_quantize, tensorflow_ranges, tensorflow_fake)
+FAMILIES: tuple[Any, ...] = (
+    *(quantize, dequantize, cast, dynamic, block_scales),
+    *(fake_quantize, tensorflow_ranges, tensorflow_fake),
+)
 ARITHMETIC: dict[str, Callable[[Node, Outputs, How], Outputs]] = {
     operator: function for family in FAMILIES for operator, function in family.ARITHMETIC.items()
 }

@@ -21,6 +21,7 @@ EVEN = "round_mode=ROUND_NEAREST_TOWARD_EVEN"
 NGQ, NGD = "ngraph.Quantize", "ngraph.Dequantize"
 ONQ, OND, ONC = "onnx.QuantizeLinear", "onnx.DequantizeLinear", "onnx.Cast"
 ODQ = "onnx.DynamicQuantizeLinear"
+OMQ = "ocp.MXQuantize"
 OVF = "openvino.FakeQuantize"
 TFQ, TFD = "tensorflow.QuantizeV2", "tensorflow.Dequantize"
 TQD = "tensorflow.QuantizeAndDequantizeV4"
@@ -200,6 +201,10 @@ TABLE: tuple[tuple[str, str, str, str], ...] = (
     (ODQ, "float32>uint8", "", "ties-away truncates floors ceils adds-half reciprocal zp-before-rounding flush-x"),
     (ODQ, "float32>uint8", "", "zp-ignored wraps clamps-high-early clamps-before-zp quotient-to-bfloat16"),
     (ODQ, "float32>uint8", "", "ties-away@tail8 reciprocal@body8"),
+    (OMQ, "float32>float8_e4m3fn", "", "small-ties-away small-cut-off small-flush small-step-bits"),
+    (OMQ, "float32>float4_e2m1fn", "", "small-ties-away small-cut-off small-max-448"),
+    (OMQ, "bfloat16>float8_e5m2", "", "small-ties-away small-cut-off flush-x"),
+    (OMQ, "float32>int8", "", "ties-away truncates"),
 )
 
 

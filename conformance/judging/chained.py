@@ -12,13 +12,14 @@ from typing import Any
 
 import numpy as np
 
+from tiebreak.conformance.judging.judge import negative_zero
 from tiebreak.conformance.judging.truths import is_specified
 from tiebreak.golden import kernel
 from tiebreak.golden.elements import IntegerType
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.operators import OPERATORS, get_operator
-from tiebreak.golden.problem import Array, Problem, array_of
+from tiebreak.golden.problem import ZERO, Array, Problem, array_of
 from tiebreak.golden.problems import problems_of
 
 CHAINED = tuple(id_ for id_, spec in OPERATORS.items() if spec.chain is not None)
@@ -54,11 +55,12 @@ def chained(case: Case, codes: Array) -> Chained | None:
 
 
 def fill(found: Chained, own: slice, problem: Problem, *, saturates: bool) -> None:
-    """The results of one output, where its problem specifies them."""
+    """The results of one output, where its problem specifies them; a negative zero stays where either zero is right."""
     (exact, state), (working, _) = (kernel.solve(problem, working=steps) for steps in (False, True))
     specified = is_specified(state, saturates)
-    found.exact[own] = np.where(specified, exact, found.exact[own])
-    found.working[own] = np.where(specified, working, found.working[own])
+    other_zero = (state == ZERO) & (found.exact[own] == negative_zero(problem))
+    found.exact[own] = np.where(specified & ~other_zero, exact, found.exact[own])
+    found.working[own] = np.where(specified & ~other_zero, working, found.working[own])
     found.follows[own] = specified
 
 

@@ -3,8 +3,9 @@
 Calibrated: every scale lies between 2^-20 and 2^10 and the input is at most 2^16 scales from zero. Pathological: an
 operand, a scale or the result is subnormal, NaN or infinite, or a scale is zero. The edge is everything between.
 
-An operator with ranges has a scale for each range: its width, divided by its number of steps. One without either has
-scale 1. Types of fewer than 16 bits have no pathological subnormals: no processor flushes them.
+An operator with ranges has a scale for each range: its width, divided by its number of steps. One with blocks has one
+for each: its greatest magnitude, divided by the largest element. One without any has scale 1. Types of fewer than 16
+bits have no pathological subnormals: no processor flushes them.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ LEAST_SCALE, GREATEST_SCALE = 2.0**-20, 2.0**10
 MOST_SCALES = 2.0**16  # of an input's distance from zero
 FEWEST_BITS = 16  # of a type whose subnormals are pathological
 BEGINS, ENDS = ("min", "low"), ("max", "high")
+MAGNITUDE = "amax"  # begins the name of a block's greatest magnitude
 
 
 def domains_of(family: Family, operator: str, exact: Array) -> Array:
@@ -56,6 +58,8 @@ def scales_of(family: Family, operands: Sequence[Array]) -> Iterator[Array]:
     for place, name in enumerate(names):
         if name.endswith("scale"):
             yield operands[place]
+        if name.startswith(MAGNITUDE):
+            yield operands[place] / getattr(family.problem, "constants", {})["largest"]
         if name.endswith(ENDS) or name.startswith(ENDS):
             low = next(p for p in range(place - 1, -1, -1) if names[p].endswith(BEGINS) or names[p].startswith(BEGINS))
             with np.errstate(all="ignore"):

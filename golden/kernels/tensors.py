@@ -23,6 +23,8 @@ LARGEST_SMALL = {
     "float8_e4m3fnuz": 240.0,
     "float8_e5m2": 57344.0,
     "float8_e5m2fnuz": 57344.0,
+    "float6_e3m2fn": 28.0,
+    "float6_e2m3fn": 7.5,
     "float4_e2m1fn": 6.0,
 }
 LARGEST = {"float16": 65504.0, "bfloat16": 3.3895313892515355e38, "float32": 3.4028234663852886e38}
