@@ -64,6 +64,7 @@ ROWS: Mapping[str, Kinds] = {
     "explanation_errors": {**dict.fromkeys(("stage", "about", "error"), TEXT), "times": WHOLE},
     "stages": {"stage": TEXT, "seconds": NUMBER},
 }  # fmt: skip
+NAMED_OUTPUT: Kinds = {"output": TEXT}  # of a witness; older runs lack it
 WITNESS: Kinds = {
     **dict.fromkeys(("id", "case", "expected", "got"), TEXT),
     "elements": WHOLE,
@@ -110,7 +111,7 @@ def check_info(info: Mapping[str, Any]) -> None:
         for domain, share in row.get("domains", {}).items():
             check_row(f"clusters[{number}].domains[{domain!r:.80}]", share, SHARE)
         check_row(f"clusters[{number}].witness", row["witness"], WITNESS)
-        check_row(f"clusters[{number}].witness", row["witness"], {"output": TEXT}, needed=False)
+        check_row(f"clusters[{number}].witness", row["witness"], NAMED_OUTPUT, needed=False)
         check_operands(f"clusters[{number}].witness", row["witness"]["operands"])
         check_illustrations(f"clusters[{number}]", row)
     for number, row in enumerate(info.get("failures", [])):

@@ -21,7 +21,7 @@ Rows = Mapping[str, str]  # a row's label to the backend whose cells it has
 
 MARKS = "✗ deviate ⇄ hazard ≈ as written ✓ exact ? unspecified ∅ unsupported ! failed"
 LABEL = 26  # columns of the first column, if there is room for more than that
-NARROWEST, WIDEST = 5, 8  # columns of a cell
+NARROWEST, WIDEST = 4, 8  # columns of a cell
 TIGHT = 6  # columns that a cell needs for a space behind its mark
 
 

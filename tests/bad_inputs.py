@@ -94,7 +94,7 @@ run -b names.py:empty_version|2|its version is ''
 run -b names.py:none_name --in-process|2|its name is None
 run -b syntax.py:x|3|(at syntax.py:2)
 run -b imports.py:x|3|No module named 'no_such_module'
-run -b numpy-naive --opset 0|2|0' is no opset; there are 10, 13
+run -b numpy-naive --opset 0|2|0' is no opset; there are 10, 11, 13
 run -b numpy-naive --opset -1|2|is no opset
 run -b numpy-naive --opset 1e3|2|is no opset
 run -b numpy-naive --opset {"9" * 5000}|2|is no opset

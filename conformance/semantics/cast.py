@@ -20,7 +20,7 @@ from tiebreak.conformance.semantics.cast_grid import (
     grid_candidates,
     grid_facets,
 )
-from tiebreak.conformance.semantics.cast_inputs import InputSubnormals, Passage, Reading
+from tiebreak.conformance.semantics.cast_inputs import CastReading, InputSubnormals, Passage
 from tiebreak.conformance.semantics.cast_integers import (
     IntegerSteps,
     documented_integer,
@@ -39,10 +39,10 @@ from tiebreak.golden.elements import ELEMENT_TYPES, FloatType, IntegerType
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 
-Entry = tuple[Reading, Passage, InputSubnormals]  # the facets that every table begins with
+Entry = tuple[CastReading, Passage, InputSubnormals]  # the facets that every table begins with
 
 
-class Steps(Protocol):
+class LastStep(Protocol):
     """The last step of numbers (float64, none NaN or infinite)."""
 
     def codes(self, semantics: Semantics) -> tuple[Array, Array]:
@@ -51,29 +51,29 @@ class Steps(Protocol):
 
 
 @dataclass(frozen=True)
-class Table:
+class CastTable:
     """What casts to one sort of type have; `steps` prepares the last step for numbers that passed the others."""
 
     facets: tuple[Facet, ...]
     documented: Semantics
     candidates: Callable[[], Candidates]
-    steps: Callable[[Array, Passage], Steps]
+    steps: Callable[[Array, Passage], LastStep]
 
 
-def table_of(node: Node, source: FloatType) -> Table:
+def table_of(node: Node, source: FloatType) -> CastTable:
     target = ELEMENT_TYPES[node.output_type]
     saturates = bool(node.value("saturate"))
     if isinstance(target, IntegerType):
         return integer_table(source, target)
     if target.specials == "e8m0":
         asked = str(node.value("round_mode"))
-        return Table(
+        return CastTable(
             power_facets(source, asked, saturates),
             documented_power(source, asked, saturates),
             lambda: power_candidates(source, asked, saturates),
             lambda x, passage: PowerSteps(x),
         )
-    return Table(
+    return CastTable(
         grid_facets(source, target),
         documented_grid(source, target, saturates),
         lambda: grid_candidates(source, target),
@@ -81,8 +81,8 @@ def table_of(node: Node, source: FloatType) -> Table:
     )
 
 
-def integer_table(source: FloatType, target: IntegerType) -> Table:
-    return Table(
+def integer_table(source: FloatType, target: IntegerType) -> CastTable:
+    return CastTable(
         integer_facets(source, target),
         documented_integer(source, target),
         lambda: integer_candidates(source, target),
@@ -105,7 +105,7 @@ class CastArithmetic:
         return kind
 
     @cached_property
-    def table(self) -> Table:
+    def table(self) -> CastTable:
         return table_of(self.node, self.source)
 
     @property
@@ -208,7 +208,7 @@ class Entered:
 
     numbers: Array
     known: Array
-    steps: Steps
+    steps: LastStep
 
     def codes(self, one: Semantics, infinite: Mapping[bool, int]) -> tuple[Array, Array]:
         codes, stages = self.steps.codes(one)

@@ -29,9 +29,9 @@ from tiebreak.conformance.semantics.cast_inputs import (
     DIRECT,
     INPUTS_KEPT,
     SMALL_BITS,
+    CastReading,
     InputSubnormals,
     Passage,
-    Reading,
     holds,
     input_subnormals,
     passages_of,
@@ -47,7 +47,7 @@ from tiebreak.golden.problem import Array
 class GridCombination(NamedTuple):
     """One value of each facet."""
 
-    reading: Reading
+    reading: CastReading
     precision: Passage
     input_subnormals: InputSubnormals
     round_mode: GridMode
@@ -58,7 +58,7 @@ class GridCombination(NamedTuple):
 
 @cache  # values are told apart by identity: candidates and what is documented must have the same ones
 def grid_facets(source: FloatType, target: FloatType) -> tuple[Facet, ...]:
-    """Of a facet that can't matter between two types, one value is left."""
+    """The facets of a cast between two types; a facet that can't matter there has one value."""
     goal = "in float4_e2m1fn" if target.name in FLOAT4 else ""
     key = "x-in-before-float4" if goal else "x-in"
     exact = holds(target, source)

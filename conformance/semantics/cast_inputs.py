@@ -25,7 +25,7 @@ SIBLINGS = {
 
 
 @dataclass(frozen=True, eq=False)
-class Reading:
+class CastReading:
     """How the bits of a small input become a number."""
 
     id: str
@@ -67,30 +67,32 @@ def least_power_as(number: float, x: Array, kind: FloatType) -> Array:
 
 
 READINGS = (
-    OWN_READING := Reading("own-type", "the bits are read as the input's type says", own_numbers),
-    Reading("sibling-type", "the bits are read as those of the sibling", sibling_numbers, "sibling-float8", (*FLOAT8,)),
-    Reading("integers", "the bits are read as a whole number", bits_themselves, "float-bits-as-integers"),
-    Reading(
+    OWN_READING := CastReading("own-type", "the bits are read as the input's type says", own_numbers),
+    CastReading(
+        "sibling-type", "the bits are read as those of the sibling", sibling_numbers, "sibling-float8", (*FLOAT8,)
+    ),
+    CastReading("integers", "the bits are read as a whole number", bits_themselves, "float-bits-as-integers"),
+    CastReading(
         "subnormals-flushed",
         "a subnormal input is read as 0",
         without_subnormals,
         "input-flushed",
         (*FLOAT8, *FLOAT4),
     ),
-    Reading(
+    CastReading(
         "doubled", "a power of two is read as the next one", partial(powers_times, 2.0), "power-read-doubled", E8M0
     ),
-    Reading(
+    CastReading(
         "halved", "a power of two is read as the one before", partial(powers_times, 0.5), "power-read-halved", E8M0
     ),
-    Reading("least-as-zero", "2^-127 is read as 0", partial(least_power_as, 0.0), "power-of-zero-to-zero", E8M0),
-    Reading(
+    CastReading("least-as-zero", "2^-127 is read as 0", partial(least_power_as, 0.0), "power-of-zero-to-zero", E8M0),
+    CastReading(
         "least-doubled", "2^-127 is read as 2^-126", partial(least_power_as, 2.0**-126), "power-of-zero-doubled", E8M0
     ),
 )
 
 
-def readings_of(source: FloatType) -> tuple[Reading, ...]:
+def readings_of(source: FloatType) -> tuple[CastReading, ...]:
     if source.bits > SMALL_BITS:
         return (OWN_READING,)
     return tuple(reading for reading in READINGS if source.name in reading.types)

@@ -12,9 +12,9 @@ import numpy as np
 from tiebreak.conformance.semantics.cast_inputs import (
     INPUTS_KEPT,
     SMALL_BITS,
+    CastReading,
     InputSubnormals,
     Passage,
-    Reading,
     input_subnormals,
     passages_of,
     readings_of,
@@ -126,7 +126,7 @@ NOTHING_BEYOND = IntegerEnds("none", "no input is beyond the range", clamped)
 class IntegerCombination(NamedTuple):
     """One value of each facet."""
 
-    reading: Reading
+    reading: CastReading
     precision: Passage
     input_subnormals: InputSubnormals
     round_mode: RoundMode

@@ -12,9 +12,9 @@ import numpy as np
 from tiebreak.conformance.semantics.cast_inputs import (
     INPUTS_KEPT,
     SMALL_BITS,
+    CastReading,
     InputSubnormals,
     Passage,
-    Reading,
     input_subnormals,
     passages_of,
     readings_of,
@@ -147,7 +147,7 @@ MAGNITUDE = CodeOrMagnitude("magnitude", "what its magnitude gives", None, "powe
 class PowerCombination(NamedTuple):
     """One value of each facet."""
 
-    reading: Reading
+    reading: CastReading
     precision: Passage
     input_subnormals: InputSubnormals
     exponent: Exponents
