@@ -20,6 +20,7 @@ from tiebreak.conformance.judging.chained import CHAINED, chain_rows, chained
 from tiebreak.conformance.judging.judge import codes_of_outputs, judge_outputs
 from tiebreak.conformance.judging.truths import truths_of
 from tiebreak.conformance.operators.onnx_dynamic_quantize_linear_mistakes import in_form
+from tiebreak.conformance.running.explaining import all_deviating, evidence_of
 from tiebreak.conformance.running.recording import BackendRecords, record
 from tiebreak.conformance.semantics.causes import sentence_of
 from tiebreak.golden.builder import file_name
@@ -92,6 +93,34 @@ def test_what_follows_from_a_wrong_scale_is_no_mistake_of_its_own() -> None:
     assert counts[FOLLOWS] > 1000
     assert counts.keys() == {FOLLOWS, "unexplained"}
     assert counts["unexplained"] <= scales, "only y_scale itself has no cause"
+
+
+def by_reciprocals(node: Any, x: dynamic.Array) -> tuple[dynamic.Array, ...]:
+    """As OpenVINO's compiled kernel: every division is a product with a reciprocal, y's with that of the width."""
+    low, high = np.min(x, initial=np.float32(0)), np.max(x, initial=np.float32(0))
+    one, steps = np.float32(1), np.float32(255)
+    scale = (high - low) * (one / steps)
+    point = np.clip(np.nan_to_num(np.rint(-(low * (one / scale))), nan=0), 0, 255).astype(np.uint8)
+    y = np.rint(x * steps * (one / (high - low))) + np.float32(point)
+    return np.clip(np.nan_to_num(y, nan=0), 0, 255).astype(np.uint8), np.asarray(scale), np.asarray(point)
+
+
+def test_three_mistakes_at_once_are_one_cause_of_all_outputs() -> None:
+    key = "range-over-steps-by-reciprocal + zero-point-by-reciprocal + steps-before-reciprocal-of-width"
+    counts = named(by_reciprocals)
+    assert set(counts) == {sentence_of(key)}, counts
+    assert counts[sentence_of(key)] > 500
+
+
+def test_an_element_of_a_further_output_stands_behind_the_others() -> None:
+    records = BackendRecords({"name": "it", "version": "1", "spec": "it", "operators": [OPERATOR]})
+    case = case_of(-1.0, 0.0, 2.0)
+    given = np.array([0, 0, 0], np.uint8), np.float32(3).reshape(()), np.uint8(9).reshape(())
+    record(records, case, Outcome("ok", given))
+    evidence = evidence_of(records, all_deviating(records), {})
+    assert evidence.deviating.output.tolist() == ["y", "y", "y_scale", "y_zero_point"]
+    assert evidence.deviating.index.tolist() == [1, 2, 0, 0]
+    assert evidence.positions.tolist() == [1, 2, 3, 4]
 
 
 def case_of(*values: float) -> Case:
