@@ -37,7 +37,7 @@ from tiebreak.golden.case_cache import CaseCache
 from tiebreak.golden.errors import TiebreakError
 from tiebreak.golden.exit_codes import EXIT_CONFORMS, EXIT_FAILED
 from tiebreak.golden.nodes import Case
-from tiebreak.golden.vector_index import plainest_cases
+from tiebreak.golden.vector_index import NODES_EACH, plainest_cases
 from tiebreak.golden.vectorfile import VECTORS
 from tiebreak.reports.console import terminal_label
 from tiebreak.reports.progress import DoneLines
@@ -48,7 +48,6 @@ AT_ONCE = 12
 NOT_INSTALLED = "is not installed"
 PYTHON = ".".join(map(str, sys.version_info[:3]))
 SLOW = ("tensorflow", "torch", "openvino")  # to load or to ask: they begin first, so that no core waits for one
-NODES_EACH = 6  # nodes of one pair of types that a backend must refuse before the pair counts as refused
 Types = tuple[str, str, str]  # operator, input type, output type
 Questions = Mapping[Types, Sequence[Case]]
 

@@ -34,6 +34,9 @@ def indexed_cases(path: Path) -> list[Case]:
     return found if found is not None else cached_cases(path, key)
 
 
+NODES_EACH = 6  # nodes of one pair of types that a backend must refuse before the pair counts as refused
+
+
 def plainest_cases(path: Path, most: int) -> list[Case]:
     """At most `most` vectors of an installed file, one per node; fewest attributes, then smallest opset, first."""
     found: dict[str, Case] = {}

@@ -397,3 +397,9 @@ def test_a_real_release_of_a_runtime(tmp_path: Path, monkeypatch: pytest.MonkeyP
     swept += ["--type", "uint8", "--input", "y_scale=0.1", "--input", "y_zero_point=128", "--json"]
     done = CliRunner().invoke(main, [*swept, "-o", str(tmp_path / "sweep.json")])
     assert done.exit_code == 1 and json.loads(done.output)["mismatches"] > 5000
+
+
+def test_a_library_keeps_the_extra_that_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(made, "check_release", lambda *release: None)
+    assert made.requirements("mlx", "0.32.4", "3.11") == (["mlx[cpu]==0.32.4"], "0.32.4")
+    assert made.requirements("tract", "0.23.9", "3.11")[0][0] == "tract==0.23.9"

@@ -38,7 +38,7 @@ from tiebreak.adapters.registry import library_of, requirements_of, with_release
 from tiebreak.golden.builder import all_files, file_name
 from tiebreak.golden.errors import InvalidInput, MachineryFailed
 from tiebreak.golden.untrusted_text import printable
-from tiebreak.golden.vector_index import plainest_cases
+from tiebreak.golden.vector_index import NODES_EACH, plainest_cases
 from tiebreak.golden.vectorfile import VECTORS
 
 ASIDE = ".making-"
@@ -123,7 +123,8 @@ def requirements(library: str, version: str, python: str) -> tuple[list[str], st
         check_release(first.name, version, python)
     else:
         version = newest(first.name, python)
-    return [f"{first.name}=={version}", *(beside(one, version) for one in others)], version
+    extras = f"[{','.join(sorted(first.extras))}]" if first.extras else ""
+    return [f"{first.name}{extras}=={version}", *(beside(one, version) for one in others)], version
 
 
 def beside(requirement: Requirement, version: str) -> str:
@@ -200,7 +201,7 @@ def check_runs(backend: str, aside: Path) -> None:
         for file in all_files():
             if isolated.operators is not None and file[0] not in isolated.operators:
                 continue
-            for outcome in isolated.run_batch(plainest_cases(VECTORS / file_name(*file), 1)):
+            for outcome in isolated.run_batch(plainest_cases(VECTORS / file_name(*file), NODES_EACH)):
                 if outcome.status == "ok":
                     return
                 said = outcome.message
