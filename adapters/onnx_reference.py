@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tiebreak.adapters.onnx_models import CLAIMS, MAPS, check_inputs, onnx_model, onnx_node
-from tiebreak.adapters.onnx_source import fed_source, model_source, with_imports
-from tiebreak.adapters.onnxruntime_source import names_source
+from tiebreak.adapters.onnx_source import fed_source, model_source, names_source, with_imports
 from tiebreak.adapters.protocol import Run
 from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.nodes import Node

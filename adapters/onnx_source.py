@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from tiebreak.adapters.onnx_models import TYPE_ATTRIBUTES
+from tiebreak.adapters.onnx_models import TYPE_ATTRIBUTES, OnnxNode
 
 MODULES = ("ml_dtypes", "onnx", "onnxruntime", "openvino")
 
@@ -42,6 +42,11 @@ def model_source(model: Any) -> str:
 def list_source(name: str, items: list[str]) -> str:
     """`name = [...]`, one item per line."""
     return f"{name} = [\n" + "".join(f"    {item},\n" for item in items) + "]" if items else f"{name} = []"
+
+
+def names_source(written: OnnxNode) -> str:
+    """The list of the outputs' names."""
+    return str(written.outputs).replace("'", '"')
 
 
 def fed_source(name: str, feeds: list[tuple[str, str]]) -> str:

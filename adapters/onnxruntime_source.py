@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tiebreak.adapters.onnx_models import CAST, OnnxNode, onnx_type
-from tiebreak.adapters.onnx_source import fed_source, model_source, type_source, with_imports
+from tiebreak.adapters.onnx_source import fed_source, model_source, names_source, type_source, with_imports
 from tiebreak.adapters.onnxruntime_session import BY_BITS, CARRIERS, Settings
 from tiebreak.adapters.packed_bits import BITS, SOURCE
 
@@ -54,11 +54,6 @@ def plain_run_source(fed: Sequence[tuple[str, str]], written: OnnxNode) -> str:
         return f"{feeds}\noutputs = tuple(session.run({names_source(written)}, feeds))"
     after = f".astype(ml_dtypes.{written.output})" if written.output in CARRIERS else ""
     return f'{feeds}\n(y,) = session.run(["y"], feeds)\noutputs = (y{after},)'
-
-
-def names_source(written: OnnxNode) -> str:
-    """The list of the outputs' names."""
-    return str(written.outputs).replace("'", '"')
 
 
 def bound_run_source(fed: Sequence[tuple[str, str]], written: OnnxNode, *, packs: bool) -> str:

@@ -86,8 +86,8 @@ class Torch:
     def plan(self, node: Node) -> Plan:
         if node.operator not in self.planners:
             raise Unsupported(f"torch has no {node.operator}; what it is run for: {', '.join(sorted(self.planners))}")
-        if missing := set(kinds_of(node)).intersection(TYPES).difference(dir(self.library)):
-            raise Unsupported(f"torch {self.version} has no {', '.join(sorted(missing))}")
+        if missing := [name for name in kinds_of(node) if name in TYPES and not hasattr(self.library, name)]:
+            raise Unsupported(f"torch {self.version} has no {missing[0]}")
         return self.planners[node.operator](self.library, node)
 
     def reproducer(self, node: Node, inputs: tuple[Array, ...]) -> str:

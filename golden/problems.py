@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from itertools import accumulate, pairwise
+
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.operators import get_operator
 from tiebreak.golden.problem import Problem, Quantization
+
+
+def output_slices(problems: Sequence[Problem]) -> tuple[slice, ...]:
+    """Where the elements of each output stand among all of a case, output by output."""
+    ends = list(accumulate((math.prod(problem.shape) for problem in problems), initial=0))
+    return tuple(slice(*both) for both in pairwise(ends))
 
 
 def problems_of(case: Case) -> tuple[Problem, ...]:

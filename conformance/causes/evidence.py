@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 
@@ -25,7 +24,7 @@ from tiebreak.conformance.judging.rows import (
 from tiebreak.conformance.operators.model import Cause
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array
-from tiebreak.golden.problems import problems_of
+from tiebreak.golden.problems import output_slices, problems_of
 
 Element = tuple[str, str, int]  # a case's id, an output's name, an index in it
 # Among all elements of a group (True), or all but pathological; only at the place with this number, if there is one.
@@ -105,17 +104,17 @@ class Evidence:
     @cached_property
     def positions(self) -> Array:
         """The place of each deviating element among all elements of its case, output by output."""
-        begins = [0 if self.has_one_output(place) else self.begin_of(place) for place in range(len(self.deviating))]
-        return np.asarray(self.deviating.index + np.array(begins, np.int64))
+        found = self.deviating
+        begins = {key: begin for case in np.unique(found.case).tolist() for key, begin in self.begins_in(case)}
+        keys = zip(found.case.tolist(), found.output.tolist(), strict=True)
+        return np.asarray(found.index + np.array([begins.get(key, 0) for key in keys], np.int64))
 
-    def begin_of(self, place: int) -> int:
-        """Where the output of an element begins among all elements of its case."""
-        begin = 0
-        for problem in problems_of(self.cases[int(self.deviating.case[place])]):
-            if problem.output == self.deviating.output[place]:
-                break
-            begin += math.prod(problem.shape)
-        return begin
+    def begins_in(self, case: int) -> Iterator[tuple[tuple[int, str], int]]:
+        """Where each output of a case begins among all of its elements; nothing for a case with one output."""
+        if len(self.cases[case].node.outputs) > 1:
+            problems = problems_of(self.cases[case])
+            for problem, own in zip(problems, output_slices(problems), strict=True):
+                yield (case, problem.output), own.start
 
     def may_be_placed(self, place: int) -> bool:
         """Whether an element is in an output with a place for each of the input's elements."""

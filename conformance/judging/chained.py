@@ -5,8 +5,7 @@ A wrong scale makes the integers wrong that are divided by it. Whether these fol
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +19,7 @@ from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.operators import OPERATORS, get_operator
 from tiebreak.golden.problem import ZERO, Array, Problem, array_of
-from tiebreak.golden.problems import problems_of
+from tiebreak.golden.problems import output_slices, problems_of
 
 CHAINED = tuple(id_ for id_, spec in OPERATORS.items() if spec.chain is not None)
 
@@ -39,10 +38,11 @@ class Chained:
 
 def chained(case: Case, codes: Array) -> Chained | None:
     """The chain for outputs with these codes; None where the operator has none, or the outputs pose no problem."""
-    spec, problems = get_operator(case.node.operator), problems_of(case)
+    spec = get_operator(case.node.operator)
     if spec.chain is None:
         return None
-    slices = list(places_of(problems))
+    problems = problems_of(case)
+    slices = output_slices(problems)
     outputs = tuple(output_of(problem, codes[own]) for problem, own in zip(problems, slices, strict=True))
     try:
         posed = spec.chain(case.node, case.inputs, outputs)
@@ -62,15 +62,6 @@ def fill(found: Chained, own: slice, problem: Problem, *, saturates: bool) -> No
     found.exact[own] = np.where(specified & ~other_zero, exact, found.exact[own])
     found.working[own] = np.where(specified & ~other_zero, working, found.working[own])
     found.follows[own] = specified
-
-
-def places_of(problems: Sequence[Problem]) -> Iterator[slice]:
-    """Where each output's elements are."""
-    begin = 0
-    for problem in problems:
-        end = begin + math.prod(problem.shape)
-        yield slice(begin, end)
-        begin = end
 
 
 def output_of(problem: Problem, codes: Array) -> Array:

@@ -19,6 +19,7 @@ from tiebreak.conformance.judging.rows import bits_and_decimal, bits_of_code
 from tiebreak.golden.elements import FloatType, IntegerType
 from tiebreak.golden.nodes import Case
 from tiebreak.golden.problem import Array, Problem, Quantization
+from tiebreak.golden.problems import output_slices
 
 FARTHEST = 1 << 62  # a distance is cut to this
 
@@ -87,9 +88,7 @@ def deviating_elements(chunk: Chunk, places: Array, values: Array, first: int) -
 
 def places_in_output(chunk: Chunk, family: Family, at: Array) -> Array:
     """Each element's index in its own output, in row-major order."""
-    begins = {number: 0 for number, _ in family.slots}
-    for number, output in family.slots:
-        begins[number] = sum(math.prod(problem.shape) for problem in chunk.problems[number][:output])
+    begins = {number: output_slices(chunk.problems[number])[output].start for number, output in family.slots}
     cases = chunk.case_of[at]
     return np.asarray(at - chunk.starts[cases] - np.array([begins[case] for case in cases.tolist()]))
 

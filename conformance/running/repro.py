@@ -27,7 +27,7 @@ from tiebreak.conformance.running.shrink import ShrunkCase, shrink
 from tiebreak.golden.elements import FloatType, IntegerType
 from tiebreak.golden.errors import InvalidInput, TiebreakError, Unsupported
 from tiebreak.golden.nodes import Case
-from tiebreak.golden.problems import problems_of
+from tiebreak.golden.problems import output_slices, problems_of
 from tiebreak.golden.verdicts import FAILED
 from tiebreak.reports.records import Run, read_run
 from tiebreak.reports.rows import result_rows, rows_of
@@ -212,7 +212,7 @@ def wanted_element(case: Case, row: dict[str, Any]) -> WantedElement:
     """The element as a script checks it: its place, operands, the wrong result and every conforming result."""
     truths = truths_of(case)
     output = next(i for i, problem in enumerate(truths.problems) if problem.output == row["output"])
-    at = sum(math.prod(problem.shape) for problem in truths.problems[:output]) + int(row["index"])
+    at = output_slices(truths.problems)[output].start + int(row["index"])
     kind = truths.problems[output].result
     codes = [code & ((1 << kind.bits) - 1) for code in truths.allowed_codes(at)]
     zeros = [0, 1 << (kind.bits - 1)] if either_zero_conforms(truths, at) and isinstance(kind, FloatType) else []
