@@ -1,45 +1,35 @@
 """Usual mistakes of `ocp.MXQuantize` as small NumPy backends.
 
-A backend has five parts: the greatest magnitude of each block, the scale's exponent, the scale's code, the quotient and
-the element. A mistake replaces one of them; what follows from it is computed as the documents say. Numbers are float64.
+The pipeline has five steps: the greatest magnitude of each block, the scale's exponent, the scale's code, the quotient
+and the element. What follows from a wrong step is computed as the documents say. Numbers are float64.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 
-from tiebreak.conformance.operators.model import Cause, Mistake
-from tiebreak.conformance.operators.onnx_cast_mistakes import on_grid
-from tiebreak.conformance.semantics.causes import JOINT
+from tiebreak.conformance.operators import wrong_steps as ws
+from tiebreak.conformance.operators.model import Mistake
+from tiebreak.conformance.operators.wrong_steps import WrongStep, frequent, pairs_of_steps, single_steps, step
+from tiebreak.conformance.semantics.places import flush_subnormals
+from tiebreak.conformance.semantics.type_grids import on_grid
 from tiebreak.golden.elements import ELEMENT_TYPES, FloatType
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators.ocp_mx_quantize import BLOCK, MODES, largest_element, largest_power
 from tiebreak.golden.problem import Array
 
 LEAST, MOST = -127.0, 127.0  # exponents of E8M0
-LEAST_NORMAL = 2.0**-126
+EMIN = -126  # of float32
 Change = Callable[[Array], Array]
 OfNode = Callable[[Node, Array], Array]
 
 
-@dataclass(frozen=True)
-class BlockParts:
-    """`x` changes the input first. `amax` takes whole blocks, along the last axis, and the lengths that are there."""
-
-    x: Change
-    amax: Change
-    exponent: OfNode
-    code: Change
-    divide: Callable[[Node, Array, Array], Array]
-    element: OfNode
-
-
-# The right parts
+# The right steps
 
 
 def as_it_is(values: Array) -> Array:
@@ -95,10 +85,10 @@ def divided(node: Node, blocks: Array, exponent: Array) -> Array:
     return np.ldexp(blocks, -np.clip(exponent, LEAST, MOST).astype(np.int64)[..., None])
 
 
-def nearest(node: Node, quotients: Array, step: Change = np.rint) -> Array:
+def nearest(node: Node, quotients: Array, whole: Change = np.rint) -> Array:
     """Quotients on the grid of the element type, which goes on beyond its range."""
     kind = ELEMENT_TYPES[node.output_type]
-    return on_grid(kind, quotients, step) if isinstance(kind, FloatType) else step(quotients * 64) / 64
+    return on_grid(quotients, kind, whole) if isinstance(kind, FloatType) else whole(quotients * 64) / 64
 
 
 def saturated(node: Node, values: Array) -> Array:
@@ -109,20 +99,29 @@ def rounded(node: Node, quotients: Array) -> Array:
     return saturated(node, nearest(node, quotients))
 
 
-RIGHT = BlockParts(as_it_is, greatest, by_mode, biased, divided, rounded)
+@dataclass(frozen=True)
+class Pipeline:
+    """Steps in order, the right ones unless given. `x` changes the input first; `amax` takes whole blocks."""
 
+    x: Change = as_it_is
+    amax: Change = greatest
+    exponent: OfNode = by_mode
+    code: Change = biased
+    divide: Callable[[Node, Array, Array], Array] = divided
+    element: OfNode = rounded
 
-def backend(parts: BlockParts) -> Mistake:
-    def run(node: Node, x: Array) -> tuple[Array, ...]:
+    def __call__(self, node: Node, x: Array) -> tuple[Array, ...]:
         with np.errstate(all="ignore"):
-            blocks = blocked(np.nan_to_num(parts.x(x.astype(np.float64))))
-            exponent = parts.exponent(node, parts.amax(blocks))
-            quotients = parts.divide(node, blocks, exponent)
-            elements = parts.element(node, quotients).reshape(*x.shape[:-1], blocks.shape[-2] * BLOCK)
-            codes = parts.code(exponent).astype(np.uint8)
+            blocks = blocked(np.nan_to_num(self.x(x.astype(np.float64))))
+            exponent = self.exponent(node, self.amax(blocks))
+            quotients = self.divide(node, blocks, exponent)
+            elements = self.element(node, quotients).reshape(*x.shape[:-1], blocks.shape[-2] * BLOCK)
+            codes = self.code(exponent).astype(np.uint8)
         return as_elements(node, elements[..., : x.shape[-1]]), codes.view(node.outputs[1].dtype)
 
-    return run
+
+def pipeline(**steps: Any) -> Mistake:
+    return Pipeline(**steps)
 
 
 def blocked(x: Array) -> Array:
@@ -170,34 +169,26 @@ def of_all(blocks: Array) -> Array:
     return np.broadcast_to(own.max(initial=0), own.shape)
 
 
-def rounded_to(kind: str) -> Change:
-    dtype = np.dtype(getattr(ml_dtypes, kind, kind))
-    return lambda values: values.astype(np.float32).astype(dtype).astype(np.float64)
+def amax_in(change: Change) -> Change:
+    return lambda blocks: change(greatest(blocks))
 
 
-def amax_in(kind: str) -> Change:
-    return lambda blocks: rounded_to(kind)(greatest(blocks))
-
-
-def flushed(values: Array) -> Array:
-    return np.where(np.abs(values) < LEAST_NORMAL, 0.0, values)
-
-
-MEASURED: tuple[tuple[str, Change], ...] = (
-    ("amax-of:the values without their magnitudes", of_values),
-    ("amax-of:all but the first", some(slice(1, None))),
-    ("amax-of:all but the last", some(slice(None, -1))),
-    *((f"amax-of:the first {count}", some(slice(count))) for count in (1, 4, 8, 16)),
-    ("one-scale-for:64 elements", shared(2)),
-    ("one-scale-for:each row", shared(0)),
-    ("one-scale-for:the tensor", of_all),
-    ("amax-in:bfloat16", amax_in("bfloat16")),
-    ("amax-in:float16", amax_in("float16")),
+flushed: Change = partial(flush_subnormals, emin=EMIN)
+MEASURED = (
+    step("amax-of:the values without their magnitudes", "block", amax=of_values),
+    step("amax-of:all but the first", "block", amax=some(slice(1, None))),
+    step("amax-of:all but the last", "block", amax=some(slice(None, -1))),
+    *(step(f"amax-of:the first {count}", "block", amax=some(slice(count))) for count in (1, 4, 8, 16)),
+    step("one-scale-for:64 elements", "block", amax=shared(2)),
+    step("one-scale-for:each row", "block", amax=shared(0)),
+    step("one-scale-for:the tensor", "block", amax=of_all),
+    step("amax-in:bfloat16", "block", amax=amax_in(ws.in_bfloat16)),
+    step("amax-in:float16", "block", amax=amax_in(ws.in_float16)),
 )
-INPUTS: tuple[tuple[str, Change], ...] = (
-    ("flushes-inputs", flushed),
-    ("x-in:bfloat16", rounded_to("bfloat16")),
-    ("x-in:float16", rounded_to("float16")),
+INPUTS = (
+    step("flushes-inputs", "elements", x=flushed),
+    step("x-in:bfloat16", "elements", x=ws.in_bfloat16),
+    step("x-in:float16", "elements", x=ws.in_float16),
 )
 
 # The scale's exponent
@@ -231,21 +222,21 @@ def nearest_power(node: Node, amax: Array) -> Array:
 
 def quotient_in_bfloat16(node: Node, amax: Array) -> Array:
     """The exponent of rceil by a quotient that is rounded to bfloat16, which may become zero."""
-    return ceil_log2(rounded_to("bfloat16")(amax / largest_element(node.output_type)))
+    return ceil_log2(ws.in_bfloat16(amax / largest_element(node.output_type)))
 
 
 def one_for_zeros(node: Node, amax: Array) -> Array:
     return np.where(amax == 0, 0.0, by_mode(node, amax))
 
 
-EXPONENTS: tuple[tuple[str, OfNode], ...] = (
-    *((f"scaling-mode:{mode}", as_mode(mode)) for mode in MODES),
-    ("scale-log2-in-float32", log2_in_float32),
-    ("scale-to-nearest-power", nearest_power),
-    ("scale-quotient-in:bfloat16", quotient_in_bfloat16),
-    ("scale-exponent:more", further(1)),
-    ("scale-exponent:less", further(-1)),
-    ("zero-block-scale-one", one_for_zeros),
+EXPONENTS = (
+    *(frequent(f"scaling-mode:{mode}", "scales", exponent=as_mode(mode)) for mode in MODES),
+    frequent("scale-log2-in-float32", "scales", exponent=log2_in_float32),
+    frequent("scale-to-nearest-power", "scales", exponent=nearest_power),
+    frequent("scale-quotient-in:bfloat16", "scales", exponent=quotient_in_bfloat16),
+    frequent("scale-exponent:more", "scales", exponent=further(1)),
+    frequent("scale-exponent:less", "scales", exponent=further(-1)),
+    frequent("zero-block-scale-one", "scales", exponent=one_for_zeros),
 )
 
 # The scale's code, the quotient
@@ -273,38 +264,24 @@ def least_as(power: int) -> Callable[[Node, Array, Array], Array]:
     return lambda node, blocks, exponent: divided(node, blocks, np.where(exponent <= LEAST, power, exponent))
 
 
-SCALES: tuple[tuple[str, Mapping[str, Any]], ...] = (
-    ("scale-exponent-wraps", {"exponent": endless, "code": wrapped, "divide": unclamped}),
-    (
-        "scale-exponent-wraps:the quotient in bfloat16",
-        {"exponent": quotient_in_bfloat16, "code": wrapped, "divide": unclamped},
-    ),
-    ("least-scale-divides-as:2^-126", {"divide": least_as(-126)}),
-    ("least-scale-divides-as:1", {"divide": least_as(0)}),
-    ("least-scale-never", {"code": lambda exponent: np.maximum(biased(exponent), 1)}),
+WRAPS: dict[str, Any] = {"code": wrapped, "divide": unclamped}
+SCALES = (
+    frequent("scale-exponent-wraps", "scales", exponent=endless, **WRAPS),
+    frequent("scale-exponent-wraps:the quotient in bfloat16", "scales", exponent=quotient_in_bfloat16, **WRAPS),
+    frequent("least-scale-divides-as:2^-126", "scales", divide=least_as(-126)),
+    frequent("least-scale-divides-as:1", "scales", divide=least_as(0)),
+    frequent("least-scale-never", "scales", code=lambda exponent: np.maximum(biased(exponent), 1)),
 )
 
 # The element
 
 
-def half_away(values: Array) -> Array:
-    return np.copysign(np.floor(np.abs(values) + 0.5), values)
+def by_whole(whole: Change) -> OfNode:
+    return lambda node, quotients: saturated(node, nearest(node, quotients, whole))
 
 
-def half_to_zero(values: Array) -> Array:
-    return np.copysign(np.ceil(np.abs(values) - 0.5), values)
-
-
-def half_up(values: Array) -> Array:
-    return np.floor(values + 0.5)
-
-
-def by_step(step: Change) -> OfNode:
-    return lambda node, quotients: saturated(node, nearest(node, quotients, step))
-
-
-def through(kind: str) -> OfNode:
-    return lambda node, quotients: rounded(node, rounded_to(kind)(quotients))
+def through(change: Change) -> OfNode:
+    return lambda node, quotients: rounded(node, change(quotients))
 
 
 def least_normal(node: Node) -> float:
@@ -342,46 +319,21 @@ def unsigned(node: Node, quotients: Array) -> Array:
     return np.abs(rounded(node, quotients))
 
 
-ELEMENTS: tuple[tuple[str, OfNode], ...] = (
-    ("element-ties:away from zero", by_step(half_away)),
-    ("element-ties:toward zero", by_step(half_to_zero)),
-    ("element-ties:upward", by_step(half_up)),
-    ("elements-cut-off", by_step(np.trunc)),
-    ("elements-rounded:down", by_step(np.floor)),
-    ("elements-rounded:away from zero", by_step(lambda values: np.copysign(np.ceil(np.abs(values)), values))),
-    ("quotient-in:bfloat16", through("bfloat16")),
-    ("quotient-in:float16", through("float16")),
-    ("elements-flushed", without_subnormals),
-    ("beyond-elements:NaN", beyond_to(np.nan)),
-    ("beyond-elements:infinity", beyond_to(np.inf)),
-    ("elements-end-at-power", at_most_power),
-    ("elements-without-sign", unsigned),
+ELEMENTS = (
+    frequent("element-ties:away from zero", "nearest", element=by_whole(ws.away)),
+    frequent("element-ties:toward zero", "nearest", element=by_whole(ws.toward_zero)),
+    frequent("element-ties:upward", "nearest", element=by_whole(ws.upward)),
+    frequent("elements-cut-off", "nearest", element=by_whole(np.trunc)),
+    frequent("elements-rounded:down", "nearest", element=by_whole(np.floor)),
+    frequent("elements-rounded:away from zero", "nearest", element=by_whole(ws.from_zero)),
+    frequent("quotient-in:bfloat16", "nearest", element=through(ws.in_bfloat16)),
+    frequent("quotient-in:float16", "nearest", element=through(ws.in_float16)),
+    frequent("elements-flushed", "nearest", element=without_subnormals),
+    frequent("beyond-elements:NaN", "nearest", element=beyond_to(np.nan)),
+    frequent("beyond-elements:infinity", "nearest", element=beyond_to(np.inf)),
+    frequent("elements-end-at-power", "nearest", element=at_most_power),
+    frequent("elements-without-sign", "nearest", element=unsigned),
 )
-
-
-def tables() -> Iterator[tuple[tuple[str, str, Mapping[str, Any]], ...]]:
-    """By part: the causes' ids, their roles, and the parts that they replace."""
-    yield tuple((id_, "block", {"amax": part}) for id_, part in MEASURED)
-    yield tuple((id_, "elements", {"x": part}) for id_, part in INPUTS)
-    yield tuple((id_, "scales", {"exponent": part}) for id_, part in EXPONENTS)
-    yield tuple((id_, "scales", parts) for id_, parts in SCALES)
-    yield tuple((id_, "nearest", {"element": part}) for id_, part in ELEMENTS)
-
-
-def single_mistakes() -> Iterator[tuple[Cause, Mistake]]:
-    for table in reversed(list(tables())):
-        for id_, role, parts in table:
-            yield Cause(id_, role), backend(replace(RIGHT, **parts))
-
-
-def pairs_of_mistakes() -> Iterator[tuple[Cause, Mistake]]:
-    """Two mistakes, of the scale or its code and of another part."""
-    *_, exponents, codes, elements = tables()
-    for firsts, seconds in ((exponents, codes), (exponents, elements), (codes, elements)):
-        for one, role, parts in firsts:
-            for other, _, more in seconds:
-                yield Cause(f"{one}{JOINT}{other}", role), backend(replace(RIGHT, **{**parts, **more}))
-
-
-MISTAKES = tuple(single_mistakes())
-PAIRS = tuple(pairs_of_mistakes())
+STEPS: tuple[WrongStep, ...] = (*ELEMENTS, *SCALES, *EXPONENTS, *INPUTS, *MEASURED)
+MISTAKES = single_steps(pipeline, STEPS)
+PAIRS = pairs_of_steps(pipeline, (*EXPONENTS, *SCALES, *ELEMENTS))

@@ -14,6 +14,7 @@ import numpy as np
 
 from tiebreak.conformance.operators.dequantize_mistakes import INPUTS, rounded_to
 from tiebreak.conformance.operators.model import Cause, Mistake
+from tiebreak.conformance.semantics.type_grids import largest_of, on_grid
 from tiebreak.golden.elements import ELEMENT_TYPES, FLOAT_TYPES, INTEGER_TYPES, FloatType, IntegerType, decode
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.onnx_types import E8M0, FLOAT4, FLOAT8
@@ -68,7 +69,7 @@ def as_integers(node: Node, values: Array) -> Array:
 def to_small(node: Node, values: Array, step: Change = np.rint, *, saturate: bool | None = None) -> Array:
     """To a floating-point type but float8_e8m0fnu: rounded to a value by `step`, then held in the type's range."""
     kind = small_kind(node)
-    return held(node, on_grid(kind, values, step), np.isinf(values), saturate)
+    return held(node, on_grid(values, kind, step), np.isinf(values), saturate)
 
 
 def small_kind(node: Node, *names: str) -> FloatType:
@@ -77,17 +78,6 @@ def small_kind(node: Node, *names: str) -> FloatType:
     if not isinstance(kind, FloatType) or kind.name in E8M0 or (names and kind.name not in names):
         raise NotImplementedError
     return kind
-
-
-def largest_of(kind: FloatType) -> float:
-    return float(decode(kind.largest_bits, kind))
-
-
-def on_grid(kind: FloatType, values: Array, step: Change) -> Array:
-    """Values moved to a multiple of the distance to the next value of the type; its range has no end here."""
-    _, exponent = np.frexp(values)
-    power = np.maximum(exponent - 1, kind.emin) - (kind.precision - 1)
-    return np.asarray(np.ldexp(step(np.ldexp(values, -power)), power))
 
 
 def saturates(node: Node) -> bool:
@@ -361,7 +351,7 @@ def subnormals_cut_off(node: Node, values: Array) -> Array:
     """Results below the smallest normal value are cut off, others rounded."""
     kind = small_kind(node)
     below = np.abs(values) < 2.0**kind.emin
-    return to_small(node, np.where(below, on_grid(kind, values, np.trunc), values))
+    return to_small(node, np.where(below, on_grid(values, kind, np.trunc), values))
 
 
 # The ends of float 8 and float 4.
@@ -451,7 +441,7 @@ def rounded_as_sibling(node: Node, values: Array) -> Array:
     kind = ELEMENT_TYPES[other]
     assert isinstance(kind, FloatType)
     largest = largest_of(kind)
-    rounded = on_grid(kind, values, np.rint)
+    rounded = on_grid(values, kind, np.rint)
     nothing = np.inf if kind.specials == "ieee" else np.nan
     end = np.copysign(largest if saturates(node) else nothing, rounded)
     found = np.where(np.abs(rounded) > largest, end, rounded).astype(getattr(ml_dtypes, other))

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tiebreak.golden.elements import FloatType, numpy_dtype
+from tiebreak.golden.elements import FloatType, decode, numpy_dtype
 from tiebreak.golden.problem import Array
 
 Whole = Callable[[Array], Array]  # real numbers to whole ones, both float64; NaN and infinities stay
@@ -22,10 +22,15 @@ def magnitudes_on_grid(values: Array, kind: FloatType, whole: Whole) -> Array:
     return field * (1 << (kind.precision - 1)) + np.abs(whole(units)).astype(np.int64)
 
 
+def on_grid(values: Array, kind: FloatType, whole: Whole = np.rint) -> Array:
+    """Numbers moved to a multiple of the distance to the type's next value; its range has no end here."""
+    units, power = in_units(values, kind)
+    return np.where(np.isfinite(values), np.ldexp(whole(units), power), values)
+
+
 def rounded_to_grid(values: Array, kind: FloatType, whole: Whole = np.rint) -> Array:
     """Numbers rounded to a type, subnormals kept; what exceeds its range becomes infinite."""
-    units, power = in_units(values, kind)
-    found = np.where(np.isfinite(values), np.ldexp(whole(units), power), values)
+    found = on_grid(values, kind, whole)
     return np.where(np.abs(found) > largest_of(kind), np.copysign(np.inf, found), found)
 
 
@@ -43,7 +48,7 @@ def sign_bit(kind: FloatType) -> int:
 
 
 def largest_of(kind: FloatType) -> float:
-    return float(np.ldexp(2.0 - 2.0 ** (1 - kind.precision) * (1 + (kind.specials == "fn")), kind.emax))
+    return float(decode(kind.largest_bits, kind))
 
 
 def bits_as_numbers(bits: Array, kind: FloatType) -> Array:
