@@ -9,14 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 import wrong_onnx_cast as casts
-from causes_of_records import causes_of_records
+from causes_of_records import causes_of
 from hypothesis import given, settings
 
-from tiebreak.adapters.outcome import Outcome
 from tiebreak.conformance.audit.recorded_elements import recorded_case
 from tiebreak.conformance.cases.generators import cases, generate_cases
 from tiebreak.conformance.operators import TESTED
-from tiebreak.conformance.running.recording import BackendRecords, record
 from tiebreak.conformance.semantics.causes import sentence_of
 from tiebreak.golden.builder import file_name
 from tiebreak.golden.nodes import Case
@@ -87,13 +85,8 @@ def named(run: Run, types: tuple[str, str], **attributes: Any) -> Counter[str]:
 
     With attributes only those whose nodes have them.
     """
-    records = BackendRecords({"name": "it", "version": "1", "spec": "it", "operators": [OPERATOR]})
-    for case in indexed_cases(VECTORS / file_name(OPERATOR, *types)):
-        if not attributes.items() <= dict(case.node.attributes).items():
-            continue
-        with np.errstate(all="ignore"):
-            record(records, case, Outcome("ok", run(case.node, *case.inputs)))
-    return causes_of_records(records)
+    cases = indexed_cases(VECTORS / file_name(OPERATOR, *types))
+    return causes_of(run, (case for case in cases if attributes.items() <= dict(case.node.attributes).items()))
 
 
 @pytest.mark.parametrize(("box", "types", "key"), NAMED, ids=[f"{box}-{types[1]}" for box, types, _ in NAMED])

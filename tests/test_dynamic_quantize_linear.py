@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import wrong_onnx_dynamic_quantize_linear as dynamic
-from causes_of_records import causes_of_records
+from causes_of_records import causes_of
 from hypothesis import given, settings
 
 from tiebreak.adapters.onnx_reference import OnnxReference
@@ -69,11 +69,7 @@ def vectors() -> list[Case]:
 
 def named(run: Run) -> Counter[str]:
     """The causes given to a backend that runs the vectors, with how many elements each has."""
-    records = BackendRecords({"name": "it", "version": "1", "spec": "it", "operators": [OPERATOR]})
-    for case in vectors():
-        with np.errstate(all="ignore"):
-            record(records, case, Outcome("ok", run(case.node, *case.inputs)))
-    return causes_of_records(records)
+    return causes_of(run, vectors())
 
 
 @pytest.mark.parametrize(("box", "key"), NAMED, ids=[box for box, _ in NAMED])

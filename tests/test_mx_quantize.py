@@ -10,15 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 import wrong_ocp_mx_quantize as mx
-from causes_of_records import causes_of_records
+from causes_of_records import causes_of
 from hypothesis import given, settings
 
-from tiebreak.adapters.outcome import Outcome
 from tiebreak.conformance.cases.generators import cases
 from tiebreak.conformance.judging.chained import CHAINED, chain_row, chained
 from tiebreak.conformance.judging.judge import codes_of_outputs, judge_outputs
 from tiebreak.conformance.judging.truths import truths_of
-from tiebreak.conformance.running.recording import BackendRecords, record
 from tiebreak.conformance.semantics.causes import sentence_of
 from tiebreak.golden import oracle
 from tiebreak.golden.builder import file_name
@@ -119,11 +117,7 @@ def test_the_quotient_of_rceil_rounds_in_float32_where_it_is_subnormal() -> None
 
 def named(run: Run, to: str = TO) -> Counter[str]:
     """The causes given to a backend that runs the vectors, with how many elements each has."""
-    records = BackendRecords({"name": "it", "version": "1", "spec": "it", "operators": [OPERATOR]})
-    for case in vectors(to):
-        with np.errstate(all="ignore"):
-            record(records, case, Outcome("ok", run(case.node, *case.inputs)))
-    return causes_of_records(records)
+    return causes_of(run, vectors(to))
 
 
 @pytest.mark.parametrize(("box", "key"), NAMED, ids=[box for box, _ in NAMED])
