@@ -116,10 +116,15 @@ def other_processes(info: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def second_calls(info: Mapping[str, Any]) -> Iterator[Finding]:
+    """What changes from a call to the next, once for a library and what it says."""
+    libraries = libraries_of(info)
+    groups: dict[tuple[str, str], list[Mapping[str, Any]]] = defaultdict(list)
     for row in info.get("failures", []):
         if row["fault"] == NOT_DETERMINISTIC:
-            what, ids = gist(str(row["message"])), (str(row["id"]),)
-            yield Finding(*who_and_operators([row]), what, plural(row["cases"], "case"), ids)
+            groups[libraries[row["backend"]], gist(str(row["message"]))].append(row)
+    for (_, what), rows in groups.items():
+        ids, cases = tuple(str(row["id"]) for row in rows), sum(row["cases"] for row in rows)
+        yield Finding(*who_and_operators(rows), what, plural(cases, "case"), ids)
 
 
 def by_path(info: Mapping[str, Any]) -> Iterator[Finding]:
@@ -152,13 +157,18 @@ def by_configuration(info: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def by_relation(info: Mapping[str, Any]) -> Iterator[Finding]:
-    """Operators that are one by their documents, where a backend claims all of them."""
+    """Operators that are one by their documents, where a backend claims all of them: once for a library."""
     maps = {str(one["name"]): one.get("maps", {}) for one in info["backends"]}
+    libraries = libraries_of(info)
+    groups: dict[tuple[str, str, tuple[str, ...]], list[Mapping[str, Any]]] = defaultdict(list)
     for row in info.get("relations", []):
         operators = tuple(row.get("operators", ()))
         if row["differ"] and not set(operators) & set(maps.get(row["backend"], {})):
-            how_much = f"{row['differ']:,} of {row['elements']:,} elements"
-            yield Finding((str(row["backend"]),), operators, f"breaks: {row['relation']}", how_much)
+            groups[libraries[row["backend"]], row["relation"], operators].append(row)
+    for (_, relation, operators), rows in groups.items():
+        differ, elements = (sum(row[name] for row in rows) for name in ("differ", "elements"))
+        names = tuple(dict.fromkeys(str(row["backend"]) for row in rows))
+        yield Finding(names, operators, f"breaks: {relation}", f"{differ:,} of {elements:,} elements")
 
 
 CONTRADICTIONS: dict[str, Callable[[Mapping[str, Any]], Iterator[Finding]]] = {

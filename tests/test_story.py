@@ -114,7 +114,7 @@ def test_what_contradicts_itself_leads() -> None:
         a_run(
             paths=[{"backend": name, "operator": QL, "answers": answers} for name in NAMES[:2]],
             pairs=pairs,
-            relations=[relation | {"backend": "other"}, relation | {"backend": "lib", "differ": 0}],
+            relations=[relation | {"backend": name, "differ": n} for name, n in (("other", 2), ("lib", 0))],
             repeated=[{"backend": "other", "operator": QL, "cases": 5, "differ": 1, "first": "c"}],
             failures=[a_failure("outputs change"), a_failure("crash")],
         )
@@ -136,6 +136,23 @@ def a_failure(fault: str) -> dict[str, Any]:
     verdict = "crash" if fault == "crash" else "error"
     row = {"id": "F1", "backend": "lib", "operator": QL, "verdict": verdict, "fault": fault, "cases": 3}
     return row | {"message": "it says so"}
+
+
+def test_configurations_that_break_one_relation_or_change_are_one_finding() -> None:
+    relation = {"relation": "A gives what B gives", "operators": [QL, DL], "cases": 1, "elements": 9}
+    names = zip(("lib", "lib-two", "other"), (2, 3, 4), strict=True)
+    changes = a_failure("outputs change")
+    found = told(
+        a_run(
+            relations=[relation | {"backend": name, "differ": differ} for name, differ in names],
+            failures=[changes, changes | {"id": "F2", "backend": "lib-two"}, changes | {"id": "F3", "operator": DL}],
+        )
+    )
+    assert found["itself"] == [
+        "F1, F2, F3 lib, -two, QuantizeLinear, DequantizeLinear: it says so (9 cases)",
+        "lib, -two, QuantizeLinear, DequantizeLinear: breaks: A gives what B gives (5 of 18 elements)",
+        "other, QuantizeLinear, DequantizeLinear: breaks: A gives what B gives (4 of 9 elements)",
+    ]
 
 
 def test_a_relation_of_a_mapped_operator_accuses_nobody() -> None:
