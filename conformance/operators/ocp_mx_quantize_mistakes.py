@@ -100,7 +100,7 @@ def rounded(node: Node, quotients: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class Pipeline:
+class BlockPipeline:
     """Steps in order, the right ones unless given. `x` changes the input first; `amax` takes whole blocks."""
 
     x: Change = as_it_is
@@ -121,7 +121,7 @@ class Pipeline:
 
 
 def pipeline(**steps: Any) -> Mistake:
-    return Pipeline(**steps)
+    return BlockPipeline(**steps)
 
 
 def blocked(x: Array) -> Array:
