@@ -122,14 +122,15 @@ def cells(row: Row) -> tuple[str, ...]:
     if row["status"] != "swept":
         return row["status"], "", "", row["message"].replace("|", "/")[:100]
     counts = row["counts"]
-    first = [f"{end['bits']} = {end['input']}: {end['got']}, not {end['expected']}" for end in firsts(row)]
     faults = [f"{len(row['faults'])} blocks failed: {row['faults'][0][:80]}"] if row["faults"] else []
     numbers = (f"{number:,}" for number in (sum(counts.values()), counts["deviates"], counts["unspecified"]))
-    return *numbers, "; ".join([*first, *faults])
+    return *numbers, "; ".join([*witnesses(row), *faults])
 
 
-def firsts(row: Row) -> list[dict[str, str]]:
-    return [interval["first"] for interval in row["first"]]
+def witnesses(row: Row) -> list[str]:
+    """The first input that deviates, if any does: its bits, its value, what was given and what is right."""
+    ends = [interval["first"] for interval in row["first"]]
+    return [f"{end['bits']} = {end['input']}: {end['got']}, not {end['expected']}" for end in ends]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -11,13 +11,14 @@ from __future__ import annotations
 import json
 import sys
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from casts import Row, shown, witnesses
+
 from tiebreak.golden.elements import ELEMENT_TYPES
 
-Row = Mapping[str, Any]
 HEAD = """# Every input of every cast
 
 Made by `python benchmarks/casts_page.py` from what `python benchmarks/casts.py` found; not edited by hand.
@@ -65,13 +66,20 @@ def inputs_of(row: Row) -> tuple[int, int]:
 
 
 def left_out(rows: Iterable[Row]) -> Iterator[str]:
-    """A line for each node that was taken, but not swept whole."""
+    """A line for each backend and input type of which nodes were taken, but not swept whole, or none was asked."""
+    rows = list(rows)
+    every = {row["source"] for row in rows}
+    for backend in dict.fromkeys(row["backend"] for row in rows):
+        if missing := every.difference(row["source"] for row in rows if row["backend"] == backend):
+            yield f"- {backend}: {', '.join(sorted(missing))} not asked"
+    groups: dict[tuple[str, str], list[Row]] = defaultdict(list)
     for row in rows:
         if row["status"] != "unsupported" and not is_whole(row):
-            judged = inputs_of(row)[0]
-            said = "; ".join(row.get("faults") or [row.get("message", "")])[:100]
-            why = f": {said}" if said else ""
-            yield f"- {row['backend']}, {row['source']} to {row['target']}, {attributes(row)}: {judged:,} inputs{why}"
+            groups[row["backend"], row["source"]].append(row)
+    for (backend, source), own in groups.items():
+        judged = sorted({f"{inputs_of(row)[0]:,}" for row in own})
+        said = sorted({text[:100] for row in own for text in row.get("faults") or [row.get("message", "")] if text})
+        yield "; ".join((f"- {backend}, {source}: {len(own)} nodes, {' or '.join(judged)} inputs of each", *said))
 
 
 def deviations(rows: Iterable[Row]) -> Iterator[str]:
@@ -79,20 +87,13 @@ def deviations(rows: Iterable[Row]) -> Iterator[str]:
     groups: dict[tuple[str, str, str], list[Row]] = defaultdict(list)
     for row in rows:
         if inputs_of(row)[1]:
-            groups[row["backend"], row["target"], attributes(row)].append(row)
+            groups[row["backend"], row["target"], shown(row)].append(row)
     yield "| backend | to | node | inputs that deviate, by type | first of the last type |"
     yield "| --- | --- | --- | --- | --- |"
     for key, own in groups.items():
         own.sort(key=lambda row: (ELEMENT_TYPES[row["source"]].bits, row["source"]))
         types = ", ".join(f"{row['source']} {row['counts']['deviates']:,}" for row in own)
-        first = own[-1]["first"][0]["first"]
-        witness = f"{first['bits']} = {first['input']}: {first['got']}, not {first['expected']}"
-        yield "| " + " | ".join((*key, types, witness)) + " |"
-
-
-def attributes(row: Row) -> str:
-    words = [f"{name} {str(value).lower()}" for name, value in row["attributes"].items()]
-    return ", ".join([*words, *([f"opset {row['opset']}"] if row["opset"] else [])]) or "–"
+        yield "| " + " | ".join((*key, types, *witnesses(own[-1]))) + " |"
 
 
 def page(rows: Sequence[Row]) -> str:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from tiebreak.golden.messages import gist
 from tiebreak.golden.operators import OPERATORS
@@ -16,6 +16,8 @@ from tiebreak.reports.libraries import folded_name, libraries_of
 from tiebreak.reports.records import Run
 from tiebreak.reports.severity import severity, share_text
 
+Key = TypeVar("Key", bound=Hashable)
+Groups = list[tuple[Key, list[Mapping[str, Any]]]]
 MOST_FEATURES = 4  # of a path, in one line
 CHAPTERS = {  # by id: the title, a short one, and what the chapter has
     "itself": (
@@ -117,23 +119,16 @@ def other_processes(info: Mapping[str, Any]) -> Iterator[Finding]:
 
 def second_calls(info: Mapping[str, Any]) -> Iterator[Finding]:
     """What changes from a call to the next, once for a library and what it says."""
-    libraries = libraries_of(info)
-    groups: dict[tuple[str, str], list[Mapping[str, Any]]] = defaultdict(list)
-    for row in info.get("failures", []):
-        if row["fault"] == NOT_DETERMINISTIC:
-            groups[libraries[row["backend"]], gist(str(row["message"]))].append(row)
-    for (_, what), rows in groups.items():
+    changing = [row for row in info.get("failures", []) if row["fault"] == NOT_DETERMINISTIC]
+    for what, rows in by_library(info, changing, lambda row: gist(str(row["message"]))):
         ids, cases = tuple(str(row["id"]) for row in rows), sum(row["cases"] for row in rows)
         yield Finding(*who_and_operators(rows), what, plural(cases, "case"), ids)
 
 
 def by_path(info: Mapping[str, Any]) -> Iterator[Finding]:
     """One finding for a library's operators and the features of a layout by which its answers differ."""
-    groups: dict[tuple[str, str], list[Mapping[str, Any]]] = defaultdict(list)
-    libraries = libraries_of(info)
-    for row in info.get("paths", []):
-        groups[libraries[row["backend"]], path_text(row)].append(row)
-    for (_, what), rows in sorted(groups.items(), key=lambda group: -len(group[1])):
+    groups = by_library(info, info.get("paths", []), path_text)
+    for what, rows in sorted(groups, key=lambda group: -len(group[1])):
         yield Finding(*who_and_operators(rows), what, plural(len(rows), "set") + " of operands")
 
 
@@ -159,13 +154,13 @@ def by_configuration(info: Mapping[str, Any]) -> Iterator[Finding]:
 def by_relation(info: Mapping[str, Any]) -> Iterator[Finding]:
     """Operators that are one by their documents, where a backend claims all of them: once for a library."""
     maps = {str(one["name"]): one.get("maps", {}) for one in info["backends"]}
-    libraries = libraries_of(info)
-    groups: dict[tuple[str, str, tuple[str, ...]], list[Mapping[str, Any]]] = defaultdict(list)
-    for row in info.get("relations", []):
-        operators = tuple(row.get("operators", ()))
-        if row["differ"] and not set(operators) & set(maps.get(row["backend"], {})):
-            groups[libraries[row["backend"]], row["relation"], operators].append(row)
-    for (_, relation, operators), rows in groups.items():
+    broken = [
+        row
+        for row in info.get("relations", [])
+        if row["differ"] and not set(row.get("operators", ())) & set(maps.get(row["backend"], {}))
+    ]
+    groups = by_library(info, broken, lambda row: (row["relation"], tuple(row.get("operators", ()))))
+    for (relation, operators), rows in groups:
         differ, elements = (sum(row[name] for row in rows) for name in ("differ", "elements"))
         names = tuple(dict.fromkeys(str(row["backend"]) for row in rows))
         yield Finding(names, operators, f"breaks: {relation}", f"{differ:,} of {elements:,} elements")
@@ -182,17 +177,25 @@ CONTRADICTIONS: dict[str, Callable[[Mapping[str, Any]], Iterator[Finding]]] = {
 
 def failures(run: Run) -> Iterator[Finding]:
     """One finding for what a library's configurations and operators have in common: the kind of failure."""
-    libraries, tried = libraries_of(run.info), cases_tried(run)
-    groups: dict[tuple[str, str], list[Mapping[str, Any]]] = defaultdict(list)
-    for row in run.info.get("failures", []):
-        if row["fault"] != NOT_DETERMINISTIC:
-            kind = row["verdict"] if row["fault"] in ("", row["verdict"]) else f"{row['verdict']} ({row['fault']})"
-            groups[libraries[row["backend"]], kind].append(row)
-    for (_, kind), rows in groups.items():
+    tried = cases_tried(run)
+    failed = [row for row in run.info.get("failures", []) if row["fault"] != NOT_DETERMINISTIC]
+    for kind, rows in by_library(run.info, failed, kind_of_failure):
         pairs = {(str(row["backend"]), str(row["operator"])) for row in rows}
         how_much = f"{sum(row['cases'] for row in rows):,} of {sum(tried[pair] for pair in pairs):,} cases"
         what = f"{kind}: {gist(str(rows[0]['message']))}"
         yield Finding(*who_and_operators(rows), what, how_much, tuple(str(row["id"]) for row in rows))
+
+
+def kind_of_failure(row: Mapping[str, Any]) -> str:
+    return str(row["verdict"]) if row["fault"] in ("", row["verdict"]) else f"{row['verdict']} ({row['fault']})"
+
+
+def by_library(info: Mapping[str, Any], rows: Iterable[Mapping[str, Any]], key: Callable[..., Key]) -> Groups[Key]:
+    """Rows that one library and one key have in common, with the key, in the order of the first ones."""
+    libraries, groups = libraries_of(info), defaultdict[tuple[str, Key], list[Mapping[str, Any]]](list)
+    for row in rows:
+        groups[libraries[row["backend"]], key(row)].append(row)
+    return [(own, found) for (_, own), found in groups.items()]
 
 
 def who_and_operators(rows: Sequence[Mapping[str, Any]]) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -213,12 +216,10 @@ def calls(run: Run) -> Iterator[Finding]:
 
 
 def answered_calls(info: Mapping[str, Any]) -> Iterator[Finding]:
-    libraries = libraries_of(info)
-    groups: dict[tuple[str, ...], list[Mapping[str, Any]]] = defaultdict(list)
-    for row in info.get("forbidden", []):
-        if row["answer"] != "rejected" and row.get("document", OWN) == OWN:
-            groups[libraries[row["backend"]], row["operator"], row["what"], row["answer"]].append(row)
-    for (_, _, what, answer), rows in groups.items():
+    own = (row for row in info.get("forbidden", []) if row.get("document", OWN) == OWN)
+    answered = [row for row in own if row["answer"] != "rejected"]
+    groups = by_library(info, answered, lambda row: (row["operator"], row["what"], row["answer"]))
+    for (_, what, answer), rows in groups:
         yield Finding(*who_and_operators(rows), f"forbidden call {answer}: {what}", rows[0]["clause"])
 
 

@@ -50,12 +50,12 @@ def mark_of(found: Counts) -> tuple[str, int, str]:
 
 
 def cell_text(found: Counts, width: int) -> str:
-    """The cell as rich markup, in thousands where it would be wider than the column."""
+    """The cell as rich markup. What is wider than the column is in thousands, or without a smaller number."""
     text, (_, number, colour) = plain_cell(found), mark_of(found)
     if width < TIGHT:
         text = text.replace(" ", "")
     if len(text) > width:
-        text = text.replace(str(number), f"{number // 1000}k")
+        text = text.replace(str(number), f"{number // 1000}k" if number >= 1000 else "")
     return f"[{colour}]{text}[/]" if text else ""
 
 

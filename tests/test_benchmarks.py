@@ -27,6 +27,7 @@ import alone  # noqa: E402
 import audit  # noqa: E402
 import case_costs  # noqa: E402
 import casts  # noqa: E402
+import casts_page  # noqa: E402
 import contenders  # noqa: E402
 import figures  # noqa: E402
 import fresh  # noqa: E402
@@ -219,6 +220,23 @@ def test_every_cast_is_swept_on_one_worker(tmp_path: Path, capsys: pytest.Captur
     lines = capsys.readouterr().out.splitlines()
     assert any("| 16 | 2 | 0 | 0x3 = 1.5: 1, not 2 |" in line for line in lines)
     assert all(line.count("|") == 9 for line in lines)
+
+
+def test_the_page_of_casts_says_what_was_swept_and_what_deviates(tmp_path: Path) -> None:
+    node = {"backend": "it", "target": "int4", "attributes": {}, "opset": 0, "status": "swept", "faults": []}
+    first = [{"first": {"bits": "0x3", "input": "1.5", "got": "1", "expected": "2"}}]
+    counts = {"exact": 14, "working-precision": 0, "unspecified": 0, "deviates": 2}
+    whole = node | {"source": "float4_e2m1fn", "counts": counts, "first": first}
+    part = node | {"source": "float16", "counts": {"exact": 64}, "first": []}
+    other = whole | {"backend": "other"}
+    refused = node | {"source": "float32", "status": "unsupported", "message": "no"}
+    (tmp_path / "old").write_text(json.dumps(whole | {"counts": {"exact": 16}, "first": []}) + "\n")
+    (tmp_path / "new").write_text("".join(f"{json.dumps(row)}\n" for row in (whole, part, refused, other)))
+    lines = casts_page.page(casts_page.read([str(tmp_path / "old"), str(tmp_path / "new")])).splitlines()
+    assert "| it | 3 | 1 | 1 | 0 | 80 | 2 |" in lines
+    assert "- other: float16, float32 not asked" in lines
+    assert "- it, float16: 1 nodes, 64 inputs of each" in lines
+    assert "| it | int4 | – | float4_e2m1fn 2 | 0x3 = 1.5: 1, not 2 |" in lines
 
 
 def test_a_refusal_leaves_the_worker_to_the_next_node(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tiebreak.conformance.operators.onnx_cast_roundings import away
+from tiebreak.conformance.operators import wrong_steps as ws
 from tiebreak.conformance.operators.onnx_cast_steps import (
     Change,
     Write,
@@ -97,7 +97,7 @@ def wide_saturated(node: Node, values: Array) -> Array:
 
 
 WHOLE_WRITES: tuple[tuple[str, str, Write], ...] = (
-    ("ties-away-and-wraps", "integer", wrapped_after(away)),
+    ("ties-away-and-wraps", "integer", wrapped_after(ws.away)),
     ("half-added-in-float32-and-wraps", "integer", wrapped_after(half_added_in_float32)),
     ("integers-saturate", "wrap", from_integers(saturated)),
     ("beyond-to-zero", "wrap", from_integers(beyond_to_zero)),

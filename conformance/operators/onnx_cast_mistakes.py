@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 import ml_dtypes
 import numpy as np
 
+from tiebreak.conformance.operators import wrong_steps as ws
 from tiebreak.conformance.operators.model import Cause, Mistake
 from tiebreak.conformance.operators.onnx_cast_integers import WHOLE_WRITES
 from tiebreak.conformance.operators.onnx_cast_powers import POWER_WRITES
@@ -17,7 +18,6 @@ from tiebreak.conformance.operators.onnx_cast_reads import (
     cut_first,
     subnormals_as_zero,
 )
-from tiebreak.conformance.operators.onnx_cast_roundings import STEPS
 from tiebreak.conformance.operators.onnx_cast_steps import (
     Change,
     Write,
@@ -35,6 +35,32 @@ from tiebreak.golden.nodes import Node
 from tiebreak.golden.onnx_types import E8M0, FLOAT4, FLOAT8
 from tiebreak.golden.operators.onnx_cast import LARGEST_FOR_INFINITY, ONE_ZERO
 from tiebreak.golden.problem import Array
+
+# Rounding to float 8 and float 4.
+
+
+def ties_to_odd(position: Array) -> Array:
+    even = np.rint(position)
+    is_tie = (np.abs(position - np.trunc(position)) == 0.5) & np.isfinite(position)
+    return np.where(is_tie, 2 * position - even, even)
+
+
+def lowest_bit_lost(position: Array) -> Array:
+    return np.trunc(np.rint(position) / 2) * 2
+
+
+STEPS: tuple[tuple[str, Change], ...] = (
+    ("cuts-off", np.trunc),
+    ("ties-away-to-type", ws.away),
+    ("ties-toward-zero-to-type", ws.toward_zero),
+    ("ties-up-to-type", ws.upward),
+    ("ties-down-to-type", ws.downward),
+    ("ties-odd-to-type", ties_to_odd),
+    ("away-to-type", ws.from_zero),
+    ("down-to-type", np.floor),
+    ("up-to-type", np.ceil),
+    ("lowest-bit-lost", lowest_bit_lost),
+)
 
 
 def by_step(step: Change, *names: str) -> Write:

@@ -32,15 +32,24 @@ OTHER_POWERS: Mapping[str, Upward] = {
 }
 
 
-def in_mode(mode: str, write: Write) -> Write:
-    """A write for nodes with this round_mode only."""
+def only_where(test: Callable[[Node], bool], write: Write) -> Write:
+    """A write for casts to float8_e8m0fnu of nodes that pass a test."""
 
     def run(node: Node, values: Array) -> Array:
-        if node.output_type not in E8M0 or power_mode(node) != mode:
+        if node.output_type not in E8M0 or not test(node):
             raise NotImplementedError
         return write(node, values)
 
     return run
+
+
+def in_mode(mode: str, write: Write) -> Write:
+    return only_where(lambda node: power_mode(node) == mode, write)
+
+
+def tabled_ends(saturate: bool, write: Write) -> Write:
+    """A write for nodes with this value of saturate."""
+    return only_where(lambda node: powers_saturate(node) == saturate, write)
 
 
 def rounded_field(node: Node, values: Array) -> Array:
@@ -103,17 +112,6 @@ def powers_where(test: Callable[[Array], Array], code: int) -> Write:
 def lowest_never(node: Node, values: Array) -> Array:
     codes = to_powers(node, values).view(np.uint8)
     return np.maximum(codes, 1).astype(np.uint8).view(node.outputs[0].dtype)
-
-
-def tabled_ends(saturate: bool, write: Write) -> Write:
-    """A write for nodes with this value of saturate only."""
-
-    def run(node: Node, values: Array) -> Array:
-        if node.output_type not in E8M0 or powers_saturate(node) != saturate:
-            raise NotImplementedError
-        return write(node, values)
-
-    return run
 
 
 def power_steps() -> Iterator[tuple[str, str, Write]]:

@@ -23,9 +23,9 @@ def magnitudes_on_grid(values: Array, kind: FloatType, whole: Whole) -> Array:
 
 
 def on_grid(values: Array, kind: FloatType, whole: Whole = np.rint) -> Array:
-    """Numbers moved to a multiple of the distance to the type's next value; its range has no end here."""
+    """Numbers moved to a multiple of the distance to the type's next value. Signs stay, and no range ends."""
     units, power = in_units(values, kind)
-    return np.where(np.isfinite(values), np.ldexp(whole(units), power), values)
+    return np.where(np.isfinite(values), np.copysign(np.ldexp(whole(units), power), values), values)
 
 
 def rounded_to_grid(values: Array, kind: FloatType, whole: Whole = np.rint) -> Array:
