@@ -1,4 +1,4 @@
-"""LiteRT (ai-edge-litert): runs models of one operator on the CPU: QUANTIZE, of integers too, DEQUANTIZE, FAKE_QUANT, CAST."""
+"""LiteRT (ai-edge-litert): runs models of one operator on the CPU, such as QUANTIZE, DEQUANTIZE, FAKE_QUANT or CAST."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from tiebreak.adapters.litert_model import (
     OPERATIONS,
     has_axis,
     model_run_source,
-    model_shape,
     operation,
     refuse_node,
     tflite_model,
 )
+from tiebreak.adapters.litert_requantize import model_shape
 from tiebreak.adapters.platform_facts import instruction_sets
 from tiebreak.adapters.protocol import Run
 from tiebreak.golden.errors import Unsupported

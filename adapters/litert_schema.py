@@ -13,7 +13,9 @@ from tiebreak.golden.problem import Array
 VERSION = 1  # of the operator; the runtime has one kernel for all versions
 
 
-def one_operator(schema: Any, name: str, tensors: Sequence[Any], operator: Any, constants: Sequence[Array] = ()) -> bytes:
+def one_operator(
+    schema: Any, name: str, tensors: Sequence[Any], operator: Any, constants: Sequence[Array] = ()
+) -> bytes:
     """The bytes of a model whose first tensor is its input and whose second its output; others are `constants`."""
     import flatbuffers
 

@@ -14,12 +14,12 @@ from tiebreak.adapters.litert_model import (
     OPERATIONS,
     QUANTIZED,
     given,
-    model_shape,
     model_source,
     operation,
     refuse_node,
     tflite_model,
 )
+from tiebreak.adapters.litert_requantize import model_shape
 from tiebreak.adapters.platform_facts import instruction_sets
 from tiebreak.adapters.protocol import Run
 from tiebreak.adapters.recent import Recent
@@ -88,7 +88,8 @@ class TfliteMicro:
         refuse(node)
         x, *parameters = inputs
         model = model_source(node, tflite_model(node, x.shape, parameters, SCHEMA), x.shape)
-        return SOURCE.format(model=model, arena=arena_for(node, x), x=given(node, node.inputs[0].name, x.shape), shape=x.shape)
+        array = given(node, node.inputs[0].name, x.shape)
+        return SOURCE.format(model=model, arena=arena_for(node, x), x=array, shape=x.shape)
 
     def attest(self) -> dict[str, str]:
         return {

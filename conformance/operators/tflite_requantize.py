@@ -101,7 +101,9 @@ VALUES = (1, -2, 4, -5, 100, -127, 0)
 ABOVE_ZERO = (129, 126, 132, 123, 228, 1, 128)
 
 
-def probe(kind: str, parameters: tuple[Any, ...], values: tuple[Any, ...], scanned: int = 0, **attributes: str) -> PathProbe:
+def probe(
+    kind: str, parameters: tuple[Any, ...], values: tuple[Any, ...], scanned: int = 0, **attributes: str
+) -> PathProbe:
     label = "-".join([kind, *attributes.values()])
     return PathProbe(label, {"real": kind, "quantized": kind, "attributes": attributes}, parameters, values, scanned)
 
@@ -111,7 +113,10 @@ PATH_PROBES = (
     probe("int8", THIRD, VALUES, rounding=DOUBLE),
     probe("uint8", (Fraction(1, 10), 128, Fraction(3, 10), 128), ABOVE_ZERO),
     probe("int16", THIRD, (1, -2, 4, -5, 30001, -29999, 0)),
-    *(probe("int8", (Fraction(1, 50), 0, Fraction(1, 25), 0), (1, -1, 3, -5, 101, -127, 0), through=one) for one in BESIDE),
+    *(
+        probe("int8", (Fraction(1, 50), 0, Fraction(1, 25), 0), (1, -1, 3, -5, 101, -127, 0), through=one)
+        for one in BESIDE
+    ),
 )
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from tiebreak.conformance.operators import wrong_steps as ws
-from tiebreak.conformance.operators.model import Mistake
+from tiebreak.conformance.operators.model import Cause, Mistake
 from tiebreak.conformance.operators.wrong_steps import WrongStep, frequent, pairs_of_steps, single_steps, step
 from tiebreak.golden.elements import INTEGER_TYPES
 from tiebreak.golden.nodes import Node
@@ -23,6 +23,7 @@ from tiebreak.golden.problem import Array
 
 WORD = INTEGER_TYPES["int32"]
 BITS = 31
+LANES = 16  # of a vector of bytes
 Change = Callable[[Array], Array]
 Whole = Callable[[Node, Array, Array, Array], Array]
 
@@ -51,7 +52,7 @@ def real(node: Node, d: Array, scale: Array, other: Array, whole: Change = np.ri
 
 def saturated(node: Node, whole: Array, zero_point: Array) -> Array:
     kind = INTEGER_TYPES[node.output_type]
-    return np.clip(whole + zero_point, kind.lowest, kind.highest)
+    return np.asarray(np.clip(whole + zero_point, kind.lowest, kind.highest))
 
 
 # Multipliers and shifts
@@ -68,7 +69,18 @@ def multiplier_of(ratio: Array, bits: int = BITS) -> tuple[Array, Array]:
 
 
 def words(values: Array) -> Array:
-    return np.clip(values, WORD.lowest, WORD.highest).astype(np.int64)
+    """Whole numbers as int32 holds them: they wrap around."""
+    return values.astype(np.int64).astype(np.int32).astype(np.int64)
+
+
+def powers(shift: Array) -> Array:
+    """1 << shift, as a processor shifts an int32."""
+    return words(np.int64(1) << (shift & BITS))
+
+
+def lane_powers(shift: Array) -> Array:
+    """1 << shift, as the lanes of a vector are shifted: what is shifted out is gone."""
+    return np.where(shift > BITS, 0, powers(shift))
 
 
 def up(values: Array, shift: Any) -> Array:
@@ -100,8 +112,15 @@ def twice(
 ) -> Array:
     """The doubled high half of the product, then a shift; first `left`, by which the ratio is less."""
     multiplier, shift = multiplier_of(scale / other / 2.0**left)
-    shifted = words(words(d) << np.clip(shift, 0, BITS - 1) + left)
+    power = (lane_powers if second is up else powers)(np.maximum(shift, 0))
+    shifted = words(words(d) * power << left)
     return second(up(shifted * multiplier, BITS), np.clip(-shift, 0, BITS)).astype(np.float64)
+
+
+def by_vectors(node: Node, d: Array, scale: Array, other: Array) -> Array:
+    """As `twice`, in vectors with ties upward; what is left of the array has them away from zero."""
+    in_body = np.arange(d.size).reshape(d.shape) < d.size // LANES * LANES
+    return np.where(in_body, twice(node, d, scale, other, up), twice(node, d, scale, other))
 
 
 def of_fraction_bits(bits: int, node: Node, d: Array, scale: Array, other: Array) -> Array:
@@ -282,7 +301,7 @@ INPUTS = (
 
 
 def wrapped(node: Node, whole: Array, zero_point: Array) -> Array:
-    return np.asarray(whole + zero_point)
+    return np.asarray(whole.astype(np.int64) + zero_point)
 
 
 def clamped_first(node: Node, whole: Array, zero_point: Array) -> Array:
@@ -318,5 +337,6 @@ OUTPUTS = (
     step("highest-of-signed", "saturate", out=at_most_signed),
 )
 STEPS: tuple[WrongStep, ...] = (*WHOLE, *OUTPUTS, *INPUTS, *SCALES)
-MISTAKES = single_steps(pipeline, STEPS)
+BY_PLACE = ((Cause(f"rounds-in-two-steps-by-vectors:{LANES}", "nearest", width=LANES), pipeline(whole=by_vectors)),)
+MISTAKES = (*single_steps(pipeline, STEPS), *BY_PLACE)
 PAIRS = pairs_of_steps(pipeline, STEPS)

@@ -593,9 +593,13 @@ SENTENCES = {
     "rounds-in-two-steps": (
         "takes the doubled high half of a product with 31 bits, ties upward, and then a shift rounds again, ties {}"
     ),
+    "rounds-in-two-steps-by-vectors": (
+        "takes the doubled high half of a product with 31 bits, and then a shift rounds again: ties upward in vectors "
+        "of {}, away from zero in the rest of the array"
+    ),
     "shifts-left-and-rounds-twice": (
-        "shifts left by {}, takes the doubled high half of a product with 31 bits, ties upward, and then a shift rounds "
-        "again, ties away from zero"
+        "shifts left by {}, takes the doubled high half of a product with 31 bits, ties upward, and then a shift "
+        "rounds again, ties away from zero"
     ),
     "factor-of-fraction-bits": "multiplies by a whole number with {} fractional bits, and one shift rounds ties up",
     "ratio-product-in": "difference, ratio of the scales and product in {}",

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, Real, decode, encode, exponent_of, scaled
+from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, IntegerType, Real, decode, encode, exponent_of, scaled
 from tiebreak.golden.formulas.steps import Result, Steps, UndefinedResult, finite, to_integer
 from tiebreak.golden.problem import Elementwise
 from tiebreak.golden.rounding import nearest_toward_infinity, nearest_upward
@@ -29,15 +29,12 @@ def requantize(s: Steps, p: Elementwise, x: Real, s_in: Real, z_in: Real, s_out:
     if min(scale, other) <= 0:
         raise UndefinedResult  # TLR-U3
     (difference, zero_point) = finite(x - z_in, z_out)
+    assert isinstance(p.result, IntegerType)
     rounding = p.constants["rounding"]
     if rounding == "nearest":
         product = s(s(difference) * s(scale / other))  # TLR-F1, TLR-F5
         return to_integer(s.round(product) + zero_point, p.result)  # TLR-R1, TLR-C1
-    number, (multiplier, shift) = word(difference), multiplier_of(scale / other)
-    if rounding == "single":
-        number = single(number, *limited(multiplier, shift))
-    else:
-        number = double(number, multiplier, shift)
+    number = WAYS[rounding](word(difference), *multiplier_of(scale / other))
     return to_integer(Fraction(word(number + zero_point)), p.result)  # TLR-C1
 
 
@@ -51,11 +48,9 @@ def multiplier_of(ratio: Fraction) -> tuple[int, int]:
     return (multiplier, shift) if shift >= LEAST else (0, 0)  # TLR-F3
 
 
-def limited(multiplier: int, shift: int) -> tuple[int, int]:
-    return (multiplier, shift) if shift <= MOST else ((1 << BITS) - 1, MOST)  # TLR-F4
-
-
 def single(number: int, multiplier: int, shift: int) -> int:
+    if shift > MOST:
+        multiplier, shift = (1 << BITS) - 1, MOST  # TLR-F4
     return word(nearest_upward(number * multiplier * scaled(1, shift - BITS)))  # TLR-R2
 
 
@@ -74,4 +69,5 @@ def word(value: Fraction | int) -> int:
     return math.floor(value)
 
 
+WAYS = {"single": single, "double": double}
 FORMULAS = {"tflite.Requantize": requantize}

@@ -109,7 +109,9 @@ def integers_of(kind: IntegerType) -> list[int]:
     return sorted(value for value in found if kind.lowest <= value <= kind.highest)
 
 
-def tensors(kind: IntegerType, to: IntegerType, x: Tensor, ratio: Ratio, zero_points: tuple[int, int]) -> tuple[Tensor, ...]:
+def tensors(
+    kind: IntegerType, to: IntegerType, x: Tensor, ratio: Ratio, zero_points: tuple[int, int]
+) -> tuple[Tensor, ...]:
     _, s_in, s_out = ratio
     scale = [Tensor("float32", (), [encode(value, SINGLE)]) for value in (s_in, s_out)]
     zero = [Tensor(one.name, (), [value]) for one, value in zip((kind, to), zero_points, strict=True)]
@@ -149,7 +151,8 @@ def flags_of(x: Sequence[int], ratio: Ratio, zero_points: tuple[int, int], to: I
     found = {
         "Tie": any(value.denominator == 2 for value in inside),
         "Saturates": len(inside) < len(real),
-        "ScaleNotPowerOfTwo": factor.numerator & (factor.numerator - 1) or factor.denominator & (factor.denominator - 1),
+        "ScaleNotPowerOfTwo": factor.numerator & (factor.numerator - 1)
+        or factor.denominator & (factor.denominator - 1),
         "RoundedInTwoSteps": any(math.floor(value + HALF) != in_two_steps(value, factor) for value in inside),
         "FewFactorBits": any(
             math.floor(value + HALF) != math.floor((number - z_in) * round(256 * factor) * Fraction(1, 256) + HALF)
@@ -215,7 +218,10 @@ def beside(kind: IntegerType) -> Iterator[Sample]:
     for through in THROUGH:
         for ratio in RATIOS:
             zero_points = middle(kind), middle(kind)
-            flags, roles = flags_of(x, ratio, zero_points, kind), (*ALWAYS, "nearest", "ties", "through", "types-beside")
+            flags, roles = (
+                flags_of(x, ratio, zero_points, kind),
+                (*ALWAYS, "nearest", "ties", "through", "types-beside"),
+            )
             given = tensors(kind, kind, bits(kind.name, x), ratio, zero_points)
             node = node_of(kind, kind, through=through)
             name = f"{through.lower().replace('_', '-')}-{ratio[0]}"
