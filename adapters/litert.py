@@ -27,7 +27,7 @@ from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 
-AS_SHIPPED, NO_DELEGATE = "AUTO", "BUILTIN_WITHOUT_DEFAULT_DELEGATES"
+AS_SHIPPED, NO_DELEGATE, REFERENCE = "AUTO", "BUILTIN_WITHOUT_DEFAULT_DELEGATES", "BUILTIN_REF"
 MOST_PREPARED = 8  # interpreters kept, one per model; each holds its tensors
 THREADS = 1  # the default as shipped
 FIRST_WITH_AXIS = 13  # the operator set; it has all types of the one before
@@ -149,6 +149,10 @@ class LiteRt:
 
 def without_xnnpack() -> LiteRt:
     return LiteRt("litert-no-xnnpack", resolver=NO_DELEGATE)
+
+
+def reference_kernels() -> LiteRt:
+    return LiteRt("litert-reference", resolver=REFERENCE)
 
 
 def probe_model(node: Node, *, axis: bool = False) -> tuple[bytes, Array]:

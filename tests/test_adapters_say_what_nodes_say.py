@@ -626,7 +626,9 @@ LIBRARIES = {
         ("torch-compiled", "torch-cuda", "torch-cuda-compiled"),
         Library(handed_over.torch_functions, for_compiled_torch),
     ),
-    **dict.fromkeys(("litert", "litert-no-xnnpack"), Library(handed_over.litert_interpreter, for_litert)),
+    **dict.fromkeys(
+        ("litert", "litert-no-xnnpack", "litert-reference"), Library(handed_over.litert_interpreter, for_litert)
+    ),
     "tflite-micro": Library(handed_over.micro_interpreter, for_litert),
     **dict.fromkeys(
         ("tract", "tvm", "iree", "tinygrad", "emx-onnx-cgen", "onnxruntime-openvino"),
