@@ -598,8 +598,8 @@ SENTENCES = {
         "of {}, away from zero in the rest of the array"
     ),
     "shifts-left-and-rounds-twice": (
-        "shifts left by {}, takes the doubled high half of a product with 31 bits, ties upward, and then a shift "
-        "rounds again, ties away from zero"
+        "shifts left by 19, or by 14 in int16, takes the doubled high half of a product with 31 bits, ties upward, and "
+        "then a shift rounds again, ties away from zero"
     ),
     "factor-of-fraction-bits": "multiplies by a whole number with {} fractional bits, and one shift rounds ties up",
     "ratio-product-in": "difference, ratio of the scales and product in {}",
