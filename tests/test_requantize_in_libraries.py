@@ -121,7 +121,7 @@ def test_the_reproducer_gives_what_the_backend_gave(through: str) -> None:
 
 
 def test_attest_says_which_kernels_run() -> None:
-    backend = load_backend(DELEGATED)
+    backend: Any = load_backend(DELEGATED)
     backend.compile(make_node(OPERATOR, real="int8", quantized="int8"))
     backend.compile(make_node(OPERATOR, real="int16", quantized="int16"))
     told = backend.attest()

@@ -144,7 +144,7 @@ CLAUSES = (
         "TLR-U4",
         "What single and double give where q - z, a step or the sum with z' leaves int32, or double has a shift above "
         "30.",
-        f"{COMMON}: signed overflow",
+        f"{COMMON}: under their documented input contract the arithmetic does not overflow",
         unspecified=True,
         when={"rounding": (SINGLE, DOUBLE)},
         situation="an undefined result",

@@ -53,6 +53,7 @@ FAR: tuple[Ratio, ...] = (
     ("largest-by-smallest", Fraction(1 << 127), Fraction(1, 1 << 149)),
 )
 AT_ENDS = ("half", "third", "thirtieth", "three-halves")  # ratios with several zero points
+BESIDE_QUANTIZE = (*AT_ENDS, "one", "two-thirds", "seven-ninths", "below-half", "hundred-and-fifty")
 ROUNDINGS = {
     "nearest": ("nearest", "ties"),
     "single": ("multiplier", "single"),
@@ -216,7 +217,7 @@ def beside(kind: IntegerType) -> Iterator[Sample]:
     """The same through MUL, ADD and FULLY_CONNECTED."""
     x = integers_of(kind)
     for through in THROUGH:
-        for ratio in RATIOS:
+        for ratio in (one for one in RATIOS if one[0] in BESIDE_QUANTIZE):
             zero_points = middle(kind), middle(kind)
             flags, roles = (
                 flags_of(x, ratio, zero_points, kind),
