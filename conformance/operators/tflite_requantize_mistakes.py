@@ -45,7 +45,7 @@ def by_rounding(node: Node, d: Array, scale: Array, other: Array) -> Array:
 
 
 def real(node: Node, d: Array, scale: Array, other: Array, whole: Change = np.rint) -> Array:
-    """Of the real result. An extended float holds the product, and a quotient beside a tie is none."""
+    """The real result rounded. An extended float holds the product, and a quotient beside a tie is none."""
     quotient = d.astype(np.longdouble) * scale / other
     return np.asarray(whole(quotient)).astype(np.float64)
 
@@ -141,7 +141,7 @@ WAYS: dict[str, Whole] = {REAL: real, SINGLE: once, DOUBLE: twice}
 
 
 @dataclass(frozen=True)
-class Pipeline:
+class Requantizer:
     """Steps in order, the right ones unless given. `z` changes the zero points first."""
 
     x: Callable[[Array], Array] = ws.as_is
@@ -166,7 +166,7 @@ def usable(scale: Array) -> Array:
 
 
 def pipeline(**steps: Any) -> Mistake:
-    return Pipeline(**steps)
+    return Requantizer(**steps)
 
 
 # The whole number
