@@ -1,4 +1,4 @@
-"""LiteRT (ai-edge-litert): runs models of one QUANTIZE, DEQUANTIZE, FAKE_QUANT or CAST operator on the CPU."""
+"""LiteRT (ai-edge-litert): runs models of one operator on the CPU, such as QUANTIZE, DEQUANTIZE, FAKE_QUANT or CAST."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from tiebreak.adapters.litert_model import (
     CARRIERS,
     MAPS,
     OPERATIONS,
-    QUANTIZED,
+    has_axis,
     model_run_source,
     operation,
     refuse_node,
     tflite_model,
 )
+from tiebreak.adapters.litert_requantize import model_shape
 from tiebreak.adapters.platform_facts import instruction_sets
 from tiebreak.adapters.protocol import Run
 from tiebreak.golden.errors import Unsupported
@@ -26,7 +27,7 @@ from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.problem import Array
 
-AS_SHIPPED, NO_DELEGATE = "AUTO", "BUILTIN_WITHOUT_DEFAULT_DELEGATES"
+AS_SHIPPED, NO_DELEGATE, REFERENCE = "AUTO", "BUILTIN_WITHOUT_DEFAULT_DELEGATES", "BUILTIN_REF"
 MOST_PREPARED = 8  # interpreters kept, one per model; each holds its tensors
 THREADS = 1  # the default as shipped
 FIRST_WITH_AXIS = 13  # the operator set; it has all types of the one before
@@ -69,13 +70,14 @@ class LiteRt:
         """The output; Unsupported with the runtime's own message if it refuses the model or the input."""
         interpreter = self.interpreter_for(node, model)
         try:
-            interpreter.set_tensor(0, x.astype(CARRIERS.get(node.input_type, x.dtype), copy=False))
+            carried = x.astype(CARRIERS.get(node.input_type, x.dtype), copy=False)
+            interpreter.set_tensor(0, carried.reshape(model_shape(node, x.shape)))
             interpreter.invoke()
         except (RuntimeError, ValueError) as error:
             self.prepared.cache_clear()  # a failed interpreter repeats all its messages
             raise Unsupported(str(error)) from None
         output: Array = interpreter.get_tensor(1)
-        return output.astype(node.outputs[0].dtype, copy=False)
+        return output.astype(node.outputs[0].dtype, copy=False).reshape(x.shape)
 
     def interpreter_for(self, node: Node, model: bytes) -> Any:
         """An interpreter with allocated tensors. Unsupported if its output has another type than the node's."""
@@ -125,7 +127,7 @@ class LiteRt:
         """Operators and types of the compiled nodes whose probe runs in the delegate, or does not."""
         found: dict[str, list[str]] = {}
         for (name, *types), node in sorted(self.nodes.items(), key=lambda item: item[0]):
-            for axis in (False, True) if name in QUANTIZED else (False,):
+            for axis in (False, True) if has_axis(node) else (False,):
                 if self.runs_delegated(node, axis=axis) is delegated:
                     found.setdefault(f"{name}{' per axis' if axis else ''}", []).append(" to ".join(types))
         return "; ".join(f"{name}: {', '.join(types)}" for name, types in found.items()) or "nothing"
@@ -149,9 +151,13 @@ def without_xnnpack() -> LiteRt:
     return LiteRt("litert-no-xnnpack", resolver=NO_DELEGATE)
 
 
+def reference_kernels() -> LiteRt:
+    return LiteRt("litert-reference", resolver=REFERENCE)
+
+
 def probe_model(node: Node, *, axis: bool = False) -> tuple[bytes, Array]:
-    """A model of the node for two elements, and that input. Scale 1 and zero point 0, or limits 0 and 6."""
-    values = (0, 6) if operation(node) == "FAKE_QUANT" else (1, 0)
+    """A model of the node for two elements, and that input. Scales 1 and zero points 0, or limits 0 and 6."""
+    values = (0, 6) if operation(node) == "FAKE_QUANT" else (1, 0, 1, 0)
     parameters = [
         np.full((2,) * axis, value).astype(t.dtype) for value, t in zip(values, node.inputs[1:], strict=False)
     ]

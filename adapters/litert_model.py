@@ -31,9 +31,13 @@ from tiebreak.adapters.inexpressible import (
     check_scale_has_axes,
     check_zero_point_type,
 )
+from tiebreak.adapters.litert_requantize import SAME, model_shape
+from tiebreak.adapters.litert_requantize import packed as packed_requantization
+from tiebreak.adapters.litert_requantize import refuse as refuse_requantization
+from tiebreak.adapters.litert_schema import one_operator, schema_object, schema_tensor
 from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.nodes import Node
-from tiebreak.golden.operators import onnx_cast
+from tiebreak.golden.operators import onnx_cast, tflite_requantize
 from tiebreak.golden.operators.onnx_linear import is_one_for_all
 from tiebreak.golden.problem import Array
 from tiebreak.golden.rounding import EVEN
@@ -45,6 +49,7 @@ OPERATIONS = {
     "ngraph.Dequantize": "DEQUANTIZE",
     "tensorflow.FakeQuantWithMinMaxVars": "FAKE_QUANT",
     onnx_cast.ID: "CAST",
+    tflite_requantize.ID: "QUANTIZE",  # or what its attribute `through` says
 }
 # Why each is the same operation. LiteRT claims none of these documents: it has a specification of its own.
 MAPS = {
@@ -54,6 +59,7 @@ MAPS = {
     "ngraph.Dequantize": "DEQUANTIZE: by LiteRT's specification real = (q - zero_point) * scale",
     "tensorflow.FakeQuantWithMinMaxVars": "FAKE_QUANT: what LiteRT's converter makes of this TensorFlow operator",
     onnx_cast.ID: "CAST: each number converted to the type; no rounding is named",
+    tflite_requantize.ID: SAME,
 }
 # The type attributes repeat the output's type.
 UNDERSTOOD = ("axis", "axes", "round_mode", "type", "output_dtype", "num_bits", "narrow_range")
@@ -61,13 +67,14 @@ QUANTIZED = ("QUANTIZE", "DEQUANTIZE")  # operators whose parameters are a tenso
 SCALES = ("float32", "float16", "bfloat16")  # float32 holds every value of these
 CARRIERS = {"int4": "int8", "uint4": "uint8", "int2": "int8"}  # the array types in which LiteRT's API holds these
 INTEGERS_IN = ("int8", "uint8", "int16", "uint16", "int32")
-VERSION = 1  # of the operator; the runtime has one kernel for all versions
 
 
 def refuse_node(node: Node) -> None:
-    """Raise Unsupported for a node that is not exactly one of the four operators, whatever its inputs."""
+    """Raise Unsupported for a node that is not exactly one of the operators, whatever its inputs."""
     if operation(node) == "CAST":
         check_cast(node, "LiteRT", UNSATURATED)
+    elif node.operator == tflite_requantize.ID:
+        refuse_requantization(node)
     else:
         refuse_quantization(node)
     if node.inputs[0].name in node.constants:
@@ -105,7 +112,12 @@ def operation(node: Node) -> str:
     """The operator's name in LiteRT's schema."""
     if node.operator not in OPERATIONS:
         raise Unsupported(f"LiteRT has no {node.operator}; what it is run for: {', '.join(sorted(OPERATIONS))}")
-    return OPERATIONS[node.operator]
+    return str(node.value("through")) if node.operator == tflite_requantize.ID else OPERATIONS[node.operator]
+
+
+def has_axis(node: Node) -> bool:
+    """Whether its parameters may lie along an axis."""
+    return operation(node) in QUANTIZED and node.operator != tflite_requantize.ID
 
 
 def tflite_model(
@@ -119,26 +131,20 @@ def tflite_model(
 
 
 def packed(schema: Any, node: Node, shape: Sequence[int], parameters: Sequence[Array]) -> bytes:
-    import flatbuffers
-
+    if node.operator == tflite_requantize.ID:
+        return packed_requantization(schema, node, shape, parameters)
     name = operation(node)
     quantization = quantization_parameters(schema, node, shape, parameters) if name in QUANTIZED else None
     x = schema_tensor(schema, node.input_type, shape, quantization if name == "DEQUANTIZE" else None)
     y = schema_tensor(schema, node.output_type, shape, quantization if name == "QUANTIZE" else None)
-    number = getattr(schema.BuiltinOperator, name)  # fits the byte of the older field too
-    code = schema_object(schema.OperatorCodeT, builtinCode=number, deprecatedBuiltinCode=number, version=VERSION)
-    operator = schema_object(schema.OperatorT, inputs=[0], outputs=[1])
+    operator = schema_object(schema.OperatorT)
     if name == "FAKE_QUANT":
         operator.builtinOptionsType = schema.BuiltinOptions.FakeQuantOptions
         operator.builtinOptions = fake_quant_options(schema, node, parameters)
     if name == "CAST":
         operator.builtinOptionsType = schema.BuiltinOptions.CastOptions
         operator.builtinOptions = schema_object(schema.CastOptionsT, inDataType=x.type, outDataType=y.type)
-    graph = schema_object(schema.SubGraphT, tensors=[x, y], inputs=[0], outputs=[1], operators=[operator])
-    model = schema_object(schema.ModelT, version=3, operatorCodes=[code], subgraphs=[graph], buffers=[schema.BufferT()])
-    builder = flatbuffers.Builder(512)
-    builder.Finish(model.Pack(builder), b"TFL3")
-    return bytes(builder.Output())
+    return one_operator(schema, name, [x, y], operator)
 
 
 def quantization_parameters(schema: Any, node: Node, shape: Sequence[int], parameters: Sequence[Array]) -> Any:
@@ -199,21 +205,6 @@ def fake_quant_options(schema: Any, node: Node, limits: Sequence[Array]) -> Any:
     )
 
 
-def schema_tensor(schema: Any, element_type: str, shape: Sequence[int], quantization: Any) -> Any:
-    number = getattr(schema.TensorType, element_type.upper(), None)
-    if number is None:
-        raise Unsupported(f"LiteRT's schema has no {element_type}")
-    return schema_object(schema.TensorT, shape=list(shape), type=number, hasRank=True, quantization=quantization)
-
-
-def schema_object(kind: Any, **fields: Any) -> Any:
-    """A schema object with these fields. Older releases take no fields in the constructor."""
-    new = kind()
-    for name, value in fields.items():
-        setattr(new, name, value)
-    return new
-
-
 def model_source(node: Node, model: bytes, shape: Sequence[int]) -> str:
     """Python source that assigns `model` the bytes of a .tflite file."""
     lines = textwrap.wrap(base64.b64encode(model).decode(), 100)
@@ -227,15 +218,23 @@ def model_source(node: Node, model: bytes, shape: Sequence[int]) -> str:
 def model_run_source(node: Node, inputs: Sequence[Array], resolver: str, threads: int) -> str:
     """Python source that runs the node's model on the array bound to its first input's name, and assigns `outputs`."""
     model = tflite_model(node, inputs[0].shape, inputs[1:])
-    name, output = node.inputs[0].name, node.output_type
+    name, output, shape = node.inputs[0].name, node.output_type, inputs[0].shape
+    reshaped = model_shape(node, shape) != shape
     return SOURCE.format(
         imports="import ml_dtypes\n" if output in CARRIERS else "",
         model=model_source(node, model, inputs[0].shape),
-        x=name + (f'.astype("{CARRIERS[node.input_type]}")' if node.input_type in CARRIERS else ""),
-        typed=f".astype(ml_dtypes.{output})" if output in CARRIERS else "",
+        x=given(node, name, shape),
+        typed=f".astype(ml_dtypes.{output})" if output in CARRIERS else f".reshape({shape})" if reshaped else "",
         resolver=resolver,
         threads=threads,
     )
+
+
+def given(node: Node, name: str, shape: tuple[int, ...]) -> str:
+    """The array of this name as the interpreter takes it."""
+    carried = f'.astype("{CARRIERS[node.input_type]}")' if node.input_type in CARRIERS else ""
+    held = model_shape(node, shape)
+    return name + carried + (f".reshape({held})" if held != shape else "")
 
 
 MODEL = """\

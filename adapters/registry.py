@@ -46,6 +46,7 @@ EXTRAS = {
     "onnxruntime-qdq-no-selectors": "onnxruntime",
     "onnxruntime-tool": "onnxruntime",
     "litert-no-xnnpack": "litert",
+    "litert-reference": "litert",
     "tensorflow-graph": "tensorflow",
     "tensorflow-xla": "tensorflow",
     "tensorflow-no-onednn": "tensorflow",
@@ -69,7 +70,7 @@ FOR_DEVICES = (
 # Further configurations, which run only where they are named: most of what they do is what another one does.
 ON_REQUEST = (
     *("onnxruntime-basic", "onnxruntime-extended", "onnxruntime-qdq-no-selectors", "onnxruntime-tool"),
-    *("openvino-low-precision", "openvino-no-low-precision"),
+    *("openvino-low-precision", "openvino-no-low-precision", "litert-reference"),
     *FOR_DEVICES,
     *("tensorflow-graph", "tensorflow-xla", "torch-compiled", "torch-fbgemm", "torch-onednn", "torch-qnnpack"),
 )

@@ -1,4 +1,4 @@
-"""TensorFlow Lite Micro: runs models of one QUANTIZE or DEQUANTIZE operator with its reference kernels.
+"""TensorFlow Lite Micro: runs models of one QUANTIZE, of integers too, or DEQUANTIZE with its reference kernels.
 
 The models are those that LiteRt gets. Scale, zero point and shape are constants of a model.
 """
@@ -10,7 +10,16 @@ from importlib.metadata import version
 from typing import Any
 
 from tiebreak.adapters.litert_model import MAPS as LITERT_MAPS
-from tiebreak.adapters.litert_model import OPERATIONS, QUANTIZED, model_source, operation, refuse_node, tflite_model
+from tiebreak.adapters.litert_model import (
+    OPERATIONS,
+    QUANTIZED,
+    given,
+    model_source,
+    operation,
+    refuse_node,
+    tflite_model,
+)
+from tiebreak.adapters.litert_requantize import model_shape
 from tiebreak.adapters.platform_facts import instruction_sets
 from tiebreak.adapters.protocol import Run
 from tiebreak.adapters.recent import Recent
@@ -32,7 +41,7 @@ from tflite_micro.python.tflite_micro import runtime
 {model}interpreter = runtime.Interpreter.from_bytes(model, arena_size={arena})
 interpreter.set_input({x}, 0)
 interpreter.invoke()
-outputs = (interpreter.get_output(0),)
+outputs = (interpreter.get_output(0).reshape({shape}),)
 library = f"tflite-micro {{version('tflite-micro')}}"
 """
 
@@ -56,14 +65,14 @@ class TfliteMicro:
             model = tflite_model(node, x.shape, parameters, SCHEMA)
             interpreter = self.interpreters.get(model, lambda: self.prepared(model, arena_for(node, x)))
             try:
-                interpreter.set_input(x, 0)
+                interpreter.set_input(x.reshape(model_shape(node, x.shape)), 0)
                 interpreter.invoke()
                 y: Array = interpreter.get_output(0)
             except (RuntimeError, ValueError) as refusal:
                 raise Unsupported(str(refusal)) from None
             if y.dtype != node.outputs[0].dtype:
                 raise Unsupported(f"{operation(node)} makes its output {y.dtype.name}, not {node.output_type}")
-            return (y,)
+            return (y.reshape(x.shape),)
 
         return run
 
@@ -79,7 +88,8 @@ class TfliteMicro:
         refuse(node)
         x, *parameters = inputs
         model = model_source(node, tflite_model(node, x.shape, parameters, SCHEMA), x.shape)
-        return SOURCE.format(model=model, arena=arena_for(node, x), x=node.inputs[0].name)
+        array = given(node, node.inputs[0].name, x.shape)
+        return SOURCE.format(model=model, arena=arena_for(node, x), x=array, shape=x.shape)
 
     def attest(self) -> dict[str, str]:
         return {

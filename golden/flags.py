@@ -64,5 +64,7 @@ FLAGS = {
     "Carry": "The block's greatest magnitude stands where its scale goes to the next power of two, or beside it.",
     "ZeroBlock": "A block of zeros alone, beside others.",
     "PartBlock": "The last block of a row is shorter than the others.",
+    "RoundedInTwoSteps": "Rounding to a part of an integer, and then to an integer, is not rounding once.",
+    "FewFactorBits": "A factor with 8 fractional bits gives another result than the ratio of the scales.",
     "NoWidth": "The ends of the range are equal.",
 }

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from tiebreak.golden import oracle
 from tiebreak.golden.make_node import make_node
 from tiebreak.golden.nodes import Case
@@ -87,10 +89,14 @@ def mode_attribute(spec: Operator, sample: Sample) -> dict[str, str]:
 
 
 def oracle_results(spec: Operator, problem: Problem, modes: Sequence[str], *, working: bool) -> OutputResults:
-    """The oracle's results by the first mode; open where another mode gives something else."""
+    """The oracle's results by the first mode; open where another mode gives something else.
+
+    One end of the range is one result, also where it is in range by one mode and saturated by another.
+    """
     codes, states = oracle.solve(problem, working=working, mode=modes[0])
     is_open = (states == UNDEFINED) | ((states == OUT_OF_RANGE) & (not spec.saturates))
     for mode in modes[1:]:
         other_codes, other_states = oracle.solve(problem, working=working, mode=mode)
-        is_open |= (codes != other_codes) | (states != other_states)
+        ends = (states == OUT_OF_RANGE) | (other_states == OUT_OF_RANGE) if spec.saturates else np.zeros(1, bool)
+        is_open |= (codes != other_codes) | ((states != other_states) & ~ends) | (other_states == UNDEFINED)
     return OutputResults(problem, codes, states, is_open)

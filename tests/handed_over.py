@@ -453,10 +453,28 @@ def litert_facts(content: bytes, schema: Any = None) -> tuple[Facts, list[str]]:
     options = graph.operators[0].builtinOptions
     if hasattr(options, "inDataType"):
         return facts | {"options": [numbers[options.inDataType], numbers[options.outDataType]]}, types
-    if options:
+    if hasattr(options, "numBits"):
         return facts | {name: getattr(options, name) for name in ("min", "max", "numBits", "narrowRange")}, types
+    if len(held) > 1:
+        return facts | requantization_facts(schema, content, types), types
     lists = {"scale": held[0].scale.tolist(), "zero_point": held[0].zeroPoint.tolist()}
     return facts | lists | {"dimension": held[0].quantizedDimension}, types
+
+
+def requantization_facts(schema: Any, content: bytes, types: list[str]) -> Facts:
+    """The operator of a model, its tensors' scales and zero points, and the values of its constants."""
+    model = schema.ModelT.InitFromObj(schema.Model.GetRootAs(content))
+    names = {number: name for name, number in vars(schema.BuiltinOperator).items() if name.isupper()}
+    tensors = model.subgraphs[0].tensors
+    return {
+        "operator": names[model.operatorCodes[0].builtinCode],
+        "scale": [one.quantization.scale.tolist() for one in tensors],
+        "zero_point": [one.quantization.zeroPoint.tolist() for one in tensors],
+        "constants": [
+            np.frombuffer(bytes(model.buffers[one.buffer].data), dtype_of(kind)).tolist()
+            for one, kind in zip(tensors[2:], types[2:], strict=True)
+        ],
+    }
 
 
 def ngraph_call(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts]) -> None:

@@ -79,6 +79,8 @@ ALLOWED_CAST = (
 )
 RANGE = {1: 0.0, 2: 3.0}
 RCEIL = {"scaling_mode": "rceil"}
+REQUANTIZED, WEIGHT = {"real": "int8", "quantized": "int8"}, "FULLY_CONNECTED"
+TWICE = {"real": "uint8", "quantized": "int8", "attributes": {"rounding": "double"}}
 TWO_BITS = {"attributes": {"num_bits": 2}, "quantized": ""}
 ALLOWED: dict[str, tuple[ForbiddenCall, ...]] = {
     "ngraph.Quantize": allowed_ngraph(round_mode=EVEN),
@@ -90,6 +92,13 @@ ALLOWED: dict[str, tuple[ForbiddenCall, ...]] = {
         allowed("a row of blocks", ((1, 64),), {0: 3.0}, quantized="float8_e4m3fn", attributes=RCEIL),
         allowed("4 bits", ((2, 32),), {0: -2.0}, quantized="float4_e2m1fn", attributes=RCEIL),
         allowed("bfloat16, by default", ((2, 32),), {0: -2.0}, real="bfloat16", quantized="float6_e2m3fn"),
+    ),
+    "tflite.Requantize": (
+        allowed("by default", (M22, S, S, S, S), {0: -3.0, 1: 0.5, 2: 5.0}, **REQUANTIZED),
+        allowed("of a vector, as the kernels have it", ((7,), S, S, S, S), {3: 0.25, 4: -1.0}, **TWICE),
+        allowed("through MUL", (M22, S, S, S, S), {2: -2.0}, **REQUANTIZED, attributes={"through": "MUL"}),
+        allowed("through ADD", ((3,), S, S, S, S), {2: 4.0}, **REQUANTIZED, attributes={"through": "ADD"}),
+        allowed("through a weight", (M22, S, S, S, S), {1: 3.0}, **REQUANTIZED, attributes={"through": WEIGHT}),
     ),
     "onnx.DequantizeLinear": (*ALLOWED_LINEAR, allowed("int32", (M22, S), quantized="int32", zero_point=False)),
     "openvino.FakeQuantize": (
@@ -170,7 +179,15 @@ WRONG_BLOCKS = (
     ForbiddenCall("", "another type than the elements'", ((1, 32),), {"quantized": "float8_e4m3fn"}, {"to": "int8"}),
     ForbiddenCall("", "a block size", ((1, 32),), {"quantized": "float8_e5m2"}, {"block_size": 16}),
 )
+REQUANTIZED_ONE = (M22, S, S, S, S)
+WRONG_REQUANTIZATIONS = (
+    ForbiddenCall("", "one rounding, which a build has or not", REQUANTIZED_ONE, REQUANTIZED, {"rounding": "single"}),
+    ForbiddenCall("", "an operator of no such kind", REQUANTIZED_ONE, REQUANTIZED, {"through": "SUB"}),
+    ForbiddenCall("", "an axis", REQUANTIZED_ONE, REQUANTIZED, {"axis": 0}),
+    ForbiddenCall("", "a list of one scale", (M22, (1,), S, S, S), REQUANTIZED),
+)
 WRONG: dict[str, tuple[ForbiddenCall, ...]] = {
+    "tflite.Requantize": WRONG_REQUANTIZATIONS,
     "ocp.MXQuantize": WRONG_BLOCKS,
     "ngraph.Quantize": wrong_ngraph(round_mode=EVEN),
     "ngraph.Dequantize": wrong_ngraph(),
@@ -343,6 +360,8 @@ def for_litert(case: Case) -> Facts:
         return for_fake_quant(case)
     if node.operator == "onnx.Cast":
         return for_cast_of_litert(case)
+    if node.operator == "tflite.Requantize":
+        return for_requantization(case)
     scale, zero_point = parameters[0], zero_point_of(case)
     real = node.output_type if "Dequantize" in node.operator else node.input_type
     shapes = scale.ndim < 2 and zero_point.ndim < 2 and (scale.shape, zero_point.shape) != ((1,), ())
@@ -360,6 +379,27 @@ def for_fake_quant(case: Case) -> Facts:
         return NO_WORDS
     options = {"numBits": case.node.value("num_bits"), "narrowRange": case.node.value("narrow_range")}
     return {"x": tensor(x), "output": case.node.output_type, "min": float(low), "max": float(high), **options}
+
+
+def for_requantization(case: Case) -> Facts:
+    """Each tensor's scale and zero point; beside the input of MUL a 1, of ADD its zero point, a weight of 1."""
+    node, (x, *parameters) = case.node, case.inputs
+    through, rounding = node.value("through"), node.value("rounding")
+    named = set(node.attributes) <= {"through", "rounding"} and rounding in ("nearest", "double")
+    if not named or any(one.shape for one in parameters) or through not in ("QUANTIZE", "MUL", "ADD", WEIGHT):
+        return NO_WORDS
+    s_in, z_in, s_out, z_out = (float(one) for one in parameters)
+    own, one = (s_in, z_in, z_in), (1.0, 0.0, 1.0)
+    others = {"QUANTIZE": [], "ADD": [own]}.get(through, [one])
+    column = x.reshape(-1, 1) if through == WEIGHT else x
+    return {
+        "x": tensor(column),
+        "output": node.output_type,
+        "operator": through,
+        "scale": [[s_in], [s_out], *([scale] for scale, *_ in others)],
+        "zero_point": [[z_in], [z_out], *([zero] for _, zero, _ in others)],
+        "constants": [[value] for *_, value in others],
+    }
 
 
 def for_cast_of_litert(case: Case) -> Facts:
@@ -586,7 +626,9 @@ LIBRARIES = {
         ("torch-compiled", "torch-cuda", "torch-cuda-compiled"),
         Library(handed_over.torch_functions, for_compiled_torch),
     ),
-    **dict.fromkeys(("litert", "litert-no-xnnpack"), Library(handed_over.litert_interpreter, for_litert)),
+    **dict.fromkeys(
+        ("litert", "litert-no-xnnpack", "litert-reference"), Library(handed_over.litert_interpreter, for_litert)
+    ),
     "tflite-micro": Library(handed_over.micro_interpreter, for_litert),
     **dict.fromkeys(
         ("tract", "tvm", "iree", "tinygrad", "emx-onnx-cgen", "onnxruntime-openvino"),

@@ -22,6 +22,7 @@ NGQ, NGD = "ngraph.Quantize", "ngraph.Dequantize"
 ONQ, OND, ONC = "onnx.QuantizeLinear", "onnx.DequantizeLinear", "onnx.Cast"
 ODQ = "onnx.DynamicQuantizeLinear"
 OMQ = "ocp.MXQuantize"
+TLR = "tflite.Requantize"
 OVF = "openvino.FakeQuantize"
 TFQ, TFD = "tensorflow.QuantizeV2", "tensorflow.Dequantize"
 TQD = "tensorflow.QuantizeAndDequantizeV4"
@@ -205,6 +206,13 @@ TABLE: tuple[tuple[str, str, str, str], ...] = (
     (OMQ, "float32>float4_e2m1fn", "", "small-ties-away small-cut-off small-max-448"),
     (OMQ, "bfloat16>float8_e5m2", "", "small-ties-away small-cut-off flush-x"),
     (OMQ, "float32>int8", "", "ties-away truncates"),
+    (TLR, "int8>int8", "", "rounded-twice factor-8-bits ratio-doubled input-zp-ignored zps-exchanged zp-ignored"),
+    (TLR, "int8>int8", "", "wraps clamps-narrow clamps-before-zp zp-negated rounded-twice@tail16 rounded-twice@body16"),
+    (TLR, "int8>int8", "", "rounded-twice+wraps factor-8-bits+clamps-narrow factor-8-bits@body8"),
+    (TLR, "uint8>int8", "", "rounded-twice truncates floors out-of-range-to-zero"),
+    (TLR, "uint8>uint8", "", "clamps-to-signed zps-exchanged ratio-doubled+wraps"),
+    (TLR, "int16>int16", "", "rounded-twice factor-8-bits ceils wraps"),
+    (TLR, "int32>int8", "", "rounded-twice ratio-doubled clamps-before-and-after-zp"),
 )
 
 

@@ -70,6 +70,15 @@ SENTENCES: dict[str, dict[str, str]] = {
         "flush-output": "A subnormal result becomes zero.",
         "flush-range": "A subnormal width of the range becomes zero.",
     },
+    "multiply": {
+        "rounded-twice": "The product goes to its doubled high half, and is rounded again by a shift.",
+        "factor-8-bits": "The ratio of the scales has 8 fractional bits.",
+        "ratio-doubled": "The ratio of the scales is twice as large.",
+    },
+    "operands": {
+        "input-zp-ignored": "The zero point of the input is not used.",
+        "zps-exchanged": "The zero points of input and output are exchanged.",
+    },
     "zero": {
         "zp-before-rounding": "The zero point is added in the working type before rounding.",
         "zp-before-rounding-wide": "The zero point is added exactly before rounding.",

@@ -80,7 +80,7 @@ def distance_in_scales(family: Family, operator: str, operands: Sequence[Array],
     """How many scales each input is from zero; 0 for an output that depends on the range alone."""
     if family.names[0].startswith(BEGINS):
         return np.zeros(operands[0].shape)
-    if get_operator(operator).family == "dequantize":
+    if get_operator(operator).family in ("dequantize", "cast"):  # whose integers are numbers of scales themselves
         zero_points = [place for place, name in enumerate(family.names) if name.endswith(("zero_point", "offset"))]
         return np.asarray(np.abs(operands[0] - (operands[zero_points[0]] if zero_points else 0)))
     return np.asarray(np.abs(operands[0]) / np.abs(scales[0] if scales else np.float64(1)))

@@ -589,6 +589,25 @@ SENTENCES = {
     "beyond-elements": "what is beyond the largest element becomes {}",
     "elements-end-at-power": "elements end at the type's largest power of two",
     "elements-without-sign": "elements have no sign",
+    # Requantize
+    "rounds-in-two-steps": (
+        "takes the doubled high half of a product with 31 bits, ties upward, and then a shift rounds again, ties {}"
+    ),
+    "rounds-in-two-steps-by-vectors": (
+        "takes the doubled high half of a product with 31 bits, and then a shift rounds again: ties upward in vectors "
+        "of {}, away from zero in the rest of the array"
+    ),
+    "shifts-left-and-rounds-twice": (
+        "shifts left by 19, or by 14 in int16, takes the doubled high half of a product with 31 bits, ties upward, and "
+        "then a shift rounds again, ties away from zero"
+    ),
+    "factor-of-fraction-bits": "multiplies by a whole number with {} fractional bits, and one shift rounds ties up",
+    "ratio-product-in": "difference, ratio of the scales and product in {}",
+    "through-numbers-in-float32": "makes a float32 number by the one scale and divides it by the other",
+    "real-result-rounded": "rounds the real result {}",
+    "shift-off-by-one": "the shift is one {}",
+    "ratio-inverted": "multiplies by the inverted ratio of the scales",
+    "zero-points-exchanged": "exchanges the zero points of input and output",
     "steps-before-width": "x * 255 / (max - min), the product first",
     "steps-before-reciprocal-of-width": "x * 255 * fl(1 / (max - min)), in this order",
     "steps-after-width": "x / (max - min) * 255, the quotient first",
