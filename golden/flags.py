@@ -64,5 +64,10 @@ FLAGS = {
     "Carry": "The block's greatest magnitude stands where its scale goes to the next power of two, or beside it.",
     "ZeroBlock": "A block of zeros alone, beside others.",
     "PartBlock": "The last block of a row is shorter than the others.",
+    "DoubleRound": "Rounding twice gives another result than rounding once, or nearly does.",
+    "MultiplierEdge": "A multiplier or a shift at an end of its range, or where implementations change their way.",
+    "ZeroPointEdge": "A zero point at an end of its type's range, or with the other sign in the other signedness.",
+    "PerChannel": "Each index of the last axis has a multiplier and a shift of its own.",
+    "Unpredictable": "Something that the document requires does not hold; the results of all elements are unspecified.",
     "NoWidth": "The ends of the range are equal.",
 }

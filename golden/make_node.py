@@ -87,7 +87,7 @@ def asked_types(spec: Operator, real: str, quantized: str, attributes: Mapping[s
             real = real or named
         else:
             quantized = named
-    real = real or "float32"
+    real = real or ("float32" if "float32" in spec.real_types else spec.real_types[0])
     check_choice(spec.id, "real type", real, spec.real_types)
     if spec.quantized_types:
         usual = "uint8" if "uint8" in spec.quantized_types and spec.family != "cast" else spec.quantized_types[0]
