@@ -16,7 +16,6 @@ from tiebreak.golden.operators import get_operator
 from tiebreak.golden.problem import IN_RANGE, OUT_OF_RANGE, ZERO, Array, Problem
 from tiebreak.golden.problems import problems_of
 
-
 ENDS = ("ROUND_DOWN", "ROUND_UP")  # the modes that give the ends of what a bounded node allows
 
 

@@ -219,9 +219,7 @@ OPERATOR = Operator(
     sources=(PAGE, PSEUDOCODE, HELPERS, REQUIRED),
     clauses=CLAUSES,
     attributes=(
-        Attribute(
-            "scale32", "whether the multiplier has 32 bits; otherwise it has 16", parse_boolean, required=True
-        ),
+        Attribute("scale32", "whether the multiplier has 32 bits; otherwise it has 16", parse_boolean, required=True),
         Attribute(
             "rounding_mode",
             f"{SINGLE}, {DOUBLE}: as frameworks do that round twice, or {INEXACT}: within an error bound",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tiebreak.golden.elements import INTEGER_TYPES
-from tiebreak.golden.samples.model import Sample, Tensor, integers
+from tiebreak.golden.samples.model import Sample, integers
 
 SIGNED, UNSIGNED = ("int8", "int16", "int32"), ("uint8", "uint16")
 NARROW = SIGNED[:2]
