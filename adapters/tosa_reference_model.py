@@ -6,8 +6,10 @@ are constants of the graph.
 
 from __future__ import annotations
 
+import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -90,7 +92,8 @@ class TosaReferenceModel:
     def run(self, graph: bytes, x: Array) -> Array:
         """The output. Unsupported, with the model's own message, for a graph that is an error or unpredictable."""
         try:
-            outputs, status = self.model.run(graph, [x], debug_filename=self.messages.name)
+            with without_debugger():
+                outputs, status = self.model.run(graph, [x], debug_filename=self.messages.name)
         except ValueError as refusal:
             raise Unsupported(f"{refusal}: {self.message()}") from None
         if status != self.model.GraphStatus.TOSA_VALID:
@@ -123,8 +126,23 @@ class TosaReferenceModel:
             "tosa-tools": self.version,
             "document": self.document,
             "graph": "one RESCALE of a static shape; its parameters are constants",
+            "debugger": "none: the model would start one at an error",
             "instruction sets": instruction_sets(),
         }
+
+
+@contextmanager
+def without_debugger() -> Iterator[None]:
+    """At an error the model starts gdb, which stops the process for seconds; without a PATH it finds none."""
+    path = os.environ.get("PATH")
+    os.environ["PATH"] = ""
+    try:
+        yield
+    finally:
+        if path is None:
+            del os.environ["PATH"]
+        else:
+            os.environ["PATH"] = path
 
 
 def refuse(node: Node, library: Any) -> None:

@@ -178,7 +178,7 @@ def difference_wraps(node: Node, x: Array, point: Array) -> Array:
 
 def difference_saturates(node: Node, x: Array, point: Array) -> Array:
     kind = INTEGER_TYPES[node.input_type]
-    return np.clip(x - point, kind.lowest, kind.highest)
+    return np.asarray(np.clip(x - point, kind.lowest, kind.highest))
 
 
 INPUTS = (
@@ -327,7 +327,7 @@ QUOTIENTS = (
 
 
 def clamp_first(node: Node, rounded: Array, point: Array) -> Array:
-    return np.clip(rounded, *ends(node)) + point
+    return np.asarray(np.clip(rounded, *ends(node)) + point)
 
 
 def sum_wraps(node: Node, rounded: Array, point: Array) -> Array:

@@ -48,7 +48,7 @@ CONTESTED = (
         (
             Answer(PAGE, "1/2 and 3 * 2^-24 of the quotient's magnitude: of a tie either neighbour", "0 or 1, 1 or 2"),
             Answer("TOSA 1.1, RESCALE", "2^-24 of the sum's magnitude more", (1, 2, 0), judged=True),
-            Answer(MODEL, "the result of SINGLE_ROUND", (1, 2, 0)),
+            Answer(MODEL, "it computes in floating point, ties to even", (0, 2, 0)),
         ),
     ),
     Contest(

@@ -182,7 +182,7 @@ def saturating(source: str, target: str, way: Way) -> Iterator[Sample]:
         return
     own, low = INTEGER_TYPES[target], INTEGER_TYPES[source].lowest
     high = INTEGER_TYPES[source].highest
-    for name, gain in (("1", 0), ("2", 1), ("256", 8), ("8192", 13)):
+    for name, gain in (("1", 0), ("2", 1), ("256", 8), ("4096", 12)):
         near = {(end >> gain) + step for end in (own.lowest, own.highest) for step in range(-2, 3)}
         values = sorted(value for value in near | {low, high} if low <= value <= high)
         pair = [(1 << way.one, way.one - gain)]
