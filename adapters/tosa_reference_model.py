@@ -41,7 +41,7 @@ attribute = ts.TosaSerializerAttribute()
 attribute.RescaleAttribute({scale32}, ts.RoundingMode.{mode}, {per_channel}, {unsigned})
 graph.addOperator(ts.Op.RESCALE, ["input", *constants], [output.name], attribute)
 (found,), status = tosa_reference_model.run(bytes(graph.serialize()), [x])
-assert status.name == "TOSA_VALID", status
+assert status.name in ("TOSA_VALID", "TOSA_UNPREDICTABLE"), status
 outputs = (found.view("{target}"),)
 from importlib.metadata import version
 library = f"tosa-tools {{version('tosa-tools')}}"
@@ -90,13 +90,13 @@ class TosaReferenceModel:
         return getattr(self.serializer.DType, bits_of(name).upper())
 
     def run(self, graph: bytes, x: Array) -> Array:
-        """The output. Unsupported, with the model's own message, for a graph that is an error or unpredictable."""
+        """The output, of an unpredictable graph too. Unsupported, with the model's message, for one that is an error."""
         try:
             with without_debugger():
                 outputs, status = self.model.run(graph, [x], debug_filename=self.messages.name)
         except ValueError as refusal:
             raise Unsupported(f"{refusal}: {self.message()}") from None
-        if status != self.model.GraphStatus.TOSA_VALID:
+        if status not in (self.model.GraphStatus.TOSA_VALID, self.model.GraphStatus.TOSA_UNPREDICTABLE):
             raise Unsupported(f"{status.name}: {self.message()}")
         return np.asarray(outputs[0])
 

@@ -208,7 +208,6 @@ OTHER_CHANNELS: Mapping[str, Place] = {
     "the even channel of a pair": ws.PLACES["ranges-in-pairs"],
     "four channels in turn": ws.PLACES["ranges-of-first:four channels"],
     "the index along the first axis": partial(ws.along, 0),
-    "the flat index": ws.PLACES["ranges-repeat"],
     "equal runs of the flat array": ws.in_runs,
 }
 CHANNELS = (
@@ -277,15 +276,6 @@ def shifted_twice(node: Node, value: Array, multiplier: Array, shift: Array) -> 
     return np.where(shift > 31, both, once(node, value, multiplier, shift))
 
 
-def high_half_then_away(node: Node, value: Array, multiplier: Array, shift: Array) -> Array:
-    """The doubled high half of the product, ties away from zero but for negative ones, then a shift with ties away."""
-    rest = np.maximum(shift - 31, 0)
-    product = value * multiplier
-    first = np.where(product >= 0, (product + NUDGE) >> 31, -((NUDGE - 1 - product) >> 31))
-    magnitude = (np.abs(first) + ((ONE << rest) >> 1)) >> rest
-    return np.where(shift > 31, np.sign(first) * magnitude, once(node, value, multiplier, shift))
-
-
 def in_float(kind: Any) -> Scale:
     """The quotient by one factor in a floating-point type, ties to even."""
 
@@ -310,7 +300,6 @@ QUOTIENTS = (
     frequent("nudge-from-shift:33", "double", scale=of_double(partial(twice, above=32))),
     frequent("nudge-from-shift:2", "double", scale=of_double(partial(twice, above=1))),
     frequent("shifts-twice", "double", scale=shifted_twice),
-    frequent("high-half-then-away", "double", scale=high_half_then_away),
     frequent("product-wraps", "scale32", scale=product_wraps),
     frequent("rounding-constant-in-32-bits", "single", scale=rounding_constant_lost),
     frequent("scales-in:float32", "single", scale=in_float(np.float32)),

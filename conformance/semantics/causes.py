@@ -325,7 +325,6 @@ SENTENCES = {
     "nudge-upward-always": "adds 2^30 for negative numbers, too",
     "nudge-from-shift": "adds or subtracts 2^30 from a shift of {} on",
     "shifts-twice": "shifts by 31 and by the rest, each time with ties upward",
-    "high-half-then-away": "the doubled high half of the product, then a shift by the rest, ties away from zero",
     "product-wraps": "the product wraps around in 32 bits",
     "rounding-constant-in-32-bits": "what is added before the shift is computed in 32 bits",
     "scales-in": "multiplies by multiplier / 2^shift in {}, ties to even",

@@ -230,10 +230,11 @@ def channels(source: str, target: str, way: Way) -> Iterator[Sample]:
     """A multiplier and a shift for each index of the last axis; in long rows, too."""
     if way.mode == "INEXACT_ROUND":
         return
-    points = points_of(source)[-1], points_of(target)[-1]
+    points, own = (points_of(source)[-1], points_of(target)[-1]), INTEGER_TYPES[source]
     for shape in ((5,), (2, 3), (3, 1), (2, 2, 7), *((2, lane) for lane in LANES)):
         pairs = [channel(way, n) for n in range(shape[-1])]
-        pool = [value for value in (*around_zero(source, 12), *spread_out(source, 30)) if abs(value) < 1 << 28]
+        pool = [points[0] + value for value in (*range(-12, 13), *spread_out("int32", 30)) if abs(value) < 1 << 28]
+        pool = [value for value in pool if own.lowest <= value <= own.highest]
         values = [pool[(n * 7 + n // shape[-1]) % len(pool)] for n in range(math.prod(shape))]
         label = "x".join(map(str, shape))
         flags = ("PerChannel", "Lane") if shape[-1] in LANES else ("PerChannel", "Shape")
