@@ -50,6 +50,7 @@ library = f"tosa-tools {{version('tosa-tools')}}"
 
 class TosaReferenceModel:
     name = "tosa-reference-model"
+    operators = frozenset((tosa_rescale.ID,))
     always_constant = frozenset((tosa_rescale.ID,))
     takes_constants = True
 
@@ -90,7 +91,7 @@ class TosaReferenceModel:
         return getattr(self.serializer.DType, bits_of(name).upper())
 
     def run(self, graph: bytes, x: Array) -> Array:
-        """The output, of an unpredictable graph too. Unsupported, with the model's message, for one that is an error."""
+        """The output, of an unpredictable graph too. Unsupported, with the model's message, for an error."""
         try:
             with without_debugger():
                 outputs, status = self.model.run(graph, [x], debug_filename=self.messages.name)

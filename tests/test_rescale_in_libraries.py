@@ -24,7 +24,7 @@ from tiebreak.golden.vectorfile import VECTORS
 from tiebreak.golden.verdicts import DEVIATES, WORKING
 
 OPERATOR, NAME = "tosa.RESCALE", "tosa-reference-model"
-HALF = np.int32([1 << 30]), np.int8([31])
+HALF = np.array([1 << 30], np.int32), np.array([31], np.int8)
 
 
 def loaded() -> Any:
@@ -77,8 +77,8 @@ def test_it_conforms_to_every_vector(types: tuple[str, str]) -> None:
 
 
 def test_its_script_makes_the_same_call(tmp_path: Path) -> None:
-    node, x = node_of("uint8", "int8"), np.uint8([7, 200, 255])
-    inputs = (x, *HALF, np.uint8([3]), np.int8([-5]))
+    node, x = node_of("uint8", "int8"), np.array([7, 200, 255], np.uint8)
+    inputs = (x, *HALF, np.array([3], np.uint8), np.array([-5], np.int8))
     named = {kind.name: array for kind, array in zip(node.inputs, inputs, strict=True)}
     lines = [f"{name} = np.array({a.tolist()}, '{a.dtype}')" for name, a in named.items()]
     body = loaded().reproducer(node, inputs)

@@ -171,8 +171,8 @@ def test_inexact_allows_both_neighbours_of_a_tie_and_one_integer_elsewhere() -> 
     assert solved(case, "ROUND_DOWN", working=True) == [0, -2, 2]
     assert solved(case, "ROUND_UP", working=True) == [1, -1, 2]
     truths = truths_of(case)
-    assert judge_outputs((np.int8([0, -1, 2]),), truths).grades.tolist() == [WORKING, EXACT, EXACT]
-    assert judge_outputs((np.int8([1, -2, 3]),), truths).grades.tolist() == [EXACT, WORKING, DEVIATES]
+    assert judge_outputs((np.array([0, -1, 2], np.int8),), truths).grades.tolist() == [WORKING, EXACT, EXACT]
+    assert judge_outputs((np.array([1, -2, 3], np.int8),), truths).grades.tolist() == [EXACT, WORKING, DEVIATES]
 
 
 def test_inexact_allows_hundreds_of_integers_for_a_large_quotient() -> None:
@@ -182,13 +182,13 @@ def test_inexact_allows_hundreds_of_integers_for_a_large_quotient() -> None:
     case = case_of([1 << 29], 1 << 30, 31, types=("int32", "int32"), mode=INEXACT)
     ends = [solved(case, mode, working=True) for mode in ("ROUND_DOWN", "ROUND_UP")]
     assert ends == [[(1 << 28) - 64], [(1 << 28) + 64]]
-    assert judge_outputs((np.int32([(1 << 28) + 65]),), truths_of(case)).grades.tolist() == [DEVIATES]
+    assert judge_outputs((np.array([(1 << 28) + 65], np.int32),), truths_of(case)).grades.tolist() == [DEVIATES]
 
 
 def test_a_chunk_judges_bounds_as_a_case_does() -> None:
-    values = np.int8([1, -3, 4])
+    values = np.array([1, -3, 4], np.int8)
     pair = [case_of(values, *HALF, mode=mode) for mode in (SINGLE, INEXACT)]
-    found = judge_chunk(Chunk(tuple(pair)), {0: (np.int8([0, -1, 2]),), 1: (np.int8([0, -2, 3]),)})
+    found = judge_chunk(Chunk(tuple(pair)), {0: (np.array([0, -1, 2], np.int8),), 1: (np.array([0, -2, 3], np.int8),)})
     assert found.judgement.grades.tolist() == [DEVIATES, EXACT, EXACT, WORKING, WORKING, DEVIATES]
 
 

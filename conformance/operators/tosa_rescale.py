@@ -23,7 +23,7 @@ ODD = 0x5A827999  # a multiplier without a pattern in its low bits
 
 def draw(draw: st.DrawFn, wanted: CaseConstraints) -> tuple[dict[str, Any], tuple[Tensor, ...]]:
     pairs = [(s, t) for s, t in FILES if wanted.real in ("", s) and wanted.quantized in ("", t)]
-    source, target = draw(st.sampled_from(pairs))
+    source, target = draw(st.sampled_from(pairs or FILES))  # of types that it lacks, all
     way = draw(st.sampled_from(WAYS))
     shape = draw(shapes(wanted.rank))
     channels = bool(shape) and draw(st.booleans())

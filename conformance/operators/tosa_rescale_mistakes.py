@@ -265,7 +265,7 @@ def nudged_upward(node: Node, value: Array, multiplier: Array, shift: Array) -> 
 
 def product_wraps(node: Node, value: Array, multiplier: Array, shift: Array) -> Array:
     rounding = half(shift) + (nudge(value, shift) if node.value("rounding_mode") == DOUBLE else 0)
-    return (wrapped(value * multiplier, "int32") + rounding) >> shift
+    return np.asarray((wrapped(value * multiplier, "int32") + rounding) >> shift)
 
 
 def shifted_twice(node: Node, value: Array, multiplier: Array, shift: Array) -> Array:
