@@ -15,6 +15,7 @@ from benchmarks.known_defects import (
     dynamic,
     fake_quantize,
     quantize,
+    rescale,
     tensorflow_fake,
     tensorflow_ranges,
 )
@@ -26,7 +27,7 @@ from tiebreak.golden.nodes import Node
 Outputs = tuple[Array, ...]
 Compute = Callable[[Node, Outputs, Sequence[str]], Outputs]  # with defects everywhere
 FAMILIES: tuple[Any, ...] = (
-    *(quantize, dequantize, cast, dynamic, block_scales),
+    *(quantize, dequantize, cast, dynamic, block_scales, rescale),
     *(fake_quantize, tensorflow_ranges, tensorflow_fake),
 )
 ARITHMETIC: dict[str, Callable[[Node, Outputs, How], Outputs]] = {

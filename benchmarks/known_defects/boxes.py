@@ -22,6 +22,7 @@ NGQ, NGD = "ngraph.Quantize", "ngraph.Dequantize"
 ONQ, OND, ONC = "onnx.QuantizeLinear", "onnx.DequantizeLinear", "onnx.Cast"
 ODQ = "onnx.DynamicQuantizeLinear"
 OMQ = "ocp.MXQuantize"
+TRS = "tosa.RESCALE"
 OVF = "openvino.FakeQuantize"
 TFQ, TFD = "tensorflow.QuantizeV2", "tensorflow.Dequantize"
 TQD = "tensorflow.QuantizeAndDequantizeV4"
@@ -205,6 +206,10 @@ TABLE: tuple[tuple[str, str, str, str], ...] = (
     (OMQ, "float32>float4_e2m1fn", "", "small-ties-away small-cut-off small-max-448"),
     (OMQ, "bfloat16>float8_e5m2", "", "small-ties-away small-cut-off flush-x"),
     (OMQ, "float32>int8", "", "ties-away truncates"),
+    (TRS, "int8>int8", "", "ties-away ties-even ties-zero truncates floors ceils wraps clamps-narrow zp-ignored"),
+    (TRS, "int8>int8", "", "first-parameter next-channel channels-reversed x-as-unsigned ties-even@tail8"),
+    (TRS, "int32>int8", "", "rounds-once rounds-twice ties-away ties-even+wraps rounds-once+zp-negated"),
+    (TRS, "uint8>int16", "", "x-as-signed ties-down rounds-twice"),
 )
 
 
