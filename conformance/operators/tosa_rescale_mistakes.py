@@ -79,7 +79,7 @@ def clamped(node: Node, total: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class Pipeline:
+class RescaleSteps:
     """Steps in order, the right ones unless given. `places` has those of multiplier and shift, None for the own."""
 
     read: Change = as_it_is
@@ -103,7 +103,7 @@ class Pipeline:
 
 
 def pipeline(**steps: Any) -> Mistake:
-    return Pipeline(**steps)
+    return RescaleSteps(**steps)
 
 
 def taken(places: tuple[Place | None, Place | None], x: Array, multiplier: Array, shift: Array) -> tuple[Array, Array]:
