@@ -77,7 +77,7 @@ ON_REQUEST = (
 # Libraries that need not go with the others: each gets an environment of its own, or is installed beside Tiebreak.
 APART = (
     *("emx-onnx-cgen", "executorch", "iree", "jax", "mlx", "mnn", "ncnn", "onnxruntime-openvino"),
-    *("tflite-micro", "tinygrad", "torchao", "tract", "tvm"),
+    *("tflite-micro", "tinygrad", "torchao", "tosa-reference-model", "tract", "tvm"),
 )
 WITHOUT_LIBRARY = ("numpy-naive",)  # no release of a package on PyPI is what it runs
 ONLY_RELEASE = {"ngraph": "0.26.0"}  # of backends that run in an environment of their own, whether or not named so

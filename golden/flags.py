@@ -66,5 +66,10 @@ FLAGS = {
     "PartBlock": "The last block of a row is shorter than the others.",
     "RoundedInTwoSteps": "Rounding to a part of an integer, and then to an integer, is not rounding once.",
     "FewFactorBits": "A factor with 8 fractional bits gives another result than the ratio of the scales.",
+    "DoubleRound": "Rounding twice gives another result than rounding once, or nearly does.",
+    "MultiplierEdge": "A multiplier or a shift at an end of its range, or where implementations change their way.",
+    "ZeroPointEdge": "A zero point at an end of its type's range, or with the other sign in the other signedness.",
+    "PerChannel": "Each index of the last axis has a multiplier and a shift of its own.",
+    "Unpredictable": "Something that the document requires does not hold; the results of all elements are unspecified.",
     "NoWidth": "The ends of the range are equal.",
 }

@@ -55,6 +55,10 @@ class Document(Protocol):
         """The rounding modes that the document allows with these attributes."""
         ...
 
+    def bounded(self, attributes: Mapping[str, Any]) -> bool:
+        """Whether the document allows every integer between two ends."""
+        ...
+
 
 @dataclass(frozen=True)
 class Node:
@@ -128,6 +132,11 @@ class Node:
     def modes(self) -> tuple[str, ...]:
         """The rounding modes that the document allows: one, several if it leaves them open, none if nothing rounds."""
         return self.document.allowed_modes(self.attributes) if self.document else ()
+
+    @cached_property
+    def is_bounded(self) -> bool:
+        """Whether every integer conforms between what working precision gives in ROUND_DOWN and in ROUND_UP."""
+        return self.document is not None and self.document.bounded(self.attributes)
 
     @cached_property
     def round_mode(self) -> str:

@@ -537,6 +537,50 @@ def mlx_function(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts]) ->
     patch.setattr(backend, "library", SimpleNamespace(**facts, quantize=quantize))
 
 
+def tosa_graph(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts]) -> None:
+    """Listens where the reference model begins, with a serializer that keeps what a graph is made of."""
+    real, facts = backend.serializer, dict[str, Any]()
+
+    class Graph:
+        def __init__(self) -> None:
+            facts.clear()
+            facts["constants"] = []
+
+        def addInputTensor(self, given: tuple[Any, ...]) -> None:  # noqa: N802 - the library's name
+            facts["input"] = given[1:]
+
+        def addConst(self, shape: list[int], kind: Any, values: Array) -> Any:  # noqa: N802
+            assert tuple(shape) == values.shape
+            facts["constants"].append((kind.name, tensor(values)))
+            return SimpleNamespace(name=f"constant {len(facts['constants'])}")
+
+        def addOutput(self, shape: list[int], kind: Any) -> Any:  # noqa: N802
+            facts["output"] = tuple(shape), kind.name
+            return SimpleNamespace(name="output")
+
+        def addOperator(self, op: Any, inputs: list[str], outputs: list[str], attribute: Any) -> None:  # noqa: N802
+            count = len(facts["constants"])
+            assert inputs == ["input", *(f"constant {n + 1}" for n in range(count))] and outputs == ["output"]
+            facts["operator"], facts["attributes"] = op.name, attribute.given
+
+        def serialize(self) -> bytes:
+            return b""
+
+    class Attribute:
+        def RescaleAttribute(self, *given: Any) -> None:  # noqa: N802
+            self.given = tuple(getattr(one, "name", one) for one in given)
+
+    def run(graph: bytes, inputs: list[Array], **settings: Any) -> NoReturn:
+        heard.append({**facts, "x": [tensor(x) for x in inputs]})
+        raise Stopped
+
+    names = {name: getattr(real, name) for name in ("DType", "Op", "RoundingMode")}
+    made = {"TosaSerializerTensor": lambda name, shape, kind: (name, tuple(shape), kind.name)}
+    fake = SimpleNamespace(TosaSerializer=Graph, TosaSerializerAttribute=Attribute, **names, **made)
+    patch.setattr(backend, "serializer", fake)
+    patch.setattr(backend, "model", SimpleNamespace(run=run))
+
+
 class Operand(np.ndarray):
     """An array that notes, under its name, with which shape and values it enters arithmetic."""
 

@@ -82,6 +82,8 @@ RCEIL = {"scaling_mode": "rceil"}
 REQUANTIZED, WEIGHT = {"real": "int8", "quantized": "int8"}, "FULLY_CONNECTED"
 TWICE = {"real": "uint8", "quantized": "int8", "attributes": {"rounding": "double"}}
 TWO_BITS = {"attributes": {"num_bits": 2}, "quantized": ""}
+ROUNDED_ONCE = {"scale32": True, "rounding_mode": "SINGLE_ROUND", "per_channel": False}
+HALF = {0: -5.0, 1: 2.0**30, 2: 31.0, 3: 0.0, 4: 0.0}
 ALLOWED: dict[str, tuple[ForbiddenCall, ...]] = {
     "ngraph.Quantize": allowed_ngraph(round_mode=EVEN),
     "ngraph.Dequantize": (*allowed_ngraph(), allowed("int32", (M22, S, S), quantized="int32")),
@@ -99,6 +101,24 @@ ALLOWED: dict[str, tuple[ForbiddenCall, ...]] = {
         allowed("through MUL", (M22, S, S, S, S), {2: -2.0}, **REQUANTIZED, attributes={"through": "MUL"}),
         allowed("through ADD", ((3,), S, S, S, S), {2: 4.0}, **REQUANTIZED, attributes={"through": "ADD"}),
         allowed("through a weight", (M22, S, S, S, S), {1: 3.0}, **REQUANTIZED, attributes={"through": WEIGHT}),
+    ),
+    "tosa.RESCALE": (
+        allowed("one multiplier", (M22, V1, V1, V1, V1), HALF, attributes=ROUNDED_ONCE, real="int8"),
+        allowed(
+            "channels",
+            ((2, 3), (3,), (3,), V1, V1),
+            HALF,
+            attributes={**ROUNDED_ONCE, "per_channel": True},
+            real="int16",
+        ),
+        allowed("an unsigned input", ((3,), V1, V1, V1, V1), {**HALF, 3: 255.0}, attributes=ROUNDED_ONCE, real="uint8"),
+        allowed(
+            "16 bits",
+            (S, V1, V1, V1, V1),
+            {**HALF, 1: 3.0, 2: 14.0},
+            real="int32",
+            attributes={**ROUNDED_ONCE, "scale32": False},
+        ),
     ),
     "onnx.DequantizeLinear": (*ALLOWED_LINEAR, allowed("int32", (M22, S), quantized="int32", zero_point=False)),
     "openvino.FakeQuantize": (
@@ -569,6 +589,24 @@ def for_torchao(case: Case) -> Facts:
     return {"x": tensor(case.inputs[0]), "element": element, "block": 32, "mode": mode}
 
 
+def for_tosa(case: Case) -> Facts:
+    """A graph of one operator, with tensors of the signed types; whether they are unsigned its attributes say."""
+    node, (x, *parameters) = case.node, case.inputs
+    modes = ("SINGLE_ROUND", "DOUBLE_ROUND", "INEXACT_ROUND")
+    if set(node.attributes) - {"scale32", "rounding_mode", "per_channel"} or node.value("rounding_mode") not in modes:
+        return NO_WORDS
+    signed = [array.view(f"int{8 * array.itemsize}") for array in (x, *parameters)]
+    unsigned = node.input_type[0] == "u", node.output_type[0] == "u"
+    return {
+        "operator": "RESCALE",
+        "attributes": (node.value("scale32"), node.value("rounding_mode"), node.value("per_channel"), *unsigned),
+        "input": (x.shape, signed[0].dtype.name.upper()),
+        "x": [tensor(signed[0])],
+        "constants": [(array.dtype.name.upper(), tensor(array)) for array in signed[1:]],
+        "output": (x.shape, node.output_type.removeprefix("u").upper()),
+    }
+
+
 def for_numpy(case: Case) -> Facts:
     """The operands: a parameter with axes is laid along them, and one number is what it is."""
     node, (x, *parameters) = case.node, case.inputs
@@ -643,6 +681,7 @@ LIBRARIES = {
     "executorch": Library(handed_over.exported_functions, for_exported),
     "mlx": Library(handed_over.mlx_function, for_mlx),
     "torchao": Library(handed_over.torchao_function, for_torchao),
+    "tosa-reference-model": Library(handed_over.tosa_graph, for_tosa),
     "ngraph": Library(handed_over.ngraph_call, for_ngraph),
     "ml_dtypes": Library(handed_over.astype_of_arrays, for_astype, first=True),
     "numpy-naive": Library(handed_over.numpy_operands, for_numpy, first=True),

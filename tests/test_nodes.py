@@ -62,7 +62,8 @@ def test_an_operator_set_means_the_last_version_up_to_it() -> None:
 
 @pytest.mark.parametrize("operator", list(OPERATORS))
 def test_a_key_gives_the_node_back(operator: str) -> None:
-    required = {"ngraph.Quantize": UP, "openvino.FakeQuantize": {"levels": 16}}
+    required: dict[str, dict[str, Any]] = {"ngraph.Quantize": UP, "openvino.FakeQuantize": {"levels": 16}}
+    required["tosa.RESCALE"] = {"scale32": True, "rounding_mode": "DOUBLE_ROUND", "per_channel": False}
     node = make_node(operator, attributes=required.get(operator, {}))
     again = node_from_key(node.key)
     assert again == node

@@ -16,6 +16,7 @@ from benchmarks.known_defects import (
     fake_quantize,
     quantize,
     requantize,
+    rescale,
     tensorflow_fake,
     tensorflow_ranges,
 )
@@ -27,7 +28,7 @@ from tiebreak.golden.nodes import Node
 Outputs = tuple[Array, ...]
 Compute = Callable[[Node, Outputs, Sequence[str]], Outputs]  # with defects everywhere
 FAMILIES: tuple[Any, ...] = (
-    *(quantize, dequantize, cast, dynamic, block_scales, requantize),
+    *(quantize, dequantize, cast, dynamic, block_scales, requantize, rescale),
     *(fake_quantize, tensorflow_ranges, tensorflow_fake),
 )
 ARITHMETIC: dict[str, Callable[[Node, Outputs, How], Outputs]] = {

@@ -23,6 +23,7 @@ ONQ, OND, ONC = "onnx.QuantizeLinear", "onnx.DequantizeLinear", "onnx.Cast"
 ODQ = "onnx.DynamicQuantizeLinear"
 OMQ = "ocp.MXQuantize"
 TLR = "tflite.Requantize"
+TRS = "tosa.RESCALE"
 OVF = "openvino.FakeQuantize"
 TFQ, TFD = "tensorflow.QuantizeV2", "tensorflow.Dequantize"
 TQD = "tensorflow.QuantizeAndDequantizeV4"
@@ -213,6 +214,10 @@ TABLE: tuple[tuple[str, str, str, str], ...] = (
     (TLR, "uint8>uint8", "", "clamps-to-signed zps-exchanged ratio-doubled+wraps"),
     (TLR, "int16>int16", "", "rounded-twice factor-8-bits ceils wraps"),
     (TLR, "int32>int8", "", "rounded-twice ratio-doubled clamps-before-and-after-zp"),
+    (TRS, "int8>int8", "", "ties-away ties-even ties-zero truncates floors ceils wraps clamps-narrow zp-ignored"),
+    (TRS, "int8>int8", "", "first-parameter next-channel channels-reversed x-as-unsigned ties-even@tail8"),
+    (TRS, "int32>int8", "", "rounds-once rounds-twice ties-away ties-even+wraps rounds-once+zp-negated"),
+    (TRS, "uint8>int16", "", "x-as-signed ties-down rounds-twice"),
 )
 
 

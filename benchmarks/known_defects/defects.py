@@ -40,6 +40,10 @@ SENTENCES: dict[str, dict[str, str]] = {
         "magic-number-bits": "1.5 * 2^23 is added in float32 and the integer taken from the bits.",
         "halves-first": "The value is rounded to halves first, then to an integer.",
     },
+    "twice": {
+        "rounds-once": "Nodes that round twice round once.",
+        "rounds-twice": "All nodes with a shift above 31 round twice.",
+    },
     "divide": {
         "reciprocal": "x is multiplied by the reciprocal of the scale, rounded to the working type.",
         "reciprocal-float32": "x is multiplied by the reciprocal in float32, and the product not rounded further.",

@@ -217,7 +217,7 @@ def parameter_shape(how: Axis, arrangement: Arrangement) -> tuple[int, ...]:
     if how.always_last:
         return shape[-1:]
     if axis is None:
-        return (1,) if arrangement.ones else ()
+        return (1,) if arrangement.ones or how.ones else ()
     if arrangement.block:
         return tuple(-(-size // arrangement.block) if i == axis else size for i, size in enumerate(shape))
     ones = (1,) * (len(shape) - axis - 1) if how.broadcast else ()

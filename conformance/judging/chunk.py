@@ -159,11 +159,24 @@ class Chunk:
                     found |= own & truths.contradicts_all_allowed(values)
         return found
 
+    def within_bounds(self, values: Array) -> Array:
+        """The elements of bounded nodes where `values` are between both ends."""
+        found = np.zeros(self.size, bool)
+        if self.bounded.any():
+            truths = Truths(self.by_mode, self.allowed[int(self.bounded.argmax())], (), True)
+            found = np.repeat(self.bounded, self.sizes) & truths.within_bounds(values)
+        return found
+
+    @cached_property
+    def bounded(self) -> Array:
+        """Which cases (bool) have a bounded node; see Node.is_bounded."""
+        return np.array([case.node.is_bounded for case in self.cases])
+
     def truths_of(self, number: int) -> Truths:
         """The truths of one case by itself."""
         own = self.of_case(number)
         by_mode = {mode: widened_truth(part_of_truth(truth, own)) for mode, truth in self.by_mode.items()}
-        return Truths(by_mode, self.allowed[number], self.problems[number])
+        return Truths(by_mode, self.allowed[number], self.problems[number], bool(self.bounded[number]))
 
     @cached_property
     def compared(self) -> dict[str, Truth]:

@@ -22,6 +22,8 @@ class BetweenModes(Protocol):
 
     def contradicts_all_allowed(self, values: Array) -> Array: ...
 
+    def within_bounds(self, values: Array) -> Array: ...
+
 
 @dataclass(frozen=True)
 class Judgement:
@@ -80,13 +82,15 @@ def judge(values: Array, truth: Truth, among: BetweenModes | None = None) -> Jud
     """Grade each element by equality alone; an element that the spec leaves open never fails.
 
     Where only the exact form is specified, the exact result is exact and any other one unspecified. Where the spec
-    allows several rounding modes that disagree (`among`), the result must be that of one of them.
+    allows several rounding modes that disagree (`among`), the result must be that of one of them. Where it allows all
+    integers between two ends, those that are not the exact result count as working precision.
     """
     values = np.asarray(values, np.int64).reshape(-1)
     grades = np.full(values.shape, DEVIATES, np.uint8)
     grades[~truth.specified] = UNSPECIFIED
     if among is not None:
         grades[among.contradicts_all_allowed(values)] = DEVIATES
+        grades[among.within_bounds(values)] = WORKING
     grades[truth.specified & (values == truth.working)] = WORKING
     grades[truth.exact_specified & (values == truth.exact)] = EXACT
     return Judgement(grades, values)

@@ -11,10 +11,12 @@ import numpy as np
 from tiebreak.golden import kernel
 from tiebreak.golden.elements import FloatType
 from tiebreak.golden.errors import MachineryFailed
-from tiebreak.golden.nodes import Case, Expected
+from tiebreak.golden.nodes import Case, Expected, Node
 from tiebreak.golden.operators import get_operator
 from tiebreak.golden.problem import IN_RANGE, OUT_OF_RANGE, ZERO, Array, Problem
 from tiebreak.golden.problems import problems_of
+
+ENDS = ("ROUND_DOWN", "ROUND_UP")  # the modes that give the ends of what a bounded node allows
 
 
 @dataclass(frozen=True)
@@ -47,12 +49,14 @@ class Truth:
 class Truths:
     """A case's truths by rounding mode, with the modes that its document allows.
 
-    Where nothing is rounded to an integer, the only mode is the empty text.
+    Where nothing is rounded to an integer, the only mode is the empty text. If the node is `bounded`, see
+    Node.is_bounded, the modes of ENDS are there, too.
     """
 
     by_mode: dict[str, Truth]
     allowed: tuple[str, ...]
     problems: tuple[Problem, ...]
+    bounded: bool = False
 
     @cached_property
     def judged_by(self) -> Truth:
@@ -80,6 +84,14 @@ class Truths:
         agrees = np.logical_or.reduce([self.by_mode[mode].agrees(values) for mode in self.allowed])
         return np.asarray(self.open_between_modes & ~agrees)
 
+    def within_bounds(self, values: Array) -> Array:
+        """The elements of a bounded node where `values` are between both ends; none of another node."""
+        specified = self.judged_by.specified
+        if not self.bounded:
+            return np.zeros(specified.shape, bool)
+        low, high = (self.by_mode[mode].working for mode in ENDS)
+        return np.asarray(specified & (low <= values) & (values <= high))
+
     def allowed_codes(self, at: int) -> list[int]:
         """The distinct codes that the allowed modes give for one element, in either form."""
         found = [self.by_mode[mode] for mode in self.allowed]
@@ -97,10 +109,16 @@ def truths_of(case: Case, modes: Sequence[str] = ()) -> Truths:
     Raises MachineryFailed if the kernel contradicts the case's golden vector.
     """
     problems, allowed = problems_of(case), case.node.modes or ("",)
-    by_mode = {mode: kernel_truth(case, problems, mode) for mode in dict.fromkeys((*allowed, *modes))}
-    truths = Truths(by_mode, allowed, problems)
+    wanted = dict.fromkeys((*allowed, *modes, *ends_of(case.node)))
+    by_mode = {mode: kernel_truth(case, problems, mode) for mode in wanted}
+    truths = Truths(by_mode, allowed, problems, case.node.is_bounded)
     check_against_vector(case, truths.judged_by)
     return truths
+
+
+def ends_of(node: Node) -> tuple[str, ...]:
+    """The modes beside the allowed ones that a node is judged by."""
+    return ENDS if node.is_bounded else ()
 
 
 def kernel_truth(case: Case, problems: Sequence[Problem], mode: str) -> Truth:

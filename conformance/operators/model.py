@@ -67,13 +67,15 @@ class Axis:
 
     `attribute` names the attribute that holds the axis, `block_attribute` the one that holds the block size.
     With `broadcast` there is no such attribute: parameters broadcast against the input as in NumPy.
-    With `always_last` parameters always have a value for each index of the last axis.
+    With `always_last` parameters always have a value for each index of the last axis. With `ones` they are arrays of
+    one element where they are not spread.
     """
 
     attribute: str = ""
     block_attribute: str = ""
     broadcast: bool = False
     always_last: bool = False
+    ones: bool = False
 
 
 @dataclass(frozen=True)

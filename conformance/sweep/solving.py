@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tiebreak.conformance.judging.judge import Judgement, judge_outputs
-from tiebreak.conformance.judging.truths import Truths, kernel_truth
+from tiebreak.conformance.judging.truths import ENDS, Truths, kernel_truth
 from tiebreak.conformance.sweep.look import PieceGrades
 from tiebreak.golden import kernel
 from tiebreak.golden.nodes import Case
@@ -31,7 +31,7 @@ class SolvingJudge:
             self.look_at_piece(start, part, found)
 
     def look_at_piece(self, at: int, output: Array, found: PieceGrades) -> None:
-        truths = self.truths(np.arange(at, at + output.size), self.modes)
+        truths = self.truths(np.arange(at, at + output.size), self.modes, bounded=self.space.node.is_bounded)
         judgement = judged(output, truths)
         found.counts += np.bincount(judgement.grades, minlength=len(GRADES))
         where = np.flatnonzero(judgement.grades == DEVIATES)
@@ -54,11 +54,12 @@ class SolvingJudge:
         """The modes that the node's document allows; the empty text where nothing is rounded to an integer."""
         return self.space.node.modes or ("",)
 
-    def truths(self, numbers: Array, modes: Sequence[str]) -> Truths:
-        """What is right in these modes for the inputs of these numbers, all of one scale."""
+    def truths(self, numbers: Array, modes: Sequence[str], *, bounded: bool = False) -> Truths:
+        """What is right in these modes for the inputs of these numbers, all of one scale; `bounded`: or between."""
         case, problem = self.case_and_problem(numbers)
-        by_mode = {mode: kernel_truth(case, [problem], mode) for mode in modes}
-        return Truths(by_mode, tuple(modes), (problem,))
+        wanted = dict.fromkeys((*modes, *(ENDS if bounded else ())))
+        by_mode = {mode: kernel_truth(case, [problem], mode) for mode in wanted}
+        return Truths(by_mode, tuple(modes), (problem,), bounded)
 
     def case_and_problem(self, numbers: Array) -> tuple[Case, Problem]:
         """The case of the inputs of these numbers, and the problem of its first output."""

@@ -128,6 +128,8 @@ class Operator:
     outputs that a backend gave: by place among the outputs. It raises InvalidInput where they pose none.
     `modes_of` gives the rounding modes that the document allows for a node's attributes: one if it says which, several
     if it leaves that open, none if nothing is rounded to an integer.
+    `bounded` says of a node's attributes whether every integer between two ends conforms. These are what working
+    precision gives in the modes ROUND_DOWN and ROUND_UP.
     `letters` are the letters in the ids of the clauses of each kind, such as R in NGQ-R5; U is always unspecified.
     `mode_clause` gives the id of the clause that asks for a rounding mode. `modes` are those that a node can choose.
     `roles` names the clause for each thing that a vector's theme or a cause may be about.
@@ -154,6 +156,7 @@ class Operator:
     letters: Mapping[Kind, str]
     steps: tuple[str, ...]
     mode_clause: Callable[[str], str] = lambda mode: ""
+    bounded: Callable[[Mapping[str, Any]], bool] = lambda attributes: False
     saturates: bool = False
     optional_inputs: int = 0
     opsets: tuple[int, ...] = ()

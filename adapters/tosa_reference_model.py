@@ -1,0 +1,176 @@
+"""The reference model of TOSA, from tosa-tools: a graph of one RESCALE, serialized and run in this process.
+
+The model's tensors have no sign; its attributes say whether their bits are read so. Multiplier, shift and zero points
+are constants of the graph.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tiebreak.adapters.platform_facts import instruction_sets
+from tiebreak.adapters.protocol import Run
+from tiebreak.golden.errors import Unsupported
+from tiebreak.golden.nodes import Node
+from tiebreak.golden.operators import tosa_rescale
+from tiebreak.golden.problem import Array
+
+BITS = ("int8", "int16", "int32")  # element types by NumPy's names, and the model's in capitals
+ATTRIBUTES = tuple(attribute.name for attribute in tosa_rescale.OPERATOR.attributes)
+SOURCE = """
+import tosa_reference_model
+import tosa_serializer as ts
+
+graph = ts.TosaSerializer()
+x = {x}.view("{source}")
+graph.addInputTensor(ts.TosaSerializerTensor("input", list(x.shape), ts.DType.{SOURCE}))
+constants = [
+    graph.addConst(list(array.shape), getattr(ts.DType, kind.upper()), array.view(kind)).name
+    for array, kind in zip(({constants}), {kinds})
+]
+output = graph.addOutput(list(x.shape), ts.DType.{TARGET})
+attribute = ts.TosaSerializerAttribute()
+attribute.RescaleAttribute({scale32}, ts.RoundingMode.{mode}, {per_channel}, {unsigned})
+graph.addOperator(ts.Op.RESCALE, ["input", *constants], [output.name], attribute)
+(found,), status = tosa_reference_model.run(bytes(graph.serialize()), [x])
+assert status.name in ("TOSA_VALID", "TOSA_UNPREDICTABLE"), status
+outputs = (found.view("{target}"),)
+from importlib.metadata import version
+library = f"tosa-tools {{version('tosa-tools')}}"
+"""
+
+
+class TosaReferenceModel:
+    name = "tosa-reference-model"
+    operators = frozenset((tosa_rescale.ID,))
+    always_constant = frozenset((tosa_rescale.ID,))
+    takes_constants = True
+
+    def __init__(self) -> None:
+        import tosa_reference_model
+        import tosa_serializer
+
+        self.model, self.serializer, self.version = tosa_reference_model, tosa_serializer, version("tosa-tools")
+        numbers = (getattr(tosa_serializer, f"TOSA_VERSION_{part}") for part in ("MAJOR", "MINOR", "PATCH"))
+        self.document = "TOSA " + ".".join(map(str, numbers)) + " draft" * bool(tosa_serializer.TOSA_VERSION_DRAFT)
+        self.claims = {tosa_rescale.ID: f"{self.document}, by the reference model of tosa-tools {self.version}"}
+        self.messages = tempfile.NamedTemporaryFile(prefix="tosa-")  # noqa: SIM115 - gone with the process
+
+    def compile(self, node: Node) -> Run:
+        refuse(node, self.serializer)
+
+        def run(x: Array, *parameters: Array) -> tuple[Array, ...]:
+            graph = self.graph(node, x.shape, parameters)
+            return (self.run(graph, signed(x)).view(node.outputs[0].dtype).reshape(x.shape),)
+
+        return run
+
+    def graph(self, node: Node, shape: tuple[int, ...], parameters: Sequence[Array]) -> bytes:
+        """A serialized graph of one RESCALE. Unsupported, with the library's own message, if it can't be made."""
+        library = self.serializer
+        graph = library.TosaSerializer()
+        graph.addInputTensor(library.TosaSerializerTensor("input", list(shape), self.kind(node.input_type)))
+        constants = [
+            graph.addConst(list(array.shape), self.kind(array.dtype.name), signed(array)).name for array in parameters
+        ]
+        output = graph.addOutput(list(shape), self.kind(node.output_type))
+        attribute = library.TosaSerializerAttribute()
+        attribute.RescaleAttribute(*attributes(node, library))
+        graph.addOperator(library.Op.RESCALE, ["input", *constants], [output.name], attribute)
+        return bytes(graph.serialize())
+
+    def kind(self, name: str) -> Any:
+        return getattr(self.serializer.DType, bits_of(name).upper())
+
+    def run(self, graph: bytes, x: Array) -> Array:
+        """The output, of an unpredictable graph too. Unsupported, with the model's message, for an error."""
+        try:
+            with without_debugger():
+                outputs, status = self.model.run(graph, [x], debug_filename=self.messages.name)
+        except ValueError as refusal:
+            raise Unsupported(f"{refusal}: {self.message()}") from None
+        if status not in (self.model.GraphStatus.TOSA_VALID, self.model.GraphStatus.TOSA_UNPREDICTABLE):
+            raise Unsupported(f"{status.name}: {self.message()}")
+        return np.asarray(outputs[0])
+
+    def message(self) -> str:
+        """What the model wrote first about RESCALE, or about anything."""
+        lines = [line.strip() for line in Path(self.messages.name).read_text(errors="replace").splitlines()]
+        return next(
+            (line for line in lines if line.startswith("OpRescale")), next(filter(None, lines), "it says nothing")
+        )
+
+    def reproducer(self, node: Node, inputs: Sequence[Array]) -> str:
+        """Python lines that build and run the same graph; see protocol.Backend."""
+        refuse(node, self.serializer)
+        x, *parameters = node.inputs
+        scale32, mode, per_channel, *unsigned = attributes(node, self.serializer)
+        source, target = bits_of(node.input_type), bits_of(node.output_type)
+        return SOURCE.format(
+            x=x.name, source=source, SOURCE=source.upper(), target=node.outputs[0].dtype.name, TARGET=target.upper(),
+            constants=", ".join(tensor.name for tensor in parameters),
+            kinds=tuple(bits_of(tensor.dtype.name) for tensor in parameters),
+            scale32=scale32, mode=mode.name, per_channel=per_channel, unsigned=", ".join(map(str, unsigned)),
+        )  # fmt: skip
+
+    def attest(self) -> dict[str, str]:
+        return {
+            "library": str(self.model.__file__),
+            "tosa-tools": self.version,
+            "document": self.document,
+            "graph": "one RESCALE of a static shape; its parameters are constants",
+            "debugger": "none: the model would start one at an error",
+            "instruction sets": instruction_sets(),
+        }
+
+
+@contextmanager
+def without_debugger() -> Iterator[None]:
+    """At an error the model starts gdb, which stops the process for seconds; without a PATH it finds none."""
+    path = os.environ.get("PATH")
+    os.environ["PATH"] = ""
+    try:
+        yield
+    finally:
+        if path is None:
+            del os.environ["PATH"]
+        else:
+            os.environ["PATH"] = path
+
+
+def refuse(node: Node, library: Any) -> None:
+    """Raise Unsupported for another operator, and for what RESCALE has no words for."""
+    if node.operator != tosa_rescale.ID:
+        raise Unsupported(f"the reference model is run for {tosa_rescale.ID}")
+    unknown = sorted(set(node.attributes) - set(ATTRIBUTES))
+    if unknown:
+        raise Unsupported(f"RESCALE has no {', '.join(unknown)}")
+    if not hasattr(library.RoundingMode, str(node.value("rounding_mode"))):
+        raise Unsupported(f"the serializer has no RoundingMode {node.value('rounding_mode')}")
+    for name in (node.input_type, node.output_type):
+        if bits_of(name) not in BITS:
+            raise Unsupported(f"RESCALE has no {name}")
+
+
+def attributes(node: Node, library: Any) -> tuple[Any, ...]:
+    """The arguments of RescaleAttribute."""
+    unsigned = (name.startswith("u") for name in (node.input_type, node.output_type))
+    mode = getattr(library.RoundingMode, str(node.value("rounding_mode")))
+    return bool(node.value("scale32")), mode, bool(node.value("per_channel")), *unsigned
+
+
+def bits_of(name: str) -> str:
+    """NumPy's name of the signed type of the same bits."""
+    return name.removeprefix("u")
+
+
+def signed(array: Array) -> Array:
+    return array.view(bits_of(array.dtype.name))
