@@ -12,7 +12,7 @@ from typing import Any
 from tiebreak.golden.errors import InvalidInput, Unsupported
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.onnx_types import E8M0, FLOAT8
-from tiebreak.golden.operators import ocp_mx_quantize, onnx_cast, onnx_dequantize_linear, onnx_quantize_linear
+from tiebreak.golden.operators import get_operator, onnx_cast, onnx_dequantize_linear, onnx_quantize_linear
 from tiebreak.golden.operators.model import Types
 from tiebreak.golden.operators.onnx_linear import Version, problem_with
 
@@ -87,9 +87,10 @@ def check_output_type(node: Node, library: str) -> None:
 
 
 def check_blocks(node: Node, library: str) -> None:
-    """For a library without attributes of its own: refuse an ocp.MXQuantize that has others than its document."""
+    """For a library without attributes of its own: refuse a quantization of blocks that has others than its document."""
     check_output_type(node, library)
-    unknown = sorted(set(node.attributes) - {attribute.name for attribute in ocp_mx_quantize.OPERATOR.attributes})
+    known = {attribute.name for attribute in get_operator(node.operator).attributes}
+    unknown = sorted(set(node.attributes) - known)
     if unknown:
         raise Unsupported(f"{library} can't be told of {', '.join(unknown)}")
 
