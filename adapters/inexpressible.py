@@ -87,7 +87,7 @@ def check_output_type(node: Node, library: str) -> None:
 
 
 def check_blocks(node: Node, library: str) -> None:
-    """For a library without attributes of its own: refuse a quantization of blocks that has others than its document."""
+    """For a library without attributes of its own: refuse a node of blocks that has others than its document."""
     check_output_type(node, library)
     known = {attribute.name for attribute in get_operator(node.operator).attributes}
     unknown = sorted(set(node.attributes) - known)

@@ -41,7 +41,9 @@ ELEMENTS = {"mxfp8": "np.array(words).view(ml_dtypes.float8_e4m3fn)", "mxfp4": F
 class Mlx:
     name = "mlx"
     maps: Mapping[str, str] = {
-        ocp_mx_quantize.ID: "mx.quantize in the modes mxfp4 and mxfp8: E8M0 scales of blocks of 32, as rceil finds them",
+        ocp_mx_quantize.ID: (
+            "mx.quantize in the modes mxfp4 and mxfp8: E8M0 scales of blocks of 32, as rceil finds them"
+        ),
         nvidia_nvfp4_quantize.ID: "mx.quantize in the mode nvfp4: E4M3 scales of blocks of 16; global_scale is an amax",
     }
 
@@ -64,7 +66,7 @@ class Mlx:
         """The packed elements and the scales. Unsupported with MLX's own message if it refuses."""
         cpu = self.library.cpu
         given = self.library.array(bits_of(x)).view(getattr(self.library, x.dtype.name), stream=cpu)
-        further = {"global_scale": self.library.array(each) for each in whole}
+        further = dict(zip(("global_scale",), map(self.library.array, whole), strict=False))
         try:
             found = self.library.quantize(given, mode=mode, stream=cpu, **further)
             self.library.eval(*found)

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from tiebreak.golden.elements import ELEMENT_TYPES, FloatType, Real, decode, encode_saturated
+from tiebreak.golden.elements import ELEMENT_TYPES, FloatType, Real, decode, encode, encode_saturated
 from tiebreak.golden.formulas.steps import Result, Steps, UndefinedResult, divide, finite
 from tiebreak.golden.problem import IN_RANGE, ZERO, Elementwise
 
@@ -32,7 +32,8 @@ def given(s: Steps, p: Elementwise, x: Real, scale: Real, global_amax: Real | No
     value, divisor = finite(x, scale)  # NVQ-U1
     if global_amax is not None:
         divisor = Fraction(s(divisor * Fraction(s(1 / encoding(s, global_amax)))))  # NVQ-F5
-    product = s(value * s(divide(Fraction(1), divisor)))  # NVQ-F3, NVQ-U2
+    factor = in_float32(divide(Fraction(1), divisor))  # NVQ-F3, NVQ-U2, NVQ-U3
+    product = s(value * Fraction(s(factor)))  # NVQ-F3
     code = to_nearest(product, p.result)  # NVQ-R2, NVQ-C2
     return (code, IN_RANGE) if decode(code, p.result) else (0, ZERO)  # NVQ-U4
 
@@ -51,11 +52,19 @@ def scale_code(s: Steps, kind: FloatType, amax: Real, global_amax: Real | None) 
 
 
 def encoding(s: Steps, global_amax: Real) -> Fraction:
-    """The factor s_enc. It must be a float32 even in real arithmetic, where it is not rounded to one."""
+    """The factor s_enc."""
     (whole,) = finite(global_amax)
-    if whole <= 0 or not math.isfinite(Steps(FLOAT32, s.mode)(WHOLE / whole)):
+    if whole <= 0:
         raise UndefinedResult  # NVQ-U3
-    return Fraction(s(WHOLE / whole))  # NVQ-F4
+    return Fraction(s(in_float32(WHOLE / whole)))  # NVQ-F4, NVQ-U3
+
+
+def in_float32(factor: Real) -> Real:
+    """A factor that is a float32 when it is rounded to one. Even in real arithmetic UndefinedResult for a greater."""
+    assert isinstance(FLOAT32, FloatType)
+    if encode(Fraction(factor), FLOAT32) >= FLOAT32.infinity_bits:
+        raise UndefinedResult
+    return factor
 
 
 def to_nearest(value: Real, kind: FloatType) -> int:
@@ -68,6 +77,5 @@ def to_nearest(value: Real, kind: FloatType) -> int:
 
 
 FLOAT32 = ELEMENT_TYPES["float32"]
-assert isinstance(FLOAT32, FloatType)
 ID = "nvidia.NVFP4Quantize"
 FORMULAS = {ID: elements, f"{ID}:given": given, f"{ID}:scales": scales}

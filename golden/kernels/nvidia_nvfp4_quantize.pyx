@@ -60,12 +60,15 @@ cdef double scale_of(double amax, Way way) noexcept nogil:
 
 cdef double quotient_of(double x, double scale, Way way) noexcept nogil:
     """An input by its scale; NaN where the documents are silent."""
+    cdef double factor
     if not isfinite(x) or not isfinite(scale) or scale == 0.0:  # NVQ-U1, NVQ-U2
         return NAN
     if not way.working:
-        return x * WHOLE / (way.whole * scale)  # NVQ-F3, NVQ-F5
+        factor = narrow(WHOLE / (way.whole * scale), way.single)
+        return x * WHOLE / (way.whole * scale) if isfinite(factor) else NAN  # NVQ-F3, NVQ-F5, NVQ-U3
     scale = narrow(scale * way.decode, way.single)  # NVQ-F5
-    return narrow(x * narrow(1.0 / scale, way.single), way.single)  # NVQ-F3
+    factor = narrow(1.0 / scale, way.single)  # NVQ-F3
+    return narrow(x * factor, way.single) if isfinite(factor) else NAN  # NVQ-F3, NVQ-U3
 
 
 cdef loop(const double[::1] x, const double[::1] of_block, const double[::1] wholes, bint given, Way way,

@@ -1,8 +1,8 @@
 """`nvidia.NVFP4Quantize`: blocks of 16 numbers to a scale of 8 bits each and elements of 4 bits.
 
-cuBLAS documents blocks alone; NVIDIA's paper on pretraining documents the second level, a scale of the whole tensor. Both
-give the same real numbers. What neither says of a conversion is that of PTX, which has one instruction for each type.
-The paper's appendix and PTX's page were read in copies that others keep.
+cuBLAS documents blocks alone; NVIDIA's paper on pretraining documents the second level, a scale of the whole tensor.
+Both give the same real numbers. What neither says of a conversion is that of PTX, which has one instruction for each
+type. The documentation of cuBLAS and PTX was read in copies that others keep, the paper's appendix in a quotation.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ CLAUSES = (
     ),
     Clause(
         "NVQ-F5",
-        "With global_amax the element's factor is 1 / (scale * s_dec); s_dec is the reciprocal of 6 * 448 / global_amax.",
+        "With global_amax an element's factor is 1 / (scale * s_dec); s_dec is 1 / (6 * 448 / global_amax).",
         f"{PAPER}, equations 3 and 4",
         situation="a global_amax",
     ),
@@ -115,8 +115,8 @@ CLAUSES = (
     ),
     Clause(
         "NVQ-U3",
-        "What a global_amax gives that is not positive, or so small that 6 * 448 / global_amax is beyond float32.",
-        f"{PAPER}, equation 1: silent",
+        "What a global_amax gives that is not positive, or so small that a factor that it makes is beyond float32.",
+        f"{PAPER}, equations 1 and 3: silent",
         unspecified=True,
         situation="a global_amax that scales nothing",
     ),

@@ -52,7 +52,11 @@ def sample(
 
 
 def blocks(real: str, rows: Sequence[Sequence[int]]) -> Tensor:
-    """A tensor of blocks, each from the codes given, the first of them repeated."""
+    """A tensor of blocks, an even number, each from the codes given, the first of them repeated.
+
+    MLX on the CPU takes no odd number of blocks.
+    """
+    rows = [*rows, *rows[: len(rows) % 2]]
     codes = [code for row in rows for code in [*row, *[row[0]] * (BLOCK - len(row))]]
     return bits(real, codes, (len(rows), BLOCK))
 
