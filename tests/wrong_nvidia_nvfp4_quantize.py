@@ -13,9 +13,9 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
+from wrong_ocp_mx_quantize import Round, away, even, in_bfloat16, log2, to_zero, upward
 
 from wrong_model import Array, WrongBackend
-from wrong_ocp_mx_quantize import Round, away, even, in_bfloat16, log2, to_zero, upward
 
 OPERATOR = "nvidia.NVFP4Quantize"
 SINGLE = (("float32", "float4_e2m1fn"),)

@@ -68,12 +68,18 @@ class Axis:
     `attribute` names the attribute that holds the axis, `block_attribute` the one that holds the block size.
     With `broadcast` there is no such attribute: parameters broadcast against the input as in NumPy.
     With `always_last` parameters always have a value for each index of the last axis.
+    `measured` is the number of elements of the last axis that an operator measures at once: it takes no scalars.
     """
 
     attribute: str = ""
     block_attribute: str = ""
     broadcast: bool = False
     always_last: bool = False
+    measured: int = 0
+
+    @property
+    def takes_scalars(self) -> bool:
+        return not self.always_last and not self.measured
 
 
 @dataclass(frozen=True)

@@ -175,7 +175,7 @@ TESTED = OperatorUnderTest(
     mistakes=MISTAKES,
     pairs=PAIRS,
     path_probes=PATH_PROBES,
-    axis=Axis(always_last=True),
+    axis=Axis(measured=BLOCK),
     forbidden_calls=FORBIDDEN,
     situations=SITUATIONS,
     semantics=Absent("the tables of facets are about one output whose operands are inputs; here they are measured"),
