@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tiebreak.adapters.inexpressible import check_blocks
+from tiebreak.adapters.inexpressible import check_blocks, check_nvfp4
 from tiebreak.adapters.packed_bits import SOURCE, unpacked
 from tiebreak.adapters.platform_facts import instruction_sets
 from tiebreak.adapters.protocol import Run
@@ -96,6 +96,7 @@ def mode_of(node: Node) -> str:
         raise Unsupported(f"MLX has no {node.operator}, only {' and '.join(OPERATORS)}")
     check_blocks(node, "MLX")
     if node.operator == nvidia_nvfp4_quantize.ID:
+        check_nvfp4(node, "MLX")
         return NVFP4
     if node.output_type not in MODES or node.input_type not in REALS:
         raise Unsupported(f"MLX has no mode for {node.input_type} to {node.output_type}: {', '.join(MODES)}")

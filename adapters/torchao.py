@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tiebreak.adapters.inexpressible import check_blocks
+from tiebreak.adapters.inexpressible import check_blocks, check_nvfp4
 from tiebreak.adapters.packed_bits import SOURCE, unpacked
 from tiebreak.adapters.platform_facts import instruction_sets
 from tiebreak.adapters.protocol import Run
@@ -142,6 +142,7 @@ def check(node: Node) -> None:
         raise Unsupported(f"torchao has no {node.operator}, only {' and '.join(OPERATORS)}")
     check_blocks(node, "torchao")
     if node.operator == nvidia_nvfp4_quantize.ID:
+        check_nvfp4(node, "torchao")
         return
     if node.output_type not in {**OF_TORCH, **WORDS}:
         raise Unsupported(f"torchao has no MX elements of {node.output_type}")

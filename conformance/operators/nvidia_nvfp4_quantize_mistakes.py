@@ -253,6 +253,13 @@ SCALES = (
     frequent("zero-block-scale-one", "put-out", scale=one_for_zeros),
 )
 
+AS_TORCHAO = (  # which does both: where one alone explains a case, the other contradicts it elsewhere
+    step(
+        "global-scale-divides:no scale below 2^-6", "global",
+        level=scale_of_tensor, quotient=over_tensor, scaled=over_scale, scale=at_least(2.0**-6),
+    ),
+)  # fmt: skip
+
 # The scaled input
 
 
@@ -316,6 +323,6 @@ ELEMENTS = (
     frequent("elements-end-at-power", "saturate", element=end_at_four),
     frequent("elements-without-sign", "nearest", element=unsigned),
 )
-STEPS: tuple[WrongStep, ...] = (*ELEMENTS, *SCALES, *LEVELS, *SCALED, *INPUTS, *MEASURED)
+STEPS: tuple[WrongStep, ...] = (*ELEMENTS, *SCALES, *AS_TORCHAO, *LEVELS, *SCALED, *INPUTS, *MEASURED)
 MISTAKES = single_steps(pipeline, STEPS)
 PAIRS = pairs_of_steps(pipeline, (*SCALES, *LEVELS, *SCALED, *ELEMENTS))

@@ -20,15 +20,11 @@ from tiebreak.golden.problem import IN_RANGE, ZERO, Elementwise
 SIX, WHOLE = Fraction(6), Fraction(6 * 448)
 
 
-def elements(s: Steps, p: Elementwise, x: Real, amax: Real, global_amax: Real | None = None) -> Result:
-    kind = ELEMENT_TYPES["float8_e4m3fn"]
-    assert isinstance(kind, FloatType)
-    return given(s, p, x, decode(scale_code(s, kind, amax, global_amax), kind), global_amax)  # NVQ-F3
-
-
-def given(s: Steps, p: Elementwise, x: Real, scale: Real, global_amax: Real | None = None) -> Result:
-    """An element of a scale as it was put out."""
-    assert isinstance(p.result, FloatType)
+def elements(s: Steps, p: Elementwise, x: Real, of_block: Real, global_amax: Real | None = None) -> Result:
+    """`of_block` is the block's greatest magnitude, or its scale if that is given."""
+    scale_type = ELEMENT_TYPES["float8_e4m3fn"]
+    assert isinstance(p.result, FloatType) and isinstance(scale_type, FloatType)
+    scale = of_block if p.constants["given"] else decode(scale_code(s, scale_type, of_block, global_amax), scale_type)
     value, divisor = finite(x, scale)  # NVQ-U1
     if global_amax is not None:
         divisor = Fraction(s(divisor * Fraction(s(1 / encoding(s, global_amax)))))  # NVQ-F5
@@ -78,4 +74,4 @@ def to_nearest(value: Real, kind: FloatType) -> int:
 
 FLOAT32 = ELEMENT_TYPES["float32"]
 ID = "nvidia.NVFP4Quantize"
-FORMULAS = {ID: elements, f"{ID}:given": given, f"{ID}:scales": scales}
+FORMULAS = {ID: elements, f"{ID}:scales": scales}

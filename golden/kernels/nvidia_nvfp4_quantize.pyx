@@ -110,22 +110,13 @@ def unfilled(count):
     return np.zeros(count, np.int64), np.full(count, UNDEFINED, np.uint8)
 
 
-def solve_elements(problem, working, given):
-    found = [tensors.doubles(o, kind) for o, kind in zip(problem.operands, problem.kinds)]
-    codes, states = unfilled(len(found[0]))
-    scaled = len(found) > 2
-    loop(found[0], found[1], found[2] if scaled else np.empty(0), given, way_of(problem, working, scaled), codes, states)
-    return codes, states
-
-
 def elements(problem, working, mode):
     """See LOOPS."""
-    return solve_elements(problem, working, False)
-
-
-def of_given(problem, working, mode):
-    """See LOOPS."""
-    return solve_elements(problem, working, True)
+    found = [tensors.doubles(o, kind) for o, kind in zip(problem.operands, problem.kinds)]
+    codes, states = unfilled(len(found[0]))
+    scaled, given = len(found) > 2, problem.constants["given"]
+    loop(found[0], found[1], found[2] if scaled else np.empty(0), given, way_of(problem, working, scaled), codes, states)
+    return codes, states
 
 
 def scales(problem, working, mode):
@@ -139,6 +130,5 @@ def scales(problem, working, mode):
 
 LOOPS = {
     "nvidia.NVFP4Quantize": elements,
-    "nvidia.NVFP4Quantize:given": of_given,
     "nvidia.NVFP4Quantize:scales": scales,
 }

@@ -22,7 +22,6 @@ from tiebreak.golden.problem import Array, Elementwise, Problem, codes_of, kind_
 from tiebreak.golden.samples import nvidia_nvfp4_quantize as samples
 
 ID = "nvidia.NVFP4Quantize"
-GIVEN = f"{ID}:given"  # the elements of scales that are given
 BLOCK = 16
 ELEMENT_TYPE, SCALE_TYPE = "float4_e2m1fn", "float8_e4m3fn"
 REALS = ("float32", "bfloat16")
@@ -155,7 +154,7 @@ def posed(
         given = (*given, (GLOBAL, single, np.broadcast_to(codes_of(array).reshape(-1), int(np.prod(shape)))))
     names, kinds, codes = zip(*given, strict=True)
     flat = tuple(np.ascontiguousarray(each).reshape(-1) for each in codes)
-    make = partial(Elementwise, working=single, mode="", constants={"largest": LARGEST})
+    make = partial(Elementwise, working=single, mode="", constants={"largest": LARGEST, "given": "scale" in names})
     return make(formula, output, shape, ELEMENT_TYPES[to], kinds=kinds, operands=flat, named=names)
 
 
@@ -185,7 +184,7 @@ def chain(node: Node, inputs: tuple[Array, ...], outputs: tuple[Array, ...]) -> 
     """The elements given the scales that a backend gave."""
     x, scales = inputs[0], outputs[1]
     given = (("x", kind_of(x), codes_of(x)), ("scale", kind_of(scales), spread(codes_of(scales), x)))
-    return {0: posed(GIVEN, "elements", ELEMENT_TYPE, x.shape, inputs, given)}
+    return {0: posed(ID, "elements", ELEMENT_TYPE, x.shape, inputs, given)}
 
 
 OPERATOR = Operator(
