@@ -62,7 +62,7 @@ def two_levels(whole: Any, kind: np.dtype[Any]) -> Tensor:
 
 
 def sixth(amax: Array, tensor: Tensor) -> Array:
-    return amax / SIX * tensor.encode
+    return np.asarray(amax / SIX * tensor.encode)
 
 
 def to_e4m3(quotient: Array, whole: Whole = np.rint) -> Array:
@@ -70,7 +70,7 @@ def to_e4m3(quotient: Array, whole: Whole = np.rint) -> Array:
 
 
 def by_reciprocal(blocks: Array, scale: Array, tensor: Tensor) -> Array:
-    return blocks * (ONE / (scale * tensor.decode))
+    return np.asarray(blocks * (ONE / (scale * tensor.decode)))
 
 
 def nearest(values: Array, whole: Whole = np.rint) -> Array:
@@ -164,36 +164,36 @@ def scale_of_tensor(whole: Any, kind: np.dtype[Any]) -> Tensor:
 
 
 def over_tensor(amax: Array, tensor: Tensor) -> Array:
-    return amax / SIX / tensor.decode
+    return np.asarray(amax / SIX / tensor.decode)
 
 
 def over_scale(blocks: Array, scale: Array, tensor: Tensor) -> Array:
-    return blocks * (tensor.encode / scale)
+    return np.asarray(blocks * (tensor.encode / scale))
 
 
 def with_sixth(amax: Array, tensor: Tensor) -> Array:
-    return amax * (tensor.encode * SIXTH)
+    return np.asarray(amax * (tensor.encode * SIXTH))
 
 
 def times_sixth(amax: Array, tensor: Tensor) -> Array:
-    return amax * SIXTH * tensor.encode
+    return np.asarray(amax * SIXTH * tensor.encode)
 
 
 def tensor_first(blocks: Array, tensor: Tensor) -> Array:
     given(tensor.whole)
-    return blocks * tensor.encode
+    return np.asarray(blocks * tensor.encode)
 
 
 def sixth_alone(amax: Array, tensor: Tensor) -> Array:
-    return amax / SIX
+    return np.asarray(amax / SIX)
 
 
 def reciprocal_alone(blocks: Array, scale: Array, tensor: Tensor) -> Array:
-    return blocks * (ONE / scale)
+    return np.asarray(blocks * (ONE / scale))
 
 
 def sixth_in_x_type(amax: Array, tensor: Tensor) -> Array:
-    return in_type(amax / SIX, tensor.kind) * tensor.encode
+    return np.asarray(in_type(amax / SIX, tensor.kind) * tensor.encode)
 
 
 def in_type(values: Array, kind: np.dtype[Any]) -> Array:
@@ -264,12 +264,12 @@ AS_TORCHAO = (  # which does both: where one alone explains a case, the other co
 
 
 def by_division(blocks: Array, scale: Array, tensor: Tensor) -> Array:
-    return blocks / (scale * tensor.decode)
+    return np.asarray(blocks / (scale * tensor.decode))
 
 
 def in_x_type(blocks: Array, scale: Array, tensor: Tensor) -> Array:
     """The quotient in the input's own type, then times the tensor's factor."""
-    return in_type(blocks / scale, tensor.kind) * tensor.encode
+    return np.asarray(in_type(blocks / scale, tensor.kind) * tensor.encode)
 
 
 SCALED = (

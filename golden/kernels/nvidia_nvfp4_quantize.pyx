@@ -115,7 +115,8 @@ def elements(problem, working, mode):
     found = [tensors.doubles(o, kind) for o, kind in zip(problem.operands, problem.kinds)]
     codes, states = unfilled(len(found[0]))
     scaled, given = len(found) > 2, problem.constants["given"]
-    loop(found[0], found[1], found[2] if scaled else np.empty(0), given, way_of(problem, working, scaled), codes, states)
+    way = way_of(problem, working, scaled)
+    loop(found[0], found[1], found[2] if scaled else np.empty(0), given, way, codes, states)
     return codes, states
 
 
