@@ -13,7 +13,7 @@ from tiebreak.conformance.operators.drawn_tensors import repeat
 from tiebreak.conformance.operators.forbidden_call import ForbiddenCall
 from tiebreak.conformance.operators.model import Absent, Axis, CaseConstraints, OperatorUnderTest
 from tiebreak.conformance.operators.nvidia_nvfp4_quantize_mistakes import MISTAKES, PAIRS
-from tiebreak.conformance.operators.path_probe import PathProbe
+from tiebreak.conformance.operators.path_probe import PathProbe, multiples, scale_classes
 from tiebreak.conformance.operators.strategies import st
 from tiebreak.golden.elements import FLOAT_TYPES, SMALL_FLOAT_TYPES, FloatType, decode, encode, neighbour
 from tiebreak.golden.operators.nvidia_nvfp4_quantize import (
@@ -118,7 +118,14 @@ PATH_PROBES = (
     probe("other-scale", (Fraction(27, 4), *(quarter * Fraction(9, 8) for quarter in QUARTERS), 3)),
     probe("two-levels", (6, *QUARTERS, Fraction(-1, 3), 1), 2688),
     probe("two-levels-of-any-size", (7, *QUARTERS, Fraction(-1, 3), 1), 100),
-)
+    *(
+        PathProbe(
+            f"{found.name}-float32", {"quantized": ELEMENT_TYPE}, (found.scale,), multiples(found.scale),
+            constants_only=True,
+        )
+        for found in scale_classes()[:-1]
+    ),
+)  # fmt: skip
 
 
 def forbidden(clause: str, what: str, **changed: Any) -> ForbiddenCall:
@@ -162,8 +169,8 @@ def part_of_a_block(shown: CaseWithStates) -> bool:
 SITUATIONS: dict[str, Situation] = {
     "a global_amax": lambda shown: len(shown.case.inputs) > 1,
     "a scale beyond 448": lambda shown: bool(np.any(quotients(shown) > 448 + 16)),
-    "an input beyond the largest element": beyond_elements,
-    "a part of a block": part_of_a_block,
+    "an input beyond 6 of its scales": beyond_elements,
+    "a part of 16 elements": part_of_a_block,
     "a scale that rounds to zero": lambda shown: bool(np.any(quotients(shown) <= 2.0**-10)),
     "a global_amax that scales nothing": useless_whole,
 }

@@ -74,7 +74,7 @@ CLAUSES = (
         "NVQ-C2",
         "An element beyond 6 becomes 6, with its sign.",
         f"{PTX}: .satfinite is mandatory for .e2m1x2",
-        situation="an input beyond the largest element",
+        situation="an input beyond 6 of its scales",
     ),
     Clause(
         "NVQ-T1",
@@ -90,7 +90,7 @@ CLAUSES = (
         "NVQ-S2",
         "A last block with fewer elements is quantized as if the missing ones were zero.",
         f"{STEP}: partial blocks",
-        situation="a part of a block",
+        situation="a part of 16 elements",
     ),
     Clause(
         "NVQ-S3",
