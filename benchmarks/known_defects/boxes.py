@@ -21,7 +21,7 @@ EVEN = "round_mode=ROUND_NEAREST_TOWARD_EVEN"
 NGQ, NGD = "ngraph.Quantize", "ngraph.Dequantize"
 ONQ, OND, ONC = "onnx.QuantizeLinear", "onnx.DequantizeLinear", "onnx.Cast"
 ODQ = "onnx.DynamicQuantizeLinear"
-OMQ = "ocp.MXQuantize"
+OMQ, NVQ = "ocp.MXQuantize", "nvidia.NVFP4Quantize"
 OVF = "openvino.FakeQuantize"
 TFQ, TFD = "tensorflow.QuantizeV2", "tensorflow.Dequantize"
 TQD = "tensorflow.QuantizeAndDequantizeV4"
@@ -205,6 +205,8 @@ TABLE: tuple[tuple[str, str, str, str], ...] = (
     (OMQ, "float32>float4_e2m1fn", "", "small-ties-away small-cut-off small-max-448"),
     (OMQ, "bfloat16>float8_e5m2", "", "small-ties-away small-cut-off flush-x"),
     (OMQ, "float32>int8", "", "ties-away truncates"),
+    (NVQ, "float32>float4_e2m1fn", "", "small-ties-away small-cut-off small-flush small-max-448"),
+    (NVQ, "bfloat16>float4_e2m1fn", "", "small-ties-away small-cut-off"),
 )
 
 
