@@ -64,7 +64,7 @@ def vectors(real: str = "float32") -> list[Case]:
 def case_of(*values: float, whole: float | None = None, real: str = "float32") -> Case:
     node = make_node(OPERATOR, real=real, zero_point=whole is not None)
     x = np.array(values, np.float32).astype(node.inputs[0].dtype)
-    return Case("a", node, (x,) if whole is None else (x, np.float32(whole).reshape(())), "typed")
+    return Case("a", node, (x,) if whole is None else (x, np.array(whole, np.float32)), "typed")
 
 
 def solved(case: Case) -> tuple[list[float], list[float]]:
@@ -136,7 +136,7 @@ def test_a_nan_is_of_its_block_alone() -> None:
 def test_a_scalar_has_no_block_and_global_amax_is_one_number() -> None:
     case = case_of(6.0, whole=6)
     with pytest.raises(InvalidInput, match="a scalar has no axis"):
-        problems_of(Case("a", case.node, (np.float32(1).reshape(()), case.inputs[1]), "typed"))
+        problems_of(Case("a", case.node, (np.array(1, np.float32), case.inputs[1]), "typed"))
     with pytest.raises(InvalidInput, match="global_amax is one number, not 2"):
         problems_of(Case("a", case.node, (case.inputs[0], np.ones(2, np.float32)), "typed"))
 
@@ -228,4 +228,5 @@ def test_the_first_element_of_least_distance_is_zero_far_beyond_and_lower_at_tie
     assert found.tolist() == [0.5, -1, 6, 0, 0, 0]
     kind = np.dtype(ml_dtypes.bfloat16)
     tensor = Pipeline().level(None, kind)
-    assert in_x_type(np.float32([1.0]), np.float32([3.0]), tensor).tolist() == [0.333984375]
+    one, three = (np.array([number], np.float32) for number in (1, 3))
+    assert in_x_type(one, three, tensor).tolist() == [0.333984375]

@@ -130,7 +130,7 @@ def without_subnormals(value: Fraction) -> Fraction:
 
 def by_distance(value: Fraction) -> Fraction:
     """The first of least distance, where distances beyond 2^24 have no digits left."""
-    every = [sign * n for sign in (1, -1) for n in (0, Fraction(1, 2), 1, Fraction(3, 2), 2, 3, 4, 6)]
+    every = [Fraction(sign * twice, 2) for sign in (1, -1) for twice in (0, 1, 2, 3, 4, 6, 8, 12)]
     return min(every, key=lambda one: np.abs(np.float32(float(value)) - np.float32(float(one))))
 
 
