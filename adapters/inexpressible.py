@@ -12,7 +12,13 @@ from typing import Any
 from tiebreak.golden.errors import InvalidInput, Unsupported
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.onnx_types import E8M0, FLOAT8
-from tiebreak.golden.operators import ocp_mx_quantize, onnx_cast, onnx_dequantize_linear, onnx_quantize_linear
+from tiebreak.golden.operators import (
+    get_operator,
+    nvidia_nvfp4_quantize,
+    onnx_cast,
+    onnx_dequantize_linear,
+    onnx_quantize_linear,
+)
 from tiebreak.golden.operators.model import Types
 from tiebreak.golden.operators.onnx_linear import Version, problem_with
 
@@ -87,11 +93,18 @@ def check_output_type(node: Node, library: str) -> None:
 
 
 def check_blocks(node: Node, library: str) -> None:
-    """For a library without attributes of its own: refuse an ocp.MXQuantize that has others than its document."""
+    """For a library without attributes of its own: refuse a node of blocks that has others than its document."""
     check_output_type(node, library)
-    unknown = sorted(set(node.attributes) - {attribute.name for attribute in ocp_mx_quantize.OPERATOR.attributes})
+    known = {attribute.name for attribute in get_operator(node.operator).attributes}
+    unknown = sorted(set(node.attributes) - known)
     if unknown:
         raise Unsupported(f"{library} can't be told of {', '.join(unknown)}")
+
+
+def check_nvfp4(node: Node, library: str) -> None:
+    """For a library that has nvidia.NVFP4Quantize and no type of its elements to choose: refuse another one."""
+    if node.output_type != nvidia_nvfp4_quantize.ELEMENT_TYPE or node.input_type not in nvidia_nvfp4_quantize.REALS:
+        raise Unsupported(f"{library} has no NVFP4 of {node.input_type} to {node.output_type}")
 
 
 def check_zero_point_type(node: Node, library: str) -> None:

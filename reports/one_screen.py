@@ -74,9 +74,10 @@ def matrix_parts(run: Run, console: Console, room: int) -> list[RenderableType]:
     operators = list(dict.fromkeys(operator for _, operator in sorted(counts, key=lambda pair: pair[1])))
     rows = folded_rows(run.info, counts)
     legend = [Text(text, "dim")] if (text := names_explained(operators, console.width, rows)) else []
-    room -= height(console, [matrix_table({}, counts, operators, console.width), *legend])
+    whole = matrix_table(rows, counts, operators, console.width)  # a line for each row, whose labels may fold the heads
+    room -= height(console, [whole, *legend]) - len(rows)
     if len(rows) <= room:
-        return [matrix_table(rows, counts, operators, console.width), *legend]
+        return [whole, *legend]
     kept = dict(worst_rows(rows, counts, room - 1))
     more = f"… and {plural(len(rows) - len(kept), 'row')} on which less deviates or fails"
     return [matrix_table(kept, counts, operators, console.width), Text(more), *legend]

@@ -514,22 +514,31 @@ def astype_of_arrays(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts]
 
 
 def torchao_function(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts]) -> None:
-    """Listens where to_mx begins."""
+    """Listens where to_mx and nvfp4_quantize begin."""
 
     def to_mx(x: Any, element: Any, block: int, mode: Any) -> NoReturn:
         heard.append({"x": plain_of_torch(x), "element": plain_of_torch(element), "block": block, "mode": mode.value})
         raise Stopped
 
+    def nvfp4_quantize(x: Any, block: int, scale: Any = None) -> NoReturn:
+        heard.append(
+            {"x": plain_of_torch(x), "block": block, "scale": scale if scale is None else plain_of_torch(scale)}
+        )
+        raise Stopped
+
     patch.setattr(backend, "to_mx", to_mx)
+    patch.setattr(backend, "nvfp4_quantize", nvfp4_quantize)
+    patch.setattr(backend, "scale_of", lambda amax: amax)
 
 
 def mlx_function(backend: Any, patch: pytest.MonkeyPatch, heard: list[Facts]) -> None:
     """Listens where mx.quantize begins. An array of bfloat16 is read as its bits, which NumPy lacks."""
 
-    def quantize(x: Any, *, mode: str, stream: Any) -> NoReturn:
+    def quantize(x: Any, *, mode: str, stream: Any, global_scale: Any = None) -> NoReturn:
         name = str(x.dtype).rpartition(".")[2]
         words = np.asarray(x.view(getattr(backend.library, f"uint{8 * x.itemsize}")))
-        heard.append({"x": tensor(words.view(dtype_of(name))), "mode": mode})
+        whole = {} if global_scale is None else {"global_scale": tensor(np.array(global_scale))}
+        heard.append({"x": tensor(words.view(dtype_of(name))), "mode": mode, **whole})
         raise Stopped
 
     facts = {name: getattr(backend.library, name) for name in ("array", "cpu", "float32", "bfloat16")}

@@ -120,6 +120,11 @@ ALLOWED: dict[str, tuple[ForbiddenCall, ...]] = {
             attributes={**ROUNDED_ONCE, "scale32": False},
         ),
     ),
+    "nvidia.NVFP4Quantize": (
+        allowed("one level", ((2, 32),), {0: 3.0}, quantized="float4_e2m1fn", zero_point=False),
+        allowed("two levels", ((2, 32), S), {0: -2.0, 1: 5.0}, quantized="float4_e2m1fn"),
+        allowed("bfloat16", ((1, 64), S), {1: 3.0}, real="bfloat16", quantized="float4_e2m1fn"),
+    ),
     "onnx.DequantizeLinear": (*ALLOWED_LINEAR, allowed("int32", (M22, S), quantized="int32", zero_point=False)),
     "openvino.FakeQuantize": (
         allowed("one range", (M22, S, S, S, S), {1: 0.0, 3: 0.0}, quantized="", attributes={"levels": 2}),
@@ -206,8 +211,14 @@ WRONG_REQUANTIZATIONS = (
     ForbiddenCall("", "an axis", REQUANTIZED_ONE, REQUANTIZED, {"axis": 0}),
     ForbiddenCall("", "a list of one scale", (M22, (1,), S, S, S), REQUANTIZED),
 )
+NVFP4 = {"quantized": "float4_e2m1fn", "zero_point": False}
+WRONG_NVFP4 = (
+    ForbiddenCall("", "a block size", ((1, 32),), NVFP4, {"block_size": 32}),
+    ForbiddenCall("", "elements of 8 bits", ((1, 32),), NVFP4, output="float8_e4m3fn"),
+)
 WRONG: dict[str, tuple[ForbiddenCall, ...]] = {
     "tflite.Requantize": WRONG_REQUANTIZATIONS,
+    "nvidia.NVFP4Quantize": WRONG_NVFP4,
     "ocp.MXQuantize": WRONG_BLOCKS,
     "ngraph.Quantize": wrong_ngraph(round_mode=EVEN),
     "ngraph.Dequantize": wrong_ngraph(),
@@ -571,8 +582,15 @@ def has_words_for_blocks(case: Case) -> bool:
     return known and node.value("to") == node.output_type
 
 
+def has_words_for_nvfp4(case: Case) -> bool:
+    return not case.node.attributes and case.node.output_type == "float4_e2m1fn"
+
+
 def for_mlx(case: Case) -> Facts:
     """Two element types, and one way to the scale."""
+    if case.node.operator == "nvidia.NVFP4Quantize":
+        whole = {"global_scale": tensor(case.inputs[1])} if len(case.inputs) > 1 else {}
+        return {"x": tensor(case.inputs[0]), "mode": "nvfp4", **whole} if has_words_for_nvfp4(case) else NO_WORDS
     modes = {"float8_e4m3fn": "mxfp8", "float4_e2m1fn": "mxfp4"}
     if not has_words_for_blocks(case) or case.node.value("scaling_mode") != "rceil":
         return NO_WORDS
@@ -581,6 +599,9 @@ def for_mlx(case: Case) -> Facts:
 
 
 def for_torchao(case: Case) -> Facts:
+    if case.node.operator == "nvidia.NVFP4Quantize":
+        scale = tensor(case.inputs[1]) if len(case.inputs) > 1 else None
+        return {"x": tensor(case.inputs[0]), "block": 16, "scale": scale} if has_words_for_nvfp4(case) else NO_WORDS
     if not has_words_for_blocks(case):
         return NO_WORDS
     own = {"float6_e3m2fn": "fp6_e3m2", "float6_e2m3fn": "fp6_e2m3", "float4_e2m1fn": "float4_e2m1fn_x2"}

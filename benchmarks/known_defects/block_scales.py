@@ -1,4 +1,4 @@
-"""ocp.MXQuantize: a power of two for each block of 32, then each number by it in a small type."""
+"""ocp.MXQuantize and nvidia.NVFP4Quantize: a scale for each block, then each number by it in a small type."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from benchmarks.known_defects.rounding_steps import rounded
 from tiebreak.golden.nodes import Node
 
 BLOCK, LEAST, MOST = 32, -127, 127
+NVFP4_BLOCK = 16
 
 
 def mx_quantize(node: Node, inputs: tuple[Array, ...], how: How) -> tuple[Array, ...]:
@@ -55,4 +56,19 @@ def elements(node: Node, quotients: Array, how: How) -> Array:
     return np.clip(whole, -127, 127).astype(np.int8)
 
 
-ARITHMETIC = {"ocp.MXQuantize": mx_quantize}
+def nvfp4_quantize(node: Node, inputs: tuple[Array, ...], how: How) -> tuple[Array, ...]:
+    x, single = inputs[0], in_type(FLOAT32)
+    values = np.nan_to_num(x.astype(np.float64), posinf=0.0, neginf=0.0)
+    values = flushed(values, x.dtype) if how.get("flush") == "flush-x" else values
+    with np.errstate(all="ignore"):
+        encode = single(2688 / inputs[1].astype(np.float64).reshape(-1)[0]) if len(inputs) > 1 else np.float64(1)
+        starts = range(0, x.shape[-1], NVFP4_BLOCK)
+        amax = [np.abs(values[..., start : start + NVFP4_BLOCK]).max(axis=-1) for start in starts]
+        found = np.stack(amax, axis=-1) if amax else np.zeros((*x.shape[:-1], 0))
+        scales = np.minimum(single(single(found / 6) * encode), 448).astype(node.outputs[1].dtype)
+        factor = single(1 / single(scales.astype(np.float64) * single(1 / encode)))
+        products = single(values * np.repeat(factor, NVFP4_BLOCK, axis=-1)[..., : x.shape[-1]])
+        return small_floats.encoded(np.nan_to_num(products), node.outputs[0].dtype, True, how), scales
+
+
+ARITHMETIC = {"ocp.MXQuantize": mx_quantize, "nvidia.NVFP4Quantize": nvfp4_quantize}

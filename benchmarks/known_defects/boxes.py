@@ -21,9 +21,9 @@ EVEN = "round_mode=ROUND_NEAREST_TOWARD_EVEN"
 NGQ, NGD = "ngraph.Quantize", "ngraph.Dequantize"
 ONQ, OND, ONC = "onnx.QuantizeLinear", "onnx.DequantizeLinear", "onnx.Cast"
 ODQ = "onnx.DynamicQuantizeLinear"
-OMQ = "ocp.MXQuantize"
 TLR = "tflite.Requantize"
 TRS = "tosa.RESCALE"
+OMQ, NVQ = "ocp.MXQuantize", "nvidia.NVFP4Quantize"
 OVF = "openvino.FakeQuantize"
 TFQ, TFD = "tensorflow.QuantizeV2", "tensorflow.Dequantize"
 TQD = "tensorflow.QuantizeAndDequantizeV4"
@@ -218,6 +218,8 @@ TABLE: tuple[tuple[str, str, str, str], ...] = (
     (TRS, "int8>int8", "", "first-parameter next-channel channels-reversed x-as-unsigned ties-even@tail8"),
     (TRS, "int32>int8", "", "rounds-once rounds-twice ties-away ties-even+wraps rounds-once+zp-negated"),
     (TRS, "uint8>int16", "", "x-as-signed ties-down rounds-twice"),
+    (NVQ, "float32>float4_e2m1fn", "", "small-ties-away small-cut-off small-flush small-max-448"),
+    (NVQ, "bfloat16>float4_e2m1fn", "", "small-ties-away small-cut-off"),
 )
 
 

@@ -115,7 +115,7 @@ def brief_arrangements(record: OperatorUnderTest, probe: PathProbe) -> Iterator[
     """For the first probe one of each kind of place, since answers may differ in any; few for the others."""
     if probe.scanned:
         yield from every_position(FULL_TURNS[:1], len(probe.values))
-        yield from list(scan_scalars(probe))[: not tested_axis(record).always_last]
+        yield from list(scan_scalars(probe))[: tested_axis(record).takes_scalars]
         yield large_arrangement(record)
         yield from list(axis_arrangements(record))[1:]
         yield from (Arrangement((67,), constants=(which,)) for which in range(len(probe.parameters)))
@@ -141,7 +141,7 @@ def few_arrangements(record: OperatorUnderTest, probe: PathProbe) -> Iterator[Ar
 
 def shape_arrangements(record: OperatorUnderTest, probe: PathProbe) -> Iterator[Arrangement]:
     axis = tested_axis(record)
-    if not axis.always_last:
+    if axis.takes_scalars:
         yield from scan_scalars(probe)
     for shape in ((3,), (67,), (3, 23), (1, 3, 5, 7)):
         yield Arrangement(shape)
@@ -151,7 +151,9 @@ def shape_arrangements(record: OperatorUnderTest, probe: PathProbe) -> Iterator[
 
 
 def large_arrangement(record: OperatorUnderTest) -> Arrangement:
-    return Arrangement((LARGE // 7 + 1, 7) if tested_axis(record).always_last else (LARGE,))
+    axis = tested_axis(record)
+    row = 7 if axis.always_last else 4 * axis.measured
+    return Arrangement((LARGE // row + 1, row) if row else (LARGE,))
 
 
 def scan_scalars(probe: PathProbe) -> Iterator[Arrangement]:
@@ -168,6 +170,8 @@ def axis_arrangements(record: OperatorUnderTest) -> Iterator[Arrangement]:
         yield Arrangement((2, 3, 5, 7), axis=1)
     if axis.block_attribute:
         yield Arrangement((2, 64), axis=1, block=16)
+    if axis.measured:
+        yield from (Arrangement((rows, 2 * axis.measured)) for rows in (2, 3, 33))
 
 
 def constant_arrangements(record: OperatorUnderTest, probe: PathProbe) -> Iterator[Arrangement]:
@@ -176,7 +180,7 @@ def constant_arrangements(record: OperatorUnderTest, probe: PathProbe) -> Iterat
         return
     for shape in ((67,), (3,), (3, 23)):
         yield Arrangement(shape, constants=(-1,))
-    if not tested_axis(record).always_last:
+    if tested_axis(record).takes_scalars:
         yield Arrangement((), 1, constants=(-1,))
     for arrangement in list(axis_arrangements(record))[:1]:
         yield replace(arrangement, constants=(-1,))

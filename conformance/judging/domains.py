@@ -25,7 +25,7 @@ LEAST_SCALE, GREATEST_SCALE = 2.0**-20, 2.0**10
 MOST_SCALES = 2.0**16  # of an input's distance from zero
 FEWEST_BITS = 16  # of a type whose subnormals are pathological
 BEGINS, ENDS = ("min", "low"), ("max", "high")
-MAGNITUDE = "amax"  # begins the name of a block's greatest magnitude
+MAGNITUDE = "amax"  # begins the name of a block's greatest magnitude, ends that of the tensor's
 
 
 def domains_of(family: Family, operator: str, exact: Array) -> Array:
@@ -60,7 +60,7 @@ def scales_of(family: Family, operands: Sequence[Array]) -> Iterator[Array]:
             yield operands[place]
         if name.startswith(MAGNITUDE):
             yield operands[place] / getattr(family.problem, "constants", {})["largest"]
-        if name.endswith(ENDS) or name.startswith(ENDS):
+        if (name.endswith(ENDS) or name.startswith(ENDS)) and not name.endswith(MAGNITUDE):
             low = next(p for p in range(place - 1, -1, -1) if names[p].endswith(BEGINS) or names[p].startswith(BEGINS))
             with np.errstate(all="ignore"):
                 yield (operands[place] - operands[low]) / steps_of(family)

@@ -69,6 +69,7 @@ class Axis:
     With `broadcast` there is no such attribute: parameters broadcast against the input as in NumPy.
     With `always_last` parameters always have a value for each index of the last axis. With `ones` they are arrays of
     one element where they are not spread.
+    `measured` is the number of elements of the last axis that an operator measures at once: it takes no scalars.
     """
 
     attribute: str = ""
@@ -76,6 +77,11 @@ class Axis:
     broadcast: bool = False
     always_last: bool = False
     ones: bool = False
+    measured: int = 0
+
+    @property
+    def takes_scalars(self) -> bool:
+        return not self.always_last and not self.measured
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
 """`ocp.MXQuantize`: blocks of 32 numbers to a shared power of two each and elements of 4 to 8 bits.
 
 OCP's text has one way to the shared scale, floor, and lets others be. torchao and cuBLAS document three more, which the
-attribute `scaling_mode` names as torchao does.
+attribute `scaling_mode` names as torchao does. OCP's site gives its text to browsers alone: it was read in quotations
+of sections 5.2 to 5.4 and 6.3, and their section and table numbers are those of the people who quote them.
 """
 
 from __future__ import annotations
@@ -76,13 +77,13 @@ CLAUSES = (
     ),
     Clause(
         "OMQ-R1",
-        "Elements are rounded to nearest, ties to even: the rounding that every implementation has.",
-        f"{OCP}, 5.3 and 6.3; {CUBLAS}: RNE unless noted otherwise",
+        "Elements are rounded to nearest, ties to even: the rounding that every implementation must support.",
+        f"{OCP}, 5.3 and 6.3: roundTiesToEven must be supported; {CUBLAS}: RNE unless noted otherwise",
     ),
     Clause(
         "OMQ-C1",
         "What is beyond the element type's largest normal number becomes that number, with its sign.",
-        f"{OCP}, 6.3, step 2",
+        f"{OCP}, 6.3, step 2: normal numbers should be clamped to the max normal, preserving the sign",
         situation="an input beyond the largest element",
     ),
     Clause(
@@ -137,7 +138,7 @@ CLAUSES = (
     Clause(
         "OMQ-U5",
         "What an INT8 element is that rounds to -2: the format has -128, which has no positive counterpart.",
-        f"{OCP}, 5.3.4: may be left unused",
+        f"{OCP}, 5.3.4: the maximum negative representation may be left unused",
         unspecified=True,
         situation="an int8 element that rounds to -2",
     ),

@@ -9,6 +9,7 @@ from tiebreak.golden.operators.model import Answer, Contest
 OCP = "OCP Microscaling Formats (MX) Specification 1.0"
 TORCHAO = "torchao 0.18.0, ScaleCalculationMode"
 CUBLAS = "cuBLAS 13 documentation, 1D block quantization"
+PTX = "PTX ISA 9.1, cvt"
 MLX = "MLX 0.32.4 on the CPU, as observed"
 TORCHAO_SEEN = "torchao 0.18.0, as observed"
 
@@ -38,7 +39,7 @@ CONTESTED = (
         node("float4_e2m1fn", "rceil"),
         ([4.0, 0.75, 1.25, 1.75, 3.5],),
         (
-            Answer(f"{OCP}, 5.3; {CUBLAS}", "to the even one", (4.0, 1.0, 1.0, 2.0, 4.0), judged=True),
+            Answer(f"{OCP}, 6.3; {PTX}, .rn; {CUBLAS}", "to the even one", (4.0, 1.0, 1.0, 2.0, 4.0), judged=True),
             Answer(MLX, "toward zero in mxfp4; to the even one in mxfp8", (4.0, 0.5, 1.0, 1.5, 3.0)),
         ),
     ),
@@ -96,7 +97,10 @@ CONTESTED = (
         node("float8_e4m3fn"),
         ([float("nan"), 1.0],),
         (
-            Answer(f"{OCP}, 5.1", "NaN as a scale makes every number NaN; 6.3 does not say when it is", "unspecified"),
+            Answer(OCP, "NaN as a scale makes every number NaN; 6.3 does not say when it is", "unspecified"),
+            Answer(
+                f"{PTX}, .satfinite", "NaN becomes NaN in E4M3 and E5M2, the largest in smaller types", "unspecified"
+            ),
             Answer(TORCHAO_SEEN, "the scale is NaN; with rceil every element is, too", (float("nan"), 0.0)),
             Answer(MLX, "the scale is 2, and elements are what they happen to be", "448 and -448"),
         ),
