@@ -67,8 +67,11 @@ def plain_cell(found: Counts) -> str:
 
 
 def initials(operator: str) -> str:
-    """FakeQuantWithMinMaxVars as FQV, QuantizeV2 as QV2."""
-    words = re.findall(r"[A-Z][a-z]*[0-9]*|[a-z]+", operator.partition(".")[2])
+    """FakeQuantWithMinMaxVars as FQV, QuantizeV2 as QV2, RESCALE as RSCL."""
+    name = operator.partition(".")[2]
+    if name.isupper():
+        return re.sub("[AEIOU]", "", name)
+    words = re.findall(r"[A-Z][a-z]*[0-9]*|[a-z]+", name)
     words = [word for word in words if word not in ("With", "And", "Per", "Min", "Max")]
     return "".join(word[0] + re.sub("[^0-9]", "", word) for word in words) or operator
 

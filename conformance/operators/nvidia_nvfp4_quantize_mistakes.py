@@ -40,7 +40,7 @@ VALUES = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6], np.float32)
 Whole = Callable[[Array], Array]
 
 
-class Tensor(NamedTuple):
+class MeasuredTensor(NamedTuple):
     """What the whole tensor has: global_amax or None, s_enc and s_dec, and the type of the inputs."""
 
     whole: Any
@@ -49,19 +49,19 @@ class Tensor(NamedTuple):
     kind: np.dtype[Any]
 
 
-Quotient = Callable[[Array, Tensor], Array]  # of the greatest magnitudes
-Scaled = Callable[[Array, Array, Tensor], Array]  # of blocks and their scales
-Level = Callable[[Any, "np.dtype[Any]"], Tensor]  # of global_amax and the type of the inputs
+Quotient = Callable[[Array, MeasuredTensor], Array]  # of the greatest magnitudes
+Scaled = Callable[[Array, Array, MeasuredTensor], Array]  # of blocks and their scales
+Level = Callable[[Any, "np.dtype[Any]"], MeasuredTensor]  # of global_amax and the type of the inputs
 
 # The right steps
 
 
-def two_levels(whole: Any, kind: np.dtype[Any]) -> Tensor:
+def two_levels(whole: Any, kind: np.dtype[Any]) -> MeasuredTensor:
     encode = WHOLE / np.float32(whole) if whole is not None else ONE
-    return Tensor(whole, encode, ONE / encode, kind)
+    return MeasuredTensor(whole, encode, ONE / encode, kind)
 
 
-def sixth(amax: Array, tensor: Tensor) -> Array:
+def sixth(amax: Array, tensor: MeasuredTensor) -> Array:
     return np.asarray(amax / SIX * tensor.encode)
 
 
@@ -69,7 +69,7 @@ def to_e4m3(quotient: Array, whole: Whole = np.rint) -> Array:
     return np.minimum(on_grid(quotient.astype(np.float64), E4M3, whole), MOST).astype(np.float32)
 
 
-def by_reciprocal(blocks: Array, scale: Array, tensor: Tensor) -> Array:
+def by_reciprocal(blocks: Array, scale: Array, tensor: MeasuredTensor) -> Array:
     return np.asarray(blocks * (ONE / (scale * tensor.decode)))
 
 
@@ -80,13 +80,13 @@ def nearest(values: Array, whole: Whole = np.rint) -> Array:
 
 
 @dataclass(frozen=True)
-class Pipeline:
+class TwoLevelPipeline:
     """Steps in order, the right ones unless given. `x` changes the input first; `amax` takes whole blocks."""
 
     x: Change = as_it_is
     amax: Change = greatest
     level: Level = two_levels
-    first: Callable[[Array, Tensor], Array] | None = None  # what happens to blocks before they are measured
+    first: Callable[[Array, MeasuredTensor], Array] | None = None  # what happens to blocks before they are measured
     quotient: Quotient = sixth
     scale: Change = to_e4m3
     divisor: Callable[[Array, Array], Array] = lambda scale, quotient: scale
@@ -107,7 +107,7 @@ class Pipeline:
 
 
 def pipeline(**steps: Any) -> Mistake:
-    return Pipeline(**steps)
+    return TwoLevelPipeline(**steps)
 
 
 def blocked(x: Array) -> Array:
@@ -147,52 +147,52 @@ def given(whole: Any) -> Any:
     return np.float32(whole)
 
 
-def one_level(whole: Any, kind: np.dtype[Any]) -> Tensor:
+def one_level(whole: Any, kind: np.dtype[Any]) -> MeasuredTensor:
     given(whole)
     return two_levels(None, kind)
 
 
-def without_six(whole: Any, kind: np.dtype[Any]) -> Tensor:
+def without_six(whole: Any, kind: np.dtype[Any]) -> MeasuredTensor:
     encode = MOST / given(whole)
-    return Tensor(whole, encode, ONE / encode, kind)
+    return MeasuredTensor(whole, encode, ONE / encode, kind)
 
 
-def scale_of_tensor(whole: Any, kind: np.dtype[Any]) -> Tensor:
+def scale_of_tensor(whole: Any, kind: np.dtype[Any]) -> MeasuredTensor:
     """As torchao has it: s_dec first, then its reciprocal."""
     decode = given(whole) / WHOLE
-    return Tensor(whole, ONE / decode, decode, kind)
+    return MeasuredTensor(whole, ONE / decode, decode, kind)
 
 
-def over_tensor(amax: Array, tensor: Tensor) -> Array:
+def over_tensor(amax: Array, tensor: MeasuredTensor) -> Array:
     return np.asarray(amax / SIX / tensor.decode)
 
 
-def over_scale(blocks: Array, scale: Array, tensor: Tensor) -> Array:
+def over_scale(blocks: Array, scale: Array, tensor: MeasuredTensor) -> Array:
     return np.asarray(blocks * (tensor.encode / scale))
 
 
-def with_sixth(amax: Array, tensor: Tensor) -> Array:
+def with_sixth(amax: Array, tensor: MeasuredTensor) -> Array:
     return np.asarray(amax * (tensor.encode * SIXTH))
 
 
-def times_sixth(amax: Array, tensor: Tensor) -> Array:
+def times_sixth(amax: Array, tensor: MeasuredTensor) -> Array:
     return np.asarray(amax * SIXTH * tensor.encode)
 
 
-def tensor_first(blocks: Array, tensor: Tensor) -> Array:
+def tensor_first(blocks: Array, tensor: MeasuredTensor) -> Array:
     given(tensor.whole)
     return np.asarray(blocks * tensor.encode)
 
 
-def sixth_alone(amax: Array, tensor: Tensor) -> Array:
+def sixth_alone(amax: Array, tensor: MeasuredTensor) -> Array:
     return np.asarray(amax / SIX)
 
 
-def reciprocal_alone(blocks: Array, scale: Array, tensor: Tensor) -> Array:
+def reciprocal_alone(blocks: Array, scale: Array, tensor: MeasuredTensor) -> Array:
     return np.asarray(blocks * (ONE / scale))
 
 
-def sixth_in_x_type(amax: Array, tensor: Tensor) -> Array:
+def sixth_in_x_type(amax: Array, tensor: MeasuredTensor) -> Array:
     return np.asarray(in_type(amax / SIX, tensor.kind) * tensor.encode)
 
 
@@ -263,11 +263,11 @@ AS_TORCHAO = (  # which does both: where one alone explains a case, the other co
 # The scaled input
 
 
-def by_division(blocks: Array, scale: Array, tensor: Tensor) -> Array:
+def by_division(blocks: Array, scale: Array, tensor: MeasuredTensor) -> Array:
     return np.asarray(blocks / (scale * tensor.decode))
 
 
-def in_x_type(blocks: Array, scale: Array, tensor: Tensor) -> Array:
+def in_x_type(blocks: Array, scale: Array, tensor: MeasuredTensor) -> Array:
     """The quotient in the input's own type, then times the tensor's factor."""
     return np.asarray(in_type(blocks / scale, tensor.kind) * tensor.encode)
 
