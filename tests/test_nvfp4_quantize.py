@@ -18,7 +18,7 @@ from tiebreak.conformance.cases.generators import cases
 from tiebreak.conformance.judging.chained import CHAINED, chain_row, chained
 from tiebreak.conformance.judging.judge import codes_of_outputs, judge_outputs
 from tiebreak.conformance.judging.truths import truths_of
-from tiebreak.conformance.operators.nvidia_nvfp4_quantize_mistakes import Pipeline, by_distance, in_x_type
+from tiebreak.conformance.operators.nvidia_nvfp4_quantize_mistakes import TwoLevelPipeline, by_distance, in_x_type
 from tiebreak.conformance.running.recording import BackendRecords, record
 from tiebreak.conformance.semantics.causes import sentence_of
 from tiebreak.golden import oracle
@@ -201,7 +201,10 @@ def test_a_wrong_element_contradicts_its_scale_and_a_scale_of_nan_says_nothing(w
     case = case_of(6.0, 1.0, whole=whole)
     kind, scale = (output.dtype for output in case.node.outputs)
     wrong = np.array([6, 2]).astype(kind), np.array([1.0]).astype(scale)
-    assert chain_row("it", OPERATOR, [case], {"a": codes_of(case, wrong)})["differ"] == 1
+    row = chain_row("it", OPERATOR, [case], {"a": codes_of(case, wrong)})
+    assert (row["cases"], row["differ"]) == ((1, 1) if whole is None else (0, 0)), "sources differ on two levels"
+    found = chained(case, codes_of(case, wrong))
+    assert found is not None and (codes_of(case, wrong) != found.exact).tolist() == [False, True, False]
     for open_scale in (math.nan, 0.0):
         outputs = wrong[0], np.array([open_scale]).astype(scale)
         row = chain_row("it", OPERATOR, [case], {"a": codes_of(case, outputs)})
@@ -219,7 +222,7 @@ def test_a_right_backend_conforms_to_what_is_drawn(case: Case) -> None:
 
 def test_the_pipeline_of_mistakes_is_right_without_one() -> None:
     for case in vectors():
-        outputs = Pipeline()(case.node, *case.inputs)
+        outputs = TwoLevelPipeline()(case.node, *case.inputs)
         assert judge_outputs(outputs, truths_of(case)).count(DEVIATES) == 0, case.id
 
 
@@ -227,6 +230,6 @@ def test_the_first_element_of_least_distance_is_zero_far_beyond_and_lower_at_tie
     found = by_distance(np.array([0.75, -1.25, 6.5, 2.0**28, -(2.0**28), np.inf]))
     assert found.tolist() == [0.5, -1, 6, 0, 0, 0]
     kind = np.dtype(ml_dtypes.bfloat16)
-    tensor = Pipeline().level(None, kind)
+    tensor = TwoLevelPipeline().level(None, kind)
     one, three = (np.array([number], np.float32) for number in (1, 3))
     assert in_x_type(one, three, tensor).tolist() == [0.333984375]

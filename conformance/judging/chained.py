@@ -79,8 +79,11 @@ def chain_rows(backend: str, cases: Sequence[Case], outputs: Mapping[str, Array]
 
 def chain_row(backend: str, operator: str, cases: Sequence[Case], outputs: Mapping[str, Array]) -> dict[str, Any]:
     ran = elements = differ = 0
+    binds = get_operator(operator).chain_binds
     for case in cases:
-        own = outputs.get(case.id) if case.node.operator == operator else None
+        if case.node.operator != operator or not binds(case.inputs):
+            continue
+        own = outputs.get(case.id)
         found = None if own is None else chained(case, own)
         if found is not None:
             ran, elements = ran + 1, elements + int(found.follows.sum())

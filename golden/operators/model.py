@@ -126,6 +126,7 @@ class Operator:
     `saturates` says whether the document defines results beyond the output type's range.
     `chain`, of an operator with outputs that follow from others, gives their problems for a node, its inputs and the
     outputs that a backend gave: by place among the outputs. It raises InvalidInput where they pose none.
+    `chain_binds` says of a case's inputs whether sources agree how; else what does not follow accuses nobody.
     `modes_of` gives the rounding modes that the document allows for a node's attributes: one if it says which, several
     if it leaves that open, none if nothing is rounded to an integer.
     `bounded` says of a node's attributes whether every integer between two ends conforms. These are what working
@@ -168,6 +169,7 @@ class Operator:
     samples: Callable[[str, str], Iterator[Sample]] | None = None
     contested: tuple[Contest, ...] = ()
     chain: Callable[[Node, tuple[Array, ...], tuple[Array, ...]], Mapping[int, Problem]] | None = None
+    chain_binds: Callable[[tuple[Array, ...]], bool] = lambda inputs: True
 
     @property
     def output(self) -> str:
