@@ -55,7 +55,7 @@ class Document(Protocol):
         """The rounding modes that the document allows with these attributes."""
         ...
 
-    def bounded(self, attributes: Mapping[str, Any]) -> bool:
+    def bounded(self, attributes: Mapping[str, Any], /) -> bool:
         """Whether the document allows every integer between two ends."""
         ...
 
