@@ -57,4 +57,11 @@ def test_xla_refuses_in_its_own_words_what_it_lacks(backend: IsolatedBackend) ->
 
 def test_they_run_only_where_they_are_named() -> None:
     assert not set(ON_REQUEST) & set(usual())
-    assert {library_of(name) for name in ON_REQUEST} == {"jax", "onnxruntime", "openvino", "tensorflow", "torch"}
+    assert {library_of(name) for name in ON_REQUEST} == {
+        "jax",
+        "litert",
+        "onnxruntime",
+        "openvino",
+        "tensorflow",
+        "torch",
+    }

@@ -131,12 +131,22 @@ def nodes(
 
     `real` and `quantized` are names of element types such as "float32" and "uint8".
     """
-    spec = get_operator(operator or draw(st.sampled_from(sorted(OPERATORS))))
+    spec = get_operator(operator or draw(operators_with(real, quantized)))
     plain = plain_nodes(draw, spec.id, real, quantized)
     if plain is None:
         return draw_other(draw, spec.id, CaseConstraints(real or "", quantized or "", round_mode or "", rank)).node
     rank = draw(st.integers(0, 4)) if rank is None else rank
     return draw_node(draw, spec.id, plain, rank, {"real": real, "quantized": quantized, "round_mode": round_mode})[0]
+
+
+def operators_with(real: str | None, quantized: str | None) -> st.SearchStrategy[str]:
+    """Ids of the operators that have these types, if any does; else of all, which say what they have."""
+    specs = OPERATORS.values()
+    fitting = [
+        spec.id for spec in specs
+        if (not real or real in spec.real_types) and (not quantized or quantized in spec.quantized_types)
+    ]  # fmt: skip
+    return st.sampled_from(sorted(fitting or OPERATORS))
 
 
 def draw_node(
@@ -180,9 +190,10 @@ def draw_other(draw: st.DrawFn, operator: str, wanted: CaseConstraints) -> Case:
 @st.composite
 def cases(draw: st.DrawFn, /, *, specials: bool = True, **given_node: Any) -> Case:
     """Cases: a node (see `nodes` for the keywords) with inputs. `specials=False` leaves out NaN and infinite inputs."""
-    operator = given_node.pop("operator", None) or draw(st.sampled_from(sorted(OPERATORS)))
+    types = given_node.get("real"), given_node.get("quantized")
+    operator = given_node.pop("operator", None) or draw(operators_with(*types))
     get_operator(operator)
-    plain = plain_nodes(draw, operator, given_node.get("real"), given_node.get("quantized"))
+    plain = plain_nodes(draw, operator, *types)
     if plain is None:
         wanted = {name: value or "" for name, value in given_node.items() if name != "rank"}
         return draw_other(draw, operator, CaseConstraints(**wanted, rank=given_node.get("rank"), specials=specials))

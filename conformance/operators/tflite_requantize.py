@@ -12,7 +12,7 @@ from tiebreak.conformance.operators.case_with_states import CaseWithStates, Situ
 from tiebreak.conformance.operators.drawn_tensors import integer_tensor, tensor_shapes
 from tiebreak.conformance.operators.forbidden_call import M22, V2, ForbiddenCall, S
 from tiebreak.conformance.operators.model import Absent, CaseConstraints, OperatorUnderTest
-from tiebreak.conformance.operators.path_probe import PathProbe
+from tiebreak.conformance.operators.path_probe import PathProbe, ScaleClass, scale_classes
 from tiebreak.conformance.operators.strategies import st
 from tiebreak.conformance.operators.tflite_requantize_mistakes import MISTAKES, PAIRS
 from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, decode, encode, neighbour
@@ -108,6 +108,15 @@ def probe(
     return PathProbe(label, {"real": kind, "quantized": kind, "attributes": attributes}, parameters, values, scanned)
 
 
+def at_scale(found: ScaleClass) -> PathProbe:
+    """Each parameter as a constant: from a scale of this class to one and a half times that, which float32 has."""
+    other = found.scale * Fraction(2 if found.name == "subnormal" else 3, 3 if found.name == "subnormal" else 2)
+    node = {"real": "int8", "quantized": "int8"}
+    return PathProbe(
+        f"{found.name}-int8", node, (found.scale, 3, other, -5), (4, 2, 9, -1, 100, -127, 3), constants_only=True
+    )
+
+
 PATH_PROBES = (
     probe("int8", THIRD, VALUES, 4),
     probe("int8", THIRD, VALUES, rounding=DOUBLE),
@@ -117,6 +126,7 @@ PATH_PROBES = (
         probe("int8", (Fraction(1, 50), 0, Fraction(1, 25), 0), (1, -1, 3, -5, 101, -127, 0), through=one)
         for one in BESIDE
     ),
+    *(at_scale(found) for found in scale_classes()[:-1]),
 )
 
 

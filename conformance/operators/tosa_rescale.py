@@ -14,6 +14,7 @@ from tiebreak.conformance.operators.path_probe import PathProbe
 from tiebreak.conformance.operators.strategies import st
 from tiebreak.conformance.operators.tosa_rescale_mistakes import MISTAKES, PAIRS
 from tiebreak.golden.elements import INTEGER_TYPES
+from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.operators.tosa_rescale import DOUBLE, ID, LEAST_SHIFT, MOST_SHIFT, SINGLE
 from tiebreak.golden.samples.model import Tensor, integers
 from tiebreak.golden.samples.tosa_rescale import FILES, WAYS, Way, allowed, points_of
@@ -23,7 +24,9 @@ ODD = 0x5A827999  # a multiplier without a pattern in its low bits
 
 def draw(draw: st.DrawFn, wanted: CaseConstraints) -> tuple[dict[str, Any], tuple[Tensor, ...]]:
     pairs = [(s, t) for s, t in FILES if wanted.real in ("", s) and wanted.quantized in ("", t)]
-    source, target = draw(st.sampled_from(pairs or FILES))  # of types that it lacks, all
+    if not pairs:
+        raise InvalidInput(f"{ID}: not from {wanted.real or 'any type'} to {wanted.quantized or 'any type'}")
+    source, target = draw(st.sampled_from(pairs))
     way = draw(st.sampled_from(WAYS))
     shape = draw(shapes(wanted.rank))
     channels = bool(shape) and draw(st.booleans())
@@ -85,13 +88,20 @@ def fitting(way: Way, source: str, point: int, factors: tuple[int, int], odd: in
 
 def probe(
     label: str, types: tuple[str, str], parameters: tuple[int, ...], values: tuple[int, ...], scanned: int = 0,
-    mode: str = SINGLE, scale32: bool = True,
+    mode: str = SINGLE, scale32: bool = True, constants_only: bool = False,
 ) -> PathProbe:  # fmt: skip
     attributes = {"scale32": scale32, "rounding_mode": mode, "per_channel": False}
     node = {"real": types[0], "quantized": types[1], "attributes": attributes}
-    return PathProbe(label, node, parameters, values, scanned)
+    return PathProbe(label, node, parameters, values, scanned, constants_only)
 
 
+# Multipliers and shifts of every size, in which each parameter is a constant by itself.
+FACTORS = (
+    ("small-multiplier", 16, 10),
+    ("power-of-two", 1 << 30, 31),
+    ("odd", ODD, 33),
+    ("largest", (1 << 31) - 1, 36),
+)
 # Ties, numbers beside them, the ends of the range; at last one that every kernel gets right.
 PATH_PROBES = (
     probe("int32-int8", ("int32", "int8"), (1 << 30, 33, 0, -3), (4, -4, 12, -12, 1000, -1000, 5, 77), 4),
@@ -102,6 +112,10 @@ PATH_PROBES = (
     probe("uint8-int8", ("uint8", "int8"), (1 << 30, 31, 255, -128), (0, 255, 254, 127, 128, 129, 3)),
     probe("int8-uint8", ("int8", "uint8"), (3 << 29, 30, -5, 128), (-128, 127, -6, -4, 50, 1, 7)),
     probe("int16-int32-16", ("int16", "int32"), (1 << 14, 15, 0, 0), (1, -1, 32767, -32768, 3, -3, 8), scale32=False),
+    *(
+        probe(f"{name}-int8", ("int8", "int8"), (*factors, 3, -5), (4, 2, 35, -29, 100, -127, 3), constants_only=True)
+        for name, *factors in FACTORS
+    ),
 )
 
 
