@@ -219,11 +219,11 @@ def test_of_many_intervals_all_are_counted_and_the_first_are_kept() -> None:
 
 def test_a_block_goes_through_json_unchanged() -> None:
     from tiebreak.adapters.sweeping import BlockAnswer
-    from tiebreak.conformance.sweep.blocks import Digests, block_from
+    from tiebreak.conformance.sweep.blocks import block_from
 
     space = half_space(y_scale="0.1", y_zero_point="0")
     output = np.random.default_rng(1).integers(0, 255, 1 << 16, np.uint8)
-    block = judge_block(space, judge_for(space), BlockAnswer(0, "ok", output, 0.5), Digests(), all_modes=True)
+    block = judge_block(space, judge_for(space), BlockAnswer(0, "ok", output, 0.5), all_modes=True)
     assert block.counts[3] > 1000 and min(block.differ) > 1000
     assert block_from(json.loads(json.dumps(block.described()))) == block
 

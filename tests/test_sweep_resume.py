@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from sweep_support import FIXED, cli, half_space, sample
 from tiebreak.adapters.sweeping import SLOTS
 from tiebreak.conformance.sweep.blocks import judge_block
 from tiebreak.conformance.sweep.choosing import judge_for
+from tiebreak.conformance.sweep.digests import Digests
 from tiebreak.conformance.sweep.job import SweepLimits, sweep_job
 from tiebreak.conformance.sweep.log import sweep_log_path
 from tiebreak.conformance.sweep.sweeper import Sweeper, far_apart
@@ -37,6 +39,19 @@ def test_a_crash_costs_its_block_and_is_named(tmp_path: Path) -> None:
     faulty = [block.number for block in blocks if block.fault]
     assert faulty == [3, 4, 5, 6, 7] and "SIGABRT" in blocks[3].fault
     assert all(sum(block.counts) == space.block for block in blocks if not block.fault)
+
+
+def test_checksums_on_idle_cores_are_those_of_the_caller() -> None:
+    """Threads take them while slots are filled anew; a crash on the way loses none."""
+    space = replace(half_space(y_zero_point="128"), block=1 << 20)
+    core = min(os.sched_getaffinity(0))
+    found = []
+    for digests in (Digests(), Digests(cores=[core, core])):
+        with closing(Sweeper(sample("crashes"), space, pinned=False, digests=digests)) as sweeper:
+            found.append([replace(block, seconds=0) for block in sweeper.sweep(range(60))])
+        assert digests.threads == len(digests.cores)
+    assert found[0] == found[1]
+    assert len({block.sha256 for block in found[0]}) > 30 and sum(bool(block.fault) for block in found[0]) == 5
 
 
 def test_a_backend_that_always_fails_is_given_up(tmp_path: Path) -> None:
@@ -140,14 +155,13 @@ def test_a_sweep_that_was_broken_off_is_discarded_only_if_asked(tmp_path: Path) 
 )
 def test_a_log_of_other_blocks_makes_no_certificate(tmp_path: Path, change: dict[str, Any]) -> None:
     from tiebreak.adapters.sweeping import BlockAnswer
-    from tiebreak.conformance.sweep.blocks import Digests
     from tiebreak.conformance.sweep.job import check_whole
     from tiebreak.conformance.sweep.log import SweepLog
     from tiebreak.golden.errors import DamagedFile
 
     space, log = half_space(y_scale="0.1", y_zero_point="0"), SweepLog(tmp_path / "c.json.part")
     output = np.zeros(1 << 16, np.uint8)
-    block = judge_block(space, judge_for(space), BlockAnswer(0, "ok", output, 0.5), Digests(), all_modes=False)
+    block = judge_block(space, judge_for(space), BlockAnswer(0, "ok", output, 0.5), all_modes=False)
     log.begin({"anything": 1})
     log.add(block, {})
     check_whole(space, log)
@@ -173,7 +187,7 @@ def test_damaged_lines_of_a_log_are_dropped_without_a_traceback() -> None:
 
 def test_a_death_between_blocks_costs_no_block_that_was_answered() -> None:
     space = replace(half_space(y_zero_point="128"), block=1 << 16)
-    sweeper, faults = Sweeper(sample("right"), space), []
+    sweeper, faults = Sweeper(sample("right"), space, pinned=False), []  # each block comes before the next is judged
     try:
         for block in sweeper.sweep(range(2 * SLOTS)):
             faults.append(block.fault)

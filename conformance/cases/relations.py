@@ -322,7 +322,7 @@ def relation_rows(backend: str, outputs: Mapping[str, Array]) -> list[dict[str, 
 
     Where the other side is two steps, elements with a wrong first step are not compared: discrepancies report them.
     """
-    if not any(id.startswith(RELATED) for id in outputs):
+    if not any(case.startswith(RELATED) for case in outputs):
         return []  # before pairs and their truths are made
     rows = [relation_row(relation, backend, outputs) for relation in RELATIONS]
     return [row for row in rows if row["cases"]]

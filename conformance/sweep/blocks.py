@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass, field
 from typing import Any
-
-import numpy as np
 
 from tiebreak.adapters.sweeping import BlockAnswer
 from tiebreak.conformance.sweep.intervals import Folded, fold, folded_from
 from tiebreak.conformance.sweep.look import Judge, PieceGrades
-from tiebreak.golden.problem import Array
 from tiebreak.golden.rounding import ROUND_MODES
 from tiebreak.golden.space import Space
 from tiebreak.golden.verdicts import GRADES
@@ -53,29 +49,11 @@ def block_from(data: Any) -> Block:
     return Block(int(data["block"]), counts, differ, folded, text[0], float(data["seconds"]), text[1])
 
 
-@dataclass
-class Digests:
-    """SHA-256 of results, cached for blocks with a single result throughout, as most blocks of a sweep are."""
-
-    known: dict[tuple[str, int], str] = field(default_factory=dict)
-
-    def of(self, results: Array, element: str) -> str:
-        """The checksum of `results`. `element` is their single value as hexadecimal bytes, empty if they differ."""
-        key = element, results.size
-        if key not in self.known:
-            digest = hashlib.sha256(np.ascontiguousarray(results).view(np.uint8).data).hexdigest()
-            if not element:
-                return digest
-            self.known[key] = digest
-        return self.known[key]
-
-
-def judge_block(space: Space, judge: Judge, answer: BlockAnswer, digests: Digests, *, all_modes: bool) -> Block:
-    """Judge a block's results, with `all_modes` also by each rounding mode."""
+def judge_block(space: Space, judge: Judge, answer: BlockAnswer, *, all_modes: bool) -> Block:
+    """Judge a block's results, with `all_modes` also by each rounding mode; its checksum is still to come."""
     look, at = PieceGrades(), space.pieces(answer.block)[0]
     judge.look(at, answer.output, look)
     if all_modes:
         judge.look_at_modes(at, answer.output, look)
     counts, differ = (tuple(map(int, array)) for array in (look.counts, look.differ))
-    digest = digests.of(answer.output, answer.element)
-    return Block(answer.block, counts, differ, fold(space, look.wrong), digest, answer.seconds)
+    return Block(answer.block, counts, differ, fold(space, look.wrong), seconds=answer.seconds)

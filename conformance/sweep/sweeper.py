@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tiebreak.adapters.claims import parsed_claims
@@ -16,8 +17,9 @@ from tiebreak.adapters.libraries import libraries_of
 from tiebreak.adapters.process import MIB, TooMuchMemory, WorkerProcess
 from tiebreak.adapters.replies import START_LIMIT, hello_of
 from tiebreak.adapters.sweeping import BlockAnswer, block_answers
-from tiebreak.conformance.sweep.blocks import Block, Digests, judge_block
+from tiebreak.conformance.sweep.blocks import Block, judge_block
 from tiebreak.conformance.sweep.choosing import judge_for
+from tiebreak.conformance.sweep.digests import Digests
 from tiebreak.conformance.sweep.look import Judge
 from tiebreak.golden import kernel
 from tiebreak.golden.errors import MachineryFailed, Unsupported
@@ -45,6 +47,7 @@ class Sweeper:
     hello: dict[str, Any] = field(default_factory=dict)
     judge: Judge | None = None
     digests: Digests = field(default_factory=Digests)
+    unfinished: deque[tuple[Block, Callable[[], str]]] = field(default_factory=deque)  # without their checksums
     judging: float = 0.0  # seconds
     taken: bool = False  # whether a block had results: the backend accepts the node
 
@@ -53,6 +56,8 @@ class Sweeper:
         kernel.refuse_flushing()
         if self.judge is None:
             self.judge = judge_for(self.space)
+        if self.pinned:
+            self.digests.cores = idle_cores()
         worker = WorkerProcess(self.spec, self.memory_limit * MIB, cores()[1] if self.pinned else ())
         self.hello = hello_of(worker, self.spec)
         self.worker = worker
@@ -70,31 +75,42 @@ class Sweeper:
             try:
                 with on_other_cores() if self.pinned else nullcontext():
                     for answer in block_answers(self.worker, self.space, list(todo), self.time_limit):
-                        yield self.judged(answer)
+                        self.unfinished.append(self.judged(answer))
                         todo.pop(0)
+                        yield from self.finished(self.digests.ahead)
                         faults += answer.status != "ok"
                         if faults >= MOST_FAULTS:
+                            yield from self.finished()
                             raise MachineryFailed(
                                 f"backend {self.spec!r}: given up after {faults} blocks: {answer.message}"
                             )
             except (TimeoutError, EOFError, OSError, BrokenFrame, TooMuchMemory) as error:
+                yield from self.finished()
                 fault = self.ended(error)
                 faults += 1
                 if faults >= MOST_FAULTS:
                     raise MachineryFailed(f"backend {self.spec!r}: given up after {faults} blocks: {fault}") from None
                 yield Block(todo.pop(0), fault=fault)
+        yield from self.finished()
 
-    def judged(self, answer: BlockAnswer) -> Block:
+    def finished(self, but: int = 0) -> Iterator[Block]:
+        """The first blocks that are judged, with their checksums, but for the last so many."""
+        while len(self.unfinished) > but:
+            block, digest = self.unfinished.popleft()
+            yield replace(block, sha256=digest())
+
+    def judged(self, answer: BlockAnswer) -> tuple[Block, Callable[[], str]]:
         assert self.judge is not None and self.worker is not None
         if answer.status == "unsupported" and not self.taken:
             raise Unsupported(answer.message)
         if answer.status != "ok":
-            return Block(answer.block, fault=answer.message or "an error without a message")
+            return Block(answer.block, fault=answer.message or "an error without a message"), str
         self.taken = True
         started = time.perf_counter()
-        found = judge_block(self.space, self.judge, answer, self.digests, all_modes=self.all_modes)
+        digest = self.digests.begun(answer.output, answer.element)
+        found = judge_block(self.space, self.judge, answer, all_modes=self.all_modes)
         self.judging += time.perf_counter() - started
-        return found
+        return found, digest
 
     def ended(self, error: BaseException) -> str:
         """End the worker after an error and return what went wrong."""
@@ -130,6 +146,7 @@ class Sweeper:
         worker, self.worker = self.worker, None
         if worker is not None:
             worker.finish()
+        self.digests.close()
 
 
 def far_apart(numbers: Sequence[int]) -> list[int]:
@@ -145,6 +162,11 @@ def cores() -> tuple[list[int], list[int]]:
     """The cores for the judge and for the backend: one for the judge; no pinning (empty lists) on a single core."""
     found = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
     return (found[:1], found[1:]) if len(found) > 1 else ([], [])
+
+
+def idle_cores() -> list[int]:
+    """Cores that the judge leaves idle where the backend has one, too: those beyond two."""
+    return cores()[1][1:]
 
 
 @contextmanager
