@@ -27,6 +27,7 @@ def raw_operator_source(node: Node, *, graph: bool = False, xla: bool = False, d
         "ngraph.Quantize": scaled_lines,
         "tensorflow.QuantizeV2": quantize_v2_lines,
         "tensorflow.Dequantize": dequantize_lines,
+        "tensorflow.UniformQuantize": uniform_quantize_lines,
         onnx_cast.ID: cast_lines,
     }
     text = "\n".join(
@@ -76,6 +77,14 @@ def dequantize_lines(node: Node, graph: bool) -> list[str]:
         f"quantized = tf.bitcast({names[0]}, tf.q{node.input_type})",
         call_source("Dequantize", named | ({"dtype": f"tf.{dtype}"} if dtype else {}), free_inputs(node, named, graph)),
         "outputs = (result.numpy(),)",
+    ]
+
+
+def uniform_quantize_lines(node: Node, graph: bool) -> list[str]:
+    named = {name: name for name in ("input", "scales", "zero_points")} | attribute_sources(node)
+    return [
+        call_source("UniformQuantize", named | {"Tout": f"tf.q{node.output_type}"}, free_inputs(node, named, graph)),
+        f"outputs = (tf.bitcast(result, tf.{node.output_type}).numpy(),)",
     ]
 
 
