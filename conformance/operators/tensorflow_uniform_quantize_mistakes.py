@@ -17,13 +17,16 @@ from tiebreak.conformance.operators.model import Cause, Mistake
 from tiebreak.conformance.operators.quantize_mistakes import HYPOTHESES, Predict
 from tiebreak.conformance.operators.quantize_pairs import finished, pairs_of
 from tiebreak.conformance.operators.tensorflow_uniform import IN_PLACE, PLACES, taken
-from tiebreak.golden.elements import INTEGER_TYPES
+from tiebreak.conformance.semantics.causes import JOINT
+from tiebreak.conformance.semantics.places import flush_subnormals, fused_multiply_add
+from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators.tensorflow_uniform_quantize import UPWARD
 from tiebreak.golden.problem import Array
 
 Ends = tuple[int, int]
 HALF = np.float32(0.5)
+SINGLE = FLOAT_TYPES["float32"]
 
 
 def product(x: Array, scale: Array) -> Array:
@@ -42,8 +45,8 @@ def operands_of(
 ) -> QuantizationOperands:
     scale, zero = taken(x, int(node.value("quantization_axis")), scales, zero_points, places)
     least, greatest = ends_of(node)
-    flat = (array.reshape(-1) for array in (x, scale, zero.astype(np.int64)))
-    return QuantizationOperands(*flat, least, greatest, UPWARD, half_more)
+    points = zero.astype(np.int64).reshape(-1)
+    return QuantizationOperands(x.reshape(-1), scale.reshape(-1), points, least, greatest, UPWARD, half_more)
 
 
 def ends_of(node: Node) -> Ends:
@@ -80,14 +83,14 @@ def misplaced(places: tuple[Misplace, Misplace], predict: Predict = finished) ->
 def with_ends(change: Callable[[Ends, Ends], Ends]) -> Mistake:
     """Other ends, from those of the attributes and those of the type; the output's type holds what fits."""
 
-    def run(node: Node, *inputs: Array) -> tuple[Array, ...]:
+    def run(node: Node, x: Array, scales: Array, zero_points: Array) -> tuple[Array, ...]:
         kind = INTEGER_TYPES[node.output_type]
         own = ends_of(node)
         other = change(own, (kind.lowest, kind.highest))
         if other == own:
             raise NotImplementedError
-        operands = operands_of(node, *inputs)
-        return as_output(node, inputs[0], finished(replace(operands, lowest=other[0], highest=other[1])))
+        operands = operands_of(node, x, scales, zero_points)
+        return as_output(node, x, finished(replace(operands, lowest=other[0], highest=other[1])))
 
     return run
 
@@ -95,12 +98,12 @@ def with_ends(change: Callable[[Ends, Ends], Ends]) -> Mistake:
 def of_low_bits(predict: Predict) -> Mistake:
     """The sum is not clipped: the type takes its low bits."""
 
-    def run(node: Node, *inputs: Array) -> tuple[Array, ...]:
+    def run(node: Node, x: Array, scales: Array, zero_points: Array) -> tuple[Array, ...]:
         kind = INTEGER_TYPES[node.output_type]
-        operands = replace(operands_of(node, *inputs), lowest=kind.lowest, highest=kind.highest)
+        operands = replace(operands_of(node, x, scales, zero_points), lowest=kind.lowest, highest=kind.highest)
         codes = predict(operands)
         assert codes is not None
-        return as_output(node, inputs[0], codes)
+        return as_output(node, x, codes)
 
     return run
 
@@ -109,12 +112,49 @@ def wrapped(o: QuantizationOperands) -> Array:
     return o.wrap(round_array(o.quotient(), o.mode) + o.zero_point)
 
 
-def clipped_in_type_first(o: QuantizationOperands) -> Array:
-    """The zero point is added in int32, which wraps around, after a cast of what int32 does not hold to its least."""
+def cast_to_int32(o: QuantizationOperands) -> Array:
+    """A cast gives int32's least number for what int32 does not hold; the sum with the zero point wraps around."""
     rounded = round_array(o.quotient(), o.mode)
     held = np.where(np.abs(rounded) < 2.0**31, rounded, -(2.0**31))
     total = np.mod(np.nan_to_num(held, nan=-(2.0**31)) + o.zero_point + 2.0**31, 2.0**32) - 2.0**31
     return o.clamp(total)
+
+
+def flushed(values: Array) -> Array:
+    return flush_subnormals(values, SINGLE.emin)
+
+
+def half_more_flushed(x: Array, scale: Array) -> Array:
+    """As half_more where subnormal numbers are read as zero, and none comes out."""
+    reciprocal = flushed(np.float32(1) / flushed(scale))
+    total = flushed(flushed(x) * reciprocal) + HALF
+    return np.asarray(total.astype(np.float64) - 0.5)
+
+
+def sum_first(o: QuantizationOperands) -> Array:
+    """The product plus the zero point in float32, then to the nearest integer, ties to even."""
+    return rounded_to_even(o, (o.x * (np.float32(1) / o.scale) + o.zero_point.astype(np.float32)).astype(np.float32))
+
+
+def fused_sum_first(o: QuantizationOperands) -> Array:
+    return rounded_to_even(o, fused(o.x, np.float32(1) / o.scale, o.zero_point))
+
+
+def sum_of_flushed_first(o: QuantizationOperands) -> Array:
+    return rounded_to_even(o, fused(flushed(o.x), flushed(np.float32(1) / flushed(o.scale)), o.zero_point))
+
+
+def fused(x: Array, reciprocal: Array, zero_point: Array) -> Array:
+    return fused_multiply_add(x, reciprocal, zero_point.astype(np.float32).astype(np.float64), np.dtype(np.float32))
+
+
+def rounded_to_even(o: QuantizationOperands, total: Array) -> Array:
+    """NaN is clipped to NaN, which the last cast makes 0, whatever the range."""
+    return np.where(np.isnan(total), 0, o.clamp(np.rint(total.astype(np.float64))))
+
+
+def with_flushing(predict: Predict) -> Predict:
+    return lambda o: predict(replace(o, divide=half_more_flushed))
 
 
 OF_ENDS: tuple[tuple[str, Callable[[Ends, Ends], Ends]], ...] = (
@@ -123,7 +163,14 @@ OF_ENDS: tuple[tuple[str, Callable[[Ends, Ends], Ends]], ...] = (
     ("ignores:quantization_max_val", lambda own, kind: (own[0], kind[1])),
 )
 OWN: tuple[tuple[Cause, Mistake], ...] = (
-    (Cause("casts-to-int32:the sum wraps", "range"), mistake(clipped_in_type_first)),
+    (Cause("casts-to-int32:the sum wraps", "range"), mistake(cast_to_int32)),
+    (Cause(f"flushes-all{JOINT}casts-to-int32:the sum wraps", "range"), mistake(with_flushing(cast_to_int32))),
+    (Cause("reciprocal-plus-zero-point-fused:ties to even", "round-first"), mistake(fused_sum_first)),
+    (Cause("reciprocal-plus-zero-point:ties to even", "round-first"), mistake(sum_first)),
+    (
+        Cause(f"flushes-all{JOINT}reciprocal-plus-zero-point-fused:ties to even", "round-first"),
+        mistake(sum_of_flushed_first),
+    ),
     *((Cause(key, "narrow"), with_ends(change)) for key, change in OF_ENDS),
     (Cause("wraps:the type's low bits", "range"), of_low_bits(wrapped)),
 )

@@ -65,10 +65,16 @@ def beside_ties(quantized: str) -> Iterator[Sample]:
     """float32 numbers on or beside ties, where the reciprocal and the sum with a half round."""
     for scale in SCALES:
         near = [encode(abs(n + HALF) * scale, SINGLE) | (n < 0) << 31 for n in NUMBERS]
-        x = [decode(code, SINGLE) for code in with_neighbouring_codes("float32", near, (-2, -1, 0, 1, 2))]
+        x = [Fraction(decode(code, SINGLE)) for code in with_neighbouring_codes("float32", near, (-2, -1, 0, 1, 2))]
         flags = ("NearTie", "Reciprocal", *(() if scale.numerator == 1 else ("ScaleNotPowerOfTwo",)))
         yield sample(f"beside-{float(scale):.4g}", quantized, x, scale, usual_points(quantized)[1], flags)
-    half = [Fraction(0x1FFFFFF, 1 << 26), -Fraction(0x1FFFFFF, 1 << 26), Fraction(1, 3), Fraction(8388609), -8388607]
+    half: Values = [
+        Fraction(0x1FFFFFF, 1 << 26),
+        -Fraction(0x1FFFFFF, 1 << 26),
+        Fraction(1, 3),
+        Fraction(8388609),
+        -8388607,
+    ]
     yield sample("half-more", quantized, half, Fraction(1), 0, ("AddHalf", "LargeOdd"))
 
 
