@@ -23,4 +23,19 @@ def compile_uniform_quantize(backend: RawOperators, node: Node) -> Run:
     return run
 
 
-COMPILERS: dict[str, Callable[[RawOperators, Node], Run]] = {"tensorflow.UniformQuantize": compile_uniform_quantize}
+def compile_uniform_dequantize(backend: RawOperators, node: Node) -> Run:
+    library = backend.library
+    stored, real = getattr(library, f"q{node.input_type}"), getattr(library, node.output_type)
+
+    def run(x: Array, scales: Array, zero_points: Array) -> tuple[Array, ...]:
+        given = {"input": library.bitcast(x, stored), "scales": scales, "zero_points": zero_points}
+        result = backend.call("UniformDequantize", node.constants, **given, Tout=real, **node.attributes)
+        return (as_array(result),)
+
+    return run
+
+
+COMPILERS: dict[str, Callable[[RawOperators, Node], Run]] = {
+    "tensorflow.UniformQuantize": compile_uniform_quantize,
+    "tensorflow.UniformDequantize": compile_uniform_dequantize,
+}

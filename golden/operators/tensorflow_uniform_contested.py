@@ -7,6 +7,7 @@ from typing import Any
 from tiebreak.golden.operators.model import Answer, Contest
 
 API = "TensorFlow 2.21 API documentation, raw_ops.UniformQuantize"
+DEQUANTIZE_API = "TensorFlow 2.21 API documentation, raw_ops.UniformDequantize"
 REQUANTIZE_API = "TensorFlow 2.21 API documentation, raw_ops.UniformRequantize"
 KERNEL = "TensorFlow 2.21, CPU kernel, as observed"
 XLA = "TensorFlow 2.21, jit_compile=True, as observed"
@@ -78,6 +79,38 @@ OF_QUANTIZE = (
             Answer(API, "silent", "unspecified", judged=True),
             Answer(KERNEL, "clips to that range, and takes the low bits", (-24, 2)),
             Answer(XLA, "the ends of the type", (127, 2)),
+        ),
+    ),
+)
+
+
+def of_int32() -> dict[str, Any]:
+    attributes = {"quantization_min_val": -(1 << 31), "quantization_max_val": (1 << 31) - 1}
+    return {"quantized": "int32", "attributes": attributes}
+
+
+OF_DEQUANTIZE = (
+    Contest(
+        "uniform-dequantize-wide-difference",
+        "What does a difference give that int32 does not hold?",
+        ("TUD-F1",),
+        of_int32(),
+        ([2147483647, -2147483648], 1.0, -1),
+        (
+            Answer(DEQUANTIZE_API, "the difference, as a number", (2147483648.0, -2147483647.0), judged=True),
+            Answer(f"{MATH}; {KERNEL}; {XLA}", "of int32, which wraps around", (-2147483648.0, -2147483648.0)),
+        ),
+    ),
+    Contest(
+        "uniform-dequantize-scale",
+        "What does a scale give that is not positive?",
+        ("TUD-F2",),
+        of_int32(),
+        ([1, 2], -1.0, 0),
+        (
+            Answer(DEQUANTIZE_API, "excludes none", (-1.0, -2.0), judged=True),
+            Answer(KERNEL, "refuses it: must be all positive", "error"),
+            Answer(f"{XLA}; UniformQuantize, {KERNEL}", "takes it", (-1.0, -2.0)),
         ),
     ),
 )
