@@ -9,7 +9,13 @@ import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, ClassVar
 
-from tiebreak.adapters import tensorflow_cast, tensorflow_fake, tensorflow_ngraph, tensorflow_quantize
+from tiebreak.adapters import (
+    tensorflow_cast,
+    tensorflow_fake,
+    tensorflow_ngraph,
+    tensorflow_quantize,
+    tensorflow_uniform,
+)
 from tiebreak.adapters.platform_facts import instruction_sets
 from tiebreak.adapters.protocol import Run
 from tiebreak.adapters.tensorflow_fake import ARGS, VARS, is_args
@@ -25,6 +31,7 @@ CPU, GPU = "/CPU:0", "/GPU:0"
 CLAIMED: dict[str, Callable[[RawOperators, Node], Run]] = {
     **tensorflow_quantize.COMPILERS,
     **tensorflow_fake.COMPILERS,
+    **tensorflow_uniform.COMPILERS,
 }
 IN_GRAPHS = {**tensorflow_cast.COMPILERS, **CLAIMED}
 COMPILERS = {**tensorflow_ngraph.COMPILERS, **IN_GRAPHS}

@@ -27,6 +27,8 @@ def raw_operator_source(node: Node, *, graph: bool = False, xla: bool = False, d
         "ngraph.Quantize": scaled_lines,
         "tensorflow.QuantizeV2": quantize_v2_lines,
         "tensorflow.Dequantize": dequantize_lines,
+        "tensorflow.UniformQuantize": uniform_quantize_lines,
+        "tensorflow.UniformDequantize": uniform_dequantize_lines,
         onnx_cast.ID: cast_lines,
     }
     text = "\n".join(
@@ -75,6 +77,24 @@ def dequantize_lines(node: Node, graph: bool) -> list[str]:
     return [
         f"quantized = tf.bitcast({names[0]}, tf.q{node.input_type})",
         call_source("Dequantize", named | ({"dtype": f"tf.{dtype}"} if dtype else {}), free_inputs(node, named, graph)),
+        "outputs = (result.numpy(),)",
+    ]
+
+
+def uniform_quantize_lines(node: Node, graph: bool) -> list[str]:
+    named = {name: name for name in ("input", "scales", "zero_points")} | attribute_sources(node)
+    return [
+        call_source("UniformQuantize", named | {"Tout": f"tf.q{node.output_type}"}, free_inputs(node, named, graph)),
+        f"outputs = (tf.bitcast(result, tf.{node.output_type}).numpy(),)",
+    ]
+
+
+def uniform_dequantize_lines(node: Node, graph: bool) -> list[str]:
+    named = {"input": "quantized", "scales": "scales", "zero_points": "zero_points"} | attribute_sources(node)
+    named["Tout"] = f"tf.{node.output_type}"
+    return [
+        f"quantized = tf.bitcast(input, tf.q{node.input_type})",
+        call_source("UniformDequantize", named, free_inputs(node, named, graph)),
         "outputs = (result.numpy(),)",
     ]
 

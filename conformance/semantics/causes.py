@@ -271,6 +271,8 @@ SENTENCES = {
     "divides-by-reciprocal": "divides by the rounded reciprocal of the scale",
     "overflow-saturates": "a product that overflows becomes the largest value",
     "overflow-to-nan": "a product that overflows becomes NaN",
+    "difference-wraps-in": "the difference wraps around in {}",
+    "clips-input": "clips the input to quantization_min_val and quantization_max_val first",
     "difference-saturates-to": "the difference saturates to {}",
     "difference-wraps-as-signed": "the difference wraps around in the signed type of the input's width",
     "difference-reversed": "subtracts the input from the zero point",

@@ -1,0 +1,163 @@
+"""Testing `tensorflow.UniformDequantize`: integers and zero points of all sizes, any scale and axis."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from tiebreak.conformance.judging.misplaced import Misplace
+from tiebreak.conformance.operators.dequantize_mistakes import MISPLACED_PAIRS, PAIRS, RIGHT, SHARED, Arithmetic
+from tiebreak.conformance.operators.drawn_tensors import integer_tensor, tensor_shapes
+from tiebreak.conformance.operators.forbidden_call import M22, V2, V3, ForbiddenCall, S
+from tiebreak.conformance.operators.model import Absent, Axis, CaseConstraints, Cause, Mistake, OperatorUnderTest
+from tiebreak.conformance.operators.path_probe import PathProbe, scale_classes
+from tiebreak.conformance.operators.strategies import st
+from tiebreak.conformance.operators.tensorflow_uniform import (
+    IN_PLACE,
+    PLACES,
+    axis_of,
+    drawn_parameters,
+    range_values,
+    scale_codes,
+    taken,
+)
+from tiebreak.conformance.semantics.causes import JOINT
+from tiebreak.conformance.semantics.places import flush_subnormals
+from tiebreak.golden.elements import FLOAT_TYPES
+from tiebreak.golden.nodes import Node
+from tiebreak.golden.operators.tensorflow_uniform_dequantize import ID, TYPES
+from tiebreak.golden.problem import Array
+from tiebreak.golden.samples.model import Tensor
+from tiebreak.golden.samples.tensorflow_uniform import range_of
+
+SINGLE = FLOAT_TYPES["float32"]
+
+
+def draw(draw: st.DrawFn, wanted: CaseConstraints) -> tuple[dict[str, Any], tuple[Tensor, ...]]:
+    quantized = wanted.quantized or draw(st.sampled_from(TYPES))
+    shape = draw(tensor_shapes(wanted.rank))
+    axis = axis_of(draw, len(shape))
+    attributes = range_of(*draw(range_values(quantized))) | ({} if axis < 0 else {"quantization_axis": axis})
+    codes = scale_codes(wanted.specials, negative=draw(st.integers(0, 5)) == 0)
+    own = drawn_parameters(draw, quantized, 1 if axis < 0 else shape[axis], axis < 0, codes)
+    return {"quantized": quantized, "attributes": attributes}, (integer_tensor(draw, quantized, shape), *own)
+
+
+def mistake(arithmetic: Arithmetic, places: tuple[Misplace, Misplace] = IN_PLACE) -> Mistake:
+    """Of the node, x and zero point as int64, and the scale, all of x's shape."""
+
+    def run(node: Node, x: Array, scales: Array, zero_points: Array) -> tuple[Array, ...]:
+        if places is not IN_PLACE and scales.size < 2:
+            raise NotImplementedError
+        factor, zero = taken(x, int(node.value("quantization_axis")), scales, zero_points, places)
+        found = arithmetic(node, x.astype(np.int64), factor, zero.astype(np.int64))
+        return (np.asarray(found).astype(node.outputs[0].dtype),)
+
+    return run
+
+
+def in_int32(node: Node, x: Array, scale: Array, zero: Array) -> Array:
+    """The difference wraps around in int32, whatever the input's type."""
+    return np.asarray((x - zero).astype(np.int32).astype(np.float32) * scale)
+
+
+def clipped(node: Node, x: Array, scale: Array, zero: Array) -> Array:
+    """The input between both ends first."""
+    least, greatest = (int(node.value(f"quantization_{end}_val")) for end in ("min", "max"))
+    return RIGHT(node, np.clip(x, least, greatest), scale, zero)
+
+
+def flushed(values: Array) -> Array:
+    return flush_subnormals(values.astype(np.float32), SINGLE.emin)
+
+
+def flushed_in_int32(node: Node, x: Array, scale: Array, zero: Array) -> Array:
+    return flushed((x - zero).astype(np.int32).astype(np.float32) * flushed(scale))
+
+
+def in_own_type(change: Callable[[Array, int, int], Array]) -> Arithmetic:
+    """The difference brought into the input's type."""
+
+    def run(node: Node, x: Array, scale: Array, zero: Array) -> Array:
+        kind = np.iinfo(node.inputs[0].dtype)
+        return np.asarray(change(x - zero, int(kind.min), int(kind.max)).astype(np.float32) * scale)
+
+    return run
+
+
+def converted(node: Node, x: Array, scale: Array, zero: Array) -> Array:
+    return np.asarray((x.astype(np.float32) - zero.astype(np.float32)) * scale)
+
+
+def separate(node: Node, x: Array, scale: Array, zero: Array) -> Array:
+    return np.asarray(x.astype(np.float32) * scale - zero.astype(np.float32) * scale)
+
+
+MISTAKES: tuple[tuple[Cause, Arithmetic], ...] = (
+    (Cause("difference-wraps-in:int32", "difference"), in_int32),
+    (Cause(f"flushes-scales{JOINT}difference-wraps-in:int32", "difference"), flushed_in_int32),
+    (Cause("converts-before-subtracting", "difference"), converted),
+    (Cause("difference-wraps", "difference"), in_own_type(lambda d, low, high: np.mod(d - low, high - low + 1) + low)),
+    (Cause("difference-saturates", "difference"), in_own_type(lambda d, low, high: np.clip(d, low, high))),
+    (Cause("distributes-scale", "product"), separate),
+    (Cause("clips-input", "range"), clipped),
+    (Cause("ignores-zero-point", "difference"), lambda node, x, s, z: x.astype(np.float32) * s),
+    (Cause("adds-zero-point", "difference"), lambda node, x, s, z: (x + z).astype(np.float32) * s),
+    (Cause("divides-by-scale", "product"), lambda node, x, s, z: (x - z).astype(np.float32) / s),
+    *SHARED,
+)
+INT8 = {"quantized": "int8", "attributes": range_of(-128, 127)}
+INT32 = {"quantized": "int32", "attributes": range_of(-(1 << 31), (1 << 31) - 1)}
+NEAR_99 = (-98, -100, -99, -98, -100, -98, -99)
+PATH_PROBES = (
+    PathProbe("int8", INT8, (Fraction(1, 10), -99), (-127, -122, -128, 127, 0, 70, -99), 2),
+    PathProbe("int32", INT32, (Fraction(1, 10), -99), (-(1 << 30), 16777217, 33554435, 1 << 30, 0, 70, -99)),
+    *(
+        PathProbe(f"{found.name}-int8", INT8, (found.scale, -99), NEAR_99, constants_only=True)
+        for found in scale_classes()
+    ),
+)
+
+
+def forbidden(clause: str, what: str, parameter: tuple[int, ...], points: tuple[int, ...] | None = None,
+              **attributes: Any) -> ForbiddenCall:  # fmt: skip
+    shapes = (M22, parameter, parameter if points is None else points)
+    return ForbiddenCall(clause, what, shapes, INT8, attributes, values={2: 0.0})
+
+
+FORBIDDEN = (
+    forbidden("TUD-A1", "3 scales for an axis of size 2", V3, quantization_axis=0),
+    forbidden("TUD-A1", "one scale of rank 1 for an axis of size 2", (1,), quantization_axis=0),
+    forbidden("TUD-A1", "a scalar scale with an axis", S, quantization_axis=0),
+    forbidden("TUD-A1", "2 scales and 3 zero points", V2, V3, quantization_axis=0),
+    forbidden("TUD-A2", "2 scales without an axis", V2),
+    forbidden("TUD-A2", "a scale of rank 1 without an axis", (1,)),
+    forbidden("TUD-A3", "axis 2 of an input with two axes", V2, quantization_axis=2),
+    forbidden("TUD-A3", "axis -2", V2, quantization_axis=-2),
+)
+
+TESTED = OperatorUnderTest(
+    id=ID,
+    plain_nodes=Absent("it does not quantize"),
+    draw=draw,
+    mistakes=(
+        *((Cause(key, "projection"), mistake(RIGHT, (first, last))) for key, first, last in PLACES),
+        *((cause, mistake(arithmetic)) for cause, arithmetic in MISTAKES),
+    ),
+    pairs=(
+        *((cause, mistake(arithmetic)) for cause, arithmetic in PAIRS),
+        *(
+            (Cause(f"{key}{JOINT}{second}", "projection"), mistake(arithmetic, (first, last)))
+            for key, first, last in PLACES
+            for second, arithmetic in MISPLACED_PAIRS
+        ),
+    ),
+    path_probes=PATH_PROBES,
+    axis=Axis("quantization_axis"),
+    forbidden_calls=FORBIDDEN,
+    situations=Absent("its clauses name only situations that those of other operators name too"),
+    semantics=Absent("semantics are known of real inputs; its inputs are integers"),
+)

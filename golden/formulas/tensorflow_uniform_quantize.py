@@ -1,0 +1,40 @@
+"""tensorflow.UniformQuantize: a product with the reciprocal of the scale, and the floor of a half more.
+
+    output = clip(floor(input * (1.0f / scale) + 0.5f) + zero_point, quantization_min_val, quantization_max_val)
+
+Working precision rounds the reciprocal, the product and the sum with 0.5 to float32; the integers are exact. Source:
+TensorFlow API documentation, raw_ops.UniformQuantize.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from tiebreak.golden.elements import Real
+from tiebreak.golden.formulas.steps import Result, Steps, UndefinedResult, clamp, finite
+from tiebreak.golden.problem import IN_RANGE, OUT_OF_RANGE, Elementwise
+
+HALF = Fraction(1, 2)
+UPWARD = "ROUND_NEAREST_UPWARD"
+
+
+def uniform_quantize(s: Steps, p: Elementwise, x: Real, scale: Real, zero_point: Real) -> Result:
+    value, divisor = finite(x, scale)  # TUQ-U1, TUQ-U2
+    if not divisor or not p.constants["usable"]:
+        raise UndefinedResult  # TUQ-U2, TUQ-U4
+    product = s(value * s(1 / divisor))  # TUQ-F1, TUQ-U3
+    total = whole(s, product) + zero_point  # TUQ-F2
+    clipped = clamp(total, Fraction(p.constants["least"]), Fraction(p.constants["greatest"]))  # TUQ-C1, TUQ-C2
+    return int(clipped), IN_RANGE if clipped == total else OUT_OF_RANGE
+
+
+def whole(s: Steps, product: Real) -> Real:
+    """The floor of a half more; rounded by another mode where the question is what that would give."""
+    if s.mode != UPWARD:
+        return s.round(product)
+    half_more = s(product + HALF)
+    return half_more if isinstance(half_more, float) else Fraction(math.floor(half_more))  # TUQ-R1
+
+
+FORMULAS = {"tensorflow.UniformQuantize": uniform_quantize}
