@@ -105,7 +105,8 @@ def last_scale(
         lambda p: neighbour(encode(x / (p[0] + Fraction(1, 2)), kind), kind, p[1])
     )
     valid = aimed.filter(lambda code: 0 < code < kind.infinity_bits)
-    return st.one_of(valid, valid, usual) if x and 0 < encode(x / HALVES, kind) < encode(x, kind) < kind.infinity_bits - 9 else usual
+    fits = x and 0 < encode(x / HALVES, kind) and encode(2 * x, kind) < kind.infinity_bits
+    return st.one_of(valid, valid, usual) if fits else usual
 
 
 def probe(

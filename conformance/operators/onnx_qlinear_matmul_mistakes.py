@@ -29,6 +29,7 @@ from tiebreak.golden.products import of_columns, of_rows
 Scales = tuple[Array, Array, Array]  # of a, b and y, broadcast to the result
 Quotient = Callable[[Array, Scales], Array]
 Finish = Callable[[Node, Array, Array], Array]  # the quotient and the zero point to integers before the clamp
+Whole = Callable[[Node, Operands, Scales, Array], Array]
 ENDLESS = 2.0**62
 
 
@@ -78,6 +79,7 @@ class QLinearMatMulSteps:
     point: Callable[[Node, Array], Array] = lambda node, point: point
     finish: Finish = rounded_then_added
     clamp: Callable[[Node, Array], Array] = clamped
+    whole: Whole | None = None  # in place of the sum, the quotient and rounding
 
     def __call__(self, node: Node, *inputs: Array) -> tuple[Array, ...]:
         a, a_scale, a_zp, b, b_scale, b_zp, y_scale, y_zp = inputs
@@ -86,7 +88,10 @@ class QLinearMatMulSteps:
         total = self.total(operands)
         scales = self.places((rows, columns, y_scale), total.shape)
         point = self.point(node, y_zp.astype(np.int64))
-        found = self.clamp(node, self.finish(node, self.quotient(total, scales), point.astype(np.float64)))
+        if self.whole:
+            found = self.clamp(node, self.whole(node, operands, scales, point.astype(np.float64)))
+        else:
+            found = self.clamp(node, self.finish(node, self.quotient(total, scales), point.astype(np.float64)))
         if np.isnan(found).any():
             raise ValueError("no integer")
         shape = np.matmul(np.zeros(a.shape, np.int8), np.zeros(b.shape, np.int8)).shape
@@ -171,6 +176,57 @@ def without(which: int) -> Quotient:
     return found
 
 
+def dequantized(operands: Operands, scales: Scales) -> Array:
+    """The product of real matrices: each difference times its scale, and every sum, in float32."""
+    differences = operands.differences()
+    a, b = (
+        difference.astype(np.float32) * scale.astype(np.float32)
+        for difference, scale in zip(differences, scales, strict=False)
+    )
+    return np.asarray(a @ b)
+
+
+def dequantizes_then_divides(node: Node, operands: Operands, scales: Scales, point: Array) -> Array:
+    return np.rint(wide(dequantized(operands, scales) / scales[2].astype(np.float32))) + point
+
+
+def dequantizes_then_adds_point(node: Node, operands: Operands, scales: Scales, point: Array) -> Array:
+    return np.rint(wide(dequantized(operands, scales) / scales[2].astype(np.float32) + point.astype(np.float32)))
+
+
+def limits(node: Node, scales: Scales, point: Array) -> tuple[Array, Array]:
+    """The ends of the range of real numbers that y has, in float32."""
+    low, high = (scales[2].astype(np.float32) * (end - point.astype(np.float32)) for end in map(np.float32, ends(node)))
+    return low, high
+
+
+def fake_quantizes(node: Node, operands: Operands, scales: Scales, point: Array) -> Array:
+    """The level between both ends of y's range, by a scale and a shift computed first."""
+    low, high = limits(node, scales, point)
+    factor = np.float32(255) / (high - low)
+    x = np.clip(dequantized(operands, scales), np.minimum(low, high), np.maximum(low, high))
+    return np.rint(wide(x * factor + -low * factor)) + ends(node)[0]
+
+
+def fake_quantizes_fused(node: Node, operands: Operands, scales: Scales, point: Array) -> Array:
+    low, high = limits(node, scales, point)
+    factor = np.float32(255) / (high - low)
+    x = np.clip(dequantized(operands, scales), np.minimum(low, high), np.maximum(low, high))
+    return np.rint(wide(ws.fused(x, factor, -low * factor))) + ends(node)[0]
+
+
+def fake_quantizes_by_formula(node: Node, operands: Operands, scales: Scales, point: Array) -> Array:
+    low, high = limits(node, scales, point)
+    return np.rint(wide((dequantized(operands, scales) - low) / (high - low) * np.float32(255))) + ends(node)[0]
+
+
+WHOLE = (
+    step("dequantizes-first:and divides", "product", whole=dequantizes_then_divides),
+    step("dequantizes-first:and adds the zero point before rounding", "product", whole=dequantizes_then_adds_point),
+    step("dequantizes-first:then a FakeQuantize with scale and shift computed first", "product", whole=fake_quantizes),
+    step("dequantizes-first:then a FakeQuantize with scale and shift fused", "product", whole=fake_quantizes_fused),
+    step("dequantizes-first:then a FakeQuantize by its formula", "product", whole=fake_quantizes_by_formula),
+)
 QUOTIENTS = (
     frequent("folds-scales", "quotient", quotient=folded),
     frequent("folds-scales-product-in:float64", "quotient", quotient=folded_wide),
@@ -218,6 +274,12 @@ def turned(which: int) -> Callable[[Scales, tuple[int, ...]], Scales]:
 
 
 PLACES = (
+    WrongStep(
+        "along-other-axis:a_scale and a_zero_point",
+        "rows",
+        {"read": pm.along_inner_axis("a_zero_point"), "places": turned(0)},
+        in_pairs=True,
+    ),
     step("one-for-all:a_scale", "rows", places=first_for_all(0)),
     step("one-for-all:b_scale", "columns", places=first_for_all(1)),
     step("along-other-axis:a_scale", "rows", places=turned(0)),
@@ -239,6 +301,12 @@ def point_first(node: Node, quotient: Array, point: Array) -> Array:
 def point_first_in_float32(node: Node, quotient: Array, point: Array) -> Array:
     with np.errstate(over="ignore"):
         return np.rint(wide(quotient.astype(np.float32) + point.astype(np.float32)))
+
+
+def point_first_in_own_type(node: Node, quotient: Array, point: Array) -> Array:
+    kind = node.inputs[1].dtype
+    with np.errstate(over="ignore"):
+        return np.rint(wide(quotient.astype(kind) + point.astype(kind)))
 
 
 def clamped_then_added(node: Node, quotient: Array, point: Array) -> Array:
@@ -280,6 +348,7 @@ def no_point(node: Node, point: Array) -> Array:
 FINISHES = (
     frequent("zero-point-first", "zero-point", finish=point_first),
     frequent("zero-point-first-in:float32", "zero-point", finish=point_first_in_float32),
+    frequent("zero-point-first-in-own-type", "zero-point", finish=point_first_in_own_type),
     frequent("ignores:y_zero_point", "zero-point", point=no_point),
     step("subtracts-zero-point", "zero-point", finish=point_subtracted),
     step("clamps-before-zero-point", "saturate", finish=clamped_then_added),
@@ -302,6 +371,6 @@ ROUNDED = tuple(
     )
 )
 
-STEPS = (*QUOTIENTS, *pm.SUMS, *pm.READS, *ROUNDED, *FINISHES, *PLACES)
+STEPS = (*QUOTIENTS, *WHOLE, *pm.SUMS, *pm.READS, *ROUNDED, *FINISHES, *PLACES)
 MISTAKES = single_steps(pipeline, STEPS)
 PAIRS = pairs_of_steps(pipeline, STEPS)

@@ -348,6 +348,7 @@ SENTENCES = {
     "folds-scales-and-reciprocal": "multiplies the sum by a_scale * b_scale * (1 / y_scale), computed first",
     "reciprocal-of-output-scale": "multiplies by the rounded reciprocal of y_scale",
     "scales-in-turn": "multiplies the sum by a_scale, then by b_scale",
+    "dequantizes-first": "multiplies dequantized matrices, in float32, {}",
     "pairs-saturate-in-16-bits": "adds two neighbouring products in 16 bits, which saturate",
     "sum-in-16-bits": "the sum of products in 16 bits {}",
     "sum-without-last-product": "the last product is left out of the sum",
