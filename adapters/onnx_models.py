@@ -12,7 +12,7 @@ from tiebreak.adapters.inexpressible import check_axes_from_front, check_output_
 from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.onnx_types import OPSETS, SINCE
-from tiebreak.golden.operators import onnx_cast, onnx_dynamic_quantize_linear, onnx_qlinear_matmul
+from tiebreak.golden.operators import onnx_cast, onnx_dynamic_quantize_linear, onnx_matmul_integer, onnx_qlinear_matmul
 from tiebreak.golden.operators.onnx_linear import NUMBERS
 from tiebreak.golden.problem import Array
 from tiebreak.golden.products import product_shape
@@ -23,7 +23,9 @@ IR_VERSIONS = {10: 5, 13: 7, 19: 9, 21: 10, 23: 11, 24: 12, 25: 13}
 ATTRIBUTES_SINCE = {"axis": 13, "saturate": 19, "block_size": 21, "output_dtype": 21, "precision": 23, "round_mode": 24}
 TYPE_ATTRIBUTES = ("to", "output_dtype", "precision")
 CAST, DYNAMIC, QLINEAR_MATMUL = "Cast", "DynamicQuantizeLinear", "QLinearMatMul"
-MATRICES = {QLINEAR_MATMUL: ("a", "b")}  # products of two of their inputs: no output has the first input's shape
+MATMUL_INTEGER = "MatMulInteger"
+# Products of two of their inputs: no output has the first input's shape.
+MATRICES = {QLINEAR_MATMUL: ("a", "b"), MATMUL_INTEGER: ("A", "B")}
 PRODUCTS = tuple(MATRICES)
 LINEAR_CLAIMS = {
     "onnx.QuantizeLinear": "ONNX operator schemas QuantizeLinear-10 to -25",
@@ -31,7 +33,10 @@ LINEAR_CLAIMS = {
 }
 CAST_CLAIM = "ONNX operator schemas Cast-19 to -25, and ONNX's technical pages about their types"
 DYNAMIC_CLAIMS = {onnx_dynamic_quantize_linear.ID: "ONNX operator schema DynamicQuantizeLinear-11"}
-PRODUCT_CLAIMS = {onnx_qlinear_matmul.ID: "ONNX operator schemas QLinearMatMul-10 and -21"}
+PRODUCT_CLAIMS = {
+    onnx_qlinear_matmul.ID: "ONNX operator schemas QLinearMatMul-10 and -21",
+    onnx_matmul_integer.ID: "ONNX operator schema MatMulInteger-10",
+}
 CLAIMS = {**LINEAR_CLAIMS, onnx_cast.ID: CAST_CLAIM, **DYNAMIC_CLAIMS, **PRODUCT_CLAIMS}
 MAPS = {
     "ngraph.Quantize": "QuantizeLinear: both give round(x / scale) + zero_point, clamped, ties to even",
@@ -95,7 +100,7 @@ def as_old_as(written: OnnxNode) -> Iterator[OnnxNode]:
 
 def earliest_opset(written: OnnxNode) -> int:
     """The first operator set that has the node's types and attributes."""
-    if written.operator == DYNAMIC:
+    if written.operator in (DYNAMIC, MATMUL_INTEGER):
         return written.opset
     if written.operator == QLINEAR_MATMUL:
         return 10 if written.inputs[1] == "float32" else 21

@@ -351,6 +351,7 @@ SENTENCES = {
     "dequantizes-first": "multiplies dequantized matrices, in float32, {}",
     "pairs-saturate-in-16-bits": "adds two neighbouring products in 16 bits, which saturate",
     "sum-in-16-bits": "the sum of products in 16 bits {}",
+    "sign-of-sum-exchanged": "the sum of products with the other sign",
     "sum-without-last-product": "the last product is left out of the sum",
     "sum-of-products-in": "the sum of products in {}",
     "adds-zero-point-of": "adds the zero point of {} instead of subtracting it",
