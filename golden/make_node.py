@@ -33,9 +33,9 @@ def make_node(
     `real` and `quantized` are its real and its quantized element type, whichever is the input's. They default to
     float32 and uint8, or to the output's type named by an attribute (`type`, `T`, `dtype`, `output_dtype`, `to`), which
     they must not contradict. `scale` is the scale's type, if it may differ. `operands` are the types of those operands
-    that have types of their own, such as both matrices of a product; none: the first that each may have. `form` picks the document's input names.
-    `zero_point=False` leaves the optional input off. For an ONNX operator `opset` 0 means the first operator set from
-    21 on that has such a node.
+    that have types of their own, such as both matrices of a product; none: the first that each may have. `form` picks
+    the document's input names. `zero_point=False` leaves the optional input off. For an ONNX operator `opset` 0 means
+    the first operator set from 21 on that has such a node.
 
     Raises InvalidInput for an unknown operator, type, attribute or attribute value.
     """

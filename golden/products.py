@@ -14,7 +14,6 @@ from tiebreak.golden.elements import INTEGER_TYPES
 from tiebreak.golden.errors import InvalidInput
 from tiebreak.golden.problem import Array
 
-
 WORD = INTEGER_TYPES["int32"]
 
 

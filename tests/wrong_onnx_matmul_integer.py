@@ -7,8 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-
-from wrong_model import Array, WrongBackend
 from wrong_onnx_qlinear_matmul import (
     Pair,
     bits_16,
@@ -21,6 +19,8 @@ from wrong_onnx_qlinear_matmul import (
     taken,
     wrapped,
 )
+
+from wrong_model import Array, WrongBackend
 
 OPERATOR = "onnx.MatMulInteger"
 TYPES = (("uint8", "int32"), ("int8", "int32"))

@@ -17,8 +17,8 @@ from tiebreak.conformance.operators.onnx_qlinear_matmul_mistakes import MISTAKES
 from tiebreak.conformance.operators.path_probe import PathProbe, ProductLayout, Value
 from tiebreak.conformance.operators.strategies import st
 from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, decode, encode, neighbour
-from tiebreak.golden.operators.onnx_qlinear_matmul import ID
 from tiebreak.golden.onnx_types import REALS
+from tiebreak.golden.operators.onnx_qlinear_matmul import ID
 from tiebreak.golden.products import matrix_product
 from tiebreak.golden.samples.model import Tensor, bits, integers
 from tiebreak.golden.samples.onnx_qlinear_matmul import DECIMALS, OPERANDS, POINTS
@@ -105,7 +105,7 @@ def last_scale(
         lambda p: neighbour(encode(x / (p[0] + Fraction(1, 2)), kind), kind, p[1])
     )
     valid = aimed.filter(lambda code: 0 < code < kind.infinity_bits)
-    fits = x and 0 < encode(x / HALVES, kind) and encode(2 * x, kind) < kind.infinity_bits
+    fits = x and encode(x / HALVES, kind) > 0 and encode(2 * x, kind) < kind.infinity_bits
     return st.one_of(valid, valid, usual) if fits else usual
 
 

@@ -291,7 +291,7 @@ PLACES = (
 
 def rounds_by(mode: str) -> Finish:
     whole = ws.by_mode(MODES[mode])
-    return lambda node, quotient, point: whole(quotient) + point
+    return lambda node, quotient, point: np.asarray(whole(quotient) + point)
 
 
 def point_first(node: Node, quotient: Array, point: Array) -> Array:
@@ -310,7 +310,7 @@ def point_first_in_own_type(node: Node, quotient: Array, point: Array) -> Array:
 
 
 def clamped_then_added(node: Node, quotient: Array, point: Array) -> Array:
-    return np.clip(np.rint(quotient), *ends(node)) + point
+    return np.asarray(np.clip(np.rint(quotient), *ends(node)) + point)
 
 
 def point_subtracted(node: Node, quotient: Array, point: Array) -> Array:

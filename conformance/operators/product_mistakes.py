@@ -38,9 +38,7 @@ Read = Callable[[Node, Operands], Operands]
 def operands_of(operator: str, a: Array, a_zero_point: Array, b: Array, b_zero_point: Array) -> Operands:
     rows = of_rows(operator, "a_zero_point", a_zero_point.astype(np.int64), a.shape)
     columns = of_columns(operator, "b_zero_point", b_zero_point.astype(np.int64), b.shape)
-    return Operands(
-        matrix(a, first=True), rows, matrix(b, first=False), columns, (a.dtype.name, b.dtype.name)
-    )
+    return Operands(matrix(a, first=True), rows, matrix(b, first=False), columns, (a.dtype.name, b.dtype.name))
 
 
 def as_they_are(node: Node, operands: Operands) -> Operands:
@@ -81,7 +79,9 @@ def pairs_saturate(operands: Operands) -> Array:
     """Products of an unsigned and a signed byte, two of which are added in 16 bits that saturate; what the zero points
     make of it is subtracted exactly. An instruction does so. An unsigned b is read 128 lower, a signed a 128 higher.
     """
-    raised, lowered = (128 if kind == wrong else 0 for kind, wrong in zip(operands.kinds, ("int8", "uint8"), strict=True))
+    raised, lowered = (
+        128 if kind == wrong else 0 for kind, wrong in zip(operands.kinds, ("int8", "uint8"), strict=True)
+    )
     a, b = operands.a + raised, operands.b - lowered
     a_zero_point, b_zero_point = operands.a_zero_point + raised, operands.b_zero_point - lowered
     products = each_product(a, b)
@@ -143,7 +143,8 @@ def without_point(which: str) -> Read:
 
 
 def changed(operands: Operands, which: str, values: Array) -> Operands:
-    return replace(operands, **{which: values})
+    given: dict[str, Any] = {which: values}
+    return replace(operands, **given)
 
 
 def exchanged(node: Node, operands: Operands) -> Operands:
@@ -176,8 +177,9 @@ def read_otherwise(number: int, *, unsigned: bool, point: bool) -> Read:
         if kind.signed == unsigned:
             raise NotImplementedError
         low = 0 if kind.signed else -128
-        names = [name, f"{name}_zero_point"] if point else [name]
-        return replace(operands, **{each: np.mod(getattr(operands, each) - low, 256) + low for each in names})
+        for each in (name, f"{name}_zero_point") if point else (name,):
+            operands = changed(operands, each, np.mod(getattr(operands, each) - low, 256) + low)
+        return operands
 
     return found
 

@@ -39,12 +39,19 @@ def scalars(kinds: tuple[str, str], of_a: int, of_b: int) -> tuple[Tensor, Tenso
 
 def zero_points(source: str, other: str) -> Iterator[Sample]:
     """Every pair of zero points at the ends, in the middle and elsewhere, beside values at the ends."""
-    ends = [[kind.lowest, kind.highest, 1, 0, kind.highest - 1] for kind in map(INTEGER_TYPES.__getitem__, (source, other))]
-    a, b = integers(source, ends[0] + pattern(source, 7, 3), (4, 3)), integers(other, ends[1] + pattern(other, 7, 5), (3, 4))
+    ends = [
+        [kind.lowest, kind.highest, 1, 0, kind.highest - 1] for kind in map(INTEGER_TYPES.__getitem__, (source, other))
+    ]
+    a, b = (
+        integers(source, ends[0] + pattern(source, 7, 3), (4, 3)),
+        integers(other, ends[1] + pattern(other, 7, 5), (3, 4)),
+    )
     for of_a in POINTS[source]:
         for of_b in POINTS[other]:
             flags = ("ZeroPointEdge",) if max(of_a, of_b) > 5 or min(of_a, of_b) < 0 else ("Shape",)
-            yield made(f"zero-points{of_a:+}{of_b:+}", (source, other), a, b, scalars((source, other), of_a, of_b), flags)
+            yield made(
+                f"zero-points{of_a:+}{of_b:+}", (source, other), a, b, scalars((source, other), of_a, of_b), flags
+            )
 
 
 def pairs(source: str, other: str) -> Iterator[Sample]:
@@ -53,11 +60,15 @@ def pairs(source: str, other: str) -> Iterator[Sample]:
         a, b = integers(source, rows.values, rows.shape), integers(other, columns.values, columns.shape)
         own = scalars((source, other), rows.points[0], columns.points[0])
         yield made(f"pairs-{inner}", (source, other), a, b, own, ("PairOfProducts",))
-        yield made(f"pairs-{inner}-without", (source, other), a, b, (), ("PairOfProducts", "NoZeroPoint"), ("left-off",))
+        yield made(
+            f"pairs-{inner}-without", (source, other), a, b, (), ("PairOfProducts", "NoZeroPoint"), ("left-off",)
+        )
 
 
 def usual(source: str, other: str) -> Iterator[Sample]:
-    for number, (rows, inner, columns) in enumerate(((3, 5, 4), (2, 17, 3), (5, 8, 9), (1, 33, 2), (33, 3, 1), (2, 3, 67))):
+    for number, (rows, inner, columns) in enumerate(
+        ((3, 5, 4), (2, 17, 3), (5, 8, 9), (1, 33, 2), (33, 3, 1), (2, 3, 67))
+    ):
         a = integers(source, pattern(source, rows * inner, number + 1), (rows, inner))
         b = integers(other, pattern(other, inner * columns, number + 8), (inner, columns))
         flags = ("Shape", *(("Lane",) if max(rows, inner, columns) > 32 else ()))

@@ -81,7 +81,7 @@ def made(
 
 def outer(
     theme: str, types: tuple[str, str], operands: tuple[str, str], rows: Sequence[int], columns: Sequence[int],
-    scales: Scales, flags: Sequence[str], *, points: tuple[int, int, int] | None = None, roles: Sequence[str] = (),
+    scales: Scales, flags: Sequence[str], *, points: Sequence[int] = (), roles: Sequence[str] = (),
     opset: int = 0,
 ) -> Sample:  # fmt: skip
     """Every product of two of these differences: one column times one row."""
@@ -133,7 +133,9 @@ def ties(real: str, quantized: str, operands: tuple[str, str]) -> Iterator[Sampl
 def usual(real: str, quantized: str, operands: tuple[str, str]) -> Iterator[Sample]:
     """Scales as calibration finds them, and matrices of several rows, columns and products."""
     scales = (Fraction(37, 4801), Fraction(291, 70001), Fraction(501, 32003))
-    for number, (rows, inner, columns) in enumerate(((3, 5, 4), (2, 17, 3), (5, 8, 9), (1, 33, 2), (33, 3, 1), (2, 3, 67))):
+    for number, (rows, inner, columns) in enumerate(
+        ((3, 5, 4), (2, 17, 3), (5, 8, 9), (1, 33, 2), (33, 3, 1), (2, 3, 67))
+    ):
         a, b = (
             pattern(kind, size, number + seed)
             for kind, size, seed in ((operands[0], rows * inner, 1), (operands[1], inner * columns, 8))
@@ -180,8 +182,10 @@ def saturating(real: str, quantized: str, operands: tuple[str, str]) -> Iterator
     for name, scale in (("near", 1), ("far", 300), ("beyond-32", 1 << 28), ("beyond-64", 1 << 60)):
         kept = min(scale, 1 << 8) if real == "float16" else scale
         scales = (Fraction(kept), Fraction(1), Fraction(1))
-        yield outer(f"saturating-{name}", (real, quantized), operands, rows, columns, scales,
-                    ("Saturates", "RangeEdge", *(("Overflow",) if scale > 300 else ())), roles=("saturate",))  # fmt: skip
+        flags = ("Saturates", "RangeEdge", *(("Overflow",) if scale > 300 else ()))
+        yield outer(
+            f"saturating-{name}", (real, quantized), operands, rows, columns, scales, flags, roles=("saturate",)
+        )
 
 
 def pairs(real: str, quantized: str, operands: tuple[str, str]) -> Iterator[Sample]:
@@ -198,7 +202,12 @@ def extremes(kind: str, inner: int, *, first: bool) -> Matrix:
     """Rows (columns of the second operand) of the least and of the greatest values, and of both in turn."""
     own = INTEGER_TYPES[kind]
     point = own.lowest if kind == "uint8" else 0
-    rows = ([own.highest] * inner, [own.lowest] * inner, [own.highest, own.lowest] * (inner // 2), [own.highest - 1] * inner)
+    rows = (
+        [own.highest] * inner,
+        [own.lowest] * inner,
+        [own.highest, own.lowest] * (inner // 2),
+        [own.highest - 1] * inner,
+    )
     if first:
         return Matrix([value for row in rows for value in row], (len(rows), inner), [Fraction(1)], [point])
     flat = [row[n] for n in range(inner) for row in rows]
@@ -279,6 +288,6 @@ def special(real: str, quantized: str) -> Iterator[Sample]:
 def long_sums(real: str, quantized: str) -> Iterator[Sample]:
     """Sums at the end of int32, one product before it and one beyond: 255 * 255 times 33,025 and 33,026."""
     for name, count, roles in (("last", 33025, ("one",)), ("beyond", 33026, ("one", "overflow"))):
-        matrices = (Matrix([255] * count, shape, [Fraction(1)], [0]) for shape in ((1, count), (count, 1)))
-        yield made(f"long-{name}", (real, quantized), ("uint8", "uint8"), *matrices, (Fraction(1 << 24), 3), ("LongSum",),
-                   roles)  # fmt: skip
+        a, b = (Matrix([255] * count, shape, [Fraction(1)], [0]) for shape in ((1, count), (count, 1)))
+        last = (Fraction(1 << 24), 3)
+        yield made(f"long-{name}", (real, quantized), ("uint8", "uint8"), a, b, last, ("LongSum",), roles)
