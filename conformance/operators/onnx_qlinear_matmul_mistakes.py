@@ -295,7 +295,7 @@ def rounds_by(mode: str) -> Finish:
 
 
 def point_first(node: Node, quotient: Array, point: Array) -> Array:
-    return np.rint(quotient + point)
+    return np.asarray(np.rint(quotient + point))
 
 
 def point_first_in_float32(node: Node, quotient: Array, point: Array) -> Array:
@@ -318,7 +318,7 @@ def point_subtracted(node: Node, quotient: Array, point: Array) -> Array:
 
 
 def sixteenths_first(node: Node, quotient: Array, point: Array) -> Array:
-    return np.rint(np.rint(quotient * 16) / 16) + point
+    return np.asarray(np.rint(np.rint(quotient * 16) / 16) + point)
 
 
 def wrapped(node: Node, values: Array) -> Array:
