@@ -7,7 +7,17 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from tiebreak.adapters.onnx_models import CLAIMS, LINEAR_CLAIMS, MAPS, OnnxNode, check_inputs, onnx_model, onnx_node
+from tiebreak.adapters.onnx_models import (
+    CLAIMS,
+    LINEAR_CLAIMS,
+    MAPS,
+    MATRICES,
+    PRODUCT_CLAIMS,
+    OnnxNode,
+    check_inputs,
+    onnx_model,
+    onnx_node,
+)
 from tiebreak.adapters.onnx_source import model_source, with_imports
 from tiebreak.adapters.protocol import Run
 from tiebreak.adapters.recent import Recent
@@ -53,7 +63,7 @@ class OnnxLoaded:
     ) -> None:
         self.name, self.version, self.library = name, library.version, library
         self.parameters_in_model, self.free_shapes = parameters_in_model, free_shapes
-        self.always_constant = frozenset({*LINEAR_CLAIMS, *MAPS} if parameters_in_model else ())
+        self.always_constant = frozenset({*LINEAR_CLAIMS, *PRODUCT_CLAIMS, *MAPS} if parameters_in_model else ())
         self.opsets: set[int] = set()
         self.models = Recent()
 
@@ -77,7 +87,9 @@ class OnnxLoaded:
         """The inputs that are initializers, by name."""
         if not self.parameters_in_model:
             return node.constants
-        return {**node.constants, **dict(list(zip(written.names, inputs, strict=False))[1:])}
+        matrices = MATRICES.get(written.operator, ())
+        parameters = list(zip(written.names, inputs, strict=False))[1:]
+        return {**node.constants, **{name: array for name, array in parameters if name not in matrices}}
 
     def shapes_of(self, inputs: Sequence[Array]) -> list[tuple[int | None, ...]]:
         """The shapes that the model declares; None is a size that is free."""

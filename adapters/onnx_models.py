@@ -12,23 +12,32 @@ from tiebreak.adapters.inexpressible import check_axes_from_front, check_output_
 from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.onnx_types import OPSETS, SINCE
-from tiebreak.golden.operators import onnx_cast, onnx_dynamic_quantize_linear
+from tiebreak.golden.operators import onnx_cast, onnx_dynamic_quantize_linear, onnx_matmul_integer, onnx_qlinear_matmul
 from tiebreak.golden.operators.onnx_linear import NUMBERS
 from tiebreak.golden.problem import Array
+from tiebreak.golden.products import product_shape
 from tiebreak.golden.rounding import EVEN
 
 OPSET = 21  # for nGraph nodes: the first operator set with 4- and 16-bit types
 IR_VERSIONS = {10: 5, 13: 7, 19: 9, 21: 10, 23: 11, 24: 12, 25: 13}
 ATTRIBUTES_SINCE = {"axis": 13, "saturate": 19, "block_size": 21, "output_dtype": 21, "precision": 23, "round_mode": 24}
 TYPE_ATTRIBUTES = ("to", "output_dtype", "precision")
-CAST, DYNAMIC = "Cast", "DynamicQuantizeLinear"
+CAST, DYNAMIC, QLINEAR_MATMUL = "Cast", "DynamicQuantizeLinear", "QLinearMatMul"
+MATMUL_INTEGER = "MatMulInteger"
+# Products of two of their inputs: no output has the first input's shape.
+MATRICES = {QLINEAR_MATMUL: ("a", "b"), MATMUL_INTEGER: ("A", "B")}
+PRODUCTS = tuple(MATRICES)
 LINEAR_CLAIMS = {
     "onnx.QuantizeLinear": "ONNX operator schemas QuantizeLinear-10 to -25",
     "onnx.DequantizeLinear": "ONNX operator schemas DequantizeLinear-10 to -25",
 }
 CAST_CLAIM = "ONNX operator schemas Cast-19 to -25, and ONNX's technical pages about their types"
 DYNAMIC_CLAIMS = {onnx_dynamic_quantize_linear.ID: "ONNX operator schema DynamicQuantizeLinear-11"}
-CLAIMS = {**LINEAR_CLAIMS, onnx_cast.ID: CAST_CLAIM, **DYNAMIC_CLAIMS}
+PRODUCT_CLAIMS = {
+    onnx_qlinear_matmul.ID: "ONNX operator schemas QLinearMatMul-10 and -21",
+    onnx_matmul_integer.ID: "ONNX operator schema MatMulInteger-10",
+}
+CLAIMS = {**LINEAR_CLAIMS, onnx_cast.ID: CAST_CLAIM, **DYNAMIC_CLAIMS, **PRODUCT_CLAIMS}
 MAPS = {
     "ngraph.Quantize": "QuantizeLinear: both give round(x / scale) + zero_point, clamped, ties to even",
     "ngraph.Dequantize": "DequantizeLinear: both give (x - zero_point) * scale",
@@ -91,8 +100,10 @@ def as_old_as(written: OnnxNode) -> Iterator[OnnxNode]:
 
 def earliest_opset(written: OnnxNode) -> int:
     """The first operator set that has the node's types and attributes."""
-    if written.operator == DYNAMIC:
+    if written.operator in (DYNAMIC, MATMUL_INTEGER):
         return written.opset
+    if written.operator == QLINEAR_MATMUL:
+        return 10 if written.inputs[1] == "float32" else 21
     return earliest_of_cast(written) if written.operator == CAST else earliest_of_linear(written)
 
 
@@ -141,7 +152,7 @@ def ngraph_axis(node: Node) -> int | None:
 
 def check_inputs(node: Node, inputs: Sequence[Array]) -> None:
     """Raise Unsupported for inputs with which an nGraph node differs from the ONNX node."""
-    if len(inputs) == 1:
+    if len(inputs) == 1 or node.operator in PRODUCT_CLAIMS:
         return
     check_scale_has_axes(node, inputs[1].shape, "ONNX")
     if node.operator == "ngraph.Dequantize" and node.input_type == "int32" and np.any(inputs[2]):
@@ -173,8 +184,18 @@ def onnx_model(
     if out != "y":
         nodes.append(helper.make_node("Cast", [out], ["y"], to=onnx_type(y)))
     sizes = dict(zip(written.names, shapes or (), strict=False))
-    known = sizes | {"y": shapes[0]} if shapes else {}
+    known = sizes | {"y": output_shape(written, sizes)} if shapes else {}
     return model_of(nodes, outer, y, written.opset, constants, known, written.further)
+
+
+def output_shape(written: OnnxNode, shapes: Mapping[str, Sequence[int | None]]) -> Sequence[int | None]:
+    """The shape of y: the first input's, or that of the product of both matrices; sizes are free where one is."""
+    if written.operator not in PRODUCTS:
+        return shapes[written.names[0]]
+    a, b = ([1 if size is None else size for size in shapes[name]] for name in MATRICES[written.operator])
+    found = product_shape(written.operator, tuple(a), tuple(b))
+    is_free = any(size is None for name in MATRICES[written.operator] for size in shapes[name])
+    return [None] * len(found) if is_free else found
 
 
 def model_of(

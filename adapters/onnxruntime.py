@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tiebreak.adapters.onnx_models import CAST, CLAIMS, MAPS, OnnxNode, check_inputs, onnx_model, onnx_node
+from tiebreak.adapters.onnx_models import CAST, CLAIMS, MAPS, MATRICES, OnnxNode, check_inputs, onnx_model, onnx_node
 from tiebreak.adapters.onnxruntime_session import CARRIERS, Sessions, Settings
 from tiebreak.adapters.onnxruntime_source import reproducer_source
 from tiebreak.adapters.platform_facts import instruction_sets
@@ -81,11 +81,13 @@ class OnnxRuntime:
         }
 
     def probe(self, written: OnnxNode) -> str:
-        """The kernels that a run on three elements executes."""
+        """The kernels that a run on three elements executes, or on matrices of three by three."""
         x, *parameters = (numpy_dtype(name) for name in written.inputs)
         arrays = [np.ones(3).astype(x), *(np.ones(()).astype(kind) for kind in parameters[:1])]
         arrays += [np.zeros(()).astype(kind) for kind in parameters[1:]]
         feeds = dict(zip(written.names, arrays, strict=True))
+        for name in MATRICES.get(written.operator, ()):
+            feeds[name] = np.ones((3, 3)).astype(feeds[name].dtype)
         return self.sessions.profiled(model_for(written, {}), feeds, written.output, (3,), packs=packs(written))
 
 
@@ -154,6 +156,8 @@ def label_of(written: OnnxNode) -> str:
         return f"Cast from {written.inputs[0]}"
     if written.further:
         return written.operator
+    if written.operator in MATRICES:
+        return " ".join((written.operator, *written.inputs, written.output))
     types = (*written.inputs, written.output)
     real = next(name for name in (written.inputs[0], *types[::-1]) if name in FLOAT_TYPES)
     return (

@@ -99,7 +99,7 @@ def group_of(solved: SolvedSample) -> Group:
     node, given = solved.case.node, solved.sample.node
     return {
         "theme": solved.sample.theme,
-        "types": {key: given[key] for key in ("real", "quantized", "scale") if key in given},
+        "types": {key: given[key] for key in ("real", "quantized", "scale", "operands") if key in given},
         **({"opset": node.opset} if node.opset else {}),
         "attributes": given.get("attributes", {}),
         "inputs": [

@@ -75,4 +75,11 @@ FLAGS = {
     "PerChannel": "Each index of the last axis has a multiplier and a shift of its own.",
     "Unpredictable": "Something that the document requires does not hold; the results of all elements are unspecified.",
     "NoWidth": "The ends of the range are equal.",
+    "NearRational": "Scales of few decimal digits, whose ratio is a short fraction: sums lie on ties or beside them.",
+    "PairOfProducts": "Two neighbouring products have a sum of more than 16 bits.",
+    "LongSum": "A sum of products near the ends of int32, or beyond.",
+    "PerRow": "Each row of the first matrix has a scale and zero point of its own.",
+    "PerColumn": "Each column of the second matrix has a scale and zero point of its own.",
+    "Batch": "Several matrices at once, some of them broadcast.",
+    "NoProducts": "The matrices have no inner axis: every sum is zero.",
 }

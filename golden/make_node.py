@@ -22,6 +22,7 @@ def make_node(
     real: str = "",
     quantized: str = "",
     scale: str = "",
+    operands: Sequence[str] = (),
     attributes: Mapping[str, Any] | None = None,
     form: int = 0,
     zero_point: bool = True,
@@ -31,9 +32,10 @@ def make_node(
 
     `real` and `quantized` are its real and its quantized element type, whichever is the input's. They default to
     float32 and uint8, or to the output's type named by an attribute (`type`, `T`, `dtype`, `output_dtype`, `to`), which
-    they must not contradict. `scale` is the scale's type, if it may differ. `form` picks the document's input names.
-    `zero_point=False` leaves the optional input off. For an ONNX operator `opset` 0 means the first operator set from
-    21 on that has such a node.
+    they must not contradict. `scale` is the scale's type, if it may differ. `operands` are the types of those operands
+    that have types of their own, such as both matrices of a product; none: the first that each may have. `form` picks
+    the document's input names. `zero_point=False` leaves the optional input off. For an ONNX operator `opset` 0 means
+    the first operator set from 21 on that has such a node.
 
     Raises InvalidInput for an unknown operator, type, attribute or attribute value.
     """
@@ -41,7 +43,7 @@ def make_node(
     given = dict(attributes or {})
     check_request(spec, form, scale, zero_point, opset)
     real, quantized = asked_types(spec, real, quantized, given)
-    types = Types(real, quantized, scale, zero_point, opset)
+    types = Types(real, quantized, scale, zero_point, opset, operand_types(spec, operands))
     written = spec.parse_attributes(with_type(spec, types, given))
     said = spec.normalised(written)
     if spec.opsets:
@@ -94,6 +96,17 @@ def asked_types(spec: Operator, real: str, quantized: str, attributes: Mapping[s
         quantized = quantized or usual
         check_choice(spec.id, "quantized type", quantized, spec.quantized_types)
     return real, quantized
+
+
+def operand_types(spec: Operator, asked: Sequence[str]) -> tuple[str, ...]:
+    """The types of the operands that have their own: those asked for, or the first that each may have."""
+    if not asked:
+        return tuple(allowed[0] for allowed in spec.operand_types)
+    if len(asked) != len(spec.operand_types):
+        raise InvalidInput(f"{spec.id}: types of {len(asked)} operands; {len(spec.operand_types)} have their own")
+    for name, allowed in zip(asked, spec.operand_types, strict=True):
+        check_choice(spec.id, "operand type", name, allowed)
+    return tuple(asked)
 
 
 def with_type(spec: Operator, types: Types, attributes: dict[str, Any]) -> dict[str, Any]:

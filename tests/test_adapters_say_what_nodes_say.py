@@ -84,12 +84,23 @@ TWICE = {"real": "uint8", "quantized": "int8", "attributes": {"rounding": "doubl
 TWO_BITS = {"attributes": {"num_bits": 2}, "quantized": ""}
 ROUNDED_ONCE = {"scale32": True, "rounding_mode": "SINGLE_ROUND", "per_channel": False}
 HALF = {0: -5.0, 1: 2.0**30, 2: 31.0, 3: 0.0, 4: 0.0}
+OF_BYTES = {0: 5.0, 1: 0.5, 2: 3.0, 3: 7.0, 5: 2.0, 6: 0.25, 7: 9.0}
 ALLOWED: dict[str, tuple[ForbiddenCall, ...]] = {
     "ngraph.Quantize": allowed_ngraph(round_mode=EVEN),
     "ngraph.Dequantize": (*allowed_ngraph(), allowed("int32", (M22, S, S), quantized="int32")),
     "onnx.QuantizeLinear": ALLOWED_LINEAR[:-1],
     "onnx.Cast": ALLOWED_CAST,
     "onnx.DynamicQuantizeLinear": (allowed("a matrix", (M22,), {0: 2.0}, quantized="uint8"),),
+    "onnx.QLinearMatMul": (
+        allowed("matrices", ((2, 3), S, S, (3, 4), S, S, S, S), OF_BYTES, operands=("uint8", "int8")),
+        allowed("rows", ((2, 3), V2, V2, (3, 4), S, S, S, S), OF_BYTES, operands=("int8", "int8"), opset=10),
+        allowed("columns", ((2, 3), S, S, (3, 4), (4,), (4,), S, S), OF_BYTES, operands=("uint8", "uint8")),
+    ),
+    "onnx.MatMulInteger": (
+        allowed("matrices", ((2, 3), (3, 4), S, S), {0: 5.0, 2: 3.0}, real="uint8", quantized="int32"),
+        allowed("rows", ((2, 3), (3, 4), V2, S), {1: -5.0, 3: 2.0}, real="int8", quantized="int32"),
+        allowed("no zero points", ((2, 3), (3,)), {0: 5.0}, real="uint8", quantized="int32", zero_point=False),
+    ),
     "ocp.MXQuantize": (
         allowed("a row of blocks", ((1, 64),), {0: 3.0}, quantized="float8_e4m3fn", attributes=RCEIL),
         allowed("4 bits", ((2, 32),), {0: -2.0}, quantized="float4_e2m1fn", attributes=RCEIL),

@@ -190,19 +190,29 @@ def constant_arrangements(record: OperatorUnderTest, probe: PathProbe) -> Iterat
 
 def probe_case(record: OperatorUnderTest, probe: PathProbe, arrangement: Arrangement) -> Case:
     node = probe_node(record, probe, arrangement)
-    first, *others = (tensor.dtype.name for tensor in node.inputs)
-    values = probe.values[: arrangement.values or None]
-    x = Tensor(first, arrangement.shape, arranged_codes([encoded_value(value, first) for value in values], arrangement))
-    shape = parameter_shape(tested_axis(record), arrangement)
-    parameters = [constant_tensor(kind, shape, value) for kind, value in zip(others, probe.parameters, strict=True)]
-    names = [tensor.name for tensor in node.inputs[1:]]
+    values = [encoded_value(value, kind_at(node, probe.into)) for value in probe.values[: arrangement.values or None]]
+    shapes = probe.product.shapes(arrangement.shape) if probe.product else {0: arrangement.shape}
+    x = Tensor(kind_at(node, probe.into), shapes[probe.into], arranged_codes(values, arrangement)).array()
+    others = [number for number in range(len(node.inputs)) if number != probe.into]
+    common = parameter_shape(tested_axis(record), arrangement)
+    parameters = [
+        constant_tensor(kind_at(node, number), shapes.get(number, common), value)
+        for number, value in zip(others, probe.parameters, strict=True)
+    ]
+    names = [node.inputs[number].name for number in others]
     built_in = dict(zip(names, parameters, strict=True))
     if -1 not in arrangement.constants:
         built_in = {names[which]: parameters[which] for which in arrangement.constants}
     if built_in and arrangement.constants:
         node = with_constants(node, built_in)
-    case = Case(probe_case_id(record.id, probe.label, arrangement, names), node, (x.array(), *parameters), "generated")
+    inputs = (*parameters[: probe.into], x, *parameters[probe.into :])
+    case = Case(probe_case_id(record.id, probe.label, arrangement, names), node, inputs, "generated")
     return replace(case, clauses=exercised_clauses(case))
+
+
+def kind_at(node: Node, number: int) -> str:
+    """The element type of an input."""
+    return str(node.inputs[number].dtype.name)
 
 
 def probe_node(record: OperatorUnderTest, probe: PathProbe, arrangement: Arrangement) -> Node:

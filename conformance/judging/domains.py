@@ -25,6 +25,7 @@ LEAST_SCALE, GREATEST_SCALE = 2.0**-20, 2.0**10
 MOST_SCALES = 2.0**16  # of an input's distance from zero
 FEWEST_BITS = 16  # of a type whose subnormals are pathological
 BEGINS, ENDS = ("min", "low"), ("max", "high")
+SUM = "sum"  # the name of an exact sum of products of two quantized operands
 MAGNITUDE = "amax"  # begins the name of a block's greatest magnitude, ends that of the tensor's
 
 
@@ -80,6 +81,10 @@ def distance_in_scales(family: Family, operator: str, operands: Sequence[Array],
     """How many scales each input is from zero; 0 for an output that depends on the range alone."""
     if family.names[0].startswith(BEGINS):
         return np.zeros(operands[0].shape)
+    if family.names[0] == SUM and not scales:
+        return np.zeros(operands[0].shape)
+    if family.names[0] == SUM:  # of products, which the scales of both operands make real
+        return np.asarray(np.abs(operands[0] * scales[0] * scales[1]) / np.abs(scales[2]))
     if get_operator(operator).family in ("dequantize", "cast"):  # whose integers are numbers of scales themselves
         zero_points = [place for place, name in enumerate(family.names) if name.endswith(("zero_point", "offset"))]
         return np.asarray(np.abs(operands[0] - (operands[zero_points[0]] if zero_points else 0)))

@@ -70,6 +70,7 @@ class Axis:
     With `always_last` parameters always have a value for each index of the last axis. With `ones` they are arrays of
     one element where they are not spread.
     `measured` is the number of elements of the last axis that an operator measures at once: it takes no scalars.
+    With `product` the inputs are matrices, not scalars, and path probes say how values stand in them.
     """
 
     attribute: str = ""
@@ -78,10 +79,11 @@ class Axis:
     always_last: bool = False
     ones: bool = False
     measured: int = 0
+    product: bool = False
 
     @property
     def takes_scalars(self) -> bool:
-        return not self.always_last and not self.measured
+        return not (self.always_last or self.measured or self.product)
 
 
 @dataclass(frozen=True)

@@ -99,13 +99,17 @@ class Attribute:
 
 @dataclass(frozen=True)
 class Types:
-    """The element types asked of a node: `real` and `quantized` ones, `scale` where it may differ from the real one."""
+    """The element types asked of a node: `real` and `quantized` ones, `scale` where it may differ from the real one.
+
+    `operands` are those of further operands that each have a type of their own; see Operator.operand_types.
+    """
 
     real: str
     quantized: str
     scale: str = ""
     optional: bool = True  # whether the optional input is there
     opset: int = 0
+    operands: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -123,6 +127,7 @@ class Operator:
     raises InvalidInput if the document allows no such node.
     `problems` turns a node with inputs into one problem for each output. It raises InvalidInput for shapes that do not
     fit. Its annotation, tuple[Elementwise, ...] for most, tells the tests where its truths are.
+    `operand_types` are the types that each operand may have whose type is neither the real nor the quantized one.
     `saturates` says whether the document defines results beyond the output type's range.
     `chain`, of an operator with outputs that follow from others, gives their problems for a node, its inputs and the
     outputs that a backend gave: by place among the outputs. It raises InvalidInput where they pose none.
@@ -160,6 +165,7 @@ class Operator:
     bounded: Callable[[Mapping[str, Any]], bool] = lambda attributes: False
     saturates: bool = False
     optional_inputs: int = 0
+    operand_types: tuple[tuple[str, ...], ...] = ()
     opsets: tuple[int, ...] = ()
     first_opset: Callable[[Types, Mapping[str, Any]], int] = lambda types, attributes: 0
     modes: tuple[str, ...] = ()

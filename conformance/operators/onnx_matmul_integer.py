@@ -1,0 +1,94 @@
+"""Testing `onnx.MatMulInteger`: matrices of bytes at the ends of their types, and sums at the ends of int32."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tiebreak.conformance.operators.case_with_states import CaseWithStates, Situation
+from tiebreak.conformance.operators.forbidden_call import ForbiddenCall
+from tiebreak.conformance.operators.matrix_products import drawn_matrices
+from tiebreak.conformance.operators.model import Absent, Axis, CaseConstraints, OperatorUnderTest
+from tiebreak.conformance.operators.onnx_matmul_integer_mistakes import MISTAKES, PAIRS
+from tiebreak.conformance.operators.path_probe import PathProbe, ProductLayout
+from tiebreak.conformance.operators.strategies import st
+from tiebreak.golden.onnx_types import BYTES
+from tiebreak.golden.operators.onnx_matmul_integer import ID
+from tiebreak.golden.samples.model import Tensor
+
+
+def draw(draw: st.DrawFn, wanted: CaseConstraints) -> tuple[dict[str, Any], tuple[Tensor, ...]]:
+    operands = wanted.real or draw(st.sampled_from(BYTES)), draw(st.sampled_from(BYTES))
+    has_points = draw(st.integers(0, 4)) > 0
+    matrices = drawn_matrices(draw, operands, wanted.rank, vary=has_points)
+    node = {"real": operands[0], "quantized": "int32", "operands": operands[1:], "zero_point": has_points}
+    points = (matrices.a_zero_point, matrices.b_zero_point) if has_points else ()
+    return node, (matrices.a, matrices.b, *points)
+
+
+def probe(
+    label: str, kind: str, kinds: tuple[str, str], points: tuple[int, int], other: int, values: tuple[int, ...],
+    scanned: int = 0, constants_only: bool = False,
+) -> PathProbe:  # fmt: skip
+    """`other` is the value of each element of the other matrix."""
+    layout = ProductLayout(kind, 0, 1)  # type: ignore[arg-type]
+    node = {"real": kinds[0], "quantized": "int32", "operands": kinds[1:]}
+    return PathProbe(f"{label}-{kind}", node, (other, *points), values, scanned, constants_only, layout)
+
+
+# Differences of 9 bits, products of both signs; at last one that no kernel gets wrong.
+PATH_PROBES = (
+    probe("unsigned-signed", "column", ("uint8", "int8"), (255, -128), 127, (0, 1, 255, 254, 128, 127, 255), 4),
+    probe("unsigned-signed", "row", ("uint8", "int8"), (0, 0), 255, (-128, 127, 1, -1, 77, -77, 0)),
+    probe("unsigned", "row", ("uint8", "uint8"), (0, 255), 255, (0, 255, 1, 128, 127, 77, 255)),
+    probe("signed", "inner", ("int8", "int8"), (-128, 127), -128, (127, -128, 0, 1, -1, 77, -128)),
+    probe("signed-unsigned", "inner", ("int8", "uint8"), (127, 0), 255, (-128, 127, 0, 1, -1, 77, 127)),
+    probe("constants", "column", ("uint8", "int8"), (255, -128), 127, (0, 1, 255, 254, 128, 127, 255),
+          constants_only=True),
+)  # fmt: skip
+
+
+def forbidden(
+    clause: str, what: str, a: tuple[int, ...] = (2, 3), b: tuple[int, ...] = (3, 4), *, of_a: tuple[int, ...] = (),
+    of_b: tuple[int, ...] = (), output: str = "", opset: int = 0,
+) -> ForbiddenCall:  # fmt: skip
+    node = {"real": "uint8", "quantized": "int32", "operands": ("int8",)}
+    return ForbiddenCall(clause, what, (a, b, of_a, of_b), node, output=output, opset=opset, values={2: 0.0, 3: 0.0})
+
+
+FORBIDDEN = (
+    forbidden("OMI-T1", "an int8 output", output="int8"),
+    forbidden("OMI-P1", "another number of rows than columns", (2, 3), (4, 5)),
+    forbidden("OMI-P1", "a scalar for a matrix", (), (3, 4)),
+    forbidden("OMI-P5", "batches that do not broadcast", (2, 2, 3), (3, 3, 4)),
+    forbidden("OMI-P3", "zero points of three rows for two", of_a=(3,)),
+    forbidden("OMI-P4", "zero points of three columns for four", of_b=(3,)),
+    forbidden("OMI-V1", "operator set 9", opset=9),
+)
+
+
+def points(shown: CaseWithStates) -> tuple[np.ndarray[Any, Any], ...]:
+    return shown.case.inputs[2:]
+
+
+SITUATIONS: dict[str, Situation] = {
+    "a scalar zero point of A or B": lambda shown: any(array.ndim == 0 for array in points(shown)),
+    "zero points of rows": lambda shown: any(array.size > 1 for array in points(shown)[:1]),
+    "zero points of columns": lambda shown: any(array.size > 1 for array in points(shown)[1:]),
+    "a batch of matrices": lambda shown: max(array.ndim for array in shown.case.inputs[:2]) > 2,
+    "a vector for a matrix": lambda shown: min(array.ndim for array in shown.case.inputs[:2]) == 1,
+}
+
+TESTED = OperatorUnderTest(
+    id=ID,
+    plain_nodes=Absent("it has no scale: its result is a sum of integers"),
+    draw=draw,
+    mistakes=MISTAKES,
+    pairs=PAIRS,
+    path_probes=PATH_PROBES,
+    axis=Axis(product=True),
+    forbidden_calls=FORBIDDEN,
+    situations=SITUATIONS,
+    semantics=Absent("the tables of facets are about rounding a quotient; here nothing is rounded"),
+)

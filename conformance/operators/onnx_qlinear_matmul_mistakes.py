@@ -1,0 +1,376 @@
+"""Usual mistakes of `onnx.QLinearMatMul` as small NumPy backends.
+
+The pipeline has six steps: how operands and zero points are read, which rows and columns the parameters belong to, the
+sum of products, the quotient, rounding with the zero point, and the clamp. Sums are int64; quotients are computed in
+the scales' type and handed on as float64.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from tiebreak.conformance.operators import product_mistakes as pm
+from tiebreak.conformance.operators import wrong_steps as ws
+from tiebreak.conformance.operators.model import Mistake
+from tiebreak.conformance.operators.product_mistakes import Operands, Sum
+from tiebreak.conformance.operators.wrong_steps import WrongStep, frequent, pairs_of_steps, single_steps, step
+from tiebreak.conformance.semantics.round_modes import MODES
+from tiebreak.golden.elements import INTEGER_TYPES
+from tiebreak.golden.nodes import Node
+from tiebreak.golden.operators.onnx_qlinear_matmul import ID
+from tiebreak.golden.problem import Array
+from tiebreak.golden.products import of_columns, of_rows
+
+Scales = tuple[Array, Array, Array]  # of a, b and y, broadcast to the result
+Quotient = Callable[[Array, Scales], Array]
+Finish = Callable[[Node, Array, Array], Array]  # the quotient and the zero point to integers before the clamp
+Whole = Callable[[Node, Operands, Scales, Array], Array]
+ENDLESS = 2.0**62
+
+
+# The right steps
+
+
+def divided(total: Array, scales: Scales) -> Array:
+    """In the scales' type: the product of the scales, x, and the quotient."""
+    a, b, y = scales
+    return wide(product(total, a * b) / y)
+
+
+def product(total: Array, factor: Array) -> Array:
+    """total * factor in the factor's type. float64 has all bits of a total of 29 bits; more are rounded twice."""
+    return np.asarray((total.astype(np.float64) * factor.astype(np.float64)).astype(factor.dtype))
+
+
+def wide(values: Array) -> Array:
+    return values.astype(np.float64)
+
+
+def rounded_then_added(node: Node, quotient: Array, point: Array) -> Array:
+    return np.rint(quotient) + point
+
+
+def ends(node: Node) -> tuple[int, int]:
+    kind = INTEGER_TYPES[node.output_type]
+    return kind.lowest, kind.highest
+
+
+def clamped(node: Node, values: Array) -> Array:
+    return np.clip(values, *ends(node))
+
+
+def same_places(scales: Scales, shape: tuple[int, ...]) -> Scales:
+    return scales
+
+
+@dataclass(frozen=True)
+class QLinearMatMulSteps:
+    """Steps in order, the right ones unless given."""
+
+    read: Callable[[Node, Operands], Operands] = pm.as_they_are
+    total: Sum = pm.exact
+    places: Callable[[Scales, tuple[int, ...]], Scales] = same_places
+    quotient: Quotient = divided
+    point: Callable[[Node, Array], Array] = lambda node, point: point
+    finish: Finish = rounded_then_added
+    clamp: Callable[[Node, Array], Array] = clamped
+    whole: Whole | None = None  # in place of the sum, the quotient and rounding
+
+    def __call__(self, node: Node, *inputs: Array) -> tuple[Array, ...]:
+        a, a_scale, a_zp, b, b_scale, b_zp, y_scale, y_zp = inputs
+        operands = self.read(node, pm.operands_of(ID, a, a_zp, b, b_zp))
+        rows, columns = of_rows(ID, "a_scale", a_scale, a.shape), of_columns(ID, "b_scale", b_scale, b.shape)
+        total = self.total(operands)
+        scales = self.places((rows, columns, y_scale), total.shape)
+        point = self.point(node, y_zp.astype(np.int64))
+        if self.whole:
+            found = self.clamp(node, self.whole(node, operands, scales, point.astype(np.float64)))
+        else:
+            found = self.clamp(node, self.finish(node, self.quotient(total, scales), point.astype(np.float64)))
+        if np.isnan(found).any():
+            raise ValueError("no integer")
+        shape = np.matmul(np.zeros(a.shape, np.int8), np.zeros(b.shape, np.int8)).shape
+        return (found.astype(np.int64).astype(node.outputs[0].dtype).reshape(shape),)
+
+
+def pipeline(**steps: Any) -> Mistake:
+    return QLinearMatMulSteps(**steps)
+
+
+# The quotient
+
+
+def folded(total: Array, scales: Scales) -> Array:
+    """One multiplier, and the sum rounded to its type before the product."""
+    a, b, y = scales
+    multiplier = a * b / y
+    return wide(total.astype(multiplier.dtype) * multiplier)
+
+
+def folded_wide(total: Array, scales: Scales) -> Array:
+    a, b, y = scales
+    return total.astype(np.float64) * wide(a * b / y)
+
+
+def folded_in(kind: Any, total: Array, scales: Scales) -> Array:
+    """The multiplier and the product in another type."""
+    a, b, y = (scale.astype(kind) for scale in scales)
+    return wide(total.astype(kind) * (a * b / y))
+
+
+def folded_from_a(total: Array, scales: Scales) -> Array:
+    a, b, y = scales
+    return wide(product(total, a / y * b))
+
+
+def folded_from_b(total: Array, scales: Scales) -> Array:
+    a, b, y = scales
+    return wide(product(total, a * (b / y)))
+
+
+def by_reciprocal(total: Array, scales: Scales) -> Array:
+    a, b, y = scales
+    return wide(product(total, a * b) * (y.dtype.type(1) / y))
+
+
+def folded_by_reciprocal(total: Array, scales: Scales) -> Array:
+    a, b, y = scales
+    multiplier = a * b * (y.dtype.type(1) / y)
+    return wide(total.astype(multiplier.dtype) * multiplier)
+
+
+def in_turn(total: Array, scales: Scales) -> Array:
+    a, b, y = scales
+    return wide(product(total, a) * b / y)
+
+
+def all_in(kind: Any, total: Array, scales: Scales) -> Array:
+    a, b, y = (scale.astype(kind) for scale in scales)
+    return wide(total.astype(kind) * (a * b) / y)
+
+
+def multiplier_of_31_bits(total: Array, scales: Scales) -> Array:
+    """One whole multiplier and a shift, rounded half up: an integer already."""
+    a, b, y = (scale.astype(np.float64) for scale in scales)
+    fraction, exponent = np.frexp(a * b / y)
+    whole = np.rint(np.ldexp(fraction, 31)).astype(np.int64)
+    shift = np.clip(31 - exponent, 1, 62).astype(np.int64)
+    if (np.abs(total) >= 1 << 31).any() or not np.isfinite(fraction).all():
+        raise ValueError("no number of 32 bits")
+    return wide((total * whole + (np.int64(1) << (shift - 1))) >> shift)
+
+
+def without(which: int) -> Quotient:
+    """One scale is taken as 1."""
+
+    def found(total: Array, scales: Scales) -> Array:
+        kept = list(scales)
+        kept[which] = np.ones_like(kept[which])
+        return divided(total, (kept[0], kept[1], kept[2]))
+
+    return found
+
+
+def dequantized(operands: Operands, scales: Scales) -> Array:
+    """The product of real matrices: each difference times its scale, and every sum, in float32."""
+    differences = operands.differences()
+    a, b = (
+        difference.astype(np.float32) * scale.astype(np.float32)
+        for difference, scale in zip(differences, scales, strict=False)
+    )
+    return np.asarray(a @ b)
+
+
+def dequantizes_then_divides(node: Node, operands: Operands, scales: Scales, point: Array) -> Array:
+    return np.rint(wide(dequantized(operands, scales) / scales[2].astype(np.float32))) + point
+
+
+def dequantizes_then_adds_point(node: Node, operands: Operands, scales: Scales, point: Array) -> Array:
+    return np.rint(wide(dequantized(operands, scales) / scales[2].astype(np.float32) + point.astype(np.float32)))
+
+
+def limits(node: Node, scales: Scales, point: Array) -> tuple[Array, Array]:
+    """The ends of the range of real numbers that y has, in float32."""
+    low, high = (scales[2].astype(np.float32) * (end - point.astype(np.float32)) for end in map(np.float32, ends(node)))
+    return low, high
+
+
+def fake_quantizes(node: Node, operands: Operands, scales: Scales, point: Array) -> Array:
+    """The level between both ends of y's range, by a scale and a shift computed first."""
+    low, high = limits(node, scales, point)
+    factor = np.float32(255) / (high - low)
+    x = np.clip(dequantized(operands, scales), np.minimum(low, high), np.maximum(low, high))
+    return np.rint(wide(x * factor + -low * factor)) + ends(node)[0]
+
+
+def fake_quantizes_fused(node: Node, operands: Operands, scales: Scales, point: Array) -> Array:
+    low, high = limits(node, scales, point)
+    factor = np.float32(255) / (high - low)
+    x = np.clip(dequantized(operands, scales), np.minimum(low, high), np.maximum(low, high))
+    return np.rint(wide(ws.fused(x, factor, -low * factor))) + ends(node)[0]
+
+
+def fake_quantizes_by_formula(node: Node, operands: Operands, scales: Scales, point: Array) -> Array:
+    low, high = limits(node, scales, point)
+    return np.rint(wide((dequantized(operands, scales) - low) / (high - low) * np.float32(255))) + ends(node)[0]
+
+
+WHOLE = (
+    step("dequantizes-first:and divides", "product", whole=dequantizes_then_divides),
+    step("dequantizes-first:and adds the zero point before rounding", "product", whole=dequantizes_then_adds_point),
+    step("dequantizes-first:then a FakeQuantize with scale and shift computed first", "product", whole=fake_quantizes),
+    step("dequantizes-first:then a FakeQuantize with scale and shift fused", "product", whole=fake_quantizes_fused),
+    step("dequantizes-first:then a FakeQuantize by its formula", "product", whole=fake_quantizes_by_formula),
+)
+QUOTIENTS = (
+    frequent("folds-scales", "quotient", quotient=folded),
+    frequent("folds-scales-product-in:float64", "quotient", quotient=folded_wide),
+    frequent("folds-scales-in:float64", "quotient", quotient=partial(folded_in, np.float64)),
+    step("folds-scales-in:float32", "quotient", quotient=partial(folded_in, np.float32)),
+    frequent("folds-scales-in-order:a_scale / y_scale * b_scale", "quotient", quotient=folded_from_a),
+    frequent("folds-scales-in-order:a_scale * (b_scale / y_scale)", "quotient", quotient=folded_from_b),
+    frequent("reciprocal-of-output-scale", "quotient", quotient=by_reciprocal),
+    frequent("folds-scales-and-reciprocal", "quotient", quotient=folded_by_reciprocal),
+    frequent("scales-in-turn", "product", quotient=in_turn),
+    step("computes-in:float64", "quotient", quotient=partial(all_in, np.float64)),
+    step("computes-in:float32", "quotient", quotient=partial(all_in, np.float32)),
+    frequent("multiplier-of-bits:31", "quotient", quotient=multiplier_of_31_bits),
+    step("ignores:a_scale", "product", quotient=without(0)),
+    step("ignores:b_scale", "product", quotient=without(1)),
+    step("ignores:y_scale", "quotient", quotient=without(2)),
+)
+
+# Rows and columns of the scales
+
+
+def first_for_all(which: int) -> Callable[[Scales, tuple[int, ...]], Scales]:
+    def found(scales: Scales, shape: tuple[int, ...]) -> Scales:
+        if scales[which].size < 2:
+            raise ValueError("there is nothing to mistake")
+        kept = list(scales)
+        kept[which] = kept[which].reshape(-1)[0]
+        return kept[0], kept[1], kept[2]
+
+    return found
+
+
+def turned(which: int) -> Callable[[Scales, tuple[int, ...]], Scales]:
+    """The scales of rows along the columns, or of columns along the rows, as far as they fit."""
+
+    def found(scales: Scales, shape: tuple[int, ...]) -> Scales:
+        own = scales[which]
+        if own.size < 2 or own.ndim < 2 or shape[-1] != shape[-2]:
+            raise ValueError("there is nothing to mistake")
+        kept = list(scales)
+        kept[which] = np.swapaxes(own, -1, -2)
+        return kept[0], kept[1], kept[2]
+
+    return found
+
+
+PLACES = (
+    WrongStep(
+        "along-other-axis:a_scale and a_zero_point",
+        "rows",
+        {"read": pm.along_inner_axis("a_zero_point"), "places": turned(0)},
+        in_pairs=True,
+    ),
+    step("one-for-all:a_scale", "rows", places=first_for_all(0)),
+    step("one-for-all:b_scale", "columns", places=first_for_all(1)),
+    step("along-other-axis:a_scale", "rows", places=turned(0)),
+    step("along-other-axis:b_scale", "columns", places=turned(1)),
+)
+
+# Rounding, the zero point and the clamp
+
+
+def rounds_by(mode: str) -> Finish:
+    whole = ws.by_mode(MODES[mode])
+    return lambda node, quotient, point: np.asarray(whole(quotient) + point)
+
+
+def point_first(node: Node, quotient: Array, point: Array) -> Array:
+    return np.asarray(np.rint(quotient + point))
+
+
+def point_first_in_float32(node: Node, quotient: Array, point: Array) -> Array:
+    with np.errstate(over="ignore"):
+        return np.rint(wide(quotient.astype(np.float32) + point.astype(np.float32)))
+
+
+def point_first_in_own_type(node: Node, quotient: Array, point: Array) -> Array:
+    kind = node.inputs[1].dtype
+    with np.errstate(over="ignore"):
+        return np.rint(wide(quotient.astype(kind) + point.astype(kind)))
+
+
+def clamped_then_added(node: Node, quotient: Array, point: Array) -> Array:
+    return np.asarray(np.clip(np.rint(quotient), *ends(node)) + point)
+
+
+def point_subtracted(node: Node, quotient: Array, point: Array) -> Array:
+    return np.rint(quotient) - point
+
+
+def sixteenths_first(node: Node, quotient: Array, point: Array) -> Array:
+    return np.asarray(np.rint(np.rint(quotient * 16) / 16) + point)
+
+
+def wrapped(node: Node, values: Array) -> Array:
+    low, high = ends(node)
+    whole = np.clip(values, -ENDLESS, ENDLESS).astype(np.int64)
+    return wide(np.mod(whole - low, high - low + 1) + low)
+
+
+def through_int32(node: Node, values: Array) -> Array:
+    """A cast to int32 that gives its lowest number for all that is beyond."""
+    beyond = (values < -(2.0**31)) | (values >= 2.0**31)
+    return clamped(node, np.where(beyond, -(2.0**31), values))
+
+
+def without_end(*, lowest: bool) -> Callable[[Node, Array], Array]:
+    def found(node: Node, values: Array) -> Array:
+        low, high = ends(node)
+        return np.clip(values, low + lowest, high - (not lowest))
+
+    return found
+
+
+def no_point(node: Node, point: Array) -> Array:
+    return 0 * point
+
+
+FINISHES = (
+    frequent("zero-point-first", "zero-point", finish=point_first),
+    frequent("zero-point-first-in:float32", "zero-point", finish=point_first_in_float32),
+    frequent("zero-point-first-in-own-type", "zero-point", finish=point_first_in_own_type),
+    frequent("ignores:y_zero_point", "zero-point", point=no_point),
+    step("subtracts-zero-point", "zero-point", finish=point_subtracted),
+    step("clamps-before-zero-point", "saturate", finish=clamped_then_added),
+    step("sixteenths-first", "even", finish=sixteenths_first),
+    frequent("wraps", "saturate", clamp=wrapped),
+    frequent("casts-to-int32", "saturate", clamp=through_int32),
+    step("no-lowest", "saturate", clamp=without_end(lowest=True)),
+    step("highest-never", "saturate", clamp=without_end(lowest=False)),
+)
+ROUNDED = tuple(
+    WrongStep(f"y-rounds:{text}", "even", {"finish": rounds_by(mode)}, True)
+    for mode, text in (
+        ("ROUND_NEAREST_TOWARD_INFINITY", "ties away from zero"),
+        ("ROUND_NEAREST_UPWARD", "ties upward"),
+        ("ROUND_NEAREST_DOWNWARD", "ties downward"),
+        ("ROUND_NEAREST_TOWARD_ZERO", "ties toward zero"),
+        ("ROUND_TOWARD_ZERO", "toward zero"),
+        ("ROUND_DOWN", "down"),
+        ("ROUND_UP", "up"),
+    )
+)
+
+STEPS = (*QUOTIENTS, *WHOLE, *pm.SUMS, *pm.READS, *ROUNDED, *FINISHES, *PLACES)
+MISTAKES = single_steps(pipeline, STEPS)
+PAIRS = pairs_of_steps(pipeline, STEPS)

@@ -1,0 +1,122 @@
+"""`onnx.MatMulInteger` of operator set 10: the product of two matrices of bytes, each with a zero point."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES
+from tiebreak.golden.nodes import Node
+from tiebreak.golden.onnx_types import BYTES
+from tiebreak.golden.operators.model import Clause, Operator, Types
+from tiebreak.golden.problem import Array, Elementwise
+from tiebreak.golden.products import matrix_product
+from tiebreak.golden.rounding import EVEN
+from tiebreak.golden.samples import onnx_matmul_integer as samples
+
+ID = "onnx.MatMulInteger"
+DOCUMENT = "ONNX operator schema, MatMulInteger-10"
+INPUTS = ("A", "B", "a_zero_point", "b_zero_point")
+
+CLAUSES = (
+    Clause(
+        "OMI-F1",
+        "An element is the sum of (A - a_zero_point) * (B - b_zero_point) along the inner axis: no product overflows, "
+        "nor does a sum that 32 bits hold.",
+        f"{DOCUMENT}: last sentence; its inputs",
+    ),
+    Clause("OMI-P1", "Rows, columns and their inner axis are those of numpy.matmul.", f"{DOCUMENT}: first sentence"),
+    Clause("OMI-P2", "A scalar zero point is for the whole tensor.", f"{DOCUMENT}: per-tensor quantization",
+           situation="a scalar zero point of A or B"),
+    Clause(
+        "OMI-P3",
+        "A zero point of A with several values has one for each row: [M], or [D1, D2, M, 1].",
+        f"{DOCUMENT}, a_zero_point",
+        situation="zero points of rows",
+    ),
+    Clause(
+        "OMI-P4",
+        "A zero point of B with several values has one for each column: [N], or [D1, D2, 1, N].",
+        f"{DOCUMENT}, b_zero_point",
+        situation="zero points of columns",
+    ),
+    Clause(
+        "OMI-P5",
+        "Tensors with more axes are batches of matrices, which broadcast as numpy.matmul's do.",
+        f"{DOCUMENT}: first sentence; numpy.matmul",
+        situation="a batch of matrices",
+    ),
+    Clause(
+        "OMI-P6",
+        "A vector is a row as A, a column as B; the result lacks its axis.",
+        f"{DOCUMENT}: first sentence; numpy.matmul",
+        situation="a vector for a matrix",
+    ),
+    Clause("OMI-P7", "Zero points that are left off are 0.", f"{DOCUMENT}, a_zero_point and b_zero_point",
+           situation="an optional input left off"),
+    Clause("OMI-T1", "A and B are int8 or uint8, each by itself, a zero point has its tensor's type, and Y is int32.",
+           f"{DOCUMENT}, type constraints"),
+    Clause("OMI-V1", "The operator came with operator set 10.", f"{DOCUMENT}, since version 10"),
+    Clause(
+        "OMI-U1",
+        "What a sum gives that leaves 32 bits in some order of summation: there it may overflow.",
+        f"{DOCUMENT}: last sentence",
+        unspecified=True,
+        situation="an undefined result",
+    ),
+)  # fmt: skip
+
+
+def signature(types: Types, attributes: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    kinds = (types.real, *types.operands)
+    return (*kinds, *(kinds if types.optional else ())), (types.quantized,)
+
+
+def problems(node: Node, inputs: tuple[Array, ...]) -> tuple[Elementwise, ...]:
+    a, b, *points = inputs
+    of_a, of_b = points or (np.zeros((), np.int64), np.zeros((), np.int64))
+    product = matrix_product(ID, a, of_a, b, of_b)
+    word, single = INTEGER_TYPES["int32"], FLOAT_TYPES["float32"]
+    operands, named = (product.sums, product.overflows), ("sum", "overflows")
+    return (Elementwise(ID, "Y", product.shape, word, single, EVEN, (word, word), operands, named=named),)
+
+
+OPERATOR = Operator(
+    id=ID,
+    prefix="OMI",
+    formula="Y = sum((A - a_zero_point) * (B - b_zero_point))",
+    sources=(DOCUMENT,),
+    clauses=CLAUSES,
+    attributes=(),
+    forms=(INPUTS,),
+    outputs=("Y",),
+    family="cast",
+    real_types=BYTES[::-1],
+    quantized_types=("int32",),
+    operand_types=(BYTES,),
+    signature=signature,
+    problems=problems,
+    modes_of=lambda attributes: (),
+    steps=("the sum of integers is exact: nothing is rounded",),
+    optional_inputs=2,
+    opsets=(10,),
+    first_opset=lambda types, attributes: 10,
+    letters={"formula": "F", "placement": "P", "signature": "TV"},
+    roles={
+        "sum": "OMI-F1",
+        "matmul": "OMI-P1",
+        "one": "OMI-P2",
+        "rows": "OMI-P3",
+        "columns": "OMI-P4",
+        "batch": "OMI-P5",
+        "vectors": "OMI-P6",
+        "left-off": "OMI-P7",
+        "types": "OMI-T1",
+        "version": "OMI-V1",
+        "overflow": "OMI-U1",
+    },
+    files=samples.FILES,
+    samples=samples.samples,
+)

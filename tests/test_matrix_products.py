@@ -1,0 +1,238 @@
+"""QLinearMatMul and MatMulInteger: sums by a loop of their own, scales near ties, and every wrong one by its cause."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+import wrong_onnx_matmul_integer as integer
+import wrong_onnx_qlinear_matmul as qlinear
+from hypothesis import given, settings
+
+from tiebreak.adapters.onnx_reference import OnnxReference
+from tiebreak.conformance.cases.generators import cases
+from tiebreak.conformance.judging.judge import codes_of_outputs
+from tiebreak.conformance.judging.truths import truths_of
+from tiebreak.conformance.operators import TESTED
+from tiebreak.golden import kernel, oracle
+from tiebreak.golden.builder import file_name
+from tiebreak.golden.errors import InvalidInput
+from tiebreak.golden.make_node import make_node
+from tiebreak.golden.nodes import Case
+from tiebreak.golden.problem import UNDEFINED
+from tiebreak.golden.problems import problems_of
+from tiebreak.golden.products import matrix_product, product_shape
+from tiebreak.golden.vector_index import indexed_cases
+from tiebreak.golden.vectorfile import VECTORS
+
+Array = np.ndarray[Any, Any]
+QLINEAR, INTEGER = qlinear.OPERATOR, integer.OPERATOR
+# The wrong backend, and the cause whose backend gives the same on every vector on which it is wrong.
+NAMED = (
+    ("ties away", "y-rounds:ties away from zero"),
+    ("ties up", "y-rounds:ties upward"),
+    ("truncates", "y-rounds:toward zero"),
+    ("zero point first", "zero-point-first"),
+    ("no a_zero_point", "ignores:a_zero_point"),
+    ("no b_zero_point", "ignores:b_zero_point"),
+    ("no y_zero_point", "ignores:y_zero_point"),
+    ("zero points exchanged", "zero-points-exchanged"),
+    ("differences wrap", "difference-wraps"),
+    ("sum saturates in 16 bits", "sum-in-16-bits:saturates"),
+    ("sum wraps in 16 bits", "sum-in-16-bits:wraps around"),
+    ("sum without the last product", "sum-without-last-product"),
+    ("first scale of rows for all", "one-for-all:a_scale"),
+    ("no y_scale", "ignores:y_scale"),
+    ("wraps", "wraps"),
+)
+
+
+# A cause computes in float32, a box in fractions: beside a tie, and beyond 2^62, they differ. Of a batch they take
+# another row as the first.
+APART = {"NearRational", "PrecisionSensitive", "ScaleNotPowerOfTwo", "Overflow", "Batch"}
+
+
+def vectors(operator: str, *types: str) -> list[Case]:
+    return [case for case in indexed_cases(VECTORS / file_name(operator, *types)) if case.inputs[0].size < 1000]
+
+
+def slow_sums(a: Array, of_a: Array, b: Array, of_b: Array) -> list[int]:
+    """The sums element by element, in Python's integers, with NumPy's rule for shapes alone."""
+    rows = a if a.ndim > 1 else a[np.newaxis, :]
+    columns = b if b.ndim > 1 else b[:, np.newaxis]
+    found = []
+    for place in qlinear.places(rows, columns):
+        points = qlinear.parameter(of_a, place, place[-2]), qlinear.parameter(of_b, place, place[-1])
+        pairs = zip(qlinear.taken(rows, place, row=True), qlinear.taken(columns, place, row=False), strict=True)
+        found.append(sum((x - points[0]) * (y - points[1]) for x, y in pairs))
+    return found
+
+
+@pytest.mark.parametrize("types", [("uint8", "int32"), ("int8", "int32")], ids=str)
+def test_sums_are_those_of_a_loop(types: tuple[str, str]) -> None:
+    compared = 0
+    for case in vectors(INTEGER, *types):
+        a, b, *points = case.inputs
+        of_a, of_b = points or (integer.ZERO, integer.ZERO)
+        found = matrix_product(INTEGER, a, of_a, b, of_b)
+        assert found.sums.tolist() == slow_sums(a, of_a, b, of_b), case.id
+        assert found.shape == np.matmul(np.zeros(a.shape), np.zeros(b.shape)).shape
+        compared += found.sums.size
+    assert compared > 1000
+
+
+@pytest.mark.parametrize(
+    ("count", "values", "overflows"),
+    [
+        (33025, (255, 255), 0),
+        (33026, (255, 255), 1),
+        (66052, (255, -128), 1),
+        (65793, (255, -128), 0),  # 65793 * 255 * 128 is 2147483520
+    ],
+)
+def test_overflow_begins_where_32_bits_end(count: int, values: tuple[int, int], overflows: int) -> None:
+    a, b = (np.full((count,), value, np.int64) for value in values)
+    found = matrix_product(INTEGER, a, integer.ZERO, b, integer.ZERO)
+    assert found.overflows.tolist() == [overflows]
+    assert (abs(count * values[0] * values[1]) < 1 << 31) == (not overflows)
+
+
+def test_a_sum_that_only_some_order_keeps_in_32_bits_is_open() -> None:
+    """The whole is 0, the positive products alone are not a number of 32 bits."""
+    half = 33026
+    a, b = np.full((2 * half,), 255), np.array([255] * half + [-255] * half)
+    found = matrix_product(INTEGER, a, integer.ZERO, b, integer.ZERO)
+    assert (found.sums.tolist(), found.overflows.tolist()) == ([0], [1])
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "shape"),
+    [
+        ((2, 3), (3, 4), (2, 4)),
+        ((3,), (3,), ()),
+        ((3,), (5, 3, 4), (5, 4)),
+        ((2, 1, 3, 4), (7, 4, 5), (2, 7, 3, 5)),
+        ((2, 0), (0, 3), (2, 3)),
+        ((5, 2, 3), (3,), (5, 2)),
+    ],
+)
+def test_shapes_are_numpys(a: tuple[int, ...], b: tuple[int, ...], shape: tuple[int, ...]) -> None:
+    assert product_shape(INTEGER, a, b) == shape == np.matmul(np.zeros(a), np.zeros(b)).shape
+
+
+@pytest.mark.parametrize(
+    ("shapes", "words"),
+    [
+        (((2, 3), (), (4, 5), ()), "3 columns"),
+        (((), (), (3,), ()), "a scalar"),
+        (((2, 2, 3), (), (3, 3, 4), ()), "do not broadcast"),
+        (((2, 3), (3,), (3, 4), ()), "a_zero_point"),
+        (((2, 3), (), (3, 4), (3,)), "b_zero_point"),
+        (((3,), (3,), (3, 4), ()), "a_zero_point"),
+        (((2, 3), (), (3, 4), (1, 4)), "b_zero_point"),
+    ],
+)
+def test_shapes_that_the_document_excludes_are_refused(shapes: tuple[tuple[int, ...], ...], words: str) -> None:
+    with pytest.raises(InvalidInput, match=words):
+        matrix_product(INTEGER, *(np.zeros(shape, np.int64) for shape in shapes))
+
+
+def every_pair(texts: tuple[str, str, str], real: str = "float32", point: int = 128) -> Case:
+    """All 65,536 pairs of a uint8 and an int8."""
+    node = make_node(QLINEAR, real=real, quantized="uint8", operands=("uint8", "int8"))
+    kind = node.inputs[1].dtype
+    scales = [np.array(float(text), np.float32).astype(kind) for text in texts]
+    a, b = np.arange(256, dtype=np.uint8).reshape(256, 1), np.arange(-128, 128).astype(np.int8).reshape(1, 256)
+    points = np.array(128, np.uint8), np.array(0, np.int8), np.array(point, np.uint8)
+    return Case("pairs", node, (a, scales[0], points[0], b, scales[1], points[1], scales[2], points[2]))
+
+
+@pytest.mark.parametrize("real", ["float32", "float16", "bfloat16"])
+def test_every_pair_of_operands_by_oracle_and_kernel(real: str) -> None:
+    """Every 7th of the 65,536 pairs, with a ratio of 3/200: the float32 scales lie beside it, so few are real ties."""
+    (problem,) = problems_of(every_pair(("0.02", "0.03", "0.04"), real))
+    some = problem.some(np.arange(0, 65536, 7))
+    for working in (False, True):
+        codes, states = oracle.solve(some, working=working)
+        own, its = kernel.solve(some, working=working)
+        assert codes.tolist() == own.tolist()
+        assert states.tolist() == its.tolist()
+
+
+def test_short_decimal_scales_meet_ties_that_random_ones_do_not() -> None:
+    """On them a multiplier that is rounded first is wrong 172 times of 65,536, and 572 times not exact."""
+    wrong = {}
+    for texts in (("0.02", "0.03", "0.04"), ("0.0211", "0.0307", "0.0413")):
+        case = every_pair(texts)
+        truths = truths_of(case)
+        folded = {cause.id: run for cause, run in TESTED[QLINEAR].mistakes or ()}["folds-scales"]
+        found = codes_of_outputs(truths.problems, folded(case.node, *case.inputs), truths.judged_by)
+        exact = found != truths.judged_by.exact
+        wrong[texts[0]] = int(exact.sum()), int((exact & (found != truths.judged_by.working)).sum())
+    assert wrong["0.02"] == (572, 172)
+    assert wrong["0.0211"][1] <= 1
+
+
+def test_an_exact_tie_is_even_and_an_odd_zero_point_does_not_move_it() -> None:
+    node = make_node(QLINEAR, quantized="uint8", operands=("uint8", "int8"))
+    a, b = np.array([[1], [3], [5]], np.uint8), np.array([[1]], np.int8)
+    scales = [np.array(value, np.float32) for value in (0.5, 1, 1)]
+    for point in (0, 3):
+        points = np.array(0, np.uint8), np.array(0, np.int8), np.array(point, np.uint8)
+        case = Case("tie", node, (a, scales[0], points[0], b, scales[1], points[1], scales[2], points[2]))
+        assert truths_of(case).judged_by.exact.tolist() == [round(Fraction(n, 2)) + point for n in (1, 3, 5)]
+
+
+@given(cases(operator=QLINEAR))
+@settings(max_examples=60, deadline=None)
+def test_oracle_and_kernel_agree_on_generated_qlinear_cases(case: Case) -> None:
+    agree(case)
+
+
+@given(cases(operator=INTEGER))
+@settings(max_examples=40, deadline=None)
+def test_oracle_and_kernel_agree_on_generated_integer_cases(case: Case) -> None:
+    agree(case)
+
+
+def agree(case: Case) -> None:
+    (problem,) = problems_of(case)
+    some = problem.some(np.arange(min(problem.operands[0].size, 40)))
+    for working in (False, True):
+        codes, states = oracle.solve(some, working=working)
+        own, its = kernel.solve(some, working=working)
+        assert states.tolist() == its.tolist()
+        assert codes[states != UNDEFINED].tolist() == own[states != UNDEFINED].tolist()
+
+
+@pytest.mark.parametrize(("name", "cause"), NAMED, ids=[name for name, _ in NAMED])
+def test_a_cause_reproduces_the_wrong_backend(name: str, cause: str) -> None:
+    box = next(wrong for wrong in qlinear.WRONG if wrong.name == f"qlinear-matmul: {name}")
+    mistake = next(run for entry, run in TESTED[QLINEAR].mistakes or () if entry.id == cause)
+    differ = 0
+    for case in vectors(QLINEAR, "float32", "uint8"):
+        truths = truths_of(case)
+        with np.errstate(all="ignore"):
+            try:
+                outputs = mistake(case.node, *(array.copy() for array in case.inputs))
+            except ValueError:  # there is nothing to mistake here
+                continue
+            found = codes_of_outputs(truths.problems, box.run(case.node, *case.inputs), truths.judged_by)
+        own = codes_of_outputs(truths.problems, outputs, truths.judged_by)
+        judged = truths.judged_by
+        away = judged.specified & (judged.exact == judged.working) & (found != judged.exact)
+        if APART & set(case.flags):
+            continue
+        assert own[away].tolist() == found[away].tolist(), case.id
+        differ += int(away.sum())
+    assert differ
+
+
+def test_the_reference_evaluator_adds_the_zero_point_before_it_rounds() -> None:
+    node = make_node(QLINEAR, quantized="uint8", operands=("uint8", "int8"))
+    f32, u8, i8 = np.float32, np.uint8, np.int8
+    inputs = (u8([[1]]), f32(0.5), u8(0), i8([[1]]), f32(1), i8(0), f32(1), u8(3))
+    (y,) = OnnxReference().compile(node)(*map(np.asarray, inputs))
+    assert y.tolist() == [[4]]

@@ -1,0 +1,97 @@
+"""Products of integer matrices that are wrong on purpose, each in one way, and right ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from wrong_onnx_qlinear_matmul import (
+    Pair,
+    bits_16,
+    in_pairs,
+    kind_of,
+    parameter,
+    places,
+    products,
+    saturating,
+    taken,
+    wrapped,
+)
+
+from wrong_model import Array, WrongBackend
+
+OPERATOR = "onnx.MatMulInteger"
+TYPES = (("uint8", "int32"), ("int8", "int32"))
+ZERO = np.zeros((), np.int8)
+
+
+@dataclass(frozen=True)
+class MatMulInteger:
+    """One element of the result at a time; each part is right unless replaced."""
+
+    read: Callable[[int], int] = lambda value: value
+    differences: Callable[[Any, Pair, Pair], Pair] = lambda node, v, p: (v[0] - p[0], v[1] - p[1])
+    total: Callable[[list[Pair]], int] = lambda pairs: sum(products(pairs))
+    row: Callable[[tuple[int, ...]], int] = lambda place: place[-2]  # which of a's zero points
+    column: Callable[[tuple[int, ...]], int] = lambda place: place[-1]
+
+    def __call__(self, node: Any, a: Array, b: Array, a_zp: Array = ZERO, b_zp: Array = ZERO) -> tuple[Array, ...]:
+        rows = a if a.ndim > 1 else a[np.newaxis, :]
+        columns = b if b.ndim > 1 else b[:, np.newaxis]
+        found = []
+        for place in places(rows, columns):
+            points = parameter(a_zp, place, self.row(place)), parameter(b_zp, place, self.column(place))
+            values = zip(taken(rows, place, row=True), taken(columns, place, row=False), strict=True)
+            found.append(self.total([self.differences(node, (self.read(x), self.read(y)), points) for x, y in values]))
+        shape = np.matmul(np.zeros(a.shape), np.zeros(b.shape)).shape
+        return (np.array([wrapped("int32", value) for value in found], np.int64).astype(np.int32).reshape(shape),)
+
+
+def differences_wrap(node: Any, values: Pair, points: Pair) -> Pair:
+    one, other = (wrapped(kind_of(node, n), values[n] - points[n]) for n in (0, 1))
+    return one, other
+
+
+RIGHT_PARTS = MatMulInteger()
+
+
+def wrong(name: str, flag: str, types: tuple[tuple[str, str], ...] = TYPES, **parts: Any) -> WrongBackend:
+    return WrongBackend(f"matmul-integer: {name}", OPERATOR, replace(RIGHT_PARTS, **parts), flag, types)
+
+
+WRONG = [
+    wrong("pairs saturate in 16 bits", "PairOfProducts", total=in_pairs),
+    wrong("sum saturates in 16 bits", "PairOfProducts", total=saturating),
+    wrong("sum wraps in 16 bits", "PairOfProducts", total=lambda pairs: bits_16(sum(products(pairs)))),
+    wrong("sum saturates in 31 bits", "LongSum", TYPES[:1],
+          total=lambda pairs: max(min(sum(products(pairs)), (1 << 30) - 1), -(1 << 30))),
+    wrong("sum in float32", "LongSum", TYPES[:1], total=lambda pairs: int(np.float32(sum(products(pairs))))),
+    wrong("without the last product", "Lane", total=lambda pairs: sum(products(pairs[:-1]))),
+    wrong("products of whole vectors of 4", "Shape", total=lambda pairs: sum(products(pairs[: len(pairs) // 4 * 4]))),
+    wrong("no a_zero_point", "ZeroPointEdge", differences=lambda node, v, p: (v[0], v[1] - p[1])),
+    wrong("no b_zero_point", "ZeroPointEdge", differences=lambda node, v, p: (v[0] - p[0], v[1])),
+    wrong("a_zero_point added", "ZeroPointEdge", differences=lambda node, v, p: (v[0] + p[0], v[1] - p[1])),
+    wrong("zero points exchanged", "ZeroPointEdge", differences=lambda node, v, p: (v[0] - p[1], v[1] - p[0])),
+    wrong("differences wrap", "ZeroPointEdge", differences=differences_wrap),
+    wrong("operands as signed", "ZeroPointEdge", TYPES[:1], read=lambda value: wrapped("int8", value)),
+    wrong("operands as unsigned", "ZeroPointEdge", read=lambda value: value % 256),
+    wrong("first zero point of rows for all", "PerRow", row=lambda place: 0),
+    wrong("next zero point of rows", "PerRow", row=lambda place: place[-2] + 1),
+    wrong("first zero point of columns for all", "PerColumn", column=lambda place: 0),
+    wrong("zero points of columns along rows", "PerColumn", column=lambda place: place[-2]),
+]  # fmt: skip
+
+
+def in_float64(node: Any, a: Array, b: Array, a_zp: Array = ZERO, b_zp: Array = ZERO) -> tuple[Array, ...]:
+    """Whole matrices of float64, which holds every sum."""
+    left = a.astype(np.float64) - (a_zp[:, np.newaxis] if a_zp.ndim == 1 else a_zp).astype(np.float64)
+    right = b.astype(np.float64) - b_zp.astype(np.float64)
+    return (np.asarray(np.matmul(left, right)).astype(np.int64).astype(np.int32),)
+
+
+RIGHT = [
+    WrongBackend("matmul-integer, right: number by number", OPERATOR, RIGHT_PARTS, "", TYPES),
+    WrongBackend("matmul-integer, right: in float64", OPERATOR, in_float64, "", TYPES),
+]
