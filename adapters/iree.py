@@ -1,18 +1,25 @@
-"""IREE: an ONNX model is imported to MLIR, compiled for the CPU by LLVM and run in IREE's virtual machine."""
+"""IREE: MLIR is compiled for the CPU by LLVM and run in IREE's virtual machine.
+
+The MLIR is imported from an ONNX model, or is one RESCALE in the dialect of TOSA.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 
+from tiebreak.adapters import iree_rescale
 from tiebreak.adapters.onnx_loaded import OnnxLoaded, Prepared
 from tiebreak.adapters.onnx_models import OnnxNode
 from tiebreak.adapters.platform_facts import instruction_sets
+from tiebreak.adapters.protocol import Run
+from tiebreak.adapters.recent import Recent
 from tiebreak.golden.elements import numpy_dtype
 from tiebreak.golden.errors import Unsupported
+from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators.onnx_linear import NUMBERS
 from tiebreak.golden.problem import Array
 
@@ -36,6 +43,22 @@ found = machine.graph({inputs})  # one array, or several
 outputs = tuple(np.array(one.to_host()) for one in (found if isinstance(found, tuple) else [found]))
 library = f"iree-base-compiler {{version('iree-base-compiler')}}"
 """
+RESCALE = """
+from importlib.metadata import version
+
+import iree.compiler
+import iree.runtime
+
+module = '''
+{module}
+'''
+compiled = iree.compiler.compile_str(
+    module, input_type="tosa", target_backends=["llvm-cpu"], extra_args={flags}
+)
+machine = iree.runtime.load_vm_flatbuffer(compiled, driver="local-sync")
+outputs = (np.array(machine.graph({inputs}).to_host()).view("{kind}"),)
+library = f"iree-base-compiler {{version('iree-base-compiler')}}"
+"""
 
 
 class Iree:
@@ -53,13 +76,17 @@ class Iree:
 
     def prepare(self, model: Any) -> Prepared:
         types = [numpy_dtype(NUMBERS[value.type.tensor_type.elem_type]) for value in model.graph.output]
+        return self.compiled(lambda: self.imported(model), "onnx", types)
+
+    def compiled(self, text: Callable[[], str], dialect: str, types: Sequence[Any]) -> Prepared:
+        """What runs the function graph of a module, given as MLIR's text in a dialect; `types` are its results'."""
         try:
-            compiled = self.compiler.compile_str(
-                self.imported(model), input_type="onnx", target_backends=["llvm-cpu"], extra_args=list(FLAGS)
+            binary = self.compiler.compile_str(
+                text(), input_type=dialect, target_backends=["llvm-cpu"], extra_args=list(FLAGS)
             )
         except Exception as refusal:  # the importer and the compiler raise all kinds
             raise Unsupported(reason(refusal)) from None
-        machine = self.runtime.load_vm_flatbuffer(compiled, driver="local-sync")
+        machine = self.runtime.load_vm_flatbuffer(binary, driver="local-sync")
 
         def run(inputs: Sequence[Array]) -> list[Array]:
             try:
@@ -103,5 +130,46 @@ def reason(refusal: Exception) -> str:
     return next((line for line in lines if "error:" in line), f"{type(refusal).__name__}: {(lines or ['none'])[0]}")
 
 
-def backend() -> OnnxLoaded:
-    return OnnxLoaded("iree", Iree(), free_shapes=True)
+class IreeNodes:
+    """Nodes of ONNX's operators as models, and RESCALE as it is."""
+
+    name, maps, takes_constants = "iree", OnnxLoaded.maps, True
+    claims: Mapping[str, str] = {**OnnxLoaded.claims, iree_rescale.ID: iree_rescale.CLAIM}
+
+    def __init__(self) -> None:
+        self.library = Iree()
+        self.version, self.models = self.library.version, Recent()
+        self.onnx = OnnxLoaded(self.name, self.library, free_shapes=True)
+
+    def compile(self, node: Node) -> Run:
+        if node.operator != iree_rescale.ID:
+            return self.onnx.compile(node)
+        iree_rescale.refuse(node)
+
+        def run(*inputs: Array) -> tuple[Array, ...]:
+            text = iree_rescale.module_of(node, inputs)
+            prepared = self.models.get(
+                text, lambda: self.library.compiled(lambda: text, "tosa", [node.outputs[0].dtype])
+            )
+            return tuple(prepared(iree_rescale.free_inputs(node, inputs)))
+
+        return run
+
+    def reproducer(self, node: Node, inputs: Sequence[Array]) -> str:
+        """Python lines that compile and run the same MLIR; see protocol.Backend."""
+        if node.operator != iree_rescale.ID:
+            return self.onnx.reproducer(node, inputs)
+        iree_rescale.refuse(node)
+        given = [tensor.name for tensor in node.inputs if tensor.name not in node.constants]
+        return RESCALE.format(
+            module=iree_rescale.module_of(node, inputs).strip(), flags=list(FLAGS),
+            inputs=", ".join(f'{name}.view(f"int{{8 * {name}.itemsize}}")' for name in given),
+            kind=node.outputs[0].dtype.name,
+        )  # fmt: skip
+
+    def attest(self) -> dict[str, str]:
+        return {**self.onnx.attest(), "TOSA": "RESCALE alone; an input without sizes; parameters as the node has them"}
+
+
+def backend() -> IreeNodes:
+    return IreeNodes()

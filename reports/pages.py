@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from tiebreak.golden.lemmas import LEMMAS
 from tiebreak.golden.operators import OPERATORS
 from tiebreak.golden.operators.model import Attribute, Clause, Contest, Operator
 from tiebreak.golden.places import check_writable
@@ -58,6 +59,7 @@ def operator_page(spec: Operator, run: Run | None, recorded: str = "") -> str:
         "The documents say nothing of these. What a backend gives is observed and reported, never a failure.",
         clause_table([clause for clause in spec.clauses if clause.unspecified]),
         *contested_part(spec),
+        *lemmas_part(spec),
         "## Sources",
         "\n".join(f"- {source}" for source in spec.sources),
         BACKENDS,
@@ -97,6 +99,17 @@ def contested_part(spec: Operator) -> Iterator[str]:
         yield "## Contested"
         links = [f"- [{c.id}](contested.md#{c.id.lower()}): {own_text(c.question)}" for c in spec.contested]
         yield "\n".join(links)
+
+
+def lemmas_part(spec: Operator) -> Iterator[str]:
+    """Links to the lemmas about the operator's clauses."""
+    own = {clause.id for clause in spec.clauses}
+    found = [lemma for lemma in LEMMAS.values() if own & set(lemma.clauses)]
+    if found:
+        yield "## Lemmas"
+        links = (f"[{lemma.id}](../lemmas.md#{lemma.id})" for lemma in found if lemma.true)
+        others = (f"[{lemma.id}](../lemmas.md#{lemma.id})" for lemma in found if not lemma.true)
+        yield f"Proven: {', '.join(links)}.\n\nFalse, with the smallest counterexample: {', '.join(others)}."
 
 
 def contested_page() -> str:

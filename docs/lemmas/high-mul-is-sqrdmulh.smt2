@@ -1,0 +1,6 @@
+(set-logic QF_BV)
+(declare-const product (_ BitVec 66))
+(assert (and (not (bvslt product (_ bv69175290276410818560 66))) (bvsle product (_ bv4611686018427387903 66))))
+(assert (not (= (bvsdiv (bvadd product (ite (not (bvslt product (_ bv0 66))) (_ bv1073741824 66) (_ bv73786976293764464641 66))) (_ bv2147483648 66)) (bvashr (bvadd (bvadd product product) (_ bv2147483648 66)) (_ bv32 66)))))
+(check-sat)
+(exit)

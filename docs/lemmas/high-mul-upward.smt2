@@ -1,0 +1,6 @@
+(set-logic QF_BV)
+(declare-const product (_ BitVec 64))
+(assert (and (not (bvslt product (_ bv13835058055282163712 64))) (bvsle product (_ bv4611686018427387903 64))))
+(assert (not (= (bvsdiv (bvadd product (ite (not (bvslt product (_ bv0 64))) (_ bv1073741824 64) (_ bv18446744072635809793 64))) (_ bv2147483648 64)) (bvashr (bvadd product (_ bv1073741824 64)) (_ bv31 64)))))
+(check-sat)
+(exit)

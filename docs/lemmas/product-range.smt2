@@ -1,0 +1,8 @@
+(set-logic QF_BV)
+(declare-const magnitude (_ BitVec 64))
+(declare-const multiplier (_ BitVec 64))
+(define-const @def0 (_ BitVec 64) (bvmul magnitude multiplier))
+(assert (and (and (not (bvslt magnitude (_ bv0 64))) (bvsle magnitude (_ bv2147483648 64))) (and (not (bvslt multiplier (_ bv0 64))) (bvsle multiplier (_ bv2147483647 64)))))
+(assert (not (and (not (bvslt @def0 (_ bv0 64))) (bvsle @def0 (_ bv4611686018427387904 64)))))
+(check-sat)
+(exit)

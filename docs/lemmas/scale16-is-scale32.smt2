@@ -1,0 +1,8 @@
+(set-logic QF_BV)
+(declare-const shift (_ BitVec 64))
+(declare-const product (_ BitVec 64))
+(define-const @def0 (_ BitVec 64) (bvadd shift (_ bv16 64)))
+(assert (and (and (not (bvslt shift (_ bv2 64))) (bvsle shift (_ bv46 64))) (and (not (bvslt product (_ bv18446673704965373952 64))) (bvsle product (_ bv70368744177664 64)))))
+(assert (not (= (bvashr (bvadd product (bvshl (_ bv1 64) (bvsub shift (_ bv1 64)))) shift) (bvashr (bvadd (bvshl product (_ bv16 64)) (bvshl (_ bv1 64) (bvsub @def0 (_ bv1 64)))) @def0))))
+(check-sat)
+(exit)

@@ -1,0 +1,7 @@
+(set-logic QF_BV)
+(declare-const value (_ BitVec 64))
+(declare-const multiplier (_ BitVec 64))
+(assert (and (and (not (bvslt value (_ bv18446744071562067968 64))) (bvsle value (_ bv2147483647 64))) (and (not (bvslt multiplier (_ bv0 64))) (bvsle multiplier (_ bv32767 64)))))
+(assert (not (= (bvmul value (bvshl multiplier (_ bv16 64))) (bvshl (bvmul value multiplier) (_ bv16 64)))))
+(check-sat)
+(exit)
