@@ -75,4 +75,11 @@ FLAGS = {
     "PerChannel": "Each index of the last axis has a multiplier and a shift of its own.",
     "Unpredictable": "Something that the document requires does not hold; the results of all elements are unspecified.",
     "NoWidth": "The ends of the range are equal.",
+    "EveryPair": "Every pair of an input and a weight.",
+    "Padding": "Windows reach beyond the image.",
+    "Stride": "Windows are further apart than one pixel.",
+    "Dilation": "Weights of a window are further apart than one pixel.",
+    "Groups": "Channels are divided into groups.",
+    "LongSum": "A sum of products that an accumulator of fewer bits, or float32, does not hold.",
+    "Bias": "A bias is added to the sum, of any size up to the ends of 32 bits.",
 }
