@@ -12,7 +12,9 @@ from tiebreak.adapters.inexpressible import check_axes_from_front, check_output_
 from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.onnx_types import OPSETS, SINCE
-from tiebreak.golden.operators import onnx_cast, onnx_dynamic_quantize_linear
+from tiebreak.golden.operators import onnx_cast, onnx_conv_integer, onnx_dynamic_quantize_linear, onnx_qlinear_conv
+from tiebreak.golden.operators.onnx_convolution import ATTRIBUTES as OF_CONVOLUTIONS
+from tiebreak.golden.operators.onnx_convolution import output_shape
 from tiebreak.golden.operators.onnx_linear import NUMBERS
 from tiebreak.golden.problem import Array
 from tiebreak.golden.rounding import EVEN
@@ -28,7 +30,12 @@ LINEAR_CLAIMS = {
 }
 CAST_CLAIM = "ONNX operator schemas Cast-19 to -25, and ONNX's technical pages about their types"
 DYNAMIC_CLAIMS = {onnx_dynamic_quantize_linear.ID: "ONNX operator schema DynamicQuantizeLinear-11"}
-CLAIMS = {**LINEAR_CLAIMS, onnx_cast.ID: CAST_CLAIM, **DYNAMIC_CLAIMS}
+CONVOLUTION_CLAIMS = {
+    onnx_qlinear_conv.ID: "ONNX operator schema QLinearConv-10",
+    onnx_conv_integer.ID: "ONNX operator schema ConvInteger-10",
+}
+CONVOLUTIONS = {"QLinearConv": 3, "ConvInteger": 1}  # with the number of the input w
+CLAIMS = {**LINEAR_CLAIMS, onnx_cast.ID: CAST_CLAIM, **DYNAMIC_CLAIMS, **CONVOLUTION_CLAIMS}
 MAPS = {
     "ngraph.Quantize": "QuantizeLinear: both give round(x / scale) + zero_point, clamped, ties to even",
     "ngraph.Dequantize": "DequantizeLinear: both give (x - zero_point) * scale",
@@ -54,6 +61,11 @@ class OnnxNode:
     def outputs(self) -> list[str]:
         """The names of all outputs."""
         return ["y", *(name for name, _ in self.further)]
+
+    def value(self, attribute: str) -> Any:
+        """A convolution's attribute, or its default."""
+        defaults = {one.name: one.default for one in OF_CONVOLUTIONS}
+        return self.attributes.get(attribute, defaults[attribute])
 
 
 def onnx_node(node: Node) -> OnnxNode:
@@ -91,7 +103,7 @@ def as_old_as(written: OnnxNode) -> Iterator[OnnxNode]:
 
 def earliest_opset(written: OnnxNode) -> int:
     """The first operator set that has the node's types and attributes."""
-    if written.operator == DYNAMIC:
+    if written.operator == DYNAMIC or written.operator in CONVOLUTIONS:
         return written.opset
     return earliest_of_cast(written) if written.operator == CAST else earliest_of_linear(written)
 
@@ -141,7 +153,7 @@ def ngraph_axis(node: Node) -> int | None:
 
 def check_inputs(node: Node, inputs: Sequence[Array]) -> None:
     """Raise Unsupported for inputs with which an nGraph node differs from the ONNX node."""
-    if len(inputs) == 1:
+    if len(inputs) == 1 or node.operator in CONVOLUTION_CLAIMS:
         return
     check_scale_has_axes(node, inputs[1].shape, "ONNX")
     if node.operator == "ngraph.Dequantize" and node.input_type == "int32" and np.any(inputs[2]):
@@ -173,8 +185,16 @@ def onnx_model(
     if out != "y":
         nodes.append(helper.make_node("Cast", [out], ["y"], to=onnx_type(y)))
     sizes = dict(zip(written.names, shapes or (), strict=False))
-    known = sizes | {"y": shapes[0]} if shapes else {}
+    known = sizes | {"y": shape_of_y(written, shapes)} if shapes else {}
     return model_of(nodes, outer, y, written.opset, constants, known, written.further)
+
+
+def shape_of_y(written: OnnxNode, shapes: Sequence[Sequence[int | None]]) -> Sequence[int | None]:
+    """The shape of y for inputs of these shapes: x's, but for a convolution. With free sizes all of y's are free."""
+    if written.operator not in CONVOLUTIONS:
+        return shapes[0]
+    x, w = (tuple(size or 0 for size in shapes[number]) for number in (0, CONVOLUTIONS[written.operator]))
+    return output_shape(written, x, w) if 0 not in (*x, *w) else (None,) * len(x)
 
 
 def model_of(

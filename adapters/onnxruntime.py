@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from tiebreak.adapters.onnx_models import CAST, CLAIMS, MAPS, OnnxNode, check_inputs, onnx_model, onnx_node
+from tiebreak.adapters.onnx_models import (
+    CAST,
+    CLAIMS,
+    CONVOLUTIONS,
+    MAPS,
+    OnnxNode,
+    check_inputs,
+    onnx_model,
+    onnx_node,
+)
 from tiebreak.adapters.onnxruntime_session import CARRIERS, Sessions, Settings
 from tiebreak.adapters.onnxruntime_source import reproducer_source
 from tiebreak.adapters.platform_facts import instruction_sets
@@ -81,12 +91,21 @@ class OnnxRuntime:
         }
 
     def probe(self, written: OnnxNode) -> str:
-        """The kernels that a run on three elements executes."""
+        """The kernels that a run on three elements executes, or on an image of three pixels."""
         x, *parameters = (numpy_dtype(name) for name in written.inputs)
         arrays = [np.ones(3).astype(x), *(np.ones(()).astype(kind) for kind in parameters[:1])]
         arrays += [np.zeros(()).astype(kind) for kind in parameters[1:]]
         feeds = dict(zip(written.names, arrays, strict=True))
+        if written.operator in CONVOLUTIONS:
+            written, feeds = replace(written, attributes={}), feeds | convolved(written)
         return self.sessions.profiled(model_for(written, {}), feeds, written.output, (3,), packs=packs(written))
+
+
+def convolved(written: OnnxNode) -> dict[str, Array]:
+    """An image of three pixels, a kernel of one, a bias, and scales of 1, by the names of a convolution's inputs."""
+    shapes = {"x": (1, 1, 3), "w": (1, 1, 1), "B": (1,)}
+    kinds = zip(written.names, map(numpy_dtype, written.inputs), strict=True)
+    return {name: np.ones(shapes.get(name, ()), kind) for name, kind in kinds if "zero_point" not in name}
 
 
 def packs(written: OnnxNode) -> bool:
@@ -154,6 +173,8 @@ def label_of(written: OnnxNode) -> str:
         return f"Cast from {written.inputs[0]}"
     if written.further:
         return written.operator
+    if written.operator in CONVOLUTIONS:
+        return " ".join((written.operator, *written.inputs, written.output))
     types = (*written.inputs, written.output)
     real = next(name for name in (written.inputs[0], *types[::-1]) if name in FLOAT_TYPES)
     return (

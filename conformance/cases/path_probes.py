@@ -192,10 +192,12 @@ def probe_case(record: OperatorUnderTest, probe: PathProbe, arrangement: Arrange
     node = probe_node(record, probe, arrangement)
     first, *others = (tensor.dtype.name for tensor in node.inputs)
     values = probe.values[: arrangement.values or None]
-    x = Tensor(first, arrangement.shape, arranged_codes([encoded_value(value, first) for value in values], arrangement))
-    shape = parameter_shape(tested_axis(record), arrangement)
-    parameters = [constant_tensor(kind, shape, value) for kind, value in zip(others, probe.parameters, strict=True)]
+    how, place = tested_axis(record), shape_of_x(tested_axis(record), arrangement)
+    x = Tensor(first, place, arranged_codes([encoded_value(value, first) for value in values], arrangement))
     names = [tensor.name for tensor in node.inputs[1:]]
+    shapes = [shape_of_kernel(place) if name == how.kernel else parameter_shape(how, arrangement) for name in names]
+    given = zip(others, shapes, probe.parameters, strict=True)
+    parameters = [constant_tensor(kind, shape, value) for kind, shape, value in given]
     built_in = dict(zip(names, parameters, strict=True))
     if -1 not in arrangement.constants:
         built_in = {names[which]: parameters[which] for which in arrangement.constants}
@@ -203,6 +205,19 @@ def probe_case(record: OperatorUnderTest, probe: PathProbe, arrangement: Arrange
         node = with_constants(node, built_in)
     case = Case(probe_case_id(record.id, probe.label, arrangement, names), node, (x.array(), *parameters), "generated")
     return replace(case, clauses=exercised_clauses(case))
+
+
+def shape_of_x(how: Axis, arrangement: Arrangement) -> tuple[int, ...]:
+    """The arrangement's shape; beside a kernel that of images, of which the first of two axes or more is the batch."""
+    if not how.kernel:
+        return arrangement.shape
+    *batch, last = arrangement.shape or (1,)
+    return (*(batch[:1] or [1]), 1, *batch[1:], last)
+
+
+def shape_of_kernel(x: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape of a kernel of one weight for images of this shape."""
+    return (1,) * len(x)
 
 
 def probe_node(record: OperatorUnderTest, probe: PathProbe, arrangement: Arrangement) -> Node:

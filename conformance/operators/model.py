@@ -70,6 +70,8 @@ class Axis:
     With `always_last` parameters always have a value for each index of the last axis. With `ones` they are arrays of
     one element where they are not spread.
     `measured` is the number of elements of the last axis that an operator measures at once: it takes no scalars.
+    `kernel` is the name of the input that is a convolution's kernel, here of one weight: x is a batch of images of one
+    channel, whose pixels are the values, and the other parameters are scalars.
     """
 
     attribute: str = ""
@@ -78,10 +80,11 @@ class Axis:
     always_last: bool = False
     ones: bool = False
     measured: int = 0
+    kernel: str = ""
 
     @property
     def takes_scalars(self) -> bool:
-        return not self.always_last and not self.measured
+        return not self.always_last and not self.measured and not self.kernel
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import product
 from numbers import Integral
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from tiebreak.golden.errors import InvalidInput
-from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators.model import Attribute, parse_choice, parse_integer
 from tiebreak.golden.problem import Array, codes_of
 
@@ -53,47 +52,51 @@ ATTRIBUTES = (
 )  # fmt: skip
 
 
+class Attributed(Protocol):
+    """A node with the attributes of a convolution."""
+
+    @property
+    def operator(self) -> str: ...
+
+    def value(self, attribute: str, /) -> Any:
+        """An attribute's value, default included."""
+        ...
+
+
 @dataclass(frozen=True)
 class Geometry:
-    """Where the windows of a convolution lie: tuples have a number for each axis of the image, `image` its sizes."""
+    """Where the windows of a convolution lie. Tuples have a number for each axis of the image.
 
-    image: tuple[int, ...]
+    `before` and `after` are pixels that are added; `output` are the sizes of the output's image.
+    """
+
     kernel: tuple[int, ...]
     strides: tuple[int, ...]
     dilations: tuple[int, ...]
     before: tuple[int, ...]
     after: tuple[int, ...]
     group: int
-
-    @property
-    def output(self) -> tuple[int, ...]:
-        """The sizes of the output's image."""
-        rows = zip(self.image, self.before, self.after, self.spans, self.strides, strict=True)
-        return tuple((size + low + high - span) // stride + 1 for size, low, high, span, stride in rows)
-
-    @property
-    def spans(self) -> tuple[int, ...]:
-        """The pixels from a window's first to its last, both included."""
-        return spans_of(self.kernel, self.dilations)
+    output: tuple[int, ...]
 
 
 def spans_of(kernel: Sequence[int], dilations: Sequence[int]) -> tuple[int, ...]:
+    """The pixels from a window's first to its last, both included."""
     return tuple((size - 1) * distance + 1 for size, distance in zip(kernel, dilations, strict=True))
 
 
-def geometry_of(node: Node, x: tuple[int, ...], w: tuple[int, ...]) -> Geometry:
+def geometry_of(node: Attributed, x: tuple[int, ...], w: tuple[int, ...]) -> Geometry:
     """The windows for an x and a w of these shapes. InvalidInput if they do not fit each other or the attributes."""
     check_shapes(node, x, w)
-    axes = len(x) - 2
-    strides, dilations = (listed(node, name, axes, 1) for name in ("strides", "dilations"))
+    strides, dilations = (listed(node, name, len(x) - 2, 1) for name in ("strides", "dilations"))
     before, after = padding_of(node, x[2:], w[2:], strides, dilations)
-    found = Geometry(x[2:], w[2:], strides, dilations, before, after, node.value("group"))
-    if min(found.output) < 1:
+    rows = zip(x[2:], before, after, spans_of(w[2:], dilations), strides, strict=True)
+    output = tuple((size + low + high - span) // stride + 1 for size, low, high, span, stride in rows)
+    if min(output) < 1:
         raise InvalidInput(f"{node.operator}: a kernel of {list(w[2:])} is larger than the padded image")
-    return found
+    return Geometry(w[2:], strides, dilations, before, after, node.value("group"), output)
 
 
-def check_shapes(node: Node, x: tuple[int, ...], w: tuple[int, ...]) -> None:
+def check_shapes(node: Attributed, x: tuple[int, ...], w: tuple[int, ...]) -> None:
     """InvalidInput unless x and w have shapes of one convolution."""
     group, named = node.value("group"), node.value("kernel_shape")
     if len(x) < FEWEST_AXES or len(w) != len(x) or 0 in (*x, *w):
@@ -104,7 +107,7 @@ def check_shapes(node: Node, x: tuple[int, ...], w: tuple[int, ...]) -> None:
         raise InvalidInput(f"{node.operator}: kernel_shape is {list(named)}, w has {list(w[2:])}")
 
 
-def listed(node: Node, name: str, count: int, default: int) -> tuple[int, ...]:
+def listed(node: Attributed, name: str, count: int, default: int) -> tuple[int, ...]:
     """An attribute that has a number for each axis. InvalidInput for another count."""
     given = node.value(name) or (default,) * count
     if len(given) != count:
@@ -113,7 +116,7 @@ def listed(node: Node, name: str, count: int, default: int) -> tuple[int, ...]:
 
 
 def padding_of(
-    node: Node, image: Sequence[int], kernel: Sequence[int], strides: Sequence[int], dilations: Sequence[int]
+    node: Attributed, image: Sequence[int], kernel: Sequence[int], strides: Sequence[int], dilations: Sequence[int]
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The pixels added before and after each axis. InvalidInput for pads beside auto_pad."""
     way, axes = node.value("auto_pad"), len(image)
@@ -128,7 +131,7 @@ def padding_of(
     return (less, more) if way == UPPER else (more, less)
 
 
-def output_shape(node: Node, x: tuple[int, ...], w: tuple[int, ...]) -> tuple[int, ...]:
+def output_shape(node: Attributed, x: tuple[int, ...], w: tuple[int, ...]) -> tuple[int, ...]:
     """The shape of y. InvalidInput as in geometry_of."""
     return (x[0], w[0], *geometry_of(node, x, w).output)
 
@@ -147,15 +150,18 @@ class Windows:
         return np.ascontiguousarray(np.broadcast_to(wide, self.shape)).reshape(-1)
 
 
-def windows_of(node: Node, x: Array, w: Array, x_zero_point: int) -> Windows:
+def windows_of(node: Attributed, x: Array, w: Array, x_zero_point: int) -> Windows:
     """The windows of all output elements; what pads add is x's zero point."""
-    found = geometry_of(node, x.shape, w.shape)
-    shape = (x.shape[0], w.shape[0], *found.output)
-    pixels = patches(np.asarray(codes_of(x)), found, x_zero_point)
-    of_groups = pixels.reshape(len(pixels), x.shape[0], found.group, -1, *found.output)
+    return gathered(geometry_of(node, x.shape, w.shape), codes_of(x), codes_of(w), x_zero_point)
+
+
+def gathered(found: Geometry, x: Array, w: Array, filler: int) -> Windows:
+    """The windows of a geometry on the codes of x and w; pads add a filler."""
+    shape, places = (x.shape[0], w.shape[0], *found.output), math.prod(found.kernel)
+    of_groups = patches(x, found, filler).reshape(places, x.shape[0], found.group, -1, *found.output)
     of_outputs = np.repeat(of_groups, w.shape[0] // found.group, axis=2)
     terms = np.moveaxis(of_outputs, 3, 0).reshape(-1, math.prod(shape))
-    weights = np.moveaxis(codes_of(w).reshape(*w.shape[:2], -1), 0, -1).reshape(-1, 1, w.shape[0], *(1,) * (w.ndim - 2))
+    weights = np.moveaxis(w.reshape(*w.shape[:2], -1), 0, -1).reshape(-1, 1, w.shape[0], *(1,) * (w.ndim - 2))
     spread = np.broadcast_to(weights, (len(weights), *shape)).reshape(len(weights), -1)
     return Windows(shape, tuple(np.ascontiguousarray(terms)), tuple(np.ascontiguousarray(spread)))
 
@@ -177,13 +183,13 @@ def slices(place: Sequence[int], found: Geometry) -> tuple[slice, ...]:
     )
 
 
-def check_of_channels(node: Node, name: str, array: Array, channels: int) -> None:
+def check_of_channels(node: Attributed, name: str, array: Array, channels: int) -> None:
     """InvalidInput unless a parameter of w is a scalar or has a value for each output channel."""
     if array.shape not in ((), (channels,)):
         raise InvalidInput(f"{node.operator}: {name} has shape {list(array.shape)}, [] or [{channels}] is wanted")
 
 
-def check_scalar(node: Node, name: str, array: Array) -> None:
+def check_scalar(node: Attributed, name: str, array: Array) -> None:
     if array.shape:
         raise InvalidInput(f"{node.operator}: {name} has shape {list(array.shape)}, it is a scalar")
 

@@ -42,7 +42,7 @@ CLAUSES = (
            f"{DOCUMENT}: the convolution operator; {MATMUL}: production must never overflow"),
     Clause("OQC-F3", "B is added to the sum: its scale is x_scale * w_scale, its zero point 0.", f"{DOCUMENT}, B",
            situation="a bias"),
-    Clause("OQC-F4", "The sum stands for itself times x_scale * w_scale.", f"{DOCUMENT}, B: the scale of what B adds to"),
+    Clause("OQC-F4", "The sum stands for itself times x_scale * w_scale.", f"{DOCUMENT}, B: its scale"),
     Clause("OQC-F5", "That number is divided by y_scale, and y_zero_point is added to the rounded quotient.",
            f"{MATMUL}: the quantization formula; {QUANTIZE}; the schema itself is silent"),
     Clause("OQC-R1", "The quotient is rounded to nearest, ties to even.", f"{MATMUL}; {QUANTIZE}"),
@@ -185,4 +185,3 @@ OPERATOR = Operator(
     samples=samples.samples,
     contested=CONTESTED,
 )
-

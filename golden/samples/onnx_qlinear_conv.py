@@ -118,8 +118,8 @@ def every_pair(types: Types) -> Sample:
     """All 65,536 pairs of an input and a weight: an image of all inputs, a channel for each weight."""
     x, w = every_code(types.x), every_code(types.w)
     points = middle(types.x), (middle(types.w),), middle(types.y)
-    return sample("every-pair", types, (x, (1, 1, 16, 16)), (w, (len(w), 1, 1, 1)), decimals(PAIRED),
-                  ("EveryPair", "NearTie", "ScaleNotPowerOfTwo", "Saturates"), ("saturate",), points=points)  # fmt: skip
+    codes, flags = ((x, (1, 1, 16, 16)), (w, (len(w), 1, 1, 1))), ("EveryPair", "NearTie", "Saturates")
+    return sample("every-pair", types, *codes, decimals(PAIRED), flags, ("saturate",), points=points)
 
 
 def ties(types: Types) -> Iterator[Sample]:
@@ -285,5 +285,3 @@ def strange(
     scales[place] = (value,) if place == 1 else value
     flag = "ZeroScale" if not value else "NaN" if math.isnan(value) else "Infinity"
     return line(theme, types, *codes, (scales[0], scales[1], scales[2]), (flag,), (role,), points=points)
-
-
