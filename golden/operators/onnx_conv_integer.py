@@ -22,7 +22,7 @@ from tiebreak.golden.operators.onnx_convolution import (
     names_of_terms,
     windows_of,
 )
-from tiebreak.golden.problem import Array, Elementwise, kind_of
+from tiebreak.golden.problem import Array, Elementwise, codes_of, kind_of
 from tiebreak.golden.samples import onnx_conv_integer as samples
 
 ID = "onnx.ConvInteger"
@@ -99,7 +99,7 @@ def problems(node: Node, inputs: tuple[Array, ...]) -> tuple[Elementwise, ...]:
             working=FLOAT_TYPES["float32"],
             mode="",
             kinds=(*kinds[:1] * terms, *kinds[1:] * terms, *kinds),
-            operands=(*found.x, *found.w, *(found.of_channels(point) for point in (x_point, w_point))),
+            operands=(*found.x, *found.w, *(found.of_channels(codes_of(point)) for point in (x_point, w_point))),
             constants={"terms": terms},
             named=(*names_of_terms("x", terms), *names_of_terms("w", terms), "x_zero_point", "w_zero_point"),
         ),

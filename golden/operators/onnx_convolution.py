@@ -144,9 +144,9 @@ class Windows:
     x: tuple[Array, ...]
     w: tuple[Array, ...]
 
-    def of_channels(self, parameter: Array) -> Array:
+    def of_channels(self, codes: Array) -> Array:
         """The codes of a parameter of one value, or of one for each output channel, for each element: flat."""
-        wide = codes_of(parameter).reshape(-1, *(1,) * (len(self.shape) - 2))
+        wide = codes.reshape(-1, *(1,) * (len(self.shape) - 2))
         return np.ascontiguousarray(np.broadcast_to(wide, self.shape)).reshape(-1)
 
 

@@ -27,7 +27,7 @@ from tiebreak.golden.operators.onnx_convolution import (
     windows_of,
 )
 from tiebreak.golden.operators.onnx_qlinear_conv_contested import CONTESTED, DOCUMENT, MATMUL, PADDED, QUANTIZE
-from tiebreak.golden.problem import Array, Elementwise, kind_of
+from tiebreak.golden.problem import Array, Elementwise, codes_of, kind_of
 from tiebreak.golden.rounding import EVEN
 from tiebreak.golden.samples import onnx_qlinear_conv as samples
 
@@ -108,7 +108,7 @@ def posed(node: Node, found: Windows, tensors: tuple[Array, Array], parameters: 
         working=FLOAT_TYPES["float32"],
         mode=EVEN,
         kinds=(*kinds, *(kind_of(array) for array in parameters.values())),
-        operands=(*found.x, *found.w, *(found.of_channels(array) for array in parameters.values())),
+        operands=(*found.x, *found.w, *(found.of_channels(codes_of(array)) for array in parameters.values())),
         constants={"terms": terms},
         named=(*names_of_terms("x", terms), *names_of_terms("w", terms), *parameters),
     )
