@@ -35,6 +35,7 @@ CONVOLUTION_CLAIMS = {
     onnx_conv_integer.ID: "ONNX operator schema ConvInteger-10",
 }
 CONVOLUTIONS = {"QLinearConv": 3, "ConvInteger": 1}  # with the number of the input w
+PROBED_SHAPES = {"x": (1, 1, 3), "w": (1, 1, 1), "B": (1,)}  # of a small convolution; its other inputs are scalars
 CLAIMS = {**LINEAR_CLAIMS, onnx_cast.ID: CAST_CLAIM, **DYNAMIC_CLAIMS, **CONVOLUTION_CLAIMS}
 MAPS = {
     "ngraph.Quantize": "QuantizeLinear: both give round(x / scale) + zero_point, clamped, ties to even",

@@ -103,9 +103,8 @@ class OnnxRuntime:
 
 def convolved(written: OnnxNode) -> dict[str, Array]:
     """An image of three pixels, a kernel of one, a bias, and scales of 1, by the names of a convolution's inputs."""
-    shapes = {"x": (1, 1, 3), "w": (1, 1, 1), "B": (1,)}
     kinds = zip(written.names, map(numpy_dtype, written.inputs), strict=True)
-    return {name: np.ones(shapes.get(name, ()), kind) for name, kind in kinds if "zero_point" not in name}
+    return {name: np.ones(PROBED_SHAPES.get(name, ()), kind) for name, kind in kinds if "zero_point" not in name}
 
 
 def packs(written: OnnxNode) -> bool:

@@ -78,24 +78,28 @@ def nothing_to_mistake() -> ValueError:
 # Which pixels and weights meet
 
 
-def without(name: str) -> Callable[[Node, Geometry], Geometry]:
-    """Strides or dilations of 1, in an output of the same shape."""
-
-    def found(node: Node, right: Geometry) -> Geometry:
-        if set(getattr(right, name)) == {1}:
-            raise nothing_to_mistake()
-        return replace(right, **{name: (1,) * len(right.kernel)})
-
-    return found
+def without_strides(node: Node, right: Geometry) -> Geometry:
+    """Strides of 1, in an output of the same shape."""
+    return replace(right, strides=of_ones(right.strides))
 
 
-def reversed_in(name: str) -> Callable[[Node, Geometry], Geometry]:
-    """The numbers of an attribute in the order of the axes from the last to the first."""
+def without_dilations(node: Node, right: Geometry) -> Geometry:
+    """Dilations of 1, in an output of the same shape."""
+    return replace(right, dilations=of_ones(right.dilations))
 
-    def found(node: Node, right: Geometry) -> Geometry:
-        return replace(right, **{name: getattr(right, name)[::-1]})
 
-    return found
+def of_ones(numbers: tuple[int, ...]) -> tuple[int, ...]:
+    if set(numbers) == {1}:
+        raise nothing_to_mistake()
+    return (1,) * len(numbers)
+
+
+def reversed_strides(node: Node, right: Geometry) -> Geometry:
+    return replace(right, strides=right.strides[::-1])
+
+
+def reversed_dilations(node: Node, right: Geometry) -> Geometry:
+    return replace(right, dilations=right.dilations[::-1])
 
 
 def ends_exchanged(node: Node, right: Geometry) -> Geometry:
@@ -147,10 +151,10 @@ PLACES = (
     frequent("pads-exchanged", "padding", geometry=ends_exchanged),
     frequent("pads-in-pairs", "padding", geometry=pairs_begin_end),
     frequent("same-exchanged", "same", geometry=other_same),
-    frequent("ignores:the dilations", "dilations", geometry=without("dilations")),
-    frequent("ignores:the strides", "strides", geometry=without("strides")),
-    step("axes-reversed:dilations", "dilations", geometry=reversed_in("dilations")),
-    step("axes-reversed:strides", "strides", geometry=reversed_in("strides")),
+    frequent("ignores:the dilations", "dilations", geometry=without_dilations),
+    frequent("ignores:the strides", "strides", geometry=without_strides),
+    step("axes-reversed:dilations", "dilations", geometry=reversed_dilations),
+    step("axes-reversed:strides", "strides", geometry=reversed_strides),
     frequent("kernel-flipped", "sum", weights=flipped),
     frequent("kernel-transposed", "sum", weights=transposed),
     frequent("groups-in-turn", "groups", pixels=channels_in_turn),
@@ -190,13 +194,12 @@ def saturated(values: Array, kind: str) -> Array:
 
 
 def read_otherwise(which: int) -> Callable[[Convolved], Convolved]:
-    """The bits of x (0) or w (1), and of its zero point, read as the type of the other signedness."""
+    """The bits of x (0) or w (1) read as the type of the other signedness; the zero point is right."""
 
     def found(own: Convolved) -> Convolved:
         kind = own.kinds[which]
         other = kind.removeprefix("u") if kind.startswith("u") else f"u{kind}"
-        names = ("x", "x_point") if which == 0 else ("w", "w_point")
-        return replace(own, **{names[0]: wrapped(getattr(own, names[0]), other)})
+        return replace(own, x=wrapped(own.x, other)) if which == 0 else replace(own, w=wrapped(own.w, other))
 
     return found
 

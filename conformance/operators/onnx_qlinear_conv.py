@@ -20,9 +20,10 @@ from tiebreak.conformance.operators.onnx_convolution_drawn import (
 from tiebreak.conformance.operators.onnx_qlinear_conv_mistakes import MISTAKES, PAIRS
 from tiebreak.conformance.operators.path_probe import PathProbe
 from tiebreak.conformance.operators.strategies import st
+from tiebreak.golden.operators import OPERATORS
 from tiebreak.golden.operators.onnx_convolution import BYTES
 from tiebreak.golden.operators.onnx_qlinear_conv import ID, INPUTS
-from tiebreak.golden.problems import problems_of
+from tiebreak.golden.problem import Elementwise
 from tiebreak.golden.samples.model import Tensor, bits, integers, real_code
 
 NODE = {"real": "uint8", "quantized": "uint8"}
@@ -115,7 +116,8 @@ FORBIDDEN = (
 
 def sum_beyond(shown: CaseWithStates) -> bool:
     """Whether a sum with its bias is beyond 32 bits."""
-    (problem,) = problems_of(shown.case)
+    (problem,) = OPERATORS[ID].problems(shown.case.node, shown.case.inputs)
+    assert isinstance(problem, Elementwise)
     terms = problem.constants["terms"]
     x, w = (np.array(problem.operands[n * terms : (n + 1) * terms]) for n in range(2))
     bias, x_point, w_point = problem.operands[2 * terms : 2 * terms + 3]

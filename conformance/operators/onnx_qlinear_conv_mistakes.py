@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from tiebreak.conformance.operators import wrong_steps as ws
@@ -116,7 +117,7 @@ def in_float64(sums: Array, x: Array, w: Array, y: Array) -> Array:
     return np.asarray(sums * (x.astype(np.float64) * w) / y.astype(np.float64))
 
 
-def multiplier_of(x: Array, w: Array, y: Array, bits: int = 31) -> tuple[Array, Array]:
+def multiplier_of(bits: int, x: Array, w: Array, y: Array) -> tuple[Array, Array]:
     """The ratio as a whole number of some bits and the shift behind it, as gemmlowp takes it from a double."""
     fraction, exponent = np.frexp(x.astype(np.float64) * w / y)
     whole = np.floor(fraction * (1 << bits) + 0.5).astype(np.int64)
@@ -127,23 +128,23 @@ def shifted_once(bits: int = 31) -> Quotient:
     """The sum times the whole number, shifted once, with half of what is shifted out added."""
 
     def found(sums: Array, *scales: Array) -> Array:
-        multiplier, shift = multiplier_of(*scales, bits=bits)
+        multiplier, shift = multiplier_of(bits, *scales)
         check_shift(sums, shift)
-        return (sums * multiplier + (np.int64(1) << (shift - 1))) >> shift
+        return np.asarray((sums * multiplier + (np.int64(1) << (shift - 1))) >> shift)
 
     return found
 
 
 def shifted_twice(sums: Array, *scales: Array) -> Array:
     """gemmlowp's way: the doubled high half, rounded, and a shift that rounds ties away from zero."""
-    multiplier, shift = multiplier_of(*scales)
+    multiplier, shift = multiplier_of(31, *scales)
     check_shift(sums, shift)
     product = sums * multiplier
     nudge = np.where(product >= 0, 1 << 30, 1 - (1 << 30))
     high = np.where(product + nudge >= 0, (product + nudge) >> 31, -((-(product + nudge)) >> 31))
     rest = np.maximum(shift - 31, 0)
     half = (np.int64(1) << rest) >> 1
-    return np.where(high >= 0, (high + half) >> rest, -((half - high) >> rest))
+    return np.asarray(np.where(high >= 0, (high + half) >> rest, -((half - high) >> rest)))
 
 
 def check_shift(sums: Array, shift: Array) -> None:
@@ -157,7 +158,7 @@ QUOTIENTS = (
     frequent("factor-of-scales-in:float32, the rest in float64", "scale",
              quotient=factor_first(np.float32, np.float64)),
     frequent("factor-of-scales-in:float64", "scale", quotient=factor_first(np.float64)),
-    frequent("factor-of-scales-in:bfloat16", "scale", quotient=factor_first(ws.ml_dtypes.bfloat16, np.float32)),
+    frequent("factor-of-scales-in:bfloat16", "scale", quotient=factor_first(ml_dtypes.bfloat16, np.float32)),
     frequent("factor-of-scales-in:float16", "scale", quotient=factor_first(np.float16, np.float32)),
     frequent("factor-of-scales:x * (w / y)", "scale", quotient=ratio_of_last_first),
     frequent("factor-of-scales:x / y * w", "scale", quotient=ratio_of_first_first),
@@ -202,7 +203,7 @@ BIASES = (
 
 
 def half_added_and_cut(values: Array) -> Array:
-    return np.trunc(values + np.where(values < 0, -0.5, 0.5).astype(values.dtype))
+    return np.asarray(np.trunc(values + np.where(values < 0, -0.5, 0.5).astype(values.dtype)))
 
 
 def in_factor_form(id_: str, **fields: Any) -> tuple[WrongStep, ...]:
@@ -215,7 +216,7 @@ def before_rounding(kind: Any) -> dict[str, Any]:
     """Nothing is rounded until the zero point is added, in a type."""
 
     def add(_: str, quotient: Array, point: Array) -> Array:
-        return np.rint(quotient.astype(kind) + point.astype(kind)).astype(np.float64)
+        return np.asarray(np.rint(quotient.astype(kind) + point.astype(kind)), np.float64)
 
     return {"round": lambda values: values, "add": add}
 
