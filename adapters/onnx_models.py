@@ -12,7 +12,16 @@ from tiebreak.adapters.inexpressible import check_axes_from_front, check_output_
 from tiebreak.golden.errors import Unsupported
 from tiebreak.golden.nodes import Node
 from tiebreak.golden.onnx_types import OPSETS, SINCE
-from tiebreak.golden.operators import onnx_cast, onnx_dynamic_quantize_linear, onnx_matmul_integer, onnx_qlinear_matmul
+from tiebreak.golden.operators import (
+    onnx_cast,
+    onnx_conv_integer,
+    onnx_dynamic_quantize_linear,
+    onnx_matmul_integer,
+    onnx_qlinear_conv,
+    onnx_qlinear_matmul,
+)
+from tiebreak.golden.operators.onnx_convolution import ATTRIBUTES as OF_CONVOLUTIONS
+from tiebreak.golden.operators.onnx_convolution import output_shape
 from tiebreak.golden.operators.onnx_linear import NUMBERS
 from tiebreak.golden.problem import Array
 from tiebreak.golden.products import product_shape
@@ -37,7 +46,14 @@ PRODUCT_CLAIMS = {
     onnx_qlinear_matmul.ID: "ONNX operator schemas QLinearMatMul-10 and -21",
     onnx_matmul_integer.ID: "ONNX operator schema MatMulInteger-10",
 }
-CLAIMS = {**LINEAR_CLAIMS, onnx_cast.ID: CAST_CLAIM, **DYNAMIC_CLAIMS, **PRODUCT_CLAIMS}
+CONVOLUTION_CLAIMS = {
+    onnx_qlinear_conv.ID: "ONNX operator schema QLinearConv-10",
+    onnx_conv_integer.ID: "ONNX operator schema ConvInteger-10",
+}
+CONVOLUTIONS = {"QLinearConv": 3, "ConvInteger": 1}  # with the number of the input w
+PROBED_SHAPES = {"x": (1, 1, 3), "w": (1, 1, 1), "B": (1,)}  # of a small convolution; its other inputs are scalars
+OF_SUMS = {**PRODUCT_CLAIMS, **CONVOLUTION_CLAIMS}
+CLAIMS = {**LINEAR_CLAIMS, onnx_cast.ID: CAST_CLAIM, **DYNAMIC_CLAIMS, **OF_SUMS}
 MAPS = {
     "ngraph.Quantize": "QuantizeLinear: both give round(x / scale) + zero_point, clamped, ties to even",
     "ngraph.Dequantize": "DequantizeLinear: both give (x - zero_point) * scale",
@@ -63,6 +79,11 @@ class OnnxNode:
     def outputs(self) -> list[str]:
         """The names of all outputs."""
         return ["y", *(name for name, _ in self.further)]
+
+    def value(self, attribute: str) -> Any:
+        """A convolution's attribute, or its default."""
+        defaults = {one.name: one.default for one in OF_CONVOLUTIONS}
+        return self.attributes.get(attribute, defaults[attribute])
 
 
 def onnx_node(node: Node) -> OnnxNode:
@@ -100,7 +121,7 @@ def as_old_as(written: OnnxNode) -> Iterator[OnnxNode]:
 
 def earliest_opset(written: OnnxNode) -> int:
     """The first operator set that has the node's types and attributes."""
-    if written.operator in (DYNAMIC, MATMUL_INTEGER):
+    if written.operator in (DYNAMIC, MATMUL_INTEGER) or written.operator in CONVOLUTIONS:
         return written.opset
     if written.operator == QLINEAR_MATMUL:
         return 10 if written.inputs[1] == "float32" else 21
@@ -152,7 +173,7 @@ def ngraph_axis(node: Node) -> int | None:
 
 def check_inputs(node: Node, inputs: Sequence[Array]) -> None:
     """Raise Unsupported for inputs with which an nGraph node differs from the ONNX node."""
-    if len(inputs) == 1 or node.operator in PRODUCT_CLAIMS:
+    if len(inputs) == 1 or node.operator in OF_SUMS:
         return
     check_scale_has_axes(node, inputs[1].shape, "ONNX")
     if node.operator == "ngraph.Dequantize" and node.input_type == "int32" and np.any(inputs[2]):
@@ -184,17 +205,23 @@ def onnx_model(
     if out != "y":
         nodes.append(helper.make_node("Cast", [out], ["y"], to=onnx_type(y)))
     sizes = dict(zip(written.names, shapes or (), strict=False))
-    known = sizes | {"y": output_shape(written, sizes)} if shapes else {}
+    known = sizes | {"y": shape_of_y(written, sizes)} if shapes else {}
     return model_of(nodes, outer, y, written.opset, constants, known, written.further)
 
 
-def output_shape(written: OnnxNode, shapes: Mapping[str, Sequence[int | None]]) -> Sequence[int | None]:
-    """The shape of y: the first input's, or that of the product of both matrices; sizes are free where one is."""
-    if written.operator not in PRODUCTS:
+def shape_of_y(written: OnnxNode, shapes: Mapping[str, Sequence[int | None]]) -> Sequence[int | None]:
+    """The shape of y: the first input's, or that of a product or convolution, whose sizes are free where one is."""
+    if written.operator in PRODUCTS:
+        names = MATRICES[written.operator]
+    elif written.operator in CONVOLUTIONS:
+        names = "x", "w"
+    else:
         return shapes[written.names[0]]
-    a, b = ([1 if size is None else size for size in shapes[name]] for name in MATRICES[written.operator])
+    a, b = ([1 if size is None else size for size in shapes[name]] for name in names)
+    is_free = any(size is None for name in names for size in shapes[name])
+    if written.operator in CONVOLUTIONS:
+        return [None] * len(a) if is_free else output_shape(written, tuple(a), tuple(b))
     found = product_shape(written.operator, tuple(a), tuple(b))
-    is_free = any(size is None for name in MATRICES[written.operator] for size in shapes[name])
     return [None] * len(found) if is_free else found
 
 

@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from tiebreak.adapters.onnx_models import CAST, CLAIMS, MAPS, MATRICES, OnnxNode, check_inputs, onnx_model, onnx_node
+from tiebreak.adapters.onnx_models import (
+    CAST,
+    CLAIMS,
+    CONVOLUTIONS,
+    MAPS,
+    MATRICES,
+    OnnxNode,
+    check_inputs,
+    onnx_model,
+    onnx_node,
+)
 from tiebreak.adapters.onnxruntime_session import CARRIERS, Sessions, Settings
 from tiebreak.adapters.onnxruntime_source import reproducer_source
 from tiebreak.adapters.platform_facts import instruction_sets
@@ -81,14 +92,22 @@ class OnnxRuntime:
         }
 
     def probe(self, written: OnnxNode) -> str:
-        """The kernels that a run on three elements executes, or on matrices of three by three."""
+        """The kernels that a run on three elements executes, on matrices of three by three, or three pixels."""
         x, *parameters = (numpy_dtype(name) for name in written.inputs)
         arrays = [np.ones(3).astype(x), *(np.ones(()).astype(kind) for kind in parameters[:1])]
         arrays += [np.zeros(()).astype(kind) for kind in parameters[1:]]
         feeds = dict(zip(written.names, arrays, strict=True))
         for name in MATRICES.get(written.operator, ()):
             feeds[name] = np.ones((3, 3)).astype(feeds[name].dtype)
+        if written.operator in CONVOLUTIONS:
+            written, feeds = replace(written, attributes={}), feeds | convolved(written)
         return self.sessions.profiled(model_for(written, {}), feeds, written.output, (3,), packs=packs(written))
+
+
+def convolved(written: OnnxNode) -> dict[str, Array]:
+    """An image of three pixels, a kernel of one, a bias, and scales of 1, by the names of a convolution's inputs."""
+    kinds = zip(written.names, map(numpy_dtype, written.inputs), strict=True)
+    return {name: np.ones(PROBED_SHAPES.get(name, ()), kind) for name, kind in kinds if "zero_point" not in name}
 
 
 def packs(written: OnnxNode) -> bool:
@@ -156,7 +175,7 @@ def label_of(written: OnnxNode) -> str:
         return f"Cast from {written.inputs[0]}"
     if written.further:
         return written.operator
-    if written.operator in MATRICES:
+    if written.operator in MATRICES or written.operator in CONVOLUTIONS:
         return " ".join((written.operator, *written.inputs, written.output))
     types = (*written.inputs, written.output)
     real = next(name for name in (written.inputs[0], *types[::-1]) if name in FLOAT_TYPES)

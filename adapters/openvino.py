@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tiebreak.adapters.onnx_models import CLAIMS
+from tiebreak.adapters.onnx_models import CLAIMS, CONVOLUTION_CLAIMS, PROBED_SHAPES
 from tiebreak.adapters.openvino_fake_quantize import built_in, compile_fake_quantize, fake_quantize_model
 from tiebreak.adapters.openvino_onnx import compile_onnx, model_for
 from tiebreak.adapters.openvino_source import fake_quantize_source, onnx_node_source
@@ -101,9 +101,11 @@ class OpenVino:
         }
 
     def layers_of(self, node: Node) -> set[str]:
-        """The layer types that the node compiles to, for three elements and scalar parameters."""
-        probe = replace(node, baked=())
-        inputs = [np.ones((3,) if k == 0 else ()).astype(kind.dtype) for k, kind in enumerate(node.inputs)]
+        """The layer types that the node compiles to, for three elements or pixels and scalar parameters."""
+        convolves = node.operator in CONVOLUTION_CLAIMS
+        probe = replace(node, baked=(), attributes={} if convolves else node.attributes)
+        shapes = PROBED_SHAPES if convolves else {node.inputs[0].name: (3,)}
+        inputs = [np.ones(shapes.get(kind.name, ())).astype(kind.dtype) for kind in node.inputs]
         try:
             if node.operator == "openvino.FakeQuantize":
                 fixed = built_in(probe, self.constant_limits)

@@ -78,6 +78,8 @@ ALLOWED_CAST = (
     allowed("from a float 8", ((0,),), real="float8_e5m2", quantized="bfloat16"),
 )
 RANGE = {1: 0.0, 2: 3.0}
+CONVOLVED, PADDED = {"real": "uint8", "quantized": "uint8"}, {"attributes": {"pads": (1, 2)}}
+POINTS = {2: 2.0, 5: 0.0, 7: 5.0}
 RCEIL = {"scaling_mode": "rceil"}
 REQUANTIZED, WEIGHT = {"real": "int8", "quantized": "int8"}, "FULLY_CONNECTED"
 TWICE = {"real": "uint8", "quantized": "int8", "attributes": {"rounding": "double"}}
@@ -100,6 +102,15 @@ ALLOWED: dict[str, tuple[ForbiddenCall, ...]] = {
         allowed("matrices", ((2, 3), (3, 4), S, S), {0: 5.0, 2: 3.0}, real="uint8", quantized="int32"),
         allowed("rows", ((2, 3), (3, 4), V2, S), {1: -5.0, 3: 2.0}, real="int8", quantized="int32"),
         allowed("no zero points", ((2, 3), (3,)), {0: 5.0}, real="uint8", quantized="int32", zero_point=False),
+    ),
+    "onnx.QLinearConv": (
+        allowed("a bias", ((1, 1, 3), S, S, (1, 1, 1), S, S, S, S, V1), POINTS, **CONVOLVED),
+        allowed("channels", ((1, 2, 3), S, S, (2, 2, 2), V2, V2, S, S), POINTS, **CONVOLVED, zero_point=False),
+        allowed("pads", ((1, 1, 3), S, S, (1, 1, 2), S, S, S, S), POINTS, **PADDED, **CONVOLVED, zero_point=False),
+    ),
+    "onnx.ConvInteger": (
+        allowed("zero points", ((1, 1, 3), (1, 1, 2), S, S), {2: 0.0}, real="uint8", quantized="int32", **PADDED),
+        allowed("none", ((1, 2, 3), (2, 2, 2)), {}, real="int8", quantized="int32", zero_point=False),
     ),
     "ocp.MXQuantize": (
         allowed("a row of blocks", ((1, 64),), {0: 3.0}, quantized="float8_e4m3fn", attributes=RCEIL),

@@ -191,7 +191,7 @@ def constant_arrangements(record: OperatorUnderTest, probe: PathProbe) -> Iterat
 def probe_case(record: OperatorUnderTest, probe: PathProbe, arrangement: Arrangement) -> Case:
     node = probe_node(record, probe, arrangement)
     values = [encoded_value(value, kind_at(node, probe.into)) for value in probe.values[: arrangement.values or None]]
-    shapes = probe.product.shapes(arrangement.shape) if probe.product else {0: arrangement.shape}
+    shapes = probe.layout.shapes(arrangement.shape) if probe.layout else {0: arrangement.shape}
     x = Tensor(kind_at(node, probe.into), shapes[probe.into], arranged_codes(values, arrangement)).array()
     others = [number for number in range(len(node.inputs)) if number != probe.into]
     common = parameter_shape(tested_axis(record), arrangement)

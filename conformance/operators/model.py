@@ -70,7 +70,7 @@ class Axis:
     With `always_last` parameters always have a value for each index of the last axis. With `ones` they are arrays of
     one element where they are not spread.
     `measured` is the number of elements of the last axis that an operator measures at once: it takes no scalars.
-    With `product` the inputs are matrices, not scalars, and path probes say how values stand in them.
+    With `laid_out` the inputs are matrices or images, not scalars, and path probes say how values stand in them.
     """
 
     attribute: str = ""
@@ -79,11 +79,11 @@ class Axis:
     always_last: bool = False
     ones: bool = False
     measured: int = 0
-    product: bool = False
+    laid_out: bool = False
 
     @property
     def takes_scalars(self) -> bool:
-        return not (self.always_last or self.measured or self.product)
+        return not (self.always_last or self.measured or self.laid_out)
 
 
 @dataclass(frozen=True)

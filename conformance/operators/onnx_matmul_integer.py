@@ -8,10 +8,11 @@ import numpy as np
 
 from tiebreak.conformance.operators.case_with_states import CaseWithStates, Situation
 from tiebreak.conformance.operators.forbidden_call import ForbiddenCall
+from tiebreak.conformance.operators.layouts import ProductLayout
 from tiebreak.conformance.operators.matrix_products import drawn_matrices
 from tiebreak.conformance.operators.model import Absent, Axis, CaseConstraints, OperatorUnderTest
 from tiebreak.conformance.operators.onnx_matmul_integer_mistakes import MISTAKES, PAIRS
-from tiebreak.conformance.operators.path_probe import PathProbe, ProductLayout
+from tiebreak.conformance.operators.path_probe import PathProbe
 from tiebreak.conformance.operators.strategies import st
 from tiebreak.golden.onnx_types import BYTES
 from tiebreak.golden.operators.onnx_matmul_integer import ID
@@ -87,7 +88,7 @@ TESTED = OperatorUnderTest(
     mistakes=MISTAKES,
     pairs=PAIRS,
     path_probes=PATH_PROBES,
-    axis=Axis(product=True),
+    axis=Axis(laid_out=True),
     forbidden_calls=FORBIDDEN,
     situations=SITUATIONS,
     semantics=Absent("the tables of facets are about rounding a quotient; here nothing is rounded"),

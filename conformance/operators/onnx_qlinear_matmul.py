@@ -11,10 +11,11 @@ import numpy as np
 from tiebreak.conformance.operators.case_with_states import CaseWithStates, Situation
 from tiebreak.conformance.operators.drawn_tensors import repeat
 from tiebreak.conformance.operators.forbidden_call import ForbiddenCall
+from tiebreak.conformance.operators.layouts import ProductLayout
 from tiebreak.conformance.operators.matrix_products import drawn_matrices
 from tiebreak.conformance.operators.model import Absent, Axis, CaseConstraints, OperatorUnderTest
 from tiebreak.conformance.operators.onnx_qlinear_matmul_mistakes import MISTAKES, PAIRS
-from tiebreak.conformance.operators.path_probe import PathProbe, ProductLayout, Value
+from tiebreak.conformance.operators.path_probe import PathProbe, Value
 from tiebreak.conformance.operators.strategies import st
 from tiebreak.golden.elements import FLOAT_TYPES, INTEGER_TYPES, decode, encode, neighbour
 from tiebreak.golden.onnx_types import REALS
@@ -188,7 +189,7 @@ TESTED = OperatorUnderTest(
     mistakes=MISTAKES,
     pairs=PAIRS,
     path_probes=PATH_PROBES,
-    axis=Axis(product=True),
+    axis=Axis(laid_out=True),
     forbidden_calls=FORBIDDEN,
     situations=SITUATIONS,
     semantics=Absent("the tables of facets are about one real input and one scale; here a sum has two"),

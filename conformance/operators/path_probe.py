@@ -6,7 +6,9 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any
+
+from tiebreak.conformance.operators.layouts import Layout
 
 Value = Fraction | float | int
 
@@ -16,36 +18,10 @@ LOW, HIGH = -64 * STEP, 191 * STEP  # 255 steps apart
 
 
 @dataclass(frozen=True)
-class ProductLayout:
-    """How the values of a probe stand in a product of matrices, whose inputs have the numbers `first` and `second`.
-
-    In a "column" they are the first matrix, of one column; in a "row" the second one, of one row: then the other matrix
-    has one element. Along the "inner" axis they are a row of the first, beside a column of the second.
-    """
-
-    kind: Literal["column", "row", "inner"]
-    first: int
-    second: int
-
-    @property
-    def into(self) -> int:
-        """The number of the input that has the values."""
-        return self.second if self.kind == "row" else self.first
-
-    def shapes(self, shape: tuple[int, ...]) -> dict[int, tuple[int, ...]]:
-        """The shapes of both matrices, by their numbers, for so many values."""
-        *batch, count = shape
-        if self.kind == "inner":
-            return {self.first: (*batch, 1, count), self.second: (count, 1)}
-        own = (*batch, count, 1) if self.kind == "column" else (*batch, 1, count)
-        return {self.first: (1, 1), self.second: (1, 1), self.into: own}
-
-
-@dataclass(frozen=True)
 class PathProbe:
     """A node (make_node's keywords), a value for each input but the first (`parameters`), and a few inputs (`values`).
 
-    With a `product` its input `into` has the values, and `parameters` are those of all others in order.
+    A `layout` puts the values into another input or shape; `parameters` are those of all other inputs in order.
 
     Level full puts the first `scanned` values at every position of every length. The last value fills large arrays, so
     it should be one that no kernel gets wrong: it counts 65,000 times. `label` is unique among the operator's probes.
@@ -58,11 +34,11 @@ class PathProbe:
     values: tuple[Value, ...]
     scanned: int = 0
     constants_only: bool = False
-    product: ProductLayout | None = None
+    layout: Layout | None = None
 
     @property
     def into(self) -> int:
-        return self.product.into if self.product else 0
+        return self.layout.into if self.layout else 0
 
 
 def probe_values(base: Fraction = Fraction(0), far: int = 10**30, smallest: int = 149) -> tuple[Value, ...]:

@@ -1,0 +1,75 @@
+"""Testing `onnx.ConvInteger`: convolutions of all shapes, and pixels in long rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tiebreak.conformance.operators.forbidden_call import ForbiddenCall
+from tiebreak.conformance.operators.layouts import ImageLayout
+from tiebreak.conformance.operators.model import Absent, Axis, CaseConstraints, OperatorUnderTest
+from tiebreak.conformance.operators.onnx_conv_integer_mistakes import MISTAKES, PAIRS
+from tiebreak.conformance.operators.onnx_convolution_drawn import (
+    SITUATIONS,
+    bytes_of,
+    convolution,
+    forbidden_shapes,
+    several,
+)
+from tiebreak.conformance.operators.path_probe import PathProbe
+from tiebreak.conformance.operators.strategies import st
+from tiebreak.golden.operators.onnx_conv_integer import ID
+from tiebreak.golden.operators.onnx_convolution import BYTES
+from tiebreak.golden.samples.model import Tensor
+
+NODE = {"real": "uint8", "quantized": "int32"}
+ONES = {2: 0.0, 3: 0.0}  # zero points of 0, everything else of 1
+KERNEL = 1  # the number of the input w
+
+
+def draw(draw: st.DrawFn, wanted: CaseConstraints) -> tuple[dict[str, Any], tuple[Tensor, ...]]:
+    x, w = wanted.real or draw(st.sampled_from(BYTES)), draw(st.sampled_from(BYTES))
+    drawn, points = convolution(draw, wanted.rank), draw(st.booleans())
+    node = {"real": x, "quantized": "int32", "scale": w, "attributes": dict(drawn.attributes), "zero_point": points}
+    tensors = (bytes_of(draw, x, drawn.x), bytes_of(draw, w, drawn.w))
+    if not points:
+        return node, tensors
+    channels = drawn.w[:1] if draw(st.booleans()) else ()
+    return node, (*tensors, bytes_of(draw, x, ()), bytes_of(draw, w, channels))
+
+
+def probe(label: str, x: str, w: str, parameters: tuple[int, int, int], values: tuple[int, ...], scanned: int = 0,
+          *, constants_only: bool = False) -> PathProbe:  # fmt: skip
+    """`parameters` are the weight and both zero points."""
+    node = {"real": x, "quantized": "int32", "scale": w}
+    return PathProbe(label, node, parameters, values, scanned, constants_only, ImageLayout(KERNEL))
+
+
+PATH_PROBES = (
+    probe("uint8-uint8", "uint8", "uint8", (255, 128, 127), (255, 0, 254, 1, 127, 129, 128), 4),
+    probe("uint8-int8", "uint8", "int8", (-128, 3, 0), (255, 0, 254, 2, 128, 4, 3)),
+    probe("int8-int8", "int8", "int8", (127, -128, -128), (127, -128, -127, 0, 1, -1, 5)),
+    probe("int8-uint8", "int8", "uint8", (255, 127, 0), (127, -128, -127, 0, 1, -1, 5)),
+    *(
+        probe(f"weight-{w}", "uint8", "int8", (w, 7, 1), (255, 0, 254, 2, 128, 4, 7), constants_only=True)
+        for w in (1, -1, 2, 127, -128)
+    ),
+)
+FORBIDDEN = (
+    *forbidden_shapes("OCI", NODE, 4, 1, ONES),
+    ForbiddenCall("OCI-T1", "a uint8 output", ((1, 1, 3), (1, 1, 1), (), ()), NODE, output="uint8", values=ONES),
+    ForbiddenCall("OCI-S2", "a zero point of x with three values", ((1, 1, 3), (1, 1, 1), (3,), ()), NODE, values=ONES),
+    ForbiddenCall("OCI-G7", "three zero points for one channel", ((1, 1, 3), (1, 1, 1), (), (3,)), NODE, values=ONES),
+    ForbiddenCall("OCI-V1", "operator set 9", ((1, 1, 3), (1, 1, 1), (), ()), NODE, opset=9, values=ONES),
+)
+TESTED = OperatorUnderTest(
+    id=ID,
+    plain_nodes=Absent("it has no scale: its result is a sum of products"),
+    draw=draw,
+    mistakes=MISTAKES,
+    pairs=PAIRS,
+    path_probes=PATH_PROBES,
+    axis=Axis(laid_out=True),
+    forbidden_calls=FORBIDDEN,
+    situations=SITUATIONS | {"a zero point for each channel": several("w_zero_point")},
+    semantics=Absent("nothing is rounded: there is one sum, and the mistakes name what else a backend may do"),
+)

@@ -1,0 +1,29 @@
+"""Usual mistakes of `onnx.ConvInteger` as small NumPy backends."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tiebreak.conformance.operators.model import Mistake
+from tiebreak.conformance.operators.onnx_convolution_steps import STEPS, SumSteps
+from tiebreak.conformance.operators.wrong_steps import pairs_of_steps, single_steps
+from tiebreak.golden.nodes import Node
+from tiebreak.golden.problem import Array
+
+
+def pipeline(**steps: Any) -> Mistake:
+    """A backend with these steps; the right ones otherwise."""
+    own = SumSteps(**steps)
+
+    def run(node: Node, x: Array, w: Array, *points: Array) -> tuple[Array, ...]:
+        x_point, w_point = points or (np.zeros((), x.dtype), np.zeros((), w.dtype))
+        sums, windows, _ = own.sums(node, x, w, x_point, w_point)
+        return (sums.astype(np.int32).reshape(windows.shape),)
+
+    return run
+
+
+MISTAKES = single_steps(pipeline, STEPS)
+PAIRS = pairs_of_steps(pipeline, STEPS)

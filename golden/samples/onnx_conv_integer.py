@@ -1,0 +1,93 @@
+"""Golden vectors of onnx.ConvInteger: every pair of an input and a weight, long sums, shapes of windows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import product
+from typing import Any
+
+from tiebreak.golden.elements import INTEGER_TYPES
+from tiebreak.golden.samples.model import Sample, integers, scalar
+from tiebreak.golden.samples.onnx_convolution import BYTES, LAYOUTS, every_code, mixed
+
+ALWAYS = ("difference", "sum", "types", "shape", "version")
+LANES = (1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65)
+DEEP = 300  # terms whose sum float32 doesn't hold
+Codes = tuple[Sequence[int], Sequence[int]]  # codes with their shape
+
+
+def samples(x: str, y: str) -> Iterator[Sample]:
+    """Of both types of w; every pair only of x's own."""
+    for w in BYTES:
+        yield from layouts(x, w)
+        yield from zero_points(x, w)
+        yield from channels(x, w)
+        yield from sums(x, w)
+    yield every_pair(x)
+
+
+def sample(
+    theme: str, kinds: tuple[str, str], x: Codes, w: Codes, flags: Sequence[str], roles: Sequence[str] = (), *,
+    points: tuple[int, Sequence[int]] | None, attributes: dict[str, Any] | None = None,
+) -> Sample:  # fmt: skip
+    """A zero point of w is a scalar if it has one value; without points both are left off."""
+    node = {"real": kinds[0], "quantized": "int32", "scale": kinds[1], "attributes": attributes or {}}
+    tensors = [integers(kind, codes, tuple(shape)) for kind, (codes, shape) in zip(kinds, (x, w), strict=True)]
+    if points is not None:
+        own = scalar(kinds[1], points[1][0]) if len(points[1]) == 1 else integers(kinds[1], points[1])
+        tensors += [scalar(kinds[0], points[0]), own]
+    given = node | {"zero_point": points is not None}
+    return Sample(f"{kinds[1]}-weights/{theme}", given, tuple(tensors), tuple(flags), (*ALWAYS, *roles))
+
+
+def middle(kind: str) -> int:
+    """A zero point in the middle of a type, but odd."""
+    own = INTEGER_TYPES[kind]
+    return (own.lowest + own.highest) // 2 | 1
+
+
+def every_pair(kind: str) -> Sample:
+    """All 65,536 pairs of an input and a weight of one type."""
+    codes = every_code(kind)
+    return sample("every-pair", (kind, kind), (codes, (1, 1, 16, 16)), (codes, (len(codes), 1, 1, 1)), ("EveryPair",),
+                  points=(middle(kind), (middle(kind) - 20,)))  # fmt: skip
+
+
+def layouts(x: str, w: str) -> Iterator[Sample]:
+    """Shapes, pads, strides, dilations and groups, by integers without a pattern; with and without zero points."""
+    for one, points in product(LAYOUTS, ((middle(x) + 20, (middle(w),)), None)):
+        codes = (mixed(x, math.prod(one.x)), one.x), (mixed(w, math.prod(one.w)), one.w)
+        name, flags = (one.name, one.flags) if points else (f"{one.name}-bare", (*one.flags, "NoZeroPoint"))
+        roles = one.roles if points else (*one.roles, "no-zero-point")
+        yield sample(name, (x, w), *codes, flags, roles, points=points, attributes=dict(one.attributes))
+
+
+def zero_points(x: str, w: str) -> Iterator[Sample]:
+    """Zero points at the ends of their types, with inputs and weights at both ends."""
+    own_x, own_w = ((INTEGER_TYPES[kind].lowest, INTEGER_TYPES[kind].highest) for kind in (x, w))
+    inputs, weights = [*own_x, middle(x), middle(x) - 9], [*own_w, middle(w), middle(w) + 5]
+    for points in product(own_x, own_w):
+        name = f"zero-points-{points[0]}-{points[1]}"
+        yield sample(name, (x, w), (inputs, (1, 1, 4)), (weights, (4, 1, 1)), ("ZeroPointEdge",),
+                     points=(points[0], points[1:]))  # fmt: skip
+
+
+def channels(x: str, w: str) -> Iterator[Sample]:
+    """A zero point of w for each output channel."""
+    for count in (2, 3, 5, 17):
+        points = [middle(w) + n * 3 % 7 for n in range(count)]
+        codes = (mixed(x, 12), (1, 2, 6)), (mixed(w, 2 * count), (count, 2, 1))
+        yield sample(f"channels-{count}", (x, w), *codes, ("PerAxis",), ("channels",), points=(middle(x), points))
+    image = (mixed(x, 2 * 9), (1, 2, 3, 3)), (mixed(w, 3 * 2 * 4), (3, 2, 2, 2))
+    yield sample("channels-2d", (x, w), *image, ("PerAxis",), ("channels",), points=(middle(x), [1, 0, 2]))
+
+
+def sums(x: str, w: str) -> Iterator[Sample]:
+    """Sums of so many terms, all at an end of their types: what 16 bits, or float32, don't hold."""
+    ends = [INTEGER_TYPES[kind].highest for kind in (x, w)]
+    for terms in (*LANES, DEEP, -(-(1 << 24) // (ends[0] * ends[1])) + 1):
+        inputs = [ends[0] - n % 2 for n in range(2 * terms)]
+        weights = [ends[1] - n // terms for n in range(2 * terms)]
+        yield sample(f"sum-of-{terms}", (x, w), (inputs, (1, terms, 2)), (weights, (2, terms, 1)), ("LongSum", "Lane"),
+                     points=(0, (0,)))  # fmt: skip
