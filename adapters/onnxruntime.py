@@ -7,7 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from tiebreak.adapters.onnx_models import CAST, CLAIMS, MAPS, OnnxNode, check_inputs, onnx_model, onnx_node
+from tiebreak.adapters.onnx_models import (
+    CAST,
+    CLAIMS,
+    MAPS,
+    MICROSOFT_CLAIMS,
+    OnnxNode,
+    check_inputs,
+    onnx_model,
+    onnx_node,
+)
 from tiebreak.adapters.onnxruntime_session import CARRIERS, Sessions, Settings
 from tiebreak.adapters.onnxruntime_source import reproducer_source
 from tiebreak.adapters.platform_facts import instruction_sets
@@ -27,7 +36,7 @@ class OnnxRuntime:
     Also takes nGraph nodes that equal QuantizeLinear or DequantizeLinear: see onnx_models.ngraph_axis.
     """
 
-    claims, maps = CLAIMS, MAPS
+    claims, maps = {**CLAIMS, **MICROSOFT_CLAIMS}, MAPS
     configuration_of = "onnxruntime"
     takes_constants = True  # as initializers
 
@@ -84,7 +93,7 @@ class OnnxRuntime:
         """The kernels that a run on three elements executes."""
         x, *parameters = (numpy_dtype(name) for name in written.inputs)
         arrays = [np.ones(3).astype(x), *(np.ones(()).astype(kind) for kind in parameters[:1])]
-        arrays += [np.zeros(()).astype(kind) for kind in parameters[1:]]
+        arrays += [np.full((), int(kind.name in FLOAT_TYPES)).astype(kind) for kind in parameters[1:]]
         feeds = dict(zip(written.names, arrays, strict=True))
         return self.sessions.profiled(model_for(written, {}), feeds, written.output, (3,), packs=packs(written))
 
@@ -152,7 +161,7 @@ def label_of(written: OnnxNode) -> str:
     """A label for the kernels that are likely to run a node."""
     if written.operator == CAST:
         return f"Cast from {written.inputs[0]}"
-    if written.further:
+    if written.further or written.domain:
         return written.operator
     types = (*written.inputs, written.output)
     real = next(name for name in (written.inputs[0], *types[::-1]) if name in FLOAT_TYPES)
