@@ -189,7 +189,11 @@ def onnx_model(
     out, y = ("y_inner", carriers[written.output]) if written.output in carriers else ("y", written.output)
     nodes = [helper.make_node("Cast", [name], [inner[name]], to=onnx_type(kinds[name])) for name in inner]
     named = [inner.get(name, name) for name in written.names]
-    nodes.append(helper.make_node(written.operator, named, [out, *written.outputs[1:]], domain=written.domain, **written.attributes))
+    nodes.append(
+        helper.make_node(
+            written.operator, named, [out, *written.outputs[1:]], domain=written.domain, **written.attributes
+        )
+    )
     if out != "y":
         nodes.append(helper.make_node("Cast", [out], ["y"], to=onnx_type(y)))
     sizes = dict(zip(written.names, shapes or (), strict=False))

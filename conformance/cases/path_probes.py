@@ -190,18 +190,24 @@ def constant_arrangements(record: OperatorUnderTest, probe: PathProbe) -> Iterat
 
 def probe_case(record: OperatorUnderTest, probe: PathProbe, arrangement: Arrangement) -> Case:
     node = probe_node(record, probe, arrangement)
-    first, *others = (tensor.dtype.name for tensor in node.inputs)
+    tensors = list(node.inputs)
+    first = tensors.pop(probe.arranged).dtype.name
     values = probe.values[: arrangement.values or None]
     x = Tensor(first, arrangement.shape, arranged_codes([encoded_value(value, first) for value in values], arrangement))
     shape = parameter_shape(tested_axis(record), arrangement)
-    parameters = [constant_tensor(kind, shape, value) for kind, value in zip(others, probe.parameters, strict=True)]
-    names = [tensor.name for tensor in node.inputs[1:]]
+    like_x = {node.inputs[number].name for number in probe.beside}
+    parameters = [
+        constant_tensor(tensor.dtype.name, arrangement.shape if tensor.name in like_x else shape, value)
+        for tensor, value in zip(tensors, probe.parameters, strict=True)
+    ]
+    names = [tensor.name for tensor in tensors]
     built_in = dict(zip(names, parameters, strict=True))
     if -1 not in arrangement.constants:
         built_in = {names[which]: parameters[which] for which in arrangement.constants}
     if built_in and arrangement.constants:
         node = with_constants(node, built_in)
-    case = Case(probe_case_id(record.id, probe.label, arrangement, names), node, (x.array(), *parameters), "generated")
+    given = (*parameters[: probe.arranged], x.array(), *parameters[probe.arranged :])
+    case = Case(probe_case_id(record.id, probe.label, arrangement, names), node, given, "generated")
     return replace(case, clauses=exercised_clauses(case))
 
 

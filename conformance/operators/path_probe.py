@@ -21,6 +21,8 @@ class PathProbe:
 
     Level full puts the first `scanned` values at every position of every length. The last value fills large arrays, so
     it should be one that no kernel gets wrong: it counts 65,000 times. `label` is unique among the operator's probes.
+    `arranged` is the number of the input that takes these values, if it is another than the first, and `parameters` are
+    those of all others. `beside` are the numbers of inputs that have its shape, each with one value everywhere.
     With `constants_only` the same array is asked with no parameter as a constant, with each alone, and with all.
     """
 
@@ -30,6 +32,8 @@ class PathProbe:
     values: tuple[Value, ...]
     scanned: int = 0
     constants_only: bool = False
+    arranged: int = 0
+    beside: tuple[int, ...] = ()
 
 
 def probe_values(base: Fraction = Fraction(0), far: int = 10**30, smallest: int = 149) -> tuple[Value, ...]:

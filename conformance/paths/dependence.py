@@ -179,7 +179,7 @@ def place_text(elements: SameOperands, number: int) -> str:
 
 def layout_text(part: Part) -> str:
     """The shape and the layout of an array in words; the same for arrays that differ in their values only."""
-    shape, constants = part.case.inputs[0].shape, part.constants
+    shape, constants = part.case.shape, part.constants
     text = str(shape[0]) if len(shape) == 1 else str(list(shape)) if shape else "a scalar"
     how = granularity(part)
     text += f", per axis {parameter_axis(part)}" if how == "per axis" else ", in blocks" if how == "in blocks" else ""
@@ -190,7 +190,7 @@ def layout_text(part: Part) -> str:
 
 def parameter_axis(part: Part) -> int:
     """The axis along which the parameters may vary."""
-    node, shape, parameter = part.case.node, part.case.inputs[0].shape, part.case.inputs[1]
+    node, shape, parameter = part.case.node, part.case.shape, part.case.inputs[1]
     spec = get_operator(node.operator)
     if spec.has_attribute("axis"):
         return int(node.value("axis"))
@@ -208,7 +208,7 @@ def runs_of(index: Array) -> list[tuple[int, int]]:
 
 def positions_text(runs: Sequence[tuple[int, int]], part: Part) -> str:
     """The positions in words; only "for" if the output has another shape than the input that is named."""
-    shape = part.case.inputs[0].shape
+    shape = part.case.shape
     if not shape or part.problem.shape != shape:
         return "for" if shape else "in"
     if runs == [(0, part.size - 1)] and part.size > 1:

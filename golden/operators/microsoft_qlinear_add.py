@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators.microsoft_qlinear import (
     COMMON_ROLES,
     FORM,
@@ -16,7 +17,6 @@ from tiebreak.golden.operators.microsoft_qlinear import (
 from tiebreak.golden.operators.microsoft_qlinear_contested import contested
 from tiebreak.golden.operators.model import Clause, Operator
 from tiebreak.golden.problem import Array, Elementwise
-from tiebreak.golden.nodes import Node
 from tiebreak.golden.rounding import NEAREST
 from tiebreak.golden.samples import microsoft_qlinear_add as samples
 
@@ -24,7 +24,9 @@ ID, PREFIX = "com.microsoft.QLinearAdd", "MQA"
 DOCUMENT = f"{PAGE}, QLinearAdd"
 
 CLAUSES = (
-    Clause("MQA-F1", "An integer of A or B minus its zero point, times its scale, is the number it stands for.", DOCUMENT),
+    Clause(
+        "MQA-F1", "An integer of A or B minus its zero point, times its scale, is the number it stands for.", DOCUMENT
+    ),
     Clause("MQA-F2", "Both numbers are added.", DOCUMENT),
     Clause("MQA-F3", "The sum is divided by C_scale.", DOCUMENT),
     Clause("MQA-F4", "C_zero_point is added to the quotient.", DOCUMENT),

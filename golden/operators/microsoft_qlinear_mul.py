@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tiebreak.golden.nodes import Node
 from tiebreak.golden.operators.microsoft_qlinear import (
     COMMON_ROLES,
     FORM,
@@ -16,7 +17,6 @@ from tiebreak.golden.operators.microsoft_qlinear import (
 from tiebreak.golden.operators.microsoft_qlinear_contested import contested
 from tiebreak.golden.operators.model import Clause, Operator
 from tiebreak.golden.problem import Array, Elementwise
-from tiebreak.golden.nodes import Node
 from tiebreak.golden.rounding import NEAREST
 from tiebreak.golden.samples import microsoft_qlinear_mul as samples
 

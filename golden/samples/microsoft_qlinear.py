@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tiebreak.golden.elements import INTEGER_TYPES, IntegerType
-from tiebreak.golden.samples.model import Sample, Tensor, bits, reals, scalar
+from tiebreak.golden.samples.model import Sample, Tensor, bits, scalar
 
 Scales = tuple[float, float, float]  # of A, B and C
 Points = tuple[int, int, int]
@@ -75,7 +75,9 @@ def sample(
     flags: Sequence[str], roles: Sequence[str] = (), *, optional: bool = True,
 ) -> Sample:  # fmt: skip
     name = own.name
-    parameters = [(scalar("float32", scale), bits(name, [point], ())) for scale, point in zip(scales, points, strict=True)]
+    parameters = [
+        (scalar("float32", scale), bits(name, [point], ())) for scale, point in zip(scales, points, strict=True)
+    ]
     tensors = (a, *parameters[0], b, *parameters[1], *parameters[2])
     node: dict[str, Any] = {"quantized": name}
     if not optional:
@@ -134,7 +136,9 @@ def laid_out(design: Design, own: IntegerType) -> Iterator[Sample]:
         label = f"{word(left)}-{word(right)}"
         flag = "Shape" if left or right else "Scalar"
         flags = ("Empty", "Shape") if 0 in (*left, *right) else (flag,)
-        yield sample(design, own, f"shape-{label}", scales, points, filled(own, left, 11), filled(own, right, 29), flags)
+        yield sample(
+            design, own, f"shape-{label}", scales, points, filled(own, left, 11), filled(own, right, 29), flags
+        )
     for length in LANES:
         for left, right in (((length,), (length,)), ((length,), ()), ((), (length,))):
             a, b = filled(own, left, 37), filled(own, right, 91)
